@@ -1,0 +1,222 @@
+// Package decide holds the decision at a stop: a pure, total function from
+// what was found to what is to be done. It reads no file and no clock.
+package decide
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+)
+
+// Verdict is the kind of a Decision.
+type Verdict string
+
+// The verdicts.
+const (
+	Pass     Verdict = "pass"     // not our business: print nothing, write nothing
+	Continue Verdict = "continue" // block, with the next prompt
+	End      Verdict = "end"      // allow, the loop is over
+	NeedTree Verdict = "tree"     // ask again with Snapshot.Tree
+)
+
+// List is the feature list as it was found.
+type List struct {
+	features.List
+	Err     error // what is wrong with it; features.ErrEmpty where only items are lacking
+	Missing bool  // there is no such file; Err says which path was looked for
+}
+
+// Snapshot is everything that a decision rests on.
+type Snapshot struct {
+	Event   string // the host's name for it; only "Stop" is ours
+	Session string
+	Agent   string // set inside a subagent
+	Mode    string // permission mode
+	Message string // the agent's last message
+
+	State        State           // Schema 0: none yet
+	Header       progress.Header // of progress.txt as it is now
+	LogIteration int             // of the last line of iterations.jsonl
+	FreshClone   bool            // no record, and progress.txt came with the repository
+	CancelFile   bool            // a person's `cancel` lies in the state folder
+	List         List
+	Config       error // ralph.json cannot be used
+	Limits       Limits
+	Tree         string // fingerprint of the work tree; only looked at after NeedTree
+	Now          time.Time
+}
+
+// Decision is what is to be done. Next is the record to commit before anything
+// is printed; it is meaningless for Pass and NeedTree.
+type Decision struct {
+	Verdict Verdict
+	Next    State
+	Limit   int           // iterations in force
+	Feature features.Item // to work on; zero where the list is broken
+	Problem error         // what is wrong with the list or ralph.json
+	Raised  int           // Max Iterations that the header asked for and does not get
+}
+
+// Bystander tells whether the stop is none of the loop's business. It looks at
+// no list, so that a caller can ask before it takes the lock.
+func Bystander(s Snapshot) bool {
+	switch {
+	case s.Event != "Stop", s.Session == "", s.Agent != "", s.Mode == "plan":
+		return true
+	case s.State.Schema == 0:
+		return s.FreshClone || parseStatus(s.Header.Status) != InProgress
+	}
+	return s.State.Status != InProgress || s.State.Session != "" && s.State.Session != s.Session
+}
+
+// Begin returns the record of a loop that has none: it starts where its header
+// says, at iteration 1 if that says nothing.
+func Begin(header progress.Header, logIteration int) State {
+	return State{
+		Schema: SchemaVersion, Status: InProgress,
+		Iteration: max(1, header.Iteration, logIteration), HeaderLimit: header.MaxIterations,
+		Header: header, Before: header,
+	}
+}
+
+// Decide is the order of the decision in the design: a person's stop, the
+// list, the agent's promise, completion, limits, the next feature.
+func Decide(s Snapshot) Decision {
+	if Bystander(s) {
+		return Decision{Verdict: Pass}
+	}
+	d := Decision{Next: s.State}
+	if d.Next.Schema == 0 {
+		d.Next = Begin(s.Header, s.LogIteration)
+	}
+	d.Next.Session = s.Session
+	if d.Next.StartedAt.IsZero() {
+		d.Next.StartedAt = s.Now // not when it was made, which may be days before
+	}
+	// The largest of the three: whatever is lost or put back to an older
+	// state, a number never comes twice.
+	d.Next.Iteration = max(d.Next.Iteration, s.Header.Iteration, s.LogIteration)
+	asked := d.readHeader(s)
+	d.Next.Before = s.Header
+	d.Limit = d.Next.Limit(s.Limits)
+
+	switch {
+	case s.CancelFile:
+		return d.end(s, Cancelled, ByPerson)
+	case asked == Paused || asked == Cancelled:
+		return d.end(s, asked, ByPerson)
+	case s.Config != nil:
+		d.Problem = s.Config
+		return d.end(s, Failed, ConfigInvalid)
+	case s.List.Missing:
+		d.Problem = s.List.Err
+		return d.end(s, Failed, ListMissing)
+	case errors.Is(s.List.Err, features.ErrEmpty):
+		d.Problem = s.List.Err
+		return d.end(s, Failed, ListInvalid)
+	}
+	d.Problem = s.List.Err
+	if status, why := promise(s.Message); status != "" {
+		d.Next.Needs = plain.Line(why, 500)
+		reason := PromiseBlocked
+		if status == Escalated {
+			reason = PromiseEscalate
+		}
+		return d.end(s, status, reason)
+	}
+	feature, open := s.List.Next()
+	if s.List.Err == nil && !open {
+		return d.end(s, Complete, AllFeaturesPass)
+	}
+	if d.Next.Iteration >= d.Limit {
+		return d.end(s, ReachedLimit, MaxIterations)
+	}
+	if s.Limits.Stagnation > 0 {
+		if !d.fingerprint(s) {
+			return Decision{Verdict: NeedTree}
+		}
+		if d.Next.Unchanged >= s.Limits.Stagnation {
+			return d.end(s, Stagnated, NoProgress)
+		}
+	}
+	return d.goOn(feature)
+}
+
+// readHeader takes a person's edits from the header. Edits can only stop: a
+// header equal to the last one written, or to the one before (then our own
+// write was cut off), is no edit; a raised limit is reported, not followed.
+func (d *Decision) readHeader(s Snapshot) Status {
+	if s.State.Schema == 0 || s.Header == s.State.Header || s.Header == s.State.Before {
+		return InProgress
+	}
+	if asked := s.Header.MaxIterations; asked > 0 && asked != s.State.Header.MaxIterations {
+		if limit := d.Next.Limit(s.Limits); asked < limit {
+			d.Next.Lowered = asked
+		} else if asked > limit {
+			d.Raised = asked
+		}
+	}
+	return parseStatus(s.Header.Status)
+}
+
+// fingerprint counts the stops in a row at which nothing changed. The list's
+// states are looked at first; only if those did not change is the tree asked
+// for, and false returned until it is there.
+func (d *Decision) fingerprint(s Snapshot) bool {
+	list := s.List.Digest()
+	if s.List.Err != nil {
+		list = "broken: " + s.List.Err.Error()
+	}
+	before := d.Next.ListDigest
+	if before != "" && before != list {
+		d.Next.ListDigest, d.Next.TreeDigest, d.Next.Unchanged = list, "", 1
+		return true
+	}
+	if s.Tree == "" {
+		return false
+	}
+	if before == list && d.Next.TreeDigest == s.Tree {
+		d.Next.Unchanged++
+	} else {
+		d.Next.Unchanged = 1
+	}
+	d.Next.ListDigest, d.Next.TreeDigest = list, s.Tree
+	return true
+}
+
+// goOn begins the next iteration.
+func (d Decision) goOn(feature features.Item) Decision {
+	d.Verdict, d.Feature = Continue, feature
+	d.Next.Iteration++
+	if feature.ID != d.Next.Feature {
+		d.Next.Feature, d.Next.Attempts = feature.ID, 0
+	}
+	d.Next.Attempts++
+	d.face()
+	return d
+}
+
+// end makes the ending.
+func (d Decision) end(s Snapshot, status Status, reason string) Decision {
+	d.Verdict = End
+	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now
+	d.Next.Endings++
+	d.Next.Feature, d.Next.Attempts = "", 0
+	d.face()
+	return d
+}
+
+// face sets the header that progress.txt is to show.
+func (d *Decision) face() {
+	d.Next.Header = Face(d.Next, d.Limit)
+}
+
+// Face returns the header that shows a record.
+func Face(s State, limit int) progress.Header {
+	return progress.Header{
+		Status: string(s.Status), Iteration: s.Iteration, MaxIterations: limit, Feature: plain.Line(s.Feature, 80),
+	}
+}

@@ -1,0 +1,208 @@
+package decide
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+)
+
+var now = time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+
+// list makes a list from a word of x (passes) and . (open).
+func list(word string) List {
+	l := List{}
+	for i, c := range word {
+		l.Items = append(l.Items, features.Item{ID: string(rune('a' + i)), Passes: c == 'x'})
+	}
+	return l
+}
+
+// base is a loop of session s at iteration 4 of 15, two of three features
+// done since the last stop.
+func base() Snapshot {
+	header := progress.Header{Status: "IN_PROGRESS", Iteration: 4, MaxIterations: 15, Feature: "b"}
+	return Snapshot{
+		Event: "Stop", Session: "s", Header: header, List: list("xx."), Limits: Limits{Stagnation: 3}, Now: now,
+		State: State{
+			Schema: SchemaVersion, Status: InProgress, Iteration: 4, Session: "s", Feature: "b", Attempts: 1,
+			HeaderLimit: 15, ListDigest: list("x..").Digest(), Unchanged: 1, Header: header,
+			Before: progress.Header{Status: "IN_PROGRESS", Iteration: 3, MaxIterations: 15, Feature: "a"},
+		},
+	}
+}
+
+func TestDecide(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		edit func(*Snapshot)
+		want string // verdict, then status and reason, or iteration and feature
+	}{
+		{"next feature", func(*Snapshot) {}, "continue 5 c"},
+
+		// 1. Not our business.
+		{"another event", func(s *Snapshot) { s.Event = "SubagentStop" }, "pass"},
+		{"no session id", func(s *Snapshot) { s.Session = "" }, "pass"},
+		{"another session", func(s *Snapshot) { s.Session = "t" }, "pass"},
+		{"a subagent", func(s *Snapshot) { s.Agent = "a1" }, "pass"},
+		{"plan mode", func(s *Snapshot) { s.Mode = "plan" }, "pass"},
+		{"other modes are work", func(s *Snapshot) { s.Mode = "bypassPermissions" }, "continue 5 c"},
+		{"it has ended", func(s *Snapshot) { s.State.Status = Complete }, "pass"},
+		{"it is paused", func(s *Snapshot) { s.State.Status = Paused }, "pass"},
+		{"a fresh clone", func(s *Snapshot) { s.State = State{}; s.FreshClone = true }, "pass"},
+		{"no record, and the header says it is over", func(s *Snapshot) { s.State = State{}; s.Header.Status = "COMPLETE" }, "pass"},
+
+		// First stop of a loop that was made by hand.
+		{"no record", func(s *Snapshot) { s.State = State{}; s.Tree = "t" }, "continue 5 c"},
+		{"no record, no progress.txt", func(s *Snapshot) { s.State = State{}; s.Header = progress.Header{}; s.Tree = "t" }, "continue 2 c"},
+		{"no record, and the log knows more", func(s *Snapshot) { s.State = State{}; s.LogIteration = 9; s.Tree = "t" }, "continue 10 c"},
+		{"a record without an owner", func(s *Snapshot) { s.State.Session = "" }, "continue 5 c"},
+
+		// 2. A person stopped it.
+		{"cancel file", func(s *Snapshot) { s.CancelFile = true }, "end CANCELLED by_person"},
+		{"header says PAUSED", func(s *Snapshot) { s.Header.Status = "PAUSED" }, "end PAUSED by_person"},
+		{"header says CANCELED", func(s *Snapshot) { s.Header.Status = "CANCELED" }, "end CANCELLED by_person"},
+		{"header says COMPLETE, which nobody believes", func(s *Snapshot) { s.Header.Status = "COMPLETE" }, "continue 5 c"},
+		{"header of before our last write is no edit", func(s *Snapshot) {
+			s.State.Before.Status = "PAUSED" // as it was before a resume
+			s.Header = s.State.Before
+		}, "continue 5 c"},
+		{"cancelled with the list gone", func(s *Snapshot) { s.CancelFile = true; s.List = List{Missing: true} }, "end CANCELLED by_person"},
+
+		// ralph.json and 3., the list.
+		{"ralph.json broken", func(s *Snapshot) { s.Config = errors.New("x") }, "end FAILED config_invalid"},
+		{"list missing", func(s *Snapshot) { s.List = List{Missing: true, Err: errors.New("x")} }, "end FAILED list_missing"},
+		{"list empty", func(s *Snapshot) { s.List = List{Err: features.ErrEmpty} }, "end FAILED list_invalid"},
+		{"list broken", func(s *Snapshot) { s.List = List{Err: errors.New("line 3")} }, "continue 5 "},
+		{"list broken for the third time", func(s *Snapshot) {
+			s.List = List{Err: errors.New("line 3")}
+			s.State.ListDigest, s.State.TreeDigest, s.State.Unchanged, s.Tree = "broken: line 3", "t", 2, "t"
+		}, "end STAGNATED no_progress"},
+
+		// 4. The agent gives up.
+		{"blocked", func(s *Snapshot) { s.Message = "I tried.\n<promise>BLOCKED: no key</promise>\n" }, "end BLOCKED promise_blocked"},
+		{"escalate", func(s *Snapshot) { s.Message = "<promise>ESCALATE</promise>" }, "end ESCALATED promise_escalate"},
+		{"blocked with all done", func(s *Snapshot) { s.Message = "<promise>BLOCKED: x</promise>"; s.List = list("xxx") }, "end BLOCKED promise_blocked"},
+
+		// 7. All claimed.
+		{"all claimed", func(s *Snapshot) { s.List = list("xxx") }, "end COMPLETE all_features_pass"},
+		{"all claimed at the limit", func(s *Snapshot) { s.List = list("xxx"); s.State.Iteration = 15 }, "end COMPLETE all_features_pass"},
+
+		// 8. Limits.
+		{"at the limit", func(s *Snapshot) { s.State.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},
+		{"one below the limit", func(s *Snapshot) { s.State.Iteration = 14 }, "continue 15 c"},
+		{"at the limit with a broken list", func(s *Snapshot) { s.State.Iteration = 15; s.List = List{Err: errors.New("x")} }, "end REACHED_LIMIT max_iterations"},
+		{"ralph.json's limit", func(s *Snapshot) { s.Limits.MaxIterations = 4 }, "end REACHED_LIMIT max_iterations"},
+		{"ralph.json's limit over the header's", func(s *Snapshot) { s.Limits.MaxIterations = 40; s.State.Iteration = 20 }, "continue 21 c"},
+		{"header lowers the limit", func(s *Snapshot) { s.Header.MaxIterations = 4 }, "end REACHED_LIMIT max_iterations"},
+		{"header raises the limit", func(s *Snapshot) { s.Header.MaxIterations = 99; s.State.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},
+		{"extended", func(s *Snapshot) { s.State.Extended = 20; s.State.Iteration = 15; s.Limits.MaxIterations = 15 }, "continue 16 c"},
+		{"header lowers what was extended", func(s *Snapshot) { s.State.Extended = 20; s.Header.MaxIterations = 4 }, "end REACHED_LIMIT max_iterations"},
+		{"iteration of the header", func(s *Snapshot) { s.Header.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},
+		{"an older header", func(s *Snapshot) { s.Header.Iteration = 1 }, "continue 5 c"},
+		{"iteration of the log", func(s *Snapshot) { s.LogIteration = 8 }, "continue 9 c"},
+
+		// Stagnation.
+		{"nothing in the list: the tree is asked for", func(s *Snapshot) { s.List = list("x..") }, "tree"},
+		{"the first sample of the tree", func(s *Snapshot) { s.List = list("x.."); s.Tree = "t" }, "continue 5 b"},
+		{"the tree moved", func(s *Snapshot) { s.List = list("x.."); s.Tree = "t"; s.State.TreeDigest, s.State.Unchanged = "u", 2 }, "continue 5 b"},
+		{"the second sample", func(s *Snapshot) { s.List = list("x.."); s.Tree = "t"; s.State.TreeDigest, s.State.Unchanged = "t", 1 }, "continue 5 b"},
+		{"the third sample", func(s *Snapshot) { s.List = list("x.."); s.Tree = "t"; s.State.TreeDigest, s.State.Unchanged = "t", 2 }, "end STAGNATED no_progress"},
+		{"off", func(s *Snapshot) { s.List = list("x.."); s.Limits.Stagnation = 0; s.State.Unchanged = 99 }, "continue 5 b"},
+		{"at the limit no tree is needed", func(s *Snapshot) { s.List = list("x.."); s.State.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := base()
+			tc.edit(&s)
+			d := Decide(s)
+			got := string(d.Verdict)
+			switch d.Verdict {
+			case End:
+				got += " " + string(d.Next.Status) + " " + d.Next.ExitReason
+				if d.Next.Endings != s.State.Endings+1 || d.Next.EndedAt != now {
+					t.Errorf("ending %d at %v", d.Next.Endings, d.Next.EndedAt)
+				}
+			case Continue:
+				got += " " + string(rune('0'+d.Next.Iteration/10)) + string(rune('0'+d.Next.Iteration%10)) + " " + d.Feature.ID
+				got = strings.Replace(got, " 0", " ", 1)
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+			if d.Verdict != Pass && d.Verdict != NeedTree && d.Next.Header != Face(d.Next, d.Limit) {
+				t.Errorf("header %+v", d.Next.Header)
+			}
+		})
+	}
+}
+
+func TestDecideKeepsCount(t *testing.T) {
+	s := base()
+	d := Decide(s)
+	if d.Next.Feature != "c" || d.Next.Attempts != 1 {
+		t.Errorf("a new feature has %d attempts", d.Next.Attempts)
+	}
+	s.List = list("x..")
+	s.Tree = "t"
+	if d = Decide(s); d.Next.Attempts != 2 {
+		t.Errorf("the same feature has %d attempts, want 2", d.Next.Attempts)
+	}
+	s.Header.MaxIterations = 99
+	if d = Decide(s); d.Raised != 99 || d.Limit != 15 {
+		t.Errorf("raised %d, limit %d", d.Raised, d.Limit)
+	}
+}
+
+func TestPromise(t *testing.T) {
+	for message, want := range map[string]string{
+		"<promise>BLOCKED: why</promise>":               "BLOCKED why",
+		"text\n\n<promise>BLOCKED</promise>  \r\n\n":    "BLOCKED ",
+		"<promise>ESCALATE : a: b</promise>":            "ESCALATED a: b",
+		"```\ncode\n```\n<promise>BLOCKED: x</promise>": "BLOCKED x",
+		"":                                    " ",
+		"<promise>BLOCKED: x</promise>\nmore": " ",
+		"say <promise>BLOCKED</promise>":      " ",
+		"  <promise>BLOCKED</promise>":        " ",
+		"> <promise>BLOCKED</promise>":        " ",
+		"```\n<promise>BLOCKED</promise>":     " ",
+		"`<promise>BLOCKED</promise>`":        " ",
+		"<promise>COMPLETE</promise>":         " ",
+		"<promise>blocked</promise>":          " ",
+	} {
+		status, why := promise(message)
+		if got := string(status) + " " + why; got != want {
+			t.Errorf("promise(%q) = %q, want %q", message, got, want)
+		}
+	}
+}
+
+// FuzzDecide holds the properties that no snapshot may break.
+func FuzzDecide(f *testing.F) {
+	f.Add(4, 15, 4, 0, 0, "IN_PROGRESS", "xx.", "t", false)
+	f.Add(15, 15, 99, 3, 20, "PAUSED", "...", "", true)
+	f.Fuzz(func(t *testing.T, iteration, limit, headerIteration, logIteration, extended int, status, word, tree string, cancel bool) {
+		s := base()
+		s.State.Iteration, s.Limits.MaxIterations, s.Header.Iteration, s.LogIteration = iteration, limit, headerIteration, logIteration
+		s.State.Extended, s.Header.Status, s.CancelFile, s.Tree = extended, status, cancel, tree
+		s.List = list(word)
+		d, again := Decide(s), Decide(s)
+		if d.Verdict != again.Verdict || d.Next != again.Next {
+			t.Fatal("two answers to one question")
+		}
+		if d.Verdict == Continue && (iteration >= d.Limit || cancel || !strings.ContainsFunc(word, func(r rune) bool { return r != 'x' })) {
+			t.Fatalf("continues at %d of %d, cancel %v, list %q", iteration, d.Limit, cancel, word)
+		}
+		if (d.Verdict == Continue || d.Verdict == End) && d.Next.Iteration < iteration {
+			t.Fatalf("the iteration went from %d to %d", iteration, d.Next.Iteration)
+		}
+		if more := s; d.Verdict == End {
+			more.List = list(strings.Repeat("x", len(word)))
+			if Decide(more).Verdict == Continue {
+				t.Fatal("more passes turned an end into a continue")
+			}
+		}
+	})
+}

@@ -1,0 +1,31 @@
+package decide
+
+import "strings"
+
+// promise reads what the agent said of the whole loop in its last message:
+// <promise>BLOCKED: why</promise> or ESCALATE. It counts only as the last line
+// that is not empty, whole, and outside a code fence or quotation, so that
+// talking about the words is not saying them.
+func promise(message string) (status Status, why string) {
+	lines := strings.Split(strings.TrimRight(message, " \t\r\n"), "\n")
+	fences := 0
+	for _, l := range lines {
+		if l = strings.TrimSpace(l); strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~") {
+			fences++
+		}
+	}
+	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
+	body, opened := strings.CutPrefix(last, "<promise>")
+	body, closed := strings.CutSuffix(body, "</promise>")
+	if !opened || !closed || fences%2 == 1 {
+		return "", ""
+	}
+	word, why, _ := strings.Cut(body, ":")
+	switch strings.TrimSpace(word) {
+	case "BLOCKED":
+		return Blocked, strings.TrimSpace(why)
+	case "ESCALATE":
+		return Escalated, strings.TrimSpace(why)
+	}
+	return "", ""
+}

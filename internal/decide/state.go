@@ -1,0 +1,150 @@
+package decide
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+)
+
+// Status is where a loop stands: InProgress, or an ending.
+type Status string
+
+// The statuses, as progress.txt and state.json spell them.
+const (
+	InProgress   Status = "IN_PROGRESS"
+	Complete     Status = "COMPLETE"
+	ReachedLimit Status = "REACHED_LIMIT"
+	Stagnated    Status = "STAGNATED"
+	Blocked      Status = "BLOCKED"
+	Escalated    Status = "ESCALATED"
+	Failed       Status = "FAILED"
+	Paused       Status = "PAUSED"
+	Cancelled    Status = "CANCELLED"
+)
+
+// Exit reasons, as notifiers get them.
+const (
+	AllFeaturesPass = "all_features_pass"
+	MaxIterations   = "max_iterations"
+	NoProgress      = "no_progress"
+	PromiseBlocked  = "promise_blocked"
+	PromiseEscalate = "promise_escalate"
+	ListMissing     = "list_missing"
+	ListInvalid     = "list_invalid"
+	ConfigInvalid   = "config_invalid"
+	InternalError   = "internal_error"
+	ByPerson        = "by_person"
+)
+
+// Outcome is what a notifier is told of an ending: the status word and the
+// code of the design's table. Notify is false where a person ended the loop,
+// who need not be told.
+func (s Status) Outcome() (status string, code int, notify bool) {
+	switch s {
+	case Complete:
+		return "completed", 0, true
+	case ReachedLimit:
+		return "failed", 1, true
+	case Stagnated:
+		return "failed", 2, true
+	case Blocked, Escalated:
+		return "blocked", 3, true
+	case Failed:
+		return "failed", 4, true
+	}
+	return "", 0, false
+}
+
+// parseStatus reads a status word of progress.txt. Words that are none of
+// ours mean work: only what we know can stop a loop.
+func parseStatus(word string) Status {
+	switch s := Status(word); s {
+	case Complete, ReachedLimit, Stagnated, Blocked, Escalated, Failed, Paused, Cancelled:
+		return s
+	case "CANCELED":
+		return Cancelled
+	}
+	return InProgress
+}
+
+// SchemaVersion is the version of State that this program writes. A record of
+// a later one is refused, not guessed at.
+const SchemaVersion = 1
+
+// State is the record of a loop, kept outside the project as state.json.
+type State struct {
+	Schema int    `json:"schema"` // 0: there is no record yet
+	Name   string `json:"name"`
+	Loop   string `json:"loop"` // absolute path of the loop folder
+	List   string `json:"list"` // absolute path of the list
+
+	Status     Status `json:"status"`
+	ExitReason string `json:"exitReason,omitempty"`
+	Needs      string `json:"needs,omitempty"` // what a person has to do, in the agent's words
+	Iteration  int    `json:"iteration"`
+	Endings    int    `json:"endings"` // how many there have been
+
+	HeaderLimit int `json:"headerLimit,omitempty"` // Max Iterations as the loop began with it
+	Lowered     int `json:"lowered,omitempty"`     // Max Iterations as a person lowered it in the header
+	Extended    int `json:"extended,omitempty"`    // Max Iterations as `extend` set it
+
+	Session    string `json:"session,omitempty"`    // the owner; empty until a session is bound
+	SessionPID int    `json:"sessionPid,omitempty"` // process of the owner's client, where it said so
+
+	Feature    string `json:"feature,omitempty"`    // worked on now
+	Attempts   int    `json:"attempts,omitempty"`   // iterations given to it in a row
+	ListDigest string `json:"listDigest,omitempty"` // fingerprint of the last stop
+	TreeDigest string `json:"treeDigest,omitempty"` // empty where that stop did not need it
+	Unchanged  int    `json:"unchanged,omitempty"`  // stops in a row with that fingerprint
+
+	Header progress.Header `json:"header"` // as last written to progress.txt
+	Before progress.Header `json:"before"` // as found there when Header was decided
+
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	EndedAt   time.Time `json:"endedAt,omitzero"`
+
+	Notice *Notice `json:"notice,omitempty"` // of the last ending
+}
+
+// Notice is the duty to tell the notifiers of an ending. It is committed with
+// the ending, so that whoever comes next can finish what a killed sender began.
+type Notice struct {
+	DeliveryID  string          `json:"deliveryId"`
+	Payload     json.RawMessage `json:"payload"` // without the log's tail
+	SenderPID   int             `json:"senderPid"`
+	SenderStart string          `json:"senderStart,omitempty"` // tells two processes of one pid apart
+	Lease       time.Time       `json:"lease"`                 // the sender is given up after this
+	SentAt      time.Time       `json:"sentAt,omitzero"`
+}
+
+// Limit returns the number of iterations in force: what `extend` set, else
+// ralph.json, else the header the loop began with, else DefaultIterations; the
+// header may have lowered it since.
+func (s State) Limit(l Limits) int {
+	limit := DefaultIterations
+	switch {
+	case s.Extended > 0:
+		limit = s.Extended
+	case l.MaxIterations > 0:
+		limit = l.MaxIterations
+	case s.HeaderLimit > 0:
+		limit = s.HeaderLimit
+	}
+	if s.Lowered > 0 {
+		limit = min(limit, s.Lowered)
+	}
+	return limit
+}
+
+// DefaultIterations is the limit where nobody names one.
+const DefaultIterations = 15
+
+// Limits are ralph.json's limits.
+type Limits struct {
+	MaxIterations int // 0: not said
+	Stagnation    int // stops in a row without a change; 0: off
+}
+
+// DefaultStagnation is the stagnation limit where ralph.json names none.
+const DefaultStagnation = 3

@@ -1,0 +1,244 @@
+// Package features reads feature lists: bytes in, items out.
+//
+// A list is recognised by its content, not by its name. It is checked whole
+// before anything in it is believed, because gjson answers on broken JSON too.
+package features
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+// MaxBytes bounds a list. Real ones reach 1.15 MB; 100,000 features are 18 MB.
+const MaxBytes = 64 << 20
+
+// ErrEmpty says that a list is sound but holds no items.
+var ErrEmpty = errors.New("the list has no items")
+
+// Item is one feature.
+type Item struct {
+	ID          string // as the list spells it; "#3" for the third item of a list without ids
+	Title       string
+	Description string
+	Passes      bool // what the list claims
+	Priority    int  // lower is first; noPriority where the list says nothing
+}
+
+const noPriority = math.MaxInt
+
+// List is a parsed list.
+type List struct {
+	Shape string // the name of its row in shapes
+	Items []Item
+}
+
+// shape is one way people write lists. root is the key of the items, empty
+// for a bare array. A new shape is one row in shapes.
+type shape struct {
+	name, root  string
+	title, text []string // keys, the first one present counts
+}
+
+// shapes are the known ones, as found in public repositories.
+var shapes = []shape{
+	{name: "array", title: []string{"title", "name"}, text: []string{"description"}},
+	{name: "features", root: "features", title: []string{"title", "name"}, text: []string{"description"}},
+	{name: "prd", root: "userStories", title: []string{"title"}, text: []string{"description"}},
+}
+
+// Parse reads a list. The error is a *jsontext.Error where the text is at
+// fault, or ErrEmpty.
+func Parse(data []byte) (List, error) {
+	text, err := jsontext.Check(data)
+	if err != nil {
+		return List{}, err
+	}
+	fail := func(offset int, problem string) (List, error) {
+		return List{}, jsontext.ErrorAt(text, offset, problem)
+	}
+	s, items, unknown := recognise(gjson.ParseBytes(text))
+	if unknown != "" {
+		return fail(0, unknown)
+	}
+	list := List{Shape: s.name}
+	var bad *problem
+	items.ForEach(func(_, value gjson.Result) bool {
+		var item Item
+		item, bad = s.item(value, len(list.Items)+1)
+		list.Items = append(list.Items, item)
+		return bad == nil
+	})
+	if bad != nil {
+		return fail(bad.offset, bad.text)
+	}
+	if len(list.Items) == 0 {
+		return List{}, ErrEmpty
+	}
+	return list, nil
+}
+
+// recognise finds the shape and the array of its items.
+func recognise(root gjson.Result) (shape, gjson.Result, string) {
+	if root.IsArray() {
+		return shapes[0], root, ""
+	}
+	var found gjson.Result
+	var which shape
+	seen := 0
+	root.ForEach(func(key, value gjson.Result) bool {
+		for _, s := range shapes {
+			if s.root != "" && key.Str == s.root && value.IsArray() {
+				which, found = s, value
+				seen++
+			}
+		}
+		return true
+	})
+	switch seen {
+	case 0:
+		return shape{}, gjson.Result{}, `want an array of features, or an object with "features" or "userStories"`
+	case 1:
+		return which, found, ""
+	}
+	return shape{}, gjson.Result{}, `more than one array of features in one object`
+}
+
+// problem is a fault of one item, at an offset in the text.
+type problem struct {
+	offset int
+	text   string
+}
+
+// item reads one item; number counts from 1.
+func (s shape) item(value gjson.Result, number int) (Item, *problem) {
+	item := Item{ID: "#" + strconv.Itoa(number), Priority: noPriority}
+	if !value.IsObject() {
+		return item, &problem{value.Index, fmt.Sprintf("item %d is not an object", number)}
+	}
+	var bad *problem
+	var seenID, seenPasses bool
+	rank := func(keys []string, key string) int {
+		for i, k := range keys {
+			if k == key {
+				return i
+			}
+		}
+		return -1
+	}
+	titleRank, textRank := len(s.title), len(s.text)
+	value.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "id":
+			if seenID {
+				bad = &problem{key.Index, fmt.Sprintf("item %d has the key \"id\" twice", number)}
+			}
+			seenID = true
+			if v.Type == gjson.String && v.Str != "" || v.Type == gjson.Number {
+				item.ID = v.String()
+			}
+		case "passes":
+			// JSON readers differ in which of two equal keys they take, so a
+			// list with two would mean one thing to us and another to the agent.
+			if seenPasses {
+				bad = &problem{key.Index, fmt.Sprintf("item %d has the key \"passes\" twice", number)}
+			}
+			seenPasses = true
+			item.Passes = v.Type == gjson.True
+			if v.Type != gjson.True && v.Type != gjson.False && v.Type != gjson.Null {
+				bad = &problem{v.Index, fmt.Sprintf("item %d: \"passes\" must be true or false", number)}
+			}
+		case "priority":
+			item.Priority = priority(v)
+		default:
+			if i := rank(s.title, key.Str); i >= 0 && i < titleRank {
+				titleRank, item.Title = i, v.String()
+			} else if i := rank(s.text, key.Str); i >= 0 && i < textRank {
+				textRank, item.Description = i, v.String()
+			}
+		}
+		return bad == nil
+	})
+	return item, bad
+}
+
+// priority reads a number, "P0" to "P9", or a word.
+func priority(v gjson.Result) int {
+	if v.Type == gjson.Number && math.Abs(v.Num) < 1e9 {
+		return int(v.Num)
+	}
+	switch word := strings.ToLower(v.Str); word {
+	case "critical", "urgent":
+		return 0
+	case "high":
+		return 1
+	case "medium", "normal":
+		return 2
+	case "low":
+		return 3
+	default:
+		if n, err := strconv.Atoi(strings.TrimPrefix(word, "p")); err == nil {
+			return n
+		}
+	}
+	return noPriority
+}
+
+// Passed counts the items that the list says pass.
+func (l List) Passed() int {
+	n := 0
+	for _, item := range l.Items {
+		if item.Passes {
+			n++
+		}
+	}
+	return n
+}
+
+// Open returns the ids of the items that do not pass, in list order.
+func (l List) Open() []string {
+	open := []string{}
+	for _, item := range l.Items {
+		if !item.Passes {
+			open = append(open, item.ID)
+		}
+	}
+	return open
+}
+
+// Next returns the open item of the lowest priority number, the first of
+// equals, or false where none is open.
+func (l List) Next() (Item, bool) {
+	next := -1
+	for i, item := range l.Items {
+		if !item.Passes && (next < 0 || item.Priority < l.Items[next].Priority) {
+			next = i
+		}
+	}
+	if next < 0 {
+		return Item{}, false
+	}
+	return l.Items[next], true
+}
+
+// Digest names the items and their states: equal for two lists exactly when
+// the same items, in the same order, are open.
+func (l List) Digest() string {
+	h := sha256.New()
+	buf := make([]byte, 0, 64)
+	for _, item := range l.Items {
+		buf = strconv.AppendInt(buf[:0], int64(len(item.ID)), 10)
+		buf = append(append(buf, ':'), item.ID...)
+		buf = strconv.AppendBool(buf, item.Passes)
+		h.Write(buf)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

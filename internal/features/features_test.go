@@ -1,0 +1,125 @@
+package features
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+func TestParse(t *testing.T) {
+	for _, tc := range []struct{ name, in, shape, ids, open, next string }{
+		{"array", `[{"category":"functional","description":"d","steps":["a"],"passes":true},{"description":"e"}]`, "array", "#1 #2", "#2", "#2"},
+		{"wrapped", "\xef\xbb\xbf{\"project\":\"p\",\"features\":[{\"id\":7,\"passes\":false},{\"id\":\"b\",\"passes\":null}]}\r\n", "features", "7 b", "7 b", "7"},
+		{"prd", `{"userStories":[{"id":"US-002","priority":2,"passes":false},{"id":"US-001","priority":1,"passes":false}]}`, "prd", "US-002 US-001", "US-002 US-001", "US-001"},
+		{"priority words", `[{"id":"a","priority":"low"},{"id":"b","priority":"high"},{"id":"c"}]`, "array", "a b c", "a b c", "b"},
+		{"P0 before P1", `[{"id":"a","priority":"P1"},{"id":"b","priority":"P0"}]`, "array", "a b", "a b", "b"},
+		{"all pass", `[{"id":"a","passes":true}]`, "array", "a", "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l, err := Parse([]byte(tc.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, item := range l.Items {
+				ids = append(ids, item.ID)
+			}
+			next, _ := l.Next()
+			if l.Shape != tc.shape || strings.Join(ids, " ") != tc.ids || strings.Join(l.Open(), " ") != tc.open || next.ID != tc.next {
+				t.Errorf("shape %q ids %q open %q next %q", l.Shape, ids, l.Open(), next.ID)
+			}
+		})
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, tc := range []struct{ name, in, want string }{
+		{"empty file", " \n", "line 1, column 1: nothing here"},
+		{"trailing comma", "[\n  {\"id\": 1},\n]", "line 3, column 1: invalid character ']'"},
+		{"cut off", "[\n  {\"id\": 1", "line 2, column 11: the text ends too soon"},
+		{"column counts characters", `["é", x]`, "line 1, column 7: invalid character 'x'"},
+		{"text as passes", "[\n{\"id\":1,\"passes\":\"true\"}]", `line 2, column 18: item 1: "passes" must be true or false`},
+		{"passes twice", `[{"passes":false,"passes":true}]`, `line 1, column 18: item 1 has the key "passes" twice`},
+		{"id twice", `[{"id":1,"id":2}]`, `item 1 has the key "id" twice`},
+		{"escaped spelling of a key", `[{"passes":false,"p\u0061sses":true}]`, `item 1 has the key "passes" twice`},
+		{"item is text", `[{"id":1},"two"]`, "line 1, column 11: item 2 is not an object"},
+		{"another object", `{"tasks":{}}`, "want an array of features"},
+		{"two lists", `{"features":[],"features":[]}`, "more than one array"},
+		{"a number", `7`, "want an array of features"},
+		{"deep", strings.Repeat("[", 2_000_000), "line 1, column 201: nested deeper"},
+		{"deep behind a string", `["\\\"[[[",` + strings.Repeat("[", 500), "nested deeper"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Parse([]byte(tc.in))
+			var syntax *jsontext.Error
+			if !errors.As(err, &syntax) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
+	for _, in := range []string{"[]", `{"features":[]}`, `{"userStories":[]}`} {
+		if _, err := Parse([]byte(in)); !errors.Is(err, ErrEmpty) {
+			t.Errorf("Parse(%s) = %v, want ErrEmpty", in, err)
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	digest := func(in string) string {
+		l, err := Parse([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Digest()
+	}
+	base := digest(`[{"id":"a"},{"id":"b","passes":true}]`)
+	if base != digest(`[ {"id":"a","title":"reworded","passes":false}, {"passes":true,"id":"b"} ]`) {
+		t.Error("the digest depends on more than ids and states")
+	}
+	for _, other := range []string{`[{"id":"a","passes":true},{"id":"b","passes":true}]`, `[{"id":"a"}]`, `[{"id":"b","passes":true},{"id":"a"}]`} {
+		if base == digest(other) {
+			t.Errorf("same digest for %s", other)
+		}
+	}
+}
+
+// FuzzParse holds the parser against encoding/json: what is accepted is valid
+// JSON, and the counts agree.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{`[{"id":1,"passes":true},{"id":"b"}]`, `{"features":[{"passes":false}]}`, "\xef\xbb\xbf{\"userStories\":[{\"id\":\"US-1\",\"priority\":\"P0\"}]}\r\n", "[\n{},\n]"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := Parse(data)
+		if err != nil {
+			var syntax *jsontext.Error
+			if errors.As(err, &syntax) && (syntax.Line < 1 || syntax.Col < 1) {
+				t.Fatalf("no place in %v", err)
+			}
+			return
+		}
+		var items []struct{ Passes any }
+		text := []byte(strings.TrimPrefix(string(data), "\xef\xbb\xbf"))
+		if l.Shape == "array" {
+			err = json.Unmarshal(text, &items)
+		} else {
+			var root map[string]json.RawMessage
+			if err = json.Unmarshal(text, &root); err == nil {
+				for _, s := range shapes {
+					if s.name == l.Shape {
+						err = json.Unmarshal(root[s.root], &items)
+					}
+				}
+			}
+		}
+		if err != nil {
+			t.Fatalf("accepted what encoding/json refuses: %v", err)
+		}
+		if len(items) != len(l.Items) || len(l.Open()) != len(items)-l.Passed() {
+			t.Fatalf("%d items, want %d; %d open, %d passed", len(l.Items), len(items), len(l.Open()), l.Passed())
+		}
+	})
+}

@@ -1,0 +1,108 @@
+// Package hookio is the host's JSON, in and out. It is the only place that
+// knows the field names of Claude Code's hooks.
+package hookio
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+// MaxBytes bounds what is read from the host. The longest field is the
+// model's last message, far below a megabyte.
+const MaxBytes = 8 << 20
+
+// Event is what the host says when it calls the hook. Fields that a version
+// of the host does not send are zero.
+type Event struct {
+	Name           string // "Stop", "SubagentStop", ...
+	SessionID      string
+	AgentID        string // set inside a subagent
+	Cwd            string // follows the agent's cd
+	PermissionMode string // "default", "plan", ...
+	LastMessage    string // the text that ended the turn
+	StopHookActive bool   // true on each stop that follows a block in the same turn
+}
+
+// ErrNoInput says that standard input held nothing.
+var ErrNoInput = errors.New("nothing on standard input; the host sends one JSON object")
+
+// Read reads the host's one JSON object.
+func Read(r io.Reader) (Event, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	if err != nil {
+		return Event{}, fmt.Errorf("cannot read standard input: %w", err)
+	}
+	if len(data) > MaxBytes {
+		return Event{}, fmt.Errorf("standard input is larger than %d MB", MaxBytes>>20)
+	}
+	return parse(data)
+}
+
+func parse(data []byte) (Event, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return Event{}, ErrNoInput
+	}
+	text, err := jsontext.Check(data)
+	if err != nil {
+		return Event{}, fmt.Errorf("standard input is not one JSON object: %w", err)
+	}
+	root := gjson.ParseBytes(text)
+	if !root.IsObject() {
+		return Event{}, errors.New("standard input is JSON, but not an object")
+	}
+	var e Event
+	texts := map[string]*string{
+		"hook_event_name": &e.Name, "session_id": &e.SessionID, "agent_id": &e.AgentID, "cwd": &e.Cwd,
+		"permission_mode": &e.PermissionMode, "last_assistant_message": &e.LastMessage,
+	}
+	root.ForEach(func(key, value gjson.Result) bool {
+		if to := texts[key.Str]; to != nil && value.Type == gjson.String {
+			*to = value.Str
+		}
+		if key.Str == "stop_hook_active" {
+			e.StopHookActive = value.Bool()
+		}
+		return true
+	})
+	return e, nil
+}
+
+// Answer is what the hook tells the host. The zero Answer is silence, which
+// lets the turn end.
+type Answer struct {
+	Prompt  string // not empty: the turn goes on with this prompt
+	Message string // shown to the person
+	End     bool   // the loop is over; said explicitly beside Message
+}
+
+// Encode returns the one JSON object to print, or nothing.
+func (a Answer) Encode() []byte {
+	if a == (Answer{}) {
+		return nil
+	}
+	wire := struct {
+		Decision      string `json:"decision,omitempty"`
+		Reason        string `json:"reason,omitempty"`
+		Continue      bool   `json:"continue,omitempty"`
+		SystemMessage string `json:"systemMessage,omitempty"`
+	}{Reason: a.Prompt, Continue: a.End, SystemMessage: a.Message}
+	if a.Prompt != "" {
+		// "approve" and "block" are the only legal values, so the key is
+		// there for a block only.
+		wire.Decision = "block"
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(wire); err != nil {
+		return nil // strings and a bool always encode
+	}
+	return buf.Bytes()
+}

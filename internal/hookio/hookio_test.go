@@ -1,0 +1,57 @@
+package hookio
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	for name, want := range map[string]Event{
+		"stop.json":                          {Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project", PermissionMode: "default", LastMessage: "a1"},
+		"stop.active.json":                   {Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project", PermissionMode: "default", LastMessage: "a2", StopHookActive: true},
+		"stop.v2.0.76.json":                  {Name: "Stop", SessionID: "577d02f5-08c1-4ca8-8c3e-d0281b0e2322", Cwd: "/home/dev/project", PermissionMode: "default"},
+		"stop-failure.rate_limit.json":       {Name: "StopFailure", SessionID: "3e8c56de-4910-4393-b502-22197b23db83", Cwd: "/home/dev/project", LastMessage: "API Error: Request rejected (429) · This request would exceed your account rate limit"},
+		"subagent-stop.json":                 {Name: "SubagentStop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", AgentID: "add61918a3c5db4c4", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 4"},
+		"stop.background-subagent.json":      {Name: "Stop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 2"},
+		"session-end.prompt_input_exit.json": {Name: "SessionEnd", SessionID: "1374161b-f813-4df1-b2b7-f35f51f7cc9d", Cwd: "/home/dev/project"},
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", "payloads", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Read(bytes.NewReader(data)); err != nil || got != want {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                              "nothing on standard input",
+		"{\"session_id\":\"x\"":         "the text ends too soon",
+		"[]":                            "not an object",
+		"{} {}":                         "not one JSON object",
+		strings.Repeat("[", 2_000_000):  "nested deeper",
+		strings.Repeat("x", MaxBytes+1): "larger than 8 MB",
+	} {
+		if _, err := Read(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Read(%.20q) = %v, want %q", in, err, want)
+		}
+	}
+}
+
+func TestEncode(t *testing.T) {
+	for want, a := range map[string]Answer{
+		"": {},
+		"{\"decision\":\"block\",\"reason\":\"a < b\",\"systemMessage\":\"m\"}\n": {Prompt: "a < b", Message: "m"},
+		"{\"continue\":true,\"systemMessage\":\"over\"}\n":                        {Message: "over", End: true},
+		"{\"systemMessage\":\"trouble\"}\n":                                       {Message: "trouble"},
+	} {
+		if got := string(a.Encode()); got != want {
+			t.Errorf("%+v: %q, want %q", a, got, want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+// Package jsontext checks JSON before anything in it is believed: gjson and
+// sjson answer on broken text too, and their recursion has no bound.
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// maxDepth bounds nesting: the parsers recurse, and a Go stack overflow is
+// fatal with exit status 2, which the host takes for a block.
+const maxDepth = 200
+
+// BOM is the byte order mark that editors on Windows put before the text.
+var BOM = []byte("\xef\xbb\xbf")
+
+// Error is text that cannot be read, and where.
+type Error struct {
+	Line, Col int // both from 1; Col counts characters
+	Problem   string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Problem)
+}
+
+// ErrorAt turns an offset in text, which has no byte order mark, into an Error.
+func ErrorAt(text []byte, offset int, problem string) *Error {
+	before := text[:min(offset, len(text))]
+	last := before[bytes.LastIndexByte(before, '\n')+1:]
+	return &Error{Line: 1 + bytes.Count(before, []byte("\n")), Col: 1 + utf8.RuneCount(last), Problem: problem}
+}
+
+// Check returns data without its byte order mark if that is one sound JSON
+// value, safe to hand to gjson and sjson; else an *Error.
+func Check(data []byte) ([]byte, error) {
+	text := bytes.TrimPrefix(data, BOM)
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, ErrorAt(text, 0, "nothing here, want JSON")
+	}
+	if at := tooDeep(text); at >= 0 {
+		return nil, ErrorAt(text, at, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+	}
+	if !gjson.ValidBytes(text) {
+		return nil, ErrorAt(explain(text))
+	}
+	return text, nil
+}
+
+// tooDeep returns where nesting passes maxDepth, or -1. It needs no valid
+// JSON, only an honest count of brackets outside strings.
+func tooDeep(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return i
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(text); i++ {
+				next := bytes.IndexByte(text[i:], '"')
+				if next < 0 {
+					return -1
+				}
+				i += next
+				if !escaped(text, i) {
+					break
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// escaped tells whether the quote at i has an odd run of backslashes before it.
+func escaped(text []byte, i int) bool {
+	n := 0
+	for i > n && text[i-n-1] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
+// explain asks encoding/json what is wrong with text that gjson refused.
+func explain(text []byte) (_ []byte, offset int, problem string) {
+	err := json.Unmarshal(text, new(json.RawMessage))
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return text, 0, "not valid JSON"
+	}
+	problem = syntax.Error()
+	if strings.HasPrefix(problem, "unexpected end") {
+		return text, len(bytes.TrimRight(text, " \t\r\n")), "the text ends too soon"
+	}
+	return text, max(int(syntax.Offset)-1, 0), problem
+}

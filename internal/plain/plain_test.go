@@ -1,0 +1,54 @@
+package plain
+
+import (
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\r\nb\tc":                      "a b c",
+		"\x1b[31mred\x1b[0m":             "[31mred[0m",
+		"\x1b]0;title\a":                 "]0;title",
+		"c1 \u009b31m":                   "c1 31m",
+		"bidi \u202eevil\u202c \u200bzw": "bidi evil zw",
+		"bad \xff utf8":                  "bad utf8",
+		"äöü 漢字 🚀":                       "äöü 漢字 🚀",
+		"line\u2028separator":            "line separator",
+		"0123456789012345":               "012345678…",
+	} {
+		if got := Line(in, 10); len(in) >= 16 && in[0] == '0' && got != want {
+			t.Errorf("Line(%q, 10) = %q, want %q", in, got, want)
+		}
+		if got := Line(in, 100); in[0] != '0' && got != want {
+			t.Errorf("Line(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got, want := Text("a\r\nb\x1b\n", 10), "a\nb\n"; got != want {
+		t.Errorf("Text = %q, want %q", got, want)
+	}
+}
+
+// FuzzClean proves that nothing a terminal would act on comes through.
+func FuzzClean(f *testing.F) {
+	f.Add("\x1b[2J\u009b\u202e\r\n\xff", 20)
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		if limit < 1 || limit > 1<<16 {
+			t.Skip()
+		}
+		for _, got := range []string{Line(s, limit), Text(s, limit)} {
+			if !utf8.ValidString(got) || utf8.RuneCountInString(got) > limit {
+				t.Fatalf("%q", got)
+			}
+			for _, r := range got {
+				if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+					t.Fatalf("%q holds %U", got, r)
+				}
+			}
+		}
+		if once := Line(s, limit); Line(once, limit) != once {
+			t.Fatalf("not idempotent: %q", once)
+		}
+	})
+}

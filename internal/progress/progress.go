@@ -1,0 +1,226 @@
+// Package progress reads and edits the header of progress.txt.
+//
+// The file belongs to two writers. The hook keeps four lines near its top, the
+// header; everything else is the agent's notes. An edit therefore changes the
+// values of those lines and no other byte: line ends, a byte order mark, list
+// markers and bold marks all stay as they were.
+package progress
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// HeaderLines is how far down a header line is looked for. Notes below may
+// quote "Status: …" without being taken for the header.
+const HeaderLines = 20
+
+// Header is the part of progress.txt that the hook keeps.
+// A zero field means that the file has no such line.
+type Header struct {
+	Status        string `json:"status"`        // a status word such as IN_PROGRESS, as written
+	Iteration     int    `json:"iteration"`     // 1 is the turn that the starting prompt began
+	MaxIterations int    `json:"maxIterations"` // the limit shown to people
+	Feature       string `json:"feature"`       // the feature that is worked on
+}
+
+// The keys of the header, in the order in which a new file has them.
+const (
+	keyStatus = iota
+	keyIteration
+	keyMax
+	keyFeature
+	keys
+)
+
+var keyNames = [keys]string{"Status", "Iteration", "Max Iterations", "Feature"}
+
+// headerLine finds the key and the value of one line: an optional #, - or *
+// before the name and ** around the name, or around name and colon. It is
+// written out because a compiled pattern would cost every process that starts.
+func headerLine(text []byte) (key int, value span, ok bool) {
+	rest := bytes.TrimLeft(text, " \t")
+	if marker := bytes.TrimLeft(rest, "#"); len(marker) < len(rest) {
+		rest = marker
+	} else if len(rest) > 1 && (rest[0] == '-' || rest[0] == '*') && (rest[1] == ' ' || rest[1] == '\t') {
+		rest = rest[1:]
+	}
+	rest = bytes.TrimLeft(rest, " \t")
+	rest, bold := bytes.CutPrefix(rest, []byte("**"))
+	name, rest, colon := bytes.Cut(rest, []byte(":"))
+	if !colon {
+		return 0, span{}, false
+	}
+	if trimmed, closed := bytes.CutSuffix(name, []byte("**")); bold && closed {
+		name = trimmed
+	} else if bold {
+		rest = bytes.TrimPrefix(rest, []byte("**"))
+	}
+	key = slices.Index(keyNames[:], string(bytes.TrimRight(name, " \t")))
+	trimmed := bytes.TrimLeft(rest, " \t")
+	start := len(text) - len(trimmed)
+	return key, span{start, start + len(bytes.TrimRight(trimmed, " \t"))}, key >= 0
+}
+
+// number returns the digits at the start of a value; "3/15" and "3 of 15" keep
+// what follows them.
+func number(value []byte) []byte {
+	n := 0
+	for n < len(value) && n < maxDigits && value[n] >= '0' && value[n] <= '9' {
+		n++
+	}
+	return value[:n]
+}
+
+// maxDigits keeps every count inside an int of 32 bits.
+const maxDigits = 9
+
+// span is where a value stands in the file.
+type span struct{ start, end int }
+
+// scan finds the first line of each name within the first HeaderLines lines.
+func scan(data []byte) (found [keys]bool, at [keys]span) {
+	pos := 0
+	if bytes.HasPrefix(data, bom) {
+		pos = len(bom)
+	}
+	for range HeaderLines {
+		if pos >= len(data) {
+			return
+		}
+		text, next := data[pos:], len(data)
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			text, next = text[:i], pos+i+1
+		}
+		text = bytes.TrimSuffix(text, []byte("\r"))
+		if k, v, ok := headerLine(text); ok && !found[k] {
+			found[k], at[k] = true, span{pos + v.start, pos + v.end}
+		}
+		pos = next
+	}
+	return
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// Parse reads the header. A line that is missing, or a number that is none,
+// leaves its field zero.
+func Parse(data []byte) Header {
+	found, at := scan(data)
+	value := func(k int) string {
+		if !found[k] {
+			return ""
+		}
+		return string(data[at[k].start:at[k].end])
+	}
+	count := func(k int) int {
+		n, err := strconv.Atoi(string(number([]byte(value(k)))))
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	return Header{Status: value(keyStatus), Iteration: count(keyIteration), MaxIterations: count(keyMax), Feature: value(keyFeature)}
+}
+
+// Edit returns data with the header set to h. Lines that exist keep their
+// place and their look; lines that are missing are added below the last one
+// that exists, or at the top. Parse of the result is h, provided that the
+// fields hold no line break and no space at their ends.
+func Edit(data []byte, h Header) []byte {
+	want := [keys]string{h.Status, strconv.Itoa(h.Iteration), strconv.Itoa(h.MaxIterations), h.Feature}
+	found, at := scan(data)
+	out := bytes.Clone(data)
+	// From the bottom up, so that the spans above stay true.
+	for {
+		k := -1
+		for i := range keys {
+			if found[i] && (k < 0 || at[i].start > at[k].start) {
+				k = i
+			}
+		}
+		if k < 0 {
+			break
+		}
+		found[k] = false
+		s, value := at[k], want[k]
+		if k == keyIteration || k == keyMax {
+			s.end = s.start + len(number(out[s.start:s.end]))
+			if s.end == s.start {
+				s.end = at[k].end
+			}
+		}
+		// "Feature:" alone takes a space before its value, and keeps none
+		// when the value goes.
+		if out[s.start-1] == ':' && value != "" {
+			value = " " + value
+		} else if out[s.start-1] == ' ' && value == "" {
+			s.start--
+		}
+		out = append(out[:s.start:s.start], append([]byte(value), out[s.end:]...)...)
+	}
+	if Parse(out) == h {
+		return out
+	}
+	if edited := insertMissing(out, want); Parse(edited) == h {
+		return edited
+	}
+	// The lines that exist stand so far down that adding one pushes another
+	// out of sight. A whole header at the top wins over whatever is below.
+	head := make([]string, 0, keys)
+	for k, name := range keyNames {
+		head = append(head, name+": "+want[k])
+	}
+	return insert(out, top(out), strings.Join(head, "\n")+"\n")
+}
+
+// insertMissing adds the lines that out lacks.
+func insertMissing(out []byte, want [keys]string) []byte {
+	found, at := scan(out)
+	pos := top(out)
+	var last span
+	for k := range keys {
+		if found[k] && at[k].start >= last.start {
+			last = at[k]
+		}
+	}
+	lead := ""
+	if last != (span{}) {
+		pos = len(out)
+		if i := bytes.IndexByte(out[last.end:], '\n'); i >= 0 {
+			pos = last.end + i + 1
+		} else {
+			lead = "\n"
+		}
+	}
+	var add strings.Builder
+	add.WriteString(lead)
+	for k, name := range keyNames {
+		if !found[k] && want[k] != "" {
+			add.WriteString(name + ": " + want[k] + "\n")
+		}
+	}
+	text := add.String()
+	if lead != "" {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	return insert(out, pos, text)
+}
+
+// insert puts text at pos with the line ends that out has.
+func insert(out []byte, pos int, text string) []byte {
+	if i := bytes.IndexByte(out, '\n'); i > 0 && out[i-1] == '\r' {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return append(out[:pos:pos], append([]byte(text), out[pos:]...)...)
+}
+
+// top is the place of the first line.
+func top(data []byte) int {
+	if bytes.HasPrefix(data, bom) {
+		return len(bom)
+	}
+	return 0
+}
