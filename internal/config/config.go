@@ -1,0 +1,237 @@
+// Package config reads ralph.json, and the record of what a person trusted of it.
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+// MaxBytes bounds ralph.json; a person writes it.
+const MaxBytes = 1 << 20
+
+// DefaultTimeout is a notifier's time where ralph.json names none.
+const DefaultTimeout = 30 * time.Second
+
+// Config is ralph.json.
+type Config struct {
+	Task       string // what the loop is for, in a few words
+	List       string // slash-separated path below the project's root; empty: feature_list.json in the loop folder
+	Limits     decide.Limits
+	OnComplete []Command
+}
+
+// Command is one command to run. A string in ralph.json is for the shell; an
+// array is run as it is.
+type Command struct {
+	Shell   string   // set, or
+	Argv    []string // set
+	Timeout time.Duration
+	Env     []string // names that are passed on from the hook's environment
+}
+
+// String shows the command as a person wrote it.
+func (c Command) String() string {
+	if c.Shell != "" {
+		return c.Shell
+	}
+	return fmt.Sprintf("%q", c.Argv)
+}
+
+// Default is the configuration of a loop without ralph.json.
+func Default() Config {
+	return Config{Limits: decide.Limits{Stagnation: decide.DefaultStagnation}}
+}
+
+// Parse reads ralph.json. Every key is optional; a key that is not known is an
+// error, because a misspelt limit would be no limit.
+func Parse(data []byte) (Config, error) {
+	text, err := jsontext.Check(data)
+	if err != nil {
+		return Config{}, err
+	}
+	root := gjson.ParseBytes(text)
+	c := Default()
+	p := &parser{text: text}
+	p.object(root, "ralph.json", map[string]func(gjson.Result){
+		"$schema": func(gjson.Result) {},
+		"task":    func(v gjson.Result) { c.Task = p.str(v, "task") },
+		"list": func(v gjson.Result) {
+			c.List = p.str(v, "list")
+			if !filepath.IsLocal(filepath.FromSlash(c.List)) {
+				p.fail(v, `"list" must be a path below the project's root`)
+			}
+		},
+		"bind": func(v gjson.Result) {
+			if p.str(v, "bind") != "first" {
+				p.fail(v, `"bind" must be "first"`)
+			}
+		},
+		"limits": func(v gjson.Result) {
+			p.object(v, `"limits"`, map[string]func(gjson.Result){
+				"max_iterations": func(v gjson.Result) { c.Limits.MaxIterations = p.count(v, "max_iterations", 1) },
+				"stagnation": func(v gjson.Result) {
+					if c.Limits.Stagnation = p.count(v, "stagnation", 0); c.Limits.Stagnation == 1 {
+						p.fail(v, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
+					}
+				},
+			})
+		},
+		"on_complete": func(v gjson.Result) { c.OnComplete = p.commands(v, "on_complete") },
+	})
+	return c, p.err
+}
+
+// parser keeps the first problem.
+type parser struct {
+	text []byte
+	err  error
+}
+
+func (p *parser) fail(at gjson.Result, format string, args ...any) {
+	if p.err == nil {
+		p.err = jsontext.ErrorAt(p.text, at.Index, fmt.Sprintf(format, args...))
+	}
+}
+
+// object calls the function of each key.
+func (p *parser) object(v gjson.Result, name string, keys map[string]func(gjson.Result)) {
+	if !v.IsObject() {
+		p.fail(v, "%s must be an object", name)
+		return
+	}
+	seen := map[string]bool{}
+	v.ForEach(func(key, value gjson.Result) bool {
+		set := keys[key.Str]
+		switch {
+		case seen[key.Str]:
+			p.fail(key, "the key %q is there twice", key.Str)
+		case set == nil:
+			p.fail(key, "unknown key %q%s", key.Str, nearest(key.Str, keys))
+		default:
+			set(value)
+		}
+		seen[key.Str] = true
+		return p.err == nil
+	})
+}
+
+func (p *parser) str(v gjson.Result, key string) string {
+	if v.Type != gjson.String {
+		p.fail(v, "%q must be text", key)
+	}
+	return v.Str
+}
+
+// maxCount bounds every count: a day has 86,400 seconds, a loop fewer stops.
+const maxCount = 1_000_000
+
+func (p *parser) count(v gjson.Result, key string, least int) int {
+	n := int(v.Int())
+	if v.Type != gjson.Number || float64(n) != v.Num || n < least || n > maxCount {
+		p.fail(v, "%q must be a whole number from %d to %d", key, least, maxCount)
+	}
+	return n
+}
+
+// commands reads one command or a list of them. An array of strings would be
+// either an argv or several shell lines; it is the latter, since on_* are
+// lists, and an argv is an array in that list.
+func (p *parser) commands(v gjson.Result, key string) (list []Command) {
+	if !v.IsArray() {
+		p.fail(v, `%q must be a list of commands, such as ["./notify.sh"]`, key)
+		return nil
+	}
+	v.ForEach(func(_, value gjson.Result) bool {
+		list = append(list, p.command(value, key))
+		return p.err == nil
+	})
+	return list
+}
+
+func (p *parser) command(v gjson.Result, key string) Command {
+	c := Command{Timeout: DefaultTimeout}
+	if v.IsObject() {
+		p.object(v, "a command", map[string]func(gjson.Result){
+			"command": func(v gjson.Result) { c.Shell, c.Argv = p.words(v, key) },
+			"timeout": func(v gjson.Result) {
+				d, err := time.ParseDuration(p.str(v, "timeout"))
+				if err != nil || d <= 0 {
+					p.fail(v, `"timeout" must be a duration such as "30s"`)
+				}
+				c.Timeout = d
+			},
+			"env": func(v gjson.Result) {
+				for _, name := range v.Array() {
+					c.Env = append(c.Env, p.str(name, "env"))
+				}
+			},
+		})
+	} else {
+		c.Shell, c.Argv = p.words(v, key)
+	}
+	if c.Shell == "" && len(c.Argv) == 0 {
+		p.fail(v, "a command of %q is empty", key)
+	}
+	return c
+}
+
+func (p *parser) words(v gjson.Result, key string) (shell string, argv []string) {
+	if v.Type == gjson.String {
+		return v.Str, nil
+	}
+	if !v.IsArray() {
+		p.fail(v, "a command of %q must be text for the shell or an array of words", key)
+	}
+	for _, word := range v.Array() {
+		argv = append(argv, p.str(word, key))
+	}
+	return "", argv
+}
+
+// nearest names the known key that is most like the one that was written.
+func nearest[V any](key string, known map[string]V) string {
+	best, name := 3, "" // more than two slips are another word
+	for k := range known {
+		if d := distance(strings.ToLower(key), k); d < best || d == best && name != "" && k < name {
+			best, name = d, k
+		}
+	}
+	if name == "" {
+		names := make([]string, 0, len(known))
+		for k := range known {
+			names = append(names, k)
+		}
+		slices.Sort(names)
+		return "; known: " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("; did you mean %q?", name)
+}
+
+// distance is the edit distance of Levenshtein.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost++
+			}
+			last = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

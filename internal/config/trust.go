@@ -1,0 +1,64 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// Trust is the record of the ralph.json that a person has trusted, kept
+// outside the project as trust.json. It holds the text itself, so that the
+// loop goes on under what was trusted whatever the agent does to the file.
+type Trust struct {
+	Schema int    `json:"schema"`
+	Path   string `json:"path"`   // absolute path of ralph.json
+	SHA256 string `json:"sha256"` // of Text
+	Text   string `json:"text"`
+}
+
+// NewTrust records text as the trusted content of the file at path.
+func NewTrust(path string, text []byte) Trust {
+	return Trust{Schema: 1, Path: path, SHA256: digest(text), Text: string(text)}
+}
+
+// ParseTrust reads trust.json.
+func ParseTrust(data []byte) (Trust, error) {
+	var t Trust
+	if err := json.Unmarshal(data, &t); err != nil {
+		return Trust{}, err
+	}
+	if t.Schema != 1 || t.SHA256 != digest([]byte(t.Text)) {
+		return Trust{}, fmt.Errorf("not a trust record of this version")
+	}
+	return t, nil
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// InForce is the configuration that holds, and how it came to.
+type InForce struct {
+	Config
+	Changed   bool // ralph.json is not what was trusted; the trusted one holds
+	Untrusted int  // commands left out because nobody trusted them
+}
+
+// Choose settles which configuration holds: the trusted one where there is a
+// record, else ralph.json without its commands. text is nil where there is no
+// ralph.json.
+func Choose(trust *Trust, text []byte) (InForce, error) {
+	if trust != nil {
+		c, err := Parse([]byte(trust.Text))
+		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256}, err
+	}
+	if text == nil {
+		return InForce{Config: Default()}, nil
+	}
+	c, err := Parse(text)
+	untrusted := len(c.OnComplete)
+	c.OnComplete = nil
+	return InForce{Config: c, Untrusted: untrusted}, err
+}

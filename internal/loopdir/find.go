@@ -1,0 +1,360 @@
+// Package loopdir is the disk: it finds a loop's folder, locks it, loads it and
+// commits to it. Everything is opened through an os.Root, so that no link leads
+// out of the folders that are meant, and only regular files are believed.
+package loopdir
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The names in a loop folder, and where loops are kept below a project's root.
+const (
+	ListFile     = "feature_list.json"
+	ProgressFile = "progress.txt"
+	PromptFile   = "RALPH_PROMPT.md"
+	ConfigFile   = "ralph.json"
+	HookLog      = "hook.log"
+	IterationLog = "iterations.jsonl"
+	IgnoreFile   = ".gitignore"
+
+	current      = "current"
+	fallbackDir  = ".state" // state of a loop whose user has no state folder that can be written
+	maxPathBytes = 4096     // of a path that is kept in a file
+)
+
+// Below is where the loops of a project are, below its root.
+var Below = filepath.Join(".claude", "data", "ralph-loops")
+
+// Where is what the search for a loop starts from.
+type Where struct {
+	StateDir   string // the user's state folder; empty where there is none
+	LoopDir    string // named outright, by flag or environment; relative to Project
+	Session    string
+	ProjectDir string // the host's CLAUDE_PROJECT_DIR
+	Cwd        string
+	Home       string
+}
+
+// Loop is a loop that was found. Its folder may be gone if a session is bound to it.
+type Loop struct {
+	Dir     string // absolute, links resolved
+	Name    string
+	Project string // the folder that holds its .claude; else the host's project
+	Bound   bool   // found through the session that works it
+
+	stateDir string
+	key      string
+}
+
+// StateDir returns the folder where state is kept outside of projects:
+// $RALPH_STATE_DIR, else the system's per-user state folder.
+func StateDir(getenv func(string) string) (string, error) {
+	if dir := getenv("RALPH_STATE_DIR"); dir != "" {
+		if !filepath.IsAbs(dir) {
+			return "", fmt.Errorf("RALPH_STATE_DIR is %q; want an absolute path", dir)
+		}
+		return filepath.Clean(dir), nil
+	}
+	base := userStateDir(getenv)
+	if !filepath.IsAbs(base) {
+		return "", errors.New("no folder for state: HOME is not set; set it, or RALPH_STATE_DIR to a folder of yours")
+	}
+	return filepath.Join(base, "ralph-stop-hook"), nil
+}
+
+// Find returns the loop that a stop belongs to, or nil: the one named
+// outright, else the session's own, else `current`, upwards from the host's
+// project, and only if that finds none upwards from the working folder.
+func Find(w Where) (*Loop, error) {
+	if w.LoopDir != "" {
+		dir := w.LoopDir
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(w.project(), dir)
+		}
+		return w.open(dir)
+	}
+	if dir := w.sessionLoop(); dir != "" {
+		l := w.at(dir)
+		l.Bound = true
+		return l, nil
+	}
+	l, err := w.upwards(w.project())
+	if l == nil && err == nil && w.Cwd != "" && w.Cwd != w.project() {
+		l, err = w.upwards(w.Cwd)
+	}
+	return l, err
+}
+
+// Current returns the loop of `current`, whatever the session works.
+func (w Where) Current() (*Loop, error) {
+	w.Session, w.LoopDir = "", ""
+	return Find(w)
+}
+
+func (w Where) project() string {
+	if filepath.IsAbs(w.ProjectDir) {
+		return filepath.Clean(w.ProjectDir)
+	}
+	return w.Cwd
+}
+
+// sessionLoop returns the folder that the session's file names.
+func (w Where) sessionLoop() string {
+	if w.StateDir == "" || !ValidSession(w.Session) {
+		return ""
+	}
+	root, err := os.OpenRoot(filepath.Join(w.StateDir, "sessions"))
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	data, err := read(root, w.Session, maxPathBytes)
+	dir := strings.TrimRight(string(data), "\r\n")
+	if err != nil || !filepath.IsAbs(dir) {
+		return ""
+	}
+	return dir
+}
+
+// ValidSession tells whether a session id can be a file's name. The host's are
+// UUIDs; anything else would be a path that somebody made up.
+func ValidSession(id string) bool {
+	return id != "" && len(id) <= 128 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+}
+
+// upwards looks for `current` in dir and the folders above it, never above the
+// repository's root or HOME. A worktree that has no loops uses its main tree's.
+func (w Where) upwards(dir string) (*Loop, error) {
+	for {
+		l, err := w.currentIn(dir)
+		if l != nil || err != nil {
+			return l, err
+		}
+		git, err := os.Lstat(filepath.Join(dir, ".git"))
+		if err == nil {
+			if main := mainTree(dir, git); main != "" {
+				return w.currentIn(main)
+			}
+			return nil, nil
+		}
+		parent := filepath.Dir(dir)
+		if dir == w.Home || parent == dir {
+			return nil, nil
+		}
+		dir = parent
+	}
+}
+
+// RepoRoot returns the root of the repository that dir is in, or nothing.
+func RepoRoot(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+// mainTree returns the main tree of the worktree at dir, or nothing. A
+// worktree's .git is a file "gitdir: MAIN/.git/worktrees/NAME".
+func mainTree(dir string, git fs.FileInfo) string {
+	if !git.Mode().IsRegular() {
+		return ""
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	data, err := read(root, ".git", maxPathBytes)
+	path, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+	if err != nil || !ok {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	worktrees := filepath.Dir(filepath.FromSlash(path))
+	if filepath.Base(worktrees) != "worktrees" || filepath.Base(filepath.Dir(worktrees)) != ".git" {
+		return ""
+	}
+	return filepath.Dir(filepath.Dir(worktrees))
+}
+
+// currentIn returns the loop that dir's `current` names, or nil.
+func (w Where) currentIn(dir string) (*Loop, error) {
+	path := filepath.Join(dir, Below, current)
+	// Asked first because most projects have no loop, and this is all that
+	// their stops then cost.
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+		return nil, nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s points to a loop folder that is not there; run 'ralph-stop-hook init' or remove it", path)
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return w.open(path)
+	}
+	name, err := currentName(dir)
+	if err != nil {
+		return nil, err
+	}
+	return w.open(filepath.Join(dir, Below, name))
+}
+
+// currentName reads a `current` that is a one-line file.
+func currentName(dir string) (string, error) {
+	root, err := os.OpenRoot(filepath.Join(dir, Below))
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	data, err := read(root, current, maxPathBytes)
+	if err != nil {
+		return "", err
+	}
+	name := strings.TrimSpace(string(data))
+	if err := CheckName(name); err != nil {
+		return "", fmt.Errorf("%s: %w", filepath.Join(root.Name(), current), err)
+	}
+	return name, nil
+}
+
+// open returns the loop in an existing folder, after a look at whose it is.
+func (w Where) open(dir string) (*Loop, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, fmt.Errorf("loop folder: %w", err)
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, err
+	}
+	l := w.at(real)
+	return l, checkOwner(l.Dir, l.Project)
+}
+
+// at returns the loop of the folder dir, which need not be there.
+func (w Where) at(dir string) *Loop {
+	sum := sha256.Sum256([]byte(dir))
+	l := &Loop{Dir: dir, Name: filepath.Base(dir), Project: w.project(), stateDir: w.StateDir, key: hex.EncodeToString(sum[:10])}
+	if parent := filepath.Dir(dir); strings.HasSuffix(parent, string(filepath.Separator)+Below) {
+		l.Project = strings.TrimSuffix(parent, string(filepath.Separator)+Below)
+	}
+	return l
+}
+
+// CheckName refuses a name that cannot be one folder below the others.
+func CheckName(name string) error {
+	switch {
+	case name == "" || name == "." || name == "..":
+		return fmt.Errorf("%q is no name for a loop", name)
+	case len(name) > 100:
+		return fmt.Errorf("the name %.20q… is longer than 100 bytes", name)
+	case strings.HasPrefix(name, "-"):
+		return fmt.Errorf("the name %q begins with '-'", name)
+	case name == current:
+		return fmt.Errorf("the name %q is taken: it points at the loop in use", name)
+	case strings.ContainsAny(name, `/\:*?"<>|`) || strings.HasSuffix(name, ".") || strings.TrimSpace(name) != name || strings.Contains(name, ".."):
+		return fmt.Errorf("the name %q has characters that a folder cannot have on every system", name)
+	}
+	for _, r := range name {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffd {
+			return fmt.Errorf("the name %q has control characters", name)
+		}
+	}
+	return nil
+}
+
+// Named returns the loop of that name in the project that w is in.
+func (w Where) Named(name string) (*Loop, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	loops, err := w.All()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range loops {
+		if l.Name == name {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("no loop %q in this project; 'ralph-stop-hook status --all' lists them", name)
+}
+
+// All returns the loops of the project that w is in.
+func (w Where) All() ([]*Loop, error) {
+	for dir := w.project(); ; dir = filepath.Dir(dir) {
+		entries, err := os.ReadDir(filepath.Join(dir, Below))
+		if err == nil {
+			return w.folders(filepath.Join(dir, Below), entries)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == w.Home || filepath.Dir(dir) == dir {
+			return nil, nil
+		}
+	}
+}
+
+func (w Where) folders(dir string, entries []fs.DirEntry) ([]*Loop, error) {
+	var loops []*Loop
+	for _, entry := range entries {
+		// `current` may itself be a loop folder; as a link it is a second name.
+		if !entry.IsDir() {
+			continue
+		}
+		l, err := w.open(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		loops = append(loops, l)
+	}
+	return loops, nil
+}
+
+// Branch returns the branch that is checked out at dir, or nothing. It reads
+// .git/HEAD itself: a git process would cost more than all the rest of a stop.
+func Branch(dir string) string {
+	top := RepoRoot(dir)
+	if top == "" {
+		return ""
+	}
+	git := filepath.Join(top, ".git")
+	if root, err := os.OpenRoot(top); err == nil {
+		if data, err := read(root, ".git", maxPathBytes); err == nil {
+			if path, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: "); ok {
+				if git = filepath.FromSlash(path); !filepath.IsAbs(git) {
+					git = filepath.Join(top, git)
+				}
+			}
+		}
+		root.Close()
+	}
+	root, err := os.OpenRoot(git)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	head, err := read(root, "HEAD", maxPathBytes)
+	if err != nil {
+		return ""
+	}
+	branch, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+	if strings.HasPrefix(branch, "ref: ") || !strings.HasPrefix(string(head), "ref: ") {
+		return "" // detached
+	}
+	return branch
+}

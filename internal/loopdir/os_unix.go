@@ -1,0 +1,102 @@
+//go:build unix
+
+package loopdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+var (
+	errNotDir   error = syscall.ENOTDIR
+	errReadOnly error = syscall.EROFS
+)
+
+// nonblock keeps the opening of a FIFO from waiting for a writer.
+const nonblock = syscall.O_NONBLOCK
+
+// userStateDir is the system's folder for state of the user's programs.
+func userStateDir(getenv func(string) string) string {
+	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir // the specification says to ignore a relative one
+	}
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return ""
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Application Support")
+	}
+	return filepath.Join(home, ".local", "state")
+}
+
+// checkOwner refuses a loop folder that somebody else could have written: it
+// must belong to the user, to root, or to the owner of the project (containers
+// mount foreign ones), and not be writable for everybody.
+func checkOwner(dir, project string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("loop folder: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder; a loop is a folder with %s in it", dir, ListFile)
+	}
+	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+		return fmt.Errorf("%s can be written by everybody (mode %04o); run: chmod o-w %q", dir, info.Mode().Perm(), dir)
+	}
+	uid := owner(info)
+	if uid == uint32(os.Geteuid()) || uid == 0 {
+		return nil
+	}
+	if info, err := os.Stat(project); err == nil && owner(info) == uid {
+		return nil
+	}
+	return fmt.Errorf("%s belongs to another user (uid %d)", dir, uid)
+}
+
+func owner(info fs.FileInfo) uint32 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Uid
+	}
+	return uint32(os.Geteuid())
+}
+
+// private refuses a record that has a second name: somebody could have put a
+// link to a foreign file in its place, or keep one to ours.
+func private(info fs.FileInfo) error {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && (stat.Nlink != 1 || stat.Uid != uint32(os.Geteuid())) {
+		return errors.New("it has a second name or another owner")
+	}
+	return nil
+}
+
+// tryLock takes the lock or returns false where another process has it.
+func tryLock(f *os.File) (bool, error) {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch err {
+		case nil:
+			return true, nil
+		case syscall.EINTR:
+		case syscall.EWOULDBLOCK:
+			return false, nil
+		default:
+			return false, err
+		}
+	}
+}
+
+// syncDir makes the names in a folder durable.
+func syncDir(root *os.Root) error {
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -1,0 +1,84 @@
+// Package proc is the one way to run a subprocess: in a group of its own, with
+// a deadline that holds, and with bounded output.
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Cmd is a subprocess to run.
+type Cmd struct {
+	Argv    []string
+	Dir     string
+	Env     []string // whole; nil means the environment of this process
+	Stdin   []byte
+	Timeout time.Duration // must be set
+	Output  int           // how many bytes of its output to keep, the last ones
+	Stdout  func([]byte)  // takes standard output as it comes; then only standard error is kept
+}
+
+// Result is how a subprocess ended.
+type Result struct {
+	Err      error // nil: it ran and exited 0
+	ExitCode int   // -1 where it did not exit by itself
+	TimedOut bool
+	Output   []byte // the last bytes of standard output and error
+}
+
+// ErrTimeout is in the Err of a subprocess that ran out of time.
+var ErrTimeout = errors.New("timed out")
+
+// waitDelay is how long a grandchild that left the group may hold the output
+// open after the child itself is gone.
+const waitDelay = 200 * time.Millisecond
+
+// Run runs a subprocess to its end or to its deadline. When ctx is done, or
+// this process is told to terminate, the whole group is killed.
+func Run(ctx context.Context, c Cmd) Result {
+	ctx, release := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer release()
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
+	defer cancel()
+
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, c.Env, waitDelay
+	if c.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
+	kept := &tail{limit: c.Output}
+	cmd.Stdout, cmd.Stderr = kept, kept
+	if c.Stdout != nil {
+		cmd.Stdout = writerFunc(c.Stdout)
+	}
+	finish := group(cmd)
+	err := cmd.Start()
+	if err == nil {
+		finish.started()
+		err = cmd.Wait()
+		finish.done()
+	}
+	r := Result{Err: err, ExitCode: -1, Output: kept.bytes()}
+	if cmd.ProcessState != nil {
+		r.ExitCode = cmd.ProcessState.ExitCode()
+	}
+	switch {
+	case errors.Is(err, exec.ErrWaitDelay):
+		r.Err = nil // it exited 0 and left a child behind; that is its business
+	case errors.Is(context.Cause(ctx), ErrTimeout):
+		r.TimedOut, r.Err = true, fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
+	case ctx.Err() != nil:
+		r.Err = context.Cause(ctx)
+	}
+	return r
+}
+
+// Shell returns the words that run line in the system's shell.
+func Shell(line string) []string { return shell(line) }

@@ -1,0 +1,72 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDeadline holds the table of children that outlive a plain deadline.
+// The bound is generous: what must not happen is waiting for the child's 20 s.
+func TestDeadline(t *testing.T) {
+	for _, line := range []string{
+		"sleep 20", "sleep 20 & wait", "trap '' TERM; sleep 20", "(trap '' TERM; sleep 20) & sleep 20", "yes",
+	} {
+		t.Run(line, func(t *testing.T) {
+			begin := time.Now()
+			r := Run(t.Context(), Cmd{Argv: Shell(line), Timeout: 300 * time.Millisecond, Output: 100})
+			if !r.TimedOut || !errors.Is(r.Err, ErrTimeout) {
+				t.Errorf("result %+v, want a timeout", r)
+			}
+			if took := time.Since(begin); took > 10*time.Second {
+				t.Errorf("came back after %v", took)
+			}
+			if len(r.Output) > 100 {
+				t.Errorf("kept %d bytes", len(r.Output))
+			}
+		})
+	}
+}
+
+func TestRun(t *testing.T) {
+	begin := time.Now()
+	r := Run(t.Context(), Cmd{Argv: Shell("setsid sleep 20 & cat; echo err >&2; pwd; echo $A"), Dir: "/", Env: []string{"A=b", "PATH=" + os.Getenv("PATH")}, Stdin: []byte("in\n"), Timeout: time.Minute, Output: 1000})
+	if got := string(r.Output); r.Err != nil || r.ExitCode != 0 || got != "in\nerr\n/\nb\n" {
+		t.Errorf("%+v, output %q", r, got)
+	}
+	if time.Since(begin) > 10*time.Second {
+		t.Error("waited for a child that had left")
+	}
+	r = Run(t.Context(), Cmd{Argv: Shell("exit 3"), Timeout: time.Minute})
+	if r.ExitCode != 3 || r.Err == nil || r.TimedOut {
+		t.Errorf("%+v, want exit status 3", r)
+	}
+	r = Run(t.Context(), Cmd{Argv: []string{"/no/such/program"}, Timeout: time.Minute})
+	if r.ExitCode != -1 || !errors.Is(r.Err, os.ErrNotExist) {
+		t.Errorf("%+v, want not exist", r)
+	}
+}
+
+func TestTail(t *testing.T) {
+	for _, chunk := range []int{1, 3, 7, 100, 5000} {
+		k := &tail{limit: 10}
+		text := strings.Repeat("0123456789abc", 200)
+		for i := 0; i < len(text); i += chunk {
+			_, _ = k.Write([]byte(text[i:min(i+chunk, len(text))]))
+		}
+		if got, want := string(k.bytes()), text[len(text)-10:]; got != want || cap(k.buf) > 64 {
+			t.Errorf("chunks of %d: %q, want %q; cap %d", chunk, got, want, cap(k.buf))
+		}
+	}
+}
+
+func TestAlive(t *testing.T) {
+	pid := os.Getpid()
+	if !Alive(pid, Start(pid)) || Alive(pid, "1") && Start(pid) != "" || Alive(0, "") || Alive(1<<30, "") {
+		t.Error("Alive is wrong about this process, another start, or no process")
+	}
+}

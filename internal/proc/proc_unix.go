@@ -1,0 +1,32 @@
+//go:build unix
+
+package proc
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+func shell(line string) []string { return []string{"/bin/sh", "-c", line} }
+
+type grouped struct{}
+
+// group puts cmd into a process group of its own and kills all of it when its
+// context is done: a deadline alone would leave grandchildren running.
+func group(cmd *exec.Cmd) grouped {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return grouped{}
+}
+
+func (grouped) started() {}
+func (grouped) done()    {}
+
+// Alive tells whether the process pid, which said of itself Start, still runs.
+func Alive(pid int, start string) bool {
+	if pid <= 0 || syscall.Kill(pid, 0) == syscall.ESRCH {
+		return false
+	}
+	now := Start(pid)
+	return start == "" || now == "" || now == start
+}

@@ -1,0 +1,31 @@
+package proc
+
+// tail keeps the last limit bytes that were written, in at most twice that
+// memory, however much a subprocess prints.
+type tail struct {
+	limit int
+	buf   []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	n := len(p)
+	if len(p) > t.limit {
+		p = p[len(p)-t.limit:]
+	}
+	if len(t.buf)+len(p) > 2*t.limit {
+		t.buf = append(t.buf[:0], t.bytes()...)
+	}
+	t.buf = append(t.buf, p...)
+	return n, nil
+}
+
+func (t *tail) bytes() []byte {
+	return t.buf[max(0, len(t.buf)-t.limit):]
+}
+
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f(p)
+	return len(p), nil
+}

@@ -1,0 +1,228 @@
+// Package settings edits the host's settings files, in place: an edit changes
+// our own lines and no other byte.
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+// MaxBytes bounds a settings file.
+const MaxBytes = 4 << 20
+
+// Entry is our hook entry, in the host's exec form: no shell reads it.
+type Entry struct {
+	Type    string   `json:"type"` // "command"
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Timeout int      `json:"timeout"` // seconds, after which the host kills the hook
+}
+
+// program is how an entry of ours is known, whatever its folder.
+const program = "ralph-stop-hook"
+
+// Merge returns the settings text with our entry for the event in it, and
+// whether that is a change. An older entry of ours is replaced where it
+// stands; else ours is added behind what is there. The text must be strict
+// JSON, as the host wants it; a byte order mark stays.
+func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
+	if len(bytes.TrimSpace(bytes.TrimPrefix(data, jsontext.BOM))) == 0 {
+		data = append(bytes.Clone(data[:len(data)-len(bytes.TrimPrefix(data, jsontext.BOM))]), "{}\n"...)
+	}
+	text, err := jsontext.Check(data)
+	if err != nil {
+		if comment(data) {
+			err = fmt.Errorf("%w (the host reads strict JSON: comments are not allowed)", err)
+		}
+		return nil, false, err
+	}
+	mark := data[:len(data)-len(text)]
+	entry, err := json.Marshal(e)
+	if err != nil {
+		return nil, false, err
+	}
+	out, err := merge(text, event, entry)
+	if err != nil {
+		return nil, false, err
+	}
+	return append(bytes.Clone(mark), out...), !bytes.Equal(out, text), nil
+}
+
+func merge(text []byte, event string, entry []byte) ([]byte, error) {
+	root := gjson.ParseBytes(text)
+	if !root.IsObject() {
+		return nil, errors.New("the settings are not a JSON object")
+	}
+	root.Raw = strings.TrimSpace(root.Raw) // gjson keeps what follows the last brace
+	hooks, err := member(text, root, "hooks")
+	if err != nil {
+		return nil, err
+	}
+	if !hooks.Exists() {
+		return insert(text, root, `"hooks":{"`+event+`":[{"hooks":[`+string(entry)+`]}]}`), nil
+	}
+	if !hooks.IsObject() {
+		return nil, jsontext.ErrorAt(text, hooks.Index, `"hooks" is not an object`)
+	}
+	list, err := member(text, hooks, event)
+	if err != nil {
+		return nil, err
+	}
+	if !list.Exists() {
+		return insert(text, hooks, `"`+event+`":[{"hooks":[`+string(entry)+`]}]`), nil
+	}
+	if !list.IsArray() {
+		return nil, jsontext.ErrorAt(text, list.Index, `"`+event+`" is not an array`)
+	}
+	for i, group := range list.Array() {
+		for j, have := range group.Get("hooks").Array() {
+			if !ours(have) {
+				continue
+			}
+			if same(have, entry) {
+				return text, nil
+			}
+			at := fmt.Sprintf("hooks.%s.%d.hooks.%d", event, i, j)
+			return sjson.SetRawBytes(text, at, []byte(layout(text, lead(text, gjson.GetBytes(text, at).Index), string(entry))))
+		}
+	}
+	return insert(text, list, `{"hooks":[`+string(entry)+`]}`), nil
+}
+
+// member returns a member of an object. Of two with one name the host reads
+// the last and gjson the first, so two are refused.
+func member(text []byte, object gjson.Result, name string) (found gjson.Result, err error) {
+	object.ForEach(func(key, value gjson.Result) bool {
+		if key.Str == name {
+			if found.Exists() {
+				err = jsontext.ErrorAt(text, key.Index, fmt.Sprintf("the key %q is there twice", name))
+			}
+			found = value
+		}
+		return err == nil
+	})
+	return found, err
+}
+
+// ours tells whether a hook entry runs this program, in either form.
+func ours(hook gjson.Result) bool {
+	command := strings.ReplaceAll(hook.Get("command").String(), `\`, "/")
+	if !hook.Get("args").Exists() {
+		// A shell line: the program is its first word, which may be quoted.
+		command = strings.TrimSpace(command)
+		if quote := command[:min(1, len(command))]; quote == `"` || quote == "'" {
+			command, _, _ = strings.Cut(command[1:], quote)
+		} else {
+			command, _, _ = strings.Cut(command, " ")
+		}
+	}
+	return strings.TrimSuffix(path.Base(command), ".exe") == program
+}
+
+// same tells whether have says what entry says, however it is laid out.
+func same(have gjson.Result, entry []byte) bool {
+	var a, b Entry
+	return json.Unmarshal([]byte(have.Raw), &a) == nil && json.Unmarshal(entry, &b) == nil &&
+		a.Type == b.Type && a.Command == b.Command && a.Timeout == b.Timeout && slices.Equal(a.Args, b.Args)
+}
+
+// insert adds a member to an object or an element to an array, behind the last
+// one, in the layout that the file has.
+func insert(text []byte, container gjson.Result, member string) []byte {
+	open := container.Index
+	end := open + len(container.Raw) - 1
+	last := len(bytes.TrimRight(text[:end], " \t\r\n"))
+	empty := last == open+1
+	outer := lead(text, open)
+	var add string
+	switch {
+	case !bytes.Contains(text, []byte("\n")) && !(empty && open == 0):
+		add = layout(text, "", member)
+		if !empty {
+			add = "," + add
+		}
+		return splice(text, last, last, add)
+	case empty:
+		inner := outer + indent(text)
+		return splice(text, open+1, end, eol(text)+inner+layout(text, inner, member)+eol(text)+outer)
+	case !bytes.Contains(text[open:end], []byte("\n")):
+		return splice(text, last, last, ", "+layout(text, outer, member))
+	}
+	inner := lead(text, last-1)
+	if first := bytes.IndexByte(text[open:end], '\n'); first >= 0 {
+		inner = lead(text, open+first+1)
+	}
+	return splice(text, last, last, ","+eol(text)+inner+layout(text, inner, member))
+}
+
+func splice(text []byte, from, to int, add string) []byte {
+	return slices.Concat(text[:from], []byte(add), text[to:])
+}
+
+// layout writes JSON as the file does: on lines of its own below the indent
+// before, or in one line where the file is one line.
+func layout(text []byte, before, raw string) string {
+	if bytes.Contains(text, []byte("\n")) || string(bytes.TrimSpace(text)) == "{}" {
+		var b bytes.Buffer
+		// A member is no JSON value by itself, so it is laid out in braces.
+		wrapped, object := raw, strings.HasPrefix(raw, `"`)
+		if object {
+			wrapped = "{" + raw + "}"
+		}
+		if json.Indent(&b, []byte(wrapped), before, indent(text)) == nil {
+			out := b.String()
+			if object {
+				out = strings.TrimPrefix(out, "{\n"+before+indent(text))
+				out = strings.TrimSuffix(out, "\n"+before+"}")
+				out = strings.ReplaceAll(out, "\n"+indent(text), "\n")
+			}
+			return strings.ReplaceAll(out, "\n", eol(text))
+		}
+	}
+	return raw
+}
+
+// lead is the white space at the start of the line that offset is in.
+func lead(text []byte, offset int) string {
+	line := text[bytes.LastIndexByte(text[:offset], '\n')+1:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// indent is one level of the file's indent: that of its first indented line.
+func indent(text []byte) string {
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		rest := bytes.TrimLeft(line, " \t")
+		if len(rest) < len(line) && len(bytes.TrimSpace(rest)) > 0 {
+			return string(line[:len(line)-len(rest)])
+		}
+	}
+	return "  "
+}
+
+func eol(text []byte) string {
+	if bytes.Contains(text, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// comment tells whether broken settings look like JSON with comments.
+func comment(data []byte) bool {
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		line = bytes.TrimSpace(line)
+		if bytes.HasPrefix(line, []byte("//")) || bytes.HasPrefix(line, []byte("/*")) || bytes.Contains(line, []byte(" // ")) {
+			return true
+		}
+	}
+	return false
+}

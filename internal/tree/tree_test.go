@@ -1,0 +1,104 @@
+package tree
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestFingerprint goes through what an agent may do and what must not count,
+// in a repository and without one.
+func TestFingerprint(t *testing.T) {
+	for _, kind := range []string{"git", "git without a commit", "git below the top", "no git"} {
+		t.Run(kind, func(t *testing.T) {
+			top := t.TempDir()
+			dir := top
+			if kind == "git below the top" {
+				dir = filepath.Join(top, "sub dir")
+			}
+			loop := filepath.Join(dir, ".claude", "data", "ralph-loops")
+			write := func(name, text string) {
+				t.Helper()
+				name = filepath.Join(dir, name)
+				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run := func(args ...string) {
+				t.Helper()
+				if kind == "no git" {
+					return
+				}
+				cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+				cmd.Dir = dir
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("git %v: %v\n%s", args, err, out)
+				}
+			}
+			write("main.go", "package main\n")
+			write(".claude/data/ralph-loops/x/progress.txt", "Iteration: 1\n")
+			run("init", "-q", top)
+			if kind != "git without a commit" {
+				run("add", ".")
+				run("commit", "-qm", "one")
+			}
+			repo := top
+			if kind == "no git" {
+				repo = ""
+			}
+			print := func() string { return Fingerprint(t.Context(), dir, repo, loop) }
+			last := print()
+			changes := func(what string, want bool) {
+				t.Helper()
+				now := print()
+				if now != print() {
+					t.Fatalf("%s: two looks at the same tree differ", what)
+				}
+				if (now != last) != want {
+					t.Errorf("%s: changed is %v, want %v", what, now != last, want)
+				}
+				last = now
+			}
+			changes("nothing", false)
+			write(".claude/data/ralph-loops/x/progress.txt", "Iteration: 2, and a note\n")
+			changes("the loop's own files", false)
+			write("main.go", "package main // edited\n")
+			changes("an edit", true)
+			write("new file", "a")
+			changes("a new file", true)
+			write("new file", "ab")
+			changes("a new file that grows", true)
+			if kind != "no git" {
+				run("add", "main.go")
+				changes("staging", true)
+				run("commit", "-qm", "two")
+				changes("a commit", true)
+				write("big.bin", "\x00\x01")
+				run("add", "big.bin")
+				last = print()
+				write("big.bin", "\x00\x02")
+				changes("an edit of a binary file", true)
+				// A hostile configuration must not be run.
+				run("config", "core.fsmonitor", "touch "+filepath.Join(top, "pwned"))
+				run("config", "diff.external", "touch "+filepath.Join(top, "pwned"))
+				changes("configuration that names programs", false)
+				if _, err := os.Stat(filepath.Join(top, "pwned")); err == nil {
+					t.Error("git ran a program of the repository's configuration")
+				}
+			}
+			past := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Join(dir, "new file"), past, past); err != nil {
+				t.Fatal(err)
+			}
+			changes("the time of a file git does not track", true)
+		})
+	}
+	if a := Fingerprint(t.Context(), filepath.Join(t.TempDir(), "gone"), "", "/none"); a == "" {
+		t.Error("a missing folder has no fingerprint")
+	}
+}
