@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+// defaultTimeout is the settings entry's timeout as `init` writes it.
+const defaultTimeout = 660 * time.Second
+
+// hookCommand is here for the help; run calls hookMode without it.
+func hookCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                "hook [--loop-dir DIR] [--timeout 660s] [--on-complete CMD]",
+		Short:              "Answer the host: its JSON on standard input, ours on standard output",
+		Long:               hookHelp,
+		DisableFlagParsing: true,
+		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+}
+
+// hook is one call by the host.
+type hook struct {
+	begin      time.Time
+	loopDir    string
+	timeout    time.Duration
+	onComplete string
+	event      hookio.Event
+
+	store  *loopdir.Store // the session's loop, once found
+	unlock func()         // nil while the lock is not held
+}
+
+// hookMode answers one call of the host. Every bug ends the loop and none
+// extends it: whatever goes wrong, it prints nothing or one object that does
+// not block, and its exit status is 0, since the host takes 2 for a block.
+func hookMode(args []string) (status int) {
+	h := &hook{begin: time.Now()}
+	printed := false
+	print := func(a hookio.Answer) {
+		if text := a.Encode(); text != nil && !printed {
+			printed = true
+			// A host that no longer listens cannot be told.
+			_, _ = os.Stdout.Write(text)
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(os.Stderr, "%v\n%s", p, debug.Stack())
+			print(hookio.Answer{Message: wordsTrouble(fmt.Errorf("internal error: %v", p))})
+		}
+	}()
+	flags := h.parseFlags(args)
+	event, err := hookio.Read(os.Stdin)
+	if flags != nil {
+		err = flags
+	}
+	if err != nil {
+		print(hookio.Answer{Message: wordsTrouble(err)})
+		return 0
+	}
+	h.event = event
+	answer, after, err := h.answer()
+	if err != nil {
+		answer, after = h.giveUp(err)
+	}
+	print(answer)
+	h.release()
+	if after != nil {
+		after()
+	}
+	if h.store != nil {
+		h.store.Close()
+	}
+	return 0
+}
+
+func (h *hook) parseFlags(args []string) error {
+	f := flag.NewFlagSet("hook", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.StringVar(&h.loopDir, "loop-dir", os.Getenv("RALPH_LOOP_DIR"), "")
+	f.DurationVar(&h.timeout, "timeout", defaultTimeout, "")
+	f.StringVar(&h.onComplete, "on-complete", os.Getenv("RALPH_ON_COMPLETE"), "")
+	err := f.Parse(args)
+	switch {
+	case err != nil:
+	case f.NArg() > 0:
+		err = fmt.Errorf("unknown argument %q", f.Arg(0))
+	case h.timeout <= 0:
+		err = fmt.Errorf("--timeout %v; want more than 0", h.timeout)
+	default:
+		return nil
+	}
+	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
+}
+
+func (h *hook) release() {
+	if h.unlock != nil {
+		h.unlock()
+		h.unlock = nil
+	}
+}
+
+// answer is the spine: find the loop, lock, load, decide, commit. What it
+// returns is to be printed, then the lock let go, then after run.
+func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
+	silence := hookio.Answer{}
+	if h.event.Name != "Stop" || !loopdir.ValidSession(h.event.SessionID) {
+		return silence, nil, nil
+	}
+	store, peeked, err := h.find()
+	if store == nil || err != nil {
+		return silence, nil, err
+	}
+	if decide.Bystander(peeked.snap) {
+		h.store = nil
+		return silence, func() { defer store.Close(); sendDue(store, h.onComplete, h.deadline()) }, nil
+	}
+	h.store = store
+	l, d, err := h.decide()
+	if err != nil || d.Verdict == decide.Pass {
+		return silence, nil, err
+	}
+	if err := h.commit(l, &d); err != nil {
+		return silence, nil, err
+	}
+	// The last look: a person's cancel may have come meanwhile.
+	if d.Verdict == decide.Continue && store.CancelAsked() {
+		if l, d, err = h.decide(); err == nil {
+			err = h.commit(l, &d)
+		}
+		if err != nil {
+			return silence, nil, err
+		}
+	}
+	if d.Next.Notice != nil && d.Verdict == decide.End {
+		after = func() { send(store, l.config, *d.Next.Notice, h.onComplete, h.deadline()) }
+	}
+	return wordsAnswer(l, d), after, nil
+}
+
+// find returns the stop's loop, open, with what a bystander is known by. A
+// session whose own loop is over may work the one of `current`.
+func (h *hook) find() (*loopdir.Store, loaded, error) {
+	cwd, _ := os.Getwd()
+	if h.event.Cwd != "" {
+		cwd = h.event.Cwd
+	}
+	home, _ := os.UserHomeDir()
+	state, stateErr := loopdir.StateDir(os.Getenv)
+	w := loopdir.Where{
+		StateDir: state, LoopDir: h.loopDir, Session: h.event.SessionID,
+		ProjectDir: os.Getenv("CLAUDE_PROJECT_DIR"), Cwd: cwd, Home: home,
+	}
+	l, err := loopdir.Find(w)
+	for {
+		if l == nil || err != nil {
+			return nil, loaded{}, err
+		}
+		if stateErr != nil {
+			return nil, loaded{}, stateErr
+		}
+		store, err := l.Open()
+		if err != nil {
+			return nil, loaded{}, err
+		}
+		peeked, err := peek(store, h.event)
+		if err != nil {
+			if l.Bound {
+				h.store = store // ours for certain: its trouble is an ending
+			} else {
+				store.Close()
+			}
+			return nil, loaded{}, err
+		}
+		if state := peeked.snap.State; l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused {
+			if other, err := w.Current(); err == nil && other != nil && other.Dir != l.Dir {
+				store.Close()
+				l = other
+				continue
+			}
+		}
+		return store, peeked, nil
+	}
+}
+
+// decide takes the lock, loads and decides. The work tree is looked at without
+// the lock, and everything is loaded anew afterwards.
+func (h *hook) decide() (l loaded, d decide.Decision, err error) {
+	fingerprint := ""
+	for {
+		if h.unlock == nil {
+			if h.unlock, err = h.store.Lock(lockWait); err != nil {
+				return l, d, err
+			}
+		}
+		if l, err = load(h.store, h.event, h.begin); err != nil {
+			return l, d, err
+		}
+		l.snap.Tree = fingerprint
+		d = decide.Decide(l.snap)
+		if d.Verdict != decide.NeedTree {
+			return l, d, nil
+		}
+		h.release()
+		// Esc and the host's timeout end us in here: nobody waits for an
+		// answer any more, so nothing is committed either.
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		fingerprint = tree.Fingerprint(ctx, h.store.Project, loopdir.RepoRoot(h.store.Project), treeExcept(h.store.Loop))
+		interrupted := ctx.Err() != nil
+		stop()
+		if interrupted {
+			return l, decide.Decision{Verdict: decide.Pass}, nil
+		}
+	}
+}
+
+// treeExcept is what a fingerprint of the work tree leaves out: all loops of
+// the project, since another session may write to another loop.
+func treeExcept(l *loopdir.Loop) string {
+	if parent, ok := strings.CutSuffix(l.Dir, string(os.PathSeparator)+l.Name); ok && strings.HasSuffix(parent, loopdir.Below) {
+		return parent
+	}
+	return l.Dir
+}
+
+// commit binds the session, makes d.Next the record with the notice of an
+// ending in it, and writes the logs.
+func (h *hook) commit(l loaded, d *decide.Decision) error {
+	s := h.store
+	d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath(s)
+	if l.snap.State.Session != d.Next.Session {
+		d.Next.SessionPID = clientPID()
+		if err := s.Bind(d.Next.Session); err != nil {
+			return err
+		}
+	}
+	if d.Verdict == decide.End {
+		attachNotice(s, l, &d.Next, h.onComplete)
+	}
+	if err := s.Commit(d.Next, progress.Edit(l.progress, d.Next.Header)); err != nil {
+		return err
+	}
+	s.Log(wordsLog(h.begin, *d), iterationEntry{
+		Time: h.begin.UTC().Truncate(time.Millisecond), Session: d.Next.Session, Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,
+		Feature: d.Next.Feature, Iteration: d.Next.Iteration, Attempts: d.Next.Attempts,
+		Fingerprint: d.Next.ListDigest, DurationMS: time.Since(h.begin).Milliseconds(),
+	})
+	return nil
+}
+
+// iterationEntry is a line of iterations.jsonl.
+type iterationEntry struct {
+	Time        time.Time      `json:"time"`
+	Session     string         `json:"session"`
+	Event       string         `json:"event"`
+	Verdict     decide.Verdict `json:"verdict"`
+	Reason      string         `json:"reason"`
+	Feature     string         `json:"feature"`
+	Iteration   int            `json:"iteration"`
+	Attempts    int            `json:"attempts"`
+	Fingerprint string         `json:"fingerprint"`
+	DurationMS  int64          `json:"durationMs"`
+}
+
+// giveUp is the answer where the loop cannot go on and the record cannot say
+// so: the turn may end, the person is told, and the notifiers once.
+func (h *hook) giveUp(err error) (hookio.Answer, func()) {
+	answer := hookio.Answer{Message: wordsTrouble(err)}
+	if h.store == nil {
+		return answer, nil
+	}
+	h.store.Log(wordsLogTrouble(h.begin, err), nil)
+	return answer, func() { sendTrouble(h.store, h.event, err, h.onComplete, h.deadline()) }
+}
+
+// margin is what is left of the settings entry's time when everything must be
+// over: a hook that outlives it has its answer dropped.
+const margin = 5 * time.Second
+
+// deadline is when notifiers must be done.
+func (h *hook) deadline() time.Time {
+	return h.begin.Add(max(h.timeout-margin, h.timeout/2))
+}

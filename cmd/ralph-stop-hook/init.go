@@ -1,0 +1,512 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
+)
+
+// initialiser is one run of init.
+type initialiser struct {
+	name       string
+	list       string // --features
+	iterations int
+	onComplete []string
+	scope      string
+	dryRun     bool
+	force      bool
+
+	out     io.Writer
+	project string // absolute
+	dir     string // of the loop
+	found   decide.List
+}
+
+func initCommand() *cobra.Command {
+	i := &initialiser{}
+	cmd := &cobra.Command{
+		Use:   "init [NAME]",
+		Short: "Make a loop in this folder and install the hook",
+		Example: `  ralph-stop-hook init checkout
+  ralph-stop-hook init checkout --features docs/prd.json --max-iterations 30 --on-complete ./notify.sh`,
+		Args: maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			i.out = cmd.OutOrStdout()
+			if len(args) > 0 {
+				i.name = args[0]
+			}
+			return i.run(cmd.Flags().Changed("settings"))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&i.list, "features", "", "the feature list, below this folder (default feature_list.json or prd.json here, else an example)")
+	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "iterations that the loop may have")
+	f.StringArrayVar(&i.onComplete, "on-complete", nil, "a shell command to run when the loop ends, JSON on its standard input; may be repeated")
+	f.StringVar(&i.scope, "settings", "project", "which settings get the hook: project, local, user or none")
+	f.BoolVar(&i.dryRun, "dry-run", false, "say what would be written, and write nothing")
+	f.BoolVar(&i.force, "force", false, "start a loop of this name anew; the list stays as it is")
+	return cmd
+}
+
+func (i *initialiser) run(scopeGiven bool) error {
+	if err := i.check(); err != nil {
+		return err
+	}
+	file, err := i.settingsFile(scopeGiven)
+	if err != nil {
+		return err
+	}
+	// Everything that can be refused is looked at before anything is written.
+	edit, err := file.merge()
+	if err != nil {
+		return err
+	}
+	files, err := i.files()
+	if err != nil {
+		return err
+	}
+	if i.dryRun {
+		for _, f := range files {
+			printTo(i.out, "  would %s\n", f.verb()+i.show(filepath.Join(i.dir, f.name)))
+		}
+		file.report(i, edit, "would ")
+		printTo(i.out, "%s", edit.preview())
+		return nil
+	}
+	if err := i.write(files); err != nil {
+		return err
+	}
+	if err := file.write(edit); err != nil {
+		return err
+	}
+	file.report(i, edit, "")
+	i.farewell()
+	return nil
+}
+
+// check settles the names and reads the list.
+func (i *initialiser) check() error {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if i.project, err = filepath.EvalSymlinks(cwd); err != nil {
+		return err
+	}
+	if i.name == "" {
+		i.name = defaultName(i.project)
+	}
+	if err := loopdir.CheckName(i.name); err != nil {
+		return &usageError{err}
+	}
+	if i.iterations < 1 {
+		return &usageError{errors.New("--max-iterations must be 1 or more")}
+	}
+	for _, c := range i.onComplete {
+		if strings.TrimSpace(c) == "" {
+			return &usageError{errors.New("--on-complete is empty")}
+		}
+	}
+	if i.force || len(i.onComplete) > 0 {
+		if err := personOnly(append([]string{"init"}, quoteArgs(os.Args[2:])...)...); err != nil {
+			return err
+		}
+	}
+	i.dir = filepath.Join(i.project, loopdir.Below, i.name)
+	return i.findList()
+}
+
+// defaultName makes a loop's name of the folder's.
+func defaultName(project string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, filepath.Base(project))
+	return orElse(strings.Trim(name, "-"), "loop")
+}
+
+// findList looks for the list: --features, else one at the project's root,
+// else none, and an example will be written.
+func (i *initialiser) findList() error {
+	candidates := []string{loopdir.ListFile, "prd.json"}
+	if i.list != "" {
+		rel := i.list
+		if filepath.IsAbs(rel) {
+			real, err := filepath.EvalSymlinks(rel)
+			if err != nil {
+				return err
+			}
+			if rel, err = filepath.Rel(i.project, real); err != nil {
+				return err
+			}
+		}
+		if !filepath.IsLocal(rel) {
+			return fmt.Errorf("the list %s is not below this folder; run init in the folder that holds it", i.list)
+		}
+		candidates = []string{rel}
+	}
+	for _, rel := range candidates {
+		path := filepath.Join(i.project, rel)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && i.list == "" {
+			continue
+		}
+		i.list = filepath.ToSlash(rel)
+		return i.readList(path)
+	}
+	if path := filepath.Join(i.dir, loopdir.ListFile); exists(path) {
+		return i.readList(path) // of an earlier run
+	}
+	i.found.List, i.found.Err = features.Parse([]byte(exampleList))
+	return i.found.Err
+}
+
+func (i *initialiser) readList(path string) error {
+	s := &loopdir.Store{Loop: &loopdir.Loop{Dir: i.dir, Project: i.project}}
+	if i.found = s.List(path); i.found.Err != nil {
+		return i.found.Err
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// loopFile is a file of the loop folder that init writes.
+type loopFile struct {
+	name string
+	text string
+	kept bool // it is there already and stays
+}
+
+func (f loopFile) verb() string {
+	if f.kept {
+		return "keep    "
+	}
+	return "write   "
+}
+
+// files are the files of the loop folder. What exists stays, unless --force.
+func (i *initialiser) files() ([]loopFile, error) {
+	config, err := i.config()
+	if err != nil {
+		return nil, err
+	}
+	next, _ := i.found.Next()
+	header := progress.Header{Status: string(decide.InProgress), Iteration: 1, MaxIterations: i.iterations, Feature: plain.Line(next.ID, 80)}
+	list := []loopFile{
+		{name: loopdir.ConfigFile, text: config},
+		{name: loopdir.ProgressFile, text: string(progress.Edit([]byte("\n# Notes\n"), header))},
+		{name: loopdir.PromptFile, text: i.prompt()},
+		{name: loopdir.IgnoreFile, text: ignoreText},
+	}
+	if i.list == "" {
+		list = append([]loopFile{{name: loopdir.ListFile, text: exampleList}}, list...)
+	}
+	for n := range list {
+		f := &list[n]
+		// A list is the person's: not even --force writes over it.
+		f.kept = exists(filepath.Join(i.dir, f.name)) && (!i.force || f.name == loopdir.ListFile)
+		if f.kept && f.name == loopdir.ConfigFile {
+			if err := i.sameConfig(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}
+
+// config is the text of ralph.json.
+func (i *initialiser) config() (string, error) {
+	type limits struct {
+		MaxIterations int `json:"max_iterations"`
+	}
+	return indentJSON(struct {
+		Task       string   `json:"task"`
+		List       string   `json:"list,omitempty"`
+		Bind       string   `json:"bind"`
+		Limits     limits   `json:"limits"`
+		OnComplete []string `json:"on_complete,omitempty"`
+	}{i.name, i.list, "first", limits{i.iterations}, i.onComplete})
+}
+
+// sameConfig refuses to keep a ralph.json that says something else than the
+// flags of this run.
+func (i *initialiser) sameConfig() error {
+	text, err := os.ReadFile(filepath.Join(i.dir, loopdir.ConfigFile))
+	if err != nil {
+		return err
+	}
+	c, err := config.Parse(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", i.show(filepath.Join(i.dir, loopdir.ConfigFile)), err)
+	}
+	shell := make([]string, 0, len(c.OnComplete))
+	for _, command := range c.OnComplete {
+		shell = append(shell, command.String())
+	}
+	differs := i.iterations != decide.DefaultIterations && i.iterations != c.Limits.MaxIterations ||
+		i.list != "" && i.list != c.List ||
+		len(i.onComplete) > 0 && strings.Join(shell, "\n") != strings.Join(i.onComplete, "\n")
+	if differs {
+		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; edit that and run 'ralph-stop-hook trust', or start anew with --force", i.name)
+	}
+	return nil
+}
+
+// write makes the loop folder, its record, and what is in it.
+func (i *initialiser) write(files []loopFile) error {
+	if err := os.MkdirAll(i.dir, 0o755); err != nil {
+		return err
+	}
+	w, err := where()
+	if err != nil {
+		return err
+	}
+	w.LoopDir = i.dir
+	l, err := loopdir.Find(w)
+	if err != nil {
+		return err
+	}
+	s, err := l.Open()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	unlock, err := s.Lock(lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if !s.Protected && len(i.onComplete) > 0 {
+		return fmt.Errorf("the state folder %s cannot be written, so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to a folder that can, or leave out --on-complete", l.StatePath())
+	}
+	root, err := os.OpenRoot(i.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	printTo(i.out, "loop %q: %s, at most %d iterations\n", i.name, wordsProgress(i.found.List), i.iterations)
+	for _, f := range files {
+		path := i.show(filepath.Join(i.dir, f.name))
+		if f.kept {
+			printTo(i.out, "  kept     %s\n", path)
+			continue
+		}
+		if err := loopdir.Replace(root, f.name, []byte(f.text), 0o644); err != nil {
+			return err
+		}
+		printTo(i.out, "  wrote    %s\n", path)
+		if f.name == loopdir.ConfigFile {
+			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, f.name), []byte(f.text))); err != nil {
+				return err
+			}
+		}
+	}
+	if err := i.begin(s); err != nil {
+		return err
+	}
+	return l.MakeCurrent()
+}
+
+// begin makes the record of the loop, unless there is one that goes on.
+func (i *initialiser) begin(s *loopdir.Store) error {
+	state, err := s.State()
+	if err != nil && !i.force {
+		return err
+	}
+	if state.Schema != 0 && !i.force {
+		return nil
+	}
+	text, err := s.Progress()
+	if err != nil {
+		return err
+	}
+	if i.force {
+		if err := errors.Join(s.ClearCancel(), s.ClearLogs()); err != nil {
+			return err
+		}
+	}
+	state = decide.Begin(progress.Parse(text), s.LogIteration())
+	next, _ := i.found.Next()
+	state.Loop, state.Name, state.List = s.Dir, s.Name, s.ListPath(i.list, "")
+	state.Feature, state.Attempts = next.ID, 1
+	return s.SaveState(state)
+}
+
+// show shortens a path below the project.
+func (i *initialiser) show(path string) string {
+	if rel, err := filepath.Rel(i.project, path); err == nil && filepath.IsLocal(rel) {
+		return plain.Line(rel, 300)
+	}
+	return plain.Line(path, 300)
+}
+
+// farewell says how to start.
+func (i *initialiser) farewell() {
+	prompt := i.show(filepath.Join(i.dir, loopdir.PromptFile))
+	if i.list == "" {
+		printTo(i.out, "\nThe list is an example; write yours into %s first.\n", i.show(filepath.Join(i.dir, loopdir.ListFile)))
+	} else if _, open := i.found.Next(); !open {
+		printTo(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
+	}
+	printTo(i.out, "\nStart it with:\n")
+	if runtime.GOOS == "windows" {
+		printTo(i.out, "  claude (Get-Content -Raw %s)\n", quoteArg(prompt))
+		return
+	}
+	printTo(i.out, "  claude \"$(cat %s)\"\n", quoteArg(prompt))
+}
+
+// settingsFile is the settings file that gets the hook.
+type settingsFile struct {
+	path  string // empty: none
+	entry settings.Entry
+}
+
+// settingsEdit is what is to become of it.
+type settingsEdit struct {
+	old, text []byte
+	changed   bool
+}
+
+// settingsFile chooses the file: the project's with the bare name, if PATH
+// finds this very program, so that the file can be shared; else, unless a
+// scope was asked for, the person's own with the absolute path.
+func (i *initialiser) settingsFile(given bool) (settingsFile, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return settingsFile{}, err
+	}
+	command, onPath := self, false
+	if found, err := exec.LookPath("ralph-stop-hook"); err == nil && sameFile(found, self) {
+		command, onPath = "ralph-stop-hook", true
+	}
+	if !given && !onPath {
+		i.scope = "local"
+	}
+	f := settingsFile{entry: settings.Entry{
+		Type: "command", Command: command, Args: []string{"hook", "--timeout", fmt.Sprintf("%ds", int(defaultTimeout.Seconds()))}, Timeout: int(defaultTimeout.Seconds()),
+	}}
+	switch i.scope {
+	case "project":
+		f.path = filepath.Join(i.project, ".claude", "settings.json")
+	case "local":
+		f.path = filepath.Join(i.project, ".claude", "settings.local.json")
+	case "user":
+		dir := os.Getenv("CLAUDE_CONFIG_DIR")
+		if dir == "" {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return f, err
+			}
+			dir = filepath.Join(home, ".claude")
+		}
+		f.path = filepath.Join(dir, "settings.json")
+	case "none":
+		return f, nil
+	default:
+		return f, &usageError{fmt.Errorf("--settings %q; want project, local, user or none", i.scope)}
+	}
+	// A link, as dotfile managers make them, is followed: its target is edited.
+	if real, err := filepath.EvalSymlinks(f.path); err == nil {
+		f.path = real
+	}
+	return f, nil
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+func (f settingsFile) merge() (e settingsEdit, err error) {
+	if f.path == "" {
+		return e, nil
+	}
+	if e.old, err = os.ReadFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return e, err
+	}
+	if len(e.old) > settings.MaxBytes {
+		return e, fmt.Errorf("%s is larger than %d MB", f.path, settings.MaxBytes>>20)
+	}
+	e.text, e.changed, err = settings.Merge(e.old, "Stop", f.entry)
+	if err != nil {
+		return e, fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
+	}
+	return e, nil
+}
+
+// preview shows the lines that the edit adds.
+func (e settingsEdit) preview() string {
+	had := map[string]int{}
+	for _, line := range strings.Split(string(e.old), "\n") {
+		had[line]++
+	}
+	var b strings.Builder
+	for _, line := range strings.Split(strings.TrimRight(string(e.text), "\n"), "\n") {
+		if had[line]--; had[line] < 0 {
+			b.WriteString("    + " + plain.Text(line, 500) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (f settingsFile) write(e settingsEdit) error {
+	if !e.changed {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(f.path))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return loopdir.Replace(root, filepath.Base(f.path), e.text, 0o644)
+}
+
+func (f settingsFile) report(i *initialiser, e settingsEdit, would string) {
+	switch {
+	case f.path == "":
+		printTo(i.out, "  no settings were touched; the hook is: %s %s\n", quoteArg(f.entry.Command), strings.Join(f.entry.Args, " "))
+		return
+	case !e.changed:
+		printTo(i.out, "  kept     %s: the hook is installed\n", i.show(f.path))
+	case would != "":
+		printTo(i.out, "  would add the hook to %s\n", i.show(f.path))
+	default:
+		printTo(i.out, "  hook in  %s\n", i.show(f.path))
+	}
+	if gjson.GetBytes(e.text, "disableAllHooks").Bool() {
+		printTo(i.out, "  warning: %s has \"disableAllHooks\": true, so the loop cannot work\n", i.show(f.path))
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+)
+
+// change loads a loop under its lock, lets edit change the record, and commits.
+func change(s *loopdir.Store, verb string, edit func(l loaded, next *decide.State) error) (decide.State, error) {
+	unlock, err := s.Lock(lockWait)
+	if err != nil {
+		return decide.State{}, err
+	}
+	defer unlock()
+	l, err := load(s, hookio.Event{}, time.Now())
+	if err != nil {
+		return decide.State{}, err
+	}
+	next := l.snap.State
+	if next.Schema == 0 {
+		next = decide.Begin(l.snap.Header, l.snap.LogIteration)
+	}
+	next.Loop, next.Name, next.List = s.Dir, s.Name, l.listPath(s)
+	next.Iteration = max(next.Iteration, l.snap.Header.Iteration, l.snap.LogIteration)
+	if err := edit(l, &next); err != nil {
+		return decide.State{}, err
+	}
+	next.Before, next.Header = l.snap.Header, decide.Face(next, next.Limit(l.config.Limits))
+	if err := s.Commit(next, progress.Edit(l.progress, next.Header)); err != nil {
+		return decide.State{}, err
+	}
+	// Both files are written now, so that a person may put the header back to
+	// what it was before this verb, and be heard.
+	next.Before = next.Header
+	if err := s.SaveState(next); err != nil {
+		return decide.State{}, err
+	}
+	s.Log(wordsLogVerb(verb, next), nil)
+	return next, nil
+}
+
+func cancelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel [NAME]",
+		Short: "End a loop; only resume brings it back",
+		Args:  maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := openLoop(args)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			// The word is left first, without the lock: it holds even if
+			// nothing else can be written.
+			if err := s.AskCancel(); err != nil {
+				return fmt.Errorf("cannot cancel: %w", err)
+			}
+			next, err := change(s, "cancel", func(_ loaded, next *decide.State) error {
+				if next.Status != decide.InProgress && next.Status != decide.Paused {
+					return s.ClearCancel() // it is over already
+				}
+				next.Status, next.ExitReason, next.EndedAt = decide.Cancelled, decide.ByPerson, time.Now()
+				next.Endings++
+				next.Feature, next.Attempts = "", 0
+				return nil
+			})
+			if err != nil {
+				printTo(cmd.OutOrStdout(), "%s: cancelled; the next stop ends it\n", s.Name)
+				return fmt.Errorf("the loop's own files could not be brought up to date: %w", err)
+			}
+			if next.Status != decide.Cancelled {
+				printTo(cmd.OutOrStdout(), "%s: is over already: %s (%s)\n", s.Name, next.Status, next.ExitReason)
+				return nil
+			}
+			printTo(cmd.OutOrStdout(), "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", s.Name, next.Iteration)
+			return nil
+		},
+	}
+}
+
+func resumeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "resume [NAME]",
+		Short: "Take up a loop that has ended, or that came with the repository",
+		Args:  maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := personOnly(append([]string{"resume"}, args...)...); err != nil {
+				return err
+			}
+			return revive(cmd, args, "resume", func(l loaded, next *decide.State) error {
+				if limit := next.Limit(l.config.Limits); next.Iteration >= limit {
+					return fmt.Errorf("%d of %d iterations are used up; give it more: ralph-stop-hook extend --max-iterations %d", next.Iteration, limit, next.Iteration+decide.DefaultIterations)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func extendCommand() *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "extend [NAME] --max-iterations N",
+		Short: "Raise the limit of a loop, and take it up again if it had reached it",
+		Args:  maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 {
+				return &usageError{errors.New("--max-iterations must be 1 or more")}
+			}
+			if err := personOnly(append([]string{"extend", "--max-iterations", fmt.Sprint(limit)}, args...)...); err != nil {
+				return err
+			}
+			return revive(cmd, args, "extend", func(_ loaded, next *decide.State) error {
+				if next.Iteration >= limit {
+					return fmt.Errorf("the loop is at iteration %d already; want a larger --max-iterations", next.Iteration)
+				}
+				next.Extended, next.Lowered = limit, 0
+				return nil
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "max-iterations", 0, "the iterations that the loop may have in all")
+	return cmd
+}
+
+// revive puts a loop back to work, after check agreed.
+func revive(cmd *cobra.Command, args []string, verb string, check func(loaded, *decide.State) error) error {
+	s, err := openLoop(args)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	// An ending that is still to be told is told before it is undone.
+	sendDue(s, "", time.Now().Add(defaultTimeout))
+	next, err := change(s, verb, func(l loaded, next *decide.State) error {
+		if err := check(l, next); err != nil {
+			return err
+		}
+		if _, open := l.snap.List.Next(); l.snap.List.Err == nil && !open {
+			return errNothingOpen
+		}
+		if err := s.ClearCancel(); err != nil {
+			return err
+		}
+		next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
+		next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
+		if next.SessionPID != 0 && !proc.Alive(next.SessionPID, "") {
+			next.Session, next.SessionPID = "", 0
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	who := "in the session that is to work it (the first one that stops takes it)"
+	if next.Session != "" {
+		who = "in session " + next.Session
+	}
+	printTo(cmd.OutOrStdout(), "%s: goes on at iteration %d; type anything %s\n", s.Name, next.Iteration, who)
+	return nil
+}

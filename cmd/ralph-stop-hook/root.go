@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// run is the program. The hook path comes first and builds no command tree.
+func run(args []string) int {
+	if len(args) == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {
+		return hookMode(nil)
+	}
+	if len(args) > 0 && args[0] == "hook" && !asksHelp(args) {
+		return hookMode(args[1:])
+	}
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.Execute()
+	var usage *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage) && hostIsCalling():
+		// A mistyped settings entry: an error's exit status would show as a
+		// problem or even block, so it is said as the host wants it.
+		fmt.Print(string(hookio.Answer{Message: wordsTrouble(err)}.Encode()))
+		return 0
+	}
+	printError(err)
+	return 1
+}
+
+func asksHelp(args []string) bool {
+	for _, a := range args {
+		if a == "-h" || a == "--help" {
+			return true
+		}
+	}
+	return false
+}
+
+// usageError is a call that was misspelt.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+// hostIsCalling tells whether standard input holds a hook's JSON, in whatever
+// comes within a second.
+func hostIsCalling() bool {
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		return false
+	}
+	found := make(chan bool, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				found <- false
+			}
+		}()
+		_, err := hookio.Read(os.Stdin)
+		found <- err == nil
+	}()
+	select {
+	case is := <-found:
+		return is
+	case <-time.After(time.Second):
+		return false
+	}
+}
+
+// newRoot builds the command tree: one file per verb.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:                        "ralph-stop-hook",
+		Short:                      "Keep Claude Code working through a feature list",
+		Long:                       helpText,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		Args:                       cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			hint := "'ralph-stop-hook --help' lists them"
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				hint = "did you mean " + strings.Join(near, " or ") + "?"
+			}
+			return &usageError{fmt.Errorf("unknown command %q; %s", args[0], hint)}
+		},
+	}
+	root.SetOut(os.Stdout)
+	root.SetErr(os.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())}
+	})
+	root.AddCommand(hookCommand(), initCommand(), statusCommand(), cancelCommand(), resumeCommand(), extendCommand(), trustCommand(), versionCommand())
+	return root
+}
+
+// maxArgs wants at most n arguments.
+func maxArgs(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return &usageError{fmt.Errorf("%q is one word too many; see '%s --help'", args[n], cmd.CommandPath())}
+		}
+		return nil
+	}
+}
+
+// where is what a verb's search for its loop starts from.
+func where() (loopdir.Where, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return loopdir.Where{}, err
+	}
+	state, err := loopdir.StateDir(os.Getenv)
+	if err != nil {
+		return loopdir.Where{}, err
+	}
+	home, _ := os.UserHomeDir() // without one, the repository's root bounds the search
+	return loopdir.Where{
+		StateDir: state, LoopDir: os.Getenv("RALPH_LOOP_DIR"), Cwd: cwd, Home: home,
+	}, nil
+}
+
+// openLoop opens the loop that a verb's arguments name; without a name, the
+// loop of `current`.
+func openLoop(args []string) (*loopdir.Store, error) {
+	w, err := where()
+	if err != nil {
+		return nil, err
+	}
+	var l *loopdir.Loop
+	if len(args) > 0 {
+		l, err = w.Named(args[0])
+	} else if l, err = loopdir.Find(w); err == nil && l == nil {
+		err = errNoLoop
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.Open()
+}
+
+var errNoLoop = errors.New("no loop in this project; 'ralph-stop-hook init' makes one")
+
+// personOnly refuses what only a person may do when an agent calls.
+func personOnly(args ...string) error {
+	if os.Getenv("CLAUDECODE") == "" {
+		return nil
+	}
+	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run:\n  ralph-stop-hook %s", strings.Join(args, " "))
+}
+
+// lockWait is how long a lock is waited for: a hook holds it for milliseconds.
+const lockWait = 2 * time.Second
+
+func printTo(w io.Writer, format string, args ...any) { fmt.Fprintf(w, format, args...) }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// The texts that init writes.
+
+const exampleList = `[
+  {
+    "id": "hello",
+    "title": "Say hello",
+    "description": "hello.txt holds one line: Hello, world.",
+    "passes": false
+  },
+  {
+    "id": "goodbye",
+    "title": "Say goodbye",
+    "description": "goodbye.txt holds one line: Goodbye, world.",
+    "passes": false
+  }
+]
+`
+
+const ignoreText = `# what the hook writes for itself
+hook.log
+hook.log.1
+iterations.jsonl
+iterations.jsonl.1
+list.bak
+.state/
+.*.txt[0-9]*
+`
+
+// prompt is the text that starts the session.
+func (i *initialiser) prompt() string {
+	loop := filepath.ToSlash(filepath.Join(loopdir.Below, i.name))
+	list := orElse(i.list, loop+"/"+loopdir.ListFile)
+	return fmt.Sprintf(`ralph-loop: %s
+
+Work through the features in %s, one at a time, the most important first.
+
+For each feature:
+1. Implement it.
+2. Verify that it really works, by running it or its tests.
+3. Only then set its "passes" to true in %s; change nothing else there.
+4. Commit.
+5. Add a short note to %s, below its header (the hook keeps the header).
+
+End your turn after each feature. A Stop hook then gives you the next one, until
+every feature passes. If you cannot go on without a person, end your message with
+this line alone, and the reason in it:
+<promise>BLOCKED: reason</promise>
+`, loop, list, list, loop+"/"+loopdir.ProgressFile)
+}
+
+func indentJSON(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return b.String(), err
+}
+
+// quoteArg quotes a word for a POSIX shell, so that it can be pasted.
+func quoteArg(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func quoteArgs(args []string) []string {
+	quoted := make([]string, len(args))
+	for n, a := range args {
+		quoted[n] = quoteArg(a)
+	}
+	return quoted
+}

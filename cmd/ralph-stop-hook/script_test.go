@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+var update = flag.Bool("update", false, "update the scripts' golden files")
+
+// payloads are the host's own, recorded from the real client.
+var payloads, _ = filepath.Abs(filepath.Join("..", "..", "internal", "hookio", "testdata", "payloads"))
+
+// One thread makes the order of system calls, by which scripts kill the hook,
+// the same in every run.
+func init() {
+	if os.Getenv("TEST_ONE_THREAD") != "" {
+		runtime.LockOSThread()
+	}
+}
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"ralph-stop-hook": main,
+		"host":            func() { os.Exit(host(os.Args[1:])) },
+		"notifier":        func() { os.Exit(notifier()) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup: func(env *testscript.Env) error {
+			// A home apart from the project, so that nothing above either is ours.
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("USERPROFILE", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("LOCALAPPDATA", filepath.Join(env.WorkDir, "home", "state"))
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "home", "state"))
+			env.Setenv("STATE", filepath.Join(env.WorkDir, "home", "state", "ralph-stop-hook"))
+			env.Setenv("LOOP", filepath.Join(".claude", "data", "ralph-loops", "checkout"))
+			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+			for _, who := range []string{"AUTHOR", "COMMITTER"} {
+				env.Setenv("GIT_"+who+"_NAME", "t")
+				env.Setenv("GIT_"+who+"_EMAIL", "t@example.com")
+			}
+			env.Setenv("PAYLOADS", payloads)
+			real, err := filepath.EvalSymlinks(env.WorkDir)
+			if err != nil {
+				return err
+			}
+			env.Setenv("REAL", real)
+			return os.Mkdir(filepath.Join(env.WorkDir, "home"), 0o755)
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"json":    jsonCommand,
+			"flip":    flipCommand,
+			"tree":    treeCommand,
+			"count":   countCommand,
+			"repeat":  repeatCommand,
+			"loopkey": loopkeyCommand,
+			"replace": replaceCommand,
+			"append":  appendCommand,
+		},
+	})
+}
+
+// host plays the client: host PAYLOAD [key=value]… [-- hook arguments]. It
+// sends a recorded payload, with its session and folder made those of the
+// script, and ends as the hook ends.
+func host(args []string) int {
+	data, err := os.ReadFile(filepath.Join(os.Getenv("PAYLOADS"), args[0]))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 99
+	}
+	cwd, _ := os.Getwd()
+	set := append([]string{"session_id=s1", "cwd=" + cwd}, args[1:]...)
+	var hookArgs []string
+	for i, kv := range set {
+		if kv == "--" {
+			hookArgs = set[i+1:]
+			break
+		}
+		key, value, _ := strings.Cut(kv, "=")
+		if data, err = sjson.SetBytes(data, key, value); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 99
+		}
+	}
+	cmd := exec.Command("ralph-stop-hook", append([]string{"hook"}, hookArgs...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
+	if os.Getenv("CLAUDE_PROJECT_DIR") == "" {
+		cmd.Env = append(cmd.Env, "CLAUDE_PROJECT_DIR="+cwd)
+	}
+	if err := cmd.Run(); err != nil {
+		if code := cmd.ProcessState.ExitCode(); code > 0 {
+			return code
+		}
+		fmt.Fprintln(os.Stderr, err)
+		return 98
+	}
+	return 0
+}
+
+// notifier adds its standard input to the file that its argument names, one
+// payload a line, and its environment to that name with .env.
+func notifier() int {
+	var in bytes.Buffer
+	if _, err := in.ReadFrom(os.Stdin); err != nil {
+		return 1
+	}
+	for name, text := range map[string]string{os.Args[1]: in.String(), os.Args[1] + ".env": strings.Join(os.Environ(), "\n") + "\n"} {
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return 1
+		}
+		if _, err := f.WriteString(text); err != nil || f.Close() != nil {
+			return 1
+		}
+	}
+	fmt.Println("noticed")
+	return 0
+}
+
+// jsonCommand: json FILE PATH VALUE asserts a value; FILE may be stdout, which
+// must then be exactly one JSON value.
+func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: json FILE PATH VALUE")
+	}
+	text := ts.ReadFile(args[0])
+	if !gjson.Valid(text) {
+		ts.Fatalf("not one JSON value: %.300q", text)
+	}
+	got := gjson.Get(text, args[1]).String()
+	if (got == args[2]) == neg {
+		ts.Fatalf("%s of %s is %q, want %q (negated: %v)", args[1], args[0], got, args[2], neg)
+	}
+}
+
+// flipCommand: flip FILE does an agent's work: the first feature that does not
+// pass passes.
+func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
+	path := ts.MkAbs(args[0])
+	text := ts.ReadFile(args[0])
+	now := strings.Replace(text, `"passes": false`, `"passes": true`, 1)
+	if now == text {
+		ts.Fatalf("nothing to flip in %s", args[0])
+	}
+	ts.Check(os.WriteFile(path, []byte(now), 0o644))
+}
+
+// treeCommand: tree FILE DIR… writes a picture of folders, with contents and
+// times, so that a script can prove that nothing was written.
+func treeCommand(ts *testscript.TestScript, neg bool, args []string) {
+	var b strings.Builder
+	for _, dir := range args[1:] {
+		dir = ts.MkAbs(dir)
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, "%s %v %d", path, info.Mode(), info.ModTime().UnixNano())
+			if info.Mode().IsRegular() {
+				data, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(&b, " %x", sha256.Sum256(data))
+			}
+			b.WriteByte('\n')
+			return nil
+		})
+		if err != nil && !os.IsNotExist(err) {
+			ts.Fatalf("%v", err)
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+}
+
+// countCommand: count FILE N asserts the number of lines.
+func countCommand(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	if got := strings.Count(ts.ReadFile(args[0]), "\n"); got != want {
+		ts.Fatalf("%s has %d lines, want %d", args[0], got, want)
+	}
+}
+
+// repeatCommand: repeat FILE N TEXT writes TEXT N times.
+func repeatCommand(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(args[2], n)), 0o644))
+}
+
+// replaceCommand: replace FILE OLD NEW replaces the first OLD, in place.
+func replaceCommand(ts *testscript.TestScript, neg bool, args []string) {
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("no %q in %s", args[1], args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o644))
+}
+
+// loopkeyCommand sets $RECORD to the one loop's state folder.
+func loopkeyCommand(ts *testscript.TestScript, neg bool, args []string) {
+	found, err := filepath.Glob(filepath.Join(ts.Getenv("STATE"), "loops", "*"))
+	ts.Check(err)
+	if len(found) != 1 {
+		ts.Fatalf("%d loops in the state folder, want 1", len(found))
+	}
+	ts.Setenv("RECORD", found[0])
+}
+
+// appendCommand: append FILE LINE adds a line, as an agent does to its notes.
+func appendCommand(ts *testscript.TestScript, neg bool, args []string) {
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	ts.Check(err)
+	_, err = f.WriteString(args[1] + "\n")
+	ts.Check(err)
+	ts.Check(f.Close())
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+func trustCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "trust [NAME]",
+		Short: "Accept a loop's ralph.json as it is now, with the commands in it",
+		Args:  maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := personOnly(append([]string{"trust"}, args...)...); err != nil {
+				return err
+			}
+			s, err := openLoop(args)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			text, err := s.Config()
+			if err != nil {
+				return err
+			}
+			if text == nil {
+				return fmt.Errorf("%s has no %s", s.Dir, loopdir.ConfigFile)
+			}
+			c, err := config.Parse(text)
+			if err != nil {
+				return fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+			}
+			for _, command := range c.OnComplete {
+				printTo(cmd.OutOrStdout(), "on_complete runs: %s\n", plain.Line(command.String(), 1000))
+			}
+			if !yes {
+				if err := askTrust(cmd); err != nil {
+					return err
+				}
+			}
+			return recordTrust(s, text)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+func askTrust(cmd *cobra.Command) error {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return errors.New("there is no terminal to ask at; look at ralph.json and run it again with --yes")
+	}
+	printTo(cmd.OutOrStdout(), "trust this ralph.json? [y/N] ")
+	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return errors.New("not trusted")
+	}
+	return nil
+}
+
+// recordTrust makes text the ralph.json that holds.
+func recordTrust(s *loopdir.Store, text []byte) error {
+	unlock, err := s.Lock(lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text))
+}
