@@ -1,0 +1,49 @@
+# make test    all that needs no client
+# make lint    gofmt, go vet for three systems, staticcheck, govulncheck
+# make e2e     the real Claude Code client against a scripted model
+# make demo    a loop from init to COMPLETE, to look at
+# make picture docs/demo.svg, from a run of the demo
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+export CGO_ENABLED = 0
+export GOFLAGS += -trimpath
+
+.PHONY: build test lint e2e demo picture install clean
+
+build:
+	go build -ldflags '-s -w' -o bin/ ./cmd/ralph-stop-hook
+
+install:
+	go install -ldflags '-s -w' ./cmd/ralph-stop-hook
+
+test:
+	go test ./...
+
+lint:
+	@out=$$(gofmt -s -l .); if [ -n "$$out" ]; then echo "not gofmt -s clean:"; echo "$$out"; exit 1; fi
+	go mod tidy -diff
+	GOOS=linux go vet ./...
+	GOOS=darwin go vet ./...
+	GOOS=windows go vet ./...
+	GOOS=linux go build -o /dev/null ./cmd/ralph-stop-hook
+	GOOS=darwin go build -o /dev/null ./cmd/ralph-stop-hook
+	GOOS=windows go build -o /dev/null ./cmd/ralph-stop-hook
+	go vet -tags e2e ./e2e
+	go run $(STATICCHECK) ./...
+	go run $(STATICCHECK) -tags e2e ./e2e
+	.ci/govulncheck $(GOVULNCHECK)
+
+e2e:
+	.ci/e2e
+
+demo:
+	@go run ./examples/demo
+
+picture:
+	go run ./examples/demo -color | go run ./docs/picture -title 'make demo' > docs/demo.svg.new
+	mv docs/demo.svg.new docs/demo.svg
+
+clean:
+	rm -rf bin e2e/.client

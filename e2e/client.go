@@ -1,0 +1,98 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// clientDeadline is how long one run of the client may take. A run takes
+// seconds; one that takes this long hangs.
+const clientDeadline = 120 * time.Second
+
+// findClient returns the absolute path of the real client: RALPH_E2E_CLIENT,
+// else the one that install.sh put beside this file.
+func findClient() (string, error) {
+	path := os.Getenv("RALPH_E2E_CLIENT")
+	if path == "" {
+		arch := runtime.GOARCH
+		if arch == "amd64" {
+			arch = "x64" // npm names the platforms as Node does
+		}
+		path = filepath.Join(".client", "node_modules", "@anthropic-ai",
+			"claude-code-"+runtime.GOOS+"-"+arch, "claude")
+	}
+	path, err := filepath.Abs(path)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("no client to test with, run make e2e: %w", err)
+	}
+	return path, nil
+}
+
+// clientMain is the command claude of the scripts: the real client, headless
+// and speaking to the scripted model.
+//
+//	claude PROMPT [FLAG…]
+//	claude -file FILE [FLAG…]
+//
+// It is a program of its own, and not a function of the test, so that a script
+// can run it in the background and wait for it like any other.
+func clientMain() {
+	code, err := runClient(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "claude:", err)
+	}
+	os.Exit(code)
+}
+
+// runClient runs the client to its end, and returns its exit status.
+func runClient(args []string) (int, error) {
+	if len(args) > 1 && args[0] == "-file" {
+		prompt, err := os.ReadFile(args[1])
+		if err != nil {
+			return 1, err
+		}
+		args = append([]string{string(prompt)}, args[2:]...)
+	}
+	if len(args) == 0 || os.Getenv("ANTHROPIC_BASE_URL") == "" {
+		return 1, errors.New("usage: model FILE, then claude PROMPT or claude -file FILE")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
+	defer cancel()
+
+	cmd := exec.CommandContext(ctx, os.Getenv("RALPH_E2E_CLIENT"), append([]string{"-p", args[0],
+		"--output-format", "stream-json", "--verbose", "--include-hook-events", "--dangerously-skip-permissions"}, args[1:]...)...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	// A group of its own, so that nothing the client started outlives the run:
+	// first it is asked to end, which lets it stop the commands of its tools
+	// (those have groups of their own), then whatever is left is killed.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Start(); err != nil {
+		return 1, err
+	}
+	err := cmd.Wait()
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	if ctx.Err() != nil {
+		return 1, fmt.Errorf("the client was stopped: %w", context.Cause(ctx))
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return 1, nil // it has said why itself
+	}
+	return 0, err
+}

@@ -1,0 +1,12 @@
+// Package e2e drives the real Claude Code client through ralph-stop-hook.
+//
+// Nothing in it is imported by the product. With the build tag e2e it holds a
+// scripted Messages API and the tests that put the client, the hook and that
+// API together: the client is real, the tool calls are real, only the model is
+// a list of lines. Run it with `make e2e`, which installs the client first.
+//
+// Each script of testdata/script is a testscript; see [testscript] for the
+// language and e2e_test.go for the commands added to it.
+//
+// [testscript]: https://pkg.go.dev/github.com/rogpeppe/go-internal/testscript
+package e2e

@@ -1,0 +1,164 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
+
+// TestMain makes the client a command of the scripts; see clientMain.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"claude": clientMain})
+}
+
+// TestScripts runs the scripts with the hook as it is in this checkout. Without
+// a client it fails: a run that tested nothing must not look like one that did.
+func TestScripts(t *testing.T) {
+	client, err := findClient()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "../cmd/ralph-stop-hook")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup:               func(env *testscript.Env) error { return setup(env, client, bin) },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"model":    cmdModel,
+			"requests": cmdRequests,
+			"blocks":   cmdBlocks,
+			"jsonfile": cmdJSONFile,
+			"count":    cmdCount,
+		},
+	})
+}
+
+// setup gives a script its own home, state and project. A script starts in the
+// project; the files beside it (models, notifiers) are out of the agent's way.
+//
+// testscript passes none of the parent's environment on but PATH, so a run
+// inside a session of Claude Code sees none of that session's variables.
+func setup(env *testscript.Env, client, bin string) error {
+	home, project := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "project")
+	for _, dir := range []string{home, project} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	for _, kv := range [][2]string{
+		{"PATH", bin + string(os.PathListSeparator) + env.Getenv("PATH")},
+		{"HOME", home},
+		{"CLAUDE_CONFIG_DIR", filepath.Join(home, ".claude")},
+		{"XDG_STATE_HOME", filepath.Join(home, ".local", "state")},
+		{"LOOPS", filepath.Join(project, ".claude", "data", "ralph-loops")},
+		{"ANTHROPIC_API_KEY", "dummy"},
+		{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
+		{"DISABLE_AUTOUPDATER", "1"},
+		{"CLAUDE_CODE_MAX_RETRIES", "1"},
+		// The client refuses to skip its permission prompts as root without it.
+		{"IS_SANDBOX", "1"},
+		{"RALPH_E2E_CLIENT", client},
+	} {
+		env.Setenv(kv[0], kv[1])
+	}
+	env.Cd = project
+	env.Values[models{}] = make(map[string]*model)
+	return nil
+}
+
+// models is the key under which a script keeps its models, by file name. The
+// empty name is the one in use.
+type models struct{}
+
+// current returns the agent's requests to the model in use, after making sure
+// that it could answer them all.
+func current(ts *testscript.TestScript) []request {
+	m := ts.Value(models{}).(map[string]*model)[""]
+	if m == nil {
+		ts.Fatalf("no model: use the command model first")
+	}
+	requests, err := m.recorded()
+	ts.Check(err)
+	return requests
+}
+
+// cmdModel starts a model for a file, or turns back to the one started before,
+// and points the clients that start from now on to it.
+func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: model FILE")
+	}
+	all := ts.Value(models{}).(map[string]*model)
+	m := all[args[0]]
+	if m == nil {
+		var err error
+		m, err = newModel(ts.ReadFile(args[0]))
+		ts.Check(err)
+		ts.Defer(m.Close)
+		all[args[0]] = m
+	}
+	all[""] = m
+	ts.Setenv("ANTHROPIC_BASE_URL", m.URL)
+}
+
+// cmdRequests asserts how often the agent asked the model in use.
+func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
+	expect(ts, neg, args, "requests", len(current(ts)))
+}
+
+// cmdBlocks asserts how often a hook kept the agent at work.
+func cmdBlocks(ts *testscript.TestScript, neg bool, args []string) {
+	expect(ts, neg, args, "blocks", blocks(current(ts)))
+}
+
+// cmdCount asserts the number of lines of a file.
+func cmdCount(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: count FILE N")
+	}
+	expect(ts, neg, args[1:], "lines", strings.Count(ts.ReadFile(args[0]), "\n"))
+}
+
+// expect compares a number that was counted with the one the script names.
+func expect(ts *testscript.TestScript, neg bool, args []string, what string, got int) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: %s N", what)
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got != want {
+		ts.Fatalf("%d %s, want %d", got, what, want)
+	}
+}
+
+// cmdJSONFile asserts that a JSON file has a value at a gjson path.
+func cmdJSONFile(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: jsonfile FILE PATH VALUE")
+	}
+	data := ts.ReadFile(args[0])
+	if !gjson.Valid(data) {
+		ts.Fatalf("%s is not JSON:\n%s", args[0], data)
+	}
+	value := gjson.Get(data, args[1])
+	if same := value.Exists() && value.String() == args[2]; same == neg {
+		ts.Fatalf("%s is %s in\n%s", args[1], value.Raw, data)
+	}
+}
