@@ -50,6 +50,9 @@ func initCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i.out = cmd.OutOrStdout()
 			if len(args) > 0 {
+				if err := loopdir.CheckName(args[0]); err != nil {
+					return &usageError{err}
+				}
 				i.name = args[0]
 			}
 			return i.run(cmd.Flags().Changed("settings"))
@@ -112,9 +115,6 @@ func (i *initialiser) check() error {
 	}
 	if i.name == "" {
 		i.name = defaultName(i.project)
-	}
-	if err := loopdir.CheckName(i.name); err != nil {
-		return &usageError{err}
 	}
 	if i.iterations < 1 {
 		return &usageError{errors.New("--max-iterations must be 1 or more")}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -194,9 +195,14 @@ func sendTrouble(s *loopdir.Store, e hookio.Event, trouble error, extra string, 
 
 // deliver runs each notifier with the payload on its standard input.
 func deliver(s *loopdir.Store, c config.InForce, notice decide.Notice, extra string, deadline time.Time) {
-	stdin, err := sjson.SetBytes(notice.Payload, "logTail", string(plain.Text(string(s.LogTail(logTailBytes)), logTailBytes)))
+	// The record's indent is taken out again: one payload is one line.
+	var line bytes.Buffer
+	if err := json.Compact(&line, notice.Payload); err != nil {
+		return
+	}
+	stdin, err := sjson.SetBytes(line.Bytes(), "logTail", plain.Text(string(s.LogTail(logTailBytes)), logTailBytes))
 	if err != nil {
-		stdin = notice.Payload
+		return
 	}
 	stdin = append(stdin, '\n')
 	var p payload

@@ -64,9 +64,15 @@ func cancelCommand() *cobra.Command {
 			if err := s.AskCancel(); err != nil {
 				return fmt.Errorf("cannot cancel: %w", err)
 			}
+			over := false
 			next, err := change(s, "cancel", func(_ loaded, next *decide.State) error {
+				if next.Status == decide.Cancelled {
+					over = true
+					return nil
+				}
 				if next.Status != decide.InProgress && next.Status != decide.Paused {
-					return s.ClearCancel() // it is over already
+					over = true
+					return s.ClearCancel()
 				}
 				next.Status, next.ExitReason, next.EndedAt = decide.Cancelled, decide.ByPerson, time.Now()
 				next.Endings++
@@ -77,8 +83,8 @@ func cancelCommand() *cobra.Command {
 				printTo(cmd.OutOrStdout(), "%s: cancelled; the next stop ends it\n", s.Name)
 				return fmt.Errorf("the loop's own files could not be brought up to date: %w", err)
 			}
-			if next.Status != decide.Cancelled {
-				printTo(cmd.OutOrStdout(), "%s: is over already: %s (%s)\n", s.Name, next.Status, next.ExitReason)
+			if over {
+				printTo(cmd.OutOrStdout(), "%s is over already: %s (%s)\n", s.Name, next.Status, next.ExitReason)
 				return nil
 			}
 			printTo(cmd.OutOrStdout(), "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", s.Name, next.Iteration)

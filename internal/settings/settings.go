@@ -146,7 +146,7 @@ func insert(text []byte, container gjson.Result, member string) []byte {
 	outer := lead(text, open)
 	var add string
 	switch {
-	case !bytes.Contains(text, []byte("\n")) && !(empty && open == 0):
+	case oneLine(text):
 		add = layout(text, "", member)
 		if !empty {
 			add = "," + add
@@ -165,6 +165,13 @@ func insert(text []byte, container gjson.Result, member string) []byte {
 	return splice(text, last, last, ","+eol(text)+inner+layout(text, inner, member))
 }
 
+// oneLine tells whether a file has all it says in one line. An empty object
+// is none yet, and gets the usual layout.
+func oneLine(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return !bytes.Contains(text, []byte("\n")) && string(text) != "{}"
+}
+
 func splice(text []byte, from, to int, add string) []byte {
 	return slices.Concat(text[:from], []byte(add), text[to:])
 }
@@ -172,7 +179,7 @@ func splice(text []byte, from, to int, add string) []byte {
 // layout writes JSON as the file does: on lines of its own below the indent
 // before, or in one line where the file is one line.
 func layout(text []byte, before, raw string) string {
-	if bytes.Contains(text, []byte("\n")) || string(bytes.TrimSpace(text)) == "{}" {
+	if !oneLine(text) {
 		var b bytes.Buffer
 		// A member is no JSON value by itself, so it is laid out in braces.
 		wrapped, object := raw, strings.HasPrefix(raw, `"`)
