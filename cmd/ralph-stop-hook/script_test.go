@@ -17,6 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 )
 
 var update = flag.Bool("update", false, "update the scripts' golden files")
@@ -29,6 +31,9 @@ var payloads, _ = filepath.Abs(filepath.Join("..", "..", "internal", "hookio", "
 func init() {
 	if os.Getenv("TEST_ONE_THREAD") != "" {
 		runtime.LockOSThread()
+	}
+	if os.Getenv("TEST_PANIC") != "" {
+		testOnlyDecide = func(decide.Snapshot) decide.Decision { panic("a bug") }
 	}
 }
 
@@ -115,6 +120,7 @@ func host(args []string) int {
 	if os.Getenv("CLAUDE_PROJECT_DIR") == "" {
 		cmd.Env = append(cmd.Env, "CLAUDE_PROJECT_DIR="+cwd)
 	}
+	asUser(cmd, os.Getenv("HOST_UID"))
 	if err := cmd.Run(); err != nil {
 		if code := cmd.ProcessState.ExitCode(); code > 0 {
 			return code

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
@@ -114,7 +115,8 @@ func Decide(s Snapshot) Decision {
 	case s.List.Missing:
 		d.Problem = s.List.Err
 		return d.end(s, Failed, ListMissing)
-	case errors.Is(s.List.Err, features.ErrEmpty):
+	case s.List.Err != nil && !errors.As(s.List.Err, new(*jsontext.Error)):
+		// No items, no right to read it, not a file: not for the agent to mend.
 		d.Problem = s.List.Err
 		return d.end(s, Failed, ListInvalid)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
@@ -34,6 +35,9 @@ func base() Snapshot {
 		},
 	}
 }
+
+// broken is a list that does not parse.
+var broken error = jsontext.ErrorAt([]byte("[\n}"), 2, "no")
 
 func TestDecide(t *testing.T) {
 	for _, tc := range []struct {
@@ -76,10 +80,11 @@ func TestDecide(t *testing.T) {
 		{"ralph.json broken", func(s *Snapshot) { s.Config = errors.New("x") }, "end FAILED config_invalid"},
 		{"list missing", func(s *Snapshot) { s.List = List{Missing: true, Err: errors.New("x")} }, "end FAILED list_missing"},
 		{"list empty", func(s *Snapshot) { s.List = List{Err: features.ErrEmpty} }, "end FAILED list_invalid"},
-		{"list broken", func(s *Snapshot) { s.List = List{Err: errors.New("line 3")} }, "continue 5 "},
+		{"list not readable", func(s *Snapshot) { s.List = List{Err: errors.New("permission denied")} }, "end FAILED list_invalid"},
+		{"list broken", func(s *Snapshot) { s.List = List{Err: broken} }, "continue 5 "},
 		{"list broken for the third time", func(s *Snapshot) {
-			s.List = List{Err: errors.New("line 3")}
-			s.State.ListDigest, s.State.TreeDigest, s.State.Unchanged, s.Tree = "broken: line 3", "t", 2, "t"
+			s.List = List{Err: broken}
+			s.State.ListDigest, s.State.TreeDigest, s.State.Unchanged, s.Tree = "broken: "+broken.Error(), "t", 2, "t"
 		}, "end STAGNATED no_progress"},
 
 		// 4. The agent gives up.
@@ -94,7 +99,7 @@ func TestDecide(t *testing.T) {
 		// 8. Limits.
 		{"at the limit", func(s *Snapshot) { s.State.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},
 		{"one below the limit", func(s *Snapshot) { s.State.Iteration = 14 }, "continue 15 c"},
-		{"at the limit with a broken list", func(s *Snapshot) { s.State.Iteration = 15; s.List = List{Err: errors.New("x")} }, "end REACHED_LIMIT max_iterations"},
+		{"at the limit with a broken list", func(s *Snapshot) { s.State.Iteration = 15; s.List = List{Err: broken} }, "end REACHED_LIMIT max_iterations"},
 		{"ralph.json's limit", func(s *Snapshot) { s.Limits.MaxIterations = 4 }, "end REACHED_LIMIT max_iterations"},
 		{"ralph.json's limit over the header's", func(s *Snapshot) { s.Limits.MaxIterations = 40; s.State.Iteration = 20 }, "continue 21 c"},
 		{"header lowers the limit", func(s *Snapshot) { s.Header.MaxIterations = 4 }, "end REACHED_LIMIT max_iterations"},

@@ -125,27 +125,28 @@ func (s *Store) Lock(wait time.Duration) (unlock func(), err error) {
 	if err := s.openState(true); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	if err := regular(s.state, lockFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	f, err := s.state.OpenFile(lockFile, os.O_RDWR|os.O_CREATE|nonblock, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for pause, end := time.Millisecond, time.Now().Add(wait); ; pause = min(2*pause, 20*time.Millisecond) {
-		got, err := tryLock(f)
-		if got {
+	f, err := s.openLock()
+	for pause, end := time.Millisecond, time.Now().Add(wait); err == nil; pause = min(2*pause, 20*time.Millisecond) {
+		var got bool
+		if got, err = tryLock(f); got {
 			return func() { f.Close() }, nil // closing lets the lock go
 		}
 		if err == nil && time.Now().After(end) {
 			err = ErrLocked
 		}
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", filepath.Join(s.state.Name(), lockFile), err)
-		}
 		time.Sleep(pause)
 	}
+	if f != nil {
+		f.Close()
+	}
+	return nil, fmt.Errorf("cannot lock the loop with %s: %w", filepath.Join(s.state.Name(), lockFile), err)
+}
+
+func (s *Store) openLock() (*os.File, error) {
+	if err := regular(s.state, lockFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return s.state.OpenFile(lockFile, os.O_RDWR|os.O_CREATE|nonblock, 0o600)
 }
 
 // State returns the record, with Schema 0 where there is none. A record that

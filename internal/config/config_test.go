@@ -1,0 +1,123 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+)
+
+func TestParse(t *testing.T) {
+	c, err := Parse([]byte(`{
+		"task": "checkout flow", "list": "docs/list.json", "bind": "first",
+		"limits": {"max_iterations": 30, "stagnation": 0},
+		"on_complete": ["./notify.sh $X", ["a", "b c"], {"command": ["d"], "timeout": "1m", "env": ["TOKEN"]}]
+	}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Limits != (decide.Limits{MaxIterations: 30}) || len(c.OnComplete) != 3 {
+		t.Errorf("%+v", c)
+	}
+	if a := c.OnComplete[0]; a.Shell != "./notify.sh $X" || a.Timeout != DefaultTimeout || a.String() != "./notify.sh $X" {
+		t.Errorf("%+v", a)
+	}
+	if a := c.OnComplete[1]; a.Shell != "" || !slices.Equal(a.Argv, []string{"a", "b c"}) || a.String() != `["a" "b c"]` {
+		t.Errorf("%+v", a)
+	}
+	if a := c.OnComplete[2]; a.Timeout != time.Minute || !slices.Equal(a.Env, []string{"TOKEN"}) {
+		t.Errorf("%+v", a)
+	}
+	if c, err := Parse([]byte("\xef\xbb\xbf{}\r\n")); err != nil || c.Limits.Stagnation != decide.DefaultStagnation {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for in, want := range map[string]string{
+		``:   "nothing here",
+		`[]`: "ralph.json must be an object",
+		"{\n \"limits\": {\"max_iteration\": 3}}": `line 2, column 13: unknown key "max_iteration"; did you mean "max_iterations"?`,
+		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, limits, list, on_complete, task`,
+		`{"limits": {"max_iterations": 0}}`:                     `"max_iterations" must be a whole number from 1 to 1000000`,
+		`{"limits": {"max_iterations": 1.5}}`:                   "must be a whole number",
+		`{"limits": {"max_iterations": "9"}}`:                   "must be a whole number",
+		`{"limits": {"max_iterations": 9e99}}`:                  "must be a whole number",
+		`{"limits": {"stagnation": 1}}`:                         "would end every loop at its first stop",
+		`{"limits": []}`:                                        `"limits" must be an object`,
+		`{"task": 7}`:                                           `"task" must be text`,
+		`{"task": "a", "task": "b"}`:                            `the key "task" is there twice`,
+		`{"list": "../x.json"}`:                                 "must be a path below the project's root",
+		`{"list": "/etc/passwd"}`:                               "must be a path below the project's root",
+		`{"bind": "prompt"}`:                                    `"bind" must be "first"`,
+		`{"on_complete": "x"}`:                                  "must be a list of commands",
+		`{"on_complete": [""]}`:                                 "is empty",
+		`{"on_complete": [[]]}`:                                 "is empty",
+		`{"on_complete": [7]}`:                                  "must be text for the shell or an array of words",
+		`{"on_complete": [{"timeout": "30s"}]}`:                 "is empty",
+		`{"on_complete": [{"command": "x", "timeout": "30"}]}`:  "must be a duration",
+		`{"on_complete": [{"command": "x", "timeout": "-1s"}]}`: "must be a duration",
+		strings.Repeat("[", 1_000_000):                          "nested deeper",
+	} {
+		if _, err := Parse([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%.60s) = %v, want %q", in, err, want)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	text := []byte(`{"task": "t", "on_complete": ["x"]}`)
+	trust := NewTrust("/p/ralph.json", text)
+	for _, tc := range []struct {
+		name  string
+		trust *Trust
+		text  []byte
+		want  InForce
+	}{
+		{"no ralph.json", nil, nil, InForce{Config: Default()}},
+		{"nobody trusted it", nil, text, InForce{Untrusted: 1}},
+		{"trusted", &trust, text, InForce{}},
+		{"edited since", &trust, []byte(`{"on_complete": ["rm -rf ."]}`), InForce{Changed: true}},
+		{"emptied", &trust, []byte{}, InForce{Changed: true}},
+		{"gone", &trust, nil, InForce{Changed: true}},
+	} {
+		got, err := Choose(tc.trust, tc.text)
+		if err != nil || got.Changed != tc.want.Changed || got.Untrusted != tc.want.Untrusted {
+			t.Errorf("%s: %+v, %v", tc.name, got, err)
+		}
+		if commands := len(got.OnComplete); (commands == 1) != (tc.trust != nil) {
+			t.Errorf("%s: %d commands", tc.name, commands)
+		}
+	}
+	trust.Text = `{"on_complete": ["other"]}`
+	if _, err := ParseTrust(fmt.Appendf(nil, `{"schema":1,"path":"","sha256":%q,"text":%q}`, trust.SHA256, trust.Text)); err == nil {
+		t.Error("a trust record whose text is another was accepted")
+	}
+}
+
+// TestSchema holds the JSON Schema and the parser to the same keys.
+func TestSchema(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "hooks", "ralph.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, in := range map[string]string{
+		"properties":                       `{"zzzzzzzz": 1}`,
+		"properties.limits.properties":     `{"limits": {"zzzzzzzz": 1}}`,
+		"$defs.command.oneOf.1.properties": `{"on_complete": [{"zzzzzzzz": 1}]}`,
+	} {
+		keys := slices.Sorted(maps.Keys(gjson.GetBytes(data, path).Map()))
+		_, err := Parse([]byte(in))
+		if want := "known: " + strings.Join(keys, ", "); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("schema has %v, the parser says %v", keys, err)
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package loopdir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+)
+
+func newLoop(t *testing.T) *Loop {
+	t.Helper()
+	project := t.TempDir()
+	dir := filepath.Join(project, Below, "checkout")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Find(Where{StateDir: t.TempDir(), LoopDir: dir, Cwd: project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// bump adds one to the iteration of the record.
+func bump(l *Loop, lock bool) error {
+	s, err := l.Open()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if lock {
+		unlock, err := s.Lock(30 * time.Second)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	} else if err := s.openState(true); err != nil {
+		return err
+	}
+	state, err := s.State()
+	if err != nil {
+		return err
+	}
+	if state.Schema == 0 {
+		state = decide.State{Schema: decide.SchemaVersion, Status: decide.InProgress}
+	}
+	runtime.Gosched()
+	state.Iteration++
+	return s.Commit(state, []byte("Status: IN_PROGRESS\n"))
+}
+
+// TestLock counts with many writers at once. Without the lock, the control,
+// counts are lost.
+func TestLock(t *testing.T) {
+	const writers = 200
+	count := func(lock bool) int {
+		l := newLoop(t)
+		slots := make(chan bool, 16)
+		var all sync.WaitGroup
+		for range writers {
+			all.Go(func() {
+				slots <- true
+				if err := bump(l, lock); err != nil && lock {
+					t.Error(err)
+				}
+				<-slots
+			})
+		}
+		all.Wait()
+		s, err := l.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		state, err := s.State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Iteration
+	}
+	if got := count(true); got != writers {
+		t.Errorf("counted %d of %d with the lock", got, writers)
+	}
+	if got := count(false); got == writers {
+		t.Errorf("control: nothing was lost without the lock, so this test proves nothing")
+	}
+}
+
+func TestLockWaits(t *testing.T) {
+	l := newLoop(t)
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	unlock, err := s.Lock(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Lock(30 * time.Millisecond); !errors.Is(err, ErrLocked) {
+		t.Errorf("a lock that is held: %v, want ErrLocked", err)
+	}
+	unlock()
+	unlock, err = other.Lock(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}
+
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := Replace(root, "new", []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "new"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(root, "new", []byte("b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o644 {
+		t.Errorf("mode %v: a file that exists keeps its mode", info.Mode())
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(root, "folder", []byte("c"), 0o600); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("a folder: %v, want ErrNotRegular", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// TestSweep removes what a killed writer left, and nothing else.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	stay := []string{"state.json", ".state.json", ".state.jsonx123456789", ".state.json123", ".other.json123456789"}
+	for _, name := range append(stay, ".state.json123456789") {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(root, "state.json")
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != len(stay) {
+		t.Errorf("%v, %v; want %v", entries, err, stay)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	l := newLoop(t)
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := s.LogIteration(); got != 0 {
+		t.Errorf("no log: iteration %d", got)
+	}
+	line := strings.Repeat("x", 1000)
+	for n := range 3000 {
+		s.Log(line, struct {
+			Iteration int `json:"iteration"`
+		}{n + 1})
+	}
+	if got := s.LogIteration(); got != 3000 {
+		t.Errorf("iteration %d, want 3000", got)
+	}
+	for _, name := range []string{HookLog, HookLog + ".1"} {
+		info, err := os.Stat(filepath.Join(l.Dir, name))
+		if err != nil || info.Size() > maxLog || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if tail := s.LogTail(10); string(tail) != "xxxxxxxxx\n" {
+		t.Errorf("tail %q", tail)
+	}
+	for _, text := range []string{"garbage\n", "{\"iteration\": -5}\n", "{\"iteration\": 1e300}\n", "{\"iteration\": \"7\"\n", "\n\n"} {
+		if err := os.WriteFile(filepath.Join(l.Dir, IterationLog), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.LogIteration(); got != 0 {
+			t.Errorf("%q: iteration %d", text, got)
+		}
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	for _, good := range []string{"a", "checkout", "größer 🚀", "a.b", "A_1"} {
+		if err := CheckName(good); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	for _, bad := range []string{"", ".", "..", "a/b", `a\b`, "-x", "current", "a..b", " a", "a ", "a.", "a\nb", "a\x1bb", "a\u009bb", "a\xffb", "a:b", strings.Repeat("a", 101)} {
+		if CheckName(bad) == nil {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+}
+
+func TestBranch(t *testing.T) {
+	for head, want := range map[string]string{
+		"ref: refs/heads/feature/x\n": "feature/x", "0123456789abcdef\n": "", "ref: refs/remotes/origin/x\n": "", "": "",
+	} {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte(head), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := Branch(dir); got != want {
+			t.Errorf("%q: branch %q, want %q", head, got, want)
+		}
+	}
+}
+
+// FuzzState gives any bytes as the record: an error or a sound record, never
+// a fresh one.
+func FuzzState(f *testing.F) {
+	f.Add([]byte(`{"schema":1,"status":"IN_PROGRESS","iteration":3}`))
+	f.Add([]byte(`{"schema":2,"status":"IN_PROGRESS","iteration":3}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		state, err := parseState(data)
+		if err == nil && (state.Schema != decide.SchemaVersion || state.Iteration < 1 || state.Status == "") {
+			t.Fatalf("accepted %+v", state)
+		}
+	})
+}
