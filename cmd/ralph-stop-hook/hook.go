@@ -158,9 +158,9 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 // find returns the stop's loop, open, with what a bystander is known by. A
 // session whose own loop is over may work the one of `current`.
 func (h *hook) find() (*loopdir.Store, loaded, error) {
-	cwd, _ := os.Getwd()
-	if h.event.Cwd != "" {
-		cwd = h.event.Cwd
+	cwd := h.event.Cwd
+	if cwd == "" {
+		cwd, _ = os.Getwd() // without one, the host's project has to do
 	}
 	home, _ := os.UserHomeDir()
 	state, stateErr := loopdir.StateDir(os.Getenv)

@@ -26,6 +26,8 @@ var update = flag.Bool("update", false, "update the scripts' golden files")
 // payloads are the host's own, recorded from the real client.
 var payloads, _ = filepath.Abs(filepath.Join("..", "..", "internal", "hookio", "testdata", "payloads"))
 
+var examples, _ = filepath.Abs(filepath.Join("..", "..", "examples"))
+
 // One thread makes the order of system calls, by which scripts kill the hook,
 // the same in every run.
 func init() {
@@ -65,6 +67,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv("GIT_"+who+"_EMAIL", "t@example.com")
 			}
 			env.Setenv("PAYLOADS", payloads)
+			env.Setenv("EXAMPLES", examples)
 			real, err := filepath.EvalSymlinks(env.WorkDir)
 			if err != nil {
 				return err

@@ -1,0 +1,174 @@
+// Demo shows the hook at work without Claude Code: in a temporary project it
+// makes a loop with the real ralph-stop-hook, plays a scripted agent whose
+// stops the hook answers, and prints what a person would want to see.
+//
+//	go run ./examples/demo
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	idleTurn = 3  // the agent does nothing in it
+	maxStops = 20 // more than the loop may have
+
+	bold, dim, green, cyan = "1", "2", "32", "36"
+)
+
+type feature struct{ id, title string }
+
+var features = []feature{
+	{"cart-total", "the cart shows its total with tax"},
+	{"shipping-cost", "shipping depends on the country"},
+	{"discount-code", "a discount code counts once"},
+	{"declined-card", "a declined card keeps the cart"},
+	{"order-mail", "the order is confirmed by mail"},
+}
+
+func (f feature) json(passes bool) string {
+	return fmt.Sprintf(`{"id": %q, "title": %q, "passes": %t}`, f.id, f.title, passes)
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "demo: error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	s := &stage{}
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	flags.BoolVar(&s.color, "color", isTerminal() && os.Getenv("NO_COLOR") == "", "show colours")
+	flags.StringVar(&s.hook, "hook", "", "have the program at this absolute `path` answer the stops, to see the demo fail")
+	store := flags.String("store", "", "append standard input to this `file` and do nothing else; the demo's on-complete command")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *store != "" {
+		return appendInput(*store)
+	}
+	temp, err := os.MkdirTemp("", "ralph-demo-")
+	if err != nil {
+		return err
+	}
+	// SIGPIPE too: one that reads only the first lines must not leave files behind.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	defer stop()
+	var cancel context.CancelFunc
+	s.ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	s.build(temp)
+	s.init()
+	s.sumUp(s.play())
+	s.check(os.RemoveAll(temp))
+	return s.err
+}
+
+func isTerminal() bool {
+	info, err := os.Stdout.Stat()
+	// An older Windows console would show the escapes themselves.
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (runtime.GOOS != "windows" || os.Getenv("WT_SESSION") != "")
+}
+
+func appendInput(name string) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, os.Stdin)
+	return errors.Join(err, f.Close())
+}
+
+// play is the session: turns of the agent with a stop at the end of each,
+// until the hook lets one be the last. It returns their number.
+func (s *stage) play() int {
+	s.call("UserPromptSubmit", map[string]any{"prompt": s.read(loopDir + "RALPH_PROMPT.md")})
+	s.printf("%s\n\n", s.paint(dim, "A scripted agent works in Claude's place. Each time it stops, the hook answers:"))
+	next := features[0]
+	for n := 1; n <= maxStops && s.err == nil; n++ {
+		did := "marks " + next.id + " as passing: " + next.title
+		if n == idleTurn {
+			did = "does nothing, and is given the same feature again"
+		} else {
+			s.work(next)
+		}
+		a := s.call("Stop", map[string]any{
+			"stop_hook_active": n > 1, "last_assistant_message": did, "effort": map[string]any{"level": "medium"},
+			"background_tasks": []any{}, "session_crons": []any{},
+		})
+		goesOn := a.Decision == "block"
+		verdict := s.paint(green, "end     ")
+		if goesOn {
+			verdict = s.paint(cyan, "continue")
+		}
+		s.printf("stop %d  %s  %s\n        %s  %s\n", n, s.paint(dim, "agent   "), did, verdict, a.SystemMessage)
+		if !goesOn {
+			return n
+		}
+		before := next
+		next = named(a.Reason)
+		if (next == before) != (n == idleTurn) {
+			s.check(fmt.Errorf("stop %d: after %q the hook's prompt names %q", n, before.id, next.id))
+		}
+	}
+	s.check(fmt.Errorf("the hook still blocks at stop %d", maxStops))
+	return maxStops
+}
+
+// work is what the agent does in a turn, as far as the hook can see it.
+func (s *stage) work(f feature) {
+	s.write(listFile, strings.Replace(s.read(listFile), f.json(false), f.json(true), 1))
+	s.write(progressFile, s.read(progressFile)+"- "+f.id+" is done\n")
+}
+
+// named returns the feature that a prompt of the hook names.
+func named(prompt string) feature {
+	for _, f := range features {
+		if strings.Contains(prompt, f.id) {
+			return f
+		}
+	}
+	return feature{}
+}
+
+// sumUp shows what the loop leaves behind, and checks it.
+func (s *stage) sumUp(stops int) {
+	lines := strings.SplitN(s.read(progressFile), "\n", 9)
+	if lines[0] != "Status: COMPLETE" {
+		s.check(fmt.Errorf("stop %d was allowed, but progress.txt begins with %q; 'go test ./...' may tell why", stops, lines[0]))
+	}
+	var p struct {
+		Status, ExitReason, EpicID          string
+		ExitCode, Iterations, MaxIterations int
+		Features                            struct{ Total, Passed int }
+	}
+	notices := 0
+	for d := json.NewDecoder(strings.NewReader(s.read(noticesFile))); s.err == nil && d.More(); notices++ {
+		s.check(d.Decode(&p))
+	}
+	if notices != 1 || p.Status != "completed" || p.Features.Passed != len(features) {
+		s.check(fmt.Errorf("the on-complete command was called %d times, the last time with %+v; 'go test ./...' may tell why", notices, p))
+	}
+	s.printf("\n%s\n", s.paint(bold, progressFile))
+	for _, line := range lines[:len(lines)-1] {
+		s.printf("%s\n", strings.TrimRight("  "+line, " "))
+	}
+	s.printf("  …\n")
+	s.printf("\n%s\n", s.paint(bold, "what the on-complete command was told"))
+	s.printf("  loop      %s: %s, %s, exit code %d\n", p.EpicID, p.Status, p.ExitReason, p.ExitCode)
+	s.printf("  features  %d of %d, in %d of %d iterations\n", p.Features.Passed, p.Features.Total, p.Iterations, p.MaxIterations)
+	s.printf("\n%s\n", s.paint(bold, fmt.Sprintf("%d of %d features, %d stops, %d notice.", p.Features.Passed, p.Features.Total, stops, notices)))
+}

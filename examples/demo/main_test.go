@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// fakeHook, in the environment, makes the test binary a hook of that kind.
+const fakeHook = "DEMO_TEST_HOOK"
+
+func TestMain(m *testing.M) {
+	kind := os.Getenv(fakeHook)
+	if kind == "" {
+		os.Exit(m.Run())
+	}
+	const block = `{"decision":"block","reason":"shipping-cost is next"}`
+	args := os.Args[1:]
+	switch kind {
+	case "silent":
+		os.Exit(0)
+	case "hasty":
+		fmt.Println(`{"continue":true,"systemMessage":"Ralph loop COMPLETE: 5 of 5 features."}`)
+		os.Exit(0)
+	case "twice":
+		fmt.Println(block + block)
+		os.Exit(0)
+	case "failing":
+		fmt.Println(block)
+		os.Exit(2)
+	case "endless":
+		fmt.Println(block)
+		os.Exit(0)
+	case "secretive":
+		file, _ := notifier()
+		os.Remove(file)
+	case "insistent":
+		_, command := notifier()
+		args = append(args, "--on-complete", command)
+	}
+	real := exec.Command("ralph-stop-hook", args...)
+	real.Stdin, real.Stdout = os.Stdin, os.Stdout
+	if err := real.Run(); err != nil {
+		panic(err)
+	}
+	os.Exit(0)
+}
+
+// build returns the demo as a program.
+func build(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "demo")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// perform runs the demo in the repository's root, with temporary files in a
+// folder that every shell wants quoted, and sees that none are left.
+func perform(t *testing.T, program, env string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	temp := filepath.Join(t.TempDir(), "it's a & b")
+	if err := os.Mkdir(temp, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Env = append(os.Environ(), env, "TMPDIR="+temp, "TEMP="+temp, "TMP="+temp)
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(temp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+func TestDemo(t *testing.T) {
+	program := build(t)
+	// What a person has set does not matter.
+	stdout, stderr, status := perform(t, program, "RALPH_ON_COMPLETE=exit 1")
+	if status != 0 || stderr != "" || !strings.HasSuffix(stdout, "\n5 of 5 features, 6 stops, 1 notice.\n") {
+		t.Fatalf("status %d, standard error %q, output\n%s", status, stderr, stdout)
+	}
+	if n := strings.Count(stdout, "next discount-code"); n != 2 {
+		t.Errorf("the feature of the idle turn was given %d times, want 2:\n%s", n, stdout)
+	}
+	if strings.Contains(stdout, "ralph-demo-") || strings.Contains(stdout, "\x1b") {
+		t.Errorf("temporary paths or colours in the output:\n%q", stdout)
+	}
+	colored, _, status := perform(t, program, "NO_COLOR=1", "-color")
+	if status != 0 || !strings.Contains(colored, "\x1b[32mend     \x1b[0m  Ralph loop COMPLETE") {
+		t.Errorf("with -color: status %d, output\n%q", status, colored)
+	}
+}
+
+// TestControl sees that the demo can fail.
+func TestControl(t *testing.T) {
+	program := build(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ hook, want string }{
+		{"silent", `stop 1 was allowed`},
+		{"hasty", `stop 1 was allowed`},
+		{"twice", `want one JSON object`},
+		{"failing", `exit status 2`},
+		{"endless", `stop 2: after "shipping-cost" the hook's prompt names "shipping-cost"`},
+		{"secretive", `called 0 times`},
+		{"insistent", `called 2 times`},
+	} {
+		t.Run(test.hook, func(t *testing.T) {
+			t.Parallel()
+			stdout, stderr, status := perform(t, program, fakeHook+"="+test.hook, "-hook", self)
+			if status != 1 || !strings.HasPrefix(stderr, "demo: error: ") || !strings.Contains(stderr, test.want) {
+				t.Errorf("status %d, standard error %q, want 1 and %s", status, stderr, test.want)
+			}
+			if strings.HasSuffix(stdout, "notice.\n") {
+				t.Errorf("praised all the same:\n%s", stdout)
+			}
+		})
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Paths in the project.
+const (
+	listFile     = "feature_list.json"
+	loopDir      = ".claude/data/ralph-loops/checkout/"
+	progressFile = loopDir + "progress.txt"
+	noticesFile  = "notices.json" // what the on-complete command was given
+)
+
+// stage is the project and the host in it. It keeps the first error, and after
+// one it does nothing more.
+type stage struct {
+	ctx      context.Context
+	dir      string // of the project
+	hook     string // called instead of the installed one
+	color    bool
+	settings struct {
+		Hooks map[string][]struct {
+			Hooks []struct {
+				Command string
+				Args    []string
+			}
+		}
+	}
+	err error
+}
+
+func (s *stage) check(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+func (s *stage) printf(format string, args ...any) {
+	if s.err == nil {
+		fmt.Printf(format, args...)
+	}
+}
+
+func (s *stage) paint(sgr, text string) string {
+	if !s.color {
+		return text
+	}
+	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
+}
+
+func (s *stage) read(name string) string {
+	if s.err != nil {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	s.check(err)
+	return string(text)
+}
+
+func (s *stage) write(name, text string) {
+	if s.err == nil {
+		// One of the files is a program.
+		s.check(os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o755))
+	}
+}
+
+// exec runs a program and returns its standard output.
+func (s *stage) exec(stdin []byte, name string, args ...string) []byte {
+	if s.err != nil {
+		return nil
+	}
+	cmd := exec.CommandContext(s.ctx, name, args...)
+	var stderr bytes.Buffer
+	cmd.Dir, cmd.Stdin, cmd.Stderr = s.dir, bytes.NewReader(stdin), &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		s.check(fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), args[0], err, stderr.Bytes()))
+	}
+	return out
+}
+
+// build makes the hook, the project with its list, and an environment that has
+// nothing of the person's own settings and loops.
+func (s *stage) build(temp string) {
+	bin := filepath.Join(temp, "bin")
+	// Without cgo there is far less to compile on a fresh machine. Stamping
+	// would fail where git does not trust the checkout.
+	s.check(os.Setenv("CGO_ENABLED", "0"))
+	s.exec(nil, "go", "build", "-buildvcs=false", "-o", bin+string(os.PathSeparator), "./cmd/ralph-stop-hook")
+	if s.err != nil {
+		s.err = fmt.Errorf("call 'go run ./examples/demo' in the repository's root: %w", s.err)
+		return
+	}
+	for _, kv := range os.Environ() {
+		for _, prefix := range []string{"CLAUDE", "RALPH_", "XDG_"} {
+			if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, prefix) {
+				s.check(os.Unsetenv(name))
+			}
+		}
+	}
+	s.dir = filepath.Join(temp, "shop")
+	for name, value := range map[string]string{
+		"HOME": temp, "USERPROFILE": temp, "APPDATA": temp, "RALPH_STATE_DIR": filepath.Join(temp, "state"), "CLAUDE_PROJECT_DIR": s.dir,
+		"PATH": bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+	} {
+		s.check(os.Setenv(name, value))
+	}
+	s.check(os.Mkdir(s.dir, 0o755))
+	items := make([]string, len(features))
+	for i, f := range features {
+		items[i] = "  " + f.json(false)
+	}
+	s.write(noticesFile, "")
+	s.write(listFile, "[\n"+strings.Join(items, ",\n")+"\n]\n")
+}
+
+// notifier returns the on-complete command, and the file in the project that it
+// runs: a copy of this program, whose own path may need quotes, and sh and
+// cmd.exe differ in theirs.
+func notifier() (file, command string) {
+	if runtime.GOOS == "windows" {
+		return "notify.exe", `.\notify -store ` + noticesFile
+	}
+	return "notify", "./notify -store " + noticesFile
+}
+
+// init makes the loop, as a person does, and reads the settings, as a host does.
+func (s *stage) init() {
+	file, command := notifier()
+	self, err := os.Executable()
+	s.check(err)
+	binary, err := os.ReadFile(self)
+	s.check(err)
+	s.write(file, string(binary))
+	args := []string{"init", "checkout", "--max-iterations", "12", "--on-complete", command}
+	out := s.exec(nil, "ralph-stop-hook", args...)
+	s.printf("%s\n%s\n", s.paint(bold, fmt.Sprintf("$ ralph-stop-hook %s '%s'", strings.Join(args[:5], " "), command)), out)
+	if text := s.read(".claude/settings.json"); s.err == nil {
+		s.check(json.Unmarshal([]byte(text), &s.settings))
+	}
+}
+
+// answer is what the hook prints; zero where it prints nothing.
+type answer struct{ Decision, Reason, SystemMessage string }
+
+// call does what the host does at an event: it runs the hook that the settings
+// name for it, if they do, and reads the one object that it may print.
+func (s *stage) call(event string, payload map[string]any) (a answer) {
+	groups := s.settings.Hooks[event]
+	if len(groups) == 0 || len(groups[0].Hooks) == 0 {
+		return a
+	}
+	entry := groups[0].Hooks[0]
+	if s.hook != "" {
+		entry.Command = s.hook
+	}
+	payload["hook_event_name"], payload["cwd"], payload["permission_mode"] = event, s.dir, "default"
+	payload["session_id"], payload["prompt_id"] = "62cd9be3-64e1-430d-adba-94dad124a5a1", "d1e5d841-a65c-454e-a57a-887462d5c8d9"
+	payload["transcript_path"] = filepath.Join(filepath.Dir(s.dir), "transcript.jsonl")
+	stdin, err := json.Marshal(payload)
+	s.check(err)
+	if out := s.exec(stdin, entry.Command, entry.Args...); s.err == nil && len(out) > 0 {
+		if err := json.Unmarshal(out, &a); err != nil {
+			s.check(fmt.Errorf("%s: want one JSON object on standard output: %w: %q", event, err, out))
+		}
+	}
+	return a
+}
