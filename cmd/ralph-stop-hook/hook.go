@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -60,6 +60,8 @@ func hookMode(args []string) (status int) {
 			_, _ = os.Stdout.Write(text)
 		}
 	}
+	// A host that is gone must not take the notice of an ending with it.
+	signal.Ignore(syscall.SIGPIPE)
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", p, debug.Stack())
@@ -129,7 +131,6 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 		return silence, nil, err
 	}
 	if decide.Bystander(peeked.snap) {
-		h.store = nil
 		return silence, func() { defer store.Close(); sendDue(store, h.onComplete, h.deadline()) }, nil
 	}
 	h.store = store
@@ -150,7 +151,7 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 		}
 	}
 	if d.Next.Notice != nil && d.Verdict == decide.End {
-		after = func() { send(store, l.config, *d.Next.Notice, h.onComplete, h.deadline()) }
+		after = func() { send(l, *d.Next.Notice, h.onComplete, h.deadline()) }
 	}
 	return wordsAnswer(l, d), after, nil
 }
@@ -237,7 +238,7 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 // treeExcept is what a fingerprint of the work tree leaves out: all loops of
 // the project, since another session may write to another loop.
 func treeExcept(l *loopdir.Loop) string {
-	if parent, ok := strings.CutSuffix(l.Dir, string(os.PathSeparator)+l.Name); ok && strings.HasSuffix(parent, loopdir.Below) {
+	if parent := filepath.Dir(l.Dir); parent == filepath.Join(l.Project, loopdir.Below) {
 		return parent
 	}
 	return l.Dir
@@ -247,7 +248,7 @@ func treeExcept(l *loopdir.Loop) string {
 // ending in it, and writes the logs.
 func (h *hook) commit(l loaded, d *decide.Decision) error {
 	s := h.store
-	d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath(s)
+	d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath()
 	if l.snap.State.Session != d.Next.Session {
 		d.Next.SessionPID = clientPID()
 		if err := s.Bind(d.Next.Session); err != nil {
@@ -255,31 +256,31 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 		}
 	}
 	if d.Verdict == decide.End {
-		attachNotice(s, l, &d.Next, h.onComplete)
+		attachNotice(l, &d.Next, h.onComplete)
 	}
-	if err := s.Commit(d.Next, progress.Edit(l.progress, d.Next.Header)); err != nil {
+	if err := s.Commit(d.Next); err != nil {
 		return err
 	}
 	s.Log(wordsLog(h.begin, *d), iterationEntry{
 		Time: h.begin.UTC().Truncate(time.Millisecond), Session: d.Next.Session, Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,
 		Feature: d.Next.Feature, Iteration: d.Next.Iteration, Attempts: d.Next.Attempts,
-		Fingerprint: d.Next.ListDigest, DurationMS: time.Since(h.begin).Milliseconds(),
+		ListDigest: d.Next.ListDigest, DurationMS: time.Since(h.begin).Milliseconds(),
 	})
 	return nil
 }
 
 // iterationEntry is a line of iterations.jsonl.
 type iterationEntry struct {
-	Time        time.Time      `json:"time"`
-	Session     string         `json:"session"`
-	Event       string         `json:"event"`
-	Verdict     decide.Verdict `json:"verdict"`
-	Reason      string         `json:"reason"`
-	Feature     string         `json:"feature"`
-	Iteration   int            `json:"iteration"`
-	Attempts    int            `json:"attempts"`
-	Fingerprint string         `json:"fingerprint"`
-	DurationMS  int64          `json:"durationMs"`
+	Time       time.Time      `json:"time"`
+	Session    string         `json:"session"`
+	Event      string         `json:"event"`
+	Verdict    decide.Verdict `json:"verdict"`
+	Reason     string         `json:"reason"`
+	Feature    string         `json:"feature"`
+	Iteration  int            `json:"iteration"`
+	Attempts   int            `json:"attempts"`
+	ListDigest string         `json:"listDigest"`
+	DurationMS int64          `json:"durationMs"`
 }
 
 // giveUp is the answer where the loop cannot go on and the record cannot say
@@ -290,6 +291,9 @@ func (h *hook) giveUp(err error) (hookio.Answer, func()) {
 		return answer, nil
 	}
 	h.store.Log(wordsLogTrouble(h.begin, err), nil)
+	if errors.Is(err, loopdir.ErrLocked) {
+		return answer, nil // another hook is at it, and the loop is as well as it was
+	}
 	return answer, func() { sendTrouble(h.store, h.event, err, h.onComplete, h.deadline()) }
 }
 

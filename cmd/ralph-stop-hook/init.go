@@ -6,13 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -20,7 +18,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
 )
 
 // initialiser is one run of init.
@@ -29,9 +26,11 @@ type initialiser struct {
 	list       string // --features
 	iterations int
 	onComplete []string
-	scope      string
-	dryRun     bool
-	force      bool
+	scope      string // --settings
+	// whether the person gave these, or they are the defaults
+	iterationsGiven, scopeGiven bool
+	dryRun                      bool
+	force                       bool
 
 	out     io.Writer
 	project string // absolute
@@ -55,7 +54,9 @@ func initCommand() *cobra.Command {
 				}
 				i.name = args[0]
 			}
-			return i.run(cmd.Flags().Changed("settings"))
+			i.scopeGiven = cmd.Flags().Changed("settings")
+			i.iterationsGiven = cmd.Flags().Changed("max-iterations")
+			return i.run()
 		},
 	}
 	f := cmd.Flags()
@@ -68,11 +69,11 @@ func initCommand() *cobra.Command {
 	return cmd
 }
 
-func (i *initialiser) run(scopeGiven bool) error {
+func (i *initialiser) run() error {
 	if err := i.check(); err != nil {
 		return err
 	}
-	file, err := i.settingsFile(scopeGiven)
+	file, err := i.settingsFile()
 	if err != nil {
 		return err
 	}
@@ -87,10 +88,10 @@ func (i *initialiser) run(scopeGiven bool) error {
 	}
 	if i.dryRun {
 		for _, f := range files {
-			printTo(i.out, "  would %s\n", f.verb()+i.show(filepath.Join(i.dir, f.name)))
+			fmt.Fprintf(i.out, "  would %s\n", f.verb()+i.show(filepath.Join(i.dir, f.name)))
 		}
 		file.report(i, edit, "would ")
-		printTo(i.out, "%s", edit.preview())
+		fmt.Fprintf(i.out, "%s", edit.preview())
 		return nil
 	}
 	if err := i.write(files); err != nil {
@@ -116,8 +117,8 @@ func (i *initialiser) check() error {
 	if i.name == "" {
 		i.name = defaultName(i.project)
 	}
-	if i.iterations < 1 {
-		return &usageError{errors.New("--max-iterations must be 1 or more")}
+	if err := checkIterations(i.iterations); err != nil {
+		return err
 	}
 	for _, c := range i.onComplete {
 		if strings.TrimSpace(c) == "" {
@@ -125,7 +126,7 @@ func (i *initialiser) check() error {
 		}
 	}
 	if i.force || len(i.onComplete) > 0 {
-		if err := personOnly(append([]string{"init"}, quoteArgs(os.Args[2:])...)...); err != nil {
+		if err := personOnly(); err != nil {
 			return err
 		}
 	}
@@ -231,7 +232,7 @@ func (i *initialiser) files() ([]loopFile, error) {
 		// A list is the person's: not even --force writes over it.
 		f.kept = exists(filepath.Join(i.dir, f.name)) && (!i.force || f.name == loopdir.ListFile)
 		if f.kept && f.name == loopdir.ConfigFile {
-			if err := i.sameConfig(); err != nil {
+			if err := i.keepConfig(); err != nil {
 				return nil, err
 			}
 		}
@@ -253,9 +254,9 @@ func (i *initialiser) config() (string, error) {
 	}{i.name, i.list, "first", limits{i.iterations}, i.onComplete})
 }
 
-// sameConfig refuses to keep a ralph.json that says something else than the
-// flags of this run.
-func (i *initialiser) sameConfig() error {
+// keepConfig takes over what the ralph.json that is there says, and refuses
+// flags of this run that say something else.
+func (i *initialiser) keepConfig() error {
 	text, err := os.ReadFile(filepath.Join(i.dir, loopdir.ConfigFile))
 	if err != nil {
 		return err
@@ -268,11 +269,15 @@ func (i *initialiser) sameConfig() error {
 	for _, command := range c.OnComplete {
 		shell = append(shell, command.String())
 	}
-	differs := i.iterations != decide.DefaultIterations && i.iterations != c.Limits.MaxIterations ||
+	differs := i.iterationsGiven && i.iterations != c.Limits.MaxIterations ||
 		i.list != "" && i.list != c.List ||
 		len(i.onComplete) > 0 && strings.Join(shell, "\n") != strings.Join(i.onComplete, "\n")
 	if differs {
 		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; edit that and run 'ralph-stop-hook trust', or start anew with --force", i.name)
+	}
+	i.onComplete = shell
+	if i.iterations = c.Limits.MaxIterations; i.iterations == 0 {
+		i.iterations = decide.DefaultIterations
 	}
 	return nil
 }
@@ -309,17 +314,17 @@ func (i *initialiser) write(files []loopFile) error {
 		return err
 	}
 	defer root.Close()
-	printTo(i.out, "loop %q: %s, at most %d iterations\n", i.name, wordsProgress(i.found.List), i.iterations)
+	fmt.Fprintf(i.out, "loop %q: %s, at most %d iterations\n", i.name, wordsProgress(i.found.List), i.iterations)
 	for _, f := range files {
 		path := i.show(filepath.Join(i.dir, f.name))
 		if f.kept {
-			printTo(i.out, "  kept     %s\n", path)
+			fmt.Fprintf(i.out, "  kept     %s\n", path)
 			continue
 		}
 		if err := loopdir.Replace(root, f.name, []byte(f.text), 0o644); err != nil {
 			return err
 		}
-		printTo(i.out, "  wrote    %s\n", path)
+		fmt.Fprintf(i.out, "  wrote    %s\n", path)
 		if f.name == loopdir.ConfigFile {
 			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, f.name), []byte(f.text))); err != nil {
 				return err
@@ -350,7 +355,7 @@ func (i *initialiser) begin(s *loopdir.Store) error {
 			return err
 		}
 	}
-	state = decide.Begin(progress.Parse(text), s.LogIteration())
+	state = decide.Snapshot{Header: progress.Parse(text), LogIteration: s.LogIteration()}.Record()
 	next, _ := i.found.Next()
 	state.Loop, state.Name, state.List = s.Dir, s.Name, s.ListPath(i.list, "")
 	state.Feature, state.Attempts = next.ID, 1
@@ -367,146 +372,19 @@ func (i *initialiser) show(path string) string {
 
 // farewell says how to start.
 func (i *initialiser) farewell() {
+	for _, command := range i.onComplete {
+		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))
+	}
 	prompt := i.show(filepath.Join(i.dir, loopdir.PromptFile))
 	if i.list == "" {
-		printTo(i.out, "\nThe list is an example; write yours into %s first.\n", i.show(filepath.Join(i.dir, loopdir.ListFile)))
+		fmt.Fprintf(i.out, "\nThe list is an example; write yours into %s first.\n", i.show(filepath.Join(i.dir, loopdir.ListFile)))
 	} else if _, open := i.found.Next(); !open {
-		printTo(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
+		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
-	printTo(i.out, "\nStart it with:\n")
+	fmt.Fprintf(i.out, "\nStart it with:\n")
 	if runtime.GOOS == "windows" {
-		printTo(i.out, "  claude (Get-Content -Raw %s)\n", quoteArg(prompt))
+		fmt.Fprintf(i.out, "  claude (Get-Content -Raw %s)\n", quoteArg(prompt))
 		return
 	}
-	printTo(i.out, "  claude \"$(cat %s)\"\n", quoteArg(prompt))
-}
-
-// settingsFile is the settings file that gets the hook.
-type settingsFile struct {
-	path  string // empty: none
-	entry settings.Entry
-}
-
-// settingsEdit is what is to become of it.
-type settingsEdit struct {
-	old, text []byte
-	changed   bool
-}
-
-// settingsFile chooses the file: the project's with the bare name, if PATH
-// finds this very program, so that the file can be shared; else, unless a
-// scope was asked for, the person's own with the absolute path.
-func (i *initialiser) settingsFile(given bool) (settingsFile, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return settingsFile{}, err
-	}
-	command, onPath := self, false
-	if found, err := exec.LookPath("ralph-stop-hook"); err == nil && sameFile(found, self) {
-		command, onPath = "ralph-stop-hook", true
-	}
-	if !given && !onPath {
-		i.scope = "local"
-	}
-	f := settingsFile{entry: settings.Entry{
-		Type: "command", Command: command, Args: []string{"hook", "--timeout", fmt.Sprintf("%ds", int(defaultTimeout.Seconds()))}, Timeout: int(defaultTimeout.Seconds()),
-	}}
-	switch i.scope {
-	case "project":
-		f.path = filepath.Join(i.project, ".claude", "settings.json")
-	case "local":
-		f.path = filepath.Join(i.project, ".claude", "settings.local.json")
-	case "user":
-		dir := os.Getenv("CLAUDE_CONFIG_DIR")
-		if dir == "" {
-			home, err := os.UserHomeDir()
-			if err != nil {
-				return f, err
-			}
-			dir = filepath.Join(home, ".claude")
-		}
-		f.path = filepath.Join(dir, "settings.json")
-	case "none":
-		return f, nil
-	default:
-		return f, &usageError{fmt.Errorf("--settings %q; want project, local, user or none", i.scope)}
-	}
-	// A link, as dotfile managers make them, is followed: its target is edited.
-	if real, err := filepath.EvalSymlinks(f.path); err == nil {
-		f.path = real
-	}
-	return f, nil
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
-func (f settingsFile) merge() (e settingsEdit, err error) {
-	if f.path == "" {
-		return e, nil
-	}
-	if e.old, err = os.ReadFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return e, err
-	}
-	if len(e.old) > settings.MaxBytes {
-		return e, fmt.Errorf("%s is larger than %d MB", f.path, settings.MaxBytes>>20)
-	}
-	e.text, e.changed, err = settings.Merge(e.old, "Stop", f.entry)
-	if err != nil {
-		return e, fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
-	}
-	return e, nil
-}
-
-// preview shows the lines that the edit adds.
-func (e settingsEdit) preview() string {
-	had := map[string]int{}
-	for _, line := range strings.Split(string(e.old), "\n") {
-		had[line]++
-	}
-	var b strings.Builder
-	for _, line := range strings.Split(strings.TrimRight(string(e.text), "\n"), "\n") {
-		if had[line]--; had[line] < 0 {
-			b.WriteString("    + " + plain.Text(line, 500) + "\n")
-		}
-	}
-	return b.String()
-}
-
-func (f settingsFile) write(e settingsEdit) error {
-	if !e.changed {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(filepath.Dir(f.path))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return loopdir.Replace(root, filepath.Base(f.path), e.text, 0o644)
-}
-
-func (f settingsFile) report(i *initialiser, e settingsEdit, would string) {
-	switch {
-	case f.path == "":
-		printTo(i.out, "  no settings were touched; the hook is: %s %s\n", quoteArg(f.entry.Command), strings.Join(f.entry.Args, " "))
-		return
-	case !e.changed:
-		printTo(i.out, "  kept     %s: the hook is installed\n", i.show(f.path))
-	case would != "":
-		printTo(i.out, "  would add the hook to %s\n", i.show(f.path))
-	default:
-		printTo(i.out, "  hook in  %s\n", i.show(f.path))
-	}
-	if gjson.GetBytes(e.text, "disableAllHooks").Bool() {
-		printTo(i.out, "  warning: %s has \"disableAllHooks\": true, so the loop cannot work\n", i.show(f.path))
-	}
+	fmt.Fprintf(i.out, "  claude \"$(cat %s)\"\n", quoteArg(prompt))
 }

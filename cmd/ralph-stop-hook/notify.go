@@ -1,18 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
-
-	"github.com/tidwall/sjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -75,14 +76,14 @@ func counts(list decide.List) featureCounts {
 
 // attachNotice makes the duty to tell the notifiers part of an ending's
 // record, with this process as the sender.
-func attachNotice(s *loopdir.Store, l loaded, next *decide.State, extra string) {
+func attachNotice(l loaded, next *decide.State, onComplete string) {
 	next.Notice = nil
-	commands := notifiers(l.config, extra)
+	commands := notifiers(l.config, onComplete)
 	if _, _, notify := next.Status.Outcome(); !notify || len(commands) == 0 {
 		return
 	}
-	id := deliveryID(s, next.StartedAt, strconv.Itoa(next.Endings))
-	data, err := json.Marshal(newPayload(s, l, *next, id))
+	id := deliveryID(l.Dir, next.StartedAt, strconv.Itoa(next.Endings))
+	data, err := json.Marshal(newPayload(l, *next, id))
 	if err != nil {
 		panic(err) // strings, numbers and times of our own always encode
 	}
@@ -96,52 +97,68 @@ func attachNotice(s *loopdir.Store, l loaded, next *decide.State, extra string) 
 }
 
 // deliveryID names one ending of one run of one loop.
-func deliveryID(s *loopdir.Store, started time.Time, ending string) string {
-	sum := sha256.Sum256([]byte(s.Dir + "\n" + started.UTC().Format(time.RFC3339Nano) + "\n" + ending))
+func deliveryID(dir string, started time.Time, ending string) string {
+	sum := sha256.Sum256([]byte(dir + "\n" + started.UTC().Format(time.RFC3339Nano) + "\n" + ending))
 	return hex.EncodeToString(sum[:16])
 }
 
-func newPayload(s *loopdir.Store, l loaded, state decide.State, id string) payload {
+func newPayload(l loaded, state decide.State, id string) payload {
 	status, code, _ := state.Status.Outcome()
 	return payload{
 		Schema: 1, Event: "on-complete", DeliveryID: id,
 		Status: status, ExitReason: state.ExitReason, ExitCode: code,
-		EpicID: s.Name, Task: l.config.Task, Repo: s.Project, Branch: loopdir.Branch(s.Project), Agent: "claude",
+		EpicID: l.Name, Task: l.config.Task, Repo: l.Project, Branch: branch(l.Project), Agent: "claude",
 		SessionID: state.Session, Iterations: state.Iteration, MaxIterations: state.Limit(l.config.Limits),
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(), DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
 		Features: counts(l.snap.List), Needs: state.Needs,
 	}
 }
 
+// branch returns the branch that is checked out at dir, or nothing.
+func branch(dir string) string {
+	if loopdir.RepoRoot(dir) == "" {
+		return ""
+	}
+	r := proc.Run(context.Background(), proc.Cmd{Argv: []string{"git", "symbolic-ref", "-q", "--short", "HEAD"}, Dir: dir, Timeout: 5 * time.Second, Output: 1000})
+	if r.Err != nil {
+		return ""
+	}
+	return plain.Line(string(r.Output), 300)
+}
+
 // notifiers returns the commands to run: those of ralph.json, then the one of
 // the settings entry or its environment.
-func notifiers(c config.InForce, extra string) []config.Command {
-	commands := c.OnComplete
-	if extra != "" {
-		commands = append(commands[:len(commands):len(commands)], config.Command{Shell: extra, Timeout: config.DefaultTimeout})
+func notifiers(c config.InForce, onComplete string) []config.Command {
+	commands := slices.Clip(c.OnComplete)
+	if onComplete != "" {
+		commands = append(commands, config.Command{Shell: onComplete, Timeout: config.DefaultTimeout})
 	}
 	return commands
 }
 
 // send runs the notifiers, in order, and marks the notice sent. A notifier
-// that is missing, fails or hangs is logged and changes nothing else.
-func send(s *loopdir.Store, c config.InForce, notice decide.Notice, extra string, deadline time.Time) {
-	deliver(s, c, notice, extra, deadline)
-	unlock, err := s.Lock(lockWait)
+// that is missing, fails or hangs is logged and changes nothing else. A send
+// that was cut off leaves no mark: a later run tells it again, with the same id.
+func send(l loaded, notice decide.Notice, onComplete string, deadline time.Time) {
+	if !deliver(l, notice, onComplete, deadline) {
+		return
+	}
+	unlock, err := l.Lock(lockWait)
 	if err != nil {
-		return // not marked: a later run tells it again, with the same id
+		return
 	}
 	defer unlock()
-	state, err := s.State()
+	state, err := l.State()
 	if err != nil || state.Notice == nil || state.Notice.DeliveryID != notice.DeliveryID {
 		return
 	}
 	state.Notice.SentAt = time.Now().UTC()
-	_ = s.SaveState(state) // the same
+	_ = l.SaveState(state) // as if cut off
 }
 
-// sendDue takes over the notice of a sender that died.
-func sendDue(s *loopdir.Store, extra string, deadline time.Time) {
+// sendDue takes over the notice of a sender that died. One whose notifiers
+// this run does not know stays due.
+func sendDue(s *loopdir.Store, onComplete string, deadline time.Time) {
 	if state, err := s.State(); err != nil || !due(state.Notice) {
 		return
 	}
@@ -151,7 +168,7 @@ func sendDue(s *loopdir.Store, extra string, deadline time.Time) {
 	}
 	l, err := load(s, hookio.Event{}, time.Now())
 	state := l.snap.State
-	if err != nil || !due(state.Notice) {
+	if err != nil || !due(state.Notice) || len(notifiers(l.config, onComplete)) == 0 {
 		unlock()
 		return
 	}
@@ -161,7 +178,7 @@ func sendDue(s *loopdir.Store, extra string, deadline time.Time) {
 	err = s.SaveState(state)
 	unlock()
 	if err == nil {
-		send(s, l.config, notice, extra, deadline)
+		send(l, notice, onComplete, deadline)
 	}
 }
 
@@ -171,62 +188,65 @@ func due(n *decide.Notice) bool {
 
 // sendTrouble tells the notifiers, once, of an ending that the record could
 // not take.
-func sendTrouble(s *loopdir.Store, e hookio.Event, trouble error, extra string, deadline time.Time) {
+func sendTrouble(s *loopdir.Store, e hookio.Event, trouble error, onComplete string, deadline time.Time) {
 	l, err := load(s, e, time.Now())
 	if err != nil {
 		// What can be read is told; the commands must still be trusted ones.
+		l.Store = s
 		if trust, err := s.Trust(); err == nil {
 			text, _ := s.Config()
 			l.config, _ = config.Choose(trust, text)
 		}
 	}
 	state := l.snap.State
+	id := deliveryID(l.Dir, state.StartedAt, "trouble "+strconv.Itoa(state.Iteration)+trouble.Error())
+	if len(notifiers(l.config, onComplete)) == 0 || !s.TellOnce(id) {
+		return
+	}
 	state.Status, state.ExitReason, state.Needs = decide.Failed, decide.InternalError, plain.Line(trouble.Error(), 500)
 	state.EndedAt, state.Session = time.Now(), e.SessionID
 	if state.StartedAt.IsZero() {
 		state.StartedAt = state.EndedAt
 	}
-	id := deliveryID(s, l.snap.State.StartedAt, "trouble "+strconv.Itoa(state.Iteration)+trouble.Error())
-	data, err := json.Marshal(newPayload(s, l, state, id))
-	if err == nil {
-		deliver(s, l.config, decide.Notice{DeliveryID: id, Payload: data}, extra, deadline)
+	if data, err := json.Marshal(newPayload(l, state, id)); err == nil {
+		deliver(l, decide.Notice{DeliveryID: id, Payload: data}, onComplete, deadline)
 	}
 }
 
-// deliver runs each notifier with the payload on its standard input.
-func deliver(s *loopdir.Store, c config.InForce, notice decide.Notice, extra string, deadline time.Time) {
-	// The record's indent is taken out again: one payload is one line.
-	var line bytes.Buffer
-	if err := json.Compact(&line, notice.Payload); err != nil {
-		return
-	}
-	stdin, err := sjson.SetBytes(line.Bytes(), "logTail", plain.Text(string(s.LogTail(logTailBytes)), logTailBytes))
-	if err != nil {
-		return
-	}
-	stdin = append(stdin, '\n')
+// deliver runs each notifier with the payload on its standard input. It
+// returns false where this process was told to terminate meanwhile.
+func deliver(l loaded, notice decide.Notice, onComplete string, deadline time.Time) bool {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	var p payload
-	_ = json.Unmarshal(notice.Payload, &p) // ours; zero fields only leave variables empty
-	for _, command := range notifiers(c, extra) {
-		left := time.Until(deadline)
+	if err := json.Unmarshal(notice.Payload, &p); err != nil {
+		return true // nothing that could be told again
+	}
+	p.LogTail = plain.Text(string(l.LogTail(logTailBytes)), logTailBytes)
+	stdin, err := json.Marshal(p)
+	if err != nil {
+		return true
+	}
+	for _, c := range notifiers(l.config, onComplete) {
+		begin := time.Now()
+		left := deadline.Sub(begin)
 		if left <= 0 {
-			s.Log(wordsLogNotifier(command, "not run: the hook's time is over", nil), nil)
+			l.Log(wordsLogNotifier(c, "not run: the hook's time is over", nil), nil)
 			continue
 		}
-		argv := command.Argv
-		if command.Shell != "" {
-			argv = proc.Shell(command.Shell)
-		}
-		begin := time.Now()
-		r := proc.Run(context.Background(), proc.Cmd{
-			Argv: argv, Dir: s.Project, Env: notifierEnv(command, p), Stdin: stdin, Timeout: min(command.Timeout, left), Output: notifierOutput,
+		r := proc.Run(ctx, proc.Cmd{
+			Argv: c.Argv, Shell: c.Shell, Dir: l.Project, Env: notifierEnv(c, p), Stdin: append(stdin, '\n'), Timeout: min(c.Timeout, left), Output: notifierOutput,
 		})
 		outcome := "ok"
 		if r.Err != nil {
 			outcome = r.Err.Error()
 		}
-		s.Log(wordsLogNotifier(command, fmt.Sprintf("%s, %d ms", outcome, time.Since(begin).Milliseconds()), r.Output), nil)
+		l.Log(wordsLogNotifier(c, fmt.Sprintf("%s, %d ms", outcome, time.Since(begin).Milliseconds()), r.Output), nil)
+		if ctx.Err() != nil {
+			return false
+		}
 	}
+	return true
 }
 
 // passedOn are the variables a notifier gets of ours: what it takes to find
@@ -240,14 +260,8 @@ func notifierEnv(c config.Command, p payload) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		for _, list := range [][]string{passedOn, c.Env} {
-			for _, ok := range list {
-				if name == ok {
-					env = append(env, kv)
-				}
-			}
-		}
-		if strings.HasPrefix(name, "LC_") {
+		known := func(one string) bool { return one == name || runtime.GOOS == "windows" && strings.EqualFold(one, name) }
+		if strings.HasPrefix(name, "LC_") || slices.ContainsFunc(passedOn, known) || slices.ContainsFunc(c.Env, known) {
 			env = append(env, kv)
 		}
 	}

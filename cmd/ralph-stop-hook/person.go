@@ -1,17 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
 // change loads a loop under its lock, lets edit change the record, and commits.
@@ -25,23 +24,16 @@ func change(s *loopdir.Store, verb string, edit func(l loaded, next *decide.Stat
 	if err != nil {
 		return decide.State{}, err
 	}
-	next := l.snap.State
-	if next.Schema == 0 {
-		next = decide.Begin(l.snap.Header, l.snap.LogIteration)
-	}
-	next.Loop, next.Name, next.List = s.Dir, s.Name, l.listPath(s)
-	next.Iteration = max(next.Iteration, l.snap.Header.Iteration, l.snap.LogIteration)
+	next := l.snap.Record()
+	next.Loop, next.Name, next.List = s.Dir, s.Name, l.listPath()
 	if err := edit(l, &next); err != nil {
 		return decide.State{}, err
 	}
-	next.Before, next.Header = l.snap.Header, decide.Face(next, next.Limit(l.config.Limits))
-	if err := s.Commit(next, progress.Edit(l.progress, next.Header)); err != nil {
-		return decide.State{}, err
-	}
-	// Both files are written now, so that a person may put the header back to
+	// Nothing but the new header is ours, so that a person may put it back to
 	// what it was before this verb, and be heard.
+	next.Header = decide.Face(next, next.Limit(l.config.Limits))
 	next.Before = next.Header
-	if err := s.SaveState(next); err != nil {
+	if err := s.Commit(next); err != nil {
 		return decide.State{}, err
 	}
 	s.Log(wordsLogVerb(verb, next), nil)
@@ -80,14 +72,14 @@ func cancelCommand() *cobra.Command {
 				return nil
 			})
 			if err != nil {
-				printTo(cmd.OutOrStdout(), "%s: cancelled; the next stop ends it\n", s.Name)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: cancelled; the next stop ends it\n", s.Name)
 				return fmt.Errorf("the loop's own files could not be brought up to date: %w", err)
 			}
 			if over {
-				printTo(cmd.OutOrStdout(), "%s is over already: %s (%s)\n", s.Name, next.Status, next.ExitReason)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s is over already: %s (%s)\n", s.Name, next.Status, next.ExitReason)
 				return nil
 			}
-			printTo(cmd.OutOrStdout(), "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", s.Name, next.Iteration)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", s.Name, next.Iteration)
 			return nil
 		},
 	}
@@ -99,7 +91,7 @@ func resumeCommand() *cobra.Command {
 		Short: "Take up a loop that has ended, or that came with the repository",
 		Args:  maxArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := personOnly(append([]string{"resume"}, args...)...); err != nil {
+			if err := personOnly(); err != nil {
 				return err
 			}
 			return revive(cmd, args, "resume", func(l loaded, next *decide.State) error {
@@ -119,10 +111,10 @@ func extendCommand() *cobra.Command {
 		Short: "Raise the limit of a loop, and take it up again if it had reached it",
 		Args:  maxArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 1 {
-				return &usageError{errors.New("--max-iterations must be 1 or more")}
+			if err := checkIterations(limit); err != nil {
+				return err
 			}
-			if err := personOnly(append([]string{"extend", "--max-iterations", fmt.Sprint(limit)}, args...)...); err != nil {
+			if err := personOnly(); err != nil {
 				return err
 			}
 			return revive(cmd, args, "extend", func(_ loaded, next *decide.State) error {
@@ -136,6 +128,14 @@ func extendCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&limit, "max-iterations", 0, "the iterations that the loop may have in all")
 	return cmd
+}
+
+// checkIterations refuses a --max-iterations that ralph.json could not hold.
+func checkIterations(n int) error {
+	if n < 1 || n > config.MaxCount {
+		return &usageError{fmt.Errorf("--max-iterations must be from 1 to %d", config.MaxCount)}
+	}
+	return nil
 }
 
 // revive puts a loop back to work, after check agreed.
@@ -171,6 +171,6 @@ func revive(cmd *cobra.Command, args []string, verb string, check func(loaded, *
 	if next.Session != "" {
 		who = "in session " + next.Session
 	}
-	printTo(cmd.OutOrStdout(), "%s: goes on at iteration %d; type anything %s\n", s.Name, next.Iteration, who)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: goes on at iteration %d; type anything %s\n", s.Name, next.Iteration, who)
 	return nil
 }

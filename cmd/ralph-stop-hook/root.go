@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +16,14 @@ import (
 )
 
 // run is the program. The hook path comes first and builds no command tree.
-func run(args []string) int {
+// A bug must not end it with status 2, which a host takes for a block.
+func run(args []string) (status int) {
+	defer func() {
+		if p := recover(); p != nil {
+			printError(fmt.Errorf("internal error: %v", p))
+			status = 1
+		}
+	}()
 	if len(args) == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {
 		return hookMode(nil)
 	}
@@ -41,12 +48,7 @@ func run(args []string) int {
 }
 
 func asksHelp(args []string) bool {
-	for _, a := range args {
-		if a == "-h" || a == "--help" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(args, "-h") || slices.Contains(args, "--help")
 }
 
 // usageError is a call that was misspelt.
@@ -156,14 +158,12 @@ func openLoop(args []string) (*loopdir.Store, error) {
 var errNoLoop = errors.New("no loop in this project; 'ralph-stop-hook init' makes one")
 
 // personOnly refuses what only a person may do when an agent calls.
-func personOnly(args ...string) error {
+func personOnly() error {
 	if os.Getenv("CLAUDECODE") == "" {
 		return nil
 	}
-	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run:\n  ralph-stop-hook %s", strings.Join(args, " "))
+	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run:\n  ralph-stop-hook %s", strings.Join(quoteArgs(os.Args[1:]), " "))
 }
 
 // lockWait is how long a lock is waited for: a hook holds it for milliseconds.
 const lockWait = 2 * time.Second
-
-func printTo(w io.Writer, format string, args ...any) { fmt.Fprintf(w, format, args...) }

@@ -47,17 +47,11 @@ func (i *initialiser) prompt() string {
 Work through the features in %s, one at a time, the most important first.
 
 For each feature:
-1. Implement it.
-2. Verify that it really works, by running it or its tests.
-3. Only then set its "passes" to true in %s; change nothing else there.
-4. Commit.
-5. Add a short note to %s, below its header (the hook keeps the header).
-
+%s
 End your turn after each feature. A Stop hook then gives you the next one, until
-every feature passes. If you cannot go on without a person, end your message with
-this line alone, and the reason in it:
-<promise>BLOCKED: reason</promise>
-`, loop, list, list, loop+"/"+loopdir.ProgressFile)
+every feature passes.
+
+%s`, loop, list, wordsSteps(list, loop+"/"+loopdir.ProgressFile), wordsGiveUp)
 }
 
 func indentJSON(v any) (string, error) {

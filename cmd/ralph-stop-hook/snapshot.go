@@ -2,6 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -12,17 +16,16 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
-// loaded is what a loop's folders held.
+// loaded is a loop, and what its folders held.
 type loaded struct {
-	snap     decide.Snapshot
-	config   config.InForce
-	progress []byte
-	project  string
+	*loopdir.Store
+	snap   decide.Snapshot
+	config config.InForce
 }
 
 // peek loads what it takes to know a bystander.
 func peek(s *loopdir.Store, e hookio.Event) (loaded, error) {
-	l := loaded{project: s.Project, snap: decide.Snapshot{
+	l := loaded{Store: s, snap: decide.Snapshot{
 		Event: e.Name, Session: e.SessionID, Agent: e.AgentID, Mode: e.PermissionMode, Message: e.LastMessage,
 	}}
 	var err error
@@ -30,10 +33,11 @@ func peek(s *loopdir.Store, e hookio.Event) (loaded, error) {
 		return l, err
 	}
 	if l.snap.State.Schema == 0 {
-		if l.progress, err = s.Progress(); err != nil {
+		text, err := s.Progress()
+		if err != nil {
 			return l, err
 		}
-		l.snap.Header = progress.Parse(l.progress)
+		l.snap.Header = progress.Parse(text)
 		l.snap.FreshClone = tracked(s.Dir, loopdir.ProgressFile)
 	}
 	return l, nil
@@ -45,7 +49,8 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	if err != nil {
 		return l, err
 	}
-	if l.progress, err = s.Progress(); err != nil {
+	notes, err := s.Progress()
+	if err != nil {
 		return l, err
 	}
 	trust, err := s.Trust()
@@ -56,19 +61,22 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	if err != nil {
 		return l, err
 	}
-	l.config, l.snap.Config = config.Choose(trust, text)
-	l.snap.Header = progress.Parse(l.progress)
+	l.config, err = config.Choose(trust, text)
+	if err != nil {
+		l.snap.ConfigErr = fmt.Errorf("%s: %w", filepath.Join(s.Dir, loopdir.ConfigFile), err)
+	}
+	l.snap.Header = progress.Parse(notes)
 	l.snap.LogIteration = s.LogIteration()
 	l.snap.CancelFile = s.CancelAsked()
 	l.snap.Limits = l.config.Limits
-	l.snap.List = s.List(s.ListPath(l.config.List, l.snap.State.List))
+	l.snap.List = s.List(l.listPath())
 	l.snap.Now = now
 	return l, nil
 }
 
 // listPath is where the list of a loaded loop is.
-func (l loaded) listPath(s *loopdir.Store) string {
-	return s.ListPath(l.config.List, l.snap.State.List)
+func (l loaded) listPath() string {
+	return l.ListPath(l.config.List, l.snap.State.List)
 }
 
 // tracked tells whether git tracks the file name in dir. A loop whose
@@ -77,8 +85,11 @@ func tracked(dir, name string) bool {
 	if loopdir.RepoRoot(dir) == "" {
 		return false
 	}
-	return proc.Run(context.Background(), proc.Cmd{
+	r := proc.Run(context.Background(), proc.Cmd{
 		Argv: []string{"git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "--error-unmatch", "--", name},
 		Dir:  dir, Timeout: 5 * time.Second,
-	}).Err == nil
+	})
+	// 1 is git's no. A git that refuses to look leaves it open, and then the
+	// loop is not ours to begin; where there is none, nothing came by git.
+	return r.ExitCode != 1 && !errors.Is(r.Err, exec.ErrNotFound)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -32,8 +31,11 @@ func statusCommand() *cobra.Command {
 			views := make([]statusView, 0, len(loops))
 			for _, l := range loops {
 				view, err := viewLoop(l)
+				if err != nil && !all {
+					return err
+				}
 				if err != nil {
-					return fmt.Errorf("loop %q: %w", l.Name, err)
+					view = statusView{Name: l.Name, Status: "UNKNOWN", Loop: l.Dir, Notes: []string{plain.Line(err.Error(), 500)}}
 				}
 				views = append(views, view)
 			}
@@ -86,6 +88,9 @@ type statusView struct {
 }
 
 func viewLoop(l *loopdir.Loop) (statusView, error) {
+	if err := l.Check(); err != nil {
+		return statusView{}, err
+	}
 	s, err := l.Open()
 	if err != nil {
 		return statusView{}, err
@@ -95,10 +100,9 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 	if err != nil {
 		return statusView{}, err
 	}
-	state := got.snap.State
-	v := statusView{Notes: []string{}, Protected: s.Protected, Loop: s.Dir, Name: s.Name, List: got.listPath(s)}
-	if state.Schema == 0 {
-		state = decide.Begin(got.snap.Header, got.snap.LogIteration)
+	state := got.snap.Record()
+	v := statusView{Notes: []string{}, Protected: s.Protected, Loop: s.Dir, Name: s.Name, List: got.listPath()}
+	if got.snap.State.Schema == 0 {
 		v.Protected = true
 		if got.snap.FreshClone {
 			v.Notes = append(v.Notes, "it came with the repository and was not begun here; 'ralph-stop-hook resume' takes it up")
@@ -109,19 +113,17 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 	if got.snap.CancelFile && state.Status != decide.Cancelled {
 		v.Notes = append(v.Notes, "cancelled; the next stop ends it")
 	}
-	if got.snap.Config != nil {
-		v.Notes = append(v.Notes, "ralph.json: "+plain.Line(got.snap.Config.Error(), 300))
-	}
-	if err := got.snap.List.Err; err != nil {
-		v.Notes = append(v.Notes, plain.Line(err.Error(), 300))
+	for _, err := range []error{got.snap.ConfigErr, got.snap.List.Err} {
+		if err != nil {
+			v.Notes = append(v.Notes, plain.Line(err.Error(), 300))
+		}
 	}
 	if !v.Protected {
 		v.Notes = append(v.Notes, "unprotected: the record is in the loop folder, where an agent can write")
 	}
 	v.Notes = append(v.Notes, wordsConfigNotes(got.config)...)
 	v.Status, v.ExitReason, v.Needs = state.Status, state.ExitReason, state.Needs
-	v.Iteration = max(state.Iteration, got.snap.Header.Iteration, got.snap.LogIteration)
-	v.MaxIterations = state.Limit(got.config.Limits)
+	v.Iteration, v.MaxIterations = state.Iteration, state.Limit(got.config.Limits)
 	v.Features, v.Session = counts(got.snap.List), state.Session
 	if item, open := got.snap.List.Next(); open {
 		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+item.Title), 120)
@@ -145,13 +147,13 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 
 func showStatus(w io.Writer, views []statusView, asJSON, all bool) error {
 	if asJSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		if all {
-			return enc.Encode(views)
+		var v any = views
+		if !all {
+			v = views[0]
 		}
-		return enc.Encode(views[0])
+		text, err := indentJSON(v)
+		fmt.Fprint(w, text)
+		return err
 	}
 	for i, v := range views {
 		if i > 0 {
@@ -173,9 +175,11 @@ func showLoop(w io.Writer, v statusView) {
 		fmt.Fprintf(w, " (%s)", v.ExitReason)
 	}
 	fmt.Fprintln(w)
-	row("features", fmt.Sprintf("%d of %d claimed, none checked", v.Features.Passed, v.Features.Total))
-	row("next", v.Next)
-	row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
+	if v.MaxIterations > 0 {
+		row("features", fmt.Sprintf("%d of %d claimed, none checked", v.Features.Passed, v.Features.Total))
+		row("next", v.Next)
+		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
+	}
 	row("needs", v.Needs)
 	row("session", v.Session)
 	row("list", v.List)

@@ -23,7 +23,7 @@ func trustCommand() *cobra.Command {
 		Short: "Accept a loop's ralph.json as it is now, with the commands in it",
 		Args:  maxArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := personOnly(append([]string{"trust"}, args...)...); err != nil {
+			if err := personOnly(); err != nil {
 				return err
 			}
 			s, err := openLoop(args)
@@ -43,7 +43,7 @@ func trustCommand() *cobra.Command {
 				return fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 			}
 			for _, command := range c.OnComplete {
-				printTo(cmd.OutOrStdout(), "on_complete runs: %s\n", plain.Line(command.String(), 1000))
+				fmt.Fprintf(cmd.OutOrStdout(), "on_complete runs: %s\n", plain.Line(command.String(), 1000))
 			}
 			if !yes {
 				if err := askTrust(cmd); err != nil {
@@ -61,7 +61,7 @@ func askTrust(cmd *cobra.Command) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return errors.New("there is no terminal to ask at; look at ralph.json and run it again with --yes")
 	}
-	printTo(cmd.OutOrStdout(), "trust this ralph.json? [y/N] ")
+	fmt.Fprintf(cmd.OutOrStdout(), "trust this ralph.json? [y/N] ")
 	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("not trusted")

@@ -12,10 +12,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Every word for people and for the agent is in this file.
+// The words for the agent, and those that more than one verb says, are in this
+// file; a verb's own lines stand with it.
 //
 //   - Errors go to standard error with an "error:" before them, in lower case,
 //     without a full stop, and end with what to do next.
@@ -60,6 +62,9 @@ func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
 		return hookio.Answer{End: true, Message: wordsEnd(l, d.Next, d.Problem) + wordsNotes(l, d)}
 	}
 	message := fmt.Sprintf("ralph: %s · iteration %d/%d · next %s", wordsProgress(l.snap.List.List), d.Next.Iteration, d.Limit, plain.Line(d.Feature.ID, 80))
+	if d.Next.Attempts > 1 {
+		message += fmt.Sprintf(" · attempt %d", d.Next.Attempts)
+	}
 	if d.Problem != nil {
 		message = fmt.Sprintf("ralph: the list is broken · iteration %d/%d · %s", d.Next.Iteration, d.Limit, plain.Line(d.Problem.Error(), 300))
 	}
@@ -84,10 +89,10 @@ func wordsNotes(l loaded, d decide.Decision) string {
 
 func wordsConfigNotes(c config.InForce) (notes []string) {
 	if c.Changed {
-		notes = append(notes, "ralph.json is not what was trusted, which holds on; 'ralph-stop-hook trust' accepts it as it is now")
+		notes = append(notes, "ralph.json changed after it was trusted; the trusted version stays in force; to accept the change: ralph-stop-hook trust")
 	}
 	if c.Untrusted > 0 {
-		notes = append(notes, fmt.Sprintf("%d commands of ralph.json are not run: nobody has trusted them; 'ralph-stop-hook trust' does", c.Untrusted))
+		notes = append(notes, fmt.Sprintf("ralph.json has %s that nobody has trusted, so they do not run; to accept: ralph-stop-hook trust", plural(c.Untrusted, "command")))
 	}
 	return notes
 }
@@ -100,9 +105,9 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 	so := fmt.Sprintf("%d of %d features claimed, none checked", passed, total)
 	switch s.ExitReason {
 	case decide.AllFeaturesPass:
-		return head + so + fmt.Sprintf(", after %d iterations.", s.Iteration)
+		return head + so + ", after " + plural(s.Iteration, "iteration") + "."
 	case decide.MaxIterations:
-		return head + fmt.Sprintf("%d iterations are used up; %s. 'ralph-stop-hook extend' gives it more.", s.Iteration, so)
+		return head + fmt.Sprintf("used up its %s; %s. 'ralph-stop-hook extend' gives it more.", plural(s.Iteration, "iteration"), so)
 	case decide.NoProgress:
 		why := so
 		if l.snap.List.Err != nil {
@@ -119,6 +124,13 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 		why = plain.Line(problem.Error(), 500)
 	}
 	return head + why + ". When that is mended, 'ralph-stop-hook resume' goes on."
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func orElse(s, other string) string {
@@ -154,21 +166,30 @@ func wordsPrompt(l loaded, d decide.Decision) string {
 		fmt.Fprintf(&b, "\nNothing has changed since the last stop: no feature, no file, no commit. If that goes on, the loop ends.\n")
 	}
 	if d.Problem == nil {
-		fmt.Fprintf(&b, `
-1. Implement this one feature.
-2. Verify that it really works, by running it or its tests.
-3. Only then set its "passes" to true in %s; change nothing else there.
-4. Commit.
-5. Add a short note to %s, below its header.
-`, list, filepath.ToSlash(relative(l, filepath.Join(d.Next.Loop, "progress.txt"))))
+		b.WriteString("\n" + wordsSteps(list, relative(l, filepath.Join(d.Next.Loop, loopdir.ProgressFile))))
 	}
-	b.WriteString("\nIf you cannot go on without a person, end your message with this line alone, and the reason in it:\n<promise>BLOCKED: reason</promise>\n")
+	b.WriteString("\n" + wordsGiveUp)
 	return plain.Text(b.String(), maxPrompt)
 }
 
+// wordsSteps is what the agent is to do with each feature.
+func wordsSteps(list, progress string) string {
+	return fmt.Sprintf(`1. Implement this one feature.
+2. Verify that it really works, by running it or its tests.
+3. Only then set its "passes" to true in %s; change nothing else there.
+4. Commit, if this is a git repository.
+5. Add a short note to %s, below its header (the hook keeps the header).
+`, list, progress)
+}
+
+const wordsGiveUp = `If you cannot go on without a person, end your message with this line alone, and
+the reason in it:
+<promise>BLOCKED: reason</promise>
+`
+
 // relative shortens a path below the project's root.
 func relative(l loaded, path string) string {
-	if rel, err := filepath.Rel(l.project, path); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(l.Project, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
 	}
 	return plain.Line(filepath.ToSlash(path), 300)

@@ -130,13 +130,13 @@ func (p *parser) str(v gjson.Result, key string) string {
 	return v.Str
 }
 
-// maxCount bounds every count: a day has 86,400 seconds, a loop fewer stops.
-const maxCount = 1_000_000
+// MaxCount bounds every count: a day has 86,400 seconds, a loop fewer stops.
+const MaxCount = 1_000_000
 
 func (p *parser) count(v gjson.Result, key string, least int) int {
 	n := int(v.Int())
-	if v.Type != gjson.Number || float64(n) != v.Num || n < least || n > maxCount {
-		p.fail(v, "%q must be a whole number from %d to %d", key, least, maxCount)
+	if v.Type != gjson.Number || float64(n) != v.Num || n < least || n > MaxCount {
+		p.fail(v, "%q must be a whole number from %d to %d", key, least, MaxCount)
 	}
 	return n
 }

@@ -44,7 +44,7 @@ type Snapshot struct {
 	FreshClone   bool            // no record, and progress.txt came with the repository
 	CancelFile   bool            // a person's `cancel` lies in the state folder
 	List         List
-	Config       error // ralph.json cannot be used
+	ConfigErr    error // ralph.json cannot be used
 	Limits       Limits
 	Tree         string // fingerprint of the work tree; only looked at after NeedTree
 	Now          time.Time
@@ -75,12 +75,24 @@ func Bystander(s Snapshot) bool {
 
 // Begin returns the record of a loop that has none: it starts where its header
 // says, at iteration 1 if that says nothing.
-func Begin(header progress.Header, logIteration int) State {
+func Begin(header progress.Header) State {
 	return State{
 		Schema: SchemaVersion, Status: InProgress,
-		Iteration: max(1, header.Iteration, logIteration), HeaderLimit: header.MaxIterations,
+		Iteration: max(1, header.Iteration), HeaderLimit: header.MaxIterations,
 		Header: header, Before: header,
 	}
+}
+
+// Record returns the record, or a new one where there is none, at the largest
+// iteration that is known: whatever is lost or put back to an older state, a
+// number never comes twice.
+func (s Snapshot) Record() State {
+	state := s.State
+	if state.Schema == 0 {
+		state = Begin(s.Header)
+	}
+	state.Iteration = max(state.Iteration, s.Header.Iteration, s.LogIteration)
+	return state
 }
 
 // Decide is the order of the decision in the design: a person's stop, the
@@ -89,17 +101,11 @@ func Decide(s Snapshot) Decision {
 	if Bystander(s) {
 		return Decision{Verdict: Pass}
 	}
-	d := Decision{Next: s.State}
-	if d.Next.Schema == 0 {
-		d.Next = Begin(s.Header, s.LogIteration)
-	}
+	d := Decision{Next: s.Record()}
 	d.Next.Session = s.Session
 	if d.Next.StartedAt.IsZero() {
 		d.Next.StartedAt = s.Now // not when it was made, which may be days before
 	}
-	// The largest of the three: whatever is lost or put back to an older
-	// state, a number never comes twice.
-	d.Next.Iteration = max(d.Next.Iteration, s.Header.Iteration, s.LogIteration)
 	asked := d.readHeader(s)
 	d.Next.Before = s.Header
 	d.Limit = d.Next.Limit(s.Limits)
@@ -109,8 +115,8 @@ func Decide(s Snapshot) Decision {
 		return d.end(s, Cancelled, ByPerson)
 	case asked == Paused || asked == Cancelled:
 		return d.end(s, asked, ByPerson)
-	case s.Config != nil:
-		d.Problem = s.Config
+	case s.ConfigErr != nil:
+		d.Problem = s.ConfigErr
 		return d.end(s, Failed, ConfigInvalid)
 	case s.List.Missing:
 		d.Problem = s.List.Err

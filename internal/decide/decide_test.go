@@ -68,6 +68,7 @@ func TestDecide(t *testing.T) {
 		// 2. A person stopped it.
 		{"cancel file", func(s *Snapshot) { s.CancelFile = true }, "end CANCELLED by_person"},
 		{"header says PAUSED", func(s *Snapshot) { s.Header.Status = "PAUSED" }, "end PAUSED by_person"},
+		{"header says it in another way", func(s *Snapshot) { s.Header.Status = "Paused (waiting for a key)" }, "end PAUSED by_person"},
 		{"header says CANCELED", func(s *Snapshot) { s.Header.Status = "CANCELED" }, "end CANCELLED by_person"},
 		{"header says COMPLETE, which nobody believes", func(s *Snapshot) { s.Header.Status = "COMPLETE" }, "continue 5 c"},
 		{"header of before our last write is no edit", func(s *Snapshot) {
@@ -77,7 +78,7 @@ func TestDecide(t *testing.T) {
 		{"cancelled with the list gone", func(s *Snapshot) { s.CancelFile = true; s.List = List{Missing: true} }, "end CANCELLED by_person"},
 
 		// ralph.json and 3., the list.
-		{"ralph.json broken", func(s *Snapshot) { s.Config = errors.New("x") }, "end FAILED config_invalid"},
+		{"ralph.json broken", func(s *Snapshot) { s.ConfigErr = errors.New("x") }, "end FAILED config_invalid"},
 		{"list missing", func(s *Snapshot) { s.List = List{Missing: true, Err: errors.New("x")} }, "end FAILED list_missing"},
 		{"list empty", func(s *Snapshot) { s.List = List{Err: features.ErrEmpty} }, "end FAILED list_invalid"},
 		{"list not readable", func(s *Snapshot) { s.List = List{Err: errors.New("permission denied")} }, "end FAILED list_invalid"},

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
@@ -58,7 +59,8 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 
 // parseStatus reads a status word of progress.txt. Words that are none of
 // ours mean work: only what we know can stop a loop.
-func parseStatus(word string) Status {
+func parseStatus(text string) Status {
+	word, _, _ := strings.Cut(strings.ToUpper(text), " ")
 	switch s := Status(word); s {
 	case Complete, ReachedLimit, Stagnated, Blocked, Escalated, Failed, Paused, Cancelled:
 		return s

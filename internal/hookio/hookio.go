@@ -14,9 +14,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// MaxBytes bounds what is read from the host. The longest field is the
+// maxBytes bounds what is read from the host. The longest field is the
 // model's last message, far below a megabyte.
-const MaxBytes = 8 << 20
+const maxBytes = 8 << 20
 
 // Event is what the host says when it calls the hook. Fields that a version
 // of the host does not send are zero.
@@ -30,24 +30,21 @@ type Event struct {
 	StopHookActive bool   // true on each stop that follows a block in the same turn
 }
 
-// ErrNoInput says that standard input held nothing.
-var ErrNoInput = errors.New("nothing on standard input; the host sends one JSON object")
-
 // Read reads the host's one JSON object.
 func Read(r io.Reader) (Event, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return Event{}, fmt.Errorf("cannot read standard input: %w", err)
 	}
-	if len(data) > MaxBytes {
-		return Event{}, fmt.Errorf("standard input is larger than %d MB", MaxBytes>>20)
+	if len(data) > maxBytes {
+		return Event{}, fmt.Errorf("standard input is larger than %d MB", maxBytes>>20)
 	}
 	return parse(data)
 }
 
 func parse(data []byte) (Event, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return Event{}, ErrNoInput
+		return Event{}, errors.New("nothing on standard input; the host sends one JSON object")
 	}
 	text, err := jsontext.Check(data)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestReadRefuses(t *testing.T) {
 		"[]":                            "not an object",
 		"{} {}":                         "not one JSON object",
 		strings.Repeat("[", 2_000_000):  "nested deeper",
-		strings.Repeat("x", MaxBytes+1): "larger than 8 MB",
+		strings.Repeat("x", maxBytes+1): "larger than 8 MB",
 	} {
 		if _, err := Read(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Read(%.20q) = %v, want %q", in, err, want)

@@ -1,13 +1,13 @@
 package loopdir
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // ErrNotRegular says that a name is a link, a FIFO, a device or a folder.
@@ -51,84 +51,19 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 		return nil, nil, &fs.PathError{Op: "use", Path: path, Err: ErrNotRegular}
 	}
 	if info.Size() > limit {
-		return nil, nil, fmt.Errorf("%s is larger than %d MB", path, max(1, limit>>20))
+		return nil, nil, tooLarge(path, limit)
 	}
-	data := make([]byte, 0, info.Size()+1)
-	for {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			return data, info, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if int64(len(data)) > limit {
-			return nil, nil, fmt.Errorf("%s is larger than %d MB", path, max(1, limit>>20))
-		}
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
+	var data bytes.Buffer
+	data.Grow(int(info.Size()) + bytes.MinRead)
+	if _, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
+		return nil, nil, err
 	}
+	if int64(data.Len()) > limit {
+		return nil, nil, tooLarge(path, limit)
+	}
+	return data.Bytes(), info, nil
 }
 
-// maxLog is where a log is put aside as NAME.1 and begun anew.
-const maxLog = 1 << 20
-
-// appendLog adds one line in one write. Logs are for looking at: they are
-// neither flushed nor waited for.
-func appendLog(root *os.Root, name string, line []byte) error {
-	info, err := root.Lstat(name)
-	switch {
-	case err == nil && !info.Mode().IsRegular():
-		return &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
-	case err == nil && info.Size()+int64(len(line)) > maxLog:
-		if err := root.Rename(name, name+".1"); err != nil {
-			return err
-		}
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|nonblock, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(line)
-	return errors.Join(err, f.Close())
-}
-
-// logTail returns the last n bytes of a log.
-func logTail(root *os.Root, name string, n int64) []byte {
-	if regular(root, name) != nil {
-		return nil
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	data := make([]byte, min(n, info.Size()))
-	read, _ := f.ReadAt(data, info.Size()-int64(len(data)))
-	return data[:read]
-}
-
-// sweep removes temporary files that a killed process left of the file name.
-// It must hold the lock, under which any such file is garbage.
-func sweep(root *os.Root, name string) {
-	d, err := root.Open(".")
-	if err != nil {
-		return
-	}
-	defer d.Close()
-	names, _ := d.Readdirnames(-1)
-	for _, n := range names {
-		digits, ours := strings.CutPrefix(n, "."+name)
-		if ours && len(digits) > 5 && strings.Trim(digits, "0123456789") == "" && regular(root, n) == nil {
-			_ = root.Remove(n) // tried again at the next stop
-		}
-	}
+func tooLarge(path string, limit int64) error {
+	return fmt.Errorf("%s is larger than %d MB", path, max(1, limit>>20))
 }

@@ -244,7 +244,7 @@ func (w Where) open(dir string) (*Loop, error) {
 		return nil, err
 	}
 	l := w.at(real)
-	return l, checkOwner(l.Dir, l.Project)
+	return l, l.Check()
 }
 
 // at returns the loop of the folder dir, which need not be there.
@@ -290,13 +290,14 @@ func (w Where) Named(name string) (*Loop, error) {
 	}
 	for _, l := range loops {
 		if l.Name == name {
-			return l, nil
+			return l, l.Check()
 		}
 	}
 	return nil, fmt.Errorf("no loop %q in this project; 'ralph-stop-hook status --all' lists them", name)
 }
 
-// All returns the loops of the project that w is in.
+// All returns the loops of the project that w is in, without a look at whose
+// they are; see Check.
 func (w Where) All() ([]*Loop, error) {
 	for dir := w.project(); ; dir = filepath.Dir(dir) {
 		entries, err := os.ReadDir(filepath.Join(dir, Below))
@@ -309,52 +310,45 @@ func (w Where) All() ([]*Loop, error) {
 	}
 }
 
-func (w Where) folders(dir string, entries []fs.DirEntry) ([]*Loop, error) {
-	var loops []*Loop
+func (w Where) folders(dir string, entries []fs.DirEntry) (loops []*Loop, err error) {
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
 	for _, entry := range entries {
 		// `current` may itself be a loop folder; as a link it is a second name.
-		if !entry.IsDir() {
-			continue
+		if entry.IsDir() {
+			loops = append(loops, w.at(filepath.Join(dir, entry.Name())))
 		}
-		l, err := w.open(filepath.Join(dir, entry.Name()))
-		if err != nil {
-			return nil, err
-		}
-		loops = append(loops, l)
 	}
 	return loops, nil
 }
 
-// Branch returns the branch that is checked out at dir, or nothing. It reads
-// .git/HEAD itself: a git process would cost more than all the rest of a stop.
-func Branch(dir string) string {
-	top := RepoRoot(dir)
-	if top == "" {
-		return ""
-	}
-	git := filepath.Join(top, ".git")
-	if root, err := os.OpenRoot(top); err == nil {
-		if data, err := read(root, ".git", maxPathBytes); err == nil {
-			if path, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: "); ok {
-				if git = filepath.FromSlash(path); !filepath.IsAbs(git) {
-					git = filepath.Join(top, git)
-				}
-			}
-		}
-		root.Close()
-	}
-	root, err := os.OpenRoot(git)
+// Check refuses a loop whose folder somebody else could have written.
+func (l *Loop) Check() error { return checkOwner(l.Dir, l.Project) }
+
+// MakeCurrent points the project's `current` at the loop: a link, or a
+// one-line file where links cannot be made.
+func (l *Loop) MakeCurrent() error {
+	parent := filepath.Dir(l.Dir)
+	root, err := os.OpenRoot(parent)
 	if err != nil {
-		return ""
+		return err
 	}
 	defer root.Close()
-	head, err := read(root, "HEAD", maxPathBytes)
-	if err != nil {
-		return ""
+	info, err := root.Lstat(current)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is itself a loop folder; rename it to make room", filepath.Join(parent, current))
+	case err == nil:
+		if target, err := root.Readlink(current); err == nil && target == l.Name {
+			return nil
+		}
+		if err := root.Remove(current); err != nil {
+			return err
+		}
 	}
-	branch, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
-	if strings.HasPrefix(branch, "ref: ") || !strings.HasPrefix(string(head), "ref: ") {
-		return "" // detached
+	if root.Symlink(l.Name, current) == nil {
+		return nil
 	}
-	return branch
+	return Replace(root, current, []byte(l.Name+"\n"), 0o644)
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 var (
@@ -91,12 +93,8 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// syncDir makes the names in a folder durable.
-func syncDir(root *os.Root) error {
-	d, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}
+// syncDir makes the names in an open folder durable.
+func syncDir(d *os.File) error { return d.Sync() }
+
+// writable tells whether the user may make something in a folder.
+func writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }

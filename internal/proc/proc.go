@@ -7,22 +7,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"os/exec"
-	"os/signal"
-	"syscall"
 	"time"
 )
 
 // Cmd is a subprocess to run.
 type Cmd struct {
 	Argv    []string
+	Shell   string // instead of Argv: a line for the system's shell
 	Dir     string
 	Env     []string // whole; nil means the environment of this process
 	Stdin   []byte
 	Timeout time.Duration // must be set
 	Output  int           // how many bytes of its output to keep, the last ones
-	Stdout  func([]byte)  // takes standard output as it comes; then only standard error is kept
+	Stdout  io.Writer     // takes standard output; then only standard error is kept
 }
 
 // Result is how a subprocess ended.
@@ -40,15 +39,19 @@ var ErrTimeout = errors.New("timed out")
 // open after the child itself is gone.
 const waitDelay = 200 * time.Millisecond
 
-// Run runs a subprocess to its end or to its deadline. When ctx is done, or
-// this process is told to terminate, the whole group is killed.
+// Run runs a subprocess to its end or to its deadline. When ctx is done the
+// whole group is killed.
 func Run(ctx context.Context, c Cmd) Result {
-	ctx, release := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer release()
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
 	defer cancel()
 
+	if c.Shell != "" {
+		c.Argv = shell
+	}
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	if c.Shell != "" {
+		shellLine(cmd, c.Shell)
+	}
 	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, c.Env, waitDelay
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
@@ -56,14 +59,14 @@ func Run(ctx context.Context, c Cmd) Result {
 	kept := &tail{limit: c.Output}
 	cmd.Stdout, cmd.Stderr = kept, kept
 	if c.Stdout != nil {
-		cmd.Stdout = writerFunc(c.Stdout)
+		cmd.Stdout = c.Stdout
 	}
-	finish := group(cmd)
+	g := group(cmd)
 	err := cmd.Start()
 	if err == nil {
-		finish.started()
+		g.started()
 		err = cmd.Wait()
-		finish.done()
+		g.done()
 	}
 	r := Result{Err: err, ExitCode: -1, Output: kept.bytes()}
 	if cmd.ProcessState != nil {
@@ -79,6 +82,3 @@ func Run(ctx context.Context, c Cmd) Result {
 	}
 	return r
 }
-
-// Shell returns the words that run line in the system's shell.
-func Shell(line string) []string { return shell(line) }

@@ -18,7 +18,7 @@ func TestDeadline(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			begin := time.Now()
-			r := Run(t.Context(), Cmd{Argv: Shell(line), Timeout: 300 * time.Millisecond, Output: 100})
+			r := Run(t.Context(), Cmd{Shell: line, Timeout: 300 * time.Millisecond, Output: 100})
 			if !r.TimedOut || !errors.Is(r.Err, ErrTimeout) {
 				t.Errorf("result %+v, want a timeout", r)
 			}
@@ -34,14 +34,14 @@ func TestDeadline(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	begin := time.Now()
-	r := Run(t.Context(), Cmd{Argv: Shell("setsid sleep 20 & cat; echo err >&2; pwd; echo $A"), Dir: "/", Env: []string{"A=b", "PATH=" + os.Getenv("PATH")}, Stdin: []byte("in\n"), Timeout: time.Minute, Output: 1000})
+	r := Run(t.Context(), Cmd{Shell: "setsid sleep 20 & cat; echo err >&2; pwd; echo $A", Dir: "/", Env: []string{"A=b", "PATH=" + os.Getenv("PATH")}, Stdin: []byte("in\n"), Timeout: time.Minute, Output: 1000})
 	if got := string(r.Output); r.Err != nil || r.ExitCode != 0 || got != "in\nerr\n/\nb\n" {
 		t.Errorf("%+v, output %q", r, got)
 	}
 	if time.Since(begin) > 10*time.Second {
 		t.Error("waited for a child that had left")
 	}
-	r = Run(t.Context(), Cmd{Argv: Shell("exit 3"), Timeout: time.Minute})
+	r = Run(t.Context(), Cmd{Shell: "exit 3", Timeout: time.Minute})
 	if r.ExitCode != 3 || r.Err == nil || r.TimedOut {
 		t.Errorf("%+v, want exit status 3", r)
 	}

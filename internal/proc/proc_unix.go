@@ -7,7 +7,9 @@ import (
 	"syscall"
 )
 
-func shell(line string) []string { return []string{"/bin/sh", "-c", line} }
+var shell = []string{"/bin/sh", "-c"}
+
+func shellLine(cmd *exec.Cmd, line string) { cmd.Args = append(cmd.Args, line) }
 
 type grouped struct{}
 

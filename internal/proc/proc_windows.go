@@ -3,22 +3,33 @@ package proc
 import (
 	"os/exec"
 	"strconv"
+	"sync"
+	"syscall"
 
 	"golang.org/x/sys/windows"
 )
 
-func shell(line string) []string { return []string{"cmd.exe", "/d", "/s", "/c", line} }
+var shell = []string{"cmd.exe"}
+
+// shellLine hands line over as it is: cmd.exe does not undo the quoting that Go
+// puts around arguments.
+func shellLine(cmd *exec.Cmd, line string) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "` + line + `"`}
+}
 
 // grouped is a job object: killing it kills what the subprocess started, which
 // killing the subprocess alone would leave running.
 type grouped struct {
 	cmd *exec.Cmd
+	mu  sync.Mutex // Cancel may come while started runs
 	job windows.Handle
 }
 
 func group(cmd *exec.Cmd) *grouped {
 	g := &grouped{cmd: cmd}
 	cmd.Cancel = func() error {
+		g.mu.Lock()
+		defer g.mu.Unlock()
 		if g.job != 0 {
 			return windows.TerminateJobObject(g.job, 1)
 		}
@@ -28,6 +39,8 @@ func group(cmd *exec.Cmd) *grouped {
 }
 
 func (g *grouped) started() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return // Cancel then kills the subprocess alone
@@ -45,8 +58,11 @@ func (g *grouped) started() {
 }
 
 func (g *grouped) done() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if g.job != 0 {
 		windows.CloseHandle(g.job)
+		g.job = 0
 	}
 }
 

@@ -22,10 +22,3 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) bytes() []byte {
 	return t.buf[max(0, len(t.buf)-t.limit):]
 }
-
-type writerFunc func([]byte)
-
-func (f writerFunc) Write(p []byte) (int, error) {
-	f(p)
-	return len(p), nil
-}

@@ -156,7 +156,7 @@ func Edit(data []byte, h Header) []byte {
 		// when the value goes.
 		if out[s.start-1] == ':' && value != "" {
 			value = " " + value
-		} else if out[s.start-1] == ' ' && value == "" {
+		} else if out[s.start-1] == ' ' && value == "" && s.end > s.start {
 			s.start--
 		}
 		out = append(out[:s.start:s.start], append([]byte(value), out[s.end:]...)...)

@@ -54,6 +54,7 @@ func TestParse(t *testing.T) {
 func FuzzEdit(f *testing.F) {
 	f.Add("Status: A\r\n- **Iteration**: 3/15\nnote\n", "COMPLETE", 3, 15, "login form")
 	f.Add("\xef\xbb\xbf# Notes", "X", 1, 1, "")
+	f.Add("Status: A\nFeature:   \n", "X", 1, 1, "")
 	f.Fuzz(func(t *testing.T, in, status string, iteration, limit int, feature string) {
 		clean := func(s string) string {
 			return strings.TrimSpace(strings.Map(func(r rune) rune {

@@ -84,19 +84,39 @@ func merge(text []byte, event string, entry []byte) ([]byte, error) {
 	if !list.IsArray() {
 		return nil, jsontext.ErrorAt(text, list.Index, `"`+event+`" is not an array`)
 	}
-	for i, group := range list.Array() {
-		for j, have := range group.Get("hooks").Array() {
-			if !ours(have) {
-				continue
-			}
-			if same(have, entry) {
-				return text, nil
-			}
-			at := fmt.Sprintf("hooks.%s.%d.hooks.%d", event, i, j)
-			return sjson.SetRawBytes(text, at, []byte(layout(text, lead(text, gjson.GetBytes(text, at).Index), string(entry))))
+	have := found(list, event)
+	if len(have) == 0 {
+		return insert(text, list, `{"hooks":[`+string(entry)+`]}`), nil
+	}
+	// One stop is one call: what there is beyond the first goes.
+	for _, at := range slices.Backward(have[1:]) {
+		if text, err = sjson.DeleteBytes(text, at); err != nil {
+			return nil, err
 		}
 	}
-	return insert(text, list, `{"hooks":[`+string(entry)+`]}`), nil
+	first := gjson.GetBytes(text, have[0])
+	if same(first, entry) {
+		return text, nil
+	}
+	return sjson.SetRawBytes(text, have[0], []byte(layout(text, lead(text, first.Index), string(entry))))
+}
+
+// Has tells whether settings have an entry of ours for the event.
+func Has(data []byte, event string) bool {
+	text, err := jsontext.Check(data)
+	return err == nil && len(found(gjson.GetBytes(text, "hooks."+event), event)) > 0
+}
+
+// found returns the paths of our entries in an event's list.
+func found(list gjson.Result, event string) (paths []string) {
+	for i, group := range list.Array() {
+		for j, have := range group.Get("hooks").Array() {
+			if ours(have) {
+				paths = append(paths, fmt.Sprintf("hooks.%s.%d.hooks.%d", event, i, j))
+			}
+		}
+	}
+	return paths
 }
 
 // member returns a member of an object. Of two with one name the host reads

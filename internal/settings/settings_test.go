@@ -43,6 +43,8 @@ func TestMerge(t *testing.T) {
 			"{\r\n\t\"x\": 1,\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n" + tabs(group) + "\r\n\t\t]\r\n\t}\r\n}\r\n"},
 		{"one line, our older entry", "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"/x/ralph-stop-hook\",\"args\":[]}]}]}}\n",
 			"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"ralph-stop-hook\",\"args\":[\"hook\",\"--timeout\",\"660s\"],\"timeout\":660}]}]}}\n"},
+		{"two of ours", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook"},{"type":"command","command":"x"},{"type":"command","command":"/a/ralph-stop-hook hook"}]}]}}`,
+			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660},{"type":"command","command":"x"}]}]}}`},
 		{"one line", `{"x":1}`, `{"x":1,"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660}]}]}}`},
 		{"an older entry", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n            \"command\": \"/old path/ralph-stop-hook\",\n            \"args\": [\"hook\"],\n            \"timeout\": 60\n          }\n        ]\n      }\n    ]\n  }\n}",
 			fresh},

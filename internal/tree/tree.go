@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,23 +22,31 @@ import (
 )
 
 const (
-	timeout   = 10 * time.Second // for each git process, and for the walk
-	maxStatus = 16 << 20         // bytes of git's status that are read for untracked files
-	maxFiles  = 20_000           // files whose size and time are looked at
+	timeout   = 10 * time.Second
+	maxStatus = 16 << 20 // bytes of git's status that are read for untracked files
+	maxFiles  = 20_000   // files whose size and time are looked at
 )
 
 // Fingerprint returns the fingerprint of the work tree at dir, which is in the
 // repository at top (empty: in none): git's HEAD, the differences from it, and
 // path, size and time of untracked files; without git, path, size and time of
-// every file. The folder except, absolute, is left out. What cannot be read
-// counts as not changing, so that trouble ends a loop rather than extends it.
+// every file. The folder except, absolute, is left out. A tree that is too slow
+// or too large to look at counts as one that does not change, so that trouble
+// ends a loop rather than extends it.
 func Fingerprint(ctx context.Context, dir, top, except string) string {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	sum, err := "", error(nil)
 	if top != "" {
-		if sum, err := git(ctx, dir, top, except); err == nil {
-			return sum
-		}
+		sum, err = git(ctx, dir, top, except)
 	}
-	return walk(ctx, dir, except)
+	if (top == "" || err != nil) && ctx.Err() == nil {
+		sum = walk(ctx, dir, except)
+	}
+	if ctx.Err() != nil {
+		return "too slow"
+	}
+	return sum
 }
 
 // git needs two processes, which run side by side: status knows HEAD, what is
@@ -47,9 +56,10 @@ func git(ctx context.Context, dir, top, except string) (string, error) {
 	if rel, err := filepath.Rel(dir, except); err == nil && filepath.IsLocal(rel) {
 		paths = append(paths, ":(exclude,literal)"+filepath.ToSlash(rel))
 	}
-	run := func(stdout func([]byte), args ...string) error {
+	run := func(stdout io.Writer, args ...string) error {
 		return proc.Run(ctx, proc.Cmd{
-			// The repository's own configuration must not start programs.
+			// A monitor, an external diff or a textconv named by the repository's
+			// own configuration is not run. (A clean filter is, as by any git.)
 			Argv:   append(append([]string{"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...), paths...),
 			Dir:    dir,
 			Env:    append(os.Environ(), "GIT_OPTIONAL_LOCKS=0"),
@@ -59,21 +69,21 @@ func git(ctx context.Context, dir, top, except string) (string, error) {
 	diff, diffErr := sha256.New(), error(nil)
 	var second sync.WaitGroup
 	second.Go(func() {
-		diffErr = run(func(p []byte) { diff.Write(p) }, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index", "--submodule=short")
+		defer func() {
+			if p := recover(); p != nil { // here, it would end the process with status 2
+				diffErr = fmt.Errorf("internal error: %v", p)
+			}
+		}()
+		diffErr = run(diff, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index", "--submodule=short")
 	})
-	sum, status := sha256.New(), []byte(nil)
-	err := run(func(p []byte) {
-		sum.Write(p)
-		if len(status) < maxStatus {
-			status = append(status, p...)
-		}
-	}, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames")
+	sum, status := sha256.New(), &head{limit: maxStatus}
+	err := run(io.MultiWriter(sum, status), "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames")
 	second.Wait()
 	if err = errors.Join(err, diffErr); err != nil {
 		return "", err
 	}
 	files := 0
-	for entry := range bytes.SplitSeq(status, []byte{0}) {
+	for entry := range bytes.SplitSeq(status.Bytes(), []byte{0}) {
 		if path, ok := bytes.CutPrefix(entry, []byte("? ")); ok && files < maxFiles {
 			files++
 			name := string(path)
@@ -84,10 +94,21 @@ func git(ctx context.Context, dir, top, except string) (string, error) {
 	return hex.EncodeToString(diff.Sum(sum.Sum(nil))[:40]), nil
 }
 
+// head keeps the first bytes that are written.
+type head struct {
+	bytes.Buffer
+	limit int
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	if h.Len() < h.limit {
+		h.Buffer.Write(p)
+	}
+	return len(p), nil
+}
+
 // walk is the fingerprint without git.
 func walk(ctx context.Context, dir, except string) string {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	sum, files := sha256.New(), 0
 	// The walk's own error only says that it was stopped early.
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
+)
+
+// settingsFile is the settings file that gets the hook.
+type settingsFile struct {
+	path  string // empty: none
+	entry settings.Entry
+}
+
+// settingsEdit is what is to become of it.
+type settingsEdit struct {
+	old, text []byte
+	changed   bool
+}
+
+// settingsFile chooses the file: the one that has the hook already; else the
+// project's with the bare name, if PATH finds this very program, so that the
+// file can be shared; else the person's own with the absolute path. Two scopes
+// would run the hook twice at each stop, so a second one is refused.
+func (i *initialiser) settingsFile() (f settingsFile, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return f, err
+	}
+	seconds := int(defaultTimeout.Seconds())
+	f.entry = settings.Entry{Type: "command", Command: self, Args: []string{"hook", "--timeout", fmt.Sprintf("%ds", seconds)}, Timeout: seconds}
+	onPath := false
+	if found, err := exec.LookPath("ralph-stop-hook"); err == nil && sameFile(found, self) {
+		f.entry.Command, onPath = "ralph-stop-hook", true
+	}
+	if i.scope == "none" {
+		return f, nil
+	}
+	files := i.scopes()
+	if files[i.scope] == "" {
+		return f, &usageError{fmt.Errorf("--settings %q; want project, local, user or none", i.scope)}
+	}
+	if !i.scopeGiven && !onPath {
+		i.scope = "local"
+	}
+	for _, scope := range []string{"project", "local", "user"} {
+		if scope == i.scope || !hasHook(files[scope]) {
+			continue
+		}
+		if i.scopeGiven {
+			return f, fmt.Errorf("the hook is in %s already, and a second one would run beside it; take it out there, or leave out --settings", files[scope])
+		}
+		i.scope = scope
+		break
+	}
+	f.path = files[i.scope]
+	// A link, as dotfile managers make them, is followed: its target is edited.
+	if real, err := filepath.EvalSymlinks(f.path); err == nil {
+		f.path = real
+	}
+	return f, nil
+}
+
+// scopes are the settings files that the host merges.
+func (i *initialiser) scopes() map[string]string {
+	user := os.Getenv("CLAUDE_CONFIG_DIR")
+	if home, err := os.UserHomeDir(); err == nil && user == "" {
+		user = filepath.Join(home, ".claude")
+	}
+	return map[string]string{
+		"project": filepath.Join(i.project, ".claude", "settings.json"),
+		"local":   filepath.Join(i.project, ".claude", "settings.local.json"),
+		"user":    filepath.Join(user, "settings.json"),
+	}
+}
+
+// hasHook tells whether a settings file has our entry. One that cannot be
+// read has none that the host would see.
+func hasHook(path string) bool {
+	text, err := os.ReadFile(path)
+	return err == nil && settings.Has(text, "Stop")
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+func (f settingsFile) merge() (e settingsEdit, err error) {
+	if f.path == "" {
+		return e, nil
+	}
+	if e.old, err = os.ReadFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return e, err
+	}
+	if len(e.old) > settings.MaxBytes {
+		return e, fmt.Errorf("%s is larger than %d MB", f.path, settings.MaxBytes>>20)
+	}
+	e.text, e.changed, err = settings.Merge(e.old, "Stop", f.entry)
+	if err != nil {
+		return e, fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
+	}
+	return e, nil
+}
+
+// preview shows the lines that the edit adds.
+func (e settingsEdit) preview() string {
+	had := map[string]int{}
+	for _, line := range strings.Split(string(e.old), "\n") {
+		had[line]++
+	}
+	var b strings.Builder
+	for _, line := range strings.Split(strings.TrimRight(string(e.text), "\n"), "\n") {
+		if had[line]--; had[line] < 0 {
+			b.WriteString("    + " + plain.Text(line, 500) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (f settingsFile) write(e settingsEdit) error {
+	if !e.changed {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(f.path))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return loopdir.Replace(root, filepath.Base(f.path), e.text, 0o644)
+}
+
+func (f settingsFile) report(i *initialiser, e settingsEdit, would string) {
+	switch {
+	case f.path == "":
+		fmt.Fprintf(i.out, "  no settings were touched; the hook is: %s %s\n", quoteArg(f.entry.Command), strings.Join(f.entry.Args, " "))
+		return
+	case !e.changed:
+		fmt.Fprintf(i.out, "  kept     %s: the hook is installed\n", i.show(f.path))
+	case would != "":
+		fmt.Fprintf(i.out, "  would add the hook to %s\n", i.show(f.path))
+	default:
+		fmt.Fprintf(i.out, "  hook in  %s\n", i.show(f.path))
+	}
+	if gjson.GetBytes(e.text, "disableAllHooks").Bool() {
+		fmt.Fprintf(i.out, "  warning: %s has \"disableAllHooks\": true, so the loop cannot work\n", i.show(f.path))
+	}
+}

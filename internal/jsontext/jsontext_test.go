@@ -1,0 +1,41 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestCheck(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a": [1, "}]\"]["]}`:                  "",
+		"\xef\xbb\xbf[]\r\n":                    "",
+		"":                                      "line 1, column 1: nothing here, want JSON",
+		" \r\n":                                 "line 1, column 1: nothing here, want JSON",
+		"{\n  \"é\": x}":                        "line 2, column 8: invalid character 'x' looking for beginning of value",
+		"\xef\xbb\xbf[1,\n2":                    "line 2, column 2: the text ends too soon",
+		"[1] 2":                                 "line 1, column 5: invalid character '2' after top-level value",
+		strings.Repeat("[", 201):                "line 1, column 201: nested deeper than 200 levels",
+		`["\\",` + strings.Repeat("{", 1000):    "line 1, column 206: nested deeper than 200 levels",
+		`["\"` + strings.Repeat("[", 5_000_000): "line 1, column 5000005: the text ends too soon",
+	} {
+		text, err := Check([]byte(in))
+		if err == nil && (want != "" || !json.Valid(text)) || err != nil && err.Error() != want {
+			t.Errorf("Check(%.40q) = %v, want %q", in, err, want)
+		}
+	}
+}
+
+// FuzzCheck holds the check against encoding/json, apart from depth.
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte("\xef\xbb\xbf{\"a\":[1,\"\\\"]\"]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text, err := Check(data)
+		if err == nil && !json.Valid(text) {
+			t.Fatalf("accepted %q", data)
+		}
+		if err != nil && json.Valid(data) && !strings.Contains(err.Error(), "nested deeper") {
+			t.Fatalf("refused %q: %v", data, err)
+		}
+	})
+}

@@ -1,0 +1,274 @@
+package loopdir
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+)
+
+// Limits of what is read, far above what we or an agent write.
+const (
+	maxState    = 1 << 20
+	maxProgress = 16 << 20
+)
+
+// State returns the record, with Schema 0 where there is none. A record that
+// cannot be read is an error, never a fresh one.
+func (s *Store) State() (decide.State, error) {
+	var state decide.State
+	if s.state == nil {
+		return state, nil
+	}
+	data, info, err := readInfo(s.state, stateFile, maxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return state, nil
+	}
+	if err == nil {
+		err = private(info)
+	}
+	if err == nil {
+		state, err = parseState(data)
+	}
+	if err != nil {
+		return decide.State{}, fmt.Errorf("the record %s cannot be used: %w; move it away to start over", filepath.Join(s.state.Name(), stateFile), err)
+	}
+	return state, nil
+}
+
+func parseState(data []byte) (decide.State, error) {
+	var state decide.State
+	if err := json.Unmarshal(data, &state); err != nil {
+		return decide.State{}, err
+	}
+	switch {
+	case state.Schema > decide.SchemaVersion:
+		return decide.State{}, fmt.Errorf("a later version of ralph-stop-hook wrote it (schema %d)", state.Schema)
+	case state.Schema != decide.SchemaVersion || state.Status == "" || state.Iteration < 1 || state.Endings < 0:
+		return decide.State{}, errors.New("fields are missing or make no sense")
+	}
+	return state, nil
+}
+
+// Trust returns what a person has trusted, or nil.
+func (s *Store) Trust() (*config.Trust, error) {
+	if s.state == nil {
+		return nil, nil
+	}
+	data, info, err := readInfo(s.state, trustFile, 2*config.MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = private(info)
+	}
+	var t config.Trust
+	if err == nil {
+		t, err = config.ParseTrust(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the trust record %s cannot be used: %w; run 'ralph-stop-hook trust'", filepath.Join(s.state.Name(), trustFile), err)
+	}
+	return &t, nil
+}
+
+// SetTrust records what a person has trusted.
+func (s *Store) SetTrust(t config.Trust) error {
+	return s.replaceJSON(trustFile, t)
+}
+
+func (s *Store) replaceJSON(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return replace(s.state, name, append(data, '\n'), 0o600, true)
+}
+
+// Config returns the text of ralph.json, nil where there is none.
+func (s *Store) Config() ([]byte, error) { return s.optional(ConfigFile, config.MaxBytes) }
+
+// Progress returns the content of progress.txt, nil where there is none.
+func (s *Store) Progress() ([]byte, error) { return s.optional(ProgressFile, maxProgress) }
+
+func (s *Store) optional(name string, limit int64) ([]byte, error) {
+	if s.loop == nil {
+		return nil, nil
+	}
+	data, err := read(s.loop, name, limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// ListPath is where the list is: what ralph.json names, below the project's
+// root; else where the record says it was, so that a lost ralph.json loses no
+// list; else feature_list.json in the loop folder.
+func (l *Loop) ListPath(named, recorded string) string {
+	switch {
+	case named != "":
+		return filepath.Join(l.Project, filepath.FromSlash(named))
+	case recorded != "":
+		return recorded
+	}
+	return filepath.Join(l.Dir, ListFile)
+}
+
+// List reads the list at path, which is in the loop folder or below the
+// project's root.
+func (s *Store) List(path string) decide.List {
+	data, err := s.readList(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return decide.List{Missing: true, Err: fmt.Errorf("no list at %s", path)}
+	}
+	if err != nil {
+		return decide.List{Err: err}
+	}
+	list, err := features.Parse(data)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return decide.List{List: list, Err: err}
+}
+
+func (s *Store) readList(path string) ([]byte, error) {
+	if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
+		if s.loop == nil {
+			return nil, fs.ErrNotExist
+		}
+		return read(s.loop, rel, features.MaxBytes)
+	}
+	rel, err := filepath.Rel(s.Project, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, fmt.Errorf("the list %s is outside the project %s", path, s.Project)
+	}
+	root, err := os.OpenRoot(s.Project)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return read(root, rel, features.MaxBytes)
+}
+
+// Commit makes next the record and shows it in progress.txt. The rename of
+// state.json is the commit point: a crash before it leaves all as it was, one
+// after it leaves a header that the next run completes. progress.txt is read
+// anew in between, so that a note that came meanwhile stays.
+func (s *Store) Commit(next decide.State) error {
+	if err := s.replaceJSON(stateFile, next); err != nil {
+		return fmt.Errorf("cannot save the loop's state: %w", err)
+	}
+	if err := s.restore(); err != nil {
+		return fmt.Errorf("cannot make the loop folder again: %w", err)
+	}
+	text, err := s.Progress()
+	if err != nil {
+		return err
+	}
+	edited := progress.Edit(text, next.Header)
+	if text != nil && bytes.Equal(text, edited) {
+		return nil
+	}
+	if err := replace(s.loop, ProgressFile, edited, 0o644, true); err != nil {
+		return fmt.Errorf("cannot write %s: %w", ProgressFile, err)
+	}
+	return nil
+}
+
+// SaveState commits a record whose header has not changed.
+func (s *Store) SaveState(next decide.State) error {
+	return s.replaceJSON(stateFile, next)
+}
+
+// restore makes a loop folder that is gone, as after `git clean -fdx`.
+func (s *Store) restore() error {
+	if s.loop != nil {
+		return nil
+	}
+	root, err := os.OpenRoot(s.Project)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	rel, err := filepath.Rel(s.Project, s.Dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("%s is outside the project %s", s.Dir, s.Project)
+	}
+	if err := root.MkdirAll(rel, 0o755); err != nil {
+		return err
+	}
+	s.loop, err = root.OpenRoot(rel)
+	return err
+}
+
+// Bind makes the session find this loop, wherever its working folder goes.
+func (s *Store) Bind(session string) error {
+	dir := filepath.Join(s.stateDir, "sessions")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		if !s.Protected {
+			return nil // no folder outside at all; `current` has to do
+		}
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if data, err := read(root, session, maxPathBytes); err == nil && string(data) == s.Dir+"\n" {
+		return nil
+	}
+	return Replace(root, session, []byte(s.Dir+"\n"), 0o600)
+}
+
+// TellOnce notes that trouble of that id is told, and returns false where it
+// has been told before. Where it cannot be noted, it is told.
+func (s *Store) TellOnce(id string) bool {
+	if s.state == nil {
+		return true
+	}
+	if told, err := read(s.state, troubleFile, maxPathBytes); err == nil && string(told) == id {
+		return false
+	}
+	_ = Replace(s.state, troubleFile, []byte(id), 0o600)
+	return true
+}
+
+// CancelAsked tells whether a person's `cancel` waits to be honoured.
+func (s *Store) CancelAsked() bool {
+	if s.state == nil {
+		return false
+	}
+	_, err := s.state.Lstat(cancelFile)
+	return err == nil
+}
+
+// AskCancel leaves word that the loop is to end. It needs no lock, so that it
+// works while a hook runs and on a damaged folder.
+func (s *Store) AskCancel() error {
+	if err := s.openState(true); err != nil {
+		return err
+	}
+	f, err := s.state.OpenFile(cancelFile, os.O_WRONLY|os.O_CREATE|nonblock, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// ClearCancel takes a `cancel` back.
+func (s *Store) ClearCancel() error {
+	if err := s.state.Remove(cancelFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package loopdir
+
+import (
+	"os"
+	"strings"
+)
+
+// Replace sets the content of the file name in root, whole or not at all. nil
+// means that it is on stable storage; after an error the file is the old or
+// the new one. A file that exists keeps its mode; a new one gets perm. Only a
+// regular file is replaced.
+func Replace(root *os.Root, name string, data []byte, perm os.FileMode) error {
+	return replace(root, name, data, perm, false)
+}
+
+// replace is Replace; under the loop's lock it also sweeps.
+func replace(root *os.Root, name string, data []byte, perm os.FileMode, locked bool) error {
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if locked {
+		sweep(root, d, name)
+	}
+	if err := regular(root, name); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := rename(root, name, data, perm); err != nil {
+		return err
+	}
+	return syncDir(d)
+}
+
+// sweep removes temporary files that a killed process left of the file name.
+// Under the lock any such file is garbage.
+func sweep(root *os.Root, d *os.File, name string) {
+	names, _ := d.Readdirnames(-1) // what is not seen is swept at the next stop
+	for _, n := range names {
+		digits, ours := strings.CutPrefix(n, "."+name)
+		if ours && len(digits) > 5 && strings.Trim(digits, "0123456789") == "" && regular(root, n) == nil {
+			_ = root.Remove(n)
+		}
+	}
+}
