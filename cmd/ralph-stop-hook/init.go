@@ -314,7 +314,7 @@ func (i *initialiser) write(files []loopFile) error {
 		return err
 	}
 	defer root.Close()
-	fmt.Fprintf(i.out, "loop %q: %s, at most %d iterations\n", i.name, wordsProgress(i.found.List), i.iterations)
+	fmt.Fprintf(i.out, "loop %q: %s, %d of them pass; at most %s\n", i.name, plural(len(i.found.Items), "feature"), i.found.Passed(), plural(i.iterations, "iteration"))
 	for _, f := range files {
 		path := i.show(filepath.Join(i.dir, f.name))
 		if f.kept {

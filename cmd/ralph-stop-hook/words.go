@@ -10,7 +10,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -61,7 +60,7 @@ func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
 	if d.Verdict == decide.End {
 		return hookio.Answer{End: true, Message: wordsEnd(l, d.Next, d.Problem) + wordsNotes(l, d)}
 	}
-	message := fmt.Sprintf("ralph: %s · iteration %d/%d · next %s", wordsProgress(l.snap.List.List), d.Next.Iteration, d.Limit, plain.Line(d.Feature.ID, 80))
+	message := fmt.Sprintf("ralph: %d/%d features · iteration %d/%d · next %s", l.snap.List.Passed(), len(l.snap.List.Items), d.Next.Iteration, d.Limit, plain.Line(d.Feature.ID, 80))
 	if d.Next.Attempts > 1 {
 		message += fmt.Sprintf(" · attempt %d", d.Next.Attempts)
 	}
@@ -69,10 +68,6 @@ func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
 		message = fmt.Sprintf("ralph: the list is broken · iteration %d/%d · %s", d.Next.Iteration, d.Limit, plain.Line(d.Problem.Error(), 300))
 	}
 	return hookio.Answer{Prompt: wordsPrompt(l, d), Message: message + wordsNotes(l, d)}
-}
-
-func wordsProgress(list features.List) string {
-	return fmt.Sprintf("%d/%d features", list.Passed(), len(list.Items))
 }
 
 // wordsNotes is what a person should know beside the verdict.
