@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -60,8 +61,9 @@ func hookMode(args []string) (status int) {
 			_, _ = os.Stdout.Write(text)
 		}
 	}
-	// A host that is gone must not take the notice of an ending with it.
-	signal.Ignore(syscall.SIGPIPE)
+	// A host that is gone must not take the notice of an ending with it, and
+	// SIGQUIT would make Go exit with 2.
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGQUIT)
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", p, debug.Stack())
@@ -123,15 +125,21 @@ func (h *hook) release() {
 // returns is to be printed, then the lock let go, then after run.
 func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	silence := hookio.Answer{}
-	if h.event.Name != "Stop" || !loopdir.ValidSession(h.event.SessionID) {
-		return silence, nil, nil
+	if h.event.Name != "Stop" || !loopdir.ValidSession(h.event.SessionID) || h.event.AgentID != "" || h.event.PermissionMode == decide.PlanMode {
+		return silence, nil, nil // whatever state the loop is in
 	}
 	store, peeked, err := h.find()
 	if store == nil || err != nil {
 		return silence, nil, err
 	}
 	if decide.Bystander(peeked.snap) {
-		return silence, func() { defer store.Close(); sendDue(store, h.onComplete, h.deadline()) }, nil
+		return silence, func() {
+			defer store.Close()
+			if peeked.snap.State.Status != decide.InProgress && peeked.snap.State.Schema != 0 {
+				store.Complete(lockWait)
+				sendDue(store, h.onComplete, h.deadline())
+			}
+		}, nil
 	}
 	h.store = store
 	l, d, err := h.decide()
@@ -163,11 +171,11 @@ func (h *hook) find() (*loopdir.Store, loaded, error) {
 	if cwd == "" {
 		cwd, _ = os.Getwd() // without one, the host's project has to do
 	}
-	home, _ := os.UserHomeDir()
+	home, _ := os.UserHomeDir() // without one, the repository's root bounds the search
 	state, stateErr := loopdir.StateDir(os.Getenv)
 	w := loopdir.Where{
 		StateDir: state, LoopDir: h.loopDir, Session: h.event.SessionID,
-		ProjectDir: os.Getenv("CLAUDE_PROJECT_DIR"), Cwd: cwd, Home: home,
+		ProjectDir: os.Getenv("CLAUDE_PROJECT_DIR"), Cwd: cwd, Home: filepath.Clean(home),
 	}
 	l, err := loopdir.Find(w)
 	for {
@@ -225,7 +233,7 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		h.release()
 		// Esc and the host's timeout end us in here: nobody waits for an
 		// answer any more, so nothing is committed either.
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		ctx, stop := terminated()
 		fingerprint = tree.Fingerprint(ctx, h.store.Project, loopdir.RepoRoot(h.store.Project), treeExcept(h.store.Loop))
 		interrupted := ctx.Err() != nil
 		stop()
@@ -233,6 +241,12 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 			return l, decide.Decision{Verdict: decide.Pass}, nil
 		}
 	}
+}
+
+// terminated returns a context that is done when this process is told to end,
+// so that its subprocesses end with it.
+func terminated() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT)
 }
 
 // treeExcept is what a fingerprint of the work tree leaves out: all loops of
@@ -258,12 +272,17 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 	if d.Verdict == decide.End {
 		attachNotice(l, &d.Next, h.onComplete)
 	}
-	if err := s.Commit(d.Next); err != nil {
+	err := s.Commit(d.Next)
+	if unshown := (*loopdir.UnshownError)(nil); errors.As(err, &unshown) && d.Verdict == decide.End {
+		// It is over all the same. The next run brings progress.txt up to it.
+		d.Unshown, err = unshown, nil
+	}
+	if err != nil {
 		return err
 	}
 	s.Log(wordsLog(h.begin, *d), iterationEntry{
 		Time: h.begin.UTC().Truncate(time.Millisecond), Session: d.Next.Session, Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,
-		Feature: d.Next.Feature, Iteration: d.Next.Iteration, Attempts: d.Next.Attempts,
+		Feature: plain.Line(d.Next.Feature, 80), Iteration: d.Next.Iteration, Attempts: d.Next.Attempts,
 		ListDigest: d.Next.ListDigest, DurationMS: time.Since(h.begin).Milliseconds(),
 	})
 	return nil

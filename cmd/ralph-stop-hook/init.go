@@ -49,10 +49,9 @@ func initCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i.out = cmd.OutOrStdout()
 			if len(args) > 0 {
-				if err := loopdir.CheckName(args[0]); err != nil {
-					return &usageError{err}
+				if i.name = args[0]; i.name == "" {
+					return &usageError{errors.New("the name is empty")}
 				}
-				i.name = args[0]
 			}
 			i.scopeGiven = cmd.Flags().Changed("settings")
 			i.iterationsGiven = cmd.Flags().Changed("max-iterations")
@@ -116,6 +115,9 @@ func (i *initialiser) check() error {
 	}
 	if i.name == "" {
 		i.name = defaultName(i.project)
+	}
+	if err := loopdir.CheckName(i.name); err != nil {
+		return &usageError{fmt.Errorf("%w; say another one: ralph-stop-hook init NAME", err)}
 	}
 	if err := checkIterations(i.iterations); err != nil {
 		return err
@@ -257,7 +259,7 @@ func (i *initialiser) config() (string, error) {
 // keepConfig takes over what the ralph.json that is there says, and refuses
 // flags of this run that say something else.
 func (i *initialiser) keepConfig() error {
-	text, err := os.ReadFile(filepath.Join(i.dir, loopdir.ConfigFile))
+	text, err := readFile(filepath.Join(i.dir, loopdir.ConfigFile), config.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -309,11 +311,10 @@ func (i *initialiser) write(files []loopFile) error {
 	if !s.Protected && len(i.onComplete) > 0 {
 		return fmt.Errorf("the state folder %s cannot be written, so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to a folder that can, or leave out --on-complete", l.StatePath())
 	}
-	root, err := os.OpenRoot(i.dir)
-	if err != nil {
+	// Looked at before the first write, so that a refusal leaves nothing behind.
+	if _, err := s.State(); err != nil && !i.force {
 		return err
 	}
-	defer root.Close()
 	fmt.Fprintf(i.out, "loop %q: %s, %d of them pass; at most %s\n", i.name, plural(len(i.found.Items), "feature"), i.found.Passed(), plural(i.iterations, "iteration"))
 	for _, f := range files {
 		path := i.show(filepath.Join(i.dir, f.name))
@@ -321,15 +322,16 @@ func (i *initialiser) write(files []loopFile) error {
 			fmt.Fprintf(i.out, "  kept     %s\n", path)
 			continue
 		}
-		if err := loopdir.Replace(root, f.name, []byte(f.text), 0o644); err != nil {
-			return err
-		}
-		fmt.Fprintf(i.out, "  wrote    %s\n", path)
+		// Trusted first: cut off in between, the next init writes both again.
 		if f.name == loopdir.ConfigFile {
 			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, f.name), []byte(f.text))); err != nil {
 				return err
 			}
 		}
+		if err := s.WriteFile(f.name, []byte(f.text)); err != nil {
+			return err
+		}
+		fmt.Fprintf(i.out, "  wrote    %s\n", path)
 	}
 	if err := i.begin(s); err != nil {
 		return err

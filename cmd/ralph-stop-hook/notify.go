@@ -7,12 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -107,7 +105,7 @@ func newPayload(l loaded, state decide.State, id string) payload {
 	return payload{
 		Schema: 1, Event: "on-complete", DeliveryID: id,
 		Status: status, ExitReason: state.ExitReason, ExitCode: code,
-		EpicID: l.Name, Task: l.config.Task, Repo: l.Project, Branch: branch(l.Project), Agent: "claude",
+		EpicID: l.Name, Task: l.config.Task, Repo: l.Project, Agent: "claude",
 		SessionID: state.Session, Iterations: state.Iteration, MaxIterations: state.Limit(l.config.Limits),
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(), DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
 		Features: counts(l.snap.List), Needs: state.Needs,
@@ -199,7 +197,7 @@ func sendTrouble(s *loopdir.Store, e hookio.Event, trouble error, onComplete str
 		}
 	}
 	state := l.snap.State
-	id := deliveryID(l.Dir, state.StartedAt, "trouble "+strconv.Itoa(state.Iteration)+trouble.Error())
+	id := deliveryID(l.Dir, state.StartedAt, "trouble "+trouble.Error())
 	if len(notifiers(l.config, onComplete)) == 0 || !s.TellOnce(id) {
 		return
 	}
@@ -216,12 +214,14 @@ func sendTrouble(s *loopdir.Store, e hookio.Event, trouble error, onComplete str
 // deliver runs each notifier with the payload on its standard input. It
 // returns false where this process was told to terminate meanwhile.
 func deliver(l loaded, notice decide.Notice, onComplete string, deadline time.Time) bool {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := terminated()
 	defer stop()
 	var p payload
 	if err := json.Unmarshal(notice.Payload, &p); err != nil {
 		return true // nothing that could be told again
 	}
+	// Looked at without the lock: git may be slow.
+	p.Branch = branch(l.Project)
 	p.LogTail = plain.Text(string(l.LogTail(logTailBytes)), logTailBytes)
 	stdin, err := json.Marshal(p)
 	if err != nil {
@@ -261,13 +261,19 @@ func notifierEnv(c config.Command, p payload) []string {
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		known := func(one string) bool { return one == name || runtime.GOOS == "windows" && strings.EqualFold(one, name) }
-		if strings.HasPrefix(name, "LC_") || slices.ContainsFunc(passedOn, known) || slices.ContainsFunc(c.Env, known) {
+		if locale(name) || slices.ContainsFunc(passedOn, known) || slices.ContainsFunc(c.Env, known) {
 			env = append(env, kv)
 		}
 	}
 	return append(env,
 		"RALPH_AGENT="+p.Agent, "RALPH_ITERATION="+strconv.Itoa(p.Iterations), "RALPH_MAX_ITERATIONS="+strconv.Itoa(p.MaxIterations),
 		"RALPH_EXIT_CODE="+strconv.Itoa(p.ExitCode), "RALPH_STATUS="+p.Status, "RALPH_WORK_DIR="+p.Repo)
+}
+
+// locale tells whether a variable is one of the system's LC_ALL, LC_TIME, ...
+func locale(name string) bool {
+	category, ok := strings.CutPrefix(name, "LC_")
+	return ok && !strings.Contains(category, "_")
 }
 
 // clientPID is the host's process, 0 where it does not say.

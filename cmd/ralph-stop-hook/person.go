@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
@@ -72,14 +73,14 @@ func cancelCommand() *cobra.Command {
 				return nil
 			})
 			if err != nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: cancelled; the next stop ends it\n", s.Name)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: cancelled; the next stop ends it\n", plain.Line(s.Name, 100))
 				return fmt.Errorf("the loop's own files could not be brought up to date: %w", err)
 			}
 			if over {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s is over already: %s (%s)\n", s.Name, next.Status, next.ExitReason)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s is over already: %s (%s)\n", plain.Line(s.Name, 100), next.Status, next.ExitReason)
 				return nil
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", s.Name, next.Iteration)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", plain.Line(s.Name, 100), next.Iteration)
 			return nil
 		},
 	}
@@ -171,6 +172,6 @@ func revive(cmd *cobra.Command, args []string, verb string, check func(loaded, *
 	if next.Session != "" {
 		who = "in session " + next.Session
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: goes on at iteration %d; type anything %s\n", s.Name, next.Iteration, who)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: goes on at iteration %d; type anything %s\n", plain.Line(s.Name, 100), next.Iteration, who)
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -48,7 +48,7 @@ func run(args []string) (status int) {
 }
 
 func asksHelp(args []string) bool {
-	return slices.Contains(args, "-h") || slices.Contains(args, "--help")
+	return len(args) == 2 && (args[1] == "-h" || args[1] == "--help")
 }
 
 // usageError is a call that was misspelt.
@@ -132,7 +132,7 @@ func where() (loopdir.Where, error) {
 	}
 	home, _ := os.UserHomeDir() // without one, the repository's root bounds the search
 	return loopdir.Where{
-		StateDir: state, LoopDir: os.Getenv("RALPH_LOOP_DIR"), Cwd: cwd, Home: home,
+		StateDir: state, LoopDir: os.Getenv("RALPH_LOOP_DIR"), Cwd: cwd, Home: filepath.Clean(home),
 	}, nil
 }
 
@@ -162,7 +162,7 @@ func personOnly() error {
 	if os.Getenv("CLAUDECODE") == "" {
 		return nil
 	}
-	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run:\n  ralph-stop-hook %s", strings.Join(quoteArgs(os.Args[1:]), " "))
+	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run: ralph-stop-hook %s", strings.Join(quoteArgs(os.Args[1:]), " "))
 }
 
 // lockWait is how long a lock is waited for: a hook holds it for milliseconds.

@@ -87,8 +87,23 @@ func (i *initialiser) scopes() map[string]string {
 // hasHook tells whether a settings file has our entry. One that cannot be
 // read has none that the host would see.
 func hasHook(path string) bool {
-	text, err := os.ReadFile(path)
+	text, err := readFile(path, settings.MaxBytes)
 	return err == nil && settings.Has(text, "Stop")
+}
+
+// readFile reads a regular file of at most limit bytes. A FIFO would be waited
+// for.
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%s is larger than %d KB; make it smaller", path, limit>>10)
+	}
+	return os.ReadFile(path)
 }
 
 func sameFile(a, b string) bool {
@@ -104,11 +119,11 @@ func (f settingsFile) merge() (e settingsEdit, err error) {
 	if f.path == "" {
 		return e, nil
 	}
-	if e.old, err = os.ReadFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if e.old, err = readFile(f.path, settings.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return e, err
 	}
-	if len(e.old) > settings.MaxBytes {
-		return e, fmt.Errorf("%s is larger than %d MB", f.path, settings.MaxBytes>>20)
+	if _, dangling := os.Lstat(f.path); err != nil && dangling == nil {
+		return e, fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
 	e.text, e.changed, err = settings.Merge(e.old, "Stop", f.entry)
 	if err != nil {

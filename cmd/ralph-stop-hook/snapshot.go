@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -89,7 +87,7 @@ func tracked(dir, name string) bool {
 		Argv: []string{"git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "--error-unmatch", "--", name},
 		Dir:  dir, Timeout: 5 * time.Second,
 	})
-	// 1 is git's no. A git that refuses to look leaves it open, and then the
-	// loop is not ours to begin; where there is none, nothing came by git.
-	return r.ExitCode != 1 && !errors.Is(r.Err, exec.ErrNotFound)
+	// 1 is git's no. A git that is missing, refuses to look or was stopped
+	// leaves it open, and then the loop is not ours to begin.
+	return r.ExitCode != 1
 }

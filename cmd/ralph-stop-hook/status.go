@@ -35,7 +35,7 @@ func statusCommand() *cobra.Command {
 					return err
 				}
 				if err != nil {
-					view = statusView{Name: l.Name, Status: "UNKNOWN", Loop: l.Dir, Notes: []string{plain.Line(err.Error(), 500)}}
+					view = statusView{Name: plain.Line(l.Name, 100), Status: "UNKNOWN", Loop: plain.Line(l.Dir, 4096), Notes: []string{plain.Line(err.Error(), 500)}}
 				}
 				views = append(views, view)
 			}
@@ -101,7 +101,7 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 		return statusView{}, err
 	}
 	state := got.snap.Record()
-	v := statusView{Notes: []string{}, Protected: s.Protected, Loop: s.Dir, Name: s.Name, List: got.listPath()}
+	v := statusView{Notes: []string{}, Protected: s.Protected, Loop: plain.Line(s.Dir, 4096), Name: plain.Line(s.Name, 100), List: plain.Line(got.listPath(), 4096)}
 	if got.snap.State.Schema == 0 {
 		v.Protected = true
 		if got.snap.FreshClone {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -47,12 +48,12 @@ const maxPrompt = 2000
 
 // printError shows err as the last line of a failed call.
 func printError(err error) {
-	fmt.Fprintf(os.Stderr, "ralph-stop-hook: error: %s\n", plain.Text(err.Error(), 2000))
+	fmt.Fprintf(os.Stderr, "ralph-stop-hook: error: %s\n", plain.Line(err.Error(), 2000))
 }
 
 // wordsTrouble is the systemMessage of a hook that could not do its work.
 func wordsTrouble(err error) string {
-	return "ralph-stop-hook: " + plain.Line(err.Error(), 1000) + ". The turn may end; no loop was continued."
+	return "ralph-stop-hook: " + strings.TrimRight(plain.Line(err.Error(), 1000), ".?") + ". The turn may end; no loop was continued."
 }
 
 // wordsAnswer is the answer to the host for a decision.
@@ -75,6 +76,9 @@ func wordsNotes(l loaded, d decide.Decision) string {
 	var notes strings.Builder
 	if d.Raised > 0 {
 		fmt.Fprintf(&notes, " · Max Iterations %d in progress.txt is not followed: a limit is raised by 'ralph-stop-hook extend'", d.Raised)
+	}
+	if d.Unshown != nil {
+		notes.WriteString(" · " + plain.Line(d.Unshown.Error(), 300))
 	}
 	for _, note := range wordsConfigNotes(l.config) {
 		notes.WriteString(" · " + note)
@@ -139,6 +143,7 @@ func orElse(s, other string) string {
 // the list are single lines, introduced as data.
 func wordsPrompt(l loaded, d decide.Decision) string {
 	var b strings.Builder
+	todo := "\n" + wordsGiveUp
 	list := relative(l, d.Next.List)
 	fmt.Fprintf(&b, "Ralph loop %q, iteration %d of %d.\n", d.Next.Name, d.Next.Iteration, d.Limit)
 	if d.Problem != nil {
@@ -161,10 +166,10 @@ func wordsPrompt(l loaded, d decide.Decision) string {
 		fmt.Fprintf(&b, "\nNothing has changed since the last stop: no feature, no file, no commit. If that goes on, the loop ends.\n")
 	}
 	if d.Problem == nil {
-		b.WriteString("\n" + wordsSteps(list, relative(l, filepath.Join(d.Next.Loop, loopdir.ProgressFile))))
+		todo = "\n" + wordsSteps(list, relative(l, filepath.Join(d.Next.Loop, loopdir.ProgressFile))) + todo
 	}
-	b.WriteString("\n" + wordsGiveUp)
-	return plain.Text(b.String(), maxPrompt)
+	// What to do stays whole; what is shown of the list gives way.
+	return plain.Text(b.String(), max(200, maxPrompt-utf8.RuneCountInString(todo))) + todo
 }
 
 // wordsSteps is what the agent is to do with each feature.

@@ -15,7 +15,7 @@ import (
 )
 
 // MaxBytes bounds ralph.json; a person writes it.
-const MaxBytes = 1 << 20
+const MaxBytes = 256 << 10
 
 // DefaultTimeout is a notifier's time where ralph.json names none.
 const DefaultTimeout = 30 * time.Second

@@ -23,6 +23,9 @@ const (
 	NeedTree Verdict = "tree"     // ask again with Snapshot.Tree
 )
 
+// PlanMode is the host's permission mode in which the agent may only plan.
+const PlanMode = "plan"
+
 // List is the feature list as it was found.
 type List struct {
 	features.List
@@ -58,6 +61,7 @@ type Decision struct {
 	Limit   int           // iterations in force
 	Feature features.Item // to work on; zero where the list is broken
 	Problem error         // what is wrong with the list or ralph.json
+	Unshown error         // why progress.txt does not show Next, which is committed
 	Raised  int           // Max Iterations that the header asked for and does not get
 }
 
@@ -65,7 +69,7 @@ type Decision struct {
 // no list, so that a caller can ask before it takes the lock.
 func Bystander(s Snapshot) bool {
 	switch {
-	case s.Event != "Stop", s.Session == "", s.Agent != "", s.Mode == "plan":
+	case s.Event != "Stop", s.Session == "", s.Agent != "", s.Mode == PlanMode:
 		return true
 	case s.State.Schema == 0:
 		return s.FreshClone || parseStatus(s.Header.Status) != InProgress

@@ -16,10 +16,18 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // MaxBytes bounds a list. Real ones reach 1.15 MB; 100,000 features are 18 MB.
 const MaxBytes = 64 << 20
+
+// maxItems and maxID bound what a list makes of memory and of what is kept: a
+// list of millions of empty objects is small on disk. Real ones reach thousands.
+const (
+	maxItems = 250_000
+	maxID    = 500
+)
 
 // ErrEmpty says that a list is sound but holds no items.
 var ErrEmpty = errors.New("the list has no items")
@@ -75,6 +83,9 @@ func Parse(data []byte) (List, error) {
 		var item Item
 		item, bad = s.item(value, len(list.Items)+1)
 		list.Items = append(list.Items, item)
+		if len(list.Items) > maxItems && bad == nil {
+			bad = &problem{value.Index, fmt.Sprintf("more than %d items", maxItems)}
+		}
 		return bad == nil
 	})
 	if bad != nil {
@@ -142,8 +153,13 @@ func (s shape) item(value gjson.Result, number int) (Item, *problem) {
 				bad = &problem{key.Index, fmt.Sprintf("item %d has the key \"id\" twice", number)}
 			}
 			seenID = true
-			if v.Type == gjson.String && v.Str != "" || v.Type == gjson.Number {
-				item.ID = v.String()
+			id := v.String()
+			switch {
+			case v.Type != gjson.String && v.Type != gjson.Number:
+			case len(id) > maxID:
+				bad = &problem{v.Index, fmt.Sprintf("the id of item %d is longer than %d bytes", number, maxID)}
+			case plain.Line(id, maxID) != "": // an id that nobody can see names nothing
+				item.ID = id
 			}
 		case "passes":
 			// JSON readers differ in which of two equal keys they take, so a

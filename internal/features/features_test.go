@@ -16,6 +16,7 @@ func TestParse(t *testing.T) {
 		{"prd", `{"userStories":[{"id":"US-002","priority":2,"passes":false},{"id":"US-001","priority":1,"passes":false}]}`, "prd", "US-002 US-001", "US-002 US-001", "US-001"},
 		{"priority words", `[{"id":"a","priority":"low"},{"id":"b","priority":"high"},{"id":"c"}]`, "array", "a b c", "a b c", "b"},
 		{"P0 before P1", `[{"id":"a","priority":"P1"},{"id":"b","priority":"P0"}]`, "array", "a b", "a b", "b"},
+		{"an id that nobody can see", `[{"id":"\u200b"},{"id":" "}]`, "array", "#1 #2", "#1 #2", "#1"},
 		{"all pass", `[{"id":"a","passes":true}]`, "array", "a", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -45,6 +46,8 @@ func TestParseErrors(t *testing.T) {
 		{"passes twice", `[{"passes":false,"passes":true}]`, `line 1, column 18: item 1 has the key "passes" twice`},
 		{"id twice", `[{"id":1,"id":2}]`, `item 1 has the key "id" twice`},
 		{"escaped spelling of a key", `[{"passes":false,"p\u0061sses":true}]`, `item 1 has the key "passes" twice`},
+		{"a long id", `[{"id":"` + strings.Repeat("x", 501) + `"}]`, "line 1, column 8: the id of item 1 is longer than 500 bytes"},
+		{"millions of items", "[" + strings.Repeat("{},", 1_000_000) + "{}]", "more than 250000 items"},
 		{"item is text", `[{"id":1},"two"]`, "line 1, column 11: item 2 is not an object"},
 		{"another object", `{"tasks":{}}`, "want an array of features"},
 		{"two lists", `{"features":[],"features":[]}`, "more than one array"},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // ErrNotRegular says that a name is a link, a FIFO, a device or a folder.
@@ -24,6 +25,19 @@ func regular(root *os.Root, name string) error {
 		return &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
 	}
 	return nil
+}
+
+// openRoot is os.OpenRoot for what is a folder: it would wait for ever for a
+// writer of a FIFO.
+func openRoot(path string) (*os.Root, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	return os.OpenRoot(path)
 }
 
 // read returns the content of a regular file of at most limit bytes.
@@ -65,5 +79,5 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 }
 
 func tooLarge(path string, limit int64) error {
-	return fmt.Errorf("%s is larger than %d MB", path, max(1, limit>>20))
+	return fmt.Errorf("%s is larger than %d MB; make it smaller", path, max(1, limit>>20))
 }

@@ -64,7 +64,7 @@ func StateDir(getenv func(string) string) (string, error) {
 	}
 	base := userStateDir(getenv)
 	if !filepath.IsAbs(base) {
-		return "", errors.New("no folder for state: HOME is not set; set it, or RALPH_STATE_DIR to a folder of yours")
+		return "", errors.New("no folder for state: HOME is not set to an absolute path; set it, or RALPH_STATE_DIR to a folder of yours")
 	}
 	return filepath.Join(base, "ralph-stop-hook"), nil
 }
@@ -81,15 +81,30 @@ func Find(w Where) (*Loop, error) {
 		return w.open(dir)
 	}
 	if dir := w.sessionLoop(); dir != "" {
-		l := w.at(dir)
-		l.Bound = true
-		return l, nil
+		return w.bound(dir)
 	}
 	l, err := w.upwards(w.project())
 	if l == nil && err == nil && w.Cwd != "" && w.Cwd != w.project() {
 		l, err = w.upwards(w.Cwd)
 	}
 	return l, err
+}
+
+// bound returns the loop of a session. Its folder may be gone, but not have
+// become a link to another place.
+func (w Where) bound(dir string) (*Loop, error) {
+	l := w.at(dir)
+	l.Bound = true
+	real, err := filepath.EvalSymlinks(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return l, nil
+	case err != nil:
+		return nil, fmt.Errorf("loop folder: %w", err)
+	case real != dir:
+		return nil, fmt.Errorf("the loop folder %s is a link to %s now; put the folder itself there", dir, real)
+	}
+	return l, l.Check()
 }
 
 // Current returns the loop of `current`, whatever the session works.
@@ -110,7 +125,7 @@ func (w Where) sessionLoop() string {
 	if w.StateDir == "" || !ValidSession(w.Session) {
 		return ""
 	}
-	root, err := os.OpenRoot(filepath.Join(w.StateDir, "sessions"))
+	root, err := openRoot(filepath.Join(w.StateDir, "sessions"))
 	if err != nil {
 		return ""
 	}
@@ -172,7 +187,7 @@ func mainTree(dir string, git fs.FileInfo) string {
 	if !git.Mode().IsRegular() {
 		return ""
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := openRoot(dir)
 	if err != nil {
 		return ""
 	}
@@ -207,7 +222,11 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return w.open(path)
+		l, err := w.open(path)
+		if below, real := filepath.EvalSymlinks(filepath.Join(dir, Below)); err == nil && (real != nil || filepath.Dir(l.Dir) != below) {
+			return nil, fmt.Errorf("%s leads to %s; it may only name a folder beside it", path, l.Dir)
+		}
+		return l, err
 	}
 	name, err := currentName(dir)
 	if err != nil {
@@ -218,7 +237,7 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 
 // currentName reads a `current` that is a one-line file.
 func currentName(dir string) (string, error) {
-	root, err := os.OpenRoot(filepath.Join(dir, Below))
+	root, err := openRoot(filepath.Join(dir, Below))
 	if err != nil {
 		return "", err
 	}
@@ -330,7 +349,7 @@ func (l *Loop) Check() error { return checkOwner(l.Dir, l.Project) }
 // one-line file where links cannot be made.
 func (l *Loop) MakeCurrent() error {
 	parent := filepath.Dir(l.Dir)
-	root, err := os.OpenRoot(parent)
+	root, err := openRoot(parent)
 	if err != nil {
 		return err
 	}
@@ -343,12 +362,12 @@ func (l *Loop) MakeCurrent() error {
 		if target, err := root.Readlink(current); err == nil && target == l.Name {
 			return nil
 		}
-		if err := root.Remove(current); err != nil {
+		if err := root.Remove(current); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	if root.Symlink(l.Name, current) == nil {
-		return nil
+	if err := root.Symlink(l.Name, current); err == nil || errors.Is(err, fs.ErrExist) {
+		return nil // somebody else's, made in this moment, is as good
 	}
 	return Replace(root, current, []byte(l.Name+"\n"), 0o644)
 }

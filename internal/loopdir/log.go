@@ -36,8 +36,13 @@ func appendLog(root *os.Root, name string, line []byte) error {
 	if err != nil {
 		return err
 	}
+	defer f.Close()
+	// A second name would be a foreign file that is written to.
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || !oneName(info) {
+		return &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
+	}
 	_, err = f.Write(line)
-	return errors.Join(err, f.Close())
+	return err
 }
 
 // logTail returns the last n bytes of a log.

@@ -20,7 +20,7 @@ const (
 )
 
 // ErrLocked says that another process kept the lock for all of the wait.
-var ErrLocked = errors.New("another process holds the loop's lock")
+var ErrLocked = errors.New("another process holds it; try again when that is done")
 
 // Store is a loop's open folders. Close must be called.
 type Store struct {
@@ -33,11 +33,11 @@ type Store struct {
 // Open opens the loop's folders as far as they exist. It creates nothing.
 func (l *Loop) Open() (*Store, error) {
 	if l.stateDir == "" {
-		return nil, errors.New("no folder for state: HOME is not set; set it, or RALPH_STATE_DIR to a folder of yours")
+		return nil, errors.New("no folder for state: HOME is not set to an absolute path; set it, or RALPH_STATE_DIR to a folder of yours")
 	}
 	s := &Store{Loop: l}
 	var err error
-	if s.loop, err = os.OpenRoot(l.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if s.loop, err = openRoot(l.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("loop folder: %w", err)
 	}
 	if err := s.openState(false); err != nil {
@@ -69,10 +69,13 @@ func (s *Store) openState(create bool) error {
 	if s.state != nil {
 		return nil
 	}
-	root, err := os.OpenRoot(s.StatePath())
+	root, err := openRoot(s.StatePath())
 	if err == nil {
 		s.state, s.Protected = root, true
 		return nil
+	}
+	if _, there := os.Lstat(s.stateDir); errors.Is(err, fs.ErrPermission) && there == nil {
+		return err // the record may be there: that it cannot be read does not make a new one
 	}
 	inside := false
 	if s.loop != nil {
@@ -82,7 +85,7 @@ func (s *Store) openState(create bool) error {
 	switch {
 	case create && errors.Is(err, fs.ErrNotExist):
 		if err = os.MkdirAll(s.StatePath(), 0o700); err == nil {
-			s.state, err = os.OpenRoot(s.StatePath())
+			s.state, err = openRoot(s.StatePath())
 			s.Protected = err == nil
 			return err
 		}

@@ -71,10 +71,17 @@ func owner(info fs.FileInfo) uint32 {
 // private refuses a record that has a second name: somebody could have put a
 // link to a foreign file in its place, or keep one to ours.
 func private(info fs.FileInfo) error {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok && (stat.Nlink != 1 || stat.Uid != uint32(os.Geteuid())) {
+	if !oneName(info) || owner(info) != uint32(os.Geteuid()) {
 		return errors.New("it has a second name or another owner")
 	}
 	return nil
+}
+
+// oneName tells whether a file has no second name. It has none at all if it was
+// replaced since it was opened.
+func oneName(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || stat.Nlink <= 1
 }
 
 // tryLock takes the lock or returns false where another process has it.

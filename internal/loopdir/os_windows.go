@@ -32,6 +32,8 @@ func checkOwner(dir, _ string) error {
 
 func private(fs.FileInfo) error { return nil }
 
+func oneName(fs.FileInfo) bool { return true }
+
 // tryLock takes the lock or returns false where another process has it.
 func tryLock(f *os.File) (bool, error) {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -39,7 +40,7 @@ func (s *Store) State() (decide.State, error) {
 		state, err = parseState(data)
 	}
 	if err != nil {
-		return decide.State{}, fmt.Errorf("the record %s cannot be used: %w; move it away to start over", filepath.Join(s.state.Name(), stateFile), err)
+		return decide.State{}, fmt.Errorf("the record %s cannot be used: %w", filepath.Join(s.state.Name(), stateFile), err)
 	}
 	return state, nil
 }
@@ -47,13 +48,13 @@ func (s *Store) State() (decide.State, error) {
 func parseState(data []byte) (decide.State, error) {
 	var state decide.State
 	if err := json.Unmarshal(data, &state); err != nil {
-		return decide.State{}, err
+		return decide.State{}, fmt.Errorf("%w; move it away to start over", err)
 	}
 	switch {
 	case state.Schema > decide.SchemaVersion:
-		return decide.State{}, fmt.Errorf("a later version of ralph-stop-hook wrote it (schema %d)", state.Schema)
+		return decide.State{}, fmt.Errorf("a later version of ralph-stop-hook wrote it (schema %d); use that version", state.Schema)
 	case state.Schema != decide.SchemaVersion || state.Status == "" || state.Iteration < 1 || state.Endings < 0:
-		return decide.State{}, errors.New("fields are missing or make no sense")
+		return decide.State{}, errors.New("fields are missing or make no sense; move it away to start over")
 	}
 	return state, nil
 }
@@ -63,7 +64,7 @@ func (s *Store) Trust() (*config.Trust, error) {
 	if s.state == nil {
 		return nil, nil
 	}
-	data, info, err := readInfo(s.state, trustFile, 2*config.MaxBytes)
+	data, info, err := readInfo(s.state, trustFile, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -89,6 +90,9 @@ func (s *Store) replaceJSON(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return err
+	}
+	if len(data) >= maxState {
+		return fmt.Errorf("%s would be larger than it may be read", name)
 	}
 	return replace(s.state, name, append(data, '\n'), 0o600, true)
 }
@@ -141,17 +145,14 @@ func (s *Store) List(path string) decide.List {
 }
 
 func (s *Store) readList(path string) ([]byte, error) {
-	if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
-		if s.loop == nil {
-			return nil, fs.ErrNotExist
-		}
+	if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) && s.loop != nil {
 		return read(s.loop, rel, features.MaxBytes)
 	}
 	rel, err := filepath.Rel(s.Project, path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return nil, fmt.Errorf("the list %s is outside the project %s", path, s.Project)
 	}
-	root, err := os.OpenRoot(s.Project)
+	root, err := openRoot(s.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -163,10 +164,28 @@ func (s *Store) readList(path string) ([]byte, error) {
 // state.json is the commit point: a crash before it leaves all as it was, one
 // after it leaves a header that the next run completes. progress.txt is read
 // anew in between, so that a note that came meanwhile stays.
+//
+// An error that is an *UnshownError came after the commit point.
 func (s *Store) Commit(next decide.State) error {
 	if err := s.replaceJSON(stateFile, next); err != nil {
-		return fmt.Errorf("cannot save the loop's state: %w", err)
+		return fmt.Errorf("cannot save the loop's state in %w", err)
 	}
+	if err := s.show(next); err != nil {
+		return &UnshownError{err}
+	}
+	_ = s.state.Remove(troubleFile) // that is over; mostly there is none
+	return nil
+}
+
+// UnshownError says that the record is committed, but progress.txt does not
+// show it.
+type UnshownError struct{ error }
+
+// Unwrap returns the reason.
+func (e *UnshownError) Unwrap() error { return e.error }
+
+// show brings progress.txt up to the record.
+func (s *Store) show(next decide.State) error {
 	if err := s.restore(); err != nil {
 		return fmt.Errorf("cannot make the loop folder again: %w", err)
 	}
@@ -179,9 +198,36 @@ func (s *Store) Commit(next decide.State) error {
 		return nil
 	}
 	if err := replace(s.loop, ProgressFile, edited, 0o644, true); err != nil {
-		return fmt.Errorf("cannot write %s: %w", ProgressFile, err)
+		return fmt.Errorf("cannot write %w", err)
 	}
 	return nil
+}
+
+// Complete finishes a write of progress.txt that was cut off: the header is
+// still the one of before. It takes the lock only if there is something to do.
+func (s *Store) Complete(wait time.Duration) {
+	unshown := func() (decide.State, bool) {
+		state, err := s.State()
+		text, unread := s.Progress()
+		h := progress.Parse(text)
+		return state, err == nil && unread == nil && text != nil && h == state.Before && h != state.Header
+	}
+	if _, is := unshown(); !is {
+		return
+	}
+	unlock, err := s.Lock(wait)
+	if err != nil {
+		return
+	}
+	defer unlock()
+	if state, is := unshown(); is {
+		_ = s.show(state) // tried again by the next run
+	}
+}
+
+// WriteFile writes a file of the loop folder, under the lock.
+func (s *Store) WriteFile(name string, data []byte) error {
+	return replace(s.loop, name, data, 0o644, true)
 }
 
 // SaveState commits a record whose header has not changed.
@@ -194,7 +240,7 @@ func (s *Store) restore() error {
 	if s.loop != nil {
 		return nil
 	}
-	root, err := os.OpenRoot(s.Project)
+	root, err := openRoot(s.Project)
 	if err != nil {
 		return err
 	}
@@ -219,7 +265,7 @@ func (s *Store) Bind(session string) error {
 		}
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := openRoot(dir)
 	if err != nil {
 		return err
 	}
@@ -227,7 +273,7 @@ func (s *Store) Bind(session string) error {
 	if data, err := read(root, session, maxPathBytes); err == nil && string(data) == s.Dir+"\n" {
 		return nil
 	}
-	return Replace(root, session, []byte(s.Dir+"\n"), 0o600)
+	return replace(root, session, []byte(s.Dir+"\n"), 0o600, true)
 }
 
 // TellOnce notes that trouble of that id is told, and returns false where it

@@ -1,7 +1,11 @@
 package loopdir
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -27,9 +31,21 @@ func replace(root *os.Root, name string, data []byte, perm os.FileMode, locked b
 		return err
 	}
 	if err := rename(root, name, data, perm); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", filepath.Join(root.Name(), name), bare(err))
 	}
 	return syncDir(d)
+}
+
+// bare takes the name of the temporary file out of an error: it is another one
+// each time, and nobody knows it.
+func bare(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
+	if link := (*os.LinkError)(nil); errors.As(err, &link) {
+		return link.Err
+	}
+	return err
 }
 
 // sweep removes temporary files that a killed process left of the file name.

@@ -12,20 +12,26 @@ import (
 // control characters (terminal escapes start with one), no invisible or
 // direction-changing ones, no invalid UTF-8. What is cut off is marked by "…".
 func Line(s string, limit int) string {
-	return cut(strings.Join(strings.FieldsFunc(clean(s), unicode.IsSpace), " "), limit)
+	return cut(strings.Join(strings.FieldsFunc(clean(s, limit), unicode.IsSpace), " "), limit)
 }
 
 // Text is Line for several lines: line feeds stay.
 func Text(s string, limit int) string {
-	return cut(clean(strings.ReplaceAll(s, "\r\n", "\n")), limit)
+	s = strings.ReplaceAll(clean(s, limit), "\r\n", "\n")
+	return cut(strings.ReplaceAll(s, "\r", " "), limit)
 }
 
-func clean(s string) string {
+// clean looks at no more than could be shown, since foreign text can be huge.
+func clean(s string, limit int) string {
+	if most := 16*limit + 1024; len(s) > most {
+		s = s[:most]
+	}
+
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
+		case r == '\n' || r == '\t' || r == '\r':
 			return r
-		case r == '\r' || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
+		case unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
 			return ' '
 		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 			return -1

@@ -94,11 +94,51 @@ func merge(text []byte, event string, entry []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	first := gjson.GetBytes(text, have[0])
-	if same(first, entry) {
+	return update(text, have[0], entry)
+}
+
+// update brings our entry up to date. What a person added to it, flags such as
+// --on-complete and keys such as statusMessage, stays.
+func update(text []byte, at string, entry []byte) ([]byte, error) {
+	have := gjson.GetBytes(text, at)
+	var e Entry
+	if err := json.Unmarshal(entry, &e); err != nil {
+		return nil, err
+	}
+	if args := have.Get("args"); args.IsArray() {
+		e.Args = append(e.Args, ownFlags(args)...)
+	}
+	if same(have, e) {
 		return text, nil
 	}
-	return sjson.SetRawBytes(text, have[0], []byte(layout(text, lead(text, first.Index), string(entry))))
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	have.ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "type", "command", "args", "timeout":
+		default:
+			raw = append(append(append(append(raw[:len(raw)-1], ','), key.Raw...), ':'), append([]byte(value.Raw), '}')...)
+		}
+		return true
+	})
+	return sjson.SetRawBytes(text, at, []byte(layout(text, lead(text, have.Index), string(raw))))
+}
+
+// ownFlags returns the arguments of an entry that are not those init writes.
+func ownFlags(args gjson.Result) (own []string) {
+	list := args.Array()
+	for i := 0; i < len(list); i++ {
+		switch arg := list[i].String(); {
+		case arg == "hook" && i == 0, strings.HasPrefix(arg, "--timeout="):
+		case arg == "--timeout":
+			i++
+		default:
+			own = append(own, arg)
+		}
+	}
+	return own
 }
 
 // Has tells whether settings have an entry of ours for the event.
@@ -110,7 +150,11 @@ func Has(data []byte, event string) bool {
 // found returns the paths of our entries in an event's list.
 func found(list gjson.Result, event string) (paths []string) {
 	for i, group := range list.Array() {
-		for j, have := range group.Get("hooks").Array() {
+		hooks := group.Get("hooks")
+		if !hooks.IsArray() {
+			continue
+		}
+		for j, have := range hooks.Array() {
 			if ours(have) {
 				paths = append(paths, fmt.Sprintf("hooks.%s.%d.hooks.%d", event, i, j))
 			}
@@ -137,23 +181,25 @@ func member(text []byte, object gjson.Result, name string) (found gjson.Result, 
 // ours tells whether a hook entry runs this program, in either form.
 func ours(hook gjson.Result) bool {
 	command := strings.ReplaceAll(hook.Get("command").String(), `\`, "/")
-	if !hook.Get("args").Exists() {
-		// A shell line: the program is its first word, which may be quoted.
-		command = strings.TrimSpace(command)
-		if quote := command[:min(1, len(command))]; quote == `"` || quote == "'" {
-			command, _, _ = strings.Cut(command[1:], quote)
-		} else {
-			command, _, _ = strings.Cut(command, " ")
+	if hook.Get("args").Exists() {
+		return strings.TrimSuffix(path.Base(command), ".exe") == program
+	}
+	// A shell line: the program is its first word, or it stands before "hook",
+	// behind a prefix such as env or timeout, or in a path with spaces.
+	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(command))
+	for i, word := range words {
+		if strings.TrimSuffix(path.Base(word), ".exe") == program && (i == 0 || i+1 < len(words) && words[i+1] == "hook") {
+			return true
 		}
 	}
-	return strings.TrimSuffix(path.Base(command), ".exe") == program
+	return false
 }
 
-// same tells whether have says what entry says, however it is laid out.
-func same(have gjson.Result, entry []byte) bool {
-	var a, b Entry
-	return json.Unmarshal([]byte(have.Raw), &a) == nil && json.Unmarshal(entry, &b) == nil &&
-		a.Type == b.Type && a.Command == b.Command && a.Timeout == b.Timeout && slices.Equal(a.Args, b.Args)
+// same tells whether have says what e says, however it is laid out.
+func same(have gjson.Result, e Entry) bool {
+	var h Entry
+	return json.Unmarshal([]byte(have.Raw), &h) == nil &&
+		h.Type == e.Type && h.Command == e.Command && h.Timeout == e.Timeout && slices.Equal(h.Args, e.Args)
 }
 
 // insert adds a member to an object or an element to an array, behind the last

@@ -43,6 +43,10 @@ func TestMerge(t *testing.T) {
 			"{\r\n\t\"x\": 1,\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n" + tabs(group) + "\r\n\t\t]\r\n\t}\r\n}\r\n"},
 		{"one line, our older entry", "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"/x/ralph-stop-hook\",\"args\":[]}]}]}}\n",
 			"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"ralph-stop-hook\",\"args\":[\"hook\",\"--timeout\",\"660s\"],\"timeout\":660}]}]}}\n"},
+		{"a person's own additions", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/old/ralph-stop-hook","args":["hook","--timeout","60s","--on-complete","./tell.sh"],"timeout":60,"statusMessage":"ralph"}]}]}}`,
+			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s","--on-complete","./tell.sh"],"timeout":660,"statusMessage":"ralph"}]}]}}`},
+		{"hooks that are no list", `{"hooks":{"Stop":[{"hooks":{"command":"ralph-stop-hook"}}]}}`,
+			`{"hooks":{"Stop":[{"hooks":{"command":"ralph-stop-hook"}},{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660}]}]}}`},
 		{"two of ours", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook"},{"type":"command","command":"x"},{"type":"command","command":"/a/ralph-stop-hook hook"}]}]}}`,
 			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660},{"type":"command","command":"x"}]}]}}`},
 		{"one line", `{"x":1}`, `{"x":1,"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660}]}]}}`},
@@ -94,7 +98,7 @@ func TestMergeRefuses(t *testing.T) {
 
 func TestOurs(t *testing.T) {
 	for command, want := range map[string]bool{
-		`ralph-stop-hook hook`: true, `"/a b/ralph-stop-hook" hook`: true, `C:\bin\ralph-stop-hook.exe hook`: true, `ralph-stop-hook`: true,
+		`ralph-stop-hook hook`: true, `"/a b/ralph-stop-hook" hook`: true, `C:\bin\ralph-stop-hook.exe hook`: true, `ralph-stop-hook`: true, `timeout 60 ralph-stop-hook hook`: true, `A=1 /x/ralph-stop-hook hook --timeout 9s`: true, `/a b/ralph-stop-hook hook`: true,
 		`echo ralph-stop-hook`: false, `my-ralph-stop-hook`: false, ``: false, `"`: false,
 	} {
 		in, _ := json.Marshal(map[string]any{"hooks": map[string]any{"Stop": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}}}}})
