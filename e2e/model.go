@@ -38,25 +38,62 @@ type step struct {
 //	tool NAME INPUT     a call of any tool, with its input as JSON
 //	status CODE BODY    an HTTP status with a JSON body
 //	loop                start again from the first line, for ever
+//	for TEXT            what follows is said to those whose prompt holds TEXT,
+//	                    such as a subagent with a prompt of its own
 //
 // Empty lines and lines that begin with # are skipped.
-func parseScript(script string) ([]step, error) {
-	var steps []step
+func parseScript(script string) (parts []*part, err error) {
+	parts = []*part{{}}
 	for i, line := range strings.Split(script, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if who, ok := strings.CutPrefix(line, "for "); ok {
+			parts = append(parts, &part{who: who})
 			continue
 		}
 		s, err := parseStep(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		if s.verb == "loop" && len(steps) == 0 {
+		p := parts[len(parts)-1]
+		if s.verb == "loop" && len(p.steps) == 0 {
 			return nil, fmt.Errorf("line %d: nothing to loop over", i+1)
 		}
-		steps = append(steps, s)
+		p.steps = append(p.steps, s)
 	}
-	return steps, nil
+	return parts, nil
+}
+
+// part is what a script says to one agent: the main one, or those whose prompt
+// holds a text.
+type part struct {
+	who   string // empty for the main agent
+	steps []step
+	next  int
+}
+
+// take returns the part's next step.
+func (p *part) take() step {
+	if p.next < len(p.steps) && p.steps[p.next].verb == "loop" {
+		p.next = 0
+	}
+	if p.next == len(p.steps) {
+		return step{verb: "say", text: "the script is over"}
+	}
+	p.next++
+	return p.steps[p.next-1]
+}
+
+// partFor returns the part for an agent, by its prompt: the first message.
+func (m *model) partFor(req request) *part {
+	for _, p := range m.parts[1:] {
+		if len(req.Messages) > 0 && strings.Contains(string(req.Messages[0].Content), p.who) {
+			return p
+		}
+	}
+	return m.parts[0]
 }
 
 // parseStep reads one line of a model's script.
@@ -101,19 +138,19 @@ type model struct {
 	*httptest.Server
 
 	mu       sync.Mutex
-	steps    []step
-	next     int
-	requests []request // the agent's, in order
+	parts    []*part   // the main agent's first
+	requests []request // the main agent's, in order
+	others   int       // requests of subagents
 	failure  error     // the first thing that went wrong while serving
 }
 
 // newModel starts a model with the given script. The caller closes it.
 func newModel(script string) (*model, error) {
-	steps, err := parseScript(script)
+	parts, err := parseScript(script)
 	if err != nil {
 		return nil, err
 	}
-	m := &model{steps: steps}
+	m := &model{parts: parts}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, []byte(`{"input_tokens":100}`))
@@ -193,17 +230,21 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer decides who is asking, and with which step to answer. Titles,
-// summaries and the like are asked for without tools. A subagent asks with
-// tools as the agent does: once a script is to play one, this is the place to
-// tell the two apart and to keep a list of steps for each.
+// summaries and the like are asked for without tools; a subagent asks with
+// tools as the agent does, but has a prompt of its own.
 func (m *model) answer(req request, err error) step {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err == nil && len(req.Tools) == 0 {
 		return step{verb: "say", text: "ok"}
 	}
-	m.requests = append(m.requests, req)
-	if err == nil && len(m.requests) > maxRequests {
+	p := m.partFor(req)
+	if p == m.parts[0] {
+		m.requests = append(m.requests, req)
+	} else {
+		m.others++
+	}
+	if err == nil && len(m.requests)+m.others > maxRequests {
 		err = fmt.Errorf("more than %d requests: nothing ends this loop", maxRequests)
 	}
 	if err != nil {
@@ -214,14 +255,7 @@ func (m *model) answer(req request, err error) step {
 		return step{verb: "status", code: http.StatusBadRequest,
 			text: `{"type":"error","error":{"type":"invalid_request_error","message":"the scripted model gave up"}}`}
 	}
-	if m.next < len(m.steps) && m.steps[m.next].verb == "loop" {
-		m.next = 0
-	}
-	if m.next == len(m.steps) {
-		return step{verb: "say", text: "the script is over"}
-	}
-	m.next++
-	return m.steps[m.next-1]
+	return p.take()
 }
 
 // block returns the step as a content block without its content, the delta

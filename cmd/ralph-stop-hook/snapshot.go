@@ -67,6 +67,7 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	l.snap.LogIteration = s.LogIteration()
 	l.snap.CancelFile = s.CancelAsked()
 	l.snap.Limits = l.config.Limits
+	l.snap.Running = wordsRunning(e, l.config.WaitShells)
 	l.snap.List = s.List(l.listPath())
 	l.snap.Now = now
 	return l, nil

@@ -79,12 +79,20 @@ type statusView struct {
 	List          string        `json:"list"`
 	Session       string        `json:"session"`
 	Needs         string        `json:"needs"`
+	Waiting       *waiting      `json:"waiting"` // null: it is not
 	Loop          string        `json:"loop"`
 	Protected     bool          `json:"protected"` // the record is outside the project
 	StartedAt     *time.Time    `json:"startedAt"`
 	EndedAt       *time.Time    `json:"endedAt"`
 	Notice        string        `json:"notice"` // of the last ending: "", "sent" or "pending"
 	Notes         []string      `json:"notes"`  // what a person should know
+}
+
+// waiting is what a loop waits for.
+type waiting struct {
+	For   string    `json:"for"`
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"` // then it goes on without
 }
 
 func viewLoop(l *loopdir.Loop) (statusView, error) {
@@ -136,6 +144,9 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 			*at.to = &at.from
 		}
 	}
+	if state.WaitingFor != "" {
+		v.Waiting = &waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(got.config.Limits.MaxWait)}
+	}
 	if n := state.Notice; n != nil {
 		v.Notice = "sent"
 		if n.SentAt.IsZero() {
@@ -181,6 +192,9 @@ func showLoop(w io.Writer, v statusView) {
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
 	}
 	row("needs", v.Needs)
+	if v.Waiting != nil {
+		row("waits for", fmt.Sprintf("%s, until %s at the latest", v.Waiting.For, v.Waiting.Until.Local().Format("15:04")))
+	}
 	row("session", v.Session)
 	row("list", v.List)
 	row("loop", v.Loop)

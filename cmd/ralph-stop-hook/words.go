@@ -61,6 +61,9 @@ func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
 	if d.Verdict == decide.End {
 		return hookio.Answer{End: true, Message: wordsEnd(l, d.Next, d.Problem) + wordsNotes(l, d)}
 	}
+	if d.Verdict == decide.Wait {
+		return hookio.Answer{Message: fmt.Sprintf("ralph: waiting for %s · iteration %d/%d", d.Next.WaitingFor, d.Next.Iteration, d.Limit) + wordsNotes(l, d)}
+	}
 	message := fmt.Sprintf("ralph: %d/%d features · iteration %d/%d · next %s", l.snap.List.Passed(), len(l.snap.List.Items), d.Next.Iteration, d.Limit, plain.Line(d.Feature.ID, 80))
 	if d.Next.Attempts > 1 {
 		message += fmt.Sprintf(" · attempt %d", d.Next.Attempts)
@@ -123,6 +126,20 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 		why = plain.Line(problem.Error(), 500)
 	}
 	return head + why + ". When that is mended, 'ralph-stop-hook resume' goes on."
+}
+
+// wordsRunning says what runs in the background and will wake the session.
+func wordsRunning(e hookio.Event, shells bool) (running []string) {
+	if e.Subagents > 0 {
+		running = append(running, plural(e.Subagents, "subagent"))
+	}
+	if e.Shells > 0 && shells {
+		running = append(running, plural(e.Shells, "shell"))
+	}
+	if e.Wakeups > 0 {
+		running = append(running, plural(e.Wakeups, "wake-up"))
+	}
+	return running
 }
 
 func plural(n int, thing string) string {
@@ -204,6 +221,8 @@ func wordsLog(at time.Time, d decide.Decision) string {
 	switch {
 	case d.Verdict == decide.End:
 		line += fmt.Sprintf(" %s %s", d.Next.Status, d.Next.ExitReason)
+	case d.Verdict == decide.Wait:
+		line += " for " + d.Next.WaitingFor
 	case d.Problem == nil:
 		line += " next " + plain.Line(d.Feature.ID, 80)
 	}

@@ -25,6 +25,7 @@ type Config struct {
 	Task       string // what the loop is for, in a few words
 	List       string // slash-separated path below the project's root; empty: feature_list.json in the loop folder
 	Limits     decide.Limits
+	WaitShells bool // shells in the background are waited for too
 	OnComplete []Command
 }
 
@@ -47,7 +48,7 @@ func (c Command) String() string {
 
 // Default is the configuration of a loop without ralph.json.
 func Default() Config {
-	return Config{Limits: decide.Limits{Stagnation: decide.DefaultStagnation}}
+	return Config{Limits: decide.Limits{Stagnation: decide.DefaultStagnation, MaxWait: decide.DefaultMaxWait}}
 }
 
 // Parse reads ralph.json. Every key is optional; a key that is not known is an
@@ -82,7 +83,22 @@ func Parse(data []byte) (Config, error) {
 						p.fail(v, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
 					}
 				},
+				"max_wait": func(v gjson.Result) { c.Limits.MaxWait = p.duration(v, "max_wait", 0) },
 			})
+		},
+		"wait_for": func(v gjson.Result) {
+			if !v.IsArray() {
+				p.fail(v, `"wait_for" must be a list of "subagent" and "shell"`)
+			}
+			for _, kind := range v.Array() {
+				switch p.str(kind, "wait_for") {
+				case "subagent": // always waited for
+				case "shell":
+					c.WaitShells = true
+				default:
+					p.fail(v, `"wait_for" must be a list of "subagent" and "shell"`)
+				}
+			}
 		},
 		"on_complete": func(v gjson.Result) { c.OnComplete = p.commands(v, "on_complete") },
 	})
@@ -141,6 +157,14 @@ func (p *parser) count(v gjson.Result, key string, least int) int {
 	return n
 }
 
+func (p *parser) duration(v gjson.Result, key string, least time.Duration) time.Duration {
+	d, err := time.ParseDuration(p.str(v, key))
+	if err != nil || d < least {
+		p.fail(v, `%q must be a duration such as "30s" or "1h"`, key)
+	}
+	return d
+}
+
 // commands reads one command or a list of them. An array of strings would be
 // either an argv or several shell lines; it is the latter, since on_* are
 // lists, and an argv is an array in that list.
@@ -161,13 +185,7 @@ func (p *parser) command(v gjson.Result, key string) Command {
 	if v.IsObject() {
 		p.object(v, "a command", map[string]func(gjson.Result){
 			"command": func(v gjson.Result) { c.Shell, c.Argv = p.words(v, key) },
-			"timeout": func(v gjson.Result) {
-				d, err := time.ParseDuration(p.str(v, "timeout"))
-				if err != nil || d <= 0 {
-					p.fail(v, `"timeout" must be a duration such as "30s"`)
-				}
-				c.Timeout = d
-			},
+			"timeout": func(v gjson.Result) { c.Timeout = p.duration(v, "timeout", 1) },
 			"env": func(v gjson.Result) {
 				for _, name := range v.Array() {
 					c.Env = append(c.Env, p.str(name, "env"))

@@ -18,13 +18,13 @@ import (
 func TestParse(t *testing.T) {
 	c, err := Parse([]byte(`{
 		"task": "checkout flow", "list": "docs/list.json", "bind": "first",
-		"limits": {"max_iterations": 30, "stagnation": 0},
+		"limits": {"max_iterations": 30, "stagnation": 0, "max_wait": "90m"}, "wait_for": ["subagent", "shell"],
 		"on_complete": ["./notify.sh $X", ["a", "b c"], {"command": ["d"], "timeout": "1m", "env": ["TOKEN"]}]
 	}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Limits != (decide.Limits{MaxIterations: 30}) || len(c.OnComplete) != 3 {
+	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Limits != (decide.Limits{MaxIterations: 30, MaxWait: 90 * time.Minute}) || !c.WaitShells || len(c.OnComplete) != 3 {
 		t.Errorf("%+v", c)
 	}
 	if a := c.OnComplete[0]; a.Shell != "./notify.sh $X" || a.Timeout != DefaultTimeout || a.String() != "./notify.sh $X" {
@@ -46,13 +46,17 @@ func TestParseRefuses(t *testing.T) {
 		``:   "nothing here",
 		`[]`: "ralph.json must be an object",
 		"{\n \"limits\": {\"max_iteration\": 3}}": `line 2, column 13: unknown key "max_iteration"; did you mean "max_iterations"?`,
-		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, limits, list, on_complete, task`,
+		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, limits, list, on_complete, task, wait_for`,
 		`{"limits": {"max_iterations": 0}}`:                     `"max_iterations" must be a whole number from 1 to 1000000`,
 		`{"limits": {"max_iterations": 1.5}}`:                   "must be a whole number",
 		`{"limits": {"max_iterations": "9"}}`:                   "must be a whole number",
 		`{"limits": {"max_iterations": 9e99}}`:                  "must be a whole number",
 		`{"limits": {"stagnation": 1}}`:                         "would end every loop at its first stop",
 		`{"limits": []}`:                                        `"limits" must be an object`,
+		`{"limits": {"max_wait": "-1s"}}`:                       `"max_wait" must be a duration`,
+		`{"limits": {"max_wait": 60}}`:                          `"max_wait" must be text`,
+		`{"wait_for": "shell"}`:                                 `"wait_for" must be a list`,
+		`{"wait_for": ["cron"]}`:                                `"wait_for" must be a list`,
 		`{"task": 7}`:                                           `"task" must be text`,
 		`{"task": "a", "task": "b"}`:                            `the key "task" is there twice`,
 		`{"list": "../x.json"}`:                                 "must be a path below the project's root",

@@ -4,6 +4,7 @@ package decide
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -18,6 +19,7 @@ type Verdict string
 // The verdicts.
 const (
 	Pass     Verdict = "pass"     // not our business: print nothing, write nothing
+	Wait     Verdict = "wait"     // let the turn end; the loop goes on when the session wakes
 	Continue Verdict = "continue" // block, with the next prompt
 	End      Verdict = "end"      // allow, the loop is over
 	NeedTree Verdict = "tree"     // ask again with Snapshot.Tree
@@ -37,9 +39,10 @@ type List struct {
 type Snapshot struct {
 	Event   string // the host's name for it; only "Stop" is ours
 	Session string
-	Agent   string // set inside a subagent
-	Mode    string // permission mode
-	Message string // the agent's last message
+	Agent   string   // set inside a subagent
+	Mode    string   // permission mode
+	Message string   // the agent's last message
+	Running []string // what runs in the background and will wake the session, in words
 
 	State        State           // Schema 0: none yet
 	Header       progress.Header // of progress.txt as it is now
@@ -139,6 +142,9 @@ func Decide(s Snapshot) Decision {
 		}
 		return d.end(s, status, reason)
 	}
+	if d.waits(s) {
+		return d
+	}
 	feature, open := s.List.Next()
 	if s.List.Err == nil && !open {
 		return d.end(s, Complete, AllFeaturesPass)
@@ -172,6 +178,26 @@ func (d *Decision) readHeader(s Snapshot) Status {
 		}
 	}
 	return parseStatus(s.Header.Status)
+}
+
+// waits makes the decision to wait while something runs in the background that
+// will wake the session: a block would only make the agent poll. The wait is
+// bounded, and costs no iteration.
+func (d *Decision) waits(s Snapshot) bool {
+	if len(s.Running) == 0 {
+		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
+		return false
+	}
+	if d.Next.WaitingSince.IsZero() {
+		d.Next.WaitingSince = s.Now
+	}
+	if s.Now.Sub(d.Next.WaitingSince) >= s.Limits.MaxWait {
+		d.Next.WaitingFor = ""
+		return false
+	}
+	d.Verdict, d.Next.WaitingFor = Wait, strings.Join(s.Running, " and ")
+	d.face()
+	return true
 }
 
 // fingerprint counts the stops in a row at which nothing changed. The list's
@@ -217,6 +243,7 @@ func (d Decision) end(s Snapshot, status Status, reason string) Decision {
 	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now
 	d.Next.Endings++
 	d.Next.Feature, d.Next.Attempts = "", 0
+	d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
 	d.face()
 	return d
 }

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func list(word string) List {
 func base() Snapshot {
 	header := progress.Header{Status: "IN_PROGRESS", Iteration: 4, MaxIterations: 15, Feature: "b"}
 	return Snapshot{
-		Event: "Stop", Session: "s", Header: header, List: list("xx."), Limits: Limits{Stagnation: 3}, Now: now,
+		Event: "Stop", Session: "s", Header: header, List: list("xx."), Limits: Limits{Stagnation: 3, MaxWait: time.Hour}, Now: now,
 		State: State{
 			Schema: SchemaVersion, Status: InProgress, Iteration: 4, Session: "s", Feature: "b", Attempts: 1,
 			HeaderLimit: 15, ListDigest: list("x..").Digest(), Unchanged: 1, Header: header,
@@ -93,6 +94,20 @@ func TestDecide(t *testing.T) {
 		{"escalate", func(s *Snapshot) { s.Message = "<promise>ESCALATE</promise>" }, "end ESCALATED promise_escalate"},
 		{"blocked with all done", func(s *Snapshot) { s.Message = "<promise>BLOCKED: x</promise>"; s.List = list("xxx") }, "end BLOCKED promise_blocked"},
 
+		// 6. Something runs in the background.
+		{"a subagent runs", func(s *Snapshot) { s.Running = []string{"1 subagent"} }, "wait 4"},
+		{"with all claimed", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.List = list("xxx") }, "wait 4"},
+		{"at the limit", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.State.Iteration = 15 }, "wait 15"},
+		{"for less than max_wait", func(s *Snapshot) {
+			s.Running = []string{"1 subagent"}
+			s.State.WaitingSince = now.Add(-59 * time.Minute)
+		}, "wait 4"},
+		{"for longer than max_wait", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.State.WaitingSince = now.Add(-time.Hour) }, "continue 5 c"},
+		{"max_wait is 0", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.Limits.MaxWait = 0 }, "continue 5 c"},
+		{"nothing runs any more", func(s *Snapshot) { s.State.WaitingSince = now.Add(-2 * time.Hour) }, "continue 5 c"},
+		{"cancelled while waiting", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.CancelFile = true }, "end CANCELLED by_person"},
+		{"blocked while waiting", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.Message = "<promise>BLOCKED</promise>" }, "end BLOCKED promise_blocked"},
+
 		// 7. All claimed.
 		{"all claimed", func(s *Snapshot) { s.List = list("xxx") }, "end COMPLETE all_features_pass"},
 		{"all claimed at the limit", func(s *Snapshot) { s.List = list("xxx"); s.State.Iteration = 15 }, "end COMPLETE all_features_pass"},
@@ -131,9 +146,10 @@ func TestDecide(t *testing.T) {
 				if d.Next.Endings != s.State.Endings+1 || d.Next.EndedAt != now {
 					t.Errorf("ending %d at %v", d.Next.Endings, d.Next.EndedAt)
 				}
+			case Wait:
+				got += " " + strconv.Itoa(d.Next.Iteration)
 			case Continue:
-				got += " " + string(rune('0'+d.Next.Iteration/10)) + string(rune('0'+d.Next.Iteration%10)) + " " + d.Feature.ID
-				got = strings.Replace(got, " 0", " ", 1)
+				got += " " + strconv.Itoa(d.Next.Iteration) + " " + d.Feature.ID
 			}
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)

@@ -94,6 +94,9 @@ type State struct {
 	Session    string `json:"session,omitempty"`    // the owner; empty until a session is bound
 	SessionPID int    `json:"sessionPid,omitempty"` // process of the owner's client, where it said so
 
+	WaitingSince time.Time `json:"waitingSince,omitzero"` // something has run in the background since
+	WaitingFor   string    `json:"waitingFor,omitempty"`  // what, at the last stop
+
 	Feature    string `json:"feature,omitempty"`    // worked on now
 	Attempts   int    `json:"attempts,omitempty"`   // iterations given to it in a row
 	ListDigest string `json:"listDigest,omitempty"` // fingerprint of the last stop
@@ -144,9 +147,13 @@ const DefaultIterations = 15
 
 // Limits are ralph.json's limits.
 type Limits struct {
-	MaxIterations int // 0: not said
-	Stagnation    int // stops in a row without a change; 0: off
+	MaxIterations int           // 0: not said
+	Stagnation    int           // stops in a row without a change; 0: off
+	MaxWait       time.Duration // for what runs in the background; 0: do not wait
 }
 
-// DefaultStagnation is the stagnation limit where ralph.json names none.
-const DefaultStagnation = 3
+// The limits where ralph.json names none.
+const (
+	DefaultStagnation = 3
+	DefaultMaxWait    = time.Hour
+)

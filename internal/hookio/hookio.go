@@ -28,6 +28,10 @@ type Event struct {
 	PermissionMode string // "default", "plan", ...
 	LastMessage    string // the text that ended the turn
 	StopHookActive bool   // true on each stop that follows a block in the same turn
+
+	// What wakes the session by itself: agents in the background, and wake-ups
+	// that come once. Shells are apart: a dev server runs for ever.
+	Subagents, Shells, Wakeups int
 }
 
 // Read reads the host's one JSON object.
@@ -63,12 +67,43 @@ func parse(data []byte) (Event, error) {
 		if to := texts[key.Str]; to != nil && value.Type == gjson.String {
 			*to = value.Str
 		}
-		if key.Str == "stop_hook_active" {
+		switch key.Str {
+		case "stop_hook_active":
 			e.StopHookActive = value.Bool()
+		case "background_tasks":
+			e.background(value)
+		case "session_crons":
+			e.crons(value)
 		}
 		return true
 	})
 	return e, nil
+}
+
+func (e *Event) background(tasks gjson.Result) {
+	tasks.ForEach(func(_, task gjson.Result) bool {
+		if status := task.Get("status"); status.Exists() && status.Str != "running" {
+			return true
+		}
+		switch task.Get("type").Str {
+		case "subagent":
+			e.Subagents++
+		case "shell":
+			e.Shells++
+		}
+		return true
+	})
+}
+
+// crons counts the wake-ups that come once: {id, schedule, recurring, prompt},
+// as measured with 2.1.329.
+func (e *Event) crons(crons gjson.Result) {
+	crons.ForEach(func(_, cron gjson.Result) bool {
+		if cron.Get("recurring").Type == gjson.False {
+			e.Wakeups++
+		}
+		return true
+	})
 }
 
 // Answer is what the hook tells the host. The zero Answer is silence, which

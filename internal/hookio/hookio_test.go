@@ -14,8 +14,10 @@ func TestRead(t *testing.T) {
 		"stop.active.json":                   {Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project", PermissionMode: "default", LastMessage: "a2", StopHookActive: true},
 		"stop.v2.0.76.json":                  {Name: "Stop", SessionID: "577d02f5-08c1-4ca8-8c3e-d0281b0e2322", Cwd: "/home/dev/project", PermissionMode: "default"},
 		"stop-failure.rate_limit.json":       {Name: "StopFailure", SessionID: "3e8c56de-4910-4393-b502-22197b23db83", Cwd: "/home/dev/project", LastMessage: "API Error: Request rejected (429) · This request would exceed your account rate limit"},
-		"subagent-stop.json":                 {Name: "SubagentStop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", AgentID: "add61918a3c5db4c4", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 4"},
-		"stop.background-subagent.json":      {Name: "Stop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 2"},
+		"subagent-stop.json":                 {Name: "SubagentStop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", AgentID: "add61918a3c5db4c4", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 4", Subagents: 1},
+		"stop.background-subagent.json":      {Name: "Stop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 2", Subagents: 1},
+		"stop.background-shell.json":         {Name: "Stop", SessionID: "ab3adb51-a435-48d2-91f8-9cfbf790e3fe", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 2", Shells: 1},
+		"stop.crons.json":                    {Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project", PermissionMode: "default", LastMessage: "a1", Wakeups: 2},
 		"session-end.prompt_input_exit.json": {Name: "SessionEnd", SessionID: "1374161b-f813-4df1-b2b7-f35f51f7cc9d", Cwd: "/home/dev/project"},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", "payloads", name))
