@@ -44,6 +44,7 @@ type hook struct {
 	onComplete string
 	event      hookio.Event
 
+	marked bool           // the prompt names the loop
 	store  *loopdir.Store // the session's loop, once found
 	unlock func()         // nil while the lock is not held
 }
@@ -125,10 +126,23 @@ func (h *hook) release() {
 // returns is to be printed, then the lock let go, then after run.
 func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	silence := hookio.Answer{}
-	if h.event.Name != "Stop" || !loopdir.ValidSession(h.event.SessionID) || h.event.AgentID != "" || h.event.PermissionMode == decide.PlanMode {
-		return silence, nil, nil // whatever state the loop is in
+	if !loopdir.ValidSession(h.event.SessionID) {
+		return silence, nil, nil
 	}
-	store, peeked, err := h.find()
+	find := h.findOwn
+	switch h.event.Name {
+	case decide.Stop:
+		if h.event.AgentID != "" || h.event.PermissionMode == decide.PlanMode {
+			return silence, nil, nil // whatever state the loop is in
+		}
+		find = h.find
+	case decide.PromptSubmit:
+		find = h.findMarked
+	case decide.StopFailure, decide.SessionEnd:
+	default:
+		return silence, nil, nil
+	}
+	store, peeked, err := find()
 	if store == nil || err != nil {
 		return silence, nil, err
 	}
@@ -137,7 +151,7 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 			defer store.Close()
 			if peeked.snap.State.Status != decide.InProgress && peeked.snap.State.Schema != 0 {
 				store.Complete(lockWait)
-				sendDue(store, h.onComplete, h.deadline())
+				h.sendLast(store)
 			}
 		}, nil
 	}
@@ -145,6 +159,9 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	l, d, err := h.decide()
 	if err != nil || d.Verdict == decide.Pass {
 		return silence, nil, err
+	}
+	if d.Verdict == decide.Refuse {
+		return wordsAnswer(l, d), nil, nil
 	}
 	if err := h.commit(l, &d); err != nil {
 		return silence, nil, err
@@ -161,22 +178,92 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	if d.Next.Notice != nil && d.Verdict == decide.End {
 		after = func() { send(l, *d.Next.Notice, h.onComplete, h.deadline()) }
 	}
+	if h.event.Name == decide.StopFailure || h.event.Name == decide.SessionEnd {
+		return silence, after, nil // nobody reads an answer to these
+	}
 	return wordsAnswer(l, d), after, nil
 }
 
-// find returns the stop's loop, open, with what a bystander is known by. A
-// session whose own loop is over may work the one of `current`.
-func (h *hook) find() (*loopdir.Store, loaded, error) {
+// sendLast sees to it that the last ending is told. At a session's end there
+// will be no later run: a sender that the host is about to kill is waited for.
+func (h *hook) sendLast(s *loopdir.Store) {
+	for sendDue(s, h.onComplete, h.deadline()); h.event.Name == decide.SessionEnd && time.Now().Before(h.deadline()); {
+		state, err := s.State()
+		if err != nil || state.Notice == nil || !state.Notice.SentAt.IsZero() || due(state.Notice) {
+			sendDue(s, h.onComplete, h.deadline())
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// where is what the search for the event's loop starts from.
+func (h *hook) where() (loopdir.Where, error) {
 	cwd := h.event.Cwd
 	if cwd == "" {
 		cwd, _ = os.Getwd() // without one, the host's project has to do
 	}
 	home, _ := os.UserHomeDir() // without one, the repository's root bounds the search
-	state, stateErr := loopdir.StateDir(os.Getenv)
-	w := loopdir.Where{
+	state, err := loopdir.StateDir(os.Getenv)
+	return loopdir.Where{
 		StateDir: state, LoopDir: h.loopDir, Session: h.event.SessionID,
 		ProjectDir: os.Getenv("CLAUDE_PROJECT_DIR"), Cwd: cwd, Home: filepath.Clean(home),
+	}, err
+}
+
+// findOwn returns the loop that the session works, open.
+func (h *hook) findOwn() (*loopdir.Store, loaded, error) {
+	w, stateErr := h.where()
+	l, err := w.Own()
+	if l == nil || err != nil || stateErr != nil {
+		return nil, loaded{}, err
 	}
+	return h.open(l)
+}
+
+// findMarked returns the loop that a person's prompt names, or the session's own.
+func (h *hook) findMarked() (*loopdir.Store, loaded, error) {
+	if !h.event.Typed() {
+		return nil, loaded{}, nil
+	}
+	w, stateErr := h.where()
+	l, err := w.Marked(h.event.Prompt)
+	if err != nil || l == nil {
+		if err != nil {
+			return nil, loaded{}, err
+		}
+		return h.findOwn()
+	}
+	if stateErr != nil {
+		return nil, loaded{}, stateErr
+	}
+	h.marked = true
+	return h.open(l)
+}
+
+// open opens a loop, with what a bystander is known by.
+func (h *hook) open(l *loopdir.Loop) (*loopdir.Store, loaded, error) {
+	store, err := l.Open()
+	if err != nil {
+		return nil, loaded{}, err
+	}
+	peeked, err := peek(store, h.event)
+	peeked.snap.Marked = h.marked
+	if err != nil {
+		if l.Bound {
+			h.store = store // ours for certain: its trouble is an ending
+		} else {
+			store.Close()
+		}
+		return nil, loaded{}, err
+	}
+	return store, peeked, nil
+}
+
+// find returns the stop's loop. A session whose own loop is over may work the
+// one of `current`.
+func (h *hook) find() (*loopdir.Store, loaded, error) {
+	w, stateErr := h.where()
 	l, err := loopdir.Find(w)
 	for {
 		if l == nil || err != nil {
@@ -185,20 +272,11 @@ func (h *hook) find() (*loopdir.Store, loaded, error) {
 		if stateErr != nil {
 			return nil, loaded{}, stateErr
 		}
-		store, err := l.Open()
+		store, peeked, err := h.open(l)
 		if err != nil {
 			return nil, loaded{}, err
 		}
-		peeked, err := peek(store, h.event)
-		if err != nil {
-			if l.Bound {
-				h.store = store // ours for certain: its trouble is an ending
-			} else {
-				store.Close()
-			}
-			return nil, loaded{}, err
-		}
-		if state := peeked.snap.State; l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused {
+		if state := peeked.snap.State; l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused && state.Status != decide.Interrupted {
 			if other, err := w.Current(); err == nil && other != nil && other.Dir != l.Dir {
 				store.Close()
 				l = other
@@ -225,7 +303,7 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		if l, err = load(h.store, h.event, h.begin); err != nil {
 			return l, d, err
 		}
-		l.snap.Tree = fingerprint
+		l.snap.Tree, l.snap.Marked = fingerprint, h.marked
 		d = testOnlyDecide(l.snap)
 		if d.Verdict != decide.NeedTree {
 			return l, d, nil
@@ -263,8 +341,11 @@ func treeExcept(l *loopdir.Loop) string {
 func (h *hook) commit(l loaded, d *decide.Decision) error {
 	s := h.store
 	d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath()
-	if l.snap.State.Session != d.Next.Session {
-		d.Next.SessionPID = clientPID()
+	if d.Next.Session != "" {
+		d.Next.SessionPID, d.Next.ClientStart = client()
+	}
+	if d.Next.Session != "" && l.snap.State.Session != d.Next.Session {
+		h.leaveOther()
 		if err := s.Bind(d.Next.Session); err != nil {
 			return err
 		}
@@ -286,6 +367,32 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 		ListDigest: d.Next.ListDigest, DurationMS: time.Since(h.begin).Milliseconds(),
 	})
 	return nil
+}
+
+// leaveOther lets go of the loop that the session worked before it took this one.
+func (h *hook) leaveOther() {
+	w, err := h.where()
+	if err != nil {
+		return
+	}
+	other, err := w.Own()
+	if err != nil || other == nil || other.Dir == h.store.Dir {
+		return
+	}
+	s, err := other.Open()
+	if err != nil {
+		return
+	}
+	defer s.Close()
+	unlock, err := s.Lock(lockWait)
+	if err != nil {
+		return
+	}
+	defer unlock()
+	if state, err := s.State(); err == nil && state.Session == h.event.SessionID {
+		state.Session, state.SessionPID = "", 0
+		_ = s.SaveState(state) // it still finds its owner by the prompt, later
+	}
 }
 
 // iterationEntry is a line of iterations.jsonl.

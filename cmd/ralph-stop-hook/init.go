@@ -253,7 +253,7 @@ func (i *initialiser) config() (string, error) {
 		Bind       string   `json:"bind"`
 		Limits     limits   `json:"limits"`
 		OnComplete []string `json:"on_complete,omitempty"`
-	}{i.name, i.list, "first", limits{i.iterations}, i.onComplete})
+	}{i.name, i.list, decide.BindPrompt, limits{i.iterations}, i.onComplete})
 }
 
 // keepConfig takes over what the ralph.json that is there says, and refuses
@@ -360,7 +360,7 @@ func (i *initialiser) begin(s *loopdir.Store) error {
 	state = decide.Snapshot{Header: progress.Parse(text), LogIteration: s.LogIteration()}.Record()
 	next, _ := i.found.Next()
 	state.Loop, state.Name, state.List = s.Dir, s.Name, s.ListPath(i.list, "")
-	state.Feature, state.Attempts = next.ID, 1
+	state.Feature, state.Attempts, state.Bind = next.ID, 1, decide.BindPrompt
 	return s.SaveState(state)
 }
 

@@ -276,11 +276,11 @@ func locale(name string) bool {
 	return ok && !strings.Contains(category, "_")
 }
 
-// clientPID is the host's process, 0 where it does not say.
-func clientPID() int {
+// client is the host's process and when it started, 0 where it does not say.
+func client() (pid int, start string) {
 	pid, err := strconv.Atoi(os.Getenv("CLAUDE_PID"))
-	if err != nil {
-		return 0
+	if err != nil || pid <= 0 {
+		return 0, ""
 	}
-	return pid
+	return pid, proc.Start(pid)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -160,7 +161,7 @@ func revive(cmd *cobra.Command, args []string, verb string, check func(loaded, *
 		}
 		next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
 		next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
-		if next.SessionPID != 0 && !proc.Alive(next.SessionPID, "") {
+		if next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart) {
 			next.Session, next.SessionPID = "", 0
 		}
 		return nil
@@ -168,10 +169,14 @@ func revive(cmd *cobra.Command, args []string, verb string, check func(loaded, *
 	if err != nil {
 		return err
 	}
-	who := "in the session that is to work it (the first one that stops takes it)"
-	if next.Session != "" {
-		who = "in session " + next.Session
+	then := "type anything in session " + plain.Line(next.Session, 80)
+	switch {
+	case next.Session != "":
+	case next.Bind == decide.BindPrompt:
+		then = fmt.Sprintf("start a session with its prompt: claude \"$(cat %s)\"", quoteArg(plain.Line(filepath.Join(s.Dir, loopdir.PromptFile), 4096)))
+	default:
+		then = "the first session that stops in the project takes it"
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: goes on at iteration %d; type anything %s\n", plain.Line(s.Name, 100), next.Iteration, who)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: goes on at iteration %d; %s\n", plain.Line(s.Name, 100), next.Iteration, then)
 	return nil
 }

@@ -42,7 +42,7 @@ list.bak
 func (i *initialiser) prompt() string {
 	loop := filepath.ToSlash(filepath.Join(loopdir.Below, i.name))
 	list := orElse(i.list, loop+"/"+loopdir.ListFile)
-	return fmt.Sprintf(`ralph-loop: %s
+	return fmt.Sprintf(loopdir.Marker+`%s
 
 Work through the features in %s, one at a time, the most important first.
 

@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ralph-stop-hook": main,
 		"host":            func() { os.Exit(host(os.Args[1:])) },
+		"start":           func() { os.Exit(start(os.Args[1:])) },
 		"notifier":        func() { os.Exit(notifier()) },
 	})
 }
@@ -132,6 +133,24 @@ func host(args []string) int {
 		return 98
 	}
 	return 0
+}
+
+// start plays a person who starts a session with a loop's prompt: start
+// [SESSION [LOOP]].
+func start(args []string) int {
+	session, loop := "s1", "current"
+	if len(args) > 0 {
+		session = args[0]
+	}
+	if len(args) > 1 {
+		loop = args[1]
+	}
+	prompt, err := os.ReadFile(filepath.Join(".claude", "data", "ralph-loops", loop, "RALPH_PROMPT.md"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 99
+	}
+	return host([]string{"user-prompt-submit.json", "session_id=" + session, "prompt=" + string(prompt)})
 }
 
 // notifier adds its standard input to the file that its argument names, one

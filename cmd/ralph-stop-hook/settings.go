@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
@@ -125,7 +126,14 @@ func (f settingsFile) merge() (e settingsEdit, err error) {
 	if _, dangling := os.Lstat(f.path); err != nil && dangling == nil {
 		return e, fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
-	e.text, e.changed, err = settings.Merge(e.old, "Stop", f.entry)
+	e.text = e.old
+	for _, event := range []string{decide.Stop, decide.StopFailure, decide.PromptSubmit, decide.SessionEnd} {
+		var changed bool
+		if e.text, changed, err = settings.Merge(e.text, event, f.entry); err != nil {
+			break
+		}
+		e.changed = e.changed || changed
+	}
 	if err != nil {
 		return e, fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
 	}

@@ -25,6 +25,7 @@ type loaded struct {
 func peek(s *loopdir.Store, e hookio.Event) (loaded, error) {
 	l := loaded{Store: s, snap: decide.Snapshot{
 		Event: e.Name, Session: e.SessionID, Agent: e.AgentID, Mode: e.PermissionMode, Message: e.LastMessage,
+		Reason: e.Reason, Error: e.Error, Bound: s.Bound,
 	}}
 	var err error
 	if l.snap.State, err = s.State(); err != nil {
@@ -37,7 +38,15 @@ func peek(s *loopdir.Store, e hookio.Event) (loaded, error) {
 		}
 		l.snap.Header = progress.Parse(text)
 		l.snap.FreshClone = tracked(s.Dir, loopdir.ProgressFile)
+		// A ralph.json that cannot be read is load's to tell.
+		if text, err := s.Config(); err == nil {
+			if c, err := config.Choose(nil, text); err == nil {
+				l.snap.Bind = c.Bind
+			}
+		}
 	}
+	state := l.snap.State
+	l.snap.OwnerAlive = state.Session != "" && (state.SessionPID == 0 || proc.Alive(state.SessionPID, state.ClientStart))
 	return l, nil
 }
 

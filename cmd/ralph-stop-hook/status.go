@@ -115,7 +115,7 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 		if got.snap.FreshClone {
 			v.Notes = append(v.Notes, "it came with the repository and was not begun here; 'ralph-stop-hook resume' takes it up")
 		} else {
-			v.Notes = append(v.Notes, "not begun: the first session that stops in this project takes it up")
+			v.Notes = append(v.Notes, "not begun: "+wordsBegin(got.snap.Bind))
 		}
 	}
 	if got.snap.CancelFile && state.Status != decide.Cancelled {

@@ -61,6 +61,12 @@ func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
 	if d.Verdict == decide.End {
 		return hookio.Answer{End: true, Message: wordsEnd(l, d.Next, d.Problem) + wordsNotes(l, d)}
 	}
+	switch d.Verdict {
+	case decide.Take:
+		return wordsTake(l, d)
+	case decide.Refuse:
+		return hookio.Answer{Message: wordsRefuse(l, d)}
+	}
 	if d.Verdict == decide.Wait {
 		return hookio.Answer{Message: fmt.Sprintf("ralph: waiting for %s · iteration %d/%d", d.Next.WaitingFor, d.Next.Iteration, d.Limit) + wordsNotes(l, d)}
 	}
@@ -72,6 +78,30 @@ func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
 		message = fmt.Sprintf("ralph: the list is broken · iteration %d/%d · %s", d.Next.Iteration, d.Limit, plain.Line(d.Problem.Error(), 300))
 	}
 	return hookio.Answer{Prompt: wordsPrompt(l, d), Message: message + wordsNotes(l, d)}
+}
+
+// wordsTake tells a person, and at a loop taken up again the agent, that the
+// session works the loop.
+func wordsTake(l loaded, d decide.Decision) hookio.Answer {
+	name := plain.Line(l.Name, 100)
+	a := hookio.Answer{Message: fmt.Sprintf("ralph: this session works the loop %s · %d/%d features · iteration %d/%d", name, l.snap.List.Passed(), len(l.snap.List.Items), d.Next.Iteration, d.Limit) + wordsNotes(l, d)}
+	if old := d.From.Session; old != "" && old != d.Next.Session {
+		a.Message += " · taken over from session " + plain.Line(old, 80) + ", which is gone"
+	}
+	if d.From.Status == decide.Interrupted {
+		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
+		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. Work on the next feature in %s that does not pass; end your turn when it does.", name, d.Next.Iteration, d.Limit, relative(l, l.listPath()))
+	}
+	return a
+}
+
+// wordsRefuse says why a session does not get the loop that its prompt names.
+func wordsRefuse(l loaded, d decide.Decision) string {
+	name := plain.Line(l.Name, 100)
+	if s := d.From; s.Status == decide.InProgress {
+		return fmt.Sprintf("ralph: the loop %s is worked by session %s; this session does not get it", name, plain.Line(s.Session, 80))
+	}
+	return fmt.Sprintf("ralph: the loop %s is over (%s); 'ralph-stop-hook resume' takes it up again", name, d.From.Status)
 }
 
 // wordsNotes is what a person should know beside the verdict.
@@ -118,6 +148,10 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 		return head + fmt.Sprintf("nothing changed at %d stops in a row; %s. 'ralph-stop-hook resume' goes on.", s.Unchanged, why)
 	case decide.PromiseBlocked, decide.PromiseEscalate:
 		return head + fmt.Sprintf("the agent needs a person: %s; %s. 'ralph-stop-hook resume' goes on.", plain.Line(orElse(s.Needs, "it did not say why"), 500), so)
+	case decide.APIError, decide.RateLimit:
+		return head + fmt.Sprintf("the turn died of an API error (%s); %s. A prompt in its session, or the loop's prompt in a new one, goes on.", s.ExitReason, so)
+	case decide.SessionEnded:
+		return head + fmt.Sprintf("its session has ended; %s. A prompt in it when it is resumed, or the loop's prompt in a new one, goes on.", so)
 	case decide.ByPerson:
 		return head + fmt.Sprintf("stopped by a person at iteration %d; %s. 'ralph-stop-hook resume' goes on.", s.Iteration, so)
 	}
@@ -140,6 +174,14 @@ func wordsRunning(e hookio.Event, shells bool) (running []string) {
 		running = append(running, plural(e.Wakeups, "wake-up"))
 	}
 	return running
+}
+
+// wordsBegin says which session becomes a loop's.
+func wordsBegin(bind string) string {
+	if bind == decide.BindPrompt {
+		return "the session that is given RALPH_PROMPT.md takes it up"
+	}
+	return "the first session that stops in this project takes it up"
 }
 
 func plural(n int, thing string) string {
@@ -221,6 +263,8 @@ func wordsLog(at time.Time, d decide.Decision) string {
 	switch {
 	case d.Verdict == decide.End:
 		line += fmt.Sprintf(" %s %s", d.Next.Status, d.Next.ExitReason)
+	case d.Verdict == decide.Take || d.Verdict == decide.Release:
+		line += " session " + plain.Line(orElse(d.Next.Session, d.From.Session), 80)
 	case d.Verdict == decide.Wait:
 		line += " for " + d.Next.WaitingFor
 	case d.Problem == nil:

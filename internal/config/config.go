@@ -24,6 +24,7 @@ const DefaultTimeout = 30 * time.Second
 type Config struct {
 	Task       string // what the loop is for, in a few words
 	List       string // slash-separated path below the project's root; empty: feature_list.json in the loop folder
+	Bind       string // decide.BindPrompt or decide.BindFirst, the default
 	Limits     decide.Limits
 	WaitShells bool // shells in the background are waited for too
 	OnComplete []Command
@@ -71,8 +72,8 @@ func Parse(data []byte) (Config, error) {
 			}
 		},
 		"bind": func(v gjson.Result) {
-			if p.str(v, "bind") != "first" {
-				p.fail(v, `"bind" must be "first"`)
+			if c.Bind = p.str(v, "bind"); c.Bind != decide.BindFirst && c.Bind != decide.BindPrompt {
+				p.fail(v, `"bind" must be "prompt" or "first"`)
 			}
 		},
 		"limits": func(v gjson.Result) {

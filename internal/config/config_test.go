@@ -17,14 +17,14 @@ import (
 
 func TestParse(t *testing.T) {
 	c, err := Parse([]byte(`{
-		"task": "checkout flow", "list": "docs/list.json", "bind": "first",
+		"task": "checkout flow", "list": "docs/list.json", "bind": "prompt",
 		"limits": {"max_iterations": 30, "stagnation": 0, "max_wait": "90m"}, "wait_for": ["subagent", "shell"],
 		"on_complete": ["./notify.sh $X", ["a", "b c"], {"command": ["d"], "timeout": "1m", "env": ["TOKEN"]}]
 	}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Limits != (decide.Limits{MaxIterations: 30, MaxWait: 90 * time.Minute}) || !c.WaitShells || len(c.OnComplete) != 3 {
+	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" || c.Limits != (decide.Limits{MaxIterations: 30, MaxWait: 90 * time.Minute}) || !c.WaitShells || len(c.OnComplete) != 3 {
 		t.Errorf("%+v", c)
 	}
 	if a := c.OnComplete[0]; a.Shell != "./notify.sh $X" || a.Timeout != DefaultTimeout || a.String() != "./notify.sh $X" {
@@ -61,7 +61,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": "a", "task": "b"}`:                            `the key "task" is there twice`,
 		`{"list": "../x.json"}`:                                 "must be a path below the project's root",
 		`{"list": "/etc/passwd"}`:                               "must be a path below the project's root",
-		`{"bind": "prompt"}`:                                    `"bind" must be "first"`,
+		`{"bind": "last"}`:                                      `"bind" must be "prompt" or "first"`,
 		`{"on_complete": "x"}`:                                  "must be a list of commands",
 		`{"on_complete": [""]}`:                                 "is empty",
 		`{"on_complete": [[]]}`:                                 "is empty",

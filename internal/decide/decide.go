@@ -22,7 +22,18 @@ const (
 	Wait     Verdict = "wait"     // let the turn end; the loop goes on when the session wakes
 	Continue Verdict = "continue" // block, with the next prompt
 	End      Verdict = "end"      // allow, the loop is over
+	Take     Verdict = "take"     // the session is the loop's now, or works it again
+	Refuse   Verdict = "refuse"   // the session cannot have the loop; nothing is written
+	Release  Verdict = "release"  // the loop waits for another session
 	NeedTree Verdict = "tree"     // ask again with Snapshot.Tree
+)
+
+// The host's events that are answered.
+const (
+	Stop         = "Stop"
+	PromptSubmit = "UserPromptSubmit"
+	StopFailure  = "StopFailure"
+	SessionEnd   = "SessionEnd"
 )
 
 // PlanMode is the host's permission mode in which the agent may only plan.
@@ -37,13 +48,20 @@ type List struct {
 
 // Snapshot is everything that a decision rests on.
 type Snapshot struct {
-	Event   string // the host's name for it; only "Stop" is ours
+	Event   string // the host's name for it
 	Session string
 	Agent   string   // set inside a subagent
 	Mode    string   // permission mode
 	Message string   // the agent's last message
 	Running []string // what runs in the background and will wake the session, in words
 
+	Marked bool   // PromptSubmit: the prompt names this loop
+	Reason string // SessionEnd: why
+	Error  string // StopFailure: of what
+
+	Bound        bool            // the session's file names this loop
+	Bind         string          // ralph.json's, for a loop without a record
+	OwnerAlive   bool            // the client of the owner runs
 	State        State           // Schema 0: none yet
 	Header       progress.Header // of progress.txt as it is now
 	LogIteration int             // of the last line of iterations.jsonl
@@ -65,19 +83,30 @@ type Decision struct {
 	Feature features.Item // to work on; zero where the list is broken
 	Problem error         // what is wrong with the list or ralph.json
 	Unshown error         // why progress.txt does not show Next, which is committed
+	From    State         // the record before
 	Raised  int           // Max Iterations that the header asked for and does not get
 }
 
-// Bystander tells whether the stop is none of the loop's business. It looks at
+// Bystander tells whether the event is none of the loop's business. It looks at
 // no list, so that a caller can ask before it takes the lock.
 func Bystander(s Snapshot) bool {
+	owner := s.State.Session != "" && s.State.Session == s.Session
 	switch {
-	case s.Event != "Stop", s.Session == "", s.Agent != "", s.Mode == PlanMode:
+	case s.Session == "":
+		return true
+	case s.Event == PromptSubmit:
+		return !s.Marked && !(owner && s.State.Status == Interrupted)
+	case s.Event == StopFailure, s.Event == SessionEnd:
+		// A failure may come from the host's own helpers, with an agent's id.
+		return !owner || s.State.Status != InProgress
+	case s.Event != Stop, s.Agent != "", s.Mode == PlanMode:
 		return true
 	case s.State.Schema == 0:
-		return s.FreshClone || parseStatus(s.Header.Status) != InProgress
+		return s.FreshClone || s.Bind == BindPrompt && !s.Bound || parseStatus(s.Header.Status) != InProgress
+	case s.State.Session == "":
+		return s.State.Bind == BindPrompt || s.State.Status != InProgress
 	}
-	return s.State.Status != InProgress || s.State.Session != "" && s.State.Session != s.Session
+	return !owner || s.State.Status != InProgress && s.State.Status != Interrupted
 }
 
 // Begin returns the record of a loop that has none: it starts where its header
@@ -97,6 +126,7 @@ func (s Snapshot) Record() State {
 	state := s.State
 	if state.Schema == 0 {
 		state = Begin(s.Header)
+		state.Bind = s.Bind
 	}
 	state.Iteration = max(state.Iteration, s.Header.Iteration, s.LogIteration)
 	return state
@@ -108,20 +138,30 @@ func Decide(s Snapshot) Decision {
 	if Bystander(s) {
 		return Decision{Verdict: Pass}
 	}
-	d := Decision{Next: s.Record()}
-	d.Next.Session = s.Session
-	if d.Next.StartedAt.IsZero() {
-		d.Next.StartedAt = s.Now // not when it was made, which may be days before
+	d := Decision{Next: s.Record(), From: s.State}
+	if s.Event == Stop {
+		d.own(s)
 	}
-	asked := d.readHeader(s)
+	stopped := d.readHeader(s)
+	if s.CancelFile {
+		stopped = Cancelled
+	}
 	d.Next.Before = s.Header
 	d.Limit = d.Next.Limit(s.Limits)
 
 	switch {
-	case s.CancelFile:
-		return d.end(s, Cancelled, ByPerson)
-	case asked == Paused || asked == Cancelled:
-		return d.end(s, asked, ByPerson)
+	case s.Event == PromptSubmit:
+		return d.prompt(s, stopped)
+	case stopped == Paused || stopped == Cancelled:
+		return d.end(s, stopped, ByPerson)
+	case s.Event == SessionEnd && s.Reason == "clear":
+		return d.release()
+	case s.Event == SessionEnd:
+		return d.end(s, Interrupted, SessionEnded)
+	case s.Event == StopFailure && s.Error == RateLimit:
+		return d.end(s, Interrupted, RateLimit)
+	case s.Event == StopFailure:
+		return d.end(s, Interrupted, APIError)
 	case s.ConfigErr != nil:
 		d.Problem = s.ConfigErr
 		return d.end(s, Failed, ConfigInvalid)
@@ -161,6 +201,51 @@ func Decide(s Snapshot) Decision {
 		}
 	}
 	return d.goOn(feature)
+}
+
+// own makes the session the loop's, at work.
+func (d *Decision) own(s Snapshot) {
+	d.Next.Session, d.Next.Seen = s.Session, s.Now
+	d.Next.Status, d.Next.ExitReason, d.Next.Needs, d.Next.EndedAt = InProgress, "", "", time.Time{}
+	if d.Next.StartedAt.IsZero() {
+		d.Next.StartedAt = s.Now // not when it was made, which may be days before
+	}
+}
+
+// unseen is after how long without a sign an owner is no longer waited for.
+const unseen = time.Hour
+
+// prompt answers a prompt that names the loop, or one in the session that was
+// interrupted. An owner that is alive keeps its loop.
+func (d Decision) prompt(s Snapshot, stopped Status) Decision {
+	alive := s.OwnerAlive && s.Now.Sub(s.State.Seen) < unseen
+	switch s.State.Status {
+	case InProgress, "":
+		if s.State.Session != "" && s.State.Session != s.Session && alive {
+			d.Verdict = Refuse
+			return d
+		}
+	case Interrupted: // its owner has stopped
+	default:
+		d.Verdict = Refuse
+		return d
+	}
+	if stopped != InProgress {
+		d.Verdict = Refuse
+		return d
+	}
+	d.own(s)
+	d.Verdict = Take
+	d.face()
+	return d
+}
+
+// release lets the loop go: after /clear the session has another id, and knows
+// nothing of the loop.
+func (d Decision) release() Decision {
+	d.Verdict, d.Next.Session, d.Next.SessionPID = Release, "", 0
+	d.face()
+	return d
 }
 
 // readHeader takes a person's edits from the header. Edits can only stop: a

@@ -60,6 +60,36 @@ func TestDecide(t *testing.T) {
 		{"a fresh clone", func(s *Snapshot) { s.State = State{}; s.FreshClone = true }, "pass"},
 		{"no record, and the header says it is over", func(s *Snapshot) { s.State = State{}; s.Header.Status = "COMPLETE" }, "pass"},
 
+		// Binding, and the events beside a stop.
+		{"prompt-bound, no owner yet", func(s *Snapshot) { s.State.Session, s.State.Bind = "", BindPrompt }, "pass"},
+		{"no record, prompt-bound", func(s *Snapshot) { s.State, s.Bind = State{}, BindPrompt }, "pass"},
+		{"no record, prompt-bound, but the session's own", func(s *Snapshot) { s.State, s.Bind, s.Bound, s.Tree = State{}, BindPrompt, true, "t" }, "continue 5 c"},
+		{"its prompt", func(s *Snapshot) { s.Event, s.Marked, s.State.Session = PromptSubmit, true, "" }, "take"},
+		{"its prompt, again", func(s *Snapshot) { s.Event, s.Marked = PromptSubmit, true }, "take"},
+		{"another prompt", func(s *Snapshot) { s.Event = PromptSubmit }, "pass"},
+		{"its prompt, elsewhere, owner alive", func(s *Snapshot) {
+			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", true, now.Add(-59*time.Minute)
+		}, "refuse"},
+		{"owner unseen for an hour", func(s *Snapshot) {
+			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", true, now.Add(-time.Hour)
+		}, "take"},
+		{"owner gone", func(s *Snapshot) { s.Event, s.Marked, s.Session, s.State.Seen = PromptSubmit, true, "t", now }, "take"},
+		{"its prompt, paused in the header", func(s *Snapshot) { s.Event, s.Marked, s.Header.Status = PromptSubmit, true, "PAUSED" }, "refuse"},
+		{"its prompt, over", func(s *Snapshot) { s.Event, s.Marked, s.State.Status = PromptSubmit, true, ReachedLimit }, "refuse"},
+		{"its prompt, interrupted elsewhere", func(s *Snapshot) {
+			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", Interrupted, true, now
+		}, "take"},
+		{"a prompt in the interrupted session", func(s *Snapshot) { s.Event, s.State.Status = PromptSubmit, Interrupted }, "take"},
+		{"a prompt in another session, interrupted", func(s *Snapshot) { s.Event, s.Session, s.State.Status = PromptSubmit, "t", Interrupted }, "pass"},
+		{"a stop in the interrupted session", func(s *Snapshot) { s.State.Status = Interrupted }, "continue 5 c"},
+		{"rate limit", func(s *Snapshot) { s.Event, s.Error = StopFailure, "rate_limit" }, "end INTERRUPTED rate_limit"},
+		{"API error of a helper", func(s *Snapshot) { s.Event, s.Error, s.Agent = StopFailure, "invalid_request", "a" }, "end INTERRUPTED api_error"},
+		{"API error elsewhere", func(s *Snapshot) { s.Event, s.Session = StopFailure, "t" }, "pass"},
+		{"session ended", func(s *Snapshot) { s.Event, s.Reason = SessionEnd, "other" }, "end INTERRUPTED session_ended"},
+		{"session ended after an API error", func(s *Snapshot) { s.Event, s.Reason, s.State.Status = SessionEnd, "other", Interrupted }, "pass"},
+		{"session ended, paused in the header", func(s *Snapshot) { s.Event, s.Reason, s.Header.Status = SessionEnd, "other", "PAUSED" }, "end PAUSED by_person"},
+		{"cleared", func(s *Snapshot) { s.Event, s.Reason = SessionEnd, "clear" }, "release"},
+
 		// First stop of a loop that was made by hand.
 		{"no record", func(s *Snapshot) { s.State = State{}; s.Tree = "t" }, "continue 5 c"},
 		{"no record, no progress.txt", func(s *Snapshot) { s.State = State{}; s.Header = progress.Header{}; s.Tree = "t" }, "continue 2 c"},
@@ -154,7 +184,7 @@ func TestDecide(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
-			if d.Verdict != Pass && d.Verdict != NeedTree && d.Next.Header != Face(d.Next, d.Limit) {
+			if d.Verdict != Pass && d.Verdict != NeedTree && d.Verdict != Refuse && d.Next.Header != Face(d.Next, d.Limit) {
 				t.Errorf("header %+v", d.Next.Header)
 			}
 		})

@@ -20,6 +20,7 @@ const (
 	Blocked      Status = "BLOCKED"
 	Escalated    Status = "ESCALATED"
 	Failed       Status = "FAILED"
+	Interrupted  Status = "INTERRUPTED"
 	Paused       Status = "PAUSED"
 	Cancelled    Status = "CANCELLED"
 )
@@ -35,6 +36,9 @@ const (
 	ListInvalid     = "list_invalid"
 	ConfigInvalid   = "config_invalid"
 	InternalError   = "internal_error"
+	APIError        = "api_error"
+	RateLimit       = "rate_limit"
+	SessionEnded    = "session_ended"
 	ByPerson        = "by_person"
 )
 
@@ -51,7 +55,7 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 		return "failed", 2, true
 	case Blocked, Escalated:
 		return "blocked", 3, true
-	case Failed:
+	case Failed, Interrupted:
 		return "failed", 4, true
 	}
 	return "", 0, false
@@ -62,7 +66,7 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 func parseStatus(text string) Status {
 	word, _, _ := strings.Cut(strings.ToUpper(text), " ")
 	switch s := Status(word); s {
-	case Complete, ReachedLimit, Stagnated, Blocked, Escalated, Failed, Paused, Cancelled:
+	case Complete, ReachedLimit, Stagnated, Blocked, Escalated, Failed, Interrupted, Paused, Cancelled:
 		return s
 	case "CANCELED":
 		return Cancelled
@@ -91,8 +95,11 @@ type State struct {
 	Lowered     int `json:"lowered,omitempty"`     // Max Iterations as a person lowered it in the header
 	Extended    int `json:"extended,omitempty"`    // Max Iterations as `extend` set it
 
-	Session    string `json:"session,omitempty"`    // the owner; empty until a session is bound
-	SessionPID int    `json:"sessionPid,omitempty"` // process of the owner's client, where it said so
+	Session     string    `json:"session,omitempty"`     // the owner; empty until a session is bound
+	SessionPID  int       `json:"sessionPid,omitempty"`  // process of the owner's client, where it said so
+	ClientStart string    `json:"clientStart,omitempty"` // tells two processes of one pid apart
+	Seen        time.Time `json:"seen,omitzero"`         // last event of the owner that was committed
+	Bind        string    `json:"bind,omitempty"`        // BindPrompt, or BindFirst
 
 	WaitingSince time.Time `json:"waitingSince,omitzero"` // something has run in the background since
 	WaitingFor   string    `json:"waitingFor,omitempty"`  // what, at the last stop
@@ -111,6 +118,13 @@ type State struct {
 
 	Notice *Notice `json:"notice,omitempty"` // of the last ending
 }
+
+// How a session becomes a loop's: by the prompt that names the loop, or by
+// being the first that stops.
+const (
+	BindPrompt = "prompt"
+	BindFirst  = "first"
+)
 
 // Notice is the duty to tell the notifiers of an ending. It is committed with
 // the ending, so that whoever comes next can finish what a killed sender began.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -27,12 +28,19 @@ type Event struct {
 	Cwd            string // follows the agent's cd
 	PermissionMode string // "default", "plan", ...
 	LastMessage    string // the text that ended the turn
+	Prompt         string // what was typed, or a background task's notification
+	Reason         string // why a session ended: "clear", "other", ...
+	Error          string // what a turn died of: "rate_limit", ...
 	StopHookActive bool   // true on each stop that follows a block in the same turn
 
 	// What wakes the session by itself: agents in the background, and wake-ups
 	// that come once. Shells are apart: a dev server runs for ever.
 	Subagents, Shells, Wakeups int
 }
+
+// Typed tells whether the prompt of a UserPromptSubmit is a person's, not the
+// notification of a background task.
+func (e Event) Typed() bool { return !strings.HasPrefix(e.Prompt, "<task-notification>") }
 
 // Read reads the host's one JSON object.
 func Read(r io.Reader) (Event, error) {
@@ -62,6 +70,7 @@ func parse(data []byte) (Event, error) {
 	texts := map[string]*string{
 		"hook_event_name": &e.Name, "session_id": &e.SessionID, "agent_id": &e.AgentID, "cwd": &e.Cwd,
 		"permission_mode": &e.PermissionMode, "last_assistant_message": &e.LastMessage,
+		"prompt": &e.Prompt, "reason": &e.Reason, "error": &e.Error,
 	}
 	root.ForEach(func(key, value gjson.Result) bool {
 		if to := texts[key.Str]; to != nil && value.Type == gjson.String {
@@ -111,6 +120,7 @@ func (e *Event) crons(crons gjson.Result) {
 type Answer struct {
 	Prompt  string // not empty: the turn goes on with this prompt
 	Message string // shown to the person
+	Context string // told to the model beside a prompt of the person's
 	End     bool   // the loop is over; said explicitly beside Message
 }
 
@@ -119,16 +129,24 @@ func (a Answer) Encode() []byte {
 	if a == (Answer{}) {
 		return nil
 	}
+	type specific struct {
+		Event   string `json:"hookEventName"`
+		Context string `json:"additionalContext"`
+	}
 	wire := struct {
-		Decision      string `json:"decision,omitempty"`
-		Reason        string `json:"reason,omitempty"`
-		Continue      bool   `json:"continue,omitempty"`
-		SystemMessage string `json:"systemMessage,omitempty"`
+		Decision      string    `json:"decision,omitempty"`
+		Reason        string    `json:"reason,omitempty"`
+		Continue      bool      `json:"continue,omitempty"`
+		SystemMessage string    `json:"systemMessage,omitempty"`
+		Specific      *specific `json:"hookSpecificOutput,omitempty"`
 	}{Reason: a.Prompt, Continue: a.End, SystemMessage: a.Message}
 	if a.Prompt != "" {
 		// "approve" and "block" are the only legal values, so the key is
 		// there for a block only.
 		wire.Decision = "block"
+	}
+	if a.Context != "" {
+		wire.Specific = &specific{"UserPromptSubmit", a.Context}
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -80,8 +80,8 @@ func Find(w Where) (*Loop, error) {
 		}
 		return w.open(dir)
 	}
-	if dir := w.sessionLoop(); dir != "" {
-		return w.bound(dir)
+	if l, err := w.Own(); l != nil || err != nil {
+		return l, err
 	}
 	l, err := w.upwards(w.project())
 	if l == nil && err == nil && w.Cwd != "" && w.Cwd != w.project() {
@@ -105,6 +105,28 @@ func (w Where) bound(dir string) (*Loop, error) {
 		return nil, fmt.Errorf("the loop folder %s is a link to %s now; put the folder itself there", dir, real)
 	}
 	return l, l.Check()
+}
+
+// Marker begins the line of a prompt that names a loop, by its folder below the
+// project's root: "ralph-loop: .claude/data/ralph-loops/checkout".
+const Marker = "ralph-loop: "
+
+// Marked returns the loop that a prompt names, nil where it names none.
+func (w Where) Marked(prompt string) (*Loop, error) {
+	for line := range strings.SplitSeq(prompt, "\n") {
+		if path, ok := strings.CutPrefix(strings.TrimSpace(line), Marker); ok {
+			return w.Named(filepath.Base(filepath.FromSlash(path)))
+		}
+	}
+	return nil, nil
+}
+
+// Own returns the loop that the session works, nil where there is none.
+func (w Where) Own() (*Loop, error) {
+	if dir := w.sessionLoop(); dir != "" {
+		return w.bound(dir)
+	}
+	return nil, nil
 }
 
 // Current returns the loop of `current`, whatever the session works.
@@ -318,15 +340,18 @@ func (w Where) Named(name string) (*Loop, error) {
 // All returns the loops of the project that w is in, without a look at whose
 // they are; see Check.
 func (w Where) All() ([]*Loop, error) {
-	for dir := w.project(); ; dir = filepath.Dir(dir) {
-		entries, err := os.ReadDir(filepath.Join(dir, Below))
-		if err == nil {
-			return w.folders(filepath.Join(dir, Below), entries)
-		}
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == w.Home || filepath.Dir(dir) == dir {
-			return nil, nil
+	for _, dir := range []string{w.project(), w.Cwd} {
+		for ; ; dir = filepath.Dir(dir) {
+			entries, err := os.ReadDir(filepath.Join(dir, Below))
+			if err == nil {
+				return w.folders(filepath.Join(dir, Below), entries)
+			}
+			if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == w.Home || filepath.Dir(dir) == dir {
+				break
+			}
 		}
 	}
+	return nil, nil
 }
 
 func (w Where) folders(dir string, entries []fs.DirEntry) (loops []*Loop, err error) {
