@@ -87,6 +87,34 @@ func cancelCommand() *cobra.Command {
 	}
 }
 
+func pauseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "pause [NAME]",
+		Short: "Let the next stop be allowed; resume goes on",
+		Args:  maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := openLoop(args)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			next, err := change(s, "pause", func(_ loaded, next *decide.State) error {
+				if next.Status != decide.InProgress && next.Status != decide.Interrupted {
+					return fmt.Errorf("the loop is over already: %s (%s)", next.Status, next.ExitReason)
+				}
+				next.Status, next.ExitReason, next.EndedAt = decide.Paused, decide.ByPerson, time.Now()
+				next.Endings++
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: paused at iteration %d; 'ralph-stop-hook resume' goes on\n", plain.Line(s.Name, 100), next.Iteration)
+			return nil
+		},
+	}
+}
+
 func resumeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume [NAME]",

@@ -106,7 +106,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())}
 	})
-	root.AddCommand(hookCommand(), initCommand(), statusCommand(), cancelCommand(), resumeCommand(), extendCommand(), trustCommand(), versionCommand())
+	root.AddCommand(hookCommand(), initCommand(), statusCommand(), nextCommand(), attachCommand(), detachCommand(), pauseCommand(), resumeCommand(), cancelCommand(), extendCommand(), trustCommand(), versionCommand())
 	return root
 }
 

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+func attachCommand() *cobra.Command {
+	var session string
+	cmd := &cobra.Command{
+		Use:   "attach [NAME] [--session ID]",
+		Short: "Give a loop to a session, as its prompt would",
+		Args:  maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !loopdir.ValidSession(session) {
+				return &usageError{errors.New("which session? inside Claude Code it is the one that asks; elsewhere say --session ID")}
+			}
+			s, err := openLoop(args)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			var refused error
+			next, err := change(s, "attach", func(l loaded, next *decide.State) error {
+				// The same question as a prompt's, so the same answer.
+				l.snap.Event, l.snap.Session, l.snap.Marked = decide.PromptSubmit, session, true
+				l.snap.Now = time.Now()
+				d := decide.Decide(l.snap)
+				if d.Verdict != decide.Take {
+					refused = errors.New(wordsRefuse(l, d))
+					return refused
+				}
+				*next = d.Next
+				next.SessionPID, next.ClientStart = client()
+				return s.Bind(session)
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: session %s works it now, at iteration %d\n", plain.Line(s.Name, 100), session, next.Iteration)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&session, "session", os.Getenv("CLAUDE_CODE_SESSION_ID"), "the session's id")
+	return cmd
+}
+
+func detachCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "detach [NAME]",
+		Short: "Take a loop from its session; it waits for its prompt, or for attach",
+		Args:  maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := openLoop(args)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			was := ""
+			if _, err := change(s, "detach", func(_ loaded, next *decide.State) error {
+				was, next.Session, next.SessionPID, next.ClientStart = next.Session, "", 0, ""
+				// Whoever stops first would have it back at once.
+				next.Bind = decide.BindPrompt
+				return nil
+			}); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: no session works it now (it was %s)\n", plain.Line(s.Name, 100), plain.Line(orElse(was, "none"), 80))
+			return nil
+		},
+	}
+}

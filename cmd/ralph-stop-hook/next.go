@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+)
+
+func nextCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "next [NAME]",
+		Short: "Show what the agent would be told now",
+		Args:  maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := openLoop(args)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			l, err := load(s, hookio.Event{Name: decide.Stop, SessionID: "next"}, time.Now())
+			if err != nil {
+				return err
+			}
+			// Asked as its owner would, at a tree that is always another one.
+			if l.snap.State.Session != "" {
+				l.snap.Session = l.snap.State.Session
+			}
+			l.snap.State.Session, l.snap.State.Bind, l.snap.Bind, l.snap.FreshClone = l.snap.Session, "", "", false
+			l.snap.Tree = "next"
+			d := decide.Decide(l.snap)
+			d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath()
+			switch d.Verdict {
+			case decide.Pass:
+				return fmt.Errorf("nothing: the loop is over: %s (%s)", l.snap.State.Status, l.snap.State.ExitReason)
+			case decide.Continue:
+				fmt.Fprint(cmd.OutOrStdout(), wordsPrompt(l, d))
+				return nil
+			}
+			answer := wordsAnswer(l, d)
+			if answer.Message == "" {
+				return errors.New("nothing")
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), answer.Message)
+			return nil
+		},
+	}
+}
