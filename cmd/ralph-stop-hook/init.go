@@ -267,9 +267,11 @@ func (i *initialiser) keepConfig() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", i.show(filepath.Join(i.dir, loopdir.ConfigFile)), err)
 	}
-	shell := make([]string, 0, len(c.OnComplete))
-	for _, command := range c.OnComplete {
-		shell = append(shell, command.String())
+	var shell []string
+	for _, command := range c.Notifiers {
+		if command.Event == config.OnComplete {
+			shell = append(shell, command.String())
+		}
 	}
 	differs := i.iterationsGiven && i.iterations != c.Limits.MaxIterations ||
 		i.list != "" && i.list != c.List ||

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
@@ -76,8 +78,9 @@ func counts(list decide.List) featureCounts {
 // record, with this process as the sender.
 func attachNotice(l loaded, next *decide.State, onComplete string) {
 	next.Notice = nil
-	commands := notifiers(l.config, onComplete)
-	if _, _, notify := next.Status.Outcome(); !notify || len(commands) == 0 {
+	_, code, notify := next.Status.Outcome()
+	commands := notifiers(l.config, onComplete, code)
+	if !notify || len(commands) == 0 {
 		return
 	}
 	id := deliveryID(l.Dir, next.StartedAt, strconv.Itoa(next.Endings))
@@ -103,7 +106,7 @@ func deliveryID(dir string, started time.Time, ending string) string {
 func newPayload(l loaded, state decide.State, id string) payload {
 	status, code, _ := state.Status.Outcome()
 	return payload{
-		Schema: 1, Event: "on-complete", DeliveryID: id,
+		Schema: 1, Event: config.OnComplete, DeliveryID: id,
 		Status: status, ExitReason: state.ExitReason, ExitCode: code,
 		EpicID: l.Name, Task: l.config.Task, Repo: l.Project, Agent: "claude",
 		SessionID: state.Session, Iterations: state.Iteration, MaxIterations: state.Limit(l.config.Limits),
@@ -124,15 +127,27 @@ func branch(dir string) string {
 	return plain.Line(string(r.Output), 300)
 }
 
-// notifiers returns the commands to run: those of ralph.json, then the one of
-// the settings entry or its environment.
-func notifiers(c config.InForce, onComplete string) []config.Command {
-	commands := slices.Clip(c.OnComplete)
+// notifiers returns the commands to run at an ending of that exit code: those
+// of ralph.json, then the one of the settings entry or its environment.
+func notifiers(c config.InForce, onComplete string, code int) (commands []config.Command) {
+	_, stagnated, _ := decide.Stagnated.Outcome()
+	_, blocked, _ := decide.Blocked.Outcome()
+	for _, command := range c.Notifiers {
+		switch {
+		case command.Event == config.OnStagnation && code != stagnated,
+			command.Event == config.OnFailure && (code == 0 || code == stagnated || code == blocked):
+		default:
+			commands = append(commands, command)
+		}
+	}
 	if onComplete != "" {
-		commands = append(commands, config.Command{Shell: onComplete, Timeout: config.DefaultTimeout})
+		commands = append(commands, config.Command{Event: config.OnComplete, Shell: onComplete, Timeout: config.DefaultTimeout})
 	}
 	return commands
 }
+
+// exitCode is the code in a payload of ours.
+func exitCode(n *decide.Notice) int { return int(gjson.GetBytes(n.Payload, "exitCode").Int()) }
 
 // send runs the notifiers, in order, and marks the notice sent. A notifier
 // that is missing, fails or hangs is logged and changes nothing else. A send
@@ -166,7 +181,7 @@ func sendDue(s *loopdir.Store, onComplete string, deadline time.Time) {
 	}
 	l, err := load(s, hookio.Event{}, time.Now())
 	state := l.snap.State
-	if err != nil || !due(state.Notice) || len(notifiers(l.config, onComplete)) == 0 {
+	if err != nil || !due(state.Notice) || len(notifiers(l.config, onComplete, exitCode(state.Notice))) == 0 {
 		unlock()
 		return
 	}
@@ -198,7 +213,8 @@ func sendTrouble(s *loopdir.Store, e hookio.Event, trouble error, onComplete str
 	}
 	state := l.snap.State
 	id := deliveryID(l.Dir, state.StartedAt, "trouble "+trouble.Error())
-	if len(notifiers(l.config, onComplete)) == 0 || !s.TellOnce(id) {
+	_, code, _ := decide.Failed.Outcome()
+	if len(notifiers(l.config, onComplete, code)) == 0 || !s.TellOnce(id) {
 		return
 	}
 	state.Status, state.ExitReason, state.Needs = decide.Failed, decide.InternalError, plain.Line(trouble.Error(), 500)
@@ -223,11 +239,12 @@ func deliver(l loaded, notice decide.Notice, onComplete string, deadline time.Ti
 	// Looked at without the lock: git may be slow.
 	p.Branch = branch(l.Project)
 	p.LogTail = plain.Text(string(l.LogTail(logTailBytes)), logTailBytes)
-	stdin, err := json.Marshal(p)
-	if err != nil {
-		return true
-	}
-	for _, c := range notifiers(l.config, onComplete) {
+	for _, c := range notifiers(l.config, onComplete, p.ExitCode) {
+		p.Event = c.Event
+		stdin, err := json.Marshal(p)
+		if err != nil {
+			return true
+		}
 		begin := time.Now()
 		left := deadline.Sub(begin)
 		if left <= 0 {

@@ -42,8 +42,8 @@ func trustCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 			}
-			for _, command := range c.OnComplete {
-				fmt.Fprintf(cmd.OutOrStdout(), "on_complete runs: %s\n", plain.Line(command.String(), 1000))
+			for _, command := range c.Notifiers {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s runs: %s\n", strings.ReplaceAll(command.Event, "-", "_"), plain.Line(command.String(), 1000))
 			}
 			if !yes {
 				if err := askTrust(cmd); err != nil {

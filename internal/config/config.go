@@ -26,18 +26,26 @@ type Config struct {
 	List       string // slash-separated path below the project's root; empty: feature_list.json in the loop folder
 	Bind       string // decide.BindPrompt or decide.BindFirst, the default
 	Limits     decide.Limits
-	WaitShells bool // shells in the background are waited for too
-	OnComplete []Command
+	WaitShells bool      // shells in the background are waited for too
+	Notifiers  []Command // in the order of the file
 }
 
 // Command is one command to run. A string in ralph.json is for the shell; an
 // array is run as it is.
 type Command struct {
+	Event   string   // when it runs: OnComplete, OnStagnation or OnFailure
 	Shell   string   // set, or
 	Argv    []string // set
 	Timeout time.Duration
 	Env     []string // names that are passed on from the hook's environment
 }
+
+// The events that commands wait for, as notifiers are told them.
+const (
+	OnComplete   = "on-complete"   // every ending
+	OnStagnation = "on-stagnation" // STAGNATED
+	OnFailure    = "on-failure"    // every other ending that failed
+)
 
 // String shows the command as a person wrote it.
 func (c Command) String() string {
@@ -101,7 +109,11 @@ func Parse(data []byte) (Config, error) {
 				}
 			}
 		},
-		"on_complete": func(v gjson.Result) { c.OnComplete = p.commands(v, "on_complete") },
+		"on_complete": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, "on_complete", OnComplete)...) },
+		"on_stagnation": func(v gjson.Result) {
+			c.Notifiers = append(c.Notifiers, p.commands(v, "on_stagnation", OnStagnation)...)
+		},
+		"on_failure": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, "on_failure", OnFailure)...) },
 	})
 	return c, p.err
 }
@@ -169,13 +181,15 @@ func (p *parser) duration(v gjson.Result, key string, least time.Duration) time.
 // commands reads one command or a list of them. An array of strings would be
 // either an argv or several shell lines; it is the latter, since on_* are
 // lists, and an argv is an array in that list.
-func (p *parser) commands(v gjson.Result, key string) (list []Command) {
+func (p *parser) commands(v gjson.Result, key, event string) (list []Command) {
 	if !v.IsArray() {
 		p.fail(v, `%q must be a list of commands, such as ["./notify.sh"]`, key)
 		return nil
 	}
 	v.ForEach(func(_, value gjson.Result) bool {
-		list = append(list, p.command(value, key))
+		c := p.command(value, key)
+		c.Event = event
+		list = append(list, c)
 		return p.err == nil
 	})
 	return list

@@ -24,16 +24,16 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" || c.Limits != (decide.Limits{MaxIterations: 30, MaxWait: 90 * time.Minute}) || !c.WaitShells || len(c.OnComplete) != 3 {
+	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" || c.Limits != (decide.Limits{MaxIterations: 30, MaxWait: 90 * time.Minute}) || !c.WaitShells || len(c.Notifiers) != 3 {
 		t.Errorf("%+v", c)
 	}
-	if a := c.OnComplete[0]; a.Shell != "./notify.sh $X" || a.Timeout != DefaultTimeout || a.String() != "./notify.sh $X" {
+	if a := c.Notifiers[0]; a.Shell != "./notify.sh $X" || a.Timeout != DefaultTimeout || a.String() != "./notify.sh $X" || a.Event != OnComplete {
 		t.Errorf("%+v", a)
 	}
-	if a := c.OnComplete[1]; a.Shell != "" || !slices.Equal(a.Argv, []string{"a", "b c"}) || a.String() != `["a" "b c"]` {
+	if a := c.Notifiers[1]; a.Shell != "" || !slices.Equal(a.Argv, []string{"a", "b c"}) || a.String() != `["a" "b c"]` {
 		t.Errorf("%+v", a)
 	}
-	if a := c.OnComplete[2]; a.Timeout != time.Minute || !slices.Equal(a.Env, []string{"TOKEN"}) {
+	if a := c.Notifiers[2]; a.Timeout != time.Minute || !slices.Equal(a.Env, []string{"TOKEN"}) {
 		t.Errorf("%+v", a)
 	}
 	if c, err := Parse([]byte("\xef\xbb\xbf{}\r\n")); err != nil || c.Limits.Stagnation != decide.DefaultStagnation {
@@ -46,7 +46,7 @@ func TestParseRefuses(t *testing.T) {
 		``:   "nothing here",
 		`[]`: "ralph.json must be an object",
 		"{\n \"limits\": {\"max_iteration\": 3}}": `line 2, column 13: unknown key "max_iteration"; did you mean "max_iterations"?`,
-		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, limits, list, on_complete, task, wait_for`,
+		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, limits, list, on_complete, on_failure, on_stagnation, task, wait_for`,
 		`{"limits": {"max_iterations": 0}}`:                     `"max_iterations" must be a whole number from 1 to 1000000`,
 		`{"limits": {"max_iterations": 1.5}}`:                   "must be a whole number",
 		`{"limits": {"max_iterations": "9"}}`:                   "must be a whole number",
@@ -97,7 +97,7 @@ func TestChoose(t *testing.T) {
 		if err != nil || got.Changed != tc.want.Changed || got.Untrusted != tc.want.Untrusted {
 			t.Errorf("%s: %+v, %v", tc.name, got, err)
 		}
-		if commands := len(got.OnComplete); (commands == 1) != (tc.trust != nil) {
+		if commands := len(got.Notifiers); (commands == 1) != (tc.trust != nil) {
 			t.Errorf("%s: %d commands", tc.name, commands)
 		}
 	}

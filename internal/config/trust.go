@@ -58,7 +58,7 @@ func Choose(trust *Trust, text []byte) (InForce, error) {
 		return InForce{Config: Default()}, nil
 	}
 	c, err := Parse(text)
-	untrusted := len(c.OnComplete)
-	c.OnComplete = nil
+	untrusted := len(c.Notifiers)
+	c.Notifiers = nil
 	return InForce{Config: c, Untrusted: untrusted}, err
 }
