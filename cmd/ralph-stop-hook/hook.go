@@ -45,6 +45,7 @@ type hook struct {
 	event      hookio.Event
 
 	marked bool           // the prompt names the loop
+	left   *loopdir.Loop  // the session's loop until this event
 	store  *loopdir.Store // the session's loop, once found
 	unlock func()         // nil while the lock is not held
 }
@@ -146,19 +147,23 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	if store == nil || err != nil {
 		return silence, nil, err
 	}
+	tidy := func() {
+		if peeked.snap.State.Notice != nil || h.event.Name == decide.SessionEnd {
+			store.Complete(lockWait)
+			h.sendLast(store)
+		}
+	}
 	if decide.Bystander(peeked.snap) {
-		return silence, func() {
-			defer store.Close()
-			if peeked.snap.State.Status != decide.InProgress && peeked.snap.State.Schema != 0 {
-				store.Complete(lockWait)
-				h.sendLast(store)
-			}
-		}, nil
+		return silence, func() { defer store.Close(); tidy() }, nil
 	}
 	h.store = store
+	// What a killed sender left is told before a new ending takes its place.
+	if due(peeked.snap.State.Notice) {
+		sendDue(store, h.onComplete, h.deadline())
+	}
 	l, d, err := h.decide()
 	if err != nil || d.Verdict == decide.Pass {
-		return silence, nil, err
+		return silence, tidy, err
 	}
 	if d.Verdict == decide.Refuse {
 		return wordsAnswer(l, d), nil, nil
@@ -175,8 +180,11 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 			return silence, nil, err
 		}
 	}
-	if d.Next.Notice != nil && d.Verdict == decide.End {
-		after = func() { send(l, *d.Next.Notice, h.onComplete, h.deadline()) }
+	after = func() {
+		h.leaveOther()
+		if d.Next.Notice != nil && d.Verdict == decide.End {
+			send(l, *d.Next.Notice, h.onComplete, h.deadline())
+		}
 	}
 	if h.event.Name == decide.StopFailure || h.event.Name == decide.SessionEnd {
 		return silence, after, nil // nobody reads an answer to these
@@ -189,7 +197,7 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 func (h *hook) sendLast(s *loopdir.Store) {
 	for sendDue(s, h.onComplete, h.deadline()); h.event.Name == decide.SessionEnd && time.Now().Before(h.deadline()); {
 		state, err := s.State()
-		if err != nil || state.Notice == nil || !state.Notice.SentAt.IsZero() || due(state.Notice) {
+		if err != nil || state.Session != h.event.SessionID || state.Notice == nil || !state.Notice.SentAt.IsZero() || due(state.Notice) {
 			sendDue(s, h.onComplete, h.deadline())
 			return
 		}
@@ -215,6 +223,9 @@ func (h *hook) where() (loopdir.Where, error) {
 func (h *hook) findOwn() (*loopdir.Store, loaded, error) {
 	w, stateErr := h.where()
 	l, err := w.Own()
+	if l == nil && err == nil && h.event.Name != decide.PromptSubmit {
+		l, err = loopdir.Find(w) // where no file could be written for the session
+	}
 	if l == nil || err != nil || stateErr != nil {
 		return nil, loaded{}, err
 	}
@@ -247,7 +258,7 @@ func (h *hook) open(l *loopdir.Loop) (*loopdir.Store, loaded, error) {
 	if err != nil {
 		return nil, loaded{}, err
 	}
-	peeked, err := peek(store, h.event)
+	peeked, err := peek(store, h.event, h.begin)
 	peeked.snap.Marked = h.marked
 	if err != nil {
 		if l.Bound {
@@ -296,7 +307,11 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 	fingerprint := ""
 	for {
 		if h.unlock == nil {
-			if h.unlock, err = h.store.Lock(lockWait); err != nil {
+			wait := lockWait
+			if h.event.Name == decide.SessionEnd || h.event.Name == decide.StopFailure {
+				wait = time.Until(h.deadline()) // no later event would make up for it
+			}
+			if h.unlock, err = h.store.Lock(wait); err != nil {
 				return l, d, err
 			}
 		}
@@ -345,7 +360,9 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 		d.Next.SessionPID, d.Next.ClientStart = client()
 	}
 	if d.Next.Session != "" && l.snap.State.Session != d.Next.Session {
-		h.leaveOther()
+		if w, err := h.where(); err == nil {
+			h.left, _ = w.Own() // one that cannot be used needs no leaving
+		}
 		if err := s.Bind(d.Next.Session); err != nil {
 			return err
 		}
@@ -369,17 +386,13 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 	return nil
 }
 
-// leaveOther lets go of the loop that the session worked before it took this one.
+// leaveOther lets go of the loop that the session worked before it took this
+// one. It holds no other lock meanwhile.
 func (h *hook) leaveOther() {
-	w, err := h.where()
-	if err != nil {
+	if h.left == nil || h.left.Dir == h.store.Dir {
 		return
 	}
-	other, err := w.Own()
-	if err != nil || other == nil || other.Dir == h.store.Dir {
-		return
-	}
-	s, err := other.Open()
+	s, err := h.left.Open()
 	if err != nil {
 		return
 	}
@@ -390,7 +403,8 @@ func (h *hook) leaveOther() {
 	}
 	defer unlock()
 	if state, err := s.State(); err == nil && state.Session == h.event.SessionID {
-		state.Session, state.SessionPID = "", 0
+		state.Session, state.SessionPID, state.Bind = "", 0, decide.BindPrompt
+		state.WaitingSince, state.WaitingFor = time.Time{}, ""
 		_ = s.SaveState(state) // it still finds its owner by the prompt, later
 	}
 }

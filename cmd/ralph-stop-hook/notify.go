@@ -249,7 +249,7 @@ func deliver(l loaded, notice decide.Notice, onComplete string, deadline time.Ti
 		left := deadline.Sub(begin)
 		if left <= 0 {
 			l.Log(wordsLogNotifier(c, "not run: the hook's time is over", nil), nil)
-			continue
+			return false
 		}
 		r := proc.Run(ctx, proc.Cmd{
 			Argv: c.Argv, Shell: c.Shell, Dir: l.Project, Env: notifierEnv(c, p), Stdin: append(stdin, '\n'), Timeout: min(c.Timeout, left), Output: notifierOutput,
@@ -259,8 +259,8 @@ func deliver(l loaded, notice decide.Notice, onComplete string, deadline time.Ti
 			outcome = r.Err.Error()
 		}
 		l.Log(wordsLogNotifier(c, fmt.Sprintf("%s, %d ms", outcome, time.Since(begin).Milliseconds()), r.Output), nil)
-		if ctx.Err() != nil {
-			return false
+		if ctx.Err() != nil || r.TimedOut && left < c.Timeout {
+			return false // cut off by our own end, not by its timeout
 		}
 	}
 	return true

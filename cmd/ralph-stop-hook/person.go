@@ -64,7 +64,7 @@ func cancelCommand() *cobra.Command {
 					over = true
 					return nil
 				}
-				if next.Status != decide.InProgress && next.Status != decide.Paused {
+				if next.Status != decide.InProgress && next.Status != decide.Paused && next.Status != decide.Interrupted {
 					over = true
 					return s.ClearCancel()
 				}
@@ -189,7 +189,8 @@ func revive(cmd *cobra.Command, args []string, verb string, check func(loaded, *
 		}
 		next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
 		next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
-		if next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart) {
+		// A first stop would not take it from an owner that is gone; a prompt does.
+		if next.Bind != decide.BindPrompt && next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart) {
 			next.Session, next.SessionPID = "", 0
 		}
 		return nil

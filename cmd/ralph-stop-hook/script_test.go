@@ -69,6 +69,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("PAYLOADS", payloads)
 			env.Setenv("EXAMPLES", examples)
+			env.Setenv("PID", strconv.Itoa(os.Getpid())) // of a process that lives
 			real, err := filepath.EvalSymlinks(env.WorkDir)
 			if err != nil {
 				return err

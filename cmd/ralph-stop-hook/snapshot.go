@@ -22,10 +22,10 @@ type loaded struct {
 }
 
 // peek loads what it takes to know a bystander.
-func peek(s *loopdir.Store, e hookio.Event) (loaded, error) {
+func peek(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	l := loaded{Store: s, snap: decide.Snapshot{
 		Event: e.Name, Session: e.SessionID, Agent: e.AgentID, Mode: e.PermissionMode, Message: e.LastMessage,
-		Reason: e.Reason, Error: e.Error, Bound: s.Bound,
+		Reason: e.Reason, Error: e.Error, Bound: s.Bound, Now: now,
 	}}
 	var err error
 	if l.snap.State, err = s.State(); err != nil {
@@ -38,13 +38,15 @@ func peek(s *loopdir.Store, e hookio.Event) (loaded, error) {
 		}
 		l.snap.Header = progress.Parse(text)
 		l.snap.FreshClone = tracked(s.Dir, loopdir.ProgressFile)
-		// A ralph.json that cannot be read is load's to tell.
+		// A ralph.json that cannot be read makes no bystander an owner.
+		l.snap.Bind = decide.BindPrompt
 		if text, err := s.Config(); err == nil {
 			if c, err := config.Choose(nil, text); err == nil {
 				l.snap.Bind = c.Bind
 			}
 		}
 	}
+	l.snap.Client, _ = client()
 	state := l.snap.State
 	l.snap.OwnerAlive = state.Session != "" && (state.SessionPID == 0 || proc.Alive(state.SessionPID, state.ClientStart))
 	return l, nil
@@ -52,7 +54,7 @@ func peek(s *loopdir.Store, e hookio.Event) (loaded, error) {
 
 // load loads the whole snapshot.
 func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
-	l, err := peek(s, e)
+	l, err := peek(s, e, now)
 	if err != nil {
 		return l, err
 	}
@@ -78,7 +80,6 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	l.snap.Limits = l.config.Limits
 	l.snap.Running = wordsRunning(e, l.config.WaitShells)
 	l.snap.List = s.List(l.listPath())
-	l.snap.Now = now
 	return l, nil
 }
 

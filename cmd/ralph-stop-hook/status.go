@@ -193,7 +193,7 @@ func showLoop(w io.Writer, v statusView) {
 	}
 	row("needs", v.Needs)
 	if v.Waiting != nil {
-		row("waits for", fmt.Sprintf("%s, until %s at the latest", v.Waiting.For, v.Waiting.Until.Local().Format("15:04")))
+		row("waits for", fmt.Sprintf("%s since %s; a stop after %s is not let pass for it", v.Waiting.For, v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")))
 	}
 	row("session", v.Session)
 	row("list", v.List)

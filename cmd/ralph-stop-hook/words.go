@@ -62,6 +62,8 @@ func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
 		return hookio.Answer{End: true, Message: wordsEnd(l, d.Next, d.Problem) + wordsNotes(l, d)}
 	}
 	switch d.Verdict {
+	case decide.Release, decide.Note:
+		return hookio.Answer{}
 	case decide.Take:
 		return wordsTake(l, d)
 	case decide.Refuse:
@@ -86,7 +88,7 @@ func wordsTake(l loaded, d decide.Decision) hookio.Answer {
 	name := plain.Line(l.Name, 100)
 	a := hookio.Answer{Message: fmt.Sprintf("ralph: this session works the loop %s · %d/%d features · iteration %d/%d", name, l.snap.List.Passed(), len(l.snap.List.Items), d.Next.Iteration, d.Limit) + wordsNotes(l, d)}
 	if old := d.From.Session; old != "" && old != d.Next.Session {
-		a.Message += " · taken over from session " + plain.Line(old, 80) + ", which is gone"
+		a.Message += " · taken over from session " + plain.Line(old, 80)
 	}
 	if d.From.Status == decide.Interrupted {
 		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
@@ -263,7 +265,7 @@ func wordsLog(at time.Time, d decide.Decision) string {
 	switch {
 	case d.Verdict == decide.End:
 		line += fmt.Sprintf(" %s %s", d.Next.Status, d.Next.ExitReason)
-	case d.Verdict == decide.Take || d.Verdict == decide.Release:
+	case d.Verdict == decide.Take || d.Verdict == decide.Release || d.Verdict == decide.Note:
 		line += " session " + plain.Line(orElse(d.Next.Session, d.From.Session), 80)
 	case d.Verdict == decide.Wait:
 		line += " for " + d.Next.WaitingFor

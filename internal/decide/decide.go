@@ -25,6 +25,7 @@ const (
 	Take     Verdict = "take"     // the session is the loop's now, or works it again
 	Refuse   Verdict = "refuse"   // the session cannot have the loop; nothing is written
 	Release  Verdict = "release"  // the loop waits for another session
+	Note     Verdict = "note"     // say nothing; the record learns that the owner has another process
 	NeedTree Verdict = "tree"     // ask again with Snapshot.Tree
 )
 
@@ -55,6 +56,7 @@ type Snapshot struct {
 	Message string   // the agent's last message
 	Running []string // what runs in the background and will wake the session, in words
 
+	Client int    // the host's process, 0 where it does not say
 	Marked bool   // PromptSubmit: the prompt names this loop
 	Reason string // SessionEnd: why
 	Error  string // StopFailure: of what
@@ -95,7 +97,10 @@ func Bystander(s Snapshot) bool {
 	case s.Session == "":
 		return true
 	case s.Event == PromptSubmit:
-		return !s.Marked && !(owner && s.State.Status == Interrupted)
+		moved := s.Client != s.State.SessionPID && s.State.Status == InProgress
+		return !s.Marked && !(owner && (s.State.Status == Interrupted || moved))
+	case s.Event == SessionEnd && s.OwnerAlive && s.Client > 0 && s.State.SessionPID > 0 && s.Client != s.State.SessionPID:
+		return true // of a second client of the session; the first one works on
 	case s.Event == StopFailure, s.Event == SessionEnd:
 		// A failure may come from the host's own helpers, with an agent's id.
 		return !owner || s.State.Status != InProgress
@@ -106,7 +111,9 @@ func Bystander(s Snapshot) bool {
 	case s.State.Session == "":
 		return s.State.Bind == BindPrompt || s.State.Status != InProgress
 	}
-	return !owner || s.State.Status != InProgress && s.State.Status != Interrupted
+	// A stop that was still at work when its session ended brings nothing back.
+	late := s.Now.Before(s.State.EndedAt)
+	return !owner || s.State.Status != InProgress && (s.State.Status != Interrupted || late)
 }
 
 // Begin returns the record of a loop that has none: it starts where its header
@@ -205,6 +212,9 @@ func Decide(s Snapshot) Decision {
 
 // own makes the session the loop's, at work.
 func (d *Decision) own(s Snapshot) {
+	if d.Next.Session != s.Session {
+		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
+	}
 	d.Next.Session, d.Next.Seen = s.Session, s.Now
 	d.Next.Status, d.Next.ExitReason, d.Next.Needs, d.Next.EndedAt = InProgress, "", "", time.Time{}
 	if d.Next.StartedAt.IsZero() {
@@ -212,15 +222,21 @@ func (d *Decision) own(s Snapshot) {
 	}
 }
 
-// unseen is after how long without a sign an owner is no longer waited for.
+// unseen is after how long without a sign an owner is no longer waited for,
+// where its process is not known.
 const unseen = time.Hour
 
 // prompt answers a prompt that names the loop, or one in the session that was
 // interrupted. An owner that is alive keeps its loop.
 func (d Decision) prompt(s Snapshot, stopped Status) Decision {
-	alive := s.OwnerAlive && s.Now.Sub(s.State.Seen) < unseen
-	switch s.State.Status {
-	case InProgress, "":
+	alive := s.OwnerAlive && (s.State.SessionPID > 0 || s.Now.Sub(s.State.Seen).Abs() < unseen)
+	status := s.State.Status
+	if s.State.Schema == 0 {
+		status = parseStatus(s.Header.Status)
+		d.From.Status = status
+	}
+	switch status {
+	case InProgress:
 		if s.State.Session != "" && s.State.Session != s.Session && alive {
 			d.Verdict = Refuse
 			return d
@@ -231,11 +247,12 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 		return d
 	}
 	if stopped != InProgress {
-		d.Verdict = Refuse
-		return d
+		return d.end(s, stopped, ByPerson)
 	}
 	d.own(s)
-	d.Verdict = Take
+	if d.Verdict = Take; !s.Marked && status == InProgress {
+		d.Verdict = Note
+	}
 	d.face()
 	return d
 }
@@ -244,6 +261,8 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 // nothing of the loop.
 func (d Decision) release() Decision {
 	d.Verdict, d.Next.Session, d.Next.SessionPID = Release, "", 0
+	d.Next.Bind = BindPrompt // or the next session that stops would have it
+	d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
 	d.face()
 	return d
 }
@@ -273,7 +292,7 @@ func (d *Decision) waits(s Snapshot) bool {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
 		return false
 	}
-	if d.Next.WaitingSince.IsZero() {
+	if d.Next.WaitingSince.IsZero() || d.Next.WaitingSince.After(s.Now) {
 		d.Next.WaitingSince = s.Now
 	}
 	if s.Now.Sub(d.Next.WaitingSince) >= s.Limits.MaxWait {

@@ -73,8 +73,17 @@ func TestDecide(t *testing.T) {
 		{"owner unseen for an hour", func(s *Snapshot) {
 			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", true, now.Add(-time.Hour)
 		}, "take"},
+		{"owner unseen for an hour, but its process lives", func(s *Snapshot) {
+			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen, s.State.SessionPID = PromptSubmit, true, "t", true, now.Add(-9*time.Hour), 7
+		}, "refuse"},
+		{"a prompt of the owner's new process", func(s *Snapshot) { s.Event, s.Client, s.State.SessionPID = PromptSubmit, 8, 7 }, "note"},
+		{"no record, and the header says it is over, its prompt", func(s *Snapshot) {
+			s.Event, s.Marked, s.State, s.Header.Status = PromptSubmit, true, State{}, "CANCELLED"
+		}, "refuse"},
+		{"session ended in a second client", func(s *Snapshot) { s.Event, s.OwnerAlive, s.Client, s.State.SessionPID = SessionEnd, true, 8, 7 }, "pass"},
+		{"a stop from before the session ended", func(s *Snapshot) { s.State.Status, s.State.EndedAt = Interrupted, now.Add(time.Second) }, "pass"},
 		{"owner gone", func(s *Snapshot) { s.Event, s.Marked, s.Session, s.State.Seen = PromptSubmit, true, "t", now }, "take"},
-		{"its prompt, paused in the header", func(s *Snapshot) { s.Event, s.Marked, s.Header.Status = PromptSubmit, true, "PAUSED" }, "refuse"},
+		{"its prompt, paused in the header", func(s *Snapshot) { s.Event, s.Marked, s.Header.Status = PromptSubmit, true, "PAUSED" }, "end PAUSED by_person"},
 		{"its prompt, over", func(s *Snapshot) { s.Event, s.Marked, s.State.Status = PromptSubmit, true, ReachedLimit }, "refuse"},
 		{"its prompt, interrupted elsewhere", func(s *Snapshot) {
 			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", Interrupted, true, now
@@ -134,6 +143,7 @@ func TestDecide(t *testing.T) {
 		}, "wait 4"},
 		{"for longer than max_wait", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.State.WaitingSince = now.Add(-time.Hour) }, "continue 5 c"},
 		{"max_wait is 0", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.Limits.MaxWait = 0 }, "continue 5 c"},
+		{"since a time to come", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.State.WaitingSince = now.Add(48 * time.Hour) }, "wait 4"},
 		{"nothing runs any more", func(s *Snapshot) { s.State.WaitingSince = now.Add(-2 * time.Hour) }, "continue 5 c"},
 		{"cancelled while waiting", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.CancelFile = true }, "end CANCELLED by_person"},
 		{"blocked while waiting", func(s *Snapshot) { s.Running = []string{"1 subagent"}; s.Message = "<promise>BLOCKED</promise>" }, "end BLOCKED promise_blocked"},

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -107,18 +108,21 @@ func (w Where) bound(dir string) (*Loop, error) {
 	return l, l.Check()
 }
 
-// Marker begins the line of a prompt that names a loop, by its folder below the
-// project's root: "ralph-loop: .claude/data/ralph-loops/checkout".
+// Marker begins the first line of a prompt that names a loop, by its folder below
+// the project's root: "ralph-loop: .claude/data/ralph-loops/checkout".
 const Marker = "ralph-loop: "
 
 // Marked returns the loop that a prompt names, nil where it names none.
 func (w Where) Marked(prompt string) (*Loop, error) {
-	for line := range strings.SplitSeq(prompt, "\n") {
-		if path, ok := strings.CutPrefix(strings.TrimSpace(line), Marker); ok {
-			return w.Named(filepath.Base(filepath.FromSlash(path)))
-		}
+	line, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(prompt, "\ufeff"), "\r\n"), "\n")
+	folder, ok := strings.CutPrefix(strings.TrimSpace(line), Marker)
+	if !ok || path.Dir(folder) != filepath.ToSlash(Below) {
+		return nil, nil
 	}
-	return nil, nil
+	if name := path.Base(folder); name != current {
+		return w.Named(name)
+	}
+	return w.Current()
 }
 
 // Own returns the loop that the session works, nil where there is none.
@@ -346,7 +350,15 @@ func (w Where) All() ([]*Loop, error) {
 			if err == nil {
 				return w.folders(filepath.Join(dir, Below), entries)
 			}
-			if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == w.Home || filepath.Dir(dir) == dir {
+			git, err := os.Lstat(filepath.Join(dir, ".git"))
+			if err == nil {
+				if main := mainTree(dir, git); main != "" {
+					if entries, err := os.ReadDir(filepath.Join(main, Below)); err == nil {
+						return w.folders(filepath.Join(main, Below), entries)
+					}
+				}
+			}
+			if err == nil || dir == w.Home || filepath.Dir(dir) == dir {
 				break
 			}
 		}

@@ -30,5 +30,5 @@ func Alive(pid int, start string) bool {
 		return false
 	}
 	now := Start(pid)
-	return start == "" || now == "" || now == start
+	return now != "dead" && (start == "" || now == "" || now == start)
 }

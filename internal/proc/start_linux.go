@@ -16,6 +16,9 @@ func Start(pid int) string {
 	// The name, in parentheses, may hold spaces and parentheses. Behind it the
 	// start time is the 20th field (the 22nd of the line, proc_pid_stat(5)).
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) > 0 && (fields[0][0] == 'Z' || fields[0][0] == 'X') {
+		return "dead" // but not yet waited for
+	}
 	if len(fields) < 20 {
 		return ""
 	}
