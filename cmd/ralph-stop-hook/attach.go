@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -19,15 +20,10 @@ func attachCommand() *cobra.Command {
 		Use:   "attach [NAME] [--session ID]",
 		Short: "Give a loop to a session, as its prompt would",
 		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			if !loopdir.ValidSession(session) {
 				return &usageError{errors.New("which session? inside Claude Code it is the one that asks; elsewhere say --session ID")}
 			}
-			s, err := openLoop(args)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
 			var refused error
 			next, err := change(s, "attach", func(l loaded, next *decide.State) error {
 				// The same question as a prompt's, so the same answer.
@@ -45,9 +41,9 @@ func attachCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: session %s works it now, at iteration %d\n", plain.Line(s.Name, 100), session, next.Iteration)
+			fmt.Fprintf(w, "%s: session %s works it now, at iteration %d\n", plain.Line(s.Name, 100), session, next.Iteration)
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&session, "session", os.Getenv("CLAUDE_CODE_SESSION_ID"), "the session's id")
 	return cmd
@@ -58,12 +54,7 @@ func detachCommand() *cobra.Command {
 		Use:   "detach [NAME]",
 		Short: "Take a loop from its session; it waits for its prompt, or for attach",
 		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := openLoop(args)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			was := ""
 			if _, err := change(s, "detach", func(_ loaded, next *decide.State) error {
 				was, next.Session, next.SessionPID, next.ClientStart = next.Session, "", 0, ""
@@ -73,8 +64,8 @@ func detachCommand() *cobra.Command {
 			}); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: no session works it now (it was %s)\n", plain.Line(s.Name, 100), plain.Line(orElse(was, "none"), 80))
+			fmt.Fprintf(w, "%s: no session works it now (it was %s)\n", plain.Line(s.Name, 100), plain.Line(orElse(was, "none"), 80))
 			return nil
-		},
+		}),
 	}
 }

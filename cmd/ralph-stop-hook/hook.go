@@ -205,99 +205,6 @@ func (h *hook) sendLast(s *loopdir.Store) {
 	}
 }
 
-// where is what the search for the event's loop starts from.
-func (h *hook) where() (loopdir.Where, error) {
-	cwd := h.event.Cwd
-	if cwd == "" {
-		cwd, _ = os.Getwd() // without one, the host's project has to do
-	}
-	home, _ := os.UserHomeDir() // without one, the repository's root bounds the search
-	state, err := loopdir.StateDir(os.Getenv)
-	return loopdir.Where{
-		StateDir: state, LoopDir: h.loopDir, Session: h.event.SessionID,
-		ProjectDir: os.Getenv("CLAUDE_PROJECT_DIR"), Cwd: cwd, Home: filepath.Clean(home),
-	}, err
-}
-
-// findOwn returns the loop that the session works, open.
-func (h *hook) findOwn() (*loopdir.Store, loaded, error) {
-	w, stateErr := h.where()
-	l, err := w.Own()
-	if l == nil && err == nil && h.event.Name != decide.PromptSubmit {
-		l, err = loopdir.Find(w) // where no file could be written for the session
-	}
-	if l == nil || err != nil || stateErr != nil {
-		return nil, loaded{}, err
-	}
-	return h.open(l)
-}
-
-// findMarked returns the loop that a person's prompt names, or the session's own.
-func (h *hook) findMarked() (*loopdir.Store, loaded, error) {
-	if !h.event.Typed() {
-		return nil, loaded{}, nil
-	}
-	w, stateErr := h.where()
-	l, err := w.Marked(h.event.Prompt)
-	if err != nil || l == nil {
-		if err != nil {
-			return nil, loaded{}, err
-		}
-		return h.findOwn()
-	}
-	if stateErr != nil {
-		return nil, loaded{}, stateErr
-	}
-	h.marked = true
-	return h.open(l)
-}
-
-// open opens a loop, with what a bystander is known by.
-func (h *hook) open(l *loopdir.Loop) (*loopdir.Store, loaded, error) {
-	store, err := l.Open()
-	if err != nil {
-		return nil, loaded{}, err
-	}
-	peeked, err := peek(store, h.event, h.begin)
-	peeked.snap.Marked = h.marked
-	if err != nil {
-		if l.Bound {
-			h.store = store // ours for certain: its trouble is an ending
-		} else {
-			store.Close()
-		}
-		return nil, loaded{}, err
-	}
-	return store, peeked, nil
-}
-
-// find returns the stop's loop. A session whose own loop is over may work the
-// one of `current`.
-func (h *hook) find() (*loopdir.Store, loaded, error) {
-	w, stateErr := h.where()
-	l, err := loopdir.Find(w)
-	for {
-		if l == nil || err != nil {
-			return nil, loaded{}, err
-		}
-		if stateErr != nil {
-			return nil, loaded{}, stateErr
-		}
-		store, peeked, err := h.open(l)
-		if err != nil {
-			return nil, loaded{}, err
-		}
-		if state := peeked.snap.State; l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused && state.Status != decide.Interrupted {
-			if other, err := w.Current(); err == nil && other != nil && other.Dir != l.Dir {
-				store.Close()
-				l = other
-				continue
-			}
-		}
-		return store, peeked, nil
-	}
-}
-
 // testOnlyDecide lets a test put a bug where the decision is.
 var testOnlyDecide = decide.Decide
 
@@ -384,29 +291,6 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 		ListDigest: d.Next.ListDigest, DurationMS: time.Since(h.begin).Milliseconds(),
 	})
 	return nil
-}
-
-// leaveOther lets go of the loop that the session worked before it took this
-// one. It holds no other lock meanwhile.
-func (h *hook) leaveOther() {
-	if h.left == nil || h.left.Dir == h.store.Dir {
-		return
-	}
-	s, err := h.left.Open()
-	if err != nil {
-		return
-	}
-	defer s.Close()
-	unlock, err := s.Lock(lockWait)
-	if err != nil {
-		return
-	}
-	defer unlock()
-	if state, err := s.State(); err == nil && state.Session == h.event.SessionID {
-		state.Session, state.SessionPID, state.Bind = "", 0, decide.BindPrompt
-		state.WaitingSince, state.WaitingFor = time.Time{}, ""
-		_ = s.SaveState(state) // it still finds its owner by the prompt, later
-	}
 }
 
 // iterationEntry is a line of iterations.jsonl.

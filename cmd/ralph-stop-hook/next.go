@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 func nextCommand() *cobra.Command {
@@ -16,12 +18,7 @@ func nextCommand() *cobra.Command {
 		Use:   "next [NAME]",
 		Short: "Show what the agent would be told now",
 		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := openLoop(args)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			l, err := load(s, hookio.Event{Name: decide.Stop, SessionID: "next"}, time.Now())
 			if err != nil {
 				return err
@@ -38,15 +35,15 @@ func nextCommand() *cobra.Command {
 			case decide.Pass:
 				return fmt.Errorf("nothing: the loop is over: %s (%s)", l.snap.State.Status, l.snap.State.ExitReason)
 			case decide.Continue:
-				fmt.Fprint(cmd.OutOrStdout(), wordsPrompt(l, d))
+				fmt.Fprint(w, wordsPrompt(l, d))
 				return nil
 			}
 			answer := wordsAnswer(l, d)
 			if answer.Message == "" {
 				return errors.New("nothing")
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), answer.Message)
+			fmt.Fprintln(w, answer.Message)
 			return nil
-		},
+		}),
 	}
 }

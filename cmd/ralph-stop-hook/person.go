@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -47,12 +48,7 @@ func cancelCommand() *cobra.Command {
 		Use:   "cancel [NAME]",
 		Short: "End a loop; only resume brings it back",
 		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := openLoop(args)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			// The word is left first, without the lock: it holds even if
 			// nothing else can be written.
 			if err := s.AskCancel(); err != nil {
@@ -74,16 +70,16 @@ func cancelCommand() *cobra.Command {
 				return nil
 			})
 			if err != nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: cancelled; the next stop ends it\n", plain.Line(s.Name, 100))
+				fmt.Fprintf(w, "%s: cancelled; the next stop ends it\n", plain.Line(s.Name, 100))
 				return fmt.Errorf("the loop's own files could not be brought up to date: %w", err)
 			}
 			if over {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s is over already: %s (%s)\n", plain.Line(s.Name, 100), next.Status, next.ExitReason)
+				fmt.Fprintf(w, "%s is over already: %s (%s)\n", plain.Line(s.Name, 100), next.Status, next.ExitReason)
 				return nil
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", plain.Line(s.Name, 100), next.Iteration)
+			fmt.Fprintf(w, "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", plain.Line(s.Name, 100), next.Iteration)
 			return nil
-		},
+		}),
 	}
 }
 
@@ -92,12 +88,7 @@ func pauseCommand() *cobra.Command {
 		Use:   "pause [NAME]",
 		Short: "Let the next stop be allowed; resume goes on",
 		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := openLoop(args)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			next, err := change(s, "pause", func(_ loaded, next *decide.State) error {
 				if next.Status != decide.InProgress && next.Status != decide.Interrupted {
 					return fmt.Errorf("the loop is over already: %s (%s)", next.Status, next.ExitReason)
@@ -109,9 +100,9 @@ func pauseCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: paused at iteration %d; 'ralph-stop-hook resume' goes on\n", plain.Line(s.Name, 100), next.Iteration)
+			fmt.Fprintf(w, "%s: paused at iteration %d; 'ralph-stop-hook resume' goes on\n", plain.Line(s.Name, 100), next.Iteration)
 			return nil
-		},
+		}),
 	}
 }
 

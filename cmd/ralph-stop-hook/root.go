@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -153,6 +154,18 @@ func openLoop(args []string) (*loopdir.Store, error) {
 		return nil, err
 	}
 	return l.Open()
+}
+
+// onLoop makes a verb of what is to be done with the loop that its arguments name.
+func onLoop(do func(w io.Writer, s *loopdir.Store) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := openLoop(args)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return do(cmd.OutOrStdout(), s)
+	}
 }
 
 var errNoLoop = errors.New("no loop in this project; 'ralph-stop-hook init' makes one")

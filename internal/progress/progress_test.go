@@ -66,7 +66,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		h := Header{Status: clean(status), Iteration: abs(iteration) % 1e9, MaxIterations: abs(limit) % 1e9, Feature: clean(feature)}
 		if h.Status == "" {
-			t.Skip()
+			return
 		}
 		got := Edit([]byte(in), h)
 		if p := Parse(got); p != h {
