@@ -24,15 +24,17 @@ func attachCommand() *cobra.Command {
 			if !loopdir.ValidSession(session) {
 				return &usageError{errors.New("which session? inside Claude Code it is the one that asks; elsewhere say --session ID")}
 			}
-			var refused error
 			next, err := change(s, "attach", func(l loaded, next *decide.State) error {
 				// The same question as a prompt's, so the same answer.
 				l.snap.Event, l.snap.Session, l.snap.Marked = decide.PromptSubmit, session, true
 				l.snap.Now = time.Now()
 				d := decide.Decide(l.snap)
-				if d.Verdict != decide.Take {
-					refused = errors.New(wordsRefuse(l, d))
-					return refused
+				switch d.Verdict {
+				case decide.Take:
+				case decide.End:
+					return fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", d.Next.Status)
+				default:
+					return errors.New(wordsRefuse(l, d))
 				}
 				*next = d.Next
 				next.SessionPID, next.ClientStart = client()
@@ -57,9 +59,8 @@ func detachCommand() *cobra.Command {
 		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			was := ""
 			if _, err := change(s, "detach", func(_ loaded, next *decide.State) error {
-				was, next.Session, next.SessionPID, next.ClientStart = next.Session, "", 0, ""
-				// Whoever stops first would have it back at once.
-				next.Bind = decide.BindPrompt
+				was = next.Session
+				next.Release()
 				return nil
 			}); err != nil {
 				return err

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -43,13 +42,12 @@ func (h *hook) findMarked() (*loopdir.Store, loaded, error) {
 	}
 	w, stateErr := h.where()
 	l, err := w.Marked(h.event.Prompt)
-	if err != nil || l == nil {
-		if err != nil {
-			return nil, loaded{}, err
-		}
+	switch {
+	case err != nil:
+		return nil, loaded{}, err
+	case l == nil:
 		return h.findOwn()
-	}
-	if stateErr != nil {
+	case stateErr != nil:
 		return nil, loaded{}, stateErr
 	}
 	h.marked = true
@@ -119,8 +117,7 @@ func (h *hook) leaveOther() {
 	}
 	defer unlock()
 	if state, err := s.State(); err == nil && state.Session == h.event.SessionID {
-		state.Session, state.SessionPID, state.Bind = "", 0, decide.BindPrompt
-		state.WaitingSince, state.WaitingFor = time.Time{}, ""
+		state.Release()
 		_ = s.SaveState(state) // it still finds its owner by the prompt, later
 	}
 }

@@ -159,7 +159,7 @@ func Decide(s Snapshot) Decision {
 	switch {
 	case s.Event == PromptSubmit:
 		return d.prompt(s, stopped)
-	case stopped == Paused || stopped == Cancelled:
+	case stopped != InProgress:
 		return d.end(s, stopped, ByPerson)
 	case s.Event == SessionEnd && s.Reason == "clear":
 		return d.release()
@@ -260,9 +260,8 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 // release lets the loop go: after /clear the session has another id, and knows
 // nothing of the loop.
 func (d Decision) release() Decision {
-	d.Verdict, d.Next.Session, d.Next.SessionPID = Release, "", 0
-	d.Next.Bind = BindPrompt // or the next session that stops would have it
-	d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
+	d.Verdict = Release
+	d.Next.Release()
 	d.face()
 	return d
 }
@@ -281,7 +280,11 @@ func (d *Decision) readHeader(s Snapshot) Status {
 			d.Raised = asked
 		}
 	}
-	return parseStatus(s.Header.Status)
+	// Nothing else that stands there ends a loop: an agent may have written it.
+	if asked := parseStatus(s.Header.Status); asked == Paused || asked == Cancelled {
+		return asked
+	}
+	return InProgress
 }
 
 // waits makes the decision to wait while something runs in the background that

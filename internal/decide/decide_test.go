@@ -84,6 +84,11 @@ func TestDecide(t *testing.T) {
 		{"a stop from before the session ended", func(s *Snapshot) { s.State.Status, s.State.EndedAt = Interrupted, now.Add(time.Second) }, "pass"},
 		{"owner gone", func(s *Snapshot) { s.Event, s.Marked, s.Session, s.State.Seen = PromptSubmit, true, "t", now }, "take"},
 		{"its prompt, paused in the header", func(s *Snapshot) { s.Event, s.Marked, s.Header.Status = PromptSubmit, true, "PAUSED" }, "end PAUSED by_person"},
+		{"its prompt, the header claims the end, which nobody believes", func(s *Snapshot) { s.Event, s.Marked, s.Header.Status = PromptSubmit, true, "COMPLETE" }, "take"},
+		{"a prompt in the interrupted session, the header claims the end", func(s *Snapshot) {
+			s.Event, s.State.Status, s.Header.Status = PromptSubmit, Interrupted, "COMPLETE"
+		}, "take"},
+		{"session ended, the header claims the end", func(s *Snapshot) { s.Event, s.Reason, s.Header.Status = SessionEnd, "other", "COMPLETE" }, "end INTERRUPTED session_ended"},
 		{"its prompt, over", func(s *Snapshot) { s.Event, s.Marked, s.State.Status = PromptSubmit, true, ReachedLimit }, "refuse"},
 		{"its prompt, interrupted elsewhere", func(s *Snapshot) {
 			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", Interrupted, true, now

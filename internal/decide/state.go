@@ -137,6 +137,13 @@ type Notice struct {
 	SentAt      time.Time       `json:"sentAt,omitzero"`
 }
 
+// Release takes the loop from its session. It waits for its prompt, also where
+// it was bound to the first that stops: or the next one would have it at once.
+func (s *State) Release() {
+	s.Session, s.SessionPID, s.ClientStart, s.Bind = "", 0, "", BindPrompt
+	s.WaitingSince, s.WaitingFor = time.Time{}, ""
+}
+
 // Limit returns the number of iterations in force: what `extend` set, else
 // ralph.json, else the header the loop began with, else DefaultIterations; the
 // header may have lowered it since.
