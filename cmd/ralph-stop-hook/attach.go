@@ -34,7 +34,7 @@ func attachCommand() *cobra.Command {
 				case decide.End:
 					return fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", d.Next.Status)
 				default:
-					return errors.New(wordsRefuse(l, d))
+					return errors.New(wordsTell(l, d))
 				}
 				*next = d.Next
 				next.SessionPID, next.ClientStart = client()

@@ -10,11 +10,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -139,6 +142,10 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 		find = h.find
 	case decide.PromptSubmit:
 		find = h.findMarked
+	case decide.SessionStart:
+		if h.event.Reason == decide.Cleared {
+			find = h.findCleared
+		}
 	case decide.StopFailure, decide.SessionEnd:
 	default:
 		return silence, nil, nil
@@ -165,7 +172,7 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	if err != nil || d.Verdict == decide.Pass {
 		return silence, tidy, err
 	}
-	if d.Verdict == decide.Refuse {
+	if d.Verdict == decide.Tell {
 		return wordsAnswer(l, d), nil, nil
 	}
 	if err := h.commit(l, &d); err != nil {
@@ -182,14 +189,54 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	}
 	after = func() {
 		h.leaveOther()
-		if d.Next.Notice != nil && d.Verdict == decide.End {
-			send(l, *d.Next.Notice, h.onComplete, h.deadline())
+		switch {
+		case d.Verdict == decide.End && d.Next.Notice != nil:
+			h.tell(l, *d.Next.Notice)
+		case d.Verdict == decide.Continue:
+			h.tellIteration(l, d.Next.Iteration)
 		}
 	}
-	if h.event.Name == decide.StopFailure || h.event.Name == decide.SessionEnd {
+	if h.dying() {
 		return silence, after, nil // nobody reads an answer to these
 	}
-	return wordsAnswer(l, d), after, nil
+	answer := wordsAnswer(l, d)
+	answer.Softly = l.config.Continue == config.ContinueContext || l.config.Continue == config.ContinueAuto && h.event.PromptID != ""
+	return answer, after, nil
+}
+
+// dying tells whether the host is about to end, and may take this process with it.
+func (h *hook) dying() bool {
+	return h.event.Name == decide.StopFailure || h.event.Name == decide.SessionEnd
+}
+
+// tell sees to it that the notifiers hear of an ending: by a process of its own
+// where this one may be killed meanwhile or has not the time.
+func (h *hook) tell(l loaded, notice decide.Notice) {
+	if need := total(notifiers(l.config, h.onComplete, exitCode(&notice))); h.dying() || need > time.Until(h.deadline()) {
+		done, err := sendApart(l, h.onComplete, "--from", strconv.Itoa(os.Getpid()))
+		if err == nil && !h.dying() {
+			return
+		}
+		if err == nil {
+			select {
+			case <-done:
+			case <-time.After(time.Until(h.deadline())):
+				return
+			}
+			if state, err := l.State(); err != nil || state.Notice == nil || state.Notice.SenderPID != os.Getpid() || !state.Notice.SentAt.IsZero() {
+				return
+			}
+			// It died before it took the notice over.
+		}
+	}
+	send(l, notice, h.onComplete, h.deadline())
+}
+
+// tellIteration has those told that want to hear of each iteration. Nobody waits.
+func (h *hook) tellIteration(l loaded, iteration int) {
+	if len(iterationNotifiers(l.config)) > 0 {
+		_, _ = sendApart(l, "", "--iteration", strconv.Itoa(iteration)) // or it is not told
+	}
 }
 
 // sendLast sees to it that the last ending is told. At a session's end there
@@ -215,7 +262,7 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 	for {
 		if h.unlock == nil {
 			wait := lockWait
-			if h.event.Name == decide.SessionEnd || h.event.Name == decide.StopFailure {
+			if h.dying() {
 				wait = time.Until(h.deadline()) // no later event would make up for it
 			}
 			if h.unlock, err = h.store.Lock(wait); err != nil {
@@ -226,7 +273,10 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 			return l, d, err
 		}
 		l.snap.Tree, l.snap.Marked = fingerprint, h.marked
-		d = testOnlyDecide(l.snap)
+		if d = testOnlyDecide(l.snap); d.Verdict == decide.NeedTail {
+			l.look(h.event)
+			d = testOnlyDecide(l.snap)
+		}
 		if d.Verdict != decide.NeedTree {
 			return l, d, nil
 		}
@@ -263,7 +313,7 @@ func treeExcept(l *loopdir.Loop) string {
 func (h *hook) commit(l loaded, d *decide.Decision) error {
 	s := h.store
 	d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath()
-	if d.Next.Session != "" {
+	if d.Next.Session != "" && d.Verdict != decide.End {
 		d.Next.SessionPID, d.Next.ClientStart = client()
 	}
 	if d.Next.Session != "" && l.snap.State.Session != d.Next.Session {
@@ -288,23 +338,23 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 	s.Log(wordsLog(h.begin, *d), iterationEntry{
 		Time: h.begin.UTC().Truncate(time.Millisecond), Session: d.Next.Session, Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,
 		Feature: plain.Line(d.Next.Feature, 80), Iteration: d.Next.Iteration, Attempts: d.Next.Attempts,
-		ListDigest: d.Next.ListDigest, DurationMS: time.Since(h.begin).Milliseconds(),
+		Fingerprint: strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, "."), DurationMS: time.Since(h.begin).Milliseconds(),
 	})
 	return nil
 }
 
 // iterationEntry is a line of iterations.jsonl.
 type iterationEntry struct {
-	Time       time.Time      `json:"time"`
-	Session    string         `json:"session"`
-	Event      string         `json:"event"`
-	Verdict    decide.Verdict `json:"verdict"`
-	Reason     string         `json:"reason"`
-	Feature    string         `json:"feature"`
-	Iteration  int            `json:"iteration"`
-	Attempts   int            `json:"attempts"`
-	ListDigest string         `json:"listDigest"`
-	DurationMS int64          `json:"durationMs"`
+	Time        time.Time      `json:"time"`
+	Session     string         `json:"session"`
+	Event       string         `json:"event"`
+	Verdict     decide.Verdict `json:"verdict"`
+	Reason      string         `json:"reason"`
+	Feature     string         `json:"feature"`
+	Iteration   int            `json:"iteration"`
+	Attempts    int            `json:"attempts"`
+	Fingerprint string         `json:"fingerprint"` // of the list's states; of the tree too where they did not change
+	DurationMS  int64          `json:"durationMs"`
 }
 
 // giveUp is the answer where the loop cannot go on and the record cannot say

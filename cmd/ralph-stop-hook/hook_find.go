@@ -54,6 +54,29 @@ func (h *hook) findMarked() (*loopdir.Store, loaded, error) {
 	return h.open(l)
 }
 
+// findCleared returns the loop whose session the host's process worked before
+// its /clear, which gave it another id.
+func (h *hook) findCleared() (*loopdir.Store, loaded, error) {
+	w, err := h.where()
+	if err != nil {
+		return nil, loaded{}, nil
+	}
+	loops, err := w.All()
+	for _, l := range loops {
+		if l.Check() != nil {
+			continue // its own events say so
+		}
+		store, peeked, err := h.open(l)
+		if err == nil && !decide.Bystander(peeked.snap) {
+			return store, peeked, nil
+		}
+		if store != nil {
+			store.Close()
+		}
+	}
+	return nil, loaded{}, err
+}
+
 // open opens a loop, with what a bystander is known by.
 func (h *hook) open(l *loopdir.Loop) (*loopdir.Store, loaded, error) {
 	store, err := l.Open()

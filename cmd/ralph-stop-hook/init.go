@@ -119,8 +119,8 @@ func (i *initialiser) check() error {
 	if err := loopdir.CheckName(i.name); err != nil {
 		return &usageError{fmt.Errorf("%w; say another one: ralph-stop-hook init NAME", err)}
 	}
-	if err := checkIterations(i.iterations); err != nil {
-		return err
+	if i.iterations < 1 || i.iterations > config.MaxCount {
+		return errIterations
 	}
 	for _, c := range i.onComplete {
 		if strings.TrimSpace(c) == "" {

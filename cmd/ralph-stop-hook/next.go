@@ -28,7 +28,7 @@ func nextCommand() *cobra.Command {
 				l.snap.Session = l.snap.State.Session
 			}
 			l.snap.State.Session, l.snap.State.Bind, l.snap.Bind, l.snap.FreshClone = l.snap.Session, "", "", false
-			l.snap.Tree = "next"
+			l.snap.Tree, l.snap.Tail = "next", &decide.Tail{}
 			d := decide.Decide(l.snap)
 			d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath()
 			switch d.Verdict {

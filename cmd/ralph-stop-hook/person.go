@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -34,7 +35,7 @@ func change(s *loopdir.Store, verb string, edit func(l loaded, next *decide.Stat
 	}
 	// Nothing but the new header is ours, so that a person may put it back to
 	// what it was before this verb, and be heard.
-	next.Header = decide.Face(next, next.Limit(l.config.Limits))
+	next.Header = decide.Face(next, next.Limit(l.snap.Limits))
 	next.Before = next.Header
 	if err := s.Commit(next); err != nil {
 		return decide.State{}, err
@@ -115,52 +116,71 @@ func resumeCommand() *cobra.Command {
 			if err := personOnly(); err != nil {
 				return err
 			}
-			return revive(cmd, args, "resume", func(l loaded, next *decide.State) error {
-				if limit := next.Limit(l.config.Limits); next.Iteration >= limit {
-					return fmt.Errorf("%d of %d iterations are used up; give it more: ralph-stop-hook extend --max-iterations %d", next.Iteration, limit, next.Iteration+decide.DefaultIterations)
-				}
-				return nil
-			})
+			return revive(cmd, args, "resume", func(loaded, *decide.State) error { return nil })
 		},
 	}
 }
 
 func extendCommand() *cobra.Command {
-	var limit int
+	var iterations int
+	var deadline time.Duration
 	cmd := &cobra.Command{
-		Use:   "extend [NAME] --max-iterations N",
-		Short: "Raise the limit of a loop, and take it up again if it had reached it",
+		Use:   "extend [NAME] [--max-iterations N] [--deadline T]",
+		Short: "Raise a limit of a loop, and take it up again if it had reached it",
 		Args:  maxArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkIterations(limit); err != nil {
-				return err
+			set := cmd.Flags().Changed
+			switch {
+			case !set("max-iterations") && !set("deadline"):
+				return &usageError{errors.New("extend what? say --max-iterations N or --deadline T")}
+			case set("max-iterations") && (iterations < 1 || iterations > config.MaxCount):
+				return errIterations
+			case set("deadline") && deadline <= 0:
+				return &usageError{errors.New("--deadline must be a duration of more than 0, such as 12h")}
 			}
 			if err := personOnly(); err != nil {
 				return err
 			}
 			return revive(cmd, args, "extend", func(_ loaded, next *decide.State) error {
-				if next.Iteration >= limit {
-					return fmt.Errorf("the loop is at iteration %d already; want a larger --max-iterations", next.Iteration)
+				if set("max-iterations") {
+					next.Extended, next.Lowered = iterations, 0
 				}
-				next.Extended, next.Lowered = limit, 0
+				if set("deadline") {
+					next.ExtendedDeadline = deadline
+				}
 				return nil
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "max-iterations", 0, "the iterations that the loop may have in all")
+	cmd.Flags().IntVar(&iterations, "max-iterations", 0, "the iterations that the loop may have in all")
+	cmd.Flags().DurationVar(&deadline, "deadline", 0, "the time that it may take in all, from when it began, such as 12h")
 	return cmd
 }
 
-// checkIterations refuses a --max-iterations that ralph.json could not hold.
-func checkIterations(n int) error {
-	if n < 1 || n > config.MaxCount {
-		return &usageError{fmt.Errorf("--max-iterations must be from 1 to %d", config.MaxCount)}
+// usedUp refuses to go on where that would end at the next stop.
+func usedUp(l loaded, next *decide.State) error {
+	limits, now := l.snap.Limits, time.Now()
+	if limit := next.Limit(limits); next.Iteration >= limit {
+		if ceiling := limits.CeilingIterations; ceiling > 0 && next.Iteration >= ceiling {
+			return fmt.Errorf("%d iterations are used up, and your own ceiling for all loops is %d", next.Iteration, ceiling)
+		}
+		return fmt.Errorf("%d of %d iterations are used up; give it more: ralph-stop-hook extend --max-iterations %d", next.Iteration, limit, next.Iteration+decide.DefaultIterations)
+	}
+	if next.Late(limits, now) {
+		ran := now.Sub(next.StartedAt)
+		if ceiling := limits.CeilingDeadline; ceiling > 0 && ran >= ceiling {
+			return fmt.Errorf("the loop began %v ago, and your own ceiling for all loops is %v", ran.Round(time.Second), ceiling)
+		}
+		return fmt.Errorf("the loop began %v ago and may take %v; give it more: ralph-stop-hook extend --deadline %v", ran.Round(time.Second), next.Deadline(limits), (ran + next.Deadline(limits)).Round(time.Minute))
 	}
 	return nil
 }
 
-// revive puts a loop back to work, after check agreed.
-func revive(cmd *cobra.Command, args []string, verb string, check func(loaded, *decide.State) error) error {
+// errIterations refuses a --max-iterations that ralph.json could not hold.
+var errIterations = &usageError{fmt.Errorf("--max-iterations must be from 1 to %d", config.MaxCount)}
+
+// revive puts a loop back to work, after edit changed its limits.
+func revive(cmd *cobra.Command, args []string, verb string, edit func(loaded, *decide.State) error) error {
 	s, err := openLoop(args)
 	if err != nil {
 		return err
@@ -169,7 +189,10 @@ func revive(cmd *cobra.Command, args []string, verb string, check func(loaded, *
 	// An ending that is still to be told is told before it is undone.
 	sendDue(s, "", time.Now().Add(defaultTimeout))
 	next, err := change(s, verb, func(l loaded, next *decide.State) error {
-		if err := check(l, next); err != nil {
+		if err := edit(l, next); err != nil {
+			return err
+		}
+		if err := usedUp(l, next); err != nil {
 			return err
 		}
 		if _, open := l.snap.List.Next(); l.snap.List.Err == nil && !open {
@@ -179,6 +202,7 @@ func revive(cmd *cobra.Command, args []string, verb string, check func(loaded, *
 			return err
 		}
 		next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
+		next.RetryAt, next.SessionPassed, next.Blocks = time.Time{}, 0, nil
 		next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
 		// A first stop would not take it from an owner that is gone; a prompt does.
 		if next.Bind != decide.BindPrompt && next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart) {

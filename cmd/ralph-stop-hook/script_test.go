@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
@@ -92,6 +93,8 @@ func TestScripts(t *testing.T) {
 			"loopkey": loopkeyCommand,
 			"replace": replaceCommand,
 			"append":  appendCommand,
+			"ago":     agoCommand,
+			"await":   awaitCommand,
 		},
 	})
 }
@@ -276,4 +279,33 @@ func appendCommand(ts *testscript.TestScript, neg bool, args []string) {
 	_, err = f.WriteString(args[1] + "\n")
 	ts.Check(err)
 	ts.Check(f.Close())
+}
+
+// agoCommand: ago FIELD DURATION makes a time in the one loop's record lie so
+// long ago.
+func agoCommand(ts *testscript.TestScript, neg bool, args []string) {
+	loopkeyCommand(ts, false, nil)
+	path := filepath.Join(ts.Getenv("RECORD"), "state.json")
+	before, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	data, err := sjson.SetBytes([]byte(ts.ReadFile(path)), args[0], time.Now().Add(-before))
+	ts.Check(err)
+	ts.Check(os.WriteFile(path, data, 0o600))
+}
+
+// awaitCommand: await FILE N waits until a file has N lines: for what a process
+// does that nobody waits for.
+func awaitCommand(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	got := 0
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		data, _ := os.ReadFile(ts.MkAbs(args[0])) // not there yet
+		if got = bytes.Count(data, []byte("\n")); got >= want {
+			break
+		}
+	}
+	if got != want {
+		ts.Fatalf("%s has %d lines, want %d", args[0], got, want)
+	}
 }

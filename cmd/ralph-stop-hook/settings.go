@@ -127,7 +127,7 @@ func (f settingsFile) merge() (e settingsEdit, err error) {
 		return e, fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
 	e.text = e.old
-	for _, event := range []string{decide.Stop, decide.StopFailure, decide.PromptSubmit, decide.SessionEnd} {
+	for _, event := range []string{decide.Stop, decide.StopFailure, decide.PromptSubmit, decide.SessionStart, decide.SessionEnd} {
 		var changed bool
 		if e.text, changed, err = settings.Merge(e.text, event, f.entry); err != nil {
 			break

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -26,6 +28,7 @@ func peek(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	l := loaded{Store: s, snap: decide.Snapshot{
 		Event: e.Name, Session: e.SessionID, Agent: e.AgentID, Mode: e.PermissionMode, Message: e.LastMessage,
 		Reason: e.Reason, Error: e.Error, Bound: s.Bound, Now: now,
+		Goal: e.Goal(), Active: e.StopHookActive, BlockCap: blockCap(),
 	}}
 	var err error
 	if l.snap.State, err = s.State(); err != nil {
@@ -78,9 +81,34 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	l.snap.LogIteration = s.LogIteration()
 	l.snap.CancelFile = s.CancelAsked()
 	l.snap.Limits = l.config.Limits
+	if text, path, err := loopdir.UserConfig(); text != nil || err != nil {
+		var ceilings decide.Limits
+		if err == nil {
+			ceilings, err = config.ParseCeilings(text)
+		}
+		if err != nil && l.snap.ConfigErr == nil {
+			l.snap.ConfigErr = fmt.Errorf("%s: %w", path, err)
+		}
+		l.snap.Limits = l.snap.Limits.Under(ceilings)
+	}
 	l.snap.Running = wordsRunning(e, l.config.WaitShells)
 	l.snap.List = s.List(l.listPath())
 	return l, nil
+}
+
+// look adds what a decision asked for of the transcript.
+func (l *loaded) look(e hookio.Event) {
+	tail := hookio.ParseTail(loopdir.Tail(e.Transcript, hookio.TailBytes), l.snap.Now)
+	l.snap.Tail, l.snap.RetryAt = &tail, hookio.RetryAt(e.LastMessage, l.snap.Now)
+}
+
+// blockCap is how many blocks in a row without a tool call the host honours.
+func blockCap() int {
+	const theirs = 8 // where nobody has set another, as measured with 2.1.329
+	if n, err := strconv.Atoi(os.Getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")); err == nil && n >= 0 {
+		return n
+	}
+	return theirs
 }
 
 // listPath is where the list of a loaded loop is.
@@ -101,4 +129,13 @@ func tracked(dir, name string) bool {
 	// 1 is git's no. A git that is missing, refuses to look or was stopped
 	// leaves it open, and then the loop is not ours to begin.
 	return r.ExitCode != 1
+}
+
+// client is the host's process and when it started, 0 where it does not say.
+func client() (pid int, start string) {
+	pid, err := strconv.Atoi(os.Getenv("CLAUDE_PID"))
+	if err != nil || pid <= 0 {
+		return 0, ""
+	}
+	return pid, proc.Start(pid)
 }

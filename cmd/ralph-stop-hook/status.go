@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -15,10 +16,11 @@ import (
 )
 
 func statusCommand() *cobra.Command {
-	var all, asJSON bool
+	var all, asJSON, send bool
 	cmd := &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Show how far a loop is",
+		Long:  statusHelp,
 		Args:  maxArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
@@ -30,22 +32,37 @@ func statusCommand() *cobra.Command {
 			}
 			views := make([]statusView, 0, len(loops))
 			for _, l := range loops {
-				view, err := viewLoop(l)
+				if send {
+					err = sendAllDue(l)
+				}
+				var view statusView
+				if err == nil {
+					view, err = viewLoop(l)
+				}
 				if err != nil && !all {
 					return err
 				}
 				if err != nil {
 					view = statusView{Name: plain.Line(l.Name, 100), Status: "UNKNOWN", Loop: plain.Line(l.Dir, 4096), Notes: []string{plain.Line(err.Error(), 500)}}
 				}
-				views = append(views, view)
+				views, err = append(views, view), nil
 			}
 			return showStatus(cmd.OutOrStdout(), views, asJSON, all)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "every loop of the project")
+	cmd.Flags().BoolVar(&all, "all", false, "every loop of the project; outside a project every loop of yours")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines; with --all an array")
+	cmd.Flags().BoolVar(&send, "send-due", false, "end loops whose client died, and send notices that were cut off; for cron")
 	return cmd
 }
+
+const statusHelp = `Show how far a loop is, what each limit leaves, and what it waits for.
+
+A client that died without a word leaves its loop IN_PROGRESS; status calls that
+stale. With --send-due such a loop ends INTERRUPTED, and every notice that was
+cut off is sent. A line for cron:
+
+  */10 * * * *  ralph-stop-hook status --all --send-due >/dev/null`
 
 func loopsFor(all bool, args []string) ([]*loopdir.Loop, error) {
 	w, err := where()
@@ -54,6 +71,9 @@ func loopsFor(all bool, args []string) ([]*loopdir.Loop, error) {
 	}
 	if all {
 		loops, err := w.All()
+		if err == nil && len(loops) == 0 {
+			loops, err = w.Known()
+		}
 		if err == nil && len(loops) == 0 {
 			err = errNoLoop
 		}
@@ -67,6 +87,44 @@ func loopsFor(all bool, args []string) ([]*loopdir.Loop, error) {
 	return []*loopdir.Loop{s.Loop}, nil
 }
 
+// sendAllDue ends a loop whose client died, as its session's end would have,
+// and sends what is due.
+func sendAllDue(l *loopdir.Loop) error {
+	if err := l.Check(); err != nil {
+		return err
+	}
+	s, err := l.Open()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	h := &hook{begin: time.Now(), timeout: defaultTimeout, onComplete: os.Getenv("RALPH_ON_COMPLETE"), store: s}
+	sendDue(s, h.onComplete, h.deadline())
+	got, err := peek(s, hookio.Event{}, h.begin)
+	if err != nil || !stale(got.snap) {
+		return err
+	}
+	h.event = hookio.Event{Name: decide.SessionEnd, SessionID: got.snap.State.Session}
+	defer h.release()
+	got, d, err := h.decide()
+	if err != nil || d.Verdict != decide.End {
+		return err
+	}
+	if err := h.commit(got, &d); err != nil {
+		return err
+	}
+	h.release()
+	if d.Next.Notice != nil {
+		h.tell(got, *d.Next.Notice)
+	}
+	return nil
+}
+
+// stale tells whether a loop's client died without a word.
+func stale(s decide.Snapshot) bool {
+	return s.State.Status == decide.InProgress && s.State.Session != "" && s.State.SessionPID > 0 && !s.OwnerAlive
+}
+
 // statusView is `status --json`.
 type statusView struct {
 	Name          string        `json:"name"`
@@ -78,7 +136,10 @@ type statusView struct {
 	Next          string        `json:"next"` // the feature to work on
 	List          string        `json:"list"`
 	Session       string        `json:"session"`
+	Stale         bool          `json:"stale"`  // its client died without a word
+	Limits        []limitView   `json:"limits"` // those that are on
 	Needs         string        `json:"needs"`
+	RetryAt       string        `json:"retryAt"` // when a limit will be lifted, where that is known
 	Waiting       *waiting      `json:"waiting"` // null: it is not
 	Loop          string        `json:"loop"`
 	Protected     bool          `json:"protected"` // the record is outside the project
@@ -86,6 +147,42 @@ type statusView struct {
 	EndedAt       *time.Time    `json:"endedAt"`
 	Notice        string        `json:"notice"` // of the last ending: "", "sent" or "pending"
 	Notes         []string      `json:"notes"`  // what a person should know
+}
+
+// limitView is one limit and what is left of it.
+type limitView struct {
+	Name  string `json:"name"` // as ralph.json has it
+	Limit int64  `json:"limit"`
+	Left  int64  `json:"left"`
+	Unit  string `json:"unit"` // iterations, seconds, stops, attempts, features or tokens
+}
+
+// limitsOf returns the limits in force, with what is left of each.
+func limitsOf(s decide.State, l decide.Limits, now time.Time) []limitView {
+	used := func(since time.Time) time.Duration {
+		if since.IsZero() {
+			return 0
+		}
+		return now.Sub(since).Truncate(time.Second)
+	}
+	all := []limitView{
+		{"max_iterations", int64(s.Limit(l)), int64(s.Iteration), "iterations"},
+		{"deadline", int64(s.Deadline(l).Seconds()), int64(used(s.StartedAt).Seconds()), "seconds"},
+		{"stagnation", int64(l.Stagnation), int64(s.Unchanged), "stops"},
+		{"feature_attempts", int64(l.FeatureAttempts), int64(s.Attempts), "attempts"},
+		{"iterations_per_hour", int64(l.IterationsPerHour), int64(len(s.LastHour(now))), "iterations"},
+		{"features_per_session", int64(l.FeaturesPerSession), int64(s.SessionPassed), "features"},
+		{"context_tokens", int64(l.ContextTokens), int64(s.Context), "tokens"},
+		{"max_wait", int64(l.MaxWait.Seconds()), int64(used(s.WaitingSince).Seconds()), "seconds"},
+	}
+	on := []limitView{}
+	for _, v := range all {
+		if v.Limit > 0 {
+			v.Left = max(0, v.Limit-v.Left)
+			on = append(on, v)
+		}
+	}
+	return on
 }
 
 // waiting is what a loop waits for.
@@ -131,8 +228,12 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 	}
 	v.Notes = append(v.Notes, wordsConfigNotes(got.config)...)
 	v.Status, v.ExitReason, v.Needs = state.Status, state.ExitReason, state.Needs
-	v.Iteration, v.MaxIterations = state.Iteration, state.Limit(got.config.Limits)
+	v.Iteration, v.MaxIterations = state.Iteration, state.Limit(got.snap.Limits)
 	v.Features, v.Session = counts(got.snap.List), state.Session
+	v.RetryAt, v.Limits = instant(state.RetryAt), limitsOf(state, got.snap.Limits, time.Now())
+	if v.Stale = stale(got.snap); v.Stale {
+		v.Notes = append(v.Notes, "stale: its client died without a word; resume that session, or give the loop's prompt to a new one; 'status --send-due' tells the notifiers")
+	}
 	if item, open := got.snap.List.Next(); open {
 		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+item.Title), 120)
 	}
@@ -145,7 +246,7 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 		}
 	}
 	if state.WaitingFor != "" {
-		v.Waiting = &waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(got.config.Limits.MaxWait)}
+		v.Waiting = &waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(got.snap.Limits.MaxWait)}
 	}
 	if n := state.Notice; n != nil {
 		v.Notice = "sent"
@@ -185,13 +286,20 @@ func showLoop(w io.Writer, v statusView) {
 	if v.ExitReason != "" {
 		fmt.Fprintf(w, " (%s)", v.ExitReason)
 	}
+	if v.Stale {
+		fmt.Fprint(w, ", stale")
+	}
 	fmt.Fprintln(w)
 	if v.MaxIterations > 0 {
 		row("features", fmt.Sprintf("%d of %d claimed, none checked", v.Features.Passed, v.Features.Total))
 		row("next", v.Next)
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
+		row("limits", wordsLeft(v))
 	}
 	row("needs", v.Needs)
+	if at, err := time.Parse(time.RFC3339, v.RetryAt); err == nil {
+		row("retry at", wordsClock(at))
+	}
 	if v.Waiting != nil {
 		row("waits for", fmt.Sprintf("%s since %s; a stop after %s is not let pass for it", v.Waiting.For, v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")))
 	}
@@ -204,4 +312,20 @@ func showLoop(w io.Writer, v statusView) {
 	for _, note := range v.Notes {
 		row("note", note)
 	}
+}
+
+// wordsLeft says what is left of the limits that have no row of their own.
+func wordsLeft(v statusView) string {
+	var left []string
+	for _, l := range v.Limits {
+		name := strings.ReplaceAll(l.Name, "_", " ")
+		switch {
+		case l.Name == "max_iterations" || l.Name == "max_wait":
+		case l.Unit == "seconds":
+			left = append(left, fmt.Sprintf("%s %v of %v left", name, time.Duration(l.Left)*time.Second, time.Duration(l.Limit)*time.Second))
+		default:
+			left = append(left, fmt.Sprintf("%s %d of %d left", name, l.Left, l.Limit))
+		}
+	}
+	return strings.Join(left, " · ")
 }

@@ -62,12 +62,17 @@ func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
 		return hookio.Answer{End: true, Message: wordsEnd(l, d.Next, d.Problem) + wordsNotes(l, d)}
 	}
 	switch d.Verdict {
-	case decide.Release, decide.Note:
+	case decide.Release:
+		return hookio.Answer{}
+	case decide.Note:
+		if d.Rival {
+			return hookio.Answer{Message: "ralph: iteration " + fmt.Sprintf("%d/%d", d.Next.Iteration, d.Limit) + wordsRival}
+		}
 		return hookio.Answer{}
 	case decide.Take:
 		return wordsTake(l, d)
-	case decide.Refuse:
-		return hookio.Answer{Message: wordsRefuse(l, d)}
+	case decide.Tell:
+		return hookio.Answer{Message: wordsTell(l, d)}
 	}
 	if d.Verdict == decide.Wait {
 		return hookio.Answer{Message: fmt.Sprintf("ralph: waiting for %s · iteration %d/%d", d.Next.WaitingFor, d.Next.Iteration, d.Limit) + wordsNotes(l, d)}
@@ -90,6 +95,9 @@ func wordsTake(l loaded, d decide.Decision) hookio.Answer {
 	if old := d.From.Session; old != "" && old != d.Next.Session {
 		a.Message += " · taken over from session " + plain.Line(old, 80)
 	}
+	if d.From.Status == decide.Handover {
+		a.Message += fmt.Sprintf(" · it was handed over (%s)", d.From.ExitReason)
+	}
 	if d.From.Status == decide.Interrupted {
 		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
 		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. Work on the next feature in %s that does not pass; end your turn when it does.", name, d.Next.Iteration, d.Limit, relative(l, l.listPath()))
@@ -97,20 +105,32 @@ func wordsTake(l loaded, d decide.Decision) hookio.Answer {
 	return a
 }
 
-// wordsRefuse says why a session does not get the loop that its prompt names.
-func wordsRefuse(l loaded, d decide.Decision) string {
+// wordsTell says how a loop stands: to a prompt why its session does not get the
+// loop, to a session that starts how it would go on.
+func wordsTell(l loaded, d decide.Decision) string {
 	name := plain.Line(l.Name, 100)
-	if s := d.From; s.Status == decide.InProgress {
+	switch s := d.From; {
+	case s.Status == decide.Interrupted:
+		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; your next prompt takes it up again", name, s.ExitReason, s.Iteration, d.Limit)
+	case s.Status == decide.InProgress && s.Session == "":
+		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; this session gets it by its prompt (%s), or by 'ralph-stop-hook attach'", name, s.Iteration, d.Limit, relative(l, filepath.Join(l.Dir, loopdir.PromptFile)))
+	case s.Status == decide.InProgress:
 		return fmt.Sprintf("ralph: the loop %s is worked by session %s; this session does not get it", name, plain.Line(s.Session, 80))
 	}
 	return fmt.Sprintf("ralph: the loop %s is over (%s); 'ralph-stop-hook resume' takes it up again", name, d.From.Status)
 }
+
+// wordsRival is said once a session.
+const wordsRival = " · another Stop hook, or /goal, keeps this session going too: it may go on when this loop has ended, and its blocks count toward Claude Code's cap"
 
 // wordsNotes is what a person should know beside the verdict.
 func wordsNotes(l loaded, d decide.Decision) string {
 	var notes strings.Builder
 	if d.Raised > 0 {
 		fmt.Fprintf(&notes, " · Max Iterations %d in progress.txt is not followed: a limit is raised by 'ralph-stop-hook extend'", d.Raised)
+	}
+	if d.Rival {
+		notes.WriteString(wordsRival)
 	}
 	if d.Unshown != nil {
 		notes.WriteString(" · " + plain.Line(d.Unshown.Error(), 300))
@@ -142,6 +162,18 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 		return head + so + ", after " + plural(s.Iteration, "iteration") + "."
 	case decide.MaxIterations:
 		return head + fmt.Sprintf("used up its %s; %s. 'ralph-stop-hook extend' gives it more.", plural(s.Iteration, "iteration"), so)
+	case decide.Deadline:
+		return head + fmt.Sprintf("its time is up, %s after it began; %s. 'ralph-stop-hook extend --deadline' gives it more.", s.EndedAt.Sub(s.StartedAt).Round(time.Second), so)
+	case decide.FeatureAttempts:
+		return head + fmt.Sprintf("%s; %s. 'ralph-stop-hook resume' gives it another try.", s.Needs, so)
+	case decide.NoToolUse:
+		return head + fmt.Sprintf("the agent only talked: no tool call since %s, and Claude Code would soon drop them; %s. 'ralph-stop-hook resume' goes on.", plural(len(l.snap.State.Blocks), "block"), so)
+	case decide.IterationsPerHour:
+		return head + fmt.Sprintf("%s in an hour, the limit; %s. The loop's prompt in a fresh session goes on, after %s.", plural(l.snap.Limits.IterationsPerHour, "iteration"), so, wordsClock(s.RetryAt))
+	case decide.FeaturesPerSession:
+		return head + fmt.Sprintf("this session has done its %s; %s. The loop's prompt in a fresh session goes on.", plural(s.SessionPassed, "feature"), so)
+	case decide.ContextTokens:
+		return head + fmt.Sprintf("the conversation has grown to %d tokens; %s. The loop's prompt in a fresh session goes on.", s.Context, so)
 	case decide.NoProgress:
 		why := so
 		if l.snap.List.Err != nil {
@@ -151,7 +183,11 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 	case decide.PromiseBlocked, decide.PromiseEscalate:
 		return head + fmt.Sprintf("the agent needs a person: %s; %s. 'ralph-stop-hook resume' goes on.", plain.Line(orElse(s.Needs, "it did not say why"), 500), so)
 	case decide.APIError, decide.RateLimit:
-		return head + fmt.Sprintf("the turn died of an API error (%s); %s. A prompt in its session, or the loop's prompt in a new one, goes on.", s.ExitReason, so)
+		until := ""
+		if !s.RetryAt.IsZero() {
+			until = ", until " + wordsClock(s.RetryAt)
+		}
+		return head + fmt.Sprintf("the turn died of an API error (%s%s); %s. A prompt in its session, or the loop's prompt in a new one, goes on.", s.ExitReason, until, so)
 	case decide.SessionEnded:
 		return head + fmt.Sprintf("its session has ended; %s. A prompt in it when it is resumed, or the loop's prompt in a new one, goes on.", so)
 	case decide.ByPerson:
@@ -163,6 +199,9 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 	}
 	return head + why + ". When that is mended, 'ralph-stop-hook resume' goes on."
 }
+
+// wordsClock shows a time to a person.
+func wordsClock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // wordsRunning says what runs in the background and will wake the session.
 func wordsRunning(e hookio.Event, shells bool) (running []string) {

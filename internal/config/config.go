@@ -3,6 +3,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,15 +26,24 @@ type Config struct {
 	Task       string // what the loop is for, in a few words
 	List       string // slash-separated path below the project's root; empty: feature_list.json in the loop folder
 	Bind       string // decide.BindPrompt or decide.BindFirst, the default
+	Continue   string // ContinueBlock, the default, ContinueContext or ContinueAuto
 	Limits     decide.Limits
 	WaitShells bool      // shells in the background are waited for too
 	Notifiers  []Command // in the order of the file
 }
 
+// How the next prompt reaches the agent: as the reason of a block, or as
+// context beside it, which costs half but which older hosts ignore.
+const (
+	ContinueBlock   = "block"
+	ContinueContext = "context"
+	ContinueAuto    = "auto" // context where the host is known to take it
+)
+
 // Command is one command to run. A string in ralph.json is for the shell; an
 // array is run as it is.
 type Command struct {
-	Event   string   // when it runs: OnComplete, OnStagnation or OnFailure
+	Event   string   // when it runs: one of the events below
 	Shell   string   // set, or
 	Argv    []string // set
 	Timeout time.Duration
@@ -45,6 +55,7 @@ const (
 	OnComplete   = "on-complete"   // every ending
 	OnStagnation = "on-stagnation" // STAGNATED
 	OnFailure    = "on-failure"    // every other ending that failed
+	OnIteration  = "on-iteration"  // each iteration that a stop begins
 )
 
 // String shows the command as a person wrote it.
@@ -57,7 +68,7 @@ func (c Command) String() string {
 
 // Default is the configuration of a loop without ralph.json.
 func Default() Config {
-	return Config{Limits: decide.Limits{Stagnation: decide.DefaultStagnation, MaxWait: decide.DefaultMaxWait}}
+	return Config{Continue: ContinueBlock, Limits: decide.Limits{Stagnation: decide.DefaultStagnation, MaxWait: decide.DefaultMaxWait}}
 }
 
 // Parse reads ralph.json. Every key is optional; a key that is not known is an
@@ -84,17 +95,12 @@ func Parse(data []byte) (Config, error) {
 				p.fail(v, `"bind" must be "prompt" or "first"`)
 			}
 		},
-		"limits": func(v gjson.Result) {
-			p.object(v, `"limits"`, map[string]func(gjson.Result){
-				"max_iterations": func(v gjson.Result) { c.Limits.MaxIterations = p.count(v, "max_iterations", 1) },
-				"stagnation": func(v gjson.Result) {
-					if c.Limits.Stagnation = p.count(v, "stagnation", 0); c.Limits.Stagnation == 1 {
-						p.fail(v, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
-					}
-				},
-				"max_wait": func(v gjson.Result) { c.Limits.MaxWait = p.duration(v, "max_wait", 0) },
-			})
+		"continue_with": func(v gjson.Result) {
+			if c.Continue = p.str(v, "continue_with"); c.Continue != ContinueBlock && c.Continue != ContinueContext && c.Continue != ContinueAuto {
+				p.fail(v, `"continue_with" must be "block", "context" or "auto"`)
+			}
 		},
+		"limits": func(v gjson.Result) { p.limits(v, &c.Limits) },
 		"wait_for": func(v gjson.Result) {
 			if !v.IsArray() {
 				p.fail(v, `"wait_for" must be a list of "subagent" and "shell"`)
@@ -109,13 +115,47 @@ func Parse(data []byte) (Config, error) {
 				}
 			}
 		},
-		"on_complete": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, "on_complete", OnComplete)...) },
-		"on_stagnation": func(v gjson.Result) {
-			c.Notifiers = append(c.Notifiers, p.commands(v, "on_stagnation", OnStagnation)...)
-		},
-		"on_failure": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, "on_failure", OnFailure)...) },
+		"on_complete":   func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnComplete)...) },
+		"on_stagnation": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnStagnation)...) },
+		"on_failure":    func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnFailure)...) },
+		"on_iteration":  func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnIteration)...) },
 	})
 	return c, p.err
+}
+
+// ParseCeilings reads a person's own configuration, {"limits": {...}}: ceilings
+// for all loops. What it does not name is no ceiling.
+func ParseCeilings(data []byte) (decide.Limits, error) {
+	text, err := jsontext.Check(data)
+	if err != nil {
+		return decide.Limits{}, err
+	}
+	l := decide.Limits{MaxWait: math.MaxInt64}
+	p := &parser{text: text}
+	p.object(gjson.ParseBytes(text), "the configuration", map[string]func(gjson.Result){
+		"limits": func(v gjson.Result) { p.limits(v, &l) },
+	})
+	return l, p.err
+}
+
+func (p *parser) limits(v gjson.Result, l *decide.Limits) {
+	count := func(to *int, key string, least, most int) func(gjson.Result) {
+		return func(v gjson.Result) { *to = p.count(v, key, least, most) }
+	}
+	p.object(v, `"limits"`, map[string]func(gjson.Result){
+		"max_iterations": count(&l.MaxIterations, "max_iterations", 1, MaxCount),
+		"deadline":       func(v gjson.Result) { l.Deadline = p.duration(v, "deadline", 0) },
+		"stagnation": func(v gjson.Result) {
+			if l.Stagnation = p.count(v, "stagnation", 0, MaxCount); l.Stagnation == 1 {
+				p.fail(v, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
+			}
+		},
+		"feature_attempts":     count(&l.FeatureAttempts, "feature_attempts", 0, MaxCount),
+		"iterations_per_hour":  count(&l.IterationsPerHour, "iterations_per_hour", 0, maxPerHour),
+		"features_per_session": count(&l.FeaturesPerSession, "features_per_session", 0, MaxCount),
+		"context_tokens":       count(&l.ContextTokens, "context_tokens", 0, maxTokens),
+		"max_wait":             func(v gjson.Result) { l.MaxWait = p.duration(v, "max_wait", 0) },
+	})
 }
 
 // parser keeps the first problem.
@@ -159,13 +199,18 @@ func (p *parser) str(v gjson.Result, key string) string {
 	return v.Str
 }
 
-// MaxCount bounds every count: a day has 86,400 seconds, a loop fewer stops.
-const MaxCount = 1_000_000
+// Bounds of what can be asked for: a day has 86,400 seconds, a loop fewer
+// stops. The record keeps the time of each iteration of the last hour.
+const (
+	MaxCount   = 1_000_000
+	maxPerHour = 1000
+	maxTokens  = 1_000_000_000
+)
 
-func (p *parser) count(v gjson.Result, key string, least int) int {
+func (p *parser) count(v gjson.Result, key string, least, most int) int {
 	n := int(v.Int())
-	if v.Type != gjson.Number || float64(n) != v.Num || n < least || n > MaxCount {
-		p.fail(v, "%q must be a whole number from %d to %d", key, least, MaxCount)
+	if v.Type != gjson.Number || float64(n) != v.Num || n < least || n > most {
+		p.fail(v, "%q must be a whole number from %d to %d", key, least, most)
 	}
 	return n
 }
@@ -181,7 +226,8 @@ func (p *parser) duration(v gjson.Result, key string, least time.Duration) time.
 // commands reads one command or a list of them. An array of strings would be
 // either an argv or several shell lines; it is the latter, since on_* are
 // lists, and an argv is an array in that list.
-func (p *parser) commands(v gjson.Result, key, event string) (list []Command) {
+func (p *parser) commands(v gjson.Result, event string) (list []Command) {
+	key := strings.ReplaceAll(event, "-", "_")
 	if !v.IsArray() {
 		p.fail(v, `%q must be a list of commands, such as ["./notify.sh"]`, key)
 		return nil

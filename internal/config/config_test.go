@@ -17,14 +17,19 @@ import (
 
 func TestParse(t *testing.T) {
 	c, err := Parse([]byte(`{
-		"task": "checkout flow", "list": "docs/list.json", "bind": "prompt",
-		"limits": {"max_iterations": 30, "stagnation": 0, "max_wait": "90m"}, "wait_for": ["subagent", "shell"],
+		"task": "checkout flow", "list": "docs/list.json", "bind": "prompt", "continue_with": "auto",
+		"limits": {"max_iterations": 30, "deadline": "8h", "stagnation": 0, "feature_attempts": 5, "iterations_per_hour": 6,
+			"features_per_session": 7, "context_tokens": 150000, "max_wait": "90m"}, "wait_for": ["subagent", "shell"],
 		"on_complete": ["./notify.sh $X", ["a", "b c"], {"command": ["d"], "timeout": "1m", "env": ["TOKEN"]}]
 	}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" || c.Limits != (decide.Limits{MaxIterations: 30, MaxWait: 90 * time.Minute}) || !c.WaitShells || len(c.Notifiers) != 3 {
+	want := decide.Limits{
+		MaxIterations: 30, Deadline: 8 * time.Hour, FeatureAttempts: 5, IterationsPerHour: 6,
+		FeaturesPerSession: 7, ContextTokens: 150_000, MaxWait: 90 * time.Minute,
+	}
+	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" || c.Continue != ContinueAuto || c.Limits != want || !c.WaitShells || len(c.Notifiers) != 3 {
 		t.Errorf("%+v", c)
 	}
 	if a := c.Notifiers[0]; a.Shell != "./notify.sh $X" || a.Timeout != DefaultTimeout || a.String() != "./notify.sh $X" || a.Event != OnComplete {
@@ -46,7 +51,7 @@ func TestParseRefuses(t *testing.T) {
 		``:   "nothing here",
 		`[]`: "ralph.json must be an object",
 		"{\n \"limits\": {\"max_iteration\": 3}}": `line 2, column 13: unknown key "max_iteration"; did you mean "max_iterations"?`,
-		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, limits, list, on_complete, on_failure, on_stagnation, task, wait_for`,
+		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, continue_with, limits, list, on_complete, on_failure, on_iteration, on_stagnation, task, wait_for`,
 		`{"limits": {"max_iterations": 0}}`:                     `"max_iterations" must be a whole number from 1 to 1000000`,
 		`{"limits": {"max_iterations": 1.5}}`:                   "must be a whole number",
 		`{"limits": {"max_iterations": "9"}}`:                   "must be a whole number",
@@ -61,6 +66,9 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": "a", "task": "b"}`:                            `the key "task" is there twice`,
 		`{"list": "../x.json"}`:                                 "must be a path below the project's root",
 		`{"list": "/etc/passwd"}`:                               "must be a path below the project's root",
+		`{"limits": {"iterations_per_hour": 1001}}`:             "from 0 to 1000",
+		`{"limits": {"deadline": 8}}`:                           `"deadline" must be text`,
+		`{"continue_with": "prompt"}`:                           `"continue_with" must be "block", "context" or "auto"`,
 		`{"bind": "last"}`:                                      `"bind" must be "prompt" or "first"`,
 		`{"on_complete": "x"}`:                                  "must be a list of commands",
 		`{"on_complete": [""]}`:                                 "is empty",
@@ -73,6 +81,31 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		if _, err := Parse([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%.60s) = %v, want %q", in, err, want)
+		}
+	}
+}
+
+func TestCeilings(t *testing.T) {
+	l, err := ParseCeilings([]byte(`{"limits": {"max_iterations": 20, "deadline": "4h", "context_tokens": 100000}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := decide.Limits{MaxIterations: 30, Deadline: time.Hour, Stagnation: 3, ContextTokens: 200_000, MaxWait: time.Hour}.Under(l)
+	want := decide.Limits{
+		MaxIterations: 30, Deadline: time.Hour, Stagnation: 3, ContextTokens: 100_000, MaxWait: time.Hour,
+		CeilingIterations: 20, CeilingDeadline: 4 * time.Hour,
+	}
+	if got != want {
+		t.Errorf("%+v", got)
+	}
+	for in, want := range map[string]string{
+		`[]`:                          "the configuration must be an object",
+		`{"limit": {}}`:               `did you mean "limits"?`,
+		`{"limits": {"deadline": 1}}`: `"deadline" must be text`,
+		`{`:                           "line 1",
+	} {
+		if _, err := ParseCeilings([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseCeilings(%s) = %v, want %q", in, err, want)
 		}
 	}
 }

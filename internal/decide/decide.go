@@ -4,6 +4,8 @@ package decide
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +25,11 @@ const (
 	Continue Verdict = "continue" // block, with the next prompt
 	End      Verdict = "end"      // allow, the loop is over
 	Take     Verdict = "take"     // the session is the loop's now, or works it again
-	Refuse   Verdict = "refuse"   // the session cannot have the loop; nothing is written
+	Tell     Verdict = "tell"     // only say how the loop stands; nothing is written
 	Release  Verdict = "release"  // the loop waits for another session
-	Note     Verdict = "note"     // say nothing; the record learns that the owner has another process
+	Note     Verdict = "note"     // the record learns something of its owner
 	NeedTree Verdict = "tree"     // ask again with Snapshot.Tree
+	NeedTail Verdict = "tail"     // ask again with Snapshot.Tail
 )
 
 // The host's events that are answered.
@@ -34,8 +37,12 @@ const (
 	Stop         = "Stop"
 	PromptSubmit = "UserPromptSubmit"
 	StopFailure  = "StopFailure"
+	SessionStart = "SessionStart"
 	SessionEnd   = "SessionEnd"
 )
+
+// Cleared is the Reason of a SessionEnd and a SessionStart around /clear.
+const Cleared = "clear"
 
 // PlanMode is the host's permission mode in which the agent may only plan.
 const PlanMode = "plan"
@@ -47,6 +54,15 @@ type List struct {
 	Missing bool  // there is no such file; Err says which path was looked for
 }
 
+// Tail is what the end of a conversation's transcript tells. The host writes it
+// with some delay, so the last message may be lacking.
+type Tail struct {
+	ToolCall time.Time // of the main agent's last one; zero: none in the tail
+	Context  int       // tokens of the last request and its answer
+	Error    string    // the API error that the conversation ends in, as in Snapshot.Error
+	RetryAt  time.Time // when that will be over, where it says so
+}
+
 // Snapshot is everything that a decision rests on.
 type Snapshot struct {
 	Event   string // the host's name for it
@@ -56,10 +72,15 @@ type Snapshot struct {
 	Message string   // the agent's last message
 	Running []string // what runs in the background and will wake the session, in words
 
-	Client int    // the host's process, 0 where it does not say
-	Marked bool   // PromptSubmit: the prompt names this loop
-	Reason string // SessionEnd: why
-	Error  string // StopFailure: of what
+	Client   int       // the host's process, 0 where it does not say
+	Marked   bool      // PromptSubmit: the prompt names this loop
+	Goal     bool      // PromptSubmit: it sets the host's own /goal
+	Reason   string    // SessionEnd, SessionStart: why
+	Error    string    // StopFailure: of what
+	RetryAt  time.Time // StopFailure: when that will be over, where it says so
+	Active   bool      // Stop: some hook has blocked in this turn
+	BlockCap int       // blocks in a row without a tool call that the host honours; 0: any number
+	Tail     *Tail     // only looked at after NeedTail
 
 	Bound        bool            // the session's file names this loop
 	Bind         string          // ralph.json's, for a loop without a record
@@ -87,6 +108,7 @@ type Decision struct {
 	Unshown error         // why progress.txt does not show Next, which is committed
 	From    State         // the record before
 	Raised  int           // Max Iterations that the header asked for and does not get
+	Rival   bool          // something else blocks this session's stops too, which nobody has been told
 }
 
 // Bystander tells whether the event is none of the loop's business. It looks at
@@ -97,8 +119,12 @@ func Bystander(s Snapshot) bool {
 	case s.Session == "":
 		return true
 	case s.Event == PromptSubmit:
-		moved := s.Client != s.State.SessionPID && s.State.Status == InProgress
-		return !s.Marked && !(owner && (s.State.Status == Interrupted || moved))
+		rival := s.Goal && s.State.Status == InProgress && !s.State.RivalSaid
+		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.moved() || rival))
+	case s.Event == SessionStart && s.Reason == Cleared:
+		return s.State.Session != "" || s.State.Status != InProgress || s.Client == 0 || s.Client != s.State.SessionPID
+	case s.Event == SessionStart:
+		return !owner || s.State.Status != Interrupted && !s.moved()
 	case s.Event == SessionEnd && s.OwnerAlive && s.Client > 0 && s.State.SessionPID > 0 && s.Client != s.State.SessionPID:
 		return true // of a second client of the session; the first one works on
 	case s.Event == StopFailure, s.Event == SessionEnd:
@@ -114,6 +140,11 @@ func Bystander(s Snapshot) bool {
 	// A stop that was still at work when its session ended brings nothing back.
 	late := s.Now.Before(s.State.EndedAt)
 	return !owner || s.State.Status != InProgress && (s.State.Status != Interrupted || late)
+}
+
+// moved tells whether the loop's session, if it is that, has another process.
+func (s Snapshot) moved() bool {
+	return s.Client != s.State.SessionPID && s.State.Status == InProgress
 }
 
 // Begin returns the record of a loop that has none: it starts where its header
@@ -133,7 +164,7 @@ func (s Snapshot) Record() State {
 	state := s.State
 	if state.Schema == 0 {
 		state = Begin(s.Header)
-		state.Bind = s.Bind
+		state.Bind, state.Passed = s.Bind, s.List.Passed()
 	}
 	state.Iteration = max(state.Iteration, s.Header.Iteration, s.LogIteration)
 	return state
@@ -159,16 +190,14 @@ func Decide(s Snapshot) Decision {
 	switch {
 	case s.Event == PromptSubmit:
 		return d.prompt(s, stopped)
+	case s.Event == SessionStart:
+		return d.start(s)
 	case stopped != InProgress:
 		return d.end(s, stopped, ByPerson)
-	case s.Event == SessionEnd && s.Reason == "clear":
-		return d.release()
-	case s.Event == SessionEnd:
-		return d.end(s, Interrupted, SessionEnded)
-	case s.Event == StopFailure && s.Error == RateLimit:
-		return d.end(s, Interrupted, RateLimit)
-	case s.Event == StopFailure:
-		return d.end(s, Interrupted, APIError)
+	case s.Event == SessionEnd && s.Reason == Cleared:
+		return d.release(s)
+	case s.Event == SessionEnd || s.Event == StopFailure:
+		return d.interrupt(s)
 	case s.ConfigErr != nil:
 		d.Problem = s.ConfigErr
 		return d.end(s, Failed, ConfigInvalid)
@@ -189,6 +218,9 @@ func Decide(s Snapshot) Decision {
 		}
 		return d.end(s, status, reason)
 	}
+	if d.Next.Late(s.Limits, s.Now) {
+		return d.end(s, ReachedLimit, Deadline)
+	}
 	if d.waits(s) {
 		return d
 	}
@@ -196,27 +228,34 @@ func Decide(s Snapshot) Decision {
 	if s.List.Err == nil && !open {
 		return d.end(s, Complete, AllFeaturesPass)
 	}
-	if d.Next.Iteration >= d.Limit {
-		return d.end(s, ReachedLimit, MaxIterations)
+	if end, ok := d.limits(s, feature.ID); ok {
+		return end
 	}
-	if s.Limits.Stagnation > 0 {
-		if !d.fingerprint(s) {
-			return Decision{Verdict: NeedTree}
-		}
-		if d.Next.Unchanged >= s.Limits.Stagnation {
-			return d.end(s, Stagnated, NoProgress)
-		}
-	}
-	return d.goOn(feature)
+	return d.goOn(s, feature)
 }
 
 // own makes the session the loop's, at work.
 func (d *Decision) own(s Snapshot) {
-	if d.Next.Session != s.Session {
+	if d.Next.Session != s.Session || s.State.Status == Handover {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
+		d.Next.SessionPassed, d.Next.Context, d.Next.Blocks, d.Next.RivalSaid = 0, 0, nil, false
+	}
+	if s.List.Err == nil {
+		passed := s.List.Passed()
+		if s.Event == Stop {
+			d.Next.SessionPassed += max(0, passed-d.Next.Passed)
+		}
+		d.Next.Passed = passed
+	}
+	if s.Event == Stop && !s.Active {
+		d.Next.Blocks = nil
 	}
 	d.Next.Session, d.Next.Seen = s.Session, s.Now
-	d.Next.Status, d.Next.ExitReason, d.Next.Needs, d.Next.EndedAt = InProgress, "", "", time.Time{}
+	d.Next.Status, d.Next.ExitReason, d.Next.Needs = InProgress, "", ""
+	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
+	if (s.Goal || s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalSaid {
+		d.Rival, d.Next.RivalSaid = true, true
+	}
 	if d.Next.StartedAt.IsZero() {
 		d.Next.StartedAt = s.Now // not when it was made, which may be days before
 	}
@@ -238,12 +277,12 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 	switch status {
 	case InProgress:
 		if s.State.Session != "" && s.State.Session != s.Session && alive {
-			d.Verdict = Refuse
+			d.Verdict = Tell
 			return d
 		}
-	case Interrupted: // its owner has stopped
+	case Interrupted, Handover: // its owner has stopped
 	default:
-		d.Verdict = Refuse
+		d.Verdict = Tell
 		return d
 	}
 	if stopped != InProgress {
@@ -257,11 +296,45 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 	return d
 }
 
+// start answers a session that begins. An interrupted loop waits for a prompt
+// all the same: a person may only want to look at what was said.
+func (d Decision) start(s Snapshot) Decision {
+	if d.Verdict = Tell; s.State.Session == s.Session && s.State.Status == InProgress {
+		d.Verdict = Note
+		d.face()
+	}
+	return d
+}
+
+// interrupt ends a loop whose turn died of an API error, or whose session
+// ended: perhaps of such an error too, whose own event was cut off.
+func (d Decision) interrupt(s Snapshot) Decision {
+	if s.Tail == nil {
+		return Decision{Verdict: NeedTail}
+	}
+	failure := s.Tail.Error
+	if s.Event == StopFailure {
+		failure = s.Error
+	}
+	reason := SessionEnded
+	switch {
+	case failure == RateLimit:
+		reason = RateLimit
+		if d.Next.RetryAt = s.RetryAt; s.RetryAt.IsZero() {
+			d.Next.RetryAt = s.Tail.RetryAt
+		}
+	case failure != "" || s.Event == StopFailure:
+		reason = APIError
+	}
+	return d.end(s, Interrupted, reason)
+}
+
 // release lets the loop go: after /clear the session has another id, and knows
 // nothing of the loop.
-func (d Decision) release() Decision {
+func (d Decision) release(s Snapshot) Decision {
 	d.Verdict = Release
 	d.Next.Release()
+	d.Next.SessionPID = s.State.SessionPID // by which the cleared session is known
 	d.face()
 	return d
 }
@@ -333,9 +406,14 @@ func (d *Decision) fingerprint(s Snapshot) bool {
 }
 
 // goOn begins the next iteration.
-func (d Decision) goOn(feature features.Item) Decision {
+func (d Decision) goOn(s Snapshot, feature features.Item) Decision {
 	d.Verdict, d.Feature = Continue, feature
 	d.Next.Iteration++
+	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
+	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())
+	if s.Limits.IterationsPerHour > 0 {
+		d.Next.Hour = append(d.Next.Hour, s.Now.Unix())
+	}
 	if feature.ID != d.Next.Feature {
 		d.Next.Feature, d.Next.Attempts = feature.ID, 0
 	}
@@ -344,13 +422,19 @@ func (d Decision) goOn(feature features.Item) Decision {
 	return d
 }
 
+// maxBlocks bounds what is kept of a turn that goes on and on.
+const maxBlocks = 1000
+
 // end makes the ending.
 func (d Decision) end(s Snapshot, status Status, reason string) Decision {
 	d.Verdict = End
+	if reason == FeatureAttempts {
+		d.Next.Needs = fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(d.Next.Feature, 80), d.Next.Attempts)
+	}
 	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now
 	d.Next.Endings++
 	d.Next.Feature, d.Next.Attempts = "", 0
-	d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
+	d.Next.WaitingSince, d.Next.WaitingFor, d.Next.Blocks = time.Time{}, "", nil
 	d.face()
 	return d
 }

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,6 +38,14 @@ func base() Snapshot {
 	}
 }
 
+// blocked returns the times of n blocks of this turn, a minute apart.
+func blocked(n int) (times []int64) {
+	for i := range n {
+		times = append(times, now.Add(time.Duration(i-n)*time.Minute).UnixMilli())
+	}
+	return times
+}
+
 // broken is a list that does not parse.
 var broken error = jsontext.ErrorAt([]byte("[\n}"), 2, "no")
 
@@ -69,17 +78,17 @@ func TestDecide(t *testing.T) {
 		{"another prompt", func(s *Snapshot) { s.Event = PromptSubmit }, "pass"},
 		{"its prompt, elsewhere, owner alive", func(s *Snapshot) {
 			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", true, now.Add(-59*time.Minute)
-		}, "refuse"},
+		}, "tell"},
 		{"owner unseen for an hour", func(s *Snapshot) {
 			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", true, now.Add(-time.Hour)
 		}, "take"},
 		{"owner unseen for an hour, but its process lives", func(s *Snapshot) {
 			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen, s.State.SessionPID = PromptSubmit, true, "t", true, now.Add(-9*time.Hour), 7
-		}, "refuse"},
+		}, "tell"},
 		{"a prompt of the owner's new process", func(s *Snapshot) { s.Event, s.Client, s.State.SessionPID = PromptSubmit, 8, 7 }, "note"},
 		{"no record, and the header says it is over, its prompt", func(s *Snapshot) {
 			s.Event, s.Marked, s.State, s.Header.Status = PromptSubmit, true, State{}, "CANCELLED"
-		}, "refuse"},
+		}, "tell"},
 		{"session ended in a second client", func(s *Snapshot) { s.Event, s.OwnerAlive, s.Client, s.State.SessionPID = SessionEnd, true, 8, 7 }, "pass"},
 		{"a stop from before the session ended", func(s *Snapshot) { s.State.Status, s.State.EndedAt = Interrupted, now.Add(time.Second) }, "pass"},
 		{"owner gone", func(s *Snapshot) { s.Event, s.Marked, s.Session, s.State.Seen = PromptSubmit, true, "t", now }, "take"},
@@ -88,20 +97,60 @@ func TestDecide(t *testing.T) {
 		{"a prompt in the interrupted session, the header claims the end", func(s *Snapshot) {
 			s.Event, s.State.Status, s.Header.Status = PromptSubmit, Interrupted, "COMPLETE"
 		}, "take"},
-		{"session ended, the header claims the end", func(s *Snapshot) { s.Event, s.Reason, s.Header.Status = SessionEnd, "other", "COMPLETE" }, "end INTERRUPTED session_ended"},
-		{"its prompt, over", func(s *Snapshot) { s.Event, s.Marked, s.State.Status = PromptSubmit, true, ReachedLimit }, "refuse"},
+		{"session ended, the header claims the end", func(s *Snapshot) { s.Event, s.Tail, s.Header.Status = SessionEnd, &Tail{}, "COMPLETE" }, "end INTERRUPTED session_ended"},
+		{"its prompt, over", func(s *Snapshot) { s.Event, s.Marked, s.State.Status = PromptSubmit, true, ReachedLimit }, "tell"},
 		{"its prompt, interrupted elsewhere", func(s *Snapshot) {
 			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", Interrupted, true, now
 		}, "take"},
 		{"a prompt in the interrupted session", func(s *Snapshot) { s.Event, s.State.Status = PromptSubmit, Interrupted }, "take"},
 		{"a prompt in another session, interrupted", func(s *Snapshot) { s.Event, s.Session, s.State.Status = PromptSubmit, "t", Interrupted }, "pass"},
 		{"a stop in the interrupted session", func(s *Snapshot) { s.State.Status = Interrupted }, "continue 5 c"},
-		{"rate limit", func(s *Snapshot) { s.Event, s.Error = StopFailure, "rate_limit" }, "end INTERRUPTED rate_limit"},
-		{"API error of a helper", func(s *Snapshot) { s.Event, s.Error, s.Agent = StopFailure, "invalid_request", "a" }, "end INTERRUPTED api_error"},
+		{"an API error: the transcript is asked for", func(s *Snapshot) { s.Event, s.Error = StopFailure, "rate_limit" }, "tail"},
+		{"rate limit", func(s *Snapshot) { s.Event, s.Error, s.Tail = StopFailure, "rate_limit", &Tail{} }, "end INTERRUPTED rate_limit"},
+		{"rate limit that says until when", func(s *Snapshot) {
+			s.Event, s.Error, s.RetryAt, s.Tail = StopFailure, "rate_limit", now.Add(time.Hour), &Tail{RetryAt: now}
+		}, "end INTERRUPTED rate_limit 04:00"},
+		{"rate limit whose transcript says until when", func(s *Snapshot) {
+			s.Event, s.Error, s.Tail = StopFailure, "rate_limit", &Tail{Error: "rate_limit", RetryAt: now.Add(2 * time.Hour)}
+		}, "end INTERRUPTED rate_limit 05:00"},
+		{"API error of a helper", func(s *Snapshot) {
+			s.Event, s.Error, s.Agent, s.Tail = StopFailure, "invalid_request", "a", &Tail{}
+		}, "end INTERRUPTED api_error"},
+		{"API error without a name", func(s *Snapshot) { s.Event, s.Tail = StopFailure, &Tail{} }, "end INTERRUPTED api_error"},
 		{"API error elsewhere", func(s *Snapshot) { s.Event, s.Session = StopFailure, "t" }, "pass"},
-		{"session ended", func(s *Snapshot) { s.Event, s.Reason = SessionEnd, "other" }, "end INTERRUPTED session_ended"},
+		{"session ended: the transcript is asked for", func(s *Snapshot) { s.Event, s.Reason = SessionEnd, "other" }, "tail"},
+		{"session ended", func(s *Snapshot) { s.Event, s.Reason, s.Tail = SessionEnd, "other", &Tail{} }, "end INTERRUPTED session_ended"},
+		{"session ended by a rate limit whose event was cut off", func(s *Snapshot) {
+			s.Event, s.Tail = SessionEnd, &Tail{Error: "rate_limit", RetryAt: now.Add(3 * time.Hour)}
+		}, "end INTERRUPTED rate_limit 06:00"},
+		{"session ended by an error whose event was cut off", func(s *Snapshot) { s.Event, s.Tail = SessionEnd, &Tail{Error: "invalid_request"} }, "end INTERRUPTED api_error"},
 		{"session ended after an API error", func(s *Snapshot) { s.Event, s.Reason, s.State.Status = SessionEnd, "other", Interrupted }, "pass"},
 		{"session ended, paused in the header", func(s *Snapshot) { s.Event, s.Reason, s.Header.Status = SessionEnd, "other", "PAUSED" }, "end PAUSED by_person"},
+		{"cleared session begins", func(s *Snapshot) {
+			s.Event, s.Reason, s.Session, s.State.Session, s.Client, s.State.SessionPID = SessionStart, "clear", "t", "", 7, 7
+		}, "tell"},
+		{"another session was cleared", func(s *Snapshot) {
+			s.Event, s.Reason, s.Session, s.State.Session, s.Client, s.State.SessionPID = SessionStart, "clear", "t", "", 8, 7
+		}, "pass"},
+		{"another session was cleared, processes unknown", func(s *Snapshot) { s.Event, s.Reason, s.State.Session = SessionStart, "clear", "" }, "pass"},
+		{"the interrupted session is resumed", func(s *Snapshot) { s.Event, s.Reason, s.State.Status = SessionStart, "resume", Interrupted }, "tell"},
+		{"the session is resumed in a new process", func(s *Snapshot) { s.Event, s.Reason, s.Client, s.State.SessionPID = SessionStart, "resume", 8, 7 }, "note"},
+		{"the session goes on after compaction", func(s *Snapshot) { s.Event, s.Reason, s.Client, s.State.SessionPID = SessionStart, "compact", 7, 7 }, "pass"},
+		{"a fork of the session", func(s *Snapshot) {
+			s.Event, s.Reason, s.Session, s.State.Status = SessionStart, "fork", "t", Interrupted
+		}, "pass"},
+		{"the session of a loop that is over is resumed", func(s *Snapshot) { s.Event, s.Reason, s.State.Status = SessionStart, "resume", Complete }, "pass"},
+		{"handed over: a prompt in its session", func(s *Snapshot) { s.Event, s.State.Status = PromptSubmit, Handover }, "pass"},
+		{"handed over: its prompt in another session", func(s *Snapshot) {
+			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", Handover, true, now
+		}, "take"},
+		{"handed over: a stop", func(s *Snapshot) { s.State.Status = Handover }, "pass"},
+		{"/goal in its session", func(s *Snapshot) { s.Event, s.Goal = PromptSubmit, true }, "note rival"},
+		{"/goal again", func(s *Snapshot) { s.Event, s.Goal, s.State.RivalSaid = PromptSubmit, true, true }, "pass"},
+		{"/goal elsewhere", func(s *Snapshot) { s.Event, s.Goal, s.Session = PromptSubmit, true, "t" }, "pass"},
+		{"a stop after a block that was not ours", func(s *Snapshot) { s.Active = true }, "continue 5 c rival"},
+		{"a stop after a block that was ours", func(s *Snapshot) { s.Active, s.State.Blocks = true, blocked(1) }, "continue 5 c"},
+		{"a stop after a block that was not ours, said before", func(s *Snapshot) { s.Active, s.State.RivalSaid = true, true }, "continue 5 c"},
 		{"cleared", func(s *Snapshot) { s.Event, s.Reason = SessionEnd, "clear" }, "release"},
 
 		// First stop of a loop that was made by hand.
@@ -171,6 +220,61 @@ func TestDecide(t *testing.T) {
 		{"an older header", func(s *Snapshot) { s.Header.Iteration = 1 }, "continue 5 c"},
 		{"iteration of the log", func(s *Snapshot) { s.LogIteration = 8 }, "continue 9 c"},
 
+		{"before the deadline", func(s *Snapshot) { s.Limits.Deadline, s.State.StartedAt = time.Hour, now.Add(-59*time.Minute) }, "continue 5 c"},
+		{"after the deadline", func(s *Snapshot) { s.Limits.Deadline, s.State.StartedAt = time.Hour, now.Add(-time.Hour) }, "end REACHED_LIMIT deadline"},
+		{"after the deadline, waiting", func(s *Snapshot) {
+			s.Limits.Deadline, s.State.StartedAt, s.Running = time.Hour, now.Add(-time.Hour), []string{"1 subagent"}
+		}, "end REACHED_LIMIT deadline"},
+		{"after the deadline, which was extended", func(s *Snapshot) {
+			s.Limits.Deadline, s.State.StartedAt, s.State.ExtendedDeadline = time.Hour, now.Add(-time.Hour), 2*time.Hour
+		}, "continue 5 c"},
+		{"after the person's own ceiling, extended or not", func(s *Snapshot) {
+			s.Limits.CeilingDeadline, s.State.StartedAt, s.State.ExtendedDeadline = time.Hour, now.Add(-time.Hour), 2*time.Hour
+		}, "end REACHED_LIMIT deadline"},
+		{"the person's own ceiling of iterations, extended or not", func(s *Snapshot) {
+			s.Limits.CeilingIterations, s.State.Extended = 4, 99
+		}, "end REACHED_LIMIT max_iterations"},
+		{"the last attempt", func(s *Snapshot) { s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts = list("x.."), "t", 5, 4 }, "continue 5 b"},
+		{"one attempt too many", func(s *Snapshot) { s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts = list("x.."), "t", 5, 5 }, "end REACHED_LIMIT feature_attempts"},
+		{"many attempts at another feature", func(s *Snapshot) { s.Limits.FeatureAttempts, s.State.Attempts = 5, 5 }, "continue 5 c"},
+		{"many attempts at a broken list", func(s *Snapshot) {
+			s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts, s.State.Feature = List{Err: broken}, "t", 1, 2, ""
+		}, "continue 5 "},
+		{"the last iteration of the hour", func(s *Snapshot) {
+			s.Limits.IterationsPerHour, s.State.Hour = 2, []int64{now.Add(-time.Hour).Unix(), now.Add(-50 * time.Minute).Unix()}
+		}, "continue 5 c"},
+		{"one too many in the hour", func(s *Snapshot) {
+			s.Limits.IterationsPerHour, s.State.Hour = 2, []int64{now.Add(-50 * time.Minute).Unix(), now.Add(-time.Minute).Unix()}
+		}, "end HANDOVER iterations_per_hour 03:10"},
+		{"iterations of an hour to come", func(s *Snapshot) { s.Limits.IterationsPerHour, s.State.Hour = 1, []int64{now.Add(time.Minute).Unix()} }, "continue 5 c"},
+		{"the session's last feature", func(s *Snapshot) {
+			s.Limits.FeaturesPerSession, s.State.SessionPassed, s.State.Passed = 3, 2, 1
+		}, "end HANDOVER features_per_session"},
+		{"one before the session's last feature", func(s *Snapshot) {
+			s.Limits.FeaturesPerSession, s.State.SessionPassed, s.State.Passed = 3, 1, 1
+		}, "continue 5 c"},
+		{"features that passed before", func(s *Snapshot) {
+			s.Limits.FeaturesPerSession, s.State.SessionPassed, s.State.Passed = 3, 2, 2
+		}, "continue 5 c"},
+		{"the context: the transcript is asked for", func(s *Snapshot) { s.Limits.ContextTokens = 1000 }, "tail"},
+		{"room in the context", func(s *Snapshot) { s.Limits.ContextTokens, s.Tail = 1000, &Tail{Context: 999} }, "continue 5 c"},
+		{"no room in the context", func(s *Snapshot) { s.Limits.ContextTokens, s.Tail = 1000, &Tail{Context: 1000} }, "end HANDOVER context_tokens"},
+
+		// The host's cap on blocks in a row without a tool call.
+		{"two before the cap", func(s *Snapshot) { s.Active, s.BlockCap, s.State.Blocks = true, 8, blocked(6) }, "continue 5 c"},
+		{"one before the cap: the transcript is asked for", func(s *Snapshot) { s.Active, s.BlockCap, s.State.Blocks = true, 8, blocked(7) }, "tail"},
+		{"one before the cap", func(s *Snapshot) { s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 8, blocked(7), &Tail{} }, "end STAGNATED no_tool_use"},
+		{"one before the cap, and a tool call before the turn", func(s *Snapshot) {
+			s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 8, blocked(7), &Tail{ToolCall: now.Add(-8 * time.Minute)}
+		}, "end STAGNATED no_tool_use"},
+		{"one before the cap, and a tool call since", func(s *Snapshot) {
+			s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 8, blocked(7), &Tail{ToolCall: now.Add(-6*time.Minute - time.Second)}
+		}, "continue 5 c"},
+		{"one before the cap, in another turn", func(s *Snapshot) { s.BlockCap, s.State.Blocks = 8, blocked(7) }, "continue 5 c"},
+		{"a cap of one", func(s *Snapshot) { s.BlockCap = 1 }, "continue 5 c"},
+		{"a cap of one, and one block", func(s *Snapshot) { s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 1, blocked(1), &Tail{} }, "end STAGNATED no_tool_use"},
+		{"no cap", func(s *Snapshot) { s.Active, s.State.Blocks = true, blocked(99) }, "continue 5 c"},
+
 		// Stagnation.
 		{"nothing in the list: the tree is asked for", func(s *Snapshot) { s.List = list("x..") }, "tree"},
 		{"the first sample of the tree", func(s *Snapshot) { s.List = list("x.."); s.Tree = "t" }, "continue 5 b"},
@@ -188,6 +292,9 @@ func TestDecide(t *testing.T) {
 			switch d.Verdict {
 			case End:
 				got += " " + string(d.Next.Status) + " " + d.Next.ExitReason
+				if !d.Next.RetryAt.IsZero() {
+					got += d.Next.RetryAt.Format(" 15:04")
+				}
 				if d.Next.Endings != s.State.Endings+1 || d.Next.EndedAt != now {
 					t.Errorf("ending %d at %v", d.Next.Endings, d.Next.EndedAt)
 				}
@@ -196,10 +303,13 @@ func TestDecide(t *testing.T) {
 			case Continue:
 				got += " " + strconv.Itoa(d.Next.Iteration) + " " + d.Feature.ID
 			}
+			if d.Rival {
+				got += " rival"
+			}
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
-			if d.Verdict != Pass && d.Verdict != NeedTree && d.Verdict != Refuse && d.Next.Header != Face(d.Next, d.Limit) {
+			if d.Verdict != Pass && d.Verdict != NeedTree && d.Verdict != NeedTail && d.Verdict != Tell && d.Next.Header != Face(d.Next, d.Limit) {
 				t.Errorf("header %+v", d.Next.Header)
 			}
 		})
@@ -256,7 +366,7 @@ func FuzzDecide(f *testing.F) {
 		s.State.Extended, s.Header.Status, s.CancelFile, s.Tree = extended, status, cancel, tree
 		s.List = list(word)
 		d, again := Decide(s), Decide(s)
-		if d.Verdict != again.Verdict || d.Next != again.Next {
+		if !reflect.DeepEqual(d, again) {
 			t.Fatal("two answers to one question")
 		}
 		if d.Verdict == Continue && (iteration >= d.Limit || cancel || !strings.ContainsFunc(word, func(r rune) bool { return r != 'x' })) {

@@ -19,6 +19,7 @@ const (
 	Stagnated    Status = "STAGNATED"
 	Blocked      Status = "BLOCKED"
 	Escalated    Status = "ESCALATED"
+	Handover     Status = "HANDOVER"
 	Failed       Status = "FAILED"
 	Interrupted  Status = "INTERRUPTED"
 	Paused       Status = "PAUSED"
@@ -27,19 +28,25 @@ const (
 
 // Exit reasons, as notifiers get them.
 const (
-	AllFeaturesPass = "all_features_pass"
-	MaxIterations   = "max_iterations"
-	NoProgress      = "no_progress"
-	PromiseBlocked  = "promise_blocked"
-	PromiseEscalate = "promise_escalate"
-	ListMissing     = "list_missing"
-	ListInvalid     = "list_invalid"
-	ConfigInvalid   = "config_invalid"
-	InternalError   = "internal_error"
-	APIError        = "api_error"
-	RateLimit       = "rate_limit"
-	SessionEnded    = "session_ended"
-	ByPerson        = "by_person"
+	AllFeaturesPass    = "all_features_pass"
+	MaxIterations      = "max_iterations"
+	Deadline           = "deadline"
+	FeatureAttempts    = "feature_attempts"
+	NoProgress         = "no_progress"
+	NoToolUse          = "no_tool_use"
+	PromiseBlocked     = "promise_blocked"
+	PromiseEscalate    = "promise_escalate"
+	IterationsPerHour  = "iterations_per_hour"
+	FeaturesPerSession = "features_per_session"
+	ContextTokens      = "context_tokens"
+	ListMissing        = "list_missing"
+	ListInvalid        = "list_invalid"
+	ConfigInvalid      = "config_invalid"
+	InternalError      = "internal_error"
+	APIError           = "api_error"
+	RateLimit          = "rate_limit"
+	SessionEnded       = "session_ended"
+	ByPerson           = "by_person"
 )
 
 // Outcome is what a notifier is told of an ending: the status word and the
@@ -53,7 +60,7 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 		return "failed", 1, true
 	case Stagnated:
 		return "failed", 2, true
-	case Blocked, Escalated:
+	case Blocked, Escalated, Handover:
 		return "blocked", 3, true
 	case Failed, Interrupted:
 		return "failed", 4, true
@@ -66,7 +73,7 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 func parseStatus(text string) Status {
 	word, _, _ := strings.Cut(strings.ToUpper(text), " ")
 	switch s := Status(word); s {
-	case Complete, ReachedLimit, Stagnated, Blocked, Escalated, Failed, Interrupted, Paused, Cancelled:
+	case Complete, ReachedLimit, Stagnated, Blocked, Escalated, Handover, Failed, Interrupted, Paused, Cancelled:
 		return s
 	case "CANCELED":
 		return Cancelled
@@ -87,19 +94,29 @@ type State struct {
 
 	Status     Status `json:"status"`
 	ExitReason string `json:"exitReason,omitempty"`
-	Needs      string `json:"needs,omitempty"` // what a person has to do, in the agent's words
+	Needs      string `json:"needs,omitempty"` // what a person has to look at
 	Iteration  int    `json:"iteration"`
 	Endings    int    `json:"endings"` // how many there have been
 
-	HeaderLimit int `json:"headerLimit,omitempty"` // Max Iterations as the loop began with it
-	Lowered     int `json:"lowered,omitempty"`     // Max Iterations as a person lowered it in the header
-	Extended    int `json:"extended,omitempty"`    // Max Iterations as `extend` set it
+	RetryAt time.Time `json:"retryAt,omitzero"` // when the provider's limit, or our own, lets it go on
+
+	HeaderLimit      int           `json:"headerLimit,omitempty"`      // Max Iterations as the loop began with it
+	Lowered          int           `json:"lowered,omitempty"`          // Max Iterations as a person lowered it in the header
+	Extended         int           `json:"extended,omitempty"`         // Max Iterations as `extend` set it
+	ExtendedDeadline time.Duration `json:"extendedDeadline,omitempty"` // ns; deadline as `extend` set it
 
 	Session     string    `json:"session,omitempty"`     // the owner; empty until a session is bound
 	SessionPID  int       `json:"sessionPid,omitempty"`  // process of the owner's client, where it said so
 	ClientStart string    `json:"clientStart,omitempty"` // tells two processes of one pid apart
 	Seen        time.Time `json:"seen,omitzero"`         // last event of the owner that was committed
 	Bind        string    `json:"bind,omitempty"`        // BindPrompt, or BindFirst
+
+	Passed        int     `json:"passed,omitempty"`        // features that passed when a sound list was last seen
+	SessionPassed int     `json:"sessionPassed,omitempty"` // features that came to pass while the owner worked
+	Context       int     `json:"context,omitempty"`       // tokens of the owner's conversation, where there is a limit
+	Hour          []int64 `json:"hour,omitempty"`          // Unix time of each iteration begun in the last hour, where there is a limit
+	Blocks        []int64 `json:"blocks,omitempty"`        // Unix ms of each block in this turn, without those known to lie before a tool call
+	RivalSaid     bool    `json:"rivalSaid,omitempty"`     // the owner's person knows that something else blocks too
 
 	WaitingSince time.Time `json:"waitingSince,omitzero"` // something has run in the background since
 	WaitingFor   string    `json:"waitingFor,omitempty"`  // what, at the last stop
@@ -143,38 +160,3 @@ func (s *State) Release() {
 	s.Session, s.SessionPID, s.ClientStart, s.Bind = "", 0, "", BindPrompt
 	s.WaitingSince, s.WaitingFor = time.Time{}, ""
 }
-
-// Limit returns the number of iterations in force: what `extend` set, else
-// ralph.json, else the header the loop began with, else DefaultIterations; the
-// header may have lowered it since.
-func (s State) Limit(l Limits) int {
-	limit := DefaultIterations
-	switch {
-	case s.Extended > 0:
-		limit = s.Extended
-	case l.MaxIterations > 0:
-		limit = l.MaxIterations
-	case s.HeaderLimit > 0:
-		limit = s.HeaderLimit
-	}
-	if s.Lowered > 0 {
-		limit = min(limit, s.Lowered)
-	}
-	return limit
-}
-
-// DefaultIterations is the limit where nobody names one.
-const DefaultIterations = 15
-
-// Limits are ralph.json's limits.
-type Limits struct {
-	MaxIterations int           // 0: not said
-	Stagnation    int           // stops in a row without a change; 0: off
-	MaxWait       time.Duration // for what runs in the background; 0: do not wait
-}
-
-// The limits where ralph.json names none.
-const (
-	DefaultStagnation = 3
-	DefaultMaxWait    = time.Hour
-)

@@ -29,7 +29,9 @@ type Event struct {
 	PermissionMode string // "default", "plan", ...
 	LastMessage    string // the text that ended the turn
 	Prompt         string // what was typed, or a background task's notification
-	Reason         string // why a session ended: "clear", "other", ...
+	PromptID       string // of the prompt that began the turn; older hosts do not say
+	Transcript     string // path of the conversation's file
+	Reason         string // why a session ended or started: "clear", "other", ...
 	Error          string // what a turn died of: "rate_limit", ...
 	StopHookActive bool   // true on each stop that follows a block in the same turn
 
@@ -41,6 +43,13 @@ type Event struct {
 // Typed tells whether the prompt of a UserPromptSubmit is a person's, not the
 // notification of a background task.
 func (e Event) Typed() bool { return !strings.HasPrefix(e.Prompt, "<task-notification>") }
+
+// Goal tells whether the prompt sets a /goal: then the host blocks stops itself.
+func (e Event) Goal() bool {
+	condition, is := strings.CutPrefix(e.Prompt, "/goal ")
+	condition = strings.TrimSpace(condition)
+	return is && condition != "" && condition != "clear"
+}
 
 // Read reads the host's one JSON object.
 func Read(r io.Reader) (Event, error) {
@@ -70,7 +79,8 @@ func parse(data []byte) (Event, error) {
 	texts := map[string]*string{
 		"hook_event_name": &e.Name, "session_id": &e.SessionID, "agent_id": &e.AgentID, "cwd": &e.Cwd,
 		"permission_mode": &e.PermissionMode, "last_assistant_message": &e.LastMessage,
-		"prompt": &e.Prompt, "reason": &e.Reason, "error": &e.Error,
+		"prompt": &e.Prompt, "prompt_id": &e.PromptID, "transcript_path": &e.Transcript,
+		"reason": &e.Reason, "source": &e.Reason, "error": &e.Error,
 	}
 	root.ForEach(func(key, value gjson.Result) bool {
 		if to := texts[key.Str]; to != nil && value.Type == gjson.String {
@@ -119,6 +129,7 @@ func (e *Event) crons(crons gjson.Result) {
 // lets the turn end.
 type Answer struct {
 	Prompt  string // not empty: the turn goes on with this prompt
+	Softly  bool   // Prompt reaches the model once, as context, not as a problem
 	Message string // shown to the person
 	Context string // told to the model beside a prompt of the person's
 	End     bool   // the loop is over; said explicitly beside Message
@@ -140,7 +151,9 @@ func (a Answer) Encode() []byte {
 		SystemMessage string    `json:"systemMessage,omitempty"`
 		Specific      *specific `json:"hookSpecificOutput,omitempty"`
 	}{Reason: a.Prompt, Continue: a.End, SystemMessage: a.Message}
-	if a.Prompt != "" {
+	if a.Prompt != "" && a.Softly {
+		wire.Reason, wire.Specific = "", &specific{"Stop", a.Prompt}
+	} else if a.Prompt != "" {
 		// "approve" and "block" are the only legal values, so the key is
 		// there for a block only.
 		wire.Decision = "block"

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tidwall/gjson"
 )
 
 func TestRead(t *testing.T) {
@@ -19,12 +21,15 @@ func TestRead(t *testing.T) {
 		"stop.background-shell.json":         {Name: "Stop", SessionID: "ab3adb51-a435-48d2-91f8-9cfbf790e3fe", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 2", Shells: 1},
 		"stop.crons.json":                    {Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project", PermissionMode: "default", LastMessage: "a1", Wakeups: 2},
 		"session-end.prompt_input_exit.json": {Name: "SessionEnd", SessionID: "1374161b-f813-4df1-b2b7-f35f51f7cc9d", Cwd: "/home/dev/project", Reason: "prompt_input_exit"},
+		"session-start.resume.json":          {Name: "SessionStart", SessionID: "d3c771a1-b68a-4e52-bdaf-dd13677582c3", Cwd: "/home/dev/project", Reason: "resume"},
 		"user-prompt-submit.json":            {Name: "UserPromptSubmit", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", Prompt: "hello"},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", "payloads", name))
 		if err != nil {
 			t.Fatal(err)
 		}
+		// In most payloads, and the same word for word.
+		want.PromptID, want.Transcript = gjson.GetBytes(data, "prompt_id").Str, gjson.GetBytes(data, "transcript_path").Str
 		if got, err := Read(bytes.NewReader(data)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}
@@ -50,6 +55,7 @@ func TestEncode(t *testing.T) {
 	for want, a := range map[string]Answer{
 		"": {},
 		"{\"decision\":\"block\",\"reason\":\"a < b\",\"systemMessage\":\"m\"}\n":                                                 {Prompt: "a < b", Message: "m"},
+		"{\"systemMessage\":\"m\",\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"a\"}}\n":             {Prompt: "a", Softly: true, Message: "m"},
 		"{\"continue\":true,\"systemMessage\":\"over\"}\n":                                                                        {Message: "over", End: true},
 		"{\"systemMessage\":\"m\",\"hookSpecificOutput\":{\"hookEventName\":\"UserPromptSubmit\",\"additionalContext\":\"c\"}}\n": {Message: "m", Context: "c"},
 		"{\"systemMessage\":\"trouble\"}\n":                                                                                       {Message: "trouble"},

@@ -366,6 +366,30 @@ func (w Where) All() ([]*Loop, error) {
 	return nil, nil
 }
 
+// Known returns every loop that has a record in the state folder and whose
+// folder is still there.
+func (w Where) Known() (loops []*Loop, err error) {
+	entries, err := os.ReadDir(filepath.Join(w.StateDir, "loops"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, entry := range entries {
+		s := Store{Loop: &Loop{stateDir: w.StateDir, key: entry.Name()}}
+		if s.openState(false) != nil {
+			continue
+		}
+		state, err := s.State()
+		s.Close()
+		// A record is found by its loop, so one that names another is none.
+		if l := w.at(state.Loop); err == nil && l.key == entry.Name() {
+			if _, err := os.Lstat(l.Dir); err == nil {
+				loops = append(loops, l)
+			}
+		}
+	}
+	return loops, err
+}
+
 func (w Where) folders(dir string, entries []fs.DirEntry) (loops []*Loop, err error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err

@@ -55,13 +55,29 @@ func logTail(root *os.Root, name string, n int64) []byte {
 		return nil
 	}
 	defer f.Close()
+	return tailOf(f, n)
+}
+
+// tailOf returns the last n bytes of an open file, as far as it is a regular one.
+func tailOf(f *os.File, n int64) []byte {
 	info, err := f.Stat()
-	if err != nil {
+	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	data := make([]byte, min(n, info.Size()))
 	read, _ := f.ReadAt(data, info.Size()-int64(len(data)))
 	return data[:read]
+}
+
+// Tail returns the last n bytes of a file of the host's, nothing where it
+// cannot be read: however long the file is, no more of it is looked at.
+func Tail(path string, n int64) []byte {
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	return tailOf(f, n)
 }
 
 // LogIteration returns the iteration in the last line of iterations.jsonl, or 0.

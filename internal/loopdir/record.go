@@ -100,6 +100,26 @@ func (s *Store) replaceJSON(name string, v any) error {
 // Config returns the text of ralph.json, nil where there is none.
 func (s *Store) Config() ([]byte, error) { return s.optional(ConfigFile, config.MaxBytes) }
 
+// UserConfig returns a person's own configuration and its path, nil where there
+// is none.
+func UserConfig() (text []byte, path string, err error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return nil, "", nil // without a home nobody has set a ceiling
+	}
+	dir = filepath.Join(dir, "ralph-stop-hook")
+	path = filepath.Join(dir, "config.json")
+	root, err := openRoot(dir)
+	if err == nil {
+		defer root.Close()
+		text, err = read(root, filepath.Base(path), config.MaxBytes)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return text, path, err
+}
+
 // Progress returns the content of progress.txt, nil where there is none.
 func (s *Store) Progress() ([]byte, error) { return s.optional(ProgressFile, maxProgress) }
 

@@ -11,6 +11,9 @@ var shell = []string{"/bin/sh", "-c"}
 
 func shellLine(cmd *exec.Cmd, line string) { cmd.Args = append(cmd.Args, line) }
 
+// detached is a session of its own: a terminal that is closed does not end it.
+var detached = &syscall.SysProcAttr{Setsid: true}
+
 type grouped struct{}
 
 // group puts cmd into a process group of its own and kills all of it when its

@@ -17,6 +17,9 @@ func shellLine(cmd *exec.Cmd, line string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "` + line + `"`}
 }
 
+// detached has no console and no group, so that neither ends it.
+var detached = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
+
 // grouped is a job object: killing it kills what the subprocess started, which
 // killing the subprocess alone would leave running.
 type grouped struct {

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+const (
+	logTailBytes   = 3000 // of hook.log, in a payload
+	notifierOutput = 4000 // bytes of a notifier's output, in hook.log
+	leaseSlack     = 10 * time.Second
+)
+
+// payload is what a notifier gets on standard input. It holds no secrets: no
+// environment, no text of the conversation.
+type payload struct {
+	Schema        int           `json:"schema"`
+	Event         string        `json:"event"`
+	DeliveryID    string        `json:"deliveryId"` // the same whenever one ending is told again
+	Status        string        `json:"status"`     // completed, failed, blocked; in_progress of an iteration
+	ExitReason    string        `json:"exitReason"`
+	ExitCode      int           `json:"exitCode"`
+	EpicID        string        `json:"epicId"` // the loop's name
+	Task          string        `json:"task"`
+	Repo          string        `json:"repo"`
+	Branch        string        `json:"branch"`
+	Agent         string        `json:"agent"`
+	SessionID     string        `json:"sessionId"`
+	Iterations    int           `json:"iterations"`
+	MaxIterations int           `json:"maxIterations"`
+	StartedAt     time.Time     `json:"startedAt"`
+	EndedAt       time.Time     `json:"endedAt"`
+	DurationSec   int64         `json:"durationSec"`
+	Features      featureCounts `json:"features"`
+	Needs         string        `json:"needs"`
+	RetryAt       string        `json:"retryAt"`
+	LogTail       string        `json:"logTail"`
+}
+
+// featureCounts is the state of the list in a payload and in `status --json`.
+type featureCounts struct {
+	Total  int      `json:"total"`
+	Passed int      `json:"passed"` // as the list claims
+	Proven int      `json:"proven"` // by the hook's own checks
+	Open   []string `json:"open"`   // at most maxOpen ids
+}
+
+// maxOpen bounds the ids that are listed.
+const maxOpen = 100
+
+func counts(list decide.List) featureCounts {
+	open := list.Open()
+	for i := range open {
+		open[i] = plain.Line(open[i], 80)
+	}
+	return featureCounts{Total: len(list.Items), Passed: list.Passed(), Open: open[:min(len(open), maxOpen)]}
+}
+
+// attachNotice makes the duty to tell the notifiers part of an ending's
+// record, with this process as the sender.
+func attachNotice(l loaded, next *decide.State, onComplete string) {
+	next.Notice = nil
+	_, code, notify := next.Status.Outcome()
+	commands := notifiers(l.config, onComplete, code)
+	if !notify || len(commands) == 0 {
+		return
+	}
+	id := deliveryID(l.Dir, next.StartedAt, strconv.Itoa(next.Endings))
+	data, err := json.Marshal(newPayload(l, *next, id))
+	if err != nil {
+		panic(err) // strings, numbers and times of our own always encode
+	}
+	next.Notice = &decide.Notice{DeliveryID: id, Payload: data}
+	claim(next.Notice, commands)
+}
+
+// deliveryID names one ending of one run of one loop.
+func deliveryID(dir string, started time.Time, ending string) string {
+	sum := sha256.Sum256([]byte(dir + "\n" + started.UTC().Format(time.RFC3339Nano) + "\n" + ending))
+	return hex.EncodeToString(sum[:16])
+}
+
+func newPayload(l loaded, state decide.State, id string) payload {
+	status, code, _ := state.Status.Outcome()
+	return payload{
+		Schema: 1, Event: config.OnComplete, DeliveryID: id,
+		Status: status, ExitReason: state.ExitReason, ExitCode: code,
+		EpicID: l.Name, Task: l.config.Task, Repo: l.Project, Agent: "claude",
+		SessionID: state.Session, Iterations: state.Iteration, MaxIterations: state.Limit(l.snap.Limits),
+		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(), DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
+		Features: counts(l.snap.List), Needs: state.Needs, RetryAt: instant(state.RetryAt),
+	}
+}
+
+// instant is a time as payloads and `status --json` have it, empty for none.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// branch returns the branch that is checked out at dir, or nothing.
+func branch(dir string) string {
+	if loopdir.RepoRoot(dir) == "" {
+		return ""
+	}
+	r := proc.Run(context.Background(), proc.Cmd{Argv: []string{"git", "symbolic-ref", "-q", "--short", "HEAD"}, Dir: dir, Timeout: 5 * time.Second, Output: 1000})
+	if r.Err != nil {
+		return ""
+	}
+	return plain.Line(string(r.Output), 300)
+}
+
+// notifiers returns the commands to run at an ending of that exit code: those
+// of ralph.json, then the one of the settings entry or its environment.
+func notifiers(c config.InForce, onComplete string, code int) (commands []config.Command) {
+	_, stagnated, _ := decide.Stagnated.Outcome()
+	_, blocked, _ := decide.Blocked.Outcome()
+	for _, command := range c.Notifiers {
+		switch {
+		case command.Event == config.OnIteration,
+			command.Event == config.OnStagnation && code != stagnated,
+			command.Event == config.OnFailure && (code == 0 || code == stagnated || code == blocked):
+		default:
+			commands = append(commands, command)
+		}
+	}
+	if onComplete != "" {
+		commands = append(commands, config.Command{Event: config.OnComplete, Shell: onComplete, Timeout: config.DefaultTimeout})
+	}
+	return commands
+}
+
+// iterationNotifiers returns the commands to run at each iteration.
+func iterationNotifiers(c config.InForce) (commands []config.Command) {
+	for _, command := range c.Notifiers {
+		if command.Event == config.OnIteration {
+			commands = append(commands, command)
+		}
+	}
+	return commands
+}
+
+// exitCode is the code in a payload of ours.
+func exitCode(n *decide.Notice) int { return int(gjson.GetBytes(n.Payload, "exitCode").Int()) }

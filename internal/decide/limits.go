@@ -1,0 +1,143 @@
+package decide
+
+import "time"
+
+// Limits are ralph.json's limits; 0 is off where nothing else is said.
+type Limits struct {
+	MaxIterations      int           // 0: not said
+	Deadline           time.Duration // since the loop began
+	Stagnation         int           // stops in a row without a change
+	FeatureAttempts    int           // iterations in a row given to one feature
+	IterationsPerHour  int
+	FeaturesPerSession int           // that come to pass while one session works
+	ContextTokens      int           // of the session's conversation
+	MaxWait            time.Duration // for what runs in the background; 0: do not wait
+
+	// A person's own ceilings for all loops, which not even `extend` lifts.
+	CeilingIterations int
+	CeilingDeadline   time.Duration
+}
+
+// The limits where ralph.json names none.
+const (
+	DefaultIterations = 15
+	DefaultStagnation = 3
+	DefaultMaxWait    = time.Hour
+)
+
+// least returns the smallest of the limits that are on, 0 where none is.
+func least[T int | time.Duration](limits ...T) (min T) {
+	for _, l := range limits {
+		if l > 0 && (min == 0 || l < min) {
+			min = l
+		}
+	}
+	return min
+}
+
+// Under returns the limits as a person's ceilings allow them.
+func (l Limits) Under(c Limits) Limits {
+	l.CeilingIterations, l.CeilingDeadline = c.MaxIterations, c.Deadline
+	l.Stagnation = least(l.Stagnation, c.Stagnation)
+	l.FeatureAttempts = least(l.FeatureAttempts, c.FeatureAttempts)
+	l.IterationsPerHour = least(l.IterationsPerHour, c.IterationsPerHour)
+	l.FeaturesPerSession = least(l.FeaturesPerSession, c.FeaturesPerSession)
+	l.ContextTokens = least(l.ContextTokens, c.ContextTokens)
+	l.MaxWait = min(l.MaxWait, c.MaxWait)
+	return l
+}
+
+// Limit returns the number of iterations in force: what `extend` set, else
+// ralph.json, else the header the loop began with, else DefaultIterations; the
+// header may have lowered it since, and the ceiling holds over all of them.
+func (s State) Limit(l Limits) int {
+	limit := DefaultIterations
+	switch {
+	case s.Extended > 0:
+		limit = s.Extended
+	case l.MaxIterations > 0:
+		limit = l.MaxIterations
+	case s.HeaderLimit > 0:
+		limit = s.HeaderLimit
+	}
+	return least(limit, s.Lowered, l.CeilingIterations)
+}
+
+// Deadline returns how long the loop may take from its beginning, 0: for ever.
+func (s State) Deadline(l Limits) time.Duration {
+	if s.ExtendedDeadline > 0 {
+		return least(s.ExtendedDeadline, l.CeilingDeadline)
+	}
+	return least(l.Deadline, l.CeilingDeadline)
+}
+
+// Late tells whether the deadline has passed.
+func (s State) Late(l Limits, now time.Time) bool {
+	deadline := s.Deadline(l)
+	return deadline > 0 && !s.StartedAt.IsZero() && now.Sub(s.StartedAt) >= deadline
+}
+
+// LastHour returns the iterations that began in the hour before now.
+func (s State) LastHour(now time.Time) (hour []int64) {
+	for _, at := range s.Hour {
+		if since := now.Unix() - at; since >= 0 && since < 3600 {
+			hour = append(hour, at)
+		}
+	}
+	return hour
+}
+
+// limits ends the loop where a limit is reached, in the order of the design.
+// It asks for what it has to know first; ok is false while none is reached.
+func (d *Decision) limits(s Snapshot, next string) (end Decision, ok bool) {
+	if d.Next.Iteration >= d.Limit {
+		return d.end(s, ReachedLimit, MaxIterations), true
+	}
+	if s.Limits.Stagnation > 0 {
+		if !d.fingerprint(s) {
+			return Decision{Verdict: NeedTree}, true
+		}
+		if d.Next.Unchanged >= s.Limits.Stagnation {
+			return d.end(s, Stagnated, NoProgress), true
+		}
+	}
+	idle := s.BlockCap > 0 && len(d.Next.Blocks) >= max(1, s.BlockCap-1)
+	if (idle || s.Limits.ContextTokens > 0) && s.Tail == nil {
+		return Decision{Verdict: NeedTail}, true
+	}
+	if idle {
+		d.Next.Blocks = since(d.Next.Blocks, s.Tail.ToolCall)
+		if len(d.Next.Blocks) >= max(1, s.BlockCap-1) {
+			return d.end(s, Stagnated, NoToolUse), true
+		}
+	}
+	if l := s.Limits.FeatureAttempts; l > 0 && s.List.Err == nil && next == d.Next.Feature && d.Next.Attempts >= l {
+		return d.end(s, ReachedLimit, FeatureAttempts), true
+	}
+	d.Next.Hour = nil
+	if l := s.Limits.IterationsPerHour; l > 0 {
+		d.Next.Hour = s.State.LastHour(s.Now)
+		if n := len(d.Next.Hour); n >= l {
+			d.Next.RetryAt = time.Unix(d.Next.Hour[n-l], 0).Add(time.Hour).UTC()
+			return d.end(s, Handover, IterationsPerHour), true
+		}
+	}
+	if l := s.Limits.FeaturesPerSession; l > 0 && d.Next.SessionPassed >= l {
+		return d.end(s, Handover, FeaturesPerSession), true
+	}
+	d.Next.Context = 0
+	if l := s.Limits.ContextTokens; l > 0 {
+		if d.Next.Context = s.Tail.Context; d.Next.Context >= l {
+			return d.end(s, Handover, ContextTokens), true
+		}
+	}
+	return Decision{}, false
+}
+
+// since drops the blocks before a time.
+func since(blocks []int64, t time.Time) []int64 {
+	for len(blocks) > 0 && blocks[0] < t.UnixMilli() {
+		blocks = blocks[1:]
+	}
+	return blocks
+}
