@@ -128,3 +128,68 @@ func (s *Store) ClearLogs() error {
 	}
 	return nil
 }
+
+// Log is a log that is followed.
+type Log struct {
+	root *os.Root
+	name string
+	file *os.File // nil while there is none
+	at   int64
+}
+
+// OpenLog returns the last lines of a log, also from before its rotation, and
+// the log for what comes after them.
+func (s *Store) OpenLog(name string, lines int) ([]byte, *Log) {
+	l := &Log{root: s.loop, name: name}
+	if l.root == nil {
+		return nil, l
+	}
+	text := append(logTail(l.root, name+".1", maxLog), l.More()...)
+	from := len(text)
+	for n := 0; from > 0; from-- {
+		if text[from-1] == '\n' && from < len(text) {
+			n++
+		}
+		if n == lines {
+			break
+		}
+	}
+	if lines == 0 {
+		from = len(text)
+	}
+	return text[from:], l
+}
+
+// More returns what was added since the last call. Of a log that was put aside
+// meanwhile it reads the rest, and then the new one.
+func (l *Log) More() (text []byte) {
+	for l.root != nil {
+		if l.file == nil && regular(l.root, l.name) == nil {
+			l.file, _ = l.root.OpenFile(l.name, os.O_RDONLY|nonblock, 0)
+			l.at = 0
+		}
+		if l.file == nil {
+			return text
+		}
+		now, missing := l.root.Lstat(l.name)
+		was, err := l.file.Stat()
+		if err == nil && was.Size() > l.at {
+			more := make([]byte, min(was.Size()-l.at, maxLog))
+			n, _ := l.file.ReadAt(more, l.at)
+			text, l.at = append(text, more[:n]...), l.at+int64(n)
+		}
+		if err == nil && missing == nil && os.SameFile(was, now) || missing != nil {
+			return text
+		}
+		l.Close()
+	}
+	return text
+}
+
+// Close closes it.
+func (l *Log) Close() {
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
+}
