@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 			"requests": cmdRequests,
 			"blocks":   cmdBlocks,
 			"jsonfile": cmdJSONFile,
+			"added":    cmdAdded,
 			"count":    cmdCount,
 		},
 	})
@@ -126,6 +127,17 @@ func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
 // cmdBlocks asserts how often a hook kept the agent at work.
 func cmdBlocks(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, args, "blocks", blocks(current(ts)))
+}
+
+// cmdAdded writes to a file how many bytes of the last request came from a Stop
+// hook.
+func cmdAdded(ts *testscript.TestScript, neg bool, args []string) {
+	requests := current(ts)
+	if neg || len(args) != 1 || len(requests) == 0 {
+		ts.Fatalf("usage: added FILE, after a run")
+	}
+	n := added(requests[len(requests)-1])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strconv.Itoa(n)), 0o644))
 }
 
 // cmdCount asserts the number of lines of a file.

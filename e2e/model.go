@@ -196,15 +196,31 @@ func blocks(requests []request) int {
 // fromStopHook reports whether a message's content, a string or a list of
 // blocks, is what a Stop hook said.
 func fromStopHook(content []byte) bool {
+	return slices.ContainsFunc(texts(content), stopHookText.MatchString)
+}
+
+// texts returns the texts of a message's content.
+func texts(content []byte) (all []string) {
 	for _, block := range gjson.ParseBytes(content).Array() {
 		if block.IsObject() {
 			block = block.Get("text")
 		}
-		if stopHookText.MatchString(block.String()) {
-			return true
+		all = append(all, block.String())
+	}
+	return all
+}
+
+// added returns how many bytes of a request came from Stop hooks. The reason of
+// a block is there twice, as the user's message and as the system's.
+func added(req request) (n int) {
+	for _, msg := range req.Messages {
+		for _, text := range texts(msg.Content) {
+			if stopHookText.MatchString(text) || strings.HasPrefix(text, "Stop hook blocking error from command") {
+				n += len(text)
+			}
 		}
 	}
-	return false
+	return n
 }
 
 // stopHookText matches the text for a block with a reason, and the one for a
