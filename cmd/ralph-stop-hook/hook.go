@@ -336,7 +336,7 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 		return err
 	}
 	s.Log(wordsLog(h.begin, *d), iterationEntry{
-		Time: h.begin.UTC().Truncate(time.Millisecond), Session: d.Next.Session, Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,
+		Time: h.begin.UTC().Truncate(time.Millisecond), Session: orElse(d.Next.Session, d.From.Session), Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,
 		Feature: plain.Line(d.Next.Feature, 80), Iteration: d.Next.Iteration, Attempts: d.Next.Attempts,
 		Fingerprint: strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, "."), DurationMS: time.Since(h.begin).Milliseconds(),
 	})

@@ -215,6 +215,9 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 			v.Notes = append(v.Notes, "not begun: "+wordsBegin(got.snap.Bind))
 		}
 	}
+	if got.snap.State.Schema != 0 && state.Session == "" && state.Status == decide.InProgress {
+		v.Notes = append(v.Notes, "no session works it: "+wordsBegin(state.Bind))
+	}
 	if got.snap.CancelFile && state.Status != decide.Cancelled {
 		v.Notes = append(v.Notes, "cancelled; the next stop ends it")
 	}

@@ -253,7 +253,7 @@ func (d *Decision) own(s Snapshot) {
 	d.Next.Session, d.Next.Seen = s.Session, s.Now
 	d.Next.Status, d.Next.ExitReason, d.Next.Needs = InProgress, "", ""
 	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
-	if (s.Goal || s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalSaid {
+	if (s.Goal || s.Event == Stop && s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalSaid {
 		d.Rival, d.Next.RivalSaid = true, true
 	}
 	if d.Next.StartedAt.IsZero() {
