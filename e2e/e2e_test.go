@@ -34,12 +34,17 @@ func TestScripts(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	told := new(table)
+	t.Cleanup(func() { told.print(os.Stdout) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
-		Setup:               func(env *testscript.Env) error { return setup(env, client, bin) },
+		Setup: func(env *testscript.Env) error {
+			env.Defer(func() { told.collect(env) })
+			return setup(env, client, bin)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model":    cmdModel,
 			"requests": cmdRequests,
