@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -59,23 +60,20 @@ func clientMain() {
 
 // runClient runs the client to its end, and returns its exit status.
 func runClient(args []string) (int, error) {
-	if len(args) > 1 && args[0] == "-file" {
-		prompt, err := os.ReadFile(args[1])
-		if err != nil {
-			return 1, err
-		}
-		args = append([]string{string(prompt)}, args[2:]...)
-	}
 	if len(args) == 0 || os.Getenv("ANTHROPIC_BASE_URL") == "" {
 		return 1, errors.New("usage: model FILE, then claude PROMPT or claude -file FILE")
+	}
+	args, err := clientArgs(args)
+	if err != nil {
+		return 1, err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
 	defer cancel()
 
-	cmd := exec.CommandContext(ctx, os.Getenv("RALPH_E2E_CLIENT"), append([]string{"-p", args[0],
-		"--output-format", "stream-json", "--verbose", "--include-hook-events", "--dangerously-skip-permissions"}, args[1:]...)...)
+	cmd := exec.CommandContext(ctx, os.Getenv("RALPH_E2E_CLIENT"), append([]string{"-p",
+		"--output-format", "stream-json", "--verbose", "--include-hook-events"}, args...)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	// A group of its own, so that nothing the client started outlives the run:
 	// first it is asked to end, which lets it stop the commands of its tools
@@ -86,7 +84,7 @@ func runClient(args []string) (int, error) {
 	if err := cmd.Start(); err != nil {
 		return 1, err
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	if ctx.Err() != nil {
 		return 1, fmt.Errorf("the client was stopped: %w", context.Cause(ctx))
@@ -95,4 +93,21 @@ func runClient(args []string) (int, error) {
 		return 1, nil // it has said why itself
 	}
 	return 0, err
+}
+
+// clientArgs returns the client's arguments for those of a script's command: a
+// prompt, or one from a file, and flags. The agent may do anything, unless the
+// script names the mode itself: not being asked would win over that.
+func clientArgs(args []string) ([]string, error) {
+	if len(args) > 1 && args[0] == "-file" {
+		prompt, err := os.ReadFile(args[1])
+		if err != nil {
+			return nil, err
+		}
+		args = append([]string{string(prompt)}, args[2:]...)
+	}
+	if !slices.Contains(args, "--permission-mode") {
+		args = append(args, "--dangerously-skip-permissions")
+	}
+	return args, nil
 }

@@ -17,6 +17,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
 
+// apiKey is shorter than the 20 characters by which the client remembers a key
+// that a person has approved.
+const apiKey = "dummy"
+
 // TestMain makes the client a command of the scripts; see clientMain.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"claude": clientMain})
@@ -52,6 +56,7 @@ func TestScripts(t *testing.T) {
 			"jsonfile": cmdJSONFile,
 			"added":    cmdAdded,
 			"count":    cmdCount,
+			"terminal": cmdTerminal,
 		},
 	})
 }
@@ -63,18 +68,29 @@ func TestScripts(t *testing.T) {
 // inside a session of Claude Code sees none of that session's variables.
 func setup(env *testscript.Env, client, bin string) error {
 	home, project := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "project")
-	for _, dir := range []string{home, project} {
+	claude := filepath.Join(home, ".claude")
+	for _, dir := range []string{claude, project} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
 	}
+	// What the client asks a person once, in a terminal: they have answered.
+	answers := mustJSON(map[string]any{
+		"hasCompletedOnboarding":        true,
+		"bypassPermissionsModeAccepted": true,
+		"customApiKeyResponses":         map[string]any{"approved": []string{apiKey}},
+		"projects":                      map[string]any{project: map[string]any{"hasTrustDialogAccepted": true}},
+	})
+	if err := os.WriteFile(filepath.Join(claude, ".claude.json"), answers, 0o600); err != nil {
+		return err
+	}
 	for _, kv := range [][2]string{
 		{"PATH", bin + string(os.PathListSeparator) + env.Getenv("PATH")},
 		{"HOME", home},
-		{"CLAUDE_CONFIG_DIR", filepath.Join(home, ".claude")},
+		{"CLAUDE_CONFIG_DIR", claude},
 		{"XDG_STATE_HOME", filepath.Join(home, ".local", "state")},
 		{"LOOPS", filepath.Join(project, ".claude", "data", "ralph-loops")},
-		{"ANTHROPIC_API_KEY", "dummy"},
+		{"ANTHROPIC_API_KEY", apiKey},
 		{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
 		{"DISABLE_AUTOUPDATER", "1"},
 		{"CLAUDE_CODE_MAX_RETRIES", "1"},

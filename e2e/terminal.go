@@ -1,0 +1,156 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+const (
+	// screenDeadline is how long the screen may take to show what it should.
+	// That takes seconds on a loaded machine.
+	screenDeadline = 60 * time.Second
+	// screenPoll is short beside what the client takes for anything.
+	screenPoll = 50 * time.Millisecond
+	// The client wraps and drops what does not fit, and scripts look for lines.
+	screenWidth, screenHeight = "160", "80"
+)
+
+var (
+	// emptyInput is the line a person types in, with nothing typed. The client
+	// shows it while it works, too.
+	emptyInput = regexp.MustCompile(`(?m)^❯$`)
+	// ended is what screen puts above the screen of a client that has ended.
+	ended = regexp.MustCompile(`^\(ended\)\n`)
+)
+
+// terminal is the client as a person uses it, in a tmux of the script's own.
+type terminal struct{ socket string }
+
+// cmdTerminal is the command terminal of the scripts:
+//
+//	terminal start [PROMPT | -file FILE] [FLAG…]
+//	terminal type TEXT        a line, then Enter
+//	terminal paste FILE       what a person has copied, then Enter
+//	terminal press KEY        Escape, BTab and the like, as tmux calls them
+//	terminal shows REGEXP     waits until the screen does; with !, until it no
+//	                          longer does
+//	terminal screen           makes the screen the standard output
+//	terminal quit             waits until the client has ended
+func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 || neg && args[0] != "shows" {
+		args = []string{"help"}
+	}
+	t := terminal{socket: filepath.Join(ts.Getenv("WORK"), "tmux")}
+	text := strings.Join(args[1:], " ")
+	switch args[0] {
+	case "start":
+		args, err := clientArgs(args[1:])
+		ts.Check(err)
+		ts.Defer(t.kill)
+		// The server inherits the script's environment, and the client the
+		// server's. A client that ends leaves its last screen to be looked at.
+		ts.Check(ts.Exec("tmux", append([]string{"-u", "-S", t.socket, "-f", "/dev/null",
+			"start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
+			"new-session", "-d", "-x", screenWidth, "-y", screenHeight, "--", ts.Getenv("RALPH_E2E_CLIENT")}, args...)...))
+	case "type":
+		ts.Check(t.enter(regexp.QuoteMeta(text), "send-keys", "-l", "--", text))
+	case "paste":
+		ts.Check(t.enter(`\[Pasted text`, "load-buffer", ts.MkAbs(text), ";", "paste-buffer", "-p"))
+	case "press":
+		_, err := t.tmux("send-keys", "--", text)
+		ts.Check(err)
+	case "shows":
+		re, err := regexp.Compile("(?m)" + text) // as stdout and grep have it
+		ts.Check(err)
+		ts.Check(t.await(re, !neg))
+	case "screen":
+		screen, err := t.screen()
+		ts.Check(err)
+		fmt.Fprint(ts.Stdout(), screen)
+	case "quit":
+		ts.Check(t.enter("/exit", "send-keys", "-l", "--", "/exit"))
+		ts.Check(t.await(ended, true))
+	default:
+		ts.Fatalf("usage: terminal start [PROMPT | -file FILE] [FLAG…] | type TEXT | paste FILE | press KEY | shows REGEXP | screen | quit")
+	}
+}
+
+// enter gives the client some input by a command of tmux, and presses Enter
+// when the input line shows it: text and Enter that come at once are taken for
+// something pasted, which may have more lines.
+func (t terminal) enter(shown string, input ...string) error {
+	err := t.await(emptyInput, true)
+	if err == nil {
+		_, err = t.tmux(input...)
+	}
+	if err == nil {
+		err = t.await(regexp.MustCompile(`(?m)^❯ `+shown), true)
+	}
+	if err == nil {
+		_, err = t.tmux("send-keys", "Enter")
+	}
+	return err
+}
+
+// await waits until the screen matches, or no longer does, as long as the
+// client runs.
+func (t terminal) await(re *regexp.Regexp, match bool) error {
+	for end := time.Now().Add(screenDeadline); ; time.Sleep(screenPoll) {
+		screen, err := t.screen()
+		if err != nil || re.MatchString(screen) == match {
+			return err
+		}
+		if time.Now().After(end) || ended.MatchString(screen) {
+			verb := "does not show"
+			if !match {
+				verb = "still shows"
+			}
+			return fmt.Errorf("the screen %s %q:\n%s", verb, re, screen)
+		}
+	}
+}
+
+// screen returns what is on the screen, without the blanks at the ends of lines.
+// Whether the client has ended is asked for, for tmux does not always show it.
+func (t terminal) screen() (string, error) {
+	out, err := t.tmux("display-message", "-p", "(#{?pane_dead,ended,running})", ";", "capture-pane", "-p")
+	lines := strings.Split(strings.ReplaceAll(out, "\u00a0", " "), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n", err
+}
+
+// kill ends what still runs. The client is told first, which lets it stop the
+// commands of its tools: those have process groups of their own.
+func (t terminal) kill() {
+	out, err := t.tmux("display-message", "-p", "#{?pane_dead,,#{pane_pid}}")
+	if err != nil {
+		return // there is none
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(out)); err == nil {
+		syscall.Kill(pid, syscall.SIGTERM)
+		t.await(ended, true)
+		syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	t.tmux("kill-server")
+}
+
+// tmux runs a command of tmux, and returns its output.
+func (t terminal) tmux(args ...string) (string, error) {
+	out, err := exec.Command("tmux", append([]string{"-u", "-S", t.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("tmux %s: %w: %s", args[0], err, out)
+	}
+	return string(out), err
+}
