@@ -140,9 +140,12 @@ func host(args []string) int {
 }
 
 // start plays a person who starts a session with a loop's prompt: start
-// [SESSION [LOOP]].
+// [-paste] [SESSION [LOOP]].
 func start(args []string) int {
-	session, loop := "s1", "current"
+	session, loop, pasted := "s1", "current", ""
+	if len(args) > 0 && args[0] == "-paste" {
+		pasted, args = "\n\n<pasted_content id=\"795f\">\n", args[1:]
+	}
 	if len(args) > 0 {
 		session = args[0]
 	}
@@ -154,7 +157,7 @@ func start(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
 	}
-	return host([]string{"user-prompt-submit.json", "session_id=" + session, "prompt=" + string(prompt)})
+	return host([]string{"user-prompt-submit.json", "session_id=" + session, "prompt=" + pasted + string(prompt)})
 }
 
 // notifier adds its standard input to the file that its argument names, one

@@ -96,7 +96,18 @@ func parse(data []byte) (Event, error) {
 		}
 		return true
 	})
+	e.Prompt = unwrap(e.Prompt)
 	return e, nil
+}
+
+// unwrap drops the line that the host puts before pasted text, as measured with
+// 2.1.329: <pasted_content id="795f">.
+func unwrap(prompt string) string {
+	text := strings.TrimLeft(prompt, "\r\n")
+	if line, rest, found := strings.Cut(text, "\n"); found && strings.HasPrefix(line, "<pasted_content ") {
+		return rest
+	}
+	return prompt
 }
 
 func (e *Event) background(tasks gjson.Result) {

@@ -36,6 +36,19 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestUnwrap(t *testing.T) {
+	for in, want := range map[string]string{
+		"\n\n<pasted_content id=\"795f\">\nralph-loop: x\n\nWork\n</pasted_content id=\"795f\">\n": "ralph-loop: x\n\nWork\n</pasted_content id=\"795f\">\n",
+		"\nralph-loop: x\n":                             "\nralph-loop: x\n",
+		"<pasted_content id=\"1\">":                     "<pasted_content id=\"1\">",
+		"see\n<pasted_content id=\"1\">\nralph-loop: x": "see\n<pasted_content id=\"1\">\nralph-loop: x",
+	} {
+		if got := unwrap(in); got != want {
+			t.Errorf("unwrap(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                              "nothing on standard input",
