@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -65,7 +66,7 @@ func detachCommand() *cobra.Command {
 			}); err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s: no session works it now (it was %s)\n", plain.Line(s.Name, 100), plain.Line(orElse(was, "none"), 80))
+			fmt.Fprintf(w, "%s: no session works it now (it was %s)\n", plain.Line(s.Name, 100), plain.Line(cmp.Or(was, "none"), 80))
 			return nil
 		}),
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -67,8 +68,9 @@ func hookMode(args []string) (status int) {
 		}
 	}
 	// A host that is gone must not take the notice of an ending with it, and
-	// SIGQUIT would make Go exit with 2.
-	signal.Ignore(syscall.SIGPIPE, syscall.SIGQUIT)
+	// SIGQUIT and SIGABRT would make Go exit with 2. They are caught, not ignored:
+	// notifiers would inherit that, and the end of a NotifyContext undo it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT)
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", p, debug.Stack())
@@ -234,7 +236,7 @@ func (h *hook) tell(l loaded, notice decide.Notice) {
 
 // tellIteration has those told that want to hear of each iteration. Nobody waits.
 func (h *hook) tellIteration(l loaded, iteration int) {
-	if len(iterationNotifiers(l.config)) > 0 {
+	if len(commandsFor(l.config, "", config.OnIteration)) > 0 {
 		_, _ = sendApart(l, "", "--iteration", strconv.Itoa(iteration)) // or it is not told
 	}
 }
@@ -317,9 +319,7 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 		d.Next.SessionPID, d.Next.ClientStart = client()
 	}
 	if d.Next.Session != "" && l.snap.State.Session != d.Next.Session {
-		if w, err := h.where(); err == nil {
-			h.left, _ = w.Own() // one that cannot be used needs no leaving
-		}
+		h.left, _ = h.where().Own() // one that cannot be used needs no leaving
 		if err := s.Bind(d.Next.Session); err != nil {
 			return err
 		}
@@ -336,7 +336,7 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 		return err
 	}
 	s.Log(wordsLog(h.begin, *d), iterationEntry{
-		Time: h.begin.UTC().Truncate(time.Millisecond), Session: orElse(d.Next.Session, d.From.Session), Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,
+		Time: h.begin.UTC().Truncate(time.Millisecond), Session: cmp.Or(d.Next.Session, d.From.Session), Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,
 		Feature: plain.Line(d.Next.Feature, 80), Iteration: d.Next.Iteration, Attempts: d.Next.Attempts,
 		Fingerprint: strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, "."), DurationMS: time.Since(h.begin).Milliseconds(),
 	})

@@ -2,34 +2,28 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // where is what the search for the event's loop starts from.
-func (h *hook) where() (loopdir.Where, error) {
-	cwd := h.event.Cwd
-	if cwd == "" {
-		cwd, _ = os.Getwd() // without one, the host's project has to do
+func (h *hook) where() loopdir.Where {
+	w := where()
+	w.LoopDir, w.Session, w.ProjectDir = h.loopDir, h.event.SessionID, os.Getenv("CLAUDE_PROJECT_DIR")
+	if h.event.Cwd != "" {
+		w.Cwd = h.event.Cwd
 	}
-	home, _ := os.UserHomeDir() // without one, the repository's root bounds the search
-	state, err := loopdir.StateDir(os.Getenv)
-	return loopdir.Where{
-		StateDir: state, LoopDir: h.loopDir, Session: h.event.SessionID,
-		ProjectDir: os.Getenv("CLAUDE_PROJECT_DIR"), Cwd: cwd, Home: filepath.Clean(home),
-	}, err
+	return w
 }
 
 // findOwn returns the loop that the session works, open.
 func (h *hook) findOwn() (*loopdir.Store, loaded, error) {
-	w, stateErr := h.where()
-	l, err := w.Own()
+	l, err := h.where().Own()
 	if l == nil && err == nil && h.event.Name != decide.PromptSubmit {
-		l, err = loopdir.Find(w) // where no file could be written for the session
+		l, err = loopdir.Find(h.where()) // where no file could be written for the session
 	}
-	if l == nil || err != nil || stateErr != nil {
+	if l == nil || err != nil {
 		return nil, loaded{}, err
 	}
 	return h.open(l)
@@ -40,15 +34,12 @@ func (h *hook) findMarked() (*loopdir.Store, loaded, error) {
 	if !h.event.Typed() {
 		return nil, loaded{}, nil
 	}
-	w, stateErr := h.where()
-	l, err := w.Marked(h.event.Prompt)
-	switch {
-	case err != nil:
+	l, err := h.where().Marked(h.event.Prompt)
+	if err != nil {
 		return nil, loaded{}, err
-	case l == nil:
+	}
+	if l == nil {
 		return h.findOwn()
-	case stateErr != nil:
-		return nil, loaded{}, stateErr
 	}
 	h.marked = true
 	return h.open(l)
@@ -57,11 +48,7 @@ func (h *hook) findMarked() (*loopdir.Store, loaded, error) {
 // findCleared returns the loop whose session the host's process worked before
 // its /clear, which gave it another id.
 func (h *hook) findCleared() (*loopdir.Store, loaded, error) {
-	w, err := h.where()
-	if err != nil {
-		return nil, loaded{}, nil
-	}
-	loops, err := w.All()
+	loops, err := h.where().All()
 	for _, l := range loops {
 		if l.Check() != nil {
 			continue // its own events say so
@@ -99,21 +86,17 @@ func (h *hook) open(l *loopdir.Loop) (*loopdir.Store, loaded, error) {
 // find returns the stop's loop. A session whose own loop is over may work the
 // one of `current`.
 func (h *hook) find() (*loopdir.Store, loaded, error) {
-	w, stateErr := h.where()
-	l, err := loopdir.Find(w)
+	l, err := loopdir.Find(h.where())
 	for {
 		if l == nil || err != nil {
 			return nil, loaded{}, err
-		}
-		if stateErr != nil {
-			return nil, loaded{}, stateErr
 		}
 		store, peeked, err := h.open(l)
 		if err != nil {
 			return nil, loaded{}, err
 		}
 		if state := peeked.snap.State; l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused && state.Status != decide.Interrupted {
-			if other, err := w.Current(); err == nil && other != nil && other.Dir != l.Dir {
+			if other, err := h.where().Current(); err == nil && other != nil && other.Dir != l.Dir {
 				store.Close()
 				l = other
 				continue

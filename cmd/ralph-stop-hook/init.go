@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -77,8 +78,7 @@ func (i *initialiser) run() error {
 		return err
 	}
 	// Everything that can be refused is looked at before anything is written.
-	edit, err := file.merge()
-	if err != nil {
+	if err := file.merge(); err != nil {
 		return err
 	}
 	files, err := i.files()
@@ -87,19 +87,23 @@ func (i *initialiser) run() error {
 	}
 	if i.dryRun {
 		for _, f := range files {
-			fmt.Fprintf(i.out, "  would %s\n", f.verb()+i.show(filepath.Join(i.dir, f.name)))
+			verb := "write"
+			if f.kept {
+				verb = "keep"
+			}
+			fmt.Fprintf(i.out, "  would %-8s%s\n", verb, i.show(filepath.Join(i.dir, f.name)))
 		}
-		file.report(i, edit, "would ")
-		fmt.Fprintf(i.out, "%s", edit.preview())
+		file.report(i, "would ")
+		fmt.Fprint(i.out, file.preview())
 		return nil
 	}
 	if err := i.write(files); err != nil {
 		return err
 	}
-	if err := file.write(edit); err != nil {
+	if err := file.write(); err != nil {
 		return err
 	}
-	file.report(i, edit, "")
+	file.report(i, "")
 	i.farewell()
 	return nil
 }
@@ -147,7 +151,7 @@ func defaultName(project string) string {
 		}
 		return '-'
 	}, filepath.Base(project))
-	return orElse(strings.Trim(name, "-"), "loop")
+	return cmp.Or(strings.Trim(name, "-"), "loop")
 }
 
 // findList looks for the list: --features, else one at the project's root,
@@ -187,10 +191,8 @@ func (i *initialiser) findList() error {
 
 func (i *initialiser) readList(path string) error {
 	s := &loopdir.Store{Loop: &loopdir.Loop{Dir: i.dir, Project: i.project}}
-	if i.found = s.List(path); i.found.Err != nil {
-		return i.found.Err
-	}
-	return nil
+	i.found = s.List(path)
+	return i.found.Err
 }
 
 func exists(path string) bool {
@@ -203,13 +205,6 @@ type loopFile struct {
 	name string
 	text string
 	kept bool // it is there already and stays
-}
-
-func (f loopFile) verb() string {
-	if f.kept {
-		return "keep    "
-	}
-	return "write   "
 }
 
 // files are the files of the loop folder. What exists stays, unless --force.
@@ -280,9 +275,7 @@ func (i *initialiser) keepConfig() error {
 		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; edit that and run 'ralph-stop-hook trust', or start anew with --force", i.name)
 	}
 	i.onComplete = shell
-	if i.iterations = c.Limits.MaxIterations; i.iterations == 0 {
-		i.iterations = decide.DefaultIterations
-	}
+	i.iterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)
 	return nil
 }
 
@@ -291,10 +284,7 @@ func (i *initialiser) write(files []loopFile) error {
 	if err := os.MkdirAll(i.dir, 0o755); err != nil {
 		return err
 	}
-	w, err := where()
-	if err != nil {
-		return err
-	}
+	w := where()
 	w.LoopDir = i.dir
 	l, err := loopdir.Find(w)
 	if err != nil {
@@ -367,12 +357,7 @@ func (i *initialiser) begin(s *loopdir.Store) error {
 }
 
 // show shortens a path below the project.
-func (i *initialiser) show(path string) string {
-	if rel, err := filepath.Rel(i.project, path); err == nil && filepath.IsLocal(rel) {
-		return plain.Line(rel, 300)
-	}
-	return plain.Line(path, 300)
-}
+func (i *initialiser) show(path string) string { return relative(i.project, path) }
 
 // farewell says how to start.
 func (i *initialiser) farewell() {

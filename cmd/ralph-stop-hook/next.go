@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -38,11 +37,7 @@ func nextCommand() *cobra.Command {
 				fmt.Fprint(w, wordsPrompt(l, d))
 				return nil
 			}
-			answer := wordsAnswer(l, d)
-			if answer.Message == "" {
-				return errors.New("nothing")
-			}
-			fmt.Fprintln(w, answer.Message)
+			fmt.Fprintln(w, wordsAnswer(l, d).Message)
 			return nil
 		}),
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -93,6 +94,9 @@ func deliveryID(dir string, started time.Time, ending string) string {
 }
 
 func newPayload(l loaded, state decide.State, id string) payload {
+	if state.StartedAt.IsZero() {
+		state.StartedAt = state.EndedAt // it came to nothing
+	}
 	status, code, _ := state.Status.Outcome()
 	return payload{
 		Schema: 1, Event: config.OnComplete, DeliveryID: id,
@@ -124,32 +128,29 @@ func branch(dir string) string {
 	return plain.Line(string(r.Output), 300)
 }
 
-// notifiers returns the commands to run at an ending of that exit code: those
-// of ralph.json, then the one of the settings entry or its environment.
-func notifiers(c config.InForce, onComplete string, code int) (commands []config.Command) {
+// notifiers returns the commands to run at an ending of that exit code.
+func notifiers(c config.InForce, onComplete string, code int) []config.Command {
 	_, stagnated, _ := decide.Stagnated.Outcome()
 	_, blocked, _ := decide.Blocked.Outcome()
+	switch code {
+	case 0, blocked:
+		return commandsFor(c, onComplete, config.OnComplete)
+	case stagnated:
+		return commandsFor(c, onComplete, config.OnComplete, config.OnStagnation)
+	}
+	return commandsFor(c, onComplete, config.OnComplete, config.OnFailure)
+}
+
+// commandsFor returns the commands of ralph.json for those events, then the one
+// of the settings entry or its environment.
+func commandsFor(c config.InForce, onComplete string, events ...string) (commands []config.Command) {
 	for _, command := range c.Notifiers {
-		switch {
-		case command.Event == config.OnIteration,
-			command.Event == config.OnStagnation && code != stagnated,
-			command.Event == config.OnFailure && (code == 0 || code == stagnated || code == blocked):
-		default:
+		if slices.Contains(events, command.Event) {
 			commands = append(commands, command)
 		}
 	}
 	if onComplete != "" {
 		commands = append(commands, config.Command{Event: config.OnComplete, Shell: onComplete, Timeout: config.DefaultTimeout})
-	}
-	return commands
-}
-
-// iterationNotifiers returns the commands to run at each iteration.
-func iterationNotifiers(c config.InForce) (commands []config.Command) {
-	for _, command := range c.Notifiers {
-		if command.Event == config.OnIteration {
-			commands = append(commands, command)
-		}
 	}
 	return commands
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 func notifyCommand() *cobra.Command {
@@ -19,37 +21,26 @@ func notifyCommand() *cobra.Command {
 		Use:   "notify --test [NAME]",
 		Short: "Try a loop's notifiers: run each now, with the exit reason \"test\"",
 		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			if !test {
 				return &usageError{errors.New("notify sends nothing by hand but a test; say --test")}
 			}
-			s, err := openLoop(args)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
 			l, err := load(s, hookio.Event{}, time.Now())
 			if err != nil {
 				return err
 			}
-			commands := l.config.Notifiers
-			if onComplete := os.Getenv("RALPH_ON_COMPLETE"); onComplete != "" {
-				commands = append(commands, config.Command{Event: config.OnComplete, Shell: onComplete, Timeout: config.DefaultTimeout})
-			}
+			commands := commandsFor(l.config, os.Getenv("RALPH_ON_COMPLETE"), config.OnComplete, config.OnStagnation, config.OnFailure, config.OnIteration)
 			for _, note := range wordsConfigNotes(l.config) {
-				fmt.Fprintln(cmd.OutOrStdout(), note)
+				fmt.Fprintln(w, note)
 			}
 			if len(commands) == 0 {
 				return errors.New("the loop has no notifiers; name some in ralph.json (\"on_complete\"), then: ralph-stop-hook trust")
 			}
 			state := l.snap.Record()
 			state.Status, state.ExitReason, state.EndedAt = decide.Complete, "test", time.Now()
-			if state.StartedAt.IsZero() {
-				state.StartedAt = state.EndedAt
-			}
 			failed := 0
 			runNotifiers(l, commands, newPayload(l, state, "test"), time.Now().Add(maxSend), func(line string, err error) {
-				fmt.Fprintln(cmd.OutOrStdout(), line)
+				fmt.Fprintln(w, line)
 				if err != nil {
 					failed++
 				}
@@ -58,7 +49,7 @@ func notifyCommand() *cobra.Command {
 				return fmt.Errorf("%s failed", plural(failed, "notifier"))
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&test, "test", false, "run every notifier of the loop")
 	return cmd

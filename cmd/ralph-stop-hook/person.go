@@ -61,7 +61,7 @@ func cancelCommand() *cobra.Command {
 					over = true
 					return nil
 				}
-				if next.Status != decide.InProgress && next.Status != decide.Paused && next.Status != decide.Interrupted {
+				if !next.Status.GoesOn() && next.Status != decide.Paused {
 					over = true
 					return s.ClearCancel()
 				}
@@ -91,8 +91,8 @@ func pauseCommand() *cobra.Command {
 		Args:  maxArgs(1),
 		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			next, err := change(s, "pause", func(_ loaded, next *decide.State) error {
-				if next.Status != decide.InProgress && next.Status != decide.Interrupted {
-					return fmt.Errorf("the loop is over already: %s (%s)", next.Status, next.ExitReason)
+				if !next.Status.GoesOn() {
+					return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
 				}
 				next.Status, next.ExitReason, next.EndedAt = decide.Paused, decide.ByPerson, time.Now()
 				next.Endings++
@@ -112,12 +112,9 @@ func resumeCommand() *cobra.Command {
 		Use:   "resume [NAME]",
 		Short: "Take up a loop that has ended, or that came with the repository",
 		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := personOnly(); err != nil {
-				return err
-			}
-			return revive(cmd, args, "resume", func(loaded, *decide.State) error { return nil })
-		},
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
+			return revive(w, s, "resume", func(*decide.State) {})
+		}),
 	}
 }
 
@@ -128,30 +125,26 @@ func extendCommand() *cobra.Command {
 		Use:   "extend [NAME] [--max-iterations N] [--deadline T]",
 		Short: "Raise a limit of a loop, and take it up again if it had reached it",
 		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			set := cmd.Flags().Changed
-			switch {
-			case !set("max-iterations") && !set("deadline"):
-				return &usageError{errors.New("extend what? say --max-iterations N or --deadline T")}
-			case set("max-iterations") && (iterations < 1 || iterations > config.MaxCount):
-				return errIterations
-			case set("deadline") && deadline <= 0:
-				return &usageError{errors.New("--deadline must be a duration of more than 0, such as 12h")}
-			}
-			if err := personOnly(); err != nil {
-				return err
-			}
-			return revive(cmd, args, "extend", func(_ loaded, next *decide.State) error {
-				if set("max-iterations") {
-					next.Extended, next.Lowered = iterations, 0
-				}
-				if set("deadline") {
-					next.ExtendedDeadline = deadline
-				}
-				return nil
-			})
-		},
 	}
+	set := cmd.Flags().Changed
+	cmd.RunE = onLoop(func(w io.Writer, s *loopdir.Store) error {
+		switch {
+		case !set("max-iterations") && !set("deadline"):
+			return &usageError{errors.New("extend what? say --max-iterations N or --deadline T")}
+		case set("max-iterations") && (iterations < 1 || iterations > config.MaxCount):
+			return errIterations
+		case set("deadline") && deadline <= 0:
+			return &usageError{errors.New("--deadline must be a duration of more than 0, such as 12h")}
+		}
+		return revive(w, s, "extend", func(next *decide.State) {
+			if set("max-iterations") {
+				next.Extended, next.Lowered = iterations, 0
+			}
+			if set("deadline") {
+				next.ExtendedDeadline = deadline
+			}
+		})
+	})
 	cmd.Flags().IntVar(&iterations, "max-iterations", 0, "the iterations that the loop may have in all")
 	cmd.Flags().DurationVar(&deadline, "deadline", 0, "the time that it may take in all, from when it began, such as 12h")
 	return cmd
@@ -179,19 +172,15 @@ func usedUp(l loaded, next *decide.State) error {
 // errIterations refuses a --max-iterations that ralph.json could not hold.
 var errIterations = &usageError{fmt.Errorf("--max-iterations must be from 1 to %d", config.MaxCount)}
 
-// revive puts a loop back to work, after edit changed its limits.
-func revive(cmd *cobra.Command, args []string, verb string, edit func(loaded, *decide.State) error) error {
-	s, err := openLoop(args)
-	if err != nil {
+// revive puts a loop back to work for a person, after edit changed its limits.
+func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)) error {
+	if err := personOnly(); err != nil {
 		return err
 	}
-	defer s.Close()
 	// An ending that is still to be told is told before it is undone.
 	sendDue(s, "", time.Now().Add(defaultTimeout))
 	next, err := change(s, verb, func(l loaded, next *decide.State) error {
-		if err := edit(l, next); err != nil {
-			return err
-		}
+		edit(next)
 		if err := usedUp(l, next); err != nil {
 			return err
 		}
@@ -221,6 +210,6 @@ func revive(cmd *cobra.Command, args []string, verb string, edit func(loaded, *d
 	default:
 		then = "the first session that stops in the project takes it"
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: goes on at iteration %d; %s\n", plain.Line(s.Name, 100), next.Iteration, then)
+	fmt.Fprintf(w, "%s: goes on at iteration %d; %s\n", plain.Line(s.Name, 100), next.Iteration, then)
 	return nil
 }

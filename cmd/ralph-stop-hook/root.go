@@ -121,45 +121,37 @@ func maxArgs(n int) cobra.PositionalArgs {
 	}
 }
 
-// where is what a verb's search for its loop starts from.
-func where() (loopdir.Where, error) {
-	cwd, err := os.Getwd()
-	if err != nil {
-		return loopdir.Where{}, err
-	}
-	state, err := loopdir.StateDir(os.Getenv)
-	if err != nil {
-		return loopdir.Where{}, err
-	}
+// where is what the search for a loop starts from.
+func where() loopdir.Where {
+	cwd, _ := os.Getwd()        // without one, the host's project has to do
 	home, _ := os.UserHomeDir() // without one, the repository's root bounds the search
+	state, err := loopdir.StateDir(os.Getenv)
 	return loopdir.Where{
-		StateDir: state, LoopDir: os.Getenv("RALPH_LOOP_DIR"), Cwd: cwd, Home: filepath.Clean(home),
-	}, nil
+		StateDir: state, StateErr: err, LoopDir: os.Getenv("RALPH_LOOP_DIR"), Cwd: cwd, Home: filepath.Clean(home),
+	}
 }
 
-// openLoop opens the loop that a verb's arguments name; without a name, the
+// findLoop finds the loop that a verb's arguments name; without a name, the
 // loop of `current`.
-func openLoop(args []string) (*loopdir.Store, error) {
-	w, err := where()
-	if err != nil {
-		return nil, err
-	}
-	var l *loopdir.Loop
+func findLoop(args []string) (*loopdir.Loop, error) {
 	if len(args) > 0 {
-		l, err = w.Named(args[0])
-	} else if l, err = loopdir.Find(w); err == nil && l == nil {
+		return where().Named(args[0])
+	}
+	l, err := loopdir.Find(where())
+	if err == nil && l == nil {
 		err = errNoLoop
 	}
-	if err != nil {
-		return nil, err
-	}
-	return l.Open()
+	return l, err
 }
 
 // onLoop makes a verb of what is to be done with the loop that its arguments name.
 func onLoop(do func(w io.Writer, s *loopdir.Store) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		s, err := openLoop(args)
+		l, err := findLoop(args)
+		if err != nil {
+			return err
+		}
+		s, err := l.Open()
 		if err != nil {
 			return err
 		}
@@ -175,7 +167,11 @@ func personOnly() error {
 	if os.Getenv("CLAUDECODE") == "" {
 		return nil
 	}
-	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run: ralph-stop-hook %s", strings.Join(quoteArgs(os.Args[1:]), " "))
+	line := "ralph-stop-hook"
+	for _, arg := range os.Args[1:] {
+		line += " " + quoteArg(arg)
+	}
+	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run: %s", line)
 }
 
 // lockWait is how long a lock is waited for: a hook holds it for milliseconds.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -41,7 +42,7 @@ list.bak
 // prompt is the text that starts the session.
 func (i *initialiser) prompt() string {
 	loop := filepath.ToSlash(filepath.Join(loopdir.Below, i.name))
-	list := orElse(i.list, loop+"/"+loopdir.ListFile)
+	list := cmp.Or(i.list, loop+"/"+loopdir.ListFile)
 	return fmt.Sprintf(loopdir.Marker+`%s
 
 Work through the features in %s, one at a time, the most important first.
@@ -69,12 +70,4 @@ func quoteArg(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-func quoteArgs(args []string) []string {
-	quoted := make([]string, len(args))
-	for n, a := range args {
-		quoted[n] = quoteArg(a)
-	}
-	return quoted
 }

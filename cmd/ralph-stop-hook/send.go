@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -24,8 +25,9 @@ import (
 // that is missing, fails or hangs is logged and changes nothing else. A send
 // that was cut off leaves no mark: a later run tells it again, with the same id.
 func send(l loaded, notice decide.Notice, onComplete string, deadline time.Time) {
-	if !deliver(l, notice, onComplete, deadline) {
-		return
+	var p payload
+	if err := json.Unmarshal(notice.Payload, &p); err == nil && !runNotifiers(l, notifiers(l.config, onComplete, p.ExitCode), p, deadline, nil) {
+		return // what does not parse could not be told again either
 	}
 	unlock, err := l.Lock(lockWait)
 	if err != nil {
@@ -62,7 +64,8 @@ func takeOver(s *loopdir.Store, onComplete string, deadline time.Time, free func
 		return
 	}
 	commands := notifiers(l.config, onComplete, exitCode(state.Notice))
-	late := total(commands) > time.Until(deadline)
+	// A sender of its own is never late: it would start the next one, for ever.
+	late := min(total(commands), maxSend/2) > time.Until(deadline)
 	if len(commands) == 0 || late {
 		unlock()
 		if late {
@@ -113,27 +116,13 @@ func sendTrouble(s *loopdir.Store, e hookio.Event, trouble error, onComplete str
 	state := l.snap.State
 	id := deliveryID(l.Dir, state.StartedAt, "trouble "+trouble.Error())
 	_, code, _ := decide.Failed.Outcome()
-	if len(notifiers(l.config, onComplete, code)) == 0 || !s.TellOnce(id) {
+	commands := notifiers(l.config, onComplete, code)
+	if len(commands) == 0 || !s.TellOnce(id) {
 		return
 	}
 	state.Status, state.ExitReason, state.Needs = decide.Failed, decide.InternalError, plain.Line(trouble.Error(), 500)
 	state.EndedAt, state.Session = time.Now(), e.SessionID
-	if state.StartedAt.IsZero() {
-		state.StartedAt = state.EndedAt
-	}
-	if data, err := json.Marshal(newPayload(l, state, id)); err == nil {
-		deliver(l, decide.Notice{DeliveryID: id, Payload: data}, onComplete, deadline)
-	}
-}
-
-// deliver runs each notifier with the payload on its standard input. It
-// returns false where this process was told to terminate meanwhile.
-func deliver(l loaded, notice decide.Notice, onComplete string, deadline time.Time) bool {
-	var p payload
-	if err := json.Unmarshal(notice.Payload, &p); err != nil {
-		return true // nothing that could be told again
-	}
-	return runNotifiers(l, notifiers(l.config, onComplete, p.ExitCode), p, deadline, nil)
+	runNotifiers(l, commands, newPayload(l, state, id), deadline, nil)
 }
 
 // runNotifiers runs commands in order, each with the payload on its standard input, and
@@ -179,6 +168,7 @@ func runNotifiers(l loaded, commands []config.Command, p payload, deadline time.
 // passedOn are the variables a notifier gets of ours: what it takes to find
 // programs, the desktop and the user's language, and no key or token.
 var passedOn = []string{
+	"LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
 	"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY",
 	"SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "COMSPEC",
 }
@@ -188,7 +178,7 @@ func notifierEnv(c config.Command, p payload) []string {
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		known := func(one string) bool { return one == name || runtime.GOOS == "windows" && strings.EqualFold(one, name) }
-		if locale(name) || slices.ContainsFunc(passedOn, known) || slices.ContainsFunc(c.Env, known) {
+		if slices.ContainsFunc(passedOn, known) || slices.ContainsFunc(c.Env, known) {
 			env = append(env, kv)
 		}
 	}
@@ -197,20 +187,14 @@ func notifierEnv(c config.Command, p payload) []string {
 		"RALPH_EXIT_CODE="+strconv.Itoa(p.ExitCode), "RALPH_STATUS="+p.Status, "RALPH_WORK_DIR="+p.Repo)
 }
 
-// locale tells whether a variable is one of the system's LC_ALL, LC_TIME, ...
-func locale(name string) bool {
-	category, ok := strings.CutPrefix(name, "LC_")
-	return ok && !strings.Contains(category, "_")
-}
-
 // sendApart starts a sender that outlives this process.
 func sendApart(l loaded, onComplete string, args ...string) (done <-chan struct{}, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	env := append(os.Environ(), "RALPH_ON_COMPLETE="+onComplete)
-	return proc.Detach(append([]string{self, "send", "--loop-dir", l.Dir}, args...), l.Project, env)
+	env := append(os.Environ(), "RALPH_LOOP_DIR="+l.Dir, "RALPH_ON_COMPLETE="+onComplete)
+	return proc.Detach(append([]string{self, "send"}, args...), l.Project, env)
 }
 
 // maxSend is how long a sender of its own may live: its commands have their own
@@ -219,28 +203,13 @@ const maxSend = 24 * time.Hour
 
 // sendCommand is what sendApart starts.
 func sendCommand() *cobra.Command {
-	var dir string
 	var from, iteration int
 	cmd := &cobra.Command{
-		Use:    "send --loop-dir DIR [--from PID] [--iteration N]",
+		Use:    "send [--from PID] [--iteration N]",
 		Short:  "Run a loop's notifiers; the hook starts this, apart from itself",
 		Hidden: true,
 		Args:   maxArgs(0),
-		RunE: func(*cobra.Command, []string) error {
-			w, err := where()
-			if err != nil {
-				return err
-			}
-			w.LoopDir = dir
-			l, err := loopdir.Find(w)
-			if err != nil {
-				return err
-			}
-			s, err := l.Open()
-			if err != nil {
-				return err
-			}
-			defer s.Close()
+		RunE: onLoop(func(_ io.Writer, s *loopdir.Store) error {
 			if iteration > 0 {
 				return sendIteration(s, iteration)
 			}
@@ -248,9 +217,8 @@ func sendCommand() *cobra.Command {
 				return due(n) || n != nil && n.SentAt.IsZero() && n.SenderPID == from
 			})
 			return nil
-		},
+		}),
 	}
-	cmd.Flags().StringVar(&dir, "loop-dir", "", "the loop's folder")
 	cmd.Flags().IntVar(&from, "from", 0, "the process that hands its notice over")
 	cmd.Flags().IntVar(&iteration, "iteration", 0, "tell of this iteration instead")
 	return cmd
@@ -266,6 +234,6 @@ func sendIteration(s *loopdir.Store, iteration int) error {
 	p := newPayload(l, state, deliveryID(s.Dir, state.StartedAt, "iteration "+strconv.Itoa(iteration)))
 	now := time.Now().UTC()
 	p.Status, p.Iterations, p.EndedAt, p.DurationSec = "in_progress", iteration, now, int64(now.Sub(state.StartedAt).Seconds())
-	runNotifiers(l, iterationNotifiers(l.config), p, time.Now().Add(maxSend), nil)
+	runNotifiers(l, commandsFor(l.config, "", config.OnIteration), p, time.Now().Add(maxSend), nil)
 	return nil
 }

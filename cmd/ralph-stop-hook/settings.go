@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,14 +20,9 @@ import (
 
 // settingsFile is the settings file that gets the hook.
 type settingsFile struct {
-	path  string // empty: none
-	entry settings.Entry
-}
-
-// settingsEdit is what is to become of it.
-type settingsEdit struct {
-	old, text []byte
-	changed   bool
+	path      string // empty: none
+	entry     settings.Entry
+	old, text []byte // as it is, and as it is to become
 }
 
 // settingsFile chooses the file: the one that has the hook already; else the
@@ -116,38 +112,36 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-func (f settingsFile) merge() (e settingsEdit, err error) {
+// merge settles what the file is to become.
+func (f *settingsFile) merge() (err error) {
 	if f.path == "" {
-		return e, nil
+		return nil
 	}
-	if e.old, err = readFile(f.path, settings.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return e, err
+	if f.old, err = readFile(f.path, settings.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if _, dangling := os.Lstat(f.path); err != nil && dangling == nil {
-		return e, fmt.Errorf("%s is a link to nothing; remove it", f.path)
+		return fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
-	e.text = e.old
+	f.text = f.old
 	for _, event := range []string{decide.Stop, decide.StopFailure, decide.PromptSubmit, decide.SessionStart, decide.SessionEnd} {
-		var changed bool
-		if e.text, changed, err = settings.Merge(e.text, event, f.entry); err != nil {
-			break
+		if f.text, _, err = settings.Merge(f.text, event, f.entry); err != nil {
+			return fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
 		}
-		e.changed = e.changed || changed
 	}
-	if err != nil {
-		return e, fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
-	}
-	return e, nil
+	return nil
 }
 
+func (f *settingsFile) changed() bool { return !bytes.Equal(f.text, f.old) }
+
 // preview shows the lines that the edit adds.
-func (e settingsEdit) preview() string {
+func (f *settingsFile) preview() string {
 	had := map[string]int{}
-	for _, line := range strings.Split(string(e.old), "\n") {
+	for _, line := range strings.Split(string(f.old), "\n") {
 		had[line]++
 	}
 	var b strings.Builder
-	for _, line := range strings.Split(strings.TrimRight(string(e.text), "\n"), "\n") {
+	for _, line := range strings.Split(strings.TrimRight(string(f.text), "\n"), "\n") {
 		if had[line]--; had[line] < 0 {
 			b.WriteString("    + " + plain.Text(line, 500) + "\n")
 		}
@@ -155,8 +149,8 @@ func (e settingsEdit) preview() string {
 	return b.String()
 }
 
-func (f settingsFile) write(e settingsEdit) error {
-	if !e.changed {
+func (f *settingsFile) write() error {
+	if !f.changed() {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
@@ -167,22 +161,22 @@ func (f settingsFile) write(e settingsEdit) error {
 		return err
 	}
 	defer root.Close()
-	return loopdir.Replace(root, filepath.Base(f.path), e.text, 0o644)
+	return loopdir.Replace(root, filepath.Base(f.path), f.text, 0o644)
 }
 
-func (f settingsFile) report(i *initialiser, e settingsEdit, would string) {
+func (f *settingsFile) report(i *initialiser, would string) {
 	switch {
 	case f.path == "":
 		fmt.Fprintf(i.out, "  no settings were touched; the hook is: %s %s\n", quoteArg(f.entry.Command), strings.Join(f.entry.Args, " "))
 		return
-	case !e.changed:
+	case !f.changed():
 		fmt.Fprintf(i.out, "  kept     %s: the hook is installed\n", i.show(f.path))
 	case would != "":
 		fmt.Fprintf(i.out, "  would add the hook to %s\n", i.show(f.path))
 	default:
 		fmt.Fprintf(i.out, "  hook in  %s\n", i.show(f.path))
 	}
-	if gjson.GetBytes(e.text, "disableAllHooks").Bool() {
+	if gjson.GetBytes(f.text, "disableAllHooks").Bool() {
 		fmt.Fprintf(i.out, "  warning: %s has \"disableAllHooks\": true, so the loop cannot work\n", i.show(f.path))
 	}
 }

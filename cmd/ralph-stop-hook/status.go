@@ -32,20 +32,14 @@ func statusCommand() *cobra.Command {
 			}
 			views := make([]statusView, 0, len(loops))
 			for _, l := range loops {
-				if send {
-					err = sendAllDue(l)
-				}
-				var view statusView
-				if err == nil {
-					view, err = viewLoop(l)
-				}
+				view, err := viewLoop(l, send)
 				if err != nil && !all {
 					return err
 				}
 				if err != nil {
 					view = statusView{Name: plain.Line(l.Name, 100), Status: "UNKNOWN", Loop: plain.Line(l.Dir, 4096), Notes: []string{plain.Line(err.Error(), 500)}}
 				}
-				views, err = append(views, view), nil
+				views = append(views, view)
 			}
 			return showStatus(cmd.OutOrStdout(), views, asJSON, all)
 		},
@@ -65,39 +59,23 @@ cut off is sent. A line for cron:
   */10 * * * *  ralph-stop-hook status --all --send-due >/dev/null`
 
 func loopsFor(all bool, args []string) ([]*loopdir.Loop, error) {
-	w, err := where()
-	if err != nil {
-		return nil, err
-	}
 	if all {
-		loops, err := w.All()
+		loops, err := where().All()
 		if err == nil && len(loops) == 0 {
-			loops, err = w.Known()
+			loops, err = where().Known()
 		}
 		if err == nil && len(loops) == 0 {
 			err = errNoLoop
 		}
 		return loops, err
 	}
-	s, err := openLoop(args)
-	if err != nil {
-		return nil, err
-	}
-	s.Close()
-	return []*loopdir.Loop{s.Loop}, nil
+	l, err := findLoop(args)
+	return []*loopdir.Loop{l}, err
 }
 
 // sendAllDue ends a loop whose client died, as its session's end would have,
 // and sends what is due.
-func sendAllDue(l *loopdir.Loop) error {
-	if err := l.Check(); err != nil {
-		return err
-	}
-	s, err := l.Open()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
+func sendAllDue(s *loopdir.Store) error {
 	h := &hook{begin: time.Now(), timeout: defaultTimeout, onComplete: os.Getenv("RALPH_ON_COMPLETE"), store: s}
 	sendDue(s, h.onComplete, h.deadline())
 	got, err := peek(s, hookio.Event{}, h.begin)
@@ -143,8 +121,8 @@ type statusView struct {
 	Waiting       *waiting      `json:"waiting"` // null: it is not
 	Loop          string        `json:"loop"`
 	Protected     bool          `json:"protected"` // the record is outside the project
-	StartedAt     *time.Time    `json:"startedAt"`
-	EndedAt       *time.Time    `json:"endedAt"`
+	StartedAt     string        `json:"startedAt"`
+	EndedAt       string        `json:"endedAt"`
 	Notice        string        `json:"notice"` // of the last ending: "", "sent" or "pending"
 	Notes         []string      `json:"notes"`  // what a person should know
 }
@@ -159,29 +137,26 @@ type limitView struct {
 
 // limitsOf returns the limits in force, with what is left of each.
 func limitsOf(s decide.State, l decide.Limits, now time.Time) []limitView {
-	used := func(since time.Time) time.Duration {
-		if since.IsZero() {
-			return 0
-		}
-		return now.Sub(since).Truncate(time.Second)
-	}
-	all := []limitView{
-		{"max_iterations", int64(s.Limit(l)), int64(s.Iteration), "iterations"},
-		{"deadline", int64(s.Deadline(l).Seconds()), int64(used(s.StartedAt).Seconds()), "seconds"},
-		{"stagnation", int64(l.Stagnation), int64(s.Unchanged), "stops"},
-		{"feature_attempts", int64(l.FeatureAttempts), int64(s.Attempts), "attempts"},
-		{"iterations_per_hour", int64(l.IterationsPerHour), int64(len(s.LastHour(now))), "iterations"},
-		{"features_per_session", int64(l.FeaturesPerSession), int64(s.SessionPassed), "features"},
-		{"context_tokens", int64(l.ContextTokens), int64(s.Context), "tokens"},
-		{"max_wait", int64(l.MaxWait.Seconds()), int64(used(s.WaitingSince).Seconds()), "seconds"},
-	}
 	on := []limitView{}
-	for _, v := range all {
-		if v.Limit > 0 {
-			v.Left = max(0, v.Limit-v.Left)
-			on = append(on, v)
+	add := func(name, unit string, limit, used int) {
+		if limit > 0 {
+			on = append(on, limitView{name, int64(limit), int64(max(0, limit-used)), unit})
 		}
 	}
+	addTime := func(name string, limit time.Duration, since time.Time) {
+		if since.IsZero() {
+			since = now
+		}
+		add(name, "seconds", int(limit.Seconds()), int(now.Sub(since).Seconds()))
+	}
+	add("max_iterations", "iterations", s.Limit(l), s.Iteration)
+	addTime("deadline", s.Deadline(l), s.StartedAt)
+	add("stagnation", "stops", l.Stagnation, s.Unchanged)
+	add("feature_attempts", "attempts", l.FeatureAttempts, s.Attempts)
+	add("iterations_per_hour", "iterations", l.IterationsPerHour, len(s.LastHour(now)))
+	add("features_per_session", "features", l.FeaturesPerSession, s.SessionPassed)
+	add("context_tokens", "tokens", l.ContextTokens, s.Context)
+	addTime("max_wait", l.MaxWait, s.WaitingSince)
 	return on
 }
 
@@ -192,7 +167,8 @@ type waiting struct {
 	Until time.Time `json:"until"` // then it goes on without
 }
 
-func viewLoop(l *loopdir.Loop) (statusView, error) {
+// viewLoop looks at a loop, after it has sent what is due where that is asked for.
+func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	if err := l.Check(); err != nil {
 		return statusView{}, err
 	}
@@ -201,6 +177,11 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 		return statusView{}, err
 	}
 	defer s.Close()
+	if send {
+		if err := sendAllDue(s); err != nil {
+			return statusView{}, err
+		}
+	}
 	got, err := load(s, hookio.Event{}, time.Now())
 	if err != nil {
 		return statusView{}, err
@@ -233,20 +214,13 @@ func viewLoop(l *loopdir.Loop) (statusView, error) {
 	v.Status, v.ExitReason, v.Needs = state.Status, state.ExitReason, state.Needs
 	v.Iteration, v.MaxIterations = state.Iteration, state.Limit(got.snap.Limits)
 	v.Features, v.Session = counts(got.snap.List), state.Session
-	v.RetryAt, v.Limits = instant(state.RetryAt), limitsOf(state, got.snap.Limits, time.Now())
+	v.StartedAt, v.EndedAt, v.RetryAt = instant(state.StartedAt), instant(state.EndedAt), instant(state.RetryAt)
+	v.Limits = limitsOf(state, got.snap.Limits, time.Now())
 	if v.Stale = stale(got.snap); v.Stale {
 		v.Notes = append(v.Notes, "stale: its client died without a word; resume that session, or give the loop's prompt to a new one; 'status --send-due' tells the notifiers")
 	}
 	if item, open := got.snap.List.Next(); open {
 		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+item.Title), 120)
-	}
-	for _, at := range []struct {
-		from time.Time
-		to   **time.Time
-	}{{state.StartedAt, &v.StartedAt}, {state.EndedAt, &v.EndedAt}} {
-		if !at.from.IsZero() {
-			*at.to = &at.from
-		}
 	}
 	if state.WaitingFor != "" {
 		v.Waiting = &waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(got.snap.Limits.MaxWait)}

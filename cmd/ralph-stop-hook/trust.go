@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,15 +23,10 @@ func trustCommand() *cobra.Command {
 		Use:   "trust [NAME]",
 		Short: "Accept a loop's ralph.json as it is now, with the commands in it",
 		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			if err := personOnly(); err != nil {
 				return err
 			}
-			s, err := openLoop(args)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
 			text, err := s.Config()
 			if err != nil {
 				return err
@@ -43,38 +39,33 @@ func trustCommand() *cobra.Command {
 				return fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 			}
 			for _, command := range c.Notifiers {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s runs: %s\n", strings.ReplaceAll(command.Event, "-", "_"), plain.Line(command.String(), 1000))
+				fmt.Fprintf(w, "%s runs: %s\n", strings.ReplaceAll(command.Event, "-", "_"), plain.Line(command.String(), 1000))
 			}
 			if !yes {
-				if err := askTrust(cmd); err != nil {
+				if err := askTrust(w); err != nil {
 					return err
 				}
 			}
-			return recordTrust(s, text)
-		},
+			unlock, err := s.Lock(lockWait)
+			if err != nil {
+				return err
+			}
+			defer unlock()
+			return s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text))
+		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }
 
-func askTrust(cmd *cobra.Command) error {
+func askTrust(w io.Writer) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return errors.New("there is no terminal to ask at; look at ralph.json and run it again with --yes")
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "trust this ralph.json? [y/N] ")
+	fmt.Fprintf(w, "trust this ralph.json? [y/N] ")
 	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("not trusted")
 	}
 	return nil
-}
-
-// recordTrust makes text the ralph.json that holds.
-func recordTrust(s *loopdir.Store, text []byte) error {
-	unlock, err := s.Lock(lockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text))
 }

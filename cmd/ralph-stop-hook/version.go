@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -21,7 +22,7 @@ func versionCommand() *cobra.Command {
 			if info, ok := debug.ReadBuildInfo(); ok && v == "" {
 				v = info.Main.Version
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "ralph-stop-hook %s %s/%s %s\n", orElse(v, "(devel)"), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			fmt.Fprintf(cmd.OutOrStdout(), "ralph-stop-hook %s %s/%s %s\n", cmp.Or(v, "(devel)"), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return nil
 		},
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -58,33 +59,31 @@ func wordsTrouble(err error) string {
 
 // wordsAnswer is the answer to the host for a decision.
 func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
-	if d.Verdict == decide.End {
-		return hookio.Answer{End: true, Message: wordsEnd(l, d.Next, d.Problem) + wordsNotes(l, d)}
-	}
+	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)
 	switch d.Verdict {
-	case decide.Release:
-		return hookio.Answer{}
+	case decide.End:
+		return hookio.Answer{End: true, Message: wordsEnd(l, d.Next, d.Problem) + wordsNotes(l, d)}
 	case decide.Note:
 		if d.Rival {
-			return hookio.Answer{Message: "ralph: iteration " + fmt.Sprintf("%d/%d", d.Next.Iteration, d.Limit) + wordsRival}
+			return hookio.Answer{Message: "ralph: " + at + wordsRival}
 		}
-		return hookio.Answer{}
 	case decide.Take:
 		return wordsTake(l, d)
 	case decide.Tell:
 		return hookio.Answer{Message: wordsTell(l, d)}
+	case decide.Wait:
+		return hookio.Answer{Message: "ralph: waiting for " + d.Next.WaitingFor + " · " + at + wordsNotes(l, d)}
+	case decide.Continue:
+		message := fmt.Sprintf("ralph: %d/%d features · %s · next %s", l.snap.List.Passed(), len(l.snap.List.Items), at, plain.Line(d.Feature.ID, 80))
+		if d.Next.Attempts > 1 {
+			message += fmt.Sprintf(" · attempt %d", d.Next.Attempts)
+		}
+		if d.Problem != nil {
+			message = "ralph: the list is broken · " + at + " · " + plain.Line(d.Problem.Error(), 300)
+		}
+		return hookio.Answer{Prompt: wordsPrompt(l, d), Message: message + wordsNotes(l, d)}
 	}
-	if d.Verdict == decide.Wait {
-		return hookio.Answer{Message: fmt.Sprintf("ralph: waiting for %s · iteration %d/%d", d.Next.WaitingFor, d.Next.Iteration, d.Limit) + wordsNotes(l, d)}
-	}
-	message := fmt.Sprintf("ralph: %d/%d features · iteration %d/%d · next %s", l.snap.List.Passed(), len(l.snap.List.Items), d.Next.Iteration, d.Limit, plain.Line(d.Feature.ID, 80))
-	if d.Next.Attempts > 1 {
-		message += fmt.Sprintf(" · attempt %d", d.Next.Attempts)
-	}
-	if d.Problem != nil {
-		message = fmt.Sprintf("ralph: the list is broken · iteration %d/%d · %s", d.Next.Iteration, d.Limit, plain.Line(d.Problem.Error(), 300))
-	}
-	return hookio.Answer{Prompt: wordsPrompt(l, d), Message: message + wordsNotes(l, d)}
+	return hookio.Answer{}
 }
 
 // wordsTake tells a person, and at a loop taken up again the agent, that the
@@ -100,7 +99,7 @@ func wordsTake(l loaded, d decide.Decision) hookio.Answer {
 	}
 	if d.From.Status == decide.Interrupted {
 		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
-		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. Work on the next feature in %s that does not pass; end your turn when it does.", name, d.Next.Iteration, d.Limit, relative(l, l.listPath()))
+		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. Work on the next feature in %s that does not pass; end your turn when it does.", name, d.Next.Iteration, d.Limit, relative(l.Project, l.listPath()))
 	}
 	return a
 }
@@ -113,7 +112,7 @@ func wordsTell(l loaded, d decide.Decision) string {
 	case s.Status == decide.Interrupted:
 		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; your next prompt takes it up again", name, s.ExitReason, s.Iteration, d.Limit)
 	case s.Status == decide.InProgress && s.Session == "":
-		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; this session gets it by its prompt (%s), or by 'ralph-stop-hook attach'", name, s.Iteration, d.Limit, relative(l, filepath.Join(l.Dir, loopdir.PromptFile)))
+		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; this session gets it by its prompt (%s), or by 'ralph-stop-hook attach'", name, s.Iteration, d.Limit, relative(l.Project, filepath.Join(l.Dir, loopdir.PromptFile)))
 	case s.Status == decide.InProgress:
 		return fmt.Sprintf("ralph: the loop %s is worked by session %s; this session does not get it", name, plain.Line(s.Session, 80))
 	}
@@ -181,7 +180,7 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 		}
 		return head + fmt.Sprintf("nothing changed at %d stops in a row; %s. 'ralph-stop-hook resume' goes on.", s.Unchanged, why)
 	case decide.PromiseBlocked, decide.PromiseEscalate:
-		return head + fmt.Sprintf("the agent needs a person: %s; %s. 'ralph-stop-hook resume' goes on.", plain.Line(orElse(s.Needs, "it did not say why"), 500), so)
+		return head + fmt.Sprintf("the agent needs a person: %s; %s. 'ralph-stop-hook resume' goes on.", plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so)
 	case decide.APIError, decide.RateLimit:
 		until := ""
 		if !s.RetryAt.IsZero() {
@@ -232,19 +231,12 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // wordsPrompt is what the agent gets to work on next. The parts that come from
 // the list are single lines, introduced as data.
 func wordsPrompt(l loaded, d decide.Decision) string {
 	var b strings.Builder
 	todo := "\n" + wordsGiveUp
-	list := relative(l, d.Next.List)
+	list := relative(l.Project, d.Next.List)
 	fmt.Fprintf(&b, "Ralph loop %q, iteration %d of %d.\n", d.Next.Name, d.Next.Iteration, d.Limit)
 	if d.Problem != nil {
 		fmt.Fprintf(&b, "\nThe feature list cannot be read: %s\nRepair %s so that it is valid again, keep every feature in it, then go on with the next one that does not pass.\n", plain.Line(d.Problem.Error(), 500), list)
@@ -266,7 +258,7 @@ func wordsPrompt(l loaded, d decide.Decision) string {
 		fmt.Fprintf(&b, "\nNothing has changed since the last stop: no feature, no file, no commit. If that goes on, the loop ends.\n")
 	}
 	if d.Problem == nil {
-		todo = "\n" + wordsSteps(list, relative(l, filepath.Join(d.Next.Loop, loopdir.ProgressFile))) + todo
+		todo = "\n" + wordsSteps(list, relative(l.Project, filepath.Join(d.Next.Loop, loopdir.ProgressFile))) + todo
 	}
 	// What to do stays whole; what is shown of the list gives way.
 	return plain.Text(b.String(), max(200, maxPrompt-utf8.RuneCountInString(todo))) + todo
@@ -288,8 +280,8 @@ the reason in it:
 `
 
 // relative shortens a path below the project's root.
-func relative(l loaded, path string) string {
-	if rel, err := filepath.Rel(l.Project, path); err == nil && filepath.IsLocal(rel) {
+func relative(project, path string) string {
+	if rel, err := filepath.Rel(project, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
 	}
 	return plain.Line(filepath.ToSlash(path), 300)
@@ -305,7 +297,7 @@ func wordsLog(at time.Time, d decide.Decision) string {
 	case d.Verdict == decide.End:
 		line += fmt.Sprintf(" %s %s", d.Next.Status, d.Next.ExitReason)
 	case d.Verdict == decide.Take || d.Verdict == decide.Release || d.Verdict == decide.Note:
-		line += " session " + plain.Line(orElse(d.Next.Session, d.From.Session), 80)
+		line += " session " + plain.Line(cmp.Or(d.Next.Session, d.From.Session), 80)
 	case d.Verdict == decide.Wait:
 		line += " for " + d.Next.WaitingFor
 	case d.Problem == nil:

@@ -90,29 +90,17 @@ func Parse(data []byte) (Config, error) {
 				p.fail(v, `"list" must be a path below the project's root`)
 			}
 		},
-		"bind": func(v gjson.Result) {
-			if c.Bind = p.str(v, "bind"); c.Bind != decide.BindFirst && c.Bind != decide.BindPrompt {
-				p.fail(v, `"bind" must be "prompt" or "first"`)
-			}
-		},
+		"bind": func(v gjson.Result) { c.Bind = p.oneOf(v, "bind", decide.BindPrompt, decide.BindFirst) },
 		"continue_with": func(v gjson.Result) {
-			if c.Continue = p.str(v, "continue_with"); c.Continue != ContinueBlock && c.Continue != ContinueContext && c.Continue != ContinueAuto {
-				p.fail(v, `"continue_with" must be "block", "context" or "auto"`)
-			}
+			c.Continue = p.oneOf(v, "continue_with", ContinueBlock, ContinueContext, ContinueAuto)
 		},
 		"limits": func(v gjson.Result) { p.limits(v, &c.Limits) },
 		"wait_for": func(v gjson.Result) {
 			if !v.IsArray() {
 				p.fail(v, `"wait_for" must be a list of "subagent" and "shell"`)
 			}
-			for _, kind := range v.Array() {
-				switch p.str(kind, "wait_for") {
-				case "subagent": // always waited for
-				case "shell":
-					c.WaitShells = true
-				default:
-					p.fail(v, `"wait_for" must be a list of "subagent" and "shell"`)
-				}
+			for _, kind := range v.Array() { // subagents are always waited for
+				c.WaitShells = p.oneOf(kind, "wait_for", "subagent", "shell") == "shell" || c.WaitShells
 			}
 		},
 		"on_complete":   func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnComplete)...) },
@@ -195,6 +183,13 @@ func (p *parser) object(v gjson.Result, name string, keys map[string]func(gjson.
 func (p *parser) str(v gjson.Result, key string) string {
 	if v.Type != gjson.String {
 		p.fail(v, "%q must be text", key)
+	}
+	return v.Str
+}
+
+func (p *parser) oneOf(v gjson.Result, key string, words ...string) string {
+	if !slices.Contains(words, p.str(v, key)) {
+		p.fail(v, `%q must be "%s"`, key, strings.Join(words, `" or "`))
 	}
 	return v.Str
 }

@@ -147,32 +147,30 @@ func (s Snapshot) moved() bool {
 	return s.Client != s.State.SessionPID && s.State.Status == InProgress
 }
 
-// Begin returns the record of a loop that has none: it starts where its header
-// says, at iteration 1 if that says nothing.
-func Begin(header progress.Header) State {
-	return State{
-		Schema: SchemaVersion, Status: InProgress,
-		Iteration: max(1, header.Iteration), HeaderLimit: header.MaxIterations,
-		Header: header, Before: header,
-	}
-}
-
 // Record returns the record, or a new one where there is none, at the largest
-// iteration that is known: whatever is lost or put back to an older state, a
-// number never comes twice.
+// iteration that is known, 1 where none is: whatever is lost or put back to an
+// older state, a number never comes twice.
 func (s Snapshot) Record() State {
 	state := s.State
 	if state.Schema == 0 {
-		state = Begin(s.Header)
-		state.Bind, state.Passed = s.Bind, s.List.Passed()
+		state = State{
+			Schema: SchemaVersion, Status: InProgress, HeaderLimit: s.Header.MaxIterations,
+			Header: s.Header, Before: s.Header, Bind: s.Bind, Passed: s.List.Passed(),
+		}
 	}
-	state.Iteration = max(state.Iteration, s.Header.Iteration, s.LogIteration)
+	state.Iteration = max(1, state.Iteration, s.Header.Iteration, s.LogIteration)
 	return state
 }
 
 // Decide is the order of the decision in the design: a person's stop, the
 // list, the agent's promise, completion, limits, the next feature.
 func Decide(s Snapshot) Decision {
+	d := decide(s)
+	d.Next.Header = Face(d.Next, d.Limit)
+	return d
+}
+
+func decide(s Snapshot) Decision {
 	if Bystander(s) {
 		return Decision{Verdict: Pass}
 	}
@@ -210,12 +208,8 @@ func Decide(s Snapshot) Decision {
 		return d.end(s, Failed, ListInvalid)
 	}
 	d.Problem = s.List.Err
-	if status, why := promise(s.Message); status != "" {
+	if status, reason, why := promise(s.Message); status != "" {
 		d.Next.Needs = plain.Line(why, 500)
-		reason := PromiseBlocked
-		if status == Escalated {
-			reason = PromiseEscalate
-		}
 		return d.end(s, status, reason)
 	}
 	if d.Next.Late(s.Limits, s.Now) {
@@ -292,7 +286,6 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 	if d.Verdict = Take; !s.Marked && status == InProgress {
 		d.Verdict = Note
 	}
-	d.face()
 	return d
 }
 
@@ -301,7 +294,6 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 func (d Decision) start(s Snapshot) Decision {
 	if d.Verdict = Tell; s.State.Session == s.Session && s.State.Status == InProgress {
 		d.Verdict = Note
-		d.face()
 	}
 	return d
 }
@@ -335,7 +327,6 @@ func (d Decision) release(s Snapshot) Decision {
 	d.Verdict = Release
 	d.Next.Release()
 	d.Next.SessionPID = s.State.SessionPID // by which the cleared session is known
-	d.face()
 	return d
 }
 
@@ -376,7 +367,6 @@ func (d *Decision) waits(s Snapshot) bool {
 		return false
 	}
 	d.Verdict, d.Next.WaitingFor = Wait, strings.Join(s.Running, " and ")
-	d.face()
 	return true
 }
 
@@ -418,7 +408,6 @@ func (d Decision) goOn(s Snapshot, feature features.Item) Decision {
 		d.Next.Feature, d.Next.Attempts = feature.ID, 0
 	}
 	d.Next.Attempts++
-	d.face()
 	return d
 }
 
@@ -435,16 +424,10 @@ func (d Decision) end(s Snapshot, status Status, reason string) Decision {
 	d.Next.Endings++
 	d.Next.Feature, d.Next.Attempts = "", 0
 	d.Next.WaitingSince, d.Next.WaitingFor, d.Next.Blocks = time.Time{}, "", nil
-	d.face()
 	return d
 }
 
-// face sets the header that progress.txt is to show.
-func (d *Decision) face() {
-	d.Next.Header = Face(d.Next, d.Limit)
-}
-
-// Face returns the header that shows a record.
+// Face returns the header that shows a record in progress.txt.
 func Face(s State, limit int) progress.Header {
 	return progress.Header{
 		Status: string(s.Status), Iteration: s.Iteration, MaxIterations: limit, Feature: plain.Line(s.Feature, 80),

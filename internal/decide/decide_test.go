@@ -349,7 +349,7 @@ func TestPromise(t *testing.T) {
 		"<promise>COMPLETE</promise>":         " ",
 		"<promise>blocked</promise>":          " ",
 	} {
-		status, why := promise(message)
+		status, _, why := promise(message)
 		if got := string(status) + " " + why; got != want {
 			t.Errorf("promise(%q) = %q, want %q", message, got, want)
 		}

@@ -6,7 +6,7 @@ import "strings"
 // <promise>BLOCKED: why</promise> or ESCALATE. It counts only as the last line
 // that is not empty, whole, and outside a code fence or quotation, so that
 // talking about the words is not saying them.
-func promise(message string) (status Status, why string) {
+func promise(message string) (status Status, reason, why string) {
 	lines := strings.Split(strings.TrimRight(message, " \t\r\n"), "\n")
 	fences := 0
 	for _, l := range lines {
@@ -18,14 +18,14 @@ func promise(message string) (status Status, why string) {
 	body, opened := strings.CutPrefix(last, "<promise>")
 	body, closed := strings.CutSuffix(body, "</promise>")
 	if !opened || !closed || fences%2 == 1 {
-		return "", ""
+		return "", "", ""
 	}
 	word, why, _ := strings.Cut(body, ":")
 	switch strings.TrimSpace(word) {
 	case "BLOCKED":
-		return Blocked, strings.TrimSpace(why)
+		return Blocked, PromiseBlocked, strings.TrimSpace(why)
 	case "ESCALATE":
-		return Escalated, strings.TrimSpace(why)
+		return Escalated, PromiseEscalate, strings.TrimSpace(why)
 	}
-	return "", ""
+	return "", "", ""
 }

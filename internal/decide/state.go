@@ -68,6 +68,9 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 	return "", 0, false
 }
 
+// GoesOn tells whether a loop is at work, or goes on by a prompt alone.
+func (s Status) GoesOn() bool { return s == InProgress || s == Interrupted || s == Handover }
+
 // parseStatus reads a status word of progress.txt. Words that are none of
 // ours mean work: only what we know can stop a loop.
 func parseStatus(text string) Status {

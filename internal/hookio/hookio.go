@@ -92,7 +92,8 @@ func parse(data []byte) (Event, error) {
 		case "background_tasks":
 			e.background(value)
 		case "session_crons":
-			e.crons(value)
+			// {id, schedule, recurring, prompt}, as measured with 2.1.329.
+			e.Wakeups = len(value.Get("#(recurring==false)#").Array())
 		}
 		return true
 	})
@@ -120,17 +121,6 @@ func (e *Event) background(tasks gjson.Result) {
 			e.Subagents++
 		case "shell":
 			e.Shells++
-		}
-		return true
-	})
-}
-
-// crons counts the wake-ups that come once: {id, schedule, recurring, prompt},
-// as measured with 2.1.329.
-func (e *Event) crons(crons gjson.Result) {
-	crons.ForEach(func(_, cron gjson.Result) bool {
-		if cron.Get("recurring").Type == gjson.False {
-			e.Wakeups++
 		}
 		return true
 	})

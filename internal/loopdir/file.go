@@ -15,16 +15,38 @@ import (
 var ErrNotRegular = errors.New("not a regular file; remove it or put the file itself there")
 
 // regular refuses what is not a regular file. An os.Root keeps links from
-// leading out, but follows them inside, also with O_NOFOLLOW.
+// leading out, but follows them inside, also with O_NOFOLLOW. In a folder that
+// is not there, a nil root, no file is.
 func regular(root *os.Root, name string) error {
+	if root == nil {
+		return fs.ErrNotExist
+	}
 	info, err := root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
+	}
+	return err
+}
+
+// openFile opens a regular file, which it makes where flag says so.
+func openFile(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
+	if err := regular(root, name); err != nil && (flag&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)) {
+		return nil, nil, err
+	}
+	f, err := root.OpenFile(name, flag|nonblock, 0o600)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
+	// Looked at again through the open file: the name may have changed hands.
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
 	}
-	return nil
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 // openRoot is os.OpenRoot for what is a folder: it would wait for ever for a
@@ -47,37 +69,18 @@ func read(root *os.Root, name string, limit int64) ([]byte, error) {
 }
 
 func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, error) {
-	if err := regular(root, name); err != nil {
-		return nil, nil, err
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	f, info, err := openFile(root, name, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	// Looked at again through the open file: the name may have changed hands.
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	path := filepath.Join(root.Name(), name)
-	if !info.Mode().IsRegular() {
-		return nil, nil, &fs.PathError{Op: "use", Path: path, Err: ErrNotRegular}
-	}
-	if info.Size() > limit {
-		return nil, nil, tooLarge(path, limit)
-	}
 	var data bytes.Buffer
-	data.Grow(int(info.Size()) + bytes.MinRead)
+	data.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
 	if _, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, nil, err
 	}
 	if int64(data.Len()) > limit {
-		return nil, nil, tooLarge(path, limit)
+		return nil, nil, fmt.Errorf("%s is larger than %d MB; make it smaller", filepath.Join(root.Name(), name), max(1, limit>>20))
 	}
 	return data.Bytes(), info, nil
-}
-
-func tooLarge(path string, limit int64) error {
-	return fmt.Errorf("%s is larger than %d MB; make it smaller", path, max(1, limit>>20))
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +37,7 @@ var Below = filepath.Join(".claude", "data", "ralph-loops")
 // Where is what the search for a loop starts from.
 type Where struct {
 	StateDir   string // the user's state folder; empty where there is none
+	StateErr   error  // why there is none
 	LoopDir    string // named outright, by flag or environment; relative to Project
 	Session    string
 	ProjectDir string // the host's CLAUDE_PROJECT_DIR
@@ -51,6 +53,7 @@ type Loop struct {
 	Bound   bool   // found through the session that works it
 
 	stateDir string
+	stateErr error // why there is none
 	key      string
 }
 
@@ -84,11 +87,7 @@ func Find(w Where) (*Loop, error) {
 	if l, err := w.Own(); l != nil || err != nil {
 		return l, err
 	}
-	l, err := w.upwards(w.project())
-	if l == nil && err == nil && w.Cwd != "" && w.Cwd != w.project() {
-		l, err = w.upwards(w.Cwd)
-	}
-	return l, err
+	return w.Current()
 }
 
 // bound returns the loop of a session. Its folder may be gone, but not have
@@ -134,9 +133,12 @@ func (w Where) Own() (*Loop, error) {
 }
 
 // Current returns the loop of `current`, whatever the session works.
-func (w Where) Current() (*Loop, error) {
-	w.Session, w.LoopDir = "", ""
-	return Find(w)
+func (w Where) Current() (l *Loop, err error) {
+	w.upwards(func(dir string) bool {
+		l, err = w.currentIn(dir)
+		return l != nil || err != nil
+	})
+	return l, err
 }
 
 func (w Where) project() string {
@@ -170,26 +172,25 @@ func ValidSession(id string) bool {
 	return id != "" && len(id) <= 128 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// upwards looks for `current` in dir and the folders above it, never above the
-// repository's root or HOME. A worktree that has no loops uses its main tree's.
-func (w Where) upwards(dir string) (*Loop, error) {
-	for {
-		l, err := w.currentIn(dir)
-		if l != nil || err != nil {
-			return l, err
-		}
-		git, err := os.Lstat(filepath.Join(dir, ".git"))
-		if err == nil {
-			if main := mainTree(dir, git); main != "" {
-				return w.currentIn(main)
+// upwards looks in the host's project and the folders above it until found is
+// true, never above the repository's root or HOME; then the same from the
+// working folder. A worktree that has no loops uses its main tree's.
+func (w Where) upwards(found func(dir string) bool) {
+	for _, dir := range slices.Compact([]string{w.project(), w.Cwd}) {
+		for ; ; dir = filepath.Dir(dir) {
+			if found(dir) {
+				return
 			}
-			return nil, nil
+			git, err := os.Lstat(filepath.Join(dir, ".git"))
+			if err == nil {
+				if main := mainTree(dir, git); main != "" && found(main) {
+					return
+				}
+			}
+			if err == nil || dir == w.Home || filepath.Dir(dir) == dir {
+				break
+			}
 		}
-		parent := filepath.Dir(dir)
-		if dir == w.Home || parent == dir {
-			return nil, nil
-		}
-		dir = parent
 	}
 }
 
@@ -254,29 +255,21 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 		}
 		return l, err
 	}
-	name, err := currentName(dir)
+	// A one-line file, where links cannot be made.
+	root, err := openRoot(filepath.Dir(path))
 	if err != nil {
 		return nil, err
-	}
-	return w.open(filepath.Join(dir, Below, name))
-}
-
-// currentName reads a `current` that is a one-line file.
-func currentName(dir string) (string, error) {
-	root, err := openRoot(filepath.Join(dir, Below))
-	if err != nil {
-		return "", err
 	}
 	defer root.Close()
 	data, err := read(root, current, maxPathBytes)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	name := strings.TrimSpace(string(data))
 	if err := CheckName(name); err != nil {
-		return "", fmt.Errorf("%s: %w", filepath.Join(root.Name(), current), err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return name, nil
+	return w.open(filepath.Join(dir, Below, name))
 }
 
 // open returns the loop in an existing folder, after a look at whose it is.
@@ -295,7 +288,7 @@ func (w Where) open(dir string) (*Loop, error) {
 // at returns the loop of the folder dir, which need not be there.
 func (w Where) at(dir string) *Loop {
 	sum := sha256.Sum256([]byte(dir))
-	l := &Loop{Dir: dir, Name: filepath.Base(dir), Project: w.project(), stateDir: w.StateDir, key: hex.EncodeToString(sum[:10])}
+	l := &Loop{Dir: dir, Name: filepath.Base(dir), Project: w.project(), stateDir: w.StateDir, stateErr: w.StateErr, key: hex.EncodeToString(sum[:10])}
 	if parent := filepath.Dir(dir); strings.HasSuffix(parent, string(filepath.Separator)+Below) {
 		l.Project = strings.TrimSuffix(parent, string(filepath.Separator)+Below)
 	}
@@ -343,32 +336,23 @@ func (w Where) Named(name string) (*Loop, error) {
 
 // All returns the loops of the project that w is in, without a look at whose
 // they are; see Check.
-func (w Where) All() ([]*Loop, error) {
-	for _, dir := range []string{w.project(), w.Cwd} {
-		for ; ; dir = filepath.Dir(dir) {
-			entries, err := os.ReadDir(filepath.Join(dir, Below))
-			if err == nil {
-				return w.folders(filepath.Join(dir, Below), entries)
-			}
-			git, err := os.Lstat(filepath.Join(dir, ".git"))
-			if err == nil {
-				if main := mainTree(dir, git); main != "" {
-					if entries, err := os.ReadDir(filepath.Join(main, Below)); err == nil {
-						return w.folders(filepath.Join(main, Below), entries)
-					}
-				}
-			}
-			if err == nil || dir == w.Home || filepath.Dir(dir) == dir {
-				break
-			}
+func (w Where) All() (loops []*Loop, err error) {
+	w.upwards(func(dir string) bool {
+		entries, missing := os.ReadDir(filepath.Join(dir, Below))
+		if missing == nil {
+			loops, err = w.folders(filepath.Join(dir, Below), entries)
 		}
-	}
-	return nil, nil
+		return missing == nil
+	})
+	return loops, err
 }
 
 // Known returns every loop that has a record in the state folder and whose
 // folder is still there.
 func (w Where) Known() (loops []*Loop, err error) {
+	if w.StateErr != nil {
+		return nil, w.StateErr
+	}
 	entries, err := os.ReadDir(filepath.Join(w.StateDir, "loops"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -404,7 +388,16 @@ func (w Where) folders(dir string, entries []fs.DirEntry) (loops []*Loop, err er
 }
 
 // Check refuses a loop whose folder somebody else could have written.
-func (l *Loop) Check() error { return checkOwner(l.Dir, l.Project) }
+func (l *Loop) Check() error {
+	info, err := os.Stat(l.Dir)
+	if err != nil {
+		return fmt.Errorf("loop folder: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder; a loop is a folder with %s in it", l.Dir, ListFile)
+	}
+	return checkOwner(info, l.Dir, l.Project)
+}
 
 // MakeCurrent points the project's `current` at the loop: a link, or a
 // one-line file where links cannot be made.

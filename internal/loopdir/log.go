@@ -21,24 +21,18 @@ const maxLog = 1 << 20
 // appendLog adds one line in one write. Logs are for looking at: they are
 // neither flushed nor waited for.
 func appendLog(root *os.Root, name string, line []byte) error {
-	info, err := root.Lstat(name)
-	switch {
-	case err == nil && !info.Mode().IsRegular():
-		return &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
-	case err == nil && info.Size()+int64(len(line)) > maxLog:
+	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size()+int64(len(line)) > maxLog {
 		if err := root.Rename(name, name+".1"); err != nil {
 			return err
 		}
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
 	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|nonblock, 0o600)
+	f, info, err := openFile(root, name, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	// A second name would be a foreign file that is written to.
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || !oneName(info) {
+	if !oneName(info) {
 		return &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
 	}
 	_, err = f.Write(line)
@@ -47,23 +41,11 @@ func appendLog(root *os.Root, name string, line []byte) error {
 
 // logTail returns the last n bytes of a log.
 func logTail(root *os.Root, name string, n int64) []byte {
-	if regular(root, name) != nil {
-		return nil
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	f, info, err := openFile(root, name, os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	return tailOf(f, n)
-}
-
-// tailOf returns the last n bytes of an open file, as far as it is a regular one.
-func tailOf(f *os.File, n int64) []byte {
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
 	data := make([]byte, min(n, info.Size()))
 	read, _ := f.ReadAt(data, info.Size()-int64(len(data)))
 	return data[:read]
@@ -72,19 +54,16 @@ func tailOf(f *os.File, n int64) []byte {
 // Tail returns the last n bytes of a file of the host's, nothing where it
 // cannot be read: however long the file is, no more of it is looked at.
 func Tail(path string, n int64) []byte {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	root, err := openRoot(filepath.Dir(path))
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	return tailOf(f, n)
+	defer root.Close()
+	return logTail(root, filepath.Base(path), n)
 }
 
 // LogIteration returns the iteration in the last line of iterations.jsonl, or 0.
 func (s *Store) LogIteration() int {
-	if s.loop == nil {
-		return 0
-	}
 	lines := bytes.TrimRight(logTail(s.loop, IterationLog, logLine), "\n")
 	last := lines[bytes.LastIndexByte(lines, '\n')+1:]
 	if n := gjson.GetBytes(last, "iteration").Int(); gjson.ValidBytes(last) && n > 0 && n <= maxIteration {
@@ -112,12 +91,7 @@ func (s *Store) Log(line string, entry any) {
 }
 
 // LogTail returns the last n bytes of hook.log.
-func (s *Store) LogTail(n int64) []byte {
-	if s.loop == nil {
-		return nil
-	}
-	return logTail(s.loop, HookLog, n)
-}
+func (s *Store) LogTail(n int64) []byte { return logTail(s.loop, HookLog, n) }
 
 // ClearLogs puts the logs of an earlier run aside.
 func (s *Store) ClearLogs() error {
@@ -141,35 +115,20 @@ type Log struct {
 // the log for what comes after them.
 func (s *Store) OpenLog(name string, lines int) ([]byte, *Log) {
 	l := &Log{root: s.loop, name: name}
-	if l.root == nil {
-		return nil, l
-	}
 	text := append(logTail(l.root, name+".1", maxLog), l.More()...)
-	from := len(text)
-	for n := 0; from > 0; from-- {
-		if text[from-1] == '\n' && from < len(text) {
-			n++
-		}
-		if n == lines {
-			break
-		}
-	}
-	if lines == 0 {
-		from = len(text)
-	}
-	return text[from:], l
+	all := bytes.SplitAfter(text, []byte("\n")) // the last one is empty
+	return bytes.Join(all[max(0, len(all)-1-lines):], nil), l
 }
 
 // More returns what was added since the last call. Of a log that was put aside
 // meanwhile it reads the rest, and then the new one.
 func (l *Log) More() (text []byte) {
 	for l.root != nil {
-		if l.file == nil && regular(l.root, l.name) == nil {
-			l.file, _ = l.root.OpenFile(l.name, os.O_RDONLY|nonblock, 0)
-			l.at = 0
-		}
 		if l.file == nil {
-			return text
+			if l.file, _, _ = openFile(l.root, l.name, os.O_RDONLY); l.file == nil {
+				return text
+			}
+			l.at = 0
 		}
 		now, missing := l.root.Lstat(l.name)
 		was, err := l.file.Stat()

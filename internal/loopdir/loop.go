@@ -32,8 +32,8 @@ type Store struct {
 
 // Open opens the loop's folders as far as they exist. It creates nothing.
 func (l *Loop) Open() (*Store, error) {
-	if l.stateDir == "" {
-		return nil, errors.New("no folder for state: HOME is not set to an absolute path; set it, or RALPH_STATE_DIR to a folder of yours")
+	if l.stateErr != nil {
+		return nil, l.stateErr
 	}
 	s := &Store{Loop: l}
 	var err error
@@ -131,7 +131,7 @@ func (s *Store) Lock(wait time.Duration) (unlock func(), err error) {
 	if err := s.openState(true); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	f, err := s.openLock()
+	f, _, err := openFile(s.state, lockFile, os.O_RDWR|os.O_CREATE)
 	for pause, end := time.Millisecond, time.Now().Add(wait); err == nil; pause = min(2*pause, 20*time.Millisecond) {
 		var got bool
 		if got, err = tryLock(f); got {
@@ -146,11 +146,4 @@ func (s *Store) Lock(wait time.Duration) (unlock func(), err error) {
 		f.Close()
 	}
 	return nil, fmt.Errorf("cannot lock the loop with %s: %w", filepath.Join(s.state.Name(), lockFile), err)
-}
-
-func (s *Store) openLock() (*os.File, error) {
-	if err := regular(s.state, lockFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return s.state.OpenFile(lockFile, os.O_RDWR|os.O_CREATE|nonblock, 0o600)
 }

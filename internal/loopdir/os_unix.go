@@ -40,14 +40,7 @@ func userStateDir(getenv func(string) string) string {
 // checkOwner refuses a loop folder that somebody else could have written: it
 // must belong to the user, to root, or to the owner of the project (containers
 // mount foreign ones), and not be writable for everybody.
-func checkOwner(dir, project string) error {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return fmt.Errorf("loop folder: %w", err)
-	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s is not a folder; a loop is a folder with %s in it", dir, ListFile)
-	}
+func checkOwner(info fs.FileInfo, dir, project string) error {
 	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
 		return fmt.Errorf("%s can be written by everybody (mode %04o); run: chmod o-w %q", dir, info.Mode().Perm(), dir)
 	}

@@ -1,7 +1,6 @@
 package loopdir
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -17,18 +16,9 @@ const nonblock = 0
 
 func userStateDir(getenv func(string) string) string { return getenv("LOCALAPPDATA") }
 
-// checkOwner only wants a folder here: what Windows keeps of owners is not
-// enough to refuse by, and a user's profile is closed to others.
-func checkOwner(dir, _ string) error {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return fmt.Errorf("loop folder: %w", err)
-	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s is not a folder; a loop is a folder with %s in it", dir, ListFile)
-	}
-	return nil
-}
+// checkOwner refuses nothing here: what Windows keeps of owners is not enough
+// to refuse by, and a user's profile is closed to others.
+func checkOwner(fs.FileInfo, string, string) error { return nil }
 
 func private(fs.FileInfo) error { return nil }
 

@@ -26,23 +26,27 @@ const (
 // cannot be read is an error, never a fresh one.
 func (s *Store) State() (decide.State, error) {
 	var state decide.State
-	if s.state == nil {
-		return state, nil
-	}
-	data, info, err := readInfo(s.state, stateFile, maxState)
-	if errors.Is(err, fs.ErrNotExist) {
-		return state, nil
-	}
-	if err == nil {
-		err = private(info)
-	}
-	if err == nil {
+	data, err := s.private(stateFile)
+	if err == nil && data != nil {
 		state, err = parseState(data)
 	}
 	if err != nil {
 		return decide.State{}, fmt.Errorf("the record %s cannot be used: %w", filepath.Join(s.state.Name(), stateFile), err)
 	}
 	return state, nil
+}
+
+// private reads a file of the state folder that nobody else may have put
+// there, nil where there is none.
+func (s *Store) private(name string) ([]byte, error) {
+	data, info, err := readInfo(s.state, name, maxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = private(info)
+	}
+	return data, err
 }
 
 func parseState(data []byte) (decide.State, error) {
@@ -61,15 +65,9 @@ func parseState(data []byte) (decide.State, error) {
 
 // Trust returns what a person has trusted, or nil.
 func (s *Store) Trust() (*config.Trust, error) {
-	if s.state == nil {
+	data, err := s.private(trustFile)
+	if err == nil && data == nil {
 		return nil, nil
-	}
-	data, info, err := readInfo(s.state, trustFile, maxState)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = private(info)
 	}
 	var t config.Trust
 	if err == nil {
@@ -124,9 +122,6 @@ func UserConfig() (text []byte, path string, err error) {
 func (s *Store) Progress() ([]byte, error) { return s.optional(ProgressFile, maxProgress) }
 
 func (s *Store) optional(name string, limit int64) ([]byte, error) {
-	if s.loop == nil {
-		return nil, nil
-	}
 	data, err := read(s.loop, name, limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -299,13 +294,12 @@ func (s *Store) Bind(session string) error {
 // TellOnce notes that trouble of that id is told, and returns false where it
 // has been told before. Where it cannot be noted, it is told.
 func (s *Store) TellOnce(id string) bool {
-	if s.state == nil {
-		return true
-	}
 	if told, err := read(s.state, troubleFile, maxPathBytes); err == nil && string(told) == id {
 		return false
 	}
-	_ = Replace(s.state, troubleFile, []byte(id), 0o600)
+	if s.state != nil {
+		_ = Replace(s.state, troubleFile, []byte(id), 0o600)
+	}
 	return true
 }
 

@@ -82,10 +82,7 @@ type span struct{ start, end int }
 
 // scan finds the first line of each name within the first HeaderLines lines.
 func scan(data []byte) (found [keys]bool, at [keys]span) {
-	pos := 0
-	if bytes.HasPrefix(data, bom) {
-		pos = len(bom)
-	}
+	pos := top(data)
 	for range HeaderLines {
 		if pos >= len(data) {
 			return
@@ -103,8 +100,6 @@ func scan(data []byte) (found [keys]bool, at [keys]span) {
 	return
 }
 
-var bom = []byte("\xef\xbb\xbf")
-
 // Parse reads the header. A line that is missing, or a number that is none,
 // leaves its field zero.
 func Parse(data []byte) Header {
@@ -116,10 +111,7 @@ func Parse(data []byte) Header {
 		return string(data[at[k].start:at[k].end])
 	}
 	count := func(k int) int {
-		n, err := strconv.Atoi(string(number([]byte(value(k)))))
-		if err != nil {
-			return 0
-		}
+		n, _ := strconv.Atoi(string(number([]byte(value(k)))))
 		return n
 	}
 	return Header{Status: value(keyStatus), Iteration: count(keyIteration), MaxIterations: count(keyMax), Feature: value(keyFeature)}
@@ -131,20 +123,12 @@ func Parse(data []byte) Header {
 // fields hold no line break and no space at their ends.
 func Edit(data []byte, h Header) []byte {
 	want := [keys]string{h.Status, strconv.Itoa(h.Iteration), strconv.Itoa(h.MaxIterations), h.Feature}
-	found, at := scan(data)
-	out := bytes.Clone(data)
-	// From the bottom up, so that the spans above stay true.
-	for {
-		k := -1
-		for i := range keys {
-			if found[i] && (k < 0 || at[i].start > at[k].start) {
-				k = i
-			}
+	out := data
+	for k := range keys {
+		found, at := scan(out)
+		if !found[k] {
+			continue
 		}
-		if k < 0 {
-			break
-		}
-		found[k] = false
 		s, value := at[k], want[k]
 		if k == keyIteration || k == keyMax {
 			s.end = s.start + len(number(out[s.start:s.end]))
@@ -159,7 +143,7 @@ func Edit(data []byte, h Header) []byte {
 		} else if out[s.start-1] == ' ' && value == "" && s.end > s.start {
 			s.start--
 		}
-		out = append(out[:s.start:s.start], append([]byte(value), out[s.end:]...)...)
+		out = slices.Concat(out[:s.start], []byte(value), out[s.end:])
 	}
 	if Parse(out) == h {
 		return out
@@ -179,34 +163,19 @@ func Edit(data []byte, h Header) []byte {
 // insertMissing adds the lines that out lacks.
 func insertMissing(out []byte, want [keys]string) []byte {
 	found, at := scan(out)
-	pos := top(out)
-	var last span
-	for k := range keys {
-		if found[k] && at[k].start >= last.start {
-			last = at[k]
-		}
-	}
-	lead := ""
-	if last != (span{}) {
-		pos = len(out)
-		if i := bytes.IndexByte(out[last.end:], '\n'); i >= 0 {
-			pos = last.end + i + 1
-		} else {
-			lead = "\n"
-		}
-	}
-	var add strings.Builder
-	add.WriteString(lead)
+	text, last := "", 0
 	for k, name := range keyNames {
-		if !found[k] && want[k] != "" {
-			add.WriteString(name + ": " + want[k] + "\n")
+		if last = max(last, at[k].end); !found[k] && want[k] != "" {
+			text += name + ": " + want[k] + "\n"
 		}
 	}
-	text := add.String()
-	if lead != "" {
-		text = strings.TrimSuffix(text, "\n")
+	if last == 0 {
+		return insert(out, top(out), text)
 	}
-	return insert(out, pos, text)
+	if i := bytes.IndexByte(out[last:], '\n'); i >= 0 {
+		return insert(out, last+i+1, text)
+	}
+	return insert(out, len(out), "\n"+strings.TrimSuffix(text, "\n"))
 }
 
 // insert puts text at pos with the line ends that out has.
@@ -214,13 +183,10 @@ func insert(out []byte, pos int, text string) []byte {
 	if i := bytes.IndexByte(out, '\n'); i > 0 && out[i-1] == '\r' {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
-	return append(out[:pos:pos], append([]byte(text), out[pos:]...)...)
+	return slices.Concat(out[:pos], []byte(text), out[pos:])
 }
 
-// top is the place of the first line.
+// top is the place of the first line, behind a byte order mark.
 func top(data []byte) int {
-	if bytes.HasPrefix(data, bom) {
-		return len(bom)
-	}
-	return 0
+	return len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -36,57 +37,56 @@ const program = "ralph-stop-hook"
 // stands; else ours is added behind what is there. The text must be strict
 // JSON, as the host wants it; a byte order mark stays.
 func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
-	if len(bytes.TrimSpace(bytes.TrimPrefix(data, jsontext.BOM))) == 0 {
-		data = append(bytes.Clone(data[:len(data)-len(bytes.TrimPrefix(data, jsontext.BOM))]), "{}\n"...)
+	text := bytes.TrimPrefix(data, jsontext.BOM)
+	mark := data[:len(data)-len(text)]
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
 	}
-	text, err := jsontext.Check(data)
-	if err != nil {
-		if comment(data) {
+	if _, err := jsontext.Check(text); err != nil {
+		if comment(text) {
 			err = fmt.Errorf("%w (the host reads strict JSON: comments are not allowed)", err)
 		}
 		return nil, false, err
 	}
-	mark := data[:len(data)-len(text)]
-	entry, err := json.Marshal(e)
+	out, err := merge(text, event, e)
 	if err != nil {
 		return nil, false, err
 	}
-	out, err := merge(text, event, entry)
-	if err != nil {
-		return nil, false, err
-	}
-	return append(bytes.Clone(mark), out...), !bytes.Equal(out, text), nil
+	return slices.Concat(mark, out), !bytes.Equal(out, text), nil
 }
 
-func merge(text []byte, event string, entry []byte) ([]byte, error) {
+func merge(text []byte, event string, e Entry) ([]byte, error) {
 	root := gjson.ParseBytes(text)
 	if !root.IsObject() {
 		return nil, errors.New("the settings are not a JSON object")
 	}
 	root.Raw = strings.TrimSpace(root.Raw) // gjson keeps what follows the last brace
-	hooks, err := member(text, root, "hooks")
+	entry, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
 	}
-	if !hooks.Exists() {
-		return insert(text, root, `"hooks":{"`+event+`":[{"hooks":[`+string(entry)+`]}]}`), nil
-	}
-	if !hooks.IsObject() {
+	group := `{"hooks":[` + string(entry) + `]}`
+	hooks, err := member(text, root, "hooks")
+	switch {
+	case err != nil:
+		return nil, err
+	case !hooks.Exists():
+		return insert(text, root, "hooks", `{"`+event+`":[`+group+`]}`), nil
+	case !hooks.IsObject():
 		return nil, jsontext.ErrorAt(text, hooks.Index, `"hooks" is not an object`)
 	}
 	list, err := member(text, hooks, event)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if !list.Exists() {
-		return insert(text, hooks, `"`+event+`":[{"hooks":[`+string(entry)+`]}]`), nil
-	}
-	if !list.IsArray() {
+	case !list.Exists():
+		return insert(text, hooks, event, `[`+group+`]`), nil
+	case !list.IsArray():
 		return nil, jsontext.ErrorAt(text, list.Index, `"`+event+`" is not an array`)
 	}
 	have := found(list, event)
 	if len(have) == 0 {
-		return insert(text, list, `{"hooks":[`+string(entry)+`]}`), nil
+		return insert(text, list, "", group), nil
 	}
 	// One stop is one call: what there is beyond the first goes.
 	for _, at := range slices.Backward(have[1:]) {
@@ -94,22 +94,19 @@ func merge(text []byte, event string, entry []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return update(text, have[0], entry)
+	return update(text, have[0], e)
 }
 
 // update brings our entry up to date. What a person added to it, flags such as
 // --on-complete and keys such as statusMessage, stays.
-func update(text []byte, at string, entry []byte) ([]byte, error) {
+func update(text []byte, at string, e Entry) ([]byte, error) {
 	have := gjson.GetBytes(text, at)
-	var e Entry
-	if err := json.Unmarshal(entry, &e); err != nil {
-		return nil, err
-	}
 	if args := have.Get("args"); args.IsArray() {
-		e.Args = append(e.Args, ownFlags(args)...)
+		e.Args = slices.Concat(e.Args, ownFlags(args))
 	}
-	if same(have, e) {
-		return text, nil
+	var h Entry
+	if json.Unmarshal([]byte(have.Raw), &h) == nil && reflect.DeepEqual(h, e) {
+		return text, nil // however it is laid out
 	}
 	raw, err := json.Marshal(e)
 	if err != nil {
@@ -119,7 +116,7 @@ func update(text []byte, at string, entry []byte) ([]byte, error) {
 		switch key.Str {
 		case "type", "command", "args", "timeout":
 		default:
-			raw = append(append(append(append(raw[:len(raw)-1], ','), key.Raw...), ':'), append([]byte(value.Raw), '}')...)
+			raw = fmt.Appendf(raw[:len(raw)-1], ",%s:%s}", key.Raw, value.Raw)
 		}
 		return true
 	})
@@ -195,40 +192,39 @@ func ours(hook gjson.Result) bool {
 	return false
 }
 
-// same tells whether have says what e says, however it is laid out.
-func same(have gjson.Result, e Entry) bool {
-	var h Entry
-	return json.Unmarshal([]byte(have.Raw), &h) == nil &&
-		h.Type == e.Type && h.Command == e.Command && h.Timeout == e.Timeout && slices.Equal(h.Args, e.Args)
-}
-
-// insert adds a member to an object or an element to an array, behind the last
-// one, in the layout that the file has.
-func insert(text []byte, container gjson.Result, member string) []byte {
+// insert adds a member to an object, or an element (without a key) to an
+// array, behind the last one, in the layout that the file has.
+func insert(text []byte, container gjson.Result, key, value string) []byte {
 	open := container.Index
 	end := open + len(container.Raw) - 1
 	last := len(bytes.TrimRight(text[:end], " \t\r\n"))
 	empty := last == open+1
 	outer := lead(text, open)
-	var add string
-	switch {
-	case oneLine(text):
-		add = layout(text, "", member)
-		if !empty {
-			add = "," + add
+	add := func(before string) string {
+		value := layout(text, before, value)
+		switch {
+		case key == "":
+			return value
+		case oneLine(text):
+			return `"` + key + `":` + value
 		}
-		return splice(text, last, last, add)
+		return `"` + key + `": ` + value
+	}
+	switch {
+	case empty && oneLine(text):
+		return splice(text, last, last, add(""))
+	case oneLine(text):
+		return splice(text, last, last, ","+add(""))
 	case empty:
 		inner := outer + indent(text)
-		return splice(text, open+1, end, eol(text)+inner+layout(text, inner, member)+eol(text)+outer)
-	case !bytes.Contains(text[open:end], []byte("\n")):
-		return splice(text, last, last, ", "+layout(text, outer, member))
+		return splice(text, open+1, end, eol(text)+inner+add(inner)+eol(text)+outer)
 	}
-	inner := lead(text, last-1)
-	if first := bytes.IndexByte(text[open:end], '\n'); first >= 0 {
-		inner = lead(text, open+first+1)
+	first := bytes.IndexByte(text[open:end], '\n')
+	if first < 0 {
+		return splice(text, last, last, ", "+add(outer))
 	}
-	return splice(text, last, last, ","+eol(text)+inner+layout(text, inner, member))
+	inner := lead(text, open+first+1)
+	return splice(text, last, last, ","+eol(text)+inner+add(inner))
 }
 
 // oneLine tells whether a file has all it says in one line. An empty object
@@ -245,24 +241,11 @@ func splice(text []byte, from, to int, add string) []byte {
 // layout writes JSON as the file does: on lines of its own below the indent
 // before, or in one line where the file is one line.
 func layout(text []byte, before, raw string) string {
-	if !oneLine(text) {
-		var b bytes.Buffer
-		// A member is no JSON value by itself, so it is laid out in braces.
-		wrapped, object := raw, strings.HasPrefix(raw, `"`)
-		if object {
-			wrapped = "{" + raw + "}"
-		}
-		if json.Indent(&b, []byte(wrapped), before, indent(text)) == nil {
-			out := b.String()
-			if object {
-				out = strings.TrimPrefix(out, "{\n"+before+indent(text))
-				out = strings.TrimSuffix(out, "\n"+before+"}")
-				out = strings.ReplaceAll(out, "\n"+indent(text), "\n")
-			}
-			return strings.ReplaceAll(out, "\n", eol(text))
-		}
+	var b bytes.Buffer
+	if oneLine(text) || json.Indent(&b, []byte(raw), before, indent(text)) != nil {
+		return raw
 	}
-	return raw
+	return strings.ReplaceAll(b.String(), "\n", eol(text))
 }
 
 // lead is the white space at the start of the line that offset is in.
