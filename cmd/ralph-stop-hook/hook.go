@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -156,20 +157,22 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	if store == nil || err != nil {
 		return silence, nil, err
 	}
+	// What a killed sender left is told beside this, by a process of its own.
+	if slices.ContainsFunc(peeked.snap.State.Notices, due) {
+		_, _ = sendApart(store, h.onComplete)
+	}
 	tidy := func() {
-		if peeked.snap.State.Notice != nil || h.event.Name == decide.SessionEnd {
+		if len(peeked.snap.State.Notices) > 0 || h.event.Name == decide.SessionEnd {
 			store.Complete(lockWait)
-			h.sendLast(store)
+		}
+		if h.event.Name == decide.SessionEnd && peeked.snap.State.Session == h.event.SessionID {
+			h.await(store, nil)
 		}
 	}
 	if decide.Bystander(peeked.snap) {
 		return silence, func() { defer store.Close(); tidy() }, nil
 	}
 	h.store = store
-	// What a killed sender left is told before a new ending takes its place.
-	if due(peeked.snap.State.Notice) {
-		sendDue(store, h.onComplete, h.deadline())
-	}
 	l, d, err := h.decide()
 	if err != nil || d.Verdict == decide.Pass {
 		return silence, tidy, err
@@ -192,8 +195,8 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	after = func() {
 		h.leaveOther()
 		switch {
-		case d.Verdict == decide.End && d.Next.Notice != nil:
-			h.tell(l, *d.Next.Notice)
+		case d.Verdict == decide.End:
+			h.tell(l, d.Next)
 		case d.Verdict == decide.Continue:
 			h.tellIteration(l, d.Next.Iteration)
 		}
@@ -213,44 +216,49 @@ func (h *hook) dying() bool {
 
 // tell sees to it that the notifiers hear of an ending: by a process of its own
 // where this one may be killed meanwhile or has not the time.
-func (h *hook) tell(l loaded, notice decide.Notice) {
-	if need := total(notifiers(l.config, h.onComplete, exitCode(&notice))); h.dying() || need > time.Until(h.deadline()) {
-		done, err := sendApart(l, h.onComplete, "--from", strconv.Itoa(os.Getpid()))
-		if err == nil && !h.dying() {
+func (h *hook) tell(l loaded, state decide.State) {
+	i := slices.IndexFunc(state.Notices, ours)
+	if i < 0 {
+		return
+	}
+	notice := state.Notices[i]
+	if need := total(notifiers(l.config, h.onComplete, exitCode(notice))); h.dying() || need > time.Until(h.deadline()) {
+		if ended, err := sendApart(l.Store, h.onComplete); err == nil {
+			if h.dying() {
+				h.await(l.Store, ended)
+			}
 			return
-		}
-		if err == nil {
-			select {
-			case <-done:
-			case <-time.After(time.Until(h.deadline())):
-				return
-			}
-			if state, err := l.State(); err != nil || state.Notice == nil || state.Notice.SenderPID != os.Getpid() || !state.Notice.SentAt.IsZero() {
-				return
-			}
-			// It died before it took the notice over.
 		}
 	}
 	send(l, notice, h.onComplete, h.deadline())
 }
 
-// tellIteration has those told that want to hear of each iteration. Nobody waits.
-func (h *hook) tellIteration(l loaded, iteration int) {
-	if len(commandsFor(l.config, "", config.OnIteration)) > 0 {
-		_, _ = sendApart(l, "", "--iteration", strconv.Itoa(iteration)) // or it is not told
+// ours tells whether this process has to send the notice.
+func ours(n decide.Notice) bool { return n.SentAt.IsZero() && n.SenderPID == os.Getpid() }
+
+// await waits until all is told: when the host ends there may be no later run.
+// What nobody sends it sends itself; ended is closed when the sender that was to
+// take ours over has ended.
+func (h *hook) await(s *loopdir.Store, ended <-chan struct{}) {
+	for ; time.Now().Before(h.deadline()); time.Sleep(waitPause) {
+		free := due
+		select {
+		case <-ended:
+			free = func(n decide.Notice) bool { return due(n) || ours(n) }
+		default:
+		}
+		takeOver(s, h.onComplete, h.deadline(), free)
+		state, err := s.State()
+		if err != nil || !slices.ContainsFunc(state.Notices, func(n decide.Notice) bool { return n.SentAt.IsZero() }) {
+			return
+		}
 	}
 }
 
-// sendLast sees to it that the last ending is told. At a session's end there
-// will be no later run: a sender that the host is about to kill is waited for.
-func (h *hook) sendLast(s *loopdir.Store) {
-	for sendDue(s, h.onComplete, h.deadline()); h.event.Name == decide.SessionEnd && time.Now().Before(h.deadline()); {
-		state, err := s.State()
-		if err != nil || state.Session != h.event.SessionID || state.Notice == nil || !state.Notice.SentAt.IsZero() || due(state.Notice) {
-			sendDue(s, h.onComplete, h.deadline())
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
+// tellIteration has those told that want to hear of each iteration. Nobody waits.
+func (h *hook) tellIteration(l loaded, iteration int) {
+	if len(commandsFor(l.config, "", config.OnIteration)) > 0 {
+		_, _ = sendApart(l.Store, "", "--iteration", strconv.Itoa(iteration)) // or it is not told
 	}
 }
 
@@ -324,16 +332,20 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 			return err
 		}
 	}
+	d.Next.OnComplete = h.onComplete
 	if d.Verdict == decide.End {
-		attachNotice(l, &d.Next, h.onComplete)
+		if err := attachNotice(l, &d.Next, h.onComplete); err != nil {
+			return err
+		}
 	}
-	err := s.Commit(d.Next)
-	if unshown := (*loopdir.UnshownError)(nil); errors.As(err, &unshown) && d.Verdict == decide.End {
-		// It is over all the same. The next run brings progress.txt up to it.
-		d.Unshown, err = unshown, nil
-	}
-	if err != nil {
-		return err
+	if err := s.Commit(d.Next); err != nil {
+		// It may have come after the commit point. Then an ending is one all the
+		// same, and the next run brings progress.txt up to it.
+		now, unread := s.State()
+		if d.Verdict != decide.End || unread != nil || now.Endings != d.Next.Endings || now.Status != d.Next.Status {
+			return err
+		}
+		d.Unshown = err
 	}
 	s.Log(wordsLog(h.begin, *d), iterationEntry{
 		Time: h.begin.UTC().Truncate(time.Millisecond), Session: cmp.Or(d.Next.Session, d.From.Session), Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -69,22 +70,27 @@ func counts(list decide.List) featureCounts {
 	return featureCounts{Total: len(list.Items), Passed: list.Passed(), Open: open[:min(len(open), maxOpen)]}
 }
 
+// maxUnsent bounds the notices that wait for a sender.
+const maxUnsent = 20
+
 // attachNotice makes the duty to tell the notifiers part of an ending's
-// record, with this process as the sender.
-func attachNotice(l loaded, next *decide.State, onComplete string) {
-	next.Notice = nil
+// record, with this process as the sender. Those that are still to be told stay.
+func attachNotice(l loaded, next *decide.State, onComplete string) error {
+	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), func(n decide.Notice) bool { return !n.SentAt.IsZero() })
 	_, code, notify := next.Status.Outcome()
 	commands := notifiers(l.config, onComplete, code)
 	if !notify || len(commands) == 0 {
-		return
+		return nil
 	}
 	id := deliveryID(l.Dir, next.StartedAt, strconv.Itoa(next.Endings))
 	data, err := json.Marshal(newPayload(l, *next, id))
 	if err != nil {
-		panic(err) // strings, numbers and times of our own always encode
+		return fmt.Errorf("the record makes no sense: %w; move it away to start over", err)
 	}
-	next.Notice = &decide.Notice{DeliveryID: id, Payload: data}
-	claim(next.Notice, commands)
+	notice := decide.Notice{DeliveryID: id, Payload: data}
+	claim(&notice, commands)
+	next.Notices = append(next.Notices[max(0, len(next.Notices)-maxUnsent+1):], notice)
+	return nil
 }
 
 // deliveryID names one ending of one run of one loop.
@@ -156,4 +162,4 @@ func commandsFor(c config.InForce, onComplete string, events ...string) (command
 }
 
 // exitCode is the code in a payload of ours.
-func exitCode(n *decide.Notice) int { return int(gjson.GetBytes(n.Payload, "exitCode").Int()) }
+func exitCode(n decide.Notice) int { return int(gjson.GetBytes(n.Payload, "exitCode").Int()) }

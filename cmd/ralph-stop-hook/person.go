@@ -178,7 +178,7 @@ func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)
 		return err
 	}
 	// An ending that is still to be told is told before it is undone.
-	sendDue(s, "", time.Now().Add(defaultTimeout))
+	takeOver(s, "", time.Now().Add(maxSend), due)
 	next, err := change(s, verb, func(l loaded, next *decide.State) error {
 		edit(next)
 		if err := usedUp(l, next); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,58 +30,85 @@ func send(l loaded, notice decide.Notice, onComplete string, deadline time.Time)
 	if err := json.Unmarshal(notice.Payload, &p); err == nil && !runNotifiers(l, notifiers(l.config, onComplete, p.ExitCode), p, deadline, nil) {
 		return // what does not parse could not be told again either
 	}
-	unlock, err := l.Lock(lockWait)
-	if err != nil {
-		return
+	for range markTries {
+		if mark(l.Store, notice.DeliveryID) == nil {
+			return
+		}
+		time.Sleep(waitPause)
 	}
-	defer unlock()
-	state, err := l.State()
-	if err != nil || state.Notice == nil || state.Notice.DeliveryID != notice.DeliveryID {
-		return
-	}
-	state.Notice.SentAt = time.Now().UTC()
-	_ = l.SaveState(state) // as if cut off
 }
 
-// sendDue takes over the notice of a sender that died. One whose notifiers
-// this run does not know stays due.
-func sendDue(s *loopdir.Store, onComplete string, deadline time.Time) {
-	takeOver(s, onComplete, deadline, due)
-}
+// markTries is how often a sender tries to say that it is done: unmarked, the
+// same would be told again.
+const markTries = 5
 
-// takeOver makes this process the sender of a notice that is free for it.
-func takeOver(s *loopdir.Store, onComplete string, deadline time.Time, free func(*decide.Notice) bool) {
-	if state, err := s.State(); err != nil || !free(state.Notice) {
-		return
-	}
+// waitPause is how long a process sleeps between two looks at what another does.
+const waitPause = 50 * time.Millisecond
+
+// mark notes that a notice is sent. Of those that are, the last one is kept.
+func mark(s *loopdir.Store, id string) error {
 	unlock, err := s.Lock(lockWait)
 	if err != nil {
-		return
+		return err
 	}
-	l, err := load(s, hookio.Event{}, time.Now())
-	state := l.snap.State
-	if err != nil || !free(state.Notice) {
-		unlock()
-		return
+	defer unlock()
+	state, err := s.State()
+	i := slices.IndexFunc(state.Notices, func(n decide.Notice) bool { return n.DeliveryID == id })
+	if err != nil || i < 0 {
+		return err
 	}
-	commands := notifiers(l.config, onComplete, exitCode(state.Notice))
-	// A sender of its own is never late: it would start the next one, for ever.
-	late := min(total(commands), maxSend/2) > time.Until(deadline)
-	if len(commands) == 0 || late {
-		unlock()
-		if late {
-			_, _ = sendApart(l, onComplete) // else it stays due
+	if state.Notices[i].SentAt = time.Now().UTC(); i < len(state.Notices)-1 {
+		state.Notices = slices.Delete(state.Notices, i, i+1)
+	}
+	return s.SaveState(state)
+}
+
+// takeOver makes this process the sender of each notice that is free for it.
+// Those that need more time than there is are left to a process of their own.
+func takeOver(s *loopdir.Store, onComplete string, deadline time.Time, free func(decide.Notice) bool) {
+	for range maxUnsent {
+		state, err := s.State()
+		if err != nil || !slices.ContainsFunc(state.Notices, free) {
+			return
 		}
-		return
-	}
-	notice := *state.Notice
-	claim(&notice, commands)
-	state.Notice = &notice
-	err = s.SaveState(state)
-	unlock()
-	if err == nil {
+		l, notice, commands := claimNext(s, onComplete, free)
+		if len(commands) == 0 {
+			return
+		}
+		// A sender of its own is never late: it would start the next one, for ever.
+		if min(total(commands), maxSend/2) > time.Until(deadline) {
+			_, _ = sendApart(s, onComplete)
+			return
+		}
 		send(l, notice, onComplete, deadline)
 	}
+}
+
+// claimNext claims the first notice that is free, with the commands to run; none
+// where there is none, or where nobody wants to be told any more.
+func claimNext(s *loopdir.Store, onComplete string, free func(decide.Notice) bool) (l loaded, notice decide.Notice, commands []config.Command) {
+	unlock, err := s.Lock(lockWait)
+	if err != nil {
+		return l, notice, nil
+	}
+	defer unlock()
+	l, err = load(s, hookio.Event{}, time.Now())
+	state := l.snap.State
+	i := slices.IndexFunc(state.Notices, free)
+	if err != nil || i < 0 {
+		return l, notice, nil
+	}
+	notice = state.Notices[i]
+	commands = notifiers(l.config, cmp.Or(onComplete, state.OnComplete), exitCode(notice))
+	if claim(&notice, commands); len(commands) == 0 {
+		notice.SentAt = time.Now().UTC() // to nobody
+	}
+	state.Notices = slices.Clone(state.Notices)
+	state.Notices[i] = notice
+	if s.SaveState(state) != nil {
+		return l, notice, nil
+	}
+	return l, notice, commands
 }
 
 // claim makes this process the sender of a notice.
@@ -92,13 +120,17 @@ func claim(n *decide.Notice, commands []config.Command) {
 // total is how long commands may take, one after the other.
 func total(commands []config.Command) (sum time.Duration) {
 	for _, c := range commands {
-		sum += c.Timeout
+		sum = min(sum+c.Timeout, maxSend)
 	}
 	return sum
 }
 
-func due(n *decide.Notice) bool {
-	return n != nil && n.SentAt.IsZero() && (time.Now().After(n.Lease) || !proc.Alive(n.SenderPID, n.SenderStart))
+// due tells whether a notice has no sender that lives.
+func due(n decide.Notice) bool {
+	if !proc.Known(n.SenderStart) && time.Now().After(n.Lease) {
+		return n.SentAt.IsZero()
+	}
+	return n.SentAt.IsZero() && !proc.Alive(n.SenderPID, n.SenderStart)
 }
 
 // sendTrouble tells the notifiers, once, of an ending that the record could
@@ -188,13 +220,13 @@ func notifierEnv(c config.Command, p payload) []string {
 }
 
 // sendApart starts a sender that outlives this process.
-func sendApart(l loaded, onComplete string, args ...string) (done <-chan struct{}, err error) {
+func sendApart(s *loopdir.Store, onComplete string, args ...string) (done <-chan struct{}, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	env := append(os.Environ(), "RALPH_LOOP_DIR="+l.Dir, "RALPH_ON_COMPLETE="+onComplete)
-	return proc.Detach(append([]string{self, "send"}, args...), l.Project, env)
+	env := append(os.Environ(), "RALPH_LOOP_DIR="+s.Dir, "RALPH_ON_COMPLETE="+onComplete)
+	return proc.Detach(append([]string{self, "send"}, args...), s.Project, env)
 }
 
 // maxSend is how long a sender of its own may live: its commands have their own
@@ -203,9 +235,9 @@ const maxSend = 24 * time.Hour
 
 // sendCommand is what sendApart starts.
 func sendCommand() *cobra.Command {
-	var from, iteration int
+	var iteration int
 	cmd := &cobra.Command{
-		Use:    "send [--from PID] [--iteration N]",
+		Use:    "send [--iteration N]",
 		Short:  "Run a loop's notifiers; the hook starts this, apart from itself",
 		Hidden: true,
 		Args:   maxArgs(0),
@@ -213,13 +245,12 @@ func sendCommand() *cobra.Command {
 			if iteration > 0 {
 				return sendIteration(s, iteration)
 			}
-			takeOver(s, os.Getenv("RALPH_ON_COMPLETE"), time.Now().Add(maxSend), func(n *decide.Notice) bool {
-				return due(n) || n != nil && n.SentAt.IsZero() && n.SenderPID == from
+			takeOver(s, os.Getenv("RALPH_ON_COMPLETE"), time.Now().Add(maxSend), func(n decide.Notice) bool {
+				return due(n) || n.SentAt.IsZero() && n.SenderPID == os.Getppid()
 			})
 			return nil
 		}),
 	}
-	cmd.Flags().IntVar(&from, "from", 0, "the process that hands its notice over")
 	cmd.Flags().IntVar(&iteration, "iteration", 0, "tell of this iteration instead")
 	return cmd
 }
@@ -233,7 +264,9 @@ func sendIteration(s *loopdir.Store, iteration int) error {
 	state := l.snap.Record()
 	p := newPayload(l, state, deliveryID(s.Dir, state.StartedAt, "iteration "+strconv.Itoa(iteration)))
 	now := time.Now().UTC()
-	p.Status, p.Iterations, p.EndedAt, p.DurationSec = "in_progress", iteration, now, int64(now.Sub(state.StartedAt).Seconds())
+	// The record may have gone on meanwhile, even to an ending.
+	p.Status, p.ExitReason, p.ExitCode, p.Needs, p.RetryAt = "in_progress", "", 0, "", ""
+	p.Iterations, p.EndedAt, p.DurationSec = min(iteration, state.Iteration), now, int64(now.Sub(state.StartedAt).Seconds())
 	runNotifiers(l, commandsFor(l.config, "", config.OnIteration), p, time.Now().Add(maxSend), nil)
 	return nil
 }

@@ -51,6 +51,7 @@ func peek(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	}
 	l.snap.Client, _ = client()
 	state := l.snap.State
+	l.snap.OwnerKnown = state.SessionPID > 0 && (state.ClientStart == "" || proc.Known(state.ClientStart))
 	l.snap.OwnerAlive = state.Session != "" && (state.SessionPID == 0 || proc.Alive(state.SessionPID, state.ClientStart))
 	return l, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -76,9 +77,10 @@ func loopsFor(all bool, args []string) ([]*loopdir.Loop, error) {
 // sendAllDue ends a loop whose client died, as its session's end would have,
 // and sends what is due.
 func sendAllDue(s *loopdir.Store) error {
-	h := &hook{begin: time.Now(), timeout: defaultTimeout, onComplete: os.Getenv("RALPH_ON_COMPLETE"), store: s}
-	sendDue(s, h.onComplete, h.deadline())
+	h := &hook{begin: time.Now(), timeout: defaultTimeout, store: s}
 	got, err := peek(s, hookio.Event{}, h.begin)
+	h.onComplete = cmp.Or(os.Getenv("RALPH_ON_COMPLETE"), got.snap.State.OnComplete)
+	takeOver(s, h.onComplete, h.begin.Add(maxSend), due)
 	if err != nil || !stale(got.snap) {
 		return err
 	}
@@ -92,15 +94,13 @@ func sendAllDue(s *loopdir.Store) error {
 		return err
 	}
 	h.release()
-	if d.Next.Notice != nil {
-		h.tell(got, *d.Next.Notice)
-	}
+	h.tell(got, d.Next)
 	return nil
 }
 
 // stale tells whether a loop's client died without a word.
 func stale(s decide.Snapshot) bool {
-	return s.State.Status == decide.InProgress && s.State.Session != "" && s.State.SessionPID > 0 && !s.OwnerAlive
+	return s.State.Status == decide.InProgress && s.State.Session != "" && s.OwnerKnown && !s.OwnerAlive
 }
 
 // statusView is `status --json`.
@@ -225,8 +225,10 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	if state.WaitingFor != "" {
 		v.Waiting = &waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(got.snap.Limits.MaxWait)}
 	}
-	if n := state.Notice; n != nil {
-		v.Notice = "sent"
+	for _, n := range state.Notices {
+		if v.Notice != "pending" {
+			v.Notice = "sent"
+		}
 		if n.SentAt.IsZero() {
 			v.Notice = "pending"
 		}

@@ -84,7 +84,8 @@ type Snapshot struct {
 
 	Bound        bool            // the session's file names this loop
 	Bind         string          // ralph.json's, for a loop without a record
-	OwnerAlive   bool            // the client of the owner runs
+	OwnerKnown   bool            // the process of the owner's client can be looked at
+	OwnerAlive   bool            // it runs, as far as can be seen
 	State        State           // Schema 0: none yet
 	Header       progress.Header // of progress.txt as it is now
 	LogIteration int             // of the last line of iterations.jsonl
@@ -262,7 +263,7 @@ const unseen = time.Hour
 // prompt answers a prompt that names the loop, or one in the session that was
 // interrupted. An owner that is alive keeps its loop.
 func (d Decision) prompt(s Snapshot, stopped Status) Decision {
-	alive := s.OwnerAlive && (s.State.SessionPID > 0 || s.Now.Sub(s.State.Seen).Abs() < unseen)
+	alive := s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
 	status := s.State.Status
 	if s.State.Schema == 0 {
 		status = parseStatus(s.Header.Status)

@@ -84,6 +84,7 @@ func TestDecide(t *testing.T) {
 		}, "take"},
 		{"owner unseen for an hour, but its process lives", func(s *Snapshot) {
 			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen, s.State.SessionPID = PromptSubmit, true, "t", true, now.Add(-9*time.Hour), 7
+			s.OwnerKnown = true
 		}, "tell"},
 		{"a prompt of the owner's new process", func(s *Snapshot) { s.Event, s.Client, s.State.SessionPID = PromptSubmit, 8, 7 }, "note"},
 		{"no record, and the header says it is over, its prompt", func(s *Snapshot) {

@@ -136,7 +136,8 @@ type State struct {
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
 
-	Notice *Notice `json:"notice,omitempty"` // of the last ending
+	OnComplete string   `json:"onComplete,omitempty"` // the settings entry's notifier, for runs without that entry
+	Notices    []Notice `json:"notices,omitempty"`    // of endings that have to be told, and of the last one
 }
 
 // How a session becomes a loop's: by the prompt that names the loop, or by
@@ -153,7 +154,7 @@ type Notice struct {
 	Payload     json.RawMessage `json:"payload"` // without the log's tail
 	SenderPID   int             `json:"senderPid"`
 	SenderStart string          `json:"senderStart,omitempty"` // tells two processes of one pid apart
-	Lease       time.Time       `json:"lease"`                 // the sender is given up after this
+	Lease       time.Time       `json:"lease"`                 // after it a sender is given up of which nobody can tell whether it lives
 	SentAt      time.Time       `json:"sentAt,omitzero"`
 }
 

@@ -5,6 +5,7 @@ package proc
 import (
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,10 @@ func TestTail(t *testing.T) {
 
 func TestAlive(t *testing.T) {
 	pid := os.Getpid()
-	if !Alive(pid, Start(pid)) || Alive(pid, "1") && Start(pid) != "" || Alive(0, "") || Alive(1<<30, "") {
+	if !Alive(pid, Start(pid)) || Alive(pid, "1"+Start(pid)) && Start(pid) != "" || Alive(0, "") || Alive(1<<30, "") {
 		t.Error("Alive is wrong about this process, another start, or no process")
+	}
+	if runtime.GOOS == "linux" && (!Alive(pid, "1@pid:[1]") || Known("1@pid:[1]") || !Known(Start(pid))) {
+		t.Error("a process of another namespace cannot be looked at")
 	}
 }

@@ -27,8 +27,12 @@ func group(cmd *exec.Cmd) grouped {
 func (grouped) started() {}
 func (grouped) done()    {}
 
-// Alive tells whether the process pid, which said of itself Start, still runs.
+// Alive tells whether the process pid, which said of itself Start, still runs. One
+// that cannot be looked at from here counts as alive; see Known.
 func Alive(pid int, start string) bool {
+	if pid > 0 && start != "" && !Known(start) {
+		return true
+	}
 	if pid <= 0 || syscall.Kill(pid, 0) == syscall.ESRCH {
 		return false
 	}

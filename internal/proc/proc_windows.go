@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"os/exec"
 	"strconv"
 	"sync"
@@ -84,12 +85,19 @@ func Start(pid int) string {
 	return strconv.FormatInt(created.Nanoseconds(), 10)
 }
 
+// Known tells whether start, which another process said of itself, can be
+// compared with what Start says here.
+func Known(start string) bool { return start != "" }
+
 // stillActive is the exit code of a process that runs (STILL_ACTIVE).
 const stillActive = 259
 
 // Alive tells whether the process pid, which said of itself Start, still runs.
 func Alive(pid int, start string) bool {
 	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+		return true // somebody else's, or an elevated one
+	}
 	if err != nil {
 		return false
 	}

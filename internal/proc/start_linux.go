@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // Start returns when the process pid started, in a form that is only good for
@@ -22,5 +23,15 @@ func Start(pid int) string {
 	if len(fields) < 20 {
 		return ""
 	}
-	return string(fields[19])
+	return string(fields[19]) + "@" + namespace()
 }
+
+// namespace is where a pid means what it means: that of a container, say.
+func namespace() string {
+	ns, _ := os.Readlink("/proc/self/ns/pid") // empty in all, where it is not told
+	return ns
+}
+
+// Known tells whether start, which another process said of itself, can be
+// compared with what Start says here.
+func Known(start string) bool { return start != "" && strings.HasSuffix(start, "@"+namespace()) }
