@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,10 +29,16 @@ func change(s *loopdir.Store, verb string, edit func(l loaded, next *decide.Stat
 	if err != nil {
 		return decide.State{}, err
 	}
-	next := l.snap.Record()
+	d := decide.Decision{Next: l.snap.Record()}
+	// What a person has written into the header is not written over.
+	stopped := d.ReadHeader(l.snap)
+	next := d.Next
 	next.Loop, next.Name, next.List = s.Dir, s.Name, l.listPath()
 	if err := edit(l, &next); err != nil {
 		return decide.State{}, err
+	}
+	if stopped != decide.InProgress && next.Status == decide.InProgress && verb != "resume" && verb != "extend" {
+		return decide.State{}, fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", stopped)
 	}
 	// Nothing but the new header is ours, so that a person may put it back to
 	// what it was before this verb, and be heard.
@@ -191,8 +198,11 @@ func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)
 			return err
 		}
 		next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
-		next.RetryAt, next.SessionPassed, next.Blocks = time.Time{}, 0, nil
-		next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
+		if l.snap.State.Status != decide.InProgress {
+			next.RetryAt, next.SessionPassed, next.Blocks = time.Time{}, 0, nil
+			next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
+		}
+		next.Hour = slices.DeleteFunc(next.Hour, func(at int64) bool { return at > time.Now().Unix() })
 		// A first stop would not take it from an owner that is gone; a prompt does.
 		if next.Bind != decide.BindPrompt && next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart) {
 			next.Session, next.SessionPID = "", 0

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -99,17 +100,29 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 
 // look adds what a decision asked for of the transcript.
 func (l *loaded) look(e hookio.Event) {
-	tail := hookio.ParseTail(loopdir.Tail(e.Transcript, hookio.TailBytes), l.snap.Now)
+	var tail decide.Tail
+	for _, most := range []int{hookio.TailBytes, hookio.MaxTailBytes} {
+		data := loopdir.Tail(e.Transcript, int64(most))
+		tail = hookio.ParseTail(data, l.snap.Now)
+		if len(data) < most || !tail.ToolCall.IsZero() && tail.Context >= 0 {
+			break
+		}
+		if most == hookio.MaxTailBytes && tail.ToolCall.IsZero() {
+			tail.ToolCall = l.snap.Now // so much is not only talk
+		}
+	}
 	l.snap.Tail, l.snap.RetryAt = &tail, hookio.RetryAt(e.LastMessage, l.snap.Now)
 }
 
-// blockCap is how many blocks in a row without a tool call the host honours.
+// blockCap is how many blocks in a row without a tool call the host honours; 0 is
+// any number, and so is one below it.
 func blockCap() int {
 	const theirs = 8 // where nobody has set another, as measured with 2.1.329
-	if n, err := strconv.Atoi(os.Getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")); err == nil && n >= 0 {
-		return n
+	n, err := strconv.Atoi(os.Getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"))
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return theirs
 	}
-	return theirs
+	return max(n, 0)
 }
 
 // listPath is where the list of a loaded loop is.

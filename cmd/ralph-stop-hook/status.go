@@ -27,7 +27,7 @@ func statusCommand() *cobra.Command {
 			if all && len(args) > 0 {
 				return &usageError{fmt.Errorf("--all and the name %q do not go together", args[0])}
 			}
-			loops, err := loopsFor(all, args)
+			loops, err := loopsFor(all, send, args)
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func statusCommand() *cobra.Command {
 			return showStatus(cmd.OutOrStdout(), views, asJSON, all)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "every loop of the project; outside a project every loop of yours")
+	cmd.Flags().BoolVar(&all, "all", false, "every loop of the project; outside a project, and with --send-due, every loop of yours")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines; with --all an array")
 	cmd.Flags().BoolVar(&send, "send-due", false, "end loops whose client died, and send notices that were cut off; for cron")
 	return cmd
@@ -59,11 +59,11 @@ cut off is sent. A line for cron:
 
   */10 * * * *  ralph-stop-hook status --all --send-due >/dev/null`
 
-func loopsFor(all bool, args []string) ([]*loopdir.Loop, error) {
+func loopsFor(all, send bool, args []string) ([]*loopdir.Loop, error) {
 	if all {
 		loops, err := where().All()
-		if err == nil && len(loops) == 0 {
-			loops, err = where().Known()
+		if err == nil && (send || len(loops) == 0) {
+			loops, err = where().Known() // cron's folder is no project, or not the one
 		}
 		if err == nil && len(loops) == 0 {
 			err = errNoLoop

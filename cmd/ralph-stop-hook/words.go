@@ -109,6 +109,14 @@ func wordsTake(l loaded, d decide.Decision) hookio.Answer {
 func wordsTell(l loaded, d decide.Decision) string {
 	name := plain.Line(l.Name, 100)
 	switch s := d.From; {
+	case d.Refusal == decide.Deadline:
+		return fmt.Sprintf("ralph: the time of the loop %s is up; 'ralph-stop-hook extend --deadline' in a terminal gives it more", name)
+	case d.Refusal == decide.MaxIterations:
+		return fmt.Sprintf("ralph: the loop %s has used up its %s; 'ralph-stop-hook extend --max-iterations' in a terminal gives it more", name, plural(d.Limit, "iteration"))
+	case d.Refusal == decide.IterationsPerHour:
+		return fmt.Sprintf("ralph: the loop %s has had its iterations of this hour; give it this prompt after %s", name, wordsClock(s.RetryAt))
+	case d.Refusal != "":
+		return fmt.Sprintf("ralph: the loop %s was handed over (%s); give its prompt to a fresh session: /clear, or another window", name, d.Refusal)
 	case s.Status == decide.Interrupted:
 		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; your next prompt takes it up again", name, s.ExitReason, s.Iteration, d.Limit)
 	case s.Status == decide.InProgress && s.Session == "":

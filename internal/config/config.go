@@ -200,6 +200,8 @@ const (
 	MaxCount   = 1_000_000
 	maxPerHour = 1000
 	maxTokens  = 1_000_000_000
+
+	maxDuration = 366 * 24 * time.Hour
 )
 
 func (p *parser) count(v gjson.Result, key string, least, most int) int {
@@ -212,8 +214,8 @@ func (p *parser) count(v gjson.Result, key string, least, most int) int {
 
 func (p *parser) duration(v gjson.Result, key string, least time.Duration) time.Duration {
 	d, err := time.ParseDuration(p.str(v, key))
-	if err != nil || d < least {
-		p.fail(v, `%q must be a duration such as "30s" or "1h"`, key)
+	if err != nil || d < least || d > maxDuration {
+		p.fail(v, `%q must be a duration such as "30s" or "1h", at most a year`, key)
 	}
 	return d
 }

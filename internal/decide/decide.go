@@ -3,6 +3,7 @@
 package decide
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,7 +59,7 @@ type List struct {
 // with some delay, so the last message may be lacking.
 type Tail struct {
 	ToolCall time.Time // of the main agent's last one; zero: none in the tail
-	Context  int       // tokens of the last request and its answer
+	Context  int       // tokens of the last request and its answer; -1: not in the tail
 	Error    string    // the API error that the conversation ends in, as in Snapshot.Error
 	RetryAt  time.Time // when that will be over, where it says so
 }
@@ -109,6 +110,7 @@ type Decision struct {
 	Unshown error         // why progress.txt does not show Next, which is committed
 	From    State         // the record before
 	Raised  int           // Max Iterations that the header asked for and does not get
+	Refusal string        // Tell: the reason, as of an ending, why the loop does not go on here and now
 	Rival   bool          // something else blocks this session's stops too, which nobody has been told
 }
 
@@ -179,7 +181,7 @@ func decide(s Snapshot) Decision {
 	if s.Event == Stop {
 		d.own(s)
 	}
-	stopped := d.readHeader(s)
+	stopped := d.ReadHeader(s)
 	if s.CancelFile {
 		stopped = Cancelled
 	}
@@ -190,7 +192,7 @@ func decide(s Snapshot) Decision {
 	case s.Event == PromptSubmit:
 		return d.prompt(s, stopped)
 	case s.Event == SessionStart:
-		return d.start(s)
+		return d.start(s, stopped)
 	case stopped != InProgress:
 		return d.end(s, stopped, ByPerson)
 	case s.Event == SessionEnd && s.Reason == Cleared:
@@ -231,27 +233,30 @@ func decide(s Snapshot) Decision {
 
 // own makes the session the loop's, at work.
 func (d *Decision) own(s Snapshot) {
-	if d.Next.Session != s.Session || s.State.Status == Handover {
+	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover
+	if fresh {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
 		d.Next.SessionPassed, d.Next.Context, d.Next.Blocks, d.Next.RivalSaid = 0, 0, nil, false
-	}
-	if s.List.Err == nil {
-		passed := s.List.Passed()
-		if s.Event == Stop {
-			d.Next.SessionPassed += max(0, passed-d.Next.Passed)
-		}
-		d.Next.Passed = passed
 	}
 	if s.Event == Stop && !s.Active {
 		d.Next.Blocks = nil
 	}
-	d.Next.Session, d.Next.Seen = s.Session, s.Now
-	d.Next.Status, d.Next.ExitReason, d.Next.Needs = InProgress, "", ""
-	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
 	if (s.Goal || s.Event == Stop && s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalSaid {
 		d.Rival, d.Next.RivalSaid = true, true
 	}
-	if d.Next.StartedAt.IsZero() {
+	if passed := s.List.Passed(); s.List.Err == nil {
+		if !fresh {
+			d.Next.SessionPassed += max(0, passed-d.Next.Passed)
+		}
+		if passed != d.Next.Passed {
+			d.Next.Blocks = nil // that took a tool
+		}
+		d.Next.Passed = passed
+	}
+	d.Next.Session, d.Next.LastSession, d.Next.Seen = s.Session, s.Session, s.Now
+	d.Next.Status, d.Next.ExitReason, d.Next.Needs = InProgress, "", ""
+	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
+	if d.Next.StartedAt.IsZero() || d.Next.StartedAt.After(s.Now) {
 		d.Next.StartedAt = s.Now // not when it was made, which may be days before
 	}
 }
@@ -276,6 +281,10 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 			return d
 		}
 	case Interrupted, Handover: // its owner has stopped
+		if d.Refusal = d.refusal(s); d.Refusal != "" {
+			d.Verdict = Tell
+			return d
+		}
 	default:
 		d.Verdict = Tell
 		return d
@@ -284,15 +293,39 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 		return d.end(s, stopped, ByPerson)
 	}
 	d.own(s)
+	if status == Handover {
+		d.begin(s) // what is interrupted goes on, but this is another turn of work
+	}
 	if d.Verdict = Take; !s.Marked && status == InProgress {
 		d.Verdict = Note
 	}
 	return d
 }
 
+// refusal says which limit keeps a prompt from taking a loop up again.
+func (d *Decision) refusal(s Snapshot) string {
+	handover := s.State.Status == Handover
+	switch hourly := s.Limits.IterationsPerHour; {
+	case d.Next.Late(s.Limits, s.Now):
+		return Deadline
+	case !handover:
+		return ""
+	case d.Next.Iteration >= d.Limit:
+		return MaxIterations
+	case hourly > 0 && len(s.State.LastHour(s.Now)) >= hourly:
+		return IterationsPerHour
+	case s.State.LastSession == s.Session && s.State.ExitReason != IterationsPerHour:
+		return s.State.ExitReason // it wants a fresh session
+	}
+	return ""
+}
+
 // start answers a session that begins. An interrupted loop waits for a prompt
 // all the same: a person may only want to look at what was said.
-func (d Decision) start(s Snapshot) Decision {
+func (d Decision) start(s Snapshot, stopped Status) Decision {
+	if stopped != InProgress {
+		return Decision{Verdict: Pass} // the next stop says so
+	}
 	if d.Verdict = Tell; s.State.Session == s.Session && s.State.Status == InProgress {
 		d.Verdict = Note
 	}
@@ -331,10 +364,10 @@ func (d Decision) release(s Snapshot) Decision {
 	return d
 }
 
-// readHeader takes a person's edits from the header. Edits can only stop: a
+// ReadHeader takes a person's edits from the header. Edits can only stop: a
 // header equal to the last one written, or to the one before (then our own
 // write was cut off), is no edit; a raised limit is reported, not followed.
-func (d *Decision) readHeader(s Snapshot) Status {
+func (d *Decision) ReadHeader(s Snapshot) Status {
 	if s.State.Schema == 0 || s.Header == s.State.Header || s.Header == s.State.Before {
 		return InProgress
 	}
@@ -396,20 +429,29 @@ func (d *Decision) fingerprint(s Snapshot) bool {
 	return true
 }
 
-// goOn begins the next iteration.
+// goOn begins the next iteration by a block.
 func (d Decision) goOn(s Snapshot, feature features.Item) Decision {
 	d.Verdict, d.Feature = Continue, feature
-	d.Next.Iteration++
+	d.begin(s)
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
 	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())
-	if s.Limits.IterationsPerHour > 0 {
-		d.Next.Hour = append(d.Next.Hour, s.Now.Unix())
+	if s.List.Err != nil {
+		return d // no feature is worked on
 	}
 	if feature.ID != d.Next.Feature {
 		d.Next.Feature, d.Next.Attempts = feature.ID, 0
 	}
 	d.Next.Attempts++
 	return d
+}
+
+// begin begins an iteration.
+func (d *Decision) begin(s Snapshot) {
+	d.Next.Iteration++
+	d.Next.Hour = nil
+	if s.Limits.IterationsPerHour > 0 {
+		d.Next.Hour = append(s.State.LastHour(s.Now), s.Now.Unix())
+	}
 }
 
 // maxBlocks bounds what is kept of a turn that goes on and on.
@@ -423,7 +465,9 @@ func (d Decision) end(s Snapshot, status Status, reason string) Decision {
 	}
 	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now
 	d.Next.Endings++
-	d.Next.Feature, d.Next.Attempts = "", 0
+	if !status.GoesOn() {
+		d.Next.Feature, d.Next.Attempts = "", 0
+	}
 	d.Next.WaitingSince, d.Next.WaitingFor, d.Next.Blocks = time.Time{}, "", nil
 	return d
 }

@@ -31,7 +31,7 @@ func base() Snapshot {
 	return Snapshot{
 		Event: "Stop", Session: "s", Header: header, List: list("xx."), Limits: Limits{Stagnation: 3, MaxWait: time.Hour}, Now: now,
 		State: State{
-			Schema: SchemaVersion, Status: InProgress, Iteration: 4, Session: "s", Feature: "b", Attempts: 1,
+			Schema: SchemaVersion, Status: InProgress, Iteration: 4, Session: "s", Feature: "b", Attempts: 1, Passed: 2,
 			HeaderLimit: 15, ListDigest: list("x..").Digest(), Unchanged: 1, Header: header,
 			Before: progress.Header{Status: "IN_PROGRESS", Iteration: 3, MaxIterations: 15, Feature: "a"},
 		},
@@ -145,6 +145,26 @@ func TestDecide(t *testing.T) {
 		{"handed over: its prompt in another session", func(s *Snapshot) {
 			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", Handover, true, now
 		}, "take"},
+		{"handed over: its prompt in the same session", func(s *Snapshot) {
+			s.Event, s.Marked, s.State.Status, s.State.ExitReason, s.State.LastSession = PromptSubmit, true, Handover, FeaturesPerSession, "s"
+		}, "tell features_per_session"},
+		{"handed over for an hour: its prompt in the same session", func(s *Snapshot) {
+			s.Event, s.Marked, s.State.Status, s.State.ExitReason, s.State.LastSession = PromptSubmit, true, Handover, IterationsPerHour, "s"
+		}, "take"},
+		{"handed over for an hour that is not over", func(s *Snapshot) {
+			s.Event, s.Marked, s.Session, s.State.Status, s.Limits.IterationsPerHour = PromptSubmit, true, "t", Handover, 1
+			s.State.Hour = []int64{now.Add(-59 * time.Minute).Unix()}
+		}, "tell iterations_per_hour"},
+		{"handed over with no iteration left", func(s *Snapshot) {
+			s.Event, s.Marked, s.Session, s.State.Status, s.State.Iteration = PromptSubmit, true, "t", Handover, 15
+		}, "tell max_iterations"},
+		{"interrupted, and its time is up", func(s *Snapshot) {
+			s.Event, s.State.Status, s.Limits.Deadline, s.State.StartedAt = PromptSubmit, Interrupted, time.Hour, now.Add(-2*time.Hour)
+		}, "tell deadline"},
+		{"interrupted at the last iteration", func(s *Snapshot) { s.Event, s.State.Status, s.State.Iteration = PromptSubmit, Interrupted, 15 }, "take"},
+		{"the session is resumed in a new process, and the header says PAUSED", func(s *Snapshot) {
+			s.Event, s.Reason, s.Client, s.State.SessionPID, s.Header.Status = SessionStart, "resume", 8, 7, "PAUSED"
+		}, "pass"},
 		{"handed over: a stop", func(s *Snapshot) { s.State.Status = Handover }, "pass"},
 		{"/goal in its session", func(s *Snapshot) { s.Event, s.Goal = PromptSubmit, true }, "note rival"},
 		{"/goal again", func(s *Snapshot) { s.Event, s.Goal, s.State.RivalSaid = PromptSubmit, true, true }, "pass"},
@@ -247,7 +267,9 @@ func TestDecide(t *testing.T) {
 		{"one too many in the hour", func(s *Snapshot) {
 			s.Limits.IterationsPerHour, s.State.Hour = 2, []int64{now.Add(-50 * time.Minute).Unix(), now.Add(-time.Minute).Unix()}
 		}, "end HANDOVER iterations_per_hour 03:10"},
-		{"iterations of an hour to come", func(s *Snapshot) { s.Limits.IterationsPerHour, s.State.Hour = 1, []int64{now.Add(time.Minute).Unix()} }, "continue 5 c"},
+		{"iterations of an hour to come: the clock was set back", func(s *Snapshot) {
+			s.Limits.IterationsPerHour, s.State.Hour = 1, []int64{now.Add(time.Minute).Unix()}
+		}, "end HANDOVER iterations_per_hour 04:01"},
 		{"the session's last feature", func(s *Snapshot) {
 			s.Limits.FeaturesPerSession, s.State.SessionPassed, s.State.Passed = 3, 2, 1
 		}, "end HANDOVER features_per_session"},
@@ -259,6 +281,9 @@ func TestDecide(t *testing.T) {
 		}, "continue 5 c"},
 		{"the context: the transcript is asked for", func(s *Snapshot) { s.Limits.ContextTokens = 1000 }, "tail"},
 		{"room in the context", func(s *Snapshot) { s.Limits.ContextTokens, s.Tail = 1000, &Tail{Context: 999} }, "continue 5 c"},
+		{"the transcript does not tell of the context", func(s *Snapshot) {
+			s.Limits.ContextTokens, s.State.Context, s.Tail = 1000, 1000, &Tail{Context: -1}
+		}, "end HANDOVER context_tokens"},
 		{"no room in the context", func(s *Snapshot) { s.Limits.ContextTokens, s.Tail = 1000, &Tail{Context: 1000} }, "end HANDOVER context_tokens"},
 
 		// The host's cap on blocks in a row without a tool call.
@@ -270,6 +295,12 @@ func TestDecide(t *testing.T) {
 		}, "end STAGNATED no_tool_use"},
 		{"one before the cap, and a tool call since", func(s *Snapshot) {
 			s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 8, blocked(7), &Tail{ToolCall: now.Add(-6*time.Minute - time.Second)}
+		}, "continue 5 c"},
+		{"one before the cap, and a feature came to pass", func(s *Snapshot) {
+			s.Active, s.BlockCap, s.State.Blocks, s.State.Passed = true, 8, blocked(7), 1
+		}, "continue 5 c"},
+		{"one before the cap, by a clock that was set back", func(s *Snapshot) {
+			s.Active, s.BlockCap, s.State.Blocks, s.Now, s.Tail = true, 8, blocked(7), now.Add(-time.Hour), &Tail{}
 		}, "continue 5 c"},
 		{"one before the cap, in another turn", func(s *Snapshot) { s.BlockCap, s.State.Blocks = 8, blocked(7) }, "continue 5 c"},
 		{"a cap of one", func(s *Snapshot) { s.BlockCap = 1 }, "continue 5 c"},
@@ -307,6 +338,9 @@ func TestDecide(t *testing.T) {
 			if d.Rival {
 				got += " rival"
 			}
+			if d.Refusal != "" {
+				got += " " + d.Refusal
+			}
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
@@ -327,6 +361,23 @@ func TestDecideKeepsCount(t *testing.T) {
 	s.Tree = "t"
 	if d = Decide(s); d.Next.Attempts != 2 {
 		t.Errorf("the same feature has %d attempts, want 2", d.Next.Attempts)
+	}
+	s.List.Err = broken
+	if d = Decide(s); d.Next.Feature != "b" || d.Next.Attempts != 1 {
+		t.Errorf("a broken list made it attempt %d at %q", d.Next.Attempts, d.Next.Feature)
+	}
+	s.List.Err = nil
+	if d = Decide(s); d.Next.Iteration != 5 || d.Next.SessionPassed != 0 {
+		t.Errorf("iteration %d, %d passed", d.Next.Iteration, d.Next.SessionPassed)
+	}
+	h := s
+	h.Event, h.Marked, h.Session, h.State.Status, h.Limits.IterationsPerHour = PromptSubmit, true, "t", Handover, 9
+	if d = Decide(h); d.Next.Iteration != 5 || len(d.Next.Hour) != 1 {
+		t.Errorf("a prompt after a handover: iteration %d, %d in the hour", d.Next.Iteration, len(d.Next.Hour))
+	}
+	h.State.Status, h.Session, h.State.Passed, h.Event, h.Marked = Interrupted, "s", 0, PromptSubmit, false
+	if d = Decide(h); d.Next.SessionPassed != 1 || d.Next.Attempts != 1 || d.Next.Iteration != 4 {
+		t.Errorf("a prompt after an interruption: %d passed, attempt %d, iteration %d", d.Next.SessionPassed, d.Next.Attempts, d.Next.Iteration)
 	}
 	s.Header.MaxIterations = 99
 	if d = Decide(s); d.Raised != 99 || d.Limit != 15 {

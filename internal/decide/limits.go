@@ -77,10 +77,11 @@ func (s State) Late(l Limits, now time.Time) bool {
 	return deadline > 0 && !s.StartedAt.IsZero() && now.Sub(s.StartedAt) >= deadline
 }
 
-// LastHour returns the iterations that began in the hour before now.
+// LastHour returns the iterations that began in the hour before now, and those of
+// a clock that was set back since: they must not make room for more.
 func (s State) LastHour(now time.Time) (hour []int64) {
 	for _, at := range s.Hour {
-		if since := now.Unix() - at; since >= 0 && since < 3600 {
+		if now.Unix()-at < 3600 {
 			hour = append(hour, at)
 		}
 	}
@@ -101,43 +102,46 @@ func (d *Decision) limits(s Snapshot, next string) (end Decision, ok bool) {
 			return d.end(s, Stagnated, NoProgress), true
 		}
 	}
-	idle := s.BlockCap > 0 && len(d.Next.Blocks) >= max(1, s.BlockCap-1)
+	most := min(max(1, s.BlockCap-1), maxBlocks)
+	idle := s.BlockCap > 0 && len(d.Next.Blocks) >= most
 	if (idle || s.Limits.ContextTokens > 0) && s.Tail == nil {
 		return Decision{Verdict: NeedTail}, true
 	}
 	if idle {
-		d.Next.Blocks = since(d.Next.Blocks, s.Tail.ToolCall)
-		if len(d.Next.Blocks) >= max(1, s.BlockCap-1) {
+		d.Next.Blocks = between(d.Next.Blocks, s.Tail.ToolCall, s.Now)
+		if len(d.Next.Blocks) >= most {
 			return d.end(s, Stagnated, NoToolUse), true
 		}
 	}
 	if l := s.Limits.FeatureAttempts; l > 0 && s.List.Err == nil && next == d.Next.Feature && d.Next.Attempts >= l {
 		return d.end(s, ReachedLimit, FeatureAttempts), true
 	}
-	d.Next.Hour = nil
 	if l := s.Limits.IterationsPerHour; l > 0 {
-		d.Next.Hour = s.State.LastHour(s.Now)
-		if n := len(d.Next.Hour); n >= l {
-			d.Next.RetryAt = time.Unix(d.Next.Hour[n-l], 0).Add(time.Hour).UTC()
+		if hour := s.State.LastHour(s.Now); len(hour) >= l {
+			d.Next.RetryAt = time.Unix(hour[len(hour)-l], 0).Add(time.Hour).UTC()
 			return d.end(s, Handover, IterationsPerHour), true
 		}
 	}
 	if l := s.Limits.FeaturesPerSession; l > 0 && d.Next.SessionPassed >= l {
 		return d.end(s, Handover, FeaturesPerSession), true
 	}
-	d.Next.Context = 0
 	if l := s.Limits.ContextTokens; l > 0 {
-		if d.Next.Context = s.Tail.Context; d.Next.Context >= l {
+		if s.Tail.Context >= 0 {
+			d.Next.Context = s.Tail.Context
+		}
+		if d.Next.Context >= l {
 			return d.end(s, Handover, ContextTokens), true
 		}
 	}
 	return Decision{}, false
 }
 
-// since drops the blocks before a time.
-func since(blocks []int64, t time.Time) []int64 {
-	for len(blocks) > 0 && blocks[0] < t.UnixMilli() {
-		blocks = blocks[1:]
+// between returns the blocks after a time and not after now.
+func between(blocks []int64, after, now time.Time) (kept []int64) {
+	for _, at := range blocks {
+		if at >= after.UnixMilli() && at <= now.UnixMilli() {
+			kept = append(kept, at)
+		}
 	}
-	return blocks
+	return kept
 }

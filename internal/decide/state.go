@@ -109,6 +109,7 @@ type State struct {
 	ExtendedDeadline time.Duration `json:"extendedDeadline,omitempty"` // ns; deadline as `extend` set it
 
 	Session     string    `json:"session,omitempty"`     // the owner; empty until a session is bound
+	LastSession string    `json:"lastSession,omitempty"` // the last owner, also after it was let go
 	SessionPID  int       `json:"sessionPid,omitempty"`  // process of the owner's client, where it said so
 	ClientStart string    `json:"clientStart,omitempty"` // tells two processes of one pid apart
 	Seen        time.Time `json:"seen,omitzero"`         // last event of the owner that was committed

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -47,9 +48,12 @@ func (e Event) Typed() bool { return !strings.HasPrefix(e.Prompt, "<task-notific
 // Goal tells whether the prompt sets a /goal: then the host blocks stops itself.
 func (e Event) Goal() bool {
 	condition, is := strings.CutPrefix(e.Prompt, "/goal ")
-	condition = strings.TrimSpace(condition)
-	return is && condition != "" && condition != "clear"
+	condition = strings.ToLower(strings.TrimSpace(condition))
+	return is && condition != "" && !slices.Contains(goalOver, condition)
 }
+
+// goalOver are the words by which a person takes a /goal back.
+var goalOver = []string{"clear", "stop", "off", "reset", "none", "cancel"}
 
 // Read reads the host's one JSON object.
 func Read(r io.Reader) (Event, error) {

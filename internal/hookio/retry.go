@@ -56,9 +56,11 @@ func find(pattern, text string) []string {
 // day of the month or of the week if there is one.
 func clock(now time.Time, name, day, hour, minute, half, zone string) time.Time {
 	if zone != "" {
-		if place, err := time.LoadLocation(zone); err == nil {
-			now = now.In(place)
+		place, err := time.LoadLocation(zone)
+		if err != nil {
+			return time.Time{} // a time of nowhere
 		}
+		now = now.In(place)
 	}
 	h, _ := strconv.Atoi(hour) // digits all
 	m, _ := strconv.Atoi(minute)

@@ -16,7 +16,7 @@ func TestRetryAt(t *testing.T) {
 		"weekly limit · resets Nov 25, 3pm (Europe/Berlin)":                     "2026-11-25T14:00:00Z",
 		"weekly limit · resets November 25 at 12am":                             "2026-11-25T00:00:00Z",
 		"resets Thu 15:00":                                                      "2026-11-26T15:00:00Z",
-		"resets 12pm (No/Where)":                                                "2026-11-21T12:00:00Z",
+		"resets 12pm (No/Where)":                                                "",
 		"retry until 2026-11-21T15:00:00+01:00 please":                          "2026-11-21T14:00:00Z",
 		"Please try again in 5 minutes":                                         "2026-11-21T03:05:00Z",
 		"retry after 90s":                                                       "2026-11-21T03:01:30Z",

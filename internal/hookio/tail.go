@@ -2,6 +2,8 @@ package hookio
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -10,9 +12,13 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// TailBytes is how much of the end of a transcript is worth reading: many
-// turns, and never more whatever its length.
-const TailBytes = 256 << 10
+// How much of the end of a transcript is worth reading: many turns, and where
+// one result of a tool (a picture) fills that, some more. Never more than that,
+// whatever its length.
+const (
+	TailBytes    = 256 << 10
+	MaxTailBytes = 16 << 20
+)
 
 // ParseTail reads the end of a transcript: one JSON object a line, as measured
 // with 2.1.329. The first line may be cut, and a line that is not JSON is
@@ -20,15 +26,16 @@ const TailBytes = 256 << 10
 //
 // Entries of subagents (isSidechain) are left out, and as far as usage goes
 // those that the host made up itself (model "<synthetic>"). One message is
-// several entries, an entry for each block of it, and the last has its usage.
-func ParseTail(data []byte, now time.Time) (t decide.Tail) {
-	last, used := true, false
-	for data = bytes.TrimRight(data, "\n"); len(data) > 0 && (last || !used || t.ToolCall.IsZero()); data = bytes.TrimRight(data, "\n") {
+// several entries, an entry for each block of it, and the last has its usage. An
+// error counts only if nobody has said anything since.
+func ParseTail(data []byte, now time.Time) decide.Tail {
+	t, said := decide.Tail{Context: -1}, false
+	for data = bytes.TrimRight(data, "\r\n"); len(data) > 0 && (!said || t.Context < 0 || t.ToolCall.IsZero()); data = bytes.TrimRight(data, "\r\n") {
 		start := bytes.LastIndexByte(data, '\n') + 1
 		line := data[start:]
 		data = data[:start]
 		// Most of the bytes are other entries: only these are worth parsing.
-		if !bytes.Contains(line, []byte(`"assistant"`)) && !bytes.Contains(line, []byte(`"compact_boundary"`)) {
+		if !slices.ContainsFunc(worth, func(w []byte) bool { return bytes.Contains(line, w) }) {
 			continue
 		}
 		text, err := jsontext.Check(line)
@@ -36,31 +43,39 @@ func ParseTail(data []byte, now time.Time) (t decide.Tail) {
 			continue
 		}
 		entry := gjson.ParseBytes(text)
-		switch {
+		at, _ := time.Parse(time.RFC3339, entry.Get("timestamp").Str) // zero where there is none
+		content := entry.Get("message.content")
+		switch kind := entry.Get("type").Str; {
 		case entry.Get("subtype").Str == "compact_boundary":
-			used = true // what was used before is no longer in the conversation
-		case entry.Get("type").Str != "assistant" || entry.Get("isSidechain").Bool():
+			t.Context = max(t.Context, 0) // what was used before is no longer in the conversation
+		case kind != "assistant" && kind != "user" || entry.Get("isSidechain").Bool() || entry.Get("isMeta").Bool():
 		case entry.Get("isApiErrorMessage").Bool():
-			if last {
-				t.Error, t.RetryAt = entry.Get("error").Str, RetryAt(entry.Get("message.content.0.text").Str, now)
-				if t.Error == "" {
-					t.Error = "unknown"
+			if !said {
+				t.Error = cmp.Or(entry.Get("error").Str, "unknown")
+				if at.IsZero() {
+					at = now
+				}
+				if retry := RetryAt(content.Get("0.text").Str, at.In(now.Location())); retry.After(now) {
+					t.RetryAt = retry
 				}
 			}
-			last = false
+			said = true
 		case entry.Get("message.model").Str == "<synthetic>":
 		default:
-			last = false
-			if usage := entry.Get("message.usage"); !used && usage.Exists() {
-				used = true
+			said = true
+			if usage := entry.Get("message.usage"); t.Context < 0 && usage.Exists() {
+				t.Context = 0
 				for _, part := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"} {
 					t.Context += int(min(max(usage.Get(part).Int(), 0), 1<<30))
 				}
 			}
-			if t.ToolCall.IsZero() && entry.Get(`message.content.#(type=="tool_use")`).Exists() {
-				t.ToolCall, _ = time.Parse(time.RFC3339, entry.Get("timestamp").Str) // zero where there is none
+			if t.ToolCall.IsZero() && (content.Get(`#(type=="tool_use")`).Exists() || content.Get(`#(type=="tool_result")`).Exists()) {
+				t.ToolCall = at
 			}
 		}
 	}
 	return t
 }
+
+// worth is what the entries hold that ParseTail looks at.
+var worth = [][]byte{[]byte(`"type":"assistant"`), []byte(`"type":"user"`), []byte(`"compact_boundary"`)}

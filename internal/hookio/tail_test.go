@@ -16,6 +16,8 @@ const (
 	sub      = `{"type":"assistant","isSidechain":true,"timestamp":"2026-11-21T05:00:09Z","message":{"id":"m3","model":"m","content":[{"type":"tool_use","name":"Bash"}],"usage":{"input_tokens":9}}}` + "\n"
 	failed   = `{"type":"assistant","isSidechain":false,"message":{"model":"<synthetic>","content":[{"type":"text","text":"resets 3pm"}],"usage":{"input_tokens":0}},"error":"rate_limit","isApiErrorMessage":true}` + "\n"
 	synth    = `{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"No response requested."}],"usage":{"input_tokens":7}}}` + "\n"
+	result   = `{"type":"user","isSidechain":false,"timestamp":"2026-11-21T05:00:01Z","message":{"role":"user","content":[{"type":"tool_result","content":"x"}]}}` + "\n"
+	typed    = `{"type":"user","isSidechain":false,"message":{"role":"user","content":"go on"}}` + "\n"
 	compact  = `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}` + "\n"
 	feedback = `{"type":"user","isMeta":true,"message":{"role":"user","content":"Stop hook feedback:\nthe \"assistant\" said"}}` + "\n"
 )
@@ -27,14 +29,18 @@ func TestParseTail(t *testing.T) {
 		tail string
 		want decide.Tail
 	}{
-		"empty":                       {"", decide.Tail{}},
-		"not a transcript":            {"x\n{\n\n\n", decide.Tail{}},
+		"empty":                       {"", decide.Tail{Context: -1}},
+		"not a transcript":            {"x\n{\n\n\n", decide.Tail{Context: -1}},
 		"a call, then words":          {called + said + feedback, decide.Tail{ToolCall: at, Context: 43210}},
 		"a line cut at the front":     {called[20:] + said, decide.Tail{Context: 43210}},
 		"the last line being written": {called + said + called[:40], decide.Tail{ToolCall: at, Context: 43210}},
 		"a subagent's":                {called + said + sub, decide.Tail{ToolCall: at, Context: 43210}},
 		"the host's own words":        {called + said + synth, decide.Tail{ToolCall: at, Context: 43210}},
 		"an error at the end":         {called + said + failed, decide.Tail{ToolCall: at, Context: 43210, Error: "rate_limit", RetryAt: now.Add(9 * time.Hour)}},
+		"a result of a tool":          {result + said, decide.Tail{ToolCall: at, Context: 43210}},
+		"CRLF":                        {strings.ReplaceAll(called+said, "\n", "\r\n"), decide.Tail{ToolCall: at, Context: 43210}},
+		"an error, then a prompt":     {called + said + failed + typed, decide.Tail{ToolCall: at, Context: 43210}},
+		"an error of yesterday":       {strings.Replace(failed, `"error"`, `"timestamp":"2026-11-20T05:00:00Z","error"`, 1), decide.Tail{Context: -1, Error: "rate_limit"}},
 		"an error that was overcome":  {failed + called + said, decide.Tail{ToolCall: at, Context: 43210}},
 		"compacted since":             {called + said + compact, decide.Tail{ToolCall: at}},
 		"compacted before":            {called + compact + said, decide.Tail{ToolCall: at, Context: 43210}},
@@ -69,7 +75,7 @@ func FuzzParseTail(f *testing.F) {
 	f.Add([]byte(called + said + feedback + failed))
 	f.Add([]byte(compact + synth + sub))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if got := ParseTail(data, time.Now()); got.Context < 0 {
+		if got := ParseTail(data, time.Now()); got.Context < -1 {
 			t.Errorf("%+v", got)
 		}
 	})

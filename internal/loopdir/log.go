@@ -132,6 +132,9 @@ func (l *Log) More() (text []byte) {
 		}
 		now, missing := l.root.Lstat(l.name)
 		was, err := l.file.Stat()
+		if err == nil && was.Size() < l.at {
+			l.at = 0 // it was truncated in place
+		}
 		if err == nil && was.Size() > l.at {
 			more := make([]byte, min(was.Size()-l.at, maxLog))
 			n, _ := l.file.ReadAt(more, l.at)

@@ -49,6 +49,9 @@ func (s *Store) private(name string) ([]byte, error) {
 	return data, err
 }
 
+// maxYear is far ahead, and its times can still be written in any zone.
+const maxYear = 9000
+
 func parseState(data []byte) (decide.State, error) {
 	var state decide.State
 	if err := json.Unmarshal(data, &state); err != nil {
@@ -57,7 +60,8 @@ func parseState(data []byte) (decide.State, error) {
 	switch {
 	case state.Schema > decide.SchemaVersion:
 		return decide.State{}, fmt.Errorf("a later version of ralph-stop-hook wrote it (schema %d); use that version", state.Schema)
-	case state.Schema != decide.SchemaVersion || state.Status == "" || state.Iteration < 1 || state.Endings < 0:
+	case state.Schema != decide.SchemaVersion || state.Status == "" || state.Iteration < 1 || state.Endings < 0,
+		state.StartedAt.UTC().Year() > maxYear, state.EndedAt.UTC().Year() > maxYear:
 		return decide.State{}, errors.New("fields are missing or make no sense; move it away to start over")
 	}
 	return state, nil
@@ -102,8 +106,12 @@ func (s *Store) Config() ([]byte, error) { return s.optional(ConfigFile, config.
 // is none.
 func UserConfig() (text []byte, path string, err error) {
 	dir, err := os.UserConfigDir()
-	if err != nil {
-		return nil, "", nil // without a home nobody has set a ceiling
+	if err != nil { // it does without a relative XDG_CONFIG_HOME, where others go by HOME
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, "", nil // without a home nobody has set a ceiling
+		}
+		dir = filepath.Join(home, ".config")
 	}
 	dir = filepath.Join(dir, "ralph-stop-hook")
 	path = filepath.Join(dir, "config.json")
