@@ -1,11 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +23,7 @@ func attachCommand() *cobra.Command {
 		Args:  maxArgs(1),
 		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			if !loopdir.ValidSession(session) {
-				return &usageError{errors.New("which session? inside Claude Code it is the one that asks; elsewhere say --session ID")}
+				return &usageError{errors.New("which session? inside Claude Code it is the one that asks; elsewhere say --session ID ('claude --resume' lists them)")}
 			}
 			next, err := change(s, "attach", func(l loaded, next *decide.State) error {
 				// The same question as a prompt's, so the same answer.
@@ -35,7 +35,7 @@ func attachCommand() *cobra.Command {
 				case decide.End:
 					return fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", d.Next.Status)
 				default:
-					return errors.New(wordsTell(l, d))
+					return errors.New(strings.TrimPrefix(wordsTell(l, d), "ralph: "))
 				}
 				*next = d.Next
 				next.SessionPID, next.ClientStart = client()
@@ -66,7 +66,11 @@ func detachCommand() *cobra.Command {
 			}); err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s: no session works it now (it was %s)\n", plain.Line(s.Name, 100), plain.Line(cmp.Or(was, "none"), 80))
+			if was == "" {
+				fmt.Fprintf(w, "%s: no session worked it\n", plain.Line(s.Name, 100))
+				return nil
+			}
+			fmt.Fprintf(w, "%s: session %s does not work it any more\n", plain.Line(s.Name, 100), plain.Line(was, 80))
 			return nil
 		}),
 	}

@@ -371,9 +371,13 @@ func (i *initialiser) farewell() {
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
 	fmt.Fprintf(i.out, "\nStart it with:\n")
+	fmt.Fprintf(i.out, "  %s\n", startLine(prompt))
+}
+
+// startLine is what a person types to start a session with a prompt.
+func startLine(prompt string) string {
 	if runtime.GOOS == "windows" {
-		fmt.Fprintf(i.out, "  claude (Get-Content -Raw %s)\n", quoteArg(prompt))
-		return
+		return fmt.Sprintf("claude (Get-Content -Raw %s)", quoteArg(prompt))
 	}
-	fmt.Fprintf(i.out, "  claude \"$(cat %s)\"\n", quoteArg(prompt))
+	return fmt.Sprintf("claude \"$(cat %s)\"", quoteArg(prompt))
 }

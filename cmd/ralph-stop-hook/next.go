@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 func nextCommand() *cobra.Command {
@@ -32,7 +34,8 @@ func nextCommand() *cobra.Command {
 			d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath()
 			switch d.Verdict {
 			case decide.Pass:
-				return fmt.Errorf("nothing: the loop is over: %s (%s)", l.snap.State.Status, l.snap.State.ExitReason)
+				status := cmp.Or(string(l.snap.State.Status), plain.Line(l.snap.Header.Status, 80))
+				return fmt.Errorf("the agent would be told nothing: the loop is over (%s); 'ralph-stop-hook resume' takes it up again", status)
 			case decide.Continue:
 				fmt.Fprint(w, wordsPrompt(l, d))
 				return nil

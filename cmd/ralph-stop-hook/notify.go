@@ -23,7 +23,7 @@ func notifyCommand() *cobra.Command {
 		Args:  maxArgs(1),
 		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			if !test {
-				return &usageError{errors.New("notify sends nothing by hand but a test; say --test")}
+				return &usageError{errors.New("notify only tests; say 'ralph-stop-hook notify --test'")}
 			}
 			l, err := load(s, hookio.Event{}, time.Now())
 			if err != nil {

@@ -162,14 +162,14 @@ func usedUp(l loaded, next *decide.State) error {
 	limits, now := l.snap.Limits, time.Now()
 	if limit := next.Limit(limits); next.Iteration >= limit {
 		if ceiling := limits.CeilingIterations; ceiling > 0 && next.Iteration >= ceiling {
-			return fmt.Errorf("%d iterations are used up, and your own ceiling for all loops is %d", next.Iteration, ceiling)
+			return fmt.Errorf("%d iterations are used up, and your own ceiling for all loops is %d; raise it in config.json of ralph-stop-hook in your configuration folder", next.Iteration, ceiling)
 		}
 		return fmt.Errorf("%d of %d iterations are used up; give it more: ralph-stop-hook extend --max-iterations %d", next.Iteration, limit, next.Iteration+decide.DefaultIterations)
 	}
 	if next.Late(limits, now) {
 		ran := now.Sub(next.StartedAt)
 		if ceiling := limits.CeilingDeadline; ceiling > 0 && ran >= ceiling {
-			return fmt.Errorf("the loop began %v ago, and your own ceiling for all loops is %v", ran.Round(time.Second), ceiling)
+			return fmt.Errorf("the loop began %v ago, and your own ceiling for all loops is %v; raise it in config.json of ralph-stop-hook in your configuration folder", ran.Round(time.Second), ceiling)
 		}
 		return fmt.Errorf("the loop began %v ago and may take %v; give it more: ralph-stop-hook extend --deadline %v", ran.Round(time.Second), next.Deadline(limits), (ran + next.Deadline(limits)).Round(time.Minute))
 	}
@@ -216,10 +216,10 @@ func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)
 	switch {
 	case next.Session != "":
 	case next.Bind == decide.BindPrompt:
-		then = fmt.Sprintf("start a session with its prompt: claude \"$(cat %s)\"", quoteArg(plain.Line(filepath.Join(s.Dir, loopdir.PromptFile), 4096)))
+		then = "start a session with its prompt: " + startLine(plain.Line(filepath.Join(s.Dir, loopdir.PromptFile), 4096))
 	default:
 		then = "the first session that stops in the project takes it"
 	}
-	fmt.Fprintf(w, "%s: goes on at iteration %d; %s\n", plain.Line(s.Name, 100), next.Iteration, then)
+	fmt.Fprintf(w, "%s: goes on at iteration %d of %d; %s\n", plain.Line(s.Name, 100), next.Iteration, next.Header.MaxIterations, then)
 	return nil
 }

@@ -200,7 +200,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 		v.Notes = append(v.Notes, "no session works it: "+wordsBegin(state.Bind))
 	}
 	if got.snap.CancelFile && state.Status != decide.Cancelled {
-		v.Notes = append(v.Notes, "cancelled; the next stop ends it")
+		v.Notes = append(v.Notes, "cancelled; the next stop ends it, or 'ralph-stop-hook resume' takes that back")
 	}
 	for _, err := range []error{got.snap.ConfigErr, got.snap.List.Err} {
 		if err != nil {
@@ -217,7 +217,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	v.StartedAt, v.EndedAt, v.RetryAt = instant(state.StartedAt), instant(state.EndedAt), instant(state.RetryAt)
 	v.Limits = limitsOf(state, got.snap.Limits, time.Now())
 	if v.Stale = stale(got.snap); v.Stale {
-		v.Notes = append(v.Notes, "stale: its client died without a word; resume that session, or give the loop's prompt to a new one; 'status --send-due' tells the notifiers")
+		v.Notes = append(v.Notes, "stale: its client died without a word. Resume that session, or give the loop's prompt to a new one. ('status --send-due' ends it and tells the notifiers)")
 	}
 	if item, open := got.snap.List.Next(); open {
 		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+item.Title), 120)
@@ -280,7 +280,7 @@ func showLoop(w io.Writer, v statusView) {
 		row("retry at", wordsClock(at))
 	}
 	if v.Waiting != nil {
-		row("waits for", fmt.Sprintf("%s since %s; a stop after %s is not let pass for it", v.Waiting.For, v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")))
+		row("waits for", fmt.Sprintf("%s, since %s; from %s on it goes on without", v.Waiting.For, v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")))
 	}
 	row("session", v.Session)
 	row("list", v.List)

@@ -51,7 +51,11 @@ func trustCommand() *cobra.Command {
 				return err
 			}
 			defer unlock()
-			return s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text))
+			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text)); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s: this ralph.json is in force now\n", plain.Line(s.Name, 100))
+			return nil
 		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
@@ -65,7 +69,7 @@ func askTrust(w io.Writer) error {
 	fmt.Fprintf(w, "trust this ralph.json? [y/N] ")
 	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("not trusted")
+		return errors.New("nothing was trusted; what held before holds")
 	}
 	return nil
 }

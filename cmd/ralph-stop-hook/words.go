@@ -122,13 +122,13 @@ func wordsTell(l loaded, d decide.Decision) string {
 	case s.Status == decide.InProgress && s.Session == "":
 		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; this session gets it by its prompt (%s), or by 'ralph-stop-hook attach'", name, s.Iteration, d.Limit, relative(l.Project, filepath.Join(l.Dir, loopdir.PromptFile)))
 	case s.Status == decide.InProgress:
-		return fmt.Sprintf("ralph: the loop %s is worked by session %s; this session does not get it", name, plain.Line(s.Session, 80))
+		return fmt.Sprintf("ralph: the loop %s is worked by session %s; this session does not get it ('ralph-stop-hook detach' takes it from that one)", name, plain.Line(s.Session, 80))
 	}
 	return fmt.Sprintf("ralph: the loop %s is over (%s); 'ralph-stop-hook resume' takes it up again", name, d.From.Status)
 }
 
 // wordsRival is said once a session.
-const wordsRival = " · another Stop hook, or /goal, keeps this session going too: it may go on when this loop has ended, and its blocks count toward Claude Code's cap"
+const wordsRival = " · another Stop hook, or /goal, keeps this session going too: it may go on when this loop has ended, and its blocks count toward Claude Code's cap; to have this loop alone, say '/goal clear' or take that hook out of the settings"
 
 // wordsNotes is what a person should know beside the verdict.
 func wordsNotes(l loaded, d decide.Decision) string {
@@ -174,9 +174,9 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 	case decide.FeatureAttempts:
 		return head + fmt.Sprintf("%s; %s. 'ralph-stop-hook resume' gives it another try.", s.Needs, so)
 	case decide.NoToolUse:
-		return head + fmt.Sprintf("the agent only talked: no tool call since %s, and Claude Code would soon drop them; %s. 'ralph-stop-hook resume' goes on.", plural(len(l.snap.State.Blocks), "block"), so)
+		return head + fmt.Sprintf("sent on %s, the agent used no tool that its transcript shows, and Claude Code would soon end the turn without telling anybody; %s. 'ralph-stop-hook resume' goes on.", plural(len(l.snap.State.Blocks), "time"), so)
 	case decide.IterationsPerHour:
-		return head + fmt.Sprintf("%s in an hour, the limit; %s. The loop's prompt in a fresh session goes on, after %s.", plural(l.snap.Limits.IterationsPerHour, "iteration"), so, wordsClock(s.RetryAt))
+		return head + fmt.Sprintf("it has used the %s that an hour may have; %s. Its prompt goes on after %s.", plural(l.snap.Limits.IterationsPerHour, "iteration"), so, wordsClock(s.RetryAt))
 	case decide.FeaturesPerSession:
 		return head + fmt.Sprintf("this session has done its %s; %s. The loop's prompt in a fresh session goes on.", plural(s.SessionPassed, "feature"), so)
 	case decide.ContextTokens:

@@ -1,4 +1,4 @@
-// Package decide holds the decision at a stop: a pure, total function from
+// Package decide holds the decision at an event of the host: a pure, total function from
 // what was found to what is to be done. It reads no file and no clock.
 package decide
 
@@ -100,7 +100,7 @@ type Snapshot struct {
 }
 
 // Decision is what is to be done. Next is the record to commit before anything
-// is printed; it is meaningless for Pass and NeedTree.
+// is printed; it is meaningless for Pass, Tell and where more is needed.
 type Decision struct {
 	Verdict Verdict
 	Next    State

@@ -27,7 +27,7 @@ type Store struct {
 	*Loop
 	Protected bool     // the record is outside the project
 	loop      *os.Root // nil: the folder is gone
-	state     *os.Root // nil: there is no record yet
+	state     *os.Root // nil: there is no folder yet
 }
 
 // Open opens the loop's folders as far as they exist. It creates nothing.

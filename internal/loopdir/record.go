@@ -300,15 +300,20 @@ func (s *Store) Bind(session string) error {
 }
 
 // TellOnce notes that trouble of that id is told, and returns false where it
-// has been told before. Where it cannot be noted, it is told.
+// has been told before. Where it cannot be noted in the state folder, it is among
+// the system's temporary files, and where not even there, it is told.
 func (s *Store) TellOnce(id string) bool {
 	if told, err := read(s.state, troubleFile, maxPathBytes); err == nil && string(told) == id {
 		return false
 	}
-	if s.state != nil {
-		_ = Replace(s.state, troubleFile, []byte(id), 0o600)
+	if s.state != nil && Replace(s.state, troubleFile, []byte(id), 0o600) == nil {
+		return true
 	}
-	return true
+	f, err := os.OpenFile(filepath.Join(os.TempDir(), "ralph-stop-hook-"+id), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		f.Close()
+	}
+	return !errors.Is(err, fs.ErrExist)
 }
 
 // CancelAsked tells whether a person's `cancel` waits to be honoured.

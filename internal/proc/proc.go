@@ -1,5 +1,6 @@
 // Package proc is the one way to run a subprocess: in a group of its own, with
-// a deadline that holds, and with bounded output.
+// a deadline that holds, and with bounded output. Detach is the exception: what
+// it starts outlives us.
 package proc
 
 import (
