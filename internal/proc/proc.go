@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"time"
 )
@@ -23,6 +24,7 @@ type Cmd struct {
 	Timeout time.Duration // must be set
 	Output  int           // how many bytes of its output to keep, the last ones
 	Stdout  io.Writer     // takes standard output; then only standard error is kept
+	Guard   []string      // a program that ends in Guard: it takes the group with it when this process is gone
 }
 
 // Result is how a subprocess ended.
@@ -49,6 +51,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Shell != "" {
 		c.Argv = shell
 	}
+	c.Argv = append(c.Guard[:len(c.Guard):len(c.Guard)], c.Argv...)
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	if c.Shell != "" {
 		shellLine(cmd, c.Shell)
@@ -62,12 +65,24 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}
+	if c.Guard != nil {
+		line, hold, err := os.Pipe()
+		if err != nil {
+			return Result{Err: err, ExitCode: -1}
+		}
+		defer hold.Close()
+		defer line.Close()
+		cmd.Stdin = line
+	}
 	g := group(cmd)
 	err := cmd.Start()
 	if err == nil {
 		g.started()
 		err = cmd.Wait()
 		g.done()
+		if c.Guard != nil {
+			_ = cmd.Cancel() // what it left in the group
+		}
 	}
 	r := Result{Err: err, ExitCode: -1, Output: kept.bytes()}
 	if cmd.ProcessState != nil {

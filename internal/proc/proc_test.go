@@ -52,6 +52,34 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestMain lets this test be the guard that it starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "guard" {
+		os.Exit(Guard(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+func TestGuard(t *testing.T) {
+	guard := []string{os.Args[0], "guard"}
+	for line, want := range map[string]int{"exit 0": 0, "echo out; echo err >&2; exit 7": 7, "kill -9 $$": -1, "kill -9 $PPID; sleep 20": -1, "sleep 20 & true": 0} {
+		begin := time.Now()
+		r := Run(t.Context(), Cmd{Shell: line, Guard: guard, Timeout: time.Minute, Output: 100})
+		if code := r.ExitCode; code != want && !(want < 0 && code > 0) || (r.Err == nil) != (want == 0) {
+			t.Errorf("%s: %+v, want exit status %d", line, r, want)
+		}
+		if want == 7 && string(r.Output) != "out\nerr\n" {
+			t.Errorf("output %q", r.Output)
+		}
+		if time.Since(begin) > 10*time.Second {
+			t.Errorf("%s: waited for what it left", line)
+		}
+	}
+	if r := Run(t.Context(), Cmd{Argv: []string{"/no/such/program"}, Guard: guard, Timeout: time.Minute, Output: 200}); r.ExitCode != notStarted || !strings.Contains(string(r.Output), "no such file") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestTail(t *testing.T) {
 	for _, chunk := range []int{1, 3, 7, 100, 5000} {
 		k := &tail{limit: 10}

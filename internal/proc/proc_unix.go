@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -22,6 +23,14 @@ func group(cmd *exec.Cmd) grouped {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return grouped{}
+}
+
+// killGroup kills this process, with all of its group if that is its own.
+func killGroup() {
+	if syscall.Getpgrp() == syscall.Getpid() {
+		_ = syscall.Kill(0, syscall.SIGKILL)
+	}
+	os.Exit(1)
 }
 
 func (grouped) started() {}

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"strconv"
 	"sync"
@@ -20,6 +21,9 @@ func shellLine(cmd *exec.Cmd, line string) {
 
 // detached has no console and no group, so that neither ends it.
 var detached = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
+
+// killGroup ends this process alone: the job it is in is its parent's.
+func killGroup() { os.Exit(1) }
 
 // grouped is a job object: killing it kills what the subprocess started, which
 // killing the subprocess alone would leave running.
