@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -100,5 +101,84 @@ func TestFingerprint(t *testing.T) {
 	}
 	if a := Fingerprint(t.Context(), filepath.Join(t.TempDir(), "gone"), "", "/none"); a == "" {
 		t.Error("a missing folder has no fingerprint")
+	}
+}
+
+// TestContents goes through what makes contents others, and what does not.
+func TestContents(t *testing.T) {
+	for _, kind := range []string{"git", "no git"} {
+		t.Run(kind, func(t *testing.T) {
+			dir := t.TempDir()
+			run := func(args ...string) {
+				t.Helper()
+				cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+				cmd.Dir = dir
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("git %v: %v\n%s", args, err, out)
+				}
+			}
+			write := func(name, text string) {
+				t.Helper()
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			top := ""
+			if kind == "git" {
+				top = dir
+				run("init", "-q")
+				write(".gitignore", "*.log\n")
+			}
+			if err := os.Mkdir(filepath.Join(dir, "loops"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write("a b é.go", "one")
+			last := ""
+			look := func(what string, other bool) {
+				t.Helper()
+				now := Contents(t.Context(), dir, top, []string{filepath.Join(dir, "loops"), filepath.Join(dir, "list.json")})
+				if now == "" || (now != last) != other {
+					t.Errorf("after %s: %q, before %q", what, now, last)
+				}
+				last = now
+			}
+			look("the start", true)
+			look("nothing", false)
+			if kind == "git" {
+				run("add", "-A")
+				run("commit", "-qm", "one")
+				look("a commit", false)
+				write("x.log", "ignored")
+				look("an ignored file", false)
+			}
+			write("loops/state", "x")
+			write("list.json", "x")
+			look("what is left out", false)
+			if err := os.Chtimes(filepath.Join(dir, "a b é.go"), time.Now(), time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			look("a touch", false)
+			write("a b é.go", "two")
+			look("an edit of the same size", true)
+			write("new", "")
+			look("a new file", true)
+			if err := os.Remove(filepath.Join(dir, "a b é.go")); err != nil {
+				t.Fatal(err)
+			}
+			look("a deletion", true)
+			if runtime.GOOS != "windows" {
+				if err := os.Symlink("new", filepath.Join(dir, "link")); err != nil {
+					t.Fatal(err)
+				}
+				look("a link", true)
+				if err := os.Chmod(filepath.Join(dir, "new"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				look("a mode", true)
+			}
+		})
+	}
+	if got := Contents(t.Context(), filepath.Join(t.TempDir(), "none"), "", nil); got != "" {
+		t.Errorf("a folder that is not there: %q", got)
 	}
 }
