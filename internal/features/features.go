@@ -5,11 +5,13 @@
 package features
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +41,8 @@ type Item struct {
 	Description string
 	Passes      bool // what the list claims
 	Priority    int  // lower is first; noPriority where the list says nothing
+
+	passesAt int // where the text has the value of Passes
 }
 
 const noPriority = math.MaxInt
@@ -78,11 +82,16 @@ func Parse(data []byte) (List, error) {
 		return fail(0, unknown)
 	}
 	list := List{Shape: s.name}
+	seen := map[string]int{}
 	var bad *problem
 	items.ForEach(func(_, value gjson.Result) bool {
 		var item Item
 		item, bad = s.item(value, len(list.Items)+1)
 		list.Items = append(list.Items, item)
+		if first := seen[item.ID]; first > 0 && bad == nil {
+			bad = &problem{value.Index, fmt.Sprintf("items %d and %d have the same id", first, len(list.Items))}
+		}
+		seen[item.ID] = len(list.Items)
 		if len(list.Items) > maxItems && bad == nil {
 			bad = &problem{value.Index, fmt.Sprintf("more than %d items", maxItems)}
 		}
@@ -168,7 +177,7 @@ func (s shape) item(value gjson.Result, number int) (Item, *problem) {
 				bad = &problem{key.Index, fmt.Sprintf("item %d has the key \"passes\" twice", number)}
 			}
 			seenPasses = true
-			item.Passes = v.Type == gjson.True
+			item.Passes, item.passesAt = v.Type == gjson.True, v.Index
 			if v.Type != gjson.True && v.Type != gjson.False && v.Type != gjson.Null {
 				bad = &problem{v.Index, fmt.Sprintf("item %d: \"passes\" must be true or false", number)}
 			}
@@ -217,6 +226,33 @@ func (l List) Passed() int {
 		}
 	}
 	return n
+}
+
+// Unclaim returns data, which Parse has read as l, with the items of these ids
+// not passing any more, and every other byte as it was.
+func (l List) Unclaim(data []byte, ids []string) []byte {
+	bom := len(data) - len(bytes.TrimPrefix(data, jsontext.BOM))
+	var edited bytes.Buffer
+	done := 0
+	for _, item := range l.Items {
+		if at := bom + item.passesAt; item.Passes && slices.Contains(ids, item.ID) {
+			edited.Write(data[done:at])
+			edited.WriteString("false")
+			done = at + len("true")
+		}
+	}
+	edited.Write(data[done:])
+	return edited.Bytes()
+}
+
+// Find returns the item of that id.
+func (l List) Find(id string) (Item, bool) {
+	for _, item := range l.Items {
+		if item.ID == id {
+			return item, true
+		}
+	}
+	return Item{}, false
 }
 
 // Open returns the ids of the items that do not pass, in list order.

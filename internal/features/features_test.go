@@ -36,6 +36,47 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestUnclaim(t *testing.T) {
+	for _, tc := range []struct{ in, want string }{
+		{"\xef\xbb\xbf[\r\n\t{\"passes\" : true,\"id\":\"b\", \"n\": 1.0},\r\n{\"id\":\"a\",\"passes\":true}]", "\xef\xbb\xbf[\r\n\t{\"passes\" : false,\"id\":\"b\", \"n\": 1.0},\r\n{\"id\":\"a\",\"passes\":true}]"},
+		{`{"passes":true,"features":[{"id":"a","passes":true},{"id":"b","p\u0061sses":true}]}`, `{"passes":true,"features":[{"id":"a","passes":true},{"id":"b","p\u0061sses":false}]}`},
+		{`{"userStories":[{"id":"b","passes":true,"\u00a7":true},{"id":"c","passes":true}]}`, `{"userStories":[{"id":"b","passes":false,"\u00a7":true},{"id":"c","passes":false}]}`},
+		{`[{"id":"b","passes":false},{"id":"c"}]`, `[{"id":"b","passes":false},{"id":"c"}]`},
+	} {
+		l, err := Parse([]byte(tc.in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(l.Unclaim([]byte(tc.in), []string{"c", "b"})); got != tc.want {
+			t.Errorf("%s\ngot  %s\nwant %s", tc.in, got, tc.want)
+		}
+	}
+}
+
+// FuzzUnclaim takes back every claim: none is left, and nothing else has changed.
+func FuzzUnclaim(f *testing.F) {
+	f.Add(`[{"id":"a","passes":true,"x":"é"},{"passes":true}]`)
+	f.Add("\xef\xbb\xbf{\"features\":[{\"p\\u0061sses\":true}]}")
+	f.Fuzz(func(t *testing.T, in string) {
+		l, err := Parse([]byte(in))
+		if err != nil {
+			return
+		}
+		var all []string
+		for _, item := range l.Items {
+			all = append(all, item.ID)
+		}
+		out := l.Unclaim([]byte(in), all)
+		after, err := Parse(out)
+		if err != nil || after.Passed() != 0 || len(after.Items) != len(l.Items) {
+			t.Fatalf("%q became %q: %v", in, out, err)
+		}
+		if len(out) != len(in)+l.Passed() {
+			t.Fatalf("%q became %q", in, out)
+		}
+	})
+}
+
 func TestParseErrors(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
 		{"empty file", " \n", "line 1, column 1: nothing here"},
@@ -46,6 +87,8 @@ func TestParseErrors(t *testing.T) {
 		{"passes twice", `[{"passes":false,"passes":true}]`, `line 1, column 18: item 1 has the key "passes" twice`},
 		{"id twice", `[{"id":1,"id":2}]`, `item 1 has the key "id" twice`},
 		{"escaped spelling of a key", `[{"passes":false,"p\u0061sses":true}]`, `item 1 has the key "passes" twice`},
+		{"one id for two", "[{\"id\":1},\n{\"id\":\"1\"}]", "line 2, column 1: items 1 and 2 have the same id"},
+		{"the id of an item without one", `[{"id":"#2"},{}]`, "items 1 and 2 have the same id"},
 		{"a long id", `[{"id":"` + strings.Repeat("x", 501) + `"}]`, "line 1, column 8: the id of item 1 is longer than 500 bytes"},
 		{"millions of items", "[" + strings.Repeat("{},", 1_000_000) + "{}]", "more than 250000 items"},
 		{"item is text", `[{"id":1},"two"]`, "line 1, column 11: item 2 is not an object"},
