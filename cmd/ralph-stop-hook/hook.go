@@ -24,6 +24,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -265,11 +266,12 @@ func (h *hook) tellIteration(l loaded, iteration int) {
 // testOnlyDecide lets a test put a bug where the decision is.
 var testOnlyDecide = decide.Decide
 
-// decide takes the lock, loads and decides. The work tree is looked at without
-// the lock, and everything is loaded anew afterwards.
+// decide takes the lock, loads and decides. What a decision asks for is looked
+// at without the lock where that takes time, and everything is loaded anew
+// afterwards.
 func (h *hook) decide() (l loaded, d decide.Decision, err error) {
-	fingerprint := ""
-	for {
+	var more decide.Snapshot // what was asked for
+	for range maxRounds {
 		if h.unlock == nil {
 			wait := lockWait
 			if h.dying() {
@@ -282,26 +284,67 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		if l, err = load(h.store, h.event, h.begin); err != nil {
 			return l, d, err
 		}
-		l.snap.Tree, l.snap.Marked = fingerprint, h.marked
+		l.snap.Marked, l.snap.Tree = h.marked, more.Tree
+		l.snap.Results, l.snap.Contents, l.snap.Unwritten = more.Results, more.Contents, more.Unwritten
 		if d = testOnlyDecide(l.snap); d.Verdict == decide.NeedTail {
 			l.look(h.event)
 			d = testOnlyDecide(l.snap)
 		}
-		if d.Verdict != decide.NeedTree {
+		switch d.Verdict {
+		case decide.NeedReopen:
+			err := h.store.Unclaim(l.listPath(), d.Reopen)
+			h.store.Log(wordsLogReopen(h.begin, d.Reopen, err), nil)
+			more.Unwritten = err != nil
+			continue
+		case decide.NeedTree, decide.NeedChecks:
+		default:
 			return l, d, nil
+		}
+		if err := h.markRunning(l, d.Runs); err != nil {
+			return l, d, err
 		}
 		h.release()
 		// Esc and the host's timeout end us in here: nobody waits for an
 		// answer any more, so nothing is committed either.
 		ctx, stop := terminated()
-		fingerprint = tree.Fingerprint(ctx, h.store.Project, loopdir.RepoRoot(h.store.Project), treeExcept(h.store.Loop))
+		if d.Verdict == decide.NeedTree {
+			more.Tree = tree.Fingerprint(ctx, h.store.Project, loopdir.RepoRoot(h.store.Project), treeExcept(h.store.Loop))
+		} else {
+			r := runner{loaded: l, message: h.event.LastMessage, deadline: h.checksDeadline(l), contents: contents(ctx, l)}
+			more.Contents = cmp.Or(r.contents, "unknown")
+			more.Results = append(more.Results, r.run(ctx, d.Runs)...)
+		}
 		interrupted := ctx.Err() != nil
 		stop()
 		if interrupted {
 			return l, decide.Decision{Verdict: decide.Pass}, nil
 		}
 	}
+	return l, d, errors.New("the list or ralph.json changed again and again while checks ran")
 }
+
+// maxRounds bounds how often a decision is asked anew: each round answers one
+// thing, and a list that is written all the time could ask for more for ever.
+const maxRounds = 10
+
+// markRunning lets status say what runs, and since when.
+func (h *hook) markRunning(l loaded, runs []decide.Run) error {
+	if len(runs) == 0 || l.snap.State.Schema == 0 {
+		return nil
+	}
+	l.snap.State.Running = &decide.Running{PID: os.Getpid(), Start: proc.Start(os.Getpid()), Since: time.Now().UTC(), What: wordsRuns(runs)}
+	return h.store.SaveState(l.snap.State)
+}
+
+// checksDeadline is when all checks must be done: the notifiers come after them.
+func (h *hook) checksDeadline(l loaded) time.Time {
+	left := h.timeout - total(notifiers(l.config, h.onComplete, 0)) - checksSlack
+	return h.begin.Add(max(left, h.timeout/2))
+}
+
+// checksSlack is what is left of the settings entry's time beside checks and
+// notifiers.
+const checksSlack = 10 * time.Second
 
 // terminated returns a context that is done when this process is told to end,
 // so that its subprocesses end with it.
@@ -335,6 +378,11 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 	d.Next.OnComplete = h.onComplete
 	if d.Verdict == decide.End {
 		if err := attachNotice(l, &d.Next, h.onComplete); err != nil {
+			return err
+		}
+	}
+	if len(l.snap.Results) > 0 || len(l.snap.Receipts) > 0 {
+		if err := s.SetReceipts(l.snap.Kept()); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,8 @@ type initialiser struct {
 	list       string // --features
 	iterations int
 	onComplete []string
-	scope      string // --settings
+	checks     []string // shell commands, when: complete
+	scope      string   // --settings
 	// whether the person gave these, or they are the defaults
 	iterationsGiven, scopeGiven bool
 	dryRun                      bool
@@ -62,6 +64,7 @@ func initCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&i.list, "features", "", "the feature list, below this folder (default feature_list.json or prd.json here, else an example)")
 	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "iterations that the loop may have")
+	f.StringArrayVar(&i.checks, "check", nil, "a shell command that has to exit with 0 before the loop is complete; may be repeated")
 	f.StringArrayVar(&i.onComplete, "on-complete", nil, "a shell command to run when the loop ends, JSON on its standard input; may be repeated")
 	f.StringVar(&i.scope, "settings", "project", "which settings get the hook: project, local, user or none")
 	f.BoolVar(&i.dryRun, "dry-run", false, "say what would be written, and write nothing")
@@ -126,12 +129,14 @@ func (i *initialiser) check() error {
 	if i.iterations < 1 || i.iterations > config.MaxCount {
 		return errIterations
 	}
-	for _, c := range i.onComplete {
-		if strings.TrimSpace(c) == "" {
-			return &usageError{errors.New("--on-complete is empty")}
+	for flag, commands := range map[string][]string{"--on-complete": i.onComplete, "--check": i.checks} {
+		for _, c := range commands {
+			if strings.TrimSpace(c) == "" {
+				return &usageError{fmt.Errorf("%s is empty", flag)}
+			}
 		}
 	}
-	if i.force || len(i.onComplete) > 0 {
+	if i.force || len(i.onComplete)+len(i.checks) > 0 {
 		if err := personOnly(); err != nil {
 			return err
 		}
@@ -242,13 +247,21 @@ func (i *initialiser) config() (string, error) {
 	type limits struct {
 		MaxIterations int `json:"max_iterations"`
 	}
+	type check struct {
+		Command string `json:"command"`
+	}
+	var checks []check
+	for _, c := range i.checks {
+		checks = append(checks, check{c})
+	}
 	return indentJSON(struct {
 		Task       string   `json:"task"`
 		List       string   `json:"list,omitempty"`
 		Bind       string   `json:"bind"`
 		Limits     limits   `json:"limits"`
+		Checks     []check  `json:"checks,omitempty"`
 		OnComplete []string `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, limits{i.iterations}, i.onComplete})
+	}{i.name, i.list, decide.BindPrompt, limits{i.iterations}, checks, i.onComplete})
 }
 
 // keepConfig takes over what the ralph.json that is there says, and refuses
@@ -268,13 +281,18 @@ func (i *initialiser) keepConfig() error {
 			shell = append(shell, command.String())
 		}
 	}
+	var checks []string
+	for _, check := range c.Checks {
+		checks = append(checks, check.String())
+	}
 	differs := i.iterationsGiven && i.iterations != c.Limits.MaxIterations ||
 		i.list != "" && i.list != c.List ||
-		len(i.onComplete) > 0 && strings.Join(shell, "\n") != strings.Join(i.onComplete, "\n")
+		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
+		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
 	if differs {
 		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; edit that and run 'ralph-stop-hook trust', or start anew with --force", i.name)
 	}
-	i.onComplete = shell
+	i.onComplete, i.checks = shell, checks
 	i.iterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)
 	return nil
 }
@@ -300,8 +318,8 @@ func (i *initialiser) write(files []loopFile) error {
 		return err
 	}
 	defer unlock()
-	if !s.Protected && len(i.onComplete) > 0 {
-		return fmt.Errorf("the state folder %s cannot be written, so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to a folder that can, or leave out --on-complete", l.StatePath())
+	if !s.Protected && len(i.onComplete)+len(i.checks) > 0 {
+		return fmt.Errorf("the state folder %s cannot be written, so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to a folder that can, or leave out --on-complete and --check", l.StatePath())
 	}
 	// Looked at before the first write, so that a refusal leaves nothing behind.
 	if _, err := s.State(); err != nil && !i.force {
@@ -316,7 +334,7 @@ func (i *initialiser) write(files []loopFile) error {
 		}
 		// Trusted first: cut off in between, the next init writes both again.
 		if f.name == loopdir.ConfigFile {
-			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, f.name), []byte(f.text))); err != nil {
+			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, f.name), []byte(f.text), os.Getenv("PATH"))); err != nil {
 				return err
 			}
 		}
@@ -361,6 +379,9 @@ func (i *initialiser) show(path string) string { return relative(i.project, path
 
 // farewell says how to start.
 func (i *initialiser) farewell() {
+	for _, check := range i.checks {
+		fmt.Fprintf(i.out, "  has to hold: %s\n", plain.Line(check, 300))
+	}
 	for _, command := range i.onComplete {
 		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))
 	}

@@ -62,12 +62,12 @@ type featureCounts struct {
 // maxOpen bounds the ids that are listed.
 const maxOpen = 100
 
-func counts(list decide.List) featureCounts {
+func counts(list decide.List, proven int) featureCounts {
 	open := list.Open()
 	for i := range open {
 		open[i] = plain.Line(open[i], 80)
 	}
-	return featureCounts{Total: len(list.Items), Passed: list.Passed(), Open: open[:min(len(open), maxOpen)]}
+	return featureCounts{Total: len(list.Items), Passed: list.Passed(), Proven: proven, Open: open[:min(len(open), maxOpen)]}
 }
 
 // maxUnsent bounds the notices that wait for a sender.
@@ -110,7 +110,7 @@ func newPayload(l loaded, state decide.State, id string) payload {
 		EpicID: l.Name, Task: l.config.Task, Repo: l.Project, Agent: "claude",
 		SessionID: state.Session, Iterations: state.Iteration, MaxIterations: state.Limit(l.snap.Limits),
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(), DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
-		Features: counts(l.snap.List), Needs: state.Needs, RetryAt: instant(state.RetryAt),
+		Features: counts(l.snap.List, state.Proven), Needs: state.Needs, RetryAt: instant(state.RetryAt),
 	}
 }
 

@@ -32,6 +32,8 @@ const exampleList = `[
 const ignoreText = `# what the hook writes for itself
 hook.log
 hook.log.1
+checks.log
+checks.log.1
 iterations.jsonl
 iterations.jsonl.1
 list.bak

@@ -95,6 +95,15 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	}
 	l.snap.Running = wordsRunning(e, l.config.WaitShells)
 	l.snap.List = s.List(l.listPath())
+	l.snap.Recheck = l.config.Recheck
+	for _, c := range l.config.Checks {
+		l.snap.Checks = append(l.snap.Checks, c.Check)
+	}
+	if len(l.snap.Checks) > 0 {
+		if l.snap.Receipts, err = s.Receipts(); err != nil {
+			return l, err
+		}
+	}
 	return l, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 func statusCommand() *cobra.Command {
@@ -111,7 +113,10 @@ type statusView struct {
 	Iteration     int           `json:"iteration"`
 	MaxIterations int           `json:"maxIterations"`
 	Features      featureCounts `json:"features"`
-	Next          string        `json:"next"` // the feature to work on
+	Checks        int           `json:"checks"`      // how many there are
+	StaleProofs   int           `json:"staleProofs"` // features proven on other contents than now
+	Running       string        `json:"running"`     // checks that run now
+	Next          string        `json:"next"`        // the feature to work on
 	List          string        `json:"list"`
 	Session       string        `json:"session"`
 	Stale         bool          `json:"stale"`  // its client died without a word
@@ -125,6 +130,17 @@ type statusView struct {
 	EndedAt       string        `json:"endedAt"`
 	Notice        string        `json:"notice"` // of the last ending: "", "sent" or "pending"
 	Notes         []string      `json:"notes"`  // what a person should know
+}
+
+// proof counts the proven features, as they are now.
+func (v *statusView) proof(l *loaded, state decide.State) int {
+	if v.Checks = len(l.snap.Checks); v.Checks == 0 || state.Status == decide.Complete {
+		return state.Proven
+	}
+	l.snap.Contents = contents(context.Background(), *l)
+	p := l.snap.Proof()
+	v.StaleProofs = p.Stale
+	return p.Proven
 }
 
 // limitView is one limit and what is left of it.
@@ -213,7 +229,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	v.Notes = append(v.Notes, wordsConfigNotes(got.config)...)
 	v.Status, v.ExitReason, v.Needs = state.Status, state.ExitReason, state.Needs
 	v.Iteration, v.MaxIterations = state.Iteration, state.Limit(got.snap.Limits)
-	v.Features, v.Session = counts(got.snap.List), state.Session
+	v.Features, v.Session = counts(got.snap.List, v.proof(&got, state)), state.Session
 	v.StartedAt, v.EndedAt, v.RetryAt = instant(state.StartedAt), instant(state.EndedAt), instant(state.RetryAt)
 	v.Limits = limitsOf(state, got.snap.Limits, time.Now())
 	if v.Stale = stale(got.snap); v.Stale {
@@ -224,6 +240,9 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	}
 	if state.WaitingFor != "" {
 		v.Waiting = &waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(got.snap.Limits.MaxWait)}
+	}
+	if r := state.Running; r != nil && proc.Alive(r.PID, r.Start) {
+		v.Running = fmt.Sprintf("%s since %s", r.What, wordsClock(r.Since))
 	}
 	for _, n := range state.Notices {
 		if v.Notice != "pending" {
@@ -270,7 +289,11 @@ func showLoop(w io.Writer, v statusView) {
 	}
 	fmt.Fprintln(w)
 	if v.MaxIterations > 0 {
-		row("features", fmt.Sprintf("%d of %d claimed, none checked", v.Features.Passed, v.Features.Total))
+		features := strings.Replace(wordsProof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Checks), " features", "", 1)
+		if v.StaleProofs > 0 {
+			features += fmt.Sprintf(", %d of them on older files", v.StaleProofs)
+		}
+		row("features", features)
 		row("next", v.Next)
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
 		row("limits", wordsLeft(v))
@@ -282,6 +305,7 @@ func showLoop(w io.Writer, v statusView) {
 	if v.Waiting != nil {
 		row("waits for", fmt.Sprintf("%s, since %s; from %s on it goes on without", v.Waiting.For, v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")))
 	}
+	row("running", v.Running)
 	row("session", v.Session)
 	row("list", v.List)
 	row("loop", v.Loop)

@@ -41,6 +41,9 @@ func trustCommand() *cobra.Command {
 			for _, command := range c.Notifiers {
 				fmt.Fprintf(w, "%s runs: %s\n", strings.ReplaceAll(command.Event, "-", "_"), plain.Line(command.String(), 1000))
 			}
+			for _, check := range c.Checks {
+				fmt.Fprintf(w, "check %s: %s\n", plain.Line(check.Name, 200), plain.Line(check.String(), 1000))
+			}
 			if !yes {
 				if err := askTrust(w); err != nil {
 					return err
@@ -51,7 +54,7 @@ func trustCommand() *cobra.Command {
 				return err
 			}
 			defer unlock()
-			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text)); err != nil {
+			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text, os.Getenv("PATH"))); err != nil {
 				return err
 			}
 			fmt.Fprintf(w, "%s: this ralph.json is in force now\n", plain.Line(s.Name, 100))

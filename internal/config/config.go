@@ -4,7 +4,6 @@ package config
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +29,9 @@ type Config struct {
 	Limits     decide.Limits
 	WaitShells bool      // shells in the background are waited for too
 	Notifiers  []Command // in the order of the file
+	Checks     []Check   // in the order of the file
+	Recheck    string    // decide.RecheckStale, the default, RecheckAll or RecheckNever
+	Parallel   int       // checks of one stop that may run side by side
 }
 
 // How the next prompt reaches the agent: as the reason of a block, or as
@@ -68,7 +70,7 @@ func (c Command) String() string {
 
 // Default is the configuration of a loop without ralph.json.
 func Default() Config {
-	return Config{Continue: ContinueBlock, Limits: decide.Limits{Stagnation: decide.DefaultStagnation, MaxWait: decide.DefaultMaxWait}}
+	return Config{Continue: ContinueBlock, Recheck: decide.RecheckStale, Parallel: 1, Limits: decide.Limits{Stagnation: decide.DefaultStagnation, MaxWait: decide.DefaultMaxWait}}
 }
 
 // Parse reads ralph.json. Every key is optional; a key that is not known is an
@@ -84,13 +86,8 @@ func Parse(data []byte) (Config, error) {
 	p.object(root, "ralph.json", map[string]func(gjson.Result){
 		"$schema": func(gjson.Result) {},
 		"task":    func(v gjson.Result) { c.Task = p.str(v, "task") },
-		"list": func(v gjson.Result) {
-			c.List = p.str(v, "list")
-			if !filepath.IsLocal(filepath.FromSlash(c.List)) {
-				p.fail(v, `"list" must be a path below the project's root`)
-			}
-		},
-		"bind": func(v gjson.Result) { c.Bind = p.oneOf(v, "bind", decide.BindPrompt, decide.BindFirst) },
+		"list":    func(v gjson.Result) { c.List = p.local(v, "list") },
+		"bind":    func(v gjson.Result) { c.Bind = p.oneOf(v, "bind", decide.BindPrompt, decide.BindFirst) },
 		"continue_with": func(v gjson.Result) {
 			c.Continue = p.oneOf(v, "continue_with", ContinueBlock, ContinueContext, ContinueAuto)
 		},
@@ -102,6 +99,11 @@ func Parse(data []byte) (Config, error) {
 			for _, kind := range v.Array() { // subagents are always waited for
 				c.WaitShells = p.oneOf(kind, "wait_for", "subagent", "shell") == "shell" || c.WaitShells
 			}
+		},
+		"checks":   func(v gjson.Result) { c.Checks = p.checks(v) },
+		"parallel": func(v gjson.Result) { c.Parallel = p.count(v, "parallel", 1, 64) },
+		"recheck": func(v gjson.Result) {
+			c.Recheck = p.oneOf(v, "recheck", decide.RecheckStale, decide.RecheckAll, decide.RecheckNever)
 		},
 		"on_complete":   func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnComplete)...) },
 		"on_stagnation": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnStagnation)...) },
@@ -138,6 +140,7 @@ func (p *parser) limits(v gjson.Result, l *decide.Limits) {
 				p.fail(v, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
 			}
 		},
+		"check_failures":       count(&l.CheckFailures, "check_failures", 0, MaxCount),
 		"feature_attempts":     count(&l.FeatureAttempts, "feature_attempts", 0, MaxCount),
 		"iterations_per_hour":  count(&l.IterationsPerHour, "iterations_per_hour", 0, maxPerHour),
 		"features_per_session": count(&l.FeaturesPerSession, "features_per_session", 0, MaxCount),

@@ -51,7 +51,7 @@ func TestParseRefuses(t *testing.T) {
 		``:   "nothing here",
 		`[]`: "ralph.json must be an object",
 		"{\n \"limits\": {\"max_iteration\": 3}}": `line 2, column 13: unknown key "max_iteration"; did you mean "max_iterations"?`,
-		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, continue_with, limits, list, on_complete, on_failure, on_iteration, on_stagnation, task, wait_for`,
+		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, checks, continue_with, limits, list, on_complete, on_failure, on_iteration, on_stagnation, parallel, recheck, task, wait_for`,
 		`{"limits": {"max_iterations": 0}}`:                     `"max_iterations" must be a whole number from 1 to 1000000`,
 		`{"limits": {"max_iterations": 1.5}}`:                   "must be a whole number",
 		`{"limits": {"max_iterations": "9"}}`:                   "must be a whole number",
@@ -69,6 +69,18 @@ func TestParseRefuses(t *testing.T) {
 		`{"limits": {"iterations_per_hour": 1001}}`:             "from 0 to 1000",
 		`{"limits": {"deadline": 8}}`:                           `"deadline" must be text`,
 		`{"continue_with": "prompt"}`:                           `"continue_with" must be "block" or "context" or "auto"`,
+		`{"checks": {}}`:                                        `"checks" must be a list`,
+		`{"checks": [{}]}`:                                      `a check must have one of "command", "file_exists", "file_contains" and "last_message"`,
+		`{"checks": [{"command": "x", "file_exists": "y"}]}`:    "a check must have one of",
+		`{"checks": [{"command": ""}]}`:                         "is empty",
+		`{"checks": [{"command": "x"}, {"command": "x"}]}`:      `two checks are named "x"`,
+		`{"checks": [{"command": "x", "when": "never"}]}`:       `"when" must be "feature" or "iteration" or "complete"`,
+		`{"checks": [{"command": "x", "features": ["a"]}]}`:     `"features" goes with "when": "feature"`,
+		`{"checks": [{"file_exists": "../x"}]}`:                 `"file_exists" must be a path below the project's root`,
+		`{"checks": [{"file_contains": {"file": "x"}}]}`:        `"file_contains" must have "file" and "pattern"`,
+		`{"checks": [{"last_message": "("}]}`:                   "the pattern cannot be read",
+		`{"parallel": 0}`:                                       "from 1 to 64",
+		`{"recheck": "maybe"}`:                                  `"recheck" must be "stale" or "all" or "never"`,
 		`{"bind": "last"}`:                                      `"bind" must be "prompt" or "first"`,
 		`{"on_complete": "x"}`:                                  "must be a list of commands",
 		`{"on_complete": [""]}`:                                 "is empty",
@@ -112,7 +124,7 @@ func TestCeilings(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	text := []byte(`{"task": "t", "on_complete": ["x"]}`)
-	trust := NewTrust("/p/ralph.json", text)
+	trust := NewTrust("/p/ralph.json", text, "/bin")
 	for _, tc := range []struct {
 		name  string
 		trust *Trust
@@ -147,9 +159,11 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, in := range map[string]string{
-		"properties":                       `{"zzzzzzzz": 1}`,
-		"properties.limits.properties":     `{"limits": {"zzzzzzzz": 1}}`,
-		"$defs.command.oneOf.1.properties": `{"on_complete": [{"zzzzzzzz": 1}]}`,
+		"properties":                                      `{"zzzzzzzz": 1}`,
+		"properties.limits.properties":                    `{"limits": {"zzzzzzzz": 1}}`,
+		"$defs.check.properties":                          `{"checks": [{"zzzzzzzz": 1}]}`,
+		"$defs.check.properties.file_contains.properties": `{"checks": [{"file_contains": {"zzzzzzzz": 1}}]}`,
+		"$defs.command.oneOf.1.properties":                `{"on_complete": [{"zzzzzzzz": 1}]}`,
 	} {
 		keys := slices.Sorted(maps.Keys(gjson.GetBytes(data, path).Map()))
 		_, err := Parse([]byte(in))

@@ -15,11 +15,14 @@ type Trust struct {
 	Path   string `json:"path"`   // absolute path of ralph.json
 	SHA256 string `json:"sha256"` // of Text
 	Text   string `json:"text"`
+
+	SearchPath string `json:"searchPath,omitempty"` // PATH that checks run with
 }
 
-// NewTrust records text as the trusted content of the file at path.
-func NewTrust(path string, text []byte) Trust {
-	return Trust{Schema: 1, Path: path, SHA256: digest(text), Text: string(text)}
+// NewTrust records text as the trusted content of the file at path, and the PATH
+// that its checks run with.
+func NewTrust(path string, text []byte, searchPath string) Trust {
+	return Trust{Schema: 1, Path: path, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
 }
 
 // ParseTrust reads trust.json.
@@ -43,7 +46,9 @@ func digest(text []byte) string {
 type InForce struct {
 	Config
 	Changed   bool // ralph.json is not what was trusted; the trusted one holds
-	Untrusted int  // commands left out because nobody trusted them
+	Untrusted int  // commands that do not run because nobody trusted them
+
+	SearchPath string // PATH that checks run with; empty: the session's
 }
 
 // Choose settles which configuration holds: the trusted one where there is a
@@ -52,7 +57,7 @@ type InForce struct {
 func Choose(trust *Trust, text []byte) (InForce, error) {
 	if trust != nil {
 		c, err := Parse([]byte(trust.Text))
-		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256}, err
+		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256, SearchPath: trust.SearchPath}, err
 	}
 	if text == nil {
 		return InForce{Config: Default()}, nil
@@ -60,5 +65,12 @@ func Choose(trust *Trust, text []byte) (InForce, error) {
 	c, err := Parse(text)
 	untrusted := len(c.Notifiers)
 	c.Notifiers = nil
+	for i := range c.Checks {
+		// It stays, and fails: a check that nobody trusts is no reason to believe.
+		if c.Checks[i].Runs() {
+			c.Checks[i].Untrusted = true
+			untrusted++
+		}
+	}
 	return InForce{Config: c, Untrusted: untrusted}, err
 }

@@ -31,6 +31,9 @@ const (
 	Note     Verdict = "note"     // the record learns something of its owner
 	NeedTree Verdict = "tree"     // ask again with Snapshot.Tree
 	NeedTail Verdict = "tail"     // ask again with Snapshot.Tail
+
+	NeedChecks Verdict = "checks" // ask again with the Results of Decision.Runs, and Contents
+	NeedReopen Verdict = "reopen" // ask again when Decision.Reopen do not pass in the list any more
 )
 
 // The host's events that are answered.
@@ -96,7 +99,15 @@ type Snapshot struct {
 	ConfigErr    error // ralph.json cannot be used
 	Limits       Limits
 	Tree         string // fingerprint of the work tree; only looked at after NeedTree
-	Now          time.Time
+
+	Checks    []Check
+	Recheck   string    // RecheckStale, RecheckAll or RecheckNever
+	Receipts  []Receipt // stored ones
+	Results   []Receipt // of this stop's checks
+	Contents  string    // of the work tree, as the checks find it; only looked at after NeedChecks
+	Unwritten bool      // the list could not be written, so nothing is reopened
+
+	Now time.Time
 }
 
 // Decision is what is to be done. Next is the record to commit before anything
@@ -111,6 +122,9 @@ type Decision struct {
 	From    State         // the record before
 	Raised  int           // Max Iterations that the header asked for and does not get
 	Refusal string        // Tell: the reason, as of an ending, why the loop does not go on here and now
+	Runs    []Run         // NeedChecks: which
+	Reopen  []string      // NeedReopen: the features whose claim failed
+	Failure *Receipt      // the check that failed, of Feature or of the whole tree
 	Rival   bool          // something else blocks this session's stops too, which nobody has been told
 }
 
@@ -221,9 +235,14 @@ func decide(s Snapshot) Decision {
 	if d.waits(s) {
 		return d
 	}
-	feature, open := s.List.Next()
-	if s.List.Err == nil && !open {
-		return d.end(s, Complete, AllFeaturesPass)
+	feature, _ := s.List.Next()
+	if s.List.Err == nil {
+		if verdict, ok := d.evaluate(s); ok {
+			return verdict
+		}
+	}
+	if d.Failure != nil && d.Failure.Feature != "" {
+		feature, _ = s.List.Find(d.Failure.Feature)
 	}
 	if end, ok := d.limits(s, feature.ID); ok {
 		return end
@@ -253,7 +272,7 @@ func (d *Decision) own(s Snapshot) {
 		}
 		d.Next.Passed = passed
 	}
-	d.Next.Session, d.Next.LastSession, d.Next.Seen = s.Session, s.Session, s.Now
+	d.Next.Session, d.Next.LastSession, d.Next.Seen, d.Next.Running = s.Session, s.Session, s.Now, nil
 	d.Next.Status, d.Next.ExitReason, d.Next.Needs = InProgress, "", ""
 	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
 	if d.Next.StartedAt.IsZero() || d.Next.StartedAt.After(s.Now) {

@@ -46,6 +46,24 @@ func blocked(n int) (times []int64) {
 	return times
 }
 
+// Checks of a table's rows: of every feature, of the whole tree at its end, and
+// at each stop.
+var (
+	ofFeature = Check{Name: "f", Digest: "f", When: WhenFeature}
+	ofAll     = Check{Name: "c", Digest: "c", When: WhenComplete}
+	ofEach    = Check{Name: "i", Digest: "i", When: WhenIteration}
+)
+
+// receipt is of a check that passed on the tree "now", or on another.
+func receipt(check, feature, tree string) Receipt {
+	return Receipt{Check: check, Feature: feature, Tree: tree, Passed: true}
+}
+
+// failure is of a check that did not.
+func failure(check, feature string) Receipt {
+	return Receipt{Check: check, Feature: feature, Name: check}
+}
+
 // broken is a list that does not parse.
 var broken error = jsontext.ErrorAt([]byte("[\n}"), 2, "no")
 
@@ -227,6 +245,70 @@ func TestDecide(t *testing.T) {
 		{"all claimed", func(s *Snapshot) { s.List = list("xxx") }, "end COMPLETE all_features_pass"},
 		{"all claimed at the limit", func(s *Snapshot) { s.List = list("xxx"); s.State.Iteration = 15 }, "end COMPLETE all_features_pass"},
 
+		// Checks.
+		{"a newly claimed feature is checked", func(s *Snapshot) { s.Checks = []Check{ofFeature} }, "checks f:a f:b"},
+		{"one that was proven before is not", func(s *Snapshot) {
+			s.Checks, s.Receipts = []Check{ofFeature}, []Receipt{receipt("f", "a", "old")}
+		}, "checks f:b"},
+		{"an edited check has no receipts", func(s *Snapshot) {
+			s.Checks, s.Receipts = []Check{ofFeature}, []Receipt{receipt("g", "a", "now"), receipt("f", "b", "now")}
+		}, "checks f:a"},
+		{"a check of other features", func(s *Snapshot) { s.Checks = []Check{{Digest: "f", When: WhenFeature, Features: []string{"c"}}} }, "continue 5 c"},
+		{"its check passed", func(s *Snapshot) {
+			s.Checks, s.Results = []Check{ofFeature}, []Receipt{receipt("f", "a", "now"), receipt("f", "b", "now")}
+		}, "continue 5 c"},
+		{"its check failed: it is reopened", func(s *Snapshot) {
+			s.Checks, s.Results = []Check{ofFeature}, []Receipt{failure("f", "a"), receipt("f", "b", "now")}
+		}, "reopen a"},
+		{"its check failed, and the list cannot be written", func(s *Snapshot) {
+			s.Checks, s.Results, s.Unwritten = []Check{ofFeature}, []Receipt{receipt("f", "b", "now"), failure("f", "a")}, true
+		}, "continue 5 a failed f"},
+		{"it was reopened", func(s *Snapshot) {
+			s.List, s.Checks, s.Results = list(".x."), []Check{ofFeature}, []Receipt{failure("f", "a"), receipt("f", "b", "now")}
+		}, "continue 5 a failed f"},
+		{"at each stop", func(s *Snapshot) { s.Checks = []Check{ofEach} }, "checks i:"},
+		{"at each stop, failed", func(s *Snapshot) { s.Checks, s.Results = []Check{ofEach}, []Receipt{failure("i", "")} }, "continue 5 c failed i"},
+		{"not before all are claimed", func(s *Snapshot) { s.Checks = []Check{ofAll} }, "continue 5 c"},
+		{"all claimed: the last check", func(s *Snapshot) { s.List, s.Checks = list("xxx"), []Check{ofAll} }, "checks c:"},
+		{"all claimed: it failed", func(s *Snapshot) {
+			s.List, s.Checks, s.Results = list("xxx"), []Check{ofAll}, []Receipt{failure("c", "")}
+		}, "continue 5  failed c"},
+		{"all claimed: it passed", func(s *Snapshot) {
+			s.List, s.Checks, s.Results = list("xxx"), []Check{ofAll}, []Receipt{receipt("c", "", "now")}
+		}, "end COMPLETE all_features_pass"},
+		{"all claimed and proven: the contents are asked for", func(s *Snapshot) {
+			s.List, s.Checks, s.Receipts, s.Recheck = list("x"), []Check{ofFeature}, []Receipt{receipt("f", "a", "now")}, RecheckStale
+		}, "checks"},
+		{"all claimed and proven", func(s *Snapshot) {
+			s.List, s.Checks, s.Receipts, s.Recheck, s.Contents = list("x"), []Check{ofFeature}, []Receipt{receipt("f", "a", "now")}, RecheckStale, "now"
+		}, "end COMPLETE all_features_pass"},
+		{"all claimed, one stale", func(s *Snapshot) {
+			s.List, s.Checks, s.Recheck, s.Contents = list("xx"), []Check{ofFeature}, RecheckStale, "now"
+			s.Receipts = []Receipt{receipt("f", "a", "old"), receipt("f", "b", "now")}
+		}, "checks f:a"},
+		{"all claimed, one on contents that nobody could read", func(s *Snapshot) {
+			s.List, s.Checks, s.Recheck, s.Contents = list("xx"), []Check{ofFeature}, RecheckStale, "unknown"
+			s.Receipts = []Receipt{receipt("f", "a", ""), receipt("f", "b", "unknown")}
+		}, "checks f:a"},
+		{"all claimed, all to be proven again", func(s *Snapshot) {
+			s.List, s.Checks, s.Recheck, s.Receipts = list("x"), []Check{ofFeature}, RecheckAll, []Receipt{receipt("f", "a", "now")}
+		}, "checks f:a"},
+		{"all claimed, nothing proven again", func(s *Snapshot) {
+			s.List, s.Checks, s.Recheck, s.Receipts = list("x"), []Check{ofFeature}, RecheckNever, []Receipt{receipt("f", "a", "old")}
+		}, "end COMPLETE all_features_pass"},
+		{"all claimed at the limit, the last check failed", func(s *Snapshot) {
+			s.List, s.Checks, s.Results, s.State.Iteration = list("xxx"), []Check{ofAll}, []Receipt{failure("c", "")}, 15
+		}, "end REACHED_LIMIT max_iterations"},
+		{"one failure too many", func(s *Snapshot) {
+			s.Checks, s.Results, s.State.CheckFailures, s.Limits.CheckFailures = []Check{ofEach}, []Receipt{failure("i", "")}, 1, 2
+		}, "end REACHED_LIMIT check_failures"},
+		{"failures that are over", func(s *Snapshot) {
+			s.Checks, s.Results, s.State.CheckFailures, s.Limits.CheckFailures = []Check{ofEach}, []Receipt{receipt("i", "", "now")}, 9, 2
+		}, "continue 5 c"},
+		{"failures, and nothing to check", func(s *Snapshot) {
+			s.Checks, s.State.CheckFailures, s.Limits.CheckFailures = []Check{ofAll}, 1, 2
+		}, "continue 5 c"},
+
 		// 8. Limits.
 		{"at the limit", func(s *Snapshot) { s.State.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},
 		{"one below the limit", func(s *Snapshot) { s.State.Iteration = 14 }, "continue 15 c"},
@@ -334,6 +416,15 @@ func TestDecide(t *testing.T) {
 				got += " " + strconv.Itoa(d.Next.Iteration)
 			case Continue:
 				got += " " + strconv.Itoa(d.Next.Iteration) + " " + d.Feature.ID
+				if d.Failure != nil {
+					got += " failed " + d.Failure.Name
+				}
+			case NeedChecks:
+				for _, run := range d.Runs {
+					got += " " + run.Check.Digest + ":" + run.Feature
+				}
+			case NeedReopen:
+				got += " " + strings.Join(d.Reopen, " ")
 			}
 			if d.Rival {
 				got += " rival"
@@ -344,7 +435,7 @@ func TestDecide(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
-			if d.Verdict != Pass && d.Verdict != NeedTree && d.Verdict != NeedTail && d.Verdict != Tell && d.Next.Header != Face(d.Next, d.Limit) {
+			if d.Verdict != Pass && d.Verdict != NeedTree && d.Verdict != NeedTail && d.Verdict != NeedChecks && d.Verdict != NeedReopen && d.Verdict != Tell && d.Next.Header != Face(d.Next, d.Limit) {
 				t.Errorf("header %+v", d.Next.Header)
 			}
 		})

@@ -8,6 +8,7 @@ type Limits struct {
 	Deadline           time.Duration // since the loop began
 	Stagnation         int           // stops in a row without a change
 	FeatureAttempts    int           // iterations in a row given to one feature
+	CheckFailures      int           // stops in a row at which a check failed
 	IterationsPerHour  int
 	FeaturesPerSession int           // that come to pass while one session works
 	ContextTokens      int           // of the session's conversation
@@ -40,6 +41,7 @@ func (l Limits) Under(c Limits) Limits {
 	l.CeilingIterations, l.CeilingDeadline = c.MaxIterations, c.Deadline
 	l.Stagnation = least(l.Stagnation, c.Stagnation)
 	l.FeatureAttempts = least(l.FeatureAttempts, c.FeatureAttempts)
+	l.CheckFailures = least(l.CheckFailures, c.CheckFailures)
 	l.IterationsPerHour = least(l.IterationsPerHour, c.IterationsPerHour)
 	l.FeaturesPerSession = least(l.FeaturesPerSession, c.FeaturesPerSession)
 	l.ContextTokens = least(l.ContextTokens, c.ContextTokens)
@@ -115,6 +117,9 @@ func (d *Decision) limits(s Snapshot, next string) (end Decision, ok bool) {
 	}
 	if l := s.Limits.FeatureAttempts; l > 0 && s.List.Err == nil && next == d.Next.Feature && d.Next.Attempts >= l {
 		return d.end(s, ReachedLimit, FeatureAttempts), true
+	}
+	if l := s.Limits.CheckFailures; l > 0 && d.Next.CheckFailures >= l {
+		return d.end(s, ReachedLimit, CheckFailures), true
 	}
 	if l := s.Limits.IterationsPerHour; l > 0 {
 		if hour := s.State.LastHour(s.Now); len(hour) >= l {

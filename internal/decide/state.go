@@ -32,6 +32,7 @@ const (
 	MaxIterations      = "max_iterations"
 	Deadline           = "deadline"
 	FeatureAttempts    = "feature_attempts"
+	CheckFailures      = "check_failures"
 	NoProgress         = "no_progress"
 	NoToolUse          = "no_tool_use"
 	PromiseBlocked     = "promise_blocked"
@@ -125,6 +126,10 @@ type State struct {
 	WaitingSince time.Time `json:"waitingSince,omitzero"` // something has run in the background since
 	WaitingFor   string    `json:"waitingFor,omitempty"`  // what, at the last stop
 
+	Proven        int      `json:"proven,omitempty"`        // claimed features that were proven at the last stop
+	CheckFailures int      `json:"checkFailures,omitempty"` // stops in a row at which a check failed
+	Running       *Running `json:"running,omitempty"`       // checks, since a stop that has not ended
+
 	Feature    string `json:"feature,omitempty"`    // worked on now
 	Attempts   int    `json:"attempts,omitempty"`   // iterations given to it in a row
 	ListDigest string `json:"listDigest,omitempty"` // fingerprint of the last stop
@@ -139,6 +144,14 @@ type State struct {
 
 	OnComplete string   `json:"onComplete,omitempty"` // the settings entry's notifier, for runs without that entry
 	Notices    []Notice `json:"notices,omitempty"`    // of endings that have to be told, and of the last one
+}
+
+// Running is what a hook that runs checks says of itself.
+type Running struct {
+	PID   int       `json:"pid"`
+	Start string    `json:"start,omitempty"` // tells two processes of one pid apart
+	Since time.Time `json:"since"`
+	What  string    `json:"what"` // in words
 }
 
 // How a session becomes a loop's: by the prompt that names the loop, or by

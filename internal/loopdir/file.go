@@ -84,3 +84,14 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 	}
 	return data.Bytes(), info, nil
 }
+
+// ReadFile returns the content of a regular file of at most limit bytes, at a
+// path that does not lead out of dir.
+func ReadFile(dir, path string, limit int64) ([]byte, error) {
+	root, err := openRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return read(root, path, limit)
+}

@@ -24,6 +24,7 @@ const (
 	ConfigFile   = "ralph.json"
 	HookLog      = "hook.log"
 	IterationLog = "iterations.jsonl"
+	ChecksLog    = "checks.log"
 	IgnoreFile   = ".gitignore"
 
 	current      = "current"

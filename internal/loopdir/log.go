@@ -90,6 +90,13 @@ func (s *Store) Log(line string, entry any) {
 	}
 }
 
+// LogChecks adds what a check said to checks.log.
+func (s *Store) LogChecks(text string) {
+	if s.loop != nil {
+		_ = appendLog(s.loop, ChecksLog, []byte(text))
+	}
+}
+
 // LogTail returns the last n bytes of hook.log.
 func (s *Store) LogTail(n int64) []byte { return logTail(s.loop, HookLog, n) }
 

@@ -12,11 +12,14 @@ import (
 
 // The names in a loop's state folder.
 const (
-	stateFile   = "state.json"
-	trustFile   = "trust.json"
-	cancelFile  = "cancelled"
-	lockFile    = "lock"
-	troubleFile = "trouble" // id of what was told last although it could not be recorded
+	stateFile  = "state.json"
+	trustFile  = "trust.json"
+	cancelFile = "cancelled"
+	lockFile   = "lock"
+
+	receiptsFile = "receipts.json"
+	backupFile   = "list.bak" // in the loop folder: the list before our first edit
+	troubleFile  = "trouble"  // id of what was told last although it could not be recorded
 )
 
 // ErrLocked says that another process kept the lock for all of the wait.

@@ -245,3 +245,50 @@ func FuzzState(f *testing.F) {
 		}
 	})
 }
+
+// TestUnclaim takes a claim back while somebody else edits the list.
+func TestUnclaim(t *testing.T) {
+	l := newLoop(t)
+	path := filepath.Join(l.Dir, ListFile)
+	if err := os.WriteFile(path, []byte(`[{"id":"a","passes":true},{"id":"b","passes":true}]`), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	unlock, err := s.Lock(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	for _, id := range []string{"a", "b"} {
+		if err := s.Unclaim(path, []string{id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		ListFile:   `[{"id":"a","passes":false},{"id":"b","passes":false}]`,
+		backupFile: `[{"id":"a","passes":true},{"id":"b","passes":true}]`,
+	} {
+		if got, err := os.ReadFile(filepath.Join(l.Dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	root, err := os.OpenRoot(l.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	moved := errors.New("moved")
+	if err := replace(root, ListFile, []byte("x"), 0o600, true, func() error { return moved }); !errors.Is(err, moved) {
+		t.Errorf("%v", err)
+	}
+	if names, _ := filepath.Glob(filepath.Join(l.Dir, "."+ListFile+"*")); len(names) > 0 {
+		t.Errorf("left behind: %v", names)
+	}
+	if err := s.Unclaim(filepath.Join(filepath.Dir(l.Project), "x.json"), nil); err == nil {
+		t.Error("a list outside the project was taken")
+	}
+}

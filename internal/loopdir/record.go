@@ -20,6 +20,7 @@ import (
 const (
 	maxState    = 1 << 20
 	maxProgress = 16 << 20
+	maxReceipts = 256 << 20 // some 300 bytes a feature and check
 )
 
 // State returns the record, with Schema 0 where there is none. A record that
@@ -96,7 +97,7 @@ func (s *Store) replaceJSON(name string, v any) error {
 	if len(data) >= maxState {
 		return fmt.Errorf("%s would be larger than it may be read", name)
 	}
-	return replace(s.state, name, append(data, '\n'), 0o600, true)
+	return replace(s.state, name, append(data, '\n'), 0o600, true, nil)
 }
 
 // Config returns the text of ralph.json, nil where there is none.
@@ -168,19 +169,95 @@ func (s *Store) List(path string) decide.List {
 }
 
 func (s *Store) readList(path string) ([]byte, error) {
-	if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) && s.loop != nil {
-		return read(s.loop, rel, features.MaxBytes)
-	}
-	rel, err := filepath.Rel(s.Project, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("the list %s is outside the project %s", path, s.Project)
-	}
-	root, err := openRoot(s.Project)
+	root, rel, err := s.listRoot(path)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	return read(root, rel, features.MaxBytes)
+}
+
+// listRoot opens the folder that the list at path must not lead out of.
+func (s *Store) listRoot(path string) (root *os.Root, rel string, err error) {
+	for _, dir := range []string{s.Dir, s.Project} {
+		if rel, err = filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			root, err = openRoot(dir)
+			return root, rel, err
+		}
+	}
+	return nil, "", fmt.Errorf("the list %s is outside the project %s", path, s.Project)
+}
+
+// Unclaim makes the features of these ids not pass in the list at path, under the
+// lock. Before the first time the list is kept as list.bak. An agent may edit
+// the list meanwhile: then its bytes are edited.
+func (s *Store) Unclaim(path string, ids []string) error {
+	root, rel, err := s.listRoot(path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := s.restore(); err != nil {
+		return err
+	}
+	moved := errors.New("it changes all the time")
+	for range 5 {
+		data, err := read(root, rel, features.MaxBytes)
+		if err != nil {
+			return err
+		}
+		list, err := features.Parse(data)
+		if err != nil {
+			return err
+		}
+		edited := list.Unclaim(data, ids)
+		if _, err := s.loop.Lstat(backupFile); errors.Is(err, fs.ErrNotExist) {
+			if err := replace(s.loop, backupFile, data, 0o600, true, nil); err != nil {
+				return err
+			}
+		}
+		err = replace(root, rel, edited, 0o644, true, func() error {
+			if now, err := read(root, rel, features.MaxBytes); err != nil || !bytes.Equal(now, data) {
+				return errors.Join(err, moved)
+			}
+			return nil
+		})
+		if !errors.Is(err, moved) {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %w", path, moved)
+}
+
+// Receipts returns the stored results of checks.
+func (s *Store) Receipts() ([]decide.Receipt, error) {
+	if s.state == nil {
+		return nil, nil
+	}
+	data, info, err := readInfo(s.state, receiptsFile, maxReceipts)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var all []decide.Receipt
+	if err == nil {
+		err = private(info)
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the receipts in %s cannot be used: %w; move the file away to prove everything again", filepath.Join(s.state.Name(), receiptsFile), err)
+	}
+	return all, nil
+}
+
+// SetReceipts stores the results of checks.
+func (s *Store) SetReceipts(all []decide.Receipt) error {
+	data, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return replace(s.state, receiptsFile, append(data, '\n'), 0o600, true, nil)
 }
 
 // Commit makes next the record and shows it in progress.txt. The rename of
@@ -220,7 +297,7 @@ func (s *Store) show(next decide.State) error {
 	if text != nil && bytes.Equal(text, edited) {
 		return nil
 	}
-	if err := replace(s.loop, ProgressFile, edited, 0o644, true); err != nil {
+	if err := replace(s.loop, ProgressFile, edited, 0o644, true, nil); err != nil {
 		return fmt.Errorf("cannot write %w", err)
 	}
 	return nil
@@ -250,7 +327,7 @@ func (s *Store) Complete(wait time.Duration) {
 
 // WriteFile writes a file of the loop folder, under the lock.
 func (s *Store) WriteFile(name string, data []byte) error {
-	return replace(s.loop, name, data, 0o644, true)
+	return replace(s.loop, name, data, 0o644, true, nil)
 }
 
 // SaveState commits a record whose header has not changed.
@@ -296,7 +373,7 @@ func (s *Store) Bind(session string) error {
 	if data, err := read(root, session, maxPathBytes); err == nil && string(data) == s.Dir+"\n" {
 		return nil
 	}
-	return replace(root, session, []byte(s.Dir+"\n"), 0o600, true)
+	return replace(root, session, []byte(s.Dir+"\n"), 0o600, true, nil)
 }
 
 // TellOnce notes that trouble of that id is told, and returns false where it

@@ -14,11 +14,12 @@ import (
 // the new one. A file that exists keeps its mode; a new one gets perm. Only a
 // regular file is replaced.
 func Replace(root *os.Root, name string, data []byte, perm os.FileMode) error {
-	return replace(root, name, data, perm, false)
+	return replace(root, name, data, perm, false, nil)
 }
 
-// replace is Replace; under the loop's lock it also sweeps.
-func replace(root *os.Root, name string, data []byte, perm os.FileMode, locked bool) error {
+// replace is Replace; under the loop's lock it also sweeps. The last word before
+// the rename is last's, if that is not nil.
+func replace(root *os.Root, name string, data []byte, perm os.FileMode, locked bool, last func() error) error {
 	d, err := root.Open(".")
 	if err != nil {
 		return err
@@ -30,7 +31,7 @@ func replace(root *os.Root, name string, data []byte, perm os.FileMode, locked b
 	if err := regular(root, name); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	if err := rename(root, name, data, perm); err != nil {
+	if err := rename(root, name, data, perm, last); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(root.Name(), name), bare(err))
 	}
 	return syncDir(d)

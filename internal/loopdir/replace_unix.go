@@ -9,13 +9,18 @@ import (
 )
 
 // rename writes a temporary file beside its target, under .NAME<digits>,
-// flushes it and renames it. Without WithRoot, renameio would go by $TMPDIR.
-func rename(root *os.Root, name string, data []byte, perm os.FileMode) error {
+// flushes it, asks last, and renames it. Without WithRoot, renameio would go by $TMPDIR.
+func rename(root *os.Root, name string, data []byte, perm os.FileMode, last func() error) error {
 	f, err := renameio.NewPendingFile(name, renameio.WithRoot(root), renameio.WithPermissions(perm), renameio.WithExistingPermissions())
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write(data); err == nil {
+	if _, err = f.Write(data); err == nil && last != nil {
+		if err = f.Sync(); err == nil {
+			err = last()
+		}
+	}
+	if err == nil {
 		err = f.CloseAtomicallyReplace()
 	}
 	if err != nil {

@@ -1,0 +1,128 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+)
+
+// DefaultCheckTimeout is a check's time where ralph.json names none.
+const DefaultCheckTimeout = 5 * time.Minute
+
+// Check is one entry of "checks": a command that has to exit 0, or a condition.
+type Check struct {
+	decide.Check
+	Command
+	FileExists  string         // slash-separated path below the project's root
+	File        string         // the file that Pattern is looked for in
+	Pattern     *regexp.Regexp // has to match File, or LastMessage
+	LastMessage bool           // Pattern has to match the agent's last message
+	Untrusted   bool           // it is a command, and nobody has trusted it
+}
+
+// Runs tells whether the check is a command, which only a person's trust lets run.
+func (c Check) Runs() bool { return c.Shell != "" || len(c.Argv) > 0 }
+
+// String says what the check does.
+func (c Check) String() string {
+	switch {
+	case c.FileExists != "":
+		return "file_exists " + c.FileExists
+	case c.LastMessage:
+		return fmt.Sprintf("last_message %q", c.Pattern)
+	case c.Pattern != nil:
+		return fmt.Sprintf("file_contains %s %q", c.File, c.Pattern)
+	}
+	return c.Command.String()
+}
+
+func (p *parser) checks(v gjson.Result) (checks []Check) {
+	if !v.IsArray() {
+		p.fail(v, `"checks" must be a list of objects such as {"command": "make test"}`)
+	}
+	names := map[string]bool{}
+	for _, value := range v.Array() {
+		c := p.check(value)
+		if names[c.Name] {
+			p.fail(value, "two checks are named %q", c.Name)
+		}
+		names[c.Name] = true
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+func (p *parser) check(v gjson.Result) Check {
+	c := Check{Check: decide.Check{When: decide.WhenComplete}, Command: Command{Timeout: DefaultCheckTimeout}}
+	kinds := 0
+	p.object(v, "a check", map[string]func(gjson.Result){
+		"name":    func(v gjson.Result) { c.Name = p.str(v, "name") },
+		"command": func(v gjson.Result) { c.Shell, c.Argv = p.words(v, "checks"); kinds++ },
+		"timeout": func(v gjson.Result) { c.Timeout = p.duration(v, "timeout", 1) },
+		"when": func(v gjson.Result) {
+			c.When = p.oneOf(v, "when", decide.WhenFeature, decide.WhenIteration, decide.WhenComplete)
+		},
+		"features": func(v gjson.Result) {
+			for _, id := range v.Array() {
+				c.Features = append(c.Features, id.String())
+			}
+			if len(c.Features) == 0 {
+				p.fail(v, `"features" must be a list of ids`)
+			}
+		},
+		"file_exists": func(v gjson.Result) { c.FileExists = p.local(v, "file_exists"); kinds++ },
+		"file_contains": func(v gjson.Result) {
+			kinds++
+			p.object(v, `"file_contains"`, map[string]func(gjson.Result){
+				"file":    func(v gjson.Result) { c.File = p.local(v, "file") },
+				"pattern": func(v gjson.Result) { c.Pattern = p.pattern(v) },
+			})
+			if c.File == "" || c.Pattern == nil {
+				p.fail(v, `"file_contains" must have "file" and "pattern"`)
+			}
+		},
+		"last_message": func(v gjson.Result) { c.LastMessage, c.Pattern = true, p.pattern(v); kinds++ },
+	})
+	if kinds != 1 {
+		p.fail(v, `a check must have one of "command", "file_exists", "file_contains" and "last_message"`)
+		return c
+	}
+	if !c.Runs() && c.FileExists == "" && c.Pattern == nil {
+		p.fail(v, "the check is empty")
+	}
+	if c.When != decide.WhenFeature && len(c.Features) > 0 {
+		p.fail(v, `"features" goes with "when": "feature"`)
+	}
+	sum := sha256.Sum256([]byte(fmt.Sprintf("%s\x00%v", c.String(), c.Runs())))
+	c.Digest = hex.EncodeToString(sum[:10])
+	if c.Name == "" {
+		c.Name = c.String()
+	}
+	return c
+}
+
+// local reads a path that must not lead out of the project.
+func (p *parser) local(v gjson.Result, key string) string {
+	path := p.str(v, key)
+	if !filepath.IsLocal(filepath.FromSlash(path)) {
+		p.fail(v, "%q must be a path below the project's root", key)
+	}
+	return path
+}
+
+// pattern reads a regular expression, in which . matches no line break and ^
+// and $ match at each line.
+func (p *parser) pattern(v gjson.Result) *regexp.Regexp {
+	re, err := regexp.Compile("(?m)" + p.str(v, "pattern"))
+	if err != nil {
+		p.fail(v, "the pattern cannot be read: %v", err)
+	}
+	return re
+}
