@@ -40,6 +40,7 @@ type runner struct {
 // run runs checks side by side as far as ralph.json allows it. A person's cancel
 // ends them.
 func (r *runner) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
+	passOnPipe()
 	ctx, cancel := context.WithDeadline(ctx, r.deadline)
 	defer cancel()
 	go func() {

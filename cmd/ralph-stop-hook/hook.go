@@ -70,9 +70,8 @@ func hookMode(args []string) (status int) {
 		}
 	}
 	// A host that is gone must not take the notice of an ending with it, and
-	// SIGQUIT and SIGABRT would make Go exit with 2. They are caught, not ignored:
-	// notifiers would inherit that, and the end of a NotifyContext undo it.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT)
+	// SIGQUIT and SIGABRT would make Go exit with 2.
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT)
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", p, debug.Stack())
@@ -349,8 +348,16 @@ const checksSlack = 10 * time.Second
 // terminated returns a context that is done when this process is told to end,
 // so that its subprocesses end with it.
 func terminated() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT)
+	return ctx, func() {
+		stop() // which gives these two their effect back
+		signal.Ignore(syscall.SIGQUIT, syscall.SIGABRT)
+	}
 }
+
+// passOnPipe lets commands have SIGPIPE as they know it, which they would inherit
+// ignored, and this process live on all the same. It costs a thread.
+func passOnPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // treeExcept is what a fingerprint of the work tree leaves out: all loops of
 // the project, since another session may write to another loop.

@@ -161,6 +161,7 @@ func sendTrouble(s *loopdir.Store, e hookio.Event, trouble error, onComplete str
 // logs how they fared; heard is told as well. It returns false where they were
 // cut off.
 func runNotifiers(l loaded, commands []config.Command, p payload, deadline time.Time, heard func(line string, err error)) bool {
+	passOnPipe()
 	ctx, stop := terminated()
 	defer stop()
 	// Looked at without the lock: git may be slow.

@@ -434,6 +434,7 @@ func (d *Decision) fingerprint(s Snapshot) bool {
 	before := d.Next.ListDigest
 	if before != "" && before != list {
 		d.Next.ListDigest, d.Next.TreeDigest, d.Next.Unchanged = list, "", 1
+		d.Next.Blocks = nil // that took a tool
 		return true
 	}
 	if s.Tree == "" {

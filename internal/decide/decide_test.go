@@ -370,23 +370,30 @@ func TestDecide(t *testing.T) {
 
 		// The host's cap on blocks in a row without a tool call.
 		{"two before the cap", func(s *Snapshot) { s.Active, s.BlockCap, s.State.Blocks = true, 8, blocked(6) }, "continue 5 c"},
-		{"one before the cap: the transcript is asked for", func(s *Snapshot) { s.Active, s.BlockCap, s.State.Blocks = true, 8, blocked(7) }, "tail"},
-		{"one before the cap", func(s *Snapshot) { s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 8, blocked(7), &Tail{} }, "end STAGNATED no_tool_use"},
+		{"one before the cap: the transcript is asked for", func(s *Snapshot) { s.Active, s.BlockCap, s.State.Blocks, s.Limits.Stagnation = true, 8, blocked(7), 0 }, "tail"},
+		{"one before the cap", func(s *Snapshot) {
+			s.Active, s.BlockCap, s.State.Blocks, s.Tail, s.Limits.Stagnation = true, 8, blocked(7), &Tail{}, 0
+		}, "end STAGNATED no_tool_use"},
 		{"one before the cap, and a tool call before the turn", func(s *Snapshot) {
-			s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 8, blocked(7), &Tail{ToolCall: now.Add(-8 * time.Minute)}
+			s.Active, s.BlockCap, s.State.Blocks, s.Tail, s.Limits.Stagnation = true, 8, blocked(7), &Tail{ToolCall: now.Add(-8 * time.Minute)}, 0
 		}, "end STAGNATED no_tool_use"},
 		{"one before the cap, and a tool call since", func(s *Snapshot) {
-			s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 8, blocked(7), &Tail{ToolCall: now.Add(-6*time.Minute - time.Second)}
+			s.Active, s.BlockCap, s.State.Blocks, s.Tail, s.Limits.Stagnation = true, 8, blocked(7), &Tail{ToolCall: now.Add(-6*time.Minute - time.Second)}, 0
 		}, "continue 5 c"},
 		{"one before the cap, and a feature came to pass", func(s *Snapshot) {
-			s.Active, s.BlockCap, s.State.Blocks, s.State.Passed = true, 8, blocked(7), 1
+			s.Active, s.BlockCap, s.State.Blocks, s.State.Passed, s.Limits.Stagnation = true, 8, blocked(7), 1, 0
+		}, "continue 5 c"},
+		{"one before the cap, and the list has changed", func(s *Snapshot) {
+			s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 8, blocked(7), &Tail{}
 		}, "continue 5 c"},
 		{"one before the cap, by a clock that was set back", func(s *Snapshot) {
-			s.Active, s.BlockCap, s.State.Blocks, s.Now, s.Tail = true, 8, blocked(7), now.Add(-time.Hour), &Tail{}
+			s.Active, s.BlockCap, s.State.Blocks, s.Now, s.Tail, s.Limits.Stagnation = true, 8, blocked(7), now.Add(-time.Hour), &Tail{}, 0
 		}, "continue 5 c"},
 		{"one before the cap, in another turn", func(s *Snapshot) { s.BlockCap, s.State.Blocks = 8, blocked(7) }, "continue 5 c"},
 		{"a cap of one", func(s *Snapshot) { s.BlockCap = 1 }, "continue 5 c"},
-		{"a cap of one, and one block", func(s *Snapshot) { s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 1, blocked(1), &Tail{} }, "end STAGNATED no_tool_use"},
+		{"a cap of one, and one block", func(s *Snapshot) {
+			s.Active, s.BlockCap, s.State.Blocks, s.Tail, s.Limits.Stagnation = true, 1, blocked(1), &Tail{}, 0
+		}, "end STAGNATED no_tool_use"},
 		{"no cap", func(s *Snapshot) { s.Active, s.State.Blocks = true, blocked(99) }, "continue 5 c"},
 
 		// Stagnation.

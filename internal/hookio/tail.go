@@ -78,4 +78,4 @@ func ParseTail(data []byte, now time.Time) decide.Tail {
 }
 
 // worth is what the entries hold that ParseTail looks at.
-var worth = [][]byte{[]byte(`"type":"assistant"`), []byte(`"type":"user"`), []byte(`"compact_boundary"`)}
+var worth = [][]byte{[]byte(`"assistant"`), []byte(`"user"`), []byte(`"compact_boundary"`)}

@@ -38,6 +38,7 @@ func TestParseTail(t *testing.T) {
 		"the host's own words":        {called + said + synth, decide.Tail{ToolCall: at, Context: 43210}},
 		"an error at the end":         {called + said + failed, decide.Tail{ToolCall: at, Context: 43210, Error: "rate_limit", RetryAt: now.Add(9 * time.Hour)}},
 		"a result of a tool":          {result + said, decide.Tail{ToolCall: at, Context: 43210}},
+		"with spaces":                 {strings.ReplaceAll(called+said, `":`, `": `), decide.Tail{ToolCall: at, Context: 43210}},
 		"CRLF":                        {strings.ReplaceAll(called+said, "\n", "\r\n"), decide.Tail{ToolCall: at, Context: 43210}},
 		"an error, then a prompt":     {called + said + failed + typed, decide.Tail{ToolCall: at, Context: 43210}},
 		"an error of yesterday":       {strings.Replace(failed, `"error"`, `"timestamp":"2026-11-20T05:00:00Z","error"`, 1), decide.Tail{Context: -1, Error: "rate_limit"}},
