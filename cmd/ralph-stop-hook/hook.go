@@ -223,7 +223,7 @@ func (h *hook) tell(l loaded, state decide.State) {
 	}
 	notice := state.Notices[i]
 	if need := total(notifiers(l.config, h.onComplete, exitCode(notice))); h.dying() || need > time.Until(h.deadline()) {
-		if ended, err := sendApart(l.Store, h.onComplete); err == nil {
+		if ended, err := sendApart(l.Store, h.onComplete, "--take", notice.DeliveryID); err == nil {
 			if h.dying() {
 				h.await(l.Store, ended)
 			}

@@ -236,9 +236,10 @@ const maxSend = 24 * time.Hour
 
 // sendCommand is what sendApart starts.
 func sendCommand() *cobra.Command {
+	var take string
 	var iteration int
 	cmd := &cobra.Command{
-		Use:    "send [--iteration N]",
+		Use:    "send [--take ID] [--iteration N]",
 		Short:  "Run a loop's notifiers; the hook starts this, apart from itself",
 		Hidden: true,
 		Args:   maxArgs(0),
@@ -247,11 +248,12 @@ func sendCommand() *cobra.Command {
 				return sendIteration(s, iteration)
 			}
 			takeOver(s, os.Getenv("RALPH_ON_COMPLETE"), time.Now().Add(maxSend), func(n decide.Notice) bool {
-				return due(n) || n.SentAt.IsZero() && n.SenderPID == os.Getppid()
+				return due(n) || n.SentAt.IsZero() && n.DeliveryID == take && n.SenderPID == os.Getppid()
 			})
 			return nil
 		}),
 	}
+	cmd.Flags().StringVar(&take, "take", "", "the notice that the process which started this one hands over")
 	cmd.Flags().IntVar(&iteration, "iteration", 0, "tell of this iteration instead")
 	return cmd
 }
