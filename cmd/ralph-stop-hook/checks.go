@@ -102,6 +102,8 @@ func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exi
 		return -1, nil, errors.New("not run: nobody has trusted this command; a person has to run: ralph-stop-hook trust")
 	case ctx.Err() != nil:
 		return -1, nil, errors.New("not run: the time for checks is over")
+	case c.Runs() && r.changedOf(c.Command) != "":
+		return -1, nil, fmt.Errorf("not run: %s is not what it was when it was trusted; a person has to look at it and run: ralph-stop-hook trust", r.changedOf(c.Command))
 	case c.Runs():
 		self, err := os.Executable()
 		if err != nil {
@@ -109,7 +111,7 @@ func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exi
 		}
 		left := time.Until(r.deadline)
 		got := proc.Run(ctx, proc.Cmd{
-			Argv: c.Argv, Shell: c.Shell, Dir: r.Project, Env: checkEnv(r.config.SearchPath, feature), Timeout: min(c.Timeout, left), Output: checkOutput,
+			Argv: c.Argv, Shell: c.Shell, Dir: r.Project, Env: checkEnv(feature), Timeout: min(c.Timeout, left), Output: checkOutput,
 			Guard: []string{self, "guard", "--"},
 		})
 		return got.ExitCode, got.Output, got.Err
@@ -158,16 +160,12 @@ func secret(name string) bool {
 
 const idAlphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-#"
 
-// checkEnv is the session's environment less its secrets, with the PATH that a
-// person trusted.
-func checkEnv(path, feature string) []string {
+// checkEnv is the session's environment less its secrets; load has set PATH.
+func checkEnv(feature string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return secret(name) || path != "" && strings.EqualFold(name, "PATH")
+		return secret(name)
 	})
-	if path != "" {
-		env = append(env, "PATH="+path)
-	}
 	if strings.Trim(feature, idAlphabet) != "" || len(feature) > 64 {
 		feature = "" // foreign text is no matter for a shell
 	}

@@ -285,9 +285,16 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		}
 		l.snap.Marked, l.snap.Tree = h.marked, more.Tree
 		l.snap.Results, l.snap.Contents, l.snap.Unwritten = more.Results, more.Contents, more.Unwritten
+		l.snap.Tampered = more.Tampered
 		if d = testOnlyDecide(l.snap); d.Verdict == decide.NeedTail {
 			l.look(h.event)
 			d = testOnlyDecide(l.snap)
+		}
+		// Before a check runs, and before its word is taken.
+		if d.Verdict == decide.NeedChecks || d.Verdict == decide.End && d.Next.Status == decide.Complete {
+			if more.Tampered = l.changed(); more.Tampered != "" {
+				continue
+			}
 		}
 		switch d.Verdict {
 		case decide.NeedReopen:

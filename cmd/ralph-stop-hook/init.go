@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -334,7 +335,15 @@ func (i *initialiser) write(files []loopFile) error {
 		}
 		// Trusted first: cut off in between, the next init writes both again.
 		if f.name == loopdir.ConfigFile {
-			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, f.name), []byte(f.text), os.Getenv("PATH"))); err != nil {
+			c, err := config.Parse([]byte(f.text))
+			if err != nil {
+				return err
+			}
+			held, err := heldFiles(context.Background(), s.Project, c)
+			if err != nil {
+				return err
+			}
+			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, f.name), []byte(f.text), os.Getenv("PATH"), held)); err != nil {
 				return err
 			}
 		}

@@ -174,6 +174,10 @@ func runNotifiers(l loaded, commands []config.Command, p payload, deadline time.
 			return true
 		}
 		begin := time.Now()
+		if path := l.changedOf(c); path != "" {
+			l.Log(wordsLogNotifier(c, "not run: "+path+" is not what it was when it was trusted", nil), nil)
+			continue
+		}
 		left := deadline.Sub(begin)
 		if left <= 0 {
 			l.Log(wordsLogNotifier(c, "not run: the hook's time is over", nil), nil)

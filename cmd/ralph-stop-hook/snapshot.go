@@ -79,6 +79,10 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	if err != nil {
 		l.snap.ConfigErr = fmt.Errorf("%s: %w", filepath.Join(s.Dir, loopdir.ConfigFile), err)
 	}
+	if l.config.SearchPath != "" {
+		// Whoever edits the settings' env must not choose the programs.
+		_ = os.Setenv("PATH", l.config.SearchPath)
+	}
 	l.snap.Header = progress.Parse(notes)
 	l.snap.LogIteration = s.LogIteration()
 	l.snap.CancelFile = s.CancelAsked()

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,6 +47,13 @@ func trustCommand() *cobra.Command {
 			for _, check := range c.Checks {
 				fmt.Fprintf(w, "check %s: %s\n", plain.Line(check.Name, 200), plain.Line(check.String(), 1000))
 			}
+			held, err := heldFiles(context.Background(), s.Project, c)
+			if err != nil {
+				return err
+			}
+			for _, path := range slices.Sorted(maps.Keys(held)) {
+				fmt.Fprintf(w, "held as it is: %s\n", plain.Line(path, 1000))
+			}
 			if !yes {
 				if err := askTrust(w); err != nil {
 					return err
@@ -54,7 +64,7 @@ func trustCommand() *cobra.Command {
 				return err
 			}
 			defer unlock()
-			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text, os.Getenv("PATH"))); err != nil {
+			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text, os.Getenv("PATH"), held)); err != nil {
 				return err
 			}
 			fmt.Fprintf(w, "%s: this ralph.json is in force now\n", plain.Line(s.Name, 100))
@@ -63,6 +73,29 @@ func trustCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
+}
+
+func untrustCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "untrust [NAME]",
+		Short: "Take trust back: none of a loop's commands runs any more",
+		Args:  maxArgs(1),
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
+			if err := personOnly(); err != nil {
+				return err
+			}
+			unlock, err := s.Lock(lockWait)
+			if err != nil {
+				return err
+			}
+			defer unlock()
+			if err := s.ForgetTrust(); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s: nothing is trusted any more\n", plain.Line(s.Name, 100))
+			return nil
+		}),
+	}
 }
 
 func askTrust(w io.Writer) error {

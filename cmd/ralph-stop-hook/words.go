@@ -192,6 +192,8 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 			why = plain.Line(l.snap.List.Err.Error(), 500)
 		}
 		return head + fmt.Sprintf("nothing changed at %d stops in a row; %s. 'ralph-stop-hook resume' goes on.", s.Unchanged, why)
+	case decide.ConfigChanged:
+		return head + fmt.Sprintf("%s; %s. Look at it; 'ralph-stop-hook trust' accepts it as it is now, and 'ralph-stop-hook resume' goes on.", s.Needs, so)
 	case decide.PromiseBlocked, decide.PromiseEscalate:
 		return head + fmt.Sprintf("the agent needs a person: %s; %s. 'ralph-stop-hook resume' goes on.", plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so)
 	case decide.APIError, decide.RateLimit:
@@ -221,7 +223,7 @@ func wordsProof(claimed, total, proven, checks int) string {
 	case proven == claimed:
 		return fmt.Sprintf("%d of %d features proven", proven, total)
 	}
-	return fmt.Sprintf("%d of %d features proven, %d more claimed", proven, total, claimed-proven)
+	return fmt.Sprintf("%d of %d features claimed, %d proven", claimed, total, proven)
 }
 
 // wordsRuns says which checks run.

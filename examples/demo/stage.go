@@ -68,8 +68,11 @@ func (s *stage) read(name string) string {
 
 func (s *stage) write(name, text string) {
 	if s.err == nil {
-		// One of the files is a program.
-		s.check(os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o755))
+		mode := os.FileMode(0o644)
+		if program, _ := notifier(); name == program {
+			mode = 0o755
+		}
+		s.check(os.WriteFile(filepath.Join(s.dir, name), []byte(text), mode))
 	}
 }
 

@@ -4,9 +4,12 @@ package config
 import (
 	"fmt"
 	"math"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -30,6 +33,7 @@ type Config struct {
 	WaitShells bool      // shells in the background are waited for too
 	Notifiers  []Command // in the order of the file
 	Checks     []Check   // in the order of the file
+	Protect    []string  // patterns of files that are held to what they were when ralph.json was trusted
 	Recheck    string    // decide.RecheckStale, the default, RecheckAll or RecheckNever
 	Parallel   int       // checks of one stop that may run side by side
 }
@@ -100,7 +104,15 @@ func Parse(data []byte) (Config, error) {
 				c.WaitShells = p.oneOf(kind, "wait_for", "subagent", "shell") == "shell" || c.WaitShells
 			}
 		},
-		"checks":   func(v gjson.Result) { c.Checks = p.checks(v) },
+		"checks": func(v gjson.Result) { c.Checks = p.checks(v) },
+		"protect": func(v gjson.Result) {
+			for _, pattern := range v.Array() {
+				c.Protect = append(c.Protect, p.str(pattern, "protect"))
+			}
+			if !v.IsArray() {
+				p.fail(v, `"protect" must be a list of patterns, such as ["**/*_test.go"]`)
+			}
+		},
 		"parallel": func(v gjson.Result) { c.Parallel = p.count(v, "parallel", 1, 64) },
 		"recheck": func(v gjson.Result) {
 			c.Recheck = p.oneOf(v, "recheck", decide.RecheckStale, decide.RecheckAll, decide.RecheckNever)
@@ -146,6 +158,51 @@ func (p *parser) limits(v gjson.Result, l *decide.Limits) {
 		"features_per_session": count(&l.FeaturesPerSession, "features_per_session", 0, MaxCount),
 		"context_tokens":       count(&l.ContextTokens, "context_tokens", 0, maxTokens),
 		"max_wait":             func(v gjson.Result) { l.MaxWait = p.duration(v, "max_wait", 0) },
+	})
+}
+
+// Commands returns all that may be run.
+func (c Config) Commands() []Command {
+	all := slices.Clone(c.Notifiers)
+	for _, check := range c.Checks {
+		if check.Runs() {
+			all = append(all, check.Command)
+		}
+	}
+	return all
+}
+
+// Words returns what may be paths in a command: its arguments, or what stands
+// between the special characters of a shell line. What is written to is left out.
+func (c Command) Words() []string {
+	if c.Shell == "" {
+		return c.Argv
+	}
+	line := regexp.MustCompile(`>+\s*[^\s;&|]+`).ReplaceAllString(c.Shell, " ")
+	return strings.FieldsFunc(line, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("\"'`$;&|<>(){}=", r)
+	})
+}
+
+// interpreters run the file that is their first argument.
+var interpreters = regexp.MustCompile(`^((ba|da|z|k|fi)?sh|python[0-9.]*|node|deno|bun|ruby|perl|php|pwsh|powershell|cmd|source|\.)(\.exe)?$`)
+
+// Script tells whether the word at i is a program's text by its place: the first
+// argument of an interpreter that is no flag.
+func Script(words []string, i int) bool {
+	for i--; i >= 0 && strings.HasPrefix(words[i], "-"); i-- {
+	}
+	return i >= 0 && interpreters.MatchString(path.Base(strings.ReplaceAll(words[i], `\`, "/")))
+}
+
+// Protects tells whether "protect" names a file, by its slash-separated path. In
+// its patterns * stands for anything within a name, ? for one character of it,
+// and **/ for any folders, none included.
+func (c Config) Protects(path string) bool {
+	return slices.ContainsFunc(c.Protect, func(pattern string) bool {
+		re := regexp.QuoteMeta(pattern)
+		re = strings.NewReplacer(`\*\*/`, `(.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`, `\?`, `[^/]`).Replace(re)
+		return regexp.MustCompile("^" + re + "$").MatchString(path)
 	})
 }
 

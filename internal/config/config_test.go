@@ -51,7 +51,7 @@ func TestParseRefuses(t *testing.T) {
 		``:   "nothing here",
 		`[]`: "ralph.json must be an object",
 		"{\n \"limits\": {\"max_iteration\": 3}}": `line 2, column 13: unknown key "max_iteration"; did you mean "max_iterations"?`,
-		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, checks, continue_with, limits, list, on_complete, on_failure, on_iteration, on_stagnation, parallel, recheck, task, wait_for`,
+		`{"colour": 1}`:                                         `unknown key "colour"; known: $schema, bind, checks, continue_with, limits, list, on_complete, on_failure, on_iteration, on_stagnation, parallel, protect, recheck, task, wait_for`,
 		`{"limits": {"max_iterations": 0}}`:                     `"max_iterations" must be a whole number from 1 to 1000000`,
 		`{"limits": {"max_iterations": 1.5}}`:                   "must be a whole number",
 		`{"limits": {"max_iterations": "9"}}`:                   "must be a whole number",
@@ -97,6 +97,43 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+func TestProtects(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"**/*_test.go": "a_test.go x/a_test.go x/y/a_test.go",
+		"*_test.go":    "a_test.go",
+		"x/**":         "x/a_test.go x/y/a_test.go x/y/a.txt",
+		"x/?/a.txt":    "x/y/a.txt",
+		"a+b":          "a+b",
+	} {
+		var got []string
+		for _, path := range []string{"a_test.go", "x/a_test.go", "x/y/a_test.go", "x/y/a.txt", "a+b", "aab"} {
+			if (Config{Protect: []string{pattern}}).Protects(path) {
+				got = append(got, path)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", pattern, got, want)
+		}
+	}
+	words := Command{Shell: `A=b.txt sh ./x.sh "$(cat 'y z')" >out; ./w`}.Words()
+	if got := strings.Join(words, " "); got != "A b.txt sh ./x.sh cat y z ./w" {
+		t.Errorf("%q", got)
+	}
+	for line, want := range map[string]string{
+		"sh -eu ./x.sh log": "./x.sh", "/usr/bin/python3.12 a.py": "a.py", "tee log": "", "a | bash b": "b", "node": "",
+	} {
+		var got []string
+		for i, word := range (Command{Shell: line}).Words() {
+			if Script((Command{Shell: line}).Words(), i) {
+				got = append(got, word)
+			}
+		}
+		if strings.Trim(strings.Join(got, " "), " ") != want && !(line == "sh -eu ./x.sh log" && strings.Join(got, " ") == "-eu ./x.sh") {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestCeilings(t *testing.T) {
 	l, err := ParseCeilings([]byte(`{"limits": {"max_iterations": 20, "deadline": "4h", "context_tokens": 100000}}`))
 	if err != nil {
@@ -124,7 +161,7 @@ func TestCeilings(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	text := []byte(`{"task": "t", "on_complete": ["x"]}`)
-	trust := NewTrust("/p/ralph.json", text, "/bin")
+	trust := NewTrust("/p/ralph.json", text, "/bin", nil)
 	for _, tc := range []struct {
 		name  string
 		trust *Trust

@@ -16,13 +16,14 @@ type Trust struct {
 	SHA256 string `json:"sha256"` // of Text
 	Text   string `json:"text"`
 
-	SearchPath string `json:"searchPath,omitempty"` // PATH that checks run with
+	SearchPath string            `json:"searchPath,omitempty"` // PATH that commands run with
+	Files      map[string]string `json:"files,omitempty"`      // sha256 of files that commands or "protect" name, by path below the project
 }
 
-// NewTrust records text as the trusted content of the file at path, and the PATH
-// that its checks run with.
-func NewTrust(path string, text []byte, searchPath string) Trust {
-	return Trust{Schema: 1, Path: path, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
+// NewTrust records text as the trusted content of the file at path, with the PATH
+// that its commands run with, and the files that they name.
+func NewTrust(path string, text []byte, searchPath string, files map[string]string) Trust {
+	return Trust{Schema: 1, Path: path, SHA256: digest(text), Text: string(text), SearchPath: searchPath, Files: files}
 }
 
 // ParseTrust reads trust.json.
@@ -48,7 +49,8 @@ type InForce struct {
 	Changed   bool // ralph.json is not what was trusted; the trusted one holds
 	Untrusted int  // commands that do not run because nobody trusted them
 
-	SearchPath string // PATH that checks run with; empty: the session's
+	SearchPath string            // PATH that commands run with; empty: the session's
+	Files      map[string]string // sha256 of files that are held to it
 }
 
 // Choose settles which configuration holds: the trusted one where there is a
@@ -57,7 +59,7 @@ type InForce struct {
 func Choose(trust *Trust, text []byte) (InForce, error) {
 	if trust != nil {
 		c, err := Parse([]byte(trust.Text))
-		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256, SearchPath: trust.SearchPath}, err
+		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256, SearchPath: trust.SearchPath, Files: trust.Files}, err
 	}
 	if text == nil {
 		return InForce{Config: Default()}, nil

@@ -96,7 +96,8 @@ type Snapshot struct {
 	FreshClone   bool            // no record, and progress.txt came with the repository
 	CancelFile   bool            // a person's `cancel` lies in the state folder
 	List         List
-	ConfigErr    error // ralph.json cannot be used
+	ConfigErr    error  // ralph.json cannot be used
+	Tampered     string // a file that is not what a person trusted any more
 	Limits       Limits
 	Tree         string // fingerprint of the work tree; only looked at after NeedTree
 
@@ -216,6 +217,9 @@ func decide(s Snapshot) Decision {
 	case s.ConfigErr != nil:
 		d.Problem = s.ConfigErr
 		return d.end(s, Failed, ConfigInvalid)
+	case s.Tampered != "":
+		d.Next.Needs = plain.Line(s.Tampered, 300) + " is not what it was when it was trusted"
+		return d.end(s, Blocked, ConfigChanged)
 	case s.List.Missing:
 		d.Problem = s.List.Err
 		return d.end(s, Failed, ListMissing)

@@ -212,6 +212,8 @@ func TestDecide(t *testing.T) {
 
 		// ralph.json and 3., the list.
 		{"ralph.json broken", func(s *Snapshot) { s.ConfigErr = errors.New("x") }, "end FAILED config_invalid"},
+		{"a trusted file changed", func(s *Snapshot) { s.Tampered = "x.sh" }, "end BLOCKED config_changed"},
+		{"a trusted file changed, and the list is gone", func(s *Snapshot) { s.Tampered, s.List = "x.sh", List{Missing: true} }, "end BLOCKED config_changed"},
 		{"list missing", func(s *Snapshot) { s.List = List{Missing: true, Err: errors.New("x")} }, "end FAILED list_missing"},
 		{"list empty", func(s *Snapshot) { s.List = List{Err: features.ErrEmpty} }, "end FAILED list_invalid"},
 		{"list not readable", func(s *Snapshot) { s.List = List{Err: errors.New("permission denied")} }, "end FAILED list_invalid"},

@@ -37,6 +37,7 @@ const (
 	NoToolUse          = "no_tool_use"
 	PromiseBlocked     = "promise_blocked"
 	PromiseEscalate    = "promise_escalate"
+	ConfigChanged      = "config_changed"
 	IterationsPerHour  = "iterations_per_hour"
 	FeaturesPerSession = "features_per_session"
 	ContextTokens      = "context_tokens"

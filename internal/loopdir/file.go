@@ -2,12 +2,15 @@ package loopdir
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 )
 
@@ -83,6 +86,29 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 		return nil, nil, fmt.Errorf("%s is larger than %d MB; make it smaller", filepath.Join(root.Name(), name), max(1, limit>>20))
 	}
 	return data.Bytes(), info, nil
+}
+
+// HashFile returns the sha256 of a regular file, in hex, at a path that does not
+// lead out of dir, and whether it can be executed. Links below dir are followed,
+// as a command would.
+func HashFile(dir, path string) (sum string, program bool, err error) {
+	root, err := openRoot(dir)
+	if err != nil {
+		return "", false, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "", false, errors.Join(err, ErrNotRegular)
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), info.Mode()&0o111 != 0 || runtime.GOOS == "windows", err
 }
 
 // ReadFile returns the content of a regular file of at most limit bytes, at a

@@ -20,6 +20,7 @@ import (
 const (
 	maxState    = 1 << 20
 	maxProgress = 16 << 20
+	maxTrust    = 16 << 20  // with the hashes of files
 	maxReceipts = 256 << 20 // some 300 bytes a feature and check
 )
 
@@ -27,7 +28,7 @@ const (
 // cannot be read is an error, never a fresh one.
 func (s *Store) State() (decide.State, error) {
 	var state decide.State
-	data, err := s.private(stateFile)
+	data, err := s.private(stateFile, maxState)
 	if err == nil && data != nil {
 		state, err = parseState(data)
 	}
@@ -39,8 +40,8 @@ func (s *Store) State() (decide.State, error) {
 
 // private reads a file of the state folder that nobody else may have put
 // there, nil where there is none.
-func (s *Store) private(name string) ([]byte, error) {
-	data, info, err := readInfo(s.state, name, maxState)
+func (s *Store) private(name string, limit int64) ([]byte, error) {
+	data, info, err := readInfo(s.state, name, limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -70,7 +71,7 @@ func parseState(data []byte) (decide.State, error) {
 
 // Trust returns what a person has trusted, or nil.
 func (s *Store) Trust() (*config.Trust, error) {
-	data, err := s.private(trustFile)
+	data, err := s.private(trustFile, maxTrust)
 	if err == nil && data == nil {
 		return nil, nil
 	}
@@ -86,18 +87,26 @@ func (s *Store) Trust() (*config.Trust, error) {
 
 // SetTrust records what a person has trusted.
 func (s *Store) SetTrust(t config.Trust) error {
-	return s.replaceJSON(trustFile, t)
+	return s.replaceJSON(trustFile, t, maxTrust)
 }
 
-func (s *Store) replaceJSON(name string, v any) error {
+func (s *Store) replaceJSON(name string, v any, limit int) error {
 	data, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return err
 	}
-	if len(data) >= maxState {
+	if len(data) >= limit {
 		return fmt.Errorf("%s would be larger than it may be read", name)
 	}
 	return replace(s.state, name, append(data, '\n'), 0o600, true, nil)
+}
+
+// ForgetTrust makes nothing trusted any more.
+func (s *Store) ForgetTrust() error {
+	if err := s.state.Remove(trustFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Config returns the text of ralph.json, nil where there is none.
@@ -267,7 +276,7 @@ func (s *Store) SetReceipts(all []decide.Receipt) error {
 //
 // An error that is an *UnshownError came after the commit point.
 func (s *Store) Commit(next decide.State) error {
-	if err := s.replaceJSON(stateFile, next); err != nil {
+	if err := s.replaceJSON(stateFile, next, maxState); err != nil {
 		return fmt.Errorf("cannot save the loop's state in %w", err)
 	}
 	if err := s.show(next); err != nil {
@@ -332,7 +341,7 @@ func (s *Store) WriteFile(name string, data []byte) error {
 
 // SaveState commits a record whose header has not changed.
 func (s *Store) SaveState(next decide.State) error {
-	return s.replaceJSON(stateFile, next)
+	return s.replaceJSON(stateFile, next, maxState)
 }
 
 // restore makes a loop folder that is gone, as after `git clean -fdx`.

@@ -33,7 +33,7 @@ const (
 func Contents(ctx context.Context, dir, top string, except []string) string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	names, err := files(ctx, dir, top)
+	names, err := Files(ctx, dir, top)
 	if err != nil || len(names) > maxContents {
 		return ""
 	}
@@ -56,8 +56,9 @@ func Contents(ctx context.Context, dir, top string, except []string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// files returns the paths below dir.
-func files(ctx context.Context, dir, top string) (names []string, err error) {
+// Files returns the paths, below dir, of every file that git tracks or would
+// track, of every file where top is empty.
+func Files(ctx context.Context, dir, top string) (names []string, err error) {
 	if top != "" {
 		list := &head{limit: maxStatus}
 		r := proc.Run(ctx, proc.Cmd{

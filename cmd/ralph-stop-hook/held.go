@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+// What a trusted command does is in the files that it names, and in those that
+// "protect" names. They are held to what they were when a person trusted them.
+
+// heldFiles returns the hashes of those files of a project, by slash-separated
+// path below its root. Of what commands name these are the programs: what can be
+// executed, and what an interpreter is given. A log that is named is not one.
+func heldFiles(ctx context.Context, project string, c config.Config) (map[string]string, error) {
+	held := map[string]string{}
+	hold := func(path string, whatever bool) {
+		if sum, program, err := loopdir.HashFile(project, path); err == nil && (program || whatever) {
+			held[filepath.ToSlash(path)] = sum
+		}
+	}
+	for _, command := range c.Commands() {
+		words := command.Words()
+		for i := range words {
+			if path := below(project, words[i]); path != "" {
+				hold(path, config.Script(words, i))
+			}
+		}
+	}
+	if len(c.Protect) == 0 {
+		return held, nil
+	}
+	files, err := tree.Files(ctx, project, loopdir.RepoRoot(project))
+	for _, path := range files {
+		if c.Protects(filepath.ToSlash(path)) {
+			hold(path, true)
+		}
+	}
+	return held, err
+}
+
+// below returns the path of a word from the project's root, nothing where it can
+// be none.
+func below(project, word string) string {
+	path := filepath.FromSlash(word)
+	if filepath.IsAbs(path) {
+		if rel, err := filepath.Rel(project, path); err == nil {
+			path = rel
+		}
+	}
+	if path = filepath.Clean(path); !filepath.IsLocal(path) || path == "." {
+		return ""
+	}
+	return path
+}
+
+// changed returns the first of the held files that is not what it was, of those
+// that checks rest on; empty where all are. (A notifier changes no verdict.)
+func (l loaded) changed() string {
+	var rests []string
+	for _, check := range l.config.Checks {
+		rests = append(rests, check.Words()...)
+	}
+	return l.firstChanged(func(path string) bool {
+		return l.config.Protects(path) || slices.ContainsFunc(rests, func(word string) bool { return below(l.Project, word) == filepath.FromSlash(path) })
+	})
+}
+
+// changedOf is the same for what one command names.
+func (l loaded) changedOf(c config.Command) string {
+	return l.firstChanged(func(path string) bool {
+		return slices.ContainsFunc(c.Words(), func(word string) bool { return below(l.Project, word) == filepath.FromSlash(path) })
+	})
+}
+
+func (l loaded) firstChanged(matters func(path string) bool) string {
+	for _, path := range slices.Sorted(maps.Keys(l.config.Files)) {
+		if !matters(path) {
+			continue
+		}
+		if sum, _, err := loopdir.HashFile(l.Project, filepath.FromSlash(path)); err != nil || sum != l.config.Files[path] {
+			return path
+		}
+	}
+	return ""
+}
