@@ -2,17 +2,38 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // What a trusted command does is in the files that it names, and in those that
 // "protect" names. They are held to what they were when a person trusted them.
+
+// trusted records text as the ralph.json that holds, with all that is held to what
+// it is now. The list is held where checks say what its features are worth.
+func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.List) (config.Trust, error) {
+	t := config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text, os.Getenv("PATH"))
+	c, err := config.Parse(text)
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+	}
+	if t.Files, err = heldFiles(ctx, s.Project, c); err != nil || len(c.Checks) == 0 {
+		return t, err
+	}
+	t.Features = map[string]string{}
+	for _, item := range list.Items {
+		t.Features[item.ID] = item.Identity()
+	}
+	return t, list.Err
+}
 
 // heldFiles returns the hashes of those files of a project, by slash-separated
 // path below its root. Of what commands name these are the programs: what can be

@@ -335,15 +335,11 @@ func (i *initialiser) write(files []loopFile) error {
 		}
 		// Trusted first: cut off in between, the next init writes both again.
 		if f.name == loopdir.ConfigFile {
-			c, err := config.Parse([]byte(f.text))
+			record, err := trusted(context.Background(), s, []byte(f.text), i.found)
 			if err != nil {
 				return err
 			}
-			held, err := heldFiles(context.Background(), s.Project, c)
-			if err != nil {
-				return err
-			}
-			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, f.name), []byte(f.text), os.Getenv("PATH"), held)); err != nil {
+			if err := s.SetTrust(record, s.ListPath(i.list, "")); err != nil {
 				return err
 			}
 		}

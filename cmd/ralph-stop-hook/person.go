@@ -200,6 +200,7 @@ func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)
 		next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
 		if l.snap.State.Status != decide.InProgress {
 			next.RetryAt, next.SessionPassed, next.Blocks = time.Time{}, 0, nil
+			next.Warned, next.CheckFailures = false, 0
 			next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
 		}
 		next.Hour = slices.DeleteFunc(next.Hour, func(at int64) bool { return at > time.Now().Unix() })

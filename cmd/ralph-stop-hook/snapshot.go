@@ -99,6 +99,9 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	}
 	l.snap.Running = wordsRunning(e, l.config.WaitShells)
 	l.snap.List = s.List(l.listPath())
+	if l.snap.List.Err == nil && len(l.config.Features) > 0 {
+		l.snap.Lost = l.snap.List.Lost(l.config.Features)
+	}
 	l.snap.Recheck = l.config.Recheck
 	for _, c := range l.config.Checks {
 		l.snap.Checks = append(l.snap.Checks, c.Check)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,7 +20,7 @@ import (
 )
 
 func trustCommand() *cobra.Command {
-	var yes bool
+	var yes, restore bool
 	cmd := &cobra.Command{
 		Use:   "trust [NAME]",
 		Short: "Accept a loop's ralph.json as it is now, with the commands in it",
@@ -41,18 +40,29 @@ func trustCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 			}
+			state, err := s.State()
+			if err != nil {
+				return err
+			}
+			path := s.ListPath(c.List, state.List)
+			if restore {
+				return restoreList(w, s, path)
+			}
+			record, err := trusted(context.Background(), s, text, s.List(path))
+			if err != nil {
+				return err
+			}
 			for _, command := range c.Notifiers {
 				fmt.Fprintf(w, "%s runs: %s\n", strings.ReplaceAll(command.Event, "-", "_"), plain.Line(command.String(), 1000))
 			}
 			for _, check := range c.Checks {
 				fmt.Fprintf(w, "check %s: %s\n", plain.Line(check.Name, 200), plain.Line(check.String(), 1000))
 			}
-			held, err := heldFiles(context.Background(), s.Project, c)
-			if err != nil {
-				return err
+			for _, held := range slices.Sorted(maps.Keys(record.Files)) {
+				fmt.Fprintf(w, "held as it is: %s\n", plain.Line(held, 1000))
 			}
-			for _, path := range slices.Sorted(maps.Keys(held)) {
-				fmt.Fprintf(w, "held as it is: %s\n", plain.Line(path, 1000))
+			if len(record.Features) > 0 {
+				fmt.Fprintf(w, "held as they are: %s of %s\n", plural(len(record.Features), "feature"), plain.Line(path, 1000))
 			}
 			if !yes {
 				if err := askTrust(w); err != nil {
@@ -64,7 +74,7 @@ func trustCommand() *cobra.Command {
 				return err
 			}
 			defer unlock()
-			if err := s.SetTrust(config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text, os.Getenv("PATH"), held)); err != nil {
+			if err := s.SetTrust(record, path); err != nil {
 				return err
 			}
 			fmt.Fprintf(w, "%s: this ralph.json is in force now\n", plain.Line(s.Name, 100))
@@ -72,7 +82,22 @@ func trustCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&restore, "restore", false, "put the list back as it was trusted, with what passes in it now")
 	return cmd
+}
+
+// restoreList writes the trusted list back.
+func restoreList(w io.Writer, s *loopdir.Store, path string) error {
+	unlock, err := s.Lock(lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := s.RestoreList(path); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s: the list is as it was trusted\n", plain.Line(s.Name, 100))
+	return nil
 }
 
 func untrustCommand() *cobra.Command {

@@ -161,7 +161,7 @@ func TestCeilings(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	text := []byte(`{"task": "t", "on_complete": ["x"]}`)
-	trust := NewTrust("/p/ralph.json", text, "/bin", nil)
+	trust := NewTrust("/p/ralph.json", text, "/bin")
 	for _, tc := range []struct {
 		name  string
 		trust *Trust

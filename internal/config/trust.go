@@ -17,13 +17,14 @@ type Trust struct {
 	Text   string `json:"text"`
 
 	SearchPath string            `json:"searchPath,omitempty"` // PATH that commands run with
+	Features   map[string]string `json:"features,omitempty"`   // identities of the list's features, by id
 	Files      map[string]string `json:"files,omitempty"`      // sha256 of files that commands or "protect" name, by path below the project
 }
 
 // NewTrust records text as the trusted content of the file at path, with the PATH
-// that its commands run with, and the files that they name.
-func NewTrust(path string, text []byte, searchPath string, files map[string]string) Trust {
-	return Trust{Schema: 1, Path: path, SHA256: digest(text), Text: string(text), SearchPath: searchPath, Files: files}
+// that its commands run with.
+func NewTrust(path string, text []byte, searchPath string) Trust {
+	return Trust{Schema: 1, Path: path, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
 }
 
 // ParseTrust reads trust.json.
@@ -51,6 +52,7 @@ type InForce struct {
 
 	SearchPath string            // PATH that commands run with; empty: the session's
 	Files      map[string]string // sha256 of files that are held to it
+	Features   map[string]string // identities of features that are held to it
 }
 
 // Choose settles which configuration holds: the trusted one where there is a
@@ -59,7 +61,7 @@ type InForce struct {
 func Choose(trust *Trust, text []byte) (InForce, error) {
 	if trust != nil {
 		c, err := Parse([]byte(trust.Text))
-		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256, SearchPath: trust.SearchPath, Files: trust.Files}, err
+		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256, SearchPath: trust.SearchPath, Files: trust.Files, Features: trust.Features}, err
 	}
 	if text == nil {
 		return InForce{Config: Default()}, nil

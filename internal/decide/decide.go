@@ -96,8 +96,9 @@ type Snapshot struct {
 	FreshClone   bool            // no record, and progress.txt came with the repository
 	CancelFile   bool            // a person's `cancel` lies in the state folder
 	List         List
-	ConfigErr    error  // ralph.json cannot be used
-	Tampered     string // a file that is not what a person trusted any more
+	ConfigErr    error    // ralph.json cannot be used
+	Tampered     string   // a file that is not what a person trusted any more
+	Lost         []string // features that are gone, or ask for something else than a person trusted
 	Limits       Limits
 	Tree         string // fingerprint of the work tree; only looked at after NeedTree
 
@@ -124,6 +125,7 @@ type Decision struct {
 	Raised  int           // Max Iterations that the header asked for and does not get
 	Refusal string        // Tell: the reason, as of an ending, why the loop does not go on here and now
 	Runs    []Run         // NeedChecks: which
+	Lost    []string      // features that the agent has to put back
 	Reopen  []string      // NeedReopen: the features whose claim failed
 	Failure *Receipt      // the check that failed, of Feature or of the whole tree
 	Rival   bool          // something else blocks this session's stops too, which nobody has been told
@@ -240,6 +242,17 @@ func decide(s Snapshot) Decision {
 		return d
 	}
 	feature, _ := s.List.Next()
+	if warned := d.Next.Warned; len(s.Lost) > 0 {
+		if d.Next.Needs = plain.Line(strings.Join(s.Lost, ", "), 500); warned {
+			return d.end(s, Blocked, ListChanged)
+		}
+		d.Next.Needs, d.Next.Warned, d.Lost = "", true, s.Lost
+		if end, ok := d.limits(s, feature.ID); ok {
+			return end
+		}
+		return d.goOn(s, features.Item{})
+	}
+	d.Next.Warned = d.Next.Warned && s.List.Err != nil
 	if s.List.Err == nil {
 		if verdict, ok := d.evaluate(s); ok {
 			return verdict

@@ -38,6 +38,7 @@ const (
 	PromiseBlocked     = "promise_blocked"
 	PromiseEscalate    = "promise_escalate"
 	ConfigChanged      = "config_changed"
+	ListChanged        = "list_changed"
 	IterationsPerHour  = "iterations_per_hour"
 	FeaturesPerSession = "features_per_session"
 	ContextTokens      = "context_tokens"
@@ -129,6 +130,7 @@ type State struct {
 
 	Proven        int      `json:"proven,omitempty"`        // claimed features that were proven at the last stop
 	CheckFailures int      `json:"checkFailures,omitempty"` // stops in a row at which a check failed
+	Warned        bool     `json:"warned,omitempty"`        // the agent was told to put features back
 	Running       *Running `json:"running,omitempty"`       // checks, since a stop that has not ended
 
 	Feature    string `json:"feature,omitempty"`    // worked on now

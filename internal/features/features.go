@@ -42,7 +42,8 @@ type Item struct {
 	Passes      bool // what the list claims
 	Priority    int  // lower is first; noPriority where the list says nothing
 
-	passesAt int // where the text has the value of Passes
+	passesAt, passesLen int    // where the text has the value of Passes; 0 where it has none
+	raw                 string // the whole item
 }
 
 const noPriority = math.MaxInt
@@ -140,7 +141,7 @@ type problem struct {
 
 // item reads one item; number counts from 1.
 func (s shape) item(value gjson.Result, number int) (Item, *problem) {
-	item := Item{ID: "#" + strconv.Itoa(number), Priority: noPriority}
+	item := Item{ID: "#" + strconv.Itoa(number), Priority: noPriority, raw: value.Raw}
 	if !value.IsObject() {
 		return item, &problem{value.Index, fmt.Sprintf("item %d is not an object", number)}
 	}
@@ -177,7 +178,7 @@ func (s shape) item(value gjson.Result, number int) (Item, *problem) {
 				bad = &problem{key.Index, fmt.Sprintf("item %d has the key \"passes\" twice", number)}
 			}
 			seenPasses = true
-			item.Passes, item.passesAt = v.Type == gjson.True, v.Index
+			item.Passes, item.passesAt, item.passesLen = v.Type == gjson.True, v.Index, len(v.Raw)
 			if v.Type != gjson.True && v.Type != gjson.False && v.Type != gjson.Null {
 				bad = &problem{v.Index, fmt.Sprintf("item %d: \"passes\" must be true or false", number)}
 			}
@@ -231,18 +232,76 @@ func (l List) Passed() int {
 // Unclaim returns data, which Parse has read as l, with the items of these ids
 // not passing any more, and every other byte as it was.
 func (l List) Unclaim(data []byte, ids []string) []byte {
+	return l.set(data, func(item Item) bool { return item.Passes && !slices.Contains(ids, item.ID) })
+}
+
+// Restore returns baseline, an earlier text of the list that Parse reads, with
+// what passes in l passing there too.
+func (l List) Restore(baseline []byte) ([]byte, error) {
+	was, err := Parse(baseline)
+	if err != nil {
+		return nil, err
+	}
+	return was.set(baseline, func(item Item) bool {
+		now, has := l.Find(item.ID)
+		return has && now.Passes
+	}), nil
+}
+
+// set returns data with the items passing that passes names. One that says
+// nothing of it does not pass, and stays as it is.
+func (l List) set(data []byte, passes func(Item) bool) []byte {
 	bom := len(data) - len(bytes.TrimPrefix(data, jsontext.BOM))
 	var edited bytes.Buffer
 	done := 0
 	for _, item := range l.Items {
-		if at := bom + item.passesAt; item.Passes && slices.Contains(ids, item.ID) {
-			edited.Write(data[done:at])
-			edited.WriteString("false")
-			done = at + len("true")
+		want := passes(item)
+		if want == item.Passes || item.passesLen == 0 {
+			continue
 		}
+		edited.Write(data[done : bom+item.passesAt])
+		edited.WriteString(strconv.FormatBool(want))
+		done = bom + item.passesAt + item.passesLen
 	}
 	edited.Write(data[done:])
 	return edited.Bytes()
+}
+
+// identityKeys are the keys by which a feature is what it is. The rest an agent
+// may write: passes, notes, times.
+var identityKeys = []string{
+	"id", "title", "name", "description", "details", "category", "steps", "acceptance", "acceptance_criteria", "acceptanceCriteria",
+	"verify", "verification", "completionCriteria", "test_file", "testStrategy",
+}
+
+// Identity names what a feature asks for: another one asks for something else.
+func (i Item) Identity() string {
+	sum := sha256.New()
+	gjson.Parse(i.raw).ForEach(func(key, value gjson.Result) bool {
+		if slices.Contains(identityKeys, key.Str) {
+			fmt.Fprintf(sum, "%q:%s\n", key.Str, value.Raw)
+		}
+		return true
+	})
+	return hex.EncodeToString(sum.Sum(nil)[:12])
+}
+
+// Lost returns the ids of the items in was, identities by id, that are gone from
+// the list or ask for something else, sorted.
+func (l List) Lost(was map[string]string) (lost []string) {
+	now := make(map[string]string, len(l.Items))
+	for _, item := range l.Items {
+		if was[item.ID] != "" {
+			now[item.ID] = item.Identity()
+		}
+	}
+	for id, identity := range was {
+		if now[id] != identity {
+			lost = append(lost, id)
+		}
+	}
+	slices.Sort(lost)
+	return lost
 }
 
 // Find returns the item of that id.

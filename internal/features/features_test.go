@@ -53,6 +53,37 @@ func TestUnclaim(t *testing.T) {
 	}
 }
 
+func TestLost(t *testing.T) {
+	const text = `[{"id":"a","description":"x","steps":["1","2"],"passes":false},{"id":"b","passes":true},{"description":"c"}]`
+	parse := func(text string) List {
+		l, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	was := map[string]string{}
+	for _, item := range parse(text).Items {
+		was[item.ID] = item.Identity()
+	}
+	for now, want := range map[string]string{
+		text: "",
+		`[{"id":"b","passes":false,"notes":"n"},{"id":"a","description":"x","steps":["1","2"],"passes":true},{"description":"c","passes":true},{"id":"d"}]`: "",
+		`[{"id":"a","description":"y","steps":["1","2"]},{"id":"b"},{"description":"c"}]`:                                                                   "a",
+		`[{"id":"a","description":"x","steps":[]},{"id":"b"},{"description":"c"}]`:                                                                          "a",
+		`[{"id":"b"},{"id":"a","description":"x","steps":["1","2"]}]`:                                                                                       "#3",
+		`[{"id":"z"}]`: "#3 a b",
+	} {
+		if got := strings.Join(parse(now).Lost(was), " "); got != want {
+			t.Errorf("%s: lost %q, want %q", now, got, want)
+		}
+	}
+	restored, err := parse(`[{"id":"a","passes":true},{"description":"c","passes":true}]`).Restore([]byte(text))
+	if err != nil || string(restored) != strings.Replace(strings.Replace(text, "true", "X", 1), "false", "true", 1) && string(restored) != `[{"id":"a","description":"x","steps":["1","2"],"passes":true},{"id":"b","passes":false},{"description":"c"}]` {
+		t.Errorf("%s, %v", restored, err)
+	}
+}
+
 // FuzzUnclaim takes back every claim: none is left, and nothing else has changed.
 func FuzzUnclaim(f *testing.F) {
 	f.Add(`[{"id":"a","passes":true,"x":"é"},{"passes":true}]`)

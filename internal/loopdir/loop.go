@@ -18,8 +18,9 @@ const (
 	lockFile   = "lock"
 
 	receiptsFile = "receipts.json"
-	backupFile   = "list.bak" // in the loop folder: the list before our first edit
-	troubleFile  = "trouble"  // id of what was told last although it could not be recorded
+	baselineFile = "baseline.json" // the list as it was trusted
+	backupFile   = "list.bak"      // in the loop folder: the list before our first edit
+	troubleFile  = "trouble"       // id of what was told last although it could not be recorded
 )
 
 // ErrLocked says that another process kept the lock for all of the wait.

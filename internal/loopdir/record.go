@@ -85,8 +85,20 @@ func (s *Store) Trust() (*config.Trust, error) {
 	return &t, nil
 }
 
-// SetTrust records what a person has trusted.
-func (s *Store) SetTrust(t config.Trust) error {
+// SetTrust records what a person has trusted, and keeps the list at path as it is.
+func (s *Store) SetTrust(t config.Trust, path string) error {
+	if len(t.Features) > 0 {
+		list, err := s.readList(path)
+		if errors.Is(err, fs.ErrNotExist) { // not written yet
+			list, err = nil, nil
+		}
+		if err == nil {
+			err = replace(s.state, baselineFile, list, 0o600, true, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return s.replaceJSON(trustFile, t, maxTrust)
 }
 
@@ -236,6 +248,25 @@ func (s *Store) Unclaim(path string, ids []string) error {
 		}
 	}
 	return fmt.Errorf("%s: %w", path, moved)
+}
+
+// RestoreList puts the list at path back as it was when it was trusted, with what
+// passes in it now.
+func (s *Store) RestoreList(path string) error {
+	baseline, err := s.private(baselineFile, features.MaxBytes)
+	if err != nil || baseline == nil {
+		return errors.Join(err, errors.New("no list was trusted; 'ralph-stop-hook trust' does that where there are checks"))
+	}
+	root, rel, err := s.listRoot(path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	restored, err := s.List(path).Restore(baseline)
+	if err != nil {
+		return err
+	}
+	return replace(root, rel, restored, 0o644, true, nil)
 }
 
 // Receipts returns the stored results of checks.
