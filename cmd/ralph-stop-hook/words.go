@@ -288,6 +288,9 @@ func wordsPrompt(l loaded, d decide.Decision) string {
 		fmt.Fprintf(&b, "%d of %d features pass.\n", l.snap.List.Passed(), len(l.snap.List.Items))
 		todo = "\n" + wordsSteps(list, relative(l.Project, filepath.Join(d.Next.Loop, loopdir.ProgressFile))) + todo
 	}
+	if open := l.snap.List.Open(); d.Promised && len(open) > 0 {
+		fmt.Fprintf(&b, "\nYou said that all is complete. It is not: still open are %s.\n", plain.Line(strings.Join(open, ", "), 300))
+	}
 	if len(d.Lost) > 0 {
 		fmt.Fprintf(&b, "\nThese features are gone from %s, or ask for something else than before: %s\nPut them back word for word, then go on. If you do not, the loop ends.\n", list, plain.Line(strings.Join(d.Lost, ", "), 500))
 	}

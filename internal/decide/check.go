@@ -85,8 +85,8 @@ func (s Snapshot) due(when string, need func(key [2]string) bool) (runs []Run) {
 
 func failed(r Receipt) bool { return !r.Passed }
 
-// covers tells whether the check is one of the feature's.
-func (c Check) covers(id string) bool {
+// Covers tells whether the check is one of the feature's.
+func (c Check) Covers(id string) bool {
 	return len(c.Features) == 0 || slices.Contains(c.Features, id)
 }
 
@@ -100,7 +100,7 @@ func (s Snapshot) subjects(c Check, when string) (ids []string) {
 		return []string{""}
 	}
 	for _, item := range s.List.Items {
-		if item.Passes && c.covers(item.ID) {
+		if item.Passes && c.Covers(item.ID) {
 			ids = append(ids, item.ID)
 		}
 	}
@@ -189,7 +189,7 @@ func (s Snapshot) Proof() (p Proof) {
 	for _, item := range s.List.Items {
 		want := 0
 		for _, c := range s.Checks {
-			if c.When == WhenFeature && c.covers(item.ID) {
+			if c.When == WhenFeature && c.Covers(item.ID) {
 				want++
 			}
 		}

@@ -115,20 +115,21 @@ type Snapshot struct {
 // Decision is what is to be done. Next is the record to commit before anything
 // is printed; it is meaningless for Pass, Tell and where more is needed.
 type Decision struct {
-	Verdict Verdict
-	Next    State
-	Limit   int           // iterations in force
-	Feature features.Item // to work on; zero where the list is broken
-	Problem error         // what is wrong with the list or ralph.json
-	Unshown error         // why progress.txt does not show Next, which is committed
-	From    State         // the record before
-	Raised  int           // Max Iterations that the header asked for and does not get
-	Refusal string        // Tell: the reason, as of an ending, why the loop does not go on here and now
-	Runs    []Run         // NeedChecks: which
-	Lost    []string      // features that the agent has to put back
-	Reopen  []string      // NeedReopen: the features whose claim failed
-	Failure *Receipt      // the check that failed, of Feature or of the whole tree
-	Rival   bool          // something else blocks this session's stops too, which nobody has been told
+	Verdict  Verdict
+	Next     State
+	Limit    int           // iterations in force
+	Feature  features.Item // to work on; zero where the list is broken
+	Problem  error         // what is wrong with the list or ralph.json
+	Unshown  error         // why progress.txt does not show Next, which is committed
+	From     State         // the record before
+	Raised   int           // Max Iterations that the header asked for and does not get
+	Refusal  string        // Tell: the reason, as of an ending, why the loop does not go on here and now
+	Runs     []Run         // NeedChecks: which
+	Promised bool          // the agent said that all is complete
+	Lost     []string      // features that the agent has to put back
+	Reopen   []string      // NeedReopen: the features whose claim failed
+	Failure  *Receipt      // the check that failed, of Feature or of the whole tree
+	Rival    bool          // something else blocks this session's stops too, which nobody has been told
 }
 
 // Bystander tells whether the event is none of the loop's business. It looks at
@@ -231,7 +232,9 @@ func decide(s Snapshot) Decision {
 		return d.end(s, Failed, ListInvalid)
 	}
 	d.Problem = s.List.Err
-	if status, reason, why := promise(s.Message); status != "" {
+	status, reason, why := promise(s.Message)
+	d.Promised = status == Complete // a claim, no more
+	if status != "" && !d.Promised {
 		d.Next.Needs = plain.Line(why, 500)
 		return d.end(s, status, reason)
 	}

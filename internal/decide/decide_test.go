@@ -225,6 +225,7 @@ func TestDecide(t *testing.T) {
 
 		// 4. The agent gives up.
 		{"blocked", func(s *Snapshot) { s.Message = "I tried.\n<promise>BLOCKED: no key</promise>\n" }, "end BLOCKED promise_blocked"},
+		{"complete, which it is not", func(s *Snapshot) { s.Message = "<promise>COMPLETE</promise>" }, "continue 5 c"},
 		{"escalate", func(s *Snapshot) { s.Message = "<promise>ESCALATE</promise>" }, "end ESCALATED promise_escalate"},
 		{"blocked with all done", func(s *Snapshot) { s.Message = "<promise>BLOCKED: x</promise>"; s.List = list("xxx") }, "end BLOCKED promise_blocked"},
 
@@ -504,7 +505,11 @@ func TestPromise(t *testing.T) {
 		"> <promise>BLOCKED</promise>":        " ",
 		"```\n<promise>BLOCKED</promise>":     " ",
 		"`<promise>BLOCKED</promise>`":        " ",
-		"<promise>COMPLETE</promise>":         " ",
+		"<promise>COMPLETE</promise>":         "COMPLETE ",
+		"x\nRALPH_STATUS: COMPLETE\n":         "COMPLETE ",
+		"EXIT_SIGNAL: true":                   "COMPLETE ",
+		"EXIT_SIGNAL: false":                  " ",
+		"```\nEXIT_SIGNAL: true":              " ",
 		"<promise>blocked</promise>":          " ",
 	} {
 		status, _, why := promise(message)

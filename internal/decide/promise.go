@@ -15,6 +15,9 @@ func promise(message string) (status Status, reason, why string) {
 		}
 	}
 	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
+	if fences%2 == 0 && (last == "RALPH_STATUS: COMPLETE" || last == "EXIT_SIGNAL: true") {
+		return Complete, "", "" // as other loops have it
+	}
 	body, opened := strings.CutPrefix(last, "<promise>")
 	body, closed := strings.CutSuffix(body, "</promise>")
 	if !opened || !closed || fences%2 == 1 {
@@ -22,6 +25,8 @@ func promise(message string) (status Status, reason, why string) {
 	}
 	word, why, _ := strings.Cut(body, ":")
 	switch strings.TrimSpace(word) {
+	case "COMPLETE":
+		return Complete, "", ""
 	case "BLOCKED":
 		return Blocked, PromiseBlocked, strings.TrimSpace(why)
 	case "ESCALATE":

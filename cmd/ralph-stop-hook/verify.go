@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+func verifyCommand() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "verify [FEATURE]...",
+		Short: "Run the checks of the current loop by hand: of what is claimed, or of these features",
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return onLoop(func(w io.Writer, s *loopdir.Store) error { return verify(w, s, ids, all) })(cmd, nil)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "of features that are open, too")
+	return cmd
+}
+
+func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
+	l, err := load(s, hookio.Event{}, time.Now())
+	if err = errors.Join(err, l.snap.ConfigErr, l.snap.List.Err); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, has := l.snap.List.Find(id); !has {
+			return fmt.Errorf("the list has no feature %q", plain.Line(id, 80))
+		}
+	}
+	var runs []decide.Run
+	for _, c := range l.snap.Checks {
+		if c.When != decide.WhenFeature && len(ids) == 0 {
+			runs = append(runs, decide.Run{Check: c})
+		}
+		for _, item := range l.snap.List.Items {
+			wanted := slices.Contains(ids, item.ID) || len(ids) == 0 && (all || item.Passes)
+			if c.When == decide.WhenFeature && c.Covers(item.ID) && wanted {
+				runs = append(runs, decide.Run{Check: c, Feature: item.ID})
+			}
+		}
+	}
+	if len(runs) == 0 {
+		return errors.New("there is nothing to check: ralph.json names no checks for what is claimed")
+	}
+	ctx, stop := terminated()
+	defer stop()
+	r := runner{loaded: l, deadline: time.Now().Add(maxSend), contents: contents(ctx, l), heard: func(r decide.Receipt) {
+		fmt.Fprintf(w, "%s %s: %s\n", plain.Line(r.Name, 80), plain.Line(r.Feature, 80), wordsPassed(r))
+	}}
+	results := r.run(ctx, runs)
+	if err := keepReceipts(s, results); err != nil {
+		return err
+	}
+	const row = "%-24s %-16s %-7s %s\n"
+	fmt.Fprintf(w, "\n"+row, "CHECK", "FEATURE", "RESULT", "TIME")
+	failed := 0
+	for _, r := range results {
+		fmt.Fprintf(w, row, plain.Line(r.Name, 60), plain.Line(r.Feature, 60), wordsPassed(r), fmt.Sprintf("%.1f s", float64(r.DurationMS)/1000))
+		if !r.Passed {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s failed; their output is in %s", plural(failed, "check"), relative(s.Project, s.Dir)+"/"+loopdir.ChecksLog)
+}
+
+func wordsPassed(r decide.Receipt) string {
+	if r.Passed {
+		return "ok"
+	}
+	return "failed"
+}
+
+// keepReceipts stores results beside those that the loop has by now.
+func keepReceipts(s *loopdir.Store, results []decide.Receipt) error {
+	unlock, err := s.Lock(lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	l, err := load(s, hookio.Event{}, time.Now())
+	if err != nil {
+		return err
+	}
+	l.snap.Results = results
+	return s.SetReceipts(l.snap.Kept())
+}
