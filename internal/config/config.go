@@ -185,14 +185,23 @@ func (c Command) Words() []string {
 }
 
 // interpreters run the file that is their first argument.
-var interpreters = regexp.MustCompile(`^((ba|da|z|k|fi)?sh|python[0-9.]*|node|deno|bun|ruby|perl|php|pwsh|powershell|cmd|source|\.)(\.exe)?$`)
+var interpreters = []string{
+	"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "node", "deno", "bun", "ruby", "perl", "php", "pwsh", "powershell", "cmd", "source", ".",
+}
 
 // Script tells whether the word at i is a program's text by its place: the first
 // argument of an interpreter that is no flag.
 func Script(words []string, i int) bool {
 	for i--; i >= 0 && strings.HasPrefix(words[i], "-"); i-- {
 	}
-	return i >= 0 && interpreters.MatchString(path.Base(strings.ReplaceAll(words[i], `\`, "/")))
+	if i < 0 {
+		return false
+	}
+	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(words[i], `\`, "/")), ".exe")
+	if name != "." {
+		name = strings.TrimRight(name, "0123456789.") // python3.12
+	}
+	return slices.Contains(interpreters, name)
 }
 
 // Protects tells whether "protect" names a file, by its slash-separated path. In
