@@ -56,7 +56,7 @@ func trustCommand() *cobra.Command {
 				fmt.Fprintf(w, "%s runs: %s\n", strings.ReplaceAll(command.Event, "-", "_"), plain.Line(command.String(), 1000))
 			}
 			for _, check := range c.Checks {
-				fmt.Fprintf(w, "check %s: %s\n", plain.Line(check.Name, 200), plain.Line(check.String(), 1000))
+				fmt.Fprintf(w, "check %s: %s\n", check.When, plain.Line(check.String(), 1000))
 			}
 			for _, held := range slices.Sorted(maps.Keys(record.Files)) {
 				fmt.Fprintf(w, "held as it is: %s\n", plain.Line(held, 1000))

@@ -56,7 +56,7 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 	ctx, stop := terminated()
 	defer stop()
 	r := runner{loaded: l, deadline: time.Now().Add(maxSend), contents: contents(ctx, l), heard: func(r decide.Receipt) {
-		fmt.Fprintf(w, "%s %s: %s\n", plain.Line(r.Name, 80), plain.Line(r.Feature, 80), wordsPassed(r))
+		fmt.Fprintf(w, "%s: %s\n", plain.Line(r.Name+" "+r.Feature, 160), wordsPassed(r))
 	}}
 	results := r.run(ctx, runs)
 	if err := keepReceipts(s, results); err != nil {

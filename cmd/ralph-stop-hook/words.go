@@ -376,7 +376,7 @@ func wordsLog(at time.Time, d decide.Decision) string {
 
 // wordsLogCheck is what checks.log has of a check.
 func wordsLogCheck(r decide.Receipt, outcome string, output []byte) string {
-	return fmt.Sprintf("== %s %s %s: %s, %d ms\n%s\n", r.At.Format(logTime), plain.Line(r.Name, 200), plain.Line(r.Feature, 80), plain.Line(outcome, 300), r.DurationMS, plain.Text(string(output), len(output)))
+	return fmt.Sprintf("== %s %s: %s, %d ms\n%s\n", r.At.Format(logTime), plain.Line(r.Name+" "+r.Feature, 280), plain.Line(outcome, 300), r.DurationMS, plain.Text(string(output), len(output)))
 }
 
 // wordsLogReopen says which claims were taken back.
