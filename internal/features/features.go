@@ -83,16 +83,11 @@ func Parse(data []byte) (List, error) {
 		return fail(0, unknown)
 	}
 	list := List{Shape: s.name}
-	seen := map[string]int{}
 	var bad *problem
 	items.ForEach(func(_, value gjson.Result) bool {
 		var item Item
 		item, bad = s.item(value, len(list.Items)+1)
 		list.Items = append(list.Items, item)
-		if first := seen[item.ID]; first > 0 && bad == nil {
-			bad = &problem{value.Index, fmt.Sprintf("items %d and %d have the same id", first, len(list.Items))}
-		}
-		seen[item.ID] = len(list.Items)
 		if len(list.Items) > maxItems && bad == nil {
 			bad = &problem{value.Index, fmt.Sprintf("more than %d items", maxItems)}
 		}
@@ -103,6 +98,13 @@ func Parse(data []byte) (List, error) {
 	}
 	if len(list.Items) == 0 {
 		return List{}, ErrEmpty
+	}
+	seen := make(map[string]int, len(list.Items))
+	for n, item := range list.Items {
+		if first, twice := seen[item.ID]; twice {
+			return fail(items.Array()[n].Index, fmt.Sprintf("items %d and %d have the same id", first+1, n+1))
+		}
+		seen[item.ID] = n
 	}
 	return list, nil
 }
