@@ -119,6 +119,7 @@ func TestParseErrors(t *testing.T) {
 		{"id twice", `[{"id":1,"id":2}]`, `item 1 has the key "id" twice`},
 		{"escaped spelling of a key", `[{"passes":false,"p\u0061sses":true}]`, `item 1 has the key "passes" twice`},
 		{"one id for two", "[{\"id\":1},\n{\"id\":\"1\"}]", "line 2, column 1: items 1 and 2 have the same id"},
+		{"one id for two, below a key", "{\"features\":[{\"id\":1},\n {\"id\":1}]}", "line 2, column 2: items 1 and 2 have the same id"},
 		{"the id of an item without one", `[{"id":"#2"},{}]`, "items 1 and 2 have the same id"},
 		{"a long id", `[{"id":"` + strings.Repeat("x", 501) + `"}]`, "line 1, column 8: the id of item 1 is longer than 500 bytes"},
 		{"millions of items", "[" + strings.Repeat("{},", 1_000_000) + "{}]", "more than 250000 items"},
