@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -102,6 +103,8 @@ func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exi
 		return -1, nil, errors.New("not run: nobody has trusted this command; a person has to run: ralph-stop-hook trust")
 	case ctx.Err() != nil:
 		return -1, nil, errors.New("not run: the time for checks is over")
+	case c.Runs() && !tame(feature):
+		return -1, nil, errors.New("not run: the feature's id has characters that are not handed to a command")
 	case c.Runs() && r.changedOf(c.Command) != "":
 		return -1, nil, fmt.Errorf("not run: %s is not what it was when it was trusted; a person has to look at it and run: ralph-stop-hook trust", r.changedOf(c.Command))
 	case c.Runs():
@@ -111,7 +114,7 @@ func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exi
 		}
 		left := time.Until(r.deadline)
 		got := proc.Run(ctx, proc.Cmd{
-			Argv: c.Argv, Shell: c.Shell, Dir: r.Project, Env: checkEnv(feature), Timeout: min(c.Timeout, left), Output: checkOutput,
+			Argv: c.Argv, Shell: c.Shell, Dir: r.Project, Env: r.env(feature), Timeout: min(c.Timeout, left), Output: checkOutput,
 			Guard: []string{self, "guard", "--"},
 		})
 		return got.ExitCode, got.Output, got.Err
@@ -154,20 +157,26 @@ func (r *runner) contains(c config.Check) error {
 // secret tells whether an environment variable is the host's own business: a
 // test suite needs the rest.
 func secret(name string) bool {
-	return strings.HasPrefix(name, "ANTHROPIC_") || name == "CLAUDECODE" ||
+	return strings.HasPrefix(name, "ANTHROPIC_") || name == "AWS_BEARER_TOKEN_BEDROCK" ||
 		strings.HasPrefix(name, "CLAUDE_CODE_") && (strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
 }
 
-const idAlphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-#"
+// tame tells whether an id may be handed to a shell: no more than words have.
+func tame(id string) bool {
+	return strings.IndexFunc(id, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._:-#/ ", r)
+	}) < 0
+}
 
-// checkEnv is the session's environment less its secrets; load has set PATH.
-func checkEnv(feature string) []string {
+// env is the session's environment less its secrets, and with what decides what
+// programs load as it was when a person trusted the check. load has set PATH.
+func (r *runner) env(feature string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return secret(name)
+		return secret(name) || r.config.Trusted && proc.Decides(name)
 	})
-	if strings.Trim(feature, idAlphabet) != "" || len(feature) > 64 {
-		feature = "" // foreign text is no matter for a shell
+	for name, value := range r.config.Env {
+		env = append(env, name+"="+value)
 	}
 	return append(env, "RALPH_FEATURE="+feature)
 }

@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -21,9 +24,22 @@ import (
 // it is now. The list is held where checks say what its features are worth.
 func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.List) (config.Trust, error) {
 	t := config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text, os.Getenv("PATH"))
+	t.Env = map[string]string{}
+	for _, kv := range os.Environ() {
+		if name, value, _ := strings.Cut(kv, "="); proc.Decides(name) {
+			t.Env[name] = value
+		}
+	}
 	c, err := config.Parse(text)
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+	}
+	for _, check := range c.Checks {
+		for _, id := range check.Features {
+			if _, has := list.Find(id); !has && len(list.Items) > 0 {
+				return t, fmt.Errorf("%s: the check %s is for the feature %q, which the list does not have", loopdir.ConfigFile, plain.Line(check.Name, 80), plain.Line(id, 80))
+			}
+		}
 	}
 	if t.Files, err = heldFiles(ctx, s.Project, c); err != nil || len(c.Checks) == 0 {
 		return t, err

@@ -335,7 +335,18 @@ func (i *initialiser) write(files []loopFile) error {
 		}
 		// Trusted first: cut off in between, the next init writes both again.
 		if f.name == loopdir.ConfigFile {
-			record, err := trusted(context.Background(), s, []byte(f.text), i.found)
+			// What a person trusted is a person's to replace, also where the
+			// file itself is gone.
+			if before, err := s.Trust(); before != nil || err != nil {
+				if err := personOnly(); err != nil {
+					return err
+				}
+			}
+			list := i.found
+			if i.list == "" {
+				list = decide.List{} // an example, to be written over
+			}
+			record, err := trusted(context.Background(), s, []byte(f.text), list)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,6 +58,21 @@ func trustCommand() *cobra.Command {
 			}
 			for _, check := range c.Checks {
 				fmt.Fprintf(w, "check %s: %s\n", check.When, plain.Line(check.String(), 1000))
+			}
+			if before, err := s.Trust(); err == nil && before != nil {
+				if lost := s.List(path).Lost(before.Features); len(lost) > 0 {
+					fmt.Fprintf(w, "gone or reworded since: %s\n", plain.Line(strings.Join(lost, ", "), 1000))
+				}
+				for held, sum := range record.Files {
+					if was := before.Files[held]; was != "" && was != sum {
+						fmt.Fprintf(w, "changed since: %s\n", plain.Line(held, 1000))
+					}
+				}
+			}
+			for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+				if rel, err := filepath.Rel(s.Project, dir); err == nil && (filepath.IsLocal(rel) || !filepath.IsAbs(dir)) {
+					fmt.Fprintf(w, "warning: PATH has the project's folder %s, where an agent can write programs\n", plain.Line(dir, 1000))
+				}
 			}
 			for _, held := range slices.Sorted(maps.Keys(record.Files)) {
 				fmt.Fprintf(w, "held as it is: %s\n", plain.Line(held, 1000))

@@ -53,14 +53,20 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 	if len(runs) == 0 {
 		return errors.New("there is nothing to check: ralph.json names no checks for what is claimed")
 	}
+	if path := l.changed(); path != "" {
+		return fmt.Errorf("%s is not what it was when it was trusted; look at it and run: ralph-stop-hook trust", path)
+	}
 	ctx, stop := terminated()
 	defer stop()
 	r := runner{loaded: l, deadline: time.Now().Add(maxSend), contents: contents(ctx, l), heard: func(r decide.Receipt) {
 		fmt.Fprintf(w, "%s: %s\n", plain.Line(r.Name+" "+r.Feature, 160), wordsPassed(r))
 	}}
 	results := r.run(ctx, runs)
-	if err := keepReceipts(s, results); err != nil {
-		return err
+	// An agent chooses the environment in which it calls: that proves nothing.
+	if personOnly() == nil {
+		if err := keepReceipts(s, results); err != nil {
+			return err
+		}
 	}
 	const row = "%-24s %-16s %-7s %s\n"
 	fmt.Fprintf(w, "\n"+row, "CHECK", "FEATURE", "RESULT", "TIME")

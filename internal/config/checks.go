@@ -100,11 +100,11 @@ func (p *parser) check(v gjson.Result) Check {
 	if c.When != decide.WhenFeature && len(c.Features) > 0 {
 		p.fail(v, `"features" goes with "when": "feature"`)
 	}
-	sum := sha256.Sum256([]byte(fmt.Sprintf("%s\x00%v", c.String(), c.Runs())))
-	c.Digest = hex.EncodeToString(sum[:10])
 	if c.Name == "" {
 		c.Name = c.String()
 	}
+	sum := sha256.Sum256([]byte(fmt.Sprintf("%q %q %q %q %q %q %v %v", c.Name, c.When, c.Shell, c.Argv, c.String(), c.Features, c.Timeout, c.LastMessage)))
+	c.Digest = hex.EncodeToString(sum[:10])
 	return c
 }
 

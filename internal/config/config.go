@@ -74,7 +74,7 @@ func (c Command) String() string {
 
 // Default is the configuration of a loop without ralph.json.
 func Default() Config {
-	return Config{Continue: ContinueBlock, Recheck: decide.RecheckStale, Parallel: 1, Limits: decide.Limits{Stagnation: decide.DefaultStagnation, MaxWait: decide.DefaultMaxWait}}
+	return Config{Continue: ContinueBlock, Recheck: decide.RecheckStale, Parallel: 1, Limits: decide.Limits{CheckFailures: decide.DefaultCheckFailures, Stagnation: decide.DefaultStagnation, MaxWait: decide.DefaultMaxWait}}
 }
 
 // Parse reads ralph.json. Every key is optional; a key that is not known is an

@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := decide.Limits{
-		MaxIterations: 30, Deadline: 8 * time.Hour, FeatureAttempts: 5, IterationsPerHour: 6,
+		MaxIterations: 30, Deadline: 8 * time.Hour, FeatureAttempts: 5, CheckFailures: 5, IterationsPerHour: 6,
 		FeaturesPerSession: 7, ContextTokens: 150_000, MaxWait: 90 * time.Minute,
 	}
 	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" || c.Continue != ContinueAuto || c.Limits != want || !c.WaitShells || len(c.Notifiers) != 3 {

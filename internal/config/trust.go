@@ -17,6 +17,7 @@ type Trust struct {
 	Text   string `json:"text"`
 
 	SearchPath string            `json:"searchPath,omitempty"` // PATH that commands run with
+	Env        map[string]string `json:"env,omitempty"`        // variables that decide what programs load, as they were
 	Features   map[string]string `json:"features,omitempty"`   // identities of the list's features, by id
 	Files      map[string]string `json:"files,omitempty"`      // sha256 of files that commands or "protect" name, by path below the project
 }
@@ -51,6 +52,8 @@ type InForce struct {
 	Untrusted int  // commands that do not run because nobody trusted them
 
 	SearchPath string            // PATH that commands run with; empty: the session's
+	Trusted    bool              // there is a record
+	Env        map[string]string // variables that decide what programs load
 	Files      map[string]string // sha256 of files that are held to it
 	Features   map[string]string // identities of features that are held to it
 }
@@ -61,7 +64,7 @@ type InForce struct {
 func Choose(trust *Trust, text []byte) (InForce, error) {
 	if trust != nil {
 		c, err := Parse([]byte(trust.Text))
-		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256, SearchPath: trust.SearchPath, Files: trust.Files, Features: trust.Features}, err
+		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256, SearchPath: trust.SearchPath, Trusted: true, Env: trust.Env, Files: trust.Files, Features: trust.Features}, err
 	}
 	if text == nil {
 		return InForce{Config: Default()}, nil

@@ -23,7 +23,9 @@ type Limits struct {
 const (
 	DefaultIterations = 15
 	DefaultStagnation = 3
-	DefaultMaxWait    = time.Hour
+
+	DefaultCheckFailures = 5
+	DefaultMaxWait       = time.Hour
 )
 
 // least returns the smallest of the limits that are on, 0 where none is.

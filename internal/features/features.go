@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -277,14 +278,17 @@ var identityKeys = []string{
 }
 
 // Identity names what a feature asks for: another one asks for something else.
+// How it is spelt (the order of keys, escapes, spaces) does not matter.
 func (i Item) Identity() string {
 	sum := sha256.New()
-	gjson.Parse(i.raw).ForEach(func(key, value gjson.Result) bool {
-		if slices.Contains(identityKeys, key.Str) {
-			fmt.Fprintf(sum, "%q:%s\n", key.Str, value.Raw)
+	values := map[string]any{}
+	_ = json.Unmarshal([]byte(i.raw), &values) // Parse has checked it
+	for _, key := range identityKeys {
+		if value, has := values[key]; has && key != "id" {
+			text, _ := json.Marshal(value) // what came from JSON goes there
+			fmt.Fprintf(sum, "%q:%s\n", key, strings.ReplaceAll(string(text), `\r\n`, `\n`))
 		}
-		return true
-	})
+	}
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 

@@ -69,6 +69,7 @@ func TestLost(t *testing.T) {
 	for now, want := range map[string]string{
 		text: "",
 		`[{"id":"b","passes":false,"notes":"n"},{"id":"a","description":"x","steps":["1","2"],"passes":true},{"description":"c","passes":true},{"id":"d"}]`: "",
+		`[ { "passes" : true, "steps" : [ "1", "\u0032" ], "description" : "x", "id":"a" }, {"id":"b"}, {"description":"c"} ]`:                              "",
 		`[{"id":"a","description":"y","steps":["1","2"]},{"id":"b"},{"description":"c"}]`:                                                                   "a",
 		`[{"id":"a","description":"x","steps":[]},{"id":"b"},{"description":"c"}]`:                                                                          "a",
 		`[{"id":"b"},{"id":"a","description":"x","steps":["1","2"]}]`:                                                                                       "#3",

@@ -88,6 +88,9 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 	return data.Bytes(), info, nil
 }
 
+// maxHashed bounds a program, a script or a test that is held to what it was.
+const maxHashed = 64 << 20
+
 // HashFile returns the sha256 of a regular file, in hex, at a path that does not
 // lead out of dir, and whether it can be executed. Links below dir are followed,
 // as a command would.
@@ -107,7 +110,9 @@ func HashFile(dir, path string) (sum string, program bool, err error) {
 		return "", false, errors.Join(err, ErrNotRegular)
 	}
 	h := sha256.New()
-	_, err = io.Copy(h, f)
+	if n, err := io.Copy(h, io.LimitReader(f, maxHashed+1)); err != nil || n > maxHashed {
+		return "", false, errors.Join(err, fmt.Errorf("%s is larger than %d MB", path, maxHashed>>20))
+	}
 	return hex.EncodeToString(h.Sum(nil)), info.Mode()&0o111 != 0 || runtime.GOOS == "windows", err
 }
 

@@ -266,6 +266,11 @@ func (s *Store) RestoreList(path string) error {
 	if err != nil {
 		return err
 	}
+	if now, err := read(root, rel, features.MaxBytes); err == nil && s.loop != nil {
+		if err := replace(s.loop, backupFile, now, 0o600, true, nil); err != nil {
+			return err
+		}
+	}
 	return replace(root, rel, restored, 0o644, true, nil)
 }
 

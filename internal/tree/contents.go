@@ -12,8 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -62,8 +64,10 @@ func Files(ctx context.Context, dir, top string) (names []string, err error) {
 	if top != "" {
 		list := &head{limit: maxStatus}
 		r := proc.Run(ctx, proc.Cmd{
-			Argv: []string{"git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard"},
-			Dir:  dir, Stdout: list, Timeout: timeout,
+			Argv: []string{"git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"},
+			// What .git and the user's own files ignore besides is not believed:
+			// it could hide what a check rests on.
+			Dir: dir, Env: proc.GitEnv(), Stdout: list, Timeout: timeout,
 		})
 		if list.Len() >= maxStatus {
 			return nil, errors.New("too many files")
@@ -106,14 +110,23 @@ func contents(root *os.Root, name string, sum hash.Hash, left *int64) error {
 		target, err := root.Readlink(name)
 		fmt.Fprintf(sum, "%q\n", target)
 		return err
+	case info.IsDir():
+		return errors.New("a repository of its own, whose contents are not known here")
 	case !info.Mode().IsRegular():
-		return nil // a submodule, or what no check should rest on
+		return nil // what no check should rest on
 	}
-	f, err := root.Open(name)
+	flag := os.O_RDONLY
+	if runtime.GOOS != "windows" {
+		flag |= syscall.O_NONBLOCK // it may have become a FIFO
+	}
+	f, err := root.OpenFile(name, flag, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, errors.New("not the file that it was"))
+	}
 	one := sha256.New()
 	n, err := io.Copy(one, io.LimitReader(f, *left+1))
 	if *left -= n; err == nil && *left < 0 {

@@ -60,9 +60,9 @@ func git(ctx context.Context, dir, top, except string) (string, error) {
 		return proc.Run(ctx, proc.Cmd{
 			// A monitor, an external diff or a textconv named by the repository's
 			// own configuration is not run. (A clean filter is, as by any git.)
-			Argv:   append(append([]string{"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...), paths...),
+			Argv:   append(append([]string{"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false", "-c", "protocol.allow=never"}, args...), paths...),
 			Dir:    dir,
-			Env:    append(os.Environ(), "GIT_OPTIONAL_LOCKS=0"),
+			Env:    append(proc.GitEnv(), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"),
 			Stdout: stdout, Timeout: timeout,
 		}).Err
 	}
