@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -161,10 +160,10 @@ func secret(name string) bool {
 		strings.HasPrefix(name, "CLAUDE_CODE_") && (strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
 }
 
-// tame tells whether an id may be handed to a shell: no more than words have.
+// tame tells whether an id may be handed to a shell: nothing that is special to one.
 func tame(id string) bool {
 	return strings.IndexFunc(id, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._:-#/ ", r)
+		return r < ' ' || r < 0x80 && strings.ContainsRune("\"'`$\\!*?[]{}()<>|&;~^=\x7f", r)
 	}) < 0
 }
 
