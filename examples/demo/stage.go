@@ -46,7 +46,8 @@ func (s *stage) check(err error) {
 
 func (s *stage) printf(format string, args ...any) {
 	if s.err == nil {
-		fmt.Printf(format, args...)
+		_, err := fmt.Printf(format, args...)
+		s.check(err)
 	}
 }
 
