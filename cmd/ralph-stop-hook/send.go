@@ -77,7 +77,7 @@ func takeOver(s *loopdir.Store, onComplete string, deadline time.Time, free func
 		}
 		// A sender of its own is never late: it would start the next one, for ever.
 		if min(total(commands), maxSend/2) > time.Until(deadline) {
-			_, _ = sendApart(s, onComplete)
+			_, _ = sendApart(s, onComplete, "--take", notice.DeliveryID)
 			return
 		}
 		send(l, notice, onComplete, deadline)
