@@ -395,8 +395,8 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 			return err
 		}
 	}
-	if len(l.snap.Results) > 0 || len(l.snap.Receipts) > 0 {
-		if err := s.SetReceipts(l.snap.Kept()); err != nil {
+	if kept := l.snap.Kept(); !slices.Equal(kept, l.snap.Receipts) {
+		if err := s.SetReceipts(kept); err != nil {
 			return err
 		}
 	}

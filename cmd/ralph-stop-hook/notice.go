@@ -127,7 +127,7 @@ func branch(dir string) string {
 	if loopdir.RepoRoot(dir) == "" {
 		return ""
 	}
-	r := proc.Run(context.Background(), proc.Cmd{Argv: []string{"git", "symbolic-ref", "-q", "--short", "HEAD"}, Dir: dir, Timeout: 5 * time.Second, Output: 1000})
+	r := proc.Run(context.Background(), proc.Git(dir, "symbolic-ref", "-q", "--short", "HEAD"))
 	if r.Err != nil {
 		return ""
 	}

@@ -152,10 +152,7 @@ func tracked(dir, name string) bool {
 	if loopdir.RepoRoot(dir) == "" {
 		return false
 	}
-	r := proc.Run(context.Background(), proc.Cmd{
-		Argv: []string{"git", "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "--error-unmatch", "--", name},
-		Dir:  dir, Timeout: 5 * time.Second,
-	})
+	r := proc.Run(context.Background(), proc.Git(dir, "--literal-pathspecs", "ls-files", "--error-unmatch", "--", name))
 	// 1 is git's no. A git that is missing, refuses to look or was stopped
 	// leaves it open, and then the loop is not ours to begin.
 	return r.ExitCode != 1

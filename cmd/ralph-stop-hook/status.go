@@ -169,6 +169,7 @@ func limitsOf(s decide.State, l decide.Limits, now time.Time) []limitView {
 	addTime("deadline", s.Deadline(l), s.StartedAt)
 	add("stagnation", "stops", l.Stagnation, s.Unchanged)
 	add("feature_attempts", "attempts", l.FeatureAttempts, s.Attempts)
+	add("check_failures", "stops", l.CheckFailures, s.CheckFailures)
 	add("iterations_per_hour", "iterations", l.IterationsPerHour, len(s.LastHour(now)))
 	add("features_per_session", "features", l.FeaturesPerSession, s.SessionPassed)
 	add("context_tokens", "tokens", l.ContextTokens, s.Context)
@@ -231,6 +232,9 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	v.Iteration, v.MaxIterations = state.Iteration, state.Limit(got.snap.Limits)
 	v.Features, v.Session = counts(got.snap.List, v.proof(&got, state)), state.Session
 	v.StartedAt, v.EndedAt, v.RetryAt = instant(state.StartedAt), instant(state.EndedAt), instant(state.RetryAt)
+	if v.Checks == 0 {
+		got.snap.Limits.CheckFailures = 0
+	}
 	v.Limits = limitsOf(state, got.snap.Limits, time.Now())
 	if v.Stale = stale(got.snap); v.Stale {
 		v.Notes = append(v.Notes, "stale: its client died without a word. Resume that session, or give the loop's prompt to a new one. ('status --send-due' ends it and tells the notifiers)")

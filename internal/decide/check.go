@@ -33,7 +33,7 @@ type Run struct {
 	Feature string
 }
 
-// Receipt is the result of a check. Those of features that passed are stored.
+// Receipt is the result of a check. Those of features are stored, if they passed.
 type Receipt struct {
 	Feature    string    `json:"feature"` // empty: of the whole tree
 	Check      string    `json:"check"`   // its digest
@@ -69,6 +69,16 @@ func (s Snapshot) evidence() evidence {
 		return m
 	}
 	return evidence{index(s.Receipts), index(s.Results)}
+}
+
+// last returns the newest receipt of a check, one that did not pass where there
+// is none.
+func (e evidence) last(c Check, feature string) Receipt {
+	key := [2]string{c.Digest, feature}
+	if r, now := e.now[key]; now {
+		return r
+	}
+	return e.stored[key]
 }
 
 // due returns the checks of when that need says have to be run.
@@ -164,13 +174,7 @@ func (s Snapshot) Kept() (kept []Receipt) {
 	e := s.evidence()
 	for _, c := range s.Checks {
 		for _, id := range s.subjects(c, WhenFeature) {
-			key := [2]string{c.Digest, id}
-			r, now := e.now[key]
-			if !now {
-				r, now = e.stored[key]
-				r.Passed = now
-			}
-			if r.Passed {
+			if r := e.last(c, id); r.Passed {
 				kept = append(kept, r)
 			}
 		}
@@ -180,22 +184,23 @@ func (s Snapshot) Kept() (kept []Receipt) {
 
 // Proof counts the claims that are proven.
 func (s Snapshot) Proof() (p Proof) {
-	kept := map[string]int{}
-	stale := map[string]bool{}
-	for _, r := range s.Kept() {
-		kept[r.Feature]++
-		stale[r.Feature] = stale[r.Feature] || r.Tree != s.Contents && s.Contents != ""
-	}
+	e := s.evidence()
 	for _, item := range s.List.Items {
-		want := 0
+		proven, stale := 0, false
 		for _, c := range s.Checks {
-			if c.When == WhenFeature && c.Covers(item.ID) {
-				want++
+			if c.When != WhenFeature || !c.Covers(item.ID) {
+				continue
 			}
+			r := e.last(c, item.ID)
+			if proven++; !r.Passed || !item.Passes {
+				proven = 0
+				break
+			}
+			stale = stale || s.Contents != "" && r.Tree != s.Contents
 		}
-		if item.Passes && want > 0 && kept[item.ID] == want {
+		if proven > 0 {
 			p.Proven++
-			if stale[item.ID] {
+			if stale {
 				p.Stale++
 			}
 		}

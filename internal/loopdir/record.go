@@ -275,23 +275,16 @@ func (s *Store) RestoreList(path string) error {
 }
 
 // Receipts returns the stored results of checks.
-func (s *Store) Receipts() ([]decide.Receipt, error) {
-	if s.state == nil {
-		return nil, nil
-	}
-	data, info, err := readInfo(s.state, receiptsFile, maxReceipts)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var all []decide.Receipt
-	if err == nil {
-		err = private(info)
-	}
-	if err == nil {
+func (s *Store) Receipts() (all []decide.Receipt, err error) {
+	data, err := s.private(receiptsFile, maxReceipts)
+	if err == nil && data != nil {
 		err = json.Unmarshal(data, &all)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the receipts in %s cannot be used: %w; move the file away to prove everything again", filepath.Join(s.state.Name(), receiptsFile), err)
+	}
+	for i := range all {
+		all[i].Passed = true // no other is stored
 	}
 	return all, nil
 }
@@ -309,25 +302,16 @@ func (s *Store) SetReceipts(all []decide.Receipt) error {
 // state.json is the commit point: a crash before it leaves all as it was, one
 // after it leaves a header that the next run completes. progress.txt is read
 // anew in between, so that a note that came meanwhile stays.
-//
-// An error that is an *UnshownError came after the commit point.
 func (s *Store) Commit(next decide.State) error {
 	if err := s.replaceJSON(stateFile, next, maxState); err != nil {
 		return fmt.Errorf("cannot save the loop's state in %w", err)
 	}
 	if err := s.show(next); err != nil {
-		return &UnshownError{err}
+		return err
 	}
 	_ = s.state.Remove(troubleFile) // that is over; mostly there is none
 	return nil
 }
-
-// UnshownError says that the record is committed, but progress.txt does not
-// show it.
-type UnshownError struct{ error }
-
-// Unwrap returns the reason.
-func (e *UnshownError) Unwrap() error { return e.error }
 
 // show brings progress.txt up to the record.
 func (s *Store) show(next decide.State) error {

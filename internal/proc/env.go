@@ -4,16 +4,24 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
-// GitEnv is the environment for a git of our own: none of git's own variables,
-// by which another repository or another program could be put in, and nothing
-// that a loader would load.
-func GitEnv() []string {
-	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
+// Git is a git of our own at dir. It gets none of git's variables, by which
+// another repository or program could be put in, runs no monitor and no ssh,
+// fetches nothing and takes no lock. (A clean filter it does run, where it has to
+// read a file.)
+func Git(dir string, args ...string) Cmd {
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_")
 	})
+	return Cmd{
+		Argv: append([]string{"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false", "-c", "protocol.allow=never"}, args...),
+		Dir:  dir, Env: append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"), Timeout: gitTimeout, Output: 1000,
+	}
 }
+
+const gitTimeout = 10 * time.Second
 
 // Decides tells whether an environment variable decides what a program loads or
 // runs beside what its command says.

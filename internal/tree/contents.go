@@ -63,12 +63,11 @@ func Contents(ctx context.Context, dir, top string, except []string) string {
 func Files(ctx context.Context, dir, top string) (names []string, err error) {
 	if top != "" {
 		list := &head{limit: maxStatus}
-		r := proc.Run(ctx, proc.Cmd{
-			Argv: []string{"git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"},
-			// What .git and the user's own files ignore besides is not believed:
-			// it could hide what a check rests on.
-			Dir: dir, Env: proc.GitEnv(), Stdout: list, Timeout: timeout,
-		})
+		// What .git and the user's own files ignore besides is not believed: it
+		// could hide what a check rests on.
+		c := proc.Git(dir, "ls-files", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore")
+		c.Stdout = list
+		r := proc.Run(ctx, c)
 		if list.Len() >= maxStatus {
 			return nil, errors.New("too many files")
 		}

@@ -57,14 +57,9 @@ func git(ctx context.Context, dir, top, except string) (string, error) {
 		paths = append(paths, ":(exclude,literal)"+filepath.ToSlash(rel))
 	}
 	run := func(stdout io.Writer, args ...string) error {
-		return proc.Run(ctx, proc.Cmd{
-			// A monitor, an external diff or a textconv named by the repository's
-			// own configuration is not run. (A clean filter is, as by any git.)
-			Argv:   append(append([]string{"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false", "-c", "protocol.allow=never"}, args...), paths...),
-			Dir:    dir,
-			Env:    append(proc.GitEnv(), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"),
-			Stdout: stdout, Timeout: timeout,
-		}).Err
+		c := proc.Git(dir, append(args, paths...)...)
+		c.Stdout = stdout
+		return proc.Run(ctx, c).Err
 	}
 	diff, diffErr := sha256.New(), error(nil)
 	var second sync.WaitGroup
