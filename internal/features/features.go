@@ -51,23 +51,15 @@ const noPriority = math.MaxInt
 
 // List is a parsed list.
 type List struct {
-	Shape string // the name of its row in shapes
 	Items []Item
 }
 
-// shape is one way people write lists. root is the key of the items, empty
-// for a bare array. A new shape is one row in shapes.
-type shape struct {
-	name, root  string
-	title, text []string // keys, the first one present counts
-}
+// roots are the keys that hold the items where a list is not a bare array, as
+// found in public repositories.
+var roots = []string{"features", "userStories"}
 
-// shapes are the known ones, as found in public repositories.
-var shapes = []shape{
-	{name: "array", title: []string{"title", "name"}, text: []string{"description"}},
-	{name: "features", root: "features", title: []string{"title", "name"}, text: []string{"description"}},
-	{name: "prd", root: "userStories", title: []string{"title"}, text: []string{"description"}},
-}
+// titles are the keys of an item's title; the first one present counts.
+var titles = []string{"title", "name"}
 
 // Parse reads a list. The error is a *jsontext.Error where the text is at
 // fault, or ErrEmpty.
@@ -76,26 +68,23 @@ func Parse(data []byte) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
-	fail := func(offset int, problem string) (List, error) {
-		return List{}, jsontext.ErrorAt(text, offset, problem)
+	var bad error
+	fail := func(at gjson.Result, format string, args ...any) {
+		if bad == nil {
+			bad = jsontext.ErrorAt(text, at.Index, fmt.Sprintf(format, args...))
+		}
 	}
-	s, items, unknown := recognise(gjson.ParseBytes(text))
-	if unknown != "" {
-		return fail(0, unknown)
-	}
-	list := List{Shape: s.name}
-	var bad *problem
+	items := recognise(gjson.ParseBytes(text), fail)
+	var list List
 	items.ForEach(func(_, value gjson.Result) bool {
-		var item Item
-		item, bad = s.item(value, len(list.Items)+1)
-		list.Items = append(list.Items, item)
-		if len(list.Items) > maxItems && bad == nil {
-			bad = &problem{value.Index, fmt.Sprintf("more than %d items", maxItems)}
+		list.Items = append(list.Items, parseItem(value, len(list.Items)+1, fail))
+		if len(list.Items) > maxItems {
+			fail(value, "more than %d items", maxItems)
 		}
 		return bad == nil
 	})
 	if bad != nil {
-		return fail(bad.offset, bad.text)
+		return List{}, bad
 	}
 	if len(list.Items) == 0 {
 		return List{}, ErrEmpty
@@ -103,74 +92,58 @@ func Parse(data []byte) (List, error) {
 	seen := make(map[string]int, len(list.Items))
 	for n, item := range list.Items {
 		if first, twice := seen[item.ID]; twice {
-			return fail(items.Array()[n].Index, fmt.Sprintf("items %d and %d have the same id", first+1, n+1))
+			fail(items.Array()[n], "items %d and %d have the same id", first+1, n+1)
+			return List{}, bad
 		}
 		seen[item.ID] = n
 	}
 	return list, nil
 }
 
-// recognise finds the shape and the array of its items.
-func recognise(root gjson.Result) (shape, gjson.Result, string) {
+// failing notes what is wrong, and where; the first time counts.
+type failing func(at gjson.Result, format string, args ...any)
+
+// recognise finds the array of the items.
+func recognise(root gjson.Result, fail failing) (items gjson.Result) {
 	if root.IsArray() {
-		return shapes[0], root, ""
+		return root
 	}
-	var found gjson.Result
-	var which shape
-	seen := 0
 	root.ForEach(func(key, value gjson.Result) bool {
-		for _, s := range shapes {
-			if s.root != "" && key.Str == s.root && value.IsArray() {
-				which, found = s, value
-				seen++
+		if slices.Contains(roots, key.Str) && value.IsArray() {
+			if items.Exists() {
+				fail(root, "more than one array of features in one object")
 			}
+			items = value
 		}
 		return true
 	})
-	switch seen {
-	case 0:
-		return shape{}, gjson.Result{}, `want an array of features, or an object with "features" or "userStories"`
-	case 1:
-		return which, found, ""
+	if !items.Exists() {
+		fail(root, `want an array of features, or an object with "features" or "userStories"`)
 	}
-	return shape{}, gjson.Result{}, `more than one array of features in one object`
+	return items
 }
 
-// problem is a fault of one item, at an offset in the text.
-type problem struct {
-	offset int
-	text   string
-}
-
-// item reads one item; number counts from 1.
-func (s shape) item(value gjson.Result, number int) (Item, *problem) {
+// parseItem reads one item; number counts from 1.
+func parseItem(value gjson.Result, number int, fail failing) Item {
 	item := Item{ID: "#" + strconv.Itoa(number), Priority: noPriority, raw: value.Raw}
 	if !value.IsObject() {
-		return item, &problem{value.Index, fmt.Sprintf("item %d is not an object", number)}
+		fail(value, "item %d is not an object", number)
+		return item
 	}
-	var bad *problem
 	var seenID, seenPasses bool
-	rank := func(keys []string, key string) int {
-		for i, k := range keys {
-			if k == key {
-				return i
-			}
-		}
-		return -1
-	}
-	titleRank, textRank := len(s.title), len(s.text)
+	best := len(titles)
 	value.ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
 		case "id":
 			if seenID {
-				bad = &problem{key.Index, fmt.Sprintf("item %d has the key \"id\" twice", number)}
+				fail(key, `item %d has the key "id" twice`, number)
 			}
 			seenID = true
 			id := v.String()
 			switch {
 			case v.Type != gjson.String && v.Type != gjson.Number:
 			case len(id) > maxID:
-				bad = &problem{v.Index, fmt.Sprintf("the id of item %d is longer than %d bytes", number, maxID)}
+				fail(v, "the id of item %d is longer than %d bytes", number, maxID)
 			case plain.Line(id, maxID) != "": // an id that nobody can see names nothing
 				item.ID = id
 			}
@@ -178,25 +151,25 @@ func (s shape) item(value gjson.Result, number int) (Item, *problem) {
 			// JSON readers differ in which of two equal keys they take, so a
 			// list with two would mean one thing to us and another to the agent.
 			if seenPasses {
-				bad = &problem{key.Index, fmt.Sprintf("item %d has the key \"passes\" twice", number)}
+				fail(key, `item %d has the key "passes" twice`, number)
 			}
 			seenPasses = true
 			item.Passes, item.passesAt, item.passesLen = v.Type == gjson.True, v.Index, len(v.Raw)
 			if v.Type != gjson.True && v.Type != gjson.False && v.Type != gjson.Null {
-				bad = &problem{v.Index, fmt.Sprintf("item %d: \"passes\" must be true or false", number)}
+				fail(v, `item %d: "passes" must be true or false`, number)
 			}
 		case "priority":
 			item.Priority = priority(v)
+		case "description":
+			item.Description = v.String()
 		default:
-			if i := rank(s.title, key.Str); i >= 0 && i < titleRank {
-				titleRank, item.Title = i, v.String()
-			} else if i := rank(s.text, key.Str); i >= 0 && i < textRank {
-				textRank, item.Description = i, v.String()
+			if i := slices.Index(titles, key.Str); i >= 0 && i < best {
+				best, item.Title = i, v.String()
 			}
 		}
-		return bad == nil
+		return true
 	})
-	return item, bad
+	return item
 }
 
 // priority reads a number, "P0" to "P9", or a word.
