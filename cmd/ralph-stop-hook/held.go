@@ -23,7 +23,7 @@ import (
 // trusted records text as the ralph.json that holds, with all that is held to what
 // it is now. The list is held where checks say what its features are worth.
 func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.List) (config.Trust, error) {
-	t := config.NewTrust(filepath.Join(s.Dir, loopdir.ConfigFile), text, os.Getenv("PATH"))
+	t := config.NewTrust(text, os.Getenv("PATH"))
 	t.Env = map[string]string{}
 	for _, kv := range os.Environ() {
 		if name, value, _ := strings.Cut(kv, "="); proc.Decides(name) {

@@ -205,7 +205,7 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 		return silence, after, nil // nobody reads an answer to these
 	}
 	answer := wordsAnswer(l, d)
-	answer.Softly = l.config.Continue == config.ContinueContext || l.config.Continue == config.ContinueAuto && h.event.PromptID != ""
+	answer.AsContext = l.config.Continue == config.ContinueContext || l.config.Continue == config.ContinueAuto && h.event.PromptID != ""
 	return answer, after, nil
 }
 
@@ -298,7 +298,7 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		}
 		switch d.Verdict {
 		case decide.NeedReopen:
-			err := h.store.Unclaim(l.listPath(), d.Reopen)
+			err := h.store.Reopen(l.listPath(), d.Reopen)
 			h.store.Log(wordsLogReopen(h.begin, d.Reopen, err), nil)
 			more.Unwritten = err != nil
 			continue

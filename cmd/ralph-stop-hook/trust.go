@@ -57,7 +57,7 @@ func trustCommand() *cobra.Command {
 				fmt.Fprintf(w, "%s runs: %s\n", strings.ReplaceAll(command.Event, "-", "_"), plain.Line(command.String(), 1000))
 			}
 			for _, check := range c.Checks {
-				fmt.Fprintf(w, "check %s: %s\n", check.When, plain.Line(check.String(), 1000))
+				fmt.Fprintf(w, "check, when %s: %s\n", check.When, plain.Line(check.String(), 1000))
 			}
 			if before, err := s.Trust(); err == nil && before != nil {
 				if lost := s.List(path).Lost(before.Features); len(lost) > 0 {

@@ -12,7 +12,6 @@ import (
 // loop goes on under what was trusted whatever the agent does to the file.
 type Trust struct {
 	Schema int    `json:"schema"`
-	Path   string `json:"path"`   // absolute path of ralph.json
 	SHA256 string `json:"sha256"` // of Text
 	Text   string `json:"text"`
 
@@ -22,10 +21,10 @@ type Trust struct {
 	Files      map[string]string `json:"files,omitempty"`      // sha256 of files that commands or "protect" name, by path below the project
 }
 
-// NewTrust records text as the trusted content of the file at path, with the PATH
-// that its commands run with.
-func NewTrust(path string, text []byte, searchPath string) Trust {
-	return Trust{Schema: 1, Path: path, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
+// NewTrust records text as the ralph.json that is trusted, with the PATH that its
+// commands run with.
+func NewTrust(text []byte, searchPath string) Trust {
+	return Trust{Schema: 1, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
 }
 
 // ParseTrust reads trust.json.

@@ -205,9 +205,9 @@ func (l List) Passed() int {
 	return n
 }
 
-// Unclaim returns data, which Parse has read as l, with the items of these ids
+// Reopen returns data, which Parse has read as l, with the items of these ids
 // not passing any more, and every other byte as it was.
-func (l List) Unclaim(data []byte, ids []string) []byte {
+func (l List) Reopen(data []byte, ids []string) []byte {
 	return l.set(data, func(item Item) bool { return item.Passes && !slices.Contains(ids, item.ID) })
 }
 

@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestUnclaim(t *testing.T) {
+func TestReopen(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"\xef\xbb\xbf[\r\n\t{\"passes\" : true,\"id\":\"b\", \"n\": 1.0},\r\n{\"id\":\"a\",\"passes\":true}]", "\xef\xbb\xbf[\r\n\t{\"passes\" : false,\"id\":\"b\", \"n\": 1.0},\r\n{\"id\":\"a\",\"passes\":true}]"},
 		{`{"passes":true,"features":[{"id":"a","passes":true},{"id":"b","p\u0061sses":true}]}`, `{"passes":true,"features":[{"id":"a","passes":true},{"id":"b","p\u0061sses":false}]}`},
@@ -47,7 +47,7 @@ func TestUnclaim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(l.Unclaim([]byte(tc.in), []string{"c", "b"})); got != tc.want {
+		if got := string(l.Reopen([]byte(tc.in), []string{"c", "b"})); got != tc.want {
 			t.Errorf("%s\ngot  %s\nwant %s", tc.in, got, tc.want)
 		}
 	}
@@ -85,8 +85,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// FuzzUnclaim takes back every claim: none is left, and nothing else has changed.
-func FuzzUnclaim(f *testing.F) {
+// FuzzReopen takes back every claim: none is left, and nothing else has changed.
+func FuzzReopen(f *testing.F) {
 	f.Add(`[{"id":"a","passes":true,"x":"é"},{"passes":true}]`)
 	f.Add("\xef\xbb\xbf{\"features\":[{\"p\\u0061sses\":true}]}")
 	f.Fuzz(func(t *testing.T, in string) {
@@ -98,7 +98,7 @@ func FuzzUnclaim(f *testing.F) {
 		for _, item := range l.Items {
 			all = append(all, item.ID)
 		}
-		out := l.Unclaim([]byte(in), all)
+		out := l.Reopen([]byte(in), all)
 		after, err := Parse(out)
 		if err != nil || after.Passed() != 0 || len(after.Items) != len(l.Items) {
 			t.Fatalf("%q became %q: %v", in, out, err)

@@ -133,11 +133,11 @@ func (e *Event) background(tasks gjson.Result) {
 // Answer is what the hook tells the host. The zero Answer is silence, which
 // lets the turn end.
 type Answer struct {
-	Prompt  string // not empty: the turn goes on with this prompt
-	Softly  bool   // Prompt reaches the model once, as context, not as a problem
-	Message string // shown to the person
-	Context string // told to the model beside a prompt of the person's
-	End     bool   // the loop is over; said explicitly beside Message
+	Prompt    string // not empty: the turn goes on with this prompt
+	AsContext bool   // Prompt reaches the model once, as context, not as a problem
+	Message   string // shown to the person
+	Context   string // told to the model beside a prompt of the person's
+	End       bool   // the loop is over; said explicitly beside Message
 }
 
 // Encode returns the one JSON object to print, or nothing.
@@ -156,7 +156,7 @@ func (a Answer) Encode() []byte {
 		SystemMessage string    `json:"systemMessage,omitempty"`
 		Specific      *specific `json:"hookSpecificOutput,omitempty"`
 	}{Reason: a.Prompt, Continue: a.End, SystemMessage: a.Message}
-	if a.Prompt != "" && a.Softly {
+	if a.Prompt != "" && a.AsContext {
 		wire.Reason, wire.Specific = "", &specific{"Stop", a.Prompt}
 	} else if a.Prompt != "" {
 		// "approve" and "block" are the only legal values, so the key is

@@ -68,7 +68,7 @@ func TestEncode(t *testing.T) {
 	for want, a := range map[string]Answer{
 		"": {},
 		"{\"decision\":\"block\",\"reason\":\"a < b\",\"systemMessage\":\"m\"}\n":                                                 {Prompt: "a < b", Message: "m"},
-		"{\"systemMessage\":\"m\",\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"a\"}}\n":             {Prompt: "a", Softly: true, Message: "m"},
+		"{\"systemMessage\":\"m\",\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"a\"}}\n":             {Prompt: "a", AsContext: true, Message: "m"},
 		"{\"continue\":true,\"systemMessage\":\"over\"}\n":                                                                        {Message: "over", End: true},
 		"{\"systemMessage\":\"m\",\"hookSpecificOutput\":{\"hookEventName\":\"UserPromptSubmit\",\"additionalContext\":\"c\"}}\n": {Message: "m", Context: "c"},
 		"{\"systemMessage\":\"trouble\"}\n":                                                                                       {Message: "trouble"},

@@ -246,8 +246,8 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// TestUnclaim takes a claim back while somebody else edits the list.
-func TestUnclaim(t *testing.T) {
+// TestReopen takes a claim back while somebody else edits the list.
+func TestReopen(t *testing.T) {
 	l := newLoop(t)
 	path := filepath.Join(l.Dir, ListFile)
 	if err := os.WriteFile(path, []byte(`[{"id":"a","passes":true},{"id":"b","passes":true}]`), 0o640); err != nil {
@@ -264,7 +264,7 @@ func TestUnclaim(t *testing.T) {
 	}
 	defer unlock()
 	for _, id := range []string{"a", "b"} {
-		if err := s.Unclaim(path, []string{id}); err != nil {
+		if err := s.Reopen(path, []string{id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -288,7 +288,7 @@ func TestUnclaim(t *testing.T) {
 	if names, _ := filepath.Glob(filepath.Join(l.Dir, "."+ListFile+"*")); len(names) > 0 {
 		t.Errorf("left behind: %v", names)
 	}
-	if err := s.Unclaim(filepath.Join(filepath.Dir(l.Project), "x.json"), nil); err == nil {
+	if err := s.Reopen(filepath.Join(filepath.Dir(l.Project), "x.json"), nil); err == nil {
 		t.Error("a list outside the project was taken")
 	}
 }

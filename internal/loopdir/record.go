@@ -209,10 +209,10 @@ func (s *Store) listRoot(path string) (root *os.Root, rel string, err error) {
 	return nil, "", fmt.Errorf("the list %s is outside the project %s", path, s.Project)
 }
 
-// Unclaim makes the features of these ids not pass in the list at path, under the
+// Reopen makes the features of these ids not pass in the list at path, under the
 // lock. Before the first time the list is kept as list.bak. An agent may edit
 // the list meanwhile: then its bytes are edited.
-func (s *Store) Unclaim(path string, ids []string) error {
+func (s *Store) Reopen(path string, ids []string) error {
 	root, rel, err := s.listRoot(path)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (s *Store) Unclaim(path string, ids []string) error {
 		if err != nil {
 			return err
 		}
-		edited := list.Unclaim(data, ids)
+		edited := list.Reopen(data, ids)
 		if _, err := s.loop.Lstat(backupFile); errors.Is(err, fs.ErrNotExist) {
 			if err := replace(s.loop, backupFile, data, 0o600, true, nil); err != nil {
 				return err
