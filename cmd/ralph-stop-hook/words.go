@@ -179,7 +179,7 @@ func wordsEnd(l loaded, s decide.State, problem error) string {
 		return head + fmt.Sprintf("used up its %s; %s. 'ralph-stop-hook extend' gives it more.", plural(s.Iteration, "iteration"), so)
 	case decide.Deadline:
 		return head + fmt.Sprintf("its time is up, %s after it began; %s. 'ralph-stop-hook extend --deadline' gives it more.", s.EndedAt.Sub(s.StartedAt).Round(time.Second), so)
-	case decide.FeatureAttempts:
+	case decide.FeatureAttempts, decide.CheckFailures:
 		return head + fmt.Sprintf("%s; %s. 'ralph-stop-hook resume' gives it another try.", s.Needs, so)
 	case decide.NoToolUse:
 		return head + fmt.Sprintf("sent on %s, the agent used no tool that its transcript shows, and Claude Code would soon end the turn without telling anybody; %s. 'ralph-stop-hook resume' goes on.", plural(len(l.snap.State.Blocks), "time"), so)

@@ -5,7 +5,6 @@ package decide
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -500,9 +499,6 @@ const maxBlocks = 1000
 // end makes the ending.
 func (d Decision) end(s Snapshot, status Status, reason string) Decision {
 	d.Verdict = End
-	if reason == FeatureAttempts {
-		d.Next.Needs = fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(d.Next.Feature, 80), d.Next.Attempts)
-	}
 	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now
 	d.Next.Endings++
 	if !status.GoesOn() {

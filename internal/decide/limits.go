@@ -1,6 +1,11 @@
 package decide
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
 
 // Limits are ralph.json's limits; 0 is off where nothing else is said.
 type Limits struct {
@@ -118,9 +123,15 @@ func (d *Decision) limits(s Snapshot, next string) (end Decision, ok bool) {
 		}
 	}
 	if l := s.Limits.FeatureAttempts; l > 0 && s.List.Err == nil && next == d.Next.Feature && d.Next.Attempts >= l {
+		d.Next.Needs = fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(next, 80), d.Next.Attempts)
 		return d.end(s, ReachedLimit, FeatureAttempts), true
 	}
 	if l := s.Limits.CheckFailures; l > 0 && d.Next.CheckFailures >= l {
+		which := "a check"
+		if d.Failure != nil {
+			which = "the check " + plain.Line(d.Failure.Name, 80)
+		}
+		d.Next.Needs = fmt.Sprintf("%s failed at %d stops in a row", which, d.Next.CheckFailures)
 		return d.end(s, ReachedLimit, CheckFailures), true
 	}
 	if l := s.Limits.IterationsPerHour; l > 0 {
