@@ -114,7 +114,7 @@ func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exi
 		left := time.Until(r.deadline)
 		got := proc.Run(ctx, proc.Cmd{
 			Argv: c.Argv, Shell: c.Shell, Dir: r.Project, Env: r.env(feature), Timeout: min(c.Timeout, left), Output: checkOutput,
-			Guard: []string{self, "guard", "--"},
+			Guard: []string{self, "guard"},
 		})
 		return got.ExitCode, got.Output, got.Err
 	case c.FileExists != "":

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -8,15 +9,23 @@ import (
 )
 
 // Guard runs a program to its end and returns its exit status, -1 where it has
-// none. Standard input is the line to the process that started it: when that is
-// gone, however it went, the whole group of this process is killed.
-func Guard(argv []string) int {
+// none. Standard input has size bytes for the program, and is the line to the
+// process that started the guard: when that is gone, however it went, the whole
+// group of this process is killed.
+func Guard(size int, argv []string) int {
+	in := make([]byte, size)
+	if _, err := io.ReadFull(os.Stdin, in); err != nil {
+		return notStarted // nobody waits for it any more
+	}
 	go func() {
 		defer killGroup()
 		_, _ = io.Copy(io.Discard, os.Stdin) // the end of it is all that matters
 	}()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if size > 0 {
+		cmd.Stdin = bytes.NewReader(in)
+	}
 	err := cmd.Run()
 	if exit := (*exec.ExitError)(nil); err == nil || errors.As(err, &exit) {
 		return cmd.ProcessState.ExitCode()

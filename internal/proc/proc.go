@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"time"
 )
 
@@ -24,7 +26,7 @@ type Cmd struct {
 	Timeout time.Duration // must be set
 	Output  int           // how many bytes of its output to keep, the last ones
 	Stdout  io.Writer     // takes standard output; then only standard error is kept
-	Guard   []string      // a program that ends in Guard: it takes the group with it when this process is gone
+	Guard   []string      // a program that ends in Guard, whose next argument is the size of Stdin: it takes the group with it when this process is gone
 }
 
 // Result is how a subprocess ended.
@@ -51,7 +53,9 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Shell != "" {
 		c.Argv = shell
 	}
-	c.Argv = append(c.Guard[:len(c.Guard):len(c.Guard)], c.Argv...)
+	if c.Guard != nil {
+		c.Argv = slices.Concat(c.Guard, []string{strconv.Itoa(len(c.Stdin))}, c.Argv)
+	}
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	if c.Shell != "" {
 		shellLine(cmd, c.Shell)
@@ -73,6 +77,10 @@ func Run(ctx context.Context, c Cmd) Result {
 		defer hold.Close()
 		defer line.Close()
 		cmd.Stdin = line
+		go func() {
+			defer func() { _ = recover() }()
+			_, _ = hold.Write(c.Stdin) // to the guard's end, or ours
+		}()
 	}
 	g := group(cmd)
 	err := cmd.Start()

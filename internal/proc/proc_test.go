@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,8 @@ func TestRun(t *testing.T) {
 // TestMain lets this test be the guard that it starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "guard" {
-		os.Exit(Guard(os.Args[2:]))
+		size, _ := strconv.Atoi(os.Args[2])
+		os.Exit(Guard(size, os.Args[3:]))
 	}
 	os.Exit(m.Run())
 }
@@ -73,6 +75,12 @@ func TestGuard(t *testing.T) {
 		}
 		if time.Since(begin) > 10*time.Second {
 			t.Errorf("%s: waited for what it left", line)
+		}
+	}
+	for _, line := range []string{"wc -c", "true; echo 300000"} { // read whole, and not at all
+		r := Run(t.Context(), Cmd{Shell: line, Stdin: make([]byte, 300_000), Guard: guard, Timeout: time.Minute, Output: 100})
+		if got := strings.TrimSpace(string(r.Output)); got != "300000" || r.Err != nil {
+			t.Errorf("%s: %+v", line, r)
 		}
 	}
 	if r := Run(t.Context(), Cmd{Argv: []string{"/no/such/program"}, Guard: guard, Timeout: time.Minute, Output: 200}); r.ExitCode != notStarted || !strings.Contains(string(r.Output), "no such file") {

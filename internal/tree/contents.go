@@ -62,7 +62,7 @@ func Contents(ctx context.Context, dir, top string, except []string) string {
 // track, of every file where top is empty.
 func Files(ctx context.Context, dir, top string) (names []string, err error) {
 	if top != "" {
-		list := &head{limit: maxStatus}
+		list := &proc.Head{Limit: maxStatus}
 		// What .git and the user's own files ignore besides is not believed: it
 		// could hide what a check rests on.
 		c := proc.Git(dir, "ls-files", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore")

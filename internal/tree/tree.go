@@ -71,7 +71,7 @@ func git(ctx context.Context, dir, top, except string) (string, error) {
 		}()
 		diffErr = run(diff, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index", "--submodule=short")
 	})
-	sum, status := sha256.New(), &head{limit: maxStatus}
+	sum, status := sha256.New(), &proc.Head{Limit: maxStatus}
 	err := run(io.MultiWriter(sum, status), "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames")
 	second.Wait()
 	if err = errors.Join(err, diffErr); err != nil {
@@ -87,19 +87,6 @@ func git(ctx context.Context, dir, top, except string) (string, error) {
 		}
 	}
 	return hex.EncodeToString(diff.Sum(sum.Sum(nil))[:40]), nil
-}
-
-// head keeps the first bytes that are written.
-type head struct {
-	bytes.Buffer
-	limit int
-}
-
-func (h *head) Write(p []byte) (int, error) {
-	if h.Len() < h.limit {
-		h.Buffer.Write(p)
-	}
-	return len(p), nil
 }
 
 // walk is the fingerprint without git.
