@@ -35,14 +35,13 @@ type runner struct {
 	deadline time.Time // for all of them
 	contents string    // hash of the work tree as they find it
 	heard    func(decide.Receipt)
+	byDigest map[string]config.Check
 }
 
-// run runs checks side by side as far as ralph.json allows it. A person's cancel
-// ends them.
-func (r *runner) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
+// watched returns a context that is done when the time is up, or a person cancels.
+func (r *runner) watched(ctx context.Context) (context.Context, context.CancelFunc) {
 	passOnPipe()
 	ctx, cancel := context.WithDeadline(ctx, r.deadline)
-	defer cancel()
 	go func() {
 		defer func() { _ = recover() }()
 		for ctx.Err() == nil {
@@ -52,38 +51,71 @@ func (r *runner) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 			time.Sleep(cancelLook)
 		}
 	}()
+	return ctx, cancel
+}
+
+// run runs checks side by side as far as ralph.json allows it.
+func (r *runner) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
+	ctx, cancel := r.watched(ctx)
+	defer cancel()
 	results := make([]decide.Receipt, len(runs))
 	slots := make(chan struct{}, max(1, r.config.Parallel))
 	var all sync.WaitGroup
-	for i, run := range runs {
+	for _, same := range r.groups(runs) {
 		slots <- struct{}{}
 		all.Go(func() {
+			one := decide.Receipt{Exit: -1, At: time.Now().UTC(), Tree: r.contents, NotRun: true}
 			defer func() {
 				if p := recover(); p != nil {
-					results[i] = decide.Receipt{Feature: run.Feature, Check: run.Check.Digest, Name: run.Check.Name, Exit: -1, Tail: fmt.Sprintf("internal error: %v", p)}
+					one.Tail = fmt.Sprintf("internal error: %v", p)
+				}
+				for _, i := range same {
+					results[i] = one
+					results[i].Feature, results[i].Check, results[i].Name = runs[i].Feature, runs[i].Check.Digest, runs[i].Check.Name
+					if r.heard != nil {
+						r.heard(results[i])
+					}
 				}
 				<-slots
 			}()
-			results[i] = r.one(ctx, run)
-			if r.heard != nil {
-				r.heard(results[i])
-			}
+			r.one(ctx, runs[same[0]], &one)
 		})
 	}
 	all.Wait()
 	return results
 }
 
+// groups returns the places of runs, together where one run answers for several:
+// a command that many features of a list bring knows nothing of the feature.
+func (r *runner) groups(runs []decide.Run) (groups [][]int) {
+	r.byDigest = make(map[string]config.Check, len(r.config.Checks))
+	for _, c := range r.config.Checks {
+		r.byDigest[c.Digest] = c
+	}
+	own := map[string]int{}
+	for i, run := range runs {
+		c := r.byDigest[run.Check.Digest]
+		if at, is := own[c.Name]; is && c.Own {
+			groups[at] = append(groups[at], i)
+			continue
+		}
+		if c.Own {
+			own[c.Name] = len(groups)
+		}
+		groups = append(groups, []int{i})
+	}
+	return groups
+}
+
 // one runs one check.
-func (r *runner) one(ctx context.Context, run decide.Run) decide.Receipt {
+func (r *runner) one(ctx context.Context, run decide.Run, result *decide.Receipt) {
 	begin := time.Now()
-	result := decide.Receipt{Feature: run.Feature, Check: run.Check.Digest, Name: run.Check.Name, At: begin.UTC(), Tree: r.contents, Exit: -1}
-	output, err := []byte(nil), errors.New("ralph.json has no such check any more")
-	if i := slices.IndexFunc(r.config.Checks, func(c config.Check) bool { return c.Digest == run.Check.Digest }); i >= 0 {
-		result.Exit, output, err = r.holds(ctx, r.config.Checks[i], run.Feature)
+	output, err := []byte(nil), error(errNotRun("ralph.json has no such check any more"))
+	if c, is := r.byDigest[run.Check.Digest]; is {
+		result.Exit, output, err = r.holds(ctx, c, run.Feature)
 	}
 	sum := sha256.Sum256(output)
-	result.Output, result.Passed = hex.EncodeToString(sum[:]), err == nil
+	result.Output, result.Passed, result.NotRun = hex.EncodeToString(sum[:]), err == nil, errors.As(err, new(errNotRun))
 	result.DurationMS = time.Since(begin).Milliseconds()
 	outcome := "ok"
 	if err != nil {
@@ -91,41 +123,57 @@ func (r *runner) one(ctx context.Context, run decide.Run) decide.Receipt {
 		text := []rune(strings.TrimSpace(strings.TrimSpace(plain.Text(string(output), len(output))) + "\n" + outcome))
 		result.Tail = string(text[max(0, len(text)-checkTail):])
 	}
-	r.LogChecks(wordsLogCheck(result, outcome, output))
-	return result
+	r.LogChecks(wordsLogCheck(*result, run, outcome, output))
 }
+
+// errNotRun says why a check says nothing about the work.
+type errNotRun string
+
+func (e errNotRun) Error() string { return "not run: " + string(e) }
 
 // holds tells whether a check holds: err says why not.
 func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exit int, output []byte, err error) {
 	switch {
 	case c.Untrusted:
-		return -1, nil, errors.New("not run: nobody has trusted this command; a person has to run: ralph-stop-hook trust")
+		return -1, nil, errNotRun("nobody has trusted this command; a person has to run: ralph-stop-hook trust")
 	case ctx.Err() != nil:
-		return -1, nil, errors.New("not run: the time for checks is over")
-	case c.Runs() && !tame(feature):
-		return -1, nil, errors.New("not run: the feature's id has characters that are not handed to a command")
-	case c.Runs() && r.changedOf(c.Command) != "":
-		return -1, nil, fmt.Errorf("not run: %s is not what it was when it was trusted; a person has to look at it and run: ralph-stop-hook trust", r.changedOf(c.Command))
+		return -1, nil, errNotRun("the time for checks is over")
+	case c.Runs() && !c.Own && !tame(feature):
+		return -1, nil, errNotRun("the feature's id has characters that are not handed to a command")
 	case c.Runs():
-		self, err := os.Executable()
-		if err != nil {
-			return -1, nil, err
+		if path := r.changedOf(c.Command); path != "" {
+			return -1, nil, errNotRun(path + " is not what it was when it was trusted; a person has to look at it and run: ralph-stop-hook trust")
+		}
+		env := r.env()
+		if !c.Own {
+			env = append(env, "RALPH_FEATURE="+feature)
 		}
 		left := time.Until(r.deadline)
-		got := proc.Run(ctx, proc.Cmd{
-			Argv: c.Argv, Shell: c.Shell, Dir: r.Project, Env: r.env(feature), Timeout: min(c.Timeout, left), Output: checkOutput,
-			Guard: []string{self, "guard"},
-		})
+		got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
+		if got.TimedOut && left < c.Timeout {
+			got.Err = errNotRun(fmt.Sprintf("to its end: of the time for all checks %v were left for it", left.Round(time.Second)))
+		}
 		return got.ExitCode, got.Output, got.Err
 	case c.FileExists != "":
 		return condition(r.exists(c.FileExists))
 	case c.LastMessage:
 		if !c.Pattern.MatchString(r.message) {
-			return 1, nil, fmt.Errorf("the last message does not match %q", c.Pattern)
+			return 1, nil, fmt.Errorf("the last message does not match %q", c.Expression())
 		}
 		return 0, nil, nil
 	}
 	return condition(r.contains(c))
+}
+
+// command runs a command in the project under a guard, for as long as there is time.
+func (r *runner) command(ctx context.Context, c config.Command, run proc.Cmd) proc.Result {
+	self, err := os.Executable()
+	if err != nil {
+		return proc.Result{Err: err, ExitCode: -1}
+	}
+	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Project, []string{self, "guard"}
+	run.Timeout = min(c.Timeout, time.Until(r.deadline))
+	return proc.Run(ctx, run)
 }
 
 func condition(err error) (int, []byte, error) {
@@ -147,8 +195,12 @@ func (r *runner) exists(path string) error {
 
 func (r *runner) contains(c config.Check) error {
 	text, err := loopdir.ReadFile(r.Project, filepath.FromSlash(c.File), checkFile)
-	if err == nil && !c.Pattern.Match(text) {
-		err = fmt.Errorf("%s does not match %q", c.File, c.Pattern)
+	switch {
+	case err != nil:
+	case c.Lacks && c.Pattern.Match(text):
+		err = fmt.Errorf("%s matches %q", c.File, c.Expression())
+	case !c.Lacks && !c.Pattern.Match(text):
+		err = fmt.Errorf("%s does not match %q", c.File, c.Expression())
 	}
 	return err
 }
@@ -169,7 +221,7 @@ func tame(id string) bool {
 
 // env is the session's environment less its secrets, and with what decides what
 // programs load as it was when a person trusted the check. load has set PATH.
-func (r *runner) env(feature string) []string {
+func (r *runner) env() []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return secret(name) || r.config.Trusted && proc.Decides(name)
@@ -177,7 +229,7 @@ func (r *runner) env(feature string) []string {
 	for name, value := range r.config.Env {
 		env = append(env, name+"="+value)
 	}
-	return append(env, "RALPH_FEATURE="+feature)
+	return env
 }
 
 // contents is the hash of what checks prove something about: the list, all loops

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ import (
 
 // trusted records text as the ralph.json that holds, with all that is held to what
 // it is now. The list is held where checks say what its features are worth.
-func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.List) (config.Trust, error) {
+// The features' own checks are trusted with own only.
+func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.List, own bool) (config.Trust, error) {
 	t := config.NewTrust(text, os.Getenv("PATH"))
 	t.Env = map[string]string{}
 	for _, kv := range os.Environ() {
@@ -40,6 +42,10 @@ func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.Lis
 				return t, fmt.Errorf("%s: the check %s is for the feature %q, which the list does not have", loopdir.ConfigFile, plain.Line(check.Name, 80), plain.Line(id, 80))
 			}
 		}
+	}
+	if own {
+		checks, manual := ownChecks(list)
+		c.Checks, t.Manual, t.Own = append(c.Checks, checks...), manual, len(checks) > 0
 	}
 	if t.Files, err = heldFiles(ctx, s.Project, c); err != nil || len(c.Checks) == 0 {
 		return t, err
@@ -103,6 +109,9 @@ func (l loaded) changed() string {
 	for _, check := range l.config.Checks {
 		rests = append(rests, check.Words()...)
 	}
+	for _, e := range l.config.Active() {
+		rests = append(rests, e.Words()...)
+	}
 	return l.firstChanged(func(path string) bool {
 		return l.config.Protects(path) || slices.ContainsFunc(rests, func(word string) bool { return below(l.Project, word) == filepath.FromSlash(path) })
 	})
@@ -126,3 +135,29 @@ func (l loaded) firstChanged(matters func(path string) bool) string {
 	}
 	return ""
 }
+
+// ownChecks returns the checks that the features of a list bring, and those of
+// their commands that are none, since there is no such program.
+func ownChecks(list decide.List) (checks []config.Check, manual []string) {
+	for _, item := range list.Items {
+		found, _ := config.OwnChecks(item, func(command string) bool {
+			words := strings.Fields(command)
+			for strings.Contains(words[0], "=") && len(words) > 1 {
+				words = words[1:]
+			}
+			_, err := exec.LookPath(words[0])
+			if err == nil || strings.ContainsAny(words[0], "/~$") || slices.Contains(builtins, words[0]) {
+				return true
+			}
+			if !slices.Contains(manual, command) {
+				manual = append(manual, command)
+			}
+			return false
+		})
+		checks = append(checks, found...)
+	}
+	return checks, manual
+}
+
+// builtins are words of the shell that a command may begin with.
+var builtins = []string{"cd", ".", "source", "set", "export", "exec", "eval"}

@@ -285,13 +285,13 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		}
 		l.snap.Marked, l.snap.Tree = h.marked, more.Tree
 		l.snap.Results, l.snap.Contents, l.snap.Unwritten = more.Results, more.Contents, more.Unwritten
-		l.snap.Tampered = more.Tampered
+		l.snap.Tampered, l.snap.Answers = more.Tampered, more.Answers
 		if d = testOnlyDecide(l.snap); d.Verdict == decide.NeedTail {
 			l.look(h.event)
 			d = testOnlyDecide(l.snap)
 		}
 		// Before a check runs, and before its word is taken.
-		if d.Verdict == decide.NeedChecks || d.Verdict == decide.End && d.Next.Status == decide.Complete {
+		if d.Verdict == decide.NeedChecks || d.Verdict == decide.NeedAnswer || d.Verdict == decide.End && d.Next.Status == decide.Complete {
 			if more.Tampered = l.changed(); more.Tampered != "" {
 				continue
 			}
@@ -302,23 +302,28 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 			h.store.Log(wordsLogReopen(h.begin, d.Reopen, err), nil)
 			more.Unwritten = err != nil
 			continue
-		case decide.NeedTree, decide.NeedChecks:
+		case decide.NeedTree, decide.NeedChecks, decide.NeedAnswer:
 		default:
 			return l, d, nil
 		}
-		if err := h.markRunning(l, d.Runs); err != nil {
+		if err := h.markRunning(l, wordsRuns(l, d)); err != nil {
 			return l, d, err
 		}
 		h.release()
 		// Esc and the host's timeout end us in here: nobody waits for an
 		// answer any more, so nothing is committed either.
 		ctx, stop := terminated()
-		if d.Verdict == decide.NeedTree {
+		r := runner{loaded: l, message: h.event.LastMessage, deadline: h.checksDeadline(l)}
+		switch d.Verdict {
+		case decide.NeedTree:
 			more.Tree = tree.Fingerprint(ctx, h.store.Project, loopdir.RepoRoot(h.store.Project), treeExcept(h.store.Loop))
-		} else {
-			r := runner{loaded: l, message: h.event.LastMessage, deadline: h.checksDeadline(l), contents: contents(ctx, l)}
+		case decide.NeedChecks:
+			r.contents = contents(ctx, l)
 			more.Contents = cmp.Or(r.contents, "unknown")
 			more.Results = append(more.Results, r.run(ctx, d.Runs)...)
+		case decide.NeedAnswer:
+			more.Answers = append(more.Answers, make([]decide.Answer, d.Evaluator-len(more.Answers)+1)...)
+			more.Answers[d.Evaluator] = r.ask(ctx, l.config.Active()[d.Evaluator], newQuestion(ctx, l, d, h.event.LastMessage))
 		}
 		interrupted := ctx.Err() != nil
 		stop()
@@ -331,14 +336,14 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 
 // maxRounds bounds how often a decision is asked anew: each round answers one
 // thing, and a list that is written all the time could ask for more for ever.
-const maxRounds = 10
+const maxRounds = 30
 
 // markRunning lets status say what runs, and since when.
-func (h *hook) markRunning(l loaded, runs []decide.Run) error {
-	if len(runs) == 0 || l.snap.State.Schema == 0 {
+func (h *hook) markRunning(l loaded, what string) error {
+	if what == "" || l.snap.State.Schema == 0 {
 		return nil
 	}
-	l.snap.State.Running = &decide.Running{PID: os.Getpid(), Start: proc.Start(os.Getpid()), Since: time.Now().UTC(), What: wordsRuns(runs)}
+	l.snap.State.Running = &decide.Running{PID: os.Getpid(), Start: proc.Start(os.Getpid()), Since: time.Now().UTC(), What: what}
 	return h.store.SaveState(l.snap.State)
 }
 

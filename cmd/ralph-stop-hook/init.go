@@ -346,7 +346,7 @@ func (i *initialiser) write(files []loopFile) error {
 			if i.list == "" {
 				list = decide.List{} // an example, to be written over
 			}
-			record, err := trusted(context.Background(), s, []byte(f.text), list)
+			record, err := trusted(context.Background(), s, []byte(f.text), list, false)
 			if err != nil {
 				return err
 			}
@@ -400,6 +400,9 @@ func (i *initialiser) farewell() {
 	}
 	for _, command := range i.onComplete {
 		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))
+	}
+	if checks, _ := ownChecks(i.found); len(checks) > 0 {
+		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n  ralph-stop-hook trust %s\n", plural(len(checks), "check"), quoteArg(i.name))
 	}
 	prompt := i.show(filepath.Join(i.dir, loopdir.PromptFile))
 	if i.list == "" {

@@ -39,6 +39,9 @@ func nextCommand() *cobra.Command {
 			case decide.Continue:
 				fmt.Fprint(w, wordsPrompt(l, d))
 				return nil
+			case decide.NeedChecks, decide.NeedAnswer:
+				fmt.Fprintln(w, "that depends on the checks and evaluators, which a stop runs; 'ralph-stop-hook verify' runs the checks")
+				return nil
 			}
 			fmt.Fprintln(w, wordsAnswer(l, d).Message)
 			return nil

@@ -22,6 +22,7 @@ type loaded struct {
 	*loopdir.Store
 	snap   decide.Snapshot
 	config config.InForce
+	points map[string][]string // what features say that only a person can look at
 }
 
 // peek loads what it takes to know a bystander.
@@ -102,7 +103,17 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	if l.snap.List.Err == nil && len(l.config.Features) > 0 {
 		l.snap.Lost = l.snap.List.Lost(l.config.Features)
 	}
-	l.snap.Recheck = l.config.Recheck
+	if l.config.Own && l.snap.List.Err == nil {
+		l.points = l.config.AddOwn(l.snap.List.List, l.snap.Lost)
+		l.snap.Manual = map[string]bool{}
+		for id := range l.points {
+			l.snap.Manual[id] = true
+		}
+	}
+	for _, e := range l.config.Active() {
+		l.snap.Evaluators = append(l.snap.Evaluators, e.Evaluator)
+	}
+	l.snap.Recheck, l.snap.Promises = l.config.Recheck, l.config.Promises
 	for _, c := range l.config.Checks {
 		l.snap.Checks = append(l.snap.Checks, c.Check)
 	}

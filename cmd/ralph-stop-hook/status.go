@@ -114,6 +114,7 @@ type statusView struct {
 	MaxIterations int           `json:"maxIterations"`
 	Features      featureCounts `json:"features"`
 	Checks        int           `json:"checks"`      // how many there are
+	Manual        int           `json:"manual"`      // claimed features with points that only a person can look at
 	StaleProofs   int           `json:"staleProofs"` // features proven on other contents than now
 	Running       string        `json:"running"`     // checks that run now
 	Next          string        `json:"next"`        // the feature to work on
@@ -135,11 +136,12 @@ type statusView struct {
 // proof counts the proven features, as they are now.
 func (v *statusView) proof(l *loaded, state decide.State) int {
 	if v.Checks = len(l.snap.Checks); v.Checks == 0 || state.Status == decide.Complete {
+		v.Manual = state.Manual
 		return state.Proven
 	}
 	l.snap.Contents = contents(context.Background(), *l)
 	p := l.snap.Proof()
-	v.StaleProofs = p.Stale
+	v.StaleProofs, v.Manual = p.Stale, p.Manual
 	return p.Proven
 }
 
@@ -228,6 +230,9 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 		v.Notes = append(v.Notes, "unprotected: the record is in the loop folder, where an agent can write")
 	}
 	v.Notes = append(v.Notes, wordsConfigNotes(got.config)...)
+	if checks, _ := ownChecks(got.snap.List); len(checks) > 0 && !got.config.Own {
+		v.Notes = append(v.Notes, fmt.Sprintf("the list brings %s of its own, which nobody has trusted; to look at them and accept: ralph-stop-hook trust", plural(len(checks), "check")))
+	}
 	v.Status, v.ExitReason, v.Needs = state.Status, state.ExitReason, state.Needs
 	v.Iteration, v.MaxIterations = state.Iteration, state.Limit(got.snap.Limits)
 	v.Features, v.Session = counts(got.snap.List, v.proof(&got, state)), state.Session
@@ -293,7 +298,7 @@ func showLoop(w io.Writer, v statusView) {
 	}
 	fmt.Fprintln(w)
 	if v.MaxIterations > 0 {
-		features := strings.Replace(wordsProof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Checks), " features", "", 1)
+		features := strings.Replace(wordsProof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Manual, v.Checks), " features", "", 1)
 		if v.StaleProofs > 0 {
 			features += fmt.Sprintf(", %d of them on older files", v.StaleProofs)
 		}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -24,7 +25,7 @@ func trustCommand() *cobra.Command {
 	var yes, restore bool
 	cmd := &cobra.Command{
 		Use:   "trust [NAME]",
-		Short: "Accept a loop's ralph.json as it is now, with the commands in it",
+		Short: "Accept a loop's ralph.json and list as they are now, with the commands in them",
 		Args:  maxArgs(1),
 		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			if err := personOnly(); err != nil {
@@ -35,7 +36,7 @@ func trustCommand() *cobra.Command {
 				return err
 			}
 			if text == nil {
-				return fmt.Errorf("%s has no %s", s.Dir, loopdir.ConfigFile)
+				text = []byte("{}") // a list may bring checks of its own
 			}
 			c, err := config.Parse(text)
 			if err != nil {
@@ -49,7 +50,8 @@ func trustCommand() *cobra.Command {
 			if restore {
 				return restoreList(w, s, path)
 			}
-			record, err := trusted(context.Background(), s, text, s.List(path))
+			list := s.List(path)
+			record, err := trusted(context.Background(), s, text, list, true)
 			if err != nil {
 				return err
 			}
@@ -59,8 +61,14 @@ func trustCommand() *cobra.Command {
 			for _, check := range c.Checks {
 				fmt.Fprintf(w, "check, when %s: %s\n", check.When, plain.Line(check.String(), 1000))
 			}
+			for _, e := range c.Active() {
+				if e.Preset == "" {
+					fmt.Fprintf(w, "evaluator: %s\n", plain.Line(e.String(), 1000))
+				}
+			}
+			showOwn(w, list)
 			if before, err := s.Trust(); err == nil && before != nil {
-				if lost := s.List(path).Lost(before.Features); len(lost) > 0 {
+				if lost := list.Lost(before.Features); len(lost) > 0 {
 					fmt.Fprintf(w, "gone or reworded since: %s\n", plain.Line(strings.Join(lost, ", "), 1000))
 				}
 				for held, sum := range record.Files {
@@ -93,13 +101,41 @@ func trustCommand() *cobra.Command {
 			if err := s.SetTrust(record, path); err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s: this ralph.json is in force now\n", plain.Line(s.Name, 100))
+			fmt.Fprintf(w, "%s: this is in force now\n", plain.Line(s.Name, 100))
 			return nil
 		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&restore, "restore", false, "put the list back as it was trusted, with what passes in it now")
 	return cmd
+}
+
+// showOwn shows what the features of a list bring, each text once.
+func showOwn(w io.Writer, list decide.List) {
+	var order []string
+	times := map[string]int{}
+	show := func(text string) {
+		if times[text]++; times[text] == 1 {
+			order = append(order, text)
+		}
+	}
+	checks, none := ownChecks(list)
+	for _, c := range checks {
+		show("check of the list, when feature: " + c.Name)
+	}
+	for _, item := range list.Items {
+		_, manual := config.OwnChecks(item, func(command string) bool { return !slices.Contains(none, command) })
+		for _, point := range manual {
+			show("manual, so never run: " + point)
+		}
+	}
+	for _, text := range order {
+		of := ""
+		if times[text] > 1 {
+			of = fmt.Sprintf(" (of %d features)", times[text])
+		}
+		fmt.Fprintln(w, plain.Line(text, 1000)+of)
+	}
 }
 
 // restoreList writes the trusted list back.
@@ -143,7 +179,7 @@ func askTrust(w io.Writer) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return errors.New("there is no terminal to ask at; look at ralph.json and run it again with --yes")
 	}
-	fmt.Fprintf(w, "trust this ralph.json? [y/N] ")
+	fmt.Fprintf(w, "trust this? [y/N] ")
 	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("nothing was trusted; what held before holds")

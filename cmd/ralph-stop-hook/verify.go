@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +34,9 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 	l, err := load(s, hookio.Event{}, time.Now())
 	if err = errors.Join(err, l.snap.ConfigErr, l.snap.List.Err); err != nil {
 		return err
+	}
+	if len(l.snap.Lost) > 0 {
+		return fmt.Errorf("features are gone, or ask for something else than when they were trusted: %s; 'ralph-stop-hook trust --restore' puts them back", plain.Line(strings.Join(l.snap.Lost, ", "), 500))
 	}
 	for _, id := range ids {
 		if _, has := l.snap.List.Find(id); !has {
@@ -75,6 +80,13 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 		fmt.Fprintf(w, row, plain.Line(r.Name, 60), plain.Line(r.Feature, 60), wordsPassed(r), fmt.Sprintf("%.1f s", float64(r.DurationMS)/1000))
 		if !r.Passed {
 			failed++
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(l.points)) {
+		if len(ids) == 0 || slices.Contains(ids, id) {
+			for _, point := range l.points[id] {
+				fmt.Fprintf(w, row, plain.Line(point, 60), plain.Line(id, 60), "manual", "")
+			}
 		}
 	}
 	if failed == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -23,7 +24,9 @@ type Check struct {
 	FileExists  string         // slash-separated path below the project's root
 	File        string         // the file that Pattern is looked for in
 	Pattern     *regexp.Regexp // has to match File, or LastMessage
+	Lacks       bool           // Pattern must not match File
 	LastMessage bool           // Pattern has to match the agent's last message
+	Own         bool           // it is the feature's own, from the list
 	Untrusted   bool           // it is a command, and nobody has trusted it
 }
 
@@ -36,12 +39,20 @@ func (c Check) String() string {
 	case c.FileExists != "":
 		return "file_exists " + c.FileExists
 	case c.LastMessage:
-		return fmt.Sprintf("last_message %q", c.Pattern)
+		return fmt.Sprintf("last_message %q", c.Expression())
+	case c.Lacks:
+		return fmt.Sprintf("file_lacks %s %q", c.File, c.Expression())
 	case c.Pattern != nil:
-		return fmt.Sprintf("file_contains %s %q", c.File, c.Pattern)
+		return fmt.Sprintf("file_contains %s %q", c.File, c.Expression())
 	}
 	return c.Command.String()
 }
+
+// Expression is Pattern as a person wrote it.
+func (c Check) Expression() string { return strings.TrimPrefix(c.Pattern.String(), eachLine) }
+
+// eachLine makes ^ and $ match at each line.
+const eachLine = "(?m)"
 
 func (p *parser) checks(v gjson.Result) (checks []Check) {
 	if !v.IsArray() {
@@ -97,6 +108,9 @@ func (p *parser) check(v gjson.Result) Check {
 	if !c.Runs() && c.FileExists == "" && c.Pattern == nil {
 		p.fail(v, "the check is empty")
 	}
+	if p.err != nil {
+		return c
+	}
 	if c.When != decide.WhenFeature && len(c.Features) > 0 {
 		p.fail(v, `"features" goes with "when": "feature"`)
 	}
@@ -120,7 +134,7 @@ func (p *parser) local(v gjson.Result, key string) string {
 // pattern reads a regular expression, in which . matches no line break and ^
 // and $ match at each line.
 func (p *parser) pattern(v gjson.Result) *regexp.Regexp {
-	re, err := regexp.Compile("(?m)" + p.str(v, "pattern"))
+	re, err := regexp.Compile(eachLine + p.str(v, "pattern"))
 	if err != nil {
 		p.fail(v, "the pattern cannot be read: %v", err)
 	}

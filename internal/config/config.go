@@ -33,9 +33,11 @@ type Config struct {
 	WaitShells bool      // shells in the background are waited for too
 	Notifiers  []Command // in the order of the file
 	Checks     []Check   // in the order of the file
-	Protect    []string  // patterns of files that are held to what they were when ralph.json was trusted
-	Recheck    string    // decide.RecheckStale, the default, RecheckAll or RecheckNever
-	Parallel   int       // checks of one stop that may run side by side
+	Evaluators []Evaluator
+	Promises   []decide.Promise // beside our own
+	Protect    []string         // patterns of files that are held to what they were when ralph.json was trusted
+	Recheck    string           // decide.RecheckStale, the default, RecheckAll or RecheckNever
+	Parallel   int              // checks of one stop that may run side by side
 }
 
 // How the next prompt reaches the agent: as the reason of a block, or as
@@ -104,7 +106,9 @@ func Parse(data []byte) (Config, error) {
 				c.WaitShells = p.oneOf(kind, "wait_for", "subagent", "shell") == "shell" || c.WaitShells
 			}
 		},
-		"checks": func(v gjson.Result) { c.Checks = p.checks(v) },
+		"checks":   func(v gjson.Result) { c.Checks = p.checks(v) },
+		"evaluate": func(v gjson.Result) { c.Evaluators = p.evaluators(v) },
+		"promises": func(v gjson.Result) { c.Promises = p.promises(v) },
 		"protect": func(v gjson.Result) {
 			for _, pattern := range v.Array() {
 				c.Protect = append(c.Protect, p.str(pattern, "protect"))
@@ -122,6 +126,7 @@ func Parse(data []byte) (Config, error) {
 		"on_failure":    func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnFailure)...) },
 		"on_iteration":  func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnIteration)...) },
 	})
+	p.agree(root, c)
 	return c, p.err
 }
 
@@ -167,6 +172,11 @@ func (c Config) Commands() []Command {
 	for _, check := range c.Checks {
 		if check.Runs() {
 			all = append(all, check.Command)
+		}
+	}
+	for _, e := range c.Active() {
+		if e.Preset == "" {
+			all = append(all, e.Command)
 		}
 	}
 	return all

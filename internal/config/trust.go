@@ -18,6 +18,8 @@ type Trust struct {
 	SearchPath string            `json:"searchPath,omitempty"` // PATH that commands run with
 	Env        map[string]string `json:"env,omitempty"`        // variables that decide what programs load, as they were
 	Features   map[string]string `json:"features,omitempty"`   // identities of the list's features, by id
+	Own        bool              `json:"own,omitempty"`        // the features' own checks are trusted
+	Manual     []string          `json:"manual,omitempty"`     // what reads like a command in them, but names no program
 	Files      map[string]string `json:"files,omitempty"`      // sha256 of files that commands or "protect" name, by path below the project
 }
 
@@ -50,23 +52,20 @@ type InForce struct {
 	Changed   bool // ralph.json is not what was trusted; the trusted one holds
 	Untrusted int  // commands that do not run because nobody trusted them
 
-	SearchPath string            // PATH that commands run with; empty: the session's
-	Trusted    bool              // there is a record
-	Env        map[string]string // variables that decide what programs load
-	Files      map[string]string // sha256 of files that are held to it
-	Features   map[string]string // identities of features that are held to it
+	Trust        // what a person has trusted; zero where there is no record
+	Trusted bool // there is one
 }
 
 // Choose settles which configuration holds: the trusted one where there is a
 // record, else ralph.json without its commands. text is nil where there is no
 // ralph.json.
 func Choose(trust *Trust, text []byte) (InForce, error) {
+	if text == nil {
+		text = []byte("{}")
+	}
 	if trust != nil {
 		c, err := Parse([]byte(trust.Text))
-		return InForce{Config: c, Changed: text == nil || digest(text) != trust.SHA256, SearchPath: trust.SearchPath, Trusted: true, Env: trust.Env, Files: trust.Files, Features: trust.Features}, err
-	}
-	if text == nil {
-		return InForce{Config: Default()}, nil
+		return InForce{Config: c, Trust: *trust, Trusted: true, Changed: digest(text) != trust.SHA256}, err
 	}
 	c, err := Parse(text)
 	untrusted := len(c.Notifiers)
@@ -75,6 +74,12 @@ func Choose(trust *Trust, text []byte) (InForce, error) {
 		// It stays, and fails: a check that nobody trusts is no reason to believe.
 		if c.Checks[i].Runs() {
 			c.Checks[i].Untrusted = true
+			untrusted++
+		}
+	}
+	for i := range c.Evaluators {
+		if c.Evaluators[i].Preset == "" {
+			c.Evaluators[i].Untrusted = true
 			untrusted++
 		}
 	}

@@ -45,6 +45,7 @@ type Receipt struct {
 	Tree       string    `json:"tree"` // of the contents it was made on; empty where they could not be read
 
 	Passed bool   `json:"-"`
+	NotRun bool   `json:"-"` // it proves nothing, and disproves nothing
 	Tail   string `json:"-"` // of the output, where it failed
 }
 
@@ -52,12 +53,14 @@ type Receipt struct {
 type Proof struct {
 	Proven int // claimed features all of whose checks have passed
 	Stale  int // of those: on other contents than now
+	Manual int // claimed features that say something only a person can look at
 }
 
 // evidence is what is known of the claims: stored receipts, and the results of
-// this stop's checks, by check and feature.
+// this stop's checks, by check and feature; and whether a feature is claimed.
 type evidence struct {
 	stored, now map[[2]string]Receipt
+	claimed     map[string]bool
 }
 
 func (s Snapshot) evidence() evidence {
@@ -68,7 +71,11 @@ func (s Snapshot) evidence() evidence {
 		}
 		return m
 	}
-	return evidence{index(s.Receipts), index(s.Results)}
+	e := evidence{index(s.Receipts), index(s.Results), make(map[string]bool, len(s.List.Items))}
+	for _, item := range s.List.Items {
+		e.claimed[item.ID] = item.Passes
+	}
+	return e
 }
 
 // last returns the newest receipt of a check, one that did not pass where there
@@ -82,9 +89,12 @@ func (e evidence) last(c Check, feature string) Receipt {
 }
 
 // due returns the checks of when that need says have to be run.
-func (s Snapshot) due(when string, need func(key [2]string) bool) (runs []Run) {
+func (s Snapshot) due(e evidence, when string, need func(key [2]string) bool) (runs []Run) {
 	for _, c := range s.Checks {
-		for _, id := range s.subjects(c, when) {
+		if c.When != when {
+			continue
+		}
+		for _, id := range s.subjects(e, c) {
 			if need([2]string{c.Digest, id}) {
 				runs = append(runs, Run{c, id})
 			}
@@ -100,80 +110,37 @@ func (c Check) Covers(id string) bool {
 	return len(c.Features) == 0 || slices.Contains(c.Features, id)
 }
 
-// subjects are the features a check of when has to hold for now; the empty one
-// is the whole tree.
-func (s Snapshot) subjects(c Check, when string) (ids []string) {
-	switch {
-	case c.When != when:
-		return nil
-	case when != WhenFeature:
+// subjects are the claimed features that a check has to hold for now; the empty
+// one is the whole tree.
+func (s Snapshot) subjects(e evidence, c Check) (ids []string) {
+	if c.When != WhenFeature {
 		return []string{""}
 	}
+	for _, id := range c.Features {
+		if e.claimed[id] {
+			ids = append(ids, id)
+		}
+	}
 	for _, item := range s.List.Items {
-		if item.Passes && c.Covers(item.ID) {
+		if item.Passes && len(c.Features) == 0 {
 			ids = append(ids, item.ID)
 		}
 	}
 	return ids
 }
 
-// evaluate asks for the checks that are due, and for the reopening of features
-// whose claim failed. With ok the verdict is made; else a feature is to be worked
-// on, which d.Failure names if it is one that failed.
-func (d *Decision) evaluate(s Snapshot) (_ Decision, ok bool) {
-	e := s.evidence()
-	lacks := func(m map[[2]string]Receipt) func([2]string) bool {
-		return func(key [2]string) bool { _, has := m[key]; return !has }
-	}
-	unknown := func(key [2]string) bool { return lacks(e.stored)(key) && lacks(e.now)(key) }
-	_, open := s.List.Next()
-	runs := append(s.due(WhenFeature, unknown), s.due(WhenIteration, lacks(e.now))...)
-	if len(runs) == 0 && !open && !slices.ContainsFunc(s.Results, failed) {
-		stale := func(key [2]string) bool {
-			r, has := e.stored[key]
-			return has && lacks(e.now)(key) && (s.Recheck == RecheckAll || s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents))
-		}
-		if s.Contents == "" && len(e.stored) > 0 && s.Recheck == RecheckStale {
-			return Decision{Verdict: NeedChecks}, true
-		}
-		runs = append(s.due(WhenFeature, stale), s.due(WhenComplete, lacks(e.now))...)
-	}
-	if len(runs) > 0 {
-		return Decision{Verdict: NeedChecks, Runs: runs}, true
-	}
-	var reopen []string
-	for _, r := range s.Results {
-		if item, has := s.List.Find(r.Feature); !r.Passed && has && item.Passes && !slices.Contains(reopen, r.Feature) {
-			reopen = append(reopen, r.Feature)
-		}
-	}
-	if len(reopen) > 0 && !s.Unwritten {
-		return Decision{Verdict: NeedReopen, Reopen: reopen}, true
-	}
-	d.Next.Proven = s.Proof().Proven
-	if i := slices.IndexFunc(s.Results, failed); i >= 0 {
-		d.Failure = &s.Results[i]
-		d.Next.CheckFailures++
-		return Decision{}, false
-	}
-	if len(s.Results) > 0 {
-		d.Next.CheckFailures = 0
-	}
-	if open {
-		return Decision{}, false
-	}
-	if slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature }) {
-		d.Next.Proven = len(s.List.Items) // by the checks of the whole tree
-	}
-	return d.end(s, Complete, AllFeaturesPass), true
-}
-
 // Kept returns the receipts to store: of features that are still claimed, by
 // checks that there still are.
 func (s Snapshot) Kept() (kept []Receipt) {
+	if len(s.Checks) == 0 {
+		return nil
+	}
 	e := s.evidence()
 	for _, c := range s.Checks {
-		for _, id := range s.subjects(c, WhenFeature) {
+		if c.When != WhenFeature {
+			continue
+		}
+		for _, id := range s.subjects(e, c) {
 			if r := e.last(c, id); r.Passed {
 				kept = append(kept, r)
 			}
@@ -185,24 +152,30 @@ func (s Snapshot) Kept() (kept []Receipt) {
 // Proof counts the claims that are proven.
 func (s Snapshot) Proof() (p Proof) {
 	e := s.evidence()
-	for _, item := range s.List.Items {
-		proven, stale := 0, false
-		for _, c := range s.Checks {
-			if c.When != WhenFeature || !c.Covers(item.ID) {
-				continue
-			}
-			r := e.last(c, item.ID)
-			if proven++; !r.Passed || !item.Passes {
-				proven = 0
-				break
-			}
-			stale = stale || s.Contents != "" && r.Tree != s.Contents
+	type sum struct{ lacking, stale bool }
+	sums := map[string]sum{} // of the claimed features that have checks
+	for _, c := range s.Checks {
+		if c.When != WhenFeature {
+			continue
 		}
-		if proven > 0 {
+		for _, id := range s.subjects(e, c) {
+			r, of := e.last(c, id), sums[id]
+			of.lacking = of.lacking || !r.Passed
+			of.stale = of.stale || s.Contents != "" && r.Tree != s.Contents
+			sums[id] = of
+		}
+	}
+	for _, of := range sums {
+		if !of.lacking {
 			p.Proven++
-			if stale {
+			if of.stale {
 				p.Stale++
 			}
+		}
+	}
+	for id := range s.Manual {
+		if e.claimed[id] {
+			p.Manual++
 		}
 	}
 	return p

@@ -32,6 +32,7 @@ const (
 	NeedTail Verdict = "tail"     // ask again with Snapshot.Tail
 
 	NeedChecks Verdict = "checks" // ask again with the Results of Decision.Runs, and Contents
+	NeedAnswer Verdict = "answer" // ask again with the answer of Decision.Evaluator in Answers
 	NeedReopen Verdict = "reopen" // ask again when Decision.Reopen do not pass in the list any more
 )
 
@@ -101,12 +102,17 @@ type Snapshot struct {
 	Limits       Limits
 	Tree         string // fingerprint of the work tree; only looked at after NeedTree
 
+	Promises   []Promise   // by which an agent says how the loop stands, beside our own
+	Evaluators []Evaluator // none: the default
+	Answers    []Answer    // of those that are commands, by their place; only looked at after NeedAnswer
+
 	Checks    []Check
-	Recheck   string    // RecheckStale, RecheckAll or RecheckNever
-	Receipts  []Receipt // stored ones
-	Results   []Receipt // of this stop's checks
-	Contents  string    // of the work tree, as the checks find it; only looked at after NeedChecks
-	Unwritten bool      // the list could not be written, so nothing is reopened
+	Manual    map[string]bool // features with points that only a person can look at
+	Recheck   string          // RecheckStale, RecheckAll or RecheckNever
+	Receipts  []Receipt       // stored ones
+	Results   []Receipt       // of this stop's checks
+	Contents  string          // of the work tree, as the checks find it; only looked at after NeedChecks
+	Unwritten bool            // the list could not be written, so nothing is reopened
 
 	Now time.Time
 }
@@ -114,21 +120,24 @@ type Snapshot struct {
 // Decision is what is to be done. Next is the record to commit before anything
 // is printed; it is meaningless for Pass, Tell and where more is needed.
 type Decision struct {
-	Verdict  Verdict
-	Next     State
-	Limit    int           // iterations in force
-	Feature  features.Item // to work on; zero where the list is broken
-	Problem  error         // what is wrong with the list or ralph.json
-	Unshown  error         // why progress.txt does not show Next, which is committed
-	From     State         // the record before
-	Raised   int           // Max Iterations that the header asked for and does not get
-	Refusal  string        // Tell: the reason, as of an ending, why the loop does not go on here and now
-	Runs     []Run         // NeedChecks: which
-	Promised bool          // the agent said that all is complete
-	Lost     []string      // features that the agent has to put back
-	Reopen   []string      // NeedReopen: the features whose claim failed
-	Failure  *Receipt      // the check that failed, of Feature or of the whole tree
-	Rival    bool          // something else blocks this session's stops too, which nobody has been told
+	Verdict   Verdict
+	Next      State
+	Limit     int           // iterations in force
+	Feature   features.Item // to work on; zero where the list is broken
+	Problem   error         // what is wrong with the list or ralph.json
+	Unshown   error         // why progress.txt does not show Next, which is committed
+	From      State         // the record before
+	Raised    int           // Max Iterations that the header asked for and does not get
+	Refusal   string        // Tell: the reason, as of an ending, why the loop does not go on here and now
+	Runs      []Run         // NeedChecks: which
+	Evaluator int           // NeedAnswer: which
+	Promised  bool          // the agent said that all is complete
+	Answer    *Answer       // the last of an evaluator's that counts, where the loop goes on
+	By        string        // the evaluator's name
+	Lost      []string      // features that the agent has to put back
+	Reopen    []string      // NeedReopen: the features whose claim failed
+	Failure   *Receipt      // the check that failed, of Feature or of the whole tree
+	Rival     bool          // something else blocks this session's stops too, which nobody has been told
 }
 
 // Bystander tells whether the event is none of the loop's business. It looks at
@@ -231,11 +240,15 @@ func decide(s Snapshot) Decision {
 		return d.end(s, Failed, ListInvalid)
 	}
 	d.Problem = s.List.Err
-	status, reason, why := promise(s.Message)
-	d.Promised = status == Complete // a claim, no more
-	if status != "" && !d.Promised {
+	switch status, why := s.promise(); status {
+	case Complete:
+		d.Promised = true // a claim, no more
+	case Blocked:
 		d.Next.Needs = plain.Line(why, 500)
-		return d.end(s, status, reason)
+		return d.end(s, status, PromiseBlocked)
+	case Escalated:
+		d.Next.Needs = plain.Line(why, 500)
+		return d.end(s, status, PromiseEscalate)
 	}
 	if d.Next.Late(s.Limits, s.Now) {
 		return d.end(s, ReachedLimit, Deadline)

@@ -3,6 +3,7 @@ package decide
 import (
 	"errors"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +54,9 @@ var (
 	ofAll     = Check{Name: "c", Digest: "c", When: WhenComplete}
 	ofEach    = Check{Name: "i", Digest: "i", When: WhenIteration}
 )
+
+// Evaluators of a table's rows.
+var byDefault, byCommand = Evaluator{Preset: EvaluateDefault}, Evaluator{Name: "review"}
 
 // receipt is of a check that passed on the tree "now", or on another.
 func receipt(check, feature, tree string) Receipt {
@@ -269,6 +273,61 @@ func TestDecide(t *testing.T) {
 		{"it was reopened", func(s *Snapshot) {
 			s.List, s.Checks, s.Results = list(".x."), []Check{ofFeature}, []Receipt{failure("f", "a"), receipt("f", "b", "now")}
 		}, "continue 5 a failed f"},
+		{"a check that did not run disproves nothing", func(s *Snapshot) {
+			s.Checks, s.Results = []Check{ofFeature}, []Receipt{{Check: "f", Feature: "a", Name: "f", NotRun: true}, receipt("f", "b", "now")}
+		}, "continue 5 a failed f"},
+		{"checks of one feature each", func(s *Snapshot) {
+			s.List, s.Checks = list("x.x"), []Check{{Digest: "1", When: WhenFeature, Features: []string{"c"}}, {Digest: "2", When: WhenFeature, Features: []string{"b", "a"}}}
+		}, "checks 1:c 2:a"},
+
+		// Evaluators.
+		{"the default, among others", func(s *Snapshot) { s.Evaluators = []Evaluator{byCommand, byDefault} }, "answer 0"},
+		{"complete, whoever stands behind it", func(s *Snapshot) {
+			s.List, s.Evaluators = list("xxx"), []Evaluator{byDefault, byCommand}
+		}, "end COMPLETE all_features_pass"},
+		{"a command is asked in its place", func(s *Snapshot) { s.Evaluators = []Evaluator{byDefault, byCommand} }, "answer 1"},
+		{"the second of two", func(s *Snapshot) {
+			s.Evaluators, s.Answers = []Evaluator{byCommand, byCommand}, []Answer{{Action: AnswerContinue}}
+		}, "answer 1"},
+		{"it says complete, with features open", func(s *Snapshot) {
+			s.Evaluators, s.Answers = []Evaluator{byCommand}, []Answer{{Action: AnswerComplete}}
+		}, "continue 5 c answer complete"},
+		{"it says complete, and all is claimed", func(s *Snapshot) {
+			s.List, s.Evaluators, s.Answers = list("xxx"), []Evaluator{byCommand}, []Answer{{Action: AnswerComplete}}
+		}, "end COMPLETE all_features_pass"},
+		{"it says complete, and a check fails", func(s *Snapshot) {
+			s.List, s.Evaluators, s.Answers = list("xxx"), []Evaluator{byCommand}, []Answer{{Action: AnswerComplete}}
+			s.Checks, s.Results = []Check{ofAll}, []Receipt{failure("c", "")}
+		}, "continue 5  failed c answer complete"},
+		{"it wants more, and all is claimed", func(s *Snapshot) {
+			s.List, s.Evaluators, s.Answers = list("xxx"), []Evaluator{byCommand}, []Answer{{Action: AnswerContinue}}
+		}, "continue 5  answer continue"},
+		{"it escalates", func(s *Snapshot) {
+			s.Evaluators, s.Answers = []Evaluator{byCommand}, []Answer{{Action: AnswerEscalate, Reason: "why"}}
+		}, "end ESCALATED evaluator"},
+		{"the last prompt counts", func(s *Snapshot) {
+			s.Evaluators, s.Answers = []Evaluator{byCommand, byCommand}, []Answer{{Action: AnswerContinue, Prompt: "one"}, {Action: AnswerContinue}}
+		}, "continue 5 c answer continue one"},
+		{"limits hold whoever is asked", func(s *Snapshot) {
+			s.Evaluators, s.Answers, s.State.Iteration = []Evaluator{byCommand}, []Answer{{Action: AnswerContinue}}, 15
+		}, "end REACHED_LIMIT max_iterations"},
+		{"a promise to be blocked, whoever is asked", func(s *Snapshot) {
+			s.Evaluators, s.Message = []Evaluator{byCommand}, "<promise>BLOCKED: why</promise>"
+		}, "end BLOCKED promise_blocked"},
+		{"the checks alone, before all is claimed", func(s *Snapshot) {
+			s.Evaluators, s.Checks = []Evaluator{{Preset: EvaluateValidation}}, []Check{ofAll}
+		}, "checks c:"},
+		{"they hold", func(s *Snapshot) {
+			s.Evaluators, s.Checks, s.Results = []Evaluator{{Preset: EvaluateValidation}}, []Check{ofAll}, []Receipt{receipt("c", "", "now")}
+		}, "end COMPLETE all_checks_pass"},
+		{"they fail, which is early", func(s *Snapshot) {
+			s.Evaluators, s.Checks, s.Results = []Evaluator{{Preset: EvaluateValidation}}, []Check{ofAll}, []Receipt{failure("c", "")}
+			s.State.CheckFailures, s.Limits.CheckFailures = 1, 2
+		}, "continue 5 c failed c"},
+		{"the agent's word alone", func(s *Snapshot) {
+			s.Evaluators, s.Message = []Evaluator{{Preset: EvaluatePromise}}, "<promise>COMPLETE</promise>"
+		}, "end COMPLETE promise"},
+		{"not given", func(s *Snapshot) { s.List, s.Evaluators = list("xxx"), []Evaluator{{Preset: EvaluatePromise}} }, "continue 5 "},
 		{"at each stop", func(s *Snapshot) { s.Checks = []Check{ofEach} }, "checks i:"},
 		{"at each stop, failed", func(s *Snapshot) { s.Checks, s.Results = []Check{ofEach}, []Receipt{failure("i", "")} }, "continue 5 c failed i"},
 		{"not before all are claimed", func(s *Snapshot) { s.Checks = []Check{ofAll} }, "continue 5 c"},
@@ -435,6 +494,11 @@ func TestDecide(t *testing.T) {
 				if d.Failure != nil {
 					got += " failed " + d.Failure.Name
 				}
+				if a := d.Answer; a != nil {
+					got += strings.TrimRight(" answer "+a.Action+" "+a.Prompt, " ")
+				}
+			case NeedAnswer:
+				got += " " + strconv.Itoa(d.Evaluator)
 			case NeedChecks:
 				for _, run := range d.Runs {
 					got += " " + run.Check.Digest + ":" + run.Feature
@@ -451,7 +515,7 @@ func TestDecide(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
-			if d.Verdict != Pass && d.Verdict != NeedTree && d.Verdict != NeedTail && d.Verdict != NeedChecks && d.Verdict != NeedReopen && d.Verdict != Tell && d.Next.Header != Face(d.Next, d.Limit) {
+			if d.Verdict != Pass && d.Verdict != NeedTree && d.Verdict != NeedTail && d.Verdict != NeedChecks && d.Verdict != NeedReopen && d.Verdict != NeedAnswer && d.Verdict != Tell && d.Next.Header != Face(d.Next, d.Limit) {
 				t.Errorf("header %+v", d.Next.Header)
 			}
 		})
@@ -493,6 +557,7 @@ func TestDecideKeepsCount(t *testing.T) {
 }
 
 func TestPromise(t *testing.T) {
+	own := []Promise{{Complete, regexp.MustCompile(`^(?:ALL DONE)$`)}, {Escalated, regexp.MustCompile(`^(?:HELP: (.*))$`)}}
 	for message, want := range map[string]string{
 		"<promise>BLOCKED: why</promise>":               "BLOCKED why",
 		"text\n\n<promise>BLOCKED</promise>  \r\n\n":    "BLOCKED ",
@@ -511,8 +576,21 @@ func TestPromise(t *testing.T) {
 		"EXIT_SIGNAL: false":                  " ",
 		"```\nEXIT_SIGNAL: true":              " ",
 		"<promise>blocked</promise>":          " ",
+
+		"~~~\ncode\n~~~\n<promise>BLOCKED: x</promise>":      "BLOCKED x",
+		"````\n```\n````\n<promise>BLOCKED: x</promise>":     "BLOCKED x",
+		"````\n```\n<promise>BLOCKED: x</promise>":           " ",
+		"```\n~~~\n<promise>BLOCKED: x</promise>":            " ",
+		"```sh\ncode\n``` x\n<promise>BLOCKED: x</promise>":  " ",
+		"```a`b``` is code\n<promise>BLOCKED: x</promise>":   "BLOCKED x",
+		"> you wrote:\n<promise>BLOCKED: x</promise>":        " ",
+		"> you wrote\nthe words\n<promise>BLOCKED</promise>": " ",
+		"> you wrote\n\n<promise>BLOCKED: x</promise>":       "BLOCKED x",
+		"Should I say <promise>COMPLETE</promise>?":          " ",
+		"\"<promise>COMPLETE</promise>\"":                    " ",
+		"ALL DONE":                                           "COMPLETE ", "HELP: the key": "ESCALATED the key", "not ALL DONE": " ", "```\nALL DONE": " ",
 	} {
-		status, _, why := promise(message)
+		status, why := Snapshot{Message: message, Promises: own}.promise()
 		if got := string(status) + " " + why; got != want {
 			t.Errorf("promise(%q) = %q, want %q", message, got, want)
 		}

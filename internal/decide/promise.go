@@ -1,36 +1,70 @@
 package decide
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// Promise is a line of the person's own by which the agent says how the loop
+// stands.
+type Promise struct {
+	Status  Status         // Complete, Blocked or Escalated
+	Pattern *regexp.Regexp // matches the whole line only; its first group is the reason
+}
 
 // promise reads what the agent said of the whole loop in its last message:
-// <promise>BLOCKED: why</promise> or ESCALATE. It counts only as the last line
-// that is not empty, whole, and outside a code fence or quotation, so that
-// talking about the words is not saying them.
-func promise(message string) (status Status, reason, why string) {
-	lines := strings.Split(strings.TrimRight(message, " \t\r\n"), "\n")
-	fences := 0
-	for _, l := range lines {
-		if l = strings.TrimSpace(l); strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~") {
-			fences++
+// <promise>COMPLETE</promise>, or BLOCKED: why, or ESCALATE. It counts only as the
+// last line that is not empty, whole, and outside a code fence or quotation, so
+// that talking about the words is not saying them.
+func (s Snapshot) promise() (status Status, why string) {
+	lines := strings.Split(strings.TrimRight(s.Message, " \t\r\n"), "\n")
+	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
+	if shown(lines[:len(lines)-1]) {
+		return "", ""
+	}
+	for _, p := range s.Promises {
+		if found := p.Pattern.FindStringSubmatch(last); found != nil {
+			return p.Status, strings.TrimSpace(strings.Join(found[1:min(2, len(found))], ""))
 		}
 	}
-	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
-	if fences%2 == 0 && (last == "RALPH_STATUS: COMPLETE" || last == "EXIT_SIGNAL: true") {
-		return Complete, "", "" // as other loops have it
+	if last == "RALPH_STATUS: COMPLETE" || last == "EXIT_SIGNAL: true" {
+		return Complete, "" // as other loops have it
 	}
 	body, opened := strings.CutPrefix(last, "<promise>")
 	body, closed := strings.CutSuffix(body, "</promise>")
-	if !opened || !closed || fences%2 == 1 {
-		return "", "", ""
+	if !opened || !closed {
+		return "", ""
 	}
 	word, why, _ := strings.Cut(body, ":")
 	switch strings.TrimSpace(word) {
 	case "COMPLETE":
-		return Complete, "", ""
+		return Complete, ""
 	case "BLOCKED":
-		return Blocked, PromiseBlocked, strings.TrimSpace(why)
+		return Blocked, strings.TrimSpace(why)
 	case "ESCALATE":
-		return Escalated, PromiseEscalate, strings.TrimSpace(why)
+		return Escalated, strings.TrimSpace(why)
 	}
-	return "", "", ""
+	return "", ""
+}
+
+// shown tells whether the line behind these is in a code fence, or goes on a
+// quotation, as CommonMark has it.
+func shown(lines []string) bool {
+	fence, quoted := "", false
+	for _, l := range lines {
+		l = strings.TrimSpace(l)
+		mark := l[:len(l)-len(strings.TrimLeft(l, "`"))]
+		if mark == "" {
+			mark = l[:len(l)-len(strings.TrimLeft(l, "~"))]
+		}
+		switch {
+		case fence != "" && mark == l && strings.HasPrefix(mark, fence):
+			fence = ""
+		case fence == "" && len(mark) >= 3 && !(mark[0] == '`' && strings.Contains(l[len(mark):], "`")):
+			fence, quoted = mark, false
+		default:
+			quoted = l != "" && (quoted || strings.HasPrefix(l, ">"))
+		}
+	}
+	return fence != "" || quoted
 }

@@ -29,6 +29,9 @@ const (
 // Exit reasons, as notifiers get them.
 const (
 	AllFeaturesPass    = "all_features_pass"
+	AllChecksPass      = "all_checks_pass" // with features open, where ralph.json asks the checks alone
+	ByPromise          = "promise"
+	ByEvaluator        = "evaluator"
 	MaxIterations      = "max_iterations"
 	Deadline           = "deadline"
 	FeatureAttempts    = "feature_attempts"
@@ -129,6 +132,7 @@ type State struct {
 	WaitingFor   string    `json:"waitingFor,omitempty"`  // what, at the last stop
 
 	Proven        int      `json:"proven,omitempty"`        // claimed features that were proven at the last stop
+	Manual        int      `json:"manual,omitempty"`        // claimed features with points that only a person can look at
 	CheckFailures int      `json:"checkFailures,omitempty"` // stops in a row at which a check failed
 	Warned        bool     `json:"warned,omitempty"`        // the agent was told to put features back
 	Running       *Running `json:"running,omitempty"`       // checks, since a stop that has not ended

@@ -85,9 +85,10 @@ func (s *Store) Trust() (*config.Trust, error) {
 	return &t, nil
 }
 
-// SetTrust records what a person has trusted, and keeps the list at path as it is.
+// SetTrust records what a person has trusted, and keeps the list at path as it is;
+// without a path the one that is kept stays.
 func (s *Store) SetTrust(t config.Trust, path string) error {
-	if len(t.Features) > 0 {
+	if len(t.Features) > 0 && path != "" {
 		list, err := s.readList(path)
 		if errors.Is(err, fs.ErrNotExist) { // not written yet
 			list, err = nil, nil

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+const (
+	maxAnswer = 64 << 10 // bytes of an evaluator's answer
+	maxReason = 500      // characters of its reason; its prompt has those of ours
+)
+
+// question is what an evaluator gets on standard input.
+type question struct {
+	TaskID            string         `json:"taskId"` // the loop's name
+	Iteration         int            `json:"iteration"`
+	ExecutionPhase    string         `json:"executionPhase"` // working, while features are open; else complete
+	FilesModified     []string       `json:"filesModified"`  // since the last stop or prompt
+	ValidationResults []validation   `json:"validationResults"`
+	Promises          []promiseFound `json:"completionPromises"`
+	AgentOutput       string         `json:"agentOutput"` // its last message
+	Features          featureCounts  `json:"features"`
+}
+
+// validation is the result of a check, of this stop or one that still counts.
+type validation struct {
+	RuleName string `json:"ruleName"`
+	Passed   bool   `json:"passed"`
+	Message  string `json:"message"`
+}
+
+type promiseFound struct {
+	Type     string `json:"type"`
+	Detected bool   `json:"detected"`
+	Content  string `json:"content"`
+}
+
+// newQuestion tells what a decision knows. The promises that end a loop outright
+// are never found here.
+func newQuestion(ctx context.Context, l loaded, d decide.Decision, message string) question {
+	q := question{
+		TaskID: l.Name, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
+		Features: counts(l.snap.List, d.Next.Proven), ValidationResults: []validation{},
+		FilesModified: tree.Modified(ctx, l.Project, loopdir.RepoRoot(l.Project), treeExcept(l.Loop), l.snap.State.Seen),
+		Promises:      []promiseFound{{Type: "COMPLETE", Detected: d.Promised}, {Type: "BLOCKED"}, {Type: "ESCALATE"}},
+	}
+	if d.Promised {
+		q.Promises[0].Content = message[strings.LastIndexByte(strings.TrimSpace(message), '\n')+1:]
+	}
+	if len(q.Features.Open) == 0 {
+		q.ExecutionPhase = "complete"
+	}
+	seen := map[[2]string]bool{}
+	for _, r := range append(l.snap.Results, l.snap.Receipts...) {
+		if key := [2]string{r.Check, r.Feature}; !seen[key] {
+			seen[key] = true
+			q.ValidationResults = append(q.ValidationResults, validation{strings.TrimSpace(r.Name + " " + r.Feature), r.Passed, r.Tail})
+		}
+	}
+	return q
+}
+
+// ask has an evaluator answer. One that fails, hangs or makes no sense is for a
+// person to look at.
+func (r *runner) ask(ctx context.Context, e config.Evaluator, q question) decide.Answer {
+	ctx, cancel := r.watched(ctx)
+	defer cancel()
+	begin := time.Now()
+	got, err := r.answer(ctx, e, q)
+	outcome := strings.TrimSpace(got.Action + " " + got.Reason)
+	if err != nil {
+		outcome = "the evaluator " + e.Name + ": " + err.Error()
+		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(outcome, maxReason)}
+	}
+	r.LogChecks(wordsLogAnswer(begin, e.Name, outcome))
+	return got
+}
+
+func (r *runner) answer(ctx context.Context, e config.Evaluator, q question) (a decide.Answer, err error) {
+	if e.Untrusted {
+		return a, errNotRun("nobody has trusted this command; a person has to run: ralph-stop-hook trust")
+	}
+	if path := r.changedOf(e.Command); path != "" {
+		return a, errNotRun(path + " is not what it was when it was trusted")
+	}
+	in, err := json.Marshal(q)
+	if err != nil {
+		return a, err
+	}
+	out := &proc.Head{Limit: maxAnswer}
+	got := r.command(ctx, e.Command, proc.Cmd{Env: r.env(), Stdin: in, Stdout: out, Output: maxReason})
+	if got.Err != nil {
+		return a, fmt.Errorf("%w: %s", got.Err, plain.Line(string(got.Output), maxReason))
+	}
+	text, err := jsontext.Check(out.Bytes())
+	if err != nil {
+		return a, fmt.Errorf("its answer is no JSON: %w", err)
+	}
+	v := gjson.ParseBytes(text)
+	a = decide.Answer{
+		Action: v.Get("action").Str,
+		Reason: plain.Line(v.Get("reason").Str, maxReason),
+		Prompt: plain.Text(v.Get("nextPrompt").Str, maxPrompt),
+	}
+	switch a.Action {
+	case decide.AnswerComplete, decide.AnswerContinue:
+	case decide.AnswerEscalate:
+		a.Reason = cmp.Or(a.Reason, "the evaluator "+plain.Line(e.Name, 80)+" wants a person and does not say why")
+	default:
+		return a, fmt.Errorf(`its answer has the action %q; want "complete", "continue" or "escalate"`, plain.Line(a.Action, 80))
+	}
+	return a, nil
+}

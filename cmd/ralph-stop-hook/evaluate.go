@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/tidwall/sjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+func evaluateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "evaluate list|add|clear",
+		Short: "Say who settles whether the current loop is complete",
+		Long:  evaluateHelp,
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return &usageError{fmt.Errorf("evaluate %v? say list, add or clear", args)}
+		},
+	}
+	var name string
+	var timeout time.Duration
+	add := &cobra.Command{
+		Use:     "add default|validation|promise|COMMAND",
+		Short:   "Add an evaluator, behind those that there are; the first takes the place of the default",
+		Example: "  ralph-stop-hook evaluate add './review.sh' --timeout 2m",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return onLoop(func(w io.Writer, s *loopdir.Store) error {
+				return editEvaluators(w, s, func(text []byte) ([]byte, error) {
+					value, err := json.Marshal(newEvaluator(args[0], name, timeout))
+					if err != nil {
+						return nil, err
+					}
+					return sjson.SetRawBytes(text, "evaluate.-1", value)
+				})
+			})(cmd, nil)
+		},
+	}
+	add.Flags().StringVar(&name, "name", "", "what people and logs see of it")
+	add.Flags().DurationVar(&timeout, "timeout", 0, "its time (default 5m)")
+	cmd.AddCommand(add, &cobra.Command{
+		Use:   "list",
+		Short: "Show the evaluators, in order",
+		Args:  maxArgs(0),
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
+			l, err := load(s, hookio.Event{}, time.Now())
+			if err = errors.Join(err, l.snap.ConfigErr); err == nil {
+				showEvaluators(w, l.config.Config)
+			}
+			return err
+		}),
+	}, &cobra.Command{
+		Use:   "clear",
+		Short: "Go back to the default",
+		Args:  maxArgs(0),
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
+			return editEvaluators(w, s, func(text []byte) ([]byte, error) { return sjson.DeleteBytes(text, "evaluate") })
+		}),
+	})
+	return cmd
+}
+
+const evaluateHelp = `Say who settles, at each stop, whether the current loop is complete. Evaluators
+are asked in order; the first that says complete, or escalates, is followed.
+
+  default      every feature is claimed, and every check holds
+  validation   every check holds, whatever the list claims
+  promise      the agent says <promise>COMPLETE</promise>; not beside checks
+  COMMAND      a command of yours. It gets the iteration as JSON on standard
+               input and answers with JSON on standard output:
+               {"action": "complete|continue|escalate", "reason": "...", "nextPrompt": "..."}
+
+Limits, a person's stop and what blocks a loop hold whoever is asked. A command's
+complete is a claim: open features and failing checks hold against it. One that
+fails, hangs or answers something else ends the loop ESCALATED.`
+
+// newEvaluator is an entry of "evaluate".
+func newEvaluator(what, name string, timeout time.Duration) any {
+	if slices.Contains([]string{decide.EvaluateDefault, decide.EvaluateValidation, decide.EvaluatePromise}, what) {
+		return what
+	}
+	e := struct {
+		Name    string `json:"name,omitempty"`
+		Command string `json:"command"`
+		Timeout string `json:"timeout,omitempty"`
+	}{Name: name, Command: what}
+	if timeout != 0 {
+		e.Timeout = timeout.String()
+	}
+	return e
+}
+
+// editEvaluators changes ralph.json and what is trusted of it, and nothing else
+// that is: what changed since it was trusted stays what a person has to look at.
+func editEvaluators(w io.Writer, s *loopdir.Store, edit func(text []byte) ([]byte, error)) error {
+	if err := personOnly(); err != nil {
+		return err
+	}
+	unlock, err := s.Lock(lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	l, err := load(s, hookio.Event{}, time.Now())
+	if err = errors.Join(err, l.snap.ConfigErr); err != nil {
+		return err
+	}
+	if l.config.Changed || l.config.Untrusted > 0 {
+		return fmt.Errorf("%s is not what was trusted; look at it and run 'ralph-stop-hook trust' first", loopdir.ConfigFile)
+	}
+	text, err := s.Config()
+	if err != nil {
+		return err
+	}
+	if text == nil {
+		text = []byte("{}")
+	}
+	if text, err = edit(text); err != nil {
+		return err
+	}
+	record, err := trusted(context.Background(), s, text, l.snap.List, false)
+	if err != nil {
+		return err
+	}
+	path := l.listPath()
+	if before := l.config.Trust; l.config.Trusted {
+		path = ""
+		before.Text, before.SHA256 = record.Text, record.SHA256
+		maps.Copy(record.Files, before.Files) // those of before, as they were then
+		before.Files, record = record.Files, before
+	}
+	if err := s.SetTrust(record, path); err != nil {
+		return err
+	}
+	if err := s.WriteFile(loopdir.ConfigFile, text); err != nil {
+		return err
+	}
+	c, err := config.Parse(text)
+	showEvaluators(w, c)
+	return err
+}
+
+func showEvaluators(w io.Writer, c config.Config) {
+	if len(c.Evaluators) == 0 {
+		fmt.Fprintln(w, "1  default (none is named)")
+	}
+	for i, e := range c.Evaluators {
+		off := ""
+		if e.Off {
+			off = "  disabled"
+		}
+		fmt.Fprintf(w, "%d  %s%s\n", i+1, plain.Line(e.String(), 300), off)
+	}
+}

@@ -1,0 +1,138 @@
+package decide
+
+import "slices"
+
+// Evaluator is one of those that settle, in order, whether a loop is complete.
+type Evaluator struct {
+	Name   string
+	Preset string // one of the presets; empty: a command of the person's own
+}
+
+// Presets of evaluators.
+const (
+	EvaluateDefault    = "default"    // every feature is claimed, and every check holds
+	EvaluateValidation = "validation" // every check holds, whatever the list claims
+	EvaluatePromise    = "promise"    // the agent says so
+)
+
+// Answer is what an evaluator that is a command has said.
+type Answer struct {
+	Action string // AnswerComplete, AnswerContinue or AnswerEscalate
+	Reason string
+	Prompt string // for the agent; empty: the usual one
+}
+
+// Actions of an Answer.
+const (
+	AnswerComplete = "complete" // a claim: open features and failing checks hold against it
+	AnswerContinue = "continue"
+	AnswerEscalate = "escalate" // also where it fails, hangs or makes no sense
+)
+
+// evaluate asks for the checks that are due, for the reopening of features whose
+// claim failed, and for the evaluators. With ok the verdict is made; else a
+// feature is to be worked on, which d.Failure names if it is one that failed.
+func (d *Decision) evaluate(s Snapshot) (_ Decision, ok bool) {
+	e := s.evidence()
+	_, open := s.List.Next()
+	evaluators := s.Evaluators
+	if len(evaluators) == 0 {
+		evaluators = []Evaluator{{Preset: EvaluateDefault}}
+	}
+	whole := !open || slices.ContainsFunc(evaluators, func(e Evaluator) bool { return e.Preset == EvaluateValidation })
+	if more := s.gather(e, whole); more.Verdict != "" {
+		return more, true
+	}
+	d.weigh(s, open)
+	for i, by := range evaluators {
+		switch by.Preset {
+		case EvaluateDefault:
+			if !open && d.Failure == nil {
+				return d.end(s, Complete, AllFeaturesPass), true
+			}
+		case EvaluateValidation:
+			if len(s.Checks) > 0 && d.Failure == nil {
+				reason := AllChecksPass
+				if !open {
+					reason = AllFeaturesPass
+				}
+				return d.end(s, Complete, reason), true
+			}
+		case EvaluatePromise:
+			if d.Promised {
+				return d.end(s, Complete, ByPromise), true
+			}
+		default:
+			if i >= len(s.Answers) {
+				ask := *d
+				ask.Verdict, ask.Evaluator = NeedAnswer, i
+				return ask, true
+			}
+			a := &s.Answers[i]
+			switch {
+			case a.Action == AnswerComplete && !open && d.Failure == nil:
+				return d.end(s, Complete, AllFeaturesPass), true
+			case a.Action != AnswerComplete && a.Action != AnswerContinue:
+				d.Next.Needs = a.Reason
+				return d.end(s, Escalated, ByEvaluator), true
+			case d.Answer == nil || a.Prompt != "" || d.Answer.Prompt == "":
+				d.Answer, d.By = a, by.Name
+			}
+		}
+	}
+	return Decision{}, false
+}
+
+// gather returns what has to be done before the claims can be weighed: checks to
+// run (those of the whole tree where whole says so), features to reopen.
+func (s Snapshot) gather(e evidence, whole bool) Decision {
+	lacks := func(m map[[2]string]Receipt) func([2]string) bool {
+		return func(key [2]string) bool { _, has := m[key]; return !has }
+	}
+	unknown := func(key [2]string) bool { return lacks(e.stored)(key) && lacks(e.now)(key) }
+	runs := append(s.due(e, WhenFeature, unknown), s.due(e, WhenIteration, lacks(e.now))...)
+	if len(runs) == 0 && whole && !slices.ContainsFunc(s.Results, failed) {
+		stale := func(key [2]string) bool {
+			r, has := e.stored[key]
+			return has && lacks(e.now)(key) && (s.Recheck == RecheckAll || s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents))
+		}
+		if s.Contents == "" && len(e.stored) > 0 && s.Recheck == RecheckStale {
+			return Decision{Verdict: NeedChecks}
+		}
+		runs = append(s.due(e, WhenFeature, stale), s.due(e, WhenComplete, lacks(e.now))...)
+	}
+	if len(runs) > 0 {
+		return Decision{Verdict: NeedChecks, Runs: runs}
+	}
+	var reopen []string
+	for _, r := range s.Results {
+		if !r.Passed && !r.NotRun && e.claimed[r.Feature] && !slices.Contains(reopen, r.Feature) {
+			reopen = append(reopen, r.Feature)
+		}
+	}
+	if len(reopen) > 0 && !s.Unwritten {
+		return Decision{Verdict: NeedReopen, Reopen: reopen}
+	}
+	return Decision{}
+}
+
+// weigh settles what the results of the checks say.
+func (d *Decision) weigh(s Snapshot, open bool) {
+	proof := s.Proof()
+	d.Next.Proven, d.Next.Manual = proof.Proven, proof.Manual
+	if i := slices.IndexFunc(s.Results, failed); i >= 0 {
+		d.Failure = &s.Results[i]
+	} else if !open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature }) {
+		d.Next.Proven = len(s.List.Items) // by the checks of the whole tree
+	}
+	// While features are open, what has to hold at the end need not hold yet.
+	early := func(digest string) bool {
+		return open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.Digest == digest && c.When == WhenComplete })
+	}
+	switch {
+	case slices.ContainsFunc(s.Results, func(r Receipt) bool { return failed(r) && !early(r.Check) }):
+		d.Next.CheckFailures++
+	case len(s.Results) > 0:
+		d.Next.CheckFailures = 0
+	}
+}

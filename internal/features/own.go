@@ -1,0 +1,95 @@
+package features
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+)
+
+// Entry is one line of what a list itself says about when a feature is done.
+type Entry struct {
+	Kind    string // one of the kinds below
+	Text    string // the command, or what a person has to look at
+	File    string // slash-separated, as the list has it
+	Pattern string // a regular expression, or plain text that is none
+}
+
+// Kinds of entries.
+const (
+	EntryCommand  = "command"  // Text has to exit with 0
+	EntryExists   = "exists"   // File has to be there
+	EntryContains = "contains" // File has to match Pattern
+	EntryLacks    = "lacks"    // File must not match Pattern
+	EntryManual   = "manual"   // prose: for a person
+)
+
+// entryKeys are the keys of an item that hold entries, as found in public lists.
+var entryKeys = []string{"verify", "verification", "completionCriteria"}
+
+// Entries returns what the item says about when it is done: text that reads like
+// a command is one, other text is manual, and so is a typed entry that names no
+// command of its own, such as {"type": "all_tests_pass"}.
+func (i Item) Entries() (entries []Entry) {
+	item := gjson.Parse(i.raw)
+	for _, key := range entryKeys {
+		for _, v := range list(item.Get(key)) {
+			if e := entry(v); !slices.Contains(entries, e) {
+				entries = append(entries, e)
+			}
+		}
+	}
+	for _, v := range list(item.Get("test_file")) {
+		if e := (Entry{Kind: EntryExists, File: v.Str}); v.Str != "" && !slices.Contains(entries, e) {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// list returns the values of an array, or the one value that stands for one.
+func list(v gjson.Result) []gjson.Result {
+	if v.IsArray() || !v.Exists() || v.Type == gjson.Null {
+		return v.Array()
+	}
+	return []gjson.Result{v}
+}
+
+func entry(v gjson.Result) Entry {
+	if !v.IsObject() {
+		if text := strings.TrimSpace(v.Str); v.Type == gjson.String && !prose(text) {
+			return Entry{Kind: EntryCommand, Text: text}
+		}
+		return Entry{Kind: EntryManual, Text: v.String()}
+	}
+	file, pattern := v.Get("file").Str, v.Get("pattern").Str
+	switch kind := v.Get("type").Str; {
+	case v.Get("command").Str != "":
+		return Entry{Kind: EntryCommand, Text: v.Get("command").Str}
+	case kind == "source_contains" && file != "" && pattern != "":
+		return Entry{Kind: EntryContains, File: file, Pattern: pattern}
+	case kind == "source_not_contains" && file != "" && pattern != "":
+		return Entry{Kind: EntryLacks, File: file, Pattern: pattern}
+	case kind == "test_file_exists" && file != "":
+		return Entry{Kind: EntryExists, File: file}
+	}
+	return Entry{Kind: EntryManual, Text: strings.Join(strings.Fields(v.Raw), " ")}
+}
+
+// grammar is made at its first use: most stops read no entries.
+var grammar = sync.OnceValue(func() (g struct{ quoted, command, sentence *regexp.Regexp }) {
+	g.quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	g.command = regexp.MustCompile(`^(\w+=\S* +)*[a-z0-9_./~$-]`)
+	// Words of sentences; "make sure the page loads" begins with a program.
+	g.sentence = regexp.MustCompile(`(^|\s)(the|an|is|are|be|can|that|should|must|shall|sure|when|works|work|passes)(\s|$)|\w[.!?]$`)
+	return g
+})
+
+// prose tells whether text is for people: a command begins with a program in
+// lower case or a path, and has no words of a sentence outside quotes.
+func prose(text string) bool {
+	g := grammar()
+	return !g.command.MatchString(text) || strings.Contains(text, "\n") || g.sentence.MatchString(g.quoted.ReplaceAllString(text, "''"))
+}
