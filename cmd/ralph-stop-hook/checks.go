@@ -31,10 +31,10 @@ const (
 // runner runs the checks that a decision asks for.
 type runner struct {
 	loaded
-	message  string    // the agent's last one
-	deadline time.Time // for all of them
-	contents string    // hash of the work tree as they find it
-	heard    func(decide.Receipt)
+	message  string                            // the agent's last one
+	deadline time.Time                         // for all of them
+	contents string                            // hash of the work tree as they find it
+	hear     func(decide.Run, *decide.Receipt) // when a check begins (nil), and with its result
 	byDigest map[string]config.Check
 }
 
@@ -58,6 +58,9 @@ func (r *runner) watched(ctx context.Context) (context.Context, context.CancelFu
 func (r *runner) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	ctx, cancel := r.watched(ctx)
 	defer cancel()
+	if r.hear == nil {
+		r.hear = func(decide.Run, *decide.Receipt) {}
+	}
 	results := make([]decide.Receipt, len(runs))
 	slots := make(chan struct{}, max(1, r.config.Parallel))
 	var all sync.WaitGroup
@@ -72,12 +75,11 @@ func (r *runner) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 				for _, i := range same {
 					results[i] = one
 					results[i].Feature, results[i].Check, results[i].Name = runs[i].Feature, runs[i].Check.Digest, runs[i].Check.Name
-					if r.heard != nil {
-						r.heard(results[i])
-					}
+					r.hear(runs[i], &results[i])
 				}
 				<-slots
 			}()
+			r.hear(runs[same[0]], nil)
 			r.one(ctx, runs[same[0]], &one)
 		})
 	}

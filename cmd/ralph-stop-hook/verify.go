@@ -63,8 +63,12 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 	}
 	ctx, stop := terminated()
 	defer stop()
-	r := runner{loaded: l, deadline: time.Now().Add(maxSend), contents: contents(ctx, l), heard: func(r decide.Receipt) {
-		fmt.Fprintf(w, "%s: %s\n", plain.Line(r.Name+" "+r.Feature, 160), wordsPassed(r))
+	r := runner{loaded: l, deadline: time.Now().Add(maxSend), contents: contents(ctx, l), hear: func(run decide.Run, done *decide.Receipt) {
+		said := "runs"
+		if done != nil {
+			said = wordsPassed(*done)
+		}
+		fmt.Fprintf(w, "%s: %s\n", plain.Line(run.Check.Name+" "+run.Feature, 160), said)
 	}}
 	results := r.run(ctx, runs)
 	// An agent chooses the environment in which it calls: that proves nothing.
@@ -92,12 +96,15 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 	if failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s failed; their output is in %s", plural(failed, "check"), relative(s.Project, s.Dir)+"/"+loopdir.ChecksLog)
+	return fmt.Errorf("%s did not hold; their output is in %s", plural(failed, "check"), relative(s.Project, s.Dir)+"/"+loopdir.ChecksLog)
 }
 
 func wordsPassed(r decide.Receipt) string {
-	if r.Passed {
+	switch {
+	case r.Passed:
 		return "ok"
+	case r.NotRun:
+		return "not run"
 	}
 	return "failed"
 }
