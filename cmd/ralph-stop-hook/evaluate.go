@@ -27,7 +27,7 @@ func evaluateCommand() *cobra.Command {
 		Long:  evaluateHelp,
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return &usageError{fmt.Errorf("evaluate %v? say list, add or clear", args)}
+			return &usageError{errors.New("evaluate what? say list, add or clear")}
 		},
 	}
 	var name string
@@ -36,8 +36,11 @@ func evaluateCommand() *cobra.Command {
 		Use:     "add default|validation|promise|COMMAND",
 		Short:   "Add an evaluator, behind those that there are; the first takes the place of the default",
 		Example: "  ralph-stop-hook evaluate add './review.sh' --timeout 2m",
-		Args:    cobra.ExactArgs(1),
+		Args:    maxArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{fmt.Errorf("add what? say a preset or a command; see '%s --help'", cmd.CommandPath())}
+			}
 			return onLoop(func(w io.Writer, s *loopdir.Store) error {
 				return editEvaluators(w, s, func(text []byte) ([]byte, error) {
 					value, err := json.Marshal(newEvaluator(args[0], name, timeout))
