@@ -316,7 +316,7 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		r := runner{loaded: l, message: h.event.LastMessage, deadline: h.checksDeadline(l)}
 		switch d.Verdict {
 		case decide.NeedTree:
-			more.Tree = tree.Fingerprint(ctx, h.store.Project, loopdir.RepoRoot(h.store.Project), treeExcept(h.store.Loop))
+			more.Tree = tree.Fingerprint(ctx, h.store.Project, loopdir.RepoRoot(h.store.Project), []string{treeExcept(h.store.Loop)})
 		case decide.NeedChecks:
 			r.contents = contents(ctx, l)
 			more.Contents = cmp.Or(r.contents, "unknown")

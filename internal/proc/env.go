@@ -9,8 +9,8 @@ import (
 
 // Git is a git of our own at dir. It gets none of git's variables, by which
 // another repository or program could be put in, runs no monitor and no ssh,
-// fetches nothing and takes no lock. (A clean filter it does run, where it has to
-// read a file.)
+// fetches nothing and takes no lock. A clean filter it would run where it has to
+// read a file, so no such command is for us.
 func Git(dir string, args ...string) Cmd {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_")

@@ -110,3 +110,11 @@ func TestAlive(t *testing.T) {
 		t.Error("a process of another namespace cannot be looked at")
 	}
 }
+
+func TestHead(t *testing.T) {
+	head := &Head{Limit: 1000}
+	r := Run(t.Context(), Cmd{Shell: "yes | head -c 10000000", Stdout: head, Timeout: time.Minute})
+	if n := len(head.Bytes()); r.Err != nil || n < 1000 || n > 200_000 {
+		t.Errorf("kept %d bytes of 10 MB, %v", n, r.Err)
+	}
+}

@@ -52,7 +52,7 @@ func TestFingerprint(t *testing.T) {
 			if kind == "no git" {
 				repo = ""
 			}
-			print := func() string { return Fingerprint(t.Context(), dir, repo, loop) }
+			print := func() string { return Fingerprint(t.Context(), dir, repo, []string{loop}) }
 			last := print()
 			changes := func(what string, want bool) {
 				t.Helper()
@@ -87,7 +87,12 @@ func TestFingerprint(t *testing.T) {
 				// A hostile configuration must not be run.
 				run("config", "core.fsmonitor", "touch "+filepath.Join(top, "pwned"))
 				run("config", "diff.external", "touch "+filepath.Join(top, "pwned"))
-				changes("configuration that names programs", false)
+				run("config", "filter.own.clean", "touch "+filepath.Join(top, "pwned")+"; cat")
+				run("config", "core.worktree", t.TempDir())
+				write(".gitattributes", "* filter=own\n")
+				write("main.go", "package main // editeD\n")
+				changes("a filter", true)
+				changes("configuration that names programs, and another work tree", false)
 				if _, err := os.Stat(filepath.Join(top, "pwned")); err == nil {
 					t.Error("git ran a program of the repository's configuration")
 				}
@@ -99,7 +104,7 @@ func TestFingerprint(t *testing.T) {
 			changes("the time of a file git does not track", true)
 		})
 	}
-	if a := Fingerprint(t.Context(), filepath.Join(t.TempDir(), "gone"), "", "/none"); a == "" {
+	if a := Fingerprint(t.Context(), filepath.Join(t.TempDir(), "gone"), "", []string{"/none"}); a == "" {
 		t.Error("a missing folder has no fingerprint")
 	}
 }
