@@ -9,17 +9,20 @@ import (
 )
 
 // Guard runs a program to its end and returns its exit status, -1 where it has
-// none. Standard input has size bytes for the program, and is the line to the
-// process that started the guard: when that is gone, however it went, the whole
-// group of this process is killed.
+// none. Nothing that the program has started is left then, where the system tells
+// what that is. Standard input has size bytes for the program, and is the line to
+// the process that started the guard: when that is gone, however it went, all is
+// killed, and this process's group too.
 func Guard(size int, argv []string) int {
 	in := make([]byte, size)
 	if _, err := io.ReadFull(os.Stdin, in); err != nil {
 		return notStarted // nobody waits for it any more
 	}
+	adopt()
 	go func() {
 		defer killGroup()
 		_, _ = io.Copy(io.Discard, os.Stdin) // the end of it is all that matters
+		killAdopted()
 	}()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -27,6 +30,7 @@ func Guard(size int, argv []string) int {
 		cmd.Stdin = bytes.NewReader(in)
 	}
 	err := cmd.Run()
+	killAdopted()
 	if exit := (*exec.ExitError)(nil); err == nil || errors.As(err, &exit) {
 		return cmd.ProcessState.ExitCode()
 	}

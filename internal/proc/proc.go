@@ -41,8 +41,12 @@ type Result struct {
 var ErrTimeout = errors.New("timed out")
 
 // waitDelay is how long a grandchild that left the group may hold the output
-// open after the child itself is gone.
-const waitDelay = 200 * time.Millisecond
+// open after the child itself is gone, and guardDelay how long a guard has to kill
+// what it guards.
+const (
+	waitDelay  = 200 * time.Millisecond
+	guardDelay = 500 * time.Millisecond
+)
 
 // Run runs a subprocess to its end or to its deadline. When ctx is done the
 // whole group is killed.
@@ -69,6 +73,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}
+	var letGo func() error
 	if c.Guard != nil {
 		line, hold, err := os.Pipe()
 		if err != nil {
@@ -76,20 +81,24 @@ func Run(ctx context.Context, c Cmd) Result {
 		}
 		defer hold.Close()
 		defer line.Close()
-		cmd.Stdin = line
+		cmd.Stdin, letGo = line, hold.Close
 		go func() {
 			defer func() { _ = recover() }()
 			_, _ = hold.Write(c.Stdin) // to the guard's end, or ours
 		}()
 	}
 	g := group(cmd)
+	kill := cmd.Cancel
+	if c.Guard != nil {
+		cmd.Cancel, cmd.WaitDelay = letGo, guardDelay
+	}
 	err := cmd.Start()
 	if err == nil {
 		g.started()
 		err = cmd.Wait()
 		g.done()
 		if c.Guard != nil {
-			_ = cmd.Cancel() // what it left in the group
+			_ = kill() // what it left in the group, if it could not see to that
 		}
 	}
 	r := Result{Err: err, ExitCode: -1, Output: kept.bytes()}

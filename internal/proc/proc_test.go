@@ -5,6 +5,7 @@ package proc
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -81,6 +82,17 @@ func TestGuard(t *testing.T) {
 		r := Run(t.Context(), Cmd{Shell: line, Stdin: make([]byte, 300_000), Guard: guard, Timeout: time.Minute, Output: 100})
 		if got := strings.TrimSpace(string(r.Output)); got != "300000" || r.Err != nil {
 			t.Errorf("%s: %+v", line, r)
+		}
+	}
+	if runtime.GOOS == "linux" {
+		for _, how := range []string{"true", "sleep 20"} { // which ends by itself, or by its deadline
+			mark := filepath.Join(t.TempDir(), "left")
+			line := "for i in 1 2 3; do setsid sh -c 'setsid sleep 0.7; touch " + mark + "' & done; sleep 0.2; " + how
+			Run(t.Context(), Cmd{Shell: line, Guard: guard, Timeout: 500 * time.Millisecond})
+			time.Sleep(800 * time.Millisecond)
+			if _, err := os.Stat(mark); err == nil {
+				t.Errorf("%s: a process that left the group lived on", how)
+			}
 		}
 	}
 	if r := Run(t.Context(), Cmd{Argv: []string{"/no/such/program"}, Guard: guard, Timeout: time.Minute, Output: 200}); r.ExitCode != notStarted || !strings.Contains(string(r.Output), "no such file") {
