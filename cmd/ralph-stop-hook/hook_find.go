@@ -84,9 +84,20 @@ func (h *hook) open(l *loopdir.Loop) (*loopdir.Store, loaded, error) {
 }
 
 // find returns the stop's loop. A session whose own loop is over may work the
-// one of `current`.
+// one of `current`; one whose own goes on stays with it, whatever the environment
+// names, which an agent can set in the settings.
 func (h *hook) find() (*loopdir.Store, loaded, error) {
-	l, err := loopdir.Find(h.where())
+	w := h.where()
+	if h.loopDir != "" && h.loopDir == os.Getenv("RALPH_LOOP_DIR") {
+		if own, err := w.Own(); own != nil && err == nil {
+			if store, peeked, err := h.open(own); err == nil && peeked.snap.State.Status == decide.InProgress {
+				return store, peeked, nil
+			} else if store != nil {
+				store.Close()
+			}
+		}
+	}
+	l, err := loopdir.Find(w)
 	for {
 		if l == nil || err != nil {
 			return nil, loaded{}, err

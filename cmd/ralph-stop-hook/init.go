@@ -320,7 +320,7 @@ func (i *initialiser) write(files []loopFile) error {
 	}
 	defer unlock()
 	if !s.Protected && len(i.onComplete)+len(i.checks) > 0 {
-		return fmt.Errorf("the state folder %s cannot be written, so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to a folder that can, or leave out --on-complete and --check", l.StatePath())
+		return fmt.Errorf("%w, or leave out --on-complete and --check", loopdir.ErrUnprotected)
 	}
 	// Looked at before the first write, so that a refusal leaves nothing behind.
 	if _, err := s.State(); err != nil && !i.force {
@@ -350,8 +350,8 @@ func (i *initialiser) write(files []loopFile) error {
 			if err != nil {
 				return err
 			}
-			if err := s.SetTrust(record, s.ListPath(i.list, "")); err != nil {
-				return err
+			if err := s.SetTrust(record, s.ListPath(i.list, "")); err != nil && s.Protected {
+				return err // else there is no command in it to trust
 			}
 		}
 		if err := s.WriteFile(f.name, []byte(f.text)); err != nil {

@@ -227,7 +227,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 		}
 	}
 	if !v.Protected {
-		v.Notes = append(v.Notes, "unprotected: the record is in the loop folder, where an agent can write")
+		v.Notes = append(v.Notes, "unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
 	v.Notes = append(v.Notes, wordsConfigNotes(got.config)...)
 	if checks, _ := ownChecks(got.snap.List); len(checks) > 0 && !got.config.Own {

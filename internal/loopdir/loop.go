@@ -29,7 +29,7 @@ var ErrLocked = errors.New("another process holds it; try again when that is don
 // Store is a loop's open folders. Close must be called.
 type Store struct {
 	*Loop
-	Protected bool     // the record is outside the project
+	Protected bool     // the record is outside the project; else nothing in it is trusted
 	loop      *os.Root // nil: the folder is gone
 	state     *os.Root // nil: there is no folder yet
 }
@@ -75,26 +75,26 @@ func (s *Store) openState(create bool) error {
 	}
 	root, err := openRoot(s.StatePath())
 	if err == nil {
-		s.state, s.Protected = root, true
+		s.state, s.Protected = root, !inside(s.StatePath(), s.Project)
 		return nil
 	}
 	if _, there := os.Lstat(s.stateDir); errors.Is(err, fs.ErrPermission) && there == nil {
 		return err // the record may be there: that it cannot be read does not make a new one
 	}
-	inside := false
+	fallback := false
 	if s.loop != nil {
 		_, missing := s.loop.Lstat(fallbackDir)
-		inside = missing == nil
+		fallback = missing == nil
 	}
 	switch {
 	case create && errors.Is(err, fs.ErrNotExist):
 		if err = os.MkdirAll(s.StatePath(), 0o700); err == nil {
 			s.state, err = openRoot(s.StatePath())
-			s.Protected = err == nil
+			s.Protected = err == nil && !inside(s.StatePath(), s.Project)
 			return err
 		}
-	case errors.Is(err, fs.ErrNotExist) && (!inside || creatable(s.StatePath())),
-		!create && !inside && unwritable(err):
+	case errors.Is(err, fs.ErrNotExist) && (!fallback || creatable(s.StatePath())),
+		!create && !fallback && unwritable(err):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		err = fs.ErrPermission
@@ -102,13 +102,32 @@ func (s *Store) openState(create bool) error {
 	if !unwritable(err) || s.loop == nil {
 		return err
 	}
-	if create && !inside {
+	if create && !fallback {
 		if err := s.loop.Mkdir(fallbackDir, 0o700); err != nil {
 			return err
 		}
 	}
 	s.state, err = s.loop.OpenRoot(fallbackDir)
 	return err
+}
+
+// inside tells whether a folder is in another one, whatever their names are.
+func inside(dir, other string) bool {
+	want, err := os.Stat(other)
+	if err != nil {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && os.SameFile(info, want) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
 // creatable tells whether a folder could be made, by the nearest one above it

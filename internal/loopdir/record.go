@@ -69,8 +69,12 @@ func parseState(data []byte) (decide.State, error) {
 	return state, nil
 }
 
-// Trust returns what a person has trusted, or nil.
+// Trust returns what a person has trusted, or nil. A record that is not protected
+// an agent may have written.
 func (s *Store) Trust() (*config.Trust, error) {
+	if !s.Protected {
+		return nil, nil
+	}
 	data, err := s.private(trustFile, maxTrust)
 	if err == nil && data == nil {
 		return nil, nil
@@ -85,9 +89,15 @@ func (s *Store) Trust() (*config.Trust, error) {
 	return &t, nil
 }
 
+// ErrUnprotected says that no trust can be recorded.
+var ErrUnprotected = errors.New("the state folder cannot be written, or is in the project, so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to another folder")
+
 // SetTrust records what a person has trusted, and keeps the list at path as it is;
 // without a path the one that is kept stays.
 func (s *Store) SetTrust(t config.Trust, path string) error {
+	if !s.Protected {
+		return ErrUnprotected
+	}
 	if len(t.Features) > 0 && path != "" {
 		list, err := s.readList(path)
 		if errors.Is(err, fs.ErrNotExist) { // not written yet
