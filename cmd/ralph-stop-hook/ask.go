@@ -79,8 +79,9 @@ func newQuestion(ctx context.Context, l loaded, d decide.Decision, message strin
 func (r *runner) ask(ctx context.Context, e config.Evaluator, q question) decide.Answer {
 	ctx, cancel := r.watched(ctx)
 	defer cancel()
-	begin := time.Now()
+	begin, before := time.Now(), r.stamps()
 	got, err := r.answer(ctx, e, q)
+	r.swapped = r.touched(before)
 	outcome := strings.TrimSpace(got.Action + " " + got.Reason)
 	if err != nil {
 		outcome = "the evaluator " + e.Name + ": " + err.Error()

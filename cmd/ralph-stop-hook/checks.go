@@ -34,6 +34,7 @@ type runner struct {
 	message  string                            // the agent's last one
 	deadline time.Time                         // for all of them
 	contents string                            // hash of the work tree as they find it
+	swapped  string                            // a held file that was not left alone while they ran
 	hear     func(decide.Run, *decide.Receipt) // when a check begins (nil), and with its result
 	byDigest map[string]config.Check
 }
@@ -61,6 +62,8 @@ func (r *runner) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	if r.hear == nil {
 		r.hear = func(decide.Run, *decide.Receipt) {}
 	}
+	before := r.stamps()
+	defer func() { r.swapped = r.touched(before) }()
 	results := make([]decide.Receipt, len(runs))
 	slots := make(chan struct{}, max(1, r.config.Parallel))
 	var all sync.WaitGroup

@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -58,20 +63,27 @@ func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.Lis
 }
 
 // heldFiles returns the hashes of those files of a project, by slash-separated
-// path below its root. Of what commands name these are the programs: what can be
-// executed, and what an interpreter is given. A log that is named is not one.
+// path below its root; empty where there is no such file, which is held too. Of
+// what commands name these are the programs: what can be executed, and what says by
+// its place what is done. A log that is named is not one.
 func heldFiles(ctx context.Context, project string, c config.Config) (map[string]string, error) {
 	held := map[string]string{}
 	hold := func(path string, whatever bool) {
-		if sum, program, err := loopdir.HashFile(project, path); err == nil && (program || whatever) {
-			held[filepath.ToSlash(path)] = sum
+		key := filepath.ToSlash(path)
+		sum, program, err := loopdir.HashFile(project, path)
+		switch {
+		case err == nil && filepath.Base(path) == config.Package && !c.Protects(key):
+			maps.Copy(held, scripts(project, path))
+		case err == nil && (program || whatever):
+			held[key] = sum
+		case errors.Is(err, fs.ErrNotExist) && whatever && filepath.Base(path) != config.Package:
+			held[key] = ""
 		}
 	}
 	for _, command := range c.Commands() {
-		words := command.Words()
-		for i := range words {
-			if path := below(project, words[i]); path != "" {
-				hold(path, config.Script(words, i))
+		for _, f := range command.Files() {
+			if path := below(project, f.Path); path != "" {
+				hold(path, f.Text)
 			}
 		}
 	}
@@ -85,6 +97,32 @@ func heldFiles(ctx context.Context, project string, c config.Config) (map[string
 		}
 	}
 	return held, err
+}
+
+// partOf stands between the path of a package.json and a script in it.
+const partOf = " scripts."
+
+// scripts returns the hashes of the scripts in a package.json. Others may be added.
+func scripts(project, path string) map[string]string {
+	held := map[string]string{}
+	text, _ := loopdir.ReadFile(project, path, config.MaxPackage) // what cannot be read has none
+	gjson.GetBytes(text, "scripts").ForEach(func(name, script gjson.Result) bool {
+		held[filepath.ToSlash(path)+partOf+name.Str] = fmt.Sprintf("%x", sha256.Sum256([]byte(script.Str)))
+		return true
+	})
+	return held
+}
+
+// sumNow is what heldFiles would say now of what it called key.
+func sumNow(project, key string) string {
+	if path, _, part := strings.Cut(key, config.Package+partOf); part {
+		return scripts(project, filepath.FromSlash(path+config.Package))[key]
+	}
+	sum, _, err := loopdir.HashFile(project, filepath.FromSlash(key))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "unreadable"
+	}
+	return sum
 }
 
 // below returns the path of a word from the project's root, nothing where it can
@@ -102,34 +140,73 @@ func below(project, word string) string {
 	return path
 }
 
-// changed returns the first of the held files that is not what it was, of those
-// that checks rest on; empty where all are. (A notifier changes no verdict.)
-func (l loaded) changed() string {
-	var rests []string
+// rests returns which of the held files commands rest on, sorted.
+func (l loaded) rests(commands ...config.Command) (keys []string) {
+	named := map[string]bool{}
+	for _, c := range commands {
+		for _, f := range c.Files() {
+			named[filepath.ToSlash(below(l.Project, f.Path))] = true
+		}
+	}
+	for key := range l.config.Files {
+		if path, _, part := strings.Cut(key, config.Package+partOf); named[key] || part && named[path+config.Package] {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// restsAll returns which of them checks and evaluators rest on. (A notifier changes
+// no verdict.)
+func (l loaded) restsAll() (keys []string) {
+	var commands []config.Command
 	for _, check := range l.config.Checks {
-		rests = append(rests, check.Words()...)
+		commands = append(commands, check.Command)
 	}
 	for _, e := range l.config.Active() {
-		rests = append(rests, e.Words()...)
+		commands = append(commands, e.Command)
 	}
-	return l.firstChanged(func(path string) bool {
-		return l.config.Protects(path) || slices.ContainsFunc(rests, func(word string) bool { return below(l.Project, word) == filepath.FromSlash(path) })
-	})
+	keys = l.rests(commands...)
+	for key := range l.config.Files {
+		if l.config.Protects(key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
+
+// changed returns the first of the held files that is not what it was, of those
+// that checks rest on; empty where all are.
+func (l loaded) changed() string { return l.firstChanged(l.restsAll()) }
 
 // changedOf is the same for what one command names.
-func (l loaded) changedOf(c config.Command) string {
-	return l.firstChanged(func(path string) bool {
-		return slices.ContainsFunc(c.Words(), func(word string) bool { return below(l.Project, word) == filepath.FromSlash(path) })
-	})
+func (l loaded) changedOf(c config.Command) string { return l.firstChanged(l.rests(c)) }
+
+func (l loaded) firstChanged(keys []string) string {
+	for _, key := range keys {
+		if sumNow(l.Project, key) != l.config.Files[key] {
+			return key
+		}
+	}
+	return ""
 }
 
-func (l loaded) firstChanged(matters func(path string) bool) string {
-	for _, path := range slices.Sorted(maps.Keys(l.config.Files)) {
-		if !matters(path) {
-			continue
-		}
-		if sum, _, err := loopdir.HashFile(l.Project, filepath.FromSlash(path)); err != nil || sum != l.config.Files[path] {
+// stamps tells what the system knows of the files that checks rest on: two that
+// differ are of a file that was touched in between.
+func (l loaded) stamps() map[string]string {
+	all := map[string]string{}
+	for _, key := range l.restsAll() {
+		path, _, _ := strings.Cut(key, partOf)
+		all[path] = tree.Stamp(filepath.Join(l.Project, filepath.FromSlash(path)))
+	}
+	return all
+}
+
+// touched returns the first file whose stamp is not what it was.
+func (l loaded) touched(before map[string]string) string {
+	for path, now := range l.stamps() {
+		if now != before[path] {
 			return path
 		}
 	}

@@ -325,6 +325,9 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 			more.Answers = append(more.Answers, make([]decide.Answer, d.Evaluator-len(more.Answers)+1)...)
 			more.Answers[d.Evaluator] = r.ask(ctx, l.config.Active()[d.Evaluator], newQuestion(ctx, l, d, h.event.LastMessage))
 		}
+		if r.swapped != "" { // and perhaps put back
+			more.Tampered = r.swapped + ", touched while a check ran,"
+		}
 		interrupted := ctx.Err() != nil
 		stop()
 		if interrupted {

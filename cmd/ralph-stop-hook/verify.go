@@ -71,6 +71,9 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 		fmt.Fprintf(w, "%s: %s\n", plain.Line(run.Check.Name+" "+run.Feature, 160), said)
 	}}
 	results := r.run(ctx, runs)
+	if r.swapped != "" {
+		return fmt.Errorf("%s was touched while a check ran, so nothing is proven; see who did that", r.swapped)
+	}
 	// An agent chooses the environment in which it calls: that proves nothing.
 	if personOnly() == nil {
 		if err := keepReceipts(s, results); err != nil {

@@ -4,12 +4,10 @@ package config
 import (
 	"fmt"
 	"math"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -180,38 +178,6 @@ func (c Config) Commands() []Command {
 		}
 	}
 	return all
-}
-
-// Words returns what may be paths in a command: its arguments, or what stands
-// between the special characters of a shell line. What is written to is left out.
-func (c Command) Words() []string {
-	if c.Shell == "" {
-		return c.Argv
-	}
-	line := regexp.MustCompile(`>+\s*[^\s;&|]+`).ReplaceAllString(c.Shell, " ")
-	return strings.FieldsFunc(line, func(r rune) bool {
-		return unicode.IsSpace(r) || strings.ContainsRune("\"'`$;&|<>(){}=", r)
-	})
-}
-
-// interpreters run the file that is their first argument.
-var interpreters = []string{
-	"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "node", "deno", "bun", "ruby", "perl", "php", "pwsh", "powershell", "cmd", "source", ".",
-}
-
-// Script tells whether the word at i is a program's text by its place: the first
-// argument of an interpreter that is no flag.
-func Script(words []string, i int) bool {
-	for i--; i >= 0 && strings.HasPrefix(words[i], "-"); i-- {
-	}
-	if i < 0 {
-		return false
-	}
-	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(words[i], `\`, "/")), ".exe")
-	if name != "." {
-		name = strings.TrimRight(name, "0123456789.") // python3.12
-	}
-	return slices.Contains(interpreters, name)
 }
 
 // Protects tells whether "protect" names a file, by its slash-separated path. In
