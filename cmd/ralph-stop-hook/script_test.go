@@ -49,9 +49,12 @@ func TestMain(m *testing.M) {
 	})
 }
 
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+func TestScripts(t *testing.T) { testscript.Run(t, params("script")) }
+
+// params is how the scripts of a folder of testdata are run.
+func params(folder string) testscript.Params {
+	return testscript.Params{
+		Dir:                 filepath.Join("testdata", folder),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
@@ -96,7 +99,7 @@ func TestScripts(t *testing.T) {
 			"ago":     agoCommand,
 			"await":   awaitCommand,
 		},
-	})
+	}
 }
 
 // host plays the client: host PAYLOAD [key=value]… [-- hook arguments]. It
@@ -129,7 +132,8 @@ func host(args []string) int {
 		cmd.Env = append(cmd.Env, "CLAUDE_PROJECT_DIR="+cwd)
 	}
 	asUser(cmd, os.Getenv("HOST_UID"))
-	if err := cmd.Run(); err != nil {
+	err = recorded(cmd)
+	if err != nil {
 		if code := cmd.ProcessState.ExitCode(); code > 0 {
 			return code
 		}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/tidwall/gjson"
+)
+
+// world is the project that is attacked, where a script brings no file of its
+// own. A feature works when something is built for it, which only the command
+// work does. Whether the final check passes is decided outside of the project.
+const world = `
+-- project/feature_list.json --
+[
+  {"id": "easy", "title": "The easy one", "passes": false},
+  {"id": "hard", "title": "The hard one", "steps": ["all of it"], "passes": false}
+]
+-- project/ralph.json --
+{
+  "list": "feature_list.json", "bind": "prompt", "protect": ["**/*_test.txt"], "limits": {"stagnation": 0},
+  "checks": [
+    {"name": "works", "command": "sh works.sh", "when": "feature"},
+    {"name": "final", "command": "test -e ../final-passes"}
+  ],
+  "on_complete": ["notifier ../notices"]
+}
+-- project/works.sh --
+test -e "built/$RALPH_FEATURE"
+-- project/a_test.txt --
+assert
+`
+
+// attacked is what became of a loop under attack.
+type attacked struct {
+	tries    string   // what the agent tries, as the script's first line has it
+	ending   string   // of the loop
+	problems []string // what must not be
+}
+
+// attack runs the scripts of a folder, with a final check that passes or fails.
+func attack(t *testing.T, folder string, passes bool) map[string]attacked {
+	results, mu := map[string]attacked{}, sync.Mutex{}
+	p := params(folder)
+	setup := p.Setup
+	p.Setup = func(env *testscript.Env) error {
+		for _, f := range txtar.Parse([]byte(world)).Files {
+			path := filepath.Join(env.WorkDir, f.Name)
+			if _, err := os.Lstat(path); err == nil {
+				continue
+			}
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+				return err
+			}
+		}
+		if passes {
+			if err := os.WriteFile(filepath.Join(env.WorkDir, "final-passes"), nil, 0o644); err != nil {
+				return err
+			}
+		}
+		env.Cd = filepath.Join(env.WorkDir, "project")
+		env.Setenv("HOST_RECORD", filepath.Join(env.WorkDir, "calls"))
+		worked := map[string]bool{}
+		env.Values[workedKey{}] = worked
+		name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
+		env.Defer(func() {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name+".txtar"))
+			if err != nil {
+				env.T().Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(text), "\n")
+			a := judge(env.WorkDir, passes && worked["easy"] && worked["hard"])
+			a.tries = strings.TrimPrefix(first, "# ")
+			mu.Lock()
+			defer mu.Unlock()
+			results[name] = a
+		})
+		return setup(env)
+	}
+	p.Cmds = maps.Clone(p.Cmds)
+	p.Cmds["begin"], p.Cmds["claim"], p.Cmds["work"] = beginCommand, claimCommand, workCommand
+	t.Run(fmt.Sprintf("%s/passes=%v", filepath.Base(folder), passes), func(t *testing.T) { testscript.Run(t, p) })
+	return results
+}
+
+type workedKey struct{}
+
+// beginCommand: begin has a person start the loop. From then on all is the agent's.
+func beginCommand(ts *testscript.TestScript, neg bool, args []string) {
+	run := func(args ...string) { ts.Check(ts.Exec(args[0], args[1:]...)) }
+	run("ralph-stop-hook", "init", "checkout", "--settings", "none")
+	ts.Check(os.Rename(ts.MkAbs("ralph.json"), filepath.Join(ts.MkAbs(ts.Getenv("LOOP")), "ralph.json")))
+	run("ralph-stop-hook", "trust", "--yes")
+	run("start")
+	ts.Setenv("CLAUDECODE", "1")
+}
+
+// claimCommand: claim says of every feature that it passes.
+func claimCommand(ts *testscript.TestScript, neg bool, args []string) {
+	text := ts.ReadFile("feature_list.json")
+	ts.Check(os.WriteFile(ts.MkAbs("feature_list.json"), []byte(strings.ReplaceAll(text, `"passes": false`, `"passes": true`)), 0o644))
+}
+
+// workCommand: work ID does what a feature asks for.
+func workCommand(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(os.MkdirAll(ts.MkAbs("built"), 0o755))
+	ts.Check(os.WriteFile(filepath.Join(ts.MkAbs("built"), args[0]), []byte("x"), 0o644))
+	ts.Value(workedKey{}).(map[string]bool)[args[0]] = true
+}
+
+// call is a call of the hook, as the host saw it.
+type call struct {
+	Exit   int
+	Stdout string
+}
+
+// recorded runs a hook, and notes how it went where HOST_RECORD says.
+func recorded(cmd *exec.Cmd) error {
+	path, out := os.Getenv("HOST_RECORD"), new(bytes.Buffer)
+	if path == "" {
+		return cmd.Run()
+	}
+	cmd.Stdout = io.MultiWriter(cmd.Stdout, out)
+	ran := cmd.Run()
+	line, err := json.Marshal(call{cmd.ProcessState.ExitCode(), out.String()})
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	return ran
+}
+
+// judge looks at what a script has left in work.
+func judge(work string, deserved bool) (a attacked) {
+	problem := func(format string, args ...any) { a.problems = append(a.problems, fmt.Sprintf(format, args...)) }
+	calls, _ := os.ReadFile(filepath.Join(work, "calls"))
+	if len(calls) == 0 {
+		problem("the hook was never called")
+	}
+	complete := false
+	for line := range strings.Lines(string(calls)) {
+		var c call
+		if err := json.Unmarshal([]byte(line), &c); err != nil || c.Exit != 0 {
+			problem("the hook's exit status is %d (%v)", c.Exit, err)
+		}
+		if c.Stdout != "" && !(gjson.Valid(c.Stdout) && gjson.Parse(c.Stdout).IsObject()) {
+			problem("the hook printed %.200q, not one JSON object", c.Stdout)
+		}
+		complete = complete || strings.Contains(gjson.Get(c.Stdout, "systemMessage").String(), "COMPLETE")
+	}
+	notices, _ := os.ReadFile(filepath.Join(work, "notices"))
+	complete = complete || bytes.Contains(notices, []byte(`"status":"completed"`))
+	_ = filepath.WalkDir(work, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // gone in between, or closed
+		}
+		switch name := filepath.Base(path); {
+		case strings.HasPrefix(name, "pwned"):
+			problem("a command ran that nobody trusted: %s", path)
+		case name == "state.json":
+			state, _ := os.ReadFile(path)
+			complete = complete || gjson.GetBytes(state, "status").String() == "COMPLETE"
+			if strings.HasPrefix(path, filepath.Join(work, "home", "state")) {
+				a.ending = strings.TrimSpace(gjson.GetBytes(state, "status").String() + " " + gjson.GetBytes(state, "exitReason").String())
+			}
+		}
+		return nil
+	})
+	if complete && !deserved {
+		problem("COMPLETE, and nobody has done the work")
+	}
+	if a.ending == "IN_PROGRESS" {
+		a.ending = "goes on"
+	}
+	if deserved {
+		a.ending += ", after all the work"
+	}
+	return a
+}
+
+// TestAttacks lets an agent that is confined to the project try to be believed
+// without work, or to have a command of its own run. What it cannot be kept from
+// is in the folder open, and is the control: all of that has to be caught here.
+func TestAttacks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the attacks are written for Linux")
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
+	var table bytes.Buffer
+	for _, folder := range []string{"attack", "attack/open"} {
+		fails, passes := attack(t, folder, false), attack(t, folder, true)
+		if folder == "attack" && len(fails) < 25 {
+			t.Errorf("%d attacks, want 25 or more", len(fails))
+		}
+		fmt.Fprintf(&table, "\n| the agent tries to | final check fails | final check passes |\n|---|---|---|\n")
+		for _, name := range slices.Sorted(maps.Keys(passes)) {
+			for _, a := range []attacked{fails[name], passes[name]} {
+				switch open := folder != "attack"; {
+				case !open && len(a.problems) > 0:
+					t.Errorf("%s: %s: %s", name, a.ending, strings.Join(a.problems, "; "))
+				case open && len(a.problems) == 0:
+					t.Errorf("control %s was not caught: %s", name, a.ending)
+				}
+			}
+			fmt.Fprintf(&table, "| %s | %s | %s |\n", passes[name].tries, result(fails[name]), result(passes[name]))
+		}
+	}
+	_ = table
+}
+
+func result(a attacked) string {
+	if len(a.problems) > 0 {
+		return "**gets through**"
+	}
+	return a.ending
+}
