@@ -224,17 +224,12 @@ func tame(id string) bool {
 	}) < 0
 }
 
-// env is the session's environment less its secrets, and with what decides what
-// programs load as it was when a person trusted the check. load has set PATH.
+// env is the environment of checks: the session's, less its secrets.
 func (r *runner) env() []string {
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+	return slices.DeleteFunc(r.environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return secret(name) || r.config.Trusted && proc.Decides(name)
+		return secret(name)
 	})
-	for name, value := range r.config.Env {
-		env = append(env, name+"="+value)
-	}
-	return env
 }
 
 // contents is the hash of what checks prove something about: the list, all loops

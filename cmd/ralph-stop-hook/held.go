@@ -62,6 +62,19 @@ func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.Lis
 	return t, list.Err
 }
 
+// environ is the session's environment, with what decides what programs load as it
+// was when a person trusted the commands. load has set PATH.
+func (l loaded) environ() []string {
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return l.config.Trusted && proc.Decides(name)
+	})
+	for name, value := range l.config.Env {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
 // heldFiles returns the hashes of those files of a project, by slash-separated
 // path below its root; empty where there is no such file, which is held too. Of
 // what commands name these are the programs: what can be executed, and what says by

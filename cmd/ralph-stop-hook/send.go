@@ -184,7 +184,7 @@ func runNotifiers(l loaded, commands []config.Command, p payload, deadline time.
 			return false
 		}
 		r := proc.Run(ctx, proc.Cmd{
-			Argv: c.Argv, Shell: c.Shell, Dir: l.Project, Env: notifierEnv(c, p), Stdin: append(stdin, '\n'), Timeout: min(c.Timeout, left), Output: notifierOutput,
+			Argv: c.Argv, Shell: c.Shell, Dir: l.Project, Env: notifierEnv(l, c, p), Stdin: append(stdin, '\n'), Timeout: min(c.Timeout, left), Output: notifierOutput,
 		})
 		outcome := "ok"
 		if r.Err != nil {
@@ -210,9 +210,9 @@ var passedOn = []string{
 	"SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "COMSPEC",
 }
 
-func notifierEnv(c config.Command, p payload) []string {
+func notifierEnv(l loaded, c config.Command, p payload) []string {
 	var env []string
-	for _, kv := range os.Environ() {
+	for _, kv := range l.environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		known := func(one string) bool { return one == name || runtime.GOOS == "windows" && strings.EqualFold(one, name) }
 		if slices.ContainsFunc(passedOn, known) || slices.ContainsFunc(c.Env, known) {
