@@ -212,13 +212,13 @@ func TestAttacks(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")
 	}
-	var table bytes.Buffer
 	for _, folder := range []string{"attack", "attack/open"} {
+		var table bytes.Buffer
 		fails, passes := attack(t, folder, false), attack(t, folder, true)
 		if folder == "attack" && len(fails) < 25 {
 			t.Errorf("%d attacks, want 25 or more", len(fails))
 		}
-		fmt.Fprintf(&table, "\n| the agent tries to | final check fails | final check passes |\n|---|---|---|\n")
+		fmt.Fprintf(&table, "| the agent tries to | final check fails | final check passes |\n|---|---|---|\n")
 		for _, name := range slices.Sorted(maps.Keys(passes)) {
 			for _, a := range []attacked{fails[name], passes[name]} {
 				switch open := folder != "attack"; {
@@ -230,8 +230,34 @@ func TestAttacks(t *testing.T) {
 			}
 			fmt.Fprintf(&table, "| %s | %s | %s |\n", passes[name].tries, result(fails[name]), result(passes[name]))
 		}
+		if !t.Failed() {
+			document(t, folder, table.String())
+		}
 	}
-	_ = table
+}
+
+// document holds the table of a folder's attacks in PROOF.md to what the run gave;
+// with -update it writes it there.
+func document(t *testing.T, folder, table string) {
+	path := filepath.Join("..", "..", "docs", "PROOF.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := fmt.Sprintf("<!-- testdata/%s -->\n", folder), "<!-- end -->\n"
+	before, rest, found := strings.Cut(string(text), begin)
+	was, after, closed := strings.Cut(rest, end)
+	switch {
+	case !found || !closed:
+		t.Fatalf("%s has no %q with an end", path, begin)
+	case was == table:
+	case !*update:
+		t.Errorf("%s is not what this run gave; rewrite it with: go test -run TestAttacks ./cmd/ralph-stop-hook -update\n%s", path, table)
+	default:
+		if err := os.WriteFile(path, []byte(before+begin+table+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func result(a attacked) string {
@@ -239,4 +265,24 @@ func result(a attacked) string {
 		return "**gets through**"
 	}
 	return a.ending
+}
+
+// TestJudge is the control of what scripts cannot bring about.
+func TestJudge(t *testing.T) {
+	for calls, want := range map[string]string{
+		"":                                   "never called",
+		`{"Exit":2,"Stdout":""}`:             "exit status is 2",
+		`{"Exit":0,"Stdout":"hello"}`:        "not one JSON object",
+		`{"Exit":0,"Stdout":"{} {}"}`:        "not one JSON object",
+		`{"Exit":0,"Stdout":"[]"}`:           "not one JSON object",
+		`{"Exit":0,"Stdout":"{\"a\": 1}\n"}`: "",
+	} {
+		work := t.TempDir()
+		if err := os.WriteFile(filepath.Join(work, "calls"), []byte(calls), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(judge(work, false).problems, "; "); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", calls, got, want)
+		}
+	}
 }
