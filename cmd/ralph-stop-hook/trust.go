@@ -55,38 +55,13 @@ func trustCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, command := range c.Notifiers {
-				fmt.Fprintf(w, "%s runs: %s\n", strings.ReplaceAll(command.Event, "-", "_"), plain.Line(command.String(), 1000))
+			before, err := s.Trust()
+			if err != nil {
+				fmt.Fprintf(w, "warning: %s\n", plain.Line(err.Error(), 1000)) // which this mends
 			}
-			for _, check := range c.Checks {
-				fmt.Fprintf(w, "check, when %s: %s\n", check.When, plain.Line(check.String(), 1000))
-			}
-			for _, e := range c.Active() {
-				if e.Preset == "" {
-					fmt.Fprintf(w, "evaluator: %s\n", plain.Line(e.String(), 1000))
-				}
-			}
-			showOwn(w, list)
-			if before, err := s.Trust(); err == nil && before != nil {
-				if lost := list.Lost(before.Features); len(lost) > 0 {
-					fmt.Fprintf(w, "gone or reworded since: %s\n", plain.Line(strings.Join(lost, ", "), 1000))
-				}
-				for held, sum := range record.Files {
-					if was := before.Files[held]; was != "" && was != sum {
-						fmt.Fprintf(w, "changed since: %s\n", plain.Line(held, 1000))
-					}
-				}
-			}
-			for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-				if rel, err := filepath.Rel(s.Project, dir); err == nil && (filepath.IsLocal(rel) || !filepath.IsAbs(dir)) {
-					fmt.Fprintf(w, "warning: PATH has the project's folder %s, where an agent can write programs\n", plain.Line(dir, 1000))
-				}
-			}
-			for _, held := range slices.Sorted(maps.Keys(record.Files)) {
-				fmt.Fprintf(w, "held as it is: %s\n", plain.Line(held, 1000))
-			}
+			showTrust(w, loaded{Store: s, config: config.InForce{Config: c, Trust: record}}, before, list)
 			if len(record.Features) > 0 {
-				fmt.Fprintf(w, "held as they are: %s of %s\n", plural(len(record.Features), "feature"), plain.Line(path, 1000))
+				fmt.Fprintf(w, "held as they are: %s of %s\n", plural(len(record.Features), "feature"), relative(s.Project, path))
 			}
 			if !yes {
 				if err := askTrust(w); err != nil {
@@ -108,6 +83,68 @@ func trustCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&restore, "restore", false, "put the list back as it was trusted, with what passes in it now")
 	return cmd
+}
+
+// showTrust shows what is to be trusted, and what is other than what was trusted
+// before.
+func showTrust(w io.Writer, l loaded, before *config.Trust, list decide.List) {
+	show := func(format string, text string) { fmt.Fprintf(w, format+"\n", plain.Line(text, 1000)) }
+	if before == nil {
+		before = &config.Trust{}
+	} else if changes := diffLines(before.Text, l.config.Text); len(changes) > 0 {
+		fmt.Fprintf(w, "%s was changed since it was trusted:\n", loopdir.ConfigFile)
+		for _, line := range changes {
+			fmt.Fprintf(w, "  %s\n", plain.Text(strings.TrimRight(line, "\r\n"), 1000))
+		}
+	}
+	for _, command := range l.config.Notifiers {
+		show(strings.ReplaceAll(command.Event, "-", "_")+" runs: %s", command.String())
+	}
+	var open []string // commands for which nothing is held
+	for _, check := range l.config.Checks {
+		show("check, when "+check.When+": %s", check.String())
+		if check.Runs() && len(l.rests(check.Command)) == 0 {
+			open = append(open, check.String())
+		}
+	}
+	for _, e := range l.config.Active() {
+		if e.Preset == "" {
+			show("evaluator: %s", e.String())
+		}
+	}
+	showOwn(w, list)
+	if lost := list.Lost(before.Features); len(lost) > 0 {
+		show("gone or reworded since: %s", strings.Join(lost, ", "))
+	}
+	files := maps.Clone(l.config.Files)
+	maps.Copy(files, before.Files)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		was, had := before.Files[path]
+		now, has := l.config.Files[path]
+		note := ""
+		switch {
+		case !has:
+			show("not held any more: %s", path)
+			continue
+		case had && was != now:
+			note = ", changed since"
+		case !had && len(before.Files) > 0:
+			note = ", new"
+		}
+		if now == "" {
+			show("held as not there: %s"+note, path)
+		} else {
+			show("held as it is: %s"+note, path)
+		}
+	}
+	if len(open) > 0 && len(l.config.Protect) == 0 {
+		show("warning: nothing of the project is held for %s; name the tests and scripts that an agent must not edit in \"protect\"", strings.Join(open, ", "))
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if rel, err := filepath.Rel(l.Project, dir); err == nil && (filepath.IsLocal(rel) || !filepath.IsAbs(dir)) {
+			show("warning: PATH has the project's folder %s, where an agent can write programs", dir)
+		}
+	}
 }
 
 // showOwn shows what the features of a list bring, each text once.
