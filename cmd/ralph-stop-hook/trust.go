@@ -193,7 +193,11 @@ func untrustCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "untrust [NAME]",
 		Short: "Take trust back: none of a loop's commands runs any more",
-		Args:  maxArgs(1),
+		Long: `Take trust back: none of a loop's commands runs any more, so none of its checks
+that is a command can pass, and no notifier is told. The rest of ralph.json, such as
+its limits, and the list are held to what you trusted last; edits of them have no
+effect until 'trust' accepts them.`,
+		Args: maxArgs(1),
 		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			if err := personOnly(); err != nil {
 				return err
@@ -203,10 +207,17 @@ func untrustCommand() *cobra.Command {
 				return err
 			}
 			defer unlock()
-			if err := s.ForgetTrust(); err != nil {
+			record, err := s.Trust()
+			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s: nothing is trusted any more\n", plain.Line(s.Name, 100))
+			if record != nil {
+				record.Revoked = true
+				if err := s.SetTrust(*record, ""); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintf(w, "%s: no command is trusted any more\n", plain.Line(s.Name, 100))
 			return nil
 		}),
 	}

@@ -55,6 +55,11 @@ func (c *InForce) AddOwn(list features.List, lost []string) map[string][]string 
 		if !trusted {
 			checks = nil
 		}
+		for i := range checks {
+			if c.Revoked {
+				c.withhold(&checks[i])
+			}
+		}
 		c.Checks = append(c.Checks, checks...)
 		if len(manual) > 0 {
 			points[item.ID] = manual

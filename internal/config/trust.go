@@ -15,6 +15,8 @@ type Trust struct {
 	SHA256 string `json:"sha256"` // of Text
 	Text   string `json:"text"`
 
+	Revoked bool `json:"revoked,omitempty"` // a person took it back: no command runs, and the rest holds
+
 	SearchPath string            `json:"searchPath,omitempty"` // PATH that commands run with
 	Env        map[string]string `json:"env,omitempty"`        // variables that decide what programs load, as they were
 	Features   map[string]string `json:"features,omitempty"`   // identities of the list's features, by id
@@ -57,31 +59,38 @@ type InForce struct {
 }
 
 // Choose settles which configuration holds: the trusted one where there is a
-// record, else ralph.json without its commands. text is nil where there is no
-// ralph.json.
-func Choose(trust *Trust, text []byte) (InForce, error) {
+// record, else ralph.json. Its commands hold only where they are trusted. text is nil
+// where there is no ralph.json.
+func Choose(trust *Trust, text []byte) (in InForce, err error) {
 	if text == nil {
 		text = []byte("{}")
 	}
 	if trust != nil {
-		c, err := Parse([]byte(trust.Text))
-		return InForce{Config: c, Trust: *trust, Trusted: true, Changed: digest(text) != trust.SHA256}, err
+		in.Trust, in.Trusted, in.Changed = *trust, true, digest(text) != trust.SHA256
+		text = []byte(trust.Text)
 	}
-	c, err := Parse(text)
-	untrusted := len(c.Notifiers)
-	c.Notifiers = nil
-	for i := range c.Checks {
-		// It stays, and fails: a check that nobody trusts is no reason to believe.
-		if c.Checks[i].Runs() {
-			c.Checks[i].Untrusted = true
-			untrusted++
+	if in.Config, err = Parse(text); in.Trusted && !in.Revoked {
+		return in, err
+	}
+	in.Untrusted = len(in.Notifiers)
+	in.Notifiers = nil
+	for i := range in.Checks {
+		in.withhold(&in.Checks[i])
+	}
+	for i := range in.Evaluators {
+		if in.Evaluators[i].Preset == "" {
+			in.Evaluators[i].Untrusted = true
+			in.Untrusted++
 		}
 	}
-	for i := range c.Evaluators {
-		if c.Evaluators[i].Preset == "" {
-			c.Evaluators[i].Untrusted = true
-			untrusted++
-		}
+	return in, err
+}
+
+// withhold lets a check's command not run. It stays, and fails: a check that nobody
+// trusts is no reason to believe.
+func (in *InForce) withhold(c *Check) {
+	if c.Runs() {
+		c.Untrusted = true
+		in.Untrusted++
 	}
-	return InForce{Config: c, Untrusted: untrusted}, err
 }

@@ -124,14 +124,6 @@ func (s *Store) replaceJSON(name string, v any, limit int) error {
 	return replace(s.state, name, append(data, '\n'), 0o600, true, nil)
 }
 
-// ForgetTrust makes nothing trusted any more.
-func (s *Store) ForgetTrust() error {
-	if err := s.state.Remove(trustFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // Config returns the text of ralph.json, nil where there is none.
 func (s *Store) Config() ([]byte, error) { return s.optional(ConfigFile, config.MaxBytes) }
 
