@@ -53,6 +53,11 @@ func peek(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	}
 	l.snap.Client, _ = client()
 	state := l.snap.State
+	// A client has one stop of a session at a time, and ends a hook that is late: a
+	// second hook at the same time is of a second settings entry.
+	if r := state.Running; r != nil && r.PID != os.Getpid() && state.Session == e.SessionID && l.snap.Client > 0 && l.snap.Client == state.SessionPID {
+		l.snap.Busy = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
+	}
 	l.snap.OwnerKnown = state.SessionPID > 0 && (state.ClientStart == "" || proc.Known(state.ClientStart))
 	l.snap.OwnerAlive = state.Session != "" && (state.SessionPID == 0 || proc.Alive(state.SessionPID, state.ClientStart))
 	return l, nil

@@ -86,6 +86,7 @@ type Snapshot struct {
 	BlockCap int       // blocks in a row without a tool call that the host honours; 0: any number
 	Tail     *Tail     // only looked at after NeedTail
 
+	Busy         bool            // another hook is at the checks of this very stop
 	Bound        bool            // the session's file names this loop
 	Bind         string          // ralph.json's, for a loop without a record
 	OwnerKnown   bool            // the process of the owner's client can be looked at
@@ -159,7 +160,7 @@ func Bystander(s Snapshot) bool {
 	case s.Event == StopFailure, s.Event == SessionEnd:
 		// A failure may come from the host's own helpers, with an agent's id.
 		return !owner || s.State.Status != InProgress
-	case s.Event != Stop, s.Agent != "", s.Mode == PlanMode:
+	case s.Event != Stop, s.Agent != "", s.Mode == PlanMode, s.Busy:
 		return true
 	case s.State.Schema == 0:
 		return s.FreshClone || s.Bind == BindPrompt && !s.Bound || parseStatus(s.Header.Status) != InProgress
