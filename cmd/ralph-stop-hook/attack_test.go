@@ -128,6 +128,7 @@ func workCommand(ts *testscript.TestScript, neg bool, args []string) {
 // call is a call of the hook, as the host saw it.
 type call struct {
 	Exit   int
+	Peak   int // MB of memory
 	Stdout string
 }
 
@@ -139,7 +140,7 @@ func recorded(cmd *exec.Cmd) error {
 	}
 	cmd.Stdout = io.MultiWriter(cmd.Stdout, out)
 	ran := cmd.Run()
-	line, err := json.Marshal(call{cmd.ProcessState.ExitCode(), out.String()})
+	line, err := json.Marshal(call{cmd.ProcessState.ExitCode(), peak(cmd), out.String()})
 	if err != nil {
 		return err
 	}

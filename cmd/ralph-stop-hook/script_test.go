@@ -98,6 +98,7 @@ func params(folder string) testscript.Params {
 			"append":  appendCommand,
 			"ago":     agoCommand,
 			"await":   awaitCommand,
+			"grown":   grownCommand,
 		},
 	}
 }
@@ -314,5 +315,17 @@ func awaitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("%s has %d lines, want %d", args[0], got, want)
+	}
+}
+
+// grownCommand: grown FILE MB asserts that the last of the calls that the host
+// recorded took at most so much more memory than the first.
+func grownCommand(ts *testscript.TestScript, neg bool, args []string) {
+	most, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	calls := strings.Split(strings.TrimSpace(ts.ReadFile(args[0])), "\n")
+	first, last := gjson.Get(calls[0], "Peak").Int(), gjson.Get(calls[len(calls)-1], "Peak").Int()
+	if len(calls) < 2 || first == 0 || last-first > int64(most) {
+		ts.Fatalf("from %d to %d MB in %d calls, want %d MB more at most", first, last, len(calls), most)
 	}
 }
