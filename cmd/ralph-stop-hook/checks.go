@@ -233,7 +233,12 @@ func (r *runner) env() []string {
 }
 
 // contents is the hash of what checks prove something about: the list, all loops
-// and what git ignores are left out.
+// and what git ignores are left out. It is empty, so that all is proven again, where
+// git was told to ignore other files than when a person trusted the checks.
 func contents(ctx context.Context, l loaded) string {
-	return tree.Contents(ctx, l.Project, loopdir.RepoRoot(l.Project), []string{treeExcept(l.Loop), l.listPath()})
+	sum, ignored := tree.Contents(ctx, l.Project, loopdir.RepoRoot(l.Project), []string{treeExcept(l.Loop), l.listPath()})
+	if l.config.Trusted && ignored != l.config.Ignored {
+		return ""
+	}
+	return sum
 }

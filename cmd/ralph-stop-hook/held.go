@@ -55,6 +55,7 @@ func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.Lis
 	if t.Files, err = heldFiles(ctx, s.Project, c); err != nil || len(c.Checks) == 0 {
 		return t, err
 	}
+	_, t.Ignored = tree.Contents(ctx, s.Project, loopdir.RepoRoot(s.Project), []string{treeExcept(s.Loop)})
 	t.Features = map[string]string{}
 	for _, item := range list.Items {
 		t.Features[item.ID] = item.Identity()

@@ -22,6 +22,7 @@ type Trust struct {
 	Features   map[string]string `json:"features,omitempty"`   // identities of the list's features, by id
 	Own        bool              `json:"own,omitempty"`        // the features' own checks are trusted
 	Manual     []string          `json:"manual,omitempty"`     // what reads like a command in them, but names no program
+	Ignored    string            `json:"ignored,omitempty"`    // hash of the rules by which git ignores files
 	Files      map[string]string `json:"files,omitempty"`      // sha256 of files that commands or "protect" name, by path below the project
 }
 

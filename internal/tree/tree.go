@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -79,29 +78,35 @@ func Fingerprint(ctx context.Context, dir, top string, except []string) string {
 // repository at top (empty: in none): path, kind and contents of every file that
 // git tracks or would track; without git, of every file. A commit does not change
 // it. Files and folders of except, absolute, are left out. It is empty where the
-// tree could not be read in time.
-func Contents(ctx context.Context, dir, top string, except []string) string {
+// tree could not be read in time. ignored is a hash of what says which files git
+// would not track: under other rules, what is not in the contents may be other too.
+func Contents(ctx context.Context, dir, top string, except []string) (contents, ignored string) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	files, err := list(ctx, dir, top)
 	if err != nil || len(files) > maxFiles {
-		return ""
+		return "", ""
 	}
 	at := cmp.Or(top, dir)
 	root, err := os.OpenRoot(at)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	defer root.Close()
-	sum, left := sha256.New(), int64(maxBytes)
+	sum, rules, left := sha256.New(), sha256.New(), int64(maxBytes)
+	fmt.Fprintf(rules, "%q\n", top)
 	err = each(ctx, at, files, except, func(name string, info fs.FileInfo) error {
-		fmt.Fprintf(sum, "%q %v ", name, info.Mode()&(fs.ModeType|0o100))
-		return contents(root, name, info, sum, &left)
+		to := io.Writer(sum)
+		if filepath.Base(name) == ".gitignore" {
+			to = io.MultiWriter(sum, rules)
+		}
+		fmt.Fprintf(to, "%q %v ", name, info.Mode()&(fs.ModeType|0o100))
+		return read(root, name, info, to, &left)
 	})
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:16])
+	return hex.EncodeToString(sum.Sum(nil)[:16]), hex.EncodeToString(rules.Sum(nil)[:16])
 }
 
 // Files returns the paths, below dir, of every file there that git tracks or would
@@ -209,8 +214,8 @@ func each(ctx context.Context, dir string, files []file, except []string, see fu
 	return nil
 }
 
-// contents takes what is in one file into the hash.
-func contents(root *os.Root, name string, info fs.FileInfo, sum hash.Hash, left *int64) error {
+// read takes what is in one file into the hash.
+func read(root *os.Root, name string, info fs.FileInfo, sum io.Writer, left *int64) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := root.Readlink(name)

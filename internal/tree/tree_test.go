@@ -138,10 +138,14 @@ func TestContents(t *testing.T) {
 				t.Fatal(err)
 			}
 			write("a b é.go", "one")
-			last := ""
+			last, rules := "", ""
 			look := func(what string, other bool) {
 				t.Helper()
-				now := Contents(t.Context(), dir, top, []string{filepath.Join(dir, "loops"), filepath.Join(dir, "list.json")})
+				now, ignored := Contents(t.Context(), dir, top, []string{filepath.Join(dir, "loops"), filepath.Join(dir, "list.json")})
+				if (ignored != rules) != (what == "the start" || what == "a rule") {
+					t.Errorf("after %s the rules are %q, before %q", what, ignored, rules)
+				}
+				rules = ignored
 				if now == "" || (now != last) != other {
 					t.Errorf("after %s: %q, before %q", what, now, last)
 				}
@@ -155,6 +159,8 @@ func TestContents(t *testing.T) {
 				look("a commit", false)
 				write("x.log", "ignored")
 				look("an ignored file", false)
+				write("loops/.gitignore", "*")
+				look("a rule that is left out", false)
 			}
 			write("loops/state", "x")
 			write("list.json", "x")
@@ -167,6 +173,8 @@ func TestContents(t *testing.T) {
 			look("an edit of the same size", true)
 			write("new", "")
 			look("a new file", true)
+			write(".gitignore", "*.log\n*.txt\n")
+			look("a rule", true)
 			if err := os.Remove(filepath.Join(dir, "a b é.go")); err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +191,7 @@ func TestContents(t *testing.T) {
 			}
 		})
 	}
-	if got := Contents(t.Context(), filepath.Join(t.TempDir(), "none"), "", nil); got != "" {
+	if got, _ := Contents(t.Context(), filepath.Join(t.TempDir(), "none"), "", nil); got != "" {
 		t.Errorf("a folder that is not there: %q", got)
 	}
 }
