@@ -45,7 +45,7 @@ var ErrTimeout = errors.New("timed out")
 // what it guards.
 const (
 	waitDelay  = 200 * time.Millisecond
-	guardDelay = 500 * time.Millisecond
+	guardDelay = time.Second
 )
 
 // Run runs a subprocess to its end or to its deadline. When ctx is done the

@@ -86,11 +86,14 @@ func TestGuard(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" {
 		for _, how := range []string{"true", "sleep 20"} { // which ends by itself, or by its deadline
-			mark := filepath.Join(t.TempDir(), "left")
-			line := "for i in 1 2 3; do setsid sh -c 'setsid sleep 0.7; touch " + mark + "' & done; sleep 0.2; " + how
-			Run(t.Context(), Cmd{Shell: line, Guard: guard, Timeout: 500 * time.Millisecond})
-			time.Sleep(800 * time.Millisecond)
-			if _, err := os.Stat(mark); err == nil {
+			dir := t.TempDir()
+			line := "for i in 1 2 3; do setsid sh -c 'until test -e over; do sleep 0.02; done; touch left' & done; sleep 0.2; " + how
+			Run(t.Context(), Cmd{Shell: line, Dir: dir, Guard: guard, Timeout: time.Second})
+			if err := os.WriteFile(filepath.Join(dir, "over"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(300 * time.Millisecond)
+			if _, err := os.Stat(filepath.Join(dir, "left")); err == nil {
 				t.Errorf("%s: a process that left the group lived on", how)
 			}
 		}
