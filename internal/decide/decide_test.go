@@ -84,6 +84,7 @@ func TestDecide(t *testing.T) {
 		{"no session id", func(s *Snapshot) { s.Session = "" }, "pass"},
 		{"another session", func(s *Snapshot) { s.Session = "t" }, "pass"},
 		{"a subagent", func(s *Snapshot) { s.Agent = "a1" }, "pass"},
+		{"a stop that another hook is at the checks of", func(s *Snapshot) { s.Busy = true }, "pass"},
 		{"plan mode", func(s *Snapshot) { s.Mode = "plan" }, "pass"},
 		{"other modes are work", func(s *Snapshot) { s.Mode = "bypassPermissions" }, "continue 5 c"},
 		{"it has ended", func(s *Snapshot) { s.State.Status = Complete }, "pass"},

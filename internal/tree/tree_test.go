@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,5 +194,41 @@ func TestContents(t *testing.T) {
 	}
 	if got, _ := Contents(t.Context(), filepath.Join(t.TempDir(), "none"), "", nil); got != "" {
 		t.Errorf("a folder that is not there: %q", got)
+	}
+}
+
+// TestStamp swaps a file and puts it back, with its times.
+func TestStamp(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there a program can put the time back")
+	}
+	dir := t.TempDir()
+	path, aside := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+	swap := map[string]func() error{
+		"renamed":   func() error { return errors.Join(os.Rename(path, aside), os.Rename(aside, path)) },
+		"rewritten": func() error { return errors.Join(os.WriteFile(path, []byte("x"), 0o644), os.Chtimes(path, at, at)) },
+	}
+	for how, swap := range swap {
+		before := Stamp(path)
+		time.Sleep(50 * time.Millisecond) // file systems' clocks tick
+		if now := Stamp(path); now != before {
+			t.Errorf("untouched, and %q is %q", before, now)
+		}
+		if err := swap(); err != nil {
+			t.Fatal(err)
+		}
+		if Stamp(path) == before {
+			t.Errorf("%s: not noticed", how)
+		}
+	}
+	if Stamp(aside) != "" {
+		t.Error("a file that is not there has a stamp")
 	}
 }
