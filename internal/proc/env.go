@@ -32,11 +32,12 @@ func Decides(name string) bool {
 	})
 }
 
-// deciding are such variables of loaders, shells, languages and build tools, and
-// where the user's own configuration of them is.
+// deciding are such variables of loaders, shells, languages, build tools and test
+// runners, and where the user's own configuration of them is.
 var deciding = []string{
 	"HOME", "XDG_CONFIG_*", "XDG_DATA_*", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "ZDOTDIR",
 	"LD_*", "DYLD_*", "GIT_*", "BASH_ENV", "BASH_FUNC_*", "ENV", "SHELLOPTS", "BASHOPTS", "IFS", "CDPATH", "PYTHON*", "PYTEST_*", "PERL5*", "PERLLIB",
 	"RUBY*", "NODE_OPTIONS", "NODE_PATH", "npm_config_*", "NPM_CONFIG_*", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS",
 	"GO*", "CGO_*", "CC", "CXX", "MAKEFLAGS", "MFLAGS", "MAKEFILES", "RUSTC*", "RUSTFLAGS", "CARGO_*", "PHPRC", "PHP_*", "LUA_*", "DENO_*", "BUN_*",
+	"TEST_*", "GTEST_*", "CTEST_*", "SPEC_OPTS", "RSPEC_*", "MOCHA_*", "JEST_*", "VITEST_*", "TS_NODE_*", "NODE_ENV", "TOX_*", "BATS_*",
 }
