@@ -18,6 +18,7 @@ var floors = []map[string][]string{
 	{"features": nil, "progress": nil},
 	{"decide": nil},
 	{"hookio": nil, "proc": nil, "settings": nil, "config": nil, "tree": {"proc"}, "loopdir": {"config"}},
+	{"seeds": nil}, // for tests alone
 }
 
 // impure are the imports that pure packages do without.

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"errors"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -596,32 +595,4 @@ func TestPromise(t *testing.T) {
 			t.Errorf("promise(%q) = %q, want %q", message, got, want)
 		}
 	}
-}
-
-// FuzzDecide holds the properties that no snapshot may break.
-func FuzzDecide(f *testing.F) {
-	f.Add(4, 15, 4, 0, 0, "IN_PROGRESS", "xx.", "t", false)
-	f.Add(15, 15, 99, 3, 20, "PAUSED", "...", "", true)
-	f.Fuzz(func(t *testing.T, iteration, limit, headerIteration, logIteration, extended int, status, word, tree string, cancel bool) {
-		s := base()
-		s.State.Iteration, s.Limits.MaxIterations, s.Header.Iteration, s.LogIteration = iteration, limit, headerIteration, logIteration
-		s.State.Extended, s.Header.Status, s.CancelFile, s.Tree = extended, status, cancel, tree
-		s.List = list(word)
-		d, again := Decide(s), Decide(s)
-		if !reflect.DeepEqual(d, again) {
-			t.Fatal("two answers to one question")
-		}
-		if d.Verdict == Continue && (iteration >= d.Limit || cancel || !strings.ContainsFunc(word, func(r rune) bool { return r != 'x' })) {
-			t.Fatalf("continues at %d of %d, cancel %v, list %q", iteration, d.Limit, cancel, word)
-		}
-		if (d.Verdict == Continue || d.Verdict == End) && d.Next.Iteration < iteration {
-			t.Fatalf("the iteration went from %d to %d", iteration, d.Next.Iteration)
-		}
-		if more := s; d.Verdict == End {
-			more.List = list(strings.Repeat("x", len(word)))
-			if Decide(more).Verdict == Continue {
-				t.Fatal("more passes turned an end into a continue")
-			}
-		}
-	})
 }

@@ -1,0 +1,388 @@
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+)
+
+// dice draws numbers from bytes, 0 where they have come to an end.
+type dice struct{ left []byte }
+
+func (d *dice) n(sides int) int {
+	if len(d.left) == 0 {
+		return 0
+	}
+	n := int(d.left[0]) % sides
+	d.left = d.left[1:]
+	return n
+}
+
+func (d *dice) is() bool { return d.n(2) == 1 }
+
+func pick[T any](d *dice, of ...T) T { return of[d.n(len(of))] }
+
+func (d *dice) count() int {
+	return pick(d, 0, 1, 2, 3, 4, 5, 14, 15, 16, 99, 1_000_000)
+}
+
+func (d *dice) when() time.Time {
+	return pick(d, time.Time{}, now, now.Add(-time.Minute), now.Add(-2*time.Hour), now.Add(-100*time.Hour), now.Add(time.Hour))
+}
+
+// edits are what can be otherwise than in base: a program of them is a snapshot.
+var edits = []func(s *Snapshot, d *dice){
+	func(s *Snapshot, d *dice) {
+		s.Event = pick(d, Stop, PromptSubmit, StopFailure, SessionStart, SessionEnd, "SubagentStop")
+	},
+	func(s *Snapshot, d *dice) { s.Session = pick(d, "s", "t", "") },
+	func(s *Snapshot, d *dice) { s.Agent, s.Mode = pick(d, "", "a"), pick(d, "", PlanMode) },
+	func(s *Snapshot, d *dice) {
+		s.Message = pick(d, "", "<promise>BLOCKED: x</promise>", "<promise>ESCALATE</promise>", "<promise>COMPLETE</promise>", "EXIT_SIGNAL: true")
+	},
+	func(s *Snapshot, d *dice) { s.Running = pick(d, nil, []string{"1 subagent"}, []string{"1 shell", "x"}) },
+	func(s *Snapshot, d *dice) {
+		s.Client, s.State.SessionPID, s.OwnerKnown, s.OwnerAlive = d.n(3), d.n(3), d.is(), d.is()
+	},
+	func(s *Snapshot, d *dice) { s.Marked, s.Goal, s.Active, s.Bound = d.is(), d.is(), d.is(), d.is() },
+	func(s *Snapshot, d *dice) {
+		s.Reason, s.Error = pick(d, "", Cleared, "other"), pick(d, "", RateLimit, "x")
+	},
+	func(s *Snapshot, d *dice) { s.BlockCap, s.State.Blocks = d.count(), blocked(d.n(20)) },
+	func(s *Snapshot, d *dice) {
+		s.State.Status = pick(d, InProgress, Complete, ReachedLimit, Stagnated, Blocked, Handover, Failed, Interrupted, Paused, Cancelled)
+		s.State.Session = pick(d, "s", "t", "")
+	},
+	func(s *Snapshot, d *dice) { s.State.Iteration = pick(d, 4, 1, 14, 15, 16, 1_000_000, math.MaxInt) },
+	func(s *Snapshot, d *dice) {
+		s.State.Extended, s.State.Lowered, s.State.HeaderLimit = d.count(), d.count(), d.count()
+	},
+	func(s *Snapshot, d *dice) {
+		s.State.Unchanged, s.State.Attempts, s.State.CheckFailures = d.n(9), d.n(9), d.n(9)
+	},
+	func(s *Snapshot, d *dice) {
+		s.State.StartedAt, s.State.EndedAt, s.State.WaitingSince = d.when(), d.when(), d.when()
+	},
+	func(s *Snapshot, d *dice) { s.State.ListDigest, s.State.TreeDigest = s.List.Digest(), pick(d, "", "t") },
+	func(s *Snapshot, d *dice) {
+		s.State.Hour, s.State.ExitReason = []int64{now.Unix() - int64(d.n(256))*30}, pick(d, "", IterationsPerHour, FeaturesPerSession)
+	},
+	func(s *Snapshot, d *dice) {
+		s.State.Passed, s.State.SessionPassed, s.State.Warned = d.n(9), d.n(9), d.is()
+	},
+	func(s *Snapshot, d *dice) {
+		s.State, s.Bind, s.FreshClone = State{}, pick(d, "", BindPrompt, BindFirst), d.is()
+	},
+	func(s *Snapshot, d *dice) {
+		s.Header = progress.Header{Status: pick(d, "IN_PROGRESS", "PAUSED", "CANCELLED", "COMPLETE", ""), Iteration: d.count(), MaxIterations: d.count()}
+	},
+	func(s *Snapshot, d *dice) { s.LogIteration, s.CancelFile = d.count(), d.is() },
+	func(s *Snapshot, d *dice) {
+		n := 1 + d.n(5)
+		s.List = List{}
+		for i := range n {
+			s.List.Items = append(s.List.Items, features.Item{ID: string(rune('a' + i)), Passes: d.is()})
+		}
+	},
+	func(s *Snapshot, d *dice) {
+		s.List = pick(d, List{Err: broken}, List{Err: errors.New("no"), Missing: true}, List{Err: features.ErrEmpty})
+	},
+	func(s *Snapshot, d *dice) {
+		s.ConfigErr, s.Tampered = pick(d, nil, errors.New("no")), pick(d, "", "a file")
+	},
+	func(s *Snapshot, d *dice) { s.Lost = pick(d, nil, []string{"z"}) },
+	func(s *Snapshot, d *dice) {
+		s.Limits.MaxIterations, s.Limits.CeilingIterations = d.count(), d.count()
+	},
+	func(s *Snapshot, d *dice) {
+		s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures = pick(d, 3, 0, 2, 9), d.n(9), d.n(9)
+		s.Limits.IterationsPerHour, s.Limits.FeaturesPerSession, s.Limits.ContextTokens = d.n(3), d.n(3), d.n(3)
+	},
+	func(s *Snapshot, d *dice) {
+		s.Limits.Deadline, s.Limits.MaxWait = time.Duration(d.n(3))*time.Hour, time.Duration(d.n(3))*time.Hour
+	},
+	func(s *Snapshot, d *dice) {
+		s.Checks = pick(d, nil, []Check{ofFeature}, []Check{ofAll}, []Check{ofEach}, []Check{ofFeature, ofAll, ofEach}, []Check{{Name: "b", Digest: "b", When: WhenFeature, Features: []string{"b"}}})
+		s.Recheck = pick(d, RecheckStale, RecheckAll, RecheckNever)
+	},
+	func(s *Snapshot, d *dice) {
+		s.Evaluators = nil
+		for range 1 + d.n(10) {
+			s.Evaluators = append(s.Evaluators, Evaluator{Preset: pick(d, EvaluateDefault, EvaluateValidation, EvaluatePromise, "")})
+		}
+	},
+	func(s *Snapshot, d *dice) {
+		s.List = list(pick(d, "xxx", "x", "xxxxx")) // all claimed
+		for _, item := range s.List.Items {
+			s.Receipts = append(s.Receipts, receipt(pick(d, "f", "b"), item.ID, pick(d, "now", "before", "")))
+		}
+	},
+}
+
+func draw(program []byte) (Snapshot, *dice) {
+	s, d := base(), &dice{program}
+	for range d.n(16) {
+		edits[d.n(len(edits))](&s, d)
+	}
+	if s.State.Schema == 0 {
+		s.State = State{} // there is no record, so nothing is in it
+	}
+	return s, d
+}
+
+// answered asks until there is a decision, as the hook does, and returns the last
+// question with it.
+func answered(decide func(Snapshot) Decision, s Snapshot, d *dice) (Snapshot, Decision, error) {
+	for range 30 { // as often as the hook asks
+		switch got := decide(s); {
+		case got.Verdict == NeedTail && s.Tail == nil:
+			s.Tail = &Tail{ToolCall: d.when(), Context: d.n(5) - 1, Error: pick(d, "", RateLimit)}
+		case got.Verdict == NeedTree && s.Tree == "":
+			s.Tree = pick(d, "t", "u")
+		case got.Verdict == NeedChecks && (s.Contents == "" || len(got.Runs) > 0):
+			s.Contents, s.Results = "now", slices.Clone(s.Results)
+			for _, run := range got.Runs {
+				if slices.ContainsFunc(s.Results, func(r Receipt) bool { return r.Check == run.Check.Digest && r.Feature == run.Feature }) {
+					return s, got, fmt.Errorf("the check %s of %q is asked for twice", run.Check.Name, run.Feature)
+				}
+				s.Results = append(s.Results, Receipt{Check: run.Check.Digest, Name: run.Check.Name, Feature: run.Feature, Tree: "now", Passed: !d.is(), NotRun: d.n(4) == 3})
+			}
+		case got.Verdict == NeedAnswer && got.Evaluator >= len(s.Answers) && s.Evaluators[got.Evaluator].Preset == "":
+			s.Answers = append(slices.Clone(s.Answers), make([]Answer, got.Evaluator+1-len(s.Answers))...)
+			s.Answers[got.Evaluator].Action = pick(d, AnswerComplete, AnswerContinue, AnswerEscalate, "")
+		case got.Verdict == NeedReopen && !s.Unwritten:
+			s.Unwritten, s.List.Items = d.n(4) == 3, slices.Clone(s.List.Items)
+			for i, item := range s.List.Items {
+				if slices.Contains(got.Reopen, item.ID) && !item.Passes {
+					return s, got, fmt.Errorf("%s is to be reopened, which is open", item.ID)
+				}
+				s.List.Items[i].Passes = item.Passes && (s.Unwritten || !slices.Contains(got.Reopen, item.ID))
+			}
+		default:
+			return s, got, nil
+		}
+	}
+	return s, Decision{}, errors.New("asks for ever")
+}
+
+// holds returns which property a decision breaks.
+func holds(decide func(Snapshot) Decision, program []byte) error {
+	s, rest := draw(program)
+	first := decide(s)
+	same, _ := draw(program)
+	if !reflect.DeepEqual(s, same) {
+		return errors.New("the question was changed")
+	}
+	if !reflect.DeepEqual(first, decide(same)) {
+		return errors.New("two answers to one question")
+	}
+	s, d, err := answered(decide, s, rest)
+	if err != nil {
+		return err
+	}
+	known := max(1, s.State.Iteration, s.Header.Iteration, s.LogIteration)
+	limit := s.Record().Limit(s.Limits)
+	foreign := s.Session == "" || s.Event == Stop && (s.Agent != "" || s.Mode == PlanMode || s.State.Session != "" && s.State.Session != s.Session)
+	switch {
+	case foreign && d.Verdict != Pass:
+		return fmt.Errorf("%s where it is not the loop's business", d.Verdict)
+	case d.Verdict == Pass || d.Verdict == Tell:
+		return nil
+	case d.Next.Iteration < known:
+		return fmt.Errorf("the iteration went from %d to %d", known, d.Next.Iteration)
+	case d.Limit < 1 || d.Limit > limit:
+		return fmt.Errorf("the limit is %d where %d is in force", d.Limit, limit)
+	case d.Next.Status != InProgress && d.Verdict != End && d.Next.Status != s.State.Status:
+		return fmt.Errorf("%s made it %s", d.Verdict, d.Next.Status)
+	}
+	switch d.Verdict {
+	case Wait, Take, Release, Note:
+		if d.Verdict == Wait && (len(s.Running) == 0 || d.Next.Iteration != known) {
+			return errors.New("waits for nothing, or spends an iteration on it")
+		}
+		return nil
+	case Continue:
+		return goesOn(s, d, known)
+	case End:
+		return ends(decide, s, d)
+	}
+	return fmt.Errorf("the verdict %q is not known", d.Verdict)
+}
+
+// goesOn is for a block: there is budget, and something to do.
+func goesOn(s Snapshot, d Decision, known int) error {
+	_, open := s.List.Next()
+	status, _ := s.promise()
+	switch {
+	case s.Event != Stop:
+		return fmt.Errorf("a block at %s", s.Event)
+	case d.Next.Iteration != known+1 || d.Next.Iteration > d.Limit:
+		return fmt.Errorf("iteration %d of %d after %d", d.Next.Iteration, d.Limit, known)
+	case s.CancelFile || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Tampered != "" || s.List.Missing:
+		return errors.New("goes on where something ends the loop")
+	case d.Next.Late(s.Limits, s.Now):
+		return errors.New("goes on after the deadline")
+	case s.State.Schema > 0 && s.Header != s.State.Header && s.Header != s.State.Before && (s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
+		return errors.New("goes on although the header says " + s.Header.Status)
+	case !open && s.List.Err == nil && len(s.Lost) == 0 && d.Failure == nil && (len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
+		return errors.New("nothing to do")
+	case d.Next.Status != InProgress || d.Next.Session != s.Session:
+		return fmt.Errorf("goes on %s with session %q", d.Next.Status, d.Next.Session)
+	}
+	return nil
+}
+
+// asks tells whether an evaluator of that preset settles it.
+func asks(s Snapshot, preset string) bool {
+	return slices.ContainsFunc(s.Evaluators, func(e Evaluator) bool { return e.Preset == preset })
+}
+
+// ends is for an ending: it is one, COMPLETE is proven, and more passes make no
+// block of it.
+func ends(decide func(Snapshot) Decision, s Snapshot, d Decision) error {
+	if d.Next.Status == InProgress || d.Next.ExitReason == "" || d.Next.Endings != s.Record().Endings+1 || !d.Next.EndedAt.Equal(s.Now) {
+		return fmt.Errorf("an ending %s %q, number %d", d.Next.Status, d.Next.ExitReason, d.Next.Endings)
+	}
+	if d.Next.Status == Complete {
+		switch status, _ := s.promise(); {
+		case d.Next.ExitReason == ByPromise && asks(s, EvaluatePromise) && status == Complete && len(s.Lost) == 0:
+			return nil
+		case d.Next.ExitReason == AllChecksPass && asks(s, EvaluateValidation) && len(s.Checks) > 0:
+			return proven(s, true)
+		case d.Next.ExitReason == AllFeaturesPass:
+			return proven(s, false)
+		}
+		return fmt.Errorf("complete by %s", d.Next.ExitReason)
+	}
+	// What counts what did not change, and what a check says of it, are left out.
+	s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
+	if decide(s).Verdict != End {
+		return nil
+	}
+	s.List.Items = slices.Clone(s.List.Items)
+	for i := range s.List.Items {
+		if s.List.Items[i].Passes = true; decide(s).Verdict == Continue {
+			return fmt.Errorf("more passes turned %s into a block", d.Next.ExitReason)
+		}
+	}
+	return nil
+}
+
+// proven is for COMPLETE, by the checks alone or by the list and them.
+func proven(s Snapshot, alone bool) error {
+	if _, open := s.List.Next(); open && !alone || s.List.Err != nil || len(s.Lost) > 0 {
+		return errors.New("complete, and something is open, broken or lost")
+	}
+	passed := func(c Check, id string) bool {
+		of := func(r Receipt) bool { return r.Check == c.Digest && r.Feature == id }
+		if i := slices.IndexFunc(s.Results, of); i >= 0 {
+			return s.Results[i].Passed
+		}
+		return c.When == WhenFeature && s.Recheck != RecheckAll && slices.ContainsFunc(s.Receipts, func(r Receipt) bool {
+			return of(r) && (s.Recheck == RecheckNever || r.Tree != "" && r.Tree == s.Contents)
+		})
+	}
+	for _, c := range s.Checks {
+		for _, item := range append([]features.Item{{}}, s.List.Items...) {
+			of := c.When == WhenFeature
+			if (item.ID != "") == of && (!of || item.Passes) && (!of || c.Covers(item.ID)) && !passed(c, item.ID) {
+				return fmt.Errorf("complete without the check %s of %q", c.Name, item.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// FuzzDecide holds the properties that no snapshot may break.
+func FuzzDecide(f *testing.F) {
+	for _, program := range programs(50) {
+		f.Add(program)
+	}
+	f.Fuzz(func(t *testing.T, program []byte) {
+		if err := holds(Decide, program); err != nil {
+			s, _ := draw(program)
+			t.Fatalf("%v: %+v", err, s)
+		}
+	})
+}
+
+// programs are the same n at each run.
+func programs(n int) (all [][]byte) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		program := make([]byte, random.IntN(60))
+		for i := range program {
+			program[i] = byte(random.Uint32())
+		}
+		all = append(all, program)
+	}
+	return all
+}
+
+// TestProperties looks at many snapshots at each run, and is the fuzz target's
+// control: a decision that breaks a property is found out.
+func TestProperties(t *testing.T) {
+	for _, program := range programs(20_000) {
+		if err := holds(Decide, program); err != nil {
+			s, _ := draw(program)
+			t.Fatalf("%v: %+v", err, s)
+		}
+	}
+	calls := 0
+	for name, broken := range map[string]func(Snapshot) Decision{
+		"goes on at the limit": func(s Snapshot) Decision {
+			d := Decide(s)
+			if d.Next.ExitReason == MaxIterations {
+				d.Verdict, d.Next.Status, d.Next.Iteration = Continue, InProgress, d.Next.Iteration+1
+			}
+			return d
+		},
+		"does not see a cancel":      func(s Snapshot) Decision { s.CancelFile = false; return Decide(s) },
+		"does not see the deadline":  func(s Snapshot) Decision { s.Limits.Deadline = 0; return Decide(s) },
+		"believes a claim":           func(s Snapshot) Decision { s.Checks = nil; return Decide(s) },
+		"believes a stale receipt":   func(s Snapshot) Decision { s.Recheck = RecheckNever; return Decide(s) },
+		"believes any owner":         func(s Snapshot) Decision { s.State.Session = s.Session; return Decide(s) },
+		"counts anew without record": func(s Snapshot) Decision { s.LogIteration, s.Header.Iteration = 0, 0; return Decide(s) },
+		"does not hear the agent":    func(s Snapshot) Decision { s.Message = ""; return Decide(s) },
+		"believes an evaluator": func(s Snapshot) Decision {
+			d := Decide(s)
+			if d.Answer != nil && d.Verdict == Continue && d.Answer.Action == AnswerComplete {
+				return d.end(s, Complete, AllFeaturesPass)
+			}
+			return d
+		},
+		"does not see what was lost": func(s Snapshot) Decision { s.Lost = nil; return Decide(s) },
+		"asks for ever":              func(s Snapshot) Decision { s.Tree = ""; return Decide(s) },
+		"blocks where all pass": func(s Snapshot) Decision {
+			d := Decide(s)
+			if _, open := s.List.Next(); d.Verdict == End && !open && d.Next.Status != Complete {
+				d.Verdict = Continue
+			}
+			return d
+		},
+		"edits the question": func(s Snapshot) Decision {
+			if len(s.List.Items) > 0 {
+				s.List.Items[0].Passes = true
+			}
+			return Decide(s)
+		},
+		"is of two minds": func(s Snapshot) Decision {
+			d := Decide(s)
+			calls++
+			d.Limit += calls % 2
+			return d
+		},
+	} {
+		if !slices.ContainsFunc(programs(20_000), func(program []byte) bool { return holds(broken, program) != nil }) {
+			t.Errorf("control: one that %s was not caught", name)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+// Package seeds gives fuzz targets what the project has already seen: the files
+// inside the scripts, the recorded payloads and transcripts, the examples. Only
+// tests import it, so every new script feeds the fuzzers.
+package seeds
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// folders are where seeds are, below the repository's root.
+var folders = []string{"cmd/ralph-stop-hook/testdata", "e2e/testdata", "internal/hookio/testdata", "examples", "hooks"}
+
+// Files returns the contents, each once, of the files whose base name matches
+// one of the patterns (as of path.Match).
+func Files(tb testing.TB, patterns ...string) (found [][]byte) {
+	tb.Helper()
+	seen := map[string]bool{}
+	add := func(name string, data []byte) {
+		matches := func(pattern string) bool { is, _ := path.Match(pattern, path.Base(name)); return is }
+		if slices.ContainsFunc(patterns, matches) && !seen[string(data)] {
+			seen[string(data)] = true
+			found = append(found, data)
+		}
+	}
+	for _, folder := range folders {
+		err := fs.WalkDir(os.DirFS(filepath.Join(root(tb), folder)), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			data, err := os.ReadFile(filepath.Join(root(tb), folder, name))
+			add(name, data)
+			if strings.HasSuffix(name, ".txtar") {
+				for _, f := range txtar.Parse(data).Files {
+					add(f.Name, f.Data)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if len(found) == 0 {
+		tb.Fatalf("no seeds match %q", patterns)
+	}
+	return found
+}
+
+// Add gives a fuzz target of one []byte the files that the patterns match.
+func Add(f *testing.F, patterns ...string) {
+	f.Helper()
+	for _, data := range Files(f, patterns...) {
+		f.Add(data)
+	}
+}
+
+// root is the folder of go.mod, above the one that a test runs in.
+func root(tb testing.TB) string {
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	tb.Fatalf("no go.mod above the test: %v", err)
+	return ""
+}
