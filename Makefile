@@ -1,5 +1,6 @@
 # make test    all that needs no client
 # make lint    gofmt, go vet for three systems, staticcheck, govulncheck
+# make fuzz    every fuzz target for FUZZTIME, 30s where nothing is said
 # make e2e     the real Claude Code client against a scripted model
 # make demo    a loop from init to COMPLETE, to look at
 # make picture docs/demo.svg, from a run of the demo
@@ -13,7 +14,7 @@ SMALL = -ldflags '-s -w' -gcflags=-l
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint e2e demo picture install clean
+.PHONY: build test lint fuzz e2e demo picture install clean
 
 build:
 	go build $(SMALL) -o bin/ ./cmd/ralph-stop-hook
@@ -37,6 +38,9 @@ lint:
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags e2e ./e2e
 	.ci/govulncheck $(GOVULNCHECK)
+
+fuzz:
+	.ci/fuzz
 
 e2e:
 	.ci/e2e

@@ -1,7 +1,6 @@
 package features
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -85,30 +84,6 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// FuzzReopen takes back every claim: none is left, and nothing else has changed.
-func FuzzReopen(f *testing.F) {
-	f.Add(`[{"id":"a","passes":true,"x":"é"},{"passes":true}]`)
-	f.Add("\xef\xbb\xbf{\"features\":[{\"p\\u0061sses\":true}]}")
-	f.Fuzz(func(t *testing.T, in string) {
-		l, err := Parse([]byte(in))
-		if err != nil {
-			return
-		}
-		var all []string
-		for _, item := range l.Items {
-			all = append(all, item.ID)
-		}
-		out := l.Reopen([]byte(in), all)
-		after, err := Parse(out)
-		if err != nil || after.Passed() != 0 || len(after.Items) != len(l.Items) {
-			t.Fatalf("%q became %q: %v", in, out, err)
-		}
-		if len(out) != len(in)+l.Passed() {
-			t.Fatalf("%q became %q", in, out)
-		}
-	})
-}
-
 func TestParseErrors(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
 		{"empty file", " \n", "line 1, column 1: nothing here"},
@@ -163,39 +138,4 @@ func TestDigest(t *testing.T) {
 			t.Errorf("same digest for %s", other)
 		}
 	}
-}
-
-// FuzzParse holds the parser against encoding/json: what is accepted is valid
-// JSON, and the counts agree.
-func FuzzParse(f *testing.F) {
-	for _, seed := range []string{`[{"id":1,"passes":true},{"id":"b"}]`, `{"features":[{"passes":false}]}`, "\xef\xbb\xbf{\"userStories\":[{\"id\":\"US-1\",\"priority\":\"P0\"}]}\r\n", "[\n{},\n]"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := Parse(data)
-		if err != nil {
-			var syntax *jsontext.Error
-			if errors.As(err, &syntax) && (syntax.Line < 1 || syntax.Col < 1) {
-				t.Fatalf("no place in %v", err)
-			}
-			return
-		}
-		var items []struct{ Passes any }
-		text := []byte(strings.TrimPrefix(string(data), "\xef\xbb\xbf"))
-		var root map[string]json.RawMessage
-		if json.Unmarshal(text, &root) != nil {
-			err = json.Unmarshal(text, &items)
-		}
-		for _, key := range roots {
-			if list := root[key]; len(list) > 0 && list[0] == '[' {
-				err = json.Unmarshal(list, &items)
-			}
-		}
-		if err != nil {
-			t.Fatalf("accepted what encoding/json refuses: %v", err)
-		}
-		if len(items) != len(l.Items) || len(l.Open()) != len(items)-l.Passed() {
-			t.Fatalf("%d items, want %d; %d open, %d passed", len(l.Items), len(items), len(l.Open()), l.Passed())
-		}
-	})
 }

@@ -71,13 +71,3 @@ func TestParseTailRecorded(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
-
-func FuzzParseTail(f *testing.F) {
-	f.Add([]byte(called + said + feedback + failed))
-	f.Add([]byte(compact + synth + sub))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if got := ParseTail(data, time.Now()); got.Context < -1 {
-			t.Errorf("%+v", got)
-		}
-	})
-}

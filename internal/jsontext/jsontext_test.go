@@ -1,9 +1,13 @@
 package jsontext
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
 )
 
 func TestCheck(t *testing.T) {
@@ -28,11 +32,15 @@ func TestCheck(t *testing.T) {
 
 // FuzzCheck holds the check against encoding/json, apart from depth.
 func FuzzCheck(f *testing.F) {
+	seeds.Add(f, "*.json")
 	f.Add([]byte("\xef\xbb\xbf{\"a\":[1,\"\\\"]\"]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		text, err := Check(data)
 		if err == nil && !json.Valid(text) {
 			t.Fatalf("accepted %q", data)
+		}
+		if at := (*Error)(nil); err != nil && (!errors.As(err, &at) || at.Line < 1 || at.Col < 1 || at.Line > 1+bytes.Count(data, []byte("\n"))) {
+			t.Fatalf("refused %q at no place of it: %v", data, err)
 		}
 		if err != nil && json.Valid(data) && !strings.Contains(err.Error(), "nested deeper") {
 			t.Fatalf("refused %q: %v", data, err)

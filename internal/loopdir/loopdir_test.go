@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 )
 
-func newLoop(t *testing.T) *Loop {
+func newLoop(t testing.TB) *Loop {
 	t.Helper()
 	project := t.TempDir()
 	dir := filepath.Join(project, Below, "checkout")
@@ -230,20 +230,6 @@ func TestCheckName(t *testing.T) {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
-}
-
-// FuzzState gives any bytes as the record: an error or a sound record, never
-// a fresh one.
-func FuzzState(f *testing.F) {
-	f.Add([]byte(`{"schema":1,"status":"IN_PROGRESS","iteration":3}`))
-	f.Add([]byte(`{"schema":2,"status":"IN_PROGRESS","iteration":3}`))
-	f.Add([]byte(`null`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		state, err := parseState(data)
-		if err == nil && (state.Schema != decide.SchemaVersion || state.Iteration < 1 || state.Status == "") {
-			t.Fatalf("accepted %+v", state)
-		}
-	})
 }
 
 // TestReopen takes a claim back while somebody else edits the list.

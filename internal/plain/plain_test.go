@@ -1,9 +1,12 @@
 package plain
 
 import (
+	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
 )
 
 func TestLine(t *testing.T) {
@@ -34,6 +37,9 @@ func TestLine(t *testing.T) {
 
 // FuzzClean proves that nothing a terminal would act on comes through.
 func FuzzClean(f *testing.F) {
+	for _, seed := range seeds.Files(f, "*.json", "*.txt", "*.sh") {
+		f.Add(string(seed), 200)
+	}
 	f.Add("\x1b[2J\u009b\u202e\r\n\xff", 20)
 	f.Fuzz(func(t *testing.T, s string, limit int) {
 		if limit < 1 || limit > 1<<16 {
@@ -44,12 +50,17 @@ func FuzzClean(f *testing.F) {
 				t.Fatalf("%q", got)
 			}
 			for _, r := range got {
-				if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+				if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Cf, unicode.Zl, unicode.Zp)) {
 					t.Fatalf("%q holds %U", got, r)
 				}
 			}
 		}
 		if once := Line(s, limit); Line(once, limit) != once {
+			t.Fatalf("not idempotent: %q", once)
+		} else if strings.ContainsAny(once, "\n\t") {
+			t.Fatalf("more than one line: %q", once)
+		}
+		if once := Text(s, limit); Text(once, limit) != once {
 			t.Fatalf("not idempotent: %q", once)
 		}
 	})

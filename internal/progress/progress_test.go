@@ -3,6 +3,8 @@ package progress
 import (
 	"strings"
 	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
 )
 
 func TestEdit(t *testing.T) {
@@ -52,6 +54,9 @@ func TestParse(t *testing.T) {
 // FuzzEdit proves that an edit reads back as written, is stable, and keeps
 // every line that is no header line.
 func FuzzEdit(f *testing.F) {
+	for _, seed := range seeds.Files(f, "*progress*", "*.txt", "*.md") {
+		f.Add(string(seed), "COMPLETE", 3, 15, "login form")
+	}
 	f.Add("Status: A\r\n- **Iteration**: 3/15\nnote\n", "COMPLETE", 3, 15, "login form")
 	f.Add("\xef\xbb\xbf# Notes", "X", 1, 1, "")
 	f.Add("Status: A\nFeature:   \n", "X", 1, 1, "")

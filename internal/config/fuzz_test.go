@@ -1,0 +1,238 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
+)
+
+// FuzzConfig gives any bytes as ralph.json: an error that names a place, or a
+// configuration within its bounds, of which nothing runs unless it was trusted.
+func FuzzConfig(f *testing.F) {
+	seeds.Add(f, "ralph.json", "*.json")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Parse(data)
+		if err := within(data, c, err); err != nil {
+			t.Fatal(err)
+		}
+		if err := untrusted(Choose(nil, append([]byte{}, data...))); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil {
+			return
+		}
+		// Whatever becomes of the file, what was trusted holds.
+		trust := NewTrust(data, "/bin")
+		for _, text := range [][]byte{data, nil, {}, append([]byte(" "), data...)} {
+			got, err := Choose(&trust, text)
+			now := text
+			if now == nil {
+				now = []byte("{}") // which a file that is not there is worth
+			}
+			if err != nil || !got.Trusted || got.Changed == bytes.Equal(now, data) || fmt.Sprint(got.Config) != fmt.Sprint(c) {
+				t.Fatalf("%q beside %q: %+v, %v", text, data, got, err)
+			}
+		}
+		_, _ = ParseCeilings(data)
+	})
+}
+
+func within(data []byte, c Config, err error) error {
+	if err != nil {
+		if at := (*jsontext.Error)(nil); !errors.As(err, &at) || at.Line < 1 || at.Col < 1 {
+			return fmt.Errorf("no place in %v", err)
+		}
+		return nil
+	}
+	l := c.Limits
+	for _, n := range []int{l.MaxIterations, l.Stagnation, l.FeatureAttempts, l.CheckFailures, l.FeaturesPerSession} {
+		if n < 0 || n > MaxCount {
+			return fmt.Errorf("a count of %d", n)
+		}
+	}
+	for _, d := range []time.Duration{l.Deadline, l.MaxWait} {
+		if d < 0 || d > maxDuration {
+			return fmt.Errorf("a duration of %v", d)
+		}
+	}
+	names := map[string]bool{}
+	for _, check := range c.Checks {
+		if names[check.Name] || check.Name == "" || check.Digest == "" || check.Timeout <= 0 || !check.Runs() && check.FileExists == "" && check.Pattern == nil {
+			return fmt.Errorf("the check %+v", check)
+		}
+		names[check.Name] = true
+	}
+	for _, command := range c.Commands() {
+		if command.Timeout <= 0 || command.Shell == "" && len(command.Argv) == 0 {
+			return fmt.Errorf("the command %+v", command)
+		}
+	}
+	switch text := bytes.TrimPrefix(data, jsontext.BOM); {
+	case !json.Valid(text):
+		return fmt.Errorf("accepted %q", data)
+	case l.IterationsPerHour < 0 || l.IterationsPerHour > maxPerHour || l.ContextTokens < 0 || l.ContextTokens > maxTokens || l.Stagnation == 1:
+		return fmt.Errorf("limits %+v", l)
+	case c.List != "" && !filepath.IsLocal(filepath.FromSlash(c.List)):
+		return fmt.Errorf("the list %q", c.List)
+	case c.Parallel < 1 || c.Parallel > 64:
+		return fmt.Errorf("%d at once", c.Parallel)
+	case !slices.Contains([]string{"", decide.BindPrompt, decide.BindFirst}, c.Bind),
+		!slices.Contains([]string{ContinueBlock, ContinueContext, ContinueAuto}, c.Continue),
+		!slices.Contains([]string{decide.RecheckStale, decide.RecheckAll, decide.RecheckNever}, c.Recheck):
+		return fmt.Errorf("the words %q, %q and %q", c.Bind, c.Continue, c.Recheck)
+	}
+	return nil
+}
+
+// untrusted is for a configuration that nobody has trusted.
+func untrusted(c InForce, _ error) error {
+	if len(c.Notifiers) > 0 || c.Trusted || c.SearchPath != "" {
+		return fmt.Errorf("commands without trust: %+v", c)
+	}
+	for _, check := range c.Checks {
+		if check.Runs() && !check.Untrusted {
+			return fmt.Errorf("a check without trust: %+v", check)
+		}
+	}
+	for _, e := range c.Evaluators {
+		if e.Preset == "" && !e.Untrusted {
+			return fmt.Errorf("an evaluator without trust: %+v", e)
+		}
+	}
+	return nil
+}
+
+// FuzzOwnChecks gives any bytes as a list: the checks that its features bring are
+// each one's own, of files below the project, and none where nobody trusted them.
+func FuzzOwnChecks(f *testing.F) {
+	seeds.Add(f, "*list*.json", "*.json")
+	f.Add([]byte(`[{"id":"a","verification":["go test ./...","Look at it.",{"type":"source_contains","file":"../x","pattern":"("},{"type":"test_file_exists","file":"/etc/passwd"}],"test_file":["x"]}]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := features.Parse(data)
+		if err != nil {
+			return
+		}
+		for _, item := range list.Items[:min(len(list.Items), 20)] {
+			checks, _ := OwnChecks(item, nil)
+			if err := own(item.ID, checks); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var nobody InForce
+		if nobody.AddOwn(list, nil); len(nobody.Checks) > 0 {
+			t.Fatalf("checks without trust: %+v", nobody.Checks)
+		}
+	})
+}
+
+func own(id string, checks []Check) error {
+	for _, c := range checks {
+		kinds := 0
+		for _, is := range []bool{c.Runs(), c.FileExists != "", c.File != "" && c.Pattern != nil} {
+			if is {
+				kinds++
+			}
+		}
+		outside := func(path string) bool { return path != "" && !filepath.IsLocal(filepath.FromSlash(path)) }
+		if kinds != 1 || outside(c.FileExists) || outside(c.File) || c.Timeout <= 0 || c.Name == "" || c.Digest == "" {
+			return fmt.Errorf("the check %+v", c)
+		}
+		if !c.Own || c.When != decide.WhenFeature || !slices.Equal(c.Features, []string{id}) {
+			return fmt.Errorf("not %s's own: %+v", id, c)
+		}
+	}
+	return nil
+}
+
+// FuzzTrust gives any bytes as the record of what was trusted: an error, or a
+// record whose text is the one that its sum is of.
+func FuzzTrust(f *testing.F) {
+	for _, text := range seeds.Files(f, "ralph.json") {
+		record, err := json.Marshal(NewTrust(text, "/bin"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(record)
+	}
+	seeds.Add(f, "*.json")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := ParseTrust(data)
+		if err := faithful(data, got, err); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil {
+			return
+		}
+		got.Text += " "
+		forged, err := json.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseTrust(forged); err == nil {
+			t.Fatalf("another text was accepted: %q", forged)
+		}
+	})
+}
+
+func faithful(data []byte, t Trust, err error) error {
+	if err != nil {
+		if !reflect.DeepEqual(t, Trust{}) {
+			return fmt.Errorf("a record beside the error %v", err)
+		}
+		return nil
+	}
+	if !json.Valid(data) || t.Schema != 1 || t.SHA256 != NewTrust([]byte(t.Text), "").SHA256 {
+		return fmt.Errorf("%q is taken for %+v", data, t)
+	}
+	return nil
+}
+
+// TestFuzzControls shows that the properties see what they exist to see.
+func TestFuzzControls(t *testing.T) {
+	text := []byte(`{"on_complete": ["x"], "checks": [{"command": "y"}], "list": "a.json"}`)
+	edited := func(edit func(*Config)) error {
+		c, err := Parse(text)
+		edit(&c)
+		return within(text, c, err)
+	}
+	if err := edited(func(*Config) {}); err != nil {
+		t.Fatal(err)
+	}
+	trust := NewTrust(text, "/bin")
+	trusted, err := Choose(&trust, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := trust
+	other.Text = "{}"
+	for name, err := range map[string]error{
+		"a count out of bounds":    edited(func(c *Config) { c.Limits.Stagnation = 1 }),
+		"a limit below 0":          edited(func(c *Config) { c.Limits.Deadline = -1 }),
+		"a list elsewhere":         edited(func(c *Config) { c.List = "../a.json" }),
+		"a check without time":     edited(func(c *Config) { c.Checks[0].Timeout = 0 }),
+		"an empty command":         edited(func(c *Config) { c.Notifiers[0].Shell = "" }),
+		"an error without place":   within(text, Config{}, errors.New("x")),
+		"what is not JSON":         within([]byte("{"), trusted.Config, nil),
+		"commands that run":        untrusted(trusted, nil),
+		"a file elsewhere":         own("a", []Check{{Check: decide.Check{Name: "n", Digest: "d", When: decide.WhenFeature, Features: []string{"a"}}, Command: Command{Timeout: 1}, Own: true, FileExists: "../x"}}),
+		"another's check":          own("b", []Check{{Check: decide.Check{Name: "n", Digest: "d", When: decide.WhenFeature, Features: []string{"a"}}, Command: Command{Timeout: 1}, Own: true, FileExists: "x"}}),
+		"an evaluator that runs":   untrusted(InForce{Config: Config{Evaluators: []Evaluator{{}}}}, nil),
+		"a text of another sum":    faithful([]byte("{}"), other, nil),
+		"a record beside an error": faithful([]byte("{"), trust, errors.New("x")),
+	} {
+		if err == nil {
+			t.Errorf("control: %s was not caught", name)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
+)
+
+// FuzzMerge gives any bytes as the host's settings: an error and nothing to write,
+// or the same settings with one entry of ours, which a second run leaves alone.
+func FuzzMerge(f *testing.F) {
+	seeds.Add(f, "*settings*.json", "*.json")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := merges(data, Merge); err != nil {
+			t.Fatalf("%q: %v", data, err)
+		}
+	})
+}
+
+func merges(data []byte, merge func([]byte, string, Entry) ([]byte, bool, error)) error {
+	out, changed, err := merge(data, "Stop", entry)
+	if err != nil {
+		if out != nil || changed {
+			return fmt.Errorf("%q beside the error %w", out, err)
+		}
+		return nil
+	}
+	text := bytes.TrimPrefix(out, jsontext.BOM)
+	if !json.Valid(text) || len(data)-len(bytes.TrimPrefix(data, jsontext.BOM)) != len(out)-len(text) {
+		return fmt.Errorf("became %q", out)
+	}
+	if !changed && !bytes.Equal(out, data) {
+		return fmt.Errorf("became %q, which is said to be no change", out)
+	}
+	if !Has(out, "Stop") {
+		return fmt.Errorf("became %q, without our entry", out)
+	}
+	if again, changed, err := merge(out, "Stop", entry); err != nil || changed || !bytes.Equal(again, out) {
+		return fmt.Errorf("became %q and then %q: %v", out, again, err)
+	}
+	was, is := theirs(data), theirs(out)
+	if !reflect.DeepEqual(was, is) {
+		return fmt.Errorf("became %q: of what is not ours, %v is %v", out, was, is)
+	}
+	return nil
+}
+
+// theirs is what settings say beside our entries, and beside the lists and groups
+// that hold nothing else.
+func theirs(data []byte) map[string]any {
+	all := map[string]any{}
+	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, jsontext.BOM)))
+	dec.UseNumber()              // as they are spelt
+	if dec.Decode(&all) != nil { // an empty file
+		return map[string]any{}
+	}
+	hooks, _ := all["hooks"].(map[string]any)
+	if list, is := hooks["Stop"].([]any); is {
+		var left []any
+		for _, group := range list {
+			members, _ := group.(map[string]any)
+			entries, is := members["hooks"].([]any)
+			var kept []any
+			for _, have := range entries {
+				if raw, _ := json.Marshal(have); !Has(fmt.Appendf(nil, `{"hooks":{"Stop":[{"hooks":[%s]}]}}`, raw), "Stop") {
+					kept = append(kept, have)
+				}
+			}
+			if is {
+				members["hooks"] = kept
+			}
+			if !is || len(kept) > 0 || len(members) > 1 {
+				left = append(left, group)
+			}
+		}
+		if hooks["Stop"] = left; len(left) == 0 {
+			delete(hooks, "Stop")
+		}
+	}
+	if hooks != nil && len(hooks) == 0 {
+		delete(all, "hooks")
+	}
+	return all
+}
+
+// TestMergeControls shows that the property sees what it exists to see.
+func TestMergeControls(t *testing.T) {
+	data := []byte(`{"model": "opus", "n": 1.0, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}}`)
+	if err := merges(data, Merge); err != nil {
+		t.Fatal(err)
+	}
+	after := func(edit func([]byte) []byte) func([]byte, string, Entry) ([]byte, bool, error) {
+		return func(data []byte, event string, e Entry) ([]byte, bool, error) {
+			out, changed, err := Merge(data, event, e)
+			return edit(out), changed, err
+		}
+	}
+	for name, broken := range map[string]func([]byte, string, Entry) ([]byte, bool, error){
+		"replaces the file":  after(func([]byte) []byte { return []byte(`{"hooks":{"Stop":[{"hooks":[{"command":"ralph-stop-hook"}]}]}}`) }),
+		"loses a key":        after(func(out []byte) []byte { return bytes.Replace(out, []byte(`"model": "opus", `), nil, 1) }),
+		"rounds a number":    after(func(out []byte) []byte { return bytes.Replace(out, []byte("1.0"), []byte("1"), 1) }),
+		"edits another hook": after(func(out []byte) []byte { return bytes.Replace(out, []byte(`"say"`), []byte(`"no"`), 1) }),
+		"adds each time":     after(func(out []byte) []byte { return append(out, ' ') }),
+		"does nothing":       func(data []byte, _ string, _ Entry) ([]byte, bool, error) { return data, false, nil },
+		"breaks it":          after(func([]byte) []byte { return []byte("{") }),
+	} {
+		if merges(data, broken) == nil {
+			t.Errorf("control: one that %s was not caught", name)
+		}
+	}
+}
