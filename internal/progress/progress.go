@@ -77,6 +77,10 @@ func number(value []byte) []byte {
 // maxDigits keeps every count inside an int of 32 bits.
 const maxDigits = 9
 
+// maxValue is how much of a value counts: it is kept in the record, and ours are
+// far shorter.
+const maxValue = 1000
+
 // span is where a value stands in the file.
 type span struct{ start, end int }
 
@@ -108,7 +112,7 @@ func Parse(data []byte) Header {
 		if !found[k] {
 			return ""
 		}
-		return string(data[at[k].start:at[k].end])
+		return string(data[at[k].start:min(at[k].end, at[k].start+maxValue)])
 	}
 	count := func(k int) int {
 		n, _ := strconv.Atoi(string(number([]byte(value(k)))))
@@ -120,7 +124,7 @@ func Parse(data []byte) Header {
 // Edit returns data with the header set to h. Lines that exist keep their
 // place and their look; lines that are missing are added below the last one
 // that exists, or at the top. Parse of the result is h, provided that the
-// fields hold no line break and no space at their ends.
+// fields hold no line break, no space at their ends and at most maxValue bytes.
 func Edit(data []byte, h Header) []byte {
 	want := [keys]string{h.Status, strconv.Itoa(h.Iteration), strconv.Itoa(h.MaxIterations), h.Feature}
 	out := data

@@ -39,10 +39,11 @@ func TestEdit(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for in, want := range map[string]Header{
-		"":                                      {},
-		"Status: IN_PROGRESS\nIteration: 4":     {Status: "IN_PROGRESS", Iteration: 4},
-		"Iteration: many\nMax Iterations: -3\n": {},
-		"Iteration: 99999999999999999999\n":     {Iteration: 999999999},
+		"":                                                {},
+		"Status: IN_PROGRESS\nIteration: 4":               {Status: "IN_PROGRESS", Iteration: 4},
+		"Iteration: many\nMax Iterations: -3\n":           {},
+		"Iteration: 99999999999999999999\n":               {Iteration: 999999999},
+		"Status: " + strings.Repeat("x", 5000):            {Status: strings.Repeat("x", maxValue)},
 		"  - **Status**:   PAUSED  \r\nIteration: 2 of 9": {Status: "PAUSED", Iteration: 2},
 	} {
 		if got := Parse([]byte(in)); got != want {
@@ -70,7 +71,7 @@ func FuzzEdit(f *testing.F) {
 			}, s))
 		}
 		h := Header{Status: clean(status), Iteration: abs(iteration) % 1e9, MaxIterations: abs(limit) % 1e9, Feature: clean(feature)}
-		if h.Status == "" {
+		if h.Status == "" || len(h.Status) > maxValue || len(h.Feature) > maxValue {
 			return
 		}
 		got := Edit([]byte(in), h)
