@@ -127,21 +127,23 @@ func TestReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	if err := Replace(root, "new", []byte("a"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(dir, "new"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := Replace(root, "new", []byte("b"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(filepath.Join(dir, "new"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o644 {
-		t.Errorf("mode %v: a file that exists keeps its mode", info.Mode())
+	for perm, want := range map[os.FileMode]os.FileMode{0o644: 0o664, 0o600: 0o600} { // ours alone stays that
+		if err := Replace(root, "new", []byte("a"), perm); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Join(dir, "new"), 0o664); err != nil {
+			t.Fatal(err)
+		}
+		if err := Replace(root, "new", []byte("b"), perm); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(dir, "new"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runtime.GOOS != "windows" && info.Mode().Perm() != want {
+			t.Errorf("mode %v, want %v", info.Mode(), want)
+		}
 	}
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o755); err != nil {
 		t.Fatal(err)

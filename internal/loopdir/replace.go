@@ -11,8 +11,8 @@ import (
 
 // Replace sets the content of the file name in root, whole or not at all. nil
 // means that it is on stable storage; after an error the file is the old or
-// the new one. A file that exists keeps its mode; a new one gets perm. Only a
-// regular file is replaced.
+// the new one. A file that exists keeps its mode, but for ours alone, of
+// perm 0600; a new one gets perm. Only a regular file is replaced.
 func Replace(root *os.Root, name string, data []byte, perm os.FileMode) error {
 	return replace(root, name, data, perm, false, nil)
 }

@@ -11,7 +11,11 @@ import (
 // rename writes a temporary file beside its target, under .NAME<digits>,
 // flushes it, asks last, and renames it. Without WithRoot, renameio would go by $TMPDIR.
 func rename(root *os.Root, name string, data []byte, perm os.FileMode, last func() error) error {
-	f, err := renameio.NewPendingFile(name, renameio.WithRoot(root), renameio.WithPermissions(perm), renameio.WithExistingPermissions())
+	mode := []renameio.Option{renameio.WithRoot(root), renameio.WithPermissions(perm), renameio.WithExistingPermissions()}
+	if perm == 0o600 {
+		mode = []renameio.Option{renameio.WithRoot(root), renameio.WithStaticPermissions(perm)}
+	}
+	f, err := renameio.NewPendingFile(name, mode...)
 	if err != nil {
 		return err
 	}
