@@ -377,7 +377,7 @@ var hostileConfigs = []hostile{
 	{"a pattern that is none", `{"checks":[{"last_message":"("}]}`, end, "the pattern cannot be read", ""},
 	{"a pattern that explodes", `{"checks":[{"last_message":"((a{1000}){1000}){1000}"}]}`, end, "the pattern cannot be read", ""},
 	{"deep", many("[", 200_000), end, "nested deeper than 200 levels", ""},
-	{"more than 256 KB", around(`{"task":"`, "a", 300_000, `"}`), trouble, "ralph.json is larger than", "hook.log lock"},
+	{"more than 256 KB", around(`{"task":"`, "a", 300_000, `"}`), trouble, "ralph.json is larger than 256 KB", "hook.log lock"},
 	{"100,000 notifiers", around(`{"on_complete":["a"`, `,"a"`, 50_000, `]}`), block, "50001 commands that nobody has trusted", ""},
 	{"a pipe", fifo, trouble, "ralph.json: not a regular file", "hook.log lock"},
 	{"a folder", folder, trouble, "ralph.json: not a regular file", "hook.log lock"},

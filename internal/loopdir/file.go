@@ -83,7 +83,11 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 		return nil, nil, err
 	}
 	if int64(data.Len()) > limit {
-		return nil, nil, fmt.Errorf("%s is larger than %d MB; make it smaller", filepath.Join(root.Name(), name), max(1, limit>>20))
+		most := fmt.Sprintf("%d MB", limit>>20)
+		if limit < 1<<20 {
+			most = fmt.Sprintf("%d KB", limit>>10)
+		}
+		return nil, nil, fmt.Errorf("%s is larger than %s; make it smaller", filepath.Join(root.Name(), name), most)
 	}
 	return data.Bytes(), info, nil
 }
