@@ -25,6 +25,7 @@ var suites = map[string]suite{
 	"state":      {path: "$STATE/state.json", rows: hostileStates},
 	"config":     {path: "$LOOP/ralph.json", rows: hostileConfigs},
 	"trust":      {path: "$STATE/trust.json", rows: hostileTrust},
+	"receipts":   {path: "$STATE/receipts.json", files: map[string]string{"$LOOP/ralph.json": `{"checks":[{"file_exists":"nowhere","when":"feature"}]}`}, rows: hostileReceipts},
 	"session":    {path: "$SESSIONS/s1", rows: hostileSessions},
 	"log":        {path: "$LOOP/iterations.jsonl", rows: hostileLogs},
 	"lock":       {path: "$STATE/lock", rows: hostileLocks},
@@ -215,6 +216,7 @@ var hostileLists = []hostile{
 	{"a description of line breaks", around(`[{"id":1,"description":"`, `\n`, 1_000_000, `"}]`), block, "next 1", ""},
 	{"a title that is a number", `[{"id":1,"title":7,"description":[1]}]`, block, "title: 7", ""},
 	{"priorities of all kinds", `[{"id":1,"priority":1e308},{"id":2,"priority":"P99999999999999999999"},{"id":3,"priority":{}},{"id":4,"priority":null},{"id":5,"priority":-1e308}]`, block, "next 1", ""},
+	{"checks that nobody trusts", `[{"id":"one","passes":true,"verification":["touch $PROJECT/pwned"],"verify":"touch $PROJECT/pwned"},{"id":"two"}]`, block, "1/2 features", ""},
 	{"20 million brackets", many("[", 20_000_000), block, "column 201: nested deeper than 200 levels", ""},
 	{"a million objects", many(`{"features":`, 1_000_000), block, "nested deeper than 200 levels", ""},
 	{"deep below a key", around(`[{"id":1,"x":`, "[", 300, strings.Repeat("]", 300)+"}]"), block, "nested deeper than 200 levels", ""},
@@ -374,6 +376,10 @@ var hostileConfigs = []hostile{
 	{"a list with NUL", `{"list":"a\u0000b"}`, end, "invalid argument", ""},
 	{"a command that nobody trusts", `{"on_complete":["touch $PROJECT/pwned"],"on_iteration":["touch $PROJECT/pwned"]}`, block, "2 commands that nobody has trusted", ""},
 	{"a check that nobody trusts", `{"checks":[{"command":"touch $PROJECT/pwned","when":"iteration"}]}`, block, "that nobody has trusted", "checks.log " + committed},
+	{"an evaluator that nobody trusts", `{"evaluate":[{"command":"touch $PROJECT/pwned"}]}`, end, "nobody has trusted this command", "checks.log " + committed},
+	{"an evaluator of tomorrow", `{"evaluate":["vote"]}`, end, "must be", ""},
+	{"1,000 evaluators", around(`{"evaluate":["default"`, `,"default"`, 999, `]}`), end, "at most 10", ""},
+	{"a promise of everything", `{"promises":{"complete":[".*"]},"evaluate":["promise"]}`, end, "matches an empty line", ""},
 	{"a pattern that is none", `{"checks":[{"last_message":"("}]}`, end, "the pattern cannot be read", ""},
 	{"a pattern that explodes", `{"checks":[{"last_message":"((a{1000}){1000}){1000}"}]}`, end, "the pattern cannot be read", ""},
 	{"deep", many("[", 200_000), end, "nested deeper than 200 levels", ""},
@@ -396,6 +402,20 @@ var hostileTrust = []hostile{
 	{"a pipe", fifo, trouble, "not a regular file", "hook.log lock"},
 	{"a link out", link("/etc/passwd"), trouble, "not a regular file", "hook.log lock"},
 	{"a second name", second(`{"schema":1,"sha256":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","text":"{}"}`), trouble, "a second name or another owner", "hook.log lock"},
+}
+
+var hostileReceipts = []hostile{
+	{"nothing", "", trouble, "the receipts in", "hook.log lock"},
+	{"null", "null", block, "iteration 3/15", committed},
+	{"garbage", "garbage", trouble, "the receipts in", "hook.log lock"},
+	{"object", `{"a":1}`, trouble, "the receipts in", "hook.log lock"},
+	{"numbers", `[1,2]`, trouble, "the receipts in", "hook.log lock"},
+	{"half", `[{"feature":"one","check":`, trouble, "move the file away to prove everything again", "hook.log lock"},
+	{"of other checks", `[{"feature":"one","check":"x"},{"feature":"","check":""},{}]`, block, "iteration 3/15", "hook.log iterations.jsonl lock progress.txt receipts.json state.json"},
+	{"deep", many("[", 100_000), trouble, "the receipts in", "hook.log lock"},
+	{"a pipe", fifo, trouble, "not a regular file", "hook.log lock"},
+	{"a link out", link("/etc/passwd"), trouble, "not a regular file", "hook.log lock"},
+	{"a second name", second("[]"), trouble, "a second name or another owner", "hook.log lock"},
 }
 
 // A session's file that cannot be read leaves the search to `current`.
