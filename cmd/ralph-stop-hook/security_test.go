@@ -12,7 +12,7 @@ import (
 
 // threats are the scripts of the threats that the hook was designed against.
 var threats = []string{
-	"symlink-out", "symlink-in", "fifo-state", "hardlink-state", "loopdir-traversal", "owner-mode", "mode-0666", "repo-notify-ignored",
+	"symlink-out", "symlink-in", "fifo-state", "hardlink-state", "loopdir-traversal", "owner-mode", "mode-0666", "repo-notify-ignored", "repo-git-config",
 	"notify-argv", "notify-env", "notify-hang", "status-escapes", "reason-injection", "dup-keys", "deep-json", "state-tamper", "panic-exit",
 	"stdout-clean", "log-rotate", "init-garbage",
 }

@@ -9,14 +9,15 @@ import (
 
 // Git is a git of our own at dir. It gets none of git's variables, by which
 // another repository or program could be put in, runs no monitor and no ssh,
-// fetches nothing and takes no lock. A clean filter it would run where it has to
-// read a file, so no such command is for us.
+// fetches nothing and takes no lock. A folder that a clone brought is no repository
+// to it: its configuration could name programs. A clean filter it would run where it
+// has to read a file, so no such command is for us.
 func Git(dir string, args ...string) Cmd {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_")
 	})
 	return Cmd{
-		Argv: append([]string{"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false", "-c", "protocol.allow=never"}, args...),
+		Argv: append([]string{"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false", "-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit"}, args...),
 		Dir:  dir, Env: append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"), Timeout: gitTimeout, Output: 1000,
 	}
 }
