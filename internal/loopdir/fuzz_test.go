@@ -102,9 +102,63 @@ func TestStateControls(t *testing.T) {
 		"no iteration":          sound([]byte("{}"), none, nil),
 		"a record of half":      sound([]byte("{"), good, nil),
 		"a record beside error": sound([]byte("{"), good, errors.New("x")),
+		"a loop elsewhere":      beside("/a/loops", &Loop{Dir: "/a/loops/../x"}, nil),
 	} {
 		if err == nil {
 			t.Errorf("control: %s was not caught", name)
 		}
 	}
+}
+
+// FuzzPlaces gives any text where a loop can be named: by a prompt, by a `current`
+// that is a file, by a session's file, and as a name. What is found lies beside the
+// project's other loops.
+func FuzzPlaces(f *testing.F) {
+	for _, seed := range []string{"checkout", "..", "../checkout", ".", "current", "/etc", "a/../checkout", "checkout\x00", "\u202echeckout", ".claude/data/ralph-loops/checkout", `..\checkout`, "checkout/.", "gitdir: ../x/.git/worktrees/y"} {
+		f.Add(seed)
+	}
+	l := newLoop(f)
+	below, err := filepath.EvalSymlinks(filepath.Dir(l.Dir))
+	if err != nil {
+		f.Fatal(err)
+	}
+	// A loop outside, to which a way could lead.
+	if err := os.MkdirAll(filepath.Join(l.Project, "..", "checkout"), 0o755); err != nil {
+		f.Fatal(err)
+	}
+	w := Where{StateDir: l.stateDir, ProjectDir: l.Project, Cwd: l.Project, Session: "s"}
+	f.Fuzz(func(t *testing.T, text string) {
+		for path, content := range map[string]string{filepath.Join(below, current): text, filepath.Join(l.Project, ".git"): "gitdir: " + text} {
+			if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		named, err := w.Named(text)
+		if err := beside(below, named, err); err != nil {
+			t.Fatal(err)
+		}
+		for _, prompt := range []string{text, Marker + text, Marker + filepath.ToSlash(Below) + "/" + text} {
+			marked, err := w.Marked(prompt)
+			if err := beside(below, marked, err); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := w.Current()
+		if err := beside(below, found, err); err != nil {
+			t.Fatal(err)
+		}
+		if CheckName(text) == nil && (filepath.Base(text) != text || !filepath.IsLocal(text)) {
+			t.Fatalf("%q is taken for a name", text)
+		}
+		if ValidSession(text) && (filepath.Base(text) != text || !filepath.IsLocal(text)) {
+			t.Fatalf("%q is taken for a session", text)
+		}
+	})
+}
+
+func beside(below string, l *Loop, err error) error {
+	if l != nil && err == nil && filepath.Dir(l.Dir) != below {
+		return fmt.Errorf("%s is not below %s", l.Dir, below)
+	}
+	return nil
 }
