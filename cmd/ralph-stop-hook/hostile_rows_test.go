@@ -19,19 +19,24 @@ func prompted(session, prompt string) string {
 const marker = `ralph-loop: .claude/data/ralph-loops/`
 
 var suites = map[string]suite{
-	"stdin":      {rows: hostileStdin},
-	"list":       {path: "$LOOP/feature_list.json", rows: hostileLists},
-	"progress":   {path: "$LOOP/progress.txt", rows: hostileProgress},
-	"state":      {path: "$STATE/state.json", rows: hostileStates},
-	"config":     {path: "$LOOP/ralph.json", rows: hostileConfigs},
-	"trust":      {path: "$STATE/trust.json", rows: hostileTrust},
-	"receipts":   {path: "$STATE/receipts.json", files: map[string]string{"$LOOP/ralph.json": `{"checks":[{"file_exists":"nowhere","when":"feature"}]}`}, rows: hostileReceipts},
-	"session":    {path: "$SESSIONS/s1", rows: hostileSessions},
-	"log":        {path: "$LOOP/iterations.jsonl", rows: hostileLogs},
-	"lock":       {path: "$STATE/lock", rows: hostileLocks},
-	"cancelled":  {path: "$STATE/cancelled", rows: hostileCancels},
-	"transcript": {path: "$PROJECT/transcript.jsonl", event: stop(`,"transcript_path":"$PROJECT/transcript.jsonl"`), files: map[string]string{"$STATE/state.json": nearCap()}, rows: hostileTranscripts},
-	"settings":   {path: "$PROJECT/.claude/settings.json", verb: []string{"init", "new", "--settings", "project"}, files: map[string]string{"$PROJECT/feature_list.json": `[{"id":1,"passes":false}]`}, rows: hostileSettings},
+	"stdin":                           {rows: hostileStdin},
+	"list":                            {path: "$LOOP/feature_list.json", rows: hostileLists},
+	"progress":                        {path: "$LOOP/progress.txt", rows: hostileProgress},
+	"state":                           {path: "$STATE/state.json", rows: hostileStates},
+	"config":                          {path: "$LOOP/ralph.json", rows: hostileConfigs},
+	"trust":                           {path: "$STATE/trust.json", rows: hostileTrust},
+	"receipts":                        {path: "$STATE/receipts.json", files: map[string]string{"$LOOP/ralph.json": `{"checks":[{"file_exists":"nowhere","when":"feature"}]}`}, rows: hostileReceipts},
+	"session":                         {path: "$SESSIONS/s1", rows: hostileSessions},
+	"log":                             {path: "$LOOP/iterations.jsonl", rows: hostileLogs},
+	"lock":                            {path: "$STATE/lock", rows: hostileLocks},
+	"cancelled":                       {path: "$STATE/cancelled", rows: hostileCancels},
+	"CLAUDE_PROJECT_DIR":              {env: "CLAUDE_PROJECT_DIR", rows: hostileProjects},
+	"RALPH_LOOP_DIR":                  {env: "RALPH_LOOP_DIR", rows: hostileLoopDirs},
+	"RALPH_STATE_DIR":                 {env: "RALPH_STATE_DIR", rows: hostileStateDirs},
+	"CLAUDE_PID":                      {env: "CLAUDE_PID", rows: hostileNumbers},
+	"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": {env: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", rows: hostileNumbers},
+	"transcript":                      {path: "$PROJECT/transcript.jsonl", event: stop(`,"transcript_path":"$PROJECT/transcript.jsonl"`), files: map[string]string{"$STATE/state.json": nearCap()}, rows: hostileTranscripts},
+	"settings":                        {path: "$PROJECT/.claude/settings.json", verb: []string{"init", "new", "--settings", "project"}, files: map[string]string{"$PROJECT/feature_list.json": `[{"id":1,"passes":false}]`}, rows: hostileSettings},
 }
 
 var hostileStdin = []hostile{
@@ -471,6 +476,45 @@ func nearCap() string {
 		panic(err)
 	}
 	return strings.Replace(record(`,"listDigest":"`+list.Digest()+`"`), "[$NOW]", "[$NOW"+strings.Repeat(",$NOW", 6)+"]", 1)
+}
+
+// The session is bound, so that its loop is found whatever the project is said to be.
+var hostileProjects = []hostile{
+	{"nothing", "", block, "iteration 3/15", ""},
+	{"relative", "../..", block, "iteration 3/15", ""},
+	{"not there", "/nowhere/at/all", block, "iteration 3/15", ""},
+	{"a file", "/etc/passwd", block, "iteration 3/15", ""},
+	{"escapes", "/\x1b[2J\u202e", block, "iteration 3/15", ""},
+	{"1 MB", strings.Repeat("/a", 50_000), block, "iteration 3/15", ""},
+}
+
+// A session's own loop goes before one that is named.
+var hostileLoopDirs = []hostile{
+	{"not there", "/nowhere/at/all", block, "iteration 3/15", ""},
+	{"a file", "victim", block, "iteration 3/15", ""},
+	{"a device", "/dev/null", block, "iteration 3/15", ""},
+	{"escapes", "\x1b[2J\u202e", block, "iteration 3/15", ""},
+	{"too long", strings.Repeat("a", 50_000), block, "iteration 3/15", ""},
+}
+
+// Where there can be no state folder, the record of a loop without commands is in the
+// loop folder.
+var hostileStateDirs = []hostile{
+	{"relative", "state", trouble, "want an absolute path", ""},
+	{"a file", "$PROJECT/victim", block, "iteration 3/15", ""},
+	{"a device", "/dev/null", block, "iteration 3/15", ""},
+	{"escapes", "\x1b[2J", trouble, "want an absolute path", ""},
+}
+
+// Numbers that are none, where the host gives some.
+var hostileNumbers = []hostile{
+	{"nothing", "", block, "iteration 3/15", ""},
+	{"a word", "many", block, "iteration 3/15", ""},
+	{"below 0", "-1", block, "iteration 3/15", ""},
+	{"0", "0", block, "iteration 3/15", ""},
+	{"out of range", "99999999999999999999", block, "iteration 3/15", ""},
+	{"a fraction", "1e3", block, "iteration 3/15", ""},
+	{"escapes", "1\x1b[2J", block, "iteration 3/15", ""},
 }
 
 // said is an entry of a transcript without a call of a tool, called one with.

@@ -65,6 +65,7 @@ type suite struct {
 	event string            // on standard input; a stop of the loop's session where nothing is said
 	files map[string]string // others than the usual ones
 	verb  []string          // instead of the hook
+	env   string            // the input is this variable's
 	rows  []hostile
 }
 
@@ -189,7 +190,7 @@ func (s suite) try(dir string, row hostile, program []string) error {
 	case big:
 		content = []byte(in())
 	}
-	if delete(files, s.path); s.path == "" {
+	if delete(files, s.path); s.path == "" && s.env == "" {
 		input = content
 	}
 	for path, text := range files {
@@ -219,7 +220,7 @@ func (s suite) try(dir string, row hostile, program []string) error {
 	if err != nil {
 		return err
 	}
-	out, status, err := s.call(dir, project, program, input)
+	out, status, err := s.call(dir, project, program, input, s.env+"="+string(content))
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,7 @@ func (s suite) try(dir string, row hostile, program []string) error {
 }
 
 // call runs the program as the host does, or a verb.
-func (s suite) call(dir, project string, program []string, input []byte) (out []byte, status int, err error) {
+func (s suite) call(dir, project string, program []string, input []byte, variable string) (out []byte, status int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it hangs
 	defer cancel()
 	args := append([]string{"hook"}, program[1:]...)
@@ -270,6 +271,9 @@ func (s suite) call(dir, project string, program []string, input []byte) (out []
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp"),
 		"RALPH_STATE_DIR=" + filepath.Join(dir, "state"), "CLAUDE_PROJECT_DIR=" + project,
+	}
+	if s.env != "" {
+		cmd.Env = append(cmd.Env, variable) // the last one counts
 	}
 	var shouted bytes.Buffer
 	if cmd.Stderr = &shouted; s.verb != nil {
