@@ -206,8 +206,7 @@ func (l loaded) firstChanged(keys []string) string {
 	return ""
 }
 
-// stamps tells what the system knows of the files that checks rest on: two that
-// differ are of a file that was touched in between.
+// stamps tells when the files that checks rest on changed last.
 func (l loaded) stamps() map[string]string {
 	all := map[string]string{}
 	for _, key := range l.restsAll() {
@@ -217,10 +216,10 @@ func (l loaded) stamps() map[string]string {
 	return all
 }
 
-// touched returns the first file whose stamp is not what it was.
+// touched returns a file whose stamp is not what it was; empty where all are.
 func (l loaded) touched(before map[string]string) string {
-	for path, now := range l.stamps() {
-		if now != before[path] {
+	for path, was := range before {
+		if tree.Stamp(filepath.Join(l.Project, filepath.FromSlash(path))) != was {
 			return path
 		}
 	}
