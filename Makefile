@@ -4,6 +4,7 @@
 # make e2e     the real Claude Code client against a scripted model
 # make demo    a loop from init to COMPLETE, to look at
 # make picture docs/demo.svg, from a run of the demo
+# make bench   docs/BENCHMARKS.md and docs/bench.svg, in some minutes; on a quiet machine
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
@@ -14,7 +15,7 @@ SMALL = -ldflags '-s -w' -gcflags=-l
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz e2e demo picture install clean
+.PHONY: build test lint fuzz bench e2e demo picture install clean
 
 build:
 	go build $(SMALL) -o bin/ ./cmd/ralph-stop-hook
@@ -51,6 +52,9 @@ demo:
 picture:
 	go run ./examples/demo -color | go run ./docs/picture -title 'make demo' > docs/demo.svg.new
 	mv docs/demo.svg.new docs/demo.svg
+
+bench:
+	go run ./bench
 
 clean:
 	rm -rf bin e2e/.client
