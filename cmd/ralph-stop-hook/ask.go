@@ -111,7 +111,16 @@ func (r *runner) answer(ctx context.Context, e config.Evaluator, q question) (a 
 	if err != nil {
 		return a, fmt.Errorf("its answer is no JSON: %w", err)
 	}
-	v := gjson.ParseBytes(text)
+	v, actions := gjson.ParseBytes(text), 0
+	v.ForEach(func(key, _ gjson.Result) bool {
+		if key.Str == "action" {
+			actions++
+		}
+		return true
+	})
+	if actions != 1 {
+		return a, fmt.Errorf("its answer has %s; want one", plural(actions, "action"))
+	}
 	a = decide.Answer{
 		Action: v.Get("action").Str,
 		Reason: plain.Line(v.Get("reason").Str, maxReason),

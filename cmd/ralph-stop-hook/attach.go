@@ -25,6 +25,11 @@ func attachCommand() *cobra.Command {
 			if !loopdir.ValidSession(session) {
 				return &usageError{errors.New("which session? inside Claude Code it is the one that asks; elsewhere say --session ID ('claude --resume' lists them)")}
 			}
+			if worksAnother(session, s) {
+				if err := personOnly(); err != nil {
+					return fmt.Errorf("session %s works another loop, which goes on; %w", session, err)
+				}
+			}
 			next, err := change(s, "attach", func(l loaded, next *decide.State) error {
 				// The same question as a prompt's, so the same answer.
 				l.snap.Event, l.snap.Session, l.snap.Marked = decide.PromptSubmit, session, true
@@ -50,6 +55,24 @@ func attachCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&session, "session", os.Getenv("CLAUDE_CODE_SESSION_ID"), "the session's id")
 	return cmd
+}
+
+// worksAnother tells whether the session has a loop that goes on, other than s. An
+// agent must not leave it for one that asks less.
+func worksAnother(session string, s *loopdir.Store) bool {
+	w := where()
+	w.Session = session
+	own, err := w.Own()
+	if err != nil || own == nil || own.Dir == s.Dir {
+		return false
+	}
+	other, err := own.Open()
+	if err != nil {
+		return true
+	}
+	defer other.Close()
+	state, err := other.State()
+	return err != nil || state.Session == session && state.Status == decide.InProgress
 }
 
 func detachCommand() *cobra.Command {

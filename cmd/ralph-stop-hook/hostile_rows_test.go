@@ -378,7 +378,7 @@ var hostileConfigs = []hostile{
 	{"a list elsewhere", `{"list":"/etc/passwd"}`, end, "must be a path below", ""},
 	{"a list that is no text", `{"list":["a"]}`, end, "must be text", ""},
 	{"a list that is foreign", `{"list":"victim"}`, block, "victim: line 1", ""},
-	{"a list with NUL", `{"list":"a\u0000b"}`, end, "invalid argument", ""},
+	{"a list with NUL", `{"list":"a\u0000b"}`, end, "must be a path below the project's root", ""},
 	{"a command that nobody trusts", `{"on_complete":["touch $PROJECT/pwned"],"on_iteration":["touch $PROJECT/pwned"]}`, block, "2 commands that nobody has trusted", ""},
 	{"a check that nobody trusts", `{"checks":[{"command":"touch $PROJECT/pwned","when":"iteration"}]}`, block, "that nobody has trusted", "checks.log " + committed},
 	{"an evaluator that nobody trusts", `{"evaluate":[{"command":"touch $PROJECT/pwned"}]}`, end, "nobody has trusted this command", "checks.log " + committed},

@@ -107,7 +107,7 @@ func newPayload(l loaded, state decide.State, id string) payload {
 	return payload{
 		Schema: 1, Event: config.OnComplete, DeliveryID: id,
 		Status: status, ExitReason: state.ExitReason, ExitCode: code,
-		EpicID: l.Name, Task: l.config.Task, Repo: l.Project, Agent: "claude",
+		EpicID: plain.Line(l.Name, 100), Task: plain.Line(l.config.Task, 500), Repo: l.Project, Agent: "claude",
 		SessionID: state.Session, Iterations: state.Iteration, MaxIterations: state.Limit(l.snap.Limits),
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(), DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
 		Features: counts(l.snap.List, state.Proven), Needs: state.Needs, RetryAt: instant(state.RetryAt),

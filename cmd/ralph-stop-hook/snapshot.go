@@ -92,7 +92,7 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	l.snap.Header = progress.Parse(notes)
 	l.snap.LogIteration = s.LogIteration()
 	l.snap.CancelFile = s.CancelAsked()
-	l.snap.Limits = l.config.Limits
+	l.snap.Limits, l.snap.Limits.Held = l.config.Limits, l.config.Trusted
 	if text, path, err := loopdir.UserConfig(); text != nil || err != nil {
 		var ceilings decide.Limits
 		if err == nil {

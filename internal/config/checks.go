@@ -125,7 +125,7 @@ func (p *parser) check(v gjson.Result) Check {
 // local reads a path that must not lead out of the project.
 func (p *parser) local(v gjson.Result, key string) string {
 	path := p.str(v, key)
-	if !filepath.IsLocal(filepath.FromSlash(path)) {
+	if !filepath.IsLocal(filepath.FromSlash(path)) || strings.ContainsRune(path, 0) {
 		p.fail(v, "%q must be a path below the project's root", key)
 	}
 	return path

@@ -65,6 +65,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": 7}`:                                             `"task" must be text`,
 		`{"task": "a", "task": "b"}`:                              `the key "task" is there twice`,
 		`{"list": "../x.json"}`:                                   "must be a path below the project's root",
+		`{"list": "a\u0000b"}`:                                    "must be a path below the project's root",
 		`{"list": "/etc/passwd"}`:                                 "must be a path below the project's root",
 		`{"limits": {"iterations_per_hour": 1001}}`:               "from 0 to 1000",
 		`{"limits": {"deadline": 8}}`:                             `"deadline" must be text`,

@@ -187,6 +187,7 @@ func (s Snapshot) Record() State {
 			Schema: SchemaVersion, Status: InProgress, HeaderLimit: s.Header.MaxIterations,
 			Header: s.Header, Before: s.Header, Bind: s.Bind, Passed: s.List.Passed(),
 		}
+		state.Allowed = state.Limit(s.Limits)
 	}
 	state.Iteration = max(1, state.Iteration, s.Header.Iteration, s.LogIteration)
 	return state

@@ -19,6 +19,8 @@ type Limits struct {
 	ContextTokens      int           // of the session's conversation
 	MaxWait            time.Duration // for what runs in the background; 0: do not wait
 
+	Held bool // a person has trusted them, so that no edit raises them
+
 	// A person's own ceilings for all loops, which not even `extend` lifts.
 	CeilingIterations int
 	CeilingDeadline   time.Duration
@@ -58,7 +60,8 @@ func (l Limits) Under(c Limits) Limits {
 
 // Limit returns the number of iterations in force: what `extend` set, else
 // ralph.json, else the header the loop began with, else DefaultIterations; the
-// header may have lowered it since, and the ceiling holds over all of them.
+// header may have lowered it since, and the ceiling holds over all of them. Where
+// nobody has trusted ralph.json, an edit of it cannot raise what the loop began with.
 func (s State) Limit(l Limits) int {
 	limit := DefaultIterations
 	switch {
@@ -68,6 +71,9 @@ func (s State) Limit(l Limits) int {
 		limit = l.MaxIterations
 	case s.HeaderLimit > 0:
 		limit = s.HeaderLimit
+	}
+	if !l.Held && s.Extended == 0 {
+		limit = least(limit, s.Allowed)
 	}
 	return least(limit, s.Lowered, l.CeilingIterations)
 }

@@ -110,6 +110,7 @@ type State struct {
 	RetryAt time.Time `json:"retryAt,omitzero"` // when the provider's limit, or our own, lets it go on
 
 	HeaderLimit      int           `json:"headerLimit,omitempty"`      // Max Iterations as the loop began with it
+	Allowed          int           `json:"allowed,omitempty"`          // iterations that the loop began with
 	Lowered          int           `json:"lowered,omitempty"`          // Max Iterations as a person lowered it in the header
 	Extended         int           `json:"extended,omitempty"`         // Max Iterations as `extend` set it
 	ExtendedDeadline time.Duration `json:"extendedDeadline,omitempty"` // ns; deadline as `extend` set it

@@ -75,6 +75,12 @@ func (s *Store) openState(create bool) error {
 	}
 	root, err := openRoot(s.StatePath())
 	if err == nil {
+		if info, err := root.Stat("."); err == nil {
+			if err := checkOwner(info, s.StatePath(), s.stateDir); err != nil {
+				root.Close()
+				return fmt.Errorf("state folder: %w", err)
+			}
+		}
 		s.state, s.Protected = root, !inside(s.StatePath(), s.Project)
 		return nil
 	}

@@ -119,7 +119,7 @@ func (s *Store) replaceJSON(name string, v any, limit int) error {
 		return err
 	}
 	if len(data) >= limit {
-		return fmt.Errorf("%s would be larger than it may be read", name)
+		return fmt.Errorf("%s: it would be larger than it may be read", name)
 	}
 	return replace(s.state, name, append(data, '\n'), 0o600, true, nil)
 }
