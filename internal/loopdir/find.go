@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -409,20 +410,37 @@ func (l *Loop) MakeCurrent() error {
 		return err
 	}
 	defer root.Close()
-	info, err := root.Lstat(current)
-	switch {
-	case err == nil && info.IsDir():
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	info, missing := root.Lstat(current)
+	if missing == nil && info.IsDir() {
 		return fmt.Errorf("%s is itself a loop folder; rename it to make room", filepath.Join(parent, current))
-	case err == nil:
-		if target, err := root.Readlink(current); err == nil && target == l.Name {
-			return nil
+	}
+	if target, err := root.Readlink(current); err == nil && target == l.Name {
+		return nil
+	}
+	// Renamed into place, so that there is one at every moment.
+	temp := "." + current + ".new"
+	_ = root.Remove(temp) // of an init that was killed
+	if err := root.Symlink(l.Name, temp); err == nil {
+		err := root.Rename(temp, current)
+		if err != nil && runtime.GOOS == "windows" { // which keeps a link that is there
+			err = errors.Join(root.Remove(current), root.Rename(temp, current))
 		}
-		if err := root.Remove(current); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // somebody else's, made in this moment, is as good
+		case err != nil:
+			_ = root.Remove(temp)
 			return err
 		}
+		return syncDir(d)
 	}
-	if err := root.Symlink(l.Name, current); err == nil || errors.Is(err, fs.ErrExist) {
-		return nil // somebody else's, made in this moment, is as good
+	if missing == nil && !info.Mode().IsRegular() {
+		_ = root.Remove(current) // it may still be replaced by a file
 	}
 	return Replace(root, current, []byte(l.Name+"\n"), 0o644)
 }
