@@ -283,6 +283,9 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		if l, err = load(h.store, h.event, h.begin); err != nil {
 			return l, d, err
 		}
+		if r := l.snap.State.Running; r != nil && r.PID != os.Getpid() {
+			h.store.SweepList(l.listPath()) // it may have been killed at its edit
+		}
 		l.snap.Marked, l.snap.Tree = h.marked, more.Tree
 		l.snap.Results, l.snap.Contents, l.snap.Unwritten = more.Results, more.Contents, more.Unwritten
 		l.snap.Tampered, l.snap.Answers = more.Tampered, more.Answers

@@ -280,3 +280,39 @@ func TestReopen(t *testing.T) {
 		t.Error("a list outside the project was taken")
 	}
 }
+
+// TestListInFolder has the temporary file of an edit beside the list, where it is
+// swept, also when it was an earlier run's.
+func TestListInFolder(t *testing.T) {
+	l := newLoop(t)
+	dir := filepath.Join(l.Project, "docs")
+	path := filepath.Join(dir, "prd.json")
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(path, []byte(`[{"id":"a","passes":true}]`), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	left := []string{filepath.Join(dir, ".prd.json1234567"), filepath.Join(l.Dir, ".list.bak1234567")}
+	for name, sweep := range map[string]func() error{
+		"Reopen":    func() error { return s.Reopen(path, []string{"a"}) },
+		"SweepList": func() error { s.SweepList(path); return nil },
+	} {
+		for _, name := range left {
+			if err := os.WriteFile(name, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = os.Remove(filepath.Join(l.Dir, backupFile))
+		if err := sweep(); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range left {
+			if _, err := os.Lstat(path); err == nil {
+				t.Errorf("%s left %s behind", name, path)
+			}
+		}
+	}
+}

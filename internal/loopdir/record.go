@@ -193,21 +193,28 @@ func (s *Store) List(path string) decide.List {
 }
 
 func (s *Store) readList(path string) ([]byte, error) {
-	root, rel, err := s.listRoot(path)
+	root, name, err := s.listRoot(path)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return read(root, rel, features.MaxBytes)
+	return read(root, name, features.MaxBytes)
 }
 
-// listRoot opens the folder that the list at path must not lead out of.
-func (s *Store) listRoot(path string) (root *os.Root, rel string, err error) {
+// listRoot opens the folder of the list at path, which must not lead out of the loop
+// folder or the project's.
+func (s *Store) listRoot(path string) (root *os.Root, name string, err error) {
 	for _, dir := range []string{s.Dir, s.Project} {
-		if rel, err = filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-			root, err = openRoot(dir)
-			return root, rel, err
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
 		}
+		root, err = openRoot(dir)
+		if below := filepath.Dir(rel); err == nil && below != "." {
+			defer root.Close()
+			root, err = root.OpenRoot(below)
+		}
+		return root, filepath.Base(rel), err
 	}
 	return nil, "", fmt.Errorf("the list %s is outside the project %s", path, s.Project)
 }
@@ -216,7 +223,7 @@ func (s *Store) listRoot(path string) (root *os.Root, rel string, err error) {
 // lock. Before the first time the list is kept as list.bak. An agent may edit
 // the list meanwhile: then its bytes are edited.
 func (s *Store) Reopen(path string, ids []string) error {
-	root, rel, err := s.listRoot(path)
+	root, name, err := s.listRoot(path)
 	if err != nil {
 		return err
 	}
@@ -226,7 +233,7 @@ func (s *Store) Reopen(path string, ids []string) error {
 	}
 	moved := errors.New("it changes all the time")
 	for range 5 {
-		data, err := read(root, rel, features.MaxBytes)
+		data, err := read(root, name, features.MaxBytes)
 		if err != nil {
 			return err
 		}
@@ -240,8 +247,8 @@ func (s *Store) Reopen(path string, ids []string) error {
 				return err
 			}
 		}
-		err = replace(root, rel, edited, 0o644, true, func() error {
-			if now, err := read(root, rel, features.MaxBytes); err != nil || !bytes.Equal(now, data) {
+		err = replace(root, name, edited, 0o644, true, func() error {
+			if now, err := read(root, name, features.MaxBytes); err != nil || !bytes.Equal(now, data) {
 				return errors.Join(err, moved)
 			}
 			return nil
@@ -253,6 +260,25 @@ func (s *Store) Reopen(path string, ids []string) error {
 	return fmt.Errorf("%s: %w", path, moved)
 }
 
+// SweepList removes, under the lock, what a killed run left of its edit of the list at
+// path: that lies where no other write comes by.
+func (s *Store) SweepList(path string) {
+	root, name, err := s.listRoot(path)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	for name, in := range map[string]*os.Root{name: root, backupFile: s.loop} {
+		if in == nil {
+			continue
+		}
+		if d, err := in.Open("."); err == nil {
+			sweep(in, d, name)
+			d.Close()
+		}
+	}
+}
+
 // RestoreList puts the list at path back as it was when it was trusted, with what
 // passes in it now.
 func (s *Store) RestoreList(path string) error {
@@ -260,7 +286,7 @@ func (s *Store) RestoreList(path string) error {
 	if err != nil || baseline == nil {
 		return errors.Join(err, errors.New("no list was trusted; 'ralph-stop-hook trust' does that where there are checks"))
 	}
-	root, rel, err := s.listRoot(path)
+	root, name, err := s.listRoot(path)
 	if err != nil {
 		return err
 	}
@@ -269,12 +295,12 @@ func (s *Store) RestoreList(path string) error {
 	if err != nil {
 		return err
 	}
-	if now, err := read(root, rel, features.MaxBytes); err == nil && s.loop != nil {
+	if now, err := read(root, name, features.MaxBytes); err == nil && s.loop != nil {
 		if err := replace(s.loop, backupFile, now, 0o600, true, nil); err != nil {
 			return err
 		}
 	}
-	return replace(root, rel, restored, 0o644, true, nil)
+	return replace(root, name, restored, 0o644, true, nil)
 }
 
 // Receipts returns the stored results of checks.
