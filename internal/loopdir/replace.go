@@ -3,6 +3,7 @@ package loopdir
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,6 +33,9 @@ func replace(root *os.Root, name string, data []byte, perm os.FileMode, locked b
 		return err
 	}
 	if err := rename(root, name, data, perm, last); err != nil {
+		if locked {
+			sweep(root, d, name) // renameio leaves its file where it cannot look at it
+		}
 		return fmt.Errorf("%s: %w", filepath.Join(root.Name(), name), bare(err))
 	}
 	return syncDir(d)
@@ -52,6 +56,7 @@ func bare(err error) error {
 // sweep removes temporary files that a killed process left of the file name.
 // Under the lock any such file is garbage.
 func sweep(root *os.Root, d *os.File, name string) {
+	_, _ = d.Seek(0, io.SeekStart)
 	names, _ := d.Readdirnames(-1) // what is not seen is swept at the next stop
 	for _, n := range names {
 		digits, ours := strings.CutPrefix(n, "."+name)
