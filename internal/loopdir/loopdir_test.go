@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
 
 func newLoop(t testing.TB) *Loop {
@@ -314,5 +316,34 @@ func TestListInFolder(t *testing.T) {
 				t.Errorf("%s left %s behind", name, path)
 			}
 		}
+	}
+}
+
+// TestRestoreUnread leaves a list that cannot be read as it is: what passes in it
+// would be lost.
+func TestRestoreUnread(t *testing.T) {
+	l := newLoop(t)
+	path := filepath.Join(l.Dir, ListFile)
+	if err := os.WriteFile(path, []byte(`[{"id":"a","passes":true}]`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	unlock, err := s.Lock(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := s.SetTrust(config.Trust{Features: map[string]string{"a": "x"}}, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, features.MaxBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RestoreList(path); err == nil {
+		t.Error("a list that was not read was restored")
 	}
 }

@@ -291,11 +291,16 @@ func (s *Store) RestoreList(path string) error {
 		return err
 	}
 	defer root.Close()
-	restored, err := s.List(path).Restore(baseline)
+	now, err := read(root, name, features.MaxBytes)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // what passes in it would be lost
+	}
+	list, _ := features.Parse(now) // of a broken one nothing is known to pass
+	restored, err := list.Restore(baseline)
 	if err != nil {
 		return err
 	}
-	if now, err := read(root, name, features.MaxBytes); err == nil && s.loop != nil {
+	if now != nil && s.loop != nil {
 		if err := replace(s.loop, backupFile, now, 0o600, true, nil); err != nil {
 			return err
 		}
