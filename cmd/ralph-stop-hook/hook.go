@@ -238,18 +238,24 @@ func ours(n decide.Notice) bool { return n.SentAt.IsZero() && n.SenderPID == os.
 
 // await waits until all is told: when the host ends there may be no later run.
 // What nobody sends it sends itself; ended is closed when the sender that was to
-// take ours over has ended.
+// take ours over has ended. Where the record can be neither read nor written it
+// does not wait for long.
 func (h *hook) await(s *loopdir.Store, ended <-chan struct{}) {
-	for ; time.Now().Before(h.deadline()); time.Sleep(waitPause) {
+	var told []string
+	for tries := markTries; tries > 0 && time.Now().Before(h.deadline()); time.Sleep(waitPause) {
 		free := due
 		select {
 		case <-ended:
 			free = func(n decide.Notice) bool { return due(n) || ours(n) }
 		default:
 		}
-		takeOver(s, h.onComplete, h.deadline(), free)
+		unsent := func(n decide.Notice) bool { return n.SentAt.IsZero() && !slices.Contains(told, n.DeliveryID) }
+		now, err := takeOver(s, h.onComplete, h.deadline(), func(n decide.Notice) bool { return free(n) && unsent(n) })
+		if told = append(told, now...); err != nil {
+			tries--
+		}
 		state, err := s.State()
-		if err != nil || !slices.ContainsFunc(state.Notices, func(n decide.Notice) bool { return n.SentAt.IsZero() }) {
+		if err != nil || !slices.ContainsFunc(state.Notices, unsent) {
 			return
 		}
 	}

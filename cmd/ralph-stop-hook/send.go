@@ -63,52 +63,57 @@ func mark(s *loopdir.Store, id string) error {
 	return s.SaveState(state)
 }
 
-// takeOver makes this process the sender of each notice that is free for it.
-// Those that need more time than there is are left to a process of their own.
-func takeOver(s *loopdir.Store, onComplete string, deadline time.Time, free func(decide.Notice) bool) {
+// takeOver makes this process the sender of each notice that is free for it, once:
+// where it cannot note that it has told one, it does not tell that again. Those that
+// need more time than there is are left to a process of their own.
+func takeOver(s *loopdir.Store, onComplete string, deadline time.Time, free func(decide.Notice) bool) (told []string, err error) {
+	left := func(n decide.Notice) bool { return free(n) && !slices.Contains(told, n.DeliveryID) }
 	for range maxUnsent {
 		state, err := s.State()
-		if err != nil || !slices.ContainsFunc(state.Notices, free) {
-			return
+		if err != nil || !slices.ContainsFunc(state.Notices, left) {
+			return told, err
 		}
-		l, notice, commands := claimNext(s, onComplete, free)
-		if len(commands) == 0 {
-			return
+		l, notice, commands, err := claimNext(s, onComplete, left)
+		if err != nil || len(commands) == 0 {
+			return told, err
 		}
 		// A sender of its own is never late: it would start the next one, for ever.
 		if min(total(commands), maxSend/2) > time.Until(deadline) {
-			_, _ = sendApart(s, onComplete, "--take", notice.DeliveryID)
-			return
+			_, err := sendApart(s, onComplete, "--take", notice.DeliveryID)
+			return told, err
 		}
+		told = append(told, notice.DeliveryID)
 		send(l, notice, onComplete, deadline)
 	}
+	return told, nil
 }
 
 // claimNext claims the first notice that is free, with the commands to run; none
 // where there is none, or where nobody wants to be told any more.
-func claimNext(s *loopdir.Store, onComplete string, free func(decide.Notice) bool) (l loaded, notice decide.Notice, commands []config.Command) {
+func claimNext(s *loopdir.Store, onComplete string, free func(decide.Notice) bool) (l loaded, notice decide.Notice, commands []config.Command, err error) {
 	unlock, err := s.Lock(lockWait)
 	if err != nil {
-		return l, notice, nil
+		return l, notice, nil, err
 	}
 	defer unlock()
 	l, err = load(s, hookio.Event{}, time.Now())
 	state := l.snap.State
 	i := slices.IndexFunc(state.Notices, free)
 	if err != nil || i < 0 {
-		return l, notice, nil
+		return l, notice, nil, err
 	}
 	notice = state.Notices[i]
 	commands = notifiers(l.config, cmp.Or(onComplete, state.OnComplete), exitCode(notice))
+	mine := ours(notice)
 	if claim(&notice, commands); len(commands) == 0 {
 		notice.SentAt = time.Now().UTC() // to nobody
 	}
 	state.Notices = slices.Clone(state.Notices)
 	state.Notices[i] = notice
-	if s.SaveState(state) != nil {
-		return l, notice, nil
+	if err := s.SaveState(state); err != nil && !mine {
+		return l, notice, nil, err
 	}
-	return l, notice, commands
+	return l, notice, commands, nil
 }
 
 // claim makes this process the sender of a notice.
