@@ -2,6 +2,7 @@
 # make lint    gofmt, go vet for three systems, staticcheck, govulncheck
 # make fuzz    every fuzz target for FUZZTIME, 30s where nothing is said
 # make e2e     the real Claude Code client against a scripted model
+# make faults  what breaks under the hook, and the figures of docs/RELIABILITY.md; SHORT=1 in a minute, RUN=Name for one
 # make demo    a loop from init to COMPLETE, to look at
 # make picture docs/demo.svg, from a run of the demo
 # make bench   docs/BENCHMARKS.md and docs/bench.svg, in some minutes; on a quiet machine
@@ -15,7 +16,7 @@ SMALL = -ldflags '-s -w' -gcflags=-l
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz bench e2e demo picture install clean
+.PHONY: build test lint fuzz bench e2e faults demo picture install clean
 
 build:
 	go build $(SMALL) -o bin/ ./cmd/ralph-stop-hook
@@ -36,8 +37,10 @@ lint:
 	GOOS=darwin go build -o /dev/null ./cmd/ralph-stop-hook
 	GOOS=windows go build -o /dev/null ./cmd/ralph-stop-hook
 	go vet -tags e2e ./e2e
+	GOOS=linux go vet -tags faults ./faults
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags e2e ./e2e
+	GOOS=linux go run $(STATICCHECK) -tags faults ./faults
 	.ci/govulncheck $(GOVULNCHECK)
 
 fuzz:
@@ -45,6 +48,12 @@ fuzz:
 
 e2e:
 	.ci/e2e
+
+# A part of it is no figure for the document.
+FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)
+
+faults:
+	cd faults && go test -tags faults -count=1 -timeout 30m $(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
 
 demo:
 	@go run ./examples/demo

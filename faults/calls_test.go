@@ -1,0 +1,255 @@
+//go:build faults && linux
+
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// stride is how far it is from one point of failure to the next.
+func stride(far int) int {
+	if testing.Short() {
+		return far
+	}
+	return 1
+}
+
+// made counts the calls that a run without a fault makes.
+func (t *trial) made() (count map[string]int, err error) {
+	if err := t.put(t.ready); err != nil {
+		return nil, err
+	}
+	trace := t.root + ".trace"
+	defer os.Remove(trace)
+	t.wrap = []string{"strace", "-qq", "-o", trace}
+	_, err = t.act(t.world)
+	t.wrap = nil
+	if err == nil {
+		err = t.settle()
+	}
+	text, unread := os.ReadFile(trace)
+	count = map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		if name, _, ok := strings.Cut(line, "("); ok {
+			count[name]++
+		}
+	}
+	return count, errors.Join(err, unread)
+}
+
+// each puts one fault at each call of that name, one after the other, until a run
+// does not reach it. Where not all of it is to be seen it ends where a run without
+// a fault does.
+func (t *trial) each(h *harness, name, what string, f fault, calls, far int) error {
+	const endless = 1000
+	for n := 1; n < endless; n += far {
+		if far > 1 && n > calls {
+			return nil
+		}
+		if err := t.put(t.ready); err != nil {
+			return err
+		}
+		at := fmt.Sprintf(what, n)
+		r, how, err := t.under(name, at)
+		switch {
+		case err == nil && how == missed:
+			return t.settle()
+		case how == foreign:
+			if err := t.settle(); err != nil {
+				return err
+			}
+			continue
+		case err == nil:
+			err = t.survived(r, f)
+		default:
+			err = errors.Join(err, t.settle())
+		}
+		if h.result(fmt.Sprintf("%s, %s, %s:%s", t.scenario.name, t.place.name, name, at), err) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is called without end", name)
+}
+
+// killedAt kills a run at each of its calls, on entry, so that every state between
+// two of them is seen.
+func (t *trial) killedAt(h *harness, everything bool, far int) error {
+	made, err := t.made()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range calls {
+		names = append(names, c.name)
+	}
+	if everything {
+		names = append(names, runtimeCalls...)
+	}
+	for _, name := range names {
+		if made[name] == 0 {
+			continue
+		}
+		if err := t.each(h, name, "signal=KILL:when=%d", fault{}, made[name], far); err != nil || h.enough() {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed has each call fail, once and from then on; and once be interrupted, which
+// Go tries again for ever.
+func (t *trial) failed(h *harness, far int) error {
+	made, err := t.made()
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		for i, e := range append(c.errors[:len(c.errors):len(c.errors)], "EINTR") {
+			if made[c.name] == 0 || len(c.errors) == 0 {
+				continue
+			}
+			far, times := far, []string{"%d", "%d+"}
+			if i > 0 {
+				far *= 5 // the first one has been everywhere
+			}
+			if e == "EINTR" {
+				times = times[:1]
+			}
+			f := fault{cleanup: c.name == "unlinkat" || c.name == "getdents64"}
+			for _, when := range times {
+				if err := t.each(h, c.name, "error="+e+":when="+when, f, made[c.name], far); err != nil || h.enough() {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// trials runs do for each scenario at a place, side by side.
+func trials(t *testing.T, p string, at place, of []scenario, do func(*trial) error) {
+	program, err := get(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range of {
+		t.Run(s.name+" in "+at.name, func(t *testing.T) {
+			t.Parallel()
+			one, err := newTrial(newWorld(t, program, at), s)
+			if err == nil {
+				err = do(one)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, "killed at each system call")
+	needStrace(t)
+	for _, at := range places {
+		of, far := scenarios, 1
+		if at.name != inMemory.name {
+			far = 3
+		}
+		if testing.Short() {
+			if far *= 13; at.name != inMemory.name {
+				of = named("continue", "end with notice")
+			}
+		}
+		trials(t, "one thread", at, of, func(one *trial) error {
+			return one.killedAt(h, one.scenario.name == "continue" && at.name == inMemory.name, far)
+		})
+	}
+	h.control("writes in place", func(h *harness) {
+		trials(h.T, h.broken, inMemory, named("continue"), func(one *trial) error { return one.killedAt(h, false, 1) })
+	})
+	h.control("tells nothing later", func(h *harness) {
+		trials(h.T, h.broken, inMemory, named("end with notice"), func(one *trial) error { return one.killedAt(h, false, 1) })
+	})
+}
+
+func TestFails(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, "each system call fails, once and from then on")
+	needStrace(t)
+	of := scenarios
+	if testing.Short() {
+		of = named("continue", "end with notice", "reopen", "session end", "init", "trust")
+	}
+	trials(t, "one thread", inMemory, of, func(one *trial) error { return one.failed(h, stride(31)) })
+	h.control("keeps a failed write", func(h *harness) {
+		trials(h.T, h.broken, inMemory, named("continue"), func(one *trial) error { return one.failed(h, 1) })
+	})
+}
+
+// TestDirty kills and fails runs in folders that an earlier kill left with half a
+// write in them.
+func TestDirty(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, "the same in a folder that a kill left dirty")
+	needStrace(t)
+	of, far := named("continue", "end with notice", "end at a limit", "reopen", "prove and end", "bind by prompt", "session end", "cancel", "extend"), 3
+	if testing.Short() {
+		of, far = of[:2], 31
+	}
+	dirty := func(h *harness, far int) func(*trial) error {
+		return func(one *trial) error {
+			if err := one.spoil(); err != nil {
+				return err
+			}
+			if err := one.killedAt(h, false, far); err != nil || h.enough() {
+				return err
+			}
+			return one.failed(h, 3*far)
+		}
+	}
+	trials(t, "one thread", inMemory, of, dirty(h, far))
+	h.control("leaves temporary files", func(h *harness) {
+		trials(h.T, h.broken, inMemory, named("continue"), dirty(h, 1))
+	})
+}
+
+// spoil makes the folders of a trial those of a run that was killed at its
+// second rename, with temporary files of earlier ones.
+func (t *trial) spoil() error {
+	if err := t.put(t.ready); err != nil {
+		return err
+	}
+	for n := 2; ; n-- {
+		_, how, err := t.under("renameat", fmt.Sprintf("signal=KILL:when=%d", n))
+		if err := errors.Join(err, t.settle()); err != nil {
+			return err
+		}
+		if how == reached {
+			break
+		}
+		if err := t.put(t.ready); err != nil || n == 1 {
+			return errors.Join(err, errors.New("it renames nothing"))
+		}
+	}
+	left := []string{filepath.Join(t.loop(), ".progress.txt123456789")}
+	for _, dir := range t.recordDirs() {
+		left = append(left, filepath.Join(dir, ".state.json123456789"))
+	}
+	for _, path := range left {
+		if err := os.WriteFile(path, []byte("half a wri"), 0o600); err != nil {
+			return err
+		}
+	}
+	var err error
+	if t.state, err = t.record(); err != nil {
+		return err
+	}
+	t.before = t.files()
+	t.ready, err = t.take()
+	return err
+}

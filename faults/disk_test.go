@@ -1,0 +1,136 @@
+//go:build faults && linux
+
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// full fills the file system of a trial's project up to a few pages, for each
+// number of pages.
+func (t *trial) full(h *harness, far int) error {
+	const page, most = 4096, 10
+	for pages := 0; pages <= most; pages += far {
+		if err := t.put(t.ready); err != nil {
+			return err
+		}
+		filler := filepath.Join(t.root, "filler")
+		if err := fill(filler, pages*page); err != nil {
+			return err
+		}
+		r, err := t.act(t.world)
+		if settled := t.settle(); err == nil {
+			err = settled
+		}
+		if gone := os.Remove(filler); gone != nil {
+			return gone
+		}
+		if err == nil {
+			err = t.survived(r, fault{})
+		}
+		if h.result(fmt.Sprintf("%s, %d pages free", t.scenario.name, pages), err) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// fill makes a file that leaves so many bytes.
+func fill(path string, leave int) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	size, block := int64(0), make([]byte, 4096)
+	for {
+		n, err := f.Write(block)
+		size += int64(n)
+		if errors.Is(err, syscall.ENOSPC) {
+			return f.Truncate(max(0, size-int64(leave)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	h := newHarness(t, "a disk with no page left, or a few")
+	if !alone(t, h) {
+		return
+	}
+	for _, s := range scenarios {
+		// As large as needed: a full one is filled by writing.
+		mount(t, "tmpfs", "-o", "size=1m", "none", placeOf(t, s.name))
+	}
+	try := func(h *harness, program string, of []scenario) {
+		for _, s := range of {
+			trials(h.T, program, place{name: "a small disk", project: placeOf(t, s.name), state: placeOf(t, s.name)}, []scenario{s}, func(one *trial) error { return one.full(h, stride(3)) })
+		}
+	}
+	try(h, "product", scenarios)
+	h.control("keeps a failed write", func(h *harness) { try(h, h.broken, named("continue")) })
+}
+
+// placeOf is a folder to mount something at.
+func placeOf(t *testing.T, name string) string {
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("ralph-faults-%d-%x", os.Getpid(), name))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func mount(t *testing.T, kind string, args ...string) {
+	at := args[len(args)-1]
+	if out, err := exec.Command("mount", append([]string{"-t", kind}, args...)...).CombinedOutput(); err != nil {
+		t.Skipf("nothing can be mounted here: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		_ = unix.Unmount(at, unix.MNT_DETACH) // the namespace goes with this process anyway
+		_ = os.Remove(at)
+	})
+}
+
+// TestShortWrites has writes cut short, at any byte: a limit of file sizes does that.
+func TestShortWrites(t *testing.T) {
+	if _, err := exec.LookPath("prlimit"); err != nil {
+		t.Skip("needs prlimit")
+	}
+	t.Parallel()
+	h := newHarness(t, "writes cut short at any size")
+	try := func(h *harness, far int) func(one *trial) error {
+		return func(one *trial) error {
+			const most = 4000 // no file that matters is larger
+			for size := 0; size < most; size += 1 + far*37 {
+				if err := one.put(one.ready); err != nil {
+					return err
+				}
+				one.wrap = []string{"prlimit", "--fsize=" + strconv.Itoa(size) + ":"}
+				r, err := one.act(one.world)
+				one.wrap = nil
+				if err == nil {
+					err = one.survived(r, fault{})
+				} else {
+					err = errors.Join(err, one.settle())
+				}
+				if h.result(fmt.Sprintf("%s, files up to %d bytes", one.scenario.name, size), err) {
+					return nil
+				}
+			}
+			return nil
+		}
+	}
+	trials(t, "product", inMemory, scenarios, try(h, stride(16)))
+	h.control("writes in place", func(h *harness) { trials(h.T, h.broken, inMemory, named("continue"), try(h, 1)) })
+}

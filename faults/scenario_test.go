@@ -1,0 +1,250 @@
+//go:build faults && linux
+
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// scenario is one run of the program in which faults are put.
+type scenario struct {
+	name  string
+	make  []step   // what comes before it
+	stdin string   // of the hook
+	args  []string // of the verb
+	ends  string   // the status that it ends the loop with
+	fresh bool     // there is no loop before
+	// done tells whether the effect of a verb is there: what it says has happened has.
+	done func(w *world) error
+}
+
+// step is something that happens in a world.
+type step func(w *world) error
+
+func do(steps []step) step {
+	return func(w *world) error {
+		for _, s := range steps {
+			if err := s(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// verb runs a verb of a person's, which has to succeed.
+func verb(args ...string) step {
+	return func(w *world) error {
+		r, err := w.run("", args...)
+		if err == nil && r.status != 0 {
+			err = fmt.Errorf("%q ends with %d: %s", args, r.status, r.stderr)
+		}
+		return err
+	}
+}
+
+// event has the hook called by the host, and holds it to what it prints.
+func event(stdin string, prints string) step {
+	return func(w *world) error {
+		r, err := w.run(stdin, "hook")
+		if err == nil {
+			err = w.ack(r)
+		}
+		if err == nil && (r.killed() || !strings.Contains(r.stdout, prints)) {
+			err = fmt.Errorf("the hook printed %.300q, want %q; %s", r.stdout, prints, r.stderr)
+		}
+		return err
+	}
+}
+
+func write(name, text string) step { return func(w *world) error { return w.write(name, text) } }
+
+// pass is an agent's work: these features pass now.
+func pass(ids ...string) step {
+	return func(w *world) error { return w.write(w.list, listOf(ids...)) }
+}
+
+// loopMade is a project with a list, settings of a person's and a loop.
+func loopMade(w *world) error {
+	return do([]step{pass(), write(".claude/settings.json", settingsText), func(w *world) error {
+		return verb("init", loopName, "--features", w.list, "--max-iterations", "9", "--settings", "project", "--on-complete", w.notifier())(w)
+	}})(w)
+}
+
+// notifier adds each payload to the world's notices.
+// It is not held to a limit of file sizes.
+func (w *world) notifier() string { return "ulimit -f unlimited; cat >> " + w.notices }
+
+// atWork is a loop at its second iteration, with one feature of three passing.
+func atWork(w *world) error {
+	return do([]step{
+		loopMade, event(prompt("s1"), "iteration 1/9"),
+		func(w *world) error {
+			f, err := os.OpenFile(filepath.Join(w.loop(), "progress.txt"), os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = f.WriteString(note)
+			return err
+		},
+		pass("a"), event(stop("s1"), `"decision":"block"`),
+	})(w)
+}
+
+// note is an agent's, in progress.txt.
+const note = "a is done: see src.\n"
+
+// configured makes a ralph.json that is trusted.
+func configured(more string) step {
+	return func(w *world) error {
+		notify, err := json.Marshal(w.notifier())
+		if err != nil {
+			return err
+		}
+		return do([]step{
+			write(loopFolder+"/ralph.json", `{"list": "`+w.list+`", "bind": "prompt", "limits": {"max_iterations": 9}, "on_complete": [`+string(notify)+`]`+more+`}`),
+			verb("trust", "--yes"),
+		})(w)
+	}
+}
+
+const checked = `, "checks": [{"command": "test -e done-$RALPH_FEATURE", "when": "feature"}, {"command": "test -e all"}]`
+
+// satisfied makes what the checks of checked look for.
+func satisfied(w *world) error {
+	return do([]step{write("done-a", ""), write("done-b", ""), write("done-c", ""), write("all", "")})(w)
+}
+
+func inFolder(w *world) error {
+	w.list = "docs/prd.json"
+	return nil
+}
+
+func status(want ...string) func(*world) error {
+	return func(w *world) error {
+		state, err := w.record()
+		for _, one := range want {
+			if state.Status == one || err != nil {
+				return err
+			}
+		}
+		return fmt.Errorf("it said that it is done, and the record says %s, want %s", state.Status, want)
+	}
+}
+
+var scenarios = []scenario{
+	{name: "continue", make: []step{atWork, pass("a", "b")}, stdin: stop("s1")},
+	{name: "continue, nothing changed", make: []step{atWork}, stdin: stop("s1")},
+	{name: "end with notice", make: []step{atWork, pass("a", "b", "c")}, stdin: stop("s1"), ends: "COMPLETE"},
+	{name: "end at a limit", make: []step{atWork, verb("extend", "--max-iterations", "3"), pass("a", "b"), event(stop("s1"), "iteration 3/3"), write("src", "x")}, stdin: stop("s1"), ends: "REACHED_LIMIT"},
+	{name: "reopen", make: []step{atWork, configured(checked), write("done-a", ""), pass("a", "b")}, stdin: stop("s1")},
+	{name: "reopen in a folder", make: []step{inFolder, atWork, configured(checked), write("done-a", ""), pass("a", "b")}, stdin: stop("s1")},
+	{name: "prove and end", make: []step{atWork, configured(checked), satisfied, pass("a", "b", "c")}, stdin: stop("s1"), ends: "COMPLETE"},
+	{name: "bind by prompt", make: []step{loopMade}, stdin: prompt("s1")},
+	{name: "session end", make: []step{atWork}, stdin: sessionEnd("s1"), ends: "INTERRUPTED"},
+	{name: "folder gone", make: []step{atWork, func(w *world) error { return os.RemoveAll(w.loop()) }, pass("a", "b")}, stdin: stop("s1")},
+	{name: "late notice", make: []step{atWork, pass("a", "b", "c"), event(stop("s1"), "COMPLETE"), unsent}, stdin: stop("s1")},
+	{name: "init", make: []step{pass(), write(".claude/settings.json", settingsText)}, args: []string{"init", loopName, "--settings", "project", "--max-iterations", "9", "--on-complete", "NOTIFIER"}, fresh: true, done: func(w *world) error {
+		text, err := os.ReadFile(filepath.Join(w.project, ".claude", "settings.json"))
+		if err == nil && !strings.Contains(string(text), "ralph-stop-hook") {
+			err = fmt.Errorf("init is done, and the settings are %q", text)
+		}
+		return err
+	}},
+	{name: "init of a second loop", make: []step{atWork}, args: []string{"init", "other", "--settings", "none"}, done: func(w *world) error {
+		if to := w.files().current; to != "other" {
+			return fmt.Errorf("init is done, and current is %q", to)
+		}
+		return nil
+	}},
+	{name: "cancel", make: []step{atWork}, args: []string{"cancel"}, done: status("CANCELLED")},
+	{name: "pause", make: []step{atWork}, args: []string{"pause"}, done: status("PAUSED")},
+	{name: "resume", make: []step{atWork, verb("pause")}, args: []string{"resume"}, done: status("IN_PROGRESS")},
+	{name: "extend", make: []step{atWork, verb("extend", "--max-iterations", "3"), pass("a", "b"), event(stop("s1"), "iteration 3/3"), write("src", "x"), event(stop("s1"), "REACHED_LIMIT")}, args: []string{"extend", "--max-iterations", "9"}, done: status("IN_PROGRESS")},
+	{name: "trust", make: []step{atWork, func(w *world) error {
+		return w.write(loopFolder+"/ralph.json", `{"list": "feature_list.json", "bind": "prompt", "task": "new", "limits": {"max_iterations": 9}, "on_complete": ["`+w.notifier()+`"]}`)
+	}}, args: []string{"trust", "--yes"}, done: func(w *world) error {
+		for _, dir := range w.recordDirs() {
+			text, err := os.ReadFile(filepath.Join(dir, "trust.json"))
+			if err != nil || !strings.Contains(string(text), `\"task\": \"new\"`) {
+				return fmt.Errorf("trusted, and the record is %.300q, %w", text, err)
+			}
+		}
+		return nil
+	}},
+	{name: "restore", make: []step{atWork, configured(checked), satisfied, write("feature_list.json", `[{"id": "a", "passes": true}]`)}, args: []string{"trust", "--restore"}, done: func(w *world) error {
+		text, err := os.ReadFile(w.listPath())
+		if err == nil && !strings.Contains(string(text), "weight") {
+			err = fmt.Errorf("restored, and the list is %q", text)
+		}
+		return err
+	}},
+	{name: "attach", make: []step{atWork, verb("detach")}, args: []string{"attach", "--session", "s2"}, done: func(w *world) error {
+		state, err := w.record()
+		if err == nil && state.Session != "s2" {
+			err = fmt.Errorf("attached, and the session is %q", state.Session)
+		}
+		return err
+	}},
+}
+
+func named(names ...string) (found []scenario) {
+	for _, s := range scenarios {
+		for _, name := range names {
+			if s.name == name {
+				found = append(found, s)
+			}
+		}
+	}
+	if len(found) != len(names) {
+		panic("no such scenario")
+	}
+	return found
+}
+
+// unsent makes the record that of a hook which was killed before it told the
+// ending.
+func unsent(w *world) error {
+	for _, dir := range w.recordDirs() {
+		path := filepath.Join(dir, "state.json")
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var state map[string]any
+		if err := json.Unmarshal(data, &state); err != nil {
+			return err
+		}
+		for _, n := range state["notices"].([]any) {
+			n := n.(map[string]any)
+			delete(n, "sentAt")
+			n["senderPid"], n["senderStart"] = 1<<22+1, "" // no kernel gives that one
+		}
+		if data, err = json.Marshal(state); err == nil {
+			err = os.WriteFile(path, data, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return os.Remove(w.notices)
+}
+
+// act runs what the scenario is about.
+func (s scenario) act(w *world) (result, error) {
+	args := make([]string, len(s.args))
+	for i, arg := range s.args {
+		if args[i] = arg; arg == "NOTIFIER" {
+			args[i] = w.notifier()
+		}
+	}
+	if s.stdin != "" {
+		args = []string{"hook"}
+	}
+	return w.run(s.stdin, args...)
+}

@@ -1,0 +1,157 @@
+//go:build faults && linux
+
+package faults
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// crowd is a loop that many hooks come to at once.
+type crowd struct {
+	*world
+	mu     sync.Mutex
+	seen   map[int]int // how often an iteration was printed
+	busy   int         // hooks that found it locked for too long
+	ended  int
+	others []string
+}
+
+func newCrowd(w *world, limit int) (*crowd, error) {
+	c := &crowd{world: w, seen: map[int]int{}}
+	return c, do([]step{loopMade, func(w *world) error {
+		return w.write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt", "limits": {"max_iterations": %d, "stagnation": 0}, "on_complete": [%q]}`, limit, w.notifier()))
+	}, verb("trust", "--yes"), event(prompt("s1"), "systemMessage")})(w)
+}
+
+// come lets n hooks come, so many at once, each as how makes it.
+func (c *crowd) come(n, at int, how func(i int, w *world) (result, error)) error {
+	slots := make(chan struct{}, at)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var first error
+	for i := range n {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			w := *c.world // with a wrap of its own
+			r, err := how(i, &w)
+			if err == nil {
+				c.count(r)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if first == nil {
+				first = err
+			}
+		})
+	}
+	all.Wait()
+	return first
+}
+
+func (c *crowd) count(r result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	iteration, _ := r.block()
+	switch {
+	case iteration > 0:
+		c.seen[iteration]++
+	case strings.Contains(r.stdout, "REACHED_LIMIT"):
+		c.ended++
+	case strings.Contains(r.stdout, "another process holds it"):
+		c.busy++
+	case r.stdout != "":
+		c.others = append(c.others, r.stdout)
+	}
+}
+
+// sane holds that no iteration came twice or beyond the record's.
+func (c *crowd) sane(limit int) error {
+	state, err := c.record()
+	if err != nil {
+		return err
+	}
+	for iteration, times := range c.seen {
+		if times > 1 || iteration > state.Iteration || iteration > limit {
+			return fmt.Errorf("iteration %d was begun %d times; the record is at %d of %d", iteration, times, state.Iteration, limit)
+		}
+	}
+	return nil
+}
+
+// storm has 1,000 hooks come, of which not all find work.
+func storm(h *harness, program string, n, limit int) {
+	p, err := get(program)
+	if err != nil {
+		h.Fatal(err)
+	}
+	c, err := newCrowd(newWorld(h.T, p, inMemory), limit)
+	if err != nil {
+		h.Fatal(err)
+	}
+	err = c.come(n, 32, func(_ int, w *world) (result, error) { return w.run(stop("s1"), "hook") })
+	if err == nil {
+		err = c.settle()
+	}
+	if err == nil {
+		err = c.sane(limit)
+	}
+	if state, unread := c.record(); err == nil {
+		told, _ := c.told()
+		switch {
+		case unread != nil:
+			err = unread
+		case state.Status != "REACHED_LIMIT" || len(c.seen) != limit-1 || c.ended != 1 || len(c.others) > 0:
+			err = fmt.Errorf("%s: %d iterations of %d begun, %d endings printed, %q", state.Status, len(c.seen), limit-1, c.ended, c.others)
+		case len(told) != 1:
+			err = fmt.Errorf("told %d times", len(told))
+		}
+	}
+	if c.busy > 0 {
+		h.Logf("%d hooks of %d waited for the lock in vain, and said so", c.busy, n)
+	}
+	h.many(n, "a storm", err)
+}
+
+func TestStorm(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, "a thousand hooks of one loop, 32 at once")
+	storm(h, "product", 1000, 700)
+	h.control("takes no lock", func(h *harness) { storm(h, h.broken, 200, 100) })
+}
+
+// TestWideRaces has each hook wait at its renames, so that every race is run.
+func TestWideRaces(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, "eight hooks at once, each slow at its renames")
+	needStrace(t)
+	race := func(h *harness, program string) {
+		p, err := get(program)
+		if err != nil {
+			h.Fatal(err)
+		}
+		const hooks, limit = 8, 100
+		c, err := newCrowd(newWorld(h.T, p, inMemory), limit)
+		if err != nil {
+			h.Fatal(err)
+		}
+		err = c.come(hooks, hooks, func(_ int, w *world) (result, error) {
+			w.wrap = []string{"strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=renameat", "-e", "inject=renameat:delay_enter=100000"}
+			return w.run(stop("s1"), "hook")
+		})
+		if err == nil {
+			err = c.sane(limit)
+		}
+		if err == nil && len(c.seen)+c.busy != hooks {
+			err = fmt.Errorf("%d iterations begun by %d hooks, of which %d gave up", len(c.seen), hooks, c.busy)
+		}
+		h.many(hooks, "a race", err)
+	}
+	race(h, "product")
+	h.control("takes no lock", func(h *harness) { race(h, h.broken) })
+}

@@ -1,0 +1,291 @@
+//go:build faults && linux
+
+package faults
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// life is one loop's week: an agent, its person, and faults now and then.
+type life struct {
+	*world
+	rand     *rand.Rand
+	passing  []string
+	notes    int // lines that the agent has written into progress.txt
+	faults   int // runs that were killed, or in which a call failed
+	limit    int
+	stops    int
+	rotating bool
+	session  string
+}
+
+func newLife(w *world, n int) (*life, error) {
+	l := &life{world: w, rand: rand.New(rand.NewPCG(*seed, uint64(n))), limit: 50, session: fmt.Sprint("s", n)}
+	more := `"stagnation": 0, `
+	if n%4 == 1 {
+		more = ""
+	}
+	sum := sha256.Sum256([]byte(w.loop()))
+	w.key = hex.EncodeToString(sum[:10])
+	l.rotating = n == 0
+	return l, do([]step{loopMade, func(w *world) error {
+		checks := ""
+		if n%20 == 2 {
+			checks = `, "checks": [{"command": "test ! -e bad", "when": "feature"}]`
+		}
+		return w.write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt", "limits": {%s"max_iterations": %d}, "on_complete": [%q]%s}`, more, l.limit, w.notifier(), checks))
+	}, verb("trust", "--yes"), event(prompt(l.session), "systemMessage"), func(w *world) error {
+		if !l.rotating {
+			return nil
+		}
+		// As after a long while: the logs are nearly as large as they get.
+		line := `{"iteration":1,"note":"` + strings.Repeat("x", 200) + `"}` + "\n"
+		old := strings.Repeat(line, (1<<20-2000)/len(line))
+		return do([]step{write(loopFolder+"/hook.log", old), write(loopFolder+"/iterations.jsonl", old)})(w)
+	}})(w)
+}
+
+// turn is a turn of work and its stop.
+func (l *life) turn() error {
+	w := l.world
+	r := l.rand
+	if r.IntN(5) == 0 && len(l.passing) < 3 {
+		l.passing = append(l.passing, []string{"a", "b", "c"}[len(l.passing)])
+		if err := w.write(w.list, listOf(l.passing...)); err != nil {
+			return err
+		}
+	}
+	if r.IntN(20) == 0 {
+		f, err := os.OpenFile(filepath.Join(w.loop(), "progress.txt"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(f, "note %d\n", l.notes)
+		f.Close()
+		l.notes++
+	}
+	if r.IntN(10) == 0 {
+		if err := w.write("work", fmt.Sprint(l.stops)); err != nil {
+			return err
+		}
+	}
+	bad := filepath.Join(w.project, "bad")
+	os.Remove(bad)
+	if r.IntN(10) == 0 {
+		if err := os.WriteFile(bad, nil, 0o644); err != nil {
+			return err
+		}
+	}
+	w.wrap = nil
+	switch r.IntN(60) {
+	case 0:
+		w.wrap = []string{"timeout", "-s", "KILL", fmt.Sprintf("0.00%d", 1+r.IntN(8))}
+	case 1:
+		name := []string{"openat", "read", "write", "fsync", "renameat", "newfstatat"}[r.IntN(6)]
+		what := []string{"signal=KILL", "error=EIO", "error=ENOSPC"}[r.IntN(3)]
+		w.wrap = []string{"strace", "-qq", "-o", os.DevNull, "-e", "trace=" + name, "-e", fmt.Sprintf("inject=%s:%s:when=%d", name, what, 1+r.IntN(25))}
+	}
+	faulty := w.wrap != nil
+	answer, err := w.run(stop(l.session), "hook")
+	w.wrap = nil
+	if err == nil {
+		err = w.ack(answer)
+	}
+	if err != nil {
+		return err
+	}
+	l.stops++
+	if faulty {
+		l.faults++
+	}
+	list, err := os.ReadFile(w.listPath())
+	if err != nil {
+		return err
+	}
+	if l.passing = passing(string(list)); string(list) != listOf(l.passing...) {
+		return fmt.Errorf("the list is %q", list)
+	}
+	state, err := w.record()
+	if err != nil {
+		return err
+	}
+	if state.Status == "IN_PROGRESS" {
+		return nil
+	}
+	return l.over(state)
+}
+
+// over is what a person does when the loop has ended.
+func (l *life) over(state record) error {
+	w := l.world
+	if len(l.passing) == 3 {
+		l.passing = nil
+		if err := w.write(w.list, listOf()); err != nil {
+			return err
+		}
+	}
+	args := []string{"resume"}
+	if state.Iteration >= l.limit {
+		l.limit = state.Iteration + 50
+		args = []string{"extend", "--max-iterations", fmt.Sprint(l.limit)}
+	}
+	return verb(args...)(w)
+}
+
+var passed = regexp.MustCompile(`"id": ?"([abc])" ?,.*?"passes": ?true`)
+
+func passing(list string) (ids []string) {
+	for _, m := range passed.FindAllStringSubmatch(list, -1) {
+		ids = append(ids, m[1])
+	}
+	return ids
+}
+
+// done holds that nothing has drifted and nothing has piled up.
+func (l *life) done() error {
+	w := l.world
+	if err := l.finish(); err != nil {
+		return err
+	}
+	if err := w.settle(); err != nil {
+		return err
+	}
+	if err := w.agree(); err != nil {
+		return err
+	}
+	state, err := w.record()
+	if err != nil {
+		return err
+	}
+	progress, err := os.ReadFile(filepath.Join(w.loop(), "progress.txt"))
+	if err != nil {
+		return err
+	}
+	for i := range l.notes {
+		if !strings.Contains(string(progress), fmt.Sprintf("\nnote %d\n", i)) {
+			return fmt.Errorf("note %d of %d is lost", i, l.notes)
+		}
+	}
+	all, err := w.told()
+	if err != nil {
+		return err
+	}
+	ids := map[string]bool{}
+	ofEndings := 0
+	for _, one := range all {
+		if one.ExitReason != "internal_error" {
+			ofEndings++
+			ids[one.DeliveryID] = true
+		}
+	}
+	switch {
+	case len(ids) != state.Endings:
+		return fmt.Errorf("%d endings, and %d were told", state.Endings, len(ids))
+	case ofEndings > state.Endings+l.faults:
+		return fmt.Errorf("%d endings were told %d times, with %d faults", state.Endings, ofEndings, l.faults)
+	}
+	return l.bounded()
+}
+
+// finish brings the loop to an end without faults.
+func (l *life) finish() error {
+	state, err := l.record()
+	if err != nil {
+		return err
+	}
+	os.Remove(filepath.Join(l.project, "bad"))
+	if state.Iteration+1 >= l.limit {
+		if err := verb("extend", "--max-iterations", fmt.Sprint(state.Iteration+50))(l.world); err != nil {
+			return err
+		}
+	}
+	return do([]step{pass("a", "b", "c"), event(stop(l.session), "Ralph loop COMPLETE")})(l.world)
+}
+
+const mostOfLog = 1<<20 + 4096
+
+func (l *life) bounded() error {
+	files := 0
+	for _, dir := range append(l.recordDirs(), l.loop()) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				return err
+			}
+			files++
+			most := int64(64 << 10)
+			if strings.Contains(e.Name(), ".log") || strings.Contains(e.Name(), ".jsonl") {
+				most = mostOfLog
+			}
+			if info.Size() > most {
+				return fmt.Errorf("%s has %d bytes", e.Name(), info.Size())
+			}
+		}
+	}
+	if files > 24 {
+		return fmt.Errorf("%d files", files)
+	}
+	return nil
+}
+
+// week lives n loops, of which the first has some part of the stops for itself.
+func week(t *testing.T, h *harness, program string, loops, stops int) {
+	p, err := get(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := tempIn(t, memory)
+	share := stops / 10
+	for n := range loops {
+		mine := share
+		if n > 0 {
+			mine = (stops - share) / (loops - 1)
+		}
+		t.Run(fmt.Sprint("loop ", n), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, p, inMemory)
+			w.state = state
+			for i, kv := range w.env {
+				if strings.HasPrefix(kv, "RALPH_STATE_DIR=") {
+					w.env[i] = "RALPH_STATE_DIR=" + state
+				}
+			}
+			l, err := newLife(w, n)
+			for err == nil && l.stops < mine && !h.enough() {
+				err = l.turn()
+			}
+			if err == nil {
+				err = l.done()
+			}
+			if err != nil {
+				err = fmt.Errorf("seed %d: %w", *seed, err)
+			}
+			h.many(max(1, l.stops), fmt.Sprintf("loop %d", n), err)
+		})
+	}
+}
+
+func TestWeek(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, "a week of stops over 200 loops, one in thirty with a fault")
+	needStrace(t)
+	if testing.Short() {
+		week(t, h, "one thread", 20, 2000)
+	} else {
+		week(t, h, "one thread", 200, 100000)
+	}
+	h.control("lets logs grow", func(h *harness) { week(h.T, h, h.broken, 2, 400) })
+	h.control("tells again and again", func(h *harness) { week(h.T, h, h.broken, 2, 400) })
+}
