@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 )
@@ -44,53 +45,21 @@ func Check(data []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, ErrorAt(text, 0, "nothing here, want JSON")
 	}
-	if at := tooDeep(text); at >= 0 {
-		return nil, ErrorAt(text, at, fmt.Sprintf("nested deeper than %d levels", maxDepth))
-	}
-	if !gjson.ValidBytes(text) {
-		return nil, ErrorAt(explain(text))
+	s := Scanner{Text: String(text)}
+	s.Skip()
+	if err := s.Err(); err != nil {
+		return nil, err
 	}
 	return text, nil
 }
 
-// tooDeep returns where nesting passes maxDepth, or -1. It needs no valid
-// JSON, only an honest count of brackets outside strings.
-func tooDeep(text []byte) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '{', '[':
-			if depth++; depth > maxDepth {
-				return i
-			}
-		case '}', ']':
-			depth--
-		case '"':
-			for i++; i < len(text); i++ {
-				next := bytes.IndexByte(text[i:], '"')
-				if next < 0 {
-					return -1
-				}
-				i += next
-				if !escaped(text, i) {
-					break
-				}
-			}
-		}
-	}
-	return -1
-}
+// String is text without a copy of it: nobody may write to text any more.
+func String(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
-// escaped tells whether the quote at i has an odd run of backslashes before it.
-func escaped(text []byte, i int) bool {
-	n := 0
-	for i > n && text[i-n-1] == '\\' {
-		n++
-	}
-	return n%2 == 1
-}
+// Unquote returns the text that a sound JSON string stands for.
+func Unquote(quoted string) string { return gjson.Parse(quoted).Str }
 
-// explain asks encoding/json what is wrong with text that gjson refused.
+// explain asks encoding/json what is wrong with text that Scanner refused.
 func explain(text []byte) (_ []byte, offset int, problem string) {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	var syntax *json.SyntaxError

@@ -20,8 +20,14 @@ func TestCheck(t *testing.T) {
 		"\xef\xbb\xbf[1,\n2":                    "line 2, column 2: the text ends too soon",
 		"[1] 2":                                 "line 1, column 5: invalid character '2' after top-level value",
 		strings.Repeat("[", 201):                "line 1, column 201: nested deeper than 200 levels",
-		`["\\",` + strings.Repeat("{", 1000):    "line 1, column 206: nested deeper than 200 levels",
+		`["\\",` + strings.Repeat(`{"":`, 500):  "line 1, column 803: nested deeper than 200 levels",
 		`["\"` + strings.Repeat("[", 5_000_000): "line 1, column 5000005: the text ends too soon",
+		"[\"a\tb\"]":                            `line 1, column 4: invalid character '\t' in string literal`,
+		`["\u00g0"]`:                            `line 1, column 7: invalid character 'g' in \u hexadecimal character escape`,
+		`[01]`:                                  "line 1, column 3: invalid character '1' after array element",
+		`[1.]`:                                  "line 1, column 4: invalid character ']' after decimal point in numeric literal",
+		`[-1.5e+3,0,-0E0,true,false,null]`:      "",
+		`{"a":1,}`:                              "line 1, column 8: invalid character '}' looking for beginning of object key string",
 	} {
 		text, err := Check([]byte(in))
 		if err == nil && (want != "" || !json.Valid(text)) || err != nil && err.Error() != want {
@@ -34,6 +40,7 @@ func TestCheck(t *testing.T) {
 func FuzzCheck(f *testing.F) {
 	seeds.Add(f, "*.json")
 	f.Add([]byte("\xef\xbb\xbf{\"a\":[1,\"\\\"]\"]}"))
+	f.Add([]byte(`{"\u00a7\\\"":-1.5e+3,"b":[{},[],null,true,false,0]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		text, err := Check(data)
 		if err == nil && !json.Valid(text) {
