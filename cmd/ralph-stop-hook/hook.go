@@ -307,7 +307,7 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		}
 		switch d.Verdict {
 		case decide.NeedReopen:
-			err := h.store.Reopen(l.listPath(), d.Reopen)
+			err := h.store.Reopen(l.listPath(), l.snap.List.List, d.Reopen)
 			h.store.Log(wordsLogReopen(h.begin, d.Reopen, err), nil)
 			more.Unwritten = err != nil
 			continue

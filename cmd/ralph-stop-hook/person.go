@@ -191,7 +191,7 @@ func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)
 		if err := usedUp(l, next); err != nil {
 			return err
 		}
-		if _, open := l.snap.List.Next(); l.snap.List.Err == nil && !open && (len(l.snap.Checks)+len(l.snap.Evaluators) == 0 || next.Status == decide.Complete) {
+		if l.snap.List.Err == nil && l.snap.List.Passed() == len(l.snap.List.Items) && (len(l.snap.Checks)+len(l.snap.Evaluators) == 0 || next.Status == decide.Complete) {
 			return errNothingOpen
 		}
 		if err := s.ClearCancel(); err != nil {

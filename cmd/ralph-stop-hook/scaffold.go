@@ -44,6 +44,7 @@ list.bak
 // prompt is the text that starts the session.
 func (i *initialiser) prompt() string {
 	loop := filepath.ToSlash(filepath.Join(loopdir.Below, i.name))
+	next, _ := i.found.Next()
 	list := cmp.Or(i.list, loop+"/"+loopdir.ListFile)
 	return fmt.Sprintf(loopdir.Marker+`%s
 
@@ -54,7 +55,7 @@ For each feature:
 End your turn after each feature. A Stop hook then gives you the next one, until
 every feature passes.
 
-%s`, loop, list, wordsSteps(list, loop+"/"+loopdir.ProgressFile), wordsGiveUp)
+%s`, loop, list, wordsSteps(wordsClaim(i.found.List, next, list), loop+"/"+loopdir.ProgressFile), wordsGiveUp)
 }
 
 func indentJSON(v any) (string, error) {

@@ -278,6 +278,10 @@ func decide(s Snapshot) Decision {
 	if d.Failure != nil && d.Failure.Feature != "" {
 		feature, _ = s.List.Find(d.Failure.Feature)
 	}
+	if d.Failure == nil && s.List.Err == nil && feature.ID == "" && s.List.Passed() < len(s.List.Items) {
+		d.Next.Needs = plain.Line(s.List.Stuck(), 500)
+		return d.end(s, Blocked, AllBlocked)
+	}
 	if end, ok := d.limits(s, feature.ID); ok {
 		return end
 	}

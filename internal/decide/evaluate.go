@@ -34,7 +34,7 @@ const (
 // feature is to be worked on, which d.Failure names if it is one that failed.
 func (d *Decision) evaluate(s Snapshot) (_ Decision, ok bool) {
 	e := s.evidence()
-	_, open := s.List.Next()
+	open := s.List.Passed() < len(s.List.Items)
 	evaluators := s.Evaluators
 	if len(evaluators) == 0 {
 		evaluators = []Evaluator{{Preset: EvaluateDefault}}

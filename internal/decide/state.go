@@ -42,6 +42,7 @@ const (
 	PromiseEscalate    = "promise_escalate"
 	ConfigChanged      = "config_changed"
 	ListChanged        = "list_changed"
+	AllBlocked         = "all_blocked"
 	IterationsPerHour  = "iterations_per_hour"
 	FeaturesPerSession = "features_per_session"
 	ContextTokens      = "context_tokens"

@@ -1,11 +1,11 @@
 // Package features reads feature lists: bytes in, items out.
 //
-// A list is recognised by its content, not by its name. It is checked whole
-// before anything in it is believed, because gjson answers on broken JSON too.
+// A list is recognised by its content, not by its name (shapes.go). It is read in
+// one pass that checks it whole (parse.go, markdown.go); what an item says is looked
+// up in its text when somebody asks.
 package features
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,9 +17,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // MaxBytes bounds a list. Real ones reach 1.15 MB; 100,000 features are 18 MB.
@@ -32,215 +29,115 @@ const (
 	maxID    = 500
 )
 
-// ErrEmpty says that a list is sound but holds no items.
+// ErrEmpty says that a list is sound but holds no work.
 var ErrEmpty = errors.New("the list has no items")
 
 // Item is one feature.
 type Item struct {
-	ID          string // as the list spells it; "#3" for the third item of a list without ids
-	Title       string
-	Description string
-	Passes      bool // what the list claims
-	Priority    int  // lower is first; noPriority where the list says nothing
+	ID       string // as the list spells it, "1.2" for a subtask; without one, made of the title, or "#3" for the third
+	Passes   bool   // what the list claims
+	Blocked  bool   // the list says that nobody can work on it now
+	Priority int    // lower is first; noPriority where the list says nothing
 
-	passesAt, passesLen int    // where the text has the value of Passes; 0 where it has none
-	raw                 string // the whole item
+	raw   string // the whole item, as JSON
+	needs string // the ids of what has to pass before it, as JSON
+
+	at              int32 // where it begins in the text
+	markAt, markLen int32 // the value of its mark
+	subsAt, kids    int32 // its subtasks' array, and how many items of the list before it they are
+	number          int32 // in its array, from 1
+	mark            mark
+	waits           bool // for items that do not pass
+	derived         bool // the list has no id for it
+	sub             bool // it is a part of another
+	dropped         bool
 }
 
 const noPriority = math.MaxInt
 
 // List is a parsed list.
 type List struct {
-	Items []Item
+	Items   []Item // the work, in list order
+	Dropped []Item // what is not work: deferred, cancelled, optional
+
+	all   []Item           // both
+	ids   map[string]int32 // places in all
+	shape shape
+	valid string // the file's own status words, as JSON
+	bom   int    // bytes before the text
 }
 
-// roots are the keys that hold the items where a list is not a bare array, as
-// found in public repositories.
-var roots = []string{"features", "userStories"}
-
-// titles are the keys of an item's title; the first one present counts.
-var titles = []string{"title", "name"}
-
-// Parse reads a list. The error is a *jsontext.Error where the text is at
-// fault, or ErrEmpty.
-func Parse(data []byte) (List, error) {
-	text, err := jsontext.Check(data)
-	if err != nil {
-		return List{}, err
-	}
-	var bad error
-	fail := func(at gjson.Result, format string, args ...any) {
-		if bad == nil {
-			bad = jsontext.ErrorAt(text, at.Index, fmt.Sprintf(format, args...))
+// name gives every item an id of its own.
+func (l *List) name(p *parser) {
+	l.ids = make(map[string]int32, len(l.all))
+	for _, derived := range []bool{false, true} {
+		for n := range l.all {
+			item := &l.all[n]
+			if item.derived != derived {
+				continue
+			}
+			first, twice := l.ids[item.ID]
+			if twice && derived {
+				item.ID = "#" + strconv.Itoa(int(item.number))
+				first, twice = l.ids[item.ID]
+			}
+			if twice {
+				a, b := &l.all[min(int(first), n)], &l.all[max(int(first), n)]
+				p.fail(int(b.at), "items %d and %d have the same id %q; give each its own", a.number, b.number, item.ID)
+				continue
+			}
+			l.ids[item.ID] = int32(n)
 		}
 	}
-	items := recognise(gjson.ParseBytes(text), fail)
-	var list List
-	items.ForEach(func(_, value gjson.Result) bool {
-		list.Items = append(list.Items, parseItem(value, len(list.Items)+1, fail))
-		if len(list.Items) > maxItems {
-			fail(value, "more than %d items", maxItems)
+	l.Items = l.all
+	if slices.ContainsFunc(l.all, func(i Item) bool { return i.dropped }) {
+		l.Items = nil
+		for _, item := range l.all {
+			if item.dropped {
+				l.Dropped = append(l.Dropped, item)
+			} else {
+				l.Items = append(l.Items, item)
+			}
 		}
-		return bad == nil
-	})
-	if bad != nil {
-		return List{}, bad
 	}
-	if len(list.Items) == 0 {
-		return List{}, ErrEmpty
-	}
-	seen := make(map[string]int, len(list.Items))
-	for n, item := range list.Items {
-		if first, twice := seen[item.ID]; twice {
-			fail(items.Array()[n], "items %d and %d have the same id", first+1, n+1)
-			return List{}, bad
-		}
-		seen[item.ID] = n
-	}
-	return list, nil
 }
 
-// failing notes what is wrong, and where; the first time counts.
-type failing func(at gjson.Result, format string, args ...any)
-
-// recognise finds the array of the items.
-func recognise(root gjson.Result, fail failing) (items gjson.Result) {
-	if root.IsArray() {
-		return root
-	}
-	root.ForEach(func(key, value gjson.Result) bool {
-		if slices.Contains(roots, key.Str) && value.IsArray() {
-			if items.Exists() {
-				fail(root, "more than one array of features in one object")
-			}
-			items = value
+// first returns the value of the first of these keys that the item has.
+func (i Item) first(keys ...string) gjson.Result {
+	for _, key := range keys {
+		if v := gjson.Get(i.raw, key); v.Exists() && v.Type != gjson.Null {
+			return v
 		}
-		return true
-	})
-	if !items.Exists() {
-		fail(root, `want an array of features, or an object with "features" or "userStories"`)
 	}
-	return items
+	return gjson.Result{}
 }
 
-// parseItem reads one item; number counts from 1.
-func parseItem(value gjson.Result, number int, fail failing) Item {
-	item := Item{ID: "#" + strconv.Itoa(number), Priority: noPriority, raw: value.Raw}
-	if !value.IsObject() {
-		fail(value, "item %d is not an object", number)
-		return item
-	}
-	var seenID, seenPasses bool
-	best := len(titles)
-	value.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
-		case "id":
-			if seenID {
-				fail(key, `item %d has the key "id" twice`, number)
-			}
-			seenID = true
-			id := v.String()
-			switch {
-			case v.Type != gjson.String && v.Type != gjson.Number:
-			case len(id) > maxID:
-				fail(v, "the id of item %d is longer than %d bytes", number, maxID)
-			case plain.Line(id, maxID) != "": // an id that nobody can see names nothing
-				item.ID = id
-			}
-		case "passes":
-			// JSON readers differ in which of two equal keys they take, so a
-			// list with two would mean one thing to us and another to the agent.
-			if seenPasses {
-				fail(key, `item %d has the key "passes" twice`, number)
-			}
-			seenPasses = true
-			item.Passes, item.passesAt, item.passesLen = v.Type == gjson.True, v.Index, len(v.Raw)
-			if v.Type != gjson.True && v.Type != gjson.False && v.Type != gjson.Null {
-				fail(v, `item %d: "passes" must be true or false`, number)
-			}
-		case "priority":
-			item.Priority = priority(v)
-		case "description":
-			item.Description = v.String()
-		default:
-			if i := slices.Index(titles, key.Str); i >= 0 && i < best {
-				best, item.Title = i, v.String()
-			}
-		}
-		return true
-	})
-	return item
-}
+// Title is the item's title, as foreign text.
+func (i Item) Title() string { return i.first(titleKeys...).String() }
 
-// priority reads a number, "P0" to "P9", or a word.
-func priority(v gjson.Result) int {
-	if v.Type == gjson.Number && math.Abs(v.Num) < 1e9 {
-		return int(v.Num)
+// Description is what is to be done, as foreign text.
+func (i Item) Description() string { return i.first(descriptionKeys...).String() }
+
+// Model is the model that the item asks for, as foreign text.
+func (i Item) Model() string { return i.first("model").String() }
+
+// Acceptance is what has to hold for it to pass, as foreign texts.
+func (i Item) Acceptance() (texts []string) {
+	for _, v := range i.first(acceptanceKeys...).Array() {
+		texts = append(texts, v.String())
 	}
-	switch word := strings.ToLower(v.Str); word {
-	case "critical", "urgent":
-		return 0
-	case "high":
-		return 1
-	case "medium", "normal":
-		return 2
-	case "low":
-		return 3
-	default:
-		if n, err := strconv.Atoi(strings.TrimPrefix(word, "p")); err == nil {
-			return n
-		}
-	}
-	return noPriority
+	return texts
 }
 
 // Passed counts the items that the list says pass.
 func (l List) Passed() int {
 	n := 0
-	for _, item := range l.Items {
-		if item.Passes {
+	for i := range l.Items {
+		if l.Items[i].Passes {
 			n++
 		}
 	}
 	return n
-}
-
-// Reopen returns data, which Parse has read as l, with the items of these ids
-// not passing any more, and every other byte as it was.
-func (l List) Reopen(data []byte, ids []string) []byte {
-	return l.set(data, func(item Item) bool { return item.Passes && !slices.Contains(ids, item.ID) })
-}
-
-// Restore returns baseline, an earlier text of the list that Parse reads, with
-// what passes in l passing there too.
-func (l List) Restore(baseline []byte) ([]byte, error) {
-	was, err := Parse(baseline)
-	if err != nil {
-		return nil, err
-	}
-	return was.set(baseline, func(item Item) bool {
-		now, has := l.Find(item.ID)
-		return has && now.Passes
-	}), nil
-}
-
-// set returns data with the items passing that passes names. One that says
-// nothing of it does not pass, and stays as it is.
-func (l List) set(data []byte, passes func(Item) bool) []byte {
-	bom := len(data) - len(bytes.TrimPrefix(data, jsontext.BOM))
-	var edited bytes.Buffer
-	done := 0
-	for _, item := range l.Items {
-		want := passes(item)
-		if want == item.Passes || item.passesLen == 0 {
-			continue
-		}
-		edited.Write(data[done : bom+item.passesAt])
-		edited.WriteString(strconv.FormatBool(want))
-		done = bom + item.passesAt + item.passesLen
-	}
-	edited.Write(data[done:])
-	return edited.Bytes()
 }
 
 // identityKeys are the keys by which a feature is what it is. The rest an agent
@@ -266,16 +163,10 @@ func (i Item) Identity() string {
 }
 
 // Lost returns the ids of the items in was, identities by id, that are gone from
-// the list or ask for something else, sorted.
+// the work of the list or ask for something else, sorted.
 func (l List) Lost(was map[string]string) (lost []string) {
-	now := make(map[string]string, len(l.Items))
-	for _, item := range l.Items {
-		if was[item.ID] != "" {
-			now[item.ID] = item.Identity()
-		}
-	}
 	for id, identity := range was {
-		if now[id] != identity {
+		if item, has := l.Find(id); !has || item.Identity() != identity {
 			lost = append(lost, id)
 		}
 	}
@@ -283,11 +174,16 @@ func (l List) Lost(was map[string]string) (lost []string) {
 	return lost
 }
 
-// Find returns the item of that id.
+// Find returns the item of that id, if it is work.
 func (l List) Find(id string) (Item, bool) {
-	for _, item := range l.Items {
-		if item.ID == id {
-			return item, true
+	if n, has := l.ids[id]; has && !l.all[n].dropped {
+		return l.all[n], true
+	}
+	if l.ids == nil {
+		for _, item := range l.Items {
+			if item.ID == id {
+				return item, true
+			}
 		}
 	}
 	return Item{}, false
@@ -296,39 +192,32 @@ func (l List) Find(id string) (Item, bool) {
 // Open returns the ids of the items that do not pass, in list order.
 func (l List) Open() []string {
 	open := []string{}
-	for _, item := range l.Items {
-		if !item.Passes {
-			open = append(open, item.ID)
+	for i := range l.Items {
+		if !l.Items[i].Passes {
+			open = append(open, l.Items[i].ID)
 		}
 	}
 	return open
-}
-
-// Next returns the open item of the lowest priority number, the first of
-// equals, or false where none is open.
-func (l List) Next() (Item, bool) {
-	next := -1
-	for i, item := range l.Items {
-		if !item.Passes && (next < 0 || item.Priority < l.Items[next].Priority) {
-			next = i
-		}
-	}
-	if next < 0 {
-		return Item{}, false
-	}
-	return l.Items[next], true
 }
 
 // Digest names the items and their states: equal for two lists exactly when
 // the same items, in the same order, are open.
 func (l List) Digest() string {
 	h := sha256.New()
-	buf := make([]byte, 0, 64)
-	for _, item := range l.Items {
-		buf = strconv.AppendInt(buf[:0], int64(len(item.ID)), 10)
+	buf := make([]byte, 0, 8<<10)
+	for i := range l.Items {
+		item := &l.Items[i]
+		buf = strconv.AppendInt(buf, int64(len(item.ID)), 10)
 		buf = append(append(buf, ':'), item.ID...)
 		buf = strconv.AppendBool(buf, item.Passes)
-		h.Write(buf)
+		if item.Blocked {
+			buf = append(buf, " blocked"...)
+		}
+		if len(buf) > 7<<10 {
+			h.Write(buf)
+			buf = buf[:0]
+		}
 	}
+	h.Write(buf)
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

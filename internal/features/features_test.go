@@ -1,7 +1,10 @@
 package features
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -46,7 +49,13 @@ func TestReopen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(l.Reopen([]byte(tc.in), []string{"c", "b"})); got != tc.want {
+		got, err := l.Reopen([]byte(tc.in), l, []string{"c", "b"})
+		if gone := !strings.Contains(tc.in, `"c"`); gone == (err == nil) {
+			t.Errorf("%s: %v", tc.in, err)
+		} else if gone {
+			got, err = l.Reopen([]byte(tc.in), l, []string{"b"})
+		}
+		if err != nil || string(got) != tc.want {
 			t.Errorf("%s\ngot  %s\nwant %s", tc.in, got, tc.want)
 		}
 	}
@@ -82,6 +91,33 @@ func TestLost(t *testing.T) {
 	if err != nil || string(restored) != strings.Replace(strings.Replace(text, "true", "X", 1), "false", "true", 1) && string(restored) != `[{"id":"a","description":"x","steps":["1","2"],"passes":true},{"id":"b","passes":false},{"description":"c"}]` {
 		t.Errorf("%s, %v", restored, err)
 	}
+}
+
+// FuzzReopen takes back every claim: none is left, and nothing else has changed.
+func FuzzReopen(f *testing.F) {
+	f.Add(`[{"id":"a","passes":true,"x":"é"},{"passes":true}]`)
+	f.Add("\xef\xbb\xbf{\"features\":[{\"p\\u0061sses\":true}]}")
+	f.Fuzz(func(t *testing.T, in string) {
+		l, err := Parse([]byte(in))
+		if err != nil {
+			return
+		}
+		var all []string
+		for _, item := range l.Items {
+			all = append(all, item.ID)
+		}
+		out, err := l.Reopen([]byte(in), l, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := Parse(out)
+		if err != nil || after.Passed() != 0 || len(after.Items) != len(l.Items) {
+			t.Fatalf("%q became %q: %v", in, out, err)
+		}
+		if len(out) != len(in)+l.Passed() {
+			t.Fatalf("%q became %q", in, out)
+		}
+	})
 }
 
 func TestParseErrors(t *testing.T) {
@@ -138,4 +174,61 @@ func TestDigest(t *testing.T) {
 			t.Errorf("same digest for %s", other)
 		}
 	}
+}
+
+// FuzzParse holds the parser against encoding/json: what is accepted is valid
+// JSON, and the counts agree.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{`[{"id":1,"passes":true},{"id":"b"}]`, `{"features":[{"passes":false}]}`, "\xef\xbb\xbf{\"userStories\":[{\"id\":\"US-1\",\"priority\":\"P0\"}]}\r\n", "[\n{},\n]",
+		`{"master":{"tasks":[{"id":1,"subtasks":[{"id":1}],"dependencies":["1.1"]}]}}`, "{\"id\":\"bd-1\",\"status\":\"open\"}\n{\"id\":\"bd-2\"}", "# x\n- [ ] a\n  b\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := Parse(data)
+		if err != nil {
+			var syntax *jsontext.Error
+			if errors.As(err, &syntax) && (syntax.Line < 1 || syntax.Col < 1) {
+				t.Fatalf("no place in %v", err)
+			}
+			return
+		}
+		text := []byte(strings.TrimPrefix(string(data), "\xef\xbb\xbf"))
+		whole := 0
+		for _, item := range l.all {
+			if !item.sub {
+				whole++
+			}
+		}
+		var items []json.RawMessage
+		var root map[string]json.RawMessage
+		switch l.shape {
+		case markdown:
+			return
+		case lines:
+			for d := json.NewDecoder(bytes.NewReader(text)); err == nil; {
+				var item map[string]json.RawMessage
+				if err = d.Decode(&item); err == nil {
+					items = append(items, nil)
+				}
+			}
+			if err == io.EOF {
+				err = nil
+			}
+		case array:
+			err = json.Unmarshal(text, &items)
+		default:
+			err = json.Unmarshal(text, &root)
+			if list := root[l.shape.key]; err == nil && len(list) > 0 && list[0] == '[' {
+				err = json.Unmarshal(list, &items)
+			} else {
+				whole = 0 // Task Master
+			}
+		}
+		if err != nil {
+			t.Fatalf("accepted what encoding/json refuses: %v", err)
+		}
+		if len(items) != whole || len(l.all) != len(l.Items)+len(l.Dropped) || len(l.Open()) != len(l.Items)-l.Passed() {
+			t.Fatalf("%d items, want %d; %d open, %d passed", whole, len(items), len(l.Open()), l.Passed())
+		}
+	})
 }

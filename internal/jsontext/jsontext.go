@@ -60,15 +60,15 @@ func String(text []byte) string { return unsafe.String(unsafe.SliceData(text), l
 func Unquote(quoted string) string { return gjson.Parse(quoted).Str }
 
 // explain asks encoding/json what is wrong with text that Scanner refused.
-func explain(text []byte) (_ []byte, offset int, problem string) {
+func explain(text []byte) (offset int, problem string) {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
-		return text, 0, "not valid JSON"
+		return 0, "not valid JSON"
 	}
 	problem = syntax.Error()
 	if strings.HasPrefix(problem, "unexpected end") {
-		return text, len(bytes.TrimRight(text, " \t\r\n")), "the text ends too soon"
+		return len(bytes.TrimRight(text, " \t\r\n")), "the text ends too soon"
 	}
-	return text, max(int(syntax.Offset)-1, 0), problem
+	return max(int(syntax.Offset)-1, 0), problem
 }

@@ -12,14 +12,18 @@ import (
 type Scanner struct {
 	Text string // without a byte order mark
 	Pos  int    // bytes passed
+	From int    // where the value begins that Err speaks of
 
 	depth int
 	first bool // just inside an object or array
 	bad   bool
 }
 
-// Peek returns the first byte of what comes next, 0 at the end.
+// Peek returns the first byte of what comes next, 0 at the end and after a fault.
 func (s *Scanner) Peek() byte {
+	if s.bad {
+		return 0
+	}
 	for ; s.Pos < len(s.Text); s.Pos++ {
 		if c := s.Text[s.Pos]; c > ' ' || c != ' ' && c != '\n' && c != '\r' && c != '\t' {
 			return c
@@ -211,7 +215,8 @@ func (s *Scanner) Err() error {
 	case s.depth > maxDepth:
 		return ErrorAt([]byte(s.Text), s.Pos, fmt.Sprintf("nested deeper than %d levels", maxDepth))
 	case s.bad || s.Peek() != 0 || s.Pos < len(s.Text):
-		return ErrorAt(explain([]byte(s.Text)))
+		offset, problem := explain([]byte(s.Text[s.From:]))
+		return ErrorAt([]byte(s.Text), s.From+offset, problem)
 	}
 	return nil
 }

@@ -254,7 +254,7 @@ func TestReopen(t *testing.T) {
 	}
 	defer unlock()
 	for _, id := range []string{"a", "b"} {
-		if err := s.Reopen(path, []string{id}); err != nil {
+		if err := s.Reopen(path, s.List(path).List, []string{id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -278,7 +278,7 @@ func TestReopen(t *testing.T) {
 	if names, _ := filepath.Glob(filepath.Join(l.Dir, "."+ListFile+"*")); len(names) > 0 {
 		t.Errorf("left behind: %v", names)
 	}
-	if err := s.Reopen(filepath.Join(filepath.Dir(l.Project), "x.json"), nil); err == nil {
+	if err := s.Reopen(filepath.Join(filepath.Dir(l.Project), "x.json"), features.List{}, nil); err == nil {
 		t.Error("a list outside the project was taken")
 	}
 }
@@ -299,7 +299,7 @@ func TestListInFolder(t *testing.T) {
 	defer s.Close()
 	left := []string{filepath.Join(dir, ".prd.json1234567"), filepath.Join(l.Dir, ".list.bak1234567")}
 	for name, sweep := range map[string]func() error{
-		"Reopen":    func() error { return s.Reopen(path, []string{"a"}) },
+		"Reopen":    func() error { return s.Reopen(path, features.List{}, []string{"a"}) },
 		"SweepList": func() error { s.SweepList(path); return nil },
 	} {
 		for _, name := range left {

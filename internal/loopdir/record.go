@@ -219,10 +219,10 @@ func (s *Store) listRoot(path string) (root *os.Root, name string, err error) {
 	return nil, "", fmt.Errorf("the list %s is outside the project %s", path, s.Project)
 }
 
-// Reopen makes the features of these ids not pass in the list at path, under the
-// lock. Before the first time the list is kept as list.bak. An agent may edit
-// the list meanwhile: then its bytes are edited.
-func (s *Store) Reopen(path string, ids []string) error {
+// Reopen makes the features of these ids in was not pass in the list at path,
+// under the lock. Before the first time the list is kept as list.bak. An agent may
+// edit the list meanwhile: then its bytes are edited.
+func (s *Store) Reopen(path string, was features.List, ids []string) error {
 	root, name, err := s.listRoot(path)
 	if err != nil {
 		return err
@@ -241,7 +241,10 @@ func (s *Store) Reopen(path string, ids []string) error {
 		if err != nil {
 			return err
 		}
-		edited := list.Reopen(data, ids)
+		edited, err := list.Reopen(data, was, ids)
+		if err != nil {
+			return err
+		}
 		if _, err := s.loop.Lstat(backupFile); errors.Is(err, fs.ErrNotExist) {
 			if err := replace(s.loop, backupFile, data, 0o600, true, nil); err != nil {
 				return err

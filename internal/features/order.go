@@ -1,0 +1,177 @@
+package features
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// need is one item that another has to wait for.
+type need struct {
+	id     string
+	item   *Item // nil: the list does not have it
+	record bool  // a tracker says so, which leaves out what is closed
+}
+
+// needsOf returns what an item has to wait for, as the list says it: an id or ids, or
+// a tracker's records {depends_on_id, type}, of which only those that block count. A
+// subtask needs its siblings by their own numbers.
+func (l *List) needsOf(item *Item) (needs []need) {
+	add := func(id string, record bool) {
+		n := need{id: id, record: record}
+		if item.sub {
+			sibling := item.ID[:strings.LastIndexByte(item.ID, '.')+1] + id
+			if _, has := l.ids[sibling]; has {
+				n.id = sibling
+			}
+		}
+		if at, has := l.ids[n.id]; has {
+			n.item = &l.all[at]
+		}
+		needs = append(needs, n)
+	}
+	v := gjson.Parse(item.needs)
+	values := v.Array()
+	if v.IsObject() {
+		values = []gjson.Result{v}
+	}
+	for _, v := range values {
+		switch {
+		case v.IsObject():
+			blocks := v.Get("type").String() + v.Get("dependency_type").String()
+			if id := v.Get("depends_on_id").String(); blocks == "" || blocks == "blocks" {
+				if id == "" {
+					id = v.Get("id").String()
+				}
+				add(id, true)
+			}
+		case v.Type == gjson.Number:
+			add(v.Raw, false)
+		case v.Str != "":
+			add(v.Str, false)
+		}
+	}
+	return needs
+}
+
+// met tells whether nobody has to wait for it any more.
+func (n need) met() bool { return n.item == nil && n.record || n.item != nil && n.item.Passes }
+
+// order settles which items wait for others.
+func (l *List) order() {
+	for n := range l.all {
+		item := &l.all[n]
+		if !item.Passes {
+			item.waits = item.kids > 0 && l.openKid(n) != nil || item.needs != "" && slices.ContainsFunc(l.needsOf(item), func(n need) bool { return !n.met() })
+		}
+	}
+	if len(l.Dropped) == 0 {
+		return
+	}
+	for i := range l.Items { // which are copies then
+		l.Items[i].waits = l.all[l.ids[l.Items[i].ID]].waits
+	}
+}
+
+// openKid returns a subtask that is left to do of the task at a place of all.
+func (l *List) openKid(at int) *Item {
+	kids := l.all[at-int(l.all[at].kids) : at]
+	if i := slices.IndexFunc(kids, func(k Item) bool { return !k.Passes && !k.dropped }); i >= 0 {
+		return &kids[i]
+	}
+	return nil
+}
+
+// Next returns the item to work on: open, waiting for no other, of the lowest
+// priority number, the first of equals; or false where there is none.
+func (l List) Next() (Item, bool) {
+	next := -1
+	for i := range l.Items {
+		item := &l.Items[i]
+		if !item.Passes && !item.Blocked && !item.waits && (next < 0 || item.Priority < l.Items[next].Priority) {
+			next = i
+		}
+	}
+	if next < 0 {
+		return Item{}, false
+	}
+	return l.Items[next], true
+}
+
+// Why says in one line why nobody can work on an open item now, nothing where
+// somebody can.
+func (l List) Why(item Item) string {
+	name := func(id string) string { return plain.Line(id, 80) }
+	if item.Blocked {
+		if word := item.first("status").String(); word == gone {
+			return "it is gone from what the tracker lists"
+		} else if _, known := stateOf(word); known && word != "" {
+			return "the list says " + plain.Line(word, 40)
+		}
+		return "its task is blocked"
+	}
+	if !item.waits {
+		return ""
+	}
+	if kid := l.openKid(int(l.ids[item.ID])); item.kids > 0 && kid != nil {
+		return "needs its subtask " + name(kid.ID)
+	}
+	for _, n := range l.needsOf(&item) {
+		switch {
+		case n.met():
+		case n.item == nil:
+			return fmt.Sprintf("needs %s, which the list does not have", name(n.id))
+		case n.item.dropped:
+			return fmt.Sprintf("needs %s, which is not going to be done", name(n.id))
+		default:
+			if circle := l.circle(&item); circle != nil {
+				return "needs itself: " + plain.Line(strings.Join(circle, " → "), 300)
+			}
+			return "needs " + name(n.id)
+		}
+	}
+	return ""
+}
+
+// circle returns the ids of a circle of needs through an item, which is the first
+// and the last of them.
+func (l *List) circle(item *Item) []string {
+	came := map[string]string{}
+	for queue := []*Item{item}; len(queue) > 0; queue = queue[1:] {
+		for _, n := range l.needsOf(queue[0]) {
+			if n.item == nil || came[n.item.ID] != "" {
+				continue
+			}
+			came[n.item.ID] = queue[0].ID
+			if n.item.ID == item.ID {
+				path := []string{item.ID}
+				for at := came[item.ID]; at != item.ID; at = came[at] {
+					path = append(path, at)
+				}
+				path = append(path, item.ID)
+				slices.Reverse(path)
+				return path
+			}
+			queue = append(queue, n.item)
+		}
+	}
+	return nil
+}
+
+// Stuck says of the first few open items why nobody can work on them.
+func (l List) Stuck() string {
+	var why []string
+	for i := range l.Items {
+		if reason := l.Why(l.Items[i]); reason != "" && !l.Items[i].Passes {
+			why = append(why, plain.Line(l.Items[i].ID, 80)+" "+reason)
+		}
+		if len(why) == 5 {
+			break
+		}
+	}
+	return strings.Join(why, "; ")
+}

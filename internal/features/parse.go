@@ -1,0 +1,366 @@
+package features
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Parse reads a list. The error is a *jsontext.Error where the text is at
+// fault, or ErrEmpty. The list goes on using data: nobody may write to it.
+func Parse(data []byte) (List, error) {
+	list, problems := parse(data)
+	if len(problems) > 0 {
+		return List{}, problems[0]
+	}
+	if len(list.Items) == 0 {
+		return List{}, ErrEmpty
+	}
+	return list, nil
+}
+
+// maxProblems bounds what is said of one list.
+const maxProblems = 50
+
+// parser reads a list in one pass over its text.
+type parser struct {
+	jsontext.Scanner
+	shape    shape
+	valid    string // rules.valid_status
+	all      []Item // in list order, subtasks before their task
+	problems []error
+}
+
+func (p *parser) fail(at int, format string, args ...any) {
+	if len(p.problems) < maxProblems {
+		p.problems = append(p.problems, jsontext.ErrorAt([]byte(p.Text), at, fmt.Sprintf(format, args...)))
+	}
+}
+
+// parse returns what can be read of a list, and what is wrong with it. A list with
+// a syntax error has nothing else.
+func parse(data []byte) (List, []error) {
+	text := bytes.TrimPrefix(data, jsontext.BOM)
+	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}}
+	if first := p.Peek(); first == 0 && len(bytes.TrimSpace(text)) == 0 {
+		return List{}, []error{jsontext.ErrorAt(text, 0, "nothing here, want JSON or Markdown with checkboxes")}
+	} else if first == '{' || first == '[' && looksLikeArray(text[p.Pos+1:]) || !p.checkboxes() {
+		p.json()
+		if err := p.Err(); err != nil {
+			return List{}, []error{err}
+		}
+	}
+	list := List{bom: len(data) - len(text), shape: p.shape, valid: p.valid, all: p.all}
+	list.name(p)
+	list.order()
+	return list, p.problems
+}
+
+// looksLikeArray tells JSON from Markdown that begins with a link.
+func looksLikeArray(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) == 0 || bytes.IndexByte([]byte(`{["]`), text[0]) >= 0
+}
+
+func (p *parser) json() {
+	begin := p.Pos
+	switch p.Peek() {
+	case '[':
+		p.shape = array
+		p.items(nil)
+		return
+	case '{':
+	default:
+		p.Skip()
+		p.fail(begin, wanted)
+		return
+	}
+	var tags []tag
+	found, like := -1, 0
+	p.Enter()
+	for {
+		key, at, ok := p.Key()
+		if !ok {
+			break
+		}
+		i := slices.IndexFunc(shapes, func(s shape) bool { return s.key == key })
+		switch next := p.Peek(); {
+		case i >= 0 && next == '[':
+			if found >= 0 {
+				p.fail(at, "more than one array of features in one object; leave one of them")
+			}
+			from := len(p.all)
+			p.shape = shapes[i]
+			p.items(nil)
+			p.all, found = p.all[from:], i
+		case next == '{' && found < 0:
+			if t, is := p.tag(key); is {
+				tags = append(tags, t)
+			}
+		default:
+			if slices.Contains(markKeys, key) || slices.Contains(titleKeys, key) || key == "id" {
+				like++
+			}
+			p.Skip()
+		}
+	}
+	switch {
+	case found >= 0:
+	case len(tags) > 0:
+		p.choose(tags, begin)
+	case p.Peek() == '{' || like >= 2 && p.Err() == nil:
+		p.shape, p.all = lines, nil
+		p.Scanner = jsontext.Scanner{Text: p.Text}
+		for n := 1; p.Peek() == '{'; n++ {
+			p.From = p.Pos
+			p.item(nil, n)
+		}
+	default:
+		p.fail(begin, wanted)
+	}
+}
+
+const wanted = `want an array of features, or an object with "features", "userStories", "stories" or "tasks"`
+
+// items reads the array that comes next, of a list or of a task's subtasks.
+func (p *parser) items(task *Item) {
+	p.Enter()
+	for n := 1; p.Elem(); n++ {
+		switch {
+		case p.Peek() != '{':
+			at := p.Pos
+			p.Skip()
+			p.fail(at, "item %d is not an object", n)
+		case len(p.all) == maxItems:
+			p.fail(p.Pos, "more than %d items", maxItems)
+			p.Skip()
+		default:
+			p.item(task, n)
+		}
+	}
+}
+
+// item reads the item that comes next; n counts from 1 within its array.
+func (p *parser) item(task *Item, n int) {
+	if len(p.all) == 64 { // as many more as there is room for, if they are like these
+		p.all = slices.Grow(p.all, min(maxItems, len(p.Text)/(p.Pos/64+1)))
+	}
+	item := Item{Priority: noPriority, number: int32(n), at: int32(p.Pos), sub: task != nil}
+	var id, title, priority, subtasks, word string
+	var idAt int
+	var seen [passes + 1]bool
+	better := len(titleKeys)
+	p.Enter()
+	for {
+		key, at, ok := p.Key()
+		if !ok {
+			break
+		}
+		p.Peek()
+		begin := p.Pos
+		value := p.Skip()
+		switch key {
+		case "id":
+			if id != "" {
+				p.fail(at, `item %d has the key "id" twice`, n)
+			}
+			id, idAt = value, begin
+		case "passes", "completed", "status":
+			// JSON readers differ in which of two equal keys they take, so a
+			// list with two would mean one thing to us and another to the agent.
+			m := mark(slices.Index(markKeys, key))
+			if seen[m] {
+				p.fail(at, "item %d has the key %q twice", n, key)
+			}
+			seen[m] = true
+			isFlag := value == "true" || value == "false" || value == "null"
+			if key == "passes" && !isFlag {
+				p.fail(begin, `item %d: "passes" must be true or false%s`, n, instead(value))
+			}
+			if key == "status" {
+				word = value
+			}
+			if m > item.mark && (isFlag || key != "completed") {
+				item.mark, item.markAt, item.markLen, item.Passes = m, int32(begin), int32(len(value)), value == "true"
+			}
+		case "priority":
+			priority = value
+		case "subtasks":
+			if value[:min(1, len(value))] == "[" {
+				subtasks = p.Text[:begin+len(value)]
+				item.subsAt = int32(begin)
+			}
+		default:
+			if i := slices.Index(titleKeys, key); i >= 0 && i < better {
+				better, title = i, value
+			} else if slices.Contains(needsKeys, key) && value != "[]" && value != `""` && value != "null" {
+				item.needs = value
+			}
+		}
+	}
+	item.raw = p.Text[item.at:p.Pos]
+	item.ID = p.id(id, idAt, n)
+	if item.ID == "" {
+		item.ID, item.derived = slug(text(title)), true
+	}
+	if item.ID == "" {
+		item.ID = "#" + strconv.Itoa(n)
+	}
+	if task != nil {
+		item.ID = task.ID + "." + item.ID
+	}
+	item.stand(text(word), text(priority), task)
+	if subtasks != "" {
+		from, main := len(p.all), p.Scanner
+		p.Scanner = jsontext.Scanner{Text: subtasks, Pos: int(item.subsAt)}
+		p.items(&item)
+		p.Scanner = main
+		item.kids = int32(len(p.all) - from)
+	}
+	p.all = append(p.all, item)
+}
+
+// id returns the id of an item, nothing where it has none: one that nobody can
+// see names nothing.
+func (p *parser) id(value string, at, n int) string {
+	id := text(value)
+	if value == "" || value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') || plain.Line(id, maxID) == "" {
+		return ""
+	}
+	if len(id) > maxID {
+		p.fail(at, "the id of item %d is longer than %d bytes", n, maxID)
+		return ""
+	}
+	return id
+}
+
+// text is a string's text, and any other value as it is written.
+func text(value string) string {
+	if len(value) < 2 || value[0] != '"' {
+		return value
+	}
+	if inner := value[1 : len(value)-1]; strings.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	return jsontext.Unquote(value)
+}
+
+// instead says what to write for text that stands where true or false belongs.
+func instead(value string) string {
+	if word := strings.ToLower(text(value)); word == "true" || word == "false" {
+		return fmt.Sprintf(", not text: write %s without quotes", word)
+	}
+	return ""
+}
+
+// stand settles where an item stands, by its words and by the task that it is a
+// part of.
+func (i *Item) stand(word, priority string, task *Item) {
+	s, _ := stateOf(word)
+	if i.Priority = rank(priority); i.mark == status {
+		i.Passes = s == done
+	}
+	if n, _ := stateOf(priority); n == dropped {
+		s = dropped
+	}
+	if task != nil && !i.Passes && (task.dropped || task.Blocked) {
+		s = blocked
+		if task.dropped {
+			s = dropped
+		}
+	}
+	i.dropped, i.Blocked = s == dropped && !i.Passes, s == blocked && !i.Passes
+}
+
+// rank reads a number, "P0" to "P9", or a word; lower is first.
+func rank(priority string) int {
+	switch word := strings.ToLower(priority); word {
+	case "critical", "urgent", "highest":
+		return 0
+	case "high":
+		return 1
+	case "medium", "normal":
+		return 2
+	case "low":
+		return 3
+	case "lowest":
+		return 4
+	case "":
+	default:
+		if n, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64); err == nil && n > -1e9 && n < 1e9 {
+			return int(n)
+		}
+	}
+	return noPriority
+}
+
+// slug makes a name of a title, that can be said, shown and handed to a command.
+func slug(title string) string {
+	var b strings.Builder
+	for _, r := range plain.Line(title, 200) {
+		switch {
+		case b.Len() >= 60:
+			return b.String()
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(unicode.ToLower(r))
+		case b.Len() > 0 && b.String()[b.Len()-1] != '-':
+			b.WriteByte('-')
+		}
+	}
+	return strings.TrimRight(b.String(), "-")
+}
+
+// tag is one of the lists of a Task Master file.
+type tag struct {
+	name     string
+	from, to int
+}
+
+// tag reads the object that comes next, which may be one.
+func (p *parser) tag(key string) (t tag, is bool) {
+	t = tag{name: key, from: len(p.all)}
+	p.Enter()
+	for {
+		inner, _, ok := p.Key()
+		switch {
+		case !ok:
+			t.to = len(p.all)
+			return t, is
+		case inner == "tasks" && p.Peek() == '[' && !is:
+			is = true
+			p.items(nil)
+		case inner == "valid_status" && key == "rules":
+			p.valid = p.Skip()
+		default:
+			p.Skip()
+		}
+	}
+}
+
+// choose takes the only tag, or the one that Task Master works in where nobody has
+// said another.
+func (p *parser) choose(tags []tag, at int) {
+	t := tags[0]
+	if i := slices.IndexFunc(tags, func(t tag) bool { return t.name == "master" }); i >= 0 {
+		t = tags[i]
+	} else if len(tags) > 1 {
+		p.fail(at, `several tags, and none of them is "master"; keep the one to work in a file of its own`)
+	}
+	p.shape, p.all = shapes[slices.IndexFunc(shapes, func(s shape) bool { return s.key == "tasks" })], p.all[t.from:t.to]
+}
+
+// wordsOf returns the words of an array of texts.
+func wordsOf(raw string) (words []string) {
+	for _, v := range gjson.Parse(raw).Array() {
+		words = append(words, v.String())
+	}
+	return words
+}
