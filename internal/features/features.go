@@ -11,7 +11,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,44 +62,57 @@ type List struct {
 	Items   []Item // the work, in list order
 	Dropped []Item // what is not work: deferred, cancelled, optional
 
-	all   []Item           // both
-	ids   map[string]int32 // places in all
+	all   []Item // both
+	ids   index
 	shape shape
 	valid string // the file's own status words, as JSON
 	bom   int    // bytes before the text
 }
 
-// name gives every item an id of its own.
+// name gives every item an id of its own, and says where two have one.
 func (l *List) name(p *parser) {
-	l.ids = make(map[string]int32, len(l.all))
+	l.ids = newIndex(len(l.all))
 	for _, derived := range []bool{false, true} {
 		for n := range l.all {
 			item := &l.all[n]
 			if item.derived != derived {
 				continue
 			}
-			first, twice := l.ids[item.ID]
-			if twice && derived {
+			first, slot := l.place(item.ID)
+			if first >= 0 && derived {
 				item.ID = "#" + strconv.Itoa(int(item.number))
-				first, twice = l.ids[item.ID]
+				first, slot = l.place(item.ID)
 			}
-			if twice {
-				a, b := &l.all[min(int(first), n)], &l.all[max(int(first), n)]
+			if first >= 0 {
+				a, b := &l.all[min(first, n)], &l.all[max(first, n)]
 				p.fail(int(b.at), "items %d and %d have the same id %q; give each its own", a.number, b.number, item.ID)
 				continue
 			}
-			l.ids[item.ID] = int32(n)
+			l.ids.slots[slot] = int32(n + 1)
 		}
 	}
-	l.Items = l.all
-	if slices.ContainsFunc(l.all, func(i Item) bool { return i.dropped }) {
-		l.Items = nil
-		for _, item := range l.all {
-			if item.dropped {
-				l.Dropped = append(l.Dropped, item)
-			} else {
-				l.Items = append(l.Items, item)
-			}
+}
+
+// index finds items by id, in a fraction of the room and time of a map.
+type index struct {
+	seed  maphash.Seed
+	slots []int32 // places + 1 in List.all, 0 is free; at least half are
+}
+
+func newIndex(items int) index {
+	return index{maphash.MakeSeed(), make([]int32, 2<<bits.Len(uint(items)))}
+}
+
+// place returns where the item of that id is in all, or -1 and the slot it would
+// have.
+func (l *List) place(id string) (at, slot int) {
+	if l.ids.slots == nil {
+		return slices.IndexFunc(l.all, func(i Item) bool { return i.ID == id }), 0
+	}
+	mask := len(l.ids.slots) - 1
+	for slot = int(maphash.String(l.ids.seed, id)) & mask; ; slot = (slot + 1) & mask {
+		if at = int(l.ids.slots[slot]) - 1; at < 0 || l.all[at].ID == id {
+			return at, slot
 		}
 	}
 }
@@ -176,15 +191,11 @@ func (l List) Lost(was map[string]string) (lost []string) {
 
 // Find returns the item of that id, if it is work.
 func (l List) Find(id string) (Item, bool) {
-	if n, has := l.ids[id]; has && !l.all[n].dropped {
-		return l.all[n], true
+	if l.all == nil {
+		l.all = l.Items // of a list that was not parsed
 	}
-	if l.ids == nil {
-		for _, item := range l.Items {
-			if item.ID == id {
-				return item, true
-			}
-		}
+	if n, _ := l.place(id); n >= 0 && !l.all[n].dropped {
+		return l.all[n], true
 	}
 	return Item{}, false
 }

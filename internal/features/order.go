@@ -25,11 +25,11 @@ func (l *List) needsOf(item *Item) (needs []need) {
 		n := need{id: id, record: record}
 		if item.sub {
 			sibling := item.ID[:strings.LastIndexByte(item.ID, '.')+1] + id
-			if _, has := l.ids[sibling]; has {
+			if at, _ := l.place(sibling); at >= 0 {
 				n.id = sibling
 			}
 		}
-		if at, has := l.ids[n.id]; has {
+		if at, _ := l.place(n.id); at >= 0 {
 			n.item = &l.all[at]
 		}
 		needs = append(needs, n)
@@ -61,7 +61,7 @@ func (l *List) needsOf(item *Item) (needs []need) {
 // met tells whether nobody has to wait for it any more.
 func (n need) met() bool { return n.item == nil && n.record || n.item != nil && n.item.Passes }
 
-// order settles which items wait for others.
+// order settles which items wait for others, and which are work.
 func (l *List) order() {
 	for n := range l.all {
 		item := &l.all[n]
@@ -69,11 +69,17 @@ func (l *List) order() {
 			item.waits = item.kids > 0 && l.openKid(n) != nil || item.needs != "" && slices.ContainsFunc(l.needsOf(item), func(n need) bool { return !n.met() })
 		}
 	}
-	if len(l.Dropped) == 0 {
-		return
-	}
-	for i := range l.Items { // which are copies then
-		l.Items[i].waits = l.all[l.ids[l.Items[i].ID]].waits
+	l.Items = l.all
+	for n := range l.all {
+		switch dropped := l.all[n].dropped; {
+		case dropped && l.Dropped == nil:
+			l.Items = slices.Clone(l.all[:n])
+			fallthrough
+		case dropped:
+			l.Dropped = append(l.Dropped, l.all[n])
+		case l.Dropped != nil:
+			l.Items = append(l.Items, l.all[n])
+		}
 	}
 }
 
@@ -117,8 +123,8 @@ func (l List) Why(item Item) string {
 	if !item.waits {
 		return ""
 	}
-	if kid := l.openKid(int(l.ids[item.ID])); item.kids > 0 && kid != nil {
-		return "needs its subtask " + name(kid.ID)
+	if at, _ := l.place(item.ID); item.kids > 0 && l.openKid(at) != nil {
+		return "needs its subtask " + name(l.openKid(at).ID)
 	}
 	for _, n := range l.needsOf(&item) {
 		switch {

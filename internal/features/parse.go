@@ -157,7 +157,6 @@ func (p *parser) item(task *Item, n int) {
 	var id, title, priority, subtasks, word string
 	var idAt int
 	var seen [passes + 1]bool
-	better := len(titleKeys)
 	p.Enter()
 	for {
 		key, at, ok := p.Key()
@@ -198,10 +197,12 @@ func (p *parser) item(task *Item, n int) {
 				subtasks = p.Text[:begin+len(value)]
 				item.subsAt = int32(begin)
 			}
-		default:
-			if i := slices.Index(titleKeys, key); i >= 0 && i < better {
-				better, title = i, value
-			} else if slices.Contains(needsKeys, key) && value != "[]" && value != `""` && value != "null" {
+		case "title", "name":
+			if title == "" || key == titleKeys[0] {
+				title = value
+			}
+		case "dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy":
+			if value != "[]" && value != `""` && value != "null" {
 				item.needs = value
 			}
 		}
@@ -232,7 +233,10 @@ func (p *parser) item(task *Item, n int) {
 // see names nothing.
 func (p *parser) id(value string, at, n int) string {
 	id := text(value)
-	if value == "" || value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') || plain.Line(id, maxID) == "" {
+	if value == "" || value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') {
+		return ""
+	}
+	if id == "" || (id[0] <= ' ' || id[0] > '~') && plain.Line(id, maxID) == "" {
 		return ""
 	}
 	if len(id) > maxID {

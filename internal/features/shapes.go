@@ -32,7 +32,6 @@ var (
 	titleKeys       = []string{"title", "name"}
 	descriptionKeys = []string{"description", "details"}
 	acceptanceKeys  = []string{"acceptance", "acceptance_criteria", "acceptanceCriteria", "steps", "testStrategy"}
-	needsKeys       = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"}
 )
 
 // mark is what says whether an item passes; a later one outweighs the ones before.
@@ -61,7 +60,7 @@ const (
 
 // states are the words of "status". One that is not known means work.
 var states = map[string]state{
-	"": open, "pending": open, "open": open, "todo": open, "to_do": open, "not_started": open, "new": open, "ready": open, "backlog": open, "planned": open,
+	"pending": open, "open": open, "todo": open, "to_do": open, "not_started": open, "new": open, "ready": open, "backlog": open, "planned": open,
 	"in_progress": begun, "doing": begun, "started": begun, "active": begun, "review": begun, "in_review": begun, "spec_ready": begun, "failed": begun, "failing": begun,
 	"done": done, "completed": done, "complete": done, "closed": done, "passed": done, "passing": done, "finished": done, "verified": done, "implemented": done, "resolved": done,
 	"blocked": blocked, "on_hold": blocked, gone: blocked,
@@ -76,6 +75,9 @@ var underscores = strings.NewReplacer("-", "_", " ", "_")
 
 // stateOf reads a status word.
 func stateOf(word string) (s state, known bool) {
+	if word == "" {
+		return open, true
+	}
 	s, known = states[underscores.Replace(strings.ToLower(strings.TrimSpace(word)))]
 	return s, known
 }

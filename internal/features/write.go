@@ -16,9 +16,10 @@ import (
 // An item that the list has no id for is known by what it asks for; one that is
 // not there any more is an error, and nothing is changed.
 func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
-	claims := make(map[int32]bool, len(ids))
+	claims := make(map[int]bool, len(ids))
 	for _, id := range ids {
-		at, has := l.ids[id]
+		at, _ := l.place(id)
+		has := at >= 0
 		before, _ := was.Find(id)
 		if has && before.derived && l.all[at].Identity() != before.Identity() {
 			has = false
@@ -29,7 +30,7 @@ func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 				if has {
 					return nil, fmt.Errorf("the feature %s is there twice by now, and it cannot be told which of them failed", plain.Line(id, 80))
 				}
-				at, has = int32(n), true
+				at, has = n, true
 			}
 		}
 		if !has {
@@ -37,7 +38,7 @@ func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 		}
 		claims[at] = true
 	}
-	return l.set(data, func(at int32) bool { return l.all[at].Passes && !claims[at] }), nil
+	return l.set(data, func(at int) bool { return l.all[at].Passes && !claims[at] }), nil
 }
 
 // Restore returns baseline, an earlier text of the list that Parse reads, with
@@ -47,7 +48,7 @@ func (l List) Restore(baseline []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return was.set(baseline, func(at int32) bool {
+	return was.set(baseline, func(at int) bool {
 		now, has := l.Find(was.all[at].ID)
 		return has && now.Passes
 	}), nil
@@ -55,14 +56,14 @@ func (l List) Restore(baseline []byte) ([]byte, error) {
 
 // set returns data with the items passing that passes names, by place. One that
 // says nothing of it does not pass, and stays as it is.
-func (l List) set(data []byte, passes func(at int32) bool) []byte {
-	var edits []int32
+func (l List) set(data []byte, passes func(at int) bool) []byte {
+	var edits []int
 	for n := range l.all {
-		if item := &l.all[n]; item.markLen > 0 && !item.dropped && passes(int32(n)) != item.Passes {
-			edits = append(edits, int32(n))
+		if item := &l.all[n]; item.markLen > 0 && !item.dropped && passes(n) != item.Passes {
+			edits = append(edits, n)
 		}
 	}
-	slices.SortFunc(edits, func(a, b int32) int { return cmp.Compare(l.all[a].markAt, l.all[b].markAt) })
+	slices.SortFunc(edits, func(a, b int) int { return cmp.Compare(l.all[a].markAt, l.all[b].markAt) })
 	var edited bytes.Buffer
 	from := 0
 	for _, n := range edits {

@@ -1,0 +1,37 @@
+package features
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// long is a list of n features such as an agent writes them.
+func long(n int) []byte {
+	var b strings.Builder
+	b.WriteString("[\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  {\"id\": \"F%06d\", \"category\": \"functional\", \"title\": \"Feature number %d of the list works\", \"description\": \"POST /thing/%d answers 204 and sets a cookie that lasts.\", \"passes\": %v},\n", i, i, i, i%2 == 0)
+	}
+	return []byte(strings.TrimSuffix(b.String(), ",\n") + "\n]\n")
+}
+
+// BenchmarkParse reads what a stop reads of a long list.
+func BenchmarkParse(b *testing.B) {
+	for _, n := range []int{10, 6000, 100_000} {
+		data := long(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				l, err := Parse(data)
+				if err != nil {
+					b.Fatal(err)
+				}
+				l.Digest()
+				l.Next()
+				l.Passed()
+			}
+		})
+	}
+}
