@@ -107,7 +107,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())}
 	})
-	root.AddCommand(hookCommand(), initCommand(), statusCommand(), nextCommand(), sendCommand(), guardCommand(), attachCommand(), detachCommand(), pauseCommand(), resumeCommand(), cancelCommand(), extendCommand(), logCommand(), notifyCommand(), trustCommand(), untrustCommand(), verifyCommand(), evaluateCommand(), versionCommand())
+	root.AddCommand(hookCommand(), initCommand(), statusCommand(), nextCommand(), sendCommand(), guardCommand(), attachCommand(), detachCommand(), pauseCommand(), resumeCommand(), cancelCommand(), extendCommand(), logCommand(), listCommand(), notifyCommand(), trustCommand(), untrustCommand(), verifyCommand(), evaluateCommand(), versionCommand())
 	return root
 }
 

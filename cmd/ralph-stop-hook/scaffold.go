@@ -8,25 +8,30 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // The texts that init writes.
 
-const exampleList = `[
-  {
-    "id": "hello",
-    "title": "Say hello",
-    "description": "hello.txt holds one line: Hello, world.",
-    "passes": false
-  },
-  {
-    "id": "goodbye",
-    "title": "Say goodbye",
-    "description": "goodbye.txt holds one line: Goodbye, world.",
-    "passes": false
-  }
-]
+const exampleList = `{
+  "$schema": "` + features.Schemas + `features.schema.json",
+  "features": [
+    {
+      "id": "hello",
+      "title": "Say hello",
+      "description": "hello.txt holds one line: Hello, world.",
+      "passes": false
+    },
+    {
+      "id": "goodbye",
+      "title": "Say goodbye",
+      "description": "goodbye.txt holds one line: Goodbye, world.",
+      "dependencies": ["hello"],
+      "passes": false
+    }
+  ]
+}
 `
 
 const ignoreText = `# what the hook writes for itself

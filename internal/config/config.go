@@ -3,6 +3,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -319,40 +320,9 @@ func (p *parser) words(v gjson.Result, key string) (shell string, argv []string)
 
 // nearest names the known key that is most like the one that was written.
 func nearest[V any](key string, known map[string]V) string {
-	best, name := 3, "" // more than two slips are another word
-	for k := range known {
-		if d := distance(strings.ToLower(key), k); d < best || d == best && name != "" && k < name {
-			best, name = d, k
-		}
+	names := slices.Sorted(maps.Keys(known))
+	if name := jsontext.Nearest(key, names); name != "" {
+		return fmt.Sprintf("; did you mean %q?", name)
 	}
-	if name == "" {
-		names := make([]string, 0, len(known))
-		for k := range known {
-			names = append(names, k)
-		}
-		slices.Sort(names)
-		return "; known: " + strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("; did you mean %q?", name)
-}
-
-// distance is the edit distance of Levenshtein.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return "; known: " + strings.Join(names, ", ")
 }

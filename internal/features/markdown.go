@@ -5,13 +5,16 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-var (
-	box     = regexp.MustCompile(`^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~/!>?-])\](?:[ \t]+(.*))?$`)
-	heading = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*)$`)
-	later   = regexp.MustCompile(`(?i)\b(optional|future|nice[ -]to[ -]haves?|out of scope)\b`)
-)
+// boxes is what Markdown is read by, made at its first use: most stops read none.
+var boxes = sync.OnceValue(func() (g struct{ box, heading, later *regexp.Regexp }) {
+	g.box = regexp.MustCompile(`^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~/!>?-])\](?:[ \t]+(.*))?$`)
+	g.heading = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*)$`)
+	g.later = regexp.MustCompile(`(?i)\b(optional|future|nice[ -]to[ -]haves?|out of scope)\b`)
+	return g
+})
 
 // maxDetails bounds what is read of the lines below a checkbox.
 const maxDetails = 2000
@@ -30,7 +33,7 @@ func (p *parser) checkboxes() bool {
 		}
 		item = nil
 	}
-	at := 0
+	g, at := boxes(), 0
 	for line := range strings.Lines(p.Text) {
 		begin := at
 		at += len(line)
@@ -46,17 +49,17 @@ func (p *parser) checkboxes() bool {
 			fence = trimmed[:3]
 			continue
 		}
-		if h := heading.FindStringSubmatch(line); h != nil {
+		if h := g.heading.FindStringSubmatch(line); h != nil {
 			finish()
 			if aside == 0 || len(h[1]) <= aside {
 				aside = 0
-				if later.MatchString(h[2]) {
+				if g.later.MatchString(h[2]) {
 					aside = len(h[1])
 				}
 			}
 			continue
 		}
-		b := box.FindStringSubmatchIndex(line)
+		b := g.box.FindStringSubmatchIndex(line)
 		switch {
 		case b != nil && len(p.all) < maxItems:
 			finish()

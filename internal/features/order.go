@@ -1,6 +1,7 @@
 package features
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,6 +109,53 @@ func (l List) Next() (Item, bool) {
 	return l.Items[next], true
 }
 
+// Order returns the items that can be worked on, in the order in which Next gives
+// them if each comes to pass.
+func (l List) Order() (order []Item) {
+	left := make([]int, len(l.all)) // how many others each item waits for
+	frees := map[*Item][]int{}      // who waits for an item
+	var ready []int
+	first := func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.all[a].Priority, l.all[b].Priority), cmp.Compare(a, b))
+	}
+	free := func(n int) {
+		at, _ := slices.BinarySearchFunc(ready, n, first)
+		ready = slices.Insert(ready, at, n)
+	}
+	for n := range l.all {
+		item := &l.all[n]
+		if item.Passes || item.Blocked || item.dropped {
+			continue
+		}
+		for _, need := range l.needsOf(item) {
+			if !need.met() {
+				left[n]++
+				frees[need.item] = append(frees[need.item], n)
+			}
+		}
+		for k := n - int(item.kids); k < n; k++ {
+			if kid := &l.all[k]; !kid.Passes && !kid.dropped {
+				left[n]++
+				frees[kid] = append(frees[kid], n)
+			}
+		}
+		if left[n] == 0 {
+			free(n)
+		}
+	}
+	for len(ready) > 0 {
+		item := &l.all[ready[0]]
+		ready = ready[1:]
+		order = append(order, *item)
+		for _, n := range frees[item] {
+			if left[n]--; left[n] == 0 {
+				free(n)
+			}
+		}
+	}
+	return order
+}
+
 // Why says in one line why nobody can work on an open item now, nothing where
 // somebody can.
 func (l List) Why(item Item) string {
@@ -147,7 +195,7 @@ func (l List) Why(item Item) string {
 // and the last of them.
 func (l *List) circle(item *Item) []string {
 	came := map[string]string{}
-	for queue := []*Item{item}; len(queue) > 0; queue = queue[1:] {
+	for queue := []*Item{item}; len(queue) > 0 && len(came) < maxCircle; queue = queue[1:] {
 		for _, n := range l.needsOf(queue[0]) {
 			if n.item == nil || came[n.item.ID] != "" {
 				continue
@@ -167,6 +215,9 @@ func (l *List) circle(item *Item) []string {
 	}
 	return nil
 }
+
+// maxCircle bounds the search: nobody can see through a longer one anyway.
+const maxCircle = 200
 
 // Stuck says of the first few open items why nobody can work on them.
 func (l List) Stuck() string {

@@ -53,6 +53,9 @@ func parse(data []byte) (List, []error) {
 	if first := p.Peek(); first == 0 && len(bytes.TrimSpace(text)) == 0 {
 		return List{}, []error{jsontext.ErrorAt(text, 0, "nothing here, want JSON or Markdown with checkboxes")}
 	} else if first == '{' || first == '[' && looksLikeArray(text[p.Pos+1:]) || !p.checkboxes() {
+		if first != '{' && first != '[' {
+			return List{}, []error{jsontext.ErrorAt(text, p.Pos, wanted+", or Markdown with checkboxes such as \"- [ ] title\"")}
+		}
 		p.json()
 		if err := p.Err(); err != nil {
 			return List{}, []error{err}
@@ -76,11 +79,6 @@ func (p *parser) json() {
 	case '[':
 		p.shape = array
 		p.items(nil)
-		return
-	case '{':
-	default:
-		p.Skip()
-		p.fail(begin, wanted)
 		return
 	}
 	var tags []tag
@@ -138,7 +136,7 @@ func (p *parser) items(task *Item) {
 		case p.Peek() != '{':
 			at := p.Pos
 			p.Skip()
-			p.fail(at, "item %d is not an object", n)
+			p.fail(at, `item %d is not an object, such as {"title": "Log in", "passes": false}`, n)
 		case len(p.all) == maxItems:
 			p.fail(p.Pos, "more than %d items", maxItems)
 			p.Skip()
@@ -169,7 +167,7 @@ func (p *parser) item(task *Item, n int) {
 		switch key {
 		case "id":
 			if id != "" {
-				p.fail(at, `item %d has the key "id" twice`, n)
+				p.fail(at, `item %d has the key "id" twice; leave one of them`, n)
 			}
 			id, idAt = value, begin
 		case "passes", "completed", "status":
@@ -177,12 +175,12 @@ func (p *parser) item(task *Item, n int) {
 			// list with two would mean one thing to us and another to the agent.
 			m := mark(slices.Index(markKeys, key))
 			if seen[m] {
-				p.fail(at, "item %d has the key %q twice", n, key)
+				p.fail(at, "item %d has the key %q twice; leave one of them", n, key)
 			}
 			seen[m] = true
 			isFlag := value == "true" || value == "false" || value == "null"
 			if key == "passes" && !isFlag {
-				p.fail(begin, `item %d: "passes" must be true or false%s`, n, instead(value))
+				p.fail(begin, `item %d: "passes" must be true or false%s`, n, unquoted(value))
 			}
 			if key == "status" {
 				word = value
@@ -257,12 +255,12 @@ func text(value string) string {
 	return jsontext.Unquote(value)
 }
 
-// instead says what to write for text that stands where true or false belongs.
-func instead(value string) string {
+// unquoted says what to write for text that stands where true or false belongs.
+func unquoted(value string) string {
 	if word := strings.ToLower(text(value)); word == "true" || word == "false" {
 		return fmt.Sprintf(", not text: write %s without quotes", word)
 	}
-	return ""
+	return ", not " + plain.Line(value, 40)
 }
 
 // stand settles where an item stands, by its words and by the task that it is a

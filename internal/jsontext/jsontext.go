@@ -70,5 +70,23 @@ func explain(text []byte) (offset int, problem string) {
 	if strings.HasPrefix(problem, "unexpected end") {
 		return len(bytes.TrimRight(text, " \t\r\n")), "the text ends too soon"
 	}
-	return max(int(syntax.Offset)-1, 0), problem
+	offset = max(int(syntax.Offset)-1, 0)
+	return offset, problem + hint(text, offset)
+}
+
+// hint says what to do about the slips that people make most.
+func hint(text []byte, offset int) string {
+	if offset >= len(text) {
+		return ""
+	}
+	at, before := text[offset], bytes.TrimRight(text[:offset], " \t\r\n")
+	switch comma := bytes.HasSuffix(before, []byte(",")); {
+	case comma && (at == ']' || at == '}'):
+		return "; take out the comma before it"
+	case at == '\'':
+		return "; JSON has double quotes"
+	case (at == '"' || at == '{') && !comma && len(before) > 0 && bytes.IndexByte([]byte(`"}]el0123456789`), before[len(before)-1]) >= 0:
+		return "; a comma is lacking before it"
+	}
+	return ""
 }

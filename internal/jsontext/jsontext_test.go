@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 		`[01]`:                                  "line 1, column 3: invalid character '1' after array element",
 		`[1.]`:                                  "line 1, column 4: invalid character ']' after decimal point in numeric literal",
 		`[-1.5e+3,0,-0E0,true,false,null]`:      "",
-		`{"a":1,}`:                              "line 1, column 8: invalid character '}' looking for beginning of object key string",
+		`{"a":1,}`:                              "line 1, column 8: invalid character '}' looking for beginning of object key string; take out the comma before it",
 	} {
 		text, err := Check([]byte(in))
 		if err == nil && (want != "" || !json.Valid(text)) || err != nil && err.Error() != want {

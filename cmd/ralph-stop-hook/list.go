@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+func listCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list [NAME]",
+		Short: "Show a loop's list as it is read: what is open, in which order, and why something is not",
+		Long:  listHelp,
+		Args:  maxArgs(1),
+		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
+			l, err := load(s, hookio.Event{}, time.Now())
+			if err = errors.Join(err, l.snap.List.Err); err != nil {
+				return err
+			}
+			return showList(w, l.snap.List.List, asJSON)
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
+	cmd.AddCommand(&cobra.Command{
+		Use:   "check FILE",
+		Short: "Say what is wrong with a list, or odd, and what to write instead",
+		Args:  cobra.MatchAll(cobra.MinimumNArgs(1), maxArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, problems, err := checkList(args[0])
+			if err != nil {
+				return err
+			}
+			for _, problem := range problems {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", plain.Line(problem.Error(), 1000))
+			}
+			if len(problems) > 0 {
+				return fmt.Errorf("%s in %s", plural(len(problems), "problem"), plain.Line(args[0], 300))
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s, %d of them pass; nothing is wrong\n", plural(len(list.Items), "feature"), list.Passed())
+			return nil
+		},
+	})
+	var to string
+	convert := &cobra.Command{
+		Use:     "convert FILE --to features|prd|markdown",
+		Short:   "Print a list in another shape",
+		Example: "  ralph-stop-hook list convert prd.json --to features > feature_list.json",
+		Args:    cobra.MatchAll(cobra.MinimumNArgs(1), maxArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := readFile(args[0], features.MaxBytes)
+			if err != nil {
+				return err
+			}
+			list, err := features.Parse(data)
+			if err != nil {
+				return fmt.Errorf("%s: %w", plain.Line(args[0], 300), err)
+			}
+			text, err := list.Convert(to)
+			if err != nil {
+				return &usageError{err}
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+	convert.Flags().StringVar(&to, "to", features.ToFeatures, "the shape: features, prd or markdown")
+	cmd.AddCommand(convert)
+	return cmd
+}
+
+const listHelp = `Show a loop's list as it is read: what is open, in which order it is handed out,
+what has to wait for what, and what is no work at all.
+
+A list is a JSON array of features, an object with "features", "userStories",
+"stories" or "tasks", Task Master's tasks.json, one JSON object a line (beads),
+or Markdown with checkboxes. It is worked as it is; nothing in it is reformatted.`
+
+func checkList(path string) (list features.List, problems []error, err error) {
+	data, err := readFile(path, features.MaxBytes)
+	if err != nil {
+		return list, nil, err
+	}
+	list, problems = features.Check(data)
+	return list, problems, nil
+}
+
+// The states of an item in `list`.
+const (
+	itemOpen    = "open"
+	itemDone    = "done"    // the list says that it passes
+	itemBlocked = "blocked" // nobody can work on it, whatever else comes to pass
+	itemDropped = "dropped" // not work
+)
+
+// listItem is an item of `list --json`.
+type listItem struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Order int    `json:"order"` // 1 is handed out next; 0 is not handed out
+	Title string `json:"title"`
+	Why   string `json:"why"` // nobody can work on it now
+	Model string `json:"model"`
+}
+
+func listItems(l features.List) (items []listItem) {
+	order := map[string]int{}
+	for n, item := range l.Order() {
+		order[item.ID] = n + 1
+	}
+	for _, item := range l.Items {
+		v := listItem{ID: item.ID, State: itemDone, Order: order[item.ID], Title: item.Title(), Model: item.Model()}
+		if !item.Passes {
+			v.State, v.Why = itemOpen, l.Why(item)
+			if v.Order == 0 {
+				v.State = itemBlocked
+			}
+		}
+		items = append(items, v)
+	}
+	for _, item := range l.Dropped {
+		items = append(items, listItem{ID: item.ID, State: itemDropped, Title: item.Title(), Model: item.Model()})
+	}
+	return items
+}
+
+func showList(w io.Writer, l features.List, asJSON bool) error {
+	items := listItems(l)
+	if asJSON {
+		text, err := indentJSON(items)
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		return err
+	}
+	const row = "%-8s %5s  %-20s %s\n"
+	fmt.Fprintf(w, row, "STATE", "ORDER", "ID", "TITLE")
+	for _, item := range items {
+		order, title := "", plain.Line(item.Title, 80)
+		if item.Order > 0 {
+			order = fmt.Sprint(item.Order)
+		}
+		if item.Why != "" {
+			title += " (" + item.Why + ")"
+		}
+		fmt.Fprintf(w, row, item.State, order, plain.Line(item.ID, 80), title)
+	}
+	return nil
+}
+
