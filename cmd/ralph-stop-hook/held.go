@@ -181,7 +181,7 @@ func (l loaded) restsAll() (keys []string) {
 	for _, e := range l.config.Active() {
 		commands = append(commands, e.Command)
 	}
-	keys = l.rests(commands...)
+	keys = l.rests(append(commands, l.config.Source.Commands()...)...)
 	for key := range l.config.Files {
 		if l.config.Protects(key) {
 			keys = append(keys, key)

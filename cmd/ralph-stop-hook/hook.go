@@ -276,6 +276,7 @@ var testOnlyDecide = decide.Decide
 // afterwards.
 func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 	var more decide.Snapshot // what was asked for
+	var listed *decide.List  // by the tracker, in this round
 	for range maxRounds {
 		if h.unlock == nil {
 			wait := lockWait
@@ -292,6 +293,10 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		if r := l.snap.State.Running; r != nil && r.PID != os.Getpid() {
 			h.store.SweepList(l.listPath()) // it may have been killed at its edit
 		}
+		if listed != nil {
+			l.snap.List, l.snap.Unlisted = *listed, false
+			l.snap.Lost = l.lost()
+		}
 		l.snap.Marked, l.snap.Tree = h.marked, more.Tree
 		l.snap.Results, l.snap.Contents, l.snap.Unwritten = more.Results, more.Contents, more.Unwritten
 		l.snap.Tampered, l.snap.Answers = more.Tampered, more.Answers
@@ -300,18 +305,22 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 			d = testOnlyDecide(l.snap)
 		}
 		// Before a check runs, and before its word is taken.
-		if d.Verdict == decide.NeedChecks || d.Verdict == decide.NeedAnswer || d.Verdict == decide.End && d.Next.Status == decide.Complete {
+		if d.Verdict == decide.NeedList || d.Verdict == decide.NeedChecks || d.Verdict == decide.NeedAnswer || d.Verdict == decide.End && d.Next.Status == decide.Complete {
 			if more.Tampered = l.changed(); more.Tampered != "" {
 				continue
 			}
 		}
+		source := l.config.Source.Given()
 		switch d.Verdict {
 		case decide.NeedReopen:
+			if source {
+				break
+			}
 			err := h.store.Reopen(l.listPath(), l.snap.List.List, d.Reopen)
 			h.store.Log(wordsLogReopen(h.begin, d.Reopen, err), nil)
 			more.Unwritten = err != nil
 			continue
-		case decide.NeedTree, decide.NeedChecks, decide.NeedAnswer:
+		case decide.NeedTree, decide.NeedChecks, decide.NeedAnswer, decide.NeedList:
 		default:
 			return l, d, nil
 		}
@@ -324,9 +333,20 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		ctx, stop := terminated()
 		r := runner{loaded: l, message: h.event.LastMessage, deadline: h.checksDeadline(l)}
 		switch d.Verdict {
+		case decide.NeedList:
+			now := r.askList(ctx)
+			listed = &now
+		case decide.NeedReopen:
+			err := r.reopenItems(ctx, d.Reopen)
+			listed = nil
+			h.store.Log(wordsLogReopen(h.begin, d.Reopen, err), nil)
+			more.Unwritten = true // once is enough: the list tells what came of it
 		case decide.NeedTree:
 			more.Tree = tree.Fingerprint(ctx, h.store.Project, loopdir.RepoRoot(h.store.Project), []string{treeExcept(h.store.Loop)})
 		case decide.NeedChecks:
+			if len(d.Runs) > 0 {
+				listed = nil // it may say something else by then
+			}
 			r.contents = contents(ctx, l)
 			more.Contents = cmp.Or(r.contents, "unknown")
 			more.Results = append(more.Results, r.run(ctx, d.Runs)...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ func listCommand() *cobra.Command {
 		Args:  maxArgs(1),
 		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
 			l, err := load(s, hookio.Event{}, time.Now())
+			l.freshen(context.Background())
 			if err = errors.Join(err, l.snap.List.Err); err != nil {
 				return err
 			}
@@ -155,4 +157,3 @@ func showList(w io.Writer, l features.List, asJSON bool) error {
 	}
 	return nil
 }
-

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -24,6 +25,7 @@ func nextCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			l.freshen(context.Background())
 			// Asked as its owner would, at a tree that is always another one.
 			if l.snap.State.Session != "" {
 				l.snap.Session = l.snap.State.Session

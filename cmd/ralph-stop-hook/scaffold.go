@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
@@ -60,7 +61,7 @@ For each feature:
 End your turn after each feature. A Stop hook then gives you the next one, until
 every feature passes.
 
-%s`, loop, list, wordsSteps(wordsClaim(i.found.List, next, list), loop+"/"+loopdir.ProgressFile), wordsGiveUp)
+%s`, loop, list, wordsSteps(wordsClaim(loaded{snap: decide.Snapshot{List: i.found}}, next, list), loop+"/"+loopdir.ProgressFile), wordsGiveUp)
 }
 
 func indentJSON(v any) (string, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -104,10 +105,12 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 		l.snap.Limits = l.snap.Limits.Under(ceilings)
 	}
 	l.snap.Running = wordsRunning(e, l.config.WaitShells)
-	l.snap.List = s.List(l.listPath())
-	if l.snap.List.Err == nil && len(l.config.Features) > 0 {
-		l.snap.Lost = l.snap.List.Lost(l.config.Features)
+	if l.snap.Unlisted = l.config.Source.Given(); l.snap.Unlisted {
+		l.snap.List = s.SourceList()
+	} else {
+		l.snap.List = s.List(l.listPath())
 	}
+	l.snap.Lost = l.lost()
 	if l.config.Own && l.snap.List.Err == nil {
 		l.points = l.config.AddOwn(l.snap.List.List, l.snap.Lost)
 		l.snap.Manual = map[string]bool{}
@@ -160,6 +163,14 @@ func blockCap() int {
 // listPath is where the list of a loaded loop is.
 func (l loaded) listPath() string {
 	return l.ListPath(l.config.List, l.snap.State.List)
+}
+
+// listName is what people and the agent know the list by.
+func (l loaded) listName() string {
+	if l.config.Source.Given() {
+		return "the list of " + strings.Join(l.config.Source.List.Argv, " ")
+	}
+	return l.listPath()
 }
 
 // tracked tells whether git tracks the file name in dir. A loop whose

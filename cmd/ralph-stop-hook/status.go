@@ -206,7 +206,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 		return statusView{}, err
 	}
 	state := got.snap.Record()
-	v := statusView{Notes: []string{}, Protected: s.Protected, Loop: plain.Line(s.Dir, 4096), Name: plain.Line(s.Name, 100), List: plain.Line(got.listPath(), 4096)}
+	v := statusView{Notes: []string{}, Protected: s.Protected, Loop: plain.Line(s.Dir, 4096), Name: plain.Line(s.Name, 100), List: plain.Line(got.listName(), 4096)}
 	if got.snap.State.Schema == 0 {
 		v.Protected = true
 		if got.snap.FreshClone {

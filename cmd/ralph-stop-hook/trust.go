@@ -47,10 +47,16 @@ func trustCommand() *cobra.Command {
 				return err
 			}
 			path := s.ListPath(c.List, state.List)
+			if restore && c.Source.Given() {
+				return errors.New("the list is a tracker's; put the features back there")
+			}
 			if restore {
 				return restoreList(w, s, path)
 			}
-			list := s.List(path)
+			list, ask := s.List(path), c.Source.Given()
+			if ask {
+				list, path = decide.List{}, ""
+			}
 			record, err := trusted(context.Background(), s, text, list, true)
 			if err != nil {
 				return err
@@ -65,6 +71,11 @@ func trustCommand() *cobra.Command {
 			}
 			if !yes {
 				if err := askTrust(w); err != nil {
+					return err
+				}
+			}
+			if ask { // now that it is trusted
+				if record, err = trustSource(w, s, c, record); err != nil {
 					return err
 				}
 			}
@@ -100,6 +111,9 @@ func showTrust(w io.Writer, l loaded, before *config.Trust, list decide.List) {
 	for _, command := range l.config.Notifiers {
 		show(strings.ReplaceAll(command.Event, "-", "_")+" runs: %s", command.String())
 	}
+	for _, command := range l.config.Source.Commands() {
+		show("source: %s", command.String())
+	}
 	var open []string // commands for which nothing is held
 	for _, check := range l.config.Checks {
 		show("check, when "+check.When+": %s", check.String())
@@ -113,7 +127,7 @@ func showTrust(w io.Writer, l loaded, before *config.Trust, list decide.List) {
 		}
 	}
 	showOwn(w, list)
-	if lost := list.Lost(before.Features); len(lost) > 0 {
+	if lost := list.Lost(before.Features); len(lost) > 0 && !l.config.Source.Given() {
 		show("gone or reworded since: %s", strings.Join(lost, ", "))
 	}
 	files := maps.Clone(l.config.Files)
@@ -173,6 +187,19 @@ func showOwn(w io.Writer, list decide.List) {
 		}
 		fmt.Fprintln(w, plain.Line(text, 1000)+of)
 	}
+}
+
+// trustSource adds to a record what the tracker lists.
+func trustSource(w io.Writer, s *loopdir.Store, c config.Config, record config.Trust) (config.Trust, error) {
+	s.ForgetSource()
+	l := loaded{Store: s, config: config.InForce{Config: c, Trust: record, Trusted: true}}
+	l.snap.Unlisted = true
+	l.freshen(context.Background())
+	if l.snap.List.Err != nil {
+		return record, l.snap.List.Err
+	}
+	fmt.Fprintf(w, "it lists %s, %d of them pass\n", plural(len(l.snap.List.Items), "feature"), l.snap.List.Passed())
+	return trusted(context.Background(), s, []byte(record.Text), l.snap.List, false)
 }
 
 // restoreList writes the trusted list back.

@@ -110,7 +110,7 @@ func wordsTake(l loaded, d decide.Decision) hookio.Answer {
 	}
 	if d.From.Status == decide.Interrupted {
 		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
-		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. Work on the next feature in %s that does not pass; end your turn when it does.", name, d.Next.Iteration, d.Limit, relative(l.Project, l.listPath()))
+		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. Work on the next feature in %s that does not pass; end your turn when it does.", name, d.Next.Iteration, d.Limit, relative(l.Project, l.listName()))
 	}
 	return a
 }
@@ -301,13 +301,13 @@ func plural(n int, thing string) string {
 func wordsPrompt(l loaded, d decide.Decision) string {
 	var b strings.Builder
 	todo, room := "\n"+wordsGiveUp, maxPrompt
-	list := relative(l.Project, d.Next.List)
+	list := relative(l.Project, l.listName())
 	fmt.Fprintf(&b, "Ralph loop %q, iteration %d of %d.\n", d.Next.Name, d.Next.Iteration, d.Limit)
 	if d.Problem != nil {
 		fmt.Fprintf(&b, "\nThe feature list cannot be read: %s\nRepair %s so that it is valid again, keep every feature in it, then go on with the next one that does not pass.\n", plain.Line(d.Problem.Error(), 500), list)
 	} else {
 		fmt.Fprintf(&b, "%d of %d features pass.\n", l.snap.List.Passed(), len(l.snap.List.Items))
-		todo = "\n" + wordsSteps(wordsClaim(l.snap.List.List, d.Feature, list), relative(l.Project, filepath.Join(d.Next.Loop, loopdir.ProgressFile))) + todo
+		todo = "\n" + wordsSteps(wordsClaim(l, d.Feature, list), relative(l.Project, filepath.Join(d.Next.Loop, loopdir.ProgressFile))) + todo
 	}
 	if open := l.snap.List.Open(); d.Promised && len(open) > 0 {
 		fmt.Fprintf(&b, "\nYou said that all is complete. It is not: still open are %s.\n", plain.Line(strings.Join(open, ", "), 300))
@@ -377,8 +377,11 @@ func wordsItem(item features.Item) string {
 const maxAcceptance = 8
 
 // wordsClaim says how the agent claims a feature.
-func wordsClaim(l features.List, item features.Item, list string) string {
-	key, value := l.Claim(item)
+func wordsClaim(l loaded, item features.Item, list string) string {
+	if l.config.Source.Given() {
+		return "close it in the tracker, so that " + list + " shows it as done"
+	}
+	key, value := l.snap.List.Claim(item)
 	if key == "" {
 		return fmt.Sprintf("tick its checkbox, %s, in %s", value, list)
 	}

@@ -26,6 +26,7 @@ const DefaultTimeout = 30 * time.Second
 type Config struct {
 	Task       string // what the loop is for, in a few words
 	List       string // slash-separated path below the project's root; empty: feature_list.json in the loop folder
+	Source     Source // instead of List
 	Bind       string // decide.BindPrompt or decide.BindFirst, the default
 	Continue   string // ContinueBlock, the default, ContinueContext or ContinueAuto
 	Limits     decide.Limits
@@ -92,6 +93,7 @@ func Parse(data []byte) (Config, error) {
 		"$schema": func(gjson.Result) {},
 		"task":    func(v gjson.Result) { c.Task = p.str(v, "task") },
 		"list":    func(v gjson.Result) { c.List = p.local(v, "list") },
+		"source":  func(v gjson.Result) { c.Source = p.source(v) },
 		"bind":    func(v gjson.Result) { c.Bind = p.oneOf(v, "bind", decide.BindPrompt, decide.BindFirst) },
 		"continue_with": func(v gjson.Result) {
 			c.Continue = p.oneOf(v, "continue_with", ContinueBlock, ContinueContext, ContinueAuto)
@@ -125,6 +127,9 @@ func Parse(data []byte) (Config, error) {
 		"on_failure":    func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnFailure)...) },
 		"on_iteration":  func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnIteration)...) },
 	})
+	if c.Source.Given() && c.List != "" {
+		p.fail(root.Get("source"), `"source" and "list" do not go together`)
+	}
 	p.agree(root, c)
 	return c, p.err
 }
@@ -167,7 +172,7 @@ func (p *parser) limits(v gjson.Result, l *decide.Limits) {
 
 // Commands returns all that may be run.
 func (c Config) Commands() []Command {
-	all := slices.Clone(c.Notifiers)
+	all := append(slices.Clone(c.Notifiers), c.Source.Commands()...)
 	for _, check := range c.Checks {
 		if check.Runs() {
 			all = append(all, check.Command)

@@ -51,7 +51,7 @@ func TestParseRefuses(t *testing.T) {
 		``:   "nothing here",
 		`[]`: "ralph.json must be an object",
 		"{\n \"limits\": {\"max_iteration\": 3}}": `line 2, column 13: unknown key "max_iteration"; did you mean "max_iterations"?`,
-		`{"colour": 1}`:                                           `unknown key "colour"; known: $schema, bind, checks, continue_with, evaluate, limits, list, on_complete, on_failure, on_iteration, on_stagnation, parallel, promises, protect, recheck, task, wait_for`,
+		`{"colour": 1}`:                                           `unknown key "colour"; known: $schema, bind, checks, continue_with, evaluate, limits, list, on_complete, on_failure, on_iteration, on_stagnation, parallel, promises, protect, recheck, source, task, wait_for`,
 		`{"limits": {"max_iterations": 0}}`:                       `"max_iterations" must be a whole number from 1 to 1000000`,
 		`{"limits": {"max_iterations": 1.5}}`:                     "must be a whole number",
 		`{"limits": {"max_iterations": "9"}}`:                     "must be a whole number",
@@ -194,6 +194,7 @@ func TestSchema(t *testing.T) {
 	for path, in := range map[string]string{
 		"properties":                                      `{"zzzzzzzz": 1}`,
 		"properties.limits.properties":                    `{"limits": {"zzzzzzzz": 1}}`,
+		"properties.source.properties":                    `{"source": {"zzzzzzzz": 1}}`,
 		"$defs.check.properties":                          `{"checks": [{"zzzzzzzz": 1}]}`,
 		"$defs.check.properties.file_contains.properties": `{"checks": [{"file_contains": {"zzzzzzzz": 1}}]}`,
 		"properties.promises.properties":                  `{"promises": {"zzzzzzzz": 1}}`,

@@ -75,6 +75,10 @@ func Choose(trust *Trust, text []byte) (in InForce, err error) {
 	}
 	in.Untrusted = len(in.Notifiers)
 	in.Notifiers = nil
+	if in.Source.Given() {
+		in.Source.Untrusted = true
+		in.Untrusted += len(in.Source.Commands())
+	}
 	for i := range in.Checks {
 		in.withhold(&in.Checks[i])
 	}

@@ -33,6 +33,7 @@ const (
 
 	NeedChecks Verdict = "checks" // ask again with the Results of Decision.Runs, and Contents
 	NeedAnswer Verdict = "answer" // ask again with the answer of Decision.Evaluator in Answers
+	NeedList   Verdict = "list"   // ask again with what the tracker lists now
 	NeedReopen Verdict = "reopen" // ask again when Decision.Reopen do not pass in the list any more
 )
 
@@ -97,6 +98,7 @@ type Snapshot struct {
 	FreshClone   bool            // no record, and progress.txt came with the repository
 	CancelFile   bool            // a person's `cancel` lies in the state folder
 	List         List
+	Unlisted     bool     // List is what a tracker has said at another time
 	ConfigErr    error    // ralph.json cannot be used
 	Tampered     string   // a file that is not what a person trusted any more
 	Lost         []string // features that are gone, or ask for something else than a person trusted
@@ -233,6 +235,8 @@ func decide(s Snapshot) Decision {
 	case s.Tampered != "":
 		d.Next.Needs = plain.Line(s.Tampered, 300) + " is not what it was when it was trusted"
 		return d.end(s, Blocked, ConfigChanged)
+	case s.Unlisted:
+		return Decision{Verdict: NeedList}
 	case s.List.Missing:
 		d.Problem = s.List.Err
 		return d.end(s, Failed, ListMissing)

@@ -162,11 +162,11 @@ func (l List) Why(item Item) string {
 	name := func(id string) string { return plain.Line(id, 80) }
 	if item.Blocked {
 		if word := item.first("status").String(); word == gone {
-			return "it is gone from what the tracker lists"
+			return "is gone from what the tracker lists"
 		} else if _, known := stateOf(word); known && word != "" {
-			return "the list says " + plain.Line(word, 40)
+			return "is " + plain.Line(word, 40) + ", as the list says"
 		}
-		return "its task is blocked"
+		return "is part of a task that is blocked"
 	}
 	if !item.waits {
 		return ""

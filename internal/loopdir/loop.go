@@ -17,6 +17,7 @@ const (
 	cancelFile = "cancelled"
 	lockFile   = "lock"
 
+	sourceFile   = "source.json" // a tracker's list, as it was last asked for
 	receiptsFile = "receipts.json"
 	baselineFile = "baseline.json" // the list as it was trusted
 	backupFile   = "list.bak"      // in the loop folder: the list before our first edit

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// A list may be what a tracker's commands print. They run without the lock; what
+// they have said is kept beside the record, so that an item that is not printed any
+// more is missed.
+
+// askList has the tracker print its items. An error is for a person to mend: no
+// agent repairs a command.
+func (r *runner) askList(ctx context.Context) decide.List {
+	src := r.config.Source
+	known, err := r.Source()
+	var text []byte
+	if err == nil {
+		text, err = r.track(ctx, src.List)
+	}
+	if err == nil {
+		text, err = features.Track(known, text, func(id string) []byte {
+			if len(src.Show.Argv) == 0 {
+				return nil
+			}
+			one, err := src.Show.For(id)
+			if err != nil {
+				return nil
+			}
+			shown, _ := r.track(ctx, one) // one that fails leaves it unknown
+			return shown
+		})
+	}
+	if err == nil {
+		err = r.SetSource(text)
+	}
+	if err != nil {
+		return decide.List{Err: fmt.Errorf("%s: %w", plain.Line(r.listName(), 200), err)}
+	}
+	list, err := features.Parse(text)
+	if err != nil && !errors.Is(err, features.ErrEmpty) {
+		err = fmt.Errorf("%s: %v", plain.Line(r.listName(), 200), err) // of a text that nobody sees
+	}
+	return decide.List{List: list, Err: err}
+}
+
+// reopenItems has the tracker open items again.
+func (r *runner) reopenItems(ctx context.Context, ids []string) (all error) {
+	command := r.config.Source.Reopen
+	if len(command.Argv) == 0 {
+		return errors.New(`"source" has no "reopen"`)
+	}
+	for _, id := range ids {
+		one, err := command.For(id)
+		if err == nil {
+			_, err = r.track(ctx, one)
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// track runs one of the tracker's commands and returns what it prints.
+func (r *runner) track(ctx context.Context, c config.Command) ([]byte, error) {
+	if r.config.Source.Untrusted {
+		return nil, errNotRun("nobody has trusted this command; a person has to run: ralph-stop-hook trust")
+	}
+	if path := r.changedOf(c); path != "" {
+		return nil, errNotRun(path + " is not what it was when it was trusted")
+	}
+	passOnPipe()
+	out := &proc.Head{Limit: features.MaxBytes}
+	got := r.command(ctx, c, proc.Cmd{Env: r.env(), Stdout: out, Output: maxReason})
+	if got.Err != nil {
+		return nil, fmt.Errorf("%w: %s", got.Err, plain.Line(string(got.Output), maxReason))
+	}
+	if len(out.Bytes()) >= features.MaxBytes {
+		return nil, fmt.Errorf("it printed more than %d MB", features.MaxBytes>>20)
+	}
+	return out.Bytes(), nil
+}
+
+// freshen asks the tracker anew for a verb, where there is one.
+func (l *loaded) freshen(ctx context.Context) {
+	if l.snap.Unlisted {
+		r := runner{loaded: *l, deadline: time.Now().Add(maxSend)}
+		l.snap.List, l.snap.Unlisted = r.askList(ctx), false
+		l.snap.Lost = l.lost()
+	}
+}
+
+// lost returns the features that are not as a person trusted them.
+func (l loaded) lost() []string {
+	if l.snap.List.Err != nil || len(l.config.Features) == 0 {
+		return nil
+	}
+	return l.snap.List.Lost(l.config.Features)
+}

@@ -1,0 +1,42 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSource(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"source": {"list": ["bd", "list"], "reopen": ["bd", "reopen", "${id}"], "show": {"command": ["bd", "show", "${id}"], "timeout": "3s"}}}`: "",
+		`{"source": {}}`:                                                         `"source" must have "list"`,
+		`{"source": {"list": "bd list"}}`:                                        `"list" must be an array of words`,
+		`{"source": {"list": ["bd", "${id}"]}}`:                                  `"list" must not have ${id}`,
+		`{"source": {"list": ["bd"], "reopen": ["bd", "reopen"]}}`:               `"reopen" must have ${id} as a word of its own`,
+		`{"source": {"list": ["bd"], "reopen": ["bd", "reopen", "--id=${id}"]}}`: `"reopen" must have ${id} as a word of its own`,
+		`{"source": {"list": ["bd"], "show": ["sh", "-c", "x ${id}", "${id}"]}}`: `"show" must have ${id} as a word of its own`,
+		`{"list": "a.json", "source": {"list": ["bd"]}}`:                         `"source" and "list" do not go together`,
+		`{"source": {"list": ["bd"], "close": ["bd"]}}`:                          `unknown key "close"`,
+	} {
+		c, err := Choose(nil, []byte(in))
+		if want == "" && (err != nil || !c.Source.Untrusted || c.Untrusted != 3 || len(c.Commands()) != 3) {
+			t.Errorf("%s: %v, %+v", in, err, c.Source)
+		}
+		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", in, err, want)
+		}
+	}
+}
+
+func TestFor(t *testing.T) {
+	c := Command{Argv: []string{"bd", "${id}", "${id} "}}
+	for _, id := range []string{"a", "bd-a1.2", "US_001", "7", "x:y", strings.Repeat("a", 64)} {
+		if got, err := c.For(id); err != nil || got.Argv[1] != id || got.Argv[2] != "${id} " || c.Argv[1] != "${id}" {
+			t.Errorf("%q: %q, %v", id, got.Argv, err)
+		}
+	}
+	for _, id := range []string{"", "-rf", ".", "a b", "a;b", "a\nb", "../x", "a/b", "${id}", "é", strings.Repeat("a", 65)} {
+		if got, err := c.For(id); err == nil {
+			t.Errorf("%q was handed over: %q", id, got.Argv)
+		}
+	}
+}
