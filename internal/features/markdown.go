@@ -71,7 +71,7 @@ func (p *parser) checkboxes() bool {
 			p.all = append(p.all, Item{
 				ID: slug(title), derived: true, Priority: noPriority, number: int32(len(p.all) + 1), at: int32(begin),
 				mark: checkbox, markAt: int32(begin + b[4]), markLen: 1, Passes: mark == "x" || mark == "X",
-				dropped: mark == "-" || aside > 0 && mark != "x" && mark != "X",
+				dropped: mark == "-" || aside > 0,
 			})
 			if item = &p.all[len(p.all)-1]; item.ID == "" {
 				item.ID = "#" + strconv.Itoa(int(item.number))

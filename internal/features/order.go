@@ -163,7 +163,7 @@ func (l List) Why(item Item) string {
 	if item.Blocked {
 		if word := item.first("status").String(); word == gone {
 			return "is gone from what the tracker lists"
-		} else if _, known := stateOf(word); known && word != "" {
+		} else if s, _ := stateOf(word); s == blocked {
 			return "is " + plain.Line(word, 40) + ", as the list says"
 		}
 		return "is part of a task that is blocked"

@@ -273,13 +273,13 @@ func (i *Item) stand(word, priority string, task *Item) {
 	if n, _ := stateOf(priority); n == dropped {
 		s = dropped
 	}
-	if task != nil && !i.Passes && (task.dropped || task.Blocked) {
+	switch {
+	case task != nil && task.dropped:
+		s = dropped
+	case task != nil && task.Blocked && s != dropped:
 		s = blocked
-		if task.dropped {
-			s = dropped
-		}
 	}
-	i.dropped, i.Blocked = s == dropped && !i.Passes, s == blocked && !i.Passes
+	i.dropped, i.Blocked = s == dropped, s == blocked && !i.Passes
 }
 
 // rank reads a number, "P0" to "P9", or a word; lower is first.

@@ -38,7 +38,7 @@ func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 		}
 		claims[at] = true
 	}
-	return l.set(data, func(at int) bool { return l.all[at].Passes && !claims[at] }), nil
+	return l.set(data, l, func(at int) bool { return l.all[at].Passes && !claims[at] }), nil
 }
 
 // Restore returns baseline, an earlier text of the list that Parse reads, with
@@ -48,15 +48,15 @@ func (l List) Restore(baseline []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return was.set(baseline, func(at int) bool {
+	return was.set(baseline, l, func(at int) bool {
 		now, has := l.Find(was.all[at].ID)
 		return has && now.Passes
 	}), nil
 }
 
-// set returns data with the items passing that passes names, by place. One that
-// says nothing of it does not pass, and stays as it is.
-func (l List) set(data []byte, passes func(at int) bool) []byte {
+// set returns data with the items passing that passes names, by place, in words as
+// like has them. One that says nothing of it does not pass, and stays as it is.
+func (l List) set(data []byte, like List, passes func(at int) bool) []byte {
 	var edits []int
 	for n := range l.all {
 		if item := &l.all[n]; item.markLen > 0 && !item.dropped && passes(n) != item.Passes {
@@ -70,7 +70,7 @@ func (l List) set(data []byte, passes func(at int) bool) []byte {
 		item := &l.all[n]
 		at := l.bom + int(item.markAt)
 		edited.Write(data[from:at])
-		edited.WriteString(l.spell(item.mark, !item.Passes, string(data[at:at+int(item.markLen)])))
+		edited.WriteString(like.spell(item.mark, !item.Passes, string(data[at:at+int(item.markLen)])))
 		from = at + int(item.markLen)
 	}
 	edited.Write(data[from:])
