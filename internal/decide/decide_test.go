@@ -15,11 +15,11 @@ import (
 
 var now = time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 
-// list makes a list from a word of x (passes) and . (open).
+// list makes a list from a word of x (passes), . (open) and ! (blocked).
 func list(word string) List {
 	l := List{}
 	for i, c := range word {
-		l.Items = append(l.Items, features.Item{ID: string(rune('a' + i)), Passes: c == 'x'})
+		l.Items = append(l.Items, features.Item{ID: string(rune('a' + i)), Passes: c == 'x', Blocked: c == '!'})
 	}
 	return l
 }
@@ -251,6 +251,22 @@ func TestDecide(t *testing.T) {
 		// 7. All claimed.
 		{"all claimed", func(s *Snapshot) { s.List = list("xxx") }, "end COMPLETE all_features_pass"},
 		{"all claimed at the limit", func(s *Snapshot) { s.List = list("xxx"); s.State.Iteration = 15 }, "end COMPLETE all_features_pass"},
+
+		// What is left cannot be worked on.
+		{"all that is left is blocked", func(s *Snapshot) { s.List = list("xx!") }, "end BLOCKED all_blocked"},
+		{"all of it, from the first on", func(s *Snapshot) { s.List = list("!!!") }, "end BLOCKED all_blocked"},
+		{"all that is left is blocked, at the limit", func(s *Snapshot) { s.List = list("xx!"); s.State.Iteration = 15 }, "end BLOCKED all_blocked"},
+		{"all that is left is blocked, while a subagent runs", func(s *Snapshot) { s.List, s.Running = list("xx!"), []string{"1 subagent"} }, "wait 4"},
+		{"one is blocked", func(s *Snapshot) { s.List = list("x!.") }, "continue 5 c"},
+		{"all that is left is blocked, and a check fails", func(s *Snapshot) {
+			s.List, s.Checks, s.Results = list("xx!"), []Check{ofEach}, []Receipt{failure("i", "")}
+		}, "continue 5  failed i"},
+		{"what is blocked is not complete", func(s *Snapshot) { s.List, s.Message = list("xx!"), "<promise>COMPLETE</promise>" }, "end BLOCKED all_blocked"},
+
+		// A tracker's list.
+		{"a tracker is asked", func(s *Snapshot) { s.List, s.Unlisted = list("xxx"), true }, "list"},
+		{"cancelled before a tracker is asked", func(s *Snapshot) { s.Unlisted, s.CancelFile = true, true }, "end CANCELLED by_person"},
+		{"its session ends, without asking", func(s *Snapshot) { s.Event, s.Tail, s.Unlisted = SessionEnd, &Tail{}, true }, "end INTERRUPTED session_ended"},
 
 		// Checks.
 		{"a newly claimed feature is checked", func(s *Snapshot) { s.Checks = []Check{ofFeature} }, "checks f:a f:b"},
