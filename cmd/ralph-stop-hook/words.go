@@ -484,4 +484,4 @@ func wordsLogNotifier(c config.Command, outcome string, output []byte) string {
 }
 
 // errNothingOpen is resume's answer to a loop that is done.
-var errNothingOpen = errors.New("nothing to resume: no feature is open; set \"passes\" to false where there is more to do")
+var errNothingOpen = errors.New("nothing to resume: no feature is open; open one in the list where there is more to do")

@@ -92,7 +92,9 @@ func (l *List) own(at int, prd bool) own {
 		}
 	}
 	for _, sub := range l.all[at-int(item.kids) : at] {
-		*needs = append(*needs, sub.ID)
+		if !sub.dropped {
+			*needs = append(*needs, sub.ID)
+		}
 	}
 	if item.Priority != noPriority {
 		o.Priority = &item.Priority

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // samples are lists of every shape, as found in public repositories. What stands
@@ -424,4 +425,51 @@ func TestOrder(t *testing.T) {
 			t.Fatalf("said %v, was %v", said, got)
 		}
 	}
+}
+
+// FuzzConvert writes what was read in our own shapes: what the items are called,
+// whether they pass and in which order they come survives. Check holds for whatever
+// Parse takes, and finds something wrong with what it does not.
+func FuzzConvert(f *testing.F) {
+	for _, tc := range samples {
+		f.Add([]byte(strings.NewReplacer("«", "", "|", "", "»", "").Replace(tc.text)))
+		f.Add([]byte(strings.NewReplacer("«", "", `|false»`, "", `|"pending"»`, "", `|"todo"»`, "", `|"open"»`, "", "|  »", "").Replace(tc.text)))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, problems := Check(data)
+		l, err := Parse(data)
+		if err != nil {
+			if len(problems) == 0 {
+				t.Fatalf("%v, and nothing is wrong", err)
+			}
+			return
+		}
+		if !utf8.Valid(data) {
+			return // JSON is written in UTF-8
+		}
+		l.Stuck()
+		for _, to := range []string{ToFeatures, ToPRD} {
+			text, err := l.Convert(to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := Parse(text)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			show := func(l List) (s string) {
+				for _, items := range [][]Item{l.Items, l.Dropped, l.Order()} {
+					for _, item := range items {
+						s += fmt.Sprintf("%q %v %v %d,", item.ID, item.Passes, item.Blocked, item.Priority)
+					}
+					s += "\n"
+				}
+				return s
+			}
+			if show(again) != show(l) {
+				t.Fatalf("%s\nas %s is\n%s\nwas\n%s", data, text, show(again), show(l))
+			}
+		}
+		l.Convert(ToMarkdown)
+	})
 }
