@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -357,12 +355,4 @@ func (p *parser) choose(tags []tag, at int) {
 		p.fail(at, `several tags, and none of them is "master"; keep the one to work in a file of its own`)
 	}
 	p.shape, p.all = shapes[slices.IndexFunc(shapes, func(s shape) bool { return s.key == "tasks" })], p.all[t.from:t.to]
-}
-
-// wordsOf returns the words of an array of texts.
-func wordsOf(raw string) (words []string) {
-	for _, v := range gjson.Parse(raw).Array() {
-		words = append(words, v.String())
-	}
-	return words
 }

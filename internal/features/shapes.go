@@ -5,8 +5,7 @@ import "strings"
 // shape is a kind of list, as found in public repositories. One is known by what
 // it holds, never by its name.
 type shape struct {
-	key  string // of the array that holds the items
-	what string // as people call it
+	key string // of the array that holds the items
 
 	// Status words where the list itself shows none.
 	open, done string
@@ -14,17 +13,17 @@ type shape struct {
 
 // shapes are the kinds of JSON lists: a new one is a row here.
 var shapes = []shape{
-	{"features", "an object with features", "pending", "done"},
-	{"userStories", "prd.json", "pending", "done"},
-	{"stories", "an object with stories", "open", "done"},
-	{"tasks", "an object with tasks", "pending", "done"}, // ralphy, Task Master
+	{"features", "pending", "done"},
+	{"userStories", "pending", "done"}, // prd.json
+	{"stories", "open", "done"},
+	{"tasks", "pending", "done"}, // ralphy, Task Master
 }
 
 // Kinds that are not told by a key of theirs.
 var (
-	array    = shape{"", "an array of features", "pending", "done"}
-	lines    = shape{"", "one JSON object a line", "open", "closed"} // beads
-	markdown = shape{"", "Markdown with checkboxes", " ", "x"}
+	array    = shape{"[]", "pending", "done"}
+	lines    = shape{"{}", "open", "closed"} // one JSON object a line: beads
+	markdown = shape{"- [ ]", " ", "x"}
 )
 
 // The keys of an item's parts; the first that is there counts.

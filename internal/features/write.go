@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -100,9 +102,9 @@ func (l List) word(passes bool, old string) string {
 	if passes {
 		want = done
 	}
-	for _, word := range wordsOf(l.valid) {
-		if s, known := stateOf(word); known && s == want {
-			return word
+	for _, word := range gjson.Parse(l.valid).Array() {
+		if s, known := stateOf(word.Str); known && s == want {
+			return word.Str
 		}
 	}
 	for n := range l.all {

@@ -17,6 +17,7 @@ type Scanner struct {
 	depth int
 	first bool // just inside an object or array
 	bad   bool
+	plain bool // the last string has no escapes
 }
 
 // Peek returns the first byte of what comes next, 0 at the end and after a fault.
@@ -59,7 +60,7 @@ func (s *Scanner) Key() (key string, at int, ok bool) {
 		return "", 0, false
 	}
 	s.Pos++
-	if strings.IndexByte(key, '\\') >= 0 {
+	if !s.plain {
 		key = Unquote(s.Text[at : at+len(key)+2])
 	}
 	return key, at, true
@@ -133,6 +134,7 @@ const (
 // special.
 func (s *Scanner) str() bool {
 	t, i := s.Text, s.Pos+1
+	s.plain = true
 	for i < len(t) {
 		if i+8 <= len(t) {
 			w := uint64(t[i]) | uint64(t[i+1])<<8 | uint64(t[i+2])<<16 | uint64(t[i+3])<<24 |
@@ -153,6 +155,7 @@ func (s *Scanner) str() bool {
 		case c < ' ':
 			return false
 		case c == '\\':
+			s.plain = false
 			if i++; i == len(t) {
 				return false
 			}
