@@ -34,8 +34,12 @@ type parser struct {
 	shape    shape
 	valid    string // rules.valid_status
 	all      []Item // in list order, subtasks before their task
+	level    int    // of subtasks
 	problems []error
 }
+
+// maxLevel bounds how deep subtasks are nested: what is below each is read again.
+const maxLevel = 4
 
 func (p *parser) fail(at int, format string, args ...any) {
 	if len(p.problems) < maxProblems {
@@ -112,12 +116,12 @@ func (p *parser) json() {
 	case found >= 0:
 	case len(tags) > 0:
 		p.choose(tags, begin)
-	case p.Peek() == '{' || like >= 2 && p.Err() == nil:
+	case p.Peek() == '{' || like >= 3 && p.Err() == nil && !strings.Contains(p.Text[begin:p.Pos], "\n"):
 		p.shape, p.all = lines, nil
 		p.Scanner = jsontext.Scanner{Text: p.Text}
 		for n := 1; p.Peek() == '{'; n++ {
 			p.From = p.Pos
-			p.item(nil, n)
+			p.next(nil, n)
 		}
 	default:
 		p.fail(begin, wanted)
@@ -130,21 +134,25 @@ const wanted = `want an array of features, or an object with "features", "userSt
 func (p *parser) items(task *Item) {
 	p.Enter()
 	for n := 1; p.Elem(); n++ {
-		switch {
-		case p.Peek() != '{':
-			at := p.Pos
-			p.Skip()
-			p.fail(at, `item %d is not an object, such as {"title": "Log in", "passes": false}`, n)
-		case len(p.all) == maxItems:
-			p.fail(p.Pos, "more than %d items", maxItems)
-			p.Skip()
-		default:
-			p.item(task, n)
-		}
+		p.next(task, n)
 	}
 }
 
-// item reads the item that comes next; n counts from 1 within its array.
+// next reads what comes next, which should be an item; n counts from 1 within its
+// array.
+func (p *parser) next(task *Item, n int) {
+	switch at := p.Pos; {
+	case p.Peek() != '{':
+		p.Skip()
+		p.fail(at, `item %d is not an object, such as {"title": "Log in", "passes": false}`, n)
+	case len(p.all) == maxItems:
+		p.fail(at, "more than %d items", maxItems)
+		p.Skip()
+	default:
+		p.item(task, n)
+	}
+}
+
 func (p *parser) item(task *Item, n int) {
 	if len(p.all) == 64 { // as many more as there is room for, if they are like these
 		p.all = slices.Grow(p.all, min(maxItems, len(p.Text)/(p.Pos/64+1)))
@@ -183,13 +191,15 @@ func (p *parser) item(task *Item, n int) {
 			if key == "status" {
 				word = value
 			}
-			if m > item.mark && (isFlag || key != "completed") {
+			if m > item.mark && (key != "completed" || isFlag && value != "null") {
 				item.mark, item.markAt, item.markLen, item.Passes = m, int32(begin), int32(len(value)), value == "true"
 			}
 		case "priority":
 			priority = value
 		case "subtasks":
-			if value[:min(1, len(value))] == "[" {
+			if p.level == maxLevel {
+				p.fail(at, "subtasks nested deeper than %d levels", maxLevel)
+			} else if strings.HasPrefix(value, "[") {
 				subtasks = p.Text[:begin+len(value)]
 				item.subsAt = int32(begin)
 			}
@@ -218,7 +228,9 @@ func (p *parser) item(task *Item, n int) {
 	if subtasks != "" {
 		from, main := len(p.all), p.Scanner
 		p.Scanner = jsontext.Scanner{Text: subtasks, Pos: int(item.subsAt)}
+		p.level++
 		p.items(&item)
+		p.level--
 		p.Scanner = main
 		item.kids = int32(len(p.all) - from)
 	}

@@ -107,7 +107,7 @@ var samples = []struct {
 		name: "stories",
 		text: `{"version": 1, "project": "p", "qualityGates": ["make test"], "stories": [
   {"id": "S1", "title": "a", "status": «"done"|"open"», "startedAt": "", "completedAt": "2026"},
-  {"id": "S2", "title": "b", "status": "in_progress", "dependsOn": ["S1"]},
+  {"id": "S2", "title": "b", "status": "in_progress", "completed": null, "dependsOn": ["S1"]},
   {"id": "S3", "title": "c", "status": "open", "dependsOn": ["S2"]}
 ]}
 `,
