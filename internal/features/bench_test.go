@@ -35,3 +35,21 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLost holds a long list to what was trusted.
+func BenchmarkLost(b *testing.B) {
+	data := long(6000)
+	l, err := Parse(data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	was := map[string]string{}
+	for _, item := range l.Items {
+		was[item.ID] = item.Identity()
+	}
+	for b.Loop() {
+		if lost := l.Lost(was); lost != nil {
+			b.Fatal(lost)
+		}
+	}
+}

@@ -8,10 +8,9 @@ package features
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/maphash"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -157,7 +156,7 @@ func (l List) Passed() int {
 
 // identityKeys are the keys by which a feature is what it is. The rest an agent
 // may write: passes, notes, times.
-var identityKeys = []string{
+var identityKeys = [...]string{
 	"id", "title", "name", "description", "details", "category", "steps", "acceptance", "acceptance_criteria", "acceptanceCriteria",
 	"verify", "verification", "completionCriteria", "test_file", "testStrategy",
 }
@@ -165,16 +164,49 @@ var identityKeys = []string{
 // Identity names what a feature asks for: another one asks for something else.
 // How it is spelt (the order of keys, escapes, spaces) does not matter.
 func (i Item) Identity() string {
-	sum := sha256.New()
-	values := map[string]any{}
-	_ = json.Unmarshal([]byte(i.raw), &values) // Parse has checked it
-	for _, key := range identityKeys {
-		if value, has := values[key]; has && key != "id" {
-			text, _ := json.Marshal(value) // what came from JSON goes there
-			fmt.Fprintf(sum, "%q:%s\n", key, strings.ReplaceAll(string(text), `\r\n`, `\n`))
+	var values [len(identityKeys)]gjson.Result
+	gjson.Parse(i.raw).ForEach(func(key, value gjson.Result) bool {
+		if n := slices.Index(identityKeys[:], key.Str); n > 0 { // not the id
+			values[n] = value
+		}
+		return true
+	})
+	var text []byte
+	for n, value := range values {
+		if value.Exists() {
+			text = meaning(append(text, identityKeys[n]...), value)
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:12])
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
+// meaning adds to text what a value means, however it is spelt.
+func meaning(text []byte, v gjson.Result) []byte {
+	switch {
+	case v.Type == gjson.String:
+		return named(text, '"', strings.ReplaceAll(v.Str, "\r\n", "\n"))
+	case v.Type == gjson.Number:
+		return strconv.AppendFloat(append(text, ' '), v.Num, 'g', -1, 64)
+	case v.IsArray():
+		text = append(text, '[')
+		for _, value := range v.Array() {
+			text = meaning(text, value)
+		}
+		return append(text, ']')
+	case v.IsObject():
+		values := v.Map()
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			text = meaning(named(text, '{', key), values[key])
+		}
+		return append(text, '}')
+	}
+	return append(append(text, ' '), v.Raw...)
+}
+
+// named adds a text to another so that it is clear where it ends.
+func named(text []byte, kind byte, s string) []byte {
+	return append(append(strconv.AppendInt(append(text, kind), int64(len(s)), 10), ':'), s...)
 }
 
 // Lost returns the ids of the items in was, identities by id, that are gone from
@@ -218,8 +250,7 @@ func (l List) Digest() string {
 	buf := make([]byte, 0, 8<<10)
 	for i := range l.Items {
 		item := &l.Items[i]
-		buf = strconv.AppendInt(buf, int64(len(item.ID)), 10)
-		buf = append(append(buf, ':'), item.ID...)
+		buf = named(buf, ' ', item.ID)
 		buf = strconv.AppendBool(buf, item.Passes)
 		if item.Blocked {
 			buf = append(buf, " blocked"...)
