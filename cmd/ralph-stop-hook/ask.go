@@ -87,7 +87,7 @@ func (r *runner) ask(ctx context.Context, e config.Evaluator, q question) decide
 		outcome = "the evaluator " + e.Name + ": " + err.Error()
 		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(outcome, maxReason)}
 	}
-	r.LogChecks(wordsLogAnswer(begin, e.Name, outcome))
+	r.LogChecks(wordsLogAnswer(begin, "evaluator "+e.Name, outcome))
 	return got
 }
 

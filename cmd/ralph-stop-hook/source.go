@@ -31,11 +31,15 @@ func (r *runner) askList(ctx context.Context) decide.List {
 			if len(src.Show.Argv) == 0 {
 				return nil
 			}
+			begin := time.Now()
+			var shown []byte
 			one, err := src.Show.For(id)
-			if err != nil {
-				return nil
+			if err == nil {
+				shown, err = r.track(ctx, one)
 			}
-			shown, _ := r.track(ctx, one) // one that fails leaves it unknown
+			if err != nil { // which leaves it unknown
+				r.LogChecks(wordsLogAnswer(begin, one.String(), err.Error()))
+			}
 			return shown
 		})
 	}

@@ -453,9 +453,9 @@ func wordsLogCheck(r decide.Receipt, run decide.Run, outcome string, output []by
 	return fmt.Sprintf("== %s %s: %s, %d ms\n%s\n", r.At.Format(logTime), plain.Line(run.Check.Name+" "+run.Feature, 280), plain.Line(outcome, 300), r.DurationMS, plain.Text(string(output), len(output)))
 }
 
-// wordsLogAnswer is what checks.log has of an evaluator.
+// wordsLogAnswer is what checks.log has of an evaluator, or of a tracker that failed.
 func wordsLogAnswer(at time.Time, name, outcome string) string {
-	return fmt.Sprintf("== %s evaluator %s: %s, %d ms\n", at.UTC().Format(logTime), plain.Line(name, 80), plain.Line(outcome, 1000), time.Since(at).Milliseconds())
+	return fmt.Sprintf("== %s %s: %s, %d ms\n", at.UTC().Format(logTime), plain.Line(name, 80), plain.Line(outcome, 1000), time.Since(at).Milliseconds())
 }
 
 // wordsLogReopen says which claims were taken back.

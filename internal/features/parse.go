@@ -112,11 +112,11 @@ func (p *parser) json() {
 			p.Skip()
 		}
 	}
-	switch {
+	switch end := p.Pos; {
 	case found >= 0:
 	case len(tags) > 0:
 		p.choose(tags, begin)
-	case p.Peek() == '{' || like >= 3 && p.Err() == nil && !strings.Contains(p.Text[begin:p.Pos], "\n"):
+	case p.Peek() == '{' || like >= 3 && p.Err() == nil && !strings.Contains(p.Text[begin:end], "\n"):
 		p.shape, p.all = lines, nil
 		p.Scanner = jsontext.Scanner{Text: p.Text}
 		for n := 1; p.Peek() == '{'; n++ {

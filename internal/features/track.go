@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tidwall/sjson"
 
@@ -46,7 +47,11 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 		if at, _ := now.place(item.ID); at >= 0 || item.sub {
 			continue
 		}
-		shown, problems := parse(show(item.ID))
+		word := show(item.ID)
+		if bytes.HasPrefix(bytes.TrimSpace(word), []byte("{")) { // one item, over several lines perhaps
+			word = slices.Concat([]byte("["), word, []byte("]"))
+		}
+		shown, problems := parse(word)
 		if at, _ := shown.place(item.ID); at >= 0 && len(problems) == 0 {
 			add(shown.all[at].raw)
 			continue
