@@ -1,0 +1,104 @@
+package features
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
+)
+
+func addLists(f *testing.F) {
+	seeds.Add(f, "*list*.json", "prd.json", "*.json")
+	for _, seed := range []string{`[{"id":1,"passes":true},{"id":"b"}]`, "\xef\xbb\xbf{\"features\":[{\"p\\u0061sses\":true}]}\r\n", `{"userStories":[{"id":"US-1","priority":"P0","x":"é"}]}`, "[\n{},\n]"} {
+		f.Add([]byte(seed))
+	}
+}
+
+// FuzzReopen takes back one claim after the other: each time one value of the
+// text has changed and no other byte, and one feature that passed is open.
+func FuzzReopen(f *testing.F) {
+	addLists(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := reopens(data, List.Reopen); err != nil {
+			t.Fatalf("%q: %v", data, err)
+		}
+	})
+}
+
+func reopens(data []byte, reopen func(List, []byte, List, []string) ([]byte, error)) error {
+	l, err := Parse(data)
+	if err != nil {
+		return nil
+	}
+	tried := 0
+	for i, item := range l.Items {
+		if tried++; tried > 20 {
+			break
+		}
+		out, err := reopen(l, data, l, []string{item.ID})
+		if err != nil {
+			return err
+		}
+		if !item.Passes {
+			if !bytes.Equal(out, data) {
+				return fmt.Errorf("%s was open, and it became %q", item.ID, out)
+			}
+			continue
+		}
+		after, err := Parse(out)
+		if err != nil || len(after.Items) != len(l.Items) || after.Passed() != l.Passed()-1 || after.Items[i].Passes {
+			return fmt.Errorf("without %s it is %q: %v", item.ID, out, err)
+		}
+		if !after.Items[i].same(item) || !slices.EqualFunc(after.Items[:i], l.Items[:i], Item.same) || !slices.EqualFunc(after.Items[i+1:], l.Items[i+1:], Item.same) {
+			return fmt.Errorf("without %s another feature is another: %q", item.ID, out)
+		}
+		if tail := data[item.passesEnd(data):]; !bytes.HasPrefix(out, data[:item.passesStart(data)]) || !bytes.HasSuffix(out, tail) {
+			return fmt.Errorf("without %s more than its value has changed: %q", item.ID, out)
+		}
+	}
+	return nil
+}
+
+func (i Item) same(other Item) bool {
+	return i.ID == other.ID && i.Title() == other.Title() && i.Description() == other.Description() && i.Priority == other.Priority
+}
+
+func (i Item) passesStart(data []byte) int {
+	return len(data) - len(bytes.TrimPrefix(data, jsontext.BOM)) + int(i.markAt)
+}
+
+func (i Item) passesEnd(data []byte) int { return i.passesStart(data) + int(i.markLen) }
+
+// TestReopenControls shows that FuzzReopen sees what it exists to see.
+func TestReopenControls(t *testing.T) {
+	list := []byte(`[{"id":"a","passes":true,"n":1.0},{"id":"b","passes":true}]`)
+	if err := reopens(list, List.Reopen); err != nil {
+		t.Fatal(err)
+	}
+	for name, broken := range map[string]func(l List, data []byte, ids []string) []byte{
+		"changes nothing": func(_ List, data []byte, _ []string) []byte { return data },
+		"takes all back": func(_ List, data []byte, _ []string) []byte {
+			return bytes.ReplaceAll(data, []byte("true"), []byte("false"))
+		},
+		"takes the first": func(_ List, data []byte, _ []string) []byte {
+			return bytes.Replace(data, []byte("true"), []byte("false"), 1)
+		},
+		"spells numbers anew": func(l List, data []byte, ids []string) []byte {
+			return bytes.Replace(reopened(l, data, ids), []byte("1.0"), []byte("1"), 1)
+		},
+		"adds a line end": func(l List, data []byte, ids []string) []byte { return append(reopened(l, data, ids), '\n') },
+		"breaks it":       func(List, []byte, []string) []byte { return []byte("[") },
+	} {
+		if reopens(list, func(l List, data []byte, _ List, ids []string) ([]byte, error) { return broken(l, data, ids), nil }) == nil {
+			t.Errorf("control: one that %s was not caught", name)
+		}
+	}
+}
+
+func reopened(l List, data []byte, ids []string) []byte {
+	out, _ := l.Reopen(data, l, ids)
+	return out
+}
