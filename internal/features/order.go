@@ -20,7 +20,7 @@ type need struct {
 
 // needsOf returns what an item has to wait for, as the list says it: an id or ids, or
 // a tracker's records {depends_on_id, type}, of which only those that block count. A
-// subtask needs its siblings by their own numbers.
+// subtask needs its siblings by their own numbers, and what its task needs.
 func (l *List) needsOf(item *Item) (needs []need) {
 	add := func(id string, record bool) {
 		n := need{id: id, record: record}
@@ -56,6 +56,16 @@ func (l *List) needsOf(item *Item) (needs []need) {
 			add(v.Str, false)
 		}
 	}
+	if item.sub {
+		task := item.ID[:strings.LastIndexByte(item.ID, '.')]
+		if at, _ := l.place(task); at >= 0 {
+			for _, n := range l.needsOf(&l.all[at]) {
+				if !strings.HasPrefix(n.id, task+".") {
+					needs = append(needs, n)
+				}
+			}
+		}
+	}
 	return needs
 }
 
@@ -67,7 +77,7 @@ func (l *List) order() {
 	for n := range l.all {
 		item := &l.all[n]
 		if !item.Passes {
-			item.waits = item.kids > 0 && l.openKid(n) != nil || item.needs != "" && slices.ContainsFunc(l.needsOf(item), func(n need) bool { return !n.met() })
+			item.waits = item.kids > 0 && l.openKid(n) != nil || (item.needs != "" || item.sub) && slices.ContainsFunc(l.needsOf(item), func(n need) bool { return !n.met() })
 		}
 	}
 	l.Items = l.all

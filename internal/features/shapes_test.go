@@ -473,3 +473,24 @@ func FuzzConvert(f *testing.F) {
 		l.Convert(ToMarkdown)
 	})
 }
+
+// TestSubtasksWait holds a subtask to what its task waits for.
+func TestSubtasksWait(t *testing.T) {
+	l, err := Parse([]byte(`{"tasks":[
+		{"id":1,"title":"api","status":"pending","dependencies":[2],"subtasks":[
+			{"id":1,"title":"routes","status":"pending","dependencies":[2]},{"id":2,"title":"auth","status":"pending"}]},
+		{"id":2,"title":"db","status":"pending"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, item := range l.Order() {
+		order = append(order, item.ID)
+	}
+	if want := []string{"2", "1.2", "1.1", "1"}; !slices.Equal(order, want) {
+		t.Errorf("%v, want %v", order, want)
+	}
+	if item, _ := l.Find("1.2"); l.Why(item) != "needs 2" {
+		t.Errorf("%q", l.Why(item))
+	}
+}
