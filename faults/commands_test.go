@@ -108,6 +108,7 @@ func notify(w *world, c hostile) error {
 
 // prove stops with a bad check that is asked.
 func prove(w *world, c hostile) error {
+	c.leaves = false // the guard has them all
 	quoted, err := json.Marshal(c.line)
 	if err != nil {
 		return err
@@ -134,6 +135,7 @@ func prove(w *world, c hostile) error {
 
 // interrupted ends a hook from outside while its check runs; the check goes with it.
 func interrupted(w *world, c hostile, with syscall.Signal) error {
+	c.leaves = false
 	quoted, err := json.Marshal("touch running; " + c.line)
 	if err != nil {
 		return err
