@@ -66,7 +66,7 @@ func entry(v gjson.Result) Entry {
 	}
 	file, pattern := v.Get("file").Str, v.Get("pattern").Str
 	switch kind := v.Get("type").Str; {
-	case v.Get("command").Str != "":
+	case strings.TrimSpace(v.Get("command").Str) != "":
 		return Entry{Kind: EntryCommand, Text: v.Get("command").Str}
 	case kind == "source_contains" && file != "" && pattern != "":
 		return Entry{Kind: EntryContains, File: file, Pattern: pattern}
