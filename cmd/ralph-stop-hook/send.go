@@ -180,7 +180,12 @@ func runNotifiers(l loaded, commands []config.Command, p payload, deadline time.
 		}
 		begin := time.Now()
 		if path := l.changedOf(c); path != "" {
-			l.Log(wordsLogNotifier(c, "not run: "+path+" is not what it was when it was trusted", nil), nil)
+			err := errNotRun(path + " is not what it was when it was trusted")
+			line := wordsLogNotifier(c, err.Error(), nil)
+			l.Log(line, nil)
+			if heard != nil {
+				heard(line, err)
+			}
 			continue
 		}
 		left := deadline.Sub(begin)
