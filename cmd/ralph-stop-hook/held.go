@@ -229,8 +229,13 @@ func (l loaded) touched(before map[string]string) string {
 // ownChecks returns the checks that the features of a list bring, and those of
 // their commands that are none, since there is no such program.
 func ownChecks(list decide.List) (checks []config.Check, manual []string) {
+	known := map[string]bool{} // many features bring the same
 	for _, item := range list.Items {
-		found, _ := config.OwnChecks(item, func(command string) bool {
+		found, _ := config.OwnChecks(item, func(command string) (is bool) {
+			if is, has := known[command]; has {
+				return is
+			}
+			defer func() { known[command] = is }()
 			words := strings.Fields(command)
 			for strings.Contains(words[0], "=") && len(words) > 1 {
 				words = words[1:]
@@ -239,9 +244,7 @@ func ownChecks(list decide.List) (checks []config.Check, manual []string) {
 			if err == nil || strings.ContainsAny(words[0], "/~$") || slices.Contains(builtins, words[0]) {
 				return true
 			}
-			if !slices.Contains(manual, command) {
-				manual = append(manual, command)
-			}
+			manual = append(manual, command)
 			return false
 		})
 		checks = append(checks, found...)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -50,9 +51,17 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 		if c.When != decide.WhenFeature && len(ids) == 0 {
 			runs = append(runs, decide.Run{Check: c})
 		}
-		for _, item := range l.snap.List.Items {
+		if c.When != decide.WhenFeature {
+			continue
+		}
+		items := l.snap.List.Items
+		if len(c.Features) == 1 { // as a list's own checks are, and there may be as many as features
+			item, _ := l.snap.List.Find(c.Features[0])
+			items = []features.Item{item}
+		}
+		for _, item := range items {
 			wanted := slices.Contains(ids, item.ID) || len(ids) == 0 && (all || item.Passes)
-			if c.When == decide.WhenFeature && c.Covers(item.ID) && wanted {
+			if c.Covers(item.ID) && wanted {
 				runs = append(runs, decide.Run{Check: c, Feature: item.ID})
 			}
 		}

@@ -125,8 +125,11 @@ func (s Snapshot) subjects(e evidence, c Check) (ids []string) {
 			ids = append(ids, id)
 		}
 	}
+	if len(c.Features) > 0 {
+		return ids // without a look at the list: each of its features may bring a check
+	}
 	for _, item := range s.List.Items {
-		if item.Passes && len(c.Features) == 0 {
+		if item.Passes {
 			ids = append(ids, item.ID)
 		}
 	}
