@@ -599,6 +599,7 @@ func TestPromise(t *testing.T) {
 		"```\n~~~\n<promise>BLOCKED: x</promise>":            " ",
 		"```sh\ncode\n``` x\n<promise>BLOCKED: x</promise>":  " ",
 		"```a`b``` is code\n<promise>BLOCKED: x</promise>":   "BLOCKED x",
+		"```\n    ```\n<promise>BLOCKED: x</promise>":        " ",
 		"> you wrote:\n<promise>BLOCKED: x</promise>":        " ",
 		"> you wrote\nthe words\n<promise>BLOCKED</promise>": " ",
 		"> you wrote\n\n<promise>BLOCKED: x</promise>":       "BLOCKED x",

@@ -50,18 +50,20 @@ func (s Snapshot) promise() (status Status, why string) {
 // shown tells whether the line behind these is in a code fence, or goes on a
 // quotation, as CommonMark has it.
 func shown(lines []string) bool {
-	fence, quoted := "", false
-	for _, l := range lines {
+	fence, at, quoted := "", 0, false
+	for _, line := range lines {
+		l := strings.TrimLeft(line, " \t")
+		indent := len(strings.ReplaceAll(line[:len(line)-len(l)], "\t", "    "))
 		l = strings.TrimSpace(l)
 		mark := l[:len(l)-len(strings.TrimLeft(l, "`"))]
 		if mark == "" {
 			mark = l[:len(l)-len(strings.TrimLeft(l, "~"))]
 		}
 		switch {
-		case fence != "" && mark == l && strings.HasPrefix(mark, fence):
+		case fence != "" && indent < at+4 && mark == l && strings.HasPrefix(mark, fence):
 			fence = ""
 		case fence == "" && len(mark) >= 3 && !(mark[0] == '`' && strings.Contains(l[len(mark):], "`")):
-			fence, quoted = mark, false
+			fence, at, quoted = mark, indent, false
 		default:
 			quoted = l != "" && (quoted || strings.HasPrefix(l, ">"))
 		}
