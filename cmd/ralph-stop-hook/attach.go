@@ -17,42 +17,37 @@ import (
 
 func attachCommand() *cobra.Command {
 	var session string
-	cmd := &cobra.Command{
-		Use:   "attach [NAME] [--session ID]",
-		Short: "Give a loop to a session, as its prompt would",
-		Args:  maxArgs(1),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			if !loopdir.ValidSession(session) {
-				return &usageError{errors.New("which session? inside Claude Code it is the one that asks; elsewhere say --session ID ('claude --resume' lists them)")}
+	cmd := loopVerb("attach [NAME] [--session ID]", "Give a loop to a session, as its prompt would", func(w io.Writer, s *loopdir.Store) error {
+		if !loopdir.ValidSession(session) {
+			return &usageError{errors.New("which session? inside Claude Code it is the one that asks; elsewhere say --session ID ('claude --resume' lists them)")}
+		}
+		if worksAnother(session, s) {
+			if err := personOnly(); err != nil {
+				return fmt.Errorf("session %s works another loop, which goes on; %w", session, err)
 			}
-			if worksAnother(session, s) {
-				if err := personOnly(); err != nil {
-					return fmt.Errorf("session %s works another loop, which goes on; %w", session, err)
-				}
+		}
+		next, err := change(s, "attach", func(l loaded, next *decide.State) error {
+			// The same question as a prompt's, so the same answer.
+			l.snap.Event, l.snap.Session, l.snap.Marked = decide.PromptSubmit, session, true
+			l.snap.Now = time.Now()
+			d := decide.Decide(l.snap)
+			switch d.Verdict {
+			case decide.Take:
+			case decide.End:
+				return fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", d.Next.Status)
+			default:
+				return errors.New(strings.TrimPrefix(wordsTell(l, d), "ralph: "))
 			}
-			next, err := change(s, "attach", func(l loaded, next *decide.State) error {
-				// The same question as a prompt's, so the same answer.
-				l.snap.Event, l.snap.Session, l.snap.Marked = decide.PromptSubmit, session, true
-				l.snap.Now = time.Now()
-				d := decide.Decide(l.snap)
-				switch d.Verdict {
-				case decide.Take:
-				case decide.End:
-					return fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", d.Next.Status)
-				default:
-					return errors.New(strings.TrimPrefix(wordsTell(l, d), "ralph: "))
-				}
-				*next = d.Next
-				next.SessionPID, next.ClientStart = client()
-				return s.Bind(session)
-			})
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "%s: session %s works it now, at iteration %d\n", plain.Line(s.Name, 100), session, next.Iteration)
-			return nil
-		}),
-	}
+			*next = d.Next
+			next.SessionPID, next.ClientStart = client()
+			return s.Bind(session)
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: session %s works it now, at iteration %d\n", plain.Line(s.Name, 100), session, next.Iteration)
+		return nil
+	})
 	cmd.Flags().StringVar(&session, "session", os.Getenv("CLAUDE_CODE_SESSION_ID"), "the session's id")
 	return cmd
 }
@@ -76,25 +71,20 @@ func worksAnother(session string, s *loopdir.Store) bool {
 }
 
 func detachCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "detach [NAME]",
-		Short: "Take a loop from its session; it waits for its prompt, or for attach",
-		Args:  maxArgs(1),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			was := ""
-			if _, err := change(s, "detach", func(_ loaded, next *decide.State) error {
-				was = next.Session
-				next.Release()
-				return nil
-			}); err != nil {
-				return err
-			}
-			if was == "" {
-				fmt.Fprintf(w, "%s: no session worked it\n", plain.Line(s.Name, 100))
-				return nil
-			}
-			fmt.Fprintf(w, "%s: session %s does not work it any more\n", plain.Line(s.Name, 100), plain.Line(was, 80))
+	return loopVerb("detach [NAME]", "Take a loop from its session; it waits for its prompt, or for attach", func(w io.Writer, s *loopdir.Store) error {
+		was := ""
+		if _, err := change(s, "detach", func(_ loaded, next *decide.State) error {
+			was = next.Session
+			next.Release()
 			return nil
-		}),
-	}
+		}); err != nil {
+			return err
+		}
+		if was == "" {
+			fmt.Fprintf(w, "%s: no session worked it\n", plain.Line(s.Name, 100))
+			return nil
+		}
+		fmt.Fprintf(w, "%s: session %s does not work it any more\n", plain.Line(s.Name, 100), plain.Line(was, 80))
+		return nil
+	})
 }

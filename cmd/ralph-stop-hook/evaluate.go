@@ -54,25 +54,18 @@ func evaluateCommand() *cobra.Command {
 	}
 	add.Flags().StringVar(&name, "name", "", "what people and logs see of it")
 	add.Flags().DurationVar(&timeout, "timeout", 0, "its time (default 5m)")
-	cmd.AddCommand(add, &cobra.Command{
-		Use:   "list",
-		Short: "Show the evaluators, in order",
-		Args:  maxArgs(0),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			l, err := load(s, hookio.Event{}, time.Now())
-			if err = errors.Join(err, l.snap.ConfigErr); err == nil {
-				showEvaluators(w, l.config.Config)
-			}
-			return err
-		}),
-	}, &cobra.Command{
-		Use:   "clear",
-		Short: "Go back to the default",
-		Args:  maxArgs(0),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			return editEvaluators(w, s, func(text []byte) ([]byte, error) { return sjson.DeleteBytes(text, "evaluate") })
-		}),
+	list := loopVerb("list", "Show the evaluators, in order", func(w io.Writer, s *loopdir.Store) error {
+		l, err := load(s, hookio.Event{}, time.Now())
+		if err = errors.Join(err, l.snap.ConfigErr); err == nil {
+			showEvaluators(w, l.config.Config)
+		}
+		return err
 	})
+	clearAll := loopVerb("clear", "Go back to the default", func(w io.Writer, s *loopdir.Store) error {
+		return editEvaluators(w, s, func(text []byte) ([]byte, error) { return sjson.DeleteBytes(text, "evaluate") })
+	})
+	list.Args, clearAll.Args = maxArgs(0), maxArgs(0) // the current loop's
+	cmd.AddCommand(add, list, clearAll)
 	return cmd
 }
 

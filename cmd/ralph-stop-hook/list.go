@@ -17,20 +17,15 @@ import (
 
 func listCommand() *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "list [NAME]",
-		Short: "Show a loop's list as it is read: what is open, in which order, and why something is not",
-		Long:  listHelp,
-		Args:  maxArgs(1),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			l, err := load(s, hookio.Event{}, time.Now())
-			l.freshen(context.Background())
-			if err = errors.Join(err, l.snap.List.Err); err != nil {
-				return err
-			}
-			return showList(w, l.snap.List.List, asJSON)
-		}),
-	}
+	cmd := loopVerb("list [NAME]", "Show a loop's list as it is read: what is open, in which order, and why something is not", func(w io.Writer, s *loopdir.Store) error {
+		l, err := load(s, hookio.Event{}, time.Now())
+		l.freshen(context.Background())
+		if err = errors.Join(err, l.snap.List.Err); err != nil {
+			return err
+		}
+		return showList(w, l.snap.List.List, asJSON)
+	})
+	cmd.Long = listHelp
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "check FILE",

@@ -17,31 +17,27 @@ const followPause = 200 * time.Millisecond
 func logCommand() *cobra.Command {
 	var lines int
 	var follow, asJSON bool
-	cmd := &cobra.Command{
-		Use:   "log [NAME]",
-		Short: "Show what the hook did",
-		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if lines < 0 {
-				return &usageError{fmt.Errorf("-n %d; want 0 or more", lines)}
+	cmd := loopVerb("log [NAME]", "Show what the hook did", func(w io.Writer, s *loopdir.Store) error {
+		name := loopdir.HookLog
+		if asJSON {
+			name = loopdir.IterationLog
+		}
+		text, f := s.OpenLog(name, lines)
+		defer f.Close()
+		for {
+			// An agent can write to the log too.
+			if _, err := io.WriteString(w, plain.Text(string(text), len(text))); err != nil || !follow {
+				return err
 			}
-			return onLoop(func(w io.Writer, s *loopdir.Store) error {
-				name := loopdir.HookLog
-				if asJSON {
-					name = loopdir.IterationLog
-				}
-				text, f := s.OpenLog(name, lines)
-				defer f.Close()
-				for {
-					// An agent can write to the log too.
-					if _, err := io.WriteString(w, plain.Text(string(text), len(text))); err != nil || !follow {
-						return err
-					}
-					time.Sleep(followPause)
-					text = f.More()
-				}
-			})(cmd, args)
-		},
+			time.Sleep(followPause)
+			text = f.More()
+		}
+	})
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if lines < 0 {
+			return &usageError{fmt.Errorf("-n %d; want 0 or more", lines)}
+		}
+		return nil
 	}
 	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "how many of the last lines")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing what is added, until interrupted")

@@ -17,40 +17,35 @@ import (
 
 func notifyCommand() *cobra.Command {
 	var test bool
-	cmd := &cobra.Command{
-		Use:   "notify --test [NAME]",
-		Short: "Try a loop's notifiers: run each now, with the exit reason \"test\"",
-		Args:  maxArgs(1),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			if !test {
-				return &usageError{errors.New("notify only tests; say 'ralph-stop-hook notify --test'")}
-			}
-			l, err := load(s, hookio.Event{}, time.Now())
+	cmd := loopVerb("notify --test [NAME]", "Try a loop's notifiers: run each now, with the exit reason \"test\"", func(w io.Writer, s *loopdir.Store) error {
+		if !test {
+			return &usageError{errors.New("notify only tests; say 'ralph-stop-hook notify --test'")}
+		}
+		l, err := load(s, hookio.Event{}, time.Now())
+		if err != nil {
+			return err
+		}
+		commands := commandsFor(l.config, os.Getenv("RALPH_ON_COMPLETE"), config.OnComplete, config.OnStagnation, config.OnFailure, config.OnIteration)
+		for _, note := range wordsConfigNotes(l.config) {
+			fmt.Fprintln(w, note)
+		}
+		if len(commands) == 0 {
+			return errors.New("the loop has no notifiers; name some in ralph.json (\"on_complete\"), then: ralph-stop-hook trust")
+		}
+		state := l.snap.Record()
+		state.Status, state.ExitReason, state.EndedAt = decide.Complete, "test", time.Now()
+		failed := 0
+		runNotifiers(l, commands, newPayload(l, state, "test"), time.Now().Add(maxSend), func(line string, err error) {
+			fmt.Fprintln(w, line)
 			if err != nil {
-				return err
+				failed++
 			}
-			commands := commandsFor(l.config, os.Getenv("RALPH_ON_COMPLETE"), config.OnComplete, config.OnStagnation, config.OnFailure, config.OnIteration)
-			for _, note := range wordsConfigNotes(l.config) {
-				fmt.Fprintln(w, note)
-			}
-			if len(commands) == 0 {
-				return errors.New("the loop has no notifiers; name some in ralph.json (\"on_complete\"), then: ralph-stop-hook trust")
-			}
-			state := l.snap.Record()
-			state.Status, state.ExitReason, state.EndedAt = decide.Complete, "test", time.Now()
-			failed := 0
-			runNotifiers(l, commands, newPayload(l, state, "test"), time.Now().Add(maxSend), func(line string, err error) {
-				fmt.Fprintln(w, line)
-				if err != nil {
-					failed++
-				}
-			})
-			if failed > 0 {
-				return fmt.Errorf("%s failed", plural(failed, "notifier"))
-			}
-			return nil
-		}),
-	}
+		})
+		if failed > 0 {
+			return fmt.Errorf("%s failed", plural(failed, "notifier"))
+		}
+		return nil
+	})
 	cmd.Flags().BoolVar(&test, "test", false, "run every notifier of the loop")
 	return cmd
 }

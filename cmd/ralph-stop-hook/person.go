@@ -52,89 +52,69 @@ func change(s *loopdir.Store, verb string, edit func(l loaded, next *decide.Stat
 }
 
 func cancelCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "cancel [NAME]",
-		Short: "End a loop; only resume brings it back",
-		Args:  maxArgs(1),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			// The word is left first, without the lock: it holds even if
-			// nothing else can be written.
-			if err := s.AskCancel(); err != nil {
-				return fmt.Errorf("cannot cancel: %w", err)
-			}
-			over := false
-			next, err := change(s, "cancel", func(_ loaded, next *decide.State) error {
-				if next.Status == decide.Cancelled {
-					over = true
-					return nil
-				}
-				if !next.Status.GoesOn() && next.Status != decide.Paused {
-					over = true
-					return s.ClearCancel()
-				}
-				next.Status, next.ExitReason, next.EndedAt = decide.Cancelled, decide.ByPerson, time.Now()
-				next.Endings++
-				next.Feature, next.Attempts = "", 0
-				return nil
-			})
-			if err != nil {
-				fmt.Fprintf(w, "%s: cancelled; the next stop ends it\n", plain.Line(s.Name, 100))
-				return fmt.Errorf("the loop's own files could not be brought up to date: %w", err)
-			}
-			if over {
-				fmt.Fprintf(w, "%s is over already: %s (%s)\n", plain.Line(s.Name, 100), next.Status, next.ExitReason)
+	return loopVerb("cancel [NAME]", "End a loop; only resume brings it back", func(w io.Writer, s *loopdir.Store) error {
+		// The word is left first, without the lock: it holds even if
+		// nothing else can be written.
+		if err := s.AskCancel(); err != nil {
+			return fmt.Errorf("cannot cancel: %w", err)
+		}
+		over := false
+		next, err := change(s, "cancel", func(_ loaded, next *decide.State) error {
+			if next.Status == decide.Cancelled {
+				over = true
 				return nil
 			}
-			fmt.Fprintf(w, "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", plain.Line(s.Name, 100), next.Iteration)
+			if !next.Status.GoesOn() && next.Status != decide.Paused {
+				over = true
+				return s.ClearCancel()
+			}
+			next.Status, next.ExitReason, next.EndedAt = decide.Cancelled, decide.ByPerson, time.Now()
+			next.Endings++
+			next.Feature, next.Attempts = "", 0
 			return nil
-		}),
-	}
+		})
+		if err != nil {
+			fmt.Fprintf(w, "%s: cancelled; the next stop ends it\n", plain.Line(s.Name, 100))
+			return fmt.Errorf("the loop's own files could not be brought up to date: %w", err)
+		}
+		if over {
+			fmt.Fprintf(w, "%s is over already: %s (%s)\n", plain.Line(s.Name, 100), next.Status, next.ExitReason)
+			return nil
+		}
+		fmt.Fprintf(w, "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", plain.Line(s.Name, 100), next.Iteration)
+		return nil
+	})
 }
 
 func pauseCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "pause [NAME]",
-		Short: "Let the next stop be allowed; resume goes on",
-		Args:  maxArgs(1),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			next, err := change(s, "pause", func(_ loaded, next *decide.State) error {
-				if !next.Status.GoesOn() {
-					return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
-				}
-				next.Status, next.ExitReason, next.EndedAt = decide.Paused, decide.ByPerson, time.Now()
-				next.Endings++
-				return nil
-			})
-			if err != nil {
-				return err
+	return loopVerb("pause [NAME]", "Let the next stop be allowed; resume goes on", func(w io.Writer, s *loopdir.Store) error {
+		next, err := change(s, "pause", func(_ loaded, next *decide.State) error {
+			if !next.Status.GoesOn() {
+				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
 			}
-			fmt.Fprintf(w, "%s: paused at iteration %d; 'ralph-stop-hook resume' goes on\n", plain.Line(s.Name, 100), next.Iteration)
+			next.Status, next.ExitReason, next.EndedAt = decide.Paused, decide.ByPerson, time.Now()
+			next.Endings++
 			return nil
-		}),
-	}
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: paused at iteration %d; 'ralph-stop-hook resume' goes on\n", plain.Line(s.Name, 100), next.Iteration)
+		return nil
+	})
 }
 
 func resumeCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "resume [NAME]",
-		Short: "Take up a loop that has ended, or that came with the repository",
-		Args:  maxArgs(1),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			return revive(w, s, "resume", func(*decide.State) {})
-		}),
-	}
+	return loopVerb("resume [NAME]", "Take up a loop that has ended, or that came with the repository", func(w io.Writer, s *loopdir.Store) error {
+		return revive(w, s, "resume", func(*decide.State) {})
+	})
 }
 
 func extendCommand() *cobra.Command {
 	var iterations int
 	var deadline time.Duration
-	cmd := &cobra.Command{
-		Use:   "extend [NAME] [--max-iterations N] [--deadline T]",
-		Short: "Raise a limit of a loop, and take it up again if it had reached it",
-		Args:  maxArgs(1),
-	}
-	set := cmd.Flags().Changed
-	cmd.RunE = onLoop(func(w io.Writer, s *loopdir.Store) error {
+	var set func(flag string) bool
+	cmd := loopVerb("extend [NAME] [--max-iterations N] [--deadline T]", "Raise a limit of a loop, and take it up again if it had reached it", func(w io.Writer, s *loopdir.Store) error {
 		switch {
 		case !set("max-iterations") && !set("deadline"):
 			return &usageError{errors.New("extend what? say --max-iterations N or --deadline T")}
@@ -152,6 +132,7 @@ func extendCommand() *cobra.Command {
 			}
 		})
 	})
+	set = cmd.Flags().Changed
 	cmd.Flags().IntVar(&iterations, "max-iterations", 0, "the iterations that the loop may have in all")
 	cmd.Flags().DurationVar(&deadline, "deadline", 0, "the time that it may take in all, from when it began, such as 12h")
 	return cmd

@@ -144,7 +144,12 @@ func findLoop(args []string) (*loopdir.Loop, error) {
 	return l, err
 }
 
-// onLoop makes a verb of what is to be done with the loop that its arguments name.
+// loopVerb makes a verb of what is to be done with one loop, which its argument may name.
+func loopVerb(use, short string, do func(w io.Writer, s *loopdir.Store) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: maxArgs(1), RunE: onLoop(do)}
+}
+
+// onLoop makes a verb's run of what is to be done with the loop that its arguments name.
 func onLoop(do func(w io.Writer, s *loopdir.Store) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		l, err := findLoop(args)

@@ -252,12 +252,8 @@ const maxSend = 24 * time.Hour
 func sendCommand() *cobra.Command {
 	var take string
 	var iteration int
-	cmd := &cobra.Command{
-		Use:    "send [--take ID] [--iteration N]",
-		Short:  "Run a loop's notifiers; the hook starts this, apart from itself",
-		Hidden: true,
-		Args:   maxArgs(0),
-		RunE: onLoop(func(_ io.Writer, s *loopdir.Store) error {
+	cmd := loopVerb("send [--take ID] [--iteration N]", "Run a loop's notifiers; the hook starts this, apart from itself",
+		func(_ io.Writer, s *loopdir.Store) error {
 			if iteration > 0 {
 				return sendIteration(s, iteration)
 			}
@@ -265,8 +261,8 @@ func sendCommand() *cobra.Command {
 				return due(n) || n.SentAt.IsZero() && n.DeliveryID == take && n.SenderPID == os.Getppid()
 			})
 			return nil
-		}),
-	}
+		})
+	cmd.Hidden, cmd.Args = true, maxArgs(0)
 	cmd.Flags().StringVar(&take, "take", "", "the notice that the process which started this one hands over")
 	cmd.Flags().IntVar(&iteration, "iteration", 0, "tell of this iteration instead")
 	return cmd

@@ -23,74 +23,69 @@ import (
 
 func trustCommand() *cobra.Command {
 	var yes, restore bool
-	cmd := &cobra.Command{
-		Use:   "trust [NAME]",
-		Short: "Accept a loop's ralph.json and list as they are now, with the commands in them",
-		Args:  maxArgs(1),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			if err := personOnly(); err != nil {
+	cmd := loopVerb("trust [NAME]", "Accept a loop's ralph.json and list as they are now, with the commands in them", func(w io.Writer, s *loopdir.Store) error {
+		if err := personOnly(); err != nil {
+			return err
+		}
+		text, err := s.Config()
+		if err != nil {
+			return err
+		}
+		if text == nil {
+			text = []byte("{}") // a list may bring checks of its own
+		}
+		c, err := config.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+		}
+		state, err := s.State()
+		if err != nil {
+			return err
+		}
+		path := s.ListPath(c.List, state.List)
+		if restore && c.Source.Given() {
+			return errors.New("the list is a tracker's; put the features back there")
+		}
+		if restore {
+			return restoreList(w, s, path)
+		}
+		list, ask := s.List(path), c.Source.Given()
+		if ask {
+			list, path = decide.List{}, ""
+		}
+		record, err := trusted(context.Background(), s, text, list, true)
+		if err != nil {
+			return err
+		}
+		before, err := s.Trust()
+		if err != nil {
+			fmt.Fprintf(w, "warning: %s\n", plain.Line(err.Error(), 1000)) // which this mends
+		}
+		showTrust(w, loaded{Store: s, config: config.InForce{Config: c, Trust: record}}, before, list)
+		if len(record.Features) > 0 {
+			fmt.Fprintf(w, "held as they are: %s of %s\n", plural(len(record.Features), "feature"), relative(s.Project, path))
+		}
+		if !yes {
+			if err := askTrust(w); err != nil {
 				return err
 			}
-			text, err := s.Config()
-			if err != nil {
+		}
+		if ask { // now that it is trusted
+			if record, err = trustSource(w, s, c, record); err != nil {
 				return err
 			}
-			if text == nil {
-				text = []byte("{}") // a list may bring checks of its own
-			}
-			c, err := config.Parse(text)
-			if err != nil {
-				return fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
-			}
-			state, err := s.State()
-			if err != nil {
-				return err
-			}
-			path := s.ListPath(c.List, state.List)
-			if restore && c.Source.Given() {
-				return errors.New("the list is a tracker's; put the features back there")
-			}
-			if restore {
-				return restoreList(w, s, path)
-			}
-			list, ask := s.List(path), c.Source.Given()
-			if ask {
-				list, path = decide.List{}, ""
-			}
-			record, err := trusted(context.Background(), s, text, list, true)
-			if err != nil {
-				return err
-			}
-			before, err := s.Trust()
-			if err != nil {
-				fmt.Fprintf(w, "warning: %s\n", plain.Line(err.Error(), 1000)) // which this mends
-			}
-			showTrust(w, loaded{Store: s, config: config.InForce{Config: c, Trust: record}}, before, list)
-			if len(record.Features) > 0 {
-				fmt.Fprintf(w, "held as they are: %s of %s\n", plural(len(record.Features), "feature"), relative(s.Project, path))
-			}
-			if !yes {
-				if err := askTrust(w); err != nil {
-					return err
-				}
-			}
-			if ask { // now that it is trusted
-				if record, err = trustSource(w, s, c, record); err != nil {
-					return err
-				}
-			}
-			unlock, err := s.Lock(lockWait)
-			if err != nil {
-				return err
-			}
-			defer unlock()
-			if err := s.SetTrust(record, path); err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "%s: this is in force now\n", plain.Line(s.Name, 100))
-			return nil
-		}),
-	}
+		}
+		unlock, err := s.Lock(lockWait)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if err := s.SetTrust(record, path); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: this is in force now\n", plain.Line(s.Name, 100))
+		return nil
+	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&restore, "restore", false, "put the list back as it was trusted, with what passes in it now")
 	return cmd
@@ -217,37 +212,33 @@ func restoreList(w io.Writer, s *loopdir.Store, path string) error {
 }
 
 func untrustCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "untrust [NAME]",
-		Short: "Take trust back: none of a loop's commands runs any more",
-		Long: `Take trust back: none of a loop's commands runs any more, so none of its checks
+	cmd := loopVerb("untrust [NAME]", "Take trust back: none of a loop's commands runs any more", func(w io.Writer, s *loopdir.Store) error {
+		if err := personOnly(); err != nil {
+			return err
+		}
+		unlock, err := s.Lock(lockWait)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		record, err := s.Trust()
+		if err != nil {
+			return err
+		}
+		if record != nil {
+			record.Revoked = true
+			if err := s.SetTrust(*record, ""); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(w, "%s: no command is trusted any more\n", plain.Line(s.Name, 100))
+		return nil
+	})
+	cmd.Long = `Take trust back: none of a loop's commands runs any more, so none of its checks
 that is a command can pass, and no notifier is told. The rest of ralph.json, such as
 its limits, and the list are held to what you trusted last; edits of them have no
-effect until 'trust' accepts them.`,
-		Args: maxArgs(1),
-		RunE: onLoop(func(w io.Writer, s *loopdir.Store) error {
-			if err := personOnly(); err != nil {
-				return err
-			}
-			unlock, err := s.Lock(lockWait)
-			if err != nil {
-				return err
-			}
-			defer unlock()
-			record, err := s.Trust()
-			if err != nil {
-				return err
-			}
-			if record != nil {
-				record.Revoked = true
-				if err := s.SetTrust(*record, ""); err != nil {
-					return err
-				}
-			}
-			fmt.Fprintf(w, "%s: no command is trusted any more\n", plain.Line(s.Name, 100))
-			return nil
-		}),
-	}
+effect until 'trust' accepts them.`
+	return cmd
 }
 
 func askTrust(w io.Writer) error {
