@@ -160,14 +160,16 @@ func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exi
 		}
 		return got.ExitCode, got.Output, got.Err
 	case c.FileExists != "":
-		return condition(r.exists(c.FileExists))
-	case c.LastMessage:
-		if !c.Pattern.MatchString(r.message) {
-			return 1, nil, fmt.Errorf("the last message does not match %q", c.Expression())
-		}
-		return 0, nil, nil
+		err = r.exists(c.FileExists)
+	case !c.LastMessage:
+		err = r.contains(c)
+	case !c.Pattern.MatchString(r.message):
+		err = fmt.Errorf("the last message does not match %q", c.Expression())
 	}
-	return condition(r.contains(c))
+	if err != nil {
+		exit = 1
+	}
+	return exit, nil, err
 }
 
 // command runs a command in the project under a guard, for as long as there is time.
@@ -179,13 +181,6 @@ func (r *runner) command(ctx context.Context, c config.Command, run proc.Cmd) pr
 	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Project, []string{self, "guard"}
 	run.Timeout = min(c.Timeout, time.Until(r.deadline))
 	return proc.Run(ctx, run)
-}
-
-func condition(err error) (int, []byte, error) {
-	if err != nil {
-		return 1, nil, err
-	}
-	return 0, nil, nil
 }
 
 func (r *runner) exists(path string) error {
