@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -92,23 +91,15 @@ func (r *runner) ask(ctx context.Context, e config.Evaluator, q question) decide
 }
 
 func (r *runner) answer(ctx context.Context, e config.Evaluator, q question) (a decide.Answer, err error) {
-	if e.Untrusted {
-		return a, errNotRun("nobody has trusted this command; a person has to run: ralph-stop-hook trust")
-	}
-	if path := r.changedOf(e.Command); path != "" {
-		return a, errNotRun(path + " is not what it was when it was trusted")
-	}
 	in, err := json.Marshal(q)
 	if err != nil {
 		return a, err
 	}
-	out := &proc.Head{Limit: maxAnswer}
-	got := r.command(ctx, e.Command, proc.Cmd{Env: r.env(), Stdin: in, Stdout: out, Output: maxReason})
-	if got.Err != nil {
-		return a, fmt.Errorf("%w: %s", got.Err, plain.Line(string(got.Output), maxReason))
-	}
-	text, err := jsontext.Check(out.Bytes())
+	text, err := r.output(ctx, e.Command, e.Untrusted, in, maxAnswer)
 	if err != nil {
+		return a, err
+	}
+	if text, err = jsontext.Check(text); err != nil {
 		return a, fmt.Errorf("its answer is no JSON: %w", err)
 	}
 	v, actions := gjson.ParseBytes(text), 0

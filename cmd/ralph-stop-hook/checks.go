@@ -136,18 +136,23 @@ type errNotRun string
 
 func (e errNotRun) Error() string { return "not run: " + string(e) }
 
+const (
+	noTrust      = "nobody has trusted this command; a person has to run: ralph-stop-hook trust"
+	notAsTrusted = " is not what it was when it was trusted"
+)
+
 // holds tells whether a check holds: err says why not.
 func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exit int, output []byte, err error) {
 	switch {
 	case c.Untrusted:
-		return -1, nil, errNotRun("nobody has trusted this command; a person has to run: ralph-stop-hook trust")
+		return -1, nil, errNotRun(noTrust)
 	case ctx.Err() != nil:
 		return -1, nil, errNotRun("the time for checks is over")
 	case c.Runs() && !c.Own && !tame(feature):
 		return -1, nil, errNotRun("the feature's id has characters that are not handed to a command")
 	case c.Runs():
 		if path := r.changedOf(c.Command); path != "" {
-			return -1, nil, errNotRun(path + " is not what it was when it was trusted; a person has to look at it and run: ralph-stop-hook trust")
+			return -1, nil, errNotRun(path + notAsTrusted + "; a person has to look at it and run: ralph-stop-hook trust")
 		}
 		env := r.env()
 		if !c.Own {
@@ -181,6 +186,21 @@ func (r *runner) command(ctx context.Context, c config.Command, run proc.Cmd) pr
 	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Project, []string{self, "guard"}
 	run.Timeout = min(c.Timeout, time.Until(r.deadline))
 	return proc.Run(ctx, run)
+}
+
+// output runs a command for what it prints, at most limit bytes of it.
+func (r *runner) output(ctx context.Context, c config.Command, untrusted bool, stdin []byte, limit int) ([]byte, error) {
+	if untrusted {
+		return nil, errNotRun(noTrust)
+	}
+	if path := r.changedOf(c); path != "" {
+		return nil, errNotRun(path + notAsTrusted)
+	}
+	out := &proc.Head{Limit: limit}
+	if got := r.command(ctx, c, proc.Cmd{Env: r.env(), Stdin: stdin, Stdout: out, Output: maxReason}); got.Err != nil {
+		return nil, fmt.Errorf("%w: %s", got.Err, plain.Line(string(got.Output), maxReason))
+	}
+	return out.Bytes(), nil
 }
 
 func (r *runner) exists(path string) error {

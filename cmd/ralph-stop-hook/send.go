@@ -180,7 +180,7 @@ func runNotifiers(l loaded, commands []config.Command, p payload, deadline time.
 		}
 		begin := time.Now()
 		if path := l.changedOf(c); path != "" {
-			err := errNotRun(path + " is not what it was when it was trusted")
+			err := errNotRun(path + notAsTrusted)
 			line := wordsLogNotifier(c, err.Error(), nil)
 			l.Log(line, nil)
 			if heard != nil {

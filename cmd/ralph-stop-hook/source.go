@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // A list may be what a tracker's commands print. They run without the lock; what
@@ -74,22 +73,12 @@ func (r *runner) reopenItems(ctx context.Context, ids []string) (all error) {
 
 // track runs one of the tracker's commands and returns what it prints.
 func (r *runner) track(ctx context.Context, c config.Command) ([]byte, error) {
-	if r.config.Source.Untrusted {
-		return nil, errNotRun("nobody has trusted this command; a person has to run: ralph-stop-hook trust")
-	}
-	if path := r.changedOf(c); path != "" {
-		return nil, errNotRun(path + " is not what it was when it was trusted")
-	}
 	passOnPipe()
-	out := &proc.Head{Limit: features.MaxBytes}
-	got := r.command(ctx, c, proc.Cmd{Env: r.env(), Stdout: out, Output: maxReason})
-	if got.Err != nil {
-		return nil, fmt.Errorf("%w: %s", got.Err, plain.Line(string(got.Output), maxReason))
-	}
-	if len(out.Bytes()) >= features.MaxBytes {
+	text, err := r.output(ctx, c, r.config.Source.Untrusted, nil, features.MaxBytes)
+	if len(text) >= features.MaxBytes {
 		return nil, fmt.Errorf("it printed more than %d MB", features.MaxBytes>>20)
 	}
-	return out.Bytes(), nil
+	return text, err
 }
 
 // freshen asks the tracker anew for a verb, where there is one.

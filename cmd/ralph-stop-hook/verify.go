@@ -70,7 +70,7 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 		return errors.New("there is nothing to check: ralph.json names no checks for what is claimed")
 	}
 	if path := l.changed(); path != "" {
-		return fmt.Errorf("%s is not what it was when it was trusted; look at it and run: ralph-stop-hook trust", path)
+		return errors.New(path + notAsTrusted + "; look at it and run: ralph-stop-hook trust")
 	}
 	ctx, stop := terminated()
 	defer stop()
