@@ -98,23 +98,17 @@ func (h *hook) find() (*loopdir.Store, loaded, error) {
 		}
 	}
 	l, err := loopdir.Find(w)
-	for {
-		if l == nil || err != nil {
-			return nil, loaded{}, err
-		}
-		store, peeked, err := h.open(l)
-		if err != nil {
-			return nil, loaded{}, err
-		}
-		if state := peeked.snap.State; l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused && state.Status != decide.Interrupted {
-			if other, err := h.where().Current(); err == nil && other != nil && other.Dir != l.Dir {
-				store.Close()
-				l = other
-				continue
-			}
-		}
-		return store, peeked, nil
+	if l == nil || err != nil {
+		return nil, loaded{}, err
 	}
+	store, peeked, err := h.open(l)
+	if state := peeked.snap.State; err == nil && l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused && state.Status != decide.Interrupted {
+		if other, err := w.Current(); err == nil && other != nil && other.Dir != l.Dir {
+			store.Close()
+			return h.open(other)
+		}
+	}
+	return store, peeked, err
 }
 
 // leaveOther lets go of the loop that the session worked before it took this
