@@ -104,12 +104,9 @@ func readFile(path string, limit int64) ([]byte, error) {
 }
 
 func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
+	x, _ := os.Stat(a)
+	y, _ := os.Stat(b)
+	return os.SameFile(x, y) // which one that is missing is not
 }
 
 // merge settles what the file is to become.
