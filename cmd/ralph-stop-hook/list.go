@@ -32,10 +32,11 @@ func listCommand() *cobra.Command {
 		Short: "Say what is wrong with a list, or odd, and what to write instead",
 		Args:  cobra.MatchAll(cobra.MinimumNArgs(1), maxArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, problems, err := checkList(args[0])
+			data, err := readFile(args[0], features.MaxBytes)
 			if err != nil {
 				return err
 			}
+			list, problems := features.Check(data)
 			for _, problem := range problems {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", plain.Line(problem.Error(), 1000))
 			}
@@ -80,15 +81,6 @@ what has to wait for what, and what is no work at all.
 A list is a JSON array of features, an object with "features", "userStories",
 "stories" or "tasks", Task Master's tasks.json, one JSON object a line (beads),
 or Markdown with checkboxes. It is worked as it is; nothing in it is reformatted.`
-
-func checkList(path string) (list features.List, problems []error, err error) {
-	data, err := readFile(path, features.MaxBytes)
-	if err != nil {
-		return list, nil, err
-	}
-	list, problems = features.Check(data)
-	return list, problems, nil
-}
 
 // The states of an item in `list`.
 const (
