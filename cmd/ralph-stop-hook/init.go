@@ -323,7 +323,8 @@ func (i *initialiser) write(files []loopFile) error {
 		return fmt.Errorf("%w, or leave out --on-complete and --check", loopdir.ErrUnprotected)
 	}
 	// Looked at before the first write, so that a refusal leaves nothing behind.
-	if _, err := s.State(); err != nil && !i.force {
+	before, err := s.State()
+	if err != nil && !i.force {
 		return err
 	}
 	fmt.Fprintf(i.out, "loop %q: %s, %d of them pass; at most %s\n", i.name, plural(len(i.found.Items), "feature"), i.found.Passed(), plural(i.iterations, "iteration"))
@@ -337,7 +338,7 @@ func (i *initialiser) write(files []loopFile) error {
 		if f.name == loopdir.ConfigFile {
 			// What a person trusted is a person's to replace, also where the
 			// file itself is gone.
-			if before, err := s.Trust(); before != nil || err != nil {
+			if trust, err := s.Trust(); trust != nil || err != nil {
 				if err := personOnly(); err != nil {
 					return err
 				}
@@ -359,21 +360,16 @@ func (i *initialiser) write(files []loopFile) error {
 		}
 		fmt.Fprintf(i.out, "  wrote    %s\n", path)
 	}
-	if err := i.begin(s); err != nil {
-		return err
+	if before.Schema == 0 || i.force {
+		if err := i.begin(s); err != nil {
+			return err
+		}
 	}
 	return l.MakeCurrent()
 }
 
-// begin makes the record of the loop, unless there is one that goes on.
+// begin makes the record of the loop.
 func (i *initialiser) begin(s *loopdir.Store) error {
-	state, err := s.State()
-	if err != nil && !i.force {
-		return err
-	}
-	if state.Schema != 0 && !i.force {
-		return nil
-	}
 	text, err := s.Progress()
 	if err != nil {
 		return err
@@ -383,7 +379,7 @@ func (i *initialiser) begin(s *loopdir.Store) error {
 			return err
 		}
 	}
-	state = decide.Snapshot{Header: progress.Parse(text), LogIteration: s.LogIteration()}.Record()
+	state := decide.Snapshot{Header: progress.Parse(text), LogIteration: s.LogIteration()}.Record()
 	next, _ := i.found.Next()
 	state.Loop, state.Name, state.List = s.Dir, s.Name, s.ListPath(i.list, "")
 	state.Feature, state.Attempts, state.Bind = next.ID, 1, decide.BindPrompt
