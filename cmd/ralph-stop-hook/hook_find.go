@@ -122,13 +122,13 @@ func (h *hook) leaveOther() {
 		return
 	}
 	defer s.Close()
-	unlock, err := s.Lock(lockWait)
-	if err != nil {
-		return
-	}
-	defer unlock()
-	if state, err := s.State(); err == nil && state.Session == h.event.SessionID {
+	// Where it cannot be let go it still finds its owner by the prompt, later.
+	_ = locked(s, func() error {
+		state, err := s.State()
+		if err != nil || state.Session != h.event.SessionID {
+			return err
+		}
 		state.Release()
-		_ = s.SaveState(state) // it still finds its owner by the prompt, later
-	}
+		return s.SaveState(state)
+	})
 }

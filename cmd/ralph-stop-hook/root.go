@@ -179,5 +179,15 @@ func personOnly() error {
 	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run: %s", line)
 }
 
+// locked does something under a loop's lock.
+func locked(s *loopdir.Store, do func() error) error {
+	unlock, err := s.Lock(lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do()
+}
+
 // lockWait is how long a lock is waited for: a hook holds it for milliseconds.
 const lockWait = 2 * time.Second

@@ -47,20 +47,17 @@ const waitPause = 50 * time.Millisecond
 
 // mark notes that a notice is sent. Of those that are, the last one is kept.
 func mark(s *loopdir.Store, id string) error {
-	unlock, err := s.Lock(lockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	state, err := s.State()
-	i := slices.IndexFunc(state.Notices, func(n decide.Notice) bool { return n.DeliveryID == id })
-	if err != nil || i < 0 {
-		return err
-	}
-	if state.Notices[i].SentAt = time.Now().UTC(); i < len(state.Notices)-1 {
-		state.Notices = slices.Delete(state.Notices, i, i+1)
-	}
-	return s.SaveState(state)
+	return locked(s, func() error {
+		state, err := s.State()
+		i := slices.IndexFunc(state.Notices, func(n decide.Notice) bool { return n.DeliveryID == id })
+		if err != nil || i < 0 {
+			return err
+		}
+		if state.Notices[i].SentAt = time.Now().UTC(); i < len(state.Notices)-1 {
+			state.Notices = slices.Delete(state.Notices, i, i+1)
+		}
+		return s.SaveState(state)
+	})
 }
 
 // takeOver makes this process the sender of each notice that is free for it, once:

@@ -47,7 +47,11 @@ func trustCommand() *cobra.Command {
 			return errors.New("the list is a tracker's; put the features back there")
 		}
 		if restore {
-			return restoreList(w, s, path)
+			if err := locked(s, func() error { return s.RestoreList(path) }); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s: the list is as it was trusted\n", plain.Line(s.Name, 100))
+			return nil
 		}
 		list, ask := s.List(path), c.Source.Given()
 		if ask {
@@ -75,12 +79,7 @@ func trustCommand() *cobra.Command {
 				return err
 			}
 		}
-		unlock, err := s.Lock(lockWait)
-		if err != nil {
-			return err
-		}
-		defer unlock()
-		if err := s.SetTrust(record, path); err != nil {
+		if err := locked(s, func() error { return s.SetTrust(record, path) }); err != nil {
 			return err
 		}
 		fmt.Fprintf(w, "%s: this is in force now\n", plain.Line(s.Name, 100))
@@ -197,39 +196,20 @@ func trustSource(w io.Writer, s *loopdir.Store, c config.Config, record config.T
 	return trusted(context.Background(), s, []byte(record.Text), l.snap.List, false)
 }
 
-// restoreList writes the trusted list back.
-func restoreList(w io.Writer, s *loopdir.Store, path string) error {
-	unlock, err := s.Lock(lockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := s.RestoreList(path); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%s: the list is as it was trusted\n", plain.Line(s.Name, 100))
-	return nil
-}
-
 func untrustCommand() *cobra.Command {
 	cmd := loopVerb("untrust [NAME]", "Take trust back: none of a loop's commands runs any more", func(w io.Writer, s *loopdir.Store) error {
 		if err := personOnly(); err != nil {
 			return err
 		}
-		unlock, err := s.Lock(lockWait)
-		if err != nil {
-			return err
-		}
-		defer unlock()
-		record, err := s.Trust()
-		if err != nil {
-			return err
-		}
-		if record != nil {
-			record.Revoked = true
-			if err := s.SetTrust(*record, ""); err != nil {
+		if err := locked(s, func() error {
+			record, err := s.Trust()
+			if err != nil || record == nil {
 				return err
 			}
+			record.Revoked = true
+			return s.SetTrust(*record, "")
+		}); err != nil {
+			return err
 		}
 		fmt.Fprintf(w, "%s: no command is trusted any more\n", plain.Line(s.Name, 100))
 		return nil

@@ -125,15 +125,12 @@ func wordsPassed(r decide.Receipt) string {
 
 // keepReceipts stores results beside those that the loop has by now.
 func keepReceipts(s *loopdir.Store, results []decide.Receipt) error {
-	unlock, err := s.Lock(lockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	l, err := load(s, hookio.Event{}, time.Now())
-	if err != nil {
-		return err
-	}
-	l.snap.Results = results
-	return s.SetReceipts(l.snap.Kept())
+	return locked(s, func() error {
+		l, err := load(s, hookio.Event{}, time.Now())
+		if err != nil {
+			return err
+		}
+		l.snap.Results = results
+		return s.SetReceipts(l.snap.Kept())
+	})
 }
