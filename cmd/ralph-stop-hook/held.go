@@ -171,17 +171,11 @@ func (l loaded) rests(commands ...config.Command) (keys []string) {
 	return keys
 }
 
-// restsAll returns which of them checks and evaluators rest on. (A notifier changes
-// no verdict.)
-func (l loaded) restsAll() (keys []string) {
-	var commands []config.Command
-	for _, check := range l.config.Checks {
-		commands = append(commands, check.Command)
-	}
-	for _, e := range l.config.Active() {
-		commands = append(commands, e.Command)
-	}
-	keys = l.rests(append(commands, l.config.Source.Commands()...)...)
+// restsAll returns which of them checks and evaluators rest on.
+func (l loaded) restsAll() []string {
+	c := l.config.Config
+	c.Notifiers = nil // which change no verdict
+	keys := l.rests(c.Commands()...)
 	for key := range l.config.Files {
 		if l.config.Protects(key) {
 			keys = append(keys, key)
