@@ -31,10 +31,9 @@ type initialiser struct {
 	onComplete []string
 	checks     []string // shell commands, when: complete
 	scope      string   // --settings
-	// whether the person gave these, or they are the defaults
-	iterationsGiven, scopeGiven bool
-	dryRun                      bool
-	force                       bool
+	dryRun     bool
+	force      bool
+	given      func(flag string) bool // by the person; else it has its default
 
 	out     io.Writer
 	project string // absolute
@@ -57,12 +56,11 @@ func initCommand() *cobra.Command {
 					return &usageError{errors.New("the name is empty")}
 				}
 			}
-			i.scopeGiven = cmd.Flags().Changed("settings")
-			i.iterationsGiven = cmd.Flags().Changed("max-iterations")
 			return i.run()
 		},
 	}
 	f := cmd.Flags()
+	i.given = f.Changed
 	f.StringVar(&i.list, "features", "", "the feature list, below this folder (default feature_list.json or prd.json here, else an example)")
 	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "iterations that the loop may have")
 	f.StringArrayVar(&i.checks, "check", nil, "a shell command that has to exit with 0 before the loop is complete; may be repeated")
@@ -245,24 +243,18 @@ func (i *initialiser) files() ([]loopFile, error) {
 
 // config is the text of ralph.json.
 func (i *initialiser) config() (string, error) {
-	type limits struct {
-		MaxIterations int `json:"max_iterations"`
-	}
-	type check struct {
-		Command string `json:"command"`
-	}
-	var checks []check
+	var checks []map[string]string
 	for _, c := range i.checks {
-		checks = append(checks, check{c})
+		checks = append(checks, map[string]string{"command": c})
 	}
 	return indentJSON(struct {
-		Task       string   `json:"task"`
-		List       string   `json:"list,omitempty"`
-		Bind       string   `json:"bind"`
-		Limits     limits   `json:"limits"`
-		Checks     []check  `json:"checks,omitempty"`
-		OnComplete []string `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, limits{i.iterations}, checks, i.onComplete})
+		Task       string              `json:"task"`
+		List       string              `json:"list,omitempty"`
+		Bind       string              `json:"bind"`
+		Limits     map[string]int      `json:"limits"`
+		Checks     []map[string]string `json:"checks,omitempty"`
+		OnComplete []string            `json:"on_complete,omitempty"`
+	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.onComplete})
 }
 
 // keepConfig takes over what the ralph.json that is there says, and refuses
@@ -277,16 +269,14 @@ func (i *initialiser) keepConfig() error {
 		return fmt.Errorf("%s: %w", i.show(filepath.Join(i.dir, loopdir.ConfigFile)), err)
 	}
 	var shell []string
-	for _, command := range c.Notifiers {
-		if command.Event == config.OnComplete {
-			shell = append(shell, command.String())
-		}
+	for _, command := range commandsFor(config.InForce{Config: c}, "", config.OnComplete) {
+		shell = append(shell, command.String())
 	}
 	var checks []string
 	for _, check := range c.Checks {
 		checks = append(checks, check.String())
 	}
-	differs := i.iterationsGiven && i.iterations != c.Limits.MaxIterations ||
+	differs := i.given("max-iterations") && i.iterations != c.Limits.MaxIterations ||
 		i.list != "" && i.list != c.List ||
 		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
 		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
@@ -406,8 +396,7 @@ func (i *initialiser) farewell() {
 	} else if i.found.Passed() == len(i.found.Items) {
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
-	fmt.Fprintf(i.out, "\nStart it with:\n")
-	fmt.Fprintf(i.out, "  %s\n", startLine(prompt))
+	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", startLine(prompt))
 }
 
 // startLine is what a person types to start a session with a prompt.

@@ -47,14 +47,14 @@ func (i *initialiser) settingsFile() (f settingsFile, err error) {
 	if files[i.scope] == "" {
 		return f, &usageError{fmt.Errorf("--settings %q; want project, local, user or none", i.scope)}
 	}
-	if !i.scopeGiven && !onPath {
+	if !i.given("settings") && !onPath {
 		i.scope = "local"
 	}
 	for _, scope := range []string{"project", "local", "user"} {
 		if scope == i.scope || !hasHook(files[scope]) {
 			continue
 		}
-		if i.scopeGiven {
+		if i.given("settings") {
 			return f, fmt.Errorf("the hook is in %s already, and a second one would run beside it; take it out there, or leave out --settings", files[scope])
 		}
 		i.scope = scope
