@@ -82,18 +82,10 @@ A list is a JSON array of features, an object with "features", "userStories",
 "stories" or "tasks", Task Master's tasks.json, one JSON object a line (beads),
 or Markdown with checkboxes. It is worked as it is; nothing in it is reformatted.`
 
-// The states of an item in `list`.
-const (
-	itemOpen    = "open"
-	itemDone    = "done"    // the list says that it passes
-	itemBlocked = "blocked" // nobody can work on it, whatever else comes to pass
-	itemDropped = "dropped" // not work
-)
-
 // listItem is an item of `list --json`.
 type listItem struct {
 	ID    string `json:"id"`
-	State string `json:"state"`
+	State string `json:"state"` // open; done: the list says that it passes; blocked: nobody can ever work on it; dropped: no work
 	Order int    `json:"order"` // 1 is handed out next; 0 is not handed out
 	Title string `json:"title"`
 	Why   string `json:"why"` // nobody can work on it now
@@ -106,17 +98,17 @@ func listItems(l features.List) (items []listItem) {
 		order[item.ID] = n + 1
 	}
 	for _, item := range l.Items {
-		v := listItem{ID: item.ID, State: itemDone, Order: order[item.ID], Title: item.Title(), Model: item.Model()}
+		v := listItem{ID: item.ID, State: "done", Order: order[item.ID], Title: item.Title(), Model: item.Model()}
 		if !item.Passes {
-			v.State, v.Why = itemOpen, l.Why(item)
+			v.State, v.Why = "open", l.Why(item)
 			if v.Order == 0 {
-				v.State = itemBlocked
+				v.State = "blocked"
 			}
 		}
 		items = append(items, v)
 	}
 	for _, item := range l.Dropped {
-		items = append(items, listItem{ID: item.ID, State: itemDropped, Title: item.Title(), Model: item.Model()})
+		items = append(items, listItem{ID: item.ID, State: "dropped", Title: item.Title(), Model: item.Model()})
 	}
 	return items
 }
