@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,7 +126,7 @@ func editEvaluators(w io.Writer, s *loopdir.Store, edit func(text []byte) ([]byt
 	if text, err = edit(text); err != nil {
 		return err
 	}
-	record, err := trusted(context.Background(), s, text, l.snap.List, false)
+	record, err := trusted(s, text, l.snap.List, false)
 	if err != nil {
 		return err
 	}

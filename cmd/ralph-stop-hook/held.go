@@ -29,7 +29,7 @@ import (
 // trusted records text as the ralph.json that holds, with all that is held to what
 // it is now. The list is held where checks say what its features are worth.
 // The features' own checks are trusted with own only.
-func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.List, own bool) (config.Trust, error) {
+func trusted(s *loopdir.Store, text []byte, list decide.List, own bool) (config.Trust, error) {
 	t := config.NewTrust(text, os.Getenv("PATH"))
 	t.Env = map[string]string{}
 	for _, kv := range os.Environ() {
@@ -52,10 +52,10 @@ func trusted(ctx context.Context, s *loopdir.Store, text []byte, list decide.Lis
 		checks, manual := ownChecks(list)
 		c.Checks, t.Manual, t.Own = append(c.Checks, checks...), manual, len(checks) > 0
 	}
-	if t.Files, err = heldFiles(ctx, s.Project, c); err != nil || len(c.Checks) == 0 {
+	if t.Files, err = heldFiles(s.Project, c); err != nil || len(c.Checks) == 0 {
 		return t, err
 	}
-	_, t.Ignored = tree.Contents(ctx, s.Project, loopdir.RepoRoot(s.Project), []string{treeExcept(s.Loop)})
+	_, t.Ignored = tree.Contents(context.Background(), s.Project, loopdir.RepoRoot(s.Project), []string{treeExcept(s.Loop)})
 	t.Features = map[string]string{}
 	for _, item := range list.Items {
 		t.Features[item.ID] = item.Identity()
@@ -80,7 +80,7 @@ func (l loaded) environ() []string {
 // path below its root; empty where there is no such file, which is held too. Of
 // what commands name these are the programs: what can be executed, and what says by
 // its place what is done. A log that is named is not one.
-func heldFiles(ctx context.Context, project string, c config.Config) (map[string]string, error) {
+func heldFiles(project string, c config.Config) (map[string]string, error) {
 	held := map[string]string{}
 	hold := func(path string, whatever bool) {
 		key := filepath.ToSlash(path)
@@ -104,7 +104,7 @@ func heldFiles(ctx context.Context, project string, c config.Config) (map[string
 	if len(c.Protect) == 0 {
 		return held, nil
 	}
-	files, err := tree.Files(ctx, project, loopdir.RepoRoot(project))
+	files, err := tree.Files(context.Background(), project, loopdir.RepoRoot(project))
 	for _, path := range files {
 		if c.Protects(filepath.ToSlash(path)) {
 			hold(path, true)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -337,7 +336,7 @@ func (i *initialiser) write(files []loopFile) error {
 			if i.list == "" {
 				list = decide.List{} // an example, to be written over
 			}
-			record, err := trusted(context.Background(), s, []byte(f.text), list, false)
+			record, err := trusted(s, []byte(f.text), list, false)
 			if err != nil {
 				return err
 			}

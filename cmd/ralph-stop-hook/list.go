@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +18,7 @@ func listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := loopVerb("list [NAME]", "Show a loop's list as it is read: what is open, in which order, and why something is not", func(w io.Writer, s *loopdir.Store) error {
 		l, err := load(s, hookio.Event{}, time.Now())
-		l.freshen(context.Background())
+		l.freshen()
 		if err = errors.Join(err, l.snap.List.Err); err != nil {
 			return err
 		}

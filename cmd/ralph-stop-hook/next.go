@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"time"
@@ -21,7 +20,7 @@ func nextCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l.freshen(context.Background())
+		l.freshen()
 		// Asked as its owner would, at a tree that is always another one.
 		if l.snap.State.Session != "" {
 			l.snap.Session = l.snap.State.Session

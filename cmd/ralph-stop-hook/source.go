@@ -82,10 +82,10 @@ func (r *runner) track(ctx context.Context, c config.Command) ([]byte, error) {
 }
 
 // freshen asks the tracker anew for a verb, where there is one.
-func (l *loaded) freshen(ctx context.Context) {
+func (l *loaded) freshen() {
 	if l.snap.Unlisted {
 		r := runner{loaded: *l, deadline: time.Now().Add(maxSend)}
-		l.snap.List, l.snap.Unlisted = r.askList(ctx), false
+		l.snap.List, l.snap.Unlisted = r.askList(context.Background()), false
 		l.snap.Lost = l.lost()
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +56,7 @@ func trustCommand() *cobra.Command {
 		if ask {
 			list, path = decide.List{}, ""
 		}
-		record, err := trusted(context.Background(), s, text, list, true)
+		record, err := trusted(s, text, list, true)
 		if err != nil {
 			return err
 		}
@@ -188,12 +187,12 @@ func trustSource(w io.Writer, s *loopdir.Store, c config.Config, record config.T
 	s.ForgetSource()
 	l := loaded{Store: s, config: config.InForce{Config: c, Trust: record, Trusted: true}}
 	l.snap.Unlisted = true
-	l.freshen(context.Background())
+	l.freshen()
 	if l.snap.List.Err != nil {
 		return record, l.snap.List.Err
 	}
 	fmt.Fprintf(w, "it lists %s, %d of them pass\n", plural(len(l.snap.List.Items), "feature"), l.snap.List.Passed())
-	return trusted(context.Background(), s, []byte(record.Text), l.snap.List, false)
+	return trusted(s, []byte(record.Text), l.snap.List, false)
 }
 
 func untrustCommand() *cobra.Command {

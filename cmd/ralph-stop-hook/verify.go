@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +33,7 @@ func verifyCommand() *cobra.Command {
 
 func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 	l, err := load(s, hookio.Event{}, time.Now())
-	l.freshen(context.Background())
+	l.freshen()
 	if err = errors.Join(err, l.snap.ConfigErr, l.snap.List.Err); err != nil {
 		return err
 	}
