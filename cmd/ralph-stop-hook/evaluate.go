@@ -14,7 +14,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -54,7 +53,7 @@ func evaluateCommand() *cobra.Command {
 	add.Flags().StringVar(&name, "name", "", "what people and logs see of it")
 	add.Flags().DurationVar(&timeout, "timeout", 0, "its time (default 5m)")
 	list := loopVerb("list", "Show the evaluators, in order", func(w io.Writer, s *loopdir.Store) error {
-		l, err := load(s, hookio.Event{}, time.Now())
+		l, err := loadNow(s)
 		if err = errors.Join(err, l.snap.ConfigErr); err == nil {
 			showEvaluators(w, l.config.Config)
 		}
@@ -109,7 +108,7 @@ func editEvaluators(w io.Writer, s *loopdir.Store, edit func(text []byte) ([]byt
 		return err
 	}
 	defer unlock()
-	l, err := load(s, hookio.Event{}, time.Now())
+	l, err := loadNow(s)
 	if err = errors.Join(err, l.snap.ConfigErr); err != nil {
 		return err
 	}

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -17,7 +15,7 @@ import (
 func listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := loopVerb("list [NAME]", "Show a loop's list as it is read: what is open, in which order, and why something is not", func(w io.Writer, s *loopdir.Store) error {
-		l, err := load(s, hookio.Event{}, time.Now())
+		l, err := loadNow(s)
 		l.freshen()
 		if err = errors.Join(err, l.snap.List.Err); err != nil {
 			return err

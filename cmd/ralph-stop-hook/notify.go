@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
@@ -21,7 +20,7 @@ func notifyCommand() *cobra.Command {
 		if !test {
 			return &usageError{errors.New("notify only tests; say 'ralph-stop-hook notify --test'")}
 		}
-		l, err := load(s, hookio.Event{}, time.Now())
+		l, err := loadNow(s)
 		if err != nil {
 			return err
 		}

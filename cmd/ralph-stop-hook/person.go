@@ -12,7 +12,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -25,7 +24,7 @@ func change(s *loopdir.Store, verb string, edit func(l loaded, next *decide.Stat
 		return decide.State{}, err
 	}
 	defer unlock()
-	l, err := load(s, hookio.Event{}, time.Now())
+	l, err := loadNow(s)
 	if err != nil {
 		return decide.State{}, err
 	}

@@ -93,7 +93,7 @@ func claimNext(s *loopdir.Store, onComplete string, free func(decide.Notice) boo
 		return l, notice, nil, err
 	}
 	defer unlock()
-	l, err = load(s, hookio.Event{}, time.Now())
+	l, err = loadNow(s)
 	state := l.snap.State
 	i := slices.IndexFunc(state.Notices, free)
 	if err != nil || i < 0 {
@@ -267,7 +267,7 @@ func sendCommand() *cobra.Command {
 
 // sendIteration tells of an iteration that begins.
 func sendIteration(s *loopdir.Store, iteration int) error {
-	l, err := load(s, hookio.Event{}, time.Now())
+	l, err := loadNow(s)
 	if err != nil {
 		return err
 	}

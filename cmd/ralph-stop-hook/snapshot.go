@@ -133,6 +133,9 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 	return l, nil
 }
 
+// loadNow loads it for a verb, which is no event of the host.
+func loadNow(s *loopdir.Store) (loaded, error) { return load(s, hookio.Event{}, time.Now()) }
+
 // look adds what a decision asked for of the transcript.
 func (l *loaded) look(e hookio.Event) {
 	var tail decide.Tail

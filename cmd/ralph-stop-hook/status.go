@@ -201,7 +201,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 			return statusView{}, err
 		}
 	}
-	got, err := load(s, hookio.Event{}, time.Now())
+	got, err := loadNow(s)
 	if err != nil {
 		return statusView{}, err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -32,7 +31,7 @@ func verifyCommand() *cobra.Command {
 }
 
 func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
-	l, err := load(s, hookio.Event{}, time.Now())
+	l, err := loadNow(s)
 	l.freshen()
 	if err = errors.Join(err, l.snap.ConfigErr, l.snap.List.Err); err != nil {
 		return err
@@ -125,7 +124,7 @@ func wordsPassed(r decide.Receipt) string {
 // keepReceipts stores results beside those that the loop has by now.
 func keepReceipts(s *loopdir.Store, results []decide.Receipt) error {
 	return locked(s, func() error {
-		l, err := load(s, hookio.Event{}, time.Now())
+		l, err := loadNow(s)
 		if err != nil {
 			return err
 		}
