@@ -153,7 +153,8 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 	default:
 		return silence, nil, nil
 	}
-	store, peeked, err := find()
+	peeked, err := find()
+	store := peeked.Store
 	if store == nil || err != nil {
 		return silence, nil, err
 	}

@@ -18,25 +18,25 @@ func (h *hook) where() loopdir.Where {
 }
 
 // findOwn returns the loop that the session works, open.
-func (h *hook) findOwn() (*loopdir.Store, loaded, error) {
+func (h *hook) findOwn() (loaded, error) {
 	l, err := h.where().Own()
 	if l == nil && err == nil && h.event.Name != decide.PromptSubmit {
 		l, err = loopdir.Find(h.where()) // where no file could be written for the session
 	}
 	if l == nil || err != nil {
-		return nil, loaded{}, err
+		return loaded{}, err
 	}
 	return h.open(l)
 }
 
 // findMarked returns the loop that a person's prompt names, or the session's own.
-func (h *hook) findMarked() (*loopdir.Store, loaded, error) {
+func (h *hook) findMarked() (loaded, error) {
 	if !h.event.Typed() {
-		return nil, loaded{}, nil
+		return loaded{}, nil
 	}
 	l, err := h.where().Marked(h.event.Prompt)
 	if err != nil {
-		return nil, loaded{}, err
+		return loaded{}, err
 	}
 	if l == nil {
 		return h.findOwn()
@@ -47,68 +47,68 @@ func (h *hook) findMarked() (*loopdir.Store, loaded, error) {
 
 // findCleared returns the loop whose session the host's process worked before
 // its /clear, which gave it another id.
-func (h *hook) findCleared() (*loopdir.Store, loaded, error) {
+func (h *hook) findCleared() (loaded, error) {
 	loops, err := h.where().All()
 	for _, l := range loops {
 		if l.Check() != nil {
 			continue // its own events say so
 		}
-		store, peeked, err := h.open(l)
+		peeked, err := h.open(l)
 		if err == nil && !decide.Bystander(peeked.snap) {
-			return store, peeked, nil
+			return peeked, nil
 		}
-		if store != nil {
-			store.Close()
+		if peeked.Store != nil {
+			peeked.Close()
 		}
 	}
-	return nil, loaded{}, err
+	return loaded{}, err
 }
 
 // open opens a loop, with what a bystander is known by.
-func (h *hook) open(l *loopdir.Loop) (*loopdir.Store, loaded, error) {
+func (h *hook) open(l *loopdir.Loop) (loaded, error) {
 	store, err := l.Open()
 	if err != nil {
-		return nil, loaded{}, err
+		return loaded{}, err
 	}
 	peeked, err := peek(store, h.event, h.begin)
 	peeked.snap.Marked = h.marked
-	if err != nil {
-		if l.Bound {
-			h.store = store // ours for certain: its trouble is an ending
-		} else {
-			store.Close()
-		}
-		return nil, loaded{}, err
+	switch {
+	case err == nil:
+		return peeked, nil
+	case l.Bound:
+		h.store = store // ours for certain: its trouble is an ending
+	default:
+		store.Close()
 	}
-	return store, peeked, nil
+	return loaded{}, err
 }
 
 // find returns the stop's loop. A session whose own loop is over may work the
 // one of `current`; one whose own goes on stays with it, whatever the environment
 // names, which an agent can set in the settings.
-func (h *hook) find() (*loopdir.Store, loaded, error) {
+func (h *hook) find() (loaded, error) {
 	w := h.where()
 	if h.loopDir != "" && h.loopDir == os.Getenv("RALPH_LOOP_DIR") {
 		if own, err := w.Own(); own != nil && err == nil {
-			if store, peeked, err := h.open(own); err == nil && peeked.snap.State.Status == decide.InProgress {
-				return store, peeked, nil
-			} else if store != nil {
-				store.Close()
+			if peeked, err := h.open(own); err == nil && peeked.snap.State.Status == decide.InProgress {
+				return peeked, nil
+			} else if peeked.Store != nil {
+				peeked.Close()
 			}
 		}
 	}
 	l, err := loopdir.Find(w)
 	if l == nil || err != nil {
-		return nil, loaded{}, err
+		return loaded{}, err
 	}
-	store, peeked, err := h.open(l)
+	peeked, err := h.open(l)
 	if state := peeked.snap.State; err == nil && l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused && state.Status != decide.Interrupted {
 		if other, err := w.Current(); err == nil && other != nil && other.Dir != l.Dir {
-			store.Close()
+			peeked.Close()
 			return h.open(other)
 		}
 	}
-	return store, peeked, err
+	return peeked, err
 }
 
 // leaveOther lets go of the loop that the session worked before it took this
