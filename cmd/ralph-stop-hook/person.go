@@ -172,7 +172,7 @@ func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)
 			return err
 		}
 		if l.snap.List.Err == nil && l.snap.List.Passed() == len(l.snap.List.Items) && (len(l.snap.Checks)+len(l.snap.Evaluators) == 0 || next.Status == decide.Complete) {
-			return errNothingOpen
+			return errors.New("nothing to resume: no feature is open; open one in the list where there is more to do")
 		}
 		if err := s.ClearCancel(); err != nil {
 			return err

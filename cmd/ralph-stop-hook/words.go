@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -482,6 +481,3 @@ func wordsLogNotifier(c config.Command, outcome string, output []byte) string {
 	}
 	return line
 }
-
-// errNothingOpen is resume's answer to a loop that is done.
-var errNothingOpen = errors.New("nothing to resume: no feature is open; open one in the list where there is more to do")
