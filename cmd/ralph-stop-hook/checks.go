@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -256,4 +258,27 @@ func contents(ctx context.Context, l loaded) string {
 		return ""
 	}
 	return sum
+}
+
+// checksDeadline is when all checks must be done: the notifiers come after them.
+func (h *hook) checksDeadline(l loaded) time.Time {
+	left := h.timeout - total(notifiers(l.config, h.onComplete, 0)) - checksSlack
+	return h.begin.Add(max(left, h.timeout/2))
+}
+
+// checksSlack is what is left of the settings entry's time beside checks and
+// notifiers.
+const checksSlack = 10 * time.Second
+
+// passOnPipe lets commands have SIGPIPE as they know it, which they would inherit
+// ignored, and this process live on all the same. It costs a thread.
+func passOnPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// treeExcept is what a fingerprint of the work tree leaves out: all loops of
+// the project, since another session may write to another loop.
+func treeExcept(l *loopdir.Loop) string {
+	if parent := filepath.Dir(l.Dir); parent == filepath.Join(l.Project, loopdir.Below) {
+		return parent
+	}
+	return l.Dir
 }

@@ -9,10 +9,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -215,60 +213,6 @@ func (h *hook) dying() bool {
 	return h.event.Name == decide.StopFailure || h.event.Name == decide.SessionEnd
 }
 
-// tell sees to it that the notifiers hear of an ending: by a process of its own
-// where this one may be killed meanwhile or has not the time.
-func (h *hook) tell(l loaded, state decide.State) {
-	i := slices.IndexFunc(state.Notices, ours)
-	if i < 0 {
-		return
-	}
-	notice := state.Notices[i]
-	if need := total(notifiers(l.config, h.onComplete, exitCode(notice))); h.dying() || need > time.Until(h.deadline()) {
-		if ended, err := sendApart(l.Store, h.onComplete, "--take", notice.DeliveryID); err == nil {
-			if h.dying() {
-				h.await(l.Store, ended)
-			}
-			return
-		}
-	}
-	send(l, notice, h.onComplete, h.deadline())
-}
-
-// ours tells whether this process has to send the notice.
-func ours(n decide.Notice) bool { return n.SentAt.IsZero() && n.SenderPID == os.Getpid() }
-
-// await waits until all is told: when the host ends there may be no later run.
-// What nobody sends it sends itself; ended is closed when the sender that was to
-// take ours over has ended. Where the record can be neither read nor written it
-// does not wait for long.
-func (h *hook) await(s *loopdir.Store, ended <-chan struct{}) {
-	var told []string
-	for tries := markTries; tries > 0 && time.Now().Before(h.deadline()); time.Sleep(waitPause) {
-		free := due
-		select {
-		case <-ended:
-			free = func(n decide.Notice) bool { return due(n) || ours(n) }
-		default:
-		}
-		unsent := func(n decide.Notice) bool { return n.SentAt.IsZero() && !slices.Contains(told, n.DeliveryID) }
-		now, err := takeOver(s, h.onComplete, h.deadline(), func(n decide.Notice) bool { return free(n) && unsent(n) })
-		if told = append(told, now...); err != nil {
-			tries--
-		}
-		state, err := s.State()
-		if err != nil || !slices.ContainsFunc(state.Notices, unsent) {
-			return
-		}
-	}
-}
-
-// tellIteration has those told that want to hear of each iteration. Nobody waits.
-func (h *hook) tellIteration(l loaded, iteration int) {
-	if len(commandsFor(l.config, "", config.OnIteration)) > 0 {
-		_, _ = sendApart(l.Store, "", "--iteration", strconv.Itoa(iteration)) // or it is not told
-	}
-}
-
 // testOnlyDecide lets a test put a bug where the decision is.
 var testOnlyDecide = decide.Decide
 
@@ -380,16 +324,6 @@ func (h *hook) markRunning(l loaded, what string) error {
 	return h.store.SaveState(l.snap.State)
 }
 
-// checksDeadline is when all checks must be done: the notifiers come after them.
-func (h *hook) checksDeadline(l loaded) time.Time {
-	left := h.timeout - total(notifiers(l.config, h.onComplete, 0)) - checksSlack
-	return h.begin.Add(max(left, h.timeout/2))
-}
-
-// checksSlack is what is left of the settings entry's time beside checks and
-// notifiers.
-const checksSlack = 10 * time.Second
-
 // terminated returns a context that is done when this process is told to end,
 // so that its subprocesses end with it.
 func terminated() (context.Context, context.CancelFunc) {
@@ -398,19 +332,6 @@ func terminated() (context.Context, context.CancelFunc) {
 		stop() // which gives these two their effect back
 		signal.Ignore(syscall.SIGQUIT, syscall.SIGABRT)
 	}
-}
-
-// passOnPipe lets commands have SIGPIPE as they know it, which they would inherit
-// ignored, and this process live on all the same. It costs a thread.
-func passOnPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
-
-// treeExcept is what a fingerprint of the work tree leaves out: all loops of
-// the project, since another session may write to another loop.
-func treeExcept(l *loopdir.Loop) string {
-	if parent := filepath.Dir(l.Dir); parent == filepath.Join(l.Project, loopdir.Below) {
-		return parent
-	}
-	return l.Dir
 }
 
 // commit binds the session, makes d.Next the record with the notice of an

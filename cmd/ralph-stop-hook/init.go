@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -240,22 +239,6 @@ func (i *initialiser) files() ([]loopFile, error) {
 	return list, nil
 }
 
-// config is the text of ralph.json.
-func (i *initialiser) config() (string, error) {
-	var checks []map[string]string
-	for _, c := range i.checks {
-		checks = append(checks, map[string]string{"command": c})
-	}
-	return indentJSON(struct {
-		Task       string              `json:"task"`
-		List       string              `json:"list,omitempty"`
-		Bind       string              `json:"bind"`
-		Limits     map[string]int      `json:"limits"`
-		Checks     []map[string]string `json:"checks,omitempty"`
-		OnComplete []string            `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.onComplete})
-}
-
 // keepConfig takes over what the ralph.json that is there says, and refuses
 // flags of this run that say something else.
 func (i *initialiser) keepConfig() error {
@@ -377,31 +360,3 @@ func (i *initialiser) begin(s *loopdir.Store) error {
 
 // show shortens a path below the project.
 func (i *initialiser) show(path string) string { return relative(i.project, path) }
-
-// farewell says how to start.
-func (i *initialiser) farewell() {
-	for _, check := range i.checks {
-		fmt.Fprintf(i.out, "  has to hold: %s\n", plain.Line(check, 300))
-	}
-	for _, command := range i.onComplete {
-		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))
-	}
-	if checks, _ := ownChecks(i.found); len(checks) > 0 {
-		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n  ralph-stop-hook trust %s\n", plural(len(checks), "check"), quoteArg(i.name))
-	}
-	prompt := i.show(filepath.Join(i.dir, loopdir.PromptFile))
-	if i.list == "" {
-		fmt.Fprintf(i.out, "\nThe list is an example; write yours into %s first.\n", i.show(filepath.Join(i.dir, loopdir.ListFile)))
-	} else if i.found.Passed() == len(i.found.Items) {
-		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
-	}
-	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", startLine(prompt))
-}
-
-// startLine is what a person types to start a session with a prompt.
-func startLine(prompt string) string {
-	if runtime.GOOS == "windows" {
-		return fmt.Sprintf("claude (Get-Content -Raw %s)", quoteArg(prompt))
-	}
-	return fmt.Sprintf("claude \"$(cat %s)\"", quoteArg(prompt))
-}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -163,3 +164,57 @@ func commandsFor(c config.InForce, onComplete string, events ...string) (command
 
 // exitCode is the code in a payload of ours.
 func exitCode(n decide.Notice) int { return int(gjson.GetBytes(n.Payload, "exitCode").Int()) }
+
+// tell sees to it that the notifiers hear of an ending: by a process of its own
+// where this one may be killed meanwhile or has not the time.
+func (h *hook) tell(l loaded, state decide.State) {
+	i := slices.IndexFunc(state.Notices, ours)
+	if i < 0 {
+		return
+	}
+	notice := state.Notices[i]
+	if need := total(notifiers(l.config, h.onComplete, exitCode(notice))); h.dying() || need > time.Until(h.deadline()) {
+		if ended, err := sendApart(l.Store, h.onComplete, "--take", notice.DeliveryID); err == nil {
+			if h.dying() {
+				h.await(l.Store, ended)
+			}
+			return
+		}
+	}
+	send(l, notice, h.onComplete, h.deadline())
+}
+
+// ours tells whether this process has to send the notice.
+func ours(n decide.Notice) bool { return n.SentAt.IsZero() && n.SenderPID == os.Getpid() }
+
+// await waits until all is told: when the host ends there may be no later run.
+// What nobody sends it sends itself; ended is closed when the sender that was to
+// take ours over has ended. Where the record can be neither read nor written it
+// does not wait for long.
+func (h *hook) await(s *loopdir.Store, ended <-chan struct{}) {
+	var told []string
+	for tries := markTries; tries > 0 && time.Now().Before(h.deadline()); time.Sleep(waitPause) {
+		free := due
+		select {
+		case <-ended:
+			free = func(n decide.Notice) bool { return due(n) || ours(n) }
+		default:
+		}
+		unsent := func(n decide.Notice) bool { return n.SentAt.IsZero() && !slices.Contains(told, n.DeliveryID) }
+		now, err := takeOver(s, h.onComplete, h.deadline(), func(n decide.Notice) bool { return free(n) && unsent(n) })
+		if told = append(told, now...); err != nil {
+			tries--
+		}
+		state, err := s.State()
+		if err != nil || !slices.ContainsFunc(state.Notices, unsent) {
+			return
+		}
+	}
+}
+
+// tellIteration has those told that want to hear of each iteration. Nobody waits.
+func (h *hook) tellIteration(l loaded, iteration int) {
+	if len(commandsFor(l.config, "", config.OnIteration)) > 0 {
+		_, _ = sendApart(l.Store, "", "--iteration", strconv.Itoa(iteration)) // or it is not told
+	}
+}
