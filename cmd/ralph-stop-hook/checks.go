@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -121,8 +120,7 @@ func (r *runner) one(ctx context.Context, run decide.Run, result *decide.Receipt
 	if c, is := r.byDigest[run.Check.Digest]; is {
 		result.Exit, output, err = r.holds(ctx, c, run.Feature)
 	}
-	sum := sha256.Sum256(output)
-	result.Output, result.Passed, result.NotRun = hex.EncodeToString(sum[:]), err == nil, errors.As(err, new(errNotRun))
+	result.Output, result.Passed, result.NotRun = fmt.Sprintf("%x", sha256.Sum256(output)), err == nil, errors.As(err, new(errNotRun))
 	result.DurationMS = time.Since(begin).Milliseconds()
 	outcome := "ok"
 	if err != nil {

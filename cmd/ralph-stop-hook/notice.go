@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -97,7 +96,7 @@ func attachNotice(l loaded, next *decide.State, onComplete string) error {
 // deliveryID names one ending of one run of one loop.
 func deliveryID(dir string, started time.Time, ending string) string {
 	sum := sha256.Sum256([]byte(dir + "\n" + started.UTC().Format(time.RFC3339Nano) + "\n" + ending))
-	return hex.EncodeToString(sum[:16])
+	return fmt.Sprintf("%x", sum[:16])
 }
 
 func newPayload(l loaded, state decide.State, id string) payload {
