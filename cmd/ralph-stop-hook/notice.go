@@ -76,7 +76,7 @@ const maxUnsent = 20
 // attachNotice makes the duty to tell the notifiers part of an ending's
 // record, with this process as the sender. Those that are still to be told stay.
 func attachNotice(l loaded, next *decide.State, onComplete string) error {
-	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), func(n decide.Notice) bool { return !n.SentAt.IsZero() })
+	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), func(n decide.Notice) bool { return !unsent(n) })
 	_, code, notify := next.Status.Outcome()
 	commands := notifiers(l.config, onComplete, code)
 	if !notify || len(commands) == 0 {
@@ -184,7 +184,7 @@ func (h *hook) tell(l loaded, state decide.State) {
 }
 
 // ours tells whether this process has to send the notice.
-func ours(n decide.Notice) bool { return n.SentAt.IsZero() && n.SenderPID == os.Getpid() }
+func ours(n decide.Notice) bool { return unsent(n) && n.SenderPID == os.Getpid() }
 
 // await waits until all is told: when the host ends there may be no later run.
 // What nobody sends it sends itself; ended is closed when the sender that was to
@@ -199,13 +199,13 @@ func (h *hook) await(s *loopdir.Store, ended <-chan struct{}) {
 			free = func(n decide.Notice) bool { return due(n) || ours(n) }
 		default:
 		}
-		unsent := func(n decide.Notice) bool { return n.SentAt.IsZero() && !slices.Contains(told, n.DeliveryID) }
-		now, err := takeOver(s, h.onComplete, h.deadline(), func(n decide.Notice) bool { return free(n) && unsent(n) })
+		untold := func(n decide.Notice) bool { return unsent(n) && !slices.Contains(told, n.DeliveryID) }
+		now, err := takeOver(s, h.onComplete, h.deadline(), func(n decide.Notice) bool { return free(n) && untold(n) })
 		if told = append(told, now...); err != nil {
 			tries--
 		}
 		state, err := s.State()
-		if err != nil || !slices.ContainsFunc(state.Notices, unsent) {
+		if err != nil || !slices.ContainsFunc(state.Notices, untold) {
 			return
 		}
 	}

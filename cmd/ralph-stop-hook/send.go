@@ -129,11 +129,12 @@ func total(commands []config.Command) (sum time.Duration) {
 
 // due tells whether a notice has no sender that lives.
 func due(n decide.Notice) bool {
-	if !proc.Known(n.SenderStart) && time.Now().After(n.Lease) {
-		return n.SentAt.IsZero()
-	}
-	return n.SentAt.IsZero() && !proc.Alive(n.SenderPID, n.SenderStart)
+	late := !proc.Known(n.SenderStart) && time.Now().After(n.Lease)
+	return unsent(n) && (late || !proc.Alive(n.SenderPID, n.SenderStart))
 }
+
+// unsent tells whether a notice is still to be told.
+func unsent(n decide.Notice) bool { return n.SentAt.IsZero() }
 
 // sendTrouble tells the notifiers, once, of an ending that the record could
 // not take.
@@ -255,7 +256,7 @@ func sendCommand() *cobra.Command {
 				return sendIteration(s, iteration)
 			}
 			takeOver(s, os.Getenv("RALPH_ON_COMPLETE"), time.Now().Add(maxSend), func(n decide.Notice) bool {
-				return due(n) || n.SentAt.IsZero() && n.DeliveryID == take && n.SenderPID == os.Getppid()
+				return due(n) || unsent(n) && n.DeliveryID == take && n.SenderPID == os.Getppid()
 			})
 			return nil
 		})

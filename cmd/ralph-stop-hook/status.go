@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -253,13 +254,11 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	if r := state.Running; r != nil && proc.Alive(r.PID, r.Start) {
 		v.Running = fmt.Sprintf("%s since %s", r.What, wordsClock(r.Since))
 	}
-	for _, n := range state.Notices {
-		if v.Notice != "pending" {
-			v.Notice = "sent"
-		}
-		if n.SentAt.IsZero() {
-			v.Notice = "pending"
-		}
+	if len(state.Notices) > 0 {
+		v.Notice = "sent"
+	}
+	if slices.ContainsFunc(state.Notices, unsent) {
+		v.Notice = "pending"
 	}
 	return v, nil
 }
