@@ -103,7 +103,6 @@ func newRoot() *cobra.Command {
 		},
 	}
 	root.SetOut(os.Stdout)
-	root.SetErr(os.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())}
 	})
