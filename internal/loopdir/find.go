@@ -155,12 +155,7 @@ func (w Where) sessionLoop() string {
 	if w.StateDir == "" || !ValidSession(w.Session) {
 		return ""
 	}
-	root, err := openRoot(filepath.Join(w.StateDir, "sessions"))
-	if err != nil {
-		return ""
-	}
-	defer root.Close()
-	data, err := read(root, w.Session, maxPathBytes)
+	data, err := ReadFile(filepath.Join(w.StateDir, "sessions"), w.Session, maxPathBytes)
 	dir := strings.TrimRight(string(data), "\r\n")
 	if err != nil || !filepath.IsAbs(dir) {
 		return ""
@@ -184,8 +179,8 @@ func (w Where) upwards(found func(dir string) bool) {
 				return
 			}
 			git, err := os.Lstat(filepath.Join(dir, ".git"))
-			if err == nil {
-				if main := mainTree(dir, git); main != "" && found(main) {
+			if err == nil && git.Mode().IsRegular() {
+				if main := mainTree(dir); main != "" && found(main) {
 					return
 				}
 			}
@@ -212,16 +207,8 @@ func RepoRoot(dir string) string {
 
 // mainTree returns the main tree of the worktree at dir, or nothing. A
 // worktree's .git is a file "gitdir: MAIN/.git/worktrees/NAME".
-func mainTree(dir string, git fs.FileInfo) string {
-	if !git.Mode().IsRegular() {
-		return ""
-	}
-	root, err := openRoot(dir)
-	if err != nil {
-		return ""
-	}
-	defer root.Close()
-	data, err := read(root, ".git", maxPathBytes)
+func mainTree(dir string) string {
+	data, err := ReadFile(dir, ".git", maxPathBytes)
 	path, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
 	if err != nil || !ok {
 		return ""
@@ -258,12 +245,7 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 		return l, err
 	}
 	// A one-line file, where links cannot be made.
-	root, err := openRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	data, err := read(root, current, maxPathBytes)
+	data, err := ReadFile(filepath.Dir(path), current, maxPathBytes)
 	if err != nil {
 		return nil, err
 	}

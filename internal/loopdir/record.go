@@ -99,10 +99,7 @@ func (s *Store) SetTrust(t config.Trust, path string) error {
 		return ErrUnprotected
 	}
 	if len(t.Features) > 0 && path != "" {
-		list, err := s.readList(path)
-		if errors.Is(err, fs.ErrNotExist) { // not written yet
-			list, err = nil, nil
-		}
+		list, err := optional(s.readList(path)) // it may not be written yet
 		if err == nil {
 			err = replace(s.state, baselineFile, list, 0o600, true, nil)
 		}
@@ -125,7 +122,7 @@ func (s *Store) replaceJSON(name string, v any, limit int) error {
 }
 
 // Config returns the text of ralph.json, nil where there is none.
-func (s *Store) Config() ([]byte, error) { return s.optional(ConfigFile, config.MaxBytes) }
+func (s *Store) Config() ([]byte, error) { return optional(read(s.loop, ConfigFile, config.MaxBytes)) }
 
 // UserConfig returns a person's own configuration and its path, nil where there
 // is none.
@@ -140,22 +137,15 @@ func UserConfig() (text []byte, path string, err error) {
 	}
 	dir = filepath.Join(dir, "ralph-stop-hook")
 	path = filepath.Join(dir, "config.json")
-	root, err := openRoot(dir)
-	if err == nil {
-		defer root.Close()
-		text, err = read(root, filepath.Base(path), config.MaxBytes)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
+	text, err = optional(ReadFile(dir, filepath.Base(path), config.MaxBytes))
 	return text, path, err
 }
 
 // Progress returns the content of progress.txt, nil where there is none.
-func (s *Store) Progress() ([]byte, error) { return s.optional(ProgressFile, maxProgress) }
+func (s *Store) Progress() ([]byte, error) { return optional(read(s.loop, ProgressFile, maxProgress)) }
 
-func (s *Store) optional(name string, limit int64) ([]byte, error) {
-	data, err := read(s.loop, name, limit)
+// optional is what was read, nil where there is no such file.
+func optional(data []byte, err error) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -294,8 +284,8 @@ func (s *Store) RestoreList(path string) error {
 		return err
 	}
 	defer root.Close()
-	now, err := read(root, name, features.MaxBytes)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	now, err := optional(read(root, name, features.MaxBytes))
+	if err != nil {
 		return err // what passes in it would be lost
 	}
 	list, _ := features.Parse(now) // of a broken one nothing is known to pass
