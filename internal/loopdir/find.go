@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The names in a loop folder, and where loops are kept below a project's root.
@@ -92,23 +94,6 @@ func Find(w Where) (*Loop, error) {
 	return w.Current()
 }
 
-// bound returns the loop of a session. Its folder may be gone, but not have
-// become a link to another place.
-func (w Where) bound(dir string) (*Loop, error) {
-	l := w.at(dir)
-	l.Bound = true
-	real, err := filepath.EvalSymlinks(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return l, nil
-	case err != nil:
-		return nil, fmt.Errorf("loop folder: %w", err)
-	case real != dir:
-		return nil, fmt.Errorf("the loop folder %s is a link to %s now; put the folder itself there", dir, real)
-	}
-	return l, l.Check()
-}
-
 // Marker begins the first line of a prompt that names a loop, by its folder below
 // the project's root: "ralph-loop: .claude/data/ralph-loops/checkout".
 const Marker = "ralph-loop: "
@@ -126,12 +111,25 @@ func (w Where) Marked(prompt string) (*Loop, error) {
 	return w.Current()
 }
 
-// Own returns the loop that the session works, nil where there is none.
+// Own returns the loop that the session works, nil where there is none. Its folder
+// may be gone, but not have become a link to another place.
 func (w Where) Own() (*Loop, error) {
-	if dir := w.sessionLoop(); dir != "" {
-		return w.bound(dir)
+	dir := w.sessionLoop()
+	if dir == "" {
+		return nil, nil
 	}
-	return nil, nil
+	l := w.at(dir)
+	l.Bound = true
+	real, err := filepath.EvalSymlinks(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return l, nil
+	case err != nil:
+		return nil, fmt.Errorf("loop folder: %w", err)
+	case real != dir:
+		return nil, fmt.Errorf("the loop folder %s is a link to %s now; put the folder itself there", dir, real)
+	}
+	return l, l.Check()
 }
 
 // Current returns the loop of `current`, whatever the session works.
@@ -193,15 +191,13 @@ func (w Where) upwards(found func(dir string) bool) {
 
 // RepoRoot returns the root of the repository that dir is in, or nothing.
 func RepoRoot(dir string) string {
-	for {
+	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return dir
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
+		if dir == filepath.Dir(dir) {
 			return ""
 		}
-		dir = parent
 	}
 }
 
@@ -273,8 +269,8 @@ func (w Where) open(dir string) (*Loop, error) {
 func (w Where) at(dir string) *Loop {
 	sum := sha256.Sum256([]byte(dir))
 	l := &Loop{Dir: dir, Name: filepath.Base(dir), Project: w.project(), stateDir: w.StateDir, stateErr: w.StateErr, key: hex.EncodeToString(sum[:10])}
-	if parent := filepath.Dir(dir); strings.HasSuffix(parent, string(filepath.Separator)+Below) {
-		l.Project = strings.TrimSuffix(parent, string(filepath.Separator)+Below)
+	if project, ok := strings.CutSuffix(filepath.Dir(dir), string(filepath.Separator)+Below); ok {
+		l.Project = project
 	}
 	return l
 }
@@ -292,11 +288,8 @@ func CheckName(name string) error {
 		return fmt.Errorf("the name %q is taken: it points at the loop in use", name)
 	case strings.ContainsAny(name, `/\:*?"<>|`) || strings.HasSuffix(name, ".") || strings.TrimSpace(name) != name || strings.Contains(name, ".."):
 		return fmt.Errorf("the name %q has characters that a folder cannot have on every system", name)
-	}
-	for _, r := range name {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffd {
-			return fmt.Errorf("the name %q has control characters", name)
-		}
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }):
+		return fmt.Errorf("the name %q has control characters", name)
 	}
 	return nil
 }
@@ -323,10 +316,19 @@ func (w Where) Named(name string) (*Loop, error) {
 func (w Where) All() (loops []*Loop, err error) {
 	w.upwards(func(dir string) bool {
 		entries, missing := os.ReadDir(filepath.Join(dir, Below))
-		if missing == nil {
-			loops, err = w.folders(filepath.Join(dir, Below), entries)
+		if missing != nil {
+			return false
 		}
-		return missing == nil
+		if dir, err = filepath.EvalSymlinks(filepath.Join(dir, Below)); err != nil {
+			return true
+		}
+		for _, entry := range entries {
+			// `current` may itself be a loop folder; as a link it is a second name.
+			if entry.IsDir() {
+				loops = append(loops, w.at(filepath.Join(dir, entry.Name())))
+			}
+		}
+		return true
 	})
 	return loops, err
 }
@@ -356,19 +358,6 @@ func (w Where) Known() (loops []*Loop, err error) {
 		}
 	}
 	return loops, err
-}
-
-func (w Where) folders(dir string, entries []fs.DirEntry) (loops []*Loop, err error) {
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		// `current` may itself be a loop folder; as a link it is a second name.
-		if entry.IsDir() {
-			loops = append(loops, w.at(filepath.Join(dir, entry.Name())))
-		}
-	}
-	return loops, nil
 }
 
 // Check refuses a loop whose folder somebody else could have written.
