@@ -1,8 +1,6 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -29,9 +27,6 @@ type Check struct {
 	Own         bool           // it is the feature's own, from the list
 	Untrusted   bool           // it is a command, and nobody has trusted it
 }
-
-// Runs tells whether the check is a command, which only a person's trust lets run.
-func (c Check) Runs() bool { return c.Shell != "" || len(c.Argv) > 0 }
 
 // String says what the check does.
 func (c Check) String() string {
@@ -117,9 +112,13 @@ func (p *parser) check(v gjson.Result) Check {
 	if c.Name == "" {
 		c.Name = c.String()
 	}
-	sum := sha256.Sum256([]byte(fmt.Sprintf("%q %q %q %q %q %q %v %v", c.Name, c.When, c.Shell, c.Argv, c.String(), c.Features, c.Timeout, c.LastMessage)))
-	c.Digest = hex.EncodeToString(sum[:10])
+	c.Digest = checkDigest("%q %q %q %q %q %q %v %v", c.Name, c.When, c.Shell, c.Argv, c.String(), c.Features, c.Timeout, c.LastMessage)
 	return c
+}
+
+// checkDigest names what a check does.
+func checkDigest(format string, args ...any) string {
+	return digest(fmt.Appendf(nil, format, args...))[:20]
 }
 
 // local reads a path that must not lead out of the project.
@@ -134,9 +133,13 @@ func (p *parser) local(v gjson.Result, key string) string {
 // pattern reads a regular expression, in which . matches no line break and ^
 // and $ match at each line.
 func (p *parser) pattern(v gjson.Result) *regexp.Regexp {
-	re, err := regexp.Compile(eachLine + p.str(v, "pattern"))
+	return p.compile(v, eachLine+p.str(v, "pattern"))
+}
+
+func (p *parser) compile(at gjson.Result, pattern string) *regexp.Regexp {
+	re, err := regexp.Compile(pattern)
 	if err != nil {
-		p.fail(v, "the pattern cannot be read: %v", err)
+		p.fail(at, "the pattern cannot be read: %v", err)
 	}
 	return re
 }

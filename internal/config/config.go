@@ -66,6 +66,9 @@ const (
 	OnIteration  = "on-iteration"  // each iteration that a stop begins
 )
 
+// Runs tells whether there is something to run, which only a person's trust lets.
+func (c Command) Runs() bool { return c.Shell != "" || len(c.Argv) > 0 }
+
 // String shows the command as a person wrote it.
 func (c Command) String() string {
 	if c.Shell != "" {
@@ -111,10 +114,7 @@ func Parse(data []byte) (Config, error) {
 		"evaluate": func(v gjson.Result) { c.Evaluators = p.evaluators(v) },
 		"promises": func(v gjson.Result) { c.Promises = p.promises(v) },
 		"protect": func(v gjson.Result) {
-			for _, pattern := range v.Array() {
-				c.Protect = append(c.Protect, p.str(pattern, "protect"))
-			}
-			if !v.IsArray() {
+			if c.Protect = p.strs(v, "protect"); !v.IsArray() {
 				p.fail(v, `"protect" must be a list of patterns, such as ["**/*_test.go"]`)
 			}
 		},
@@ -238,6 +238,13 @@ func (p *parser) str(v gjson.Result, key string) string {
 	return v.Str
 }
 
+func (p *parser) strs(v gjson.Result, key string) (texts []string) {
+	for _, text := range v.Array() {
+		texts = append(texts, p.str(text, key))
+	}
+	return texts
+}
+
 func (p *parser) oneOf(v gjson.Result, key string, words ...string) string {
 	if !slices.Contains(words, p.str(v, key)) {
 		p.fail(v, `%q must be "%s"`, key, strings.Join(words, `" or "`))
@@ -280,12 +287,11 @@ func (p *parser) commands(v gjson.Result, event string) (list []Command) {
 		p.fail(v, `%q must be a list of commands, such as ["./notify.sh"]`, key)
 		return nil
 	}
-	v.ForEach(func(_, value gjson.Result) bool {
+	for _, value := range v.Array() {
 		c := p.command(value, key)
 		c.Event = event
 		list = append(list, c)
-		return p.err == nil
-	})
+	}
 	return list
 }
 
@@ -295,16 +301,12 @@ func (p *parser) command(v gjson.Result, key string) Command {
 		p.object(v, "a command", map[string]func(gjson.Result){
 			"command": func(v gjson.Result) { c.Shell, c.Argv = p.words(v, key) },
 			"timeout": func(v gjson.Result) { c.Timeout = p.duration(v, "timeout", 1) },
-			"env": func(v gjson.Result) {
-				for _, name := range v.Array() {
-					c.Env = append(c.Env, p.str(name, "env"))
-				}
-			},
+			"env":     func(v gjson.Result) { c.Env = p.strs(v, "env") },
 		})
 	} else {
 		c.Shell, c.Argv = p.words(v, key)
 	}
-	if c.Shell == "" && len(c.Argv) == 0 {
+	if !c.Runs() {
 		p.fail(v, "a command of %q is empty", key)
 	}
 	return c
@@ -317,10 +319,7 @@ func (p *parser) words(v gjson.Result, key string) (shell string, argv []string)
 	if !v.IsArray() {
 		p.fail(v, "a command of %q must be text for the shell or an array of words", key)
 	}
-	for _, word := range v.Array() {
-		argv = append(argv, p.str(word, key))
-	}
-	return "", argv
+	return "", p.strs(v, key)
 }
 
 // nearest names the known key that is most like the one that was written.

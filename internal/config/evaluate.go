@@ -67,7 +67,7 @@ func (p *parser) evaluator(v gjson.Result) Evaluator {
 				}
 			},
 		})
-		if (e.Preset == "") != (e.Shell != "" || len(e.Argv) > 0) {
+		if (e.Preset == "") != e.Runs() {
 			p.fail(v, `an evaluator must have one of "preset" and "command"`)
 		}
 	}

@@ -1,9 +1,6 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,22 +32,20 @@ func OwnChecks(item features.Item, ours func(command string) bool) (checks []Che
 			continue
 		}
 		c.Name = c.String()
-		sum := sha256.Sum256(fmt.Appendf(nil, "own %q %q", item.ID, c.Name))
-		c.Digest = hex.EncodeToString(sum[:10])
+		c.Digest = checkDigest("own %q %q", item.ID, c.Name)
 		checks = append(checks, c)
 	}
 	return checks, manual
 }
 
 // AddOwn adds the checks of the list's features, as far as a person has trusted
-// them, and returns what only a person can look at, by feature.
+// them, and returns what only a person can look at, by feature. lost are the ids, as
+// of features.List.Lost, of those that were reworded since.
 func (c *InForce) AddOwn(list features.List, lost []string) map[string][]string {
-	points, gone := map[string][]string{}, map[string]bool{}
-	for _, id := range lost {
-		gone[id] = true
-	}
+	points := map[string][]string{}
 	for _, item := range list.Items {
-		trusted := c.Features[item.ID] != "" && !gone[item.ID]
+		_, gone := slices.BinarySearch(lost, item.ID)
+		trusted := c.Features[item.ID] != "" && !gone
 		checks, manual := OwnChecks(item, func(command string) bool { return trusted && !slices.Contains(c.Manual, command) })
 		if !trusted {
 			checks = nil

@@ -21,11 +21,11 @@ type Source struct {
 const PlaceID = "${id}"
 
 // Given tells whether there is one.
-func (s Source) Given() bool { return len(s.List.Argv) > 0 }
+func (s Source) Given() bool { return s.List.Runs() }
 
 // Commands returns those that there are.
 func (s Source) Commands() []Command {
-	return slices.DeleteFunc([]Command{s.List, s.Reopen, s.Show}, func(c Command) bool { return len(c.Argv) == 0 })
+	return slices.DeleteFunc([]Command{s.List, s.Reopen, s.Show}, func(c Command) bool { return !c.Runs() })
 }
 
 // For returns the command for the item of that id.
