@@ -89,10 +89,6 @@ func Start(pid int) string {
 	return strconv.FormatInt(created.Nanoseconds(), 10)
 }
 
-// Known tells whether start, which another process said of itself, can be
-// compared with what Start says here.
-func Known(start string) bool { return start != "" }
-
 // stillActive is the exit code of a process that runs (STILL_ACTIVE).
 const stillActive = 259
 

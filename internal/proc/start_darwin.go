@@ -16,7 +16,3 @@ func Start(pid int) string {
 	at := info.Proc.P_starttime
 	return strconv.FormatInt(at.Sec, 10) + "." + strconv.FormatInt(int64(at.Usec), 10)
 }
-
-// Known tells whether start, which another process said of itself, can be
-// compared with what Start says here.
-func Known(start string) bool { return start != "" }
