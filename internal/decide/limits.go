@@ -160,6 +160,32 @@ func (d *Decision) limits(s Snapshot, next string) (end Decision, ok bool) {
 	return Decision{}, false
 }
 
+// fingerprint counts the stops in a row at which nothing changed. The list's
+// states are looked at first; only if those did not change is the tree asked
+// for, and false returned until it is there.
+func (d *Decision) fingerprint(s Snapshot) bool {
+	list := s.List.Digest()
+	if s.List.Err != nil {
+		list = "broken: " + s.List.Err.Error()
+	}
+	before := d.Next.ListDigest
+	if before != "" && before != list {
+		d.Next.ListDigest, d.Next.TreeDigest, d.Next.Unchanged = list, "", 1
+		d.Next.Blocks = nil // that took a tool
+		return true
+	}
+	if s.Tree == "" {
+		return false
+	}
+	if before == list && d.Next.TreeDigest == s.Tree {
+		d.Next.Unchanged++
+	} else {
+		d.Next.Unchanged = 1
+	}
+	d.Next.ListDigest, d.Next.TreeDigest = list, s.Tree
+	return true
+}
+
 // between returns the blocks after a time and not after now.
 func between(blocks []int64, after, now time.Time) (kept []int64) {
 	for _, at := range blocks {
