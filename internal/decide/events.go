@@ -15,19 +15,17 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 		status = parseStatus(s.Header.Status)
 		d.From.Status = status
 	}
+	d.Verdict = Tell
 	switch status {
 	case InProgress:
 		if s.State.Session != "" && s.State.Session != s.Session && alive {
-			d.Verdict = Tell
 			return d
 		}
 	case Interrupted, Handover: // its owner has stopped
 		if d.Refusal = d.refusal(s); d.Refusal != "" {
-			d.Verdict = Tell
 			return d
 		}
 	default:
-		d.Verdict = Tell
 		return d
 	}
 	if stopped != InProgress {
