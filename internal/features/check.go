@@ -12,10 +12,10 @@ import (
 
 // known are the keys that items have in the lists we know, whether we read them or
 // not. Another one that is much like one of these is taken for a slip.
-var known = slices.Concat(titleKeys, descriptionKeys, acceptanceKeys, markKeys[1:], []string{
-	"id", "priority", "model", "subtasks", "category", "dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy",
-	"verify", "verification", "completionCriteria", "test_file", "target_files", "files", "notes", "completionNotes", "labels", "tags", "type",
-	"complexity", "parallel_group", "created_at", "updated_at", "completed_at", "startedAt", "completedAt", "assignee", "owner", "estimate", "state", "issue_type",
+var known = slices.Concat(identityKeys[:], markKeys[1:], []string{
+	"priority", "model", "subtasks", "dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy",
+	"target_files", "files", "notes", "completionNotes", "labels", "tags", "type", "complexity", "parallel_group",
+	"created_at", "updated_at", "completed_at", "startedAt", "completedAt", "assignee", "owner", "estimate", "state", "issue_type",
 })
 
 // Check says what is wrong with a list, or odd, in the order of its text: problems

@@ -77,8 +77,7 @@ func looksLikeArray(text []byte) bool {
 
 func (p *parser) json() {
 	begin := p.Pos
-	switch p.Peek() {
-	case '[':
+	if p.Peek() == '[' {
 		p.shape = array
 		p.items(nil)
 		return

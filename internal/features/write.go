@@ -21,21 +21,19 @@ func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 	claims := make(map[int]bool, len(ids))
 	for _, id := range ids {
 		at, _ := l.place(id)
-		has := at >= 0
-		before, _ := was.Find(id)
-		if has && before.derived && l.all[at].Identity() != before.Identity() {
-			has = false
+		if before, _ := was.Find(id); at >= 0 && before.derived && l.all[at].Identity() != before.Identity() {
+			at = -1
 			for n := range l.all {
 				if l.all[n].Identity() != before.Identity() {
 					continue
 				}
-				if has {
+				if at >= 0 {
 					return nil, fmt.Errorf("the feature %s is there twice by now, and it cannot be told which of them failed", plain.Line(id, 80))
 				}
-				at, has = n, true
+				at = n
 			}
 		}
-		if !has {
+		if at < 0 {
 			return nil, fmt.Errorf("the feature %s is not in the list any more", plain.Line(id, 80))
 		}
 		claims[at] = true
