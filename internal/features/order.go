@@ -35,12 +35,7 @@ func (l *List) needsOf(item *Item) (needs []need) {
 		}
 		needs = append(needs, n)
 	}
-	v := gjson.Parse(item.needs)
-	values := v.Array()
-	if v.IsObject() {
-		values = []gjson.Result{v}
-	}
-	for _, v := range values {
+	for _, v := range gjson.Parse(item.needs).Array() {
 		switch {
 		case v.IsObject():
 			blocks := v.Get("type").String() + v.Get("dependency_type").String()

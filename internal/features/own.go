@@ -35,26 +35,18 @@ var entryKeys = []string{"verify", "verification", "completionCriteria"}
 func (i Item) Entries() (entries []Entry) {
 	item := gjson.Parse(i.raw)
 	for _, key := range entryKeys {
-		for _, v := range list(item.Get(key)) {
+		for _, v := range item.Get(key).Array() { // one value stands for a list of one
 			if e := entry(v); !slices.Contains(entries, e) {
 				entries = append(entries, e)
 			}
 		}
 	}
-	for _, v := range list(item.Get("test_file")) {
+	for _, v := range item.Get("test_file").Array() {
 		if e := (Entry{Kind: EntryExists, File: v.Str}); v.Str != "" && !slices.Contains(entries, e) {
 			entries = append(entries, e)
 		}
 	}
 	return entries
-}
-
-// list returns the values of an array, or the one value that stands for one.
-func list(v gjson.Result) []gjson.Result {
-	if v.IsArray() || !v.Exists() || v.Type == gjson.Null {
-		return v.Array()
-	}
-	return []gjson.Result{v}
 }
 
 func entry(v gjson.Result) Entry {

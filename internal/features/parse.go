@@ -365,5 +365,5 @@ func (p *parser) choose(tags []tag, at int) {
 	} else if len(tags) > 1 {
 		p.fail(at, `several tags, and none of them is "master"; keep the one to work in a file of its own`)
 	}
-	p.shape, p.all = shapes[slices.IndexFunc(shapes, func(s shape) bool { return s.key == "tasks" })], p.all[t.from:t.to]
+	p.shape, p.all = tasks, p.all[t.from:t.to]
 }

@@ -16,8 +16,10 @@ var shapes = []shape{
 	{"features", "pending", "done"},
 	{"userStories", "pending", "done"}, // prd.json
 	{"stories", "open", "done"},
-	{"tasks", "pending", "done"}, // ralphy, Task Master
+	tasks,
 }
+
+var tasks = shape{"tasks", "pending", "done"} // ralphy, Task Master
 
 // Kinds that are not told by a key of theirs.
 var (
