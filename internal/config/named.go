@@ -79,9 +79,7 @@ func (c Command) Files() (files []File) {
 var written = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`>+\s*[^\s;&|]+`) })
 
 // here spells the project's root in a shell line as what it is to a command.
-var here = sync.OnceValue(func() *strings.Replacer {
-	return strings.NewReplacer("$PWD/", "./", "${PWD}/", "./", "$CLAUDE_PROJECT_DIR/", "./", "${CLAUDE_PROJECT_DIR}/", "./")
-})
+var here = strings.NewReplacer("$PWD/", "./", "${PWD}/", "./", "$CLAUDE_PROJECT_DIR/", "./", "${CLAUDE_PROJECT_DIR}/", "./")
 
 // segments are the words of the simple commands of which a command is made.
 func (c Command) segments() (segments [][]string) {
@@ -91,7 +89,7 @@ func (c Command) segments() (segments [][]string) {
 		lines = slices.DeleteFunc(slices.Clone(c.Argv), func(arg string) bool { return !strings.ContainsFunc(arg, unicode.IsSpace) }) // sh -c LINE
 	}
 	for _, line := range lines {
-		line = written().ReplaceAllString(here().Replace(line), " ")
+		line = written().ReplaceAllString(here.Replace(line), " ")
 		for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune("`;&|(){}\n", r) }) {
 			if words := strings.FieldsFunc(part, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'$<>=", r) }); len(words) > 0 {
 				segments = append(segments, words)

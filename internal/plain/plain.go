@@ -26,7 +26,6 @@ func clean(s string, limit int) string {
 	if most := 16*limit + 1024; len(s) > most {
 		s = s[:most]
 	}
-
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':

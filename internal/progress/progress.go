@@ -67,11 +67,8 @@ func headerLine(text []byte) (key int, value span, ok bool) {
 // number returns the digits at the start of a value; "3/15" and "3 of 15" keep
 // what follows them.
 func number(value []byte) []byte {
-	n := 0
-	for n < len(value) && n < maxDigits && value[n] >= '0' && value[n] <= '9' {
-		n++
-	}
-	return value[:n]
+	rest := bytes.TrimLeft(value, "0123456789")
+	return value[:min(len(value)-len(rest), maxDigits)]
 }
 
 // maxDigits keeps every count inside an int of 32 bits.
@@ -86,22 +83,18 @@ type span struct{ start, end int }
 
 // scan finds the first line of each name within the first HeaderLines lines.
 func scan(data []byte) (found [keys]bool, at [keys]span) {
-	pos := top(data)
-	for range HeaderLines {
-		if pos >= len(data) {
-			return
+	pos, lines := top(data), 0
+	for line := range bytes.Lines(data[pos:]) {
+		if lines++; lines > HeaderLines {
+			break
 		}
-		text, next := data[pos:], len(data)
-		if i := bytes.IndexByte(text, '\n'); i >= 0 {
-			text, next = text[:i], pos+i+1
-		}
-		text = bytes.TrimSuffix(text, []byte("\r"))
+		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if k, v, ok := headerLine(text); ok && !found[k] {
 			found[k], at[k] = true, span{pos + v.start, pos + v.end}
 		}
-		pos = next
+		pos += len(line)
 	}
-	return
+	return found, at
 }
 
 // Parse reads the header. A line that is missing, or a number that is none,

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -20,7 +19,7 @@ func Modified(ctx context.Context, dir, top, except string, since time.Time) []s
 	names, _ := Files(ctx, dir, top) // as far as they can be listed
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if len(modified) == maxModified || strings.HasPrefix(path, except+string(filepath.Separator)) {
+		if len(modified) == maxModified || excepted(path, []string{except}) {
 			continue
 		}
 		if info, err := os.Lstat(path); err == nil && !info.IsDir() && !info.ModTime().Before(since) {
