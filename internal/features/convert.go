@@ -51,18 +51,16 @@ func (l List) Convert(to string) ([]byte, error) {
 	for n := range l.all {
 		items = append(items, l.own(n, to == ToPRD))
 	}
-	var list any
+	var list struct {
+		Schema   string `json:"$schema"`
+		Features []own  `json:"features,omitzero"`
+		Stories  []own  `json:"userStories,omitzero"`
+	}
 	switch to {
 	case ToFeatures:
-		list = struct {
-			Schema   string `json:"$schema"`
-			Features []own  `json:"features"`
-		}{Schemas + "features.schema.json", items}
+		list.Schema, list.Features = Schemas+"features.schema.json", items
 	case ToPRD:
-		list = struct {
-			Schema  string `json:"$schema"`
-			Stories []own  `json:"userStories"`
-		}{Schemas + "prd.schema.json", items}
+		list.Schema, list.Stories = Schemas+"prd.schema.json", items
 	default:
 		return nil, fmt.Errorf("there is no shape %q; want %s, %s or %s", plain.Line(to, 80), ToFeatures, ToPRD, ToMarkdown)
 	}

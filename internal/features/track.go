@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/sjson"
 
@@ -26,20 +27,13 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	if len(now.all)+len(before.all) == 0 {
 		return nil, errors.New("it printed no items")
 	}
-	var text bytes.Buffer
-	text.WriteString("[\n")
-	add := func(raw string) {
-		if text.Len() > 2 {
-			text.WriteString(",\n")
-		}
-		text.WriteString(raw)
-	}
+	var raws []string
 	for n := range now.all {
 		if item := &now.all[n]; item.derived {
 			return nil, fmt.Errorf("its item %d has no id", item.number)
 		}
 		if !now.all[n].sub {
-			add(now.all[n].raw)
+			raws = append(raws, now.all[n].raw)
 		}
 	}
 	for n := range before.all {
@@ -53,7 +47,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 		}
 		shown, problems := parse(word)
 		if at, _ := shown.place(item.ID); at >= 0 && len(problems) == 0 {
-			add(shown.all[at].raw)
+			raws = append(raws, shown.all[at].raw)
 			continue
 		}
 		raw, err := sjson.Set(item.raw, markKeys[status], gone)
@@ -65,8 +59,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", plain.Line(item.ID, 80), err)
 		}
-		add(raw)
+		raws = append(raws, raw)
 	}
-	text.WriteString("\n]\n")
-	return text.Bytes(), nil
+	return []byte("[\n" + strings.Join(raws, ",\n") + "\n]\n"), nil
 }
