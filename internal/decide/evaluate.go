@@ -86,20 +86,18 @@ func (d *Decision) evaluate(s Snapshot) (_ Decision, ok bool) {
 // gather returns what has to be done before the claims can be weighed: checks to
 // run (those of the whole tree where whole says so), features to reopen.
 func (s Snapshot) gather(e evidence, whole bool) Decision {
-	lacks := func(m map[[2]string]Receipt) func([2]string) bool {
-		return func(key [2]string) bool { _, has := m[key]; return !has }
-	}
-	unknown := func(key [2]string) bool { return lacks(e.stored)(key) && lacks(e.now)(key) }
-	runs := append(s.due(e, WhenFeature, unknown), s.due(e, WhenIteration, lacks(e.now))...)
+	notNow := func(key [2]string) bool { _, has := e.now[key]; return !has }
+	unknown := func(key [2]string) bool { _, has := e.stored[key]; return !has && notNow(key) }
+	runs := append(s.due(e, WhenFeature, unknown), s.due(e, WhenIteration, notNow)...)
 	if len(runs) == 0 && whole && !slices.ContainsFunc(s.Results, failed) {
 		stale := func(key [2]string) bool {
 			r, has := e.stored[key]
-			return has && lacks(e.now)(key) && (s.Recheck == RecheckAll || s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents))
+			return has && notNow(key) && (s.Recheck == RecheckAll || s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents))
 		}
 		if s.Contents == "" && len(e.stored) > 0 && s.Recheck == RecheckStale {
 			return Decision{Verdict: NeedChecks}
 		}
-		runs = append(s.due(e, WhenFeature, stale), s.due(e, WhenComplete, lacks(e.now))...)
+		runs = append(s.due(e, WhenFeature, stale), s.due(e, WhenComplete, notNow)...)
 	}
 	if len(runs) > 0 {
 		return Decision{Verdict: NeedChecks, Runs: runs}

@@ -150,11 +150,11 @@ func Edit(data []byte, h Header) []byte {
 	}
 	// The lines that exist stand so far down that adding one pushes another
 	// out of sight. A whole header at the top wins over whatever is below.
-	head := make([]string, 0, keys)
+	head := ""
 	for k, name := range keyNames {
-		head = append(head, name+": "+want[k])
+		head += name + ": " + want[k] + "\n"
 	}
-	return insert(out, top(out), strings.Join(head, "\n")+"\n")
+	return insert(out, top(out), head)
 }
 
 // insertMissing adds the lines that out lacks.
