@@ -73,7 +73,8 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}
-	var letGo func() error
+	g := group(cmd)
+	kill := cmd.Cancel
 	if c.Guard != nil {
 		line, hold, err := os.Pipe()
 		if err != nil {
@@ -81,16 +82,11 @@ func Run(ctx context.Context, c Cmd) Result {
 		}
 		defer hold.Close()
 		defer line.Close()
-		cmd.Stdin, letGo = line, hold.Close
+		cmd.Stdin, cmd.Cancel, cmd.WaitDelay = line, hold.Close, guardDelay
 		go func() {
 			defer func() { _ = recover() }()
 			_, _ = hold.Write(c.Stdin) // to the guard's end, or ours
 		}()
-	}
-	g := group(cmd)
-	kill := cmd.Cancel
-	if c.Guard != nil {
-		cmd.Cancel, cmd.WaitDelay = letGo, guardDelay
 	}
 	err := cmd.Start()
 	if err == nil {
