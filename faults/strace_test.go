@@ -81,16 +81,17 @@ func (t *trial) under(name, what string) (r result, how reach, err error) {
 	if unread != nil {
 		return r, missed, fmt.Errorf("strace: %w: %s", unread, r.stderr)
 	}
-	if r.killed() {
-		return r, reached, err
-	}
 	for line := range bytes.Lines(text) {
 		if bytes.Contains(line, []byte("(INJECTED)")) {
 			how = reached
-			if bytes.Contains(line, []byte("<anon_inode:[eventfd]>")) {
+			// The second is how Go learns whether a process could be started.
+			if bytes.Contains(line, []byte("<anon_inode:[eventfd]>")) || bytes.Contains(line, []byte("<pipe:[")) && bytes.Contains(line, []byte(", 8) = -1 EIO")) {
 				return r, foreign, nil
 			}
 		}
+	}
+	if r.killed() {
+		return r, reached, err
 	}
 	return r, how, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -38,6 +39,13 @@ func evaluateCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &usageError{fmt.Errorf("add what? say a preset or a command; see '%s --help'", cmd.CommandPath())}
+			}
+			if known := []string{decide.EvaluateDefault, decide.EvaluateValidation, decide.EvaluatePromise}; !slices.Contains(known, args[0]) && !isCommand(args[0]) {
+				hint := ""
+				if meant := jsontext.Nearest(args[0], known); meant != "" {
+					hint = fmt.Sprintf("; did you mean %q?", meant)
+				}
+				return fmt.Errorf("there is no program for %q%s", plain.Line(args[0], 200), hint)
 			}
 			return onLoop(func(w io.Writer, s *loopdir.Store) error {
 				return editEvaluators(w, s, func(text []byte) ([]byte, error) {

@@ -27,7 +27,8 @@ import (
 // "protect" names. They are held to what they were when a person trusted them.
 
 // trusted records text as the ralph.json that holds, with all that is held to what
-// it is now. The list is held where checks say what its features are worth.
+// it is now. The list is held where checks, or an evaluator's command, say what its
+// features are worth.
 // The features' own checks are trusted with own only.
 func trusted(s *loopdir.Store, text []byte, list decide.List, own bool) (config.Trust, error) {
 	t := config.NewTrust(text, os.Getenv("PATH"))
@@ -52,7 +53,8 @@ func trusted(s *loopdir.Store, text []byte, list decide.List, own bool) (config.
 		checks, manual := ownChecks(list)
 		c.Checks, t.Manual, t.Own = append(c.Checks, checks...), manual, len(checks) > 0
 	}
-	if t.Files, err = heldFiles(s.Project, c); err != nil || len(c.Checks) == 0 {
+	asks := slices.ContainsFunc(c.Active(), func(e config.Evaluator) bool { return e.Preset == "" })
+	if t.Files, err = heldFiles(s.Project, c); err != nil || len(c.Checks) == 0 && !asks {
 		return t, err
 	}
 	_, t.Ignored = tree.Contents(context.Background(), s.Project, loopdir.RepoRoot(s.Project), []string{treeExcept(s.Loop)})
@@ -82,12 +84,17 @@ func (l loaded) environ() []string {
 // its place what is done. A log that is named is not one.
 func heldFiles(project string, c config.Config) (map[string]string, error) {
 	held := map[string]string{}
-	hold := func(path string, whatever bool) {
+	hold := func(path string, whatever bool, names ...string) {
 		key := filepath.ToSlash(path)
 		sum, program, err := loopdir.HashFile(project, path)
 		switch {
 		case err == nil && filepath.Base(path) == config.Package && !c.Protects(key):
 			maps.Copy(held, scripts(project, path))
+			for _, name := range names {
+				if script := key + partOf + name; held[script] == "" {
+					held[script] = "" // one that is not there must not appear
+				}
+			}
 		case err == nil && (program || whatever):
 			held[key] = sum
 		case errors.Is(err, fs.ErrNotExist) && whatever && filepath.Base(path) != config.Package:
@@ -97,7 +104,7 @@ func heldFiles(project string, c config.Config) (map[string]string, error) {
 	for _, command := range c.Commands() {
 		for _, f := range command.Files() {
 			if path := below(project, f.Path); path != "" {
-				hold(path, f.Text)
+				hold(path, f.Text, command.Scripts()...)
 			}
 		}
 	}
@@ -229,21 +236,28 @@ func ownChecks(list decide.List) (checks []config.Check, manual []string) {
 			if is, has := known[command]; has {
 				return is
 			}
-			defer func() { known[command] = is }()
-			words := strings.Fields(command)
-			for strings.Contains(words[0], "=") && len(words) > 1 {
-				words = words[1:]
+			if is = isCommand(command); !is {
+				manual = append(manual, command)
 			}
-			_, err := exec.LookPath(words[0])
-			if err == nil || strings.ContainsAny(words[0], "/~$") || slices.Contains(builtins, words[0]) {
-				return true
-			}
-			manual = append(manual, command)
-			return false
+			known[command] = is
+			return is
 		})
 		checks = append(checks, found...)
 	}
 	return checks, manual
+}
+
+// isCommand tells whether the first word of a shell line can be a program.
+func isCommand(line string) bool {
+	words := strings.Fields(line)
+	for len(words) > 1 && strings.Contains(words[0], "=") {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	_, err := exec.LookPath(words[0])
+	return err == nil || strings.ContainsAny(words[0], "/~$") || slices.Contains(builtins, words[0])
 }
 
 // builtins are words of the shell that a command may begin with.

@@ -222,6 +222,7 @@ var testOnlyDecide = decide.Decide
 func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 	var more decide.Snapshot // what was asked for
 	var listed *decide.List  // by the tracker, in this round
+	asked := ""              // digest of the list that evaluators were asked about
 	for range maxRounds {
 		if h.unlock == nil {
 			wait := lockWait
@@ -241,6 +242,9 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 		if listed != nil {
 			l.snap.List, l.snap.Unlisted = *listed, false
 			l.snap.Lost = l.lost()
+		}
+		if len(more.Answers) > 0 && l.snap.List.Digest() != asked {
+			more.Answers = nil // they are about another list
 		}
 		l.snap.Marked, l.snap.Tree = h.marked, more.Tree
 		l.snap.Results, l.snap.Contents, l.snap.Unwritten = more.Results, more.Contents, more.Unwritten
@@ -296,6 +300,7 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 			more.Contents = cmp.Or(r.contents, "unknown")
 			more.Results = append(more.Results, r.run(ctx, d.Runs)...)
 		case decide.NeedAnswer:
+			asked = l.snap.List.Digest()
 			more.Answers = append(more.Answers, make([]decide.Answer, d.Evaluator-len(more.Answers)+1)...)
 			more.Answers[d.Evaluator] = r.ask(ctx, l.config.Active()[d.Evaluator], newQuestion(ctx, l, d, h.event.LastMessage))
 		}

@@ -89,12 +89,16 @@ func (h *hook) open(l *loopdir.Loop) (loaded, error) {
 func (h *hook) find() (loaded, error) {
 	w := h.where()
 	if h.loopDir != "" && h.loopDir == os.Getenv("RALPH_LOOP_DIR") {
-		if own, err := w.Own(); own != nil && err == nil {
-			if peeked, err := h.open(own); err == nil && peeked.snap.State.Status == decide.InProgress {
-				return peeked, nil
-			} else if peeked.Store != nil {
-				peeked.Close()
+		own, err := w.Own()
+		if err != nil {
+			return loaded{}, err // what another loop says would hide it
+		}
+		if own != nil {
+			peeked, err := h.open(own)
+			if err != nil || peeked.snap.State.Status == decide.InProgress {
+				return peeked, err
 			}
+			peeked.Close()
 		}
 	}
 	l, err := loopdir.Find(w)

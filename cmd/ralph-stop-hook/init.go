@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,7 @@ type initialiser struct {
 	project string // absolute
 	dir     string // of the loop
 	found   decide.List
+	absent  []string // files that commands name, and that are not there yet
 }
 
 func initCommand() *cobra.Command {
@@ -174,7 +176,7 @@ func (i *initialiser) findList() error {
 		if !filepath.IsLocal(rel) {
 			return fmt.Errorf("the list %s is not below this folder; run init in the folder that holds it", i.list)
 		}
-		candidates = []string{rel}
+		candidates = []string{filepath.Clean(rel)}
 	}
 	for _, rel := range candidates {
 		path := filepath.Join(i.project, rel)
@@ -325,6 +327,11 @@ func (i *initialiser) write(files []loopFile) error {
 			}
 			if err := s.SetTrust(record, s.ListPath(i.list, "")); err != nil && s.Protected {
 				return err // else there is no command in it to trust
+			}
+			for _, key := range slices.Sorted(maps.Keys(record.Files)) {
+				if record.Files[key] == "" && !config.Optional(key) {
+					i.absent = append(i.absent, key)
+				}
 			}
 		}
 		if err := s.WriteFile(f.name, []byte(f.text)); err != nil {

@@ -90,6 +90,9 @@ func (i *initialiser) farewell() {
 	for _, command := range i.onComplete {
 		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))
 	}
+	for _, path := range i.absent {
+		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: ralph-stop-hook trust %s\n", plain.Line(path, 300), quoteArg(i.name))
+	}
 	if checks, _ := ownChecks(i.found); len(checks) > 0 {
 		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n  ralph-stop-hook trust %s\n", plural(len(checks), "check"), quoteArg(i.name))
 	}

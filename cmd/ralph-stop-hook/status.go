@@ -230,7 +230,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	if !v.Protected {
 		v.Notes = append(v.Notes, "unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
-	v.Notes = append(v.Notes, wordsConfigNotes(got.config)...)
+	v.Notes = append(append(v.Notes, wordsConfigNotes(got.config)...), wordsMuted(got)...)
 	if checks, _ := ownChecks(got.snap.List); len(checks) > 0 && !got.config.Own {
 		v.Notes = append(v.Notes, fmt.Sprintf("the list brings %s of its own, which nobody has trusted; to look at them and accept: ralph-stop-hook trust", plural(len(checks), "check")))
 	}

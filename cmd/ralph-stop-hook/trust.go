@@ -108,12 +108,17 @@ func showTrust(w io.Writer, l loaded, before *config.Trust, list decide.List) {
 		show("source: %s", command.String())
 	}
 	var open []string // commands for which nothing is held
-	for _, check := range l.config.Checks {
-		show("check, when "+check.When+": %s", check.String())
-		if check.Runs() && len(l.rests(check.Command)) == 0 {
+	note := func(check config.Check) {
+		isHeld := func(key string) bool { return l.config.Files[key] != "" }
+		if check.Runs() && !slices.ContainsFunc(l.rests(check.Command), isHeld) && !slices.Contains(open, check.String()) {
 			open = append(open, check.String())
 		}
 	}
+	for _, check := range l.config.Checks {
+		show("check, when "+check.When+": %s", check.String())
+		note(check)
+	}
+	own, _ := ownChecks(list)
 	for _, e := range l.config.Active() {
 		if e.Preset == "" {
 			show("evaluator: %s", e.String())
@@ -143,6 +148,9 @@ func showTrust(w io.Writer, l loaded, before *config.Trust, list decide.List) {
 		} else {
 			show("held as it is: %s"+note, path)
 		}
+	}
+	for _, check := range own {
+		note(check)
 	}
 	if len(open) > 0 && len(l.config.Protect) == 0 {
 		show("warning: nothing of the project is held for %s; name the tests and scripts that an agent must not edit in \"protect\"", strings.Join(open, ", "))

@@ -65,7 +65,7 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 		}
 	}
 	if len(runs) == 0 {
-		return errors.New("there is nothing to check: ralph.json names no checks for what is claimed")
+		return errors.New("there is nothing to check: no check is for what is claimed; with --all those of open features run too")
 	}
 	if path := l.changed(); path != "" {
 		return errors.New(path + notAsTrusted + "; look at it and run: ralph-stop-hook trust")

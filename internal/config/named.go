@@ -75,6 +75,32 @@ func (c Command) Files() (files []File) {
 	return files
 }
 
+// Optional tells whether a program reads the file at path only where it is there.
+func Optional(path string) bool {
+	for _, names := range readers {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix("/"+path, "/"+name) }) {
+			return true
+		}
+	}
+	return strings.Contains(path, Package)
+}
+
+// Scripts returns the names of scripts in a package.json that a command may run,
+// with those that run before and after them.
+func (c Command) Scripts() (names []string) {
+	for _, words := range c.segments() {
+		for i, word := range words {
+			if !slices.Contains(readers[program(word)], Package) {
+				continue
+			}
+			for _, name := range words[i+1:] {
+				names = append(names, name, "pre"+name, "post"+name)
+			}
+		}
+	}
+	return names
+}
+
 // written matches what a shell line writes to.
 var written = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`>+\s*[^\s;&|]+`) })
 
