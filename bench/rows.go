@@ -177,7 +177,7 @@ func (s *stage) writes() (whole, flushes time.Duration, err error) {
 }
 
 func large(b *bench) (row, error) {
-	r := row{Title: "A list of 6,000 features, in memory"}
+	r := row{Title: titleLong}
 	runners, stages, err := b.same(options{features: b.fewer(6000, 600)}, b.hook, b.node)
 	if err != nil {
 		return r, err
@@ -202,7 +202,7 @@ func (s *stage) listSize() int64 {
 }
 
 func huge(b *bench) (row, error) {
-	r := row{Title: "A list of 100,000 features, in memory"}
+	r := row{Title: titleHuge}
 	runners, stages, err := b.same(options{features: b.fewer(100_000, 1000)}, b.hook, b.node)
 	if err != nil {
 		return r, err
