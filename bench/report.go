@@ -166,8 +166,8 @@ var reasons = map[string]string{
 		"and the system calls of a lock, eight reads, two writes and two logs, none of which stands out.",
 	titleDurable:   "The same as in memory. Besides, making a file and renaming it over another one take their time on this disk as well as the fsyncs, which the bar does not grant; the last line of the table has both.",
 	titleUnchanged: "Two processes have to be started and heard, and what was found before is loaded a second time after they have answered, since the lock is not held meanwhile.",
-	titleLong: "To what a process pays with ten features comes the list: about half of the time checks every byte of it, which gjson's users must, " +
-		"and finds the parts of each item; a fifth reads the file, and the rest compares ids and takes the fingerprint of all states.",
+	titleLong: "To what a process pays with ten features comes the list: every byte of it is checked, since gjson answers on broken JSON too, " +
+		"the parts of each item are found, ids are compared and all states hashed, in memory that is touched for the first time.",
 	titleHuge: "Every byte is checked, every id compared with all others and every state hashed; grep -c only looks for line ends.",
 	titleSize: "Of what could go, cobra with what it brings, which only the verbs use, is the largest part.",
 }

@@ -198,7 +198,13 @@ func (r *runner) output(ctx context.Context, c config.Command, untrusted bool, s
 	}
 	out := &proc.Head{Limit: limit}
 	if got := r.command(ctx, c, proc.Cmd{Env: r.env(), Stdin: stdin, Stdout: out, Output: maxReason}); got.Err != nil {
-		return nil, fmt.Errorf("%w: %s", got.Err, plain.Line(string(got.Output), maxReason))
+		if said := plain.Line(string(got.Output), maxReason); said != "" {
+			return nil, fmt.Errorf("%w: %s", got.Err, said)
+		}
+		return nil, got.Err
+	}
+	if len(out.Bytes()) >= limit {
+		return nil, fmt.Errorf("it printed more than %d KB", limit>>10)
 	}
 	return out.Bytes(), nil
 }

@@ -40,9 +40,9 @@ func evaluateCommand() *cobra.Command {
 			if len(args) == 0 {
 				return &usageError{fmt.Errorf("add what? say a preset or a command; see '%s --help'", cmd.CommandPath())}
 			}
-			if known := []string{decide.EvaluateDefault, decide.EvaluateValidation, decide.EvaluatePromise}; !slices.Contains(known, args[0]) && !isCommand(args[0]) {
+			if !slices.Contains(decide.Presets, args[0]) && !isCommand(args[0]) {
 				hint := ""
-				if meant := jsontext.Nearest(args[0], known); meant != "" {
+				if meant := jsontext.Nearest(args[0], decide.Presets); meant != "" {
 					hint = fmt.Sprintf("; did you mean %q?", meant)
 				}
 				return fmt.Errorf("there is no program for %q%s", plain.Line(args[0], 200), hint)
@@ -91,7 +91,7 @@ fails, hangs or answers something else ends the loop ESCALATED.`
 
 // newEvaluator is an entry of "evaluate".
 func newEvaluator(what, name string, timeout time.Duration) any {
-	if slices.Contains([]string{decide.EvaluateDefault, decide.EvaluateValidation, decide.EvaluatePromise}, what) {
+	if slices.Contains(decide.Presets, what) {
 		return what
 	}
 	e := struct {

@@ -108,7 +108,7 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 	if failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s did not hold; their output is in %s", plural(failed, "check"), relative(s.Project, s.Dir)+"/"+loopdir.ChecksLog)
+	return fmt.Errorf("%s did not hold; what was printed is in %s", plural(failed, "check"), relative(s.Project, s.Dir)+"/"+loopdir.ChecksLog)
 }
 
 func wordsPassed(r decide.Receipt) string {

@@ -51,7 +51,7 @@ func (p *parser) evaluators(v gjson.Result) (list []Evaluator) {
 func (p *parser) evaluator(v gjson.Result) Evaluator {
 	e := Evaluator{Command: Command{Timeout: DefaultCheckTimeout}}
 	preset := func(v gjson.Result) {
-		e.Preset = p.oneOf(v, "preset", decide.EvaluateDefault, decide.EvaluateValidation, decide.EvaluatePromise)
+		e.Preset = p.oneOf(v, "preset", decide.Presets...)
 	}
 	if v.Type == gjson.String {
 		preset(v)

@@ -8,12 +8,15 @@ type Evaluator struct {
 	Preset string // one of the presets; empty: a command of the person's own
 }
 
-// Presets of evaluators.
+// What the presets ask.
 const (
 	EvaluateDefault    = "default"    // every feature is claimed, and every check holds
 	EvaluateValidation = "validation" // every check holds, whatever the list claims
 	EvaluatePromise    = "promise"    // the agent says so
 )
+
+// Presets are the names of all of them.
+var Presets = []string{EvaluateDefault, EvaluateValidation, EvaluatePromise}
 
 // Answer is what an evaluator that is a command has said.
 type Answer struct {
