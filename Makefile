@@ -11,7 +11,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 # What is worth inlining is in jsontext; elsewhere it makes the binary larger, and nothing faster.
-SMALL = -ldflags '-s -w' -gcflags=./...=-l -gcflags=./internal/jsontext= $(foreach p,github.com/spf13 github.com/tidwall encoding/json regexp,-gcflags=$(p)/...=-l)
+SMALL = -ldflags '-s -w' -gcflags=./...=-l -gcflags=./internal/jsontext= $(foreach p,github.com/tidwall encoding/json regexp,-gcflags=$(p)/...=-l)
 
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath

@@ -161,7 +161,7 @@ func machine(disk string) []string {
 // only then.
 var reasons = map[string]string{
 	titleIdle: "Nearly all of what is above the floor happens before the first line of ours: Go sets up each package that is linked in, which touches memory for the first time, " +
-		"and that is what so short a process pays for. The largest parts are encoding/json, regexp with the tables of Unicode, and cobra with what it brings, which only the verbs use.",
+		"and that is what so short a process pays for. The largest parts are encoding/json, and regexp with the tables of Unicode.",
 	titleChanged: "To what a process pays without a loop comes more memory that is touched for the first time, where encoding/json learns the types of the record and stacks grow, " +
 		"and the system calls of a lock, eight reads, two writes and two logs, none of which stands out.",
 	titleDurable:   "The same as in memory. Besides, making a file and renaming it over another one take their time on this disk as well as the fsyncs, which the bar does not grant; the last line of the table has both.",
@@ -169,7 +169,6 @@ var reasons = map[string]string{
 	titleLong: "To what a process pays with ten features comes the list: every byte of it is checked, since gjson answers on broken JSON too, " +
 		"the parts of each item are found, ids are compared and all states hashed, in memory that is touched for the first time.",
 	titleHuge: "Every byte is checked, every id compared with all others and every state hashed; grep -c only looks for line ends.",
-	titleSize: "Of what could go, cobra with what it brings, which only the verbs use, is the largest part.",
 }
 
 // The titles of rows whose bars have a reason.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,16 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func attachCommand() *cobra.Command {
+func attachCommand() *command {
 	var session string
-	cmd := loopVerb("attach [NAME] [--session ID]", "Give a loop to a session, as its prompt would", func(w io.Writer, s *loopdir.Store) error {
+	cmd := loopVerb("attach", "Give a loop to a session, as its prompt would", func(w io.Writer, s *loopdir.Store) error {
+		session = cmp.Or(session, os.Getenv("CLAUDE_CODE_SESSION_ID"))
 		if !loopdir.ValidSession(session) {
 			return &usageError{errors.New("which session? inside Claude Code it is the one that asks; elsewhere say --session ID ('claude --resume' lists them)")}
 		}
@@ -48,7 +48,7 @@ func attachCommand() *cobra.Command {
 		fmt.Fprintf(w, "%s: session %s works it now, at iteration %d\n", plain.Line(s.Name, 100), session, next.Iteration)
 		return nil
 	})
-	cmd.Flags().StringVar(&session, "session", os.Getenv("CLAUDE_CODE_SESSION_ID"), "the session's id")
+	cmd.flags.StringVar(&session, "session", "", "the session's `ID`; inside Claude Code its own, where none is said")
 	return cmd
 }
 
@@ -70,8 +70,8 @@ func worksAnother(session string, s *loopdir.Store) bool {
 	return err != nil || state.Session == session && state.Status == decide.InProgress
 }
 
-func detachCommand() *cobra.Command {
-	return loopVerb("detach [NAME]", "Take a loop from its session; it waits for its prompt, or for attach", func(w io.Writer, s *loopdir.Store) error {
+func detachCommand() *command {
+	return loopVerb("detach", "Take a loop from its session; it waits for its prompt, or for attach", func(w io.Writer, s *loopdir.Store) error {
 		was := ""
 		if _, err := change(s, "detach", func(_ loaded, next *decide.State) error {
 			was = next.Session

@@ -7,9 +7,9 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/tidwall/sjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -19,27 +19,39 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func evaluateCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "evaluate list|add|clear",
-		Short: "Say who settles whether the current loop is complete",
-		Long:  evaluateHelp,
-		Args:  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return &usageError{errors.New("evaluate what? say list, add or clear")}
-		},
-	}
+func evaluateCommand() *command {
+	return &command{name: "evaluate", short: "Say who settles whether the current loop is complete", long: evaluateHelp}
+}
+
+func evaluateListCommand() *command {
+	cmd := loopVerb("evaluate list", "Show the evaluators, in order", func(w io.Writer, s *loopdir.Store) error {
+		l, err := loadNow(s)
+		if err = errors.Join(err, l.snap.ConfigErr); err == nil {
+			showEvaluators(w, l.config.Config)
+		}
+		return err
+	})
+	cmd.args = "" // the current loop's
+	return cmd
+}
+
+func evaluateClearCommand() *command {
+	cmd := loopVerb("evaluate clear", "Go back to the default", func(w io.Writer, s *loopdir.Store) error {
+		return editEvaluators(w, s, func(text []byte) ([]byte, error) { return sjson.DeleteBytes(text, "evaluate") })
+	})
+	cmd.args = ""
+	return cmd
+}
+
+func evaluateAddCommand() *command {
 	var name string
 	var timeout time.Duration
-	add := &cobra.Command{
-		Use:     "add default|validation|promise|COMMAND",
-		Short:   "Add an evaluator, behind those that there are; the first takes the place of the default",
-		Example: "  ralph-stop-hook evaluate add './review.sh' --timeout 2m",
-		Args:    maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return &usageError{fmt.Errorf("add what? say a preset or a command; see '%s --help'", cmd.CommandPath())}
-			}
+	cmd := &command{
+		name:    "evaluate add",
+		args:    strings.Join(decide.Presets, "|") + "|COMMAND",
+		short:   "Add an evaluator, behind those that there are; the first takes the place of the default",
+		example: "  ralph-stop-hook evaluate add './review.sh' --timeout 2m",
+		run: func(w io.Writer, args []string) error {
 			if !slices.Contains(decide.Presets, args[0]) && !isCommand(args[0]) {
 				hint := ""
 				if meant := jsontext.Nearest(args[0], decide.Presets); meant != "" {
@@ -55,23 +67,11 @@ func evaluateCommand() *cobra.Command {
 					}
 					return sjson.SetRawBytes(text, "evaluate.-1", value)
 				})
-			})(cmd, nil)
+			})(w, nil)
 		},
 	}
-	add.Flags().StringVar(&name, "name", "", "what people and logs see of it")
-	add.Flags().DurationVar(&timeout, "timeout", 0, "its time (default 5m)")
-	list := loopVerb("list", "Show the evaluators, in order", func(w io.Writer, s *loopdir.Store) error {
-		l, err := loadNow(s)
-		if err = errors.Join(err, l.snap.ConfigErr); err == nil {
-			showEvaluators(w, l.config.Config)
-		}
-		return err
-	})
-	clearAll := loopVerb("clear", "Go back to the default", func(w io.Writer, s *loopdir.Store) error {
-		return editEvaluators(w, s, func(text []byte) ([]byte, error) { return sjson.DeleteBytes(text, "evaluate") })
-	})
-	list.Args, clearAll.Args = maxArgs(0), maxArgs(0) // the current loop's
-	cmd.AddCommand(add, list, clearAll)
+	cmd.flags.StringVar(&name, "name", "", "what people and logs see of it, `WORDS`")
+	cmd.flags.DurationVar(&timeout, "timeout", 0, "its time, `T` (default 5m)")
 	return cmd
 }
 

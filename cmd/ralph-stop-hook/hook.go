@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
@@ -30,13 +28,12 @@ import (
 const defaultTimeout = 660 * time.Second
 
 // hookCommand is here for the help; run calls hookMode without it.
-func hookCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:                "hook [--loop-dir DIR] [--timeout 660s] [--on-complete CMD]",
-		Short:              "Answer the host: its JSON on standard input, ours on standard output",
-		Long:               hookHelp,
-		DisableFlagParsing: true,
-		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+func hookCommand() *command {
+	return &command{
+		name:  "hook",
+		args:  "[--loop-dir DIR] [--timeout 660s] [--on-complete CMD]",
+		short: "Answer the host: its JSON on standard input, ours on standard output",
+		long:  hookHelp,
 	}
 }
 

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -41,16 +39,16 @@ type initialiser struct {
 	absent  []string // files that commands name, and that are not there yet
 }
 
-func initCommand() *cobra.Command {
+func initCommand() *command {
 	i := &initialiser{}
-	cmd := &cobra.Command{
-		Use:   "init [NAME]",
-		Short: "Make a loop in this folder and install the hook",
-		Example: `  ralph-stop-hook init checkout
+	cmd := &command{
+		name:  "init",
+		args:  "[NAME]",
+		short: "Make a loop in this folder and install the hook",
+		example: `  ralph-stop-hook init checkout
   ralph-stop-hook init checkout --features docs/prd.json --max-iterations 30 --on-complete ./notify.sh`,
-		Args: maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			i.out = cmd.OutOrStdout()
+		run: func(w io.Writer, args []string) error {
+			i.out = w
 			if len(args) > 0 {
 				if i.name = args[0]; i.name == "" {
 					return &usageError{errors.New("the name is empty")}
@@ -59,13 +57,13 @@ func initCommand() *cobra.Command {
 			return i.run()
 		},
 	}
-	f := cmd.Flags()
-	i.given = f.Changed
-	f.StringVar(&i.list, "features", "", "the feature list, below this folder (default feature_list.json or prd.json here, else an example)")
-	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "iterations that the loop may have")
-	f.StringArrayVar(&i.checks, "check", nil, "a shell command that has to exit with 0 before the loop is complete; may be repeated")
-	f.StringArrayVar(&i.onComplete, "on-complete", nil, "a shell command to run when the loop ends, JSON on its standard input; may be repeated")
-	f.StringVar(&i.scope, "settings", "project", "which settings get the hook: project, local, user or none")
+	f := &cmd.flags
+	i.given = cmd.given
+	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder (default feature_list.json or prd.json here, else an example)")
+	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "how many iterations, `N`, the loop may have")
+	f.Func("check", "a shell `COMMAND` that has to exit with 0 before the loop is complete; may be repeated", eachInto(&i.checks))
+	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated", eachInto(&i.onComplete))
+	f.StringVar(&i.scope, "settings", "project", "`WHICH` settings get the hook: project, local, user or none")
 	f.BoolVar(&i.dryRun, "dry-run", false, "say what would be written, and write nothing")
 	f.BoolVar(&i.force, "force", false, "start a loop of this name anew; the list stays as it is")
 	return cmd

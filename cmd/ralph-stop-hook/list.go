@@ -5,16 +5,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func listCommand() *cobra.Command {
+func listCommand() *command {
 	var asJSON bool
-	cmd := loopVerb("list [NAME]", "Show a loop's list as it is read: what is open, in which order, and why something is not", func(w io.Writer, s *loopdir.Store) error {
+	cmd := loopVerb("list", "Show a loop's list as it is read: what is open, in which order, and why something is not", func(w io.Writer, s *loopdir.Store) error {
 		l, err := loadNow(s)
 		l.freshen()
 		if err = errors.Join(err, l.snap.List.Err); err != nil {
@@ -22,35 +20,42 @@ func listCommand() *cobra.Command {
 		}
 		return showList(w, l.snap.List.List, asJSON)
 	})
-	cmd.Long = listHelp
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
-	cmd.AddCommand(&cobra.Command{
-		Use:   "check FILE",
-		Short: "Say what is wrong with a list, or odd, and what to write instead",
-		Args:  cobra.MatchAll(cobra.MinimumNArgs(1), maxArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	cmd.long = listHelp
+	cmd.flags.BoolVar(&asJSON, "json", false, "for machines")
+	return cmd
+}
+
+func listCheckCommand() *command {
+	return &command{
+		name:  "list check",
+		args:  "FILE",
+		short: "Say what is wrong with a list, or odd, and what to write instead",
+		run: func(w io.Writer, args []string) error {
 			data, err := readFile(args[0], features.MaxBytes)
 			if err != nil {
 				return err
 			}
 			list, problems := features.Check(data)
 			for _, problem := range problems {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", plain.Line(problem.Error(), 1000))
+				fmt.Fprintf(w, "%s\n", plain.Line(problem.Error(), 1000))
 			}
 			if len(problems) > 0 {
 				return fmt.Errorf("%s in %s", plural(len(problems), "problem"), plain.Line(args[0], 300))
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s, %d of them pass; nothing is wrong\n", plural(len(list.Items), "feature"), list.Passed())
+			fmt.Fprintf(w, "%s, %d of them pass; nothing is wrong\n", plural(len(list.Items), "feature"), list.Passed())
 			return nil
 		},
-	})
+	}
+}
+
+func listConvertCommand() *command {
 	var to string
-	convert := &cobra.Command{
-		Use:     "convert FILE --to features|prd|markdown",
-		Short:   "Print a list in another shape",
-		Example: "  ralph-stop-hook list convert prd.json --to features > feature_list.json",
-		Args:    cobra.MatchAll(cobra.MinimumNArgs(1), maxArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := &command{
+		name:    "list convert",
+		args:    "FILE",
+		short:   "Print a list in another shape",
+		example: "  ralph-stop-hook list convert prd.json --to features > feature_list.json",
+		run: func(w io.Writer, args []string) error {
 			data, err := readFile(args[0], features.MaxBytes)
 			if err != nil {
 				return err
@@ -63,12 +68,11 @@ func listCommand() *cobra.Command {
 			if err != nil {
 				return &usageError{err}
 			}
-			_, err = cmd.OutOrStdout().Write(text)
+			_, err = w.Write(text)
 			return err
 		},
 	}
-	convert.Flags().StringVar(&to, "to", features.ToFeatures, "the shape: features, prd or markdown")
-	cmd.AddCommand(convert)
+	cmd.flags.StringVar(&to, "to", features.ToFeatures, "the `SHAPE`: features, prd or markdown")
 	return cmd
 }
 

@@ -5,8 +5,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -14,10 +12,13 @@ import (
 // followPause is how long log -f sleeps between two looks.
 const followPause = 200 * time.Millisecond
 
-func logCommand() *cobra.Command {
+func logCommand() *command {
 	var lines int
 	var follow, asJSON bool
-	cmd := loopVerb("log [NAME]", "Show what the hook did", func(w io.Writer, s *loopdir.Store) error {
+	cmd := loopVerb("log", "Show what the hook did", func(w io.Writer, s *loopdir.Store) error {
+		if lines < 0 {
+			return &usageError{fmt.Errorf("-n %d; want 0 or more", lines)}
+		}
 		name := loopdir.HookLog
 		if asJSON {
 			name = loopdir.IterationLog
@@ -33,14 +34,9 @@ func logCommand() *cobra.Command {
 			text = f.More()
 		}
 	})
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if lines < 0 {
-			return &usageError{fmt.Errorf("-n %d; want 0 or more", lines)}
-		}
-		return nil
-	}
-	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "how many of the last lines")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing what is added, until interrupted")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "iterations.jsonl instead: one object a verdict")
+	cmd.letters = map[string]string{"n": "lines", "f": "follow"}
+	cmd.flags.IntVar(&lines, "lines", 20, "how many of the last lines, `N`")
+	cmd.flags.BoolVar(&follow, "follow", false, "go on showing what is added, until interrupted")
+	cmd.flags.BoolVar(&asJSON, "json", false, "iterations.jsonl instead: one object a verdict")
 	return cmd
 }

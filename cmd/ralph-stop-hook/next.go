@@ -6,16 +6,14 @@ import (
 	"io"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func nextCommand() *cobra.Command {
-	return loopVerb("next [NAME]", "Show what the agent would be told now", func(w io.Writer, s *loopdir.Store) error {
+func nextCommand() *command {
+	return loopVerb("next", "Show what the agent would be told now", func(w io.Writer, s *loopdir.Store) error {
 		l, err := load(s, hookio.Event{Name: decide.Stop, SessionID: "next"}, time.Now())
 		if err != nil {
 			return err

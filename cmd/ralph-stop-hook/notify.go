@@ -7,16 +7,14 @@ import (
 	"os"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-func notifyCommand() *cobra.Command {
+func notifyCommand() *command {
 	var test bool
-	cmd := loopVerb("notify --test [NAME]", "Try a loop's notifiers: run each now, with the exit reason \"test\"", func(w io.Writer, s *loopdir.Store) error {
+	cmd := loopVerb("notify", "Try a loop's notifiers: run each now, with the exit reason \"test\"", func(w io.Writer, s *loopdir.Store) error {
 		if !test {
 			return &usageError{errors.New("notify only tests; say 'ralph-stop-hook notify --test'")}
 		}
@@ -45,6 +43,6 @@ func notifyCommand() *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().BoolVar(&test, "test", false, "run every notifier of the loop")
+	cmd.flags.BoolVar(&test, "test", false, "run every notifier of the loop")
 	return cmd
 }

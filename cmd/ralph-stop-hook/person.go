@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -50,8 +48,8 @@ func change(s *loopdir.Store, verb string, edit func(l loaded, next *decide.Stat
 	return next, nil
 }
 
-func cancelCommand() *cobra.Command {
-	return loopVerb("cancel [NAME]", "End a loop; only resume brings it back", func(w io.Writer, s *loopdir.Store) error {
+func cancelCommand() *command {
+	return loopVerb("cancel", "End a loop; only resume brings it back", func(w io.Writer, s *loopdir.Store) error {
 		// The word is left first, without the lock: it holds even if
 		// nothing else can be written.
 		if err := s.AskCancel(); err != nil {
@@ -85,8 +83,8 @@ func cancelCommand() *cobra.Command {
 	})
 }
 
-func pauseCommand() *cobra.Command {
-	return loopVerb("pause [NAME]", "Let the next stop be allowed; resume goes on", func(w io.Writer, s *loopdir.Store) error {
+func pauseCommand() *command {
+	return loopVerb("pause", "Let the next stop be allowed; resume goes on", func(w io.Writer, s *loopdir.Store) error {
 		next, err := change(s, "pause", func(_ loaded, next *decide.State) error {
 			if !next.Status.GoesOn() {
 				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
@@ -103,37 +101,36 @@ func pauseCommand() *cobra.Command {
 	})
 }
 
-func resumeCommand() *cobra.Command {
-	return loopVerb("resume [NAME]", "Take up a loop that has ended, or that came with the repository", func(w io.Writer, s *loopdir.Store) error {
+func resumeCommand() *command {
+	return loopVerb("resume", "Take up a loop that has ended, or that came with the repository", func(w io.Writer, s *loopdir.Store) error {
 		return revive(w, s, "resume", func(*decide.State) {})
 	})
 }
 
-func extendCommand() *cobra.Command {
+func extendCommand() *command {
 	var iterations int
 	var deadline time.Duration
-	var set func(flag string) bool
-	cmd := loopVerb("extend [NAME] [--max-iterations N] [--deadline T]", "Raise a limit of a loop, and take it up again if it had reached it", func(w io.Writer, s *loopdir.Store) error {
+	var cmd *command
+	cmd = loopVerb("extend", "Raise a limit of a loop, and take it up again if it had reached it", func(w io.Writer, s *loopdir.Store) error {
 		switch {
-		case !set("max-iterations") && !set("deadline"):
+		case !cmd.given("max-iterations") && !cmd.given("deadline"):
 			return &usageError{errors.New("extend what? say --max-iterations N or --deadline T")}
-		case set("max-iterations") && (iterations < 1 || iterations > config.MaxCount):
+		case cmd.given("max-iterations") && (iterations < 1 || iterations > config.MaxCount):
 			return errIterations
-		case set("deadline") && deadline <= 0:
+		case cmd.given("deadline") && deadline <= 0:
 			return &usageError{errors.New("--deadline must be a duration of more than 0, such as 12h")}
 		}
 		return revive(w, s, "extend", func(next *decide.State) {
-			if set("max-iterations") {
+			if cmd.given("max-iterations") {
 				next.Extended, next.Lowered = iterations, 0
 			}
-			if set("deadline") {
+			if cmd.given("deadline") {
 				next.ExtendedDeadline = deadline
 			}
 		})
 	})
-	set = cmd.Flags().Changed
-	cmd.Flags().IntVar(&iterations, "max-iterations", 0, "the iterations that the loop may have in all")
-	cmd.Flags().DurationVar(&deadline, "deadline", 0, "the time that it may take in all, from when it began, such as 12h")
+	cmd.flags.IntVar(&iterations, "max-iterations", 0, "the iterations, `N`, that the loop may have in all")
+	cmd.flags.DurationVar(&deadline, "deadline", 0, "the time, `T`, that it may take in all, from when it began, such as 12h")
 	return cmd
 }
 

@@ -6,17 +6,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// run is the program. The hook path comes first and builds no command tree.
+// run is the program. The hook path comes first and builds no commands.
 // A bug must not end it with status 2, which a host takes for a block.
 func run(args []string) (status int) {
 	defer func() {
@@ -31,9 +29,7 @@ func run(args []string) (status int) {
 	if len(args) > 0 && args[0] == "hook" && !asksHelp(args) {
 		return hookMode(args[1:])
 	}
-	root := newRoot()
-	root.SetArgs(args)
-	err := root.Execute()
+	err := newCommands().execute(os.Stdout, args)
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -51,11 +47,6 @@ func run(args []string) (status int) {
 func asksHelp(args []string) bool {
 	return len(args) == 2 && (args[1] == "-h" || args[1] == "--help")
 }
-
-// usageError is a call that was misspelt.
-type usageError struct{ error }
-
-func (e *usageError) Unwrap() error { return e.error }
 
 // hostIsCalling tells whether standard input holds a hook's JSON, in whatever
 // comes within a second.
@@ -81,42 +72,16 @@ func hostIsCalling() bool {
 	}
 }
 
-// newRoot builds the command tree: one file per verb.
-func newRoot() *cobra.Command {
-	root := &cobra.Command{
-		Use:                        "ralph-stop-hook",
-		Short:                      "Keep Claude Code working through a feature list",
-		Long:                       helpText,
-		SilenceErrors:              true,
-		SilenceUsage:               true,
-		SuggestionsMinimumDistance: 2,
-		Args:                       cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			hint := "'ralph-stop-hook --help' lists them"
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = "did you mean " + strings.Join(near, " or ") + "?"
-			}
-			return &usageError{fmt.Errorf("unknown command %q; %s", args[0], hint)}
-		},
-	}
-	root.SetOut(os.Stdout)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())}
-	})
-	root.AddCommand(hookCommand(), initCommand(), statusCommand(), nextCommand(), sendCommand(), guardCommand(), attachCommand(), detachCommand(), pauseCommand(), resumeCommand(), cancelCommand(), extendCommand(), logCommand(), listCommand(), notifyCommand(), trustCommand(), untrustCommand(), verifyCommand(), evaluateCommand(), versionCommand())
-	return root
-}
-
-// maxArgs wants at most n arguments.
-func maxArgs(n int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > n {
-			return &usageError{fmt.Errorf("%q is one word too many; see '%s --help'", args[n], cmd.CommandPath())}
-		}
-		return nil
+// newCommands makes all commands, in the order in which help lists them: one file per verb.
+func newCommands() commands {
+	return commands{
+		{short: "Keep Claude Code working through a feature list", long: helpText},
+		initCommand(), statusCommand(), nextCommand(), listCommand(), listCheckCommand(), listConvertCommand(), logCommand(),
+		pauseCommand(), cancelCommand(), resumeCommand(), extendCommand(), attachCommand(), detachCommand(),
+		trustCommand(), untrustCommand(), verifyCommand(), notifyCommand(),
+		evaluateCommand(), evaluateListCommand(), evaluateAddCommand(), evaluateClearCommand(),
+		hookCommand(), completionCommand(), versionCommand(),
+		sendCommand(), guardCommand(), completeCommand(),
 	}
 }
 
@@ -144,13 +109,13 @@ func findLoop(args []string) (*loopdir.Loop, error) {
 }
 
 // loopVerb makes a verb of what is to be done with one loop, which its argument may name.
-func loopVerb(use, short string, do func(w io.Writer, s *loopdir.Store) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: maxArgs(1), RunE: onLoop(do)}
+func loopVerb(name, short string, do func(w io.Writer, s *loopdir.Store) error) *command {
+	return &command{name: name, args: "[NAME]", short: short, run: onLoop(do)}
 }
 
 // onLoop makes a verb's run of what is to be done with the loop that its arguments name.
-func onLoop(do func(w io.Writer, s *loopdir.Store) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
+func onLoop(do func(w io.Writer, s *loopdir.Store) error) func(io.Writer, []string) error {
+	return func(w io.Writer, args []string) error {
 		l, err := findLoop(args)
 		if err != nil {
 			return err
@@ -160,7 +125,7 @@ func onLoop(do func(w io.Writer, s *loopdir.Store) error) func(*cobra.Command, [
 			return err
 		}
 		defer s.Close()
-		return do(cmd.OutOrStdout(), s)
+		return do(w, s)
 	}
 }
 

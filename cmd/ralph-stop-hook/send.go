@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
@@ -247,10 +245,10 @@ func sendApart(s *loopdir.Store, onComplete string, args ...string) (done <-chan
 const maxSend = 24 * time.Hour
 
 // sendCommand is what sendApart starts.
-func sendCommand() *cobra.Command {
+func sendCommand() *command {
 	var take string
 	var iteration int
-	cmd := loopVerb("send [--take ID] [--iteration N]", "Run a loop's notifiers; the hook starts this, apart from itself",
+	cmd := loopVerb("send", "Run a loop's notifiers; the hook starts this, apart from itself",
 		func(_ io.Writer, s *loopdir.Store) error {
 			if iteration > 0 {
 				return sendIteration(s, iteration)
@@ -260,9 +258,9 @@ func sendCommand() *cobra.Command {
 			})
 			return nil
 		})
-	cmd.Hidden, cmd.Args = true, maxArgs(0)
-	cmd.Flags().StringVar(&take, "take", "", "the notice that the process which started this one hands over")
-	cmd.Flags().IntVar(&iteration, "iteration", 0, "tell of this iteration instead")
+	cmd.hidden, cmd.args = true, ""
+	cmd.flags.StringVar(&take, "take", "", "the `ID` of the notice that the process which started this one hands over")
+	cmd.flags.IntVar(&iteration, "iteration", 0, "tell of iteration `N` instead")
 	return cmd
 }
 

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -19,14 +17,14 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-func statusCommand() *cobra.Command {
+func statusCommand() *command {
 	var all, asJSON, send bool
-	cmd := &cobra.Command{
-		Use:   "status [NAME]",
-		Short: "Show how far a loop is",
-		Long:  statusHelp,
-		Args:  maxArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := &command{
+		name:  "status",
+		args:  "[NAME]",
+		short: "Show how far a loop is",
+		long:  statusHelp,
+		run: func(w io.Writer, args []string) error {
 			if all && len(args) > 0 {
 				return &usageError{fmt.Errorf("--all and the name %q do not go together", args[0])}
 			}
@@ -45,12 +43,12 @@ func statusCommand() *cobra.Command {
 				}
 				views = append(views, view)
 			}
-			return showStatus(cmd.OutOrStdout(), views, asJSON, all)
+			return showStatus(w, views, asJSON, all)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "every loop of the project; outside a project, and with --send-due, every loop of yours")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines; with --all an array")
-	cmd.Flags().BoolVar(&send, "send-due", false, "end loops whose client died, and send notices that were cut off; for cron")
+	cmd.flags.BoolVar(&all, "all", false, "every loop of the project; outside a project, and with --send-due, every loop of yours")
+	cmd.flags.BoolVar(&asJSON, "json", false, "for machines; with --all an array")
+	cmd.flags.BoolVar(&send, "send-due", false, "end loops whose client died, and send notices that were cut off; for cron")
 	return cmd
 }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -20,9 +19,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func trustCommand() *cobra.Command {
+func trustCommand() *command {
 	var yes, restore bool
-	cmd := loopVerb("trust [NAME]", "Accept a loop's ralph.json and list as they are now, with the commands in them", func(w io.Writer, s *loopdir.Store) error {
+	cmd := loopVerb("trust", "Accept a loop's ralph.json and list as they are now, with the commands in them", func(w io.Writer, s *loopdir.Store) error {
 		if err := personOnly(); err != nil {
 			return err
 		}
@@ -84,8 +83,8 @@ func trustCommand() *cobra.Command {
 		fmt.Fprintf(w, "%s: this is in force now\n", plain.Line(s.Name, 100))
 		return nil
 	})
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&restore, "restore", false, "put the list back as it was trusted, with what passes in it now")
+	cmd.flags.BoolVar(&yes, "yes", false, "do not ask")
+	cmd.flags.BoolVar(&restore, "restore", false, "put the list back as it was trusted, with what passes in it now")
 	return cmd
 }
 
@@ -203,8 +202,8 @@ func trustSource(w io.Writer, s *loopdir.Store, c config.Config, record config.T
 	return trusted(s, []byte(record.Text), l.snap.List, false)
 }
 
-func untrustCommand() *cobra.Command {
-	cmd := loopVerb("untrust [NAME]", "Take trust back: none of a loop's commands runs any more", func(w io.Writer, s *loopdir.Store) error {
+func untrustCommand() *command {
+	cmd := loopVerb("untrust", "Take trust back: none of a loop's commands runs any more", func(w io.Writer, s *loopdir.Store) error {
 		if err := personOnly(); err != nil {
 			return err
 		}
@@ -221,7 +220,7 @@ func untrustCommand() *cobra.Command {
 		fmt.Fprintf(w, "%s: no command is trusted any more\n", plain.Line(s.Name, 100))
 		return nil
 	})
-	cmd.Long = `Take trust back: none of a loop's commands runs any more, so none of its checks
+	cmd.long = `Take trust back: none of a loop's commands runs any more, so none of its checks
 that is a command can pass, and no notifier is told. The rest of ralph.json, such as
 its limits, and the list are held to what you trusted last; edits of them have no
 effect until 'trust' accepts them.`

@@ -9,24 +9,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func verifyCommand() *cobra.Command {
+func verifyCommand() *command {
 	var all bool
-	cmd := &cobra.Command{
-		Use:   "verify [FEATURE]...",
-		Short: "Run the checks of the current loop by hand: of what is claimed, or of these features",
-		RunE: func(cmd *cobra.Command, ids []string) error {
-			return onLoop(func(w io.Writer, s *loopdir.Store) error { return verify(w, s, ids, all) })(cmd, nil)
+	cmd := &command{
+		name:  "verify",
+		args:  "[FEATURE]...",
+		short: "Run the checks of the current loop by hand: of what is claimed, or of these features",
+		run: func(w io.Writer, ids []string) error {
+			return onLoop(func(w io.Writer, s *loopdir.Store) error { return verify(w, s, ids, all) })(w, nil)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "of features that are open, too")
+	cmd.flags.BoolVar(&all, "all", false, "of features that are open, too")
 	return cmd
 }
 
