@@ -8,7 +8,8 @@ import (
 	"runtime/debug"
 )
 
-// version is set by the release build; otherwise the module's own version is shown.
+// version is a release's, set at linking: -ldflags "-X main.version=1.2.3". Without
+// it go install's is shown, or what Go makes of the commit.
 var version string
 
 func versionCommand() *command {

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestVersion links as a release does.
+func TestVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links the program anew")
+	}
+	bin := filepath.Join(t.TempDir(), "released.exe")
+	if out, err := exec.Command("go", "build", "-ldflags", "-X main.version=1.2.3-test", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command(bin, "version").Output()
+	if err != nil || !strings.HasPrefix(string(out), "ralph-stop-hook 1.2.3-test ") {
+		t.Errorf("version printed %q (%v), want 1.2.3-test", out, err)
+	}
+}
