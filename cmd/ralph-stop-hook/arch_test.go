@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,6 +26,25 @@ var floors = []map[string][]string{
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}
 
 var pure = []string{"jsontext", "plain", "features", "progress", "decide", "hookio", "config", "settings"}
+
+// heavy are packages that would make the program larger, and each start slower.
+var heavy = []string{"net", "net/http", "net/url", "text/template", "html", "encoding/xml", "encoding/gob", "go/ast"}
+
+func TestNothingHeavyIsLinked(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	if !slices.Contains(linked, "encoding/json") {
+		t.Errorf("control: %d packages, without encoding/json", len(linked))
+	}
+	for _, path := range heavy {
+		if slices.Contains(linked, path) {
+			t.Errorf("%s is linked", path)
+		}
+	}
+}
 
 func TestImports(t *testing.T) {
 	const prefix = "github.com/ralph-stop-hook/ralph-stop-hook/internal/"
