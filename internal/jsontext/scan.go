@@ -17,20 +17,23 @@ type Scanner struct {
 	depth int
 	first bool // just inside an object or array
 	bad   bool
-	plain bool // the last string has no escapes
 }
 
 // Peek returns the first byte of what comes next, 0 at the end and after a fault.
 func (s *Scanner) Peek() byte {
-	if s.bad {
+	s.Pos = blank(s.Text, s.Pos)
+	if s.bad || s.Pos == len(s.Text) {
 		return 0
 	}
-	for ; s.Pos < len(s.Text); s.Pos++ {
-		if c := s.Text[s.Pos]; c > ' ' || c != ' ' && c != '\n' && c != '\r' && c != '\t' {
-			return c
-		}
+	return s.Text[s.Pos]
+}
+
+// blank returns where the white space ends that begins at i.
+func blank(t string, i int) int {
+	for i < len(t) && t[i] <= ' ' && (t[i] == ' ' || t[i] == '\n' || t[i] == '\r' || t[i] == '\t') {
+		i++
 	}
-	return 0
+	return i
 }
 
 // Enter goes into the object or array that comes next.
@@ -44,61 +47,59 @@ func (s *Scanner) Enter() {
 }
 
 // Key passes the next key of the object it is in, up to its value, and returns
-// it, its quotes at at; ok is false when the object has ended.
+// it and where its quotes begin; ok is false when the object has ended.
 func (s *Scanner) Key() (key string, at int, ok bool) {
 	if !s.more('}') {
 		return "", 0, false
 	}
-	at = s.Pos
-	if s.Peek() != '"' || !s.str() {
+	t, at := s.Text, s.Pos
+	end, plain := quoted(t, at)
+	colon := blank(t, end)
+	if end == at || colon == len(t) || t[colon] != ':' {
 		s.bad = true
 		return "", 0, false
 	}
-	key = s.Text[at+1 : s.Pos-1]
-	if s.Peek() != ':' {
-		s.bad = true
-		return "", 0, false
+	s.Pos = blank(t, colon+1)
+	if !plain {
+		return Unquote(t[at:end]), at, true
 	}
-	s.Pos++
-	if !s.plain {
-		key = Unquote(s.Text[at : at+len(key)+2])
-	}
-	return key, at, true
+	return t[at+1 : end-1], at, true
 }
 
 // Elem goes to the next element of the array it is in; false when that has ended.
 func (s *Scanner) Elem() bool { return s.more(']') }
 
+// more goes to the next member of what it is in, false when that has ended.
 func (s *Scanner) more(end byte) bool {
-	c := s.Peek()
+	t, i := s.Text, blank(s.Text, s.Pos)
+	first := s.first
+	s.first = false
 	switch {
-	case s.bad:
-		return false
-	case c == end && c != 0:
-		s.Pos++
-		s.depth--
-		s.first = false
-		return false
-	case !s.first && c != ',':
+	case s.bad || i == len(t):
 		s.bad = true
 		return false
-	case !s.first:
-		s.Pos++
-		s.Peek()
+	case t[i] == end:
+		s.Pos = i + 1
+		s.depth--
+		return false
+	case first:
+		s.Pos = i
+		return true
 	}
-	s.first = false
-	return true
+	s.bad = t[i] != ','
+	s.Pos = blank(t, i+1)
+	return !s.bad
 }
 
 // Skip passes the value that comes next and returns its text.
 func (s *Scanner) Skip() string {
-	c := s.Peek()
-	begin := s.Pos
+	t, begin := s.Text, blank(s.Text, s.Pos)
+	s.Pos = begin
 	switch {
-	case s.bad:
-	case c == '"':
-		s.bad = !s.str()
-	case c == '{':
+	case s.bad || begin == len(t):
+	case t[begin] == '"':
+		s.Pos, _ = quoted(t, begin)
+	case t[begin] == '{':
 		s.Enter()
 		for {
 			if _, _, ok := s.Key(); !ok {
@@ -106,23 +107,28 @@ func (s *Scanner) Skip() string {
 			}
 			s.Skip()
 		}
-	case c == '[':
+	case t[begin] == '[':
 		s.Enter()
 		for s.Elem() {
 			s.Skip()
 		}
-	case c == '-' || c >= '0' && c <= '9':
-		s.bad = !s.number()
+	case t[begin] == 't':
+		s.word("true")
+	case t[begin] == 'f':
+		s.word("false")
+	case t[begin] == 'n':
+		s.word("null")
 	default:
-		s.bad = true
-		for _, word := range []string{"true", "false", "null"} {
-			if strings.HasPrefix(s.Text[s.Pos:], word) {
-				s.Pos += len(word)
-				s.bad = false
-			}
-		}
+		s.number()
 	}
-	return s.Text[begin:s.Pos]
+	s.bad = s.bad || s.Pos == begin
+	return t[begin:s.Pos]
+}
+
+func (s *Scanner) word(word string) {
+	if strings.HasPrefix(s.Text[s.Pos:], word) {
+		s.Pos += len(word)
+	}
 }
 
 const (
@@ -130,85 +136,101 @@ const (
 	highs = 0x8080808080808080
 )
 
-// str passes the string at Pos, eight bytes at a time where nothing in them is
-// special.
-func (s *Scanner) str() bool {
-	t, i := s.Text, s.Pos+1
-	s.plain = true
-	for i < len(t) {
-		if i+8 <= len(t) {
-			w := uint64(t[i]) | uint64(t[i+1])<<8 | uint64(t[i+2])<<16 | uint64(t[i+3])<<24 |
-				uint64(t[i+4])<<32 | uint64(t[i+5])<<40 | uint64(t[i+6])<<48 | uint64(t[i+7])<<56
-			quote, slash := w^(ones*'"'), w^(ones*'\\')
-			// The lowest byte that is marked is special, those above may not be.
-			special := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*' ')&^w) & highs
-			if special == 0 {
-				i += 8
-				continue
-			}
-			i += bits.TrailingZeros64(special) / 8
-		}
-		switch c := t[i]; {
-		case c == '"':
-			s.Pos = i + 1
-			return true
-		case c < ' ':
-			return false
-		case c == '\\':
-			s.plain = false
-			if i++; i == len(t) {
-				return false
-			}
-			switch t[i] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			case 'u':
-				for range 4 {
-					if i++; i == len(t) || !isHex(t[i]) {
-						return false
-					}
-				}
-			default:
-				return false
-			}
-		}
-		i++
+// special marks those of eight bytes that a string may not have as they are, or that
+// end it, in their highest bits. The lowest one that is marked is special, those
+// above it may not be.
+func special(b string) uint64 {
+	w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+	// What is less than 1, or than a space, borrows from its highest bit.
+	return ((w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones) | (w - ones*' ')) &^ w & highs
+}
+
+// quoted returns where the string ends that begins at i, which is i where there is
+// none or it is not sound, and whether it is written as it reads. It looks at eight
+// bytes at a time where nothing in them is special.
+func quoted(t string, i int) (end int, plain bool) {
+	begin := i
+	if i == len(t) || t[i] != '"' {
+		return begin, false
 	}
-	return false
+	plain = true
+	for i++; i < len(t); i++ {
+		for i+16 <= len(t) {
+			b := t[i : i+16] // of a known length, so that eight of its bytes are one load
+			if m := special(b[:8]); m != 0 {
+				i += bits.TrailingZeros64(m) / 8
+				break
+			}
+			if m := special(b[8:]); m != 0 {
+				i += 8 + bits.TrailingZeros64(m)/8
+				break
+			}
+			i += 16
+		}
+		switch {
+		case i == len(t) || t[i] < ' ':
+			return begin, false
+		case t[i] == '"':
+			return i + 1, plain
+		case t[i] == '\\':
+			plain = false
+			if i = escape(t, i); i < 0 {
+				return begin, false
+			}
+		}
+	}
+	return begin, false
+}
+
+// escape returns the last byte of the escape at i, -1 where it is none.
+func escape(t string, i int) int {
+	if i++; i == len(t) {
+		return -1
+	}
+	switch t[i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i
+	case 'u':
+		if i+4 < len(t) && isHex(t[i+1]) && isHex(t[i+2]) && isHex(t[i+3]) && isHex(t[i+4]) {
+			return i + 4
+		}
+	}
+	return -1
 }
 
 func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
-// number passes the number at Pos.
-func (s *Scanner) number() bool {
-	t := s.Text
+// number passes the number at Pos, nothing where there is none.
+func (s *Scanner) number() {
+	t, i := s.Text, s.Pos
 	digits := func() bool {
-		begin := s.Pos
-		for s.Pos < len(t) && t[s.Pos] >= '0' && t[s.Pos] <= '9' {
-			s.Pos++
+		begin := i
+		for i < len(t) && t[i] >= '0' && t[i] <= '9' {
+			i++
 		}
-		return s.Pos > begin
+		return i > begin
 	}
 	at := func(any string) bool {
-		if s.Pos < len(t) && strings.IndexByte(any, t[s.Pos]) >= 0 {
-			s.Pos++
+		if i < len(t) && strings.IndexByte(any, t[i]) >= 0 {
+			i++
 			return true
 		}
 		return false
 	}
 	at("-")
-	if !at("0") && !digits() {
-		return false
-	}
-	if at(".") && !digits() {
-		return false
+	if !at("0") && !digits() || at(".") && !digits() {
+		return
 	}
 	if at("eE") {
 		at("+-")
-		return digits()
+		if !digits() {
+			return
+		}
 	}
-	return true
+	s.Pos = i
 }
 
 // Err says what is wrong with the text, nil where it was one sound value and
