@@ -323,7 +323,8 @@ func wordsPrompt(l loaded, d decide.Decision) string {
 		fmt.Fprintf(&b, "%d of %d features pass.\n", l.snap.List.Passed(), len(l.snap.List.Items))
 		todo = "\n" + wordsSteps(wordsClaim(l, d.Feature, list), relative(l.Project, filepath.Join(d.Next.Loop, loopdir.ProgressFile))) + todo
 	}
-	if open := l.snap.List.Open(); d.Promised && len(open) > 0 {
+	if d.Promised && l.snap.List.Passed() < len(l.snap.List.Items) {
+		open := l.snap.List.Open()
 		fmt.Fprintf(&b, "\nYou said that all is complete. It is not: still open are %s.\n", plain.Line(strings.Join(open, ", "), 300))
 	}
 	said := false // all that the agent has to do now

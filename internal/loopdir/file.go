@@ -1,7 +1,6 @@
 package loopdir
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -77,19 +76,27 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 		return nil, nil, err
 	}
 	defer f.Close()
-	var data bytes.Buffer
-	data.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
-	if _, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
+	// Of its size at once, and a byte more by which its end is seen: memory that
+	// grows is cleared, and so touched, before it is read into.
+	data := make([]byte, min(info.Size(), limit)+1)
+	n, err := io.ReadFull(f, data)
+	for err == nil && int64(n) <= limit { // it has grown meanwhile
+		data = append(data, make([]byte, min(int64(len(data)), limit+1-int64(n)))...)
+		var more int
+		more, err = io.ReadFull(f, data[n:])
+		n += more
+	}
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, nil, err
 	}
-	if int64(data.Len()) > limit {
+	if int64(n) > limit {
 		most := fmt.Sprintf("%d MB", limit>>20)
 		if limit < 1<<20 {
 			most = fmt.Sprintf("%d KB", limit>>10)
 		}
 		return nil, nil, fmt.Errorf("%s is larger than %s; make it smaller", filepath.Join(root.Name(), name), most)
 	}
-	return data.Bytes(), info, nil
+	return data[:n], info, nil
 }
 
 // maxHashed bounds a program, a script or a test that is held to what it was.
