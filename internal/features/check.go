@@ -3,7 +3,6 @@ package features
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -38,7 +37,7 @@ func Check(data []byte) (List, []error) {
 		}
 		word := item.first("status").String()
 		if _, known := stateOf(word); !known && item.mark == status {
-			c.fail(int(item.markAt), "%q is no status we know, so it counts as open; %s", plain.Line(word, 80), instead(word, slices.Sorted(maps.Keys(states)), "pending, in_progress, done, blocked, cancelled"))
+			c.fail(int(item.markAt), "%q is no status we know, so it counts as open; %s", plain.Line(word, 80), instead(word, words(), "pending, in_progress, done, blocked, cancelled"))
 		}
 		c.needs(&list, item, circles)
 	}
@@ -69,7 +68,7 @@ func (p *parser) keys(item *Item, slips map[string]bool) {
 			return
 		}
 		p.Skip()
-		if seen[key] && key != "id" && !slices.Contains(markKeys, key) { // those are told of already
+		if seen[key] && key != "id" && markOf(key) == noMark { // those are told of already
 			p.fail(at, "item %d has the key %q twice; leave one of them", item.number, plain.Line(key, 80))
 		}
 		seen[key] = true

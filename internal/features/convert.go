@@ -29,7 +29,7 @@ type own struct {
 	Description        string          `json:"description,omitempty"`
 	Acceptance         []string        `json:"acceptance,omitempty"`
 	AcceptanceCriteria []string        `json:"acceptanceCriteria,omitempty"`
-	Priority           *int            `json:"priority,omitempty"`
+	Priority           *int32          `json:"priority,omitempty"`
 	Model              string          `json:"model,omitempty"`
 	Dependencies       []string        `json:"dependencies,omitempty"`
 	DependsOn          []string        `json:"dependsOn,omitempty"`

@@ -6,7 +6,9 @@
 package features
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"hash/maphash"
@@ -36,40 +38,52 @@ var ErrEmpty = errors.New("the list has no items")
 // Item is one feature.
 type Item struct {
 	ID       string // as the list spells it, "1.2" for a subtask; without one, made of the title, or "#3" for the third
+	Priority int32  // lower is first; noPriority where the list says nothing
 	Passes   bool   // what the list claims
 	Blocked  bool   // the list says that nobody can work on it now
-	Priority int    // lower is first; noPriority where the list says nothing
 
-	raw   string // the whole item, as JSON
-	needs string // the ids of what has to pass before it, as JSON
+	waits   bool   // for items that do not pass
+	derived bool   // the list has no id for it
+	raw     string // the whole item, as JSON
 
-	at              int32 // where it begins in the text
-	markAt, markLen int32 // the value of its mark
-	subsAt, kids    int32 // its subtasks' array, and how many items of the list before it they are
-	number          int32 // in its array, from 1
-	mark            mark
-	waits           bool // for items that do not pass
-	derived         bool // the list has no id for it
-	sub             bool // it is a part of another
-	dropped         bool
+	// Of lists of thousands this is what is touched, so it is small.
+	at                int32 // where it begins in the text
+	markAt, markLen   int32 // the value of its mark
+	needsAt, needsEnd int32 // the ids of what has to pass before it, as JSON, in raw
+	kids              int32 // how many items of the list before it are its subtasks
+	number            int32 // in its array, from 1
+	mark              mark
+	sub               bool // it is a part of another
+	dropped           bool
 }
 
-const noPriority = math.MaxInt
+const noPriority = math.MaxInt32
+
+// needs are the ids of what has to pass before it, as JSON.
+func (i *Item) needs() string { return i.raw[i.needsAt:i.needsEnd] }
 
 // List is a parsed list.
 type List struct {
 	Items   []Item // the work, in list order
 	Dropped []Item // what is not work: deferred, cancelled, optional
 
-	all   []Item // both
-	ids   index
-	shape shape
-	valid string // the file's own status words, as JSON
-	bom   int    // bytes before the text
+	all    []Item // both
+	sorted bool   // by id, so that they need no index
+	ids    index
+	shape  shape
+	valid  string // the file's own status words, as JSON
+	bom    int    // bytes before the text
 }
 
 // name gives every item an id of its own, and says where two have one.
 func (l *List) name(p *parser) {
+	l.sorted = true
+	for n := range l.all {
+		l.sorted = l.sorted && !l.all[n].derived && (n == 0 || compareIDs(l.all[n-1].ID, l.all[n].ID) < 0)
+	}
+	if l.sorted {
+		return
+	}
 	l.ids = newIndex(len(l.all))
 	for _, derived := range []bool{false, true} {
 		for n := range l.all {
@@ -92,6 +106,11 @@ func (l *List) name(p *parser) {
 	}
 }
 
+// compareIDs compares ids as those are that somebody has counted up: 9, 10.
+func compareIDs(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
 // index finds items by id, in a fraction of the room and time of a map.
 type index struct {
 	seed  maphash.Seed
@@ -105,6 +124,12 @@ func newIndex(items int) index {
 // place returns where the item of that id is in all, or -1 and the slot it would
 // have.
 func (l *List) place(id string) (at, slot int) {
+	if l.sorted {
+		if at, has := slices.BinarySearchFunc(l.all, id, func(i Item, id string) int { return compareIDs(i.ID, id) }); has {
+			return at, 0
+		}
+		return -1, 0
+	}
 	if l.ids.slots == nil {
 		return slices.IndexFunc(l.all, func(i Item) bool { return i.ID == id }), 0
 	}
@@ -250,11 +275,13 @@ func (l List) Digest() string {
 	buf := make([]byte, 0, 8<<10)
 	for i := range l.Items {
 		item := &l.Items[i]
-		buf = named(buf, ' ', item.ID)
-		buf = strconv.AppendBool(buf, item.Passes)
-		if item.Blocked {
-			buf = append(buf, " blocked"...)
+		state := byte(' ')
+		if item.Passes {
+			state = 'x'
+		} else if item.Blocked {
+			state = '-'
 		}
+		buf = append(binary.AppendUvarint(append(buf, state), uint64(len(item.ID))), item.ID...)
 		if len(buf) > 7<<10 {
 			h.Write(buf)
 			buf = buf[:0]

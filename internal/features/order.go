@@ -35,7 +35,7 @@ func (l *List) needsOf(item *Item) (needs []need) {
 		}
 		needs = append(needs, n)
 	}
-	for _, v := range gjson.Parse(item.needs).Array() {
+	for _, v := range gjson.Parse(item.needs()).Array() {
 		switch {
 		case v.IsObject():
 			blocks := v.Get("type").String() + v.Get("dependency_type").String()
@@ -72,7 +72,7 @@ func (l *List) order() {
 	for n := range l.all {
 		item := &l.all[n]
 		if !item.Passes {
-			item.waits = item.kids > 0 && l.openKid(n) != nil || (item.needs != "" || item.sub) && slices.ContainsFunc(l.needsOf(item), func(n need) bool { return !n.met() })
+			item.waits = item.kids > 0 && l.openKid(n) != nil || (item.needsEnd > 0 || item.sub) && slices.ContainsFunc(l.needsOf(item), func(n need) bool { return !n.met() })
 		}
 	}
 	l.Items = l.all

@@ -105,7 +105,7 @@ func (p *parser) json() {
 				tags = append(tags, t)
 			}
 		default:
-			if slices.Contains(markKeys, key) || slices.Contains(titleKeys, key) || key == "id" {
+			if markOf(key) != noMark || slices.Contains(titleKeys, key) || key == "id" {
 				like++
 			}
 			p.Skip()
@@ -158,7 +158,7 @@ func (p *parser) item(task *Item, n int) {
 	}
 	item := Item{Priority: noPriority, number: int32(n), at: int32(p.Pos), sub: task != nil}
 	var id, title, priority, subtasks, word string
-	var idAt int
+	var idAt, subsAt int
 	var seen [passes + 1]bool
 	p.Enter()
 	for {
@@ -166,7 +166,6 @@ func (p *parser) item(task *Item, n int) {
 		if !ok {
 			break
 		}
-		p.Peek()
 		begin := p.Pos
 		value := p.Skip()
 		switch key {
@@ -178,7 +177,7 @@ func (p *parser) item(task *Item, n int) {
 		case "passes", "completed", "status":
 			// JSON readers differ in which of two equal keys they take, so a
 			// list with two would mean one thing to us and another to the agent.
-			m := mark(slices.Index(markKeys, key))
+			m := markOf(key)
 			if seen[m] {
 				p.fail(at, "item %d has the key %q twice; leave one of them", n, key)
 			}
@@ -200,7 +199,7 @@ func (p *parser) item(task *Item, n int) {
 				p.fail(at, "subtasks nested deeper than %d levels", maxLevel)
 			} else if strings.HasPrefix(value, "[") {
 				subtasks = p.Text[:begin+len(value)]
-				item.subsAt = int32(begin)
+				subsAt = begin
 			}
 		case "title", "name":
 			if title == "" || key == titleKeys[0] {
@@ -208,7 +207,7 @@ func (p *parser) item(task *Item, n int) {
 			}
 		case "dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy":
 			if value != "[]" && value != `""` && value != "null" {
-				item.needs = value
+				item.needsAt, item.needsEnd = int32(begin)-item.at, int32(p.Pos)-item.at
 			}
 		}
 	}
@@ -226,7 +225,7 @@ func (p *parser) item(task *Item, n int) {
 	item.stand(text(word), text(priority), task)
 	if subtasks != "" {
 		from, main := len(p.all), p.Scanner
-		p.Scanner = jsontext.Scanner{Text: subtasks, Pos: int(item.subsAt)}
+		p.Scanner = jsontext.Scanner{Text: subtasks, Pos: subsAt}
 		p.level++
 		p.items(&item)
 		p.level--
@@ -279,8 +278,10 @@ func (i *Item) stand(word, priority string, task *Item) {
 	if i.Priority = rank(priority); i.mark == status {
 		i.Passes = s == done
 	}
-	if n, _ := stateOf(priority); n == dropped {
-		s = dropped
+	if i.Priority == noPriority {
+		if n, _ := stateOf(priority); n == dropped {
+			s = dropped
+		}
 	}
 	switch {
 	case task != nil && task.dropped:
@@ -292,7 +293,10 @@ func (i *Item) stand(word, priority string, task *Item) {
 }
 
 // rank reads a number, "P0" to "P9", or a word; lower is first.
-func rank(priority string) int {
+func rank(priority string) int32 {
+	if len(priority) == 1 && priority[0] >= '0' && priority[0] <= '9' {
+		return int32(priority[0] - '0')
+	}
 	switch word := strings.ToLower(priority); word {
 	case "critical", "urgent", "highest":
 		return 0
@@ -307,7 +311,7 @@ func rank(priority string) int {
 	case "":
 	default:
 		if n, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64); err == nil && n > -1e9 && n < 1e9 {
-			return int(n)
+			return int32(n)
 		}
 	}
 	return noPriority

@@ -1,6 +1,9 @@
 package features
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // shape is a kind of list, as found in public repositories. One is known by what
 // it holds, never by its name.
@@ -46,7 +49,16 @@ const (
 	checkbox       // one character
 )
 
-var markKeys = []string{status: "status", completed: "completed", passes: "passes"}
+var markKeys = [...]string{status: "status", completed: "completed", passes: "passes"}
+
+func markOf(key string) mark {
+	for m := passes; m > noMark; m-- {
+		if key == markKeys[m] {
+			return m
+		}
+	}
+	return noMark
+}
 
 // state is where an item stands.
 type state uint8
@@ -59,26 +71,32 @@ const (
 	dropped // not work
 )
 
-// states are the words of "status". One that is not known means work.
-var states = map[string]state{
-	"pending": open, "open": open, "todo": open, "to_do": open, "not_started": open, "new": open, "ready": open, "backlog": open, "planned": open,
-	"in_progress": begun, "doing": begun, "started": begun, "active": begun, "review": begun, "in_review": begun, "spec_ready": begun, "failed": begun, "failing": begun,
-	"done": done, "completed": done, "complete": done, "closed": done, "passed": done, "passing": done, "finished": done, "verified": done, "implemented": done, "resolved": done,
-	"blocked": blocked, "on_hold": blocked, gone: blocked,
-	"cancelled": dropped, "canceled": dropped, "deferred": dropped, "postponed": dropped, "skipped": dropped, "wontfix": dropped, "obsolete": dropped, "tombstone": dropped,
+// states are the words of "status", by state. One that is not known means work.
+var states = [...]string{
+	open:    " pending open todo to_do not_started new ready backlog planned ",
+	begun:   " in_progress doing started active review in_review spec_ready failed failing ",
+	done:    " done completed complete closed passed passing finished verified implemented resolved ",
+	blocked: " blocked on_hold " + gone + " ",
+	dropped: " cancelled canceled deferred postponed skipped wontfix obsolete tombstone ",
 }
 
 // gone is the status of an item that a tracker has shown before and does not any
 // more.
 const gone = "gone"
 
-var underscores = strings.NewReplacer("-", "_", " ", "_")
-
 // stateOf reads a status word.
 func stateOf(word string) (s state, known bool) {
 	if word == "" {
 		return open, true
 	}
-	s, known = states[underscores.Replace(strings.ToLower(strings.TrimSpace(word)))]
-	return s, known
+	word = strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(word)), "-", "_"), " ", "_")
+	for s, words := range states {
+		if strings.Contains(words, " "+word+" ") {
+			return state(s), true
+		}
+	}
+	return open, false
 }
+
+// words are all that are known.
+func words() []string { return slices.Sorted(strings.FieldsSeq(strings.Join(states[:], ""))) }
