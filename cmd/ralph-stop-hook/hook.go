@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -370,26 +371,22 @@ func (h *hook) commit(l loaded, d *decide.Decision) error {
 		}
 		d.Unshown = err
 	}
-	s.Log(wordsLog(h.begin, *d), iterationEntry{
-		Time: h.begin.UTC().Truncate(time.Millisecond), Session: cmp.Or(d.Next.Session, d.From.Session), Event: h.event.Name, Verdict: d.Verdict, Reason: d.Next.ExitReason,
-		Feature: plain.Line(d.Next.Feature, 80), Iteration: d.Next.Iteration, Attempts: d.Next.Attempts,
-		Fingerprint: strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, "."), DurationMS: time.Since(h.begin).Milliseconds(),
-	})
+	s.Log(wordsLog(h.begin, *d), h.iterationEntry(d))
 	return nil
 }
 
 // iterationEntry is a line of iterations.jsonl.
-type iterationEntry struct {
-	Time        time.Time      `json:"time"`
-	Session     string         `json:"session"`
-	Event       string         `json:"event"`
-	Verdict     decide.Verdict `json:"verdict"`
-	Reason      string         `json:"reason"`
-	Feature     string         `json:"feature"`
-	Iteration   int            `json:"iteration"`
-	Attempts    int            `json:"attempts"`
-	Fingerprint string         `json:"fingerprint"` // of the list's states; of the tree too where they did not change
-	DurationMS  int64          `json:"durationMs"`
+func (h *hook) iterationEntry(d *decide.Decision) jsontext.Object {
+	at := h.begin.UTC().Truncate(time.Millisecond)
+	session := cmp.Or(d.Next.Session, d.From.Session)
+	feature := plain.Line(d.Next.Feature, 80)
+	fingerprint := strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, ".") // of the list's states; of the tree too where they did not change
+	took := time.Since(h.begin).Milliseconds()
+	return jsontext.Object{
+		"time", &at, "session", &session, "event", &h.event.Name, "verdict", (*string)(&d.Verdict), "reason", &d.Next.ExitReason,
+		"feature", &feature, "iteration", &d.Next.Iteration, "attempts", &d.Next.Attempts,
+		"fingerprint", &fingerprint, "durationMs", &took,
+	}
 }
 
 // giveUp is the answer where the loop cannot go on and the record cannot say

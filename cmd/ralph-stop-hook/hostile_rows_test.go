@@ -294,7 +294,7 @@ func edited(old, new string) string {
 var hostileStates = []hostile{
 	{"nothing", "", trouble, noRecord, "hook.log"},
 	{"spaces", " \n", trouble, noRecord, "hook.log"},
-	{"BOM", bom + record(""), trouble, noRecord, "hook.log"},
+	{"BOM", bom + record(""), block, "iteration 3/15", committed},
 	{"null", "null", trouble, noRecord, "hook.log"},
 	{"true", "true", trouble, noRecord, "hook.log"},
 	{"number", "7", trouble, noRecord, "hook.log"},
@@ -400,7 +400,7 @@ var hostileConfigs = []hostile{
 
 var hostileTrust = []hostile{
 	{"nothing", "", trouble, "the trust record", "hook.log lock"},
-	{"null", "null", trouble, "not a trust record", "hook.log lock"},
+	{"null", "null", trouble, "want an object", "hook.log lock"},
 	{"garbage", "garbage", trouble, "the trust record", "hook.log lock"},
 	{"a sum of another text", `{"schema":1,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","text":"{\"on_iteration\":[\"touch $PROJECT/pwned\"]}"}`, trouble, "not a trust record", "hook.log lock"},
 	{"no sum", `{"schema":1,"text":"{}"}`, trouble, "not a trust record", "hook.log lock"},

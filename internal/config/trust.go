@@ -3,27 +3,36 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 // Trust is the record of the ralph.json that a person has trusted, kept
 // outside the project as trust.json. It holds the text itself, so that the
 // loop goes on under what was trusted whatever the agent does to the file.
 type Trust struct {
-	Schema int    `json:"schema"`
-	SHA256 string `json:"sha256"` // of Text
-	Text   string `json:"text"`
+	Schema int
+	SHA256 string // of Text
+	Text   string
 
-	Revoked bool `json:"revoked,omitempty"` // a person took it back: no command runs, and the rest holds
+	Revoked bool // a person took it back: no command runs, and the rest holds
 
-	SearchPath string            `json:"searchPath,omitempty"` // PATH that commands run with
-	Env        map[string]string `json:"env,omitempty"`        // variables that decide what programs load, as they were
-	Features   map[string]string `json:"features,omitempty"`   // identities of the list's features, by id
-	Own        bool              `json:"own,omitempty"`        // the features' own checks are trusted
-	Manual     []string          `json:"manual,omitempty"`     // what reads like a command in them, but names no program
-	Ignored    string            `json:"ignored,omitempty"`    // hash of the rules by which git ignores files
-	Files      map[string]string `json:"files,omitempty"`      // sha256 of files that commands or "protect" name, by path below the project
+	SearchPath string            // PATH that commands run with
+	Env        map[string]string // variables that decide what programs load, as they were
+	Features   map[string]string // identities of the list's features, by id
+	Own        bool              // the features' own checks are trusted
+	Manual     []string          // what reads like a command in them, but names no program
+	Ignored    string            // hash of the rules by which git ignores files
+	Files      map[string]string // sha256 of files that commands or "protect" name, by path below the project
+}
+
+// Fields are the keys of the record and their values.
+func (t *Trust) Fields() jsontext.Object {
+	return jsontext.Object{
+		"schema", &t.Schema, "sha256", &t.SHA256, "text", &t.Text, "revoked", &t.Revoked,
+		"searchPath", &t.SearchPath, "env", &t.Env, "features", &t.Features, "own", &t.Own, "manual", &t.Manual, "ignored", &t.Ignored, "files", &t.Files,
+	}
 }
 
 // NewTrust records text as the ralph.json that is trusted, with the PATH that its
@@ -35,7 +44,7 @@ func NewTrust(text []byte, searchPath string) Trust {
 // ParseTrust reads trust.json.
 func ParseTrust(data []byte) (Trust, error) {
 	var t Trust
-	if err := json.Unmarshal(data, &t); err != nil {
+	if err := t.Fields().Read(data); err != nil {
 		return Trust{}, err
 	}
 	if t.Schema != 1 || t.SHA256 != digest([]byte(t.Text)) {

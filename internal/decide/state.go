@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
@@ -97,62 +98,86 @@ const SchemaVersion = 1
 
 // State is the record of a loop, kept outside the project as state.json.
 type State struct {
-	Schema int    `json:"schema"` // 0: there is no record yet
-	Name   string `json:"name"`
-	Loop   string `json:"loop"` // absolute path of the loop folder
-	List   string `json:"list"` // absolute path of the list
+	Schema int // 0: there is no record yet
+	Name   string
+	Loop   string // absolute path of the loop folder
+	List   string // absolute path of the list
 
-	Status     Status `json:"status"`
-	ExitReason string `json:"exitReason,omitempty"`
-	Needs      string `json:"needs,omitempty"` // what a person has to look at
-	Iteration  int    `json:"iteration"`
-	Endings    int    `json:"endings"` // how many there have been
+	Status     Status
+	ExitReason string
+	Needs      string // what a person has to look at
+	Iteration  int
+	Endings    int // how many there have been
 
-	RetryAt time.Time `json:"retryAt,omitzero"` // when the provider's limit, or our own, lets it go on
+	RetryAt time.Time // when the provider's limit, or our own, lets it go on
 
-	HeaderLimit      int           `json:"headerLimit,omitempty"`      // Max Iterations as the loop began with it
-	Allowed          int           `json:"allowed,omitempty"`          // iterations that the loop began with
-	Lowered          int           `json:"lowered,omitempty"`          // Max Iterations as a person lowered it in the header
-	Extended         int           `json:"extended,omitempty"`         // Max Iterations as `extend` set it
-	ExtendedDeadline time.Duration `json:"extendedDeadline,omitempty"` // ns; deadline as `extend` set it
+	HeaderLimit      int           // Max Iterations as the loop began with it
+	Allowed          int           // iterations that the loop began with
+	Lowered          int           // Max Iterations as a person lowered it in the header
+	Extended         int           // Max Iterations as `extend` set it
+	ExtendedDeadline time.Duration // ns; deadline as `extend` set it
 
-	Session     string    `json:"session,omitempty"`     // the owner; empty until a session is bound
-	LastSession string    `json:"lastSession,omitempty"` // the last owner, also after it was let go
-	SessionPID  int       `json:"sessionPid,omitempty"`  // process of the owner's client, where it said so
-	ClientStart string    `json:"clientStart,omitempty"` // tells two processes of one pid apart
-	Seen        time.Time `json:"seen,omitzero"`         // last event of the owner that was committed
-	Bind        string    `json:"bind,omitempty"`        // BindPrompt, or BindFirst
+	Session     string    // the owner; empty until a session is bound
+	LastSession string    // the last owner, also after it was let go
+	SessionPID  int       // process of the owner's client, where it said so
+	ClientStart string    // tells two processes of one pid apart
+	Seen        time.Time // last event of the owner that was committed
+	Bind        string    // BindPrompt, or BindFirst
 
-	Passed        int     `json:"passed,omitempty"`        // features that passed when a sound list was last seen
-	SessionPassed int     `json:"sessionPassed,omitempty"` // features that came to pass while the owner worked
-	Context       int     `json:"context,omitempty"`       // tokens of the owner's conversation, where there is a limit
-	Hour          []int64 `json:"hour,omitempty"`          // Unix time of each iteration begun in the last hour, where there is a limit
-	Blocks        []int64 `json:"blocks,omitempty"`        // Unix ms of each block in this turn, without those known to lie before a tool call
-	RivalSaid     bool    `json:"rivalSaid,omitempty"`     // the owner's person knows that something else blocks too
+	Passed        int     // features that passed when a sound list was last seen
+	SessionPassed int     // features that came to pass while the owner worked
+	Context       int     // tokens of the owner's conversation, where there is a limit
+	Hour          []int64 // Unix time of each iteration begun in the last hour, where there is a limit
+	Blocks        []int64 // Unix ms of each block in this turn, without those known to lie before a tool call
+	RivalSaid     bool    // the owner's person knows that something else blocks too
 
-	WaitingSince time.Time `json:"waitingSince,omitzero"` // something has run in the background since
-	WaitingFor   string    `json:"waitingFor,omitempty"`  // what, at the last stop
+	WaitingSince time.Time // something has run in the background since
+	WaitingFor   string    // what, at the last stop
 
-	Proven        int      `json:"proven,omitempty"`        // claimed features that were proven at the last stop
-	Manual        int      `json:"manual,omitempty"`        // claimed features with points that only a person can look at
-	CheckFailures int      `json:"checkFailures,omitempty"` // stops in a row at which a check failed
-	Warned        bool     `json:"warned,omitempty"`        // the agent was told to put features back
-	Running       *Running `json:"running,omitempty"`       // checks, since a stop that has not ended
+	Proven        int      // claimed features that were proven at the last stop
+	Manual        int      // claimed features with points that only a person can look at
+	CheckFailures int      // stops in a row at which a check failed
+	Warned        bool     // the agent was told to put features back
+	Running       *Running // checks, since a stop that has not ended
 
-	Feature    string `json:"feature,omitempty"`    // worked on now
-	Attempts   int    `json:"attempts,omitempty"`   // iterations given to it in a row
-	ListDigest string `json:"listDigest,omitempty"` // fingerprint of the last stop
-	TreeDigest string `json:"treeDigest,omitempty"` // empty where that stop did not need it
-	Unchanged  int    `json:"unchanged,omitempty"`  // stops in a row with that fingerprint
+	Feature    string // worked on now
+	Attempts   int    // iterations given to it in a row
+	ListDigest string // fingerprint of the last stop
+	TreeDigest string // empty where that stop did not need it
+	Unchanged  int    // stops in a row with that fingerprint
 
-	Header progress.Header `json:"header"` // as last written to progress.txt
-	Before progress.Header `json:"before"` // as found there when Header was decided
+	Header progress.Header // as last written to progress.txt
+	Before progress.Header // as found there when Header was decided
 
-	StartedAt time.Time `json:"startedAt,omitzero"`
-	EndedAt   time.Time `json:"endedAt,omitzero"`
+	StartedAt time.Time
+	EndedAt   time.Time
 
-	OnComplete string   `json:"onComplete,omitempty"` // the settings entry's notifier, for runs without that entry
-	Notices    []Notice `json:"notices,omitempty"`    // of endings that have to be told, and of the last one
+	OnComplete string   // the settings entry's notifier, for runs without that entry
+	Notices    []Notice // of endings that have to be told, and of the last one
+}
+
+// Fields are the keys of the record and their values.
+func (s *State) Fields() jsontext.Object {
+	return jsontext.Object{
+		"schema", &s.Schema, "name", &s.Name, "loop", &s.Loop, "list", &s.List, "status", (*string)(&s.Status),
+		"exitReason", &s.ExitReason, "needs", &s.Needs, "iteration", &s.Iteration, "endings", &s.Endings,
+		"retryAt", &s.RetryAt, "headerLimit", &s.HeaderLimit, "allowed", &s.Allowed, "lowered", &s.Lowered,
+		"extended", &s.Extended, "extendedDeadline", (*int64)(&s.ExtendedDeadline), "session", &s.Session,
+		"lastSession", &s.LastSession, "sessionPid", &s.SessionPID, "clientStart", &s.ClientStart, "seen", &s.Seen,
+		"bind", &s.Bind, "passed", &s.Passed, "sessionPassed", &s.SessionPassed, "context", &s.Context, "hour", &s.Hour,
+		"blocks", &s.Blocks, "rivalSaid", &s.RivalSaid, "waitingSince", &s.WaitingSince, "waitingFor", &s.WaitingFor,
+		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
+		"running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts, "listDigest", &s.ListDigest,
+		"treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged, "header", headerFields(&s.Header),
+		"before", headerFields(&s.Before), "startedAt", &s.StartedAt, "endedAt", &s.EndedAt, "onComplete", &s.OnComplete,
+		"notices", &s.Notices,
+	}
+}
+
+func headerFields(h *progress.Header) jsontext.Object {
+	return jsontext.Object{
+		"status", &h.Status, "iteration", &h.Iteration, "maxIterations", &h.MaxIterations, "feature", &h.Feature,
+	}
 }
 
 // Running is what a hook that runs checks says of itself.

@@ -4,7 +4,6 @@ package hookio
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -145,32 +144,33 @@ func (a Answer) Encode() []byte {
 	if a == (Answer{}) {
 		return nil
 	}
-	type specific struct {
-		Event   string `json:"hookEventName"`
-		Context string `json:"additionalContext"`
+	var o jsontext.Object
+	say := func(key string, text *string) {
+		if *text != "" {
+			o = append(o, key, text)
+		}
 	}
-	wire := struct {
-		Decision      string    `json:"decision,omitempty"`
-		Reason        string    `json:"reason,omitempty"`
-		Continue      bool      `json:"continue,omitempty"`
-		SystemMessage string    `json:"systemMessage,omitempty"`
-		Specific      *specific `json:"hookSpecificOutput,omitempty"`
-	}{Reason: a.Prompt, Continue: a.End, SystemMessage: a.Message}
+	block, event := "", "UserPromptSubmit"
 	if a.Prompt != "" && a.AsContext {
-		wire.Reason, wire.Specific = "", &specific{"Stop", a.Prompt}
+		a.Prompt, a.Context, event = "", a.Prompt, "Stop"
 	} else if a.Prompt != "" {
 		// "approve" and "block" are the only legal values, so the key is
 		// there for a block only.
-		wire.Decision = "block"
+		block = "block"
 	}
+	say("decision", &block)
+	say("reason", &a.Prompt)
+	if a.End {
+		o = append(o, "continue", &a.End)
+	}
+	say("systemMessage", &a.Message)
 	if a.Context != "" {
-		wire.Specific = &specific{"UserPromptSubmit", a.Context}
+		specific := jsontext.Object{"hookEventName", &event, "additionalContext", &a.Context}
+		o = append(o, "hookSpecificOutput", specific)
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(wire); err != nil {
-		return nil // strings and a bool always encode
+	text, err := o.Line()
+	if err != nil {
+		return nil // strings and a bool always go
 	}
-	return buf.Bytes()
+	return append(text, '\n')
 }

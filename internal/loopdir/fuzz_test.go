@@ -75,7 +75,7 @@ func sound(data []byte, state decide.State, err error) error {
 	if !json.Valid(data) || state.Schema != decide.SchemaVersion || state.Iteration < 1 || state.Status == "" || state.Endings < 0 {
 		return fmt.Errorf("%q is taken for %+v", data, state)
 	}
-	written, err := json.Marshal(state)
+	written, err := state.Fields().Lines()
 	if err != nil {
 		return fmt.Errorf("a record that cannot be written: %w", err)
 	}
@@ -83,7 +83,7 @@ func sound(data []byte, state decide.State, err error) error {
 	if err != nil {
 		return fmt.Errorf("a record that cannot be read again: %w", err)
 	}
-	if rewritten, err := json.Marshal(again); err != nil || !bytes.Equal(rewritten, written) {
+	if rewritten, err := again.Fields().Lines(); err != nil || !bytes.Equal(rewritten, written) {
 		return fmt.Errorf("%s became %s: %w", written, rewritten, err)
 	}
 	return nil

@@ -2,13 +2,14 @@ package loopdir
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 // logLine is how much of the end of iterations.jsonl is searched for its last
@@ -78,13 +79,13 @@ const maxIteration = 1e9
 
 // Log adds a line for people to hook.log and, where entry is not nil, one for
 // machines to iterations.jsonl. Trouble with a log never stops a loop.
-func (s *Store) Log(line string, entry any) {
+func (s *Store) Log(line string, entry jsontext.Object) {
 	if s.loop == nil {
 		return
 	}
 	_ = appendLog(s.loop, HookLog, []byte(line+"\n"))
 	if entry != nil {
-		if data, err := json.Marshal(entry); err == nil {
+		if data, err := entry.Line(); err == nil {
 			_ = appendLog(s.loop, IterationLog, append(data, '\n'))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 func newLoop(t testing.TB) *Loop {
@@ -197,9 +198,8 @@ func TestLogs(t *testing.T) {
 	}
 	line := strings.Repeat("x", 1000)
 	for n := range 3000 {
-		s.Log(line, struct {
-			Iteration int `json:"iteration"`
-		}{n + 1})
+		iteration := n + 1
+		s.Log(line, jsontext.Object{"iteration", &iteration})
 	}
 	if got := s.LogIteration(); got != 3000 {
 		t.Errorf("iteration %d, want 3000", got)

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
@@ -56,7 +57,7 @@ const maxYear = 9000
 
 func parseState(data []byte) (decide.State, error) {
 	var state decide.State
-	if err := json.Unmarshal(data, &state); err != nil {
+	if err := state.Fields().Read(data); err != nil {
 		return decide.State{}, fmt.Errorf("%w; move it away to start over", err)
 	}
 	switch {
@@ -107,11 +108,11 @@ func (s *Store) SetTrust(t config.Trust, path string) error {
 			return err
 		}
 	}
-	return s.replaceJSON(trustFile, t, maxTrust)
+	return s.replaceJSON(trustFile, t.Fields(), maxTrust)
 }
 
-func (s *Store) replaceJSON(name string, v any, limit int) error {
-	data, err := json.MarshalIndent(v, "", " ")
+func (s *Store) replaceJSON(name string, record jsontext.Object, limit int) error {
+	data, err := record.Lines()
 	if err != nil {
 		return err
 	}
@@ -330,7 +331,7 @@ func (s *Store) SetReceipts(all []decide.Receipt) error {
 // after it leaves a header that the next run completes. progress.txt is read
 // anew in between, so that a note that came meanwhile stays.
 func (s *Store) Commit(next decide.State) error {
-	if err := s.replaceJSON(stateFile, next, maxState); err != nil {
+	if err := s.replaceJSON(stateFile, next.Fields(), maxState); err != nil {
 		return fmt.Errorf("cannot save the loop's state in %w", err)
 	}
 	if err := s.show(next); err != nil {
@@ -388,7 +389,7 @@ func (s *Store) WriteFile(name string, data []byte) error {
 
 // SaveState commits a record whose header has not changed.
 func (s *Store) SaveState(next decide.State) error {
-	return s.replaceJSON(stateFile, next, maxState)
+	return s.replaceJSON(stateFile, next.Fields(), maxState)
 }
 
 // restore makes a loop folder that is gone, as after `git clean -fdx`.

@@ -20,10 +20,10 @@ const HeaderLines = 20
 // Header is the part of progress.txt that the hook keeps.
 // A zero field means that the file has no such line.
 type Header struct {
-	Status        string `json:"status"`        // a status word such as IN_PROGRESS, as written
-	Iteration     int    `json:"iteration"`     // 1 is the turn that the starting prompt began
-	MaxIterations int    `json:"maxIterations"` // the limit shown to people
-	Feature       string `json:"feature"`       // the feature that is worked on
+	Status        string // a status word such as IN_PROGRESS, as written
+	Iteration     int    // 1 is the turn that the starting prompt began
+	MaxIterations int    // the limit shown to people
+	Feature       string // the feature that is worked on
 }
 
 // The keys of the header, in the order in which a new file has them.

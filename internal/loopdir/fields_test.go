@@ -1,0 +1,51 @@
+package loopdir
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+// left returns the fields of a struct that no value of an object is.
+func left(record reflect.Value, o jsontext.Object) (names []string) {
+	known := map[uintptr]bool{}
+	var know func(o jsontext.Object)
+	know = func(o jsontext.Object) {
+		for i := 1; i < len(o); i += 2 {
+			if inner, is := o[i].(jsontext.Object); is {
+				know(inner)
+			} else {
+				known[reflect.ValueOf(o[i]).Pointer()] = true
+			}
+		}
+	}
+	know(o)
+	for i := range record.NumField() {
+		if !known[record.Field(i).Addr().Pointer()] {
+			names = append(names, record.Type().Field(i).Name)
+		}
+	}
+	return names
+}
+
+// TestFields sees that no field of a record is left out where it is written.
+func TestFields(t *testing.T) {
+	var s decide.State
+	var trust config.Trust
+	for name, got := range map[string][]string{
+		"State":        left(reflect.ValueOf(&s).Elem(), s.Fields()),
+		"State.Header": left(reflect.ValueOf(&s.Header).Elem(), s.Fields()),
+		"State.Before": left(reflect.ValueOf(&s.Before).Elem(), s.Fields()),
+		"Trust":        left(reflect.ValueOf(&trust).Elem(), trust.Fields()),
+	} {
+		if len(got) > 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := left(reflect.ValueOf(&s).Elem(), s.Fields()[2:]); len(got) != 1 || got[0] != "Schema" {
+		t.Errorf("control: without its first key %v is missed, want Schema", got)
+	}
+}
