@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -52,7 +53,8 @@ func peek(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 			}
 		}
 	}
-	l.snap.Client, _ = client()
+	var start string
+	l.snap.Client, start = client()
 	state := l.snap.State
 	// A client has one stop of a session at a time, and ends a hook that is late: a
 	// second hook at the same time is of a second settings entry.
@@ -60,7 +62,8 @@ func peek(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 		l.snap.Busy = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
 	}
 	l.snap.OwnerKnown = state.SessionPID > 0 && (state.ClientStart == "" || proc.Known(state.ClientStart))
-	l.snap.OwnerAlive = state.Session != "" && (state.SessionPID == 0 || proc.Alive(state.SessionPID, state.ClientStart))
+	calls := start != "" && l.snap.Client == state.SessionPID && start == state.ClientStart
+	l.snap.OwnerAlive = state.Session != "" && (state.SessionPID == 0 || calls || proc.Alive(state.SessionPID, state.ClientStart))
 	return l, nil
 }
 
@@ -189,10 +192,10 @@ func tracked(dir, name string) bool {
 }
 
 // client is the host's process and when it started, 0 where it does not say.
-func client() (pid int, start string) {
+var client = sync.OnceValues(func() (pid int, start string) {
 	pid, err := strconv.Atoi(os.Getenv("CLAUDE_PID"))
 	if err != nil || pid <= 0 {
 		return 0, ""
 	}
 	return pid, proc.Start(pid)
-}
+})

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -33,10 +34,10 @@ func Start(pid int) string {
 }
 
 // namespace is where a pid means what it means: that of a container, say.
-func namespace() string {
+var namespace = sync.OnceValue(func() string {
 	ns, _ := os.Readlink("/proc/self/ns/pid") // empty in all, where it is not told
 	return ns
-}
+})
 
 // Known tells whether start, which another process said of itself, can be
 // compared with what Start says here.
