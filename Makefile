@@ -4,7 +4,7 @@
 # make e2e     the real Claude Code client against a scripted model
 # make faults  what breaks under the hook, and the figures of docs/RELIABILITY.md; SHORT=1 in a minute, RUN=Name for one
 # make demo    a loop from init to COMPLETE, to look at
-# make picture docs/demo.svg, from a run of the demo
+# make picture docs/*.svg, from runs of the demo and of the client
 # make bench   docs/BENCHMARKS.md and docs/bench.svg, in some minutes; on a quiet machine
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -59,8 +59,13 @@ demo:
 	@go run ./examples/demo
 
 picture:
-	go run ./examples/demo -color | go run ./docs/picture -title 'make demo' > docs/demo.svg.new
-	mv docs/demo.svg.new docs/demo.svg
+	go run ./examples/demo -color > demo.txt
+	e2e/install.sh
+	go test -tags e2e -count=1 -run '^TestScripts$$/^picture$$' ./e2e -pictures '$(CURDIR)'
+	go run ./docs/picture -title 'make demo' < demo.txt > docs/demo.svg
+	go run ./docs/picture -title 'Claude Code' < client.txt > docs/client.svg
+	go run ./docs/picture -title 'ralph-stop-hook status' < status.txt > docs/status.svg
+	rm demo.txt client.txt status.txt
 
 bench:
 	go run ./bench

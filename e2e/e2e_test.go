@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"added":    cmdAdded,
 			"count":    cmdCount,
 			"terminal": cmdTerminal,
+			"picture":  cmdPicture,
 		},
 	})
 }

@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -33,6 +35,9 @@ var (
 	ended = regexp.MustCompile(`^\(ended\)\n`)
 )
 
+// pictures is where a run of the script picture leaves what it saw.
+var pictures = flag.String("pictures", "", "write what pictures are drawn of into this `folder`")
+
 // terminal is the client as a person uses it, in a tmux of the script's own.
 type terminal struct{ socket string }
 
@@ -44,6 +49,8 @@ type terminal struct{ socket string }
 //	terminal press KEY        Escape, BTab and the like, as tmux calls them
 //	terminal shows REGEXP     waits until the screen does; with !, until it no
 //	                          longer does
+//	terminal resize X Y       makes it so many columns wide and lines high
+//	terminal picture NAME     leaves the screen, colours included, for make picture
 //	terminal screen           makes the screen the standard output
 //	terminal quit             waits until the client has ended
 func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
@@ -73,6 +80,13 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		re, err := regexp.Compile("(?m)" + text) // as stdout and grep have it
 		ts.Check(err)
 		ts.Check(t.await(re, !neg))
+	case "resize":
+		_, err := t.tmux("resize-window", "-x", args[1], "-y", args[2])
+		ts.Check(err)
+	case "picture":
+		screen, err := t.tmux("capture-pane", "-e", "-p")
+		ts.Check(err)
+		ts.Check(keep(ts, args[1], screen))
 	case "screen":
 		screen, err := t.screen()
 		ts.Check(err)
@@ -81,8 +95,27 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(t.enter("/exit", "send-keys", "-l", "--", "/exit"))
 		ts.Check(t.await(ended, true))
 	default:
-		ts.Fatalf("usage: terminal start [PROMPT | -file FILE] [FLAG…] | type TEXT | paste FILE | press KEY | shows REGEXP | screen | quit")
+		ts.Fatalf("usage: terminal start [PROMPT | -file FILE] [FLAG…] | type TEXT | paste FILE | press KEY | shows REGEXP | resize X Y | picture NAME | screen | quit")
 	}
+}
+
+// cmdPicture is the command picture of the scripts, which leaves a file's text
+// for make picture: picture NAME FILE.
+func cmdPicture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: picture NAME FILE")
+	}
+	ts.Check(keep(ts, args[0], ts.ReadFile(args[1])))
+}
+
+// keep writes what a picture is to be drawn of, where that is asked for. The
+// script's folder, which is another one each time, is shown as a home.
+func keep(ts *testscript.TestScript, name, text string) error {
+	if *pictures == "" {
+		return nil
+	}
+	text = strings.Trim(strings.ReplaceAll(text, ts.Getenv("WORK"), "~"), " \n") + "\n"
+	return os.WriteFile(filepath.Join(*pictures, name+".txt"), []byte(text), 0o644)
 }
 
 // enter gives the client some input by a command of tmux, and presses Enter

@@ -94,7 +94,8 @@ func (s style) after(seq string) style {
 	if !isSGR || strings.Trim(params, "0123456789;") != "" {
 		return s
 	}
-	for _, code := range strings.Split(params, ";") {
+	codes := strings.Split(params, ";")
+	for i, code := range codes {
 		switch n, _ := strconv.Atoi(code); { // none is 0
 		case n == 0:
 			s = style{}
@@ -108,11 +109,29 @@ func (s style) after(seq string) style {
 			s.fill = ` fill="` + palette[n%10] + `"`
 		case n == 39:
 			s.fill = ""
+		case n == 38 && len(codes) == i+3 && codes[i+1] == "5":
+			s.fill = ` fill="` + extended(codes[i+2]) + `"`
+			return s
 		case n == 38 || n == 48:
 			return s // what follows are its parts
 		}
 	}
 	return s
+}
+
+// extended returns one of the 256 colours: those of the palette, a cube of six
+// steps a side, greys.
+func extended(code string) string {
+	n, _ := strconv.Atoi(code)
+	step := func(n int) int { return min(n%6, 1)*55 + n%6*40 }
+	switch {
+	case n < 16:
+		return palette[n%8]
+	case n < 232:
+		n -= 16
+		return fmt.Sprintf("#%02x%02x%02x", step(n/36), step(n/6), step(n))
+	}
+	return fmt.Sprintf("#%02[1]x%02[1]x%02[1]x", (8+10*(n-232))&255)
 }
 
 // In pixels. A font whose characters are not 8.43 wide at 14 is spaced to it.

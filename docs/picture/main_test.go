@@ -100,7 +100,12 @@ func TestStyles(t *testing.T) {
 		{"31;39", text{}},
 		{"1;2;22", text{}},
 		{"1;", text{}},
-		{"38;5;1", text{}},
+		{"38;5;1", text{Fill: palette[1]}},
+		{"38;5;16", text{Fill: "#000000"}},
+		{"38;5;211", text{Fill: "#ff87af"}},
+		{"38;5;246", text{Fill: "#949494"}},
+		{"38;2;1;2;3", text{}},
+		{"38;5", text{}},
 		{"48;2;1;2;31", text{}},
 		{"32;7;4;99", text{Fill: palette[2]}},
 	} {
