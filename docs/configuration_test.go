@@ -1,0 +1,209 @@
+package docs
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+)
+
+var update = flag.Bool("update", false, "write the generated part of configuration.md anew")
+
+// What is between these lines of configuration.md is the schema's.
+const generatedBegin, generatedEnd = "<!-- hooks/ralph.schema.json -->\n", "<!-- end -->\n"
+
+// TestConfiguration holds docs/configuration.md to the schema, and what the
+// schema says by way of example to the parser.
+func TestConfiguration(t *testing.T) {
+	data, err := os.ReadFile("../hooks/ralph.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reference{t: t, schema: gjson.ParseBytes(data)}
+	r.write()
+	text, err := os.ReadFile("configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), generatedBegin)
+	_, after, ended := strings.Cut(rest, generatedEnd)
+	if !ok || !ended {
+		t.Fatalf("configuration.md has no lines %q and %q", generatedBegin, generatedEnd)
+	}
+	want := before + generatedBegin + r.b.String() + generatedEnd + after
+	if *update {
+		if err := os.WriteFile("configuration.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(text) {
+		t.Error("configuration.md is not what the schema says; run: go test ./docs -run TestConfiguration -update")
+	}
+}
+
+// reference is what configuration.md says of the schema.
+type reference struct {
+	t      *testing.T
+	schema gjson.Result
+	b      strings.Builder
+}
+
+// parts are the tables below the keys: where they are in the schema, their
+// title, and a ralph.json around one of their keys.
+var parts = []struct{ path, title, around string }{
+	{"properties.limits", "The limits", `{"limits": {%s}}`},
+	{"properties.source", "A source", `{"source": {"list": ["list"], %s}}`},
+	{"$defs.check", "A check", `{"checks": [{"command": "make test", "when": "feature", %s}]}`},
+	{"$defs.check.properties.file_contains", "The condition `file_contains`", ""},
+	{"$defs.evaluator.oneOf.1", "An evaluator", `{"evaluate": ["default", {"command": "./review.sh", %s}]}`},
+	{"properties.promises", "The promises", `{"promises": {%s}}`},
+	{"$defs.command.oneOf.1", "A command", `{"on_complete": [{"command": "./notify.sh", %s}]}`},
+}
+
+func (r *reference) write() {
+	r.schema.Get("properties").ForEach(func(key, value gjson.Result) bool {
+		fmt.Fprintf(&r.b, "\n### `%s`\n\n%s.%s %s\n", key.Str, capital(r.kind(value)), fallback(value, " Default: %s."), value.Get("description").Str)
+		for _, part := range parts {
+			if part.path == "properties."+key.Str {
+				fmt.Fprintf(&r.b, "[Its keys](#%s).\n", strings.ReplaceAll(strings.ToLower(part.title), " ", "-"))
+			}
+		}
+		fmt.Fprintf(&r.b, "\n```json ralph.json\n{%q: %s}\n```\n", key.Str, r.example(key.Str, value, `{%s}`))
+		r.holdDefault(key.Str, value, `{%s}`)
+		return true
+	})
+	for _, part := range parts {
+		fmt.Fprintf(&r.b, "\n### %s\n\n| key | what it is | default | what it does | such as |\n|---|---|---|---|---|\n", part.title)
+		r.schema.Get(part.path + ".properties").ForEach(func(key, value gjson.Result) bool {
+			example := ""
+			if part.around != "" {
+				example = fmt.Sprintf("`%s`", r.example(key.Str, value, part.around))
+			}
+			fmt.Fprintf(&r.b, "| `%s` | %s | %s | %s | %s |\n", key.Str, r.kind(value), fallback(value, "%s"), r.description(value), strings.ReplaceAll(example, "|", "\\|"))
+			r.holdDefault(key.Str, value, part.around)
+			return true
+		})
+	}
+}
+
+func (r *reference) description(v gjson.Result) string {
+	text := v.Get("description").Str
+	if text == "" {
+		r.t.Errorf("the schema does not say what this does: %s", v.Raw)
+	}
+	return text
+}
+
+// example returns a key's example, which the parser has to accept.
+func (r *reference) example(key string, v gjson.Result, around string) string {
+	text := v.Get("examples.0").Raw
+	r.description(v)
+	if text == "" {
+		r.t.Errorf("%s has no example in the schema", key)
+		return ""
+	}
+	if _, err := config.Parse(within(key, text, around)); err != nil {
+		r.t.Errorf("the schema's example of %s: %v", key, err)
+	}
+	return text
+}
+
+// within makes a ralph.json with a key in it; what cannot be beside the key is
+// left out.
+func within(key, value, around string) []byte {
+	for _, beside := range []string{`"command": "make test", `, `"command": "./review.sh", `, `"command": "./notify.sh", `} {
+		switch key {
+		case "command", "file_exists", "file_contains", "last_message", "preset":
+			around = strings.Replace(around, beside, "", 1)
+		}
+	}
+	switch key {
+	case "when":
+		around = strings.Replace(around, `"when": "feature", `, "", 1)
+	case "list":
+		around = strings.Replace(around, `"list": ["list"], `, "", 1)
+	}
+	text := fmt.Sprintf(around, fmt.Sprintf("%q: %s", key, value))
+	if strings.Contains(text, `"validation"`) {
+		text = strings.Replace(text, "{", `{"checks": [{"command": "make test"}], `, 1)
+	}
+	return []byte(text)
+}
+
+// holdDefault sees that saying the default says nothing.
+func (r *reference) holdDefault(key string, v gjson.Result, around string) {
+	// Of these two others have the default: the decision, where no header has a
+	// number either, and the loop.
+	def := v.Get("default")
+	if !def.Exists() || key == "max_iterations" || key == "bind" {
+		return
+	}
+	pair, text := fmt.Sprintf("%q: %s", key, def.Raw), string(within(key, def.Raw, around))
+	got, err := config.Parse([]byte(text))
+	want, err2 := config.Parse([]byte(strings.NewReplacer(", "+pair, "", pair, "").Replace(text)))
+	if err != nil || err2 != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		r.t.Errorf("the schema's default of %s is not what holds where it is not said: %v, %v\n%v\n%v", key, err, err2, got, want)
+	}
+}
+
+func fallback(v gjson.Result, format string) string {
+	if def := v.Get("default"); def.Exists() {
+		return fmt.Sprintf(format, "`"+def.Raw+"`")
+	}
+	return ""
+}
+
+// kind says in words what a value has to be.
+func (r *reference) kind(v gjson.Result) string {
+	if ref := v.Get("$ref").Str; ref != "" {
+		switch name := strings.TrimPrefix(ref, "#/$defs/"); name {
+		case "command":
+			return "[a command](#a-command)"
+		case "commands":
+			return "list of [commands](#a-command)"
+		case "check":
+			return "[a check](#a-check)"
+		case "evaluator":
+			return "[an evaluator](#an-evaluator)"
+		case "words":
+			return "text for the shell, or a list of words"
+		default:
+			return r.kind(r.schema.Get("$defs." + name))
+		}
+	}
+	if enum := v.Get("enum").Array(); len(enum) > 0 {
+		var words []string
+		for _, word := range enum {
+			words = append(words, "`"+word.Raw+"`")
+		}
+		return strings.Join(words, ", ")
+	}
+	switch v.Get("type").String() {
+	case "integer":
+		return fmt.Sprintf("whole number, %d to %d", v.Get("minimum").Int(), v.Get("maximum").Int())
+	case "string":
+		if strings.HasSuffix(v.Get("default").Str, "s") || strings.HasSuffix(v.Get("default").Str, "m") || strings.HasSuffix(v.Get("default").Str, "h") {
+			return "duration"
+		}
+		return "text"
+	case "boolean":
+		return "`true` or `false`"
+	case "array":
+		one := r.kind(v.Get("items"))
+		return "list of " + strings.TrimPrefix(strings.TrimPrefix(strings.ReplaceAll(one, "[a ", "["), "[an "), "a ")
+	case "object":
+		return "object"
+	}
+	return "text or number"
+}
+
+func capital(s string) string {
+	if len(s) > 0 && s[0] >= 'a' && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:]
+	}
+	return s
+}
