@@ -1,0 +1,146 @@
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// notRun has how many commands and files of a document are not run or read.
+var notRun = map[string]int{
+	"README.md":                 2,
+	"examples/beads/README.md":  1,
+	"examples/github/README.md": 1,
+}
+
+// playsAgent, in the environment, makes the test binary the client.
+const playsAgent = "DOCS_TEST_AGENT"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(playsAgent) != "" {
+		os.Exit(playAgent(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// TestDocuments does what each document says.
+func TestDocuments(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the documents' commands are for a POSIX shell")
+	}
+	root, program := "..", build(t)
+	var names []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md"} {
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, found, err)
+		}
+		for _, path := range found {
+			rel, err := filepath.Rel(root, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, filepath.ToSlash(rel))
+		}
+	}
+	solutions, err := os.ReadDir("testdata/solutions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range solutions {
+		if !slices.Contains(names, "examples/"+of.Name()+"/README.md") {
+			t.Errorf("there is a solution of an example %s, which is not there", of.Name())
+		}
+	}
+	for name := range notRun {
+		if !slices.Contains(names, name) {
+			t.Errorf("notRun names %s, which is not there", name)
+		}
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := blocks(string(text))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+				if err := follow(filepath.Join(root, filepath.FromSlash(name)), m[1], m[2]); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			r := newReader(t, name, program)
+			for _, b := range list {
+				if b.notRun != "" {
+					t.Logf("%s:%d: not run: %s", name, b.line, b.notRun)
+				}
+				if err := r.do(b); err != nil {
+					t.Fatalf("%s:%d: %v", name, b.line, err)
+				}
+			}
+			if got := len(slices.DeleteFunc(list, func(b block) bool { return b.notRun == "" })); got != notRun[name] {
+				t.Errorf("%s: %d blocks are not run, want %d; notRun says how many there may be", name, got, notRun[name])
+			}
+			r.examine()
+		})
+	}
+}
+
+// build returns the folder of the program.
+func build(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", dir, "../cmd/ralph-stop-hook").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// TestControl sees that what is wrong in a document is found.
+func TestControl(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the documents' commands are for a POSIX shell")
+	}
+	r := newReader(t, "control.md", build(t))
+	for text, want := range map[string]string{
+		"```sh\nralph-stop-hook init\nralph-stop-hook statsu\n```":                 "statsu",
+		"```sh\nfalse | true\nfalse\n```":                                          "exit status 1",
+		"```console\n$ echo a\nb\n```":                                             "echo a prints",
+		"```crontab\n*/10 * * * * ralph-stop-hook status --sendue\n```":            "sendue",
+		"```crontab\n* * * * *\n```":                                               "no line of a crontab",
+		"```json ralph.json\n{\"limits\": {\"max_iteration\": 3}}\n```":            "did you mean",
+		"```json config.json\n{\"checks\": []}\n```":                               "unknown key",
+		"```json settings.json\n{\"hooks\": {\"stop\": \"ralph-stop-hook\"}}\n```": "not read as ours",
+		"```json prd.json\n{\"userStories\": [{\"id\": 1}, {\"id\": 1}]}\n```":     "1",
+		"```json\n{}\n```":                 "without a name",
+		"```json notice.json\n{]\n```":     "line 1",
+		"```yaml\na: b\n```":               "no known kind",
+		"```sh\ntrue":                      "has no end",
+		"text\n\n    ralph-stop-hook init": "an indented block",
+		"<!-- not run: why -->\ntext":      "of no block",
+	} {
+		list, err := blocks(text)
+		for _, b := range list {
+			if err == nil {
+				err = r.do(b)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	for _, to := range []string{"nowhere.md", "faq.md#why-not"} {
+		path, anchor, _ := strings.Cut(to, "#")
+		if follow("docs_test.go", path, anchor) == nil {
+			t.Errorf("a link to %s leads somewhere", to)
+		}
+	}
+}
