@@ -50,7 +50,7 @@ type promiseFound struct {
 
 // newQuestion tells what a decision knows. The promises that end a loop outright
 // are never found here.
-func newQuestion(ctx context.Context, l loaded, d decide.Decision, message string) question {
+func newQuestion(ctx context.Context, l *loaded, d decide.Decision, message string) question {
 	q := question{
 		TaskID: l.Name, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
 		Features: counts(l.snap.List, d.Next.Proven), ValidationResults: []validation{},

@@ -26,7 +26,7 @@ func attachCommand() *command {
 				return fmt.Errorf("session %s works another loop, which goes on; %w", session, err)
 			}
 		}
-		next, err := change(s, "attach", func(l loaded, next *decide.State) error {
+		next, err := change(s, "attach", func(l *loaded, next *decide.State) error {
 			// The same question as a prompt's, so the same answer.
 			l.snap.Event, l.snap.Session, l.snap.Marked = decide.PromptSubmit, session, true
 			l.snap.Now = time.Now()
@@ -73,7 +73,7 @@ func worksAnother(session string, s *loopdir.Store) bool {
 func detachCommand() *command {
 	return loopVerb("detach", "Take a loop from its session; it waits for its prompt, or for attach", func(w io.Writer, s *loopdir.Store) error {
 		was := ""
-		if _, err := change(s, "detach", func(_ loaded, next *decide.State) error {
+		if _, err := change(s, "detach", func(_ *loaded, next *decide.State) error {
 			was = next.Session
 			next.Release()
 			return nil

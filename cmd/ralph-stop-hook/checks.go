@@ -31,7 +31,7 @@ const (
 
 // runner runs the checks that a decision asks for.
 type runner struct {
-	loaded
+	*loaded
 	message  string                            // the agent's last one
 	deadline time.Time                         // for all of them
 	contents string                            // hash of the work tree as they find it
@@ -256,7 +256,7 @@ func (r *runner) env() []string {
 // contents is the hash of what checks prove something about: the list, all loops
 // and what git ignores are left out. It is empty, so that all is proven again, where
 // git was told to ignore other files than when a person trusted the checks.
-func contents(ctx context.Context, l loaded) string {
+func contents(ctx context.Context, l *loaded) string {
 	sum, ignored := tree.Contents(ctx, l.Project, loopdir.RepoRoot(l.Project), []string{treeExcept(l.Loop), l.listPath()})
 	if l.config.Trusted && ignored != l.config.Ignored {
 		return ""
@@ -265,7 +265,7 @@ func contents(ctx context.Context, l loaded) string {
 }
 
 // checksDeadline is when all checks must be done: the notifiers come after them.
-func (h *hook) checksDeadline(l loaded) time.Time {
+func (h *hook) checksDeadline(l *loaded) time.Time {
 	left := h.timeout - total(notifiers(l.config, h.onComplete, 0)) - checksSlack
 	return h.begin.Add(max(left, h.timeout/2))
 }

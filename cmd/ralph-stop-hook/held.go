@@ -67,7 +67,7 @@ func trusted(s *loopdir.Store, text []byte, list decide.List, own bool) (config.
 
 // environ is the session's environment, with what decides what programs load as it
 // was when a person trusted the commands. load has set PATH.
-func (l loaded) environ() []string {
+func (l *loaded) environ() []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return l.config.Trusted && proc.Decides(name)
@@ -162,7 +162,7 @@ func below(project, word string) string {
 }
 
 // rests returns which of the held files commands rest on, sorted.
-func (l loaded) rests(commands ...config.Command) (keys []string) {
+func (l *loaded) rests(commands ...config.Command) (keys []string) {
 	named := map[string]bool{}
 	for _, c := range commands {
 		for _, f := range c.Files() {
@@ -179,7 +179,7 @@ func (l loaded) rests(commands ...config.Command) (keys []string) {
 }
 
 // restsAll returns which of them checks and evaluators rest on.
-func (l loaded) restsAll() []string {
+func (l *loaded) restsAll() []string {
 	c := l.config.Config
 	c.Notifiers = nil // which change no verdict
 	keys := l.rests(c.Commands()...)
@@ -193,12 +193,12 @@ func (l loaded) restsAll() []string {
 
 // changed returns the first of the held files that is not what it was, of those
 // that checks rest on; empty where all are.
-func (l loaded) changed() string { return l.firstChanged(l.restsAll()) }
+func (l *loaded) changed() string { return l.firstChanged(l.restsAll()) }
 
 // changedOf is the same for what one command names.
-func (l loaded) changedOf(c config.Command) string { return l.firstChanged(l.rests(c)) }
+func (l *loaded) changedOf(c config.Command) string { return l.firstChanged(l.rests(c)) }
 
-func (l loaded) firstChanged(keys []string) string {
+func (l *loaded) firstChanged(keys []string) string {
 	for _, key := range keys {
 		if sumNow(l.Project, key) != l.config.Files[key] {
 			return key
@@ -208,7 +208,7 @@ func (l loaded) firstChanged(keys []string) string {
 }
 
 // stamps tells when the files that checks rest on changed last.
-func (l loaded) stamps() map[string]string {
+func (l *loaded) stamps() map[string]string {
 	all := map[string]string{}
 	for _, key := range l.restsAll() {
 		path, _, _ := strings.Cut(key, partOf)
@@ -218,7 +218,7 @@ func (l loaded) stamps() map[string]string {
 }
 
 // touched returns a file whose stamp is not what it was; empty where all are.
-func (l loaded) touched(before map[string]string) string {
+func (l *loaded) touched(before map[string]string) string {
 	for path, was := range before {
 		if tree.Stamp(filepath.Join(l.Project, filepath.FromSlash(path))) != was {
 			return path

@@ -150,10 +150,10 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 		return silence, nil, nil
 	}
 	peeked, err := find()
-	store := peeked.Store
-	if store == nil || err != nil {
+	if peeked == nil || err != nil {
 		return silence, nil, err
 	}
+	store := peeked.Store
 	// What a killed sender left is told beside this, by a process of its own.
 	if slices.ContainsFunc(peeked.snap.State.Notices, due) {
 		_, _ = sendApart(store, h.onComplete)
@@ -166,7 +166,7 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 			h.await(store, nil)
 		}
 	}
-	if decide.Bystander(peeked.snap) {
+	if decide.Bystander(&peeked.snap) {
 		return silence, func() { defer store.Close(); tidy() }, nil
 	}
 	h.store = store
@@ -217,7 +217,7 @@ var testOnlyDecide = decide.Decide
 // decide takes the lock, loads and decides. What a decision asks for is looked
 // at without the lock where that takes time, and everything is loaded anew
 // afterwards.
-func (h *hook) decide() (l loaded, d decide.Decision, err error) {
+func (h *hook) decide() (l *loaded, d decide.Decision, err error) {
 	var more decide.Snapshot // what was asked for
 	var listed *decide.List  // by the tracker, in this round
 	asked := ""              // digest of the list that evaluators were asked about
@@ -319,12 +319,13 @@ func (h *hook) decide() (l loaded, d decide.Decision, err error) {
 const maxRounds = 30
 
 // markRunning lets status say what runs, and since when.
-func (h *hook) markRunning(l loaded, what string) error {
+func (h *hook) markRunning(l *loaded, what string) error {
 	if what == "" || l.snap.State.Schema == 0 {
 		return nil
 	}
-	l.snap.State.Running = &decide.Running{PID: os.Getpid(), Start: proc.Start(os.Getpid()), Since: time.Now().UTC(), What: what}
-	return h.store.SaveState(l.snap.State)
+	state := l.snap.State
+	state.Running = &decide.Running{PID: os.Getpid(), Start: proc.Start(os.Getpid()), Since: time.Now().UTC(), What: what}
+	return h.store.SaveState(state)
 }
 
 // terminated returns a context that is done when this process is told to end,
@@ -339,7 +340,7 @@ func terminated() (context.Context, context.CancelFunc) {
 
 // commit binds the session, makes d.Next the record with the notice of an
 // ending in it, and writes the logs.
-func (h *hook) commit(l loaded, d *decide.Decision) error {
+func (h *hook) commit(l *loaded, d *decide.Decision) error {
 	s := h.store
 	d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath()
 	if d.Next.Session != "" && d.Verdict != decide.End {

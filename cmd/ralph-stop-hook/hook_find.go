@@ -18,25 +18,25 @@ func (h *hook) where() loopdir.Where {
 }
 
 // findOwn returns the loop that the session works, open.
-func (h *hook) findOwn() (loaded, error) {
+func (h *hook) findOwn() (*loaded, error) {
 	l, err := h.where().Own()
 	if l == nil && err == nil && h.event.Name != decide.PromptSubmit {
 		l, err = loopdir.Find(h.where()) // where no file could be written for the session
 	}
 	if l == nil || err != nil {
-		return loaded{}, err
+		return nil, err
 	}
 	return h.open(l)
 }
 
 // findMarked returns the loop that a person's prompt names, or the session's own.
-func (h *hook) findMarked() (loaded, error) {
+func (h *hook) findMarked() (*loaded, error) {
 	if !h.event.Typed() {
-		return loaded{}, nil
+		return nil, nil
 	}
 	l, err := h.where().Marked(h.event.Prompt)
 	if err != nil {
-		return loaded{}, err
+		return nil, err
 	}
 	if l == nil {
 		return h.findOwn()
@@ -47,28 +47,28 @@ func (h *hook) findMarked() (loaded, error) {
 
 // findCleared returns the loop whose session the host's process worked before
 // its /clear, which gave it another id.
-func (h *hook) findCleared() (loaded, error) {
+func (h *hook) findCleared() (*loaded, error) {
 	loops, err := h.where().All()
 	for _, l := range loops {
 		if l.Check() != nil {
 			continue // its own events say so
 		}
 		peeked, err := h.open(l)
-		if err == nil && !decide.Bystander(peeked.snap) {
+		if err == nil && !decide.Bystander(&peeked.snap) {
 			return peeked, nil
 		}
-		if peeked.Store != nil {
+		if peeked != nil {
 			peeked.Close()
 		}
 	}
-	return loaded{}, err
+	return nil, err
 }
 
 // open opens a loop, with what a bystander is known by.
-func (h *hook) open(l *loopdir.Loop) (loaded, error) {
+func (h *hook) open(l *loopdir.Loop) (*loaded, error) {
 	store, err := l.Open()
 	if err != nil {
-		return loaded{}, err
+		return nil, err
 	}
 	peeked, err := peek(store, h.event, h.begin)
 	peeked.snap.Marked = h.marked
@@ -80,18 +80,18 @@ func (h *hook) open(l *loopdir.Loop) (loaded, error) {
 	default:
 		store.Close()
 	}
-	return loaded{}, err
+	return nil, err
 }
 
 // find returns the stop's loop. A session whose own loop is over may work the
 // one of `current`; one whose own goes on stays with it, whatever the environment
 // names, which an agent can set in the settings.
-func (h *hook) find() (loaded, error) {
+func (h *hook) find() (*loaded, error) {
 	w := h.where()
 	if h.loopDir != "" && h.loopDir == os.Getenv("RALPH_LOOP_DIR") {
 		own, err := w.Own()
 		if err != nil {
-			return loaded{}, err // what another loop says would hide it
+			return nil, err // what another loop says would hide it
 		}
 		if own != nil {
 			peeked, err := h.open(own)
@@ -103,16 +103,19 @@ func (h *hook) find() (loaded, error) {
 	}
 	l, err := loopdir.Find(w)
 	if l == nil || err != nil {
-		return loaded{}, err
+		return nil, err
 	}
 	peeked, err := h.open(l)
-	if state := peeked.snap.State; err == nil && l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused && state.Status != decide.Interrupted {
+	if err != nil {
+		return nil, err
+	}
+	if state := peeked.snap.State; l.Bound && state.Status != decide.InProgress && state.Status != decide.Paused && state.Status != decide.Interrupted {
 		if other, err := w.Current(); err == nil && other != nil && other.Dir != l.Dir {
 			peeked.Close()
 			return h.open(other)
 		}
 	}
-	return peeked, err
+	return peeked, nil
 }
 
 // leaveOther lets go of the loop that the session worked before it took this

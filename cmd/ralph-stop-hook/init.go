@@ -356,7 +356,8 @@ func (i *initialiser) begin(s *loopdir.Store) error {
 			return err
 		}
 	}
-	state := decide.Snapshot{Header: progress.Parse(text), LogIteration: s.LogIteration()}.Record()
+	begin := decide.Snapshot{Header: progress.Parse(text), LogIteration: s.LogIteration()}
+	state := begin.Record()
 	next, _ := i.found.Next()
 	state.Loop, state.Name, state.List = s.Dir, s.Name, s.ListPath(i.list, "")
 	state.Feature, state.Attempts, state.Bind = next.ID, 1, decide.BindPrompt

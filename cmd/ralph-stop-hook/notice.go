@@ -75,7 +75,7 @@ const maxUnsent = 20
 
 // attachNotice makes the duty to tell the notifiers part of an ending's
 // record, with this process as the sender. Those that are still to be told stay.
-func attachNotice(l loaded, next *decide.State, onComplete string) error {
+func attachNotice(l *loaded, next *decide.State, onComplete string) error {
 	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), func(n decide.Notice) bool { return !unsent(n) })
 	_, code, notify := next.Status.Outcome()
 	commands := notifiers(l.config, onComplete, code)
@@ -99,7 +99,7 @@ func deliveryID(dir string, started time.Time, ending string) string {
 	return fmt.Sprintf("%x", sum[:16])
 }
 
-func newPayload(l loaded, state decide.State, id string) payload {
+func newPayload(l *loaded, state decide.State, id string) payload {
 	if state.StartedAt.IsZero() {
 		state.StartedAt = state.EndedAt // it came to nothing
 	}
@@ -166,7 +166,7 @@ func exitCode(n decide.Notice) int { return int(gjson.GetBytes(n.Payload, "exitC
 
 // tell sees to it that the notifiers hear of an ending: by a process of its own
 // where this one may be killed meanwhile or has not the time.
-func (h *hook) tell(l loaded, state decide.State) {
+func (h *hook) tell(l *loaded, state decide.State) {
 	i := slices.IndexFunc(state.Notices, ours)
 	if i < 0 {
 		return
@@ -212,7 +212,7 @@ func (h *hook) await(s *loopdir.Store, ended <-chan struct{}) {
 }
 
 // tellIteration has those told that want to hear of each iteration. Nobody waits.
-func (h *hook) tellIteration(l loaded, iteration int) {
+func (h *hook) tellIteration(l *loaded, iteration int) {
 	if len(commandsFor(l.config, "", config.OnIteration)) > 0 {
 		_, _ = sendApart(l.Store, "", "--iteration", strconv.Itoa(iteration)) // or it is not told
 	}

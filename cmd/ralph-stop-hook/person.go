@@ -16,7 +16,7 @@ import (
 )
 
 // change loads a loop under its lock, lets edit change the record, and commits.
-func change(s *loopdir.Store, verb string, edit func(l loaded, next *decide.State) error) (decide.State, error) {
+func change(s *loopdir.Store, verb string, edit func(l *loaded, next *decide.State) error) (decide.State, error) {
 	unlock, err := s.Lock(lockWait)
 	if err != nil {
 		return decide.State{}, err
@@ -28,7 +28,7 @@ func change(s *loopdir.Store, verb string, edit func(l loaded, next *decide.Stat
 	}
 	d := decide.Decision{Next: l.snap.Record()}
 	// What a person has written into the header is not written over.
-	stopped := d.ReadHeader(l.snap)
+	stopped := d.ReadHeader(&l.snap)
 	next := d.Next
 	next.Loop, next.Name, next.List = s.Dir, s.Name, l.listPath()
 	if err := edit(l, &next); err != nil {
@@ -56,7 +56,7 @@ func cancelCommand() *command {
 			return fmt.Errorf("cannot cancel: %w", err)
 		}
 		over := false
-		next, err := change(s, "cancel", func(_ loaded, next *decide.State) error {
+		next, err := change(s, "cancel", func(_ *loaded, next *decide.State) error {
 			if next.Status == decide.Cancelled {
 				over = true
 				return nil
@@ -85,7 +85,7 @@ func cancelCommand() *command {
 
 func pauseCommand() *command {
 	return loopVerb("pause", "Let the next stop be allowed; resume goes on", func(w io.Writer, s *loopdir.Store) error {
-		next, err := change(s, "pause", func(_ loaded, next *decide.State) error {
+		next, err := change(s, "pause", func(_ *loaded, next *decide.State) error {
 			if !next.Status.GoesOn() {
 				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
 			}
@@ -135,7 +135,7 @@ func extendCommand() *command {
 }
 
 // usedUp refuses to go on where that would end at the next stop.
-func usedUp(l loaded, next *decide.State) error {
+func usedUp(l *loaded, next *decide.State) error {
 	limits, now := l.snap.Limits, time.Now()
 	if limit := next.Limit(limits); next.Iteration >= limit {
 		if ceiling := limits.CeilingIterations; ceiling > 0 && next.Iteration >= ceiling {
@@ -163,7 +163,7 @@ func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)
 	}
 	// An ending that is still to be told is told before it is undone.
 	takeOver(s, "", time.Now().Add(maxSend), due)
-	next, err := change(s, verb, func(l loaded, next *decide.State) error {
+	next, err := change(s, verb, func(l *loaded, next *decide.State) error {
 		edit(next)
 		if err := usedUp(l, next); err != nil {
 			return err

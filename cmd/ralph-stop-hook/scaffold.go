@@ -63,7 +63,7 @@ For each feature:
 End your turn after each feature. A Stop hook then gives you the next one, until
 every feature passes.
 
-%s`, loop, list, wordsSteps(wordsClaim(loaded{snap: decide.Snapshot{List: i.found}}, next, list), loop+"/"+loopdir.ProgressFile), wordsGiveUp)
+%s`, loop, list, wordsSteps(wordsClaim(&loaded{snap: decide.Snapshot{List: i.found}}, next, list), loop+"/"+loopdir.ProgressFile), wordsGiveUp)
 }
 
 // config is the text of ralph.json.

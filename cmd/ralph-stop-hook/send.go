@@ -23,7 +23,7 @@ import (
 // send runs the notifiers, in order, and marks the notice sent. A notifier
 // that is missing, fails or hangs is logged and changes nothing else. A send
 // that was cut off leaves no mark: a later run tells it again, with the same id.
-func send(l loaded, notice decide.Notice, onComplete string, deadline time.Time) {
+func send(l *loaded, notice decide.Notice, onComplete string, deadline time.Time) {
 	var p payload
 	if err := json.Unmarshal(notice.Payload, &p); err == nil && !runNotifiers(l, notifiers(l.config, onComplete, p.ExitCode), p, deadline, nil) {
 		return // what does not parse could not be told again either
@@ -85,7 +85,7 @@ func takeOver(s *loopdir.Store, onComplete string, deadline time.Time, free func
 
 // claimNext claims the first notice that is free, with the commands to run; none
 // where there is none, or where nobody wants to be told any more.
-func claimNext(s *loopdir.Store, onComplete string, free func(decide.Notice) bool) (l loaded, notice decide.Notice, commands []config.Command, err error) {
+func claimNext(s *loopdir.Store, onComplete string, free func(decide.Notice) bool) (l *loaded, notice decide.Notice, commands []config.Command, err error) {
 	unlock, err := s.Lock(lockWait)
 	if err != nil {
 		return l, notice, nil, err
@@ -161,7 +161,7 @@ func sendTrouble(s *loopdir.Store, e hookio.Event, trouble error, onComplete str
 // runNotifiers runs commands in order, each with the payload on its standard input, and
 // logs how they fared; heard is told as well. It returns false where they were
 // cut off.
-func runNotifiers(l loaded, commands []config.Command, p payload, deadline time.Time, heard func(line string, err error)) bool {
+func runNotifiers(l *loaded, commands []config.Command, p payload, deadline time.Time, heard func(line string, err error)) bool {
 	passOnPipe()
 	ctx, stop := terminated()
 	defer stop()
@@ -216,7 +216,7 @@ var passedOn = []string{
 	"SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "COMSPEC",
 }
 
-func notifierEnv(l loaded, c config.Command, p payload) []string {
+func notifierEnv(l *loaded, c config.Command, p payload) []string {
 	var env []string
 	for _, kv := range l.environ() {
 		name, _, _ := strings.Cut(kv, "=")

@@ -28,8 +28,8 @@ type loaded struct {
 }
 
 // peek loads what it takes to know a bystander.
-func peek(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
-	l := loaded{Store: s, snap: decide.Snapshot{
+func peek(s *loopdir.Store, e hookio.Event, now time.Time) (*loaded, error) {
+	l := &loaded{Store: s, snap: decide.Snapshot{
 		Event: e.Name, Session: e.SessionID, Agent: e.AgentID, Mode: e.PermissionMode, Message: e.LastMessage,
 		Reason: e.Reason, Error: e.Error, Bound: s.Bound, Now: now,
 		Goal: e.Goal(), Active: e.StopHookActive, BlockCap: blockCap(),
@@ -68,7 +68,7 @@ func peek(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 }
 
 // load loads the whole snapshot.
-func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
+func load(s *loopdir.Store, e hookio.Event, now time.Time) (*loaded, error) {
 	l, err := peek(s, e, now)
 	if err != nil {
 		return l, err
@@ -137,7 +137,7 @@ func load(s *loopdir.Store, e hookio.Event, now time.Time) (loaded, error) {
 }
 
 // loadNow loads it for a verb, which is no event of the host.
-func loadNow(s *loopdir.Store) (loaded, error) { return load(s, hookio.Event{}, time.Now()) }
+func loadNow(s *loopdir.Store) (*loaded, error) { return load(s, hookio.Event{}, time.Now()) }
 
 // look adds what a decision asked for of the transcript.
 func (l *loaded) look(e hookio.Event) {
@@ -167,12 +167,12 @@ func blockCap() int {
 }
 
 // listPath is where the list of a loaded loop is.
-func (l loaded) listPath() string {
+func (l *loaded) listPath() string {
 	return l.ListPath(l.config.List, l.snap.State.List)
 }
 
 // listName is what people and the agent know the list by.
-func (l loaded) listName() string {
+func (l *loaded) listName() string {
 	if l.config.Source.Given() {
 		return "the list of " + strings.Join(l.config.Source.List.Argv, " ")
 	}

@@ -84,14 +84,14 @@ func (r *runner) track(ctx context.Context, c config.Command) ([]byte, error) {
 // freshen asks the tracker anew for a verb, where there is one.
 func (l *loaded) freshen() {
 	if l.snap.Unlisted {
-		r := runner{loaded: *l, deadline: time.Now().Add(maxSend)}
+		r := runner{loaded: l, deadline: time.Now().Add(maxSend)}
 		l.snap.List, l.snap.Unlisted = r.askList(context.Background()), false
 		l.snap.Lost = l.lost()
 	}
 }
 
 // lost returns the features that are not as a person trusted them.
-func (l loaded) lost() []string {
+func (l *loaded) lost() []string {
 	if l.snap.List.Err != nil || len(l.config.Features) == 0 {
 		return nil
 	}

@@ -138,7 +138,7 @@ func (v *statusView) proof(l *loaded, state decide.State) int {
 		v.Manual = state.Manual
 		return state.Proven
 	}
-	l.snap.Contents = contents(context.Background(), *l)
+	l.snap.Contents = contents(context.Background(), l)
 	p := l.snap.Proof()
 	v.StaleProofs, v.Manual = p.Stale, p.Manual
 	return p.Proven
@@ -234,7 +234,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	}
 	v.Status, v.ExitReason, v.Needs = state.Status, state.ExitReason, state.Needs
 	v.Iteration, v.MaxIterations = state.Iteration, state.Limit(got.snap.Limits)
-	v.Features, v.Session = counts(got.snap.List, v.proof(&got, state)), state.Session
+	v.Features, v.Session = counts(got.snap.List, v.proof(got, state)), state.Session
 	v.StartedAt, v.EndedAt, v.RetryAt = instant(state.StartedAt), instant(state.EndedAt), instant(state.RetryAt)
 	if v.Checks == 0 {
 		got.snap.Limits.CheckFailures = 0

@@ -63,7 +63,7 @@ func trustCommand() *command {
 		if err != nil {
 			fmt.Fprintf(w, "warning: %s\n", plain.Line(err.Error(), 1000)) // which this mends
 		}
-		showTrust(w, loaded{Store: s, config: config.InForce{Config: c, Trust: record}}, before, list)
+		showTrust(w, &loaded{Store: s, config: config.InForce{Config: c, Trust: record}}, before, list)
 		if len(record.Features) > 0 {
 			fmt.Fprintf(w, "held as they are: %s of %s\n", plural(len(record.Features), "feature"), relative(s.Project, path))
 		}
@@ -90,7 +90,7 @@ func trustCommand() *command {
 
 // showTrust shows what is to be trusted, and what is other than what was trusted
 // before.
-func showTrust(w io.Writer, l loaded, before *config.Trust, list decide.List) {
+func showTrust(w io.Writer, l *loaded, before *config.Trust, list decide.List) {
 	show := func(format string, text string) { fmt.Fprintf(w, format+"\n", plain.Line(text, 1000)) }
 	if before == nil {
 		before = &config.Trust{}
@@ -192,7 +192,7 @@ func showOwn(w io.Writer, list decide.List) {
 // trustSource adds to a record what the tracker lists.
 func trustSource(w io.Writer, s *loopdir.Store, c config.Config, record config.Trust) (config.Trust, error) {
 	s.ForgetSource()
-	l := loaded{Store: s, config: config.InForce{Config: c, Trust: record, Trusted: true}}
+	l := &loaded{Store: s, config: config.InForce{Config: c, Trust: record, Trusted: true}}
 	l.snap.Unlisted = true
 	l.freshen()
 	if l.snap.List.Err != nil {

@@ -59,7 +59,7 @@ func wordsTrouble(err error) string {
 }
 
 // wordsAnswer is the answer to the host for a decision.
-func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
+func wordsAnswer(l *loaded, d decide.Decision) hookio.Answer {
 	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)
 	switch d.Verdict {
 	case decide.End:
@@ -98,7 +98,7 @@ func wordsAnswer(l loaded, d decide.Decision) hookio.Answer {
 
 // wordsTake tells a person, and at a loop taken up again the agent, that the
 // session works the loop.
-func wordsTake(l loaded, d decide.Decision) hookio.Answer {
+func wordsTake(l *loaded, d decide.Decision) hookio.Answer {
 	name := plain.Line(l.Name, 100)
 	a := hookio.Answer{Message: fmt.Sprintf("ralph: this session works the loop %s · %d/%d features · iteration %d/%d", name, l.snap.List.Passed(), len(l.snap.List.Items), d.Next.Iteration, d.Limit) + wordsNotes(l, d)}
 	if old := d.From.Session; old != "" && old != d.Next.Session {
@@ -116,7 +116,7 @@ func wordsTake(l loaded, d decide.Decision) hookio.Answer {
 
 // wordsTell says how a loop stands: to a prompt why its session does not get the
 // loop, to a session that starts how it would go on.
-func wordsTell(l loaded, d decide.Decision) string {
+func wordsTell(l *loaded, d decide.Decision) string {
 	name := plain.Line(l.Name, 100)
 	switch s := d.From; {
 	case d.Refusal == decide.Deadline:
@@ -141,7 +141,7 @@ func wordsTell(l loaded, d decide.Decision) string {
 const wordsRival = " · another Stop hook, or /goal, keeps this session going too: it may go on when this loop has ended, and its blocks count toward Claude Code's cap; to have this loop alone, say '/goal clear' or take that hook out of the settings"
 
 // wordsNotes is what a person should know beside the verdict.
-func wordsNotes(l loaded, d decide.Decision) string {
+func wordsNotes(l *loaded, d decide.Decision) string {
 	var notes strings.Builder
 	if d.Raised > 0 {
 		fmt.Fprintf(&notes, " · Max Iterations %d in progress.txt is not followed: a limit is raised by 'ralph-stop-hook extend'", d.Raised)
@@ -174,7 +174,7 @@ func wordsConfigNotes(c config.InForce) (notes []string) {
 }
 
 // wordsMuted names the notifiers that do not run, since what they are has changed.
-func wordsMuted(l loaded) (notes []string) {
+func wordsMuted(l *loaded) (notes []string) {
 	for _, c := range l.config.Notifiers {
 		if path := l.changedOf(c); path != "" {
 			notes = append(notes, fmt.Sprintf("the notifier %s does not run: %s is not what it was when it was trusted; look at it and run: ralph-stop-hook trust", plain.Line(c.String(), 200), plain.Line(path, 200)))
@@ -184,7 +184,7 @@ func wordsMuted(l loaded) (notes []string) {
 }
 
 // wordsEnd says in one line how a loop ended and how it goes on.
-func wordsEnd(l loaded, s decide.State, problem error) string {
+func wordsEnd(l *loaded, s decide.State, problem error) string {
 	total, passed := len(l.snap.List.Items), l.snap.List.Passed()
 	head := fmt.Sprintf("Ralph loop %s: ", s.Status)
 	so := wordsProof(passed, total, s.Proven, s.Manual, len(l.snap.Checks))
@@ -261,7 +261,7 @@ func wordsProof(claimed, total, proven, manual, checks int) (text string) {
 }
 
 // wordsRuns says which checks or evaluator a decision asks for, or nothing.
-func wordsRuns(l loaded, d decide.Decision) string {
+func wordsRuns(l *loaded, d decide.Decision) string {
 	switch {
 	case d.Verdict == decide.NeedAnswer:
 		return "evaluator " + plain.Line(l.snap.Evaluators[d.Evaluator].Name, 100)
@@ -312,7 +312,7 @@ func plural(n int, thing string) string {
 
 // wordsPrompt is what the agent gets to work on next. The parts that come from
 // the list are single lines, introduced as data.
-func wordsPrompt(l loaded, d decide.Decision) string {
+func wordsPrompt(l *loaded, d decide.Decision) string {
 	var b strings.Builder
 	todo, room := "\n"+wordsGiveUp, maxPrompt
 	list := relative(l.Project, l.listName())
@@ -396,7 +396,7 @@ func wordsItem(item features.Item) string {
 const maxAcceptance = 8
 
 // wordsClaim says how the agent claims a feature.
-func wordsClaim(l loaded, item features.Item, list string) string {
+func wordsClaim(l *loaded, item features.Item, list string) string {
 	if l.config.Source.Given() {
 		return "close it in the tracker, so that " + list + " shows it as done"
 	}

@@ -63,7 +63,7 @@ type evidence struct {
 	claimed     map[string]bool
 }
 
-func (s Snapshot) evidence() evidence {
+func (s *Snapshot) evidence() evidence {
 	index := func(all []Receipt) map[[2]string]Receipt {
 		m := make(map[[2]string]Receipt, len(all))
 		for _, r := range all {
@@ -93,7 +93,7 @@ func (e evidence) last(c Check, feature string) Receipt {
 }
 
 // due returns the checks of when that need says have to be run.
-func (s Snapshot) due(e evidence, when string, need func(key [2]string) bool) (runs []Run) {
+func (s *Snapshot) due(e evidence, when string, need func(key [2]string) bool) (runs []Run) {
 	for _, c := range s.Checks {
 		if c.When != when {
 			continue
@@ -116,7 +116,7 @@ func (c Check) Covers(id string) bool {
 
 // subjects are the claimed features that a check has to hold for now; the empty
 // one is the whole tree.
-func (s Snapshot) subjects(e evidence, c Check) (ids []string) {
+func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 	if c.When != WhenFeature {
 		return []string{""}
 	}
@@ -138,7 +138,7 @@ func (s Snapshot) subjects(e evidence, c Check) (ids []string) {
 
 // Kept returns the receipts to store: of features that are still claimed, by
 // checks that there still are.
-func (s Snapshot) Kept() (kept []Receipt) {
+func (s *Snapshot) Kept() (kept []Receipt) {
 	e := s.evidence()
 	for _, c := range s.Checks {
 		if c.When != WhenFeature {
@@ -154,7 +154,7 @@ func (s Snapshot) Kept() (kept []Receipt) {
 }
 
 // Proof counts the claims that are proven.
-func (s Snapshot) Proof() (p Proof) {
+func (s *Snapshot) Proof() (p Proof) {
 	e := s.evidence()
 	type sum struct{ lacking, stale bool }
 	sums := map[string]sum{} // of the claimed features that have checks

@@ -17,7 +17,7 @@ import (
 
 // Bystander tells whether the event is none of the loop's business. It looks at
 // no list, so that a caller can ask before it takes the lock.
-func Bystander(s Snapshot) bool {
+func Bystander(s *Snapshot) bool {
 	owner := s.State.Session != "" && s.State.Session == s.Session
 	switch {
 	case s.Session == "":
@@ -47,14 +47,14 @@ func Bystander(s Snapshot) bool {
 }
 
 // moved tells whether the loop's session, if it is that, has another process.
-func (s Snapshot) moved() bool {
+func (s *Snapshot) moved() bool {
 	return s.Client != s.State.SessionPID && s.State.Status == InProgress
 }
 
 // Record returns the record, or a new one where there is none, at the largest
 // iteration that is known, 1 where none is: whatever is lost or put back to an
 // older state, a number never comes twice.
-func (s Snapshot) Record() State {
+func (s *Snapshot) Record() State {
 	state := s.State
 	if state.Schema == 0 {
 		state = State{
@@ -70,12 +70,12 @@ func (s Snapshot) Record() State {
 // Decide is the order of the decision in the design: a person's stop, the
 // list, the agent's promise, completion, limits, the next feature.
 func Decide(s Snapshot) Decision {
-	d := decide(s)
+	d := decide(&s)
 	d.Next.Header = Face(d.Next, d.Limit)
 	return d
 }
 
-func decide(s Snapshot) Decision {
+func decide(s *Snapshot) Decision {
 	if Bystander(s) {
 		return Decision{Verdict: Pass}
 	}
@@ -165,7 +165,7 @@ func decide(s Snapshot) Decision {
 }
 
 // own makes the session the loop's, at work.
-func (d *Decision) own(s Snapshot) {
+func (d *Decision) own(s *Snapshot) {
 	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover
 	if fresh {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
@@ -197,7 +197,7 @@ func (d *Decision) own(s Snapshot) {
 // ReadHeader takes a person's edits from the header. Edits can only stop: a
 // header equal to the last one written, or to the one before (then our own
 // write was cut off), is no edit; a raised limit is reported, not followed.
-func (d *Decision) ReadHeader(s Snapshot) Status {
+func (d *Decision) ReadHeader(s *Snapshot) Status {
 	if s.State.Schema == 0 || s.Header == s.State.Header || s.Header == s.State.Before {
 		return InProgress
 	}
@@ -218,7 +218,7 @@ func (d *Decision) ReadHeader(s Snapshot) Status {
 // waits makes the decision to wait while something runs in the background that
 // will wake the session: a block would only make the agent poll. The wait is
 // bounded, and costs no iteration.
-func (d *Decision) waits(s Snapshot) bool {
+func (d *Decision) waits(s *Snapshot) bool {
 	if len(s.Running) == 0 {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
 		return false
@@ -235,7 +235,7 @@ func (d *Decision) waits(s Snapshot) bool {
 }
 
 // goOn begins the next iteration by a block.
-func (d Decision) goOn(s Snapshot, feature features.Item) Decision {
+func (d Decision) goOn(s *Snapshot, feature features.Item) Decision {
 	d.Verdict, d.Feature = Continue, feature
 	d.begin(s)
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
@@ -251,7 +251,7 @@ func (d Decision) goOn(s Snapshot, feature features.Item) Decision {
 }
 
 // begin begins an iteration.
-func (d *Decision) begin(s Snapshot) {
+func (d *Decision) begin(s *Snapshot) {
 	d.Next.Iteration++
 	d.Next.Hour = nil
 	if s.Limits.IterationsPerHour > 0 {
@@ -263,7 +263,7 @@ func (d *Decision) begin(s Snapshot) {
 const maxBlocks = 1000
 
 // end makes the ending.
-func (d Decision) end(s Snapshot, status Status, reason string) Decision {
+func (d Decision) end(s *Snapshot, status Status, reason string) Decision {
 	d.Verdict = End
 	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now
 	d.Next.Endings++

@@ -607,7 +607,8 @@ func TestPromise(t *testing.T) {
 		"\"<promise>COMPLETE</promise>\"":                    " ",
 		"ALL DONE":                                           "COMPLETE ", "HELP: the key": "ESCALATED the key", "not ALL DONE": " ", "```\nALL DONE": " ",
 	} {
-		status, why := Snapshot{Message: message, Promises: own}.promise()
+		snap := Snapshot{Message: message, Promises: own}
+		status, why := snap.promise()
 		if got := string(status) + " " + why; got != want {
 			t.Errorf("promise(%q) = %q, want %q", message, got, want)
 		}

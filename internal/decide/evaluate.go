@@ -35,7 +35,7 @@ const (
 // evaluate asks for the checks that are due, for the reopening of features whose
 // claim failed, and for the evaluators. With ok the verdict is made; else a
 // feature is to be worked on, which d.Failure names if it is one that failed.
-func (d *Decision) evaluate(s Snapshot) (_ Decision, ok bool) {
+func (d *Decision) evaluate(s *Snapshot) (_ Decision, ok bool) {
 	e := s.evidence()
 	open := s.List.Passed() < len(s.List.Items)
 	evaluators := s.Evaluators
@@ -88,7 +88,7 @@ func (d *Decision) evaluate(s Snapshot) (_ Decision, ok bool) {
 
 // gather returns what has to be done before the claims can be weighed: checks to
 // run (those of the whole tree where whole says so), features to reopen.
-func (s Snapshot) gather(e evidence, whole bool) Decision {
+func (s *Snapshot) gather(e evidence, whole bool) Decision {
 	notNow := func(key [2]string) bool { _, has := e.now[key]; return !has }
 	unknown := func(key [2]string) bool { _, has := e.stored[key]; return !has && notNow(key) }
 	runs := append(s.due(e, WhenFeature, unknown), s.due(e, WhenIteration, notNow)...)
@@ -118,7 +118,7 @@ func (s Snapshot) gather(e evidence, whole bool) Decision {
 }
 
 // weigh settles what the results of the checks say.
-func (d *Decision) weigh(s Snapshot, open bool) {
+func (d *Decision) weigh(s *Snapshot, open bool) {
 	proof := s.Proof()
 	d.Next.Proven, d.Next.Manual = proof.Proven, proof.Manual
 	if i := slices.IndexFunc(s.Results, failed); i >= 0 {

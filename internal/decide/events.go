@@ -8,7 +8,7 @@ const unseen = time.Hour
 
 // prompt answers a prompt that names the loop, or one in the session that was
 // interrupted. An owner that is alive keeps its loop.
-func (d Decision) prompt(s Snapshot, stopped Status) Decision {
+func (d Decision) prompt(s *Snapshot, stopped Status) Decision {
 	alive := s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
 	status := s.State.Status
 	if s.State.Schema == 0 {
@@ -42,7 +42,7 @@ func (d Decision) prompt(s Snapshot, stopped Status) Decision {
 }
 
 // refusal says which limit keeps a prompt from taking a loop up again.
-func (d *Decision) refusal(s Snapshot) string {
+func (d *Decision) refusal(s *Snapshot) string {
 	handover := s.State.Status == Handover
 	switch hourly := s.Limits.IterationsPerHour; {
 	case d.Next.Late(s.Limits, s.Now):
@@ -61,7 +61,7 @@ func (d *Decision) refusal(s Snapshot) string {
 
 // start answers a session that begins. An interrupted loop waits for a prompt
 // all the same: a person may only want to look at what was said.
-func (d Decision) start(s Snapshot, stopped Status) Decision {
+func (d Decision) start(s *Snapshot, stopped Status) Decision {
 	if stopped != InProgress {
 		return Decision{Verdict: Pass} // the next stop says so
 	}
@@ -73,7 +73,7 @@ func (d Decision) start(s Snapshot, stopped Status) Decision {
 
 // interrupt ends a loop whose turn died of an API error, or whose session
 // ended: perhaps of such an error too, whose own event was cut off.
-func (d Decision) interrupt(s Snapshot) Decision {
+func (d Decision) interrupt(s *Snapshot) Decision {
 	if s.Tail == nil {
 		return Decision{Verdict: NeedTail}
 	}
@@ -96,7 +96,7 @@ func (d Decision) interrupt(s Snapshot) Decision {
 
 // release lets the loop go: after /clear the session has another id, and knows
 // nothing of the loop.
-func (d Decision) release(s Snapshot) Decision {
+func (d Decision) release(s *Snapshot) Decision {
 	d.Verdict = Release
 	d.Next.Release()
 	d.Next.SessionPID = s.State.SessionPID // by which the cleared session is known

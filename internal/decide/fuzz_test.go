@@ -355,7 +355,7 @@ func TestProperties(t *testing.T) {
 		"believes an evaluator": func(s Snapshot) Decision {
 			d := Decide(s)
 			if d.Answer != nil && d.Verdict == Continue && d.Answer.Action == AnswerComplete {
-				return d.end(s, Complete, AllFeaturesPass)
+				return d.end(&s, Complete, AllFeaturesPass)
 			}
 			return d
 		},

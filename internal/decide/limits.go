@@ -105,7 +105,7 @@ func (s State) LastHour(now time.Time) (hour []int64) {
 
 // limits ends the loop where a limit is reached, in the order of the design.
 // It asks for what it has to know first; ok is false while none is reached.
-func (d *Decision) limits(s Snapshot, next string) (end Decision, ok bool) {
+func (d *Decision) limits(s *Snapshot, next string) (end Decision, ok bool) {
 	if d.Next.Iteration >= d.Limit {
 		return d.end(s, ReachedLimit, MaxIterations), true
 	}
@@ -163,7 +163,7 @@ func (d *Decision) limits(s Snapshot, next string) (end Decision, ok bool) {
 // fingerprint counts the stops in a row at which nothing changed. The list's
 // states are looked at first; only if those did not change is the tree asked
 // for, and false returned until it is there.
-func (d *Decision) fingerprint(s Snapshot) bool {
+func (d *Decision) fingerprint(s *Snapshot) bool {
 	list := s.List.Digest()
 	if s.List.Err != nil {
 		list = "broken: " + s.List.Err.Error()

@@ -16,7 +16,7 @@ type Promise struct {
 // <promise>COMPLETE</promise>, or BLOCKED: why, or ESCALATE. It counts only as the
 // last line that is not empty, whole, and outside a code fence or quotation, so
 // that talking about the words is not saying them.
-func (s Snapshot) promise() (status Status, why string) {
+func (s *Snapshot) promise() (status Status, why string) {
 	lines := strings.Split(strings.TrimRight(s.Message, " \t\r\n"), "\n")
 	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
 	if shown(lines[:len(lines)-1]) {
