@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -123,7 +124,12 @@ func showList(w io.Writer, l features.List, asJSON bool) error {
 		}
 		return err
 	}
-	const row = "%-8s %5s  %-20s %s\n"
+	width := 0
+	for n := range items {
+		items[n].ID = plain.Line(items[n].ID, 80)
+		width = max(width, utf8.RuneCountInString(items[n].ID))
+	}
+	row := fmt.Sprintf("%%-8s %%5s  %%-%ds  %%s\n", width)
 	fmt.Fprintf(w, row, "STATE", "ORDER", "ID", "TITLE")
 	for _, item := range items {
 		order, title := "", plain.Line(item.Title, 80)
@@ -133,7 +139,7 @@ func showList(w io.Writer, l features.List, asJSON bool) error {
 		if item.Why != "" {
 			title += " (" + item.Why + ")"
 		}
-		fmt.Fprintf(w, row, item.State, order, plain.Line(item.ID, 80), title)
+		fmt.Fprintf(w, row, item.State, order, item.ID, title)
 	}
 	return nil
 }
