@@ -162,7 +162,7 @@ func machine(disk string) []string {
 var reasons = map[string]string{
 	titleIdle: "Nearly all of what is above the floor happens before the first line of ours: Go sets up each package that is linked in, which touches memory for the first time, " +
 		"and that is what so short a process pays for. The largest parts are encoding/json, and regexp with the tables of Unicode.",
-	titleChanged: "To what a process pays without a loop comes more memory that is touched for the first time, where encoding/json learns the types of the record and stacks grow, " +
+	titleChanged: "To what a process pays without a loop comes more memory that is touched for the first time, " +
 		"and the system calls of a lock, eight reads, two writes and two logs, none of which stands out.",
 	titleDurable:   "The same as in memory. Besides, making a file and renaming it over another one take their time on this disk as well as the fsyncs, which the bar does not grant; the last line of the table has both.",
 	titleUnchanged: "Two processes have to be started and heard, and what was found before is loaded a second time after they have answered, since the lock is not held meanwhile.",
