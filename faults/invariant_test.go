@@ -221,7 +221,7 @@ func (t *trial) goesOn(r result) error {
 	wrap := w.wrap
 	w.wrap = nil
 	defer func() { w.wrap = wrap }()
-	if t.args != nil && (r.status != 0 || t.fresh || t.done(w) != nil) {
+	if t.args != nil && (t.fresh || t.done(w) != nil) {
 		again, err := t.act(w) // a person says it again
 		if err == nil {
 			err = t.done(w)

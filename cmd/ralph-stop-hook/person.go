@@ -37,12 +37,15 @@ func change(s *loopdir.Store, verb string, edit func(l *loaded, next *decide.Sta
 	if stopped != decide.InProgress && next.Status == decide.InProgress && verb != "resume" && verb != "extend" {
 		return decide.State{}, fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", stopped)
 	}
-	// Nothing but the new header is ours, so that a person may put it back to
-	// what it was before this verb, and be heard.
-	next.Header = decide.Face(next, next.Limit(l.snap.Limits))
-	next.Before = next.Header
+	next.Header, next.Before = decide.Face(next, next.Limit(l.snap.Limits)), l.snap.Header
 	if err := s.Commit(next); err != nil {
 		return decide.State{}, err
+	}
+	// From here on nothing but the new header is ours, so that a person may put it
+	// back to what it was before this verb, and be heard; but the verb is done.
+	if next.Before != next.Header {
+		next.Before = next.Header
+		_ = s.SaveState(next)
 	}
 	s.Log(wordsLogVerb(verb, next), nil)
 	return next, nil
