@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // files are those of the project that a person would miss.
@@ -125,7 +126,10 @@ func (t *trial) survived(r result, f fault) error {
 		if err != nil {
 			return err
 		}
-		left = slices.DeleteFunc(left, func(path string) bool { _, was := t.ready[path]; return was })
+		left = slices.DeleteFunc(left, func(path string) bool {
+			_, was := t.ready[path]
+			return was || r.status != 0 && unlocked(path)
+		})
 		if len(left) > 0 {
 			return fmt.Errorf("temporary files after a run that was not killed: %q", left)
 		}
@@ -222,6 +226,10 @@ func (t *trial) goesOn(r result) error {
 	w.wrap = nil
 	defer func() { w.wrap = wrap }()
 	if t.args != nil && (t.fresh || t.done(w) != nil) {
+		err := w.waitAbandoned()
+		if err != nil {
+			return err
+		}
 		again, err := t.act(w) // a person says it again
 		if err == nil {
 			err = t.done(w)
@@ -273,6 +281,22 @@ func (t *trial) goesOn(r result) error {
 		return errors.New("two endings have one id")
 	}
 	return w.agree()
+}
+
+// unlocked tells whether it is a temporary file of the settings. Nothing locks these,
+// so it is swept only when nobody has written it for a while.
+func unlocked(path string) bool { return strings.HasPrefix(filepath.Base(path), ".settings.json") }
+
+// waitAbandoned makes such files as old as after that while.
+func (w *world) waitAbandoned() error {
+	left, err := w.strays()
+	for _, path := range left {
+		if unlocked(path) {
+			old := time.Now().Add(-time.Hour)
+			err = errors.Join(err, os.Chtimes(path, old, old))
+		}
+	}
+	return err
 }
 
 // agree holds that record, header and log say the same, and that nothing is left

@@ -496,11 +496,10 @@ func (w *world) put(p picture) error {
 
 var tempName = regexp.MustCompile(`^\..+([0-9]{6,}|\.new)$`)
 
-// strays are temporary files that somebody left. Those of the settings, which have
-// no lock, are swept by nobody.
+// strays are temporary files that somebody left.
 func (w *world) strays() (found []string, err error) {
 	err = w.look(func(path string, info fs.FileInfo) error {
-		if name := filepath.Base(path); tempName.MatchString(name) && !strings.HasPrefix(name, ".settings.json") {
+		if tempName.MatchString(filepath.Base(path)) {
 			found = append(found, path)
 		}
 		return nil

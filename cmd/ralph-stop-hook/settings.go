@@ -147,18 +147,23 @@ func (f *settingsFile) preview() string {
 }
 
 func (f *settingsFile) write() error {
-	if !f.changed() {
+	if f.path == "" {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+	dir, name := filepath.Split(f.path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(filepath.Dir(f.path))
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return loopdir.Replace(root, filepath.Base(f.path), f.text, 0o644)
+	if !f.changed() {
+		loopdir.Sweep(root, name)
+		return nil
+	}
+	return loopdir.Replace(root, name, f.text, 0o644)
 }
 
 func (f *settingsFile) report(i *initialiser, would string) {

@@ -169,8 +169,10 @@ func TestSweep(t *testing.T) {
 	}
 	defer root.Close()
 	stay := []string{"state.json", ".state.json", ".state.jsonx123456789", ".state.json123", ".other.json123456789"}
+	later := time.Now().Add(time.Hour) // another machine's clock
 	for _, name := range append(stay, ".state.json123456789") {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, later, later)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +180,7 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sweep(root, d, "state.json")
+	sweep(root, d, "state.json", 0)
 	d.Close()
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != len(stay) {

@@ -267,7 +267,7 @@ func (s *Store) SweepList(path string) {
 			continue
 		}
 		if d, err := in.Open("."); err == nil {
-			sweep(in, d, name)
+			sweep(in, d, name, 0)
 			d.Close()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Replace sets the content of the file name in root, whole or not at all. nil
@@ -18,23 +19,25 @@ func Replace(root *os.Root, name string, data []byte, perm os.FileMode) error {
 	return replace(root, name, data, perm, false, nil)
 }
 
-// replace is Replace; under the loop's lock it also sweeps. The last word before
-// the rename is last's, if that is not nil.
+// replace is Replace; under the loop's lock all that is swept is garbage. The last
+// word before the rename is last's, if that is not nil.
 func replace(root *os.Root, name string, data []byte, perm os.FileMode, locked bool, last func() error) error {
 	d, err := root.Open(".")
 	if err != nil {
 		return err
 	}
 	defer d.Close()
+	age := abandoned
 	if locked {
-		sweep(root, d, name)
+		age = 0
 	}
+	sweep(root, d, name, age)
 	if err := regular(root, name); err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	if err := rename(root, name, data, perm, last); err != nil {
 		if locked {
-			sweep(root, d, name) // renameio leaves its file where it cannot look at it
+			sweep(root, d, name, 0) // renameio leaves its file where it cannot look at it
 		}
 		return fmt.Errorf("%s: %w", filepath.Join(root.Name(), name), bare(err))
 	}
@@ -53,14 +56,30 @@ func bare(err error) error {
 	return err
 }
 
-// sweep removes temporary files that a killed process left of the file name.
-// Under the lock any such file is garbage.
-func sweep(root *os.Root, d *os.File, name string) {
+// abandoned is how long nobody has written a temporary file that is garbage for
+// certain: a write takes a moment.
+const abandoned = time.Minute
+
+// Sweep removes what a killed process left of the file name in root, of which no lock
+// says whether somebody still writes it.
+func Sweep(root *os.Root, name string) {
+	if d, err := root.Open("."); err == nil {
+		sweep(root, d, name, abandoned)
+		d.Close()
+	}
+}
+
+// sweep removes temporary files that a killed process left of the file name, if
+// they are of that age; of any where it is 0, as under the lock, whatever the clock.
+func sweep(root *os.Root, d *os.File, name string, age time.Duration) {
 	_, _ = d.Seek(0, io.SeekStart)
 	names, _ := d.Readdirnames(-1) // what is not seen is swept at the next stop
 	for _, n := range names {
 		digits, ours := strings.CutPrefix(n, "."+name)
-		if ours && len(digits) > 5 && strings.Trim(digits, "0123456789") == "" && regular(root, n) == nil {
+		if !ours || len(digits) <= 5 || strings.Trim(digits, "0123456789") != "" {
+			continue
+		}
+		if info, err := root.Lstat(n); err == nil && info.Mode().IsRegular() && (age == 0 || time.Since(info.ModTime()) >= age) {
 			_ = root.Remove(n)
 		}
 	}
