@@ -321,6 +321,33 @@ func TestListInFolder(t *testing.T) {
 	}
 }
 
+// TestSetSourceTwice leaves alone what another process may be writing: trackers are
+// asked without the lock.
+func TestSetSourceTwice(t *testing.T) {
+	l := newLoop(t)
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	unlock, err := s.Lock(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	now, killed := filepath.Join(l.StatePath(), ".source.json1234567"), filepath.Join(l.StatePath(), ".source.json7654321")
+	old := time.Now().Add(-time.Hour)
+	if err := errors.Join(os.WriteFile(now, nil, 0o600), os.WriteFile(killed, nil, 0o600), os.Chtimes(killed, old, old), s.SetSource([]byte("[]"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(now); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(killed); err == nil {
+		t.Errorf("%s is left", killed)
+	}
+}
+
 // TestRestoreUnread leaves a list that cannot be read as it is: what passes in it
 // would be lost.
 func TestRestoreUnread(t *testing.T) {

@@ -12,12 +12,13 @@ import (
 // been asked yet.
 func (s *Store) Source() ([]byte, error) { return s.private(sourceFile, features.MaxBytes) }
 
-// SetSource keeps what a tracker has said.
+// SetSource keeps what a tracker has said. Trackers are asked without the lock, so
+// another process may be at the same.
 func (s *Store) SetSource(text []byte) error {
 	if before, err := s.Source(); err == nil && bytes.Equal(before, text) || s.state == nil {
 		return err
 	}
-	return replace(s.state, sourceFile, text, 0o600, true, nil)
+	return Replace(s.state, sourceFile, text, 0o600)
 }
 
 // ForgetSource lets the tracker be asked as if for the first time.
