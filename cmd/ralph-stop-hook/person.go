@@ -166,6 +166,9 @@ func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)
 	}
 	// An ending that is still to be told is told before it is undone.
 	takeOver(s, "", time.Now().Add(maxSend), due)
+	if l, err := loadNow(s); err == nil {
+		l.freshen() // an item may have been opened again since
+	}
 	next, err := change(s, verb, func(l *loaded, next *decide.State) error {
 		edit(next)
 		if err := usedUp(l, next); err != nil {
