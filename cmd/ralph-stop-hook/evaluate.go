@@ -120,9 +120,6 @@ func editEvaluators(w io.Writer, s *loopdir.Store, edit func(text []byte) ([]byt
 	if err = errors.Join(err, l.snap.ConfigErr); err != nil {
 		return err
 	}
-	if l.config.Changed || l.config.Untrusted > 0 {
-		return fmt.Errorf("%s is not what was trusted; look at it and run 'ralph-stop-hook trust' first", loopdir.ConfigFile)
-	}
 	text, err := s.Config()
 	if err != nil {
 		return err
@@ -132,6 +129,10 @@ func editEvaluators(w io.Writer, s *loopdir.Store, edit func(text []byte) ([]byt
 	}
 	if text, err = edit(text); err != nil {
 		return err
+	}
+	// Cut off between the two files, this is what was trusted already.
+	if l.config.Changed && string(text) != l.config.Text || l.config.Untrusted > 0 {
+		return fmt.Errorf("%s is not what was trusted; look at it and run 'ralph-stop-hook trust' first", loopdir.ConfigFile)
 	}
 	record, err := trusted(s, text, l.snap.List, false)
 	if err != nil {
