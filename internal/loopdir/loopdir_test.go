@@ -348,6 +348,26 @@ func TestSetSourceTwice(t *testing.T) {
 	}
 }
 
+// TestBindSweeps removes what a killed process left of another session's file.
+func TestBindSweeps(t *testing.T) {
+	l := newLoop(t)
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := filepath.Join(l.stateDir, "sessions")
+	left := filepath.Join(dir, ".s9-11234567890")
+	old := time.Now().Add(-time.Hour)
+	if err := errors.Join(s.Bind("s1"), os.WriteFile(left, nil, 0o600), os.Chtimes(left, old, old), s.Bind("s2")); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v; want s1 and s2", entries, err)
+	}
+}
+
 // TestRestoreUnread leaves a list that cannot be read as it is: what passes in it
 // would be lost.
 func TestRestoreUnread(t *testing.T) {

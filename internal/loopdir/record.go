@@ -430,6 +430,7 @@ func (s *Store) Bind(session string) error {
 	if data, err := read(root, session, maxPathBytes); err == nil && string(data) == s.Dir+"\n" {
 		return nil
 	}
+	Sweep(root, "") // its session may never come again
 	return replace(root, session, []byte(s.Dir+"\n"), 0o600, true, nil)
 }
 

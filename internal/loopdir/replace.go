@@ -60,14 +60,16 @@ func bare(err error) error {
 // certain: a write takes a moment.
 const abandoned = time.Minute
 
-// Sweep removes what a killed process left of the file name in root, of which no lock
-// says whether somebody still writes it.
+// Sweep removes what a killed process left of the file name in root, or of any where
+// name is empty; no lock says whether somebody still writes it.
 func Sweep(root *os.Root, name string) {
 	if d, err := root.Open("."); err == nil {
 		sweep(root, d, name, abandoned)
 		d.Close()
 	}
 }
+
+const decimal = "0123456789"
 
 // sweep removes temporary files that a killed process left of the file name, if
 // they are of that age; of any where it is 0, as under the lock, whatever the clock.
@@ -76,7 +78,10 @@ func sweep(root *os.Root, d *os.File, name string, age time.Duration) {
 	names, _ := d.Readdirnames(-1) // what is not seen is swept at the next stop
 	for _, n := range names {
 		digits, ours := strings.CutPrefix(n, "."+name)
-		if !ours || len(digits) <= 5 || strings.Trim(digits, "0123456789") != "" {
+		if name == "" {
+			digits = digits[len(strings.TrimRight(digits, decimal)):]
+		}
+		if !ours || len(digits) <= 5 || strings.Trim(digits, decimal) != "" {
 			continue
 		}
 		if info, err := root.Lstat(n); err == nil && info.Mode().IsRegular() && (age == 0 || time.Since(info.ModTime()) >= age) {
