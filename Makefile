@@ -2,7 +2,7 @@
 # make lint    gofmt, go vet for three systems, staticcheck, govulncheck
 # make fuzz    every fuzz target for FUZZTIME, 30s where nothing is said
 # make e2e     the real Claude Code client against a scripted model
-# make faults  what breaks under the hook, and the figures of docs/RELIABILITY.md; SHORT=1 in a minute, RUN=Name for one
+# make faults  what breaks under the hook, and the figures of docs/RELIABILITY.md; SHORT=1 in a minute or two, RUN=Name for one
 # make demo    a loop from init to COMPLETE, to look at
 # make picture docs/*.svg, from runs of the demo and of the client
 # make bench   docs/BENCHMARKS.md and docs/bench.svg, in some minutes; on a quiet machine
@@ -49,11 +49,11 @@ fuzz:
 e2e:
 	.ci/e2e
 
-# A part of it is no figure for the document.
+# A part of it is no figure for the document. Much of the time is waited, so more than one a processor runs.
 FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)
 
 faults:
-	cd faults && go test -tags faults -count=1 -timeout 30m $(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
+	cd faults && go test -tags faults -count=1 -parallel 4 -timeout 30m $(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
 
 demo:
 	@go run ./examples/demo

@@ -4,6 +4,7 @@ package faults
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -21,7 +22,7 @@ func alone(t *testing.T, h *harness) bool {
 		t.Skip("mounting takes root")
 	}
 	rows := t.TempDir() + "/rows"
-	args := []string{"-m", "--propagation", "private", os.Args[0], "-test.run", "^" + t.Name() + "$", "-test.timeout", "20m"}
+	args := []string{"-m", "--propagation", "private", os.Args[0], "-test.run", "^" + t.Name() + "$", "-test.timeout", "20m", "-test.parallel", "4", "-seed", fmt.Sprint(*seed)}
 	if testing.Short() {
 		args = append(args, "-test.short")
 	}

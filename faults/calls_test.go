@@ -19,6 +19,16 @@ func stride(far int) int {
 	return 1
 }
 
+// atMost is the stride by which a run of so many calls has no more than most points of
+// failure, if far does not see to that.
+func atMost(most, far int, made map[string]int) int {
+	sum := 0
+	for _, c := range calls {
+		sum += made[c.name]
+	}
+	return max(far, (sum+most-1)/most)
+}
+
 // made counts the calls that a run without a fault makes.
 func (t *trial) made() (count map[string]int, err error) {
 	if err := t.put(t.ready); err != nil {
@@ -43,11 +53,11 @@ func (t *trial) made() (count map[string]int, err error) {
 }
 
 // each puts one fault at each call of that name, one after the other, until a run
-// does not reach it. Where not all of it is to be seen it ends where a run without
-// a fault does.
+// does not reach it. Where not all of it is to be seen it begins somewhere, and ends
+// where a run without a fault does.
 func (t *trial) each(h *harness, name, what string, f fault, calls, far int) error {
-	const endless = 1000
-	for n := 1; n < endless; n += far {
+	const endless = 10000
+	for n := 1 + int(*seed%uint64(min(far, calls))); n < endless; n += far {
 		if far > 1 && n > calls {
 			return nil
 		}
@@ -69,6 +79,7 @@ func (t *trial) each(h *harness, name, what string, f fault, calls, far int) err
 		default:
 			err = errors.Join(err, t.settle())
 		}
+		h.count(t.scenario.name)
 		if h.result(fmt.Sprintf("%s, %s, %s:%s", t.scenario.name, t.place.name, name, at), err) {
 			return nil
 		}
@@ -83,6 +94,7 @@ func (t *trial) killedAt(h *harness, everything bool, far int) error {
 	if err != nil {
 		return err
 	}
+	far = atMost(320, far, made)
 	var names []string
 	for _, c := range calls {
 		names = append(names, c.name)
@@ -108,6 +120,7 @@ func (t *trial) failed(h *harness, far int) error {
 	if err != nil {
 		return err
 	}
+	far = atMost(250, far, made)
 	for _, c := range calls {
 		for i, e := range append(c.errors[:len(c.errors):len(c.errors)], "EINTR") {
 			if made[c.name] == 0 || len(c.errors) == 0 {
@@ -132,15 +145,19 @@ func (t *trial) failed(h *harness, far int) error {
 }
 
 // trials runs do for each scenario at a place, side by side.
-func trials(t *testing.T, p string, at place, of []scenario, do func(*trial) error) {
+func trials(h *harness, p string, at place, of []scenario, do func(*trial) error) {
 	program, err := get(p)
 	if err != nil {
-		t.Fatal(err)
+		h.Fatal(err)
 	}
 	for _, s := range of {
-		t.Run(s.name+" in "+at.name, func(t *testing.T) {
+		h.Run(s.name+" in "+at.name, func(t *testing.T) {
 			t.Parallel()
 			one, err := newTrial(newWorld(t, program, at), s)
+			if err != nil && h.broken != "" {
+				h.result(s.name, err) // found out already
+				return
+			}
 			if err == nil {
 				err = do(one)
 			}
@@ -158,23 +175,31 @@ func TestKilled(t *testing.T) {
 	for _, at := range places {
 		of, far := scenarios, 1
 		if at.name != inMemory.name {
-			far = 3
+			far = 9
 		}
 		if testing.Short() {
-			if far *= 13; at.name != inMemory.name {
+			if far *= 19; at.name != inMemory.name {
 				of = named("continue", "end with notice")
 			}
 		}
-		trials(t, "one thread", at, of, func(one *trial) error {
+		trials(h, "one thread", at, of, func(one *trial) error {
 			return one.killedAt(h, one.scenario.name == "continue" && at.name == inMemory.name, far)
 		})
 	}
 	h.control("writes in place", func(h *harness) {
-		trials(h.T, h.broken, inMemory, named("continue"), func(one *trial) error { return one.killedAt(h, false, 1) })
+		trials(h, h.broken, inMemory, named("continue"), func(one *trial) error { return one.killedAt(h, false, 1) })
 	})
-	h.control("tells nothing later", func(h *harness) {
-		trials(h.T, h.broken, inMemory, named("end with notice"), func(one *trial) error { return one.killedAt(h, false, 1) })
-	})
+	for broken, scenario := range map[string]string{
+		"tells nothing later":                 "end with notice",
+		"tells iterations twice":              "continue, told of it",
+		"ends what has ended":                 "session end after an API error",
+		"takes its own header for a person's": "resume",
+		"sweeps under the lock alone":         "init",
+	} {
+		h.control(broken, func(h *harness) {
+			trials(h, h.broken, inMemory, named(scenario), func(one *trial) error { return one.killedAt(h, false, 1) })
+		})
+	}
 }
 
 func TestFails(t *testing.T) {
@@ -183,11 +208,14 @@ func TestFails(t *testing.T) {
 	needStrace(t)
 	of := scenarios
 	if testing.Short() {
-		of = named("continue", "end with notice", "reopen", "session end", "init", "trust")
+		of = named("continue", "end with notice", "reopen", "session end", "init", "trust", "escalate as an evaluator says", "reopen in a tracker", "hand over", "resume")
 	}
-	trials(t, "one thread", inMemory, of, func(one *trial) error { return one.failed(h, stride(31)) })
+	trials(h, "one thread", inMemory, of, func(one *trial) error { return one.failed(h, stride(31)) })
 	h.control("keeps a failed write", func(h *harness) {
-		trials(h.T, h.broken, inMemory, named("continue"), func(one *trial) error { return one.failed(h, 1) })
+		trials(h, h.broken, inMemory, named("continue"), func(one *trial) error { return one.failed(h, 1) })
+	})
+	h.control("believes an evaluator that fails", func(h *harness) {
+		trials(h, h.broken, inMemory, named("go on as an evaluator says"), func(one *trial) error { return one.failed(h, 1) })
 	})
 }
 
@@ -197,7 +225,7 @@ func TestDirty(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, "the same in a folder that a kill left dirty")
 	needStrace(t)
-	of, far := named("continue", "end with notice", "end at a limit", "reopen", "prove and end", "bind by prompt", "session end", "cancel", "extend"), 3
+	of, far := named("continue", "end with notice", "end at a limit", "reopen", "prove and end", "bind by prompt", "session end", "cancel", "extend", "end as an evaluator says", "reopen in a tracker", "API error", "resume"), 3
 	if testing.Short() {
 		of, far = of[:2], 31
 	}
@@ -212,9 +240,9 @@ func TestDirty(t *testing.T) {
 			return one.failed(h, 3*far)
 		}
 	}
-	trials(t, "one thread", inMemory, of, dirty(h, far))
+	trials(h, "one thread", inMemory, of, dirty(h, far))
 	h.control("leaves temporary files", func(h *harness) {
-		trials(h.T, h.broken, inMemory, named("continue"), dirty(h, 1))
+		trials(h, h.broken, inMemory, named("continue"), dirty(h, 1))
 	})
 }
 

@@ -75,10 +75,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	try := func(h *harness, program string, of []scenario) {
 		for _, s := range of {
-			trials(h.T, program, place{name: "a small disk", project: placeOf(t, s.name), state: placeOf(t, s.name)}, []scenario{s}, func(one *trial) error { return one.full(h, stride(3)) })
+			trials(h, program, place{name: "a small disk", project: placeOf(t, s.name), state: placeOf(t, s.name)}, []scenario{s}, func(one *trial) error { return one.full(h, stride(3)) })
 		}
 	}
-	try(h, "product", scenarios)
+	try(h, "product", some())
 	h.control("keeps a failed write", func(h *harness) { try(h, h.broken, named("continue")) })
 }
 
@@ -131,6 +131,6 @@ func TestShortWrites(t *testing.T) {
 			return nil
 		}
 	}
-	trials(t, "product", inMemory, scenarios, try(h, stride(16)))
-	h.control("writes in place", func(h *harness) { trials(h.T, h.broken, inMemory, named("continue"), try(h, 1)) })
+	trials(h, "product", inMemory, some(), try(h, stride(16)))
+	h.control("writes in place", func(h *harness) { trials(h, h.broken, inMemory, named("continue"), try(h, 1)) })
 }

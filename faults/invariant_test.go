@@ -118,6 +118,15 @@ func (t *trial) survived(r result, f fault) error {
 			return err
 		}
 	}
+	if t.keeps && state.Endings != t.state.Endings {
+		return fmt.Errorf("%s (%s), which is no ending of this", state.Status, state.ExitReason)
+	}
+	if state.Status == "COMPLETE" && t.state.Status != "COMPLETE" && t.ends != "COMPLETE" {
+		return errors.New("COMPLETE, which it is not")
+	}
+	if strings.Contains(r.stdout, "this session works the loop") && (state.Status != "IN_PROGRESS" || !strings.Contains(t.stdin, `"`+state.Session+`"`)) {
+		return fmt.Errorf("it said that the session has the loop, and the record says %s of %q", state.Status, state.Session)
+	}
 	if t.ends != "" && strings.Contains(r.stdout, t.ends) && state.Status != t.ends {
 		return fmt.Errorf("the ending %s was printed, and the record says %s", t.ends, state.Status)
 	}
@@ -128,7 +137,7 @@ func (t *trial) survived(r result, f fault) error {
 		}
 		left = slices.DeleteFunc(left, func(path string) bool {
 			_, was := t.ready[path]
-			return was || r.status != 0 && unlocked(path)
+			return was || (r.status != 0 || r.hook) && unlocked(path)
 		})
 		if len(left) > 0 {
 			return fmt.Errorf("temporary files after a run that was not killed: %q", left)
@@ -138,6 +147,9 @@ func (t *trial) survived(r result, f fault) error {
 		return err
 	}
 	if err := t.noticed(state, r); err != nil {
+		return err
+	}
+	if err := t.begunOnce(state); err != nil {
 		return err
 	}
 	if f.cleanup { // and what an earlier run has left is looked for once
@@ -218,6 +230,22 @@ func (t *trial) noticed(state record, r result) error {
 	return nil
 }
 
+// begunOnce holds that no iteration is told twice, and none that never began.
+func (w *world) begunOnce(state record) error {
+	all, err := payloads(w.begun())
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, one := range all {
+		if seen[one.DeliveryID] || one.Event != "on-iteration" || one.Iterations > state.Iteration {
+			return fmt.Errorf("at iteration %d it was told of these: %v", state.Iteration, all)
+		}
+		seen[one.DeliveryID] = true
+	}
+	return nil
+}
+
 // goesOn takes the loop to its end, without faults: the next event of the host
 // where it is at work; else a person takes it up again.
 func (t *trial) goesOn(r result) error {
@@ -225,17 +253,21 @@ func (t *trial) goesOn(r result) error {
 	wrap := w.wrap
 	w.wrap = nil
 	defer func() { w.wrap = wrap }()
+	if err := w.waitAbandoned(); err != nil {
+		return err
+	}
 	if t.args != nil && (t.fresh || t.done(w) != nil) {
-		err := w.waitAbandoned()
-		if err != nil {
-			return err
-		}
 		again, err := t.act(w) // a person says it again
 		if err == nil {
 			err = t.done(w)
 		}
 		if err != nil {
 			return fmt.Errorf("said again: %q: %w", again.stdout+again.stderr, err)
+		}
+	}
+	if t.then != nil {
+		if err := t.then(w); err != nil {
+			return err
 		}
 	}
 	state, err := w.record()
@@ -248,11 +280,18 @@ func (t *trial) goesOn(r result) error {
 	}
 	session := cmp.Or(state.Session, "s1")
 	steps := []step{event(stop(session), `"decision":"block"`)}
+	const fresh = "fresh" // a session
+	inFresh := []step{event(prompt(fresh), "this session works the loop"), event(stop(fresh), `"decision":"block"`)}
 	switch {
 	case state.Status == "IN_PROGRESS" && state.Iteration == state.Extended:
 		steps = append([]step{event(stop(session), "REACHED_LIMIT"), verb("extend", "--max-iterations", "9")}, steps...)
 	case state.Status == "REACHED_LIMIT", state.Iteration == state.Extended:
 		steps = append([]step{verb("extend", "--max-iterations", "9")}, steps...)
+	case t.ends == "HANDOVER" && state.Status == "IN_PROGRESS":
+		steps = append([]step{event(stop(session), "HANDOVER")}, inFresh...)
+		session = fresh
+	case state.Status == "HANDOVER":
+		steps, session = inFresh, fresh
 	case state.Status == "INTERRUPTED":
 		steps = append([]step{event(prompt(session), "systemMessage")}, steps...)
 	case state.Status != "IN_PROGRESS":
@@ -280,12 +319,19 @@ func (t *trial) goesOn(r result) error {
 	if slices.ContainsFunc(before, func(one told) bool { return one.DeliveryID == now[len(now)-1].DeliveryID }) {
 		return errors.New("two endings have one id")
 	}
+	if begun, err := payloads(w.begun()); err != nil || t.tells && (len(begun) == 0 || begun[len(begun)-1].Iterations != w.acked) {
+		return fmt.Errorf("iteration %d began, and it was told of these: %v %w", w.acked, begun, err)
+	}
 	return w.agree()
 }
 
-// unlocked tells whether it is a temporary file of the settings. Nothing locks these,
-// so it is swept only when nobody has written it for a while.
-func unlocked(path string) bool { return strings.HasPrefix(filepath.Base(path), ".settings.json") }
+// unlocked tells whether it is a temporary file of the settings, of what a tracker has
+// said, or of a session's. Where no lock is held it is swept only when nobody has
+// written it for a while.
+func unlocked(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasPrefix(name, ".settings.json") || strings.HasPrefix(name, ".source.json") || filepath.Base(filepath.Dir(path)) == "sessions"
+}
 
 // waitAbandoned makes such files as old as after that while.
 func (w *world) waitAbandoned() error {

@@ -71,8 +71,8 @@ func TestOrder(t *testing.T) {
 	}
 	h := newHarness(t, "order of flush, rename, flush of the folder, answer")
 	needStrace(t)
-	trials(t, "one thread", inMemory, scenarios, traced(h))
+	trials(h, "one thread", inMemory, scenarios, traced(h))
 	for _, broken := range []string{"does not flush the folder", "renames without a flush"} {
-		h.control(broken, func(h *harness) { trials(h.T, broken, inMemory, named("continue"), traced(h)) })
+		h.control(broken, func(h *harness) { trials(h, broken, inMemory, named("continue"), traced(h)) })
 	}
 }

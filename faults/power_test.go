@@ -124,12 +124,12 @@ func TestPowerCut(t *testing.T) {
 	try := func(h *harness, program string, of []scenario) {
 		for _, s := range of {
 			d := newDisk(h.T, program+s.name)
-			trials(h.T, program, place{name: "ext4", project: d.at, state: d.at}, []scenario{s}, func(one *trial) error {
+			trials(h, program, place{name: "ext4", project: d.at, state: d.at}, []scenario{s}, func(one *trial) error {
 				return one.darkened(h, d, slices.ContainsFunc(kills, func(k scenario) bool { return k.name == s.name }))
 			})
 		}
 	}
-	try(h, "one thread", scenarios)
+	try(h, "one thread", some())
 	// Of several files in a row the last one's flush is that of all; trust writes one.
 	h.control("does not flush the folder", func(h *harness) { try(h, h.broken, named("trust")) })
 	h.control("renames without a flush", func(h *harness) { try(h, h.broken, named("continue")) })

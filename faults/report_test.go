@@ -25,6 +25,7 @@ type harness struct {
 
 	mu sync.Mutex
 	figures
+	of map[string]int // faults by scenario
 }
 
 // figures are what a harness prints.
@@ -59,6 +60,16 @@ func (h *harness) result(what string, err error) bool {
 		}
 	}
 	return h.broken != "" && len(h.Lost) > 0
+}
+
+// count counts one fault for a scenario.
+func (h *harness) count(scenario string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.of == nil {
+		h.of = map[string]int{}
+	}
+	h.of[scenario]++
 }
 
 // mostShown bounds what is printed of what was lost.
@@ -123,6 +134,13 @@ func run(m *testing.M) int {
 			return 1
 		}
 		return status
+	}
+	if testing.Verbose() {
+		for _, h := range harnesses.all {
+			for _, scenario := range slices.Sorted(maps.Keys(h.of)) {
+				fmt.Printf("%s: %s: %d\n", h.name, scenario, h.of[scenario])
+			}
+		}
 	}
 	rows := rows()
 	fmt.Printf("seed %d\n", *seed)

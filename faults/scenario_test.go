@@ -4,10 +4,12 @@ package faults
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 )
 
 // scenario is one run of the program in which faults are put.
@@ -17,7 +19,10 @@ type scenario struct {
 	stdin string   // of the hook
 	args  []string // of the verb
 	ends  string   // the status that it ends the loop with
+	keeps bool     // it ends nothing that had not ended
+	tells bool     // iterations are told
 	fresh bool     // there is no loop before
+	then  step     // what a person does before the loop goes on
 	// done tells whether the effect of a verb is there: what it says has happened has.
 	done func(w *world) error
 }
@@ -101,23 +106,62 @@ const note = "a is done: see src.\n"
 
 // configured makes a ralph.json that is trusted.
 func configured(more string) step {
-	return func(w *world) error {
-		notify, err := json.Marshal(w.notifier())
-		if err != nil {
-			return err
-		}
-		return do([]step{
-			write(loopFolder+"/ralph.json", `{"list": "`+w.list+`", "bind": "prompt", "limits": {"max_iterations": 9}, "on_complete": [`+string(notify)+`]`+more+`}`),
-			verb("trust", "--yes"),
-		})(w)
-	}
+	return func(w *world) error { return trusted(w, `"list": "`+w.list+`", `, more) }
 }
+
+func trusted(w *world, list, more string) error {
+	notify, err := json.Marshal(w.notifier())
+	if err != nil {
+		return err
+	}
+	limits := ""
+	if !strings.Contains(more, `"limits"`) {
+		limits = `, "limits": {"max_iterations": 9}`
+	}
+	return do([]step{
+		write(loopFolder+"/ralph.json", `{`+list+`"bind": "prompt", "on_complete": [`+string(notify)+`]`+limits+more+`}`),
+		verb("trust", "--yes"),
+	})(w)
+}
+
+// judged has an evaluator that wants what satisfied makes, and a person where there
+// is a file odd.
+const judged = `, "evaluate": [{"command": "cat > /dev/null; if test -e odd; then echo '{\"action\": \"escalate\", \"reason\": \"odd\"}'; elif test -e all; then echo '{\"action\": \"complete\"}'; else echo '{\"action\": \"continue\", \"nextPrompt\": \"More.\"}'; fi"}]`
+
+// handed hands the loop over when its session has done two features.
+const handed = `, "limits": {"max_iterations": 9, "features_per_session": 2}`
+
+// iterating has each iteration told.
+func iterating(w *world) error {
+	begun, err := json.Marshal("cat >> " + w.begun())
+	if err != nil {
+		return err
+	}
+	return configured(`, "on_iteration": [` + string(begun) + `]`)(w)
+}
+
+// sourced makes the list that of a tracker, whose commands print it and open items
+// again.
+func sourced(more string) step {
+	return do([]step{write("tracker.sh", trackerText), func(w *world) error {
+		return trusted(w, `"source": {"list": ["sh", "tracker.sh", "list"], "reopen": ["sh", "tracker.sh", "reopen", "${id}"]}, `, more)
+	}})
+}
+
+const trackerText = `set -e
+case $1 in
+list) cat feature_list.json ;;
+reopen) sed -E '/"id" ?: ?"'$2'"/s/("passes": ?)true/\1false/' feature_list.json > tracked; sync tracked; mv tracked feature_list.json; sync . ;;
+esac
+`
 
 const checked = `, "checks": [{"command": "test -e done-$RALPH_FEATURE", "when": "feature"}, {"command": "test -e all"}]`
 
-// satisfied makes what the checks of checked look for.
+// satisfied makes what the checks of checked look for, and the evaluator of judged.
 func satisfied(w *world) error {
-	return do([]step{write("done-a", ""), write("done-b", ""), write("done-c", ""), write("all", "")})(w)
+	return do([]step{write("done-a", ""), write("done-b", ""), write("done-c", ""), write("all", ""), func(w *world) error {
+		return os.RemoveAll(filepath.Join(w.project, "odd"))
+	}})(w)
 }
 
 func inFolder(w *world) error {
@@ -137,6 +181,19 @@ func status(want ...string) func(*world) error {
 	}
 }
 
+// trustHas tells whether what was trusted says so.
+func trustHas(text string) func(*world) error {
+	return func(w *world) error {
+		for _, dir := range w.recordDirs() {
+			data, err := os.ReadFile(filepath.Join(dir, "trust.json"))
+			if err != nil || !strings.Contains(string(data), text) {
+				return fmt.Errorf("done, and what is trusted is %.300q, %w", data, err)
+			}
+		}
+		return nil
+	}
+}
+
 var scenarios = []scenario{
 	{name: "continue", make: []step{atWork, pass("a", "b")}, stdin: stop("s1")},
 	{name: "continue, nothing changed", make: []step{atWork}, stdin: stop("s1")},
@@ -145,8 +202,21 @@ var scenarios = []scenario{
 	{name: "reopen", make: []step{atWork, configured(checked), write("done-a", ""), pass("a", "b")}, stdin: stop("s1")},
 	{name: "reopen in a folder", make: []step{inFolder, atWork, configured(checked), write("done-a", ""), pass("a", "b")}, stdin: stop("s1")},
 	{name: "prove and end", make: []step{atWork, configured(checked), satisfied, pass("a", "b", "c")}, stdin: stop("s1"), ends: "COMPLETE"},
+	{name: "go on as an evaluator says", make: []step{atWork, configured(judged), pass("a", "b", "c")}, stdin: stop("s1")},
+	{name: "end as an evaluator says", make: []step{atWork, configured(judged), satisfied, pass("a", "b", "c")}, stdin: stop("s1"), ends: "COMPLETE"},
+	{name: "escalate as an evaluator says", make: []step{atWork, configured(judged), write("odd", ""), pass("a", "b")}, stdin: stop("s1"), ends: "ESCALATED"},
+	{name: "continue, told of it", make: []step{atWork, iterating, pass("a", "b")}, stdin: stop("s1"), tells: true},
+	{name: "continue with a tracker", make: []step{atWork, sourced(""), pass("a", "b")}, stdin: stop("s1")},
+	{name: "reopen in a tracker", make: []step{atWork, sourced(checked), write("done-a", ""), pass("a", "b")}, stdin: stop("s1")},
+	{name: "end with a tracker", make: []step{atWork, sourced(checked), satisfied, pass("a", "b", "c")}, stdin: stop("s1"), ends: "COMPLETE"},
+	{name: "hand over", make: []step{atWork, configured(handed), pass("a", "b")}, stdin: stop("s1"), ends: "HANDOVER"},
+	{name: "take what was handed over", make: []step{atWork, configured(handed), pass("a", "b"), event(stop("s1"), "HANDOVER")}, stdin: prompt("s2"), keeps: true},
 	{name: "bind by prompt", make: []step{loopMade}, stdin: prompt("s1")},
 	{name: "session end", make: []step{atWork}, stdin: sessionEnd("s1"), ends: "INTERRUPTED"},
+	{name: "API error", make: []step{atWork}, stdin: stopFailure("s1"), ends: "INTERRUPTED"},
+	{name: "session end after an API error", make: []step{atWork, event(stopFailure("s1"), "")}, stdin: sessionEnd("s1"), keeps: true},
+	{name: "session end after one that was killed", make: []step{atWork, event(stopFailure("s1"), ""), unsent}, stdin: sessionEnd("s1"), keeps: true},
+	{name: "prompt after an API error", make: []step{atWork, event(stopFailure("s1"), ""), event(sessionEnd("s1"), "")}, stdin: said("s1"), keeps: true},
 	{name: "folder gone", make: []step{atWork, func(w *world) error { return os.RemoveAll(w.loop()) }, pass("a", "b")}, stdin: stop("s1")},
 	{name: "late notice", make: []step{atWork, pass("a", "b", "c"), event(stop("s1"), "COMPLETE"), unsent}, stdin: stop("s1")},
 	{name: "init", make: []step{pass(), write(".claude/settings.json", settingsText)}, args: []string{"init", loopName, "--settings", "project", "--max-iterations", "9", "--on-complete", "NOTIFIER"}, fresh: true, done: func(w *world) error {
@@ -168,21 +238,30 @@ var scenarios = []scenario{
 	{name: "extend", make: []step{atWork, verb("extend", "--max-iterations", "3"), pass("a", "b"), event(stop("s1"), "iteration 3/3"), write("src", "x"), event(stop("s1"), "REACHED_LIMIT")}, args: []string{"extend", "--max-iterations", "9"}, done: status("IN_PROGRESS")},
 	{name: "trust", make: []step{atWork, func(w *world) error {
 		return w.write(loopFolder+"/ralph.json", `{"list": "feature_list.json", "bind": "prompt", "task": "new", "limits": {"max_iterations": 9}, "on_complete": ["`+w.notifier()+`"]}`)
-	}}, args: []string{"trust", "--yes"}, done: func(w *world) error {
-		for _, dir := range w.recordDirs() {
-			text, err := os.ReadFile(filepath.Join(dir, "trust.json"))
-			if err != nil || !strings.Contains(string(text), `\"task\": \"new\"`) {
-				return fmt.Errorf("trusted, and the record is %.300q, %w", text, err)
-			}
-		}
-		return nil
-	}},
+	}}, args: []string{"trust", "--yes"}, done: trustHas(`\"task\": \"new\"`)},
 	{name: "restore", make: []step{atWork, configured(checked), satisfied, write("feature_list.json", `[{"id": "a", "passes": true}]`)}, args: []string{"trust", "--restore"}, done: func(w *world) error {
 		text, err := os.ReadFile(w.listPath())
 		if err == nil && !strings.Contains(string(text), "weight") {
 			err = fmt.Errorf("restored, and the list is %q", text)
 		}
 		return err
+	}},
+	{name: "resume before an ending is told", make: []step{atWork, configured(judged), write("odd", ""), event(stop("s1"), "ESCALATED"), unsent, pass("a", "b")}, args: []string{"resume"}, done: status("IN_PROGRESS")},
+	{name: "give it time", make: []step{atWork, configured(`, "limits": {"max_iterations": 9, "deadline": "1ms"}`), event(stop("s1"), "REACHED_LIMIT")}, args: []string{"extend", "--deadline", "2h"}, done: status("IN_PROGRESS")},
+	{name: "detach", make: []step{atWork}, args: []string{"detach"}, done: func(w *world) error {
+		state, err := w.record()
+		if err == nil && state.Session != "" {
+			err = fmt.Errorf("detached, and the session is %q", state.Session)
+		}
+		return err
+	}},
+	{name: "untrust", make: []step{atWork}, args: []string{"untrust"}, done: trustHas(`"revoked": true`), then: verb("trust", "--yes")},
+	{name: "add an evaluator", make: []step{atWork}, args: []string{"evaluate", "add", "default"}, done: func(w *world) error {
+		text, err := os.ReadFile(filepath.Join(w.loop(), "ralph.json"))
+		if err == nil && !strings.Contains(string(text), "evaluate") {
+			err = fmt.Errorf("added, and ralph.json is %q", text)
+		}
+		return errors.Join(err, trustHas(`\"evaluate\"`)(w))
 	}},
 	{name: "attach", make: []step{atWork, verb("detach")}, args: []string{"attach", "--session", "s2"}, done: func(w *world) error {
 		state, err := w.record()
@@ -191,6 +270,16 @@ var scenarios = []scenario{
 		}
 		return err
 	}},
+}
+
+// some are all scenarios; of a short run a third, each time another one.
+func some() (of []scenario) {
+	for i, s := range scenarios {
+		if !testing.Short() || uint64(i)%3 == *seed%3 {
+			of = append(of, s)
+		}
+	}
+	return of
 }
 
 func named(names ...string) (found []scenario) {

@@ -207,6 +207,8 @@ func (w *world) ack(r result) error {
 type record struct {
 	Schema, Iteration, Endings, Extended int
 	Status, ExitReason, Session          string
+	StartedAt, EndedAt, RetryAt          time.Time
+	Seen, WaitingSince                   time.Time
 	Notices                              []struct {
 		DeliveryID string
 		SentAt     time.Time
@@ -266,11 +268,20 @@ func (s record) pending() (ids []string) {
 	return ids
 }
 
-// told is a payload that the notifier got.
-type told struct{ DeliveryID, Event, Status, ExitReason string }
+// told is a payload that a notifier got.
+type told struct {
+	DeliveryID, Event, Status, ExitReason, RetryAt string
+	Iterations, DurationSec                        int
+}
 
-func (w *world) told() (all []told, err error) {
-	data, err := os.ReadFile(w.notices)
+// told returns what was told of endings.
+func (w *world) told() (all []told, err error) { return payloads(w.notices) }
+
+// begun is the file of what was told of iterations.
+func (w *world) begun() string { return filepath.Join(filepath.Dir(w.notices), "begun") }
+
+func payloads(path string) (all []told, err error) {
+	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -305,6 +316,16 @@ func prompt(session string) string {
 
 func sessionEnd(session string) string {
 	return `{"session_id":"` + session + `","hook_event_name":"SessionEnd","reason":"other"}`
+}
+
+// stopFailure is that of a turn which died of an API error.
+func stopFailure(session string) string {
+	return `{"session_id":"` + session + `","hook_event_name":"StopFailure","error":"rate_limit","last_assistant_message":"limit reached · resets 3pm (UTC)"}`
+}
+
+// said is a prompt that names no loop.
+func said(session string) string {
+	return `{"session_id":"` + session + `","hook_event_name":"UserPromptSubmit","prompt":"Go on."}`
 }
 
 // listText has what an edit could spoil: unknown keys, odd spaces and numbers.
@@ -352,9 +373,22 @@ func (w *world) settle() error {
 	for _, pid := range w.processes() {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		lines = append(lines, fmt.Sprintf("%d %q", pid, bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it has no business but in this world
 	}
-	return fmt.Errorf("these still run: %s", strings.Join(lines, ", "))
+	return errors.Join(fmt.Errorf("these still run: %s", strings.Join(lines, ", ")), w.quell())
+}
+
+// quell ends what runs in this world: it has no business in another one.
+func (w *world) quell() error {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		pids := w.processes()
+		if len(pids) == 0 {
+			return nil
+		}
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return errors.New("it cannot be ended")
 }
 
 // processes are those with a working folder in the world.
