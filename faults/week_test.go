@@ -5,6 +5,7 @@ package faults
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // life is one loop's week: an agent, its person, and faults now and then.
@@ -25,14 +27,30 @@ type life struct {
 	stops    int
 	rotating bool
 	session  string
+
+	kind       int           // what the clock is to it
+	mean       time.Duration // of a turn
+	ahead      time.Duration // its clock, of the system's
+	deadline   time.Duration // from its start
+	deadlines  int           // that have passed
+	begun      []span        // its iterations
+	background bool          // something runs there
 }
 
-func newLife(w *world, n int) (*life, error) {
-	l := &life{world: w, rand: rand.New(rand.NewPCG(*seed, uint64(n))), limit: 50, session: fmt.Sprint("s", n)}
+func newLife(w *world, n, stops int) (*life, error) {
+	l := &life{
+		world: w, rand: rand.New(rand.NewPCG(*seed, uint64(n))), limit: 50, session: fmt.Sprint("s", n),
+		kind: n % 10, mean: aWeek / time.Duration(stops), deadline: givenTime,
+	}
+	if l.kind == hourly {
+		l.limit = 50000 // its hour is to be the end of it
+	}
+	l.waits(0)
 	more := `"stagnation": 0, `
 	if n%4 == 1 {
 		more = ""
 	}
+	more += limitsOf(l.kind)
 	sum := sha256.Sum256([]byte(w.loop()))
 	w.key = hex.EncodeToString(sum[:10])
 	l.rotating = n == 0
@@ -57,6 +75,7 @@ func newLife(w *world, n int) (*life, error) {
 func (l *life) turn() error {
 	w := l.world
 	r := l.rand
+	l.works()
 	if r.IntN(5) == 0 && len(l.passing) < 3 {
 		l.passing = append(l.passing, []string{"a", "b", "c"}[len(l.passing)])
 		if err := w.write(w.list, listOf(l.passing...)); err != nil {
@@ -94,7 +113,13 @@ func (l *life) turn() error {
 		w.wrap = []string{"strace", "-qq", "-o", os.DevNull, "-e", "trace=" + name, "-e", fmt.Sprintf("inject=%s:%s:when=%d", name, what, 1+r.IntN(25))}
 	}
 	faulty := w.wrap != nil
-	answer, err := w.run(stop(l.session), "hook")
+	before, err := w.record()
+	if err != nil {
+		return err
+	}
+	at := span{from: l.now()}
+	answer, err := w.run(l.stopping(), "hook")
+	at.to = l.now()
 	w.wrap = nil
 	if err == nil {
 		err = w.ack(answer)
@@ -117,8 +142,12 @@ func (l *life) turn() error {
 	if err != nil {
 		return err
 	}
+	blocked, _ := answer.block()
+	if err := l.onTime(before, state, at, blocked > 0, faulty); err != nil {
+		return err
+	}
 	if state.Status == "IN_PROGRESS" {
-		return nil
+		return l.visits()
 	}
 	return l.over(state)
 }
@@ -132,12 +161,21 @@ func (l *life) over(state record) error {
 			return err
 		}
 	}
-	args := []string{"resume"}
+	if state.ExitReason == "iterations_per_hour" {
+		return l.retries(state)
+	}
+	more, err := l.longer(state)
+	if err != nil {
+		return err
+	}
 	if state.Iteration >= l.limit {
 		l.limit = state.Iteration + 50
-		args = []string{"extend", "--max-iterations", fmt.Sprint(l.limit)}
+		more = append(more, "--max-iterations", fmt.Sprint(l.limit))
 	}
-	return verb(args...)(w)
+	if len(more) > 0 {
+		return verb(append([]string{"extend"}, more...)...)(w)
+	}
+	return verb("resume")(w)
 }
 
 var passed = regexp.MustCompile(`"id": ?"([abc])" ?,.*?"passes": ?true`)
@@ -192,6 +230,9 @@ func (l *life) done() error {
 	case ofEndings > state.Endings+l.faults:
 		return fmt.Errorf("%d endings were told %d times, with %d faults", state.Endings, ofEndings, l.faults)
 	}
+	if err := l.passed(state, all); err != nil {
+		return err
+	}
 	return l.bounded()
 }
 
@@ -202,6 +243,11 @@ func (l *life) finish() error {
 		return err
 	}
 	os.Remove(filepath.Join(l.project, "bad"))
+	if more, err := l.longer(state); err != nil || more != nil {
+		if err := errors.Join(err, verb(append([]string{"extend"}, more...)...)(l.world)); err != nil {
+			return err
+		}
+	}
 	if state.Iteration+1 >= l.limit {
 		if err := verb("extend", "--max-iterations", fmt.Sprint(state.Iteration+50))(l.world); err != nil {
 			return err
@@ -255,26 +301,31 @@ func week(t *testing.T, h *harness, program string, loops, stops int) {
 		}
 		t.Run(fmt.Sprint("loop ", n), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, p, inMemory)
-			w.state = state
-			for i, kv := range w.env {
-				if strings.HasPrefix(kv, "RALPH_STATE_DIR=") {
-					w.env[i] = "RALPH_STATE_DIR=" + state
-				}
-			}
-			l, err := newLife(w, n)
-			for err == nil && l.stops < mine && !h.enough() {
-				err = l.turn()
-			}
-			if err == nil {
-				err = l.done()
-			}
-			if err != nil {
-				err = fmt.Errorf("seed %d: %w", *seed, err)
-			}
-			h.many(max(1, l.stops), fmt.Sprintf("loop %d", n), err)
+			lives(t, h, p, state, n, mine)
 		})
 	}
+}
+
+// lives lives one loop, with its record in a folder that many share.
+func lives(t *testing.T, h *harness, p program, state string, n, stops int) {
+	w := newWorld(t, p, inMemory)
+	w.state = state
+	for i, kv := range w.env {
+		if strings.HasPrefix(kv, "RALPH_STATE_DIR=") {
+			w.env[i] = "RALPH_STATE_DIR=" + state
+		}
+	}
+	l, err := newLife(w, n, stops)
+	for err == nil && l.stops < stops && !h.enough() {
+		err = l.turn()
+	}
+	if err == nil {
+		err = l.done()
+	}
+	if err != nil {
+		err = fmt.Errorf("seed %d: %w", *seed, err)
+	}
+	h.many(max(1, l.stops), fmt.Sprintf("loop %d", n), err)
 }
 
 func TestWeek(t *testing.T) {
@@ -282,10 +333,15 @@ func TestWeek(t *testing.T) {
 	h := newHarness(t, "a week of stops over 200 loops, one in thirty with a fault")
 	needStrace(t)
 	if testing.Short() {
-		week(t, h, "one thread", 20, 2000)
+		week(t, h, "with a clock", 20, 2000)
 	} else {
-		week(t, h, "one thread", 200, 100000)
+		week(t, h, "with a clock", 200, 100000)
 	}
 	h.control("lets logs grow", func(h *harness) { week(h.T, h, h.broken, 2, 400) })
 	h.control("tells again and again", func(h *harness) { week(h.T, h, h.broken, 2, 400) })
+	for broken, kind := range map[string]int{
+		"has no deadline": late, "forgets the hour": hourly, "lets an agent wait for ever": waiting, "takes a loop from who works it": shared,
+	} {
+		h.control(broken, clocked(kind))
+	}
 }
