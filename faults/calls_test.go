@@ -264,9 +264,9 @@ func (t *trial) spoil() error {
 			return errors.Join(err, errors.New("it renames nothing"))
 		}
 	}
-	left := []string{filepath.Join(t.loop(), ".progress.txt123456789")}
+	left := []string{filepath.Join(t.loop(), ".progress.txt123456789012345678")}
 	for _, dir := range t.recordDirs() {
-		left = append(left, filepath.Join(dir, ".state.json123456789"))
+		left = append(left, filepath.Join(dir, ".state.json123456789012345678"))
 	}
 	for _, path := range left {
 		if err := os.WriteFile(path, []byte("half a wri"), 0o600); err != nil {

@@ -168,9 +168,9 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	stay := []string{"state.json", ".state.json", ".state.jsonx123456789", ".state.json123", ".other.json123456789"}
+	stay := []string{"state.json", ".state.json", ".state.jsonx123456789012345678", ".state.json20251101123456", ".other.json123456789012345678"}
 	later := time.Now().Add(time.Hour) // another machine's clock
-	for _, name := range append(stay, ".state.json123456789") {
+	for _, name := range append(stay, ".state.json123456789012345678") {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, later, later)); err != nil {
 			t.Fatal(err)
@@ -299,7 +299,7 @@ func TestListInFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	left := []string{filepath.Join(dir, ".prd.json1234567"), filepath.Join(l.Dir, ".list.bak1234567")}
+	left := []string{filepath.Join(dir, ".prd.json123456712345678"), filepath.Join(l.Dir, ".list.bak123456712345678")}
 	for name, sweep := range map[string]func() error{
 		"Reopen":    func() error { return s.Reopen(path, features.List{}, []string{"a"}) },
 		"SweepList": func() error { s.SweepList(path); return nil },
@@ -335,7 +335,7 @@ func TestSetSourceTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	now, killed := filepath.Join(l.StatePath(), ".source.json1234567"), filepath.Join(l.StatePath(), ".source.json7654321")
+	now, killed := filepath.Join(l.StatePath(), ".source.json123456712345678"), filepath.Join(l.StatePath(), ".source.json765432112345678")
 	old := time.Now().Add(-time.Hour)
 	if err := errors.Join(os.WriteFile(now, nil, 0o600), os.WriteFile(killed, nil, 0o600), os.Chtimes(killed, old, old), s.SetSource([]byte("[]"))); err != nil {
 		t.Fatal(err)
@@ -357,7 +357,7 @@ func TestBindSweeps(t *testing.T) {
 	}
 	defer s.Close()
 	dir := filepath.Join(l.stateDir, "sessions")
-	left := filepath.Join(dir, ".s9-11234567890")
+	left := filepath.Join(dir, ".s9-11234567890123456")
 	old := time.Now().Add(-time.Hour)
 	if err := errors.Join(s.Bind("s1"), os.WriteFile(left, nil, 0o600), os.Chtimes(left, old, old), s.Bind("s2")); err != nil {
 		t.Fatal(err)

@@ -69,6 +69,10 @@ func Sweep(root *os.Root, name string) {
 	}
 }
 
+// tempDigits is how many digits at least end the name of a temporary file, which is
+// a random number of 63 bits. Those of a person's file may be a date and a time.
+const tempDigits = 15
+
 const decimal = "0123456789"
 
 // sweep removes temporary files that a killed process left of the file name, if
@@ -81,7 +85,7 @@ func sweep(root *os.Root, d *os.File, name string, age time.Duration) {
 		if name == "" {
 			digits = digits[len(strings.TrimRight(digits, decimal)):]
 		}
-		if !ours || len(digits) <= 5 || strings.Trim(digits, decimal) != "" {
+		if !ours || len(digits) < tempDigits || strings.Trim(digits, decimal) != "" {
 			continue
 		}
 		if info, err := root.Lstat(n); err == nil && info.Mode().IsRegular() && (age == 0 || time.Since(info.ModTime()) >= age) {
