@@ -32,7 +32,7 @@ const defaultTimeout = 660 * time.Second
 func hookCommand() *command {
 	return &command{
 		name:  "hook",
-		args:  "[--loop-dir DIR] [--timeout 660s] [--on-complete CMD]",
+		args:  "[--loop-dir DIR] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
 		short: "Answer the host: its JSON on standard input, ours on standard output",
 		long:  hookHelp,
 	}
@@ -42,6 +42,7 @@ func hookCommand() *command {
 type hook struct {
 	begin      time.Time
 	loopDir    string
+	entry      string // where the settings entry stands
 	timeout    time.Duration
 	onComplete string
 	event      hookio.Event
@@ -103,6 +104,7 @@ func (h *hook) parseFlags(args []string) error {
 	f := flag.NewFlagSet("hook", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&h.loopDir, "loop-dir", os.Getenv("RALPH_LOOP_DIR"), "")
+	f.StringVar(&h.entry, "entry", "", "")
 	f.DurationVar(&h.timeout, "timeout", defaultTimeout, "")
 	f.StringVar(&h.onComplete, "on-complete", os.Getenv("RALPH_ON_COMPLETE"), "")
 	err := f.Parse(args)
@@ -113,6 +115,9 @@ func (h *hook) parseFlags(args []string) error {
 	case h.timeout <= 0:
 		err = fmt.Errorf("--timeout %v; want more than 0", h.timeout)
 	default:
+		err = h.checkEntry()
+	}
+	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
@@ -150,6 +155,13 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 		return silence, nil, nil
 	}
 	peeked, err := find()
+	bystander := err == nil && (peeked == nil || decide.Bystander(&peeked.snap))
+	if !bystander && h.outranked() {
+		if err == nil {
+			peeked.Close()
+		}
+		return silence, nil, nil
+	}
 	if peeked == nil || err != nil {
 		return silence, nil, err
 	}
@@ -166,7 +178,7 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 			h.await(store, nil)
 		}
 	}
-	if decide.Bystander(&peeked.snap) {
+	if bystander {
 		return silence, func() { defer store.Close(); tidy() }, nil
 	}
 	h.store = store

@@ -14,7 +14,7 @@ import (
 var threats = []string{
 	"symlink-out", "symlink-in", "fifo-state", "hardlink-state", "loopdir-traversal", "owner-mode", "mode-0666", "repo-notify-ignored", "repo-git-config",
 	"notify-argv", "notify-env", "notify-hang", "status-escapes", "reason-injection", "dup-keys", "deep-json", "state-tamper", "panic-exit",
-	"stdout-clean", "log-rotate", "init-garbage",
+	"stdout-clean", "log-rotate", "init-garbage", "entry-planted",
 }
 
 // TestSecurityTable holds the table of SECURITY.md and the scripts together.

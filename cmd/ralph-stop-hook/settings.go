@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -27,8 +28,7 @@ type settingsFile struct {
 
 // settingsFile chooses the file: the one that has the hook already; else the
 // project's with the bare name, if PATH finds this very program, so that the
-// file can be shared; else the person's own with the absolute path. Two scopes
-// would run the hook twice at each stop, so a second one is refused.
+// file can be shared; else the person's own with the absolute path.
 func (i *initialiser) settingsFile() (f settingsFile, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -43,24 +43,31 @@ func (i *initialiser) settingsFile() (f settingsFile, err error) {
 	if i.scope == "none" {
 		return f, nil
 	}
-	files := i.scopes()
-	if files[i.scope] == "" {
+	if !slices.Contains([]string{"project", "local", "user"}, i.scope) {
 		return f, &usageError{fmt.Errorf("--settings %q; want project, local, user or none", i.scope)}
 	}
-	if !i.given("settings") && !onPath {
-		i.scope = "local"
+	// In the home folder the project's settings are the person's.
+	if project, user := settingsFiles("project", i.project)[0], settingsFiles("user", "")[0]; i.scope == "project" && (project == user || sameFile(project, user)) {
+		i.scope = "user"
 	}
-	for _, scope := range []string{"project", "local", "user"} {
-		if scope == i.scope || !hasHook(files[scope]) {
-			continue
+	if i.given("settings") {
+		err = i.refuseBeside()
+	} else {
+		if !onPath {
+			i.scope = "local"
 		}
-		if i.given("settings") {
-			return f, fmt.Errorf("the hook is in %s already, and a second one would run beside it; take it out there, or leave out --settings", files[scope])
+		for _, scope := range []string{i.scope, "project", "local", "user"} {
+			if len(hookEntries(settingsFiles(scope, i.project)[0], decide.Stop)) > 0 {
+				i.scope = scope
+				break
+			}
 		}
-		i.scope = scope
-		break
 	}
-	f.path = files[i.scope]
+	if err != nil {
+		return f, err
+	}
+	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", i.scope)
+	f.path = settingsFiles(i.scope, i.project)[0]
 	// A link, as dotfile managers make them, is followed: its target is edited.
 	if real, err := filepath.EvalSymlinks(f.path); err == nil {
 		f.path = real
@@ -68,24 +75,18 @@ func (i *initialiser) settingsFile() (f settingsFile, err error) {
 	return f, nil
 }
 
-// scopes are the settings files that the host merges.
-func (i *initialiser) scopes() map[string]string {
-	user := os.Getenv("CLAUDE_CONFIG_DIR")
-	if home, err := os.UserHomeDir(); err == nil && user == "" {
-		user = filepath.Join(home, ".claude")
+// refuseBeside refuses a second entry beside one that would give way to none.
+func (i *initialiser) refuseBeside() error {
+	for _, scope := range entryScopes[slices.Index(entryScopes, i.scope)+1:] {
+		for _, file := range settingsFiles(scope, i.project) {
+			for _, e := range hookEntries(file, decide.Stop) {
+				if !strings.Contains(strings.Join(append(e.Args, e.Command), " "), "--entry") {
+					return fmt.Errorf("the hook is in %s already, as an older entry that would run beside a second one; bring that up to date first: ralph-stop-hook init %s --settings %s", file, quoteArg(i.name), scope)
+				}
+			}
+		}
 	}
-	return map[string]string{
-		"project": filepath.Join(i.project, ".claude", "settings.json"),
-		"local":   filepath.Join(i.project, ".claude", "settings.local.json"),
-		"user":    filepath.Join(user, "settings.json"),
-	}
-}
-
-// hasHook tells whether a settings file has our entry. One that cannot be
-// read has none that the host would see.
-func hasHook(path string) bool {
-	text, err := readFile(path, settings.MaxBytes)
-	return err == nil && settings.Has(text, "Stop")
+	return nil
 }
 
 // readFile reads a regular file of at most limit bytes. A FIFO would be waited

@@ -41,6 +41,8 @@ nothing, or one JSON object. Exits 0 always. This is what 'init' puts into the
 settings file; there is no need to call it by hand.
 
   --loop-dir DIR      the loop's folder; otherwise the session's own loop, else 'current'
+  --entry SCOPE       where the entry stands: local, project, user or plugin; of several
+                      the narrowest answers, and the others are silent
   --timeout 660s      the time that the settings entry allows
   --on-complete CMD   a shell command to run when the loop ends, JSON on its standard input`
 

@@ -4,6 +4,7 @@
 package loopdir
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -199,6 +200,16 @@ func RepoRoot(dir string) string {
 			return ""
 		}
 	}
+}
+
+// MainRoot returns the root of the main tree of the repository that dir is in, or
+// nothing.
+func MainRoot(dir string) string {
+	root := RepoRoot(dir)
+	if git, err := os.Lstat(filepath.Join(root, ".git")); err == nil && git.Mode().IsRegular() {
+		return cmp.Or(mainTree(root), root)
+	}
+	return root
 }
 
 // mainTree returns the main tree of the worktree at dir, or nothing. A

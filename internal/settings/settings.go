@@ -128,8 +128,8 @@ func ownFlags(args gjson.Result) (own []string) {
 	list := args.Array()
 	for i := 0; i < len(list); i++ {
 		switch arg := list[i].String(); {
-		case arg == "hook" && i == 0, strings.HasPrefix(arg, "--timeout="):
-		case arg == "--timeout":
+		case arg == "hook" && i == 0, strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="):
+		case arg == "--timeout", arg == "--entry":
 			i++
 		default:
 			own = append(own, arg)
@@ -139,9 +139,21 @@ func ownFlags(args gjson.Result) (own []string) {
 }
 
 // Has tells whether settings have an entry of ours for the event.
-func Has(data []byte, event string) bool {
+func Has(data []byte, event string) bool { return len(Entries(data, event)) > 0 }
+
+// Entries returns our entries for the event; one that a shell reads has no Args.
+func Entries(data []byte, event string) (entries []Entry) {
 	text, err := jsontext.Check(data)
-	return err == nil && len(found(gjson.GetBytes(text, "hooks."+event), event)) > 0
+	if err != nil {
+		return nil
+	}
+	for _, at := range found(gjson.GetBytes(text, "hooks."+event), event) {
+		var e Entry
+		// Of a member that is something else the rest is read all the same.
+		_ = json.Unmarshal([]byte(gjson.GetBytes(text, at).Raw), &e)
+		entries = append(entries, e)
+	}
+	return entries
 }
 
 // found returns the paths of our entries in an event's list.

@@ -45,6 +45,8 @@ func TestMerge(t *testing.T) {
 			"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"ralph-stop-hook\",\"args\":[\"hook\",\"--timeout\",\"660s\"],\"timeout\":660}]}]}}\n"},
 		{"a person's own additions", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/old/ralph-stop-hook","args":["hook","--timeout","60s","--on-complete","./tell.sh"],"timeout":60,"statusMessage":"ralph"}]}]}}`,
 			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s","--on-complete","./tell.sh"],"timeout":660,"statusMessage":"ralph"}]}]}}`},
+		{"one that stood elsewhere", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--entry","user","--loop-dir","x","--entry=local"],"timeout":660}]}]}}`,
+			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s","--loop-dir","x"],"timeout":660}]}]}}`},
 		{"hooks that are no list", `{"hooks":{"Stop":[{"hooks":{"command":"ralph-stop-hook"}}]}}`,
 			`{"hooks":{"Stop":[{"hooks":{"command":"ralph-stop-hook"}},{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660}]}]}}`},
 		{"two of ours", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook"},{"type":"command","command":"x"},{"type":"command","command":"/a/ralph-stop-hook hook"}]}]}}`,

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
+)
+
+// entryScopes are the places of an entry of ours, narrowest first. The host
+// runs the entries of all of them, and one answers: the narrowest, since what
+// somebody has said of this project, such as another program or --on-complete,
+// is meant to win over what they have for all, and a plugin, which nobody edits,
+// gives way to every entry that somebody has written.
+var entryScopes = []string{"local", "project", "user", "plugin"}
+
+// settingsFiles are the files that the host reads as the settings of a scope:
+// for local ones also that of the main tree's root, wherever in the repository
+// or its worktrees it was started. A plugin has none.
+func settingsFiles(scope, project string) (files []string) {
+	const local = "settings.local.json"
+	switch scope {
+	case "local":
+		files = append(files, filepath.Join(project, ".claude", local))
+		if main := loopdir.MainRoot(project); main != "" && main != project {
+			files = append(files, filepath.Join(main, ".claude", local))
+		}
+	case "project":
+		files = append(files, filepath.Join(project, ".claude", "settings.json"))
+	case "user":
+		user := os.Getenv("CLAUDE_CONFIG_DIR")
+		if home, err := os.UserHomeDir(); err == nil && user == "" {
+			user = filepath.Join(home, ".claude")
+		}
+		files = append(files, filepath.Join(user, "settings.json"))
+	}
+	return files
+}
+
+// checkEntry refuses an --entry that names no scope.
+func (h *hook) checkEntry() error {
+	if h.entry == "" || slices.Contains(entryScopes, h.entry) {
+		return nil
+	}
+	last := len(entryScopes) - 1
+	return fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(entryScopes[:last], ", "), entryScopes[last])
+}
+
+// outranked tells whether a narrower entry answers this event. The files are
+// what counts and not what a rival process does: equal input is no sign of it.
+// An entry that does not say where it stands, as older ones do not, gives way to
+// none.
+func (h *hook) outranked() bool {
+	project := cmp.Or(os.Getenv("CLAUDE_PROJECT_DIR"), h.event.Cwd)
+	// In the home folder the project's settings are the person's.
+	own := func(file string) bool {
+		return slices.ContainsFunc(settingsFiles(h.entry, project), func(f string) bool { return sameFile(f, file) })
+	}
+	for _, scope := range entryScopes[:max(0, slices.Index(entryScopes, h.entry))] {
+		for _, file := range settingsFiles(scope, project) {
+			if slices.ContainsFunc(hookEntries(file, h.event.Name), runs) && !own(file) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// runs tells whether the host finds an entry's program. A shared settings file
+// may name one that this machine does not have. What a shell makes of a line is
+// not known from here.
+func runs(e settings.Entry) bool {
+	if e.Args == nil {
+		return true
+	}
+	_, err := exec.LookPath(strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", os.Getenv("CLAUDE_PROJECT_DIR")))
+	return err == nil
+}
+
+// hookEntries returns our entries for an event in a settings file. One that
+// cannot be read has none that the host would see.
+func hookEntries(path, event string) []settings.Entry {
+	text, err := readFile(path, settings.MaxBytes)
+	if err != nil {
+		return nil
+	}
+	return settings.Entries(text, event)
+}
