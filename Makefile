@@ -5,6 +5,7 @@
 # make faults  what breaks under the hook, and the figures of docs/RELIABILITY.md; SHORT=1 in a minute or two, RUN=Name for one
 # make demo    a loop from init to COMPLETE, to look at
 # make picture docs/*.svg, from runs of the demo and of the client
+# make icon    the plugin's icon
 # make bench   docs/BENCHMARKS.md and docs/bench.svg, in some minutes; on a quiet machine
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -16,7 +17,7 @@ SMALL = -ldflags '-s -w' -gcflags=./...=-l -gcflags=./internal/jsontext= $(forea
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz bench e2e faults demo picture install clean
+.PHONY: build test lint fuzz bench e2e faults demo picture icon install clean
 
 build:
 	go build $(SMALL) -o bin/ ./cmd/ralph-stop-hook
@@ -66,6 +67,10 @@ picture:
 	go run ./docs/picture -title 'Claude Code' < client.txt > docs/client.svg
 	go run ./docs/picture -title 'ralph-stop-hook status' < status.txt > docs/status.svg
 	rm demo.txt client.txt status.txt
+
+icon:
+	go run ./docs/icon > .claude-plugin/icon.png.new
+	mv .claude-plugin/icon.png.new .claude-plugin/icon.png
 
 bench:
 	go run ./bench
