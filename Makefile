@@ -1,5 +1,5 @@
 # make test    all that needs no client
-# make lint    gofmt, go vet for three systems, staticcheck, govulncheck
+# make lint    gofmt, go vet for three systems, staticcheck, govulncheck, shellcheck where there is one
 # make fuzz    every fuzz target for FUZZTIME, 30s where nothing is said
 # make e2e     the real Claude Code client against a scripted model
 # make faults  what breaks under the hook, and the figures of docs/RELIABILITY.md; SHORT=1 in a minute or two, RUN=Name for one
@@ -43,6 +43,7 @@ lint:
 	go run $(STATICCHECK) -tags e2e ./e2e
 	GOOS=linux go run $(STATICCHECK) -tags faults ./faults
 	.ci/govulncheck $(GOVULNCHECK)
+	@if command -v shellcheck >/dev/null; then shellcheck -s sh hooks/run.cmd; fi
 
 fuzz:
 	.ci/fuzz

@@ -68,6 +68,10 @@ func TestScripts(t *testing.T) {
 // testscript passes none of the parent's environment on but PATH, so a run
 // inside a session of Claude Code sees none of that session's variables.
 func setup(env *testscript.Env, client, bin string) error {
+	repo, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
 	home, project := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "project")
 	claude := filepath.Join(home, ".claude")
 	for _, dir := range []string{claude, project} {
@@ -98,6 +102,7 @@ func setup(env *testscript.Env, client, bin string) error {
 		// The client refuses to skip its permission prompts as root without it.
 		{"IS_SANDBOX", "1"},
 		{"RALPH_E2E_CLIENT", client},
+		{"REPO", repo},
 	} {
 		env.Setenv(kv[0], kv[1])
 	}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+)
+
+// TestPlugin holds the plugin's entries to the ones that init writes, and the
+// halves of the script that they call to each other. At a session's end the host
+// gives a plugin's hook a second and a half, whatever its entry says, and then
+// kills what it has started: the hook must be gone by then, and leave its sender.
+func TestPlugin(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join("..", "..", "hooks", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	plugin, settings := gjson.Get(read("hooks.json"), "hooks"), gjson.Get(read("settings.json"), "hooks")
+	if got, want := plugin.Get("@keys").Raw, settings.Get("@keys").Raw; got != want {
+		t.Errorf("the plugin answers %s, want %s", got, want)
+	}
+	plugin.ForEach(func(event, groups gjson.Result) bool {
+		entry, want := groups.Get("0.hooks.0"), settings.Get(event.Str+".0.hooks.0")
+		timeout := want.Get("args.4").Str
+		if event.Str == decide.SessionEnd {
+			timeout = "1s"
+		}
+		line := `"${CLAUDE_PLUGIN_ROOT}/hooks/run.cmd" hook --entry plugin --timeout ` + timeout
+		if got := entry.Get("command").Str; got != line {
+			t.Errorf("%s runs %s, want %s", event, got, line)
+		}
+		if entry.Get("timeout").Int() != want.Get("timeout").Int() {
+			t.Errorf("%s has %s, want %s", event, entry.Raw, want.Raw)
+		}
+		return true
+	})
+	said := regexp.MustCompile(`\{"systemMessage".*"\}`).FindAllString(read("run.cmd"), -1)
+	if len(said) != 2 || said[0] != said[1] {
+		t.Errorf("run.cmd says %q, want the same twice", said)
+	}
+}
