@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +55,7 @@ func TestScripts(t *testing.T) {
 			"model":    cmdModel,
 			"requests": cmdRequests,
 			"blocks":   cmdBlocks,
+			"asked":    cmdAsked,
 			"jsonfile": cmdJSONFile,
 			"added":    cmdAdded,
 			"count":    cmdCount,
@@ -154,6 +157,24 @@ func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
 // cmdBlocks asserts how often a hook kept the agent at work.
 func cmdBlocks(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, args, "blocks", blocks(current(ts)))
+}
+
+// cmdAsked asserts that the agent sent the model a text that matches: a
+// prompt's, a skill's, or what a tool answered.
+func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: asked REGEXP")
+	}
+	want, err := regexp.Compile(args[0])
+	ts.Check(err)
+	found := slices.ContainsFunc(current(ts), func(req request) bool {
+		return slices.ContainsFunc(req.Messages, func(msg message) bool {
+			return want.MatchString(strings.Join(append(texts(msg.Content), answers(msg.Content)...), "\n"))
+		})
+	})
+	if found == neg {
+		ts.Fatalf("a text that matches %q: %v, want %v", args[0], found, !neg)
+	}
 }
 
 // cmdAdded writes to a file how many bytes of the last request came from a Stop

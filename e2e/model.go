@@ -126,10 +126,13 @@ func parseStep(line string) (step, error) {
 type request struct {
 	Stream   bool              `json:"stream"`
 	Tools    []json.RawMessage `json:"tools"`
-	Messages []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"` // a string, or a list of blocks
-	} `json:"messages"`
+	Messages []message         `json:"messages"`
+}
+
+// message is one of a request's.
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"` // a string, or a list of blocks
 }
 
 // model is a Messages API on loopback whose answers to the agent come from a
@@ -206,6 +209,16 @@ func texts(content []byte) (all []string) {
 			block = block.Get("text")
 		}
 		all = append(all, block.String())
+	}
+	return all
+}
+
+// answers returns what tools answered in a message's content.
+func answers(content []byte) (all []string) {
+	for _, block := range gjson.ParseBytes(content).Array() {
+		if block.Get("type").Str == "tool_result" {
+			all = append(all, block.Get("content").String())
+		}
 	}
 	return all
 }

@@ -47,3 +47,33 @@ func TestPlugin(t *testing.T) {
 		t.Errorf("run.cmd says %q, want the same twice", said)
 	}
 }
+
+// TestSkills holds the lines in the skills to the verbs and flags that there are.
+func TestSkills(t *testing.T) {
+	skills, _ := filepath.Glob(filepath.Join("..", "..", "skills", "*", "SKILL.md"))
+	if len(skills) != 5 {
+		t.Errorf("%d skills, want 5", len(skills))
+	}
+	line, flag, all := regexp.MustCompile("ralph-stop-hook ([a-z]+)([^`\n]*)"), regexp.MustCompile(`--([a-z-]+)`), newCommands()
+	for _, path := range skills {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := line.FindAllStringSubmatch(string(text), -1)
+		if len(lines) == 0 {
+			t.Errorf("%s calls nothing", path)
+		}
+		for _, call := range lines {
+			verb, _ := all.find([]string{call[1]})
+			if verb == all[0] {
+				t.Errorf("%s: there is no verb %s", path, call[1])
+			}
+			for _, f := range flag.FindAllStringSubmatch(call[2], -1) {
+				if verb.flags.Lookup(f[1]) == nil {
+					t.Errorf("%s: %s has no flag --%s", path, call[1], f[1])
+				}
+			}
+		}
+	}
+}
