@@ -80,6 +80,7 @@ func newCommands() commands {
 		pauseCommand(), cancelCommand(), resumeCommand(), extendCommand(), attachCommand(), detachCommand(),
 		trustCommand(), untrustCommand(), verifyCommand(), notifyCommand(),
 		evaluateCommand(), evaluateListCommand(), evaluateAddCommand(), evaluateClearCommand(),
+		uninstallCommand(),
 		hookCommand(), completionCommand(), versionCommand(),
 		sendCommand(), guardCommand(), completeCommand(),
 	}

@@ -67,13 +67,29 @@ func (i *initialiser) settingsFile() (f settingsFile, err error) {
 		return f, err
 	}
 	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", i.scope)
-	f.path = settingsFiles(i.scope, i.project)[0]
-	// A link, as dotfile managers make them, is followed: its target is edited.
-	if real, err := filepath.EvalSymlinks(f.path); err == nil {
-		f.path = real
-	}
+	f.path = real(settingsFiles(i.scope, i.project)[0])
 	return f, nil
 }
+
+// real follows a link, as dotfile managers make them: its target is edited.
+func real(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+// scopes are the settings files that the host merges, of a project and its person.
+func scopes(project string) map[string]string {
+	files := map[string]string{}
+	for _, scope := range []string{"project", "local", "user"} {
+		files[scope] = settingsFiles(scope, project)[0]
+	}
+	return files
+}
+
+// hasHook tells whether a settings file has an entry of ours.
+func hasHook(path string) bool { return len(hookEntries(path, decide.Stop)) > 0 }
 
 // refuseBeside refuses a second entry beside one that would give way to none.
 func (i *initialiser) refuseBeside() error {

@@ -34,13 +34,22 @@ const program = "ralph-stop-hook"
 
 // Merge returns the settings text with our entry for the event in it, and
 // whether that is a change. An older entry of ours is replaced where it
-// stands; else ours is added behind what is there. The text must be strict
+// stands; else ours is added behind what is there, in a form that tells Remove
+// what was there. nil is a file that is not there. The text must be strict
 // JSON, as the host wants it; a byte order mark stays.
 func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
 	mark := data[:len(data)-len(text)]
-	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{}\n")
+	if space(text) == len(text) {
+		out, err := merge([]byte("{}"), event, e)
+		if err != nil {
+			return nil, false, err
+		}
+		out = append([]byte("{"), out[1+len(wasEmpty):]...)
+		if data == nil {
+			return append(out, '\n'), true, nil
+		}
+		return slices.Concat(data, out), true, nil
 	}
 	if _, err := jsontext.Check(text); err != nil {
 		if comment(text) {
@@ -222,20 +231,24 @@ func insert(text []byte, container gjson.Result, key, value string) []byte {
 		}
 		return `"` + key + `": ` + value
 	}
+	was := string(text[open+1:end]) + wasEmpty
 	switch {
 	case empty && oneLine(text):
-		return splice(text, last, last, add(""))
+		return splice(text, open+1, end, was+add(""))
 	case oneLine(text):
 		return splice(text, last, last, ","+add(""))
 	case empty:
 		inner := outer + indent(text)
-		return splice(text, open+1, end, eol(text)+inner+add(inner)+eol(text)+outer)
+		return splice(text, open+1, end, was+eol(text)+inner+add(inner)+eol(text)+outer)
 	}
 	first := bytes.IndexByte(text[open:end], '\n')
 	if first < 0 {
 		return splice(text, last, last, ", "+add(outer))
 	}
 	inner := lead(text, open+first+1)
+	if at := open + 1 + space(text[open+1:]); bytes.IndexByte(text[open:at], '\n') >= 0 {
+		inner = lead(text, at) // blank lines may come before
+	}
 	return splice(text, last, last, ","+eol(text)+inner+add(inner))
 }
 

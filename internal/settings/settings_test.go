@@ -28,9 +28,9 @@ const group = `      {
 func TestMerge(t *testing.T) {
 	fresh := "{\n  \"hooks\": {\n    \"Stop\": [\n" + group + "\n    ]\n  }\n}"
 	for _, tc := range []struct{ name, in, want string }{
-		{"no file", "", fresh + "\n"},
-		{"only a BOM", "\xef\xbb\xbf", "\xef\xbb\xbf" + fresh + "\n"},
-		{"empty object", "{}", fresh},
+		{"an empty file", "", fresh},
+		{"only a BOM", "\xef\xbb\xbf", "\xef\xbb\xbf" + fresh},
+		{"empty object", "{}", "{ " + fresh[1:]},
 		{"other keys", "{\n  \"model\": \"opus\",\n  \"größe\": 1e2\n}\n",
 			"{\n  \"model\": \"opus\",\n  \"größe\": 1e2,\n  \"hooks\": {\n    \"Stop\": [\n" + group + "\n    ]\n  }\n}\n"},
 		{"other events", "{\n  \"hooks\": {\n    \"PreToolUse\": []\n  },\n  \"x\": 1\n}\n",
@@ -38,7 +38,7 @@ func TestMerge(t *testing.T) {
 		{"other hooks", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}\n    ]\n  }\n}\n",
 			"{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]},\n" + group + "\n    ]\n  }\n}\n"},
 		{"empty array", "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n",
-			"{\n  \"hooks\": {\n    \"Stop\": [\n" + group + "\n    ]\n  }\n}\n"},
+			"{\n  \"hooks\": {\n    \"Stop\": [ \n" + group + "\n    ]\n  }\n}\n"},
 		{"tabs and CRLF", "{\r\n\t\"x\": 1\r\n}\r\n",
 			"{\r\n\t\"x\": 1,\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n" + tabs(group) + "\r\n\t\t]\r\n\t}\r\n}\r\n"},
 		{"one line, our older entry", "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"/x/ralph-stop-hook\",\"args\":[]}]}]}}\n",

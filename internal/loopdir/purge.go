@@ -1,0 +1,79 @@
+package loopdir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Remains are what there is of a project's loops outside of it: the records of
+// those that are or were there, and the files of the sessions that worked them.
+func (w Where) Remains(project string) (paths []string, err error) {
+	if w.StateErr != nil {
+		return nil, w.StateErr
+	}
+	below := filepath.Join(project, Below) + string(filepath.Separator)
+	add := func(path string) {
+		if _, err := os.Lstat(path); err == nil && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	folders, err := os.ReadDir(below)
+	for _, folder := range folders { // its record may be broken, and say nothing
+		add(w.at(below + folder.Name()).StatePath())
+	}
+	for kind, names := range map[string]func(dir, name string) string{
+		"loops": func(dir, name string) string {
+			s := Store{Loop: &Loop{stateDir: w.StateDir, key: name}}
+			if s.openState(false) != nil {
+				return ""
+			}
+			defer s.Close()
+			state, _ := s.State() // one that cannot be read names no loop
+			return state.Loop
+		},
+		"sessions": func(dir, name string) string {
+			data, _ := ReadFile(dir, name, maxPathBytes)
+			return string(data)
+		},
+	} {
+		dir := filepath.Join(w.StateDir, kind)
+		entries, unread := os.ReadDir(dir)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = unread
+		}
+		for _, entry := range entries {
+			if strings.HasPrefix(names(dir, entry.Name()), below) {
+				add(filepath.Join(dir, entry.Name()))
+			}
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	slices.Sort(paths)
+	return paths, err
+}
+
+// Purge removes a project's loops, what remains of them outside of it, and the
+// folders of ours that are empty then.
+func (w Where) Purge(project string, remains []string) error {
+	root, err := openRoot(project)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	err = root.RemoveAll(Below) // which no link leads out of
+	for dir := filepath.Dir(Below); err == nil && dir != "."; dir = filepath.Dir(dir) {
+		if root.Remove(dir) != nil {
+			break // something else is in it
+		}
+	}
+	for _, path := range remains {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	return err
+}
