@@ -64,7 +64,11 @@ func (h *hook) outranked() bool {
 	}
 	for _, scope := range entryScopes[:max(0, slices.Index(entryScopes, h.entry))] {
 		for _, file := range settingsFiles(scope, project) {
-			if slices.ContainsFunc(hookEntries(file, h.event.Name), runs) && !own(file) {
+			counts := func(e *settings.Hook) bool {
+				said := e.Flag("--entry") // one that was copied from elsewhere gives way, perhaps to us
+				return (said == "" || said == scope) && runs(e)
+			}
+			if slices.ContainsFunc(hookEntries(file, h.event.Name), counts) && !own(file) {
 				return true
 			}
 		}
@@ -75,8 +79,8 @@ func (h *hook) outranked() bool {
 // runs tells whether the host finds an entry's program. A shared settings file
 // may name one that this machine does not have. What a shell makes of a line is
 // not known from here.
-func runs(e settings.Entry) bool {
-	if e.Args == nil {
+func runs(e *settings.Hook) bool {
+	if !e.Exec {
 		return true
 	}
 	_, err := exec.LookPath(strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", os.Getenv("CLAUDE_PROJECT_DIR")))
@@ -85,10 +89,14 @@ func runs(e settings.Entry) bool {
 
 // hookEntries returns our entries for an event in a settings file. One that
 // cannot be read has none that the host would see.
-func hookEntries(path, event string) []settings.Entry {
+func hookEntries(path, event string) []*settings.Hook {
 	text, err := readFile(path, settings.MaxBytes)
 	if err != nil {
 		return nil
 	}
-	return settings.Entries(text, event)
+	file, err := settings.Read(text)
+	if err != nil {
+		return nil
+	}
+	return file.Ours(event)
 }

@@ -81,6 +81,9 @@ func (i *initialiser) run() error {
 	if err := file.merge(); err != nil {
 		return err
 	}
+	if err := file.preflight(i); err != nil {
+		return err
+	}
 	files, err := i.files()
 	if err != nil {
 		return err

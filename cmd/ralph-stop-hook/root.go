@@ -80,7 +80,7 @@ func newCommands() commands {
 		pauseCommand(), cancelCommand(), resumeCommand(), extendCommand(), attachCommand(), detachCommand(),
 		trustCommand(), untrustCommand(), verifyCommand(), notifyCommand(),
 		evaluateCommand(), evaluateListCommand(), evaluateAddCommand(), evaluateClearCommand(),
-		uninstallCommand(),
+		doctorCommand(), uninstallCommand(),
 		hookCommand(), completionCommand(), versionCommand(),
 		sendCommand(), guardCommand(), completeCommand(),
 	}

@@ -35,6 +35,9 @@ func init() {
 	if os.Getenv("TEST_ONE_THREAD") != "" {
 		runtime.LockOSThread()
 	}
+	if dir := os.Getenv("TEST_MANAGED"); dir != "" {
+		managedDir = dir
+	}
 	if os.Getenv("TEST_PANIC") != "" {
 		testOnlyDecide = func(decide.Snapshot) decide.Decision { panic("a bug") }
 	}
@@ -46,6 +49,7 @@ func TestMain(m *testing.M) {
 		"host":            func() { os.Exit(host(os.Args[1:])) },
 		"start":           func() { os.Exit(start(os.Args[1:])) },
 		"notifier":        func() { os.Exit(notifier()) },
+		"claude":          func() { fmt.Println(os.Getenv("CLAUDE_SAYS")) }, // its version
 	})
 }
 
@@ -72,6 +76,8 @@ func params(folder string) testscript.Params {
 				env.Setenv("GIT_"+who+"_EMAIL", "t@example.com")
 			}
 			env.Setenv("PAYLOADS", payloads)
+			env.Setenv("TEST_MANAGED", filepath.Join(env.WorkDir, "managed"))
+			env.Setenv("CLAUDE_SAYS", "2.1.329 (Claude Code)")
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("PID", strconv.Itoa(os.Getpid())) // of a process that lives
 			real, err := filepath.EvalSymlinks(env.WorkDir)

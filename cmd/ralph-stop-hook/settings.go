@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -30,15 +28,9 @@ type settingsFile struct {
 // project's with the bare name, if PATH finds this very program, so that the
 // file can be shared; else the person's own with the absolute path.
 func (i *initialiser) settingsFile() (f settingsFile, err error) {
-	self, err := os.Executable()
-	if err != nil {
+	var onPath bool
+	if f.entry, onPath, err = newEntry(); err != nil {
 		return f, err
-	}
-	seconds := int(defaultTimeout.Seconds())
-	f.entry = settings.Entry{Type: "command", Command: self, Args: []string{"hook", "--timeout", fmt.Sprintf("%ds", seconds)}, Timeout: seconds}
-	onPath := false
-	if found, err := exec.LookPath("ralph-stop-hook"); err == nil && sameFile(found, self) {
-		f.entry.Command, onPath = "ralph-stop-hook", true
 	}
 	if i.scope == "none" {
 		return f, nil
@@ -71,6 +63,20 @@ func (i *initialiser) settingsFile() (f settingsFile, err error) {
 	return f, nil
 }
 
+// newEntry is the entry of this program, by its bare name where PATH finds it.
+func newEntry() (e settings.Entry, onPath bool, err error) {
+	self, err := os.Executable()
+	seconds := int(defaultTimeout.Seconds())
+	e = settings.Entry{Type: "command", Command: self, Args: []string{"hook", "--timeout", fmt.Sprintf("%ds", seconds)}, Timeout: seconds}
+	if found, err := exec.LookPath("ralph-stop-hook"); err == nil && sameFile(found, self) {
+		e.Command, onPath = "ralph-stop-hook", true
+	}
+	return e, onPath, err
+}
+
+// hookEvents are the host's events that the entry is for.
+var hookEvents = []string{decide.Stop, decide.StopFailure, decide.PromptSubmit, decide.SessionStart, decide.SessionEnd}
+
 // real follows a link, as dotfile managers make them: its target is edited.
 func real(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -96,7 +102,7 @@ func (i *initialiser) refuseBeside() error {
 	for _, scope := range entryScopes[slices.Index(entryScopes, i.scope)+1:] {
 		for _, file := range settingsFiles(scope, i.project) {
 			for _, e := range hookEntries(file, decide.Stop) {
-				if !strings.Contains(strings.Join(append(e.Args, e.Command), " "), "--entry") {
+				if e.Flag("--entry") == "" {
 					return fmt.Errorf("the hook is in %s already, as an older entry that would run beside a second one; bring that up to date first: ralph-stop-hook init %s --settings %s", file, quoteArg(i.name), scope)
 				}
 			}
@@ -138,12 +144,18 @@ func (f *settingsFile) merge() (err error) {
 		return fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
 	f.text = f.old
-	for _, event := range []string{decide.Stop, decide.StopFailure, decide.PromptSubmit, decide.SessionStart, decide.SessionEnd} {
-		if f.text, _, err = settings.Merge(f.text, event, f.entry); err != nil {
-			return fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
+	for _, event := range hookEvents {
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			f.text, _, err = settings.Merge(f.text, event, f.entry)
 		}
 	}
-	return nil
+	if err == nil {
+		_, err = settings.Read(f.text) // or the client would leave it out
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
+	}
+	return err
 }
 
 func (f *settingsFile) changed() bool { return !bytes.Equal(f.text, f.old) }
@@ -195,7 +207,27 @@ func (f *settingsFile) report(i *initialiser, would string) {
 	default:
 		fmt.Fprintf(i.out, "  hook in  %s\n", i.show(f.path))
 	}
-	if gjson.GetBytes(f.text, "disableAllHooks").Bool() {
-		fmt.Fprintf(i.out, "  warning: %s has \"disableAllHooks\": true, so the loop cannot work\n", i.show(f.path))
+}
+
+// preflight refuses a loop that the settings, with the hook in them, keep from
+// working, and points out files that the client leaves out.
+func (f *settingsFile) preflight(i *initialiser) error {
+	p := newPatient(i.project)
+	here := func(s *scope) bool { return f.path != "" && real(s.path) == f.path }
+	if at := slices.IndexFunc(p.scopes, here); at >= 0 {
+		p.scopes[at].read(f.text)
 	}
+	for _, row := range vital {
+		for _, found := range row.look(p) {
+			if found.Level == "error" {
+				return fmt.Errorf("%s; %s", found.Text, found.Fix)
+			}
+		}
+	}
+	for _, found := range lookSettings(p) {
+		if found.Level == "error" {
+			fmt.Fprintf(i.out, "  warning: %s\n", plain.Line(found.Text, 500))
+		}
+	}
+	return nil
 }

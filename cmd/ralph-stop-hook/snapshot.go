@@ -32,7 +32,7 @@ func peek(s *loopdir.Store, e hookio.Event, now time.Time) (*loaded, error) {
 	l := &loaded{Store: s, snap: decide.Snapshot{
 		Event: e.Name, Session: e.SessionID, Agent: e.AgentID, Mode: e.PermissionMode, Message: e.LastMessage,
 		Reason: e.Reason, Error: e.Error, Bound: s.Bound, Now: now,
-		Goal: e.Goal(), Active: e.StopHookActive, BlockCap: blockCap(),
+		Goal: e.Goal(), Active: e.StopHookActive, BlockCap: blockCap(os.Getenv(blockCapName)),
 	}}
 	var err error
 	if l.snap.State, err = s.State(); err != nil {
@@ -155,11 +155,13 @@ func (l *loaded) look(e hookio.Event) {
 	l.snap.Tail, l.snap.RetryAt = &tail, hookio.RetryAt(e.LastMessage, l.snap.Now)
 }
 
+const blockCapName = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+
 // blockCap is how many blocks in a row without a tool call the host honours; 0 is
 // any number, and so is one below it.
-func blockCap() int {
+func blockCap(text string) int {
 	const theirs = 8 // where nobody has set another, as measured with 2.1.329
-	n, err := strconv.Atoi(os.Getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"))
+	n, err := strconv.Atoi(text)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return theirs
 	}

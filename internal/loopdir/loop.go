@@ -143,7 +143,7 @@ func creatable(dir string) bool {
 	for {
 		dir = filepath.Dir(dir)
 		if info, err := os.Stat(dir); err == nil {
-			return info.IsDir() && writable(dir)
+			return info.IsDir() && Writable(dir)
 		} else if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
 			return false
 		}

@@ -96,5 +96,5 @@ func tryLock(f *os.File) (bool, error) {
 // syncDir makes the names in an open folder durable.
 func syncDir(d *os.File) error { return d.Sync() }
 
-// writable tells whether the user may make something in a folder.
-func writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
+// Writable tells whether the user may make something in a folder.
+func Writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }

@@ -36,5 +36,5 @@ func tryLock(f *os.File) (bool, error) {
 // syncDir does nothing: a folder cannot be flushed here, and NTFS journals names.
 func syncDir(*os.File) error { return nil }
 
-// writable leaves it to the attempt: rights are not read off a folder here.
-func writable(string) bool { return true }
+// Writable leaves it to the attempt: rights are not read off a folder here.
+func Writable(string) bool { return true }

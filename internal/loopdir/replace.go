@@ -81,15 +81,38 @@ func sweep(root *os.Root, d *os.File, name string, age time.Duration) {
 	_, _ = d.Seek(0, io.SeekStart)
 	names, _ := d.Readdirnames(-1) // what is not seen is swept at the next stop
 	for _, n := range names {
-		digits, ours := strings.CutPrefix(n, "."+name)
-		if name == "" {
-			digits = digits[len(strings.TrimRight(digits, decimal)):]
-		}
-		if !ours || len(digits) < tempDigits || strings.Trim(digits, decimal) != "" {
+		if !temporary(n, name) {
 			continue
 		}
 		if info, err := root.Lstat(n); err == nil && info.Mode().IsRegular() && (age == 0 || time.Since(info.ModTime()) >= age) {
 			_ = root.Remove(n)
 		}
 	}
+}
+
+// temporary tells whether n is the name of a temporary file of the file name, or of
+// any where that is empty.
+func temporary(n, name string) bool {
+	digits, ours := strings.CutPrefix(n, "."+name)
+	if name == "" {
+		digits = digits[len(strings.TrimRight(digits, decimal)):]
+	}
+	return ours && len(digits) >= tempDigits && strings.Trim(digits, decimal) == ""
+}
+
+// Leftovers are the temporary files in the loop's folders. Under the lock no
+// process is at work at them.
+func (s *Store) Leftovers() (paths []string) {
+	for _, root := range []*os.Root{s.loop, s.state} {
+		if root == nil {
+			continue
+		}
+		entries, _ := os.ReadDir(root.Name()) // what cannot be read is left alone
+		for _, entry := range entries {
+			if entry.Type().IsRegular() && temporary(entry.Name(), "") {
+				paths = append(paths, filepath.Join(root.Name(), entry.Name()))
+			}
+		}
+	}
+	return paths
 }

@@ -147,24 +147,6 @@ func ownFlags(args gjson.Result) (own []string) {
 	return own
 }
 
-// Has tells whether settings have an entry of ours for the event.
-func Has(data []byte, event string) bool { return len(Entries(data, event)) > 0 }
-
-// Entries returns our entries for the event; one that a shell reads has no Args.
-func Entries(data []byte, event string) (entries []Entry) {
-	text, err := jsontext.Check(data)
-	if err != nil {
-		return nil
-	}
-	for _, at := range found(gjson.GetBytes(text, "hooks."+event), event) {
-		var e Entry
-		// Of a member that is something else the rest is read all the same.
-		_ = json.Unmarshal([]byte(gjson.GetBytes(text, at).Raw), &e)
-		entries = append(entries, e)
-	}
-	return entries
-}
-
 // found returns the paths of our entries in an event's list.
 func found(list gjson.Result, event string) (paths []string) {
 	for i, group := range list.Array() {

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+func lookEntry(p *patient) (found []*finding) {
+	var first *scope
+	add := func(mend func() error, fix, format string, args ...any) {
+		f := warning(fix, format, args...)
+		f.mend = mend
+		found = append(found, f)
+	}
+	for _, s := range p.scopes {
+		hooks := s.Ours(decide.Stop)
+		if len(hooks) == 0 {
+			continue
+		}
+		said, fix := hooks[0].Flag("--entry"), "ralph-stop-hook init --settings "+s.name
+		switch {
+		case said != "" && said != s.name && s.name != "managed":
+			add(s.renew, fix, "the entry in %s says --entry %s, so it does not count where it stands", s.shown, plain.Line(said, 80))
+		case first != nil && said == "": // else it gives way to the first
+			add(s.renew, fix, "the older entry in %s does not know of the one in %s, so both answer a stop", s.shown, first.shown)
+		}
+		if first == nil {
+			first = s
+		}
+	}
+	plugin := p.plugin("ralph-stop-hook")
+	switch {
+	case first == nil && plugin == "":
+		return []*finding{failure("ralph-stop-hook init", "the hook is in no settings of this project, so no stop calls it")}
+	case first == nil:
+		return []*finding{good("the hook comes with the plugin %s", plugin)}
+	}
+	var absent []string
+	twice := false
+	for _, event := range hookEvents {
+		absent = append(absent, event)
+		for _, s := range p.scopes {
+			if n := len(s.Ours(event)); n > 0 {
+				absent = slices.DeleteFunc(absent, func(e string) bool { return e == event })
+				twice = twice || n > 1
+			}
+		}
+	}
+	if twice {
+		add(first.renew, "ralph-stop-hook init", "the hook is twice in one file, so a stop may call it twice")
+	}
+	if len(absent) > 0 {
+		add(first.renew, "ralph-stop-hook init", "the entry in %s is not for %s, so the loop does not hear of that", first.shown, strings.Join(absent, ", "))
+	}
+	if found == nil {
+		found = append(found, good("the hook is in %s", first.shown))
+	}
+	return append(found, first.lookTimeout()...)
+}
+
+// plugin returns the first enabled plugin of one of these names, with where it
+// comes from.
+func (p *patient) plugin(names ...string) string {
+	for _, s := range p.scopes {
+		for _, plugin := range s.Plugins {
+			if name, _, _ := strings.Cut(plugin, "@"); slices.Contains(names, name) {
+				return plugin
+			}
+		}
+	}
+	return ""
+}
+
+// renew makes the entries of one file one for each event, like that of a stop.
+func (s *scope) renew() error {
+	f := settingsFile{path: real(s.path)}
+	var err error
+	if f.entry, _, err = newEntry(); err != nil {
+		return err
+	}
+	h := s.Ours(decide.Stop)[0]
+	if h.Exec {
+		f.entry.Command = h.Command
+	}
+	if timeout := h.Flag("--timeout"); timeout != "" && h.Timeout > 0 {
+		f.entry.Args, f.entry.Timeout = []string{"hook", "--timeout", timeout}, h.Timeout
+	}
+	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", s.name)
+	if err := f.merge(); err != nil {
+		return err
+	}
+	return f.write()
+}
+
+// lookTimeout compares what the client gives the hook with what the hook counts on.
+func (s *scope) lookTimeout() (found []*finding) {
+	for _, h := range s.Ours(decide.Stop) {
+		own := defaultTimeout
+		if value := h.Flag("--timeout"); value != "" {
+			d, err := time.ParseDuration(value)
+			if err != nil || d <= 0 {
+				return append(found, failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is no duration", s.shown, value))
+			}
+			own = d
+		}
+		switch {
+		case h.Timeout == 0:
+			found = append(found, warning("ralph-stop-hook init", "the entry in %s has no \"timeout\": the client ends the hook when its own default is over, and the hook counts on %v", s.shown, own))
+		case own > time.Duration(h.Timeout)*time.Second:
+			found = append(found, warning(fmt.Sprintf("make both the same: \"timeout\": %d", int(own.Seconds())), "the entry in %s gives the hook %d s, and the hook counts on %v: what it says after that is not heard", s.shown, h.Timeout, own))
+		}
+	}
+	return found
+}
+
+// rivalPlugins keep a session going too.
+var rivalPlugins = []string{"ralph-loop", "ralph-wiggum"}
+
+func lookRivals(p *patient) (found []*finding) {
+	if plugin := p.plugin(rivalPlugins...); plugin != "" {
+		found = append(found, warning("claude plugin disable "+plugin, "the plugin %s blocks stops too", plugin))
+	}
+	for _, s := range p.scopes {
+		for _, h := range s.Hooks {
+			if h.Event == decide.Stop && !h.Ours {
+				found = append(found, note("look whether it can block: a loop's limits do not bind it", "%s has another Stop hook: %s", s.shown, h.Command))
+			}
+		}
+	}
+	if path := filepath.Join(p.project, ".claude", "ralph-loop.local.md"); exists(path) {
+		found = append(found, warning("remove that file, or end that loop with /cancel-ralph", "the ralph-loop plugin has a loop in this project (%s)", path))
+	}
+	if found == nil {
+		found = append(found, good("no other Stop hook"))
+	}
+	return found
+}

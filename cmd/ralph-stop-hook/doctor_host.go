@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
+)
+
+// patient is what doctor looks at.
+type patient struct {
+	project string
+	scopes  []*scope // the narrowest first, as the client ranks them
+	client  string   // its version, empty where that is not known
+	loop    *loopdir.Loop
+	loaded  *loaded // nil where it cannot be
+}
+
+// scope is one settings file.
+type scope struct {
+	name, path string
+	shown      string // the path, for people
+	settings.File
+	err error // the client leaves it out
+}
+
+// managedDir is where an administrator's settings are.
+var managedDir = map[string]string{
+	"darwin": "/Library/Application Support/ClaudeCode", "windows": `C:\Program Files\ClaudeCode`, "linux": "/etc/claude-code",
+}[runtime.GOOS]
+
+func newPatient(project string) *patient {
+	p := &patient{project: project}
+	managed, _ := filepath.Glob(filepath.Join(managedDir, "managed-settings.d", "*.json"))
+	for _, path := range append(managed, filepath.Join(managedDir, "managed-settings.json")) {
+		p.add("managed", path)
+	}
+	paths := scopes(project)
+	for _, name := range []string{"local", "project", "user"} {
+		p.add(name, paths[name])
+	}
+	return p
+}
+
+func (p *patient) add(name, path string) {
+	text, err := readFile(path, settings.MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0 {
+		return
+	}
+	s := &scope{name: name, path: path, shown: relative(p.project, path), err: err}
+	if err == nil {
+		s.read(text)
+	}
+	p.scopes = append(p.scopes, s)
+}
+
+func (s *scope) read(text []byte) {
+	if s.File, s.err = settings.Read(text); s.err != nil {
+		s.File = settings.File{}
+	}
+}
+
+func (p *patient) close() {
+	if p.loaded != nil {
+		p.loaded.Close()
+	}
+}
+
+func lookSettings(p *patient) (found []*finding) {
+	for _, s := range p.scopes {
+		if s.err != nil {
+			found = append(found, failure("mend that file", "%s: %v; the client leaves out all of it, and says nothing", s.shown, s.err))
+		}
+	}
+	if found == nil {
+		found = append(found, good("the client can read each that is there"))
+	}
+	return found
+}
+
+func lookDisabled(p *patient) []*finding {
+	for _, s := range p.scopes {
+		if s.Disabled.Bool() {
+			return []*finding{failure("take that out, or set it to false", "%s has \"disableAllHooks\": true, so the loop cannot work", s.shown)}
+		}
+		if s.name == "managed" && s.ManagedOnly && len(s.Ours(decide.Stop)) == 0 {
+			return []*finding{failure("ask your administrator to put the hook there", "%s has \"allowManagedHooksOnly\": true, and not the hook, so the loop cannot work", s.shown)}
+		}
+		if s.Disabled.Exists() {
+			break // a wider one is not heard
+		}
+	}
+	return []*finding{good("nothing switches hooks off")}
+}
+
+// lookProgram looks whether what the entries name is there.
+func lookProgram(p *patient) (found []*finding) {
+	self, _ := os.Executable() // where it is not known no program is it
+	var seen []string
+	for _, s := range p.scopes {
+		for _, h := range s.Ours("") {
+			name := strings.ReplaceAll(h.Command, "${CLAUDE_PROJECT_DIR}", p.project)
+			if slices.Contains(seen, name) {
+				continue
+			}
+			seen = append(seen, name)
+			if !h.Exec {
+				found = append(found, note("'ralph-stop-hook init' writes one that needs no shell", "the entry in %s is a line for a shell: %s", s.shown, h.Command))
+				continue
+			}
+			path, err := exec.LookPath(name)
+			switch {
+			case err != nil && filepath.Base(name) == name:
+				found = append(found, failure("put it into a folder of PATH, or run: ralph-stop-hook init", "the entry in %s runs %s, which PATH does not find", s.shown, name))
+			case err != nil:
+				found = append(found, failure("put it there, or run: ralph-stop-hook init", "the entry in %s runs %s, which is not there or no program", s.shown, name))
+			case !sameFile(path, self):
+				found = append(found, note("look whether that is the version you mean", "the entry in %s runs %s, and this is %s", s.shown, path, self))
+			default:
+				found = append(found, good("the entry in %s runs this program, %s", s.shown, path))
+			}
+		}
+	}
+	return found
+}
+
+// Versions of the client: the first that is known to do something.
+var (
+	readsArgs    = []int{2, 1, 139} // of an entry, as its documentation says
+	takesContext = []int{2, 1, 329} // as measured, and 2.1.120 does not
+)
+
+var versionIn = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// clientTimeout is how long the client may take to say its version.
+const clientTimeout = 10 * time.Second
+
+func lookClient(p *patient) []*finding {
+	if _, err := exec.LookPath("claude"); err != nil {
+		return []*finding{note("nothing, where you use it in an editor", "PATH finds no claude, so its version is not known")}
+	}
+	r := proc.Run(context.Background(), proc.Cmd{Argv: []string{"claude", "--version"}, Dir: p.project, Timeout: clientTimeout, Output: 1000})
+	if p.client = versionIn.FindString(string(r.Output)); r.Err != nil || p.client == "" {
+		said := string(r.Output)
+		if r.Err != nil {
+			said = r.Err.Error() + " " + said
+		}
+		return []*finding{warning("try it: claude --version", "claude does not tell its version: %s", plain.Line(said, 200))}
+	}
+	if p.older(readsArgs) {
+		return []*finding{warning("claude update", "Claude Code %s does not read the arguments of the hook's entry, as 2.1.139 and later do: --timeout and --on-complete there have no effect", p.client)}
+	}
+	if p.older(takesContext) {
+		return []*finding{good("Claude Code %s, which is not known to take answers as context (2.1.329 is)", p.client)}
+	}
+	return []*finding{good("Claude Code %s", p.client)}
+}
+
+// older tells whether the client is of an earlier version.
+func (p *patient) older(than []int) bool {
+	var have []int
+	for _, part := range strings.Split(p.client, ".") {
+		n, _ := strconv.Atoi(part)
+		have = append(have, n)
+	}
+	return p.client != "" && slices.Compare(have, than) < 0
+}
+
+// lookCap looks at how many blocks in a row the client honours.
+func lookCap(p *patient) []*finding {
+	text := os.Getenv(blockCapName)
+	if i := slices.IndexFunc(p.scopes, func(s *scope) bool { return s.BlockCap != "" }); i >= 0 {
+		text = p.scopes[i].BlockCap
+	}
+	switch most := blockCap(text); {
+	case most == 0:
+		return []*finding{note("nothing, if you mean it", "%s is 0: the client bounds blocks without a tool call no more, the loop's own limits do", blockCapName)}
+	case most == 1:
+		return []*finding{failure("set it to 8, or take it out", "%s is 1, so the client never goes on after a stop", blockCapName)}
+	case most < 4:
+		return []*finding{warning("set it to 8, or take it out", "%s is %d, so a loop ends STAGNATED after %s in a row without a tool call", blockCapName, most, plural(most-1, "block"))}
+	default:
+		return []*finding{good("the client honours %d blocks in a row without a tool call, and the loop ends before that", most)}
+	}
+}
+
+func lookGit(p *patient) []*finding {
+	if _, err := exec.LookPath("git"); err != nil {
+		return []*finding{note("install git", "PATH finds no git: whether files changed is seen by their times, and commits are not")}
+	}
+	if loopdir.RepoRoot(p.project) == "" {
+		return []*finding{note("git init", "the project is no git repository: whether files changed is seen by their times")}
+	}
+	if r := proc.Run(context.Background(), proc.Git(p.project, "rev-parse", "--is-inside-work-tree")); r.Err != nil {
+		return []*finding{warning("run git status, and see what it says", "git does not work here: %s", plain.Line(string(r.Output), 300))}
+	}
+	return []*finding{good("git works here")}
+}

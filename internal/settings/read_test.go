@@ -1,0 +1,39 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	f, err := Read([]byte(`{"disableAllHooks": false, "allowManagedHooksOnly": true, "env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "3"},
+		"enabledPlugins": {"ralph-loop@market": true, "other@market": false, "pinned@market": ["1.0"]},
+		"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say done"}, {"type": "prompt", "prompt": "ok?"}]},
+			{"hooks": [{"type": "command", "command": "ralph-stop-hook", "args": ["hook", "--timeout", "60s"], "timeout": 60}]}],
+		"SessionEnd": [{"hooks": [{"type": "command", "command": "/a/ralph-stop-hook hook --timeout=9s"}]}]}}`))
+	if err != nil || f.Disabled.Bool() || !f.Disabled.Exists() || !f.ManagedOnly || f.BlockCap != "3" || strings.Join(f.Plugins, " ") != "ralph-loop@market pinned@market" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if len(f.Hooks) != 4 || f.Hooks[0].Ours || !f.Hooks[2].Ours || !f.Hooks[2].Exec || f.Hooks[2].Timeout != 60 || f.Hooks[3].Exec || f.Hooks[3].Event != "SessionEnd" {
+		t.Errorf("%+v", f.Hooks)
+	}
+	for i, want := range map[int]string{0: "", 2: "60s", 3: "9s"} {
+		if got := f.Hooks[i].Flag("--timeout"); got != want {
+			t.Errorf("--timeout of %v is %q, want %q", f.Hooks[i], got, want)
+		}
+	}
+	// What the host leaves out whole, as measured with 2.1.329.
+	for in, want := range map[string]string{
+		"{broken":                              "line 1, column 2",
+		"[]":                                   "not a JSON object",
+		`{"disableAllHooks": "true"}`:          `line 1, column 21: "disableAllHooks" is not true or false`,
+		`{"hooks": []}`:                        `"hooks" is not an object`,
+		"{\n\"hooks\": {\"Stop\": {}}}":        `line 2, column 19: "Stop" is not an array`,
+		`{"hooks": {"Stop": [{"hooks": {}}]}}`: `without an array "hooks"`,
+		`{"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}`: `without a "command"`,
+	} {
+		if _, err := Read([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Read(%s) = %v, want %q", in, err, want)
+		}
+	}
+}
