@@ -29,7 +29,11 @@ func run(args []string) (status int) {
 	if len(args) > 0 && args[0] == "hook" && !asksHelp(args) {
 		return hookMode(args[1:])
 	}
-	err := newCommands().execute(os.Stdout, args)
+	out := &output{Writer: os.Stdout}
+	err := newCommands().execute(out, args)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("not all was printed: %w", out.err)
+	}
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -42,6 +46,19 @@ func run(args []string) (status int) {
 	}
 	printError(err)
 	return 1
+}
+
+// output is where verbs print. It remembers that something did not get there.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (n int, err error) {
+	if n, err = o.Writer.Write(p); err != nil {
+		o.err = err
+	}
+	return n, err
 }
 
 func asksHelp(args []string) bool {
