@@ -188,7 +188,7 @@ func wordsMuted(l *loaded) (notes []string) {
 // wordsEnd says in one line how a loop ended and how it goes on.
 func wordsEnd(l *loaded, s decide.State, problem error) string {
 	total, passed := len(l.snap.List.Items), l.snap.List.Passed()
-	head := fmt.Sprintf("Ralph loop %s: ", s.Status)
+	head := fmt.Sprintf("Ralph loop %s: %s: ", s.Status, plain.Line(l.Name, 100))
 	so := wordsProof(passed, total, s.Proven, s.Manual, len(l.snap.Checks))
 	switch s.ExitReason {
 	case decide.AllFeaturesPass:
