@@ -159,12 +159,18 @@ func editEvaluators(w io.Writer, s *loopdir.Store, edit func(text []byte) ([]byt
 func showEvaluators(w io.Writer, c config.Config) {
 	if len(c.Evaluators) == 0 {
 		fmt.Fprintln(w, "1  default (none is named)")
+		return
 	}
+	rows := [][]string{{"", "NAME", "TIMEOUT", "WHAT"}}
 	for i, e := range c.Evaluators {
-		off := ""
-		if e.Off {
-			off = "  disabled"
+		timeout, what := e.Timeout.String(), e.String()
+		if e.Preset != "" {
+			timeout, what = "", "built in"
 		}
-		fmt.Fprintf(w, "%d  %s%s\n", i+1, plain.Line(e.String(), 300), off)
+		if e.Off {
+			timeout = "disabled"
+		}
+		rows = append(rows, []string{fmt.Sprint(i + 1), e.Name, timeout, what})
 	}
+	table(w, rows)
 }

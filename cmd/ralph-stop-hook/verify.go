@@ -88,11 +88,10 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 			return err
 		}
 	}
-	const row = "%-24s %-16s %-7s %s\n"
-	fmt.Fprintf(w, "\n"+row, "CHECK", "FEATURE", "RESULT", "TIME")
+	rows := [][]string{{"CHECK", "FEATURE", "RESULT", "TIME"}}
 	failed := 0
 	for _, r := range results {
-		fmt.Fprintf(w, row, plain.Line(r.Name, 60), plain.Line(r.Feature, 60), wordsPassed(r), fmt.Sprintf("%.1f s", float64(r.DurationMS)/1000))
+		rows = append(rows, []string{r.Name, r.Feature, wordsPassed(r), fmt.Sprintf("%.1f s", float64(r.DurationMS)/1000)})
 		if !r.Passed {
 			failed++
 		}
@@ -100,10 +99,12 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 	for _, id := range slices.Sorted(maps.Keys(l.points)) {
 		if len(ids) == 0 || slices.Contains(ids, id) {
 			for _, point := range l.points[id] {
-				fmt.Fprintf(w, row, plain.Line(point, 60), plain.Line(id, 60), "manual", "")
+				rows = append(rows, []string{point, id, "manual", ""})
 			}
 		}
 	}
+	fmt.Fprintln(w)
+	table(w, rows)
 	if failed == 0 {
 		return nil
 	}
