@@ -223,7 +223,8 @@ func readJSON(name string, text []byte) error {
 		_, err := config.ParseCeilings(text)
 		return err
 	case name == "settings.json":
-		if bytes.Contains(text, []byte("ralph-stop-hook")) && !settings.Has(text, "Stop") {
+		line := gjson.GetBytes(text, "statusLine.command").Str
+		if line != "ralph-stop-hook status --line" && bytes.Contains(text, []byte("ralph-stop-hook")) && !settings.Has(text, "Stop") {
 			return errors.New("the Stop hook in these settings is not read as ours")
 		}
 	case slices.Contains([]string{"feature_list.json", "prd.json", "tasks.json"}, name):

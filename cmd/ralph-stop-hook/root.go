@@ -68,24 +68,35 @@ func asksHelp(args []string) bool {
 // hostIsCalling tells whether standard input holds a hook's JSON, in whatever
 // comes within a second.
 func hostIsCalling() bool {
+	_, err := readEvent()
+	return err == nil
+}
+
+// readEvent reads what the host says, in whatever comes within a second.
+func readEvent() (hookio.Event, error) {
+	late := errors.New("nothing on standard input")
 	if term.IsTerminal(int(os.Stdin.Fd())) {
-		return false
+		return hookio.Event{}, late
 	}
-	found := make(chan bool, 1)
+	type result struct {
+		event hookio.Event
+		err   error
+	}
+	read := make(chan result, 1)
 	go func() {
 		defer func() {
 			if recover() != nil {
-				found <- false
+				read <- result{err: late}
 			}
 		}()
-		_, err := hookio.Read(os.Stdin)
-		found <- err == nil
+		event, err := hookio.Read(os.Stdin)
+		read <- result{event, err}
 	}()
 	select {
-	case is := <-found:
-		return is
+	case r := <-read:
+		return r.event, r.err
 	case <-time.After(time.Second):
-		return false
+		return hookio.Event{}, late
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 func statusCommand() *command {
-	var all, asJSON, send bool
+	var all, asJSON, send, line bool
 	cmd := &command{
 		name:  "status",
 		args:  "[NAME]",
@@ -27,6 +27,10 @@ func statusCommand() *command {
 		run: func(w io.Writer, args []string) error {
 			if all && len(args) > 0 {
 				return &usageError{fmt.Errorf("--all and the name %q do not go together", args[0])}
+			}
+			if line {
+				showLine(w, args)
+				return nil
 			}
 			loops, err := loopsFor(all, send, args)
 			if err != nil {
@@ -48,6 +52,7 @@ func statusCommand() *command {
 	}
 	cmd.flags.BoolVar(&all, "all", false, "every loop of the project; outside a project, and with --send-due, every loop of yours")
 	cmd.flags.BoolVar(&asJSON, "json", false, "for machines; with --all an array")
+	cmd.flags.BoolVar(&line, "line", false, "one short line, for Claude Code's status line; nothing where there is no loop")
 	cmd.flags.BoolVar(&send, "send-due", false, "end loops whose client died, and send notices that were cut off; for cron")
 	return cmd
 }
@@ -128,15 +133,21 @@ type statusView struct {
 	Protected     bool          `json:"protected"` // the record is outside the project
 	StartedAt     string        `json:"startedAt"`
 	EndedAt       string        `json:"endedAt"`
-	Notice        string        `json:"notice"` // of the last ending: "", "sent" or "pending"
-	Notes         []string      `json:"notes"`  // what a person should know
+	Notice        string        `json:"notice"`     // of the last ending: "", "sent" or "pending"
+	Notes         []string      `json:"notes"`      // what a person should know
+	Verdicts      []verdictView `json:"verdicts"`   // of the last stops, the latest first
+	Then          string        `json:"then"`       // what a person would do now
+	ClientRuns    bool          `json:"clientRuns"` // that of its session is known to
+
+	bind  string
+	fresh bool // it came with the repository
 }
 
 // proof counts the proven features, as they are now.
 func (v *statusView) proof(l *loaded, state decide.State) int {
 	if v.Checks = len(l.snap.Checks); v.Checks == 0 || state.Status == decide.Complete {
 		v.Manual = state.Manual
-		return state.Proven
+		return min(state.Proven, l.snap.List.Passed()) // the list may be another by now
 	}
 	l.snap.Contents = contents(context.Background(), l)
 	p := l.snap.Proof()
@@ -206,6 +217,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	}
 	state := got.snap.Record()
 	v := statusView{Notes: []string{}, Protected: s.Protected, Loop: plain.Line(s.Dir, 4096), Name: plain.Line(s.Name, 100), List: plain.Line(got.listName(), 4096)}
+	v.bind, v.fresh = cmp.Or(state.Bind, got.snap.Bind), got.snap.FreshClone
 	if got.snap.State.Schema == 0 {
 		v.Protected = true
 		if got.snap.FreshClone {
@@ -258,83 +270,8 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	if slices.ContainsFunc(state.Notices, unsent) {
 		v.Notice = "pending"
 	}
+	v.ClientRuns = state.Session != "" && got.snap.OwnerKnown && got.snap.OwnerAlive
+	v.Verdicts = lastVerdicts(s)
+	v.Then = wordsThen(v)
 	return v, nil
-}
-
-func showStatus(w io.Writer, views []statusView, asJSON, all bool) error {
-	if asJSON {
-		var v any = views
-		if !all {
-			v = views[0]
-		}
-		text, err := indentJSON(v)
-		fmt.Fprint(w, text)
-		return err
-	}
-	for i, v := range views {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		showLoop(w, v)
-	}
-	return nil
-}
-
-func showLoop(w io.Writer, v statusView) {
-	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "  %-10s %s\n", name, plain.Line(value, 500))
-		}
-	}
-	fmt.Fprintf(w, "%s: %s", plain.Line(v.Name, 100), v.Status)
-	if v.ExitReason != "" {
-		fmt.Fprintf(w, " (%s)", v.ExitReason)
-	}
-	if v.Stale {
-		fmt.Fprint(w, ", stale")
-	}
-	fmt.Fprintln(w)
-	if v.MaxIterations > 0 {
-		features := strings.Replace(wordsProof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Manual, v.Checks), " features", "", 1)
-		if v.StaleProofs > 0 {
-			features += fmt.Sprintf(", %d of them on older files", v.StaleProofs)
-		}
-		row("features", features)
-		row("next", v.Next)
-		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
-		row("limits", wordsLeft(v))
-	}
-	row("needs", v.Needs)
-	if at, err := time.Parse(time.RFC3339, v.RetryAt); err == nil {
-		row("retry at", wordsClock(at))
-	}
-	if v.Waiting != nil {
-		row("waits for", fmt.Sprintf("%s, since %s; from %s on it goes on without", v.Waiting.For, v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")))
-	}
-	row("running", v.Running)
-	row("session", v.Session)
-	row("list", v.List)
-	row("loop", v.Loop)
-	if v.Notice == "pending" {
-		row("notice", "not delivered yet")
-	}
-	for _, note := range v.Notes {
-		row("note", note)
-	}
-}
-
-// wordsLeft says what is left of the limits that have no row of their own.
-func wordsLeft(v statusView) string {
-	var left []string
-	for _, l := range v.Limits {
-		name := strings.ReplaceAll(l.Name, "_", " ")
-		switch {
-		case l.Name == "max_iterations" || l.Name == "max_wait":
-		case l.Unit == "seconds":
-			left = append(left, fmt.Sprintf("%s %v of %v left", name, time.Duration(l.Left)*time.Second, time.Duration(l.Limit)*time.Second))
-		default:
-			left = append(left, fmt.Sprintf("%s %d of %d left", name, l.Left, l.Limit))
-		}
-	}
-	return strings.Join(left, " · ")
 }
