@@ -158,7 +158,7 @@ func lookClient(p *patient) []*finding {
 	if p.client = versionIn.FindString(string(r.Output)); r.Err != nil || p.client == "" {
 		said := string(r.Output)
 		if r.Err != nil {
-			said = r.Err.Error() + " " + said
+			said = r.Err.Error() + ": " + said
 		}
 		return []*finding{warning("try it: claude --version", "claude does not tell its version: %s", plain.Line(said, 200))}
 	}
