@@ -224,7 +224,7 @@ func readJSON(name string, text []byte) error {
 		return err
 	case name == "settings.json":
 		line := gjson.GetBytes(text, "statusLine.command").Str
-		if line != "ralph-stop-hook status --line" && bytes.Contains(text, []byte("ralph-stop-hook")) && !settings.Has(text, "Stop") {
+		if line != "ralph-stop-hook status --line" && bytes.Contains(text, []byte("ralph-stop-hook")) && !hooked(text) {
 			return errors.New("the Stop hook in these settings is not read as ours")
 		}
 	case slices.Contains([]string{"feature_list.json", "prd.json", "tasks.json"}, name):
@@ -271,4 +271,10 @@ func keys(text []byte) string {
 		return true
 	})
 	return strings.Join(names, " ")
+}
+
+// hooked tells whether settings have an entry of ours for a stop.
+func hooked(text []byte) bool {
+	file, err := settings.Read(text)
+	return err == nil && len(file.Ours("Stop")) > 0
 }

@@ -50,9 +50,9 @@ func Check(data []byte) (List, []error) {
 	case !open:
 		c.fail(0, "nothing that is open can be worked on: %s", list.Stuck())
 	}
-	slices.SortStableFunc(c.problems, func(a, b error) int {
+	slices.SortFunc(c.problems, func(a, b error) int {
 		x, y := a.(*jsontext.Error), b.(*jsontext.Error)
-		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col), cmp.Compare(x.Problem, y.Problem))
 	})
 	return list, c.problems
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -114,7 +113,7 @@ func update(text []byte, at string, e Entry) ([]byte, error) {
 		e.Args = slices.Concat(e.Args, ownFlags(args))
 	}
 	var h Entry
-	if json.Unmarshal([]byte(have.Raw), &h) == nil && reflect.DeepEqual(h, e) {
+	if json.Unmarshal([]byte(have.Raw), &h) == nil && h.Type == e.Type && h.Command == e.Command && slices.Equal(h.Args, e.Args) && h.Timeout == e.Timeout {
 		return text, nil // however it is laid out
 	}
 	raw, err := json.Marshal(e)

@@ -148,15 +148,20 @@ func list(ctx context.Context, dir, top string) (files []file, err error) {
 	// What .git and the user's own files ignore besides is not believed: it could
 	// hide what a check rests on.
 	out, err := git(ctx, top, "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-per-directory=.gitignore")
+	var lines []string // to be sorted: names hold no NUL
 	for entry := range bytes.SplitSeq(out, []byte{0}) {
 		// "? NAME", or "H MODE HASH STAGE<tab>NAME"
 		if name, other := bytes.CutPrefix(entry, []byte("? ")); other {
-			files = append(files, file{name: filepath.FromSlash(string(name))})
+			lines = append(lines, string(name)+"\x00")
 		} else if index, name, found := bytes.Cut(entry, []byte("\t")); found {
-			files = append(files, file{filepath.FromSlash(string(name)), string(index)})
+			lines = append(lines, string(name)+"\x00"+string(index))
 		}
 	}
-	slices.SortFunc(files, func(a, b file) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.index, b.index)) })
+	slices.Sort(lines)
+	for _, line := range lines {
+		name, index, _ := strings.Cut(line, "\x00")
+		files = append(files, file{filepath.FromSlash(name), index})
+	}
 	return files, err
 }
 
