@@ -36,7 +36,8 @@ type initialiser struct {
 	project string // absolute
 	dir     string // of the loop
 	found   decide.List
-	absent  []string // files that commands name, and that are not there yet
+	absent  []string      // files that commands name, and that are not there yet
+	over    decide.Status // how a loop of this name has ended, that was here before
 }
 
 func initCommand() *command {
@@ -344,6 +345,8 @@ func (i *initialiser) write(files []loopFile) error {
 		if err := i.begin(s); err != nil {
 			return err
 		}
+	} else if !before.Status.GoesOn() {
+		i.over = before.Status
 	}
 	return l.MakeCurrent()
 }

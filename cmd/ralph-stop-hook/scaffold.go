@@ -96,6 +96,11 @@ func (i *initialiser) farewell() {
 	if checks, _ := ownChecks(i.found); len(checks) > 0 {
 		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n  ralph-stop-hook trust %s\n", plural(len(checks), "check"), quoteArg(i.name))
 	}
+	if i.over != "" { // its record outlives its folder
+		name := quoteArg(i.name)
+		fmt.Fprintf(i.out, "\nA loop of this name was here before, and is over (%s). To take it up again, or to start it anew:\n  ralph-stop-hook resume %s\n  ralph-stop-hook init %s --force\n", i.over, name, name)
+		return
+	}
 	prompt := i.show(filepath.Join(i.dir, loopdir.PromptFile))
 	if i.list == "" {
 		fmt.Fprintf(i.out, "\nThe list is an example; write yours into %s first.\n", i.show(filepath.Join(i.dir, loopdir.ListFile)))
