@@ -1,0 +1,24 @@
+#!/bin/sh
+# A message in Slack, by an incoming webhook.
+# To configure: in ~/.config/ralph-stop-hook/slack (chmod 600), for curl to read:
+#   url = "https://hooks.slack.com/services/T000/B000/XXXX"
+set -eu
+secret=$HOME/.config/ralph-stop-hook/slack
+payload=$(cat)
+
+# field prints the text of a key of the payload, which is one line, as the inside of a JSON string.
+field() {
+	printf '%s\n' "$payload" | LC_ALL=C sed -n 's/.*"'"$1"'":"\([^"\\]*\(\\.[^"\\]*\)*\)".*/\1/p' |
+		LC_ALL=C sed 's/\\\\/\\u005c/g; s/\\[bfnrt]/ /g'
+}
+# < > & would be Slack's own markup, such as a mention of everybody.
+text=$(printf '*ralph: %s* after %s of %s iterations: %s (%s) %s %s' "$RALPH_STATUS" "$RALPH_ITERATION" "$RALPH_MAX_ITERATIONS" \
+	"$(field epicId)" "$(field exitReason)" "$(field task)" "$(field needs)" |
+	sed 's/\\u003c/\&lt;/g; s/\\u003e/\&gt;/g; s/\\u0026/\&amp;/g')
+
+if [ -n "$(find "$secret" \( -perm -040 -o -perm -004 \))" ]; then
+	echo "$secret can be read by others; say: chmod 600 $secret" >&2
+	exit 1
+fi
+printf '{"text":"%s"}' "$text" |
+	curl -fsS --max-time 20 -o /dev/null -K "$secret" -H 'Content-Type: application/json' --data-binary @-
