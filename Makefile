@@ -6,20 +6,25 @@
 # make demo    a loop from init to COMPLETE, to look at
 # make picture docs/*.svg, from runs of the demo and of the client
 # make icon    the plugin's icon
+# make release-dry  all that a release is made of, in dist; nothing is published
 # make bench   docs/BENCHMARKS.md and docs/bench.svg, in some minutes; on a quiet machine
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Later ones want a later Go, or modules that the proxy does not give out.
+GORELEASER = go run github.com/goreleaser/goreleaser/v2@v2.15.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 # What is worth inlining is in jsontext; elsewhere it makes the binary larger, and nothing faster. So does
-# Go's alignment of functions to 32 bytes.
+# Go's alignment of functions to 32 bytes. A release is made with the same.
 LARGE = github.com/tidwall encoding/json regexp time fmt flag strconv os path context io
-SMALL = -ldflags '-s -w -funcalign 16' -gcflags=./...=-l -gcflags=./internal/jsontext= $(foreach p,$(LARGE),-gcflags=$(p)/...=-l)
+LINK = -s -w -funcalign 16
+COMPILE = -gcflags=./...=-l -gcflags=./internal/jsontext= $(foreach p,$(LARGE),-gcflags=$(p)/...=-l)
+SMALL = -ldflags '$(LINK)$(if $(VERSION), -X main.version=$(VERSION))' $(COMPILE)
 
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz bench e2e faults demo picture icon install clean
+.PHONY: build test lint fuzz bench e2e faults demo picture icon install release release-dry clean
 
 build:
 	go build $(SMALL) -o bin/ ./cmd/ralph-stop-hook
@@ -78,5 +83,17 @@ icon:
 bench:
 	go run ./bench
 
+release release-dry: export LINK := $(LINK)
+release release-dry: export COMPILE := $(COMPILE)
+
+release-dry:
+	$(GORELEASER) release --snapshot --clean
+	node npm/pack.js
+
+# Of the tag that is checked out, on GitHub; what is in dist/npm is for npm publish.
+release:
+	$(GORELEASER) release --clean
+	node npm/pack.js
+
 clean:
-	rm -rf bin e2e/.client
+	rm -rf bin dist .release e2e/.client

@@ -16,6 +16,10 @@ func TestManPages(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "man")
 	want := map[string]bool{}
 	all := newCommands()
+	release, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range all {
 		if c.hidden {
 			continue
@@ -23,6 +27,9 @@ func TestManPages(t *testing.T) {
 		page := manPage(all, c)
 		name := manName(c) + ".1"
 		want[name] = true
+		if !bytes.Contains(release, []byte("- man/"+name+".gz\n")) {
+			t.Errorf(".goreleaser.yaml does not name %s among the cask's manpages", name)
+		}
 		file := filepath.Join(dir, name)
 		if *update {
 			if err := os.WriteFile(file, page, 0o644); err != nil {

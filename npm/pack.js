@@ -1,0 +1,45 @@
+// Packs dist/npm/*.tgz from the binaries that goreleaser has left in dist: a
+// package for each platform, and one that asks for the platform's.
+const fs = require("node:fs");
+const path = require("node:path");
+const { execFileSync } = require("node:child_process");
+
+process.chdir(path.join(__dirname, ".."));
+const { version } = JSON.parse(fs.readFileSync("dist/metadata.json"));
+const out = path.resolve("dist/npm");
+const common = {
+  version,
+  description: "Keeps Claude Code working through a feature list until every feature passes",
+  license: "MIT",
+  repository: "github:ralph-stop-hook/ralph-stop-hook",
+};
+
+function pack(name, fields, files) {
+  const dir = path.join(out, "package");
+  for (const [to, from] of Object.entries({ LICENSE: "LICENSE", ...files })) {
+    const file = path.join(dir, to);
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.copyFileSync(from, file);
+    fs.chmodSync(file, from === "LICENSE" || from.endsWith(".md") ? 0o644 : 0o755);
+  }
+  fs.writeFileSync(path.join(dir, "package.json"), JSON.stringify({ name, ...common, ...fields }, null, 2) + "\n");
+  execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", out, dir], { stdio: ["ignore", "ignore", "inherit"] });
+  fs.rmSync(dir, { recursive: true });
+}
+
+fs.rmSync(out, { recursive: true, force: true });
+const optionalDependencies = {};
+const binaries = JSON.parse(fs.readFileSync("dist/artifacts.json")).filter(({ type }) => type === "Binary");
+binaries.sort((a, b) => (a.path < b.path ? -1 : 1)); // goreleaser lists them as they came
+for (const { goos, goarch, path: binary } of binaries) {
+  const os = goos === "windows" ? "win32" : goos;
+  const cpu = goarch === "amd64" ? "x64" : goarch;
+  const name = `@ralph-stop-hook/${os}-${cpu}`;
+  optionalDependencies[name] = version;
+  pack(name, { os: [os], cpu: [cpu] }, { [`bin/${path.basename(binary)}`]: binary });
+}
+pack(
+  "ralph-stop-hook",
+  { bin: { "ralph-stop-hook": "ralph-stop-hook.js" }, engines: { node: ">=18" }, optionalDependencies },
+  { "ralph-stop-hook.js": "npm/ralph-stop-hook.js", "README.md": "README.md" },
+);
