@@ -12,14 +12,14 @@ import (
 func guardCommand() *command {
 	return &command{
 		name:   "guard",
-		args:   "SIZE PROGRAM [ARG]...",
+		args:   "SIZE LINE [PROGRAM] [ARG]...",
 		short:  "Run a check; the hook starts this, so that no check outlives it",
 		hidden: true,
 		raw:    true,
 		run: func(_ io.Writer, args []string) error {
 			size, err := strconv.Atoi(args[0])
 			if err == nil {
-				os.Exit(proc.Guard(max(0, size), args[1:]))
+				os.Exit(proc.Guard(max(0, size), args[1], args[2:]))
 			}
 			return err
 		},

@@ -163,7 +163,11 @@ func start(args []string) int {
 	if len(args) > 1 {
 		loop = args[1]
 	}
-	prompt, err := os.ReadFile(filepath.Join(".claude", "data", "ralph-loops", loop, "RALPH_PROMPT.md"))
+	loops := filepath.Join(".claude", "data", "ralph-loops")
+	if name, err := os.ReadFile(filepath.Join(loops, loop)); err == nil {
+		loop = strings.TrimSpace(string(name)) // current, where links cannot be made
+	}
+	prompt, err := os.ReadFile(filepath.Join(loops, loop, "RALPH_PROMPT.md"))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99

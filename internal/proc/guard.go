@@ -2,18 +2,19 @@ package proc
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 )
 
-// Guard runs a program to its end and returns its exit status, -1 where it has
-// none. Nothing that the program has started is left then, where the system tells
+// Guard runs a program, or a line for the system's shell, to its end and returns its
+// exit status, -1 where it has none. Nothing that the program has started is left then, where the system tells
 // what that is. Standard input has size bytes for the program, and is the line to
 // the process that started the guard: when that is gone, however it went, all is
 // killed, and this process's group too.
-func Guard(size int, argv []string) int {
+func Guard(size int, line string, argv []string) int {
 	in := make([]byte, size)
 	if _, err := io.ReadFull(os.Stdin, in); err != nil {
 		return notStarted // nobody waits for it any more
@@ -24,7 +25,7 @@ func Guard(size int, argv []string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin) // the end of it is all that matters
 		killAdopted()
 	}()
-	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd := command(context.Background(), argv, line)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if size > 0 {
 		cmd.Stdin = bytes.NewReader(in)

@@ -26,7 +26,7 @@ type Cmd struct {
 	Timeout time.Duration // must be set
 	Output  int           // how many bytes of its output to keep, the last ones
 	Stdout  io.Writer     // takes standard output; then only standard error is kept
-	Guard   []string      // a program that ends in Guard, whose next argument is the size of Stdin: it takes the group with it when this process is gone
+	Guard   []string      // a program that ends in Guard, whose next arguments are the size of Stdin and Shell: it takes the group with it when this process is gone
 }
 
 // Result is how a subprocess ended.
@@ -54,16 +54,11 @@ func Run(ctx context.Context, c Cmd) Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
 	defer cancel()
 
-	if c.Shell != "" {
-		c.Argv = shell
-	}
 	if c.Guard != nil {
-		c.Argv = slices.Concat(c.Guard, []string{strconv.Itoa(len(c.Stdin))}, c.Argv)
+		c.Argv = slices.Concat(c.Guard, []string{strconv.Itoa(len(c.Stdin)), c.Shell}, c.Argv)
+		c.Shell = "" // the guard's; an argument does not go to every shell as it is
 	}
-	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
-	if c.Shell != "" {
-		shellLine(cmd, c.Shell)
-	}
+	cmd := command(ctx, c.Argv, c.Shell)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, c.Env, waitDelay
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
@@ -110,4 +105,15 @@ func Run(ctx context.Context, c Cmd) Result {
 		r.Err = context.Cause(ctx)
 	}
 	return r
+}
+
+// command is a program with its arguments or, where there is one, a line for the
+// system's shell.
+func command(ctx context.Context, argv []string, line string) *exec.Cmd {
+	if line == "" {
+		return exec.CommandContext(ctx, argv[0], argv[1:]...)
+	}
+	cmd := exec.CommandContext(ctx, shell[0], shell[1:]...)
+	shellLine(cmd, line)
+	return cmd
 }

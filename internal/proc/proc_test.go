@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "guard" {
 		size, _ := strconv.Atoi(os.Args[2])
-		os.Exit(Guard(size, os.Args[3:]))
+		os.Exit(Guard(size, os.Args[3], os.Args[4:]))
 	}
 	os.Exit(m.Run())
 }
