@@ -57,10 +57,12 @@ func find(pattern, text string) []string {
 func clock(now time.Time, name, day, hour, minute, half, zone string) time.Time {
 	if zone != "" {
 		place, err := time.LoadLocation(zone)
-		if err != nil {
+		switch {
+		case err == nil:
+			now = now.In(place)
+		case knowsPlaces():
 			return time.Time{} // a time of nowhere
-		}
-		now = now.In(place)
+		} // else the host names the machine's own, which now is of
 	}
 	h, _ := strconv.Atoi(hour) // digits all
 	m, _ := strconv.Atoi(minute)
@@ -79,4 +81,10 @@ func clock(now time.Time, name, day, hour, minute, half, zone string) time.Time 
 		}
 	}
 	return time.Time{}
+}
+
+// knowsPlaces tells whether this machine has the world's time zones; Windows has not.
+func knowsPlaces() bool {
+	_, err := time.LoadLocation("Europe/Berlin")
+	return err == nil
 }

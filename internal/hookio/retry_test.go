@@ -7,7 +7,7 @@ import (
 
 func TestRetryAt(t *testing.T) {
 	now := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC) // a Saturday
-	for text, want := range map[string]string{
+	rows := map[string]string{
 		"Claude AI usage limit reached|1795240800":                              "2026-11-21T06:00:00Z",
 		"usage limit reached|1795240800000":                                     "2026-11-21T06:00:00Z",
 		"Your limit will reset at 3pm (America/New_York).":                      "2026-11-21T20:00:00Z",
@@ -27,7 +27,13 @@ func TestRetryAt(t *testing.T) {
 		"resets 2026-02-30T15:00:00Z":                                           "",
 		"resets Dec 25, 3pm":                                                    "", // too far
 		"":                                                                      "",
-	} {
+	}
+	if !knowsPlaces() {
+		rows["Your limit will reset at 3pm (America/New_York)."] = "2026-11-21T15:00:00Z"
+		rows["weekly limit · resets Nov 25, 3pm (Europe/Berlin)"] = "2026-11-25T15:00:00Z"
+		rows["resets 12pm (No/Where)"] = "2026-11-21T12:00:00Z"
+	}
+	for text, want := range rows {
 		got := ""
 		if at := RetryAt(text, now); !at.IsZero() {
 			got = at.Format(time.RFC3339)
