@@ -6,6 +6,7 @@
 # make demo    a loop from init to COMPLETE, to look at
 # make picture docs/*.svg, from runs of the demo and of the client
 # make icon    the plugin's icon
+# make test-windows  the same tests under Wine, as far as they are for Windows; as root in Debian
 # make release-dry  all that a release is made of, in dist; nothing is published
 # make bench   docs/BENCHMARKS.md and docs/bench.svg, in some minutes; on a quiet machine
 
@@ -24,7 +25,7 @@ SMALL = -ldflags '$(LINK)$(if $(VERSION), -X main.version=$(VERSION))' $(COMPILE
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz bench e2e faults demo picture icon install release release-dry clean
+.PHONY: build test lint fuzz bench e2e faults demo picture icon install release release-dry test-windows clean
 
 build:
 	go build $(SMALL) -o bin/ ./cmd/ralph-stop-hook
@@ -34,6 +35,9 @@ install:
 
 test:
 	go test ./...
+
+test-windows:
+	.ci/windows
 
 lint:
 	@out=$$(gofmt -s -l .); if [ -n "$$out" ]; then echo "not gofmt -s clean:"; echo "$$out"; exit 1; fi
