@@ -124,7 +124,7 @@ func showList(w io.Writer, l features.List, asJSON bool) error {
 		}
 		return err
 	}
-	width := 0
+	width := len("ID")
 	for n := range items {
 		items[n].ID = plain.Line(items[n].ID, 80)
 		width = max(width, utf8.RuneCountInString(items[n].ID))
