@@ -193,8 +193,8 @@ func (r *reference) kind(v gjson.Result) string {
 	case "boolean":
 		return "`true` or `false`"
 	case "array":
-		one := r.kind(v.Get("items"))
-		return "list of " + strings.TrimPrefix(strings.TrimPrefix(strings.ReplaceAll(one, "[a ", "["), "[an "), "a ")
+		one := strings.NewReplacer("[a ", "[", "[an ", "[").Replace(r.kind(v.Get("items")))
+		return "list of " + strings.TrimPrefix(one, "a ")
 	case "object":
 		return "object"
 	}
