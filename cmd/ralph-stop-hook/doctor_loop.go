@@ -31,6 +31,12 @@ func lookFolders(p *patient) (found []*finding) {
 		}
 	}
 	own := filepath.Dir(filepath.Dir(p.loop.StatePath()))
+	if !filepath.IsAbs(own) {
+		return found // which folder it is cannot be told; lookLoop says why
+	}
+	if !exists(p.loop.StatePath()) && !loopdir.Protects(own, p.project) {
+		found = append(found, warning("set RALPH_STATE_DIR to a folder of yours, outside the project", "no record can be kept in %s, so a loop has it in the project, where an agent can write", own))
+	}
 	for _, dir := range []string{filepath.Join(own, "loops"), filepath.Join(own, "sessions"), p.loop.StatePath()} {
 		info, err := os.Stat(dir)
 		if err != nil || runtime.GOOS == "windows" {

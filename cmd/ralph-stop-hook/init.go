@@ -89,6 +89,13 @@ func (i *initialiser) run() error {
 	if err != nil {
 		return err
 	}
+	if dir, err := loopdir.StateDir(os.Getenv); err != nil {
+		return err
+	} else if !loopdir.Protects(dir, i.project) {
+		if err := i.unprotected(); err != nil {
+			return err
+		}
+	}
 	if i.dryRun {
 		for _, f := range files {
 			verb := "write"
@@ -295,8 +302,10 @@ func (i *initialiser) write(files []loopFile) error {
 		return err
 	}
 	defer unlock()
-	if !s.Protected && len(i.onComplete)+len(i.checks) > 0 {
-		return fmt.Errorf("%w, or leave out --on-complete and --check", loopdir.ErrUnprotected)
+	if !s.Protected {
+		if err := i.unprotected(); err != nil {
+			return err
+		}
 	}
 	// Looked at before the first write, so that a refusal leaves nothing behind.
 	before, err := s.State()
@@ -349,6 +358,14 @@ func (i *initialiser) write(files []loopFile) error {
 		i.over = before.Status
 	}
 	return l.MakeCurrent()
+}
+
+// unprotected refuses commands that an agent could change.
+func (i *initialiser) unprotected() error {
+	if len(i.onComplete)+len(i.checks) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w, or leave out --on-complete and --check", loopdir.ErrUnprotected)
 }
 
 // begin makes the record of the loop.

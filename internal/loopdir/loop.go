@@ -137,6 +137,11 @@ func inside(dir, other string) bool {
 	}
 }
 
+// Protects tells whether a record below dir could be kept, and out of the project.
+func Protects(dir, project string) bool {
+	return creatable(filepath.Join(dir, "loops", "key")) && !inside(dir, project)
+}
+
 // creatable tells whether a folder could be made, by the nearest one above it
 // that is there.
 func creatable(dir string) bool {
