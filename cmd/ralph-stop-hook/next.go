@@ -30,7 +30,7 @@ func nextCommand() *command {
 		switch d.Verdict {
 		case decide.Pass:
 			status := cmp.Or(string(l.snap.State.Status), plain.Line(l.snap.Header.Status, 80))
-			return fmt.Errorf("the agent would be told nothing: the loop is over (%s); 'ralph-stop-hook resume' takes it up again", status)
+			return fmt.Errorf("the agent would be told nothing: the loop is %s; '%s' takes it up again", status, doer(s.Name)("resume"))
 		case decide.Continue:
 			fmt.Fprint(w, wordsPrompt(l, d))
 			return nil

@@ -81,7 +81,7 @@ func cancelCommand() *command {
 			fmt.Fprintf(w, "%s is over already: %s (%s)\n", plain.Line(s.Name, 100), next.Status, next.ExitReason)
 			return nil
 		}
-		fmt.Fprintf(w, "%s: cancelled at iteration %d; 'ralph-stop-hook resume' brings it back\n", plain.Line(s.Name, 100), next.Iteration)
+		fmt.Fprintf(w, "%s: cancelled at iteration %d; '%s' brings it back\n", plain.Line(s.Name, 100), next.Iteration, doer(s.Name)("resume"))
 		return nil
 	})
 }
@@ -99,7 +99,7 @@ func pauseCommand() *command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: paused at iteration %d; 'ralph-stop-hook resume' goes on\n", plain.Line(s.Name, 100), next.Iteration)
+		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' goes on\n", plain.Line(s.Name, 100), next.Iteration, doer(s.Name)("resume"))
 		return nil
 	})
 }
@@ -144,14 +144,14 @@ func usedUp(l *loaded, next *decide.State) error {
 		if ceiling := limits.CeilingIterations; ceiling > 0 && next.Iteration >= ceiling {
 			return fmt.Errorf("%d iterations are used up, and your own ceiling for all loops is %d; raise it in config.json of ralph-stop-hook in your configuration folder", next.Iteration, ceiling)
 		}
-		return fmt.Errorf("%d of %d iterations are used up; give it more: ralph-stop-hook extend --max-iterations %d", next.Iteration, limit, next.Iteration+decide.DefaultIterations)
+		return fmt.Errorf("%d of %d iterations are used up; give it more: %s --max-iterations %d", next.Iteration, limit, doer(next.Name)("extend"), next.Iteration+decide.DefaultIterations)
 	}
 	if next.Late(limits, now) {
 		ran := now.Sub(next.StartedAt)
 		if ceiling := limits.CeilingDeadline; ceiling > 0 && ran >= ceiling {
 			return fmt.Errorf("the loop began %v ago, and your own ceiling for all loops is %v; raise it in config.json of ralph-stop-hook in your configuration folder", ran.Round(time.Second), ceiling)
 		}
-		return fmt.Errorf("the loop began %v ago and may take %v; give it more: ralph-stop-hook extend --deadline %v", ran.Round(time.Second), next.Deadline(limits), (ran + next.Deadline(limits)).Round(time.Minute))
+		return fmt.Errorf("the loop began %v ago and may take %v; give it more: %s --deadline %v", ran.Round(time.Second), next.Deadline(limits), doer(next.Name)("extend"), (ran + next.Deadline(limits)).Round(time.Minute))
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (v verdictView) String() string {
 
 // wordsThen says what a person would do now.
 func wordsThen(v statusView) string {
-	do := func(verb string) string { return "ralph-stop-hook " + verb + " " + quoteArg(v.Name) }
+	do := doer(v.Name)
 	begin := startLine(filepath.Join(v.Loop, loopdir.PromptFile))
 	resume := do("resume")
 	again := "claude --resume " + quoteArg(v.Session)

@@ -119,12 +119,12 @@ func wordsTake(l *loaded, d decide.Decision) hookio.Answer {
 // wordsTell says how a loop stands: to a prompt why its session does not get the
 // loop, to a session that starts how it would go on.
 func wordsTell(l *loaded, d decide.Decision) string {
-	name := plain.Line(l.Name, 100)
+	name, do := plain.Line(l.Name, 100), doer(l.Name)
 	switch s := d.From; {
 	case d.Refusal == decide.Deadline:
-		return fmt.Sprintf("ralph: the time of the loop %s is up; 'ralph-stop-hook extend --deadline' in a terminal gives it more", name)
+		return fmt.Sprintf("ralph: the time of the loop %s is up; '%s --deadline' in a terminal gives it more", name, do("extend"))
 	case d.Refusal == decide.MaxIterations:
-		return fmt.Sprintf("ralph: the loop %s has used up its %s; 'ralph-stop-hook extend --max-iterations' in a terminal gives it more", name, plural(d.Limit, "iteration"))
+		return fmt.Sprintf("ralph: the loop %s has used up its %s; '%s --max-iterations %d' in a terminal gives it more", name, plural(d.Limit, "iteration"), do("extend"), d.Limit+decide.DefaultIterations)
 	case d.Refusal == decide.IterationsPerHour:
 		return fmt.Sprintf("ralph: the loop %s has had its iterations of this hour; give it this prompt after %s", name, wordsClock(s.RetryAt))
 	case d.Refusal != "":
@@ -132,11 +132,16 @@ func wordsTell(l *loaded, d decide.Decision) string {
 	case s.Status == decide.Interrupted:
 		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; your next prompt takes it up again", name, s.ExitReason, s.Iteration, d.Limit)
 	case s.Status == decide.InProgress && s.Session == "":
-		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; this session gets it by its prompt (%s), or by 'ralph-stop-hook attach'", name, s.Iteration, d.Limit, relative(l.Project, filepath.Join(l.Dir, loopdir.PromptFile)))
+		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; this session gets it by its prompt (%s), or by '%s'", name, s.Iteration, d.Limit, relative(l.Project, filepath.Join(l.Dir, loopdir.PromptFile)), do("attach"))
 	case s.Status == decide.InProgress:
-		return fmt.Sprintf("ralph: the loop %s is worked by session %s; this session does not get it ('ralph-stop-hook detach' takes it from that one)", name, plain.Line(s.Session, 80))
+		return fmt.Sprintf("ralph: the loop %s is worked by session %s; this session does not get it ('%s' takes it from that one)", name, plain.Line(s.Session, 80), do("detach"))
 	}
-	return fmt.Sprintf("ralph: the loop %s is over (%s); 'ralph-stop-hook resume' takes it up again", name, d.From.Status)
+	return fmt.Sprintf("ralph: the loop %s is %s; '%s' takes it up again", name, d.From.Status, do("resume"))
+}
+
+// doer says how to call a verb for one loop, which need not be the current one.
+func doer(name string) func(verb string) string {
+	return func(verb string) string { return "ralph-stop-hook " + verb + " " + quoteArg(plain.Line(name, 100)) }
 }
 
 // wordsRival is said once a session.
@@ -189,6 +194,7 @@ func wordsMuted(l *loaded) (notes []string) {
 func wordsEnd(l *loaded, s decide.State, problem error) string {
 	total, passed := len(l.snap.List.Items), l.snap.List.Passed()
 	head := fmt.Sprintf("Ralph loop %s: %s: ", s.Status, plain.Line(l.Name, 100))
+	do := doer(l.Name)
 	so := wordsProof(passed, total, s.Proven, s.Manual, len(l.snap.Checks))
 	switch s.ExitReason {
 	case decide.AllFeaturesPass:
@@ -198,15 +204,15 @@ func wordsEnd(l *loaded, s decide.State, problem error) string {
 	case decide.ByPromise:
 		return head + "on the agent's word alone; " + so + ", after " + plural(s.Iteration, "iteration") + "."
 	case decide.ByEvaluator:
-		return head + fmt.Sprintf("%s; %s. 'ralph-stop-hook resume' goes on.", s.Needs, so)
+		return head + fmt.Sprintf("%s; %s. '%s' goes on.", s.Needs, so, do("resume"))
 	case decide.MaxIterations:
-		return head + fmt.Sprintf("used up its %s; %s. 'ralph-stop-hook extend' gives it more.", plural(s.Iteration, "iteration"), so)
+		return head + fmt.Sprintf("used up its %s; %s. '%s --max-iterations %d' gives it more.", plural(s.Iteration, "iteration"), so, do("extend"), s.Iteration+decide.DefaultIterations)
 	case decide.Deadline:
-		return head + fmt.Sprintf("its time is up, %s after it began; %s. 'ralph-stop-hook extend --deadline' gives it more.", s.EndedAt.Sub(s.StartedAt).Round(time.Second), so)
+		return head + fmt.Sprintf("its time is up, %s after it began; %s. '%s --deadline' gives it more.", s.EndedAt.Sub(s.StartedAt).Round(time.Second), so, do("extend"))
 	case decide.FeatureAttempts, decide.CheckFailures:
-		return head + fmt.Sprintf("%s; %s. 'ralph-stop-hook resume' gives it another try.", s.Needs, so)
+		return head + fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.NoToolUse:
-		return head + fmt.Sprintf("sent on %s, the agent used no tool that its transcript shows, and Claude Code would soon end the turn without telling anybody; %s. 'ralph-stop-hook resume' goes on.", plural(len(l.snap.State.Blocks), "time"), so)
+		return head + fmt.Sprintf("sent on %s, the agent used no tool that its transcript shows, and Claude Code would soon end the turn without telling anybody; %s. '%s' goes on.", plural(len(l.snap.State.Blocks), "time"), so, do("resume"))
 	case decide.IterationsPerHour:
 		return head + fmt.Sprintf("it has used the %s that an hour may have; %s. Its prompt goes on after %s.", plural(l.snap.Limits.IterationsPerHour, "iteration"), so, wordsClock(s.RetryAt))
 	case decide.FeaturesPerSession:
@@ -218,15 +224,15 @@ func wordsEnd(l *loaded, s decide.State, problem error) string {
 		if l.snap.List.Err != nil {
 			why = plain.Line(l.snap.List.Err.Error(), 500)
 		}
-		return head + fmt.Sprintf("nothing changed at %d stops in a row; %s. 'ralph-stop-hook resume' goes on.", s.Unchanged, why)
+		return head + fmt.Sprintf("nothing changed at %d stops in a row; %s. '%s' goes on.", s.Unchanged, why, do("resume"))
 	case decide.ConfigChanged:
-		return head + fmt.Sprintf("%s; %s. Look at it; 'ralph-stop-hook trust' accepts it as it is now, and 'ralph-stop-hook resume' goes on.", s.Needs, so)
+		return head + fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, and '%s' goes on.", s.Needs, so, do("trust"), do("resume"))
 	case decide.ListChanged:
-		return head + fmt.Sprintf("features are gone, or ask for something else than when they were trusted: %s; %s. 'ralph-stop-hook trust --restore' puts them back, 'ralph-stop-hook trust' accepts the list as it is; then 'ralph-stop-hook resume'.", s.Needs, so)
+		return head + fmt.Sprintf("features are gone, or ask for something else than when they were trusted: %s; %s. '%s --restore' puts them back, '%s' accepts the list as it is; then '%s'.", s.Needs, so, do("trust"), do("trust"), do("resume"))
 	case decide.AllBlocked:
-		return head + fmt.Sprintf("nothing that is open can be worked on: %s; %s. 'ralph-stop-hook list' shows why; when that is mended, 'ralph-stop-hook resume' goes on.", s.Needs, so)
+		return head + fmt.Sprintf("nothing that is open can be worked on: %s; %s. '%s' shows why; when that is mended, '%s' goes on.", s.Needs, so, do("list"), do("resume"))
 	case decide.PromiseBlocked, decide.PromiseEscalate:
-		return head + fmt.Sprintf("the agent needs a person: %s; %s. 'ralph-stop-hook resume' goes on.", plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so)
+		return head + fmt.Sprintf("the agent needs a person: %s; %s. '%s' goes on.", plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so, do("resume"))
 	case decide.APIError, decide.RateLimit:
 		until := ""
 		if !s.RetryAt.IsZero() {
@@ -236,13 +242,13 @@ func wordsEnd(l *loaded, s decide.State, problem error) string {
 	case decide.SessionEnded:
 		return head + fmt.Sprintf("its session has ended; %s. A prompt in it when it is resumed, or the loop's prompt in a new one, goes on.", so)
 	case decide.ByPerson:
-		return head + fmt.Sprintf("stopped by a person at iteration %d; %s. 'ralph-stop-hook resume' goes on.", s.Iteration, so)
+		return head + fmt.Sprintf("stopped by a person at iteration %d; %s. '%s' goes on.", s.Iteration, so, do("resume"))
 	}
 	why := s.ExitReason
 	if problem != nil {
 		why = plain.Line(problem.Error(), 500)
 	}
-	return head + why + ". When that is mended, 'ralph-stop-hook resume' goes on."
+	return head + why + ". When that is mended, '" + do("resume") + "' goes on."
 }
 
 // wordsProof says how the claims stand. Nothing is called proven that no check
