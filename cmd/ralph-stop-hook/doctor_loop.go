@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,7 +35,11 @@ func lookFolders(p *patient) (found []*finding) {
 	if !filepath.IsAbs(own) {
 		return found // which folder it is cannot be told; lookLoop says why
 	}
-	if !exists(p.loop.StatePath()) && !loopdir.Protects(own, p.project) {
+	switch _, err := os.Lstat(p.loop.StatePath()); {
+	case err == nil:
+	case errors.Is(err, fs.ErrPermission) && exists(own):
+		narrow(failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be read", own), own, 0o700)
+	case !loopdir.Protects(own, p.project):
 		found = append(found, warning("set RALPH_STATE_DIR to a folder of yours, outside the project", "no record can be kept in %s, so a loop has it in the project, where an agent can write", own))
 	}
 	for _, dir := range []string{filepath.Join(own, "loops"), filepath.Join(own, "sessions"), p.loop.StatePath()} {

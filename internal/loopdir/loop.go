@@ -86,7 +86,8 @@ func (s *Store) openState(create bool) error {
 		return nil
 	}
 	if _, there := os.Lstat(s.stateDir); errors.Is(err, fs.ErrPermission) && there == nil {
-		return err // the record may be there: that it cannot be read does not make a new one
+		// The record may be there: that it cannot be read does not make a new one.
+		return fmt.Errorf("%w; give the folder back to yourself: chown, chmod u+rwx", err)
 	}
 	fallback := false
 	if s.loop != nil {
