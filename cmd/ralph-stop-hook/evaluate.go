@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
 )
 
 func evaluateCommand() *command {
@@ -65,7 +66,7 @@ func evaluateAddCommand() *command {
 					if err != nil {
 						return nil, err
 					}
-					return sjson.SetRawBytes(text, "evaluate.-1", value)
+					return settings.Append(text, "evaluate", string(value)), nil
 				})
 			})(w, nil)
 		},

@@ -194,6 +194,17 @@ func ours(hook gjson.Result) bool {
 	return false
 }
 
+// Append adds an element to the array key of the object text, or makes it, in
+// the layout that the text has.
+func Append(text []byte, key, value string) []byte {
+	if list := gjson.GetBytes(text, key); list.Exists() {
+		return insert(text, list, "", value)
+	}
+	root := gjson.ParseBytes(text)
+	root.Raw = strings.TrimSpace(root.Raw)
+	return insert(text, root, key, "["+value+"]")
+}
+
 // insert adds a member to an object, or an element (without a key) to an
 // array, behind the last one, in the layout that the file has.
 func insert(text []byte, container gjson.Result, key, value string) []byte {
