@@ -29,6 +29,9 @@ func run(args []string) (status int) {
 	if len(args) > 0 && args[0] == "hook" && !asksHelp(args) {
 		return hookMode(args[1:])
 	}
+	if len(args) == 1 && args[0] == "--version" { // as every program knows it
+		args = []string{"version"}
+	}
 	out := &output{Writer: os.Stdout}
 	err := newCommands().execute(out, args)
 	if err == nil && out.err != nil {
