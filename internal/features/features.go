@@ -93,7 +93,8 @@ func (l *List) name(p *parser) {
 			}
 			first, slot := l.place(item.ID)
 			if first >= 0 && derived {
-				item.ID = "#" + strconv.Itoa(int(item.number))
+				// Still behind its task's id: what is made of a title has no dot.
+				item.ID = item.ID[:strings.LastIndexByte(item.ID, '.')+1] + "#" + strconv.Itoa(int(item.number))
 				first, slot = l.place(item.ID)
 			}
 			if first >= 0 {

@@ -18,6 +18,7 @@ func TestParse(t *testing.T) {
 		{"prd", `{"userStories":[{"id":"US-002","priority":2,"passes":false},{"id":"US-001","priority":1,"passes":false}]}`, "US-002 US-001", "US-002 US-001", "US-001"},
 		{"priority words", `[{"id":"a","priority":"low"},{"id":"b","priority":"high"},{"id":"c"}]`, "a b c", "a b c", "b"},
 		{"P0 before P1", `[{"id":"a","priority":"P1"},{"id":"b","priority":"P0"}]`, "a b", "a b", "b"},
+		{"subtasks of one title", `[{"id":7,"subtasks":[{"title":"Test it"},{"title":"Test it"}]}]`, "7.test-it 7.#2 7", "7.test-it 7.#2 7", "7.test-it"},
 		{"an id that nobody can see", `[{"id":"\u200b"},{"id":" "}]`, "#1 #2", "#1 #2", "#1"},
 		{"all pass", `[{"id":"a","passes":true}]`, "a", "", ""},
 	} {
