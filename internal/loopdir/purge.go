@@ -2,6 +2,7 @@ package loopdir
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,10 +11,16 @@ import (
 )
 
 // Remains are what there is of a project's loops outside of it: the records of
-// those that are or were there, and the files of the sessions that worked them.
+// those that are or were there, and the files of the sessions that worked them. It
+// refuses a project whose loops lie behind a link.
 func (w Where) Remains(project string) (paths []string, err error) {
 	if w.StateErr != nil {
 		return nil, w.StateErr
+	}
+	for dir := filepath.Dir(Below); dir != "."; dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(project, dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("%s is a link; what is below it is not removed; take it away first, or remove the loops yourself", filepath.Join(project, dir))
+		}
 	}
 	below := filepath.Join(project, Below) + string(filepath.Separator)
 	add := func(path string) {
@@ -72,8 +79,20 @@ func (w Where) Purge(project string, remains []string) error {
 			break // something else is in it
 		}
 	}
+	if len(remains) == 0 {
+		return err
+	}
+	state, unopened := openRoot(w.StateDir)
+	if unopened != nil {
+		return errors.Join(err, unopened)
+	}
+	defer state.Close()
 	for _, path := range remains {
-		err = errors.Join(err, os.RemoveAll(path))
+		rel, elsewhere := filepath.Rel(w.StateDir, path)
+		if elsewhere == nil {
+			elsewhere = state.RemoveAll(rel)
+		}
+		err = errors.Join(err, elsewhere)
 	}
 	return err
 }
