@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -51,6 +52,8 @@ type level struct {
 
 // first returns where the first entry of ours is, from the inside out: the
 // group's hooks, the event's list, "hooks", the settings; nil where there is none.
+// Of two with one name the first would count again without the second, so two are
+// refused.
 func first(text []byte) (levels []level, err error) {
 	root := gjson.ParseBytes(text)
 	hooks, err := member(text, root, "hooks")
@@ -59,10 +62,13 @@ func first(text []byte) (levels []level, err error) {
 	}
 	hooks.ForEach(func(event, list gjson.Result) bool {
 		list.ForEach(func(_, group gjson.Result) bool {
-			entries := group.Get("hooks")
+			entries, twice := member(text, group, "hooks")
+			err = cmp.Or(err, twice)
 			entries.ForEach(func(_, entry gjson.Result) bool {
 				if list.IsArray() && entries.IsArray() && ours(entry) {
 					levels = []level{{entries, entry.Index}, {list, group.Index}, {hooks, event.Index}, {root, 0}}
+					_, twice := member(text, hooks, event.Str)
+					err = cmp.Or(err, twice)
 				}
 				return levels == nil
 			})
@@ -70,7 +76,7 @@ func first(text []byte) (levels []level, err error) {
 		})
 		return levels == nil
 	})
-	if levels != nil {
+	if levels != nil && err == nil {
 		root.ForEach(func(key, value gjson.Result) bool {
 			if value.Index == hooks.Index {
 				levels[3].at = key.Index
@@ -78,7 +84,7 @@ func first(text []byte) (levels []level, err error) {
 			return true
 		})
 	}
-	return levels, nil
+	return levels, err
 }
 
 // prune takes a member out of the innermost level that something else is in, or

@@ -120,7 +120,9 @@ func TestRemoveEdited(t *testing.T) {
 			t.Errorf("%s: %q (%v), want %q", tc.name, got, err, tc.want)
 		}
 	}
-	for in, want := range map[string]string{"{": "line 1", "": "nothing here", `{"hooks":{},"hooks":{}}`: "there twice"} {
+	for in, want := range map[string]string{"{": "line 1", "": "nothing here", `{"hooks":{},"hooks":{}}`: "there twice",
+		`{"hooks":{"Stop":[{"hooks":[{"command":"a"}]}],"Stop":[{"hooks":[{"command":"ralph-stop-hook"}]}]}}`: `"Stop" is there twice`,
+		`{"hooks":{"Stop":[{"hooks":[{"command":"a"}],"hooks":[{"command":"ralph-stop-hook"}]}]}}`:            `"hooks" is there twice`} {
 		if _, err := Remove([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Remove(%q): %v, want %q", in, err, want)
 		}
