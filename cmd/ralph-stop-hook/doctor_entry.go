@@ -80,6 +80,9 @@ func (p *patient) plugin(names ...string) string {
 // renew makes the entries of one file one for each event, like that of a stop.
 func (s *scope) renew() error {
 	f := settingsFile{path: real(s.path)}
+	if s.name != "user" && f.path != s.path { // a repository may have brought the link
+		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.path, f.path)
+	}
 	var err error
 	if f.entry, _, err = newEntry(); err != nil {
 		return err

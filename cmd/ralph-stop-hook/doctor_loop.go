@@ -20,7 +20,9 @@ import (
 // lookFolders looks at whose the folders are, before anything in them is read.
 func lookFolders(p *patient) (found []*finding) {
 	narrow := func(f *finding, dir string, mode os.FileMode) {
-		f.mend = func() error { return os.Chmod(dir, mode) }
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() { // a link may lead to what is not ours
+			f.mend = func() error { return os.Chmod(dir, mode) }
+		}
 		found = append(found, f)
 	}
 	if err := p.loop.Check(); err != nil {
@@ -44,7 +46,7 @@ func lookFolders(p *patient) (found []*finding) {
 	}
 	for _, dir := range []string{filepath.Join(own, "loops"), filepath.Join(own, "sessions"), p.loop.StatePath()} {
 		info, err := os.Stat(dir)
-		if err != nil || runtime.GOOS == "windows" {
+		if err != nil || runtime.GOOS == "windows" || !filepath.IsAbs(own) { // without a state folder it would be one of the project
 			continue
 		}
 		if mode := info.Mode().Perm(); mode&0o077 != 0 {
@@ -52,7 +54,7 @@ func lookFolders(p *patient) (found []*finding) {
 			if mode&0o022 != 0 {
 				f.Level = "error"
 			}
-			narrow(f, dir, 0o700)
+			narrow(f, dir, mode&0o700)
 		}
 	}
 	for _, dir := range []string{p.loop.Dir, p.loop.StatePath()} {
