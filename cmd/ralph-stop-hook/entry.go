@@ -77,13 +77,17 @@ func (h *hook) outranked() bool {
 }
 
 // runs tells whether the host finds an entry's program. A shared settings file
-// may name one that this machine does not have. What a shell makes of a line is
-// not known from here.
+// may name one that this machine does not have. Of a line for a shell that is known
+// only where it begins with a path that means nothing else to a shell.
 func runs(e *settings.Hook) bool {
+	name := strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", os.Getenv("CLAUDE_PROJECT_DIR"))
 	if !e.Exec {
-		return true
+		name = cmp.Or(append(e.Args, "")...)
+		if !filepath.IsAbs(name) || strings.ContainsFunc(name, func(r rune) bool { return r != filepath.Separator && special(r) }) {
+			return true
+		}
 	}
-	_, err := exec.LookPath(strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", os.Getenv("CLAUDE_PROJECT_DIR")))
+	_, err := exec.LookPath(name)
 	return err == nil
 }
 
