@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -101,18 +102,21 @@ func temporary(n, name string) bool {
 }
 
 // Leftovers are the temporary files in the loop's folders. Under the lock no
-// process is at work at them.
+// process is at work at them. In the loop folder a person may have files of such names.
 func (s *Store) Leftovers() (paths []string) {
-	for _, root := range []*os.Root{s.loop, s.state} {
+	find := func(root *os.Root, names ...string) {
 		if root == nil {
-			continue
+			return
 		}
 		entries, _ := os.ReadDir(root.Name()) // what cannot be read is left alone
 		for _, entry := range entries {
-			if entry.Type().IsRegular() && temporary(entry.Name(), "") {
+			ours := func(name string) bool { return temporary(entry.Name(), name) }
+			if entry.Type().IsRegular() && slices.ContainsFunc(names, ours) {
 				paths = append(paths, filepath.Join(root.Name(), entry.Name()))
 			}
 		}
 	}
+	find(s.loop, ListFile, ProgressFile, PromptFile, ConfigFile, HookLog, IterationLog, ChecksLog, IgnoreFile, backupFile)
+	find(s.state, "")
 	return paths
 }
