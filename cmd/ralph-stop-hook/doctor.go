@@ -40,7 +40,7 @@ loop the installation alone is looked at. The exit status is 1 if there is an er
 
 --fix does what can be undone and needs no choice: the modes of our own folders, a
 second entry of ours, an event that the entry lacks, leftover temporary files, and
-notices that were cut off. What stands in the user's settings it leaves alone.`
+notices that were cut off. What else stands in the settings it leaves alone.`
 
 // finding is what doctor says of one thing.
 type finding struct {
