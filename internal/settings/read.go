@@ -62,6 +62,16 @@ func Read(data []byte) (f File, err error) {
 			}
 		case "allowManagedHooksOnly":
 			f.ManagedOnly = value.Bool()
+		case "permissions", "env", "enabledPlugins":
+			if !value.IsObject() {
+				return wrong(value, fmt.Sprintf("%q is not an object", key.Str))
+			}
+		case "model":
+			if value.Type != gjson.String {
+				return wrong(value, `"model" is not text`)
+			}
+		}
+		switch key.Str {
 		case "env":
 			f.BlockCap = value.Get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").String()
 		case "enabledPlugins":
@@ -86,8 +96,13 @@ func Read(data []byte) (f File, err error) {
 						return wrong(group, `a group of hooks without an array "hooks"`)
 					}
 					entries.ForEach(func(_, entry gjson.Result) bool {
-						if entry.Get("type").Str == "command" && entry.Get("command").Type != gjson.String {
+						switch args, timeout := entry.Get("args"), entry.Get("timeout"); {
+						case entry.Get("type").Str == "command" && entry.Get("command").Type != gjson.String:
 							return wrong(entry, `a hook of type "command" without a "command"`)
+						case args.Exists() && !args.IsArray():
+							return wrong(args, `"args" is not an array`)
+						case timeout.Exists() && (timeout.Type != gjson.Number || timeout.Num <= 0):
+							return wrong(timeout, `"timeout" is not a number above 0`)
 						}
 						f.Hooks = append(f.Hooks, newHook(event.Str, entry))
 						return true

@@ -24,9 +24,16 @@ func TestRead(t *testing.T) {
 	}
 	// What the host leaves out whole, as measured with 2.1.329.
 	for in, want := range map[string]string{
-		"{broken":                              "line 1, column 2",
-		"[]":                                   "not a JSON object",
-		`{"disableAllHooks": "true"}`:          `line 1, column 21: "disableAllHooks" is not true or false`,
+		"{broken":                     "line 1, column 2",
+		"[]":                          "not a JSON object",
+		`{"disableAllHooks": "true"}`: `line 1, column 21: "disableAllHooks" is not true or false`,
+		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "args": "b"}]}]}}`:     `"args" is not an array`,
+		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "timeout": "60"}]}]}}`: `"timeout" is not a number above 0`,
+		`{"hooks": {"Stop": [{"hooks": [{"command": "a", "timeout": 0}]}]}}`:    `"timeout" is not a number above 0`,
+		`{"permissions": 5}`:                   `"permissions" is not an object`,
+		`{"env": []}`:                          `"env" is not an object`,
+		`{"enabledPlugins": []}`:               `"enabledPlugins" is not an object`,
+		`{"model": 5}`:                         `"model" is not text`,
 		`{"hooks": []}`:                        `"hooks" is not an object`,
 		"{\n\"hooks\": {\"Stop\": {}}}":        `line 2, column 19: "Stop" is not an array`,
 		`{"hooks": {"Stop": [{"hooks": {}}]}}`: `without an array "hooks"`,
