@@ -49,7 +49,7 @@ func (i *initialiser) settingsFile() (f settingsFile, err error) {
 			i.scope = "local"
 		}
 		for _, scope := range []string{i.scope, "project", "local", "user"} {
-			if len(hookEntries(settingsFiles(scope, i.project)[0], decide.Stop)) > 0 {
+			if slices.ContainsFunc(settingsFiles(scope, i.project), hasHook) {
 				i.scope = scope
 				break
 			}
@@ -59,7 +59,10 @@ func (i *initialiser) settingsFile() (f settingsFile, err error) {
 		return f, err
 	}
 	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", i.scope)
-	f.path = real(settingsFiles(i.scope, i.project)[0])
+	// In a worktree the host reads the main tree's local settings too: a second entry
+	// beside the one there would be a second answer to a stop.
+	files := settingsFiles(i.scope, i.project)
+	f.path = real(files[max(0, slices.IndexFunc(files, hasHook))])
 	return f, nil
 }
 
