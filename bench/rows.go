@@ -51,6 +51,16 @@ func (r *row) faster(least float64, f, than figure) {
 	})
 }
 
+// bound says how much faster than its rivals a hook could be at the most here: as
+// the floor is.
+func (r *row) bound(floor figure, rivals ...figure) {
+	var than []string
+	for _, rival := range rivals {
+		than = append(than, fmt.Sprintf("%.1f × faster than %s", times(rival, floor), rival.Name))
+	}
+	r.Text += " The floor, which does nothing, is " + strings.Join(than, " and ") + "."
+}
+
 // theSame is a bar for two cases of the hook that should not differ: by no more
 // than the same case differs from itself on a machine with other things to do.
 func (r *row) theSame(f, as figure) {
@@ -106,6 +116,7 @@ func changed(b *bench) (row, error) {
 		r.atMost(2, f[1], f[0])
 		r.faster(50, f[1], f[3])
 		r.faster(30, f[1], f[4])
+		r.bound(f[0], f[3], f[4])
 	}
 	return r.over(0), err
 }
@@ -187,6 +198,7 @@ func large(b *bench) (row, error) {
 	if err == nil {
 		r.atMost(5, r.Figures[1], r.Figures[0])
 		r.faster(12, r.Figures[1], r.Figures[2])
+		r.bound(r.Figures[0], r.Figures[2])
 	}
 	return r.over(0), err
 }
