@@ -3,17 +3,15 @@ package proc
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
-	"os/exec"
 )
 
 // Guard runs a program, or a line for the system's shell, to its end and returns its
-// exit status, -1 where it has none. Nothing that the program has started is left then, where the system tells
-// what that is. Standard input has size bytes for the program, and is the line to
-// the process that started the guard: when that is gone, however it went, all is
-// killed, and this process's group too.
+// exit status, -1 where it has none. Nothing that the program has started is left
+// then, where the system tells what that is. Standard input has size bytes for the
+// program, and is the line to the process that started the guard: when that is gone,
+// however it went, all is killed, and this process's group too.
 func Guard(size int, line string, argv []string) int {
 	in := make([]byte, size)
 	if _, err := io.ReadFull(os.Stdin, in); err != nil {
@@ -32,11 +30,14 @@ func Guard(size int, line string, argv []string) int {
 	}
 	err := cmd.Run()
 	killAdopted()
-	if exit := (*exec.ExitError)(nil); err == nil || errors.As(err, &exit) {
-		return cmd.ProcessState.ExitCode()
+	switch {
+	case cmd.Process == nil:
+		_, _ = io.WriteString(os.Stderr, err.Error()+"\n")
+		return notStarted
+	case cmd.ProcessState == nil:
+		return -1 // killed and waited for by the one above, who ends us
 	}
-	_, _ = io.WriteString(os.Stderr, err.Error()+"\n")
-	return notStarted
+	return cmd.ProcessState.ExitCode()
 }
 
 // notStarted is the exit status of a guard whose program could not be started,
