@@ -65,7 +65,7 @@ var programs = map[string][]change{
 	"tells again and again":          onClock(change{"cmd/ralph-stop-hook/send.go", "func mark(s *loopdir.Store, id string) error {\n", "func mark(s *loopdir.Store, id string) error {\n\tif true {\n\t\treturn nil\n\t}\n"}),
 	"takes no lock":                  {{"internal/loopdir/os_unix.go", "err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)", "var err error"}},
 	"kills no group":                 {{"internal/proc/proc_unix.go", "return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)", "return cmd.Process.Kill()"}},
-	"waits for ever":                 {{"internal/proc/proc.go", "const waitDelay = 200 * time.Millisecond", "const waitDelay = time.Hour"}},
+	"waits for ever":                 {{"internal/proc/proc.go", "waitDelay  = 200 * time.Millisecond", "waitDelay  = time.Hour"}},
 	"keeps all output":               {{"internal/proc/tail.go", "if len(t.buf)+len(p) > 2*t.limit {", "if false {"}},
 	"lets logs grow":                 onClock(change{"internal/loopdir/log.go", "const maxLog = 1 << 20", "const maxLog = 1 << 40"}),
 	"has no deadline":                onClock(change{"internal/decide/limits.go", "return deadline > 0 && !s.StartedAt", "return false && !s.StartedAt"}),
