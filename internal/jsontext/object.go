@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -141,7 +140,7 @@ func set(to any, value gjson.Result) bool {
 // Quote adds s to text as a JSON string.
 func Quote(text []byte, s string) []byte {
 	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
+		s = string([]rune(s)) // each byte that is none becomes U+FFFD
 	}
 	text = append(text, '"')
 	for i := range len(s) {
