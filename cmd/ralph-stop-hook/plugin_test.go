@@ -30,7 +30,7 @@ func TestPlugin(t *testing.T) {
 	plugin.ForEach(func(event, groups gjson.Result) bool {
 		entry, want := groups.Get("0.hooks.0"), settings.Get(event.Str+".0.hooks.0")
 		timeout := want.Get("args.4").Str
-		if event.Str == decide.SessionEnd {
+		if event.Str == decide.SessionEnd || event.Str == decide.StopFailure {
 			timeout = "1s"
 		}
 		line := `"${CLAUDE_PLUGIN_ROOT}/hooks/run.cmd" hook --entry plugin --timeout ` + timeout
