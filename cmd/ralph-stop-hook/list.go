@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -124,13 +123,7 @@ func showList(w io.Writer, l features.List, asJSON bool) error {
 		}
 		return err
 	}
-	width := len("ID")
-	for n := range items {
-		items[n].ID = plain.Line(items[n].ID, 80)
-		width = max(width, utf8.RuneCountInString(items[n].ID))
-	}
-	row := fmt.Sprintf("%%-8s %%5s  %%-%ds  %%s\n", width)
-	fmt.Fprintf(w, row, "STATE", "ORDER", "ID", "TITLE")
+	rows := [][]string{{"STATE", "ORDER", "ID", "TITLE"}}
 	for _, item := range items {
 		order, title := "", plain.Line(item.Title, 80)
 		if item.Order > 0 {
@@ -139,7 +132,8 @@ func showList(w io.Writer, l features.List, asJSON bool) error {
 		if item.Why != "" {
 			title += " (" + item.Why + ")"
 		}
-		fmt.Fprintf(w, row, item.State, order, item.ID, title)
+		rows = append(rows, []string{item.State, order, item.ID, title})
 	}
+	table(w, rows)
 	return nil
 }
