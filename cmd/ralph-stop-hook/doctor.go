@@ -52,17 +52,19 @@ type finding struct {
 	mend func() error // what --fix does about it; nil: nothing
 }
 
-func find(level, fix, format string, args []any) *finding {
+func newFinding(level, fix, format string, args []any) *finding {
 	return &finding{Level: level, Fix: plain.Line(fix, 1000), Text: plain.Line(fmt.Sprintf(format, args...), 1000)}
 }
 
-func good(format string, args ...any) *finding { return find("ok", "", format, args) }
+func good(format string, args ...any) *finding { return newFinding("ok", "", format, args) }
 
-func note(fix, format string, args ...any) *finding { return find("note", fix, format, args) }
+func note(fix, format string, args ...any) *finding { return newFinding("note", fix, format, args) }
 
-func warning(fix, format string, args ...any) *finding { return find("warning", fix, format, args) }
+func warning(fix, format string, args ...any) *finding {
+	return newFinding("warning", fix, format, args)
+}
 
-func failure(fix, format string, args ...any) *finding { return find("error", fix, format, args) }
+func failure(fix, format string, args ...any) *finding { return newFinding("error", fix, format, args) }
 
 // examination looks at one thing; a new one is a row.
 type examination struct {

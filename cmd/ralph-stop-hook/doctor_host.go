@@ -50,9 +50,10 @@ func newPatient(project string) *patient {
 	for _, path := range append(managed, filepath.Join(managedDir, "managed-settings.json")) {
 		p.add("managed", path)
 	}
-	paths := scopes(project)
 	for _, name := range []string{"local", "project", "user"} {
-		p.add(name, paths[name])
+		for _, path := range settingsFiles(name, project) {
+			p.add(name, path)
+		}
 	}
 	return p
 }
@@ -156,11 +157,11 @@ func lookClient(p *patient) []*finding {
 	}
 	r := proc.Run(context.Background(), proc.Cmd{Argv: []string{"claude", "--version"}, Dir: p.project, Timeout: clientTimeout, Output: 1000})
 	if p.client = versionIn.FindString(string(r.Output)); r.Err != nil || p.client == "" {
-		said := string(r.Output)
+		said := plain.Line(string(r.Output), 200)
 		if r.Err != nil {
-			said = r.Err.Error() + ": " + said
+			said = strings.TrimSuffix(r.Err.Error()+": "+said, ": ")
 		}
-		return []*finding{warning("try it: claude --version", "claude does not tell its version: %s", plain.Line(said, 200))}
+		return []*finding{warning("try it: claude --version", "claude does not tell its version: %s", said)}
 	}
 	if p.older(readsArgs) {
 		return []*finding{warning("claude update", "Claude Code %s does not read the arguments of the hook's entry, as 2.1.139 and later do: --timeout and --on-complete there have no effect", p.client)}

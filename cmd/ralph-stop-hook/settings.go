@@ -88,15 +88,6 @@ func real(path string) string {
 	return path
 }
 
-// scopes are the settings files that the host merges, of a project and its person.
-func scopes(project string) map[string]string {
-	files := map[string]string{}
-	for _, scope := range []string{"project", "local", "user"} {
-		files[scope] = settingsFiles(scope, project)[0]
-	}
-	return files
-}
-
 // hasHook tells whether a settings file has an entry of ours.
 func hasHook(path string) bool { return len(hookEntries(path, decide.Stop)) > 0 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -39,7 +40,7 @@ nothing else has changed since, the files are as they were before, to the byte.
 
 Loops stay, unless --purge. That is for a person, and removes the loop folders of
 this project, with the lists and logs in them, and what is kept of them outside of
-it. It refuses while a loop is in progress; cancel that first.`
+it. It refuses while a loop that is there is in progress; cancel that first.`
 
 func uninstall(w io.Writer, scope string, purge, dryRun bool) error {
 	project, err := projectHere()
@@ -91,7 +92,7 @@ func uninstall(w io.Writer, scope string, purge, dryRun bool) error {
 		for _, l := range loops {
 			fmt.Fprintf(w, "the loop %s stays in %s\n", plain.Line(l.Name, 100), relative(project, l.Dir))
 		}
-		if user := scopes(project)["user"]; scope == "" && hasHook(user) && len(files) > 0 && files[0].path != user {
+		if user := settingsFiles("user", project)[0]; scope == "" && hasHook(user) && len(files) > 0 && files[0].path != user {
 			fmt.Fprintf(w, "the hook is in %s too, for all your projects; to take it out there: ralph-stop-hook uninstall --settings user\n", plain.Line(user, 300))
 		}
 		return nil
@@ -129,10 +130,9 @@ func projectHere() (string, error) {
 // hookedFiles are the settings files that have entries of ours, with what they
 // become without them. Everything that can be refused is refused here.
 func hookedFiles(project, scope string) (files []settingsFile, err error) {
-	paths := scopes(project)
 	names := []string{"project", "local", "user"}
 	switch {
-	case paths[scope] != "":
+	case slices.Contains(names, scope):
 		names = []string{scope}
 	case scope != "" && scope != "all":
 		return nil, &usageError{fmt.Errorf("--settings %q; want project, local, user or all", scope)}
@@ -141,7 +141,8 @@ func hookedFiles(project, scope string) (files []settingsFile, err error) {
 		if name == "user" && scope == "" && len(files) > 0 {
 			break // it is for other projects too
 		}
-		f := settingsFile{path: real(paths[name])}
+		path := settingsFiles(name, project)[0]
+		f := settingsFile{path: real(path)}
 		f.old, err = readFile(f.path, settings.MaxBytes)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(f.old)) == 0 {
 			continue
@@ -152,7 +153,7 @@ func hookedFiles(project, scope string) (files []settingsFile, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w; mend it, or take the hook out yourself", f.path, err)
 		}
-		if f.text == nil && f.path != paths[name] {
+		if f.text == nil && f.path != path {
 			f.text = []byte("{}\n") // or the link would lead to nothing
 		}
 		if f.changed() {
