@@ -1,7 +1,7 @@
 #!/bin/sh
 # A message in Discord, by a channel's webhook.
 # To configure: in ~/.config/ralph-stop-hook/discord (chmod 600), for curl to read:
-#   url = "https://discord.com/api/webhooks/000/XXXX"
+#   url = "https://discord.com/api/webhooks/NUMBER/TOKEN"
 set -eu
 secret=$HOME/.config/ralph-stop-hook/discord
 payload=$(cat)

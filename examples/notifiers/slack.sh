@@ -1,7 +1,7 @@
 #!/bin/sh
 # A message in Slack, by an incoming webhook.
 # To configure: in ~/.config/ralph-stop-hook/slack (chmod 600), for curl to read:
-#   url = "https://hooks.slack.com/services/T000/B000/XXXX"
+#   url = "https://hooks.slack.com/services/TEAM/CHANNEL/TOKEN"
 set -eu
 secret=$HOME/.config/ralph-stop-hook/slack
 payload=$(cat)
