@@ -163,13 +163,12 @@ var reasons = map[string]string{
 	titleIdle: "Nearly all of what is above the floor happens before the first line of ours: Go sets up each package that is linked in, which touches memory for the first time, " +
 		"and that is what so short a process pays for. The largest parts are encoding/json, and regexp with the tables of Unicode.",
 	titleChanged: "To what a process pays without a loop comes more memory that is touched for the first time, " +
-		"and the system calls of a lock, eight reads, two writes and two logs, none of which stands out. How much faster than a rival a hook can be at the most, the floor shows: with the table below it is said.",
+		"and the system calls of a lock, eight reads, two writes and two logs, none of which stands out. How much faster than its rivals any hook could be here is what the floor is, which stands above the table.",
 	titleDurable:   "The same as in memory. Besides, making a file and renaming it over another one take their time on this disk as well as the fsyncs, which the bar does not grant; the last line of the table has both.",
 	titleUnchanged: "Two processes have to be started and heard, and what was found before is loaded a second time after they have answered, since the lock is not held meanwhile.",
 	titleLong: "To what a process pays with ten features comes the list: every byte of it is checked, since gjson answers on broken JSON too, " +
 		"the parts of each item are found, ids are compared and all states hashed, in memory that is touched for the first time.",
-	titleHuge: "Every byte is checked, every id compared and every state hashed, in one thread. Node's parser checks as much, in native code that has been tuned for years; what it does not pay for here is what it takes to start, " +
-		"which is most of its time with ten features. grep -c only looks for line ends.",
+	titleHuge: "Every byte is checked, every id compared and every state hashed, in one thread.",
 }
 
 // The titles of rows whose bars have a reason.
