@@ -137,7 +137,7 @@ type errNotRun string
 func (e errNotRun) Error() string { return "not run: " + string(e) }
 
 const (
-	noTrust      = "nobody has trusted this command; a person has to run: ralph-stop-hook trust"
+	noTrust      = "nobody has trusted this command; a person has to run: "
 	notAsTrusted = " is not what it was when it was trusted"
 )
 
@@ -145,14 +145,14 @@ const (
 func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exit int, output []byte, err error) {
 	switch {
 	case c.Untrusted:
-		return -1, nil, errNotRun(noTrust)
+		return -1, nil, errNotRun(noTrust + doer(r.Name)("trust"))
 	case ctx.Err() != nil:
 		return -1, nil, errNotRun("the time for checks is over")
 	case c.Runs() && !c.Own && !tame(feature):
 		return -1, nil, errNotRun("the feature's id has characters that are not handed to a command")
 	case c.Runs():
 		if path := r.changedOf(c.Command); path != "" {
-			return -1, nil, errNotRun(path + notAsTrusted + "; a person has to look at it and run: ralph-stop-hook trust")
+			return -1, nil, errNotRun(path + notAsTrusted + "; a person has to look at it and run: " + doer(r.Name)("trust"))
 		}
 		env := r.env()
 		if !c.Own {
@@ -191,7 +191,7 @@ func (r *runner) command(ctx context.Context, c config.Command, run proc.Cmd) pr
 // output runs a command for what it prints, at most limit bytes of it.
 func (r *runner) output(ctx context.Context, c config.Command, untrusted bool, stdin []byte, limit int) ([]byte, error) {
 	if untrusted {
-		return nil, errNotRun(noTrust)
+		return nil, errNotRun(noTrust + doer(r.Name)("trust"))
 	}
 	if path := r.changedOf(c); path != "" {
 		return nil, errNotRun(path + notAsTrusted)

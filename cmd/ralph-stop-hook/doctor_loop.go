@@ -78,14 +78,14 @@ func lookLoop(p *patient) []*finding {
 		}
 	}
 	if err != nil {
-		return []*finding{failure("see what the message says", "%v", err)}
+		return []*finding{failure("", "%v", err)}
 	}
 	var found []*finding
 	if p.loaded.snap.State.Schema != 0 && !s.Protected {
 		found = append(found, warning("set RALPH_STATE_DIR to a folder outside the project, and init again with --force", "unprotected: the record is in the project, where an agent can write, so nothing is trusted"))
 	}
 	if err := p.loaded.snap.ConfigErr; err != nil {
-		found = append(found, failure("mend it, then: ralph-stop-hook trust", "%v", err))
+		found = append(found, failure("mend it, then: "+doer(s.Name)("trust"), "%v", err))
 	}
 	context := p.loaded.config.Continue == config.ContinueContext
 	if context && p.older(takesContext) {
@@ -111,7 +111,7 @@ func lookList(p *patient) (found []*finding) {
 	path := p.loaded.listPath()
 	data, err := readFile(path, features.MaxBytes)
 	if err != nil {
-		return []*finding{failure("see what the message says", "%v", err)}
+		return []*finding{failure("", "%v", err)}
 	}
 	list, problems := features.Check(data)
 	for _, problem := range problems[:min(len(problems), maxProblems)] {
@@ -135,8 +135,9 @@ func lookTrust(p *patient) (found []*finding) {
 	if l == nil {
 		return nil
 	}
-	const trust = "look at it, then: ralph-stop-hook trust"
-	for _, text := range append(wordsConfigNotes(l.config), wordsMuted(l)...) {
+	do := doer(l.Name)
+	trust := "look at it, then: " + do("trust")
+	for _, text := range append(wordsConfigNotes(l), wordsMuted(l)...) {
 		found = append(found, warning("", "%s", text))
 	}
 	if checks, _ := ownChecks(l.snap.List); len(checks) > 0 && !l.config.Own {
@@ -146,7 +147,7 @@ func lookTrust(p *patient) (found []*finding) {
 		found = append(found, failure(trust, "%s%s: the loop will end BLOCKED", path, notAsTrusted))
 	}
 	if len(l.snap.Lost) > 0 {
-		found = append(found, failure("ralph-stop-hook trust --restore", "features are gone, or ask for something else than when they were trusted: %s", strings.Join(l.snap.Lost, ", ")))
+		found = append(found, failure(do("trust")+" --restore", "features are gone, or ask for something else than when they were trusted: %s", strings.Join(l.snap.Lost, ", ")))
 	}
 	if found == nil {
 		text := map[bool]string{true: "what runs is what you trusted", false: "nothing was trusted, and nothing needs it"}[l.config.Trusted]
@@ -191,7 +192,7 @@ func lookSession(p *patient) []*finding {
 	case stale(l.snap):
 		return []*finding{warning("resume that session, or give the loop's prompt to a new one; 'ralph-stop-hook status --send-due' ends it", "the client of session %s died without a word, and the loop waits", state.Session)}
 	case l.snap.CancelFile && state.Status != decide.Cancelled:
-		return []*finding{note("'ralph-stop-hook resume' takes that back", "the loop is to be cancelled at its next stop")}
+		return []*finding{note("'"+doer(l.Name)("resume")+"' takes that back", "the loop is to be cancelled at its next stop")}
 	case state.Status == decide.InProgress && state.Session == "":
 		return []*finding{note("nothing, if you have yet to start it", "no session works it: %s", wordsBegin(cmp.Or(state.Bind, l.snap.Bind)))}
 	case state.Session == "":

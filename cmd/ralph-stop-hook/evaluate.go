@@ -133,7 +133,7 @@ func editEvaluators(w io.Writer, s *loopdir.Store, edit func(text []byte) ([]byt
 	}
 	// Cut off between the two files, this is what was trusted already.
 	if l.config.Changed && string(text) != l.config.Text || l.config.Untrusted > 0 {
-		return fmt.Errorf("%s is not what was trusted; look at it and run 'ralph-stop-hook trust' first", loopdir.ConfigFile)
+		return fmt.Errorf("%s is not what was trusted; look at it and run '%s' first", loopdir.ConfigFile, doer(l.Name)("trust"))
 	}
 	record, err := trusted(s, text, l.snap.List, false)
 	if err != nil {

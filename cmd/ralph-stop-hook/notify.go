@@ -23,11 +23,11 @@ func notifyCommand() *command {
 			return err
 		}
 		commands := commandsFor(l.config, os.Getenv("RALPH_ON_COMPLETE"), config.OnComplete, config.OnStagnation, config.OnFailure, config.OnIteration)
-		for _, note := range wordsConfigNotes(l.config) {
+		for _, note := range wordsConfigNotes(l) {
 			fmt.Fprintln(w, note)
 		}
 		if len(commands) == 0 {
-			return errors.New("the loop has no notifiers; name some in ralph.json (\"on_complete\"), then: ralph-stop-hook trust")
+			return fmt.Errorf("the loop has no notifiers; name some in ralph.json (\"on_complete\"), then: %s", doer(l.Name)("trust"))
 		}
 		state := l.snap.Record()
 		state.Status, state.ExitReason, state.EndedAt = decide.Complete, "test", time.Now()

@@ -217,11 +217,12 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	}
 	state := got.snap.Record()
 	v := statusView{Notes: []string{}, Protected: s.Protected, Loop: plain.Line(s.Dir, 4096), Name: plain.Line(s.Name, 100), List: plain.Line(got.listName(), 4096)}
+	do := doer(s.Name)
 	v.bind, v.fresh = cmp.Or(state.Bind, got.snap.Bind), got.snap.FreshClone
 	if got.snap.State.Schema == 0 {
 		v.Protected = true
 		if got.snap.FreshClone {
-			v.Notes = append(v.Notes, "it came with the repository and was not begun here; 'ralph-stop-hook resume' takes it up")
+			v.Notes = append(v.Notes, "it came with the repository and was not begun here; '"+do("resume")+"' takes it up")
 		} else {
 			v.Notes = append(v.Notes, "not begun: "+wordsBegin(got.snap.Bind))
 		}
@@ -230,7 +231,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 		v.Notes = append(v.Notes, "no session works it: "+wordsBegin(state.Bind))
 	}
 	if got.snap.CancelFile && state.Status != decide.Cancelled {
-		v.Notes = append(v.Notes, "cancelled; the next stop ends it, or 'ralph-stop-hook resume' takes that back")
+		v.Notes = append(v.Notes, "cancelled; the next stop ends it, or '"+do("resume")+"' takes that back")
 	}
 	for _, err := range []error{got.snap.ConfigErr, got.snap.List.Err} {
 		if err != nil {
@@ -240,9 +241,9 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 	if !v.Protected {
 		v.Notes = append(v.Notes, "unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
-	v.Notes = append(append(v.Notes, wordsConfigNotes(got.config)...), wordsMuted(got)...)
+	v.Notes = append(append(v.Notes, wordsConfigNotes(got)...), wordsMuted(got)...)
 	if checks, _ := ownChecks(got.snap.List); len(checks) > 0 && !got.config.Own {
-		v.Notes = append(v.Notes, fmt.Sprintf("the list brings %s of its own, which nobody has trusted; to look at them and accept: ralph-stop-hook trust", plural(len(checks), "check")))
+		v.Notes = append(v.Notes, fmt.Sprintf("the list brings %s of its own, which nobody has trusted; to look at them and accept: %s", plural(len(checks), "check"), do("trust")))
 	}
 	v.Status, v.ExitReason, v.Needs = state.Status, state.ExitReason, state.Needs
 	v.Iteration, v.MaxIterations = state.Iteration, state.Limit(got.snap.Limits)

@@ -36,7 +36,7 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 		return err
 	}
 	if len(l.snap.Lost) > 0 {
-		return fmt.Errorf("features are gone, or ask for something else than when they were trusted: %s; 'ralph-stop-hook trust --restore' puts them back", plain.Line(strings.Join(l.snap.Lost, ", "), 500))
+		return fmt.Errorf("features are gone, or ask for something else than when they were trusted: %s; '%s --restore' puts them back", plain.Line(strings.Join(l.snap.Lost, ", "), 500), doer(l.Name)("trust"))
 	}
 	for _, id := range ids {
 		if _, has := l.snap.List.Find(id); !has {
@@ -67,7 +67,7 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 		return errors.New("there is nothing to check: no check is for what is claimed; with --all those of open features run too")
 	}
 	if path := l.changed(); path != "" {
-		return errors.New(path + notAsTrusted + "; look at it and run: ralph-stop-hook trust")
+		return errors.New(path + notAsTrusted + "; look at it and run: " + doer(l.Name)("trust"))
 	}
 	ctx, stop := terminated()
 	defer stop()

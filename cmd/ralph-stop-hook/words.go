@@ -151,7 +151,7 @@ const wordsRival = " · another Stop hook, or /goal, keeps this session going to
 func wordsNotes(l *loaded, d decide.Decision) string {
 	var notes strings.Builder
 	if d.Raised > 0 {
-		fmt.Fprintf(&notes, " · Max Iterations %d in progress.txt is not followed: a limit is raised by 'ralph-stop-hook extend'", d.Raised)
+		fmt.Fprintf(&notes, " · Max Iterations %d in progress.txt is not followed: a limit is raised by '%s'", d.Raised, doer(l.Name)("extend"))
 	}
 	if d.Rival {
 		notes.WriteString(wordsRival)
@@ -159,7 +159,7 @@ func wordsNotes(l *loaded, d decide.Decision) string {
 	if d.Unshown != nil {
 		notes.WriteString(" · " + plain.Line(d.Unshown.Error(), 300))
 	}
-	for _, note := range wordsConfigNotes(l.config) {
+	for _, note := range wordsConfigNotes(l) {
 		notes.WriteString(" · " + note)
 	}
 	if d.Verdict == decide.End {
@@ -170,12 +170,13 @@ func wordsNotes(l *loaded, d decide.Decision) string {
 	return notes.String()
 }
 
-func wordsConfigNotes(c config.InForce) (notes []string) {
-	if c.Changed {
-		notes = append(notes, "ralph.json changed after it was trusted; the trusted version stays in force; to accept the change: ralph-stop-hook trust")
+func wordsConfigNotes(l *loaded) (notes []string) {
+	trust := doer(l.Name)("trust")
+	if l.config.Changed {
+		notes = append(notes, "ralph.json changed after it was trusted; the trusted version stays in force; to accept the change: "+trust)
 	}
-	if c.Untrusted > 0 {
-		notes = append(notes, plural(c.Untrusted, "command")+" that nobody has trusted must not run; to accept: ralph-stop-hook trust")
+	if l.config.Untrusted > 0 {
+		notes = append(notes, plural(l.config.Untrusted, "command")+" that nobody has trusted must not run; to accept: "+trust)
 	}
 	return notes
 }
@@ -184,7 +185,7 @@ func wordsConfigNotes(c config.InForce) (notes []string) {
 func wordsMuted(l *loaded) (notes []string) {
 	for _, c := range l.config.Notifiers {
 		if path := l.changedOf(c); path != "" {
-			notes = append(notes, fmt.Sprintf("the notifier %s does not run: %s is not what it was when it was trusted; look at it and run: ralph-stop-hook trust", plain.Line(c.String(), 200), plain.Line(path, 200)))
+			notes = append(notes, fmt.Sprintf("the notifier %s does not run: %s is not what it was when it was trusted; look at it and run: %s", plain.Line(c.String(), 200), plain.Line(path, 200), doer(l.Name)("trust")))
 		}
 	}
 	return notes
