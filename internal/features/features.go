@@ -1,8 +1,8 @@
 // Package features reads feature lists: bytes in, items out.
 //
 // A list is recognised by its content, not by its name (shapes.go). It is read in
-// one pass that checks it whole (parse.go, markdown.go); what an item says is looked
-// up in its text when somebody asks.
+// one pass that checks it whole (parse.go, ahead.go, markdown.go); what an item says
+// is looked up in its text when somebody asks.
 package features
 
 import (
@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -67,7 +68,8 @@ type List struct {
 	Items   []Item // the work, in list order
 	Dropped []Item // what is not work: deferred, cancelled, optional
 
-	all    []Item // both
+	all    []Item // both; nil for a list that was not parsed
+	passed int    // of Items
 	sorted bool   // by id, so that they need no index
 	ids    index
 	shape  shape
@@ -77,11 +79,7 @@ type List struct {
 
 // name gives every item an id of its own, and says where two have one.
 func (l *List) name(p *parser) {
-	l.sorted = true
-	for n := range l.all {
-		l.sorted = l.sorted && !l.all[n].derived && (n == 0 || compareIDs(l.all[n-1].ID, l.all[n].ID) < 0)
-	}
-	if l.sorted {
+	if l.sorted = !p.shuffled; l.sorted {
 		return
 	}
 	l.ids = newIndex(len(l.all))
@@ -106,6 +104,9 @@ func (l *List) name(p *parser) {
 		}
 	}
 }
+
+// ascends tells whether items are in the order of ids that the list itself has.
+func ascends(a, b *Item) bool { return !a.derived && !b.derived && compareIDs(a.ID, b.ID) < 0 }
 
 // compareIDs compares ids as those are that somebody has counted up: 9, 10.
 func compareIDs(a, b string) int {
@@ -171,6 +172,9 @@ func (i Item) Acceptance() (texts []string) {
 
 // Passed counts the items that the list says pass.
 func (l List) Passed() int {
+	if l.all != nil {
+		return l.passed
+	}
 	n := 0
 	for i := range l.Items {
 		if l.Items[i].Passes {
@@ -250,7 +254,7 @@ func (l List) Lost(was map[string]string) (lost []string) {
 // Find returns the item of that id, if it is work.
 func (l List) Find(id string) (Item, bool) {
 	if l.all == nil {
-		l.all = l.Items // of a list that was not parsed
+		l.all = l.Items
 	}
 	if n, _ := l.place(id); n >= 0 && !l.all[n].dropped {
 		return l.all[n], true
@@ -272,10 +276,25 @@ func (l List) Open() []string {
 // Digest names the items and their states: equal for two lists exactly when
 // the same items, in the same order, are open.
 func (l List) Digest() string {
+	sum := [sha256.Size]byte{}
+	if many := 4096; len(l.Items) < many {
+		sum = sumStates(l.Items)
+	} else {
+		half := len(l.Items) / 2
+		var wait sync.WaitGroup
+		wait.Go(func() { sum = sumStates(l.Items[half:]) })
+		first := sumStates(l.Items[:half])
+		wait.Wait()
+		sum = sha256.Sum256(append(first[:], sum[:]...))
+	}
+	return hex.EncodeToString(sum[:8])
+}
+
+func sumStates(items []Item) [sha256.Size]byte {
 	h := sha256.New()
 	buf := make([]byte, 0, 8<<10)
-	for i := range l.Items {
-		item := &l.Items[i]
+	for i := range items {
+		item := &items[i]
 		state := byte(' ')
 		if item.Passes {
 			state = 'x'
@@ -289,5 +308,5 @@ func (l List) Digest() string {
 		}
 	}
 	h.Write(buf)
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	return [sha256.Size]byte(h.Sum(nil))
 }

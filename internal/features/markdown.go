@@ -86,6 +86,6 @@ func (p *parser) checkboxes() bool {
 		}
 	}
 	finish()
-	p.shape = markdown
+	p.shape, p.traits = markdown, traits{shuffled: true, aside: true}
 	return len(p.all) > 0
 }

@@ -68,15 +68,15 @@ func (l *List) needsOf(item *Item) (needs []need) {
 func (n need) met() bool { return n.item == nil && n.record || n.item != nil && n.item.Passes }
 
 // order settles which items wait for others, and which are work.
-func (l *List) order() {
-	for n := range l.all {
+func (l *List) order(t traits) {
+	for n := 0; t.tied && n < len(l.all); n++ {
 		item := &l.all[n]
 		if !item.Passes {
 			item.waits = item.kids > 0 && l.openKid(n) != nil || (item.needsEnd > 0 || item.sub) && slices.ContainsFunc(l.needsOf(item), func(n need) bool { return !n.met() })
 		}
 	}
 	l.Items = l.all
-	for n := range l.all {
+	for n := 0; t.aside && n < len(l.all); n++ {
 		switch dropped := l.all[n].dropped; {
 		case dropped && l.Dropped == nil:
 			l.Items = slices.Clone(l.all[:n])
@@ -85,6 +85,11 @@ func (l *List) order() {
 			l.Dropped = append(l.Dropped, l.all[n])
 		case l.Dropped != nil:
 			l.Items = append(l.Items, l.all[n])
+		}
+	}
+	for n := range l.Items {
+		if l.Items[n].Passes {
+			l.passed++
 		}
 	}
 }

@@ -35,7 +35,24 @@ type parser struct {
 	valid    string // rules.valid_status
 	all      []Item // in list order, subtasks before their task
 	level    int    // of subtasks
+	long     int    // text that is worth a second thread, in bytes
+	half     *ahead // the array's second
+	numbered bool   // an item's id is its number
+	traits
 	problems []error
+	seen     [8]jsontext.Seen // the keys of the item before, in their order
+}
+
+// traits are what items may have that most have not, so that long lists need not be
+// looked through for it.
+type traits struct {
+	shuffled bool // ids do not ascend, or are derived
+	tied     bool // some may wait for others
+	aside    bool // some are no work
+}
+
+func (t *traits) add(u traits) {
+	t.shuffled, t.tied, t.aside = t.shuffled || u.shuffled, t.tied || u.tied, t.aside || u.aside
 }
 
 // maxLevel bounds how deep subtasks are nested: what is below each is read again.
@@ -51,7 +68,16 @@ func (p *parser) fail(at int, format string, args ...any) {
 // a syntax error has nothing else.
 func parse(data []byte) (List, []error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
-	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}}
+	list, problems := newParser(text, longText).parse(text)
+	list.bom = len(data) - len(text)
+	return list, problems
+}
+
+func newParser(text []byte, long int) *parser {
+	return &parser{long: long, Scanner: jsontext.Scanner{Text: jsontext.String(text)}}
+}
+
+func (p *parser) parse(text []byte) (List, []error) {
 	if first := p.Peek(); first == 0 && len(bytes.TrimSpace(text)) == 0 {
 		return List{}, []error{jsontext.ErrorAt(text, 0, "nothing here, want JSON or Markdown with checkboxes")}
 	} else if first == '{' || first == '[' && looksLikeArray(text[p.Pos+1:]) || !p.checkboxes() {
@@ -63,9 +89,9 @@ func parse(data []byte) (List, []error) {
 			return List{}, []error{err}
 		}
 	}
-	list := List{bom: len(data) - len(text), shape: p.shape, valid: p.valid, all: p.all}
+	list := List{shape: p.shape, valid: p.valid, all: p.all}
 	list.name(p)
-	list.order()
+	list.order(p.traits)
 	return list, p.problems
 }
 
@@ -121,6 +147,9 @@ func (p *parser) json() {
 		for n := 1; p.Peek() == '{'; n++ {
 			p.From = p.Pos
 			p.next(nil, n)
+			if n == fewItems {
+				p.reserve()
+			}
 		}
 	default:
 		p.fail(begin, wanted)
@@ -131,10 +160,25 @@ const wanted = `want an array of features, or an object with "features", "userSt
 
 // items reads the array that comes next, of a list or of a task's subtasks.
 func (p *parser) items(task *Item) {
+	if task == nil {
+		p.half = nil
+	}
 	p.Enter()
 	for n := 1; p.Elem(); n++ {
+		if task == nil && p.join(p.half, n) {
+			return
+		}
 		p.next(task, n)
+		if n == fewItems && task == nil {
+			p.reserve()
+			p.half = p.readAhead()
+		}
 	}
+}
+
+// reserve makes room for as many items as the text has if all are like those so far.
+func (p *parser) reserve() {
+	p.all = slices.Grow(p.all, min(maxItems, len(p.Text)/(p.Pos/(len(p.all)+1)+1)))
 }
 
 // next reads what comes next, which should be an item; n counts from 1 within its
@@ -153,16 +197,13 @@ func (p *parser) next(task *Item, n int) {
 }
 
 func (p *parser) item(task *Item, n int) {
-	if len(p.all) == 64 { // as many more as there is room for, if they are like these
-		p.all = slices.Grow(p.all, min(maxItems, len(p.Text)/(p.Pos/64+1)))
-	}
 	item := Item{Priority: noPriority, number: int32(n), at: int32(p.Pos), sub: task != nil}
 	var id, title, priority, subtasks, word string
 	var idAt, subsAt int
 	var seen [passes + 1]bool
 	p.Enter()
-	for {
-		key, at, ok := p.Key()
+	for place := 0; ; place++ {
+		key, at, ok := p.KeyLike(&p.seen[place%len(p.seen)])
 		if !ok {
 			break
 		}
@@ -217,7 +258,7 @@ func (p *parser) item(task *Item, n int) {
 		item.ID, item.derived = slug(text(title)), true
 	}
 	if item.ID == "" {
-		item.ID = "#" + strconv.Itoa(n)
+		item.ID, p.numbered = "#"+strconv.Itoa(n), true
 	}
 	if task != nil {
 		item.ID = task.ID + "." + item.ID
@@ -232,6 +273,11 @@ func (p *parser) item(task *Item, n int) {
 		p.Scanner = main
 		item.kids = int32(len(p.all) - from)
 	}
+	p.add(traits{
+		shuffled: item.derived || len(p.all) > 0 && !ascends(&p.all[len(p.all)-1], &item),
+		tied:     item.needsEnd > 0 || item.kids > 0 || item.sub,
+		aside:    item.dropped,
+	})
 	p.all = append(p.all, item)
 }
 
