@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -257,7 +258,8 @@ func (r *runner) env() []string {
 // and what git ignores are left out. It is empty, so that all is proven again, where
 // git was told to ignore other files than when a person trusted the checks.
 func contents(ctx context.Context, l *loaded) string {
-	sum, ignored := tree.Contents(ctx, l.Project, loopdir.RepoRoot(l.Project), []string{treeExcept(l.Loop), l.listPath()})
+	list, _ := features.Named(l.listPath())
+	sum, ignored := tree.Contents(ctx, l.Project, loopdir.RepoRoot(l.Project), []string{treeExcept(l.Loop), list})
 	if l.config.Trusted && ignored != l.config.Ignored {
 		return ""
 	}

@@ -109,11 +109,12 @@ func lookList(p *patient) (found []*finding) {
 		return []*finding{good("%s", plural(len(list.Items), "feature"))}
 	}
 	path := p.loaded.listPath()
-	data, err := readFile(path, features.MaxBytes)
+	file, tag := features.Named(path)
+	data, err := readFile(file, features.MaxBytes)
 	if err != nil {
 		return []*finding{failure("", "%v", err)}
 	}
-	list, problems := features.Check(data)
+	list, problems := features.Check(data, tag)
 	for _, problem := range problems[:min(len(problems), maxProblems)] {
 		f := warning("ralph-stop-hook list check "+quoteArg(relative(p.project, path)), "%s: %v", path, problem)
 		switch {

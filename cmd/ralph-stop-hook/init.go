@@ -172,7 +172,8 @@ func defaultName(project string) string {
 func (i *initialiser) findList() error {
 	candidates := []string{loopdir.ListFile, "prd.json"}
 	if i.list != "" {
-		rel := i.list
+		rel, _ := features.Named(i.list)
+		tag := i.list[len(rel):]
 		if filepath.IsAbs(rel) {
 			real, err := filepath.EvalSymlinks(rel)
 			if err != nil {
@@ -185,7 +186,7 @@ func (i *initialiser) findList() error {
 		if !filepath.IsLocal(rel) {
 			return fmt.Errorf("the list %s is not below this folder; run init in the folder that holds it", i.list)
 		}
-		candidates = []string{filepath.Clean(rel)}
+		candidates = []string{filepath.Clean(rel) + tag}
 	}
 	for _, rel := range candidates {
 		path := filepath.Join(i.project, rel)
@@ -313,6 +314,9 @@ func (i *initialiser) write(files []loopFile) error {
 		return err
 	}
 	fmt.Fprintf(i.out, "loop %q: %s, %d of them pass; at most %s\n", i.name, plural(len(i.found.Items), "feature"), i.found.Passed(), plural(i.iterations, "iteration"))
+	if file, tag := features.Named(i.list); tag == "" && len(i.found.Tags) > 1 {
+		fmt.Fprintf(i.out, "  of the tags %s in %s that is #master; for another one name it behind the file\n", plain.Line(strings.Join(i.found.Tags, ", "), 300), file)
+	}
 	for _, f := range files {
 		path := i.show(filepath.Join(i.dir, f.name))
 		if f.kept {

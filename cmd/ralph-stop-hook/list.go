@@ -31,11 +31,12 @@ func listCheckCommand() *command {
 		args:  "FILE",
 		short: "Say what is wrong with a list, or odd, and what to write instead",
 		run: func(w io.Writer, args []string) error {
-			data, err := readFile(args[0], features.MaxBytes)
+			file, tag := features.Named(args[0])
+			data, err := readFile(file, features.MaxBytes)
 			if err != nil {
 				return err
 			}
-			list, problems := features.Check(data)
+			list, problems := features.Check(data, tag)
 			for _, problem := range problems {
 				fmt.Fprintf(w, "%s\n", plain.Line(problem.Error(), 1000))
 			}
@@ -56,11 +57,12 @@ func listConvertCommand() *command {
 		short:   "Print a list in another shape",
 		example: "  ralph-stop-hook list convert prd.json --to features > feature_list.json",
 		run: func(w io.Writer, args []string) error {
-			data, err := readFile(args[0], features.MaxBytes)
+			file, tag := features.Named(args[0])
+			data, err := readFile(file, features.MaxBytes)
 			if err != nil {
 				return err
 			}
-			list, err := features.Parse(data)
+			list, err := features.ParseTag(data, tag)
 			if err != nil {
 				return fmt.Errorf("%s: %w", plain.Line(args[0], 300), err)
 			}
@@ -80,8 +82,9 @@ const listHelp = `Show a loop's list as it is read: what is open, in which order
 what has to wait for what, and what is no work at all.
 
 A list is a JSON array of features, an object with "features", "userStories",
-"stories" or "tasks", Task Master's tasks.json, one JSON object a line (beads),
-or Markdown with checkboxes. It is worked as it is; nothing in it is reformatted.`
+"stories" or "tasks", Task Master's tasks.json (of several tags, "master", or the
+one that is named: tasks.json#ui), one JSON object a line (beads), or Markdown with
+checkboxes. It is worked as it is; nothing in it is reformatted.`
 
 // listItem is an item of `list --json`.
 type listItem struct {

@@ -53,7 +53,7 @@ list.bak
 func (i *initialiser) prompt() string {
 	loop := filepath.ToSlash(filepath.Join(loopdir.Below, i.name))
 	next, _ := i.found.Next()
-	list := cmp.Or(i.list, loop+"/"+loopdir.ListFile)
+	list := wordsList(cmp.Or(i.list, loop+"/"+loopdir.ListFile))
 	return fmt.Sprintf(loopdir.Marker+`%s
 
 Work through the features in %s, one at a time, the most important first.

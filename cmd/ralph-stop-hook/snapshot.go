@@ -168,7 +168,7 @@ func blockCap(text string) int {
 	return max(n, 0)
 }
 
-// listPath is where the list of a loaded loop is.
+// listPath is where the list of a loaded loop is, as features.Named reads it.
 func (l *loaded) listPath() string {
 	return l.ListPath(l.config.List, l.snap.State.List)
 }
@@ -178,7 +178,7 @@ func (l *loaded) listName() string {
 	if l.config.Source.Given() {
 		return "the list of " + strings.Join(l.config.Source.List.Argv, " ")
 	}
-	return l.listPath()
+	return wordsList(l.listPath())
 }
 
 // tracked tells whether git tracks the file name in dir. A loop whose

@@ -319,6 +319,15 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// wordsList is a list's name for who is to look into it.
+func wordsList(name string) string {
+	file, tag := features.Named(name)
+	if tag != "" {
+		file += fmt.Sprintf(" (tag %q)", plain.Line(tag, 80))
+	}
+	return file
+}
+
 // wordsPrompt is what the agent gets to work on next. The parts that come from
 // the list are single lines, introduced as data.
 func wordsPrompt(l *loaded, d decide.Decision) string {

@@ -17,10 +17,10 @@ var known = slices.Concat(identityKeys[:], markKeys[1:], []string{
 	"created_at", "updated_at", "completed_at", "startedAt", "completedAt", "assignee", "owner", "estimate", "state", "issue_type",
 })
 
-// Check says what is wrong with a list, or odd, in the order of its text: problems
+// Check says what is wrong with a list, or one tag of it, or odd, in the order of its text: problems
 // are *jsontext.Errors. Where the text cannot be read there is one.
-func Check(data []byte) (List, []error) {
-	list, problems := parse(data)
+func Check(data []byte, tag string) (List, []error) {
+	list, problems := parse(data, tag)
 	if list.all == nil && len(problems) > 0 {
 		return list, problems
 	}

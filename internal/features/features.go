@@ -1,7 +1,7 @@
 // Package features reads feature lists: bytes in, items out.
 //
 // A list is recognised by its content, not by its name (shapes.go). It is read in
-// one pass that checks it whole (parse.go, ahead.go, markdown.go); what an item says
+// one pass that checks it whole (parse.go, ahead.go, tags.go, markdown.go); what an item says
 // is looked up in its text when somebody asks.
 package features
 
@@ -65,14 +65,16 @@ func (i *Item) needs() string { return i.raw[i.needsAt:i.needsEnd] }
 
 // List is a parsed list.
 type List struct {
-	Items   []Item // the work, in list order
-	Dropped []Item // what is not work: deferred, cancelled, optional
+	Items   []Item   // the work, in list order
+	Dropped []Item   // what is not work: deferred, cancelled, optional
+	Tags    []string // of a Task Master file, as they stand behind its name: "#ui"
 
 	all    []Item // both; nil for a list that was not parsed
 	passed int    // of Items
 	sorted bool   // by id, so that they need no index
 	ids    index
 	shape  shape
+	tag    string // as asked for
 	valid  string // the file's own status words, as JSON
 	bom    int    // bytes before the text
 }

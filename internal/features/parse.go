@@ -14,13 +14,16 @@ import (
 
 // Parse reads a list. The error is a *jsontext.Error where the text is at
 // fault, or ErrEmpty. The list goes on using data: nobody may write to it.
-func Parse(data []byte) (List, error) {
-	list, problems := parse(data)
+func Parse(data []byte) (List, error) { return ParseTag(data, "") }
+
+// ParseTag reads the list of one tag, of those that Named tells.
+func ParseTag(data []byte, tag string) (List, error) {
+	list, problems := parse(data, tag)
 	if len(problems) > 0 {
-		return List{}, problems[0]
+		return List{tag: tag}, problems[0]
 	}
 	if len(list.Items) == 0 {
-		return List{}, ErrEmpty
+		return List{tag: tag}, ErrEmpty
 	}
 	return list, nil
 }
@@ -35,6 +38,8 @@ type parser struct {
 	valid    string // rules.valid_status
 	all      []Item // in list order, subtasks before their task
 	level    int    // of subtasks
+	want     string // the tag to read, empty: "master"
+	tags     []string
 	long     int    // text that is worth a second thread, in bytes
 	half     *ahead // the array's second
 	numbered bool   // an item's id is its number
@@ -66,10 +71,12 @@ func (p *parser) fail(at int, format string, args ...any) {
 
 // parse returns what can be read of a list, and what is wrong with it. A list with
 // a syntax error has nothing else.
-func parse(data []byte) (List, []error) {
+func parse(data []byte, tag string) (List, []error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
-	list, problems := newParser(text, longText).parse(text)
-	list.bom = len(data) - len(text)
+	p := newParser(text, longText)
+	p.want = tag
+	list, problems := p.parse(text)
+	list.bom, list.tag = len(data)-len(text), tag
 	return list, problems
 }
 
@@ -89,7 +96,10 @@ func (p *parser) parse(text []byte) (List, []error) {
 			return List{}, []error{err}
 		}
 	}
-	list := List{shape: p.shape, valid: p.valid, all: p.all}
+	if p.want != "" && p.tags == nil {
+		p.fail(0, "there is no tag %q; the list has none", plain.Line(p.want, 80))
+	}
+	list := List{Tags: p.tags, shape: p.shape, valid: p.valid, all: p.all}
 	list.name(p)
 	list.order(p.traits)
 	return list, p.problems
@@ -377,43 +387,4 @@ func slug(title string) string {
 		}
 	}
 	return strings.TrimRight(b.String(), "-")
-}
-
-// tag is one of the lists of a Task Master file.
-type tag struct {
-	name     string
-	from, to int
-}
-
-// tag reads the object that comes next, which may be one.
-func (p *parser) tag(key string) (t tag, is bool) {
-	t = tag{name: key, from: len(p.all)}
-	p.Enter()
-	for {
-		inner, _, ok := p.Key()
-		switch {
-		case !ok:
-			t.to = len(p.all)
-			return t, is
-		case inner == "tasks" && p.Peek() == '[' && !is:
-			is = true
-			p.items(nil)
-		case inner == "valid_status" && key == "rules":
-			p.valid = p.Skip()
-		default:
-			p.Skip()
-		}
-	}
-}
-
-// choose takes the only tag, or the one that Task Master works in where nobody has
-// said another.
-func (p *parser) choose(tags []tag, at int) {
-	t := tags[0]
-	if i := slices.IndexFunc(tags, func(t tag) bool { return t.name == "master" }); i >= 0 {
-		t = tags[i]
-	} else if len(tags) > 1 {
-		p.fail(at, `several tags, and none of them is "master"; keep the one to work in a file of its own`)
-	}
-	p.shape, p.all = tasks, p.all[t.from:t.to]
 }

@@ -436,7 +436,7 @@ func FuzzConvert(f *testing.F) {
 		f.Add([]byte(strings.NewReplacer("«", "", `|false»`, "", `|"pending"»`, "", `|"todo"»`, "", `|"open"»`, "", "|  »", "").Replace(tc.text)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, problems := Check(data)
+		_, problems := Check(data, "")
 		l, err := Parse(data)
 		if err != nil {
 			if len(problems) == 0 {

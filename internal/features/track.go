@@ -19,11 +19,11 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(printed)) == 0 {
 		printed = []byte("[]") // sqlite3 prints no row so
 	}
-	now, problems := parse(printed)
+	now, problems := parse(printed, "")
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("what it printed is no list: %v", problems[0])
 	}
-	before, _ := parse(known)
+	before, _ := parse(known, "")
 	if len(now.all)+len(before.all) == 0 {
 		return nil, errors.New("it printed no items")
 	}
@@ -45,7 +45,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 		if bytes.HasPrefix(bytes.TrimSpace(word), []byte("{")) { // one item, over several lines perhaps
 			word = slices.Concat([]byte("["), word, []byte("]"))
 		}
-		shown, problems := parse(word)
+		shown, problems := parse(word, "")
 		if at, _ := shown.place(item.ID); at >= 0 && len(problems) == 0 {
 			raws = append(raws, shown.all[at].raw)
 			continue

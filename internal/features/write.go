@@ -44,7 +44,7 @@ func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 // Restore returns baseline, an earlier text of the list that Parse reads, with
 // what passes in l passing there too.
 func (l List) Restore(baseline []byte) ([]byte, error) {
-	was, err := Parse(baseline)
+	was, err := ParseTag(baseline, l.tag)
 	if err != nil {
 		return nil, err
 	}

@@ -169,14 +169,15 @@ func (l *Loop) ListPath(named, recorded string) string {
 // List reads the list at path, which is in the loop folder or below the
 // project's root.
 func (s *Store) List(path string) decide.List {
+	file, tag := features.Named(path)
 	data, err := s.readList(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return decide.List{Missing: true, Err: fmt.Errorf("no list at %s", path)}
+		return decide.List{Missing: true, Err: fmt.Errorf("no list at %s", file)}
 	}
 	if err != nil {
 		return decide.List{Err: err}
 	}
-	list, err := features.Parse(data)
+	list, err := features.ParseTag(data, tag)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
@@ -195,6 +196,7 @@ func (s *Store) readList(path string) ([]byte, error) {
 // listRoot opens the folder of the list at path, which must not lead out of the loop
 // folder or the project's.
 func (s *Store) listRoot(path string) (root *os.Root, name string, err error) {
+	path, _ = features.Named(path)
 	for _, dir := range []string{s.Dir, s.Project} {
 		rel, err := filepath.Rel(dir, path)
 		if err != nil || !filepath.IsLocal(rel) {
@@ -222,13 +224,14 @@ func (s *Store) Reopen(path string, was features.List, ids []string) error {
 	if err := s.restore(); err != nil {
 		return err
 	}
+	_, tag := features.Named(path)
 	moved := errors.New("it changes all the time")
 	for range 5 {
 		data, err := read(root, name, features.MaxBytes)
 		if err != nil {
 			return err
 		}
-		list, err := features.Parse(data)
+		list, err := features.ParseTag(data, tag)
 		if err != nil {
 			return err
 		}
@@ -289,7 +292,8 @@ func (s *Store) RestoreList(path string) error {
 	if err != nil {
 		return err // what passes in it would be lost
 	}
-	list, _ := features.Parse(now) // of a broken one nothing is known to pass
+	_, tag := features.Named(path)
+	list, _ := features.ParseTag(now, tag) // of a broken one nothing is known to pass
 	restored, err := list.Restore(baseline)
 	if err != nil {
 		return err
