@@ -90,10 +90,14 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 	}
 	rows := [][]string{{"CHECK", "FEATURE", "RESULT", "TIME"}}
 	failed := 0
-	for _, r := range results {
+	tails, last := make([]string, len(results)+1), map[string]int{} // what several have, below the last of them
+	for i, r := range results {
 		rows = append(rows, []string{r.Name, r.Feature, wordsPassed(r), fmt.Sprintf("%.1f s", float64(r.DurationMS)/1000)})
 		if !r.Passed {
 			failed++
+			tail := wordsTail(r.Tail)
+			tails[last[r.Name+tail]] = ""
+			last[r.Name+tail], tails[i+1] = i+1, tail
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.points)) {
@@ -103,12 +107,30 @@ func verify(w io.Writer, s *loopdir.Store, ids []string, all bool) error {
 			}
 		}
 	}
+	var shown strings.Builder
+	table(&shown, rows)
 	fmt.Fprintln(w)
-	table(w, rows)
+	shows := strings.SplitAfter(shown.String(), "\n")
+	for i, tail := range tails {
+		io.WriteString(w, shows[i]+tail)
+	}
+	io.WriteString(w, strings.Join(shows[len(tails):], ""))
 	if failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s did not hold; what was printed is in %s", plural(failed, "check"), relative(s.Project, s.Dir)+"/"+loopdir.ChecksLog)
+	return fmt.Errorf("%s did not hold; all that was printed is in %s", plural(failed, "check"), relative(s.Project, s.Dir)+"/"+loopdir.ChecksLog)
+}
+
+// tailLines and tailLine bound what a person is shown of a failed check's output.
+const tailLines, tailLine = 10, 160
+
+// wordsTail shows a person the end of what the prompt shows the agent.
+func wordsTail(tail string) (text string) {
+	lines := strings.Split(tail, "\n")
+	for _, line := range lines[max(0, len(lines)-tailLines):] {
+		text += "    " + plain.Text(line, tailLine) + "\n"
+	}
+	return text
 }
 
 func wordsPassed(r decide.Receipt) string {
