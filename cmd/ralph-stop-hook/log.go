@@ -34,9 +34,13 @@ func logCommand() *command {
 			text = f.More()
 		}
 	})
+	cmd.long = logHelp
 	cmd.letters = map[string]string{"n": "lines", "f": "follow"}
 	cmd.flags.IntVar(&lines, "lines", 20, "how many of the last lines, `N`")
 	cmd.flags.BoolVar(&follow, "follow", false, "go on showing what is added, until interrupted")
 	cmd.flags.BoolVar(&asJSON, "json", false, "iterations.jsonl instead: one object a verdict")
 	return cmd
 }
+
+const logHelp = `Show what the hook did, since the loop began: what it did in an earlier run, before
+'init --force', is in hook.log.old and iterations.jsonl.old in the loop's folder.`

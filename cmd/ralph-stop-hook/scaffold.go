@@ -38,12 +38,9 @@ const exampleList = `{
 `
 
 const ignoreText = `# what the hook writes for itself
-hook.log
-hook.log.1
-checks.log
-checks.log.1
-iterations.jsonl
-iterations.jsonl.1
+hook.log*
+checks.log*
+iterations.jsonl*
 list.bak
 .state/
 .*.txt[0-9]*

@@ -101,10 +101,10 @@ func (s *Store) LogChecks(text string) {
 // LogTail returns the last n bytes of hook.log.
 func (s *Store) LogTail(n int64) []byte { return logTail(s.loop, HookLog, n) }
 
-// ClearLogs puts the logs of an earlier run aside.
+// ClearLogs puts the logs of an earlier run where OpenLog does not look.
 func (s *Store) ClearLogs() error {
-	for _, name := range []string{HookLog, IterationLog} {
-		if err := s.loop.Rename(name, name+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range []string{HookLog, HookLog + ".1", IterationLog, IterationLog + ".1"} {
+		if err := s.loop.Rename(name, name+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
