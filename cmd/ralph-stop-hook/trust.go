@@ -68,7 +68,7 @@ func trustCommand() *command {
 			fmt.Fprintf(w, "held as they are: %s of %s\n", plural(len(record.Features), "feature"), relative(s.Project, path))
 		}
 		if !yes {
-			if err := askTrust(w); err != nil {
+			if err := confirm(w, "trust this?", "nothing was trusted; what held before holds"); err != nil {
 				return err
 			}
 		}
@@ -227,14 +227,15 @@ effect until 'trust' accepts them.`
 	return cmd
 }
 
-func askTrust(w io.Writer) error {
+// confirm asks a person who was shown what is to be done; no says what a no means.
+func confirm(w io.Writer, question, no string) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return errors.New("there is no terminal to ask at; look at ralph.json and run it again with --yes")
+		return errors.New("there is no terminal to ask at; look at what is listed and run it again with --yes")
 	}
-	fmt.Fprintf(w, "trust this? [y/N] ")
+	fmt.Fprintf(w, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("nothing was trusted; what held before holds")
+		return errors.New(no)
 	}
 	return nil
 }

@@ -19,18 +19,19 @@ import (
 
 func uninstallCommand() *command {
 	var scope string
-	var purge, dryRun bool
+	var purge, dryRun, yes bool
 	cmd := &command{
 		name:  "uninstall",
 		short: "Take the hook out of the settings, which are then as they were before init",
 		long:  uninstallHelp,
 		run: func(w io.Writer, _ []string) error {
-			return uninstall(w, scope, purge, dryRun)
+			return uninstall(w, scope, purge, dryRun, yes)
 		},
 	}
 	f := &cmd.flags
 	f.StringVar(&scope, "settings", "", "`WHICH` settings to take it out of: project, local, user or all (default the project's and local ones that have it; else the user's)")
 	f.BoolVar(&purge, "purge", false, "remove the project's loops too, with their records")
+	f.BoolVar(&yes, "yes", false, "with --purge: do not ask")
 	f.BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
 	return cmd
 }
@@ -40,9 +41,10 @@ nothing else has changed since, the files are as they were before, to the byte.
 
 Loops stay, unless --purge. That is for a person, and removes the loop folders of
 this project, with the lists and logs in them, and what is kept of them outside of
-it. It refuses while a loop that is there is in progress; cancel that first.`
+it. It lists all that and asks first; where there is no terminal, it wants --yes. It
+refuses while a loop that is there is in progress; cancel that first.`
 
-func uninstall(w io.Writer, scope string, purge, dryRun bool) error {
+func uninstall(w io.Writer, scope string, purge, dryRun, yes bool) error {
 	project, err := projectHere()
 	if err != nil {
 		return err
@@ -71,6 +73,15 @@ func uninstall(w io.Writer, scope string, purge, dryRun bool) error {
 		}
 		if remains, err = where().Remains(project); err != nil {
 			return err
+		}
+		if !dryRun && !yes && len(loops)+len(remains) > 0 {
+			if err := uninstall(w, scope, purge, true, yes); err != nil {
+				return err
+			}
+			if err := confirm(w, "remove all this?", "nothing was removed"); err != nil {
+				return err
+			}
+			return uninstall(w, scope, purge, dryRun, true) // a loop may have been begun meanwhile
 		}
 	}
 	for _, f := range files {
