@@ -170,12 +170,12 @@ func revive(w io.Writer, s *loopdir.Store, verb string, edit func(*decide.State)
 		l.freshen() // an item may have been opened again since
 	}
 	next, err := change(s, verb, func(l *loaded, next *decide.State) error {
+		if l.snap.List.Err == nil && l.snap.List.Passed() == len(l.snap.List.Items) && (len(l.snap.Checks)+len(l.snap.Evaluators) == 0 || next.Status == decide.Complete) {
+			return fmt.Errorf("nothing to %s: no feature is open; add what there is more to do to %s, or open one there again, and repeat this; or make the loop anew: %s --force", verb, relative(l.Project, l.listName()), doer(s.Name)("init"))
+		}
 		edit(next)
 		if err := usedUp(l, next); err != nil {
 			return err
-		}
-		if l.snap.List.Err == nil && l.snap.List.Passed() == len(l.snap.List.Items) && (len(l.snap.Checks)+len(l.snap.Evaluators) == 0 || next.Status == decide.Complete) {
-			return errors.New("nothing to resume: no feature is open; open one in the list where there is more to do")
 		}
 		if err := s.ClearCancel(); err != nil {
 			return err
