@@ -27,7 +27,7 @@ func lookEntry(p *patient) (found []*finding) {
 		switch {
 		case said != "" && said != s.name && s.name != "managed":
 			add(s.renew, fix, "the entry in %s says --entry %s, so it does not count where it stands", s.shown, plain.Line(said, 80))
-		case first != nil && said == "": // else it gives way to the first
+		case first != nil && (said == "" || s.name == "local" && !hooks[0].Exec): // else it gives way to the first
 			add(s.renew, fix, "the older entry in %s does not know of the one in %s, so both answer a stop", s.shown, first.shown)
 		}
 		if first == nil {

@@ -62,25 +62,42 @@ func (h *hook) outranked() bool {
 	own := func(file string) bool {
 		return slices.ContainsFunc(settingsFiles(h.entry, project), func(f string) bool { return sameFile(f, file) })
 	}
+	answers := func(scope, file string) bool {
+		return slices.ContainsFunc(hookEntries(file, h.event.Name), func(e *settings.Hook) bool {
+			said := e.Flag("--entry") // one that was copied from elsewhere gives way, perhaps to us
+			return (said == "" || said == scope) && runs(e)
+		})
+	}
 	for _, scope := range entryScopes[:max(0, slices.Index(entryScopes, h.entry))] {
 		for _, file := range settingsFiles(scope, project) {
-			counts := func(e *settings.Hook) bool {
-				said := e.Flag("--entry") // one that was copied from elsewhere gives way, perhaps to us
-				return (said == "" || said == scope) && runs(e)
-			}
-			if slices.ContainsFunc(hookEntries(file, h.event.Name), counts) && !own(file) {
+			if answers(scope, file) && !own(file) {
 				return true
 			}
 		}
 	}
-	return false
+	// Of two local files the nearer one wins.
+	files := settingsFiles(h.entry, project)
+	return len(files) > 1 && answers(h.entry, files[0]) && !h.calledBy(files[0]) && h.calledBy(files[1])
+}
+
+// calledBy tells whether a file has an entry of the very words that this process was
+// called with, as the host passes on those that no shell reads.
+func (h *hook) calledBy(file string) bool {
+	return slices.ContainsFunc(hookEntries(file, h.event.Name), func(e *settings.Hook) bool {
+		return e.Exec && program(e) == os.Args[0] && slices.Equal(e.Args, os.Args[1:])
+	})
+}
+
+// program is what an entry calls.
+func program(e *settings.Hook) string {
+	return strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", os.Getenv("CLAUDE_PROJECT_DIR"))
 }
 
 // runs tells whether the host finds an entry's program. A shared settings file
 // may name one that this machine does not have. Of a line for a shell that is known
 // only where it begins with a path that means nothing else to a shell.
 func runs(e *settings.Hook) bool {
-	name := strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", os.Getenv("CLAUDE_PROJECT_DIR"))
+	name := program(e)
 	if !e.Exec {
 		name = cmp.Or(append(e.Args, "")...)
 		if !filepath.IsAbs(name) || strings.ContainsFunc(name, func(r rune) bool { return r != filepath.Separator && special(r) }) {
