@@ -26,6 +26,10 @@ const (
 
 	// fewItems show what an array is like.
 	fewItems = 64
+
+	// maxAhead bounds for how many arrays of one text that is tried: each time, all
+	// that is left may be looked through, and room for it be made.
+	maxAhead = 4
 )
 
 // readAhead begins to, behind the first few items of an array; nil where that is not
@@ -33,7 +37,7 @@ const (
 func (p *parser) readAhead() *ahead {
 	rest := p.Text[p.Pos-1:]
 	next := strings.IndexByte(rest, '{')
-	if next < 0 || len(rest) < p.long || runtime.GOMAXPROCS(0) == 1 {
+	if next < 0 || len(rest) < p.long || len(p.problems) > 0 || runtime.GOMAXPROCS(0) == 1 {
 		return nil
 	}
 	middle := len(rest) * 9 / 16 // a thread has to be woken
@@ -43,7 +47,7 @@ func (p *parser) readAhead() *ahead {
 	}
 	a := &ahead{parser: *p, from: p.Pos - 1 + middle + found + next, room: p.all[:cap(p.all)], done: make(chan struct{})}
 	// Where its items belong, if those between are like the ones before them.
-	at := min(cap(p.all), a.from/(p.Pos/len(p.all)+1))
+	at := max(len(p.all), min(cap(p.all), a.from/(p.Pos/len(p.all)+1)))
 	p.all, a.all = p.all[:len(p.all):at], a.room[at:at]
 	a.Pos, a.problems, a.numbered, a.traits = a.from, nil, false, traits{}
 	go a.read()

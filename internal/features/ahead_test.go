@@ -55,6 +55,7 @@ func TestReadAhead(t *testing.T) {
 		"ids that do not ascend":       {"[\n" + many(500, 100, passes) + many(0, 100, passes) + last + "\n]", true},
 		"long items behind short ones": {"[\n" + many(0, 100, passes) + many(100, 100, `, "description": "`+strings.Repeat("x", 500)+`"`) + last + "\n]", true},
 		"short items behind long ones": {"[\n" + many(0, 100, `, "description": "`+strings.Repeat("x", 500)+`"`) + many(100, 900, "") + last + "\n]", true},
+		"all subtasks in the first":    {`[{"id": "a", "subtasks": [` + strings.Repeat("{},", 9000) + "{}]},\n" + many(0, 200, passes) + last + "\n]", true},
 		"some are no work":             {"[\n" + many(0, 100, `, "status": "deferred"`) + many(100, 100, `, "dependencies": ["F000001", "F000120"]`) + last + "\n]", true},
 
 		"few":                           {"[\n" + many(0, 20, passes) + last + "\n]", false},
@@ -67,6 +68,9 @@ func TestReadAhead(t *testing.T) {
 		"an id twice in the second":     {"[\n" + many(0, 200, passes) + many(190, 1, passes) + last + "\n]", true},
 		"a number for an id":            {"[\n" + many(0, 190, passes) + "{}, {},\n" + last + "\n]", false},
 		"two keys in the second":        {"[\n" + many(0, 190, passes) + `{"id": "x", "passes": true, "passes": false},` + last + "\n]", false},
+		"no item in front":              {"[" + strings.Repeat("0,", 64) + many(0, 200, passes) + last + "]", false},
+		"no item between":               {"[" + strings.Repeat(`0,{"id":"x"},`, 200) + last + "]", false},
+		"no item at all":                {"[" + strings.Repeat("0,", 64) + strings.Repeat("{},0,", 200) + "{}]", false},
 		"more than may be":              {"[\n" + strings.Repeat(`{"id":"x"},`, maxItems+2) + last + "\n]", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,6 +78,19 @@ func TestReadAhead(t *testing.T) {
 				t.Errorf("taken: %v", taken)
 			}
 		})
+	}
+}
+
+// TestReadAheadOften reads a text of thousands of arrays that are each worth it: what
+// is made for one and not used must not be made for all.
+func TestReadAheadOften(t *testing.T) {
+	text := []byte("{" + strings.Repeat(`"t": {"tasks": [`+many(0, 70, "")+`{}]}, `, 1500) + `"x": 0}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	newParser(text, 1).parse(text)
+	runtime.ReadMemStats(&after)
+	if most, took := uint64(50*len(text)), after.TotalAlloc-before.TotalAlloc; took > most {
+		t.Errorf("took %d MB for a text of %d MB", took>>20, len(text)>>20)
 	}
 }
 
@@ -85,6 +102,7 @@ func FuzzAhead(f *testing.F) {
 	f.Add(`{"id":1}`, `]`, uint8(200), uint8(1))
 	f.Fuzz(func(t *testing.T, item, other string, before, behind uint8) {
 		sameAhead(t, "["+strings.Repeat(item+",", int(before))+strings.Repeat(other+",", int(behind))+item+"]")
+		sameAhead(t, "["+strings.Repeat("0,", int(behind))+strings.Repeat(other+","+item+",", int(before))+item+"]")
 		sameAhead(t, `{"x": {"tasks": [`+strings.Repeat(item+",", int(before))+strings.Repeat(other+",", int(behind))+item+"]}}")
 	})
 }

@@ -42,6 +42,7 @@ type parser struct {
 	tags     []string
 	long     int    // text that is worth a second thread, in bytes
 	half     *ahead // the array's second
+	tried    int    // to read one
 	numbered bool   // an item's id is its number
 	traits
 	problems []error
@@ -179,7 +180,8 @@ func (p *parser) items(task *Item) {
 			return
 		}
 		p.next(task, n)
-		if n == fewItems && task == nil {
+		if n == fewItems && task == nil && p.tried < maxAhead {
+			p.tried++
 			p.reserve()
 			p.half = p.readAhead()
 		}
