@@ -81,16 +81,22 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// TestReadAheadOften reads a text of thousands of arrays that are each worth it: what
-// is made for one and not used must not be made for all.
-func TestReadAheadOften(t *testing.T) {
-	text := []byte("{" + strings.Repeat(`"t": {"tasks": [`+many(0, 70, "")+`{}]}, `, 1500) + `"x": 0}`)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	newParser(text, 1).parse(text)
-	runtime.ReadMemStats(&after)
-	if most, took := uint64(50*len(text)), after.TotalAlloc-before.TotalAlloc; took > most {
-		t.Errorf("took %d MB for a text of %d MB", took>>20, len(text)>>20)
+// TestRoom reads texts that were made to take much more than their size.
+func TestRoom(t *testing.T) {
+	for name, text := range map[string]string{
+		"many arrays that are each worth a second thread": "{" + strings.Repeat(`"t": {"tasks": [`+many(0, 70, "")+`{}]}, `, 1500) + `"x": 0}`,
+		"a task of many parts that needs many": `{"tasks": [{"id": 1, "dependencies": [` + strings.Repeat("1,", 2000) + `1], "subtasks": [` +
+			strings.TrimSuffix(many(0, 2000, ""), ",\n") + `]}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			newParser([]byte(text), 1).parse([]byte(text))
+			runtime.ReadMemStats(&after)
+			if most, took := uint64(50*len(text)), after.TotalAlloc-before.TotalAlloc; took > most {
+				t.Errorf("took %d KB for a text of %d KB", took>>10, len(text)>>10)
+			}
+		})
 	}
 }
 

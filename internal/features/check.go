@@ -81,7 +81,7 @@ func (p *parser) keys(item *Item, slips map[string]bool) {
 
 // needs looks at what an item waits for; a circle is told of once.
 func (p *parser) needs(l *List, item *Item, circles map[string]bool) {
-	for _, need := range l.needsOf(item) {
+	for _, need := range l.ownNeeds(item) {
 		switch {
 		case item.Passes || need.met() || len(p.problems) == maxProblems:
 		case need.item == nil:
@@ -94,7 +94,7 @@ func (p *parser) needs(l *List, item *Item, circles map[string]bool) {
 			p.fail(int(item.at), "%s needs %s, which is not going to be done; take that out, or it is never worked on", plain.Line(item.ID, 80), plain.Line(need.id, 80))
 		}
 	}
-	if !item.waits || circles[item.ID] {
+	if !item.waits || circles[item.ID] || len(p.problems) == maxProblems {
 		return
 	}
 	if circle := l.circle(item); circle != nil {

@@ -18,10 +18,37 @@ type need struct {
 	record bool  // a tracker says so, which leaves out what is closed
 }
 
-// needsOf returns what an item has to wait for, as the list says it: an id or ids, or
-// a tracker's records {depends_on_id, type}, of which only those that block count. A
-// subtask needs its siblings by their own numbers, and what its task needs.
+// needsOf returns what an item has to wait for. A subtask needs what its task needs,
+// too.
 func (l *List) needsOf(item *Item) (needs []need) {
+	needs = l.ownNeeds(item)
+	if task := l.taskOf(item); task != nil {
+		for _, n := range l.needsOf(task) {
+			if !n.within(task) {
+				needs = append(needs, n)
+			}
+		}
+	}
+	return needs
+}
+
+// taskOf returns the task that an item is a part of, nil where it is none.
+func (l *List) taskOf(item *Item) *Item {
+	if item.sub {
+		if at, _ := l.place(item.ID[:strings.LastIndexByte(item.ID, '.')]); at >= 0 {
+			return &l.all[at]
+		}
+	}
+	return nil
+}
+
+// within tells whether it is a part of a task.
+func (n need) within(task *Item) bool { return strings.HasPrefix(n.id, task.ID+".") }
+
+// ownNeeds returns what an item itself says that it has to wait for: an id or ids, or
+// a tracker's records {depends_on_id, type}, of which only those that block count. A
+// subtask has its siblings by their own numbers.
+func (l *List) ownNeeds(item *Item) (needs []need) {
 	add := func(id string, record bool) {
 		n := need{id: id, record: record}
 		if item.sub {
@@ -51,16 +78,6 @@ func (l *List) needsOf(item *Item) (needs []need) {
 			add(v.Str, false)
 		}
 	}
-	if item.sub {
-		task := item.ID[:strings.LastIndexByte(item.ID, '.')]
-		if at, _ := l.place(task); at >= 0 {
-			for _, n := range l.needsOf(&l.all[at]) {
-				if !strings.HasPrefix(n.id, task+".") {
-					needs = append(needs, n)
-				}
-			}
-		}
-	}
 	return needs
 }
 
@@ -69,10 +86,11 @@ func (n need) met() bool { return n.item == nil && n.record || n.item != nil && 
 
 // order settles which items wait for others, and which are work.
 func (l *List) order(t traits) {
+	tasks := map[*Item]bool{}
 	for n := 0; t.tied && n < len(l.all); n++ {
-		item := &l.all[n]
-		if !item.Passes {
-			item.waits = item.kids > 0 && l.openKid(n) != nil || (item.needsEnd > 0 || item.sub) && slices.ContainsFunc(l.needsOf(item), func(n need) bool { return !n.met() })
+		if item := &l.all[n]; !item.Passes {
+			item.waits = item.kids > 0 && l.openKid(n) != nil || item.sub && l.taskWaits(item, tasks) ||
+				item.needsEnd > 0 && slices.ContainsFunc(l.ownNeeds(item), func(n need) bool { return !n.met() })
 		}
 	}
 	l.Items = l.all
@@ -92,6 +110,18 @@ func (l *List) order(t traits) {
 			l.passed++
 		}
 	}
+}
+
+// taskWaits tells whether an item is a part of a task that waits for others. Tasks has
+// what was found of each, since one may have many parts and need many.
+func (l *List) taskWaits(item *Item, tasks map[*Item]bool) bool {
+	task := l.taskOf(item)
+	waits, known := tasks[task]
+	if task != nil && !known {
+		waits = slices.ContainsFunc(l.ownNeeds(task), func(n need) bool { return !n.met() && !n.within(task) }) || l.taskWaits(task, tasks)
+		tasks[task] = waits
+	}
+	return waits
 }
 
 // openKid returns a subtask that is left to do of the task at a place of all.
