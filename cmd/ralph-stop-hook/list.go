@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -96,13 +97,17 @@ type listItem struct {
 	Model string `json:"model"`
 }
 
+// nameOf is a feature's title, or else what is to be done: the lists that most people
+// begin with have no titles.
+func nameOf(item features.Item) string { return cmp.Or(item.Title(), item.Description()) }
+
 func listItems(l features.List) (items []listItem) {
 	order := map[string]int{}
 	for n, item := range l.Order() {
 		order[item.ID] = n + 1
 	}
 	for _, item := range l.Items {
-		v := listItem{ID: item.ID, State: "done", Order: order[item.ID], Title: item.Title(), Model: item.Model()}
+		v := listItem{ID: item.ID, State: "done", Order: order[item.ID], Title: nameOf(item), Model: item.Model()}
 		if !item.Passes {
 			v.State, v.Why = "open", l.Why(item)
 			if v.Order == 0 {
@@ -112,7 +117,7 @@ func listItems(l features.List) (items []listItem) {
 		items = append(items, v)
 	}
 	for _, item := range l.Dropped {
-		items = append(items, listItem{ID: item.ID, State: "dropped", Title: item.Title(), Model: item.Model()})
+		items = append(items, listItem{ID: item.ID, State: "dropped", Title: nameOf(item), Model: item.Model()})
 	}
 	return items
 }

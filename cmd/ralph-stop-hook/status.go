@@ -257,7 +257,7 @@ func viewLoop(l *loopdir.Loop, send bool) (statusView, error) {
 		v.Notes = append(v.Notes, "stale: its client died without a word. Resume that session, or give the loop's prompt to a new one. ('status --send-due' ends it and tells the notifiers)")
 	}
 	if item, open := got.snap.List.Next(); open {
-		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+item.Title()), 120)
+		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+nameOf(item)), 120)
 	}
 	if state.WaitingFor != "" {
 		v.Waiting = &waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(got.snap.Limits.MaxWait)}

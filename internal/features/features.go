@@ -145,10 +145,10 @@ func (l *List) place(id string) (at, slot int) {
 	}
 }
 
-// first returns the value of the first of these keys that the item has.
+// first returns the value of the first of these keys that the item has something in.
 func (i Item) first(keys ...string) gjson.Result {
 	for _, key := range keys {
-		if v := gjson.Get(i.raw, key); v.Exists() && v.Type != gjson.Null {
+		if v := gjson.Get(i.raw, key); v.Type != gjson.Null && v.Raw != `""` && v.Raw != "[]" {
 			return v
 		}
 	}
@@ -167,7 +167,9 @@ func (i Item) Model() string { return i.first("model").String() }
 // Acceptance is what has to hold for it to pass, as foreign texts.
 func (i Item) Acceptance() (texts []string) {
 	for _, v := range i.first(acceptanceKeys...).Array() {
-		texts = append(texts, v.String())
+		if text := v.String(); text != "" {
+			texts = append(texts, text)
+		}
 	}
 	return texts
 }

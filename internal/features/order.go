@@ -214,6 +214,7 @@ func (l List) Why(item Item) string {
 	if at, _ := l.place(item.ID); item.kids > 0 && l.openKid(at) != nil {
 		return "needs its subtask " + name(l.openKid(at).ID)
 	}
+	why := ""
 	for _, n := range l.needsOf(&item) {
 		switch {
 		case n.met():
@@ -221,14 +222,14 @@ func (l List) Why(item Item) string {
 			return fmt.Sprintf("needs %s, which the list does not have", name(n.id))
 		case n.item.dropped:
 			return fmt.Sprintf("needs %s, which is not going to be done", name(n.id))
-		default:
-			if circle := l.circle(&item); circle != nil {
-				return "needs itself: " + plain.Line(strings.Join(circle, " → "), 300)
-			}
-			return "needs " + name(n.id)
+		case why == "":
+			why = "needs " + name(n.id)
 		}
 	}
-	return ""
+	if circle := l.circle(&item); circle != nil {
+		return "needs itself: " + plain.Line(strings.Join(circle, " → "), 300)
+	}
+	return why
 }
 
 // circle returns the ids of a circle of needs through an item, which is the first

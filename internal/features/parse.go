@@ -272,7 +272,7 @@ func (p *parser) item(task *Item, n int) {
 	if item.ID == "" {
 		item.ID, p.numbered = "#"+strconv.Itoa(n), true
 	}
-	if task != nil {
+	if task != nil && !strings.HasPrefix(item.ID, task.ID+".") { // some spell it so themselves
 		item.ID = task.ID + "." + item.ID
 	}
 	item.stand(text(word), text(priority), task)
