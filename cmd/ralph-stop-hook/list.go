@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -70,6 +72,9 @@ func listConvertCommand() *command {
 			text, err := list.Convert(to)
 			if err != nil {
 				return &usageError{err}
+			}
+			if left := list.Left(data, to); len(left) > 0 {
+				fmt.Fprintf(os.Stderr, "not carried over: %s\n", plain.Line(strings.Join(left, ", "), 1000))
 			}
 			_, err = w.Write(text)
 			return err

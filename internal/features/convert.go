@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -41,8 +43,7 @@ type own struct {
 	Passes             bool            `json:"passes"`
 }
 
-// Convert writes the list in another shape. Markdown has no room for what items
-// need, nor for their ids beside their titles.
+// Convert writes the list in another shape; Left says what that has no room for.
 func (l List) Convert(to string) ([]byte, error) {
 	if to == ToMarkdown {
 		return l.markdown(), nil
@@ -104,6 +105,46 @@ func (l *List) own(at int, prd bool) own {
 		o.Status = "blocked"
 	}
 	return o
+}
+
+// Left returns the keys of data, which Parse has read as l, that hold something which
+// Convert leaves out.
+func (l *List) Left(data []byte, to string) (left []string) {
+	const carried = " id passes completed status subtasks "
+	const inJSON = " priority model verify verification completionCriteria test_file dependencies dependsOn depends_on blocked_by blockedBy "
+	look := func(text, carried string, kept []string) {
+		s := jsontext.Scanner{Text: text}
+		if s.Peek() != '{' {
+			return
+		}
+		s.Enter()
+		for key, _, ok := s.Key(); ok; key, _, ok = s.Key() {
+			value := s.Skip()
+			if !strings.Contains(`null "" [] {}`, value) && !strings.Contains(carried, " "+key+" ") && !slices.Contains(kept, value) && !slices.Contains(left, key) {
+				left = append(left, key)
+			}
+		}
+	}
+	for n := range l.all {
+		item, carried := &l.all[n], carried
+		switch {
+		case to != ToMarkdown:
+			carried += inJSON
+		case item.Blocked:
+			carried = " id passes completed subtasks "
+		}
+		var kept []string
+		for _, keys := range [][]string{titleKeys, descriptionKeys, acceptanceKeys} {
+			if v := item.first(keys...).Raw; to != ToMarkdown || len(v) < maxDetails {
+				kept = append(kept, v)
+			}
+		}
+		look(item.raw, carried, kept)
+	}
+	if l.shape != lines && l.Tags == nil {
+		look(string(data[l.bom:]), " $schema "+l.shape.key+" ", nil)
+	}
+	return left
 }
 
 func (l *List) markdown() []byte {
