@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -37,7 +38,11 @@ func Check(data []byte, tag string) (List, []error) {
 		}
 		word := item.first("status").String()
 		if _, known := stateOf(word); !known && item.mark == status {
-			c.fail(int(item.markAt), "%q is no status we know, so it counts as open; %s", plain.Line(word, 80), instead(word, words(), "pending, in_progress, done, blocked, cancelled"))
+			var like []string // a word of the list's own is no slip
+			if !strings.Contains(list.valid, `"`+word+`"`) {
+				like = words()
+			}
+			c.fail(int(item.markAt), "%q is no status we know, so it counts as open; %s", plain.Line(word, 80), instead(word, like, "those are pending, in_progress, done, blocked, cancelled"))
 		}
 		c.needs(&list, item, circles)
 	}

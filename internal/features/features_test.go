@@ -115,6 +115,8 @@ func TestParseErrors(t *testing.T) {
 		{"item is text", `[{"id":1},"two"]`, "line 1, column 11: item 2 is not an object"},
 		{"another object", `{"tasks":{}}`, "want an array of features"},
 		{"two lists", `{"features":[],"features":[]}`, "more than one array"},
+		{"UTF-16", "\xff\xfe[\x00]\x00", "line 1, column 1: this is UTF-16"},
+		{"UTF-16, the other way round", "\xfe\xff\x00[\x00]", "line 1, column 1: this is UTF-16"},
 		{"a number", `7`, "want an array of features"},
 		{"deep", strings.Repeat("[", 2_000_000), "line 1, column 201: nested deeper"},
 		{"deep behind a string", `["\\\"[[[",` + strings.Repeat("[", 500), "nested deeper"},

@@ -89,6 +89,9 @@ func (p *parser) parse(text []byte) (List, []error) {
 	if first := p.Peek(); first == 0 && len(bytes.TrimSpace(text)) == 0 {
 		return List{}, []error{jsontext.ErrorAt(text, 0, "nothing here, want JSON or Markdown with checkboxes")}
 	} else if first == '{' || first == '[' && looksLikeArray(text[p.Pos+1:]) || !p.checkboxes() {
+		if first >= 0xfe { // half of its byte order mark
+			return List{}, []error{jsontext.ErrorAt(text, 0, "this is UTF-16, as PowerShell's > writes; save it as UTF-8")}
+		}
 		if first != '{' && first != '[' {
 			return List{}, []error{jsontext.ErrorAt(text, p.Pos, wanted+", or Markdown with checkboxes such as \"- [ ] title\"")}
 		}

@@ -75,7 +75,7 @@ const (
 var states = [...]string{
 	open:    " pending open todo to_do not_started new ready backlog planned ",
 	begun:   " in_progress doing started active review in_review spec_ready failed failing ",
-	done:    " done completed complete closed passed passing finished verified implemented resolved ",
+	done:    " done completed complete closed passed passing finished verified implemented resolved shipped merged fixed ",
 	blocked: " blocked on_hold " + gone + " ",
 	dropped: " cancelled canceled deferred postponed skipped wontfix obsolete tombstone ",
 }
