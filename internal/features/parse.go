@@ -140,9 +140,13 @@ func (p *parser) json() {
 			p.shape = shapes[i]
 			p.items(nil)
 			p.all, found = p.all[from:], i
-		case next == '{' && found < 0:
-			if t, is := p.tag(key); is {
+		case next == '{' && (found < 0 || key == "rules"):
+			t, is := p.tag(key)
+			switch {
+			case is && found < 0:
 				tags = append(tags, t)
+			case is:
+				p.all = p.all[:t.from]
 			}
 		default:
 			if markOf(key) != noMark || slices.Contains(titleKeys, key) || key == "id" {

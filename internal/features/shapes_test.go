@@ -69,6 +69,17 @@ var samples = []struct {
 		items: "xF1 F2 F3 !F4", dropped: "F5", order: "F2 F3", claim: `status "done"`, reopened: "F1",
 	},
 	{
+		name: "its rules behind it",
+		text: `{"features": [
+    {"id": "F1", "title": "A", "status": «"completed"|"planned"»},
+    {"id": "F2", "title": "B", "status": "in_progress"}
+  ],
+  "rules": {"tasks": [{"id": "F3"}], "valid_status": ["planned", "in_progress", "completed"]}
+}
+`,
+		items: "xF1 F2", order: "F2", claim: `status "completed"`, reopened: "F1",
+	},
+	{
 		name: "typed verification",
 		text: `[
   {"id": "a", "description": "a", "priority": "low", "passes": false, "verification": [{"type": "source_contains", "file": "x", "pattern": "y"}]},
