@@ -81,10 +81,21 @@ var ofHost = []examination{
 // vital is what init looks at before it starts a loop: one that fails here cannot work.
 var vital = []examination{{"hooks", lookDisabled}, {"program", lookProgram}}
 
-// ofLoop are about one loop.
-var ofLoop = []examination{
-	{"folders", lookFolders}, {"loop", lookLoop}, {"list", lookList}, {"trust", lookTrust}, {"time", lookTime},
-	{"session", lookSession}, {"notices", lookNotices}, {"leftovers", lookLeftovers},
+// ofLoop are about one loop, and ofLoaded about one that can be loaded.
+var (
+	ofLoop   = []examination{{"folders", lookFolders}, {"loop", lookLoop}}
+	ofLoaded = []examination{
+		{"list", lookList}, {"trust", lookTrust}, {"time", lookTime},
+		{"session", lookSession}, {"notices", lookNotices}, {"leftovers", lookLeftovers},
+	}
+)
+
+// unless returns what was found wrong, and fine where that is nothing.
+func unless(found []*finding, fine *finding) []*finding {
+	if found == nil {
+		found = append(found, fine)
+	}
+	return found
 }
 
 // examine looks at all there is.
@@ -116,6 +127,9 @@ func examine(l *loopdir.Loop, trouble error) (all []*finding, err error) {
 	defer os.Setenv("PATH", os.Getenv("PATH"))
 	p.loop = l
 	look(ofLoop)
+	if p.loaded != nil {
+		look(ofLoaded)
+	}
 	return all, nil
 }
 

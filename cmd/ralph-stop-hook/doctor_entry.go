@@ -58,10 +58,7 @@ func lookEntry(p *patient) (found []*finding) {
 	if len(absent) > 0 {
 		add(first.renew, "ralph-stop-hook init", "the entry in %s is not for %s, so the loop does not hear of that", first.shown, strings.Join(absent, ", "))
 	}
-	if found == nil {
-		found = append(found, good("the hook is in %s", first.shown))
-	}
-	return append(found, first.lookTimeout()...)
+	return append(unless(found, good("the hook is in %s", first.shown)), first.lookTimeout()...)
 }
 
 // plugin returns the first enabled plugin of one of these names, with where it
@@ -139,8 +136,5 @@ func lookRivals(p *patient) (found []*finding) {
 	if path := filepath.Join(p.project, ".claude", "ralph-loop.local.md"); exists(path) {
 		found = append(found, warning("remove that file, or end that loop with /cancel-ralph", "the ralph-loop plugin has a loop in this project (%s)", path))
 	}
-	if found == nil {
-		found = append(found, good("no other Stop hook"))
-	}
-	return found
+	return unless(found, good("no other Stop hook"))
 }

@@ -88,10 +88,7 @@ func lookSettings(p *patient) (found []*finding) {
 			found = append(found, failure("mend that file", "%s: %v; the client leaves out all of it, and says nothing", s.shown, s.err))
 		}
 	}
-	if found == nil {
-		found = append(found, good("the client can read each that is there"))
-	}
-	return found
+	return unless(found, good("the client can read each that is there"))
 }
 
 func lookDisabled(p *patient) []*finding {

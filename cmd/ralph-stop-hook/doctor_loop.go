@@ -46,7 +46,7 @@ func lookFolders(p *patient) (found []*finding) {
 	}
 	for _, dir := range []string{filepath.Join(own, "loops"), filepath.Join(own, "sessions"), p.loop.StatePath()} {
 		info, err := os.Stat(dir)
-		if err != nil || runtime.GOOS == "windows" || !filepath.IsAbs(own) { // without a state folder it would be one of the project
+		if err != nil || runtime.GOOS == "windows" {
 			continue
 		}
 		if mode := info.Mode().Perm(); mode&0o077 != 0 {
@@ -62,10 +62,7 @@ func lookFolders(p *patient) (found []*finding) {
 			found = append(found, failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be written", dir))
 		}
 	}
-	if found == nil {
-		found = append(found, good("%s and %s are yours alone to write", relative(p.project, p.loop.Dir), p.loop.StatePath()))
-	}
-	return found
+	return unless(found, good("%s and %s are yours alone to write", relative(p.project, p.loop.Dir), p.loop.StatePath()))
 }
 
 // lookLoop opens and loads the loop; without that the rest of it is not looked at.
@@ -99,9 +96,6 @@ func lookLoop(p *patient) []*finding {
 const maxProblems = 5
 
 func lookList(p *patient) (found []*finding) {
-	if p.loaded == nil {
-		return nil
-	}
 	if list := p.loaded.snap.List; p.loaded.config.Source.Given() || list.Missing {
 		if list.Err != nil {
 			return []*finding{failure("put it back, or mend what prints it", "%v", list.Err)}
@@ -125,17 +119,11 @@ func lookList(p *patient) (found []*finding) {
 		}
 		found = append(found, f)
 	}
-	if found == nil {
-		found = append(found, good("%s, %d of them pass", plural(len(list.Items), "feature"), list.Passed()))
-	}
-	return found
+	return unless(found, good("%s, %d of them pass", plural(len(list.Items), "feature"), list.Passed()))
 }
 
 func lookTrust(p *patient) (found []*finding) {
 	l := p.loaded
-	if l == nil {
-		return nil
-	}
 	do := doer(l.Name)
 	trust := "look at it, then: " + do("trust")
 	for _, text := range append(wordsConfigNotes(l), wordsMuted(l)...) {
@@ -150,17 +138,14 @@ func lookTrust(p *patient) (found []*finding) {
 	if len(l.snap.Lost) > 0 {
 		found = append(found, failure(do("trust")+" --restore", "features are gone, or ask for something else than when they were trusted: %s", strings.Join(l.snap.Lost, ", ")))
 	}
-	if found == nil {
-		text := map[bool]string{true: "what runs is what you trusted", false: "nothing was trusted, and nothing needs it"}[l.config.Trusted]
-		found = append(found, good("%s", text))
-	}
-	return found
+	text := map[bool]string{true: "what runs is what you trusted", false: "nothing was trusted, and nothing needs it"}[l.config.Trusted]
+	return unless(found, good("%s", text))
 }
 
 // lookTime looks whether checks can take the time that they may take.
 func lookTime(p *patient) (found []*finding) {
 	l := p.loaded
-	if l == nil || len(l.config.Checks) == 0 {
+	if len(l.config.Checks) == 0 {
 		return nil
 	}
 	h := &hook{begin: time.Now(), timeout: defaultTimeout, onComplete: os.Getenv("RALPH_ON_COMPLETE")}
@@ -177,17 +162,11 @@ func lookTime(p *patient) (found []*finding) {
 			found = append(found, warning("raise both in the settings entry, \"timeout\" and --timeout, or lower the check's", "the check %s may take %v, and the hook's entry leaves %v for all checks of a stop", plain.Line(c.Name, 80), c.Timeout, left))
 		}
 	}
-	if found == nil {
-		found = append(found, good("each check has the time that it may take: the entry leaves %v for all of a stop", left))
-	}
-	return found
+	return unless(found, good("each check has the time that it may take: the entry leaves %v for all of a stop", left))
 }
 
 func lookSession(p *patient) []*finding {
 	l := p.loaded
-	if l == nil {
-		return nil
-	}
 	state := l.snap.Record()
 	switch {
 	case stale(l.snap):
@@ -203,9 +182,6 @@ func lookSession(p *patient) []*finding {
 }
 
 func lookNotices(p *patient) []*finding {
-	if p.loaded == nil {
-		return nil
-	}
 	late := 0
 	for _, n := range p.loaded.snap.State.Notices {
 		if due(n) {
@@ -227,9 +203,6 @@ func lookNotices(p *patient) []*finding {
 }
 
 func lookLeftovers(p *patient) []*finding {
-	if p.loaded == nil {
-		return nil
-	}
 	left := p.loaded.Leftovers()
 	if len(left) == 0 {
 		return []*finding{good("no temporary file is left")}
