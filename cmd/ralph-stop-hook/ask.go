@@ -91,10 +91,7 @@ func (r *runner) ask(ctx context.Context, e config.Evaluator, q question) decide
 }
 
 func (r *runner) answer(ctx context.Context, e config.Evaluator, q question) (a decide.Answer, err error) {
-	in, err := json.Marshal(q)
-	if err != nil {
-		return a, err
-	}
+	in, _ := json.Marshal(q) // texts and numbers always go
 	text, err := r.output(ctx, e.Command, e.Untrusted, in, maxAnswer)
 	if err != nil {
 		return a, err

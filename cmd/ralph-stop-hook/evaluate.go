@@ -62,10 +62,7 @@ func evaluateAddCommand() *command {
 			}
 			return onLoop(func(w io.Writer, s *loopdir.Store) error {
 				return editEvaluators(w, s, func(text []byte) ([]byte, error) {
-					value, err := json.Marshal(newEvaluator(args[0], name, timeout))
-					if err != nil {
-						return nil, err
-					}
+					value, _ := json.Marshal(newEvaluator(args[0], name, timeout)) // texts always go
 					return settings.Append(text, "evaluate", string(value)), nil
 				})
 			})(w, nil)

@@ -69,10 +69,7 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 		return nil, errors.New("the settings are not a JSON object")
 	}
 	root.Raw = strings.TrimSpace(root.Raw) // gjson keeps what follows the last brace
-	entry, err := json.Marshal(e)
-	if err != nil {
-		return nil, err
-	}
+	entry, _ := json.Marshal(e)            // texts and a number always go
 	group := `{"hooks":[` + string(entry) + `]}`
 	hooks, err := member(text, root, "hooks")
 	switch {
@@ -116,10 +113,7 @@ func update(text []byte, at string, e Entry) ([]byte, error) {
 	if json.Unmarshal([]byte(have.Raw), &h) == nil && h.Type == e.Type && h.Command == e.Command && slices.Equal(h.Args, e.Args) && h.Timeout == e.Timeout {
 		return text, nil // however it is laid out
 	}
-	raw, err := json.Marshal(e)
-	if err != nil {
-		return nil, err
-	}
+	raw, _ := json.Marshal(e)
 	have.ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
 		case "type", "command", "args", "timeout":
