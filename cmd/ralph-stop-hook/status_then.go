@@ -55,53 +55,42 @@ func wordsThen(v statusView) string {
 	do := doer(v.Name)
 	begin := startLine(filepath.Join(v.Loop, loopdir.PromptFile))
 	resume := do("resume")
-	again := "claude --resume " + quoteArg(v.Session)
-	switch v.Status {
-	case decide.InProgress:
-		switch {
-		case v.fresh:
-			return resume
-		case v.Stale:
-			return again + ", and type anything; or give its prompt to a new one: " + begin
-		case v.Session == "" && v.bind == decide.BindPrompt:
-			return begin
-		case v.Session == "":
-			return "claude, in this project"
-		case v.Waiting != nil:
-			return "nothing; the session wakes by itself"
-		}
-		return "nothing; it goes on by itself (" + do("pause") + " lets the next stop be allowed)"
-	case decide.Complete:
-		if v.Features.Passed < v.Features.Total {
-			return resume + ", since features are open again"
-		}
-		return "look at what was done"
-	case decide.ReachedLimit:
-		switch v.ExitReason {
-		case decide.MaxIterations:
-			return do("extend") + fmt.Sprintf(" --max-iterations %d", v.Iteration+decide.DefaultIterations)
-		case decide.Deadline:
-			return do("extend") + " --deadline 12h, counted from when it began"
-		}
-		return do("log") + " shows what was tried; then: " + resume
-	case decide.Stagnated:
-		return do("log") + " shows where it stuck; then: " + resume
-	case decide.Blocked, decide.Escalated:
-		switch v.ExitReason {
-		case decide.ConfigChanged:
-			return do("trust") + ", or put it back; then: " + resume
-		case decide.ListChanged:
-			return do("trust") + " --restore, or without --restore to accept it; then: " + resume
-		case decide.AllBlocked:
-			return do("list") + " shows why; then: " + resume
-		}
-		return "settle what it needs; then: " + resume
-	case decide.Handover:
-		return "give its prompt to a fresh session: " + begin
-	case decide.Interrupted:
-		return again + ", and type anything; or give its prompt to a new one: " + begin
-	case decide.Paused, decide.Cancelled:
+	first, works := "mend what the reason names", v.Status == decide.InProgress
+	switch {
+	case works && v.fresh, v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return resume
+	case works && v.Stale, v.Status == decide.Interrupted:
+		return "claude --resume " + quoteArg(v.Session) + ", and type anything; or give its prompt to a new one: " + begin
+	case works && v.Session == "" && v.bind == decide.BindPrompt:
+		return begin
+	case works && v.Session == "":
+		return "claude, in this project"
+	case works && v.Waiting != nil:
+		return "nothing; the session wakes by itself"
+	case works:
+		return "nothing; it goes on by itself (" + do("pause") + " lets the next stop be allowed)"
+	case v.Status == decide.Handover:
+		return "give its prompt to a fresh session: " + begin
+	case v.Status == decide.Complete && v.Features.Passed < v.Features.Total:
+		return resume + ", since features are open again"
+	case v.Status == decide.Complete:
+		return "look at what was done"
+	case v.ExitReason == decide.MaxIterations:
+		return do("extend") + fmt.Sprintf(" --max-iterations %d", v.Iteration+decide.DefaultIterations)
+	case v.ExitReason == decide.Deadline:
+		return do("extend") + " --deadline 12h, counted from when it began"
+	case v.Status == decide.ReachedLimit:
+		first = do("log") + " shows what was tried"
+	case v.Status == decide.Stagnated:
+		first = do("log") + " shows where it stuck"
+	case v.ExitReason == decide.ConfigChanged:
+		first = do("trust") + ", or put it back"
+	case v.ExitReason == decide.ListChanged:
+		first = do("trust") + " --restore, or without --restore to accept it"
+	case v.ExitReason == decide.AllBlocked:
+		first = do("list") + " shows why"
+	case v.Status == decide.Blocked, v.Status == decide.Escalated:
+		first = "settle what it needs"
 	}
-	return "mend what the reason names; then: " + resume
+	return first + "; then: " + resume
 }
