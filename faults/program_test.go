@@ -69,7 +69,7 @@ var programs = map[string][]change{
 	"keeps all output":               {{"internal/proc/tail.go", "if len(t.buf)+len(p) > 2*t.limit {", "if false {"}},
 	"lets logs grow":                 onClock(change{"internal/loopdir/log.go", "const maxLog = 1 << 20", "const maxLog = 1 << 40"}),
 	"has no deadline":                onClock(change{"internal/decide/limits.go", "return deadline > 0 && !s.StartedAt", "return false && !s.StartedAt"}),
-	"forgets the hour":               onClock(change{"internal/decide/limits.go", "if now.Unix()-at < 3600 {", "if now.Unix()-at < 1800 {"}),
+	"forgets the hour":               onClock(change{"internal/decide/limits.go", "return now.Unix()-at >= 3600 }", "return now.Unix()-at >= 1800 }"}),
 	"lets an agent wait for ever":    onClock(change{"internal/decide/decide.go", "if s.Now.Sub(d.Next.WaitingSince) >= s.Limits.MaxWait {", "if false {"}),
 	"takes a loop from who works it": onClock(change{"internal/decide/events.go", "const unseen = time.Hour", "const unseen = time.Minute"}),
 }

@@ -97,14 +97,10 @@ func (all commands) find(words []string) (*command, []string) {
 }
 
 // below returns the commands that stand behind c, those for people.
-func (all commands) below(c *command) (subs commands) {
-	for _, sub := range all[1:] {
-		group, _, isSub := strings.Cut(sub.name, " ")
-		if !sub.hidden && (c.name == "" && !isSub || isSub && group == c.name) {
-			subs = append(subs, sub)
-		}
-	}
-	return subs
+func (all commands) below(c *command) commands {
+	return slices.DeleteFunc(slices.Clone(all[1:]), func(sub *command) bool {
+		return sub.hidden || strings.TrimSpace(strings.TrimSuffix(sub.name, sub.verb())) != c.name
+	})
 }
 
 // verb is the command's own word.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,12 +183,7 @@ func lookSession(p *patient) []*finding {
 }
 
 func lookNotices(p *patient) []*finding {
-	late := 0
-	for _, n := range p.loaded.snap.State.Notices {
-		if due(n) {
-			late++
-		}
-	}
+	late := len(slices.DeleteFunc(slices.Clone(p.loaded.snap.State.Notices), func(n decide.Notice) bool { return !due(n) }))
 	if late == 0 {
 		return []*finding{good("nothing is left to be told")}
 	}

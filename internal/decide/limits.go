@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -94,13 +95,8 @@ func (s State) Late(l Limits, now time.Time) bool {
 
 // LastHour returns the iterations that began in the hour before now, and those of
 // a clock that was set back since: they must not make room for more.
-func (s State) LastHour(now time.Time) (hour []int64) {
-	for _, at := range s.Hour {
-		if now.Unix()-at < 3600 {
-			hour = append(hour, at)
-		}
-	}
-	return hour
+func (s State) LastHour(now time.Time) []int64 {
+	return slices.DeleteFunc(slices.Clone(s.Hour), func(at int64) bool { return now.Unix()-at >= 3600 })
 }
 
 // limits ends the loop where a limit is reached, in the order of the design.
@@ -123,7 +119,7 @@ func (d *Decision) limits(s *Snapshot, next string) (end Decision, ok bool) {
 		return Decision{Verdict: NeedTail}, true
 	}
 	if idle {
-		d.Next.Blocks = between(d.Next.Blocks, s.Tail.ToolCall, s.Now)
+		d.Next.Blocks = slices.DeleteFunc(slices.Clone(d.Next.Blocks), func(at int64) bool { return at < s.Tail.ToolCall.UnixMilli() || at > s.Now.UnixMilli() })
 		if len(d.Next.Blocks) >= most {
 			return d.end(s, Stagnated, NoToolUse), true
 		}
@@ -184,14 +180,4 @@ func (d *Decision) fingerprint(s *Snapshot) bool {
 	}
 	d.Next.ListDigest, d.Next.TreeDigest = list, s.Tree
 	return true
-}
-
-// between returns the blocks after a time and not after now.
-func between(blocks []int64, after, now time.Time) (kept []int64) {
-	for _, at := range blocks {
-		if at >= after.UnixMilli() && at <= now.UnixMilli() {
-			kept = append(kept, at)
-		}
-	}
-	return kept
 }

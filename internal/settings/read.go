@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -30,13 +31,8 @@ type Hook struct {
 }
 
 // Ours returns our entries for an event; for any without one.
-func (f *File) Ours(event string) (hooks []*Hook) {
-	for _, h := range f.Hooks {
-		if h.Ours && (event == "" || h.Event == event) {
-			hooks = append(hooks, h)
-		}
-	}
-	return hooks
+func (f *File) Ours(event string) []*Hook {
+	return slices.DeleteFunc(slices.Clone(f.Hooks), func(h *Hook) bool { return !h.Ours || event != "" && h.Event != event })
 }
 
 // Read reads settings as the host does. What it returns an error for, the host
