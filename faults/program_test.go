@@ -58,7 +58,7 @@ var programs = map[string][]change{
 	"tells nothing later":                 {oneThread, {"cmd/ralph-stop-hook/send.go", "func due(n decide.Notice) bool {\n", "func due(n decide.Notice) bool {\n\tif true {\n\t\treturn false\n\t}\n"}},
 	"takes its own header for a person's": {oneThread, {"cmd/ralph-stop-hook/person.go", "decide.Face(next, next.Limit(l.snap.Limits)), l.snap.Header\n", "decide.Face(next, next.Limit(l.snap.Limits)), l.snap.Header\n\tnext.Before = next.Header\n"}},
 	"sweeps under the lock alone":         {oneThread, {"internal/loopdir/replace.go", "const abandoned = time.Minute", "const abandoned = 24 * time.Hour"}},
-	"tells iterations twice":              {oneThread, {"cmd/ralph-stop-hook/notice.go", "\t\t_, _ = sendApart(l.Store, \"\", \"--iteration\", strconv.Itoa(iteration))", "\t\t_, _ = sendApart(l.Store, \"\", \"--iteration\", strconv.Itoa(iteration))\n\t\t_, _ = sendApart(l.Store, \"\", \"--iteration\", strconv.Itoa(iteration))"}},
+	"tells iterations twice":              {oneThread, {"cmd/ralph-stop-hook/hook.go", "\t\t\t_, _ = sendApart(store, \"\", \"--iteration\", strconv.Itoa(d.Next.Iteration)) //", "\t\t\t_, _ = sendApart(store, \"\", \"--iteration\", strconv.Itoa(d.Next.Iteration))\n\t\t\t_, _ = sendApart(store, \"\", \"--iteration\", strconv.Itoa(d.Next.Iteration)) //"}},
 	"ends what has ended":                 {oneThread, {"internal/decide/decide.go", "with an agent's id.\n\t\treturn !owner || s.State.Status != InProgress\n", "with an agent's id.\n\t\treturn !owner\n"}},
 	"believes an evaluator that fails":    {oneThread, {"cmd/ralph-stop-hook/ask.go", "decide.Answer{Action: decide.AnswerEscalate,", "decide.Answer{Action: decide.AnswerComplete,"}},
 

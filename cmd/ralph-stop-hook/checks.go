@@ -232,13 +232,6 @@ func (r *runner) contains(c config.Check) error {
 	return err
 }
 
-// secret tells whether an environment variable is the host's own business: a
-// test suite needs the rest.
-func secret(name string) bool {
-	return strings.HasPrefix(name, "ANTHROPIC_") || name == "AWS_BEARER_TOKEN_BEDROCK" ||
-		strings.HasPrefix(name, "CLAUDE_CODE_") && (strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
-}
-
 // tame tells whether an id may be handed to a shell: nothing that is special to one.
 func tame(id string) bool {
 	return strings.IndexFunc(id, func(r rune) bool {
@@ -246,11 +239,13 @@ func tame(id string) bool {
 	}) < 0
 }
 
-// env is the environment of checks: the session's, less its secrets.
+// env is the environment of checks: the session's, less what is the host's own
+// business. A test suite needs the rest.
 func (r *runner) env() []string {
 	return slices.DeleteFunc(r.environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return secret(name)
+		return strings.HasPrefix(name, "ANTHROPIC_") || name == "AWS_BEARER_TOKEN_BEDROCK" ||
+			strings.HasPrefix(name, "CLAUDE_CODE_") && (strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
 	})
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,15 +40,6 @@ func settingsFiles(scope, project string) (files []string) {
 		files = append(files, filepath.Join(user, "settings.json"))
 	}
 	return files
-}
-
-// checkEntry refuses an --entry that names no scope.
-func (h *hook) checkEntry() error {
-	if h.entry == "" || slices.Contains(entryScopes, h.entry) {
-		return nil
-	}
-	last := len(entryScopes) - 1
-	return fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(entryScopes[:last], ", "), entryScopes[last])
 }
 
 // outranked tells whether a narrower entry answers this event. The files are

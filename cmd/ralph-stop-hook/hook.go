@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -114,11 +115,11 @@ func (h *hook) parseFlags(args []string) error {
 		err = fmt.Errorf("unknown argument %q", f.Arg(0))
 	case h.timeout <= 0:
 		err = fmt.Errorf("--timeout %v; want more than 0", h.timeout)
-	default:
-		err = h.checkEntry()
-	}
-	if err == nil {
+	case h.entry == "" || slices.Contains(entryScopes, h.entry):
 		return nil
+	default:
+		last := len(entryScopes) - 1
+		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(entryScopes[:last], ", "), entryScopes[last])
 	}
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
 }
@@ -206,8 +207,8 @@ func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
 		switch {
 		case d.Verdict == decide.End:
 			h.tell(l, d.Next)
-		case d.Verdict == decide.Continue:
-			h.tellIteration(l, d.Next.Iteration)
+		case d.Verdict == decide.Continue && len(commandsFor(l.config, "", config.OnIteration)) > 0:
+			_, _ = sendApart(store, "", "--iteration", strconv.Itoa(d.Next.Iteration)) // or it is not told; nobody waits
 		}
 	}
 	if h.dying() {

@@ -210,10 +210,3 @@ func (h *hook) await(s *loopdir.Store, ended <-chan struct{}) {
 		}
 	}
 }
-
-// tellIteration has those told that want to hear of each iteration. Nobody waits.
-func (h *hook) tellIteration(l *loaded, iteration int) {
-	if len(commandsFor(l.config, "", config.OnIteration)) > 0 {
-		_, _ = sendApart(l.Store, "", "--iteration", strconv.Itoa(iteration)) // or it is not told
-	}
-}

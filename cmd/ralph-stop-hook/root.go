@@ -26,7 +26,8 @@ func run(args []string) (status int) {
 	if len(args) == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {
 		return hookMode(nil)
 	}
-	if len(args) > 0 && args[0] == "hook" && !asksHelp(args) {
+	help := len(args) == 2 && (args[1] == "-h" || args[1] == "--help")
+	if len(args) > 0 && args[0] == "hook" && !help {
 		return hookMode(args[1:])
 	}
 	if len(args) == 1 && args[0] == "--version" { // as every program knows it
@@ -37,15 +38,16 @@ func run(args []string) (status int) {
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("not all was printed: %w", out.err)
 	}
-	var usage *usageError
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &usage) && hostIsCalling():
-		// A mistyped settings entry: an error's exit status would show as a
-		// problem or even block, so it is said as the host wants it.
-		fmt.Print(string(hookio.Answer{Message: wordsTrouble(err)}.Encode()))
-		return 0
+	}
+	if errors.As(err, new(*usageError)) {
+		if _, silent := readEvent(); silent == nil {
+			// A mistyped settings entry: an error's exit status would show as a
+			// problem or even block, so it is said as the host wants it.
+			fmt.Print(string(hookio.Answer{Message: wordsTrouble(err)}.Encode()))
+			return 0
+		}
 	}
 	printError(err)
 	return 1
@@ -62,17 +64,6 @@ func (o *output) Write(p []byte) (n int, err error) {
 		o.err = err
 	}
 	return n, err
-}
-
-func asksHelp(args []string) bool {
-	return len(args) == 2 && (args[1] == "-h" || args[1] == "--help")
-}
-
-// hostIsCalling tells whether standard input holds a hook's JSON, in whatever
-// comes within a second.
-func hostIsCalling() bool {
-	_, err := readEvent()
-	return err == nil
 }
 
 // readEvent reads what the host says, in whatever comes within a second.

@@ -115,8 +115,12 @@ func (w Where) Marked(prompt string) (*Loop, error) {
 // Own returns the loop that the session works, nil where there is none. Its folder
 // may be gone, but not have become a link to another place.
 func (w Where) Own() (*Loop, error) {
-	dir := w.sessionLoop()
-	if dir == "" {
+	if w.StateDir == "" || !ValidSession(w.Session) {
+		return nil, nil
+	}
+	data, err := ReadFile(filepath.Join(w.StateDir, "sessions"), w.Session, maxPathBytes)
+	dir := strings.TrimRight(string(data), "\r\n")
+	if err != nil || !filepath.IsAbs(dir) {
 		return nil, nil
 	}
 	l := w.at(dir)
@@ -147,19 +151,6 @@ func (w Where) project() string {
 		return filepath.Clean(w.ProjectDir)
 	}
 	return w.Cwd
-}
-
-// sessionLoop returns the folder that the session's file names.
-func (w Where) sessionLoop() string {
-	if w.StateDir == "" || !ValidSession(w.Session) {
-		return ""
-	}
-	data, err := ReadFile(filepath.Join(w.StateDir, "sessions"), w.Session, maxPathBytes)
-	dir := strings.TrimRight(string(data), "\r\n")
-	if err != nil || !filepath.IsAbs(dir) {
-		return ""
-	}
-	return dir
 }
 
 // ValidSession tells whether a session id can be a file's name. The host's are
