@@ -100,12 +100,11 @@ func (r *runner) answer(ctx context.Context, e config.Evaluator, q question) (a 
 		return a, fmt.Errorf("its answer is no JSON: %w", err)
 	}
 	v, actions := gjson.ParseBytes(text), 0
-	v.ForEach(func(key, _ gjson.Result) bool {
+	for key := range v.ForEach {
 		if key.Str == "action" {
 			actions++
 		}
-		return true
-	})
+	}
 	if actions != 1 {
 		return a, fmt.Errorf("its answer has %s; want one", plural(actions, "action"))
 	}

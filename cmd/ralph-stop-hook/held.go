@@ -127,10 +127,9 @@ const partOf = " scripts."
 func scripts(project, path string) map[string]string {
 	held := map[string]string{}
 	text, _ := loopdir.ReadFile(project, path, config.MaxPackage) // what cannot be read has none
-	gjson.GetBytes(text, "scripts").ForEach(func(name, script gjson.Result) bool {
+	for name, script := range gjson.GetBytes(text, "scripts").ForEach {
 		held[filepath.ToSlash(path)+partOf+name.Str] = fmt.Sprintf("%x", sha256.Sum256([]byte(script.Str)))
-		return true
-	})
+	}
 	return held
 }
 

@@ -85,7 +85,7 @@ func parse(data []byte) (Event, error) {
 		"prompt": &e.Prompt, "prompt_id": &e.PromptID, "transcript_path": &e.Transcript,
 		"reason": &e.Reason, "source": &e.Reason, "error": &e.Error,
 	}
-	root.ForEach(func(key, value gjson.Result) bool {
+	for key, value := range root.ForEach {
 		if to := texts[key.Str]; to != nil && value.Type == gjson.String {
 			*to = value.Str
 		}
@@ -93,13 +93,20 @@ func parse(data []byte) (Event, error) {
 		case "stop_hook_active":
 			e.StopHookActive = value.Bool()
 		case "background_tasks":
-			e.background(value)
+			for _, task := range value.ForEach {
+				status, kind := task.Get("status"), task.Get("type").Str
+				switch runs := !status.Exists() || status.Str == "running"; {
+				case runs && kind == "subagent":
+					e.Subagents++
+				case runs && kind == "shell":
+					e.Shells++
+				}
+			}
 		case "session_crons":
 			// {id, schedule, recurring, prompt}, as measured with 2.1.329.
 			e.Wakeups = len(value.Get("#(recurring==false)#").Array())
 		}
-		return true
-	})
+	}
 	e.Prompt = unwrap(e.Prompt)
 	return e, nil
 }
@@ -112,21 +119,6 @@ func unwrap(prompt string) string {
 		return rest
 	}
 	return prompt
-}
-
-func (e *Event) background(tasks gjson.Result) {
-	tasks.ForEach(func(_, task gjson.Result) bool {
-		if status := task.Get("status"); status.Exists() && status.Str != "running" {
-			return true
-		}
-		switch task.Get("type").Str {
-		case "subagent":
-			e.Subagents++
-		case "shell":
-			e.Shells++
-		}
-		return true
-	})
 }
 
 // Answer is what the hook tells the host. The zero Answer is silence, which

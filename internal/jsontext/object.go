@@ -85,12 +85,12 @@ func (o Object) Read(data []byte) error {
 	return o.set(gjson.Parse(String(text)))
 }
 
-func (o Object) set(object gjson.Result) (err error) {
+func (o Object) set(object gjson.Result) error {
 	if !object.IsObject() {
 		return fmt.Errorf("want an object")
 	}
 	at := 0 // the keys are mostly in order
-	object.ForEach(func(key, value gjson.Result) bool {
+	for key, value := range object.ForEach {
 		for range len(o) / 2 {
 			name, to := o[at].(string), o[at+1]
 			if at += 2; at == len(o) {
@@ -98,14 +98,13 @@ func (o Object) set(object gjson.Result) (err error) {
 			}
 			if name == key.Str {
 				if value.Type != gjson.Null && !set(to, value) {
-					err = fmt.Errorf("the value of %q is not of its kind", name)
+					return fmt.Errorf("the value of %q is not of its kind", name)
 				}
 				break
 			}
 		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // set makes a value what a JSON value says, and returns false where that is of

@@ -52,46 +52,42 @@ func Read(data []byte) (f File, err error) {
 	}
 	root.ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
+		case "permissions", "env", "enabledPlugins", "hooks":
+			if !value.IsObject() {
+				return wrong(value, fmt.Sprintf("%q is not an object", key.Str))
+			}
+		}
+		switch key.Str {
 		case "disableAllHooks":
 			if f.Disabled = value; !value.IsBool() {
 				return wrong(value, `"disableAllHooks" is not true or false`)
 			}
 		case "allowManagedHooksOnly":
 			f.ManagedOnly = value.Bool()
-		case "permissions", "env", "enabledPlugins":
-			if !value.IsObject() {
-				return wrong(value, fmt.Sprintf("%q is not an object", key.Str))
-			}
 		case "model":
 			if value.Type != gjson.String {
 				return wrong(value, `"model" is not text`)
 			}
-		}
-		switch key.Str {
 		case "env":
 			f.BlockCap = value.Get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").String()
 		case "enabledPlugins":
-			value.ForEach(func(plugin, on gjson.Result) bool {
+			for plugin, on := range value.ForEach {
 				if on.Type != gjson.False {
 					f.Plugins = append(f.Plugins, plugin.Str)
 				}
-				return true
-			})
+			}
 		case "hooks":
 			f.Hooks = nil
-			if !value.IsObject() {
-				return wrong(value, `"hooks" is not an object`)
-			}
 			value.ForEach(func(event, list gjson.Result) bool {
 				if !list.IsArray() {
 					return wrong(list, fmt.Sprintf("%q is not an array", event.Str))
 				}
-				list.ForEach(func(_, group gjson.Result) bool {
+				for _, group := range list.Array() {
 					entries := group.Get("hooks")
 					if !entries.IsArray() {
 						return wrong(group, `a group of hooks without an array "hooks"`)
 					}
-					entries.ForEach(func(_, entry gjson.Result) bool {
+					for _, entry := range entries.Array() {
 						switch args, timeout := entry.Get("args"), entry.Get("timeout"); {
 						case entry.Get("type").Str == "command" && entry.Get("command").Type != gjson.String:
 							return wrong(entry, `a hook of type "command" without a "command"`)
@@ -101,11 +97,9 @@ func Read(data []byte) (f File, err error) {
 							return wrong(timeout, `"timeout" is not a number above 0`)
 						}
 						f.Hooks = append(f.Hooks, newHook(event.Str, entry))
-						return true
-					})
-					return err == nil
-				})
-				return err == nil
+					}
+				}
+				return true
 			})
 		}
 		return err == nil

@@ -54,37 +54,25 @@ type level struct {
 // group's hooks, the event's list, "hooks", the settings; nil where there is none.
 // Of two with one name the first would count again without the second, so two are
 // refused.
-func first(text []byte) (levels []level, err error) {
+func first(text []byte) ([]level, error) {
 	root := gjson.ParseBytes(text)
-	hooks, err := member(text, root, "hooks")
+	key, hooks, err := member(text, root, "hooks")
 	if err != nil || !hooks.IsObject() {
 		return nil, err
 	}
-	hooks.ForEach(func(event, list gjson.Result) bool {
-		list.ForEach(func(_, group gjson.Result) bool {
-			entries, twice := member(text, group, "hooks")
+	for event, list := range hooks.ForEach {
+		for _, group := range list.ForEach {
+			_, entries, twice := member(text, group, "hooks")
 			err = cmp.Or(err, twice)
-			entries.ForEach(func(_, entry gjson.Result) bool {
+			for _, entry := range entries.Array() {
 				if list.IsArray() && entries.IsArray() && ours(entry) {
-					levels = []level{{entries, entry.Index}, {list, group.Index}, {hooks, event.Index}, {root, 0}}
-					_, twice := member(text, hooks, event.Str)
-					err = cmp.Or(err, twice)
+					_, _, twice := member(text, hooks, event.Str)
+					return []level{{entries, entry.Index}, {list, group.Index}, {hooks, event.Index}, {root, key.Index}}, cmp.Or(err, twice)
 				}
-				return levels == nil
-			})
-			return levels == nil
-		})
-		return levels == nil
-	})
-	if levels != nil && err == nil {
-		root.ForEach(func(key, value gjson.Result) bool {
-			if value.Index == hooks.Index {
-				levels[3].at = key.Index
 			}
-			return true
-		})
+		}
 	}
-	return levels, err
+	return nil, err
 }
 
 // prune takes a member out of the innermost level that something else is in, or
@@ -94,7 +82,7 @@ func prune(text []byte, levels []level) []byte {
 		open := l.container.Index
 		begin := open + 1 + space(text[open+1:])
 		end, before, after := 0, 0, 0 // of the member, the one before it, and where the next one begins
-		l.container.ForEach(func(key, value gjson.Result) bool {
+		for key, value := range l.container.ForEach {
 			from, to := value.Index, value.Index+len(value.Raw)
 			if l.container.IsObject() {
 				from = key.Index
@@ -107,8 +95,7 @@ func prune(text []byte, levels []level) []byte {
 			case after == 0:
 				after = from
 			}
-			return true
-		})
+		}
 		switch was := strings.TrimRight(string(text[open+1:begin]), " \t"); {
 		case before > 0:
 			return splice(text, before, end, "")

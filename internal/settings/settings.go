@@ -71,7 +71,7 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 	root.Raw = strings.TrimSpace(root.Raw) // gjson keeps what follows the last brace
 	entry, _ := json.Marshal(e)            // texts and a number always go
 	group := `{"hooks":[` + string(entry) + `]}`
-	hooks, err := member(text, root, "hooks")
+	_, hooks, err := member(text, root, "hooks")
 	switch {
 	case err != nil:
 		return nil, err
@@ -80,7 +80,7 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 	case !hooks.IsObject():
 		return nil, jsontext.ErrorAt(text, hooks.Index, `"hooks" is not an object`)
 	}
-	list, err := member(text, hooks, event)
+	_, list, err := member(text, hooks, event)
 	switch {
 	case err != nil:
 		return nil, err
@@ -114,14 +114,11 @@ func update(text []byte, at string, e Entry) ([]byte, error) {
 		return text, nil // however it is laid out
 	}
 	raw, _ := json.Marshal(e)
-	have.ForEach(func(key, value gjson.Result) bool {
-		switch key.Str {
-		case "type", "command", "args", "timeout":
-		default:
+	for key, value := range have.ForEach {
+		if !slices.Contains([]string{"type", "command", "args", "timeout"}, key.Str) {
 			raw = fmt.Appendf(raw[:len(raw)-1], ",%s:%s}", key.Raw, value.Raw)
 		}
-		return true
-	})
+	}
 	return sjson.SetRawBytes(text, at, []byte(layout(text, lead(text, have.Index), string(raw))))
 }
 
@@ -158,17 +155,16 @@ func found(list gjson.Result, event string) (paths []string) {
 
 // member returns a member of an object. Of two with one name the host reads
 // the last and gjson the first, so two are refused.
-func member(text []byte, object gjson.Result, name string) (found gjson.Result, err error) {
-	object.ForEach(func(key, value gjson.Result) bool {
-		if key.Str == name {
-			if found.Exists() {
-				err = jsontext.ErrorAt(text, key.Index, fmt.Sprintf("the key %q is there twice", name))
-			}
-			found = value
+func member(text []byte, object gjson.Result, name string) (key, found gjson.Result, err error) {
+	for k, value := range object.ForEach {
+		if k.Str == name && found.Exists() {
+			return key, found, jsontext.ErrorAt(text, k.Index, fmt.Sprintf("the key %q is there twice", name))
 		}
-		return err == nil
-	})
-	return found, err
+		if k.Str == name {
+			key, found = k, value
+		}
+	}
+	return key, found, nil
 }
 
 // ours tells whether a hook entry runs this program, in either form.
