@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -72,7 +71,7 @@ func (r *runner) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	for _, same := range r.groups(runs) {
 		slots <- struct{}{}
 		all.Go(func() {
-			one := decide.Receipt{Exit: -1, At: time.Now().UTC(), Tree: r.contents, NotRun: true}
+			one := decide.Receipt{At: time.Now().UTC(), Tree: r.contents, NotRun: true}
 			defer func() {
 				if p := recover(); p != nil {
 					one.Tail = fmt.Sprintf("internal error: %v", p)
@@ -119,10 +118,9 @@ func (r *runner) one(ctx context.Context, run decide.Run, result *decide.Receipt
 	begin := time.Now()
 	output, err := []byte(nil), error(errNotRun("ralph.json has no such check any more"))
 	if c, is := r.byDigest[run.Check.Digest]; is {
-		result.Exit, output, err = r.holds(ctx, c, run.Feature)
+		output, err = r.holds(ctx, c, run.Feature)
 	}
-	result.Output, result.Passed, result.NotRun = fmt.Sprintf("%x", sha256.Sum256(output)), err == nil, errors.As(err, new(errNotRun))
-	result.DurationMS = time.Since(begin).Milliseconds()
+	result.Passed, result.NotRun, result.DurationMS = err == nil, errors.As(err, new(errNotRun)), time.Since(begin).Milliseconds()
 	outcome := "ok"
 	if err != nil {
 		outcome = err.Error()
@@ -143,17 +141,17 @@ const (
 )
 
 // holds tells whether a check holds: err says why not.
-func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exit int, output []byte, err error) {
+func (r *runner) holds(ctx context.Context, c config.Check, feature string) (output []byte, err error) {
 	switch {
 	case c.Untrusted:
-		return -1, nil, errNotRun(noTrust + doer(r.Name)("trust"))
+		return nil, errNotRun(noTrust + doer(r.Name)("trust"))
 	case ctx.Err() != nil:
-		return -1, nil, errNotRun("the time for checks is over")
+		return nil, errNotRun("the time for checks is over")
 	case c.Runs() && !c.Own && !tame(feature):
-		return -1, nil, errNotRun("the feature's id has characters that are not handed to a command")
+		return nil, errNotRun("the feature's id has characters that are not handed to a command")
 	case c.Runs():
 		if path := r.changedOf(c.Command); path != "" {
-			return -1, nil, errNotRun(path + notAsTrusted + "; a person has to look at it and run: " + doer(r.Name)("trust"))
+			return nil, errNotRun(path + notAsTrusted + "; a person has to look at it and run: " + doer(r.Name)("trust"))
 		}
 		env := r.env()
 		if !c.Own {
@@ -164,7 +162,7 @@ func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exi
 		if got.TimedOut && left < c.Timeout {
 			got.Err = errNotRun(fmt.Sprintf("to its end: of the time for all checks %v were left for it", left.Round(time.Second)))
 		}
-		return got.ExitCode, got.Output, got.Err
+		return got.Output, got.Err
 	case c.FileExists != "":
 		err = r.exists(c.FileExists)
 	case !c.LastMessage:
@@ -172,10 +170,7 @@ func (r *runner) holds(ctx context.Context, c config.Check, feature string) (exi
 	case !c.Pattern.MatchString(r.message):
 		err = fmt.Errorf("the last message does not match %q", c.Expression())
 	}
-	if err != nil {
-		exit = 1
-	}
-	return exit, nil, err
+	return nil, err
 }
 
 // command runs a command in the project under a guard, for as long as there is time.

@@ -38,9 +38,7 @@ type Receipt struct {
 	Feature    string    `json:"feature"` // empty: of the whole tree
 	Check      string    `json:"check"`   // its digest
 	Name       string    `json:"name"`
-	Exit       int       `json:"exit"` // of its command, -1 where it did not end by itself; 1 for a condition that does not hold
 	DurationMS int64     `json:"durationMs"`
-	Output     string    `json:"output"` // sha256 of its output
 	At         time.Time `json:"at"`
 	Tree       string    `json:"tree"` // of the contents it was made on; empty where they could not be read
 
