@@ -315,7 +315,7 @@ func (i *initialiser) write(files []loopFile) error {
 	}
 	fmt.Fprintf(i.out, "loop %q: %s, %d of them pass; at most %s\n", i.name, plural(len(i.found.Items), "feature"), i.found.Passed(), plural(i.iterations, "iteration"))
 	if file, tag := features.Named(i.list); tag == "" && len(i.found.Tags) > 1 {
-		fmt.Fprintf(i.out, "  of the tags %s in %s that is #master; for another one name it behind the file\n", plain.Line(strings.Join(i.found.Tags, ", "), 300), file)
+		fmt.Fprintf(i.out, "  it has the tags %s, and this is #master; another one: --features %s#TAG\n", plain.Line(strings.Join(i.found.Tags, ", "), 300), plain.Line(file, 300))
 	}
 	for _, f := range files {
 		path := i.show(filepath.Join(i.dir, f.name))
