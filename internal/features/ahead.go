@@ -20,8 +20,8 @@ type ahead struct {
 }
 
 const (
-	// longText is worth a second thread, in bytes: to begin one takes about as long
-	// as to read a tenth of it.
+	// longText is worth a second thread, in bytes: to wake one takes as long as to
+	// read a part of it.
 	longText = 512 << 10
 
 	// fewItems show what an array is like.
