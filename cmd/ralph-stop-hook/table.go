@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -25,7 +25,7 @@ func table(w io.Writer, rows [][]string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], columns(row[i]))
 		}
 	}
 	for _, row := range rows {
@@ -35,8 +35,26 @@ func table(w io.Writer, rows [][]string) {
 				b.WriteString(cell)
 				break
 			}
-			fmt.Fprintf(&b, "%-*s  ", widths[i], cell)
+			b.WriteString(cell + strings.Repeat(" ", widths[i]-columns(cell)+2))
 		}
 		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 	}
+}
+
+// wide are the blocks of letters and signs that take two columns of a terminal, after
+// Unicode's East Asian Width.
+var wide = [][2]rune{
+	{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f},
+	{0xff00, 0xff60}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd},
+}
+
+// columns is how many columns of a terminal a text takes.
+func columns(s string) (n int) {
+	for _, r := range s {
+		n++
+		if slices.ContainsFunc(wide, func(block [2]rune) bool { return r >= block[0] && r <= block[1] }) {
+			n++
+		}
+	}
+	return n
 }
