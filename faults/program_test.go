@@ -39,7 +39,7 @@ func onClock(more ...change) []change { return append(append(more, oneThread), c
 // started has Go take a process for started where it could not read whether it was:
 // else it waits, before any line of ours, for the end of a process that may wait for
 // us. It goes with one thread, whose calls fail.
-var started = change{"GOROOT/src/syscall/exec_unix.go", "\tClose(p[0])\n\tif err != nil || n != 0 {\n", "\tClose(p[0])\n\tif err == EIO {\n\t\tn, err = 0, nil\n\t}\n\tif err != nil || n != 0 {\n"}
+var started = change{"GOROOT/src/syscall/exec_unix.go", "\tClose(p[0])\n\tif err != nil || n != 0 {\n", "\tClose(p[0])\n\tif err != nil {\n\t\tn, err = 0, nil\n\t}\n\tif err != nil || n != 0 {\n"}
 
 const renameHead = "func rename(root *os.Root, name string, data []byte, perm os.FileMode, last func() error) error {\n"
 

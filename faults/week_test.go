@@ -108,7 +108,7 @@ func (l *life) turn() error {
 	case 0:
 		w.wrap = []string{"timeout", "-s", "KILL", fmt.Sprintf("0.00%d", 1+r.IntN(8))}
 	case 1:
-		name := []string{"openat", "read", "write", "fsync", "renameat", "newfstatat"}[r.IntN(6)]
+		name := []string{"openat", "read", "pread64", "write", "fsync", "renameat", "newfstatat"}[r.IntN(7)]
 		what := []string{"signal=KILL", "error=EIO", "error=ENOSPC"}[r.IntN(3)]
 		w.wrap = []string{"strace", "-qq", "-o", os.DevNull, "-e", "trace=" + name, "-e", fmt.Sprintf("inject=%s:%s:when=%d", name, what, 1+r.IntN(25))}
 	}
