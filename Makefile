@@ -17,7 +17,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 # What is worth inlining is in jsontext; elsewhere it makes the binary larger, and nothing faster. So does
 # Go's alignment of functions to 32 bytes. A release is made with the same.
-LARGE = github.com/tidwall encoding/json regexp time fmt flag strconv os path context io
+LARGE = github.com/tidwall encoding/json reflect regexp time fmt flag strconv os path context io
 LINK = -s -w -funcalign 8
 COMPILE = -gcflags=./...=-l -gcflags=./internal/jsontext= $(foreach p,$(LARGE),-gcflags=$(p)/...=-l)
 SMALL = -ldflags '$(LINK)$(if $(VERSION), -X main.version=$(VERSION))' $(COMPILE)
