@@ -2,7 +2,7 @@
 # A push message to a phone, by ntfy.sh or a server of your own.
 # To configure: in ~/.config/ralph-stop-hook/ntfy (chmod 600), for curl to read:
 #   url = "https://ntfy.sh/a-topic-that-nobody-guesses"
-#   header = "Authorization: Bearer tk_XXXX"       (where the server wants one)
+#   header = "Authorization: Bearer TOKEN"       (where the server wants one)
 set -eu
 secret=$HOME/.config/ralph-stop-hook/ntfy
 payload=$(cat)
