@@ -104,8 +104,7 @@ func lookList(p *patient) (found []*finding) {
 		return []*finding{good("%s", plural(len(list.Items), "feature"))}
 	}
 	path := p.loaded.listPath()
-	file, tag := features.Named(path)
-	data, err := readFile(file, features.MaxBytes)
+	data, tag, err := readList(path)
 	if err != nil {
 		return []*finding{failure("", "%v", err)}
 	}

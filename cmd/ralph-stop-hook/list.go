@@ -34,8 +34,7 @@ func listCheckCommand() *command {
 		args:  "FILE",
 		short: "Say what is wrong with a list, or odd, and what to write instead",
 		run: func(w io.Writer, args []string) error {
-			file, tag := features.Named(args[0])
-			data, err := readFile(file, features.MaxBytes)
+			data, tag, err := readList(args[0])
 			if err != nil {
 				return err
 			}
@@ -52,6 +51,13 @@ func listCheckCommand() *command {
 	}
 }
 
+// readList reads the file of a list's name, and tells which tag of it is meant.
+func readList(name string) (data []byte, tag string, err error) {
+	file, tag := features.Named(name)
+	data, err = readFile(file, features.MaxBytes)
+	return data, tag, err
+}
+
 func listConvertCommand() *command {
 	var to string
 	cmd := &command{
@@ -60,8 +66,7 @@ func listConvertCommand() *command {
 		short:   "Print a list in another shape",
 		example: "  ralph-stop-hook list convert prd.json --to features > feature_list.json",
 		run: func(w io.Writer, args []string) error {
-			file, tag := features.Named(args[0])
-			data, err := readFile(file, features.MaxBytes)
+			data, tag, err := readList(args[0])
 			if err != nil {
 				return err
 			}

@@ -12,14 +12,14 @@ import (
 
 // known are the keys that items have in the lists we know, whether we read them or
 // not. Another one that is much like one of these is taken for a slip.
-var known = slices.Concat(identityKeys[:], markKeys[1:], []string{
-	"priority", "model", "subtasks", "dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy",
+var known = slices.Concat(identityKeys[:], markKeys[1:], needKeys, []string{
+	"priority", "model", "subtasks",
 	"target_files", "files", "notes", "completionNotes", "labels", "tags", "type", "complexity", "parallel_group",
 	"created_at", "updated_at", "completed_at", "startedAt", "completedAt", "assignee", "owner", "estimate", "state", "issue_type",
 })
 
-// Check says what is wrong with a list, or one tag of it, or odd, in the order of its text: problems
-// are *jsontext.Errors. Where the text cannot be read there is one.
+// Check says what is wrong with a list, or one tag of it, or odd, in the order of its
+// text: problems are *jsontext.Errors. Where the text cannot be read there is one.
 func Check(data []byte, tag string) (List, []error) {
 	list, problems := parse(data, tag)
 	if list.all == nil && len(problems) > 0 {

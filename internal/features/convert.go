@@ -110,9 +110,9 @@ func (l *List) own(at int, prd bool) own {
 // Left returns the keys of data, which Parse has read as l, that hold something which
 // Convert leaves out.
 func (l *List) Left(data []byte, to string) (left []string) {
-	const carried = " id passes completed status subtasks "
-	const inJSON = " priority model verify verification completionCriteria test_file dependencies dependsOn depends_on blocked_by blockedBy "
-	look := func(text, carried string, kept []string) {
+	marks := []string{"id", "subtasks", "passes", "completed"}
+	inJSON := slices.Concat(marks, []string{"status", "priority", "model", "test_file"}, entryKeys, needKeys)
+	look := func(text string, carried, kept []string) {
 		s := jsontext.Scanner{Text: text}
 		if s.Peek() != '{' {
 			return
@@ -120,18 +120,17 @@ func (l *List) Left(data []byte, to string) (left []string) {
 		s.Enter()
 		for key, _, ok := s.Key(); ok; key, _, ok = s.Key() {
 			value := s.Skip()
-			if !strings.Contains(`null "" [] {}`, value) && !strings.Contains(carried, " "+key+" ") && !slices.Contains(kept, value) && !slices.Contains(left, key) {
+			if !strings.Contains(`null "" [] {}`, value) && !slices.Contains(carried, key) && !slices.Contains(kept, value) && !slices.Contains(left, key) {
 				left = append(left, key)
 			}
 		}
 	}
 	for n := range l.all {
-		item, carried := &l.all[n], carried
-		switch {
-		case to != ToMarkdown:
-			carried += inJSON
-		case item.Blocked:
-			carried = " id passes completed subtasks "
+		item, carried := &l.all[n], inJSON
+		if to == ToMarkdown {
+			if carried = marks; !item.Blocked {
+				carried = slices.Concat(marks, []string{"status"})
+			}
 		}
 		var kept []string
 		for _, keys := range [][]string{titleKeys, descriptionKeys, acceptanceKeys} {
@@ -142,7 +141,7 @@ func (l *List) Left(data []byte, to string) (left []string) {
 		look(item.raw, carried, kept)
 	}
 	if l.shape != lines && l.Tags == nil {
-		look(string(data[l.bom:]), " $schema "+l.shape.key+" ", nil)
+		look(string(data[l.bom:]), []string{"$schema", l.shape.key}, nil)
 	}
 	return left
 }

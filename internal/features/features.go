@@ -1,8 +1,8 @@
 // Package features reads feature lists: bytes in, items out.
 //
 // A list is recognised by its content, not by its name (shapes.go). It is read in
-// one pass that checks it whole (parse.go, ahead.go, tags.go, markdown.go); what an item says
-// is looked up in its text when somebody asks.
+// one pass that checks it whole (parse.go, ahead.go, tags.go, markdown.go); what an
+// item says is looked up in its text when somebody asks.
 package features
 
 import (
@@ -213,7 +213,7 @@ func (l List) Open() []string {
 // the same items, in the same order, are open.
 func (l List) Digest() string {
 	sum := [sha256.Size]byte{}
-	if many := 4096; len(l.Items) < many {
+	if len(l.Items) < 4096 { // more are worth a second thread: each id is read from its text
 		sum = sumStates(l.Items)
 	} else {
 		half := len(l.Items) / 2

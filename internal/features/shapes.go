@@ -35,6 +35,7 @@ var (
 var (
 	titleKeys       = []string{"title", "name"}
 	descriptionKeys = []string{"description", "details"}
+	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"} // those of parser.item
 	acceptanceKeys  = []string{"acceptance", "acceptance_criteria", "acceptanceCriteria", "steps", "testStrategy"}
 )
 
