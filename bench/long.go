@@ -53,7 +53,7 @@ const talkTokens = 123_456
 // writeTranscript writes a transcript of that size: a hole, and at the end 1 MB,
 // or less, of what the host writes.
 func writeTranscript(path string, size int64) error {
-	recorded, err := os.ReadFile("internal/hookio/testdata/transcripts/tools.jsonl")
+	recorded, err := os.ReadFile("internal/claude/testdata/transcripts/tools.jsonl")
 	if err != nil {
 		return err
 	}

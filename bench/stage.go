@@ -143,7 +143,7 @@ func (s *stage) stdin() string { return filepath.Join(s.root, "event.json") }
 
 // payload makes the next event of one that was recorded.
 func (s *stage) payload(recorded string, set map[string]any) error {
-	text, err := os.ReadFile(filepath.Join("internal/hookio/testdata/payloads", recorded))
+	text, err := os.ReadFile(filepath.Join("internal/claude/testdata/payloads", recorded))
 	if err != nil {
 		return err
 	}

@@ -16,10 +16,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
 )
 
 // reader is somebody who does what a document says.

@@ -2,35 +2,35 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-func doctorCommand() *command {
+func (v verbs) doctor() *cli.Command {
 	var fix, asJSON bool
-	cmd := &command{
-		name:  "doctor",
-		args:  "[NAME]",
-		short: "Look for what keeps a loop, or the hook, from working, and say what to do",
-		long:  doctorHelp,
-		run: func(w io.Writer, args []string) error {
-			l, err := findLoop(args)
+	cmd := &cli.Command{
+		Name:  "doctor",
+		Args:  "[NAME]",
+		Short: "Look for what keeps a loop, or the hook, from working, and say what to do",
+		Long:  doctorHelp,
+		Run: func(w io.Writer, args []string) error {
+			l, err := v.Find(args)
 			if l == nil && len(args) > 0 {
 				return err
 			}
-			if errors.Is(err, errNoLoop) {
+			if verb.IsNoLoop(err) {
 				err = nil
 			}
-			return doctor(w, l, err, fix, asJSON)
+			return v.diagnose(w, l, err, fix, asJSON)
 		},
 	}
-	cmd.flags.BoolVar(&fix, "fix", false, "mend what is safe to mend, and say each")
-	cmd.flags.BoolVar(&asJSON, "json", false, "for machines: an array of {check, level, text, fix}")
+	cmd.Flags.BoolVar(&fix, "fix", false, "mend what is safe to mend, and say each")
+	cmd.Flags.BoolVar(&asJSON, "json", false, "for machines: an array of {check, level, text, fix}")
 	return cmd
 }
 
@@ -66,31 +66,32 @@ func warning(fix, format string, args ...any) *finding {
 
 func failure(fix, format string, args ...any) *finding { return newFinding("error", fix, format, args) }
 
-// examination looks at one thing; a new one is a row.
-type examination struct {
+// probe looks at one thing; a new one is a row below.
+type probe struct {
 	name string
-	look func(*patient) []*finding
+	look func(*inspection) []*finding
 }
 
-// ofHost are about the client and its settings.
-var ofHost = []examination{
+// hostProbes are about the client and its settings.
+var hostProbes = []probe{
 	{"client", lookClient}, {"cap", lookCap}, {"settings", lookSettings}, {"hooks", lookDisabled},
 	{"entry", lookEntry}, {"program", lookProgram}, {"rivals", lookRivals}, {"git", lookGit},
 }
 
-// vital is what init looks at before it starts a loop: one that fails here cannot work.
-var vital = []examination{{"hooks", lookDisabled}, {"program", lookProgram}}
+// beforeInit is what init looks at before it starts a loop: a loop that fails here
+// cannot work.
+var beforeInit = []probe{{"hooks", lookDisabled}, {"program", lookProgram}}
 
-// ofLoop are about one loop, and ofLoaded about one that can be loaded.
+// loopProbes are about one loop, and readableProbes about one that can be read.
 var (
-	ofLoop   = []examination{{"folders", lookFolders}, {"loop", lookLoop}}
-	ofLoaded = []examination{
+	loopProbes     = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
+	readableProbes = []probe{
 		{"list", lookList}, {"trust", lookTrust}, {"time", lookTime},
 		{"session", lookSession}, {"notices", lookNotices}, {"leftovers", lookLeftovers},
 	}
 )
 
-// unless returns what was found wrong, and fine where that is nothing.
+// unless returns what was found wrong, and fine if that is nothing.
 func unless(found []*finding, fine *finding) []*finding {
 	if found == nil {
 		found = append(found, fine)
@@ -98,22 +99,22 @@ func unless(found []*finding, fine *finding) []*finding {
 	return found
 }
 
-// examine looks at all there is.
-func examine(l *loopdir.Loop, trouble error) (all []*finding, err error) {
-	project, err := projectHere()
+// inspect looks at everything. trouble is why there is no loop to look at.
+func (v verbs) inspect(l *loopdir.Loop, trouble error) (all []*finding, err error) {
+	project, err := v.projectHere()
 	if err != nil {
 		return nil, err
 	}
-	p := newPatient(project)
-	look := func(rows []examination) {
-		for _, row := range rows {
-			for _, f := range row.look(p) {
-				f.Check = row.name
+	in := v.newInspection(project)
+	look := func(probes []probe) {
+		for _, probe := range probes {
+			for _, f := range probe.look(in) {
+				f.Check = probe.name
 				all = append(all, f)
 			}
 		}
 	}
-	look(ofHost)
+	look(hostProbes)
 	if l == nil {
 		f := note("ralph-stop-hook init", "no loop in this project")
 		if trouble != nil {
@@ -122,25 +123,45 @@ func examine(l *loopdir.Loop, trouble error) (all []*finding, err error) {
 		f.Check = "loop"
 		return append(all, f), nil
 	}
-	defer p.close()
-	// What a loop is loaded with decides where programs are found.
-	defer os.Setenv("PATH", os.Getenv("PATH"))
-	p.loop = l
-	look(ofLoop)
-	if p.loaded != nil {
-		look(ofLoaded)
+	defer in.close()
+	in.loop = l
+	look(loopProbes)
+	if in.picture != nil {
+		look(readableProbes)
 	}
 	return all, nil
 }
 
-func doctor(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON bool) error {
-	found, err := examine(l, trouble)
+// diagnose inspects, mends if fix says so, and shows what is left.
+func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON bool) error {
+	found, err := v.inspect(l, trouble)
 	if err != nil {
 		return err
 	}
-	var mended []*finding
+	if fix {
+		if mended := mendAll(found); len(mended) > 0 {
+			if found, err = v.inspect(l, trouble); err != nil {
+				return err
+			}
+			found = append(mended, found...)
+		}
+	}
+	if asJSON {
+		return cmp.Or(cli.JSON(w, found), tooManyErrors(found))
+	}
 	for _, f := range found {
-		if !fix || f.mend == nil {
+		fmt.Fprintf(w, "%-8s %-10s %s\n", f.Level, f.Check, f.Text)
+		if f.Fix != "" {
+			fmt.Fprintf(w, "%20s-> %s\n", "", f.Fix)
+		}
+	}
+	return tooManyErrors(found)
+}
+
+// mendAll mends what can be mended, and says of each whether it is.
+func mendAll(found []*finding) (mended []*finding) {
+	for _, f := range found {
+		if f.mend == nil {
 			continue
 		}
 		done := good("mended: %s", f.Text)
@@ -150,36 +171,18 @@ func doctor(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON bool) error
 		done.Check = f.Check
 		mended = append(mended, done)
 	}
-	if len(mended) > 0 {
-		if found, err = examine(l, trouble); err != nil {
-			return err
-		}
-		found = append(mended, found...)
-	}
+	return mended
+}
+
+// tooManyErrors is the error of a doctor that has found any.
+func tooManyErrors(found []*finding) error {
 	count := map[string]int{}
 	for _, f := range found {
 		count[f.Level]++
 	}
-	if asJSON {
-		text, err := indentJSON(found)
-		if err == nil {
-			_, err = io.WriteString(w, text)
-		}
-		return cmp.Or(err, sick(count))
-	}
-	for _, f := range found {
-		fmt.Fprintf(w, "%-8s %-10s %s\n", f.Level, f.Check, f.Text)
-		if f.Fix != "" {
-			fmt.Fprintf(w, "%20s-> %s\n", "", f.Fix)
-		}
-	}
-	return sick(count)
-}
-
-// sick is the exit of a doctor that has found errors.
-func sick(count map[string]int) error {
 	if count["error"] == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s and %s; each says what to do", plural(count["error"], "error"), plural(count["warning"], "warning"))
+	return fmt.Errorf("%s and %s; each says what to do",
+		plain.Count(count["error"], "error"), plain.Count(count["warning"], "warning"))
 }

@@ -7,64 +7,84 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func lookEntry(p *patient) (found []*finding) {
-	var first *scope
-	add := func(mend func() error, fix, format string, args ...any) {
-		f := warning(fix, format, args...)
-		f.mend = mend
-		found = append(found, f)
-	}
-	for _, s := range p.scopes {
-		hooks := s.Ours(decide.Stop)
-		if len(hooks) == 0 {
-			continue
-		}
-		said, fix := hooks[0].Flag("--entry"), "ralph-stop-hook init --settings "+s.name
-		switch {
-		case said != "" && said != s.name && s.name != "managed":
-			add(s.renew, fix, "the entry in %s says --entry %s, so it does not count where it stands", s.shown, plain.Line(said, 80))
-		case first != nil && (said == "" || s.name == "local" && !hooks[0].Exec): // else it gives way to the first
-			add(s.renew, fix, "the older entry in %s does not know of the one in %s, so both answer a stop", s.shown, first.shown)
-		}
-		if first == nil {
-			first = s
-		}
-	}
-	plugin := p.plugin("ralph-stop-hook")
+func lookEntry(in *inspection) (found []*finding) {
+	first, found := lookScopes(in)
+	plugin := in.plugin(program)
 	switch {
 	case first == nil && plugin == "":
 		return []*finding{failure("ralph-stop-hook init", "the hook is in no settings of this project, so no stop calls it")}
 	case first == nil:
 		return []*finding{good("the hook comes with the plugin %s", plugin)}
 	}
+	found = append(found, lookEvents(in, first)...)
+	return append(unless(found, good("the hook is in %s", first.shown)), first.lookTimeout()...)
+}
+
+// renewing is a warning that a new entry in a scope mends.
+func renewing(s *scope, fix, format string, args ...any) *finding {
+	f := warning(fix, format, args...)
+	f.mend = s.renew
+	return f
+}
+
+// lookScopes looks at where our entries stand, and returns the narrowest scope that has
+// one.
+func lookScopes(in *inspection) (first *scope, found []*finding) {
+	for _, s := range in.scopes {
+		hooks := s.Ours(claude.Stop)
+		if len(hooks) == 0 {
+			continue
+		}
+		said, fix := hooks[0].Flag("--entry"), "ralph-stop-hook init --settings "+s.name
+		// A later entry gives way to the first, unless it is an older one.
+		older := said == "" || s.name == "local" && !hooks[0].Exec
+		switch {
+		case said != "" && said != s.name && s.name != "managed":
+			found = append(found, renewing(s, fix, "the entry in %s says --entry %s, so it does not count where it stands",
+				s.shown, plain.Line(said, 80)))
+		case first != nil && older:
+			found = append(found, renewing(s, fix, "the older entry in %s does not know of the one in %s, so both answer a stop",
+				s.shown, first.shown))
+		}
+		if first == nil {
+			first = s
+		}
+	}
+	return first, found
+}
+
+// lookEvents looks whether each event calls the hook, and none twice.
+func lookEvents(in *inspection, first *scope) (found []*finding) {
 	var absent []string
 	twice := false
-	for _, event := range hookEvents {
-		absent = append(absent, event)
-		for _, s := range p.scopes {
-			if n := len(s.Ours(event)); n > 0 {
-				absent = slices.DeleteFunc(absent, func(e string) bool { return e == event })
-				twice = twice || n > 1
-			}
+	for _, event := range claude.Events {
+		has := false
+		for _, s := range in.scopes {
+			n := len(s.Ours(event))
+			has, twice = has || n > 0, twice || n > 1
+		}
+		if !has {
+			absent = append(absent, event)
 		}
 	}
 	if twice {
-		add(first.renew, "ralph-stop-hook init", "the hook is twice in one file, so a stop may call it twice")
+		found = append(found, renewing(first, "ralph-stop-hook init", "the hook is twice in one file, so a stop may call it twice"))
 	}
 	if len(absent) > 0 {
-		add(first.renew, "ralph-stop-hook init", "the entry in %s is not for %s, so the loop does not hear of that", first.shown, strings.Join(absent, ", "))
+		found = append(found, renewing(first, "ralph-stop-hook init",
+			"the entry in %s is not for %s, so the loop does not hear of that", first.shown, strings.Join(absent, ", ")))
 	}
-	return append(unless(found, good("the hook is in %s", first.shown)), first.lookTimeout()...)
+	return found
 }
 
 // plugin returns the first enabled plugin of one of these names, with where it
 // comes from.
-func (p *patient) plugin(names ...string) string {
-	for _, s := range p.scopes {
+func (in *inspection) plugin(names ...string) string {
+	for _, s := range in.scopes {
 		for _, plugin := range s.Plugins {
 			if name, _, _ := strings.Cut(plugin, "@"); slices.Contains(names, name) {
 				return plugin
@@ -76,15 +96,15 @@ func (p *patient) plugin(names ...string) string {
 
 // renew makes the entries of one file one for each event, like that of a stop.
 func (s *scope) renew() error {
-	f := settingsFile{path: real(s.path)}
+	f := settingsEdit{path: real(s.path)}
 	if s.name != "user" && f.path != s.path { // a repository may have brought the link
 		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.path, f.path)
 	}
 	var err error
-	if f.entry, _, err = newEntry(); err != nil {
+	if f.entry, _, err = newEntry(s.env); err != nil {
 		return err
 	}
-	h := s.Ours(decide.Stop)[0]
+	h := s.Ours(claude.Stop)[0]
 	if h.Exec {
 		f.entry.Command = h.Command
 	}
@@ -100,7 +120,7 @@ func (s *scope) renew() error {
 
 // lookTimeout compares what the client gives the hook with what the hook counts on.
 func (s *scope) lookTimeout() (found []*finding) {
-	for _, h := range s.Ours(decide.Stop) {
+	for _, h := range s.Ours(claude.Stop) {
 		own := defaultTimeout
 		if value := h.Flag("--timeout"); value != "" {
 			d, err := time.ParseDuration(value)
@@ -122,18 +142,18 @@ func (s *scope) lookTimeout() (found []*finding) {
 // rivalPlugins keep a session going too.
 var rivalPlugins = []string{"ralph-loop", "ralph-wiggum"}
 
-func lookRivals(p *patient) (found []*finding) {
-	if plugin := p.plugin(rivalPlugins...); plugin != "" {
+func lookRivals(in *inspection) (found []*finding) {
+	if plugin := in.plugin(rivalPlugins...); plugin != "" {
 		found = append(found, warning("claude plugin disable "+plugin, "the plugin %s blocks stops too", plugin))
 	}
-	for _, s := range p.scopes {
+	for _, s := range in.scopes {
 		for _, h := range s.Hooks {
-			if h.Event == decide.Stop && !h.Ours {
+			if h.Event == claude.Stop && !h.Ours {
 				found = append(found, note("look whether it can block: a loop's limits do not bind it", "%s has another Stop hook: %s", s.shown, h.Command))
 			}
 		}
 	}
-	if path := filepath.Join(p.project, ".claude", "ralph-loop.local.md"); exists(path) {
+	if path := filepath.Join(in.project, ".claude", "ralph-loop.local.md"); exists(path) {
 		found = append(found, warning("remove that file, or end that loop with /cancel-ralph", "the ralph-loop plugin has a loop in this project (%s)", path))
 	}
 	return unless(found, good("no other Stop hook"))

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -15,24 +13,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
 )
 
-// patient is what doctor looks at.
-type patient struct {
+// inspection is what doctor looks at.
+type inspection struct {
+	verbs
+
 	project string
 	scopes  []*scope // the narrowest first, as the client ranks them
 	client  string   // its version, empty where that is not known
 	loop    *loopdir.Loop
-	loaded  *loaded // nil where it cannot be
+	picture *loop.Picture // nil if the loop cannot be read
 }
 
 // scope is one settings file.
 type scope struct {
+	env        loop.Env
 	name, path string
 	shown      string // the path, for people
 	settings.File
@@ -44,30 +46,30 @@ var managedDir = map[string]string{
 	"darwin": "/Library/Application Support/ClaudeCode", "windows": `C:\Program Files\ClaudeCode`, "linux": "/etc/claude-code",
 }[runtime.GOOS]
 
-func newPatient(project string) *patient {
-	p := &patient{project: project}
+func (v verbs) newInspection(project string) *inspection {
+	in := &inspection{verbs: v, project: project}
 	managed, _ := filepath.Glob(filepath.Join(managedDir, "managed-settings.d", "*.json"))
 	for _, path := range append(managed, filepath.Join(managedDir, "managed-settings.json")) {
-		p.add("managed", path)
+		in.add("managed", path)
 	}
 	for _, name := range []string{"local", "project", "user"} {
-		for _, path := range settingsFiles(name, project) {
-			p.add(name, path)
+		for _, path := range v.install(project).Files(name) {
+			in.add(name, path)
 		}
 	}
-	return p
+	return in
 }
 
-func (p *patient) add(name, path string) {
-	text, err := readFile(path, settings.MaxBytes)
+func (in *inspection) add(name, path string) {
+	text, err := loopdir.ReadAny(path, settings.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
-	s := &scope{name: name, path: path, shown: relative(p.project, path), err: err}
+	s := &scope{env: in.Env, name: name, path: path, shown: plain.Path(in.project, path), err: err}
 	if err == nil {
 		s.read(text)
 	}
-	p.scopes = append(p.scopes, s)
+	in.scopes = append(in.scopes, s)
 }
 
 func (s *scope) read(text []byte) {
@@ -76,14 +78,14 @@ func (s *scope) read(text []byte) {
 	}
 }
 
-func (p *patient) close() {
-	if p.loaded != nil {
-		p.loaded.Close()
+func (in *inspection) close() {
+	if in.picture != nil {
+		in.picture.Loop.Close()
 	}
 }
 
-func lookSettings(p *patient) (found []*finding) {
-	for _, s := range p.scopes {
+func lookSettings(in *inspection) (found []*finding) {
+	for _, s := range in.scopes {
 		if s.err != nil {
 			found = append(found, failure("mend that file", "%s: %v; the client leaves out all of it, and says nothing", s.shown, s.err))
 		}
@@ -91,12 +93,12 @@ func lookSettings(p *patient) (found []*finding) {
 	return unless(found, good("the client can read each that is there"))
 }
 
-func lookDisabled(p *patient) []*finding {
-	for _, s := range p.scopes {
+func lookDisabled(in *inspection) []*finding {
+	for _, s := range in.scopes {
 		if s.Disabled.Bool() {
 			return []*finding{failure("take that out, or set it to false", "%s has \"disableAllHooks\": true, so the loop cannot work", s.shown)}
 		}
-		if s.name == "managed" && s.ManagedOnly && len(s.Ours(decide.Stop)) == 0 {
+		if s.name == "managed" && s.ManagedOnly && len(s.Ours(claude.Stop)) == 0 {
 			return []*finding{failure("ask your administrator to put the hook there", "%s has \"allowManagedHooksOnly\": true, and not the hook, so the loop cannot work", s.shown)}
 		}
 		if s.Disabled.Exists() {
@@ -107,12 +109,12 @@ func lookDisabled(p *patient) []*finding {
 }
 
 // lookProgram looks whether what the entries name is there.
-func lookProgram(p *patient) (found []*finding) {
-	self, _ := os.Executable() // where it is not known no program is it
+func lookProgram(in *inspection) (found []*finding) {
+	self := in.Env.Self
 	var seen []string
-	for _, s := range p.scopes {
+	for _, s := range in.scopes {
 		for _, h := range s.Ours("") {
-			name := strings.ReplaceAll(h.Command, "${CLAUDE_PROJECT_DIR}", p.project)
+			name := strings.ReplaceAll(h.Command, "${CLAUDE_PROJECT_DIR}", in.project)
 			if slices.Contains(seen, name) {
 				continue
 			}
@@ -121,13 +123,13 @@ func lookProgram(p *patient) (found []*finding) {
 				found = append(found, note("'ralph-stop-hook init' writes one that needs no shell", "the entry in %s is a line for a shell: %s", s.shown, h.Command))
 				continue
 			}
-			path, err := exec.LookPath(name)
+			path, err := proc.LookPath(name, in.Env.Get("PATH"))
 			switch {
 			case err != nil && filepath.Base(name) == name:
 				found = append(found, failure("put it into a folder of PATH, or run: ralph-stop-hook init", "the entry in %s runs %s, which PATH does not find", s.shown, name))
 			case err != nil:
 				found = append(found, failure("put it there, or run: ralph-stop-hook init", "the entry in %s runs %s, which is not there or no program", s.shown, name))
-			case !sameFile(path, self):
+			case !claude.SameFile(path, self):
 				found = append(found, note("look whether that is the version you mean", "the entry in %s runs %s, and this is %s", s.shown, path, self))
 			default:
 				found = append(found, good("the entry in %s runs this program, %s", s.shown, path))
@@ -145,66 +147,68 @@ var (
 
 var versionIn = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
-// clientTimeout is how long the client may take to say its version.
-const clientTimeout = 10 * time.Second
+// clientTimeout is how long the client may take to say its version. A test shortens it.
+var clientTimeout = 10 * time.Second
 
-func lookClient(p *patient) []*finding {
-	if _, err := exec.LookPath("claude"); err != nil {
+func lookClient(in *inspection) []*finding {
+	if _, err := proc.LookPath("claude", in.Env.Get("PATH")); err != nil {
 		return []*finding{note("nothing, where you use it in an editor", "PATH finds no claude, so its version is not known")}
 	}
-	r := proc.Run(context.Background(), proc.Cmd{Argv: []string{"claude", "--version"}, Dir: p.project, Timeout: clientTimeout, Output: 1000})
-	if p.client = versionIn.FindString(string(r.Output)); r.Err != nil || p.client == "" {
+	r := proc.Run(context.Background(), proc.Cmd{
+		Argv: []string{"claude", "--version"}, Dir: in.project, Env: in.Env.Vars, Timeout: clientTimeout, Output: 1000,
+	})
+	if in.client = versionIn.FindString(string(r.Output)); r.Err != nil || in.client == "" {
 		said := plain.Line(string(r.Output), 200)
 		if r.Err != nil {
 			said = strings.TrimSuffix(r.Err.Error()+": "+said, ": ")
 		}
 		return []*finding{warning("try it: claude --version", "claude does not tell its version: %s", said)}
 	}
-	if p.older(readsArgs) {
-		return []*finding{warning("claude update", "Claude Code %s does not read the arguments of the hook's entry, as 2.1.139 and later do: --timeout and --on-complete there have no effect", p.client)}
+	if in.older(readsArgs) {
+		return []*finding{warning("claude update", "Claude Code %s does not read the arguments of the hook's entry, as 2.1.139 and later do: --timeout and --on-complete there have no effect", in.client)}
 	}
-	if p.older(takesContext) {
-		return []*finding{good("Claude Code %s, which is not known to take answers as context (2.1.329 is)", p.client)}
+	if in.older(takesContext) {
+		return []*finding{good("Claude Code %s, which is not known to take answers as context (2.1.329 is)", in.client)}
 	}
-	return []*finding{good("Claude Code %s", p.client)}
+	return []*finding{good("Claude Code %s", in.client)}
 }
 
 // older tells whether the client is of an earlier version.
-func (p *patient) older(than []int) bool {
+func (in *inspection) older(than []int) bool {
 	var have []int
-	for _, part := range strings.Split(p.client, ".") {
+	for _, part := range strings.Split(in.client, ".") {
 		n, _ := strconv.Atoi(part)
 		have = append(have, n)
 	}
-	return p.client != "" && slices.Compare(have, than) < 0
+	return in.client != "" && slices.Compare(have, than) < 0
 }
 
 // lookCap looks at how many blocks in a row the client honours.
-func lookCap(p *patient) []*finding {
-	text := os.Getenv(blockCapName)
-	if i := slices.IndexFunc(p.scopes, func(s *scope) bool { return s.BlockCap != "" }); i >= 0 {
-		text = p.scopes[i].BlockCap
+func lookCap(in *inspection) []*finding {
+	text := in.Env.Get(claude.BlockCapVar)
+	if i := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.BlockCap != "" }); i >= 0 {
+		text = in.scopes[i].BlockCap
 	}
-	switch most := blockCap(text); {
+	switch most := claude.BlockCap(text); {
 	case most == 0:
-		return []*finding{note("nothing, if you mean it", "%s is 0: the client bounds blocks without a tool call no more, the loop's own limits do", blockCapName)}
+		return []*finding{note("nothing, if you mean it", "%s is 0: the client bounds blocks without a tool call no more, the loop's own limits do", claude.BlockCapVar)}
 	case most == 1:
-		return []*finding{failure("set it to 8, or take it out", "%s is 1, so the client never goes on after a stop", blockCapName)}
+		return []*finding{failure("set it to 8, or take it out", "%s is 1, so the client never goes on after a stop", claude.BlockCapVar)}
 	case most < 4:
-		return []*finding{warning("set it to 8, or take it out", "%s is %d, so a loop ends STAGNATED after %s in a row without a tool call", blockCapName, most, plural(most-1, "block"))}
+		return []*finding{warning("set it to 8, or take it out", "%s is %d, so a loop ends STAGNATED after %s in a row without a tool call", claude.BlockCapVar, most, plain.Count(most-1, "block"))}
 	default:
 		return []*finding{good("the client honours %d blocks in a row without a tool call, and the loop ends before that", most)}
 	}
 }
 
-func lookGit(p *patient) []*finding {
-	if _, err := exec.LookPath("git"); err != nil {
+func lookGit(in *inspection) []*finding {
+	if _, err := proc.LookPath("git", in.Env.Get("PATH")); err != nil {
 		return []*finding{note("install git", "PATH finds no git: whether files changed is seen by their times, and commits are not")}
 	}
-	if loopdir.RepoRoot(p.project) == "" {
+	if loopdir.RepoRoot(in.project) == "" {
 		return []*finding{note("git init", "the project is no git repository: whether files changed is seen by their times")}
 	}
-	if r := proc.Run(context.Background(), proc.Git(p.project, "rev-parse", "--is-inside-work-tree")); r.Err != nil {
+	if r := proc.Run(context.Background(), proc.Git(in.Env.Vars, in.project, "rev-parse", "--is-inside-work-tree")); r.Err != nil {
 		return []*finding{warning("run git status, and see what it says", "git does not work here: %s", plain.Line(string(r.Output), 300))}
 	}
 	return []*finding{good("git works here")}

@@ -12,64 +12,61 @@ import (
 
 	"github.com/tidwall/sjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
 )
 
-func evaluateCommand() *command {
-	return &command{name: "evaluate", short: "Say who settles whether the current loop is complete", long: evaluateHelp}
-}
-
-func evaluateListCommand() *command {
-	cmd := loopVerb("evaluate list", "Show the evaluators, in order", func(w io.Writer, s *loopdir.Store) error {
-		l, err := loadNow(s)
-		if err = errors.Join(err, l.snap.ConfigErr); err == nil {
-			showEvaluators(w, l.config.Config)
+func (v verbs) evaluate() []*cli.Command {
+	all := &cli.Command{
+		Name: "evaluate", Short: "Say who settles whether the current loop is complete", Long: evaluateHelp,
+	}
+	list := v.Loop("evaluate list", "Show the evaluators, in order", func(w io.Writer, l *loop.Loop) error {
+		p, err := l.Look()
+		if err = errors.Join(err, p.Snapshot.ConfigErr); err == nil {
+			showEvaluators(w, p.Config.Config)
 		}
 		return err
 	})
-	cmd.args = "" // the current loop's
-	return cmd
-}
-
-func evaluateClearCommand() *command {
-	cmd := loopVerb("evaluate clear", "Go back to the default", func(w io.Writer, s *loopdir.Store) error {
-		return editEvaluators(w, s, func(text []byte) ([]byte, error) { return sjson.DeleteBytes(text, "evaluate") })
+	clear := v.Loop("evaluate clear", "Go back to the default", func(w io.Writer, l *loop.Loop) error {
+		return v.editEvaluators(w, l, func(text []byte) ([]byte, error) { return sjson.DeleteBytes(text, "evaluate") })
 	})
-	cmd.args = ""
-	return cmd
+	list.Args, clear.Args = "", "" // the current loop's
+	return []*cli.Command{all, list, v.evaluateAdd(), clear}
 }
 
-func evaluateAddCommand() *command {
+func (v verbs) evaluateAdd() *cli.Command {
 	var name string
 	var timeout time.Duration
-	cmd := &command{
-		name:    "evaluate add",
-		args:    strings.Join(decide.Presets, "|") + "|COMMAND",
-		short:   "Add an evaluator, behind those that there are; the first takes the place of the default",
-		example: "  ralph-stop-hook evaluate add './review.sh' --timeout 2m",
-		run: func(w io.Writer, args []string) error {
-			if !slices.Contains(decide.Presets, args[0]) && !isCommand(args[0]) {
+	cmd := &cli.Command{
+		Name:    "evaluate add",
+		Args:    strings.Join(decide.Presets, "|") + "|COMMAND",
+		Short:   "Add an evaluator, behind those that there are; the first takes the place of the default",
+		Example: "  ralph-stop-hook evaluate add './review.sh' --timeout 2m",
+		Run: func(w io.Writer, args []string) error {
+			what := args[0]
+			if !slices.Contains(decide.Presets, what) && !v.Env.IsCommand(what) {
 				hint := ""
-				if meant := jsontext.Nearest(args[0], decide.Presets); meant != "" {
+				if meant := jsontext.Nearest(what, decide.Presets); meant != "" {
 					hint = fmt.Sprintf("; did you mean %q?", meant)
 				}
-				return fmt.Errorf("there is no program for %q%s", plain.Line(args[0], 200), hint)
+				return fmt.Errorf("there is no program for %q%s", plain.Line(what, 200), hint)
 			}
-			return onLoop(func(w io.Writer, s *loopdir.Store) error {
-				return editEvaluators(w, s, func(text []byte) ([]byte, error) {
-					value, _ := json.Marshal(newEvaluator(args[0], name, timeout)) // texts always go
-					return settings.Append(text, "evaluate", string(value)), nil
-				})
-			})(w, nil)
+			value, err := json.Marshal(newEvaluator(what, name, timeout))
+			if err != nil {
+				return err
+			}
+			add := func(text []byte) ([]byte, error) { return settings.Append(text, "evaluate", string(value)), nil }
+			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.editEvaluators(w, l, add) })(w, nil)
 		},
 	}
-	cmd.flags.StringVar(&name, "name", "", "what people and logs see of it, `WORDS`")
-	cmd.flags.DurationVar(&timeout, "timeout", 0, "its time, `T` (default 5m)")
+	cmd.Flags.StringVar(&name, "name", "", "what people and logs see of it, `WORDS`")
+	cmd.Flags.DurationVar(&timeout, "timeout", 0, "its time, `T` (default 5m)")
 	return cmd
 }
 
@@ -103,55 +100,57 @@ func newEvaluator(what, name string, timeout time.Duration) any {
 	return e
 }
 
-// editEvaluators changes ralph.json and what is trusted of it, and nothing else
-// that is: what changed since it was trusted stays what a person has to look at.
-func editEvaluators(w io.Writer, s *loopdir.Store, edit func(text []byte) ([]byte, error)) error {
-	if err := personOnly(); err != nil {
+// editEvaluators changes ralph.json and what is trusted of it, and nothing else that is
+// trusted: what changed since then stays what a person has to look at.
+func (v verbs) editEvaluators(w io.Writer, l *loop.Loop, edit func(text []byte) ([]byte, error)) error {
+	if err := v.PersonOnly(); err != nil {
 		return err
 	}
-	unlock, err := s.Lock(lockWait)
+	return l.Store.Locked(loop.LockWait, func() error {
+		p, err := l.Look()
+		if err = errors.Join(err, p.Snapshot.ConfigErr); err != nil {
+			return err
+		}
+		text, err := l.Store.Config()
+		if err != nil {
+			return err
+		}
+		if text == nil {
+			text = []byte("{}")
+		}
+		if text, err = edit(text); err != nil {
+			return err
+		}
+		if err := trustEdit(l, p, text); err != nil {
+			return err
+		}
+		if err := l.Store.WriteFile(loopdir.ConfigFile, text); err != nil {
+			return err
+		}
+		c, err := config.Parse(text)
+		showEvaluators(w, c)
+		return err
+	})
+}
+
+// trustEdit makes text the trusted ralph.json.
+func trustEdit(l *loop.Loop, p *loop.Picture, text []byte) error {
+	// If this verb was cut off between its two files, text is what was trusted already.
+	if p.Config.Changed && string(text) != p.Config.Text || p.Config.Untrusted > 0 {
+		return fmt.Errorf("%s is not what was trusted; look at it and run '%s' first", loopdir.ConfigFile, l.Call("trust"))
+	}
+	record, err := l.NewTrust(text, p.Snapshot.List, false)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	l, err := loadNow(s)
-	if err = errors.Join(err, l.snap.ConfigErr); err != nil {
-		return err
-	}
-	text, err := s.Config()
-	if err != nil {
-		return err
-	}
-	if text == nil {
-		text = []byte("{}")
-	}
-	if text, err = edit(text); err != nil {
-		return err
-	}
-	// Cut off between the two files, this is what was trusted already.
-	if l.config.Changed && string(text) != l.config.Text || l.config.Untrusted > 0 {
-		return fmt.Errorf("%s is not what was trusted; look at it and run '%s' first", loopdir.ConfigFile, doer(l.Name)("trust"))
-	}
-	record, err := trusted(s, text, l.snap.List, false)
-	if err != nil {
-		return err
-	}
-	path := l.listPath()
-	if before := l.config.Trust; l.config.Trusted {
+	path := p.ListPath()
+	if before := p.Config.Trust; p.Config.Trusted {
 		path = ""
 		before.Text, before.SHA256 = record.Text, record.SHA256
-		maps.Copy(record.Files, before.Files) // those of before, as they were then
+		maps.Copy(record.Files, before.Files) // files that were held before keep their hashes
 		before.Files, record = record.Files, before
 	}
-	if err := s.SetTrust(record, path); err != nil {
-		return err
-	}
-	if err := s.WriteFile(loopdir.ConfigFile, text); err != nil {
-		return err
-	}
-	c, err := config.Parse(text)
-	showEvaluators(w, c)
-	return err
+	return l.Store.SetTrust(record, path)
 }
 
 func showEvaluators(w io.Writer, c config.Config) {
@@ -170,5 +169,5 @@ func showEvaluators(w io.Writer, c config.Config) {
 		}
 		rows = append(rows, []string{fmt.Sprint(i + 1), e.Name, timeout, what})
 	}
-	table(w, rows)
+	cli.Table(w, rows)
 }

@@ -5,18 +5,19 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // guardCommand is what checks run under.
-func guardCommand() *command {
-	return &command{
-		name:   "guard",
-		args:   "SIZE LINE [PROGRAM] [ARG]...",
-		short:  "Run a check; the hook starts this, so that no check outlives it",
-		hidden: true,
-		raw:    true,
-		run: func(_ io.Writer, args []string) error {
+func guardCommand() *cli.Command {
+	return &cli.Command{
+		Name:   "guard",
+		Args:   "SIZE LINE [PROGRAM] [ARG]...",
+		Short:  "Run a check; the hook starts this, so that no check outlives it",
+		Hidden: true,
+		Raw:    true,
+		Run: func(_ io.Writer, args []string) error {
 			size, err := strconv.Atoi(args[0])
 			if err == nil {
 				os.Exit(proc.Guard(max(0, size), args[1], args[2:]))

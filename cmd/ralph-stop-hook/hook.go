@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -11,103 +10,105 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // defaultTimeout is the settings entry's timeout as `init` writes it.
 const defaultTimeout = 660 * time.Second
 
 // hookCommand is here for the help; run calls hookMode without it.
-func hookCommand() *command {
-	return &command{
-		name:  "hook",
-		args:  "[--loop-dir DIR] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
-		short: "Answer the host: its JSON on standard input, ours on standard output",
-		long:  hookHelp,
+func hookCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "hook",
+		Args:  "[--loop-dir DIR] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
+		Short: "Answer the host: its JSON on standard input, ours on standard output",
+		Long:  hookHelp,
 	}
 }
 
-// hook is one call by the host.
-type hook struct {
-	begin      time.Time
-	loopDir    string
-	entry      string // where the settings entry stands
-	timeout    time.Duration
-	onComplete string
-	event      hookio.Event
+const hookHelp = `Reads the JSON that Claude Code gives a Stop hook on standard input and prints
+nothing, or one JSON object. Exits 0 always. This is what 'init' puts into the
+settings file; there is no need to call it by hand.
 
-	marked bool           // the prompt names the loop
-	left   *loopdir.Loop  // the session's loop until this event
-	store  *loopdir.Store // the session's loop, once found
-	unlock func()         // nil while the lock is not held
+  --loop-dir DIR      the loop's folder; otherwise the session's own loop, else 'current'
+  --entry SCOPE       where the entry stands: local, project, user or plugin; of several
+                      the narrowest answers, and the others are silent
+  --timeout 660s      the time that the settings entry allows
+  --on-complete CMD   a shell command to run when the loop ends, JSON on its standard input`
+
+// hook is one call by Claude Code.
+type hook struct {
+	env     loop.Env
+	begin   time.Time
+	entry   string // the scope of the settings entry
+	timeout time.Duration
+	event   claude.Event
+	printed bool
 }
 
-// hookMode answers one call of the host. Every bug ends the loop and none
-// extends it: whatever goes wrong, it prints nothing or one object that does
-// not block, and its exit status is 0, since the host takes 2 for a block.
+// hookMode answers one call of Claude Code. Every bug ends the loop and none extends
+// it: whatever goes wrong, it prints nothing or one object that does not block, and
+// the exit status is 0, since Claude Code takes 2 for a block.
 func hookMode(args []string) (status int) {
 	h := &hook{begin: time.Now()}
-	printed := false
-	print := func(a hookio.Answer) {
-		if text := a.Encode(); text != nil && !printed {
-			printed = true
-			// A host that no longer listens cannot be told.
-			_, _ = os.Stdout.Write(text)
-		}
-	}
-	// A host that is gone must not take the notice of an ending with it, and
-	// SIGQUIT and SIGABRT would make Go exit with 2.
-	signal.Ignore(syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT)
+	// A host that is gone must not take the notice of an ending with it, and SIGQUIT and
+	// SIGABRT would make Go exit with 2.
+	ignoreSignals()
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", p, debug.Stack())
-			print(hookio.Answer{Message: wordsTrouble(fmt.Errorf("internal error: %v", p))})
+			h.print(claude.Answer{Message: say.Trouble(program, fmt.Errorf("internal error: %v", p))})
 		}
 	}()
-	flags := h.parseFlags(args)
-	event, err := hookio.Read(os.Stdin)
-	if flags != nil {
-		err = flags
-	}
-	if err != nil {
-		print(hookio.Answer{Message: wordsTrouble(err)})
+	h.env = readEnv()
+	h.env.ProjectDir, h.env.Catch = h.env.Get(claude.ProjectDir), catchInHook
+	wrong := h.parseFlags(args)
+	event, unread := claude.Read(os.Stdin)
+	if err := cmp.Or(wrong, unread); err != nil {
+		h.print(claude.Answer{Message: say.Trouble(program, err)})
 		return 0
 	}
 	h.event = event
-	answer, after, err := h.answer()
-	if err != nil {
-		answer, after = h.giveUp(err)
-	}
-	print(answer)
-	h.release()
-	if after != nil {
-		after()
-	}
-	if h.store != nil {
-		h.store.Close()
-	}
+	h.answer(context.Background())
 	return 0
+}
+
+// ignoredInHook are signals that must not end a hook.
+var ignoredInHook = []os.Signal{syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT}
+
+func ignoreSignals() { signal.Ignore(ignoredInHook...) }
+
+// catchInHook is catchSignals for a process that ignores some of them. The commands
+// that run meanwhile get SIGPIPE as they know it: they would inherit that it is
+// ignored. That costs a thread, so it is not done for the whole process.
+func catchInHook(ctx context.Context) (context.Context, context.CancelFunc) {
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	ctx, stop := catchSignals(ctx)
+	return ctx, func() {
+		stop() // gives the signals their default effect back
+		signal.Stop(pipe)
+		ignoreSignals()
+	}
 }
 
 func (h *hook) parseFlags(args []string) error {
 	f := flag.NewFlagSet("hook", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.StringVar(&h.loopDir, "loop-dir", os.Getenv("RALPH_LOOP_DIR"), "")
+	f.StringVar(&h.env.LoopDir, "loop-dir", h.env.LoopDir, "")
 	f.StringVar(&h.entry, "entry", "", "")
 	f.DurationVar(&h.timeout, "timeout", defaultTimeout, "")
-	f.StringVar(&h.onComplete, "on-complete", os.Getenv("RALPH_ON_COMPLETE"), "")
+	f.StringVar(&h.env.OnComplete, "on-complete", h.env.OnComplete, "")
 	err := f.Parse(args)
 	switch {
 	case err != nil:
@@ -115,313 +116,137 @@ func (h *hook) parseFlags(args []string) error {
 		err = fmt.Errorf("unknown argument %q", f.Arg(0))
 	case h.timeout <= 0:
 		err = fmt.Errorf("--timeout %v; want more than 0", h.timeout)
-	case h.entry == "" || slices.Contains(entryScopes, h.entry):
+	case h.entry == "" || slices.Contains(claude.Scopes, h.entry):
 		return nil
 	default:
-		last := len(entryScopes) - 1
-		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(entryScopes[:last], ", "), entryScopes[last])
+		last := len(claude.Scopes) - 1
+		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(claude.Scopes[:last], ", "), claude.Scopes[last])
 	}
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
 }
 
-func (h *hook) release() {
-	if h.unlock != nil {
-		h.unlock()
-		h.unlock = nil
+// print prints the one answer.
+func (h *hook) print(a claude.Answer) {
+	if text := a.Encode(); text != nil && !h.printed {
+		h.printed = true
+		_, _ = os.Stdout.Write(text) // a host that no longer listens cannot be told
 	}
 }
 
-// answer is the spine: find the loop, lock, load, decide, commit. What it
-// returns is to be printed, then the lock let go, then after run.
-func (h *hook) answer() (_ hookio.Answer, after func(), _ error) {
-	silence := hookio.Answer{}
-	if !loopdir.ValidSession(h.event.SessionID) {
-		return silence, nil, nil
+// answer finds the event's loop, takes the step, prints and tells the notifiers.
+func (h *hook) answer(ctx context.Context) {
+	ev := h.neutral()
+	l, err := loop.Find(h.env, ev)
+	if l != nil {
+		defer l.Close()
 	}
-	find := h.findOwn
-	switch h.event.Name {
-	case decide.Stop:
-		if h.event.AgentID != "" || h.event.PermissionMode == decide.PlanMode {
-			return silence, nil, nil // whatever state the loop is in
-		}
-		find = h.find
-	case decide.PromptSubmit:
-		find = h.findMarked
-	case decide.SessionStart:
-		if h.event.Reason == decide.Cleared {
-			find = h.findCleared
-		}
-	case decide.StopFailure, decide.SessionEnd:
-	default:
-		return silence, nil, nil
-	}
-	peeked, err := find()
-	bystander := err == nil && (peeked == nil || decide.Bystander(&peeked.snap))
+	bystander := err == nil && (l == nil || l.Bystander())
 	if !bystander && h.outranked() {
-		if err == nil {
-			peeked.Close()
-		}
-		return silence, nil, nil
+		return
 	}
-	if peeked == nil || err != nil {
-		return silence, nil, err
+	if err != nil {
+		h.giveUp(ctx, l, ev, err)
+		return
 	}
-	store := peeked.Store
-	// What a killed sender left is told beside this, by a process of its own.
-	if slices.ContainsFunc(peeked.snap.State.Notices, due) {
-		_, _ = sendApart(store, h.onComplete)
+	if l == nil {
+		return
 	}
-	tidy := func() {
-		if len(peeked.snap.State.Notices) > 0 || h.event.Name == decide.SessionEnd {
-			store.Complete(lockWait)
-		}
-		if h.event.Name == decide.SessionEnd && peeked.snap.State.Session == h.event.SessionID {
-			h.await(store, nil)
-		}
-	}
+	l.SendLeft()
 	if bystander {
-		return silence, func() { defer store.Close(); tidy() }, nil
+		l.Tidy(ctx, ev)
+		return
 	}
-	h.store = store
-	l, d, err := h.decide()
-	if err != nil || d.Verdict == decide.Pass {
-		return silence, tidy, err
-	}
-	if d.Verdict == decide.Tell {
-		return wordsAnswer(l, d), nil, nil
-	}
-	if err := h.commit(l, &d); err != nil {
-		return silence, nil, err
-	}
-	// The last look: a person's cancel may have come meanwhile.
-	if d.Verdict == decide.Continue && store.CancelAsked() {
-		if l, d, err = h.decide(); err == nil {
-			err = h.commit(l, &d)
-		}
-		if err != nil {
-			return silence, nil, err
-		}
-	}
-	after = func() {
-		h.leaveOther()
-		switch {
-		case d.Verdict == decide.End:
-			h.tell(l, d.Next)
-		case d.Verdict == decide.Continue && len(commandsFor(l.config, "", config.OnIteration)) > 0:
-			_, _ = sendApart(store, "", "--iteration", strconv.Itoa(d.Next.Iteration)) // or it is not told; nobody waits
-		}
-	}
-	if h.dying() {
-		return silence, after, nil // nobody reads an answer to these
-	}
-	answer := wordsAnswer(l, d)
-	answer.AsContext = l.config.Continue == config.ContinueContext || l.config.Continue == config.ContinueAuto && h.event.PromptID != ""
-	return answer, after, nil
+	h.step(ctx, l, ev)
 }
 
-// dying tells whether the host is about to end, and may take this process with it.
-func (h *hook) dying() bool {
-	return h.event.Name == decide.StopFailure || h.event.Name == decide.SessionEnd
-}
+// testOnlyStep lets a test put a bug into a step.
+var testOnlyStep = (*loop.Loop).Step
 
-// testOnlyDecide lets a test put a bug where the decision is.
-var testOnlyDecide = decide.Decide
-
-// decide takes the lock, loads and decides. What a decision asks for is looked
-// at without the lock where that takes time, and everything is loaded anew
-// afterwards.
-func (h *hook) decide() (l *loaded, d decide.Decision, err error) {
-	var more decide.Snapshot // what was asked for
-	var listed *decide.List  // by the tracker, in this round
-	asked := ""              // digest of the list that evaluators were asked about
-	for range maxRounds {
-		if h.unlock == nil {
-			wait := lockWait
-			if h.dying() {
-				wait = time.Until(h.deadline()) // no later event would make up for it
-			}
-			if h.unlock, err = h.store.Lock(wait); err != nil {
-				return l, d, err
-			}
-		}
-		if l, err = load(h.store, h.event, h.begin); err != nil {
-			return l, d, err
-		}
-		if r := l.snap.State.Running; r != nil && r.PID != os.Getpid() {
-			h.store.SweepList(l.listPath()) // it may have been killed at its edit
-		}
-		if listed != nil {
-			l.snap.List, l.snap.Unlisted = *listed, false
-			l.snap.Lost = l.lost()
-		}
-		if len(more.Answers) > 0 && l.snap.List.Digest() != asked {
-			more.Answers = nil // they are about another list
-		}
-		l.snap.Marked, l.snap.Tree = h.marked, more.Tree
-		l.snap.Results, l.snap.Contents, l.snap.Unwritten = more.Results, more.Contents, more.Unwritten
-		l.snap.Tampered, l.snap.Answers = more.Tampered, more.Answers
-		if d = testOnlyDecide(l.snap); d.Verdict == decide.NeedTail {
-			l.look(h.event)
-			d = testOnlyDecide(l.snap)
-		}
-		// Before a check runs, and before its word is taken.
-		if d.Verdict == decide.NeedList || d.Verdict == decide.NeedChecks || d.Verdict == decide.NeedAnswer || d.Verdict == decide.End && d.Next.Status == decide.Complete {
-			if more.Tampered = l.changed(); more.Tampered != "" {
-				continue
-			}
-		}
-		source := l.config.Source.Given()
-		switch d.Verdict {
-		case decide.NeedReopen:
-			if source {
-				break
-			}
-			err := h.store.Reopen(l.listPath(), l.snap.List.List, d.Reopen)
-			h.store.Log(wordsLogReopen(h.begin, d.Reopen, err), nil)
-			more.Unwritten = err != nil
-			continue
-		case decide.NeedTree, decide.NeedChecks, decide.NeedAnswer, decide.NeedList:
-		default:
-			return l, d, nil
-		}
-		if err := h.markRunning(l, wordsRuns(l, d)); err != nil {
-			return l, d, err
-		}
-		h.release()
-		// Esc and the host's timeout end us in here: nobody waits for an
-		// answer any more, so nothing is committed either.
-		ctx, stop := terminated()
-		r := runner{loaded: l, message: h.event.LastMessage, deadline: h.checksDeadline(l)}
-		switch d.Verdict {
-		case decide.NeedList:
-			now := r.askList(ctx)
-			listed = &now
-		case decide.NeedReopen:
-			err := r.reopenItems(ctx, d.Reopen)
-			listed = nil
-			h.store.Log(wordsLogReopen(h.begin, d.Reopen, err), nil)
-			more.Unwritten = true // once is enough: the list tells what came of it
-		case decide.NeedTree:
-			more.Tree = tree.Fingerprint(ctx, h.store.Project, loopdir.RepoRoot(h.store.Project), []string{treeExcept(h.store.Loop)})
-		case decide.NeedChecks:
-			if len(d.Runs) > 0 {
-				listed = nil // it may say something else by then
-			}
-			r.contents = contents(ctx, l)
-			more.Contents = cmp.Or(r.contents, "unknown")
-			more.Results = append(more.Results, r.run(ctx, d.Runs)...)
-		case decide.NeedAnswer:
-			asked = l.snap.List.Digest()
-			more.Answers = append(more.Answers, make([]decide.Answer, d.Evaluator-len(more.Answers)+1)...)
-			more.Answers[d.Evaluator] = r.ask(ctx, l.config.Active()[d.Evaluator], newQuestion(ctx, l, d, h.event.LastMessage))
-		}
-		if r.swapped != "" { // and perhaps put back
-			more.Tampered = r.swapped + ", touched while a check ran,"
-		}
-		interrupted := ctx.Err() != nil
-		stop()
-		if interrupted {
-			return l, decide.Decision{Verdict: decide.Pass}, nil
-		}
+// step takes one step of a loop that the event is about.
+func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
+	s, err := testOnlyStep(l, ctx, ev)
+	if err != nil {
+		h.giveUp(ctx, l, ev, err)
+		return
 	}
-	return l, d, errors.New("the list or ralph.json changed again and again while checks ran")
-}
-
-// maxRounds bounds how often a decision is asked anew: each round answers one
-// thing, and a list that is written all the time could ask for more for ever.
-const maxRounds = 30
-
-// markRunning lets status say what runs, and since when.
-func (h *hook) markRunning(l *loaded, what string) error {
-	if what == "" || l.snap.State.Schema == 0 {
-		return nil
+	d := &s.Decision
+	if !ev.Dying {
+		h.print(h.encode(s))
 	}
-	state := l.snap.State
-	state.Running = &decide.Running{PID: os.Getpid(), Start: proc.Start(os.Getpid()), Since: time.Now().UTC(), What: what}
-	return h.store.SaveState(state)
-}
-
-// terminated returns a context that is done when this process is told to end,
-// so that its subprocesses end with it.
-func terminated() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT)
-	return ctx, func() {
-		stop() // which gives these two their effect back
-		signal.Ignore(syscall.SIGQUIT, syscall.SIGABRT)
+	if d.Commits() {
+		l.Notify(ctx, ev, s)
+	} else if d.Binding == "" {
+		l.Tidy(ctx, ev)
 	}
 }
 
-// commit binds the session, makes d.Next the record with the notice of an
-// ending in it, and writes the logs.
-func (h *hook) commit(l *loaded, d *decide.Decision) error {
-	s := h.store
-	d.Next.Loop, d.Next.Name, d.Next.List = s.Dir, s.Name, l.listPath()
-	if d.Next.Session != "" && d.Verdict != decide.End {
-		d.Next.SessionPID, d.Next.ClientStart = client()
+// encode turns the words for a step into Claude Code's answer.
+func (h *hook) encode(s *loop.Step) claude.Answer {
+	a := say.StepAnswer(s)
+	answer := claude.Answer{Prompt: a.Prompt, Message: a.Message, Context: a.Context, End: a.End}
+	switch s.Picture.Config.Continue {
+	case config.ContinueContext:
+		answer.AsContext = true
+	case config.ContinueAuto:
+		answer.AsContext = h.event.PromptID != ""
 	}
-	if d.Next.Session != "" && l.snap.State.Session != d.Next.Session {
-		h.left, _ = h.where().Own() // one that cannot be used needs no leaving
-		if err := s.Bind(d.Next.Session); err != nil {
-			return err
-		}
-	}
-	d.Next.OnComplete = h.onComplete
-	if d.Verdict == decide.End {
-		if err := attachNotice(l, &d.Next, h.onComplete); err != nil {
-			return err
-		}
-	}
-	if kept := l.snap.Kept(); !slices.Equal(kept, l.snap.Receipts) {
-		if err := s.SetReceipts(kept); err != nil {
-			return err
-		}
-	}
-	if err := s.Commit(d.Next); err != nil {
-		// It may have come after the commit point. Then an ending is one all the
-		// same, and the next run brings progress.txt up to it.
-		now, unread := s.State()
-		if d.Verdict != decide.End || unread != nil || now.Endings != d.Next.Endings || now.Status != d.Next.Status {
-			return err
-		}
-		d.Unshown = err
-	}
-	s.Log(wordsLog(h.begin, *d), h.iterationEntry(d))
-	return nil
+	return answer
 }
 
-// iterationEntry is a line of iterations.jsonl.
-func (h *hook) iterationEntry(d *decide.Decision) jsontext.Object {
-	at := h.begin.UTC().Truncate(time.Millisecond)
-	session := cmp.Or(d.Next.Session, d.From.Session)
-	feature := plain.Line(d.Next.Feature, 80)
-	fingerprint := strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, ".") // of the list's states; of the tree too where they did not change
-	took := time.Since(h.begin).Milliseconds()
-	return jsontext.Object{
-		"time", &at, "session", &session, "event", &h.event.Name, "verdict", (*string)(&d.Verdict), "reason", &d.Next.ExitReason,
-		"feature", &feature, "iteration", &d.Next.Iteration, "attempts", &d.Next.Attempts,
-		"fingerprint", &fingerprint, "durationMs", &took,
+// giveUp answers where the loop cannot go on and the record cannot say so: the turn may
+// end, the person is told, and the notifiers once.
+func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err error) {
+	var notify func()
+	if l != nil {
+		notify = l.GiveUp(ctx, ev, err)
+	}
+	h.print(claude.Answer{Message: say.Trouble(program, err)})
+	if notify != nil {
+		notify()
 	}
 }
 
-// giveUp is the answer where the loop cannot go on and the record cannot say
-// so: the turn may end, the person is told, and the notifiers once.
-func (h *hook) giveUp(err error) (hookio.Answer, func()) {
-	answer := hookio.Answer{Message: wordsTrouble(err)}
-	if h.store == nil {
-		return answer, nil
+// outranked reports whether another entry of ours answers this event.
+func (h *hook) outranked() bool {
+	project := h.env.ProjectDir
+	if project == "" {
+		project = h.event.Cwd
 	}
-	h.store.Log(wordsLogTrouble(h.begin, err), nil)
-	if errors.Is(err, loopdir.ErrLocked) {
-		return answer, nil // another hook is at it, and the loop is as well as it was
-	}
-	return answer, func() { sendTrouble(h.store, h.event, err, h.onComplete, h.deadline()) }
+	in := claude.Install{Vars: h.env.Get, Home: h.env.Home, Project: project}
+	return in.Outranked(h.entry, h.event.Name, os.Args)
 }
 
-// margin is what is left of the settings entry's time when everything must be
-// over: a hook that outlives it has its answer dropped.
-const margin = 5 * time.Second
+// neutral returns the event in words that are not Claude Code's.
+func (h *hook) neutral() loop.Event {
+	e := h.event
+	ev := loop.Event{
+		Kind: e.Kind(), Name: e.Name, Session: e.SessionID, Cwd: e.Cwd, Message: e.LastMessage, Prompt: e.Prompt,
+		Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error, Dying: e.Dying(),
+		Subagents: e.Subagents, Shells: e.Shells, Wakeups: e.Wakeups,
+		BlockCap: claude.BlockCap(h.env.Get(claude.BlockCapVar)), At: h.begin, Timeout: h.timeout,
+	}
+	ev.Tail = func(now time.Time) decide.Tail { return readTail(e.Transcript, e.LastMessage, now) }
+	if ev.Kind != "" {
+		ev.Client = client(h.env)
+	}
+	return ev
+}
 
-// deadline is when notifiers must be done.
-func (h *hook) deadline() time.Time {
-	return h.begin.Add(max(h.timeout-margin, h.timeout/2))
+// readTail reads the end of a transcript, and some more where one result of a tool
+// fills that. Whatever the transcript's length, it never reads more.
+func readTail(path, message string, now time.Time) (tail decide.Tail) {
+	for _, most := range []int{claude.TailBytes, claude.MaxTailBytes} {
+		data := loopdir.Tail(path, int64(most))
+		tail = claude.ParseTail(data, now)
+		if len(data) < most || !tail.ToolCall.IsZero() && tail.Context >= 0 {
+			break
+		}
+		if most == claude.MaxTailBytes && tail.ToolCall.IsZero() {
+			tail.ToolCall = now // so many bytes are not only talk
+		}
+	}
+	if at := claude.RetryAt(message, now); !at.IsZero() {
+		tail.RetryAt = at
+	}
+	return tail
 }

@@ -498,12 +498,11 @@ var hostileLoopDirs = []hostile{
 	{"too long", strings.Repeat("a", 50_000), block, "iteration 3/15", ""},
 }
 
-// Where there can be no state folder, the record of a loop without commands is in the
-// loop folder.
+// Where there can be no state folder there is no record, and no loop.
 var hostileStateDirs = []hostile{
 	{"relative", "state", trouble, "want an absolute path", ""},
-	{"a file", "$PROJECT/victim", block, "iteration 3/15", ""},
-	{"a device", "/dev/null", block, "iteration 3/15", ""},
+	{"a file", "$PROJECT/victim", trouble, "set RALPH_STATE_DIR to a folder of yours", ""},
+	{"a device", "/dev/null", trouble, "set RALPH_STATE_DIR to a folder of yours", ""},
 	{"escapes", "\x1b[2J", trouble, "want an absolute path", ""},
 }
 

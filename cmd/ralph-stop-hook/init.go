@@ -6,22 +6,25 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// initialiser is one run of init.
+// initialiser is one run of init: it plans everything that can be refused, shows the
+// plan if that is asked for, and then writes.
 type initialiser struct {
+	verbs
 	name       string
 	list       string // --features
 	iterations int
@@ -30,40 +33,42 @@ type initialiser struct {
 	scope      string   // --settings
 	dryRun     bool
 	force      bool
-	given      func(flag string) bool // by the person; else it has its default
+	given      func(flag string) bool // whether the person gave a flag
 
 	out     io.Writer
 	project string // absolute
 	dir     string // of the loop
 	found   decide.List
-	absent  []string      // files that commands name, and that are not there yet
-	over    decide.Status // how a loop of this name has ended, that was here before
+	files   []loopFile
+	hook    settingsEdit
+	absent  []string      // files that commands name and that do not exist yet
+	over    decide.Status // how an earlier loop of this name has ended
 }
 
-func initCommand() *command {
-	i := &initialiser{}
-	cmd := &command{
-		name:  "init",
-		args:  "[NAME]",
-		short: "Make a loop in this folder and install the hook",
-		example: `  ralph-stop-hook init checkout
+func (v verbs) init() *cli.Command {
+	i := &initialiser{verbs: v}
+	cmd := &cli.Command{
+		Name:  "init",
+		Args:  "[NAME]",
+		Short: "Make a loop in this folder and install the hook",
+		Example: `  ralph-stop-hook init checkout
   ralph-stop-hook init checkout --features docs/prd.json --max-iterations 30 --on-complete ./notify.sh`,
-		run: func(w io.Writer, args []string) error {
+		Run: func(w io.Writer, args []string) error {
 			i.out = w
 			if len(args) > 0 {
 				if i.name = args[0]; i.name == "" {
-					return &usageError{errors.New("the name is empty")}
+					return cli.Usagef("the name is empty")
 				}
 			}
 			return i.run()
 		},
 	}
-	f := &cmd.flags
-	i.given = cmd.given
+	f := &cmd.Flags
+	i.given = cmd.Given
 	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder (default feature_list.json or prd.json here, else an example)")
 	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "how many iterations, `N`, the loop may have")
-	f.Func("check", "a shell `COMMAND` that has to exit with 0 before the loop is complete; may be repeated", eachInto(&i.checks))
-	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated", eachInto(&i.onComplete))
+	f.Func("check", "a shell `COMMAND` that has to exit with 0 before the loop is complete; may be repeated", cli.Each(&i.checks))
+	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated", cli.Each(&i.onComplete))
 	f.StringVar(&i.scope, "settings", "project", "`WHICH` settings get the hook: project, local, user or none")
 	f.BoolVar(&i.dryRun, "dry-run", false, "say what would be written, and write nothing")
 	f.BoolVar(&i.force, "force", false, "start a loop of this name anew; the list stays as it is")
@@ -71,86 +76,109 @@ func initCommand() *command {
 }
 
 func (i *initialiser) run() error {
-	if err := i.check(); err != nil {
+	if err := i.plan(); err != nil {
 		return err
-	}
-	file, err := i.settingsFile()
-	if err != nil {
-		return err
-	}
-	// Everything that can be refused is looked at before anything is written.
-	if err := file.merge(); err != nil {
-		return err
-	}
-	if err := file.preflight(i); err != nil {
-		return err
-	}
-	files, err := i.files()
-	if err != nil {
-		return err
-	}
-	if dir, err := loopdir.StateDir(os.Getenv); err != nil {
-		return err
-	} else if !loopdir.Protects(dir, i.project) {
-		if err := i.unprotected(); err != nil {
-			return err
-		}
 	}
 	if i.dryRun {
-		for _, f := range files {
-			verb := "write"
-			if f.kept {
-				verb = "keep"
-			}
-			fmt.Fprintf(i.out, "  would %-8s%s\n", verb, i.show(filepath.Join(i.dir, f.name)))
-		}
-		file.report(i, "would ")
-		fmt.Fprint(i.out, file.preview())
+		i.showPlan()
 		return nil
 	}
-	if err := i.write(files); err != nil {
+	if err := i.write(); err != nil {
 		return err
 	}
-	if err := file.write(); err != nil {
+	if err := i.hook.write(); err != nil {
 		return err
 	}
-	file.report(i, "")
+	i.hook.report(i, "")
 	i.farewell()
 	return nil
 }
 
-// check settles the names and reads the list.
-func (i *initialiser) check() error {
-	cwd, err := os.Getwd()
-	if err != nil {
+// plan settles what will be written. Everything that can be refused is refused here,
+// before anything is written.
+func (i *initialiser) plan() (err error) {
+	if err := i.check(); err != nil {
 		return err
 	}
-	if i.project, err = filepath.EvalSymlinks(cwd); err != nil {
+	if i.hook, err = i.planHook(); err != nil {
+		return err
+	}
+	if err := i.hook.merge(); err != nil {
+		return err
+	}
+	if err := i.hook.preflight(i); err != nil {
+		return err
+	}
+	if i.files, err = i.planFiles(); err != nil {
+		return err
+	}
+	return i.checkState()
+}
+
+// checkState refuses a loop whose record could not be kept, and one with commands that
+// an agent could change.
+func (i *initialiser) checkState() error {
+	if i.Env.StateErr != nil {
+		return i.Env.StateErr
+	}
+	if !loopdir.CanKeep(i.Env.StateDir) {
+		return fmt.Errorf("the state folder %s cannot be written, so no record of the loop can be kept; "+
+			"set RALPH_STATE_DIR to a folder of yours", i.Env.StateDir)
+	}
+	if len(i.onComplete)+len(i.checks) > 0 && !loopdir.Protects(i.Env.StateDir, i.project) {
+		return fmt.Errorf("%w, or leave out --on-complete and --check", loopdir.ErrUnprotected)
+	}
+	return nil
+}
+
+// showPlan says what would be written.
+func (i *initialiser) showPlan() {
+	for _, f := range i.files {
+		verb := "write"
+		if f.kept {
+			verb = "keep"
+		}
+		fmt.Fprintf(i.out, "  would %-8s%s\n", verb, i.show(filepath.Join(i.dir, f.name)))
+	}
+	i.hook.report(i, "would ")
+	fmt.Fprint(i.out, i.hook.preview())
+}
+
+// check settles the names and reads the list.
+func (i *initialiser) check() (err error) {
+	if i.project, err = projectFolder(); err != nil {
 		return err
 	}
 	if i.name == "" {
 		i.name = defaultName(i.project)
 	}
 	if err := loopdir.CheckName(i.name); err != nil {
-		return &usageError{fmt.Errorf("%w; say another one: ralph-stop-hook init NAME", err)}
+		return cli.Usagef("%w; say another one: ralph-stop-hook init NAME", err)
 	}
 	if i.iterations < 1 || i.iterations > config.MaxCount {
-		return errIterations
+		return verb.ErrIterations
 	}
 	for flag, commands := range map[string][]string{"--on-complete": i.onComplete, "--check": i.checks} {
-		for _, c := range commands {
-			if strings.TrimSpace(c) == "" {
-				return &usageError{fmt.Errorf("%s is empty", flag)}
-			}
+		if slices.ContainsFunc(commands, func(c string) bool { return strings.TrimSpace(c) == "" }) {
+			return cli.Usagef("%s is empty", flag)
 		}
 	}
 	if i.force || len(i.onComplete)+len(i.checks) > 0 {
-		if err := personOnly(); err != nil {
+		if err := i.PersonOnly(); err != nil {
 			return err
 		}
 	}
 	i.dir = filepath.Join(i.project, loopdir.Below, i.name)
 	return i.findList()
+}
+
+// projectFolder is the working folder, with its links resolved.
+func projectFolder() (string, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(cwd)
 }
 
 // defaultName makes a loop's name of the folder's.
@@ -172,21 +200,11 @@ func defaultName(project string) string {
 func (i *initialiser) findList() error {
 	candidates := []string{loopdir.ListFile, "prd.json"}
 	if i.list != "" {
-		rel, _ := features.Named(i.list)
-		tag := i.list[len(rel):]
-		if filepath.IsAbs(rel) {
-			real, err := filepath.EvalSymlinks(rel)
-			if err != nil {
-				return err
-			}
-			if rel, err = filepath.Rel(i.project, real); err != nil {
-				return err
-			}
+		named, err := i.namedList()
+		if err != nil {
+			return err
 		}
-		if !filepath.IsLocal(rel) {
-			return fmt.Errorf("the list %s is not below this folder; run init in the folder that holds it", i.list)
-		}
-		candidates = []string{filepath.Clean(rel) + tag}
+		candidates = []string{named}
 	}
 	for _, rel := range candidates {
 		path := filepath.Join(i.project, rel)
@@ -203,9 +221,27 @@ func (i *initialiser) findList() error {
 	return i.found.Err
 }
 
+// namedList returns the path of --features, with its tag, below the project.
+func (i *initialiser) namedList() (string, error) {
+	rel, _ := features.Named(i.list)
+	tag := i.list[len(rel):]
+	if filepath.IsAbs(rel) {
+		real, err := filepath.EvalSymlinks(rel)
+		if err != nil {
+			return "", err
+		}
+		if rel, err = filepath.Rel(i.project, real); err != nil {
+			return "", err
+		}
+	}
+	if !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("the list %s is not below this folder; run init in the folder that holds it", i.list)
+	}
+	return filepath.Clean(rel) + tag, nil
+}
+
 func (i *initialiser) readList(path string) error {
-	s := &loopdir.Store{Loop: &loopdir.Loop{Dir: i.dir, Project: i.project}}
-	i.found = s.List(path)
+	i.found = loopdir.ReadList(path, i.dir, i.project)
 	return i.found.Err
 }
 
@@ -221,8 +257,8 @@ type loopFile struct {
 	kept bool // it is there already and stays
 }
 
-// files are the files of the loop folder. What exists stays, unless --force.
-func (i *initialiser) files() ([]loopFile, error) {
+// planFiles returns the files of the loop folder. What exists stays, unless --force.
+func (i *initialiser) planFiles() ([]loopFile, error) {
 	config, err := i.config()
 	if err != nil {
 		return nil, err
@@ -254,7 +290,7 @@ func (i *initialiser) files() ([]loopFile, error) {
 // keepConfig takes over what the ralph.json that is there says, and refuses
 // flags of this run that say something else.
 func (i *initialiser) keepConfig() error {
-	text, err := readFile(filepath.Join(i.dir, loopdir.ConfigFile), config.MaxBytes)
+	text, err := loopdir.ReadAny(filepath.Join(i.dir, loopdir.ConfigFile), config.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -263,8 +299,10 @@ func (i *initialiser) keepConfig() error {
 		return fmt.Errorf("%s: %w", i.show(filepath.Join(i.dir, loopdir.ConfigFile)), err)
 	}
 	var shell []string
-	for _, command := range commandsFor(config.InForce{Config: c}, "", config.OnComplete) {
-		shell = append(shell, command.String())
+	for _, command := range c.Notifiers {
+		if command.Event == config.OnComplete {
+			shell = append(shell, command.String())
+		}
 	}
 	var checks []string
 	for _, check := range c.Checks {
@@ -275,121 +313,9 @@ func (i *initialiser) keepConfig() error {
 		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
 		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
 	if differs {
-		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; edit that and run '%s', or start anew with --force", i.name, doer(i.name)("trust"))
+		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; edit that and run '%s', or start anew with --force", i.name, i.Env.Call("trust", i.name))
 	}
 	i.onComplete, i.checks = shell, checks
 	i.iterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)
 	return nil
 }
-
-// write makes the loop folder, its record, and what is in it.
-func (i *initialiser) write(files []loopFile) error {
-	if err := os.MkdirAll(i.dir, 0o755); err != nil {
-		return err
-	}
-	w := where()
-	w.LoopDir = i.dir
-	l, err := loopdir.Find(w)
-	if err != nil {
-		return err
-	}
-	s, err := l.Open()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	unlock, err := s.Lock(lockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if !s.Protected {
-		if err := i.unprotected(); err != nil {
-			return err
-		}
-	}
-	// Looked at before the first write, so that a refusal leaves nothing behind.
-	before, err := s.State()
-	if err != nil && !i.force {
-		return err
-	}
-	fmt.Fprintf(i.out, "loop %q: %s, %d of them pass; at most %s\n", i.name, plural(len(i.found.Items), "feature"), i.found.Passed(), plural(i.iterations, "iteration"))
-	if file, tag := features.Named(i.list); tag == "" && len(i.found.Tags) > 1 {
-		fmt.Fprintf(i.out, "  it has the tags %s, and this is #master; another one: --features %s#TAG\n", plain.Line(strings.Join(i.found.Tags, ", "), 300), plain.Line(file, 300))
-	}
-	for _, f := range files {
-		path := i.show(filepath.Join(i.dir, f.name))
-		if f.kept {
-			fmt.Fprintf(i.out, "  kept     %s\n", path)
-			continue
-		}
-		// Trusted first: cut off in between, the next init writes both again.
-		if f.name == loopdir.ConfigFile {
-			// What a person trusted is a person's to replace, also where the
-			// file itself is gone.
-			if trust, err := s.Trust(); trust != nil || err != nil {
-				if err := personOnly(); err != nil {
-					return err
-				}
-			}
-			list := i.found
-			if i.list == "" {
-				list = decide.List{} // an example, to be written over
-			}
-			record, err := trusted(s, []byte(f.text), list, false)
-			if err != nil {
-				return err
-			}
-			if err := s.SetTrust(record, s.ListPath(i.list, "")); err != nil && s.Protected {
-				return err // else there is no command in it to trust
-			}
-			for _, key := range slices.Sorted(maps.Keys(record.Files)) {
-				if record.Files[key] == "" && !config.Optional(key) {
-					i.absent = append(i.absent, key)
-				}
-			}
-		}
-		if err := s.WriteFile(f.name, []byte(f.text)); err != nil {
-			return err
-		}
-		fmt.Fprintf(i.out, "  wrote    %s\n", path)
-	}
-	if before.Schema == 0 || i.force {
-		if err := i.begin(s); err != nil {
-			return err
-		}
-	} else if !before.Status.GoesOn() {
-		i.over = before.Status
-	}
-	return l.MakeCurrent()
-}
-
-// unprotected refuses commands that an agent could change.
-func (i *initialiser) unprotected() error {
-	if len(i.onComplete)+len(i.checks) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w, or leave out --on-complete and --check", loopdir.ErrUnprotected)
-}
-
-// begin makes the record of the loop.
-func (i *initialiser) begin(s *loopdir.Store) error {
-	text, err := s.Progress()
-	if err != nil {
-		return err
-	}
-	if i.force {
-		if err := errors.Join(s.ClearCancel(), s.ClearLogs()); err != nil {
-			return err
-		}
-	}
-	begin := decide.Snapshot{Header: progress.Parse(text), LogIteration: s.LogIteration()}
-	state := begin.Record()
-	next, _ := i.found.Next()
-	state.Loop, state.Name, state.List = s.Dir, s.Name, s.ListPath(i.list, "")
-	state.Feature, state.Attempts, state.Bind = next.ID, 1, decide.BindPrompt
-	return s.SaveState(state)
-}
-
-// show shortens a path below the project.
-func (i *initialiser) show(path string) string { return relative(i.project, path) }

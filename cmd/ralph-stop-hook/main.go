@@ -3,8 +3,62 @@
 // blocks with the next feature's prompt.
 package main
 
-import "os"
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
 
-func main() {
-	os.Exit(run(os.Args[1:]))
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// program is this program's name, as a person types it.
+const program = "ralph-stop-hook"
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// readEnv reads what the process knows of its surroundings. Nothing below main reads
+// the environment. What the system does not tell is left empty.
+func readEnv() loop.Env {
+	e := loop.Env{Program: program, Agent: "claude", Vars: os.Environ(), Catch: catchSignals}
+	e.Cwd, _ = os.Getwd()
+	e.Home, _ = os.UserHomeDir()
+	e.Home = filepath.Clean(e.Home)
+	e.Self, _ = os.Executable()
+	e.ConfigDir = configDir(e.Home)
+	e.StateDir, e.StateErr = loopdir.StateDir(e.Get)
+	e.LoopDir, e.OnComplete = e.Get("RALPH_LOOP_DIR"), e.Get("RALPH_ON_COMPLETE")
+	e.ByAgent = claude.Vars(e.Get).ByAgent()
+	return e
+}
+
+// configDir returns the system's folder for users' configuration. Go does without a
+// relative XDG_CONFIG_HOME, where other programs go by HOME.
+func configDir(home string) string {
+	dir, err := os.UserConfigDir()
+	if err != nil && filepath.IsAbs(home) {
+		dir = filepath.Join(home, ".config")
+	}
+	return dir
+}
+
+// endings are the signals by which a person, a terminal or the host ends a process.
+var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
+
+// catchSignals returns a context that ends when this process is told to end, so that
+// its subprocesses end with it.
+func catchSignals(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, endings...)
+}
+
+// client returns Claude Code's process, the zero Process if it does not say.
+func client(e loop.Env) (p loop.Process) {
+	if p.PID = claude.Vars(e.Get).PID(); p.PID > 0 {
+		p.Start = proc.Start(p.PID)
+	}
+	return p
 }

@@ -1,48 +1,65 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
-func notifyCommand() *command {
+func (v verbs) notify() *cli.Command {
 	var test bool
-	cmd := loopVerb("notify", "Try a loop's notifiers: run each now, with the exit reason \"test\"", func(w io.Writer, s *loopdir.Store) error {
+	const short = "Try a loop's notifiers: run each now, with the exit reason \"test\""
+	cmd := v.Loop("notify", short, func(w io.Writer, l *loop.Loop) error {
 		if !test {
-			return &usageError{errors.New("notify only tests; say 'ralph-stop-hook notify --test'")}
+			return cli.Usagef("notify only tests; say 'ralph-stop-hook notify --test'")
 		}
-		l, err := loadNow(s)
+		p, err := l.Look()
 		if err != nil {
 			return err
 		}
-		commands := commandsFor(l.config, os.Getenv("RALPH_ON_COMPLETE"), config.OnComplete, config.OnStagnation, config.OnFailure, config.OnIteration)
-		for _, note := range wordsConfigNotes(l) {
+		for _, note := range say.ConfigNotes(p) {
 			fmt.Fprintln(w, note)
 		}
-		if len(commands) == 0 {
-			return fmt.Errorf("the loop has no notifiers; name some in ralph.json (\"on_complete\"), then: %s", doer(l.Name)("trust"))
-		}
-		state := l.snap.Record()
-		state.Status, state.ExitReason, state.EndedAt = decide.Complete, "test", time.Now()
 		failed := 0
-		runNotifiers(l, commands, newPayload(l, state, "test"), time.Now().Add(maxSend), func(line string, err error) {
+		all := p.Try(context.Background(), func(line string, err error) {
 			fmt.Fprintln(w, line)
 			if err != nil {
 				failed++
 			}
 		})
-		if failed > 0 {
-			return fmt.Errorf("%s failed", plural(failed, "notifier"))
+		switch {
+		case all == 0:
+			return fmt.Errorf("the loop has no notifiers; name some in ralph.json (\"on_complete\"), then: %s", l.Call("trust"))
+		case failed > 0:
+			return fmt.Errorf("%s failed", plain.Count(failed, "notifier"))
 		}
 		return nil
 	})
-	cmd.flags.BoolVar(&test, "test", false, "run every notifier of the loop")
+	cmd.Flags.BoolVar(&test, "test", false, "run every notifier of the loop")
+	return cmd
+}
+
+// maxSend is how long a sender of its own may live: its commands have their own
+// deadlines, which end long before.
+const maxSend = 24 * time.Hour
+
+// send is what the hook starts for notices that it must not or cannot tell itself.
+func (v verbs) send() *cli.Command {
+	var iteration int
+	const short = "Run a loop's notifiers; the hook starts this, apart from itself"
+	cmd := v.Loop("send", short, func(_ io.Writer, l *loop.Loop) error {
+		if iteration > 0 {
+			return l.SendIteration(context.Background(), iteration)
+		}
+		return l.Tell(context.Background(), time.Now().Add(maxSend), true)
+	})
+	cmd.Hidden, cmd.Args = true, ""
+	cmd.Flags.IntVar(&iteration, "iteration", 0, "tell of iteration `N` instead")
 	return cmd
 }

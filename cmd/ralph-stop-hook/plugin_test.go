@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 )
 
 // TestPlugin holds the plugin's entries to the ones that init writes, and the
@@ -30,7 +30,7 @@ func TestPlugin(t *testing.T) {
 	plugin.ForEach(func(event, groups gjson.Result) bool {
 		entry, want := groups.Get("0.hooks.0"), settings.Get(event.Str+".0.hooks.0")
 		timeout := want.Get("args.4").Str
-		if event.Str == decide.SessionEnd || event.Str == decide.StopFailure {
+		if event.Str == claude.SessionEnd || event.Str == claude.StopFailure {
 			timeout = "1s"
 		}
 		line := `"${CLAUDE_PLUGIN_ROOT}/hooks/run.cmd" hook --entry plugin --timeout ` + timeout
@@ -54,7 +54,7 @@ func TestSkills(t *testing.T) {
 	if len(skills) != 5 {
 		t.Errorf("%d skills, want 5", len(skills))
 	}
-	line, flag, all := regexp.MustCompile("ralph-stop-hook ([a-z]+)([^`\n]*)"), regexp.MustCompile(`--([a-z-]+)`), newCommands()
+	line, flag, all := regexp.MustCompile("ralph-stop-hook ([a-z]+)([^`\n]*)"), regexp.MustCompile(`--([a-z-]+)`), newApp(readEnv())
 	for _, path := range skills {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -65,12 +65,12 @@ func TestSkills(t *testing.T) {
 			t.Errorf("%s calls nothing", path)
 		}
 		for _, call := range lines {
-			verb, _ := all.find([]string{call[1]})
-			if verb == all[0] {
+			verb, _ := all.Find([]string{call[1]})
+			if verb == all.Commands[0] {
 				t.Errorf("%s: there is no verb %s", path, call[1])
 			}
 			for _, f := range flag.FindAllStringSubmatch(call[2], -1) {
-				if verb.flags.Lookup(f[1]) == nil {
+				if verb.Flags.Lookup(f[1]) == nil {
 					t.Errorf("%s: %s has no flag --%s", path, call[1], f[1])
 				}
 			}

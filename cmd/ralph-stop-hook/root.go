@@ -3,19 +3,22 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/term"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hookio"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// run is the program. The hook path comes first and builds no commands.
-// A bug must not end it with status 2, which a host takes for a block.
+// run is the program. The hook comes first and builds no commands. A bug must not end
+// the process with status 2, which Claude Code takes for a block.
 func run(args []string) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -30,22 +33,22 @@ func run(args []string) (status int) {
 	if len(args) > 0 && args[0] == "hook" && !help {
 		return hookMode(args[1:])
 	}
-	if len(args) == 1 && args[0] == "--version" { // as every program knows it
+	if len(args) == 1 && args[0] == "--version" { // as most programs have it
 		args = []string{"version"}
 	}
-	out := &output{Writer: os.Stdout}
-	err := newCommands().execute(out, args)
-	if err == nil && out.err != nil {
-		err = fmt.Errorf("not all was printed: %w", out.err)
+	out := &cli.Output{Writer: os.Stdout}
+	err := newApp(readEnv()).Execute(out, args)
+	if err == nil && out.Err != nil {
+		err = fmt.Errorf("not all was printed: %w", out.Err)
 	}
 	if err == nil {
 		return 0
 	}
-	if errors.As(err, new(*usageError)) {
+	if errors.As(err, new(*cli.UsageError)) {
 		if _, silent := readEvent(); silent == nil {
-			// A mistyped settings entry: an error's exit status would show as a
-			// problem or even block, so it is said as the host wants it.
-			fmt.Print(string(hookio.Answer{Message: wordsTrouble(err)}.Encode()))
+			// A misspelt settings entry. An exit status of 1 would show as a problem, so
+			// the error is said as the host wants it.
+			fmt.Print(string(claude.Answer{Message: say.Trouble(program, err)}.Encode()))
 			return 0
 		}
 	}
@@ -53,27 +56,19 @@ func run(args []string) (status int) {
 	return 1
 }
 
-// output is where verbs print. It remembers that something did not get there.
-type output struct {
-	io.Writer
-	err error
-}
-
-func (o *output) Write(p []byte) (n int, err error) {
-	if n, err = o.Writer.Write(p); err != nil {
-		o.err = err
-	}
-	return n, err
+// printError shows err as the last line of a failed call.
+func printError(err error) {
+	fmt.Fprintf(os.Stderr, program+": error: %s\n", plain.Line(err.Error(), 2000))
 }
 
 // readEvent reads what the host says, in whatever comes within a second.
-func readEvent() (hookio.Event, error) {
+func readEvent() (claude.Event, error) {
 	late := errors.New("nothing on standard input")
 	if term.IsTerminal(int(os.Stdin.Fd())) {
-		return hookio.Event{}, late
+		return claude.Event{}, late
 	}
 	type result struct {
-		event hookio.Event
+		event claude.Event
 		err   error
 	}
 	read := make(chan result, 1)
@@ -83,98 +78,52 @@ func readEvent() (hookio.Event, error) {
 				read <- result{err: late}
 			}
 		}()
-		event, err := hookio.Read(os.Stdin)
+		event, err := claude.Read(os.Stdin)
 		read <- result{event, err}
 	}()
 	select {
 	case r := <-read:
 		return r.event, r.err
 	case <-time.After(time.Second):
-		return hookio.Event{}, late
+		return claude.Event{}, late
 	}
 }
 
-// newCommands makes all commands, in the order in which help lists them: one file per verb.
-func newCommands() commands {
-	return commands{
-		{short: "Keep Claude Code working through a feature list", long: helpText},
-		initCommand(), statusCommand(), nextCommand(), listCommand(), listCheckCommand(), listConvertCommand(), logCommand(),
-		pauseCommand(), cancelCommand(), resumeCommand(), extendCommand(), attachCommand(), detachCommand(),
-		trustCommand(), untrustCommand(), verifyCommand(), notifyCommand(),
-		evaluateCommand(), evaluateListCommand(), evaluateAddCommand(), evaluateClearCommand(),
-		doctorCommand(), uninstallCommand(),
-		hookCommand(), completionCommand(), versionCommand(),
-		sendCommand(), guardCommand(), completeCommand(),
-	}
+// verbs makes the verbs of this program.
+type verbs struct{ verb.Verbs }
+
+// newApp makes all commands, in the order in which help lists them: one file a verb.
+func newApp(env loop.Env) *cli.App {
+	v := verbs{verb.Verbs{Env: env, Init: program + " init", Host: statusLine(env)}}
+	app := &cli.App{Name: program, Loops: v.Names}
+	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
+	add(&cli.Command{Short: "Keep Claude Code working through a feature list", Long: helpText})
+	add(v.init(), v.Status(), v.Next())
+	add(v.List()...)
+	add(v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.attach(), v.detach())
+	add(v.Trust(), v.Untrust(), v.Verify(), v.notify())
+	add(v.evaluate()...)
+	add(v.doctor(), v.uninstall(), hookCommand())
+	completion := cli.Completion(app)
+	add(completion[0], versionCommand(), v.send(), guardCommand(), completion[1], cli.Man(app))
+	return app
 }
 
-// where is what the search for a loop starts from.
-func where() loopdir.Where {
-	cwd, _ := os.Getwd()        // without one, the host's project has to do
-	home, _ := os.UserHomeDir() // without one, the repository's root bounds the search
-	state, err := loopdir.StateDir(os.Getenv)
-	return loopdir.Where{
-		StateDir: state, StateErr: err, LoopDir: os.Getenv("RALPH_LOOP_DIR"), Cwd: cwd, Home: filepath.Clean(home),
-	}
-}
-
-// findLoop finds the loop that a verb's arguments name; without a name, the
-// loop of `current`.
-func findLoop(args []string) (*loopdir.Loop, error) {
-	if len(args) > 0 {
-		return where().Named(args[0])
-	}
-	l, err := loopdir.Find(where())
-	if err == nil && l == nil {
-		err = errNoLoop
-	}
-	return l, err
-}
-
-// loopVerb makes a verb of what is to be done with one loop, which its argument may name.
-func loopVerb(name, short string, do func(w io.Writer, s *loopdir.Store) error) *command {
-	return &command{name: name, args: "[NAME]", short: short, run: onLoop(do)}
-}
-
-// onLoop makes a verb's run of what is to be done with the loop that its arguments name.
-func onLoop(do func(w io.Writer, s *loopdir.Store) error) func(io.Writer, []string) error {
-	return func(w io.Writer, args []string) error {
-		l, err := findLoop(args)
-		if err != nil {
-			return err
+// statusLine adds what Claude Code says when it calls `status --line`.
+func statusLine(env loop.Env) func(*loopdir.Where) {
+	return func(w *loopdir.Where) {
+		event, _ := readEvent() // a person who calls it says nothing
+		w.Session, w.ProjectDir = event.SessionID, env.Get(claude.ProjectDir)
+		if event.Cwd != "" {
+			w.Cwd = event.Cwd
 		}
-		s, err := l.Open()
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		return do(w, s)
 	}
 }
 
-var errNoLoop = errors.New("no loop in this project; 'ralph-stop-hook init' makes one")
+const helpText = `Keep Claude Code working through a feature list until every feature passes.
 
-// personOnly refuses what only a person may do when an agent calls.
-func personOnly() error {
-	if os.Getenv("CLAUDECODE") == "" {
-		return nil
-	}
-	line := "ralph-stop-hook"
-	for _, arg := range os.Args[1:] {
-		line += " " + quoteArg(arg)
-	}
-	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run: %s", line)
-}
+  ralph-stop-hook init checkout     make a loop from feature_list.json and install the hook
+  ralph-stop-hook status            how far it is
+  ralph-stop-hook cancel            end it
 
-// locked does something under a loop's lock.
-func locked(s *loopdir.Store, do func() error) error {
-	unlock, err := s.Lock(lockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return do()
-}
-
-// lockWait is how long a lock is waited for: a hook holds it for milliseconds.
-const lockWait = 2 * time.Second
+As a Stop hook it is called by Claude Code, with JSON on standard input.`

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"runtime"
-	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // The texts that init writes.
@@ -42,15 +41,14 @@ hook.log*
 checks.log*
 iterations.jsonl*
 list.bak
-.state/
 .*.txt[0-9]*
 `
 
 // prompt is the text that starts the session.
 func (i *initialiser) prompt() string {
-	loop := filepath.ToSlash(filepath.Join(loopdir.Below, i.name))
+	folder := filepath.ToSlash(filepath.Join(loopdir.Below, i.name))
 	next, _ := i.found.Next()
-	list := wordsList(cmp.Or(i.list, loop+"/"+loopdir.ListFile))
+	list := loop.NameList(cmp.Or(i.list, folder+"/"+loopdir.ListFile))
 	return fmt.Sprintf(loopdir.Marker+`%s
 
 Work through the features in %s, one at a time, the most important first.
@@ -60,7 +58,7 @@ For each feature:
 End your turn after each feature. A Stop hook then gives you the next one, until
 every feature passes.
 
-%s`, loop, list, wordsSteps(wordsClaim(&loaded{snap: decide.Snapshot{List: i.found}}, next, list), loop+"/"+loopdir.ProgressFile), wordsGiveUp)
+%s`, folder, list, say.Steps(say.ClaimIn(i.found.List, next, list), folder+"/"+loopdir.ProgressFile), say.GiveUp)
 }
 
 // config is the text of ralph.json.
@@ -69,7 +67,7 @@ func (i *initialiser) config() (string, error) {
 	for _, c := range i.checks {
 		checks = append(checks, map[string]string{"command": c})
 	}
-	return indentJSON(struct {
+	return cli.IndentJSON(struct {
 		Task       string              `json:"task"`
 		List       string              `json:"list,omitempty"`
 		Bind       string              `json:"bind"`
@@ -88,13 +86,13 @@ func (i *initialiser) farewell() {
 		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))
 	}
 	for _, path := range i.absent {
-		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: ralph-stop-hook trust %s\n", plain.Line(path, 300), quoteArg(i.name))
+		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: ralph-stop-hook trust %s\n", plain.Line(path, 300), plain.Arg(i.name))
 	}
-	if checks, _ := ownChecks(i.found); len(checks) > 0 {
-		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n  ralph-stop-hook trust %s\n", plural(len(checks), "check"), quoteArg(i.name))
+	if checks, _ := i.Env.OwnChecks(i.found); len(checks) > 0 {
+		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n  ralph-stop-hook trust %s\n", plain.Count(len(checks), "check"), plain.Arg(i.name))
 	}
 	if i.over != "" { // its record outlives its folder
-		name := quoteArg(i.name)
+		name := plain.Arg(i.name)
 		fmt.Fprintf(i.out, "\nA loop of this name was here before, and is over (%s). To take it up again, or to start it anew:\n  ralph-stop-hook resume %s\n  ralph-stop-hook init %s --force\n", i.over, name, name)
 		return
 	}
@@ -104,30 +102,5 @@ func (i *initialiser) farewell() {
 	} else if i.found.Passed() == len(i.found.Items) {
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
-	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", startLine(prompt))
-}
-
-// startLine is what a person types to start a session with a prompt.
-func startLine(prompt string) string {
-	if runtime.GOOS == "windows" {
-		return fmt.Sprintf("claude (Get-Content -Raw %s)", quoteArg(prompt))
-	}
-	return fmt.Sprintf("claude \"$(cat %s)\"", quoteArg(prompt))
-}
-
-func indentJSON(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(v)
-	return b.String(), err
-}
-
-// quoteArg quotes a word for a POSIX shell, so that it can be pasted.
-func quoteArg(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", say.StartLine(prompt))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"flag"
 	"fmt"
@@ -19,13 +20,13 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 )
 
 var update = flag.Bool("update", false, "update the scripts' golden files")
 
 // payloads are the host's own, recorded from the real client.
-var payloads, _ = filepath.Abs(filepath.Join("..", "..", "internal", "hookio", "testdata", "payloads"))
+var payloads, _ = filepath.Abs(filepath.Join("..", "..", "internal", "claude", "testdata", "payloads"))
 
 var examples, _ = filepath.Abs(filepath.Join("..", "..", "examples"))
 
@@ -38,8 +39,11 @@ func init() {
 	if dir := os.Getenv("TEST_MANAGED"); dir != "" {
 		managedDir = dir
 	}
+	if wait, err := time.ParseDuration(os.Getenv("TEST_CLIENT_TIMEOUT")); err == nil {
+		clientTimeout = wait
+	}
 	if os.Getenv("TEST_PANIC") != "" {
-		testOnlyDecide = func(decide.Snapshot) decide.Decision { panic("a bug") }
+		testOnlyStep = func(*loop.Loop, context.Context, loop.Event) (*loop.Step, error) { panic("a bug") }
 	}
 }
 

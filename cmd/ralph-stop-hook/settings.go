@@ -6,40 +6,44 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// settingsFile is the settings file that gets the hook.
-type settingsFile struct {
+// settingsEdit is an edit of the settings file that gets the hook, or loses it.
+type settingsEdit struct {
 	path      string // empty: none
 	entry     settings.Entry
 	old, text []byte // as it is, and as it is to become
 }
 
-// settingsFile chooses the file: the one that has the hook already; else the
-// project's with the bare name, if PATH finds this very program, so that the
-// file can be shared; else the person's own with the absolute path.
-func (i *initialiser) settingsFile() (f settingsFile, err error) {
+// planHook chooses the file: the one that has the hook already; else the project's
+// with the bare name, if PATH finds this very program, so that the file can be shared;
+// else the person's own with the absolute path.
+func (i *initialiser) planHook() (f settingsEdit, err error) {
 	var onPath bool
-	if f.entry, onPath, err = newEntry(); err != nil {
+	if f.entry, onPath, err = newEntry(i.Env); err != nil {
 		return f, err
 	}
 	if i.scope == "none" {
 		return f, nil
 	}
 	if !slices.Contains([]string{"project", "local", "user"}, i.scope) {
-		return f, &usageError{fmt.Errorf("--settings %q; want project, local, user or none", i.scope)}
+		return f, cli.Usagef("--settings %q; want project, local, user or none", i.scope)
 	}
-	// In the home folder the project's settings are the person's.
-	if project, user := settingsFiles("project", i.project)[0], settingsFiles("user", "")[0]; i.scope == "project" && (project == user || sameFile(project, user)) {
+	in := i.install(i.project)
+	// In the home folder the project's settings are the user's.
+	if project, user := in.Files("project")[0], in.Files("user")[0]; i.scope == "project" &&
+		(project == user || claude.SameFile(project, user)) {
 		i.scope = "user"
 	}
 	if i.given("settings") {
@@ -49,7 +53,7 @@ func (i *initialiser) settingsFile() (f settingsFile, err error) {
 			i.scope = "local"
 		}
 		for _, scope := range []string{i.scope, "project", "local", "user"} {
-			if slices.ContainsFunc(settingsFiles(scope, i.project), hasHook) {
+			if slices.ContainsFunc(in.Files(scope), claude.Installed) {
 				i.scope = scope
 				break
 			}
@@ -61,24 +65,31 @@ func (i *initialiser) settingsFile() (f settingsFile, err error) {
 	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", i.scope)
 	// In a worktree the host reads the main tree's local settings too: a second entry
 	// beside the one there would be a second answer to a stop.
-	files := settingsFiles(i.scope, i.project)
-	f.path = real(files[max(0, slices.IndexFunc(files, hasHook))])
+	files := in.Files(i.scope)
+	f.path = real(files[max(0, slices.IndexFunc(files, claude.Installed))])
 	return f, nil
 }
 
-// newEntry is the entry of this program, by its bare name where PATH finds it.
-func newEntry() (e settings.Entry, onPath bool, err error) {
-	self, err := os.Executable()
-	seconds := int(defaultTimeout.Seconds())
-	e = settings.Entry{Type: "command", Command: self, Args: []string{"hook", "--timeout", fmt.Sprintf("%ds", seconds)}, Timeout: seconds}
-	if found, err := exec.LookPath("ralph-stop-hook"); err == nil && sameFile(found, self) {
-		e.Command, onPath = "ralph-stop-hook", true
-	}
-	return e, onPath, err
+// install returns where Claude Code reads its settings for a project.
+func (v verbs) install(project string) claude.Install {
+	return claude.Install{Vars: v.Env.Get, Home: v.Env.Home, Project: project}
 }
 
-// hookEvents are the host's events that the entry is for.
-var hookEvents = []string{decide.Stop, decide.StopFailure, decide.PromptSubmit, decide.SessionStart, decide.SessionEnd}
+// newEntry returns the entry of this program, by its bare name if PATH finds it.
+func newEntry(env loop.Env) (e settings.Entry, onPath bool, err error) {
+	if env.Self == "" {
+		return e, false, errors.New("the system does not tell this program's path; add the hook to the settings yourself")
+	}
+	seconds := int(defaultTimeout.Seconds())
+	e = settings.Entry{
+		Type: "command", Command: env.Self, Timeout: seconds,
+		Args: []string{"hook", "--timeout", fmt.Sprintf("%ds", seconds)},
+	}
+	if found, err := proc.LookPath(program, env.Get("PATH")); err == nil && claude.SameFile(found, env.Self) {
+		e.Command, onPath = program, true
+	}
+	return e, onPath, nil
+}
 
 // real follows a link, as dotfile managers make them: its target is edited.
 func real(path string) string {
@@ -88,16 +99,14 @@ func real(path string) string {
 	return path
 }
 
-// hasHook tells whether a settings file has an entry of ours.
-func hasHook(path string) bool { return len(hookEntries(path, decide.Stop)) > 0 }
-
 // refuseBeside refuses a second entry beside one that would give way to none.
 func (i *initialiser) refuseBeside() error {
-	for _, scope := range entryScopes[slices.Index(entryScopes, i.scope)+1:] {
-		for _, file := range settingsFiles(scope, i.project) {
-			for _, e := range hookEntries(file, decide.Stop) {
+	for _, scope := range claude.Scopes[slices.Index(claude.Scopes, i.scope)+1:] {
+		for _, file := range i.install(i.project).Files(scope) {
+			for _, e := range claude.Entries(file, claude.Stop) {
 				if e.Flag("--entry") == "" {
-					return fmt.Errorf("the hook is in %s already, as an older entry that would run beside a second one; bring that up to date first: ralph-stop-hook init %s --settings %s", file, quoteArg(i.name), scope)
+					return fmt.Errorf("the hook is in %s already, as an older entry that would run beside a second one; "+
+						"bring that up to date first: %s --settings %s", file, i.Env.Call("init", i.name), scope)
 				}
 			}
 		}
@@ -105,40 +114,19 @@ func (i *initialiser) refuseBeside() error {
 	return nil
 }
 
-// readFile reads a regular file of at most limit bytes. A FIFO would be waited
-// for.
-func readFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	case info.Size() > limit:
-		return nil, fmt.Errorf("%s is larger than %d KB; make it smaller", path, limit>>10)
-	}
-	return os.ReadFile(path)
-}
-
-func sameFile(a, b string) bool {
-	x, _ := os.Stat(a)
-	y, _ := os.Stat(b)
-	return os.SameFile(x, y) // which one that is missing is not
-}
-
 // merge settles what the file is to become.
-func (f *settingsFile) merge() (err error) {
+func (f *settingsEdit) merge() (err error) {
 	if f.path == "" {
 		return nil
 	}
-	if f.old, err = readFile(f.path, settings.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if f.old, err = loopdir.ReadAny(f.path, settings.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if _, dangling := os.Lstat(f.path); err != nil && dangling == nil {
 		return fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
 	f.text = f.old
-	for _, event := range hookEvents {
+	for _, event := range claude.Events {
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			f.text, _, err = settings.Merge(f.text, event, f.entry)
 		}
@@ -152,10 +140,10 @@ func (f *settingsFile) merge() (err error) {
 	return err
 }
 
-func (f *settingsFile) changed() bool { return !bytes.Equal(f.text, f.old) }
+func (f *settingsEdit) changed() bool { return !bytes.Equal(f.text, f.old) }
 
 // preview shows the lines that the edit adds.
-func (f *settingsFile) preview() string {
+func (f *settingsEdit) preview() string {
 	had := map[string]int{}
 	for _, line := range strings.Split(string(f.old), "\n") {
 		had[line]++
@@ -169,7 +157,7 @@ func (f *settingsFile) preview() string {
 	return b.String()
 }
 
-func (f *settingsFile) write() error {
+func (f *settingsEdit) write() error {
 	if f.path == "" {
 		return nil
 	}
@@ -189,10 +177,10 @@ func (f *settingsFile) write() error {
 	return loopdir.Replace(root, name, f.text, 0o644)
 }
 
-func (f *settingsFile) report(i *initialiser, would string) {
+func (f *settingsEdit) report(i *initialiser, would string) {
 	switch {
 	case f.path == "":
-		fmt.Fprintf(i.out, "  no settings were touched; the hook is: %s %s\n", quoteArg(f.entry.Command), strings.Join(f.entry.Args, " "))
+		fmt.Fprintf(i.out, "  no settings were touched; the hook is: %s %s\n", plain.Arg(f.entry.Command), strings.Join(f.entry.Args, " "))
 		return
 	case !f.changed():
 		fmt.Fprintf(i.out, "  kept     %s: the hook is installed\n", i.show(f.path))
@@ -205,13 +193,13 @@ func (f *settingsFile) report(i *initialiser, would string) {
 
 // preflight refuses a loop that the settings, with the hook in them, keep from
 // working, and points out files that the client leaves out.
-func (f *settingsFile) preflight(i *initialiser) error {
-	p := newPatient(i.project)
+func (f *settingsEdit) preflight(i *initialiser) error {
+	p := i.newInspection(i.project)
 	here := func(s *scope) bool { return f.path != "" && real(s.path) == f.path }
 	if at := slices.IndexFunc(p.scopes, here); at >= 0 {
 		p.scopes[at].read(f.text)
 	}
-	for _, row := range vital {
+	for _, row := range beforeInit {
 		for _, found := range row.look(p) {
 			if found.Level == "error" {
 				return fmt.Errorf("%s; %s", found.Text, found.Fix)

@@ -11,28 +11,31 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/settings"
 )
 
-func uninstallCommand() *command {
-	var scope string
-	var purge, dryRun, yes bool
-	cmd := &command{
-		name:  "uninstall",
-		short: "Take the hook out of the settings, which are then as they were before init",
-		long:  uninstallHelp,
-		run: func(w io.Writer, _ []string) error {
-			return uninstall(w, scope, purge, dryRun, yes)
+func (v verbs) uninstall() *cli.Command {
+	u := &uninstaller{verbs: v}
+	cmd := &cli.Command{
+		Name:  "uninstall",
+		Short: "Take the hook out of the settings, which are then as they were before init",
+		Long:  uninstallHelp,
+		Run: func(w io.Writer, _ []string) error {
+			u.out = w
+			return u.run()
 		},
 	}
-	f := &cmd.flags
-	f.StringVar(&scope, "settings", "", "`WHICH` settings to take it out of: project, local, user or all (default the project's and local ones that have it; else the user's)")
-	f.BoolVar(&purge, "purge", false, "remove the project's loops too, with their records")
-	f.BoolVar(&yes, "yes", false, "with --purge: do not ask")
-	f.BoolVar(&dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f := &cmd.Flags
+	f.StringVar(&u.scope, "settings", "", "`WHICH` settings to take it out of: project, local, user or all "+
+		"(default the project's and local ones that have it; else the user's)")
+	f.BoolVar(&u.purge, "purge", false, "remove the project's loops too, with their records")
+	f.BoolVar(&u.yes, "yes", false, "with --purge: do not ask")
+	f.BoolVar(&u.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	return cmd
 }
 
@@ -44,128 +47,152 @@ this project, with the lists and logs in them, and what is kept of them outside 
 it. It lists all that and asks first; where there is no terminal, it wants --yes. It
 refuses while a loop that is there is in progress; cancel that first.`
 
-func uninstall(w io.Writer, scope string, purge, dryRun, yes bool) error {
-	project, err := projectHere()
+// uninstaller is one run of uninstall: it plans, shows, asks and then does.
+type uninstaller struct {
+	verbs
+	out                io.Writer
+	scope              string
+	purge, yes, dryRun bool
+}
+
+// removal is what an uninstall removes.
+type removal struct {
+	project string
+	files   []settingsEdit  // settings files that lose the hook
+	loops   []*loopdir.Loop // the project's loops
+	records []string        // --purge: what is kept of them outside the project
+}
+
+func (u *uninstaller) run() error {
+	r, err := u.plan()
 	if err != nil {
 		return err
 	}
-	files, err := hookedFiles(project, scope)
-	if err != nil {
-		return err
-	}
-	loops, err := where().All()
-	if err != nil {
-		return err
-	}
-	would := func(done, todo string) string {
-		if dryRun {
-			return "would " + todo
-		}
-		return done
-	}
-	var remains []string
-	if purge {
-		if err := personOnly(); err != nil {
-			return err
-		}
-		if err := inProgress(loops); err != nil {
-			return err
-		}
-		if remains, err = where().Remains(project); err != nil {
-			return err
-		}
-		if !dryRun && !yes && len(loops)+len(remains) > 0 {
-			if err := uninstall(w, scope, purge, true, yes); err != nil {
-				return err
-			}
-			if err := confirm(w, "remove all this?", "nothing was removed"); err != nil {
-				return err
-			}
-			return uninstall(w, scope, purge, dryRun, true) // a loop may have been begun meanwhile
-		}
-	}
-	for _, f := range files {
-		said := would("took the hook out of", "take the hook out of") + " " + relative(project, f.path)
-		if f.text == nil {
-			said = would("removed", "remove") + " " + relative(project, f.path) + ", where nothing else was"
-		}
-		if !dryRun {
-			if err := f.remove(project); err != nil {
-				return err
-			}
-		}
-		fmt.Fprintln(w, said)
-	}
-	if len(files) == 0 {
-		fmt.Fprintln(w, "the hook is in none of these settings")
-	}
-	if !purge {
-		for _, l := range loops {
-			fmt.Fprintf(w, "the loop %s stays in %s\n", plain.Line(l.Name, 100), relative(project, l.Dir))
-		}
-		if user := settingsFiles("user", project)[0]; scope == "" && hasHook(user) && len(files) > 0 && files[0].path != user {
-			fmt.Fprintf(w, "the hook is in %s too, for all your projects; to take it out there: ralph-stop-hook uninstall --settings user\n", plain.Line(user, 300))
-		}
+	if u.dryRun {
+		u.show(r, true)
 		return nil
 	}
-	if !dryRun {
-		if err := where().Purge(project, remains); err != nil {
+	if u.purge && !u.yes && len(r.loops)+len(r.records) > 0 {
+		u.show(r, true)
+		if err := cli.Confirm(u.out, "remove all this?", "nothing was removed"); err != nil {
+			return err
+		}
+		if r, err = u.plan(); err != nil { // a loop may have been begun meanwhile
 			return err
 		}
 	}
-	for _, l := range loops {
-		if filepath.Dir(l.Dir) == filepath.Join(project, loopdir.Below) { // else only a link to it is gone
-			remains = append(remains, l.Dir)
-		}
+	if err := u.do(r); err != nil {
+		return err
 	}
-	for _, path := range remains {
-		fmt.Fprintln(w, would("removed", "remove")+" "+relative(project, path))
-	}
+	u.show(r, false)
 	return nil
 }
 
-// projectHere is the project of a verb that is about no one loop: the one that
-// the loops found from here are of, else this folder.
-func projectHere() (string, error) {
-	loops, err := where().All()
+// plan settles what is to be removed. Everything that can be refused is refused here.
+func (u *uninstaller) plan() (r removal, err error) {
+	if r.project, err = u.projectHere(); err != nil {
+		return r, err
+	}
+	if r.files, err = u.hookedFiles(r.project); err != nil {
+		return r, err
+	}
+	if r.loops, err = u.Env.Where().All(); err != nil || !u.purge {
+		return r, err
+	}
+	if err := u.PersonOnly(); err != nil {
+		return r, err
+	}
+	if err := inProgress(r.loops); err != nil {
+		return r, err
+	}
+	r.records, err = u.Env.Where().Remains(r.project)
+	return r, err
+}
+
+// do removes what was planned.
+func (u *uninstaller) do(r removal) error {
+	for _, f := range r.files {
+		if err := f.remove(r.project); err != nil {
+			return err
+		}
+	}
+	if !u.purge {
+		return nil
+	}
+	return u.Env.Where().Purge(r.project, r.records)
+}
+
+// show says what was removed, or would be.
+func (u *uninstaller) show(r removal, would bool) {
+	say := func(done, todo, what string) {
+		if would {
+			done = "would " + todo
+		}
+		fmt.Fprintln(u.out, done+" "+what)
+	}
+	for _, f := range r.files {
+		if f.text == nil {
+			say("removed", "remove", plain.Path(r.project, f.path)+", where nothing else was")
+		} else {
+			say("took the hook out of", "take the hook out of", plain.Path(r.project, f.path))
+		}
+	}
+	if len(r.files) == 0 {
+		fmt.Fprintln(u.out, "the hook is in none of these settings")
+	}
+	if !u.purge {
+		u.showWhatStays(r)
+		return
+	}
+	removed := slices.Clone(r.records)
+	for _, l := range r.loops {
+		if filepath.Dir(l.Dir) == filepath.Join(r.project, loopdir.Below) { // else only a link to it goes
+			removed = append(removed, l.Dir)
+		}
+	}
+	for _, path := range removed {
+		say("removed", "remove", plain.Path(r.project, path))
+	}
+}
+
+func (u *uninstaller) showWhatStays(r removal) {
+	for _, l := range r.loops {
+		fmt.Fprintf(u.out, "the loop %s stays in %s\n", plain.Line(l.Name, 100), plain.Path(r.project, l.Dir))
+	}
+	user := u.install(r.project).Files("user")[0]
+	if u.scope == "" && claude.Installed(user) && len(r.files) > 0 && r.files[0].path != user {
+		fmt.Fprintf(u.out, "the hook is in %s too, for all your projects; to take it out there: "+
+			"ralph-stop-hook uninstall --settings user\n", plain.Line(user, 300))
+	}
+}
+
+// projectHere returns the project of a verb that is about no single loop: that of the
+// loops found from here, else this folder.
+func (v verbs) projectHere() (string, error) {
+	loops, err := v.Env.Where().All()
 	if err == nil && len(loops) > 0 {
 		return loops[0].Project, nil
 	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(cwd)
+	return projectFolder()
 }
 
-// hookedFiles are the settings files that have entries of ours, with what they
-// become without them. Everything that can be refused is refused here.
-func hookedFiles(project, scope string) (files []settingsFile, err error) {
-	names := []string{"project", "local", "user"}
+// hookedFiles returns the settings files that have entries of ours, with what they
+// become without them.
+func (u *uninstaller) hookedFiles(project string) (files []settingsEdit, err error) {
+	scopes := []string{"project", "local", "user"}
 	switch {
-	case slices.Contains(names, scope):
-		names = []string{scope}
-	case scope != "" && scope != "all":
-		return nil, &usageError{fmt.Errorf("--settings %q; want project, local, user or all", scope)}
+	case slices.Contains(scopes, u.scope):
+		scopes = []string{u.scope}
+	case u.scope != "" && u.scope != "all":
+		return nil, cli.Usagef("--settings %q; want project, local, user or all", u.scope)
 	}
-	for _, name := range names {
-		if name == "user" && scope == "" && len(files) > 0 {
-			break // it is for other projects too
+	for _, scope := range scopes {
+		if scope == "user" && u.scope == "" && len(files) > 0 {
+			break // it is for other projects, too
 		}
-		path := settingsFiles(name, project)[0]
-		f := settingsFile{path: real(path)}
-		f.old, err = readFile(f.path, settings.MaxBytes)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(f.old)) == 0 {
-			continue
-		}
-		if err == nil {
-			f.text, err = settings.Remove(f.old)
-		}
+		f, err := withoutHook(u.install(project).Files(scope)[0])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w; mend it, or take the hook out yourself", f.path, err)
-		}
-		if f.text == nil && f.path != path {
-			f.text = []byte("{}\n") // or the link would lead to nothing
+			return nil, err
 		}
 		if f.changed() {
 			files = append(files, f)
@@ -174,9 +201,30 @@ func hookedFiles(project, scope string) (files []settingsFile, err error) {
 	return files, nil
 }
 
-// remove writes settings without our entries, or takes away a file, and the
-// project's folder of settings, that had nothing else in it.
-func (f *settingsFile) remove(project string) error {
+// withoutHook plans to take our entries out of a settings file. An edit of a file that
+// has nothing of ours changes nothing.
+func withoutHook(path string) (f settingsEdit, err error) {
+	f.path = real(path)
+	f.old, err = loopdir.ReadAny(f.path, settings.MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(f.old)) == 0 {
+		f.old = nil
+		return f, nil
+	}
+	if err == nil {
+		f.text, err = settings.Remove(f.old)
+	}
+	if err != nil {
+		return f, fmt.Errorf("%s: %w; mend it, or take the hook out yourself", f.path, err)
+	}
+	if f.text == nil && f.path != path {
+		f.text = []byte("{}\n") // else the link would lead to nothing
+	}
+	return f, nil
+}
+
+// remove writes settings without our entries, or removes a file, and the project's
+// folder of settings, that had nothing else in it.
+func (f *settingsEdit) remove(project string) error {
 	if f.text != nil {
 		return f.write()
 	}
@@ -184,12 +232,12 @@ func (f *settingsFile) remove(project string) error {
 		return err
 	}
 	if dir := filepath.Dir(f.path); dir == filepath.Join(project, ".claude") {
-		_ = os.Remove(dir) // which does not go where something else is in it
+		_ = os.Remove(dir) // fails if something else is in it
 	}
 	return nil
 }
 
-// inProgress refuses where one of the loops is.
+// inProgress refuses if one of the loops is in progress.
 func inProgress(loops []*loopdir.Loop) error {
 	var names []string
 	for _, l := range loops {
@@ -197,14 +245,15 @@ func inProgress(loops []*loopdir.Loop) error {
 		if err != nil {
 			return err
 		}
-		// A record that cannot be read is of no loop that could go on.
+		// A record that cannot be read belongs to no loop that could go on.
 		if state, err := s.State(); err == nil && state.Status == decide.InProgress && !s.CancelAsked() {
 			names = append(names, plain.Line(l.Name, 100))
 		}
 		s.Close()
 	}
 	if len(names) > 0 {
-		return fmt.Errorf("in progress: %s; nothing was done; end it first: ralph-stop-hook cancel %s", strings.Join(names, ", "), quoteArg(names[0]))
+		return fmt.Errorf("in progress: %s; nothing was done; end it first: ralph-stop-hook cancel %s",
+			strings.Join(names, ", "), plain.Arg(names[0]))
 	}
 	return nil
 }

@@ -1,5 +1,6 @@
-// Package decide holds the decision at an event of the host: a pure, total function from
-// what was found to what is to be done. It reads no file and no clock.
+// Package decide makes the decision at an event of a host. Decide is a pure and
+// total function from what was found to what is to be done: it reads no file and
+// no clock.
 package decide
 
 import (
@@ -15,45 +16,50 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
-// Bystander tells whether the event is none of the loop's business. It looks at
-// no list, so that a caller can ask before it takes the lock.
+// Bystander reports whether the event is none of the loop's business. It looks at
+// no list, so a caller can ask before it takes the lock.
 func Bystander(s *Snapshot) bool {
 	owner := s.State.Session != "" && s.State.Session == s.Session
 	switch {
 	case s.Session == "":
 		return true
-	case s.Event == PromptSubmit:
+	case s.Event == EventPrompt:
 		rival := s.Goal && s.State.Status == InProgress && !s.State.RivalSaid
 		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.moved() || rival))
-	case s.Event == SessionStart && s.Reason == Cleared:
+	case s.Event == EventStart && s.Cleared:
 		return s.State.Session != "" || s.State.Status != InProgress || s.Client == 0 || s.Client != s.State.SessionPID
-	case s.Event == SessionStart:
+	case s.Event == EventStart:
 		return !owner || s.State.Status != Interrupted && !s.moved()
-	case s.Event == SessionEnd && s.OwnerAlive && s.Client > 0 && s.State.SessionPID > 0 && s.Client != s.State.SessionPID:
-		return true // of a second client of the session; the first one works on
-	case s.Event == StopFailure, s.Event == SessionEnd:
-		// A failure may come from the host's own helpers, with an agent's id.
+	case s.Event == EventEnd && s.elsewhere():
+		return true
+	case s.Event == EventFailure, s.Event == EventEnd:
 		return !owner || s.State.Status != InProgress
-	case s.Event != Stop, s.Agent != "", s.Mode == PlanMode, s.Busy:
+	case s.Event != EventStop, s.Aside, s.Busy:
 		return true
 	case s.State.Schema == 0:
 		return s.FreshClone || s.Bind == BindPrompt && !s.Bound || parseStatus(s.Header.Status) != InProgress
 	case s.State.Session == "":
 		return s.State.Bind == BindPrompt || s.State.Status != InProgress
 	}
-	// A stop that was still at work when its session ended brings nothing back.
+	// A hook that was still at work when its session ended brings nothing back.
 	late := s.Now.Before(s.State.EndedAt)
 	return !owner || s.State.Status != InProgress && (s.State.Status != Interrupted || late)
 }
 
-// moved tells whether the loop's session, if it is that, has another process.
+// elsewhere reports whether the event comes from a second client of the session,
+// while the first one goes on.
+func (s *Snapshot) elsewhere() bool {
+	return s.OwnerAlive && s.Client > 0 && s.State.SessionPID > 0 && s.Client != s.State.SessionPID
+}
+
+// moved reports whether the owner's session runs in another process than before.
 func (s *Snapshot) moved() bool {
 	return s.Client != s.State.SessionPID && s.State.Status == InProgress
 }
 
-// Record returns the record, or a new one where there is none, at the largest
-// iteration that is known, 1 where none is: whatever is lost or put back to an
-// older state, a number never comes twice.
+// Record returns the record, or a new one if there is none. Its iteration is the
+// largest one that is known, at least 1: a number never comes twice, whatever file
+// was lost or put back to an older state.
 func (s *Snapshot) Record() State {
 	state := s.State
 	if state.Schema == 0 {
@@ -67,20 +73,27 @@ func (s *Snapshot) Record() State {
 	return state
 }
 
-// Decide is the order of the decision in the design: a person's stop, the
-// list, the agent's promise, completion, limits, the next feature.
-func Decide(s Snapshot) Decision {
-	d := decide(&s)
-	d.Next.Header = Face(d.Next, d.Limit)
-	return d
-}
-
-func decide(s *Snapshot) Decision {
-	if Bystander(s) {
-		return Decision{Verdict: Pass}
+// Decide makes the decision, or says what it needs to know first. Its order is that
+// of the design: a person's stop, the list, the agent's promise, completion,
+// limits, the next feature.
+func Decide(s Snapshot) (Decision, Need) {
+	if Bystander(&s) {
+		return pass(&s), Need{}
 	}
 	d := Decision{Next: s.Record(), From: s.State}
-	if s.Event == Stop {
+	need := d.settle(&s)
+	if d.Commits() {
+		d.Next.Header = Face(d.Next, d.Limit)
+	}
+	return d, need
+}
+
+// pass leaves the record as it is.
+func pass(s *Snapshot) Decision { return Decision{Verdict: Pass, Next: s.State, From: s.State} }
+
+// settle answers an event that is the loop's business.
+func (d *Decision) settle(s *Snapshot) Need {
+	if s.Event == EventStop {
 		d.own(s)
 	}
 	stopped := d.ReadHeader(s)
@@ -91,90 +104,129 @@ func decide(s *Snapshot) Decision {
 	d.Limit = d.Next.Limit(s.Limits)
 
 	switch {
-	case s.Event == PromptSubmit:
-		return d.prompt(s, stopped)
-	case s.Event == SessionStart:
-		return d.start(s, stopped)
+	case s.Event == EventPrompt:
+		d.prompt(s, stopped)
+	case s.Event == EventStart:
+		d.start(s, stopped)
 	case stopped != InProgress:
-		return d.end(s, stopped, ByPerson)
-	case s.Event == SessionEnd && s.Reason == Cleared:
-		return d.release(s)
-	case s.Event == SessionEnd || s.Event == StopFailure:
+		d.end(s, stopped, ByPerson)
+	case s.Event == EventEnd && s.Cleared:
+		d.release(s)
+	case s.Event == EventEnd || s.Event == EventFailure:
 		return d.interrupt(s)
-	case s.ConfigErr != nil:
-		d.Problem = s.ConfigErr
-		return d.end(s, Failed, ConfigInvalid)
-	case s.Tampered != "":
-		d.Next.Needs = plain.Line(s.Tampered, 300) + " is not what it was when it was trusted"
-		return d.end(s, Blocked, ConfigChanged)
-	case s.Unlisted:
-		return Decision{Verdict: NeedList}
-	case s.List.Missing:
-		d.Problem = s.List.Err
-		return d.end(s, Failed, ListMissing)
-	case s.List.Err != nil && !errors.As(s.List.Err, new(*jsontext.Error)):
-		// No items, no right to read it, not a file: not for the agent to mend.
-		d.Problem = s.List.Err
-		return d.end(s, Failed, ListInvalid)
+	default:
+		return d.stop(s)
 	}
-	d.Problem = s.List.Err
-	switch status, why := s.promise(); status {
-	case Complete:
-		d.Promised = true // a claim, no more
-	case Blocked:
-		d.Next.Needs = plain.Line(why, 500)
-		return d.end(s, status, PromiseBlocked)
-	case Escalated:
-		d.Next.Needs = plain.Line(why, 500)
-		return d.end(s, status, PromiseEscalate)
+	return Need{}
+}
+
+// stop answers a stop of the owner.
+func (d *Decision) stop(s *Snapshot) Need {
+	if s.ConfigErr == nil && s.Tampered == "" && s.Unlisted {
+		return Need{Kind: NeedList}
+	}
+	if d.unusable(s) || d.promise(s) {
+		return Need{}
 	}
 	if d.Next.Late(s.Limits, s.Now) {
-		return d.end(s, ReachedLimit, Deadline)
+		d.end(s, ReachedLimit, Deadline)
+		return Need{}
 	}
 	if d.waits(s) {
-		return d
+		return Need{}
 	}
-	feature, _ := s.List.Next()
-	if warned := d.Next.Warned; len(s.Lost) > 0 {
-		if d.Next.Needs = plain.Line(strings.Join(s.Lost, ", "), 500); warned {
-			return d.end(s, Blocked, ListChanged)
-		}
-		d.Next.Needs, d.Next.Warned, d.Lost = "", true, s.Lost
-		if end, ok := d.limits(s, feature.ID); ok {
-			return end
-		}
-		return d.goOn(s, features.Item{})
+	if len(s.Lost) > 0 {
+		return d.restore(s)
 	}
 	d.Next.Warned = d.Next.Warned && s.List.Err != nil
 	if s.List.Err == nil {
-		if verdict, ok := d.evaluate(s); ok {
-			return verdict
+		if need := d.evaluate(s); need.Kind != NeedNothing || d.Verdict != "" {
+			return need
 		}
 	}
+	feature, _ := s.List.Next()
 	if d.Failure != nil && d.Failure.Feature != "" {
 		feature, _ = s.List.Find(d.Failure.Feature)
 	}
 	if d.Failure == nil && s.List.Err == nil && feature.ID == "" && s.List.Passed() < len(s.List.Items) {
 		d.Next.Needs = plain.Line(s.List.Stuck(), 500)
-		return d.end(s, Blocked, AllBlocked)
+		d.end(s, Blocked, AllBlocked)
+		return Need{}
 	}
-	if end, ok := d.limits(s, feature.ID); ok {
-		return end
-	}
-	return d.goOn(s, feature)
+	return d.next(s, feature.ID, feature)
 }
 
-// own makes the session the loop's, at work.
+// unusable ends a loop whose configuration or list cannot be used.
+func (d *Decision) unusable(s *Snapshot) bool {
+	switch {
+	case s.ConfigErr != nil:
+		d.Problem = s.ConfigErr
+		d.end(s, Failed, ConfigInvalid)
+	case s.Tampered != "":
+		d.Next.Needs = plain.Line(s.Tampered, 300) + " is not what it was when it was trusted"
+		d.end(s, Blocked, ConfigChanged)
+	case s.List.Missing:
+		d.Problem = s.List.Err
+		d.end(s, Failed, ListMissing)
+	case s.List.Err != nil && !errors.As(s.List.Err, new(*jsontext.Error)):
+		// No items, no right to read it, not a file: the agent cannot repair that.
+		d.Problem = s.List.Err
+		d.end(s, Failed, ListInvalid)
+	default:
+		d.Problem = s.List.Err
+		return false
+	}
+	return true
+}
+
+// promise reads what the agent says of the whole loop. That ends the loop if it
+// wants a person; that all is complete is a claim, no more.
+func (d *Decision) promise(s *Snapshot) (ended bool) {
+	status, why := s.promise()
+	reason := map[Status]string{Blocked: PromiseBlocked, Escalated: PromiseEscalate}[status]
+	if reason == "" {
+		d.Promised = status == Complete
+		return false
+	}
+	d.Next.Needs = plain.Line(why, 500)
+	d.end(s, status, reason)
+	return true
+}
+
+// restore has the agent put features back that are gone or reworded. It is asked
+// once; then the loop ends.
+func (d *Decision) restore(s *Snapshot) Need {
+	if d.Next.Warned {
+		d.Next.Needs = plain.Line(strings.Join(s.Lost, ", "), 500)
+		d.end(s, Blocked, ListChanged)
+		return Need{}
+	}
+	d.Next.Warned, d.Lost = true, s.Lost
+	feature, _ := s.List.Next()
+	return d.next(s, feature.ID, features.Item{})
+}
+
+// next begins the next iteration with a feature, unless a limit is reached. due is
+// the id of the feature whose attempts count.
+func (d *Decision) next(s *Snapshot, due string, feature features.Item) Need {
+	need := d.limits(s, due)
+	if need.Kind == NeedNothing && d.Verdict == "" {
+		d.goOn(s, feature)
+	}
+	return need
+}
+
+// own makes the session the owner, at work.
 func (d *Decision) own(s *Snapshot) {
 	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover
 	if fresh {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
 		d.Next.SessionPassed, d.Next.Context, d.Next.Blocks, d.Next.RivalSaid = 0, 0, nil, false
 	}
-	if s.Event == Stop && !s.Active {
+	if s.Event == EventStop && !s.Active {
 		d.Next.Blocks = nil
 	}
-	if (s.Goal || s.Event == Stop && s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalSaid {
+	if (s.Goal || s.Event == EventStop && s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalSaid {
 		d.Rival, d.Next.RivalSaid = true, true
 	}
 	if passed := s.List.Passed(); s.List.Err == nil {
@@ -182,7 +234,7 @@ func (d *Decision) own(s *Snapshot) {
 			d.Next.SessionPassed += max(0, passed-d.Next.Passed)
 		}
 		if passed != d.Next.Passed {
-			d.Next.Blocks = nil // that took a tool
+			d.Next.Blocks = nil // the agent must have used a tool to change the list
 		}
 		d.Next.Passed = passed
 	}
@@ -190,13 +242,14 @@ func (d *Decision) own(s *Snapshot) {
 	d.Next.Status, d.Next.ExitReason, d.Next.Needs = InProgress, "", ""
 	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
 	if d.Next.StartedAt.IsZero() || d.Next.StartedAt.After(s.Now) {
-		d.Next.StartedAt = s.Now // not when it was made, which may be days before
+		d.Next.StartedAt = s.Now // the loop may have been made days before
 	}
 }
 
-// ReadHeader takes a person's edits from the header. Edits can only stop: a
-// header equal to the last one written, or to the one before (then our own
-// write was cut off), is no edit; a raised limit is reported, not followed.
+// ReadHeader takes a person's edits from the header and returns the status that it
+// asks for, InProgress if none. Edits can only stop a loop: a raised limit is
+// reported, not followed. A header that equals the last one written is no edit,
+// and neither is one that equals the one before: then our own write was cut off.
 func (d *Decision) ReadHeader(s *Snapshot) Status {
 	if s.State.Schema == 0 || s.Header == s.State.Header || s.Header == s.State.Before {
 		return InProgress
@@ -208,16 +261,16 @@ func (d *Decision) ReadHeader(s *Snapshot) Status {
 			d.Raised = asked
 		}
 	}
-	// Nothing else that stands there ends a loop: an agent may have written it.
+	// No other word ends a loop: an agent may have written it.
 	if asked := parseStatus(s.Header.Status); asked == Paused || asked == Cancelled {
 		return asked
 	}
 	return InProgress
 }
 
-// waits makes the decision to wait while something runs in the background that
-// will wake the session: a block would only make the agent poll. The wait is
-// bounded, and costs no iteration.
+// waits decides to wait while something runs in the background that will wake the
+// session: a block would only make the agent poll. The wait is bounded and costs no
+// iteration.
 func (d *Decision) waits(s *Snapshot) bool {
 	if len(s.Running) == 0 {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
@@ -234,23 +287,22 @@ func (d *Decision) waits(s *Snapshot) bool {
 	return true
 }
 
-// goOn begins the next iteration by a block.
-func (d Decision) goOn(s *Snapshot, feature features.Item) Decision {
+// goOn begins the next iteration.
+func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	d.Verdict, d.Feature = Continue, feature
 	d.begin(s)
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
 	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())
 	if s.List.Err != nil {
-		return d // no feature is worked on
+		return // no feature is worked on
 	}
 	if feature.ID != d.Next.Feature {
 		d.Next.Feature, d.Next.Attempts = feature.ID, 0
 	}
 	d.Next.Attempts++
-	return d
 }
 
-// begin begins an iteration.
+// begin counts an iteration that begins.
 func (d *Decision) begin(s *Snapshot) {
 	d.Next.Iteration++
 	d.Next.Hour = nil
@@ -259,19 +311,18 @@ func (d *Decision) begin(s *Snapshot) {
 	}
 }
 
-// maxBlocks bounds what is kept of a turn that goes on and on.
+// maxBlocks bounds the times of blocks that the record keeps for one turn.
 const maxBlocks = 1000
 
-// end makes the ending.
-func (d Decision) end(s *Snapshot, status Status, reason string) Decision {
-	d.Verdict = End
+// end ends the loop.
+func (d *Decision) end(s *Snapshot, status Status, reason string) {
+	d.Verdict, d.Binding = End, ""
 	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now
 	d.Next.Endings++
 	if !status.GoesOn() {
 		d.Next.Feature, d.Next.Attempts = "", 0
 	}
 	d.Next.WaitingSince, d.Next.WaitingFor, d.Next.Blocks = time.Time{}, "", nil
-	return d
 }
 
 // Face returns the header that shows a record in progress.txt.

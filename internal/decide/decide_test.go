@@ -29,7 +29,7 @@ func list(word string) List {
 func base() Snapshot {
 	header := progress.Header{Status: "IN_PROGRESS", Iteration: 4, MaxIterations: 15, Feature: "b"}
 	return Snapshot{
-		Event: "Stop", Session: "s", Header: header, List: list("xx."), Limits: Limits{Stagnation: 3, MaxWait: time.Hour}, Now: now,
+		Event: EventStop, Session: "s", Header: header, List: list("xx."), Limits: Limits{Stagnation: 3, MaxWait: time.Hour}, Now: now,
 		State: State{
 			Schema: SchemaVersion, Status: InProgress, Iteration: 4, Session: "s", Feature: "b", Attempts: 1, Passed: 2,
 			HeaderLimit: 15, ListDigest: list("x..").Digest(), Unchanged: 1, Header: header,
@@ -82,10 +82,9 @@ func TestDecide(t *testing.T) {
 		{"another event", func(s *Snapshot) { s.Event = "SubagentStop" }, "pass"},
 		{"no session id", func(s *Snapshot) { s.Session = "" }, "pass"},
 		{"another session", func(s *Snapshot) { s.Session = "t" }, "pass"},
-		{"a subagent", func(s *Snapshot) { s.Agent = "a1" }, "pass"},
+		{"a subagent", func(s *Snapshot) { s.Aside = true }, "pass"},
 		{"a stop that another hook is at the checks of", func(s *Snapshot) { s.Busy = true }, "pass"},
-		{"plan mode", func(s *Snapshot) { s.Mode = "plan" }, "pass"},
-		{"other modes are work", func(s *Snapshot) { s.Mode = "bypassPermissions" }, "continue 5 c"},
+		{"plan mode", func(s *Snapshot) { s.Aside = true }, "pass"},
 		{"it has ended", func(s *Snapshot) { s.State.Status = Complete }, "pass"},
 		{"it is paused", func(s *Snapshot) { s.State.Status = Paused }, "pass"},
 		{"a fresh clone", func(s *Snapshot) { s.State = State{}; s.FreshClone = true }, "pass"},
@@ -95,106 +94,106 @@ func TestDecide(t *testing.T) {
 		{"prompt-bound, no owner yet", func(s *Snapshot) { s.State.Session, s.State.Bind = "", BindPrompt }, "pass"},
 		{"no record, prompt-bound", func(s *Snapshot) { s.State, s.Bind = State{}, BindPrompt }, "pass"},
 		{"no record, prompt-bound, but the session's own", func(s *Snapshot) { s.State, s.Bind, s.Bound, s.Tree = State{}, BindPrompt, true, "t" }, "continue 5 c"},
-		{"its prompt", func(s *Snapshot) { s.Event, s.Marked, s.State.Session = PromptSubmit, true, "" }, "take"},
-		{"its prompt, again", func(s *Snapshot) { s.Event, s.Marked = PromptSubmit, true }, "take"},
-		{"another prompt", func(s *Snapshot) { s.Event = PromptSubmit }, "pass"},
+		{"its prompt", func(s *Snapshot) { s.Event, s.Marked, s.State.Session = EventPrompt, true, "" }, "take"},
+		{"its prompt, again", func(s *Snapshot) { s.Event, s.Marked = EventPrompt, true }, "take"},
+		{"another prompt", func(s *Snapshot) { s.Event = EventPrompt }, "pass"},
 		{"its prompt, elsewhere, owner alive", func(s *Snapshot) {
-			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", true, now.Add(-59*time.Minute)
+			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = EventPrompt, true, "t", true, now.Add(-59*time.Minute)
 		}, "tell"},
 		{"owner unseen for an hour", func(s *Snapshot) {
-			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", true, now.Add(-time.Hour)
+			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = EventPrompt, true, "t", true, now.Add(-time.Hour)
 		}, "take"},
 		{"owner unseen for an hour, but its process lives", func(s *Snapshot) {
-			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen, s.State.SessionPID = PromptSubmit, true, "t", true, now.Add(-9*time.Hour), 7
+			s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen, s.State.SessionPID = EventPrompt, true, "t", true, now.Add(-9*time.Hour), 7
 			s.OwnerKnown = true
 		}, "tell"},
-		{"a prompt of the owner's new process", func(s *Snapshot) { s.Event, s.Client, s.State.SessionPID = PromptSubmit, 8, 7 }, "note"},
+		{"a prompt of the owner's new process", func(s *Snapshot) { s.Event, s.Client, s.State.SessionPID = EventPrompt, 8, 7 }, "note"},
 		{"no record, and the header says it is over, its prompt", func(s *Snapshot) {
-			s.Event, s.Marked, s.State, s.Header.Status = PromptSubmit, true, State{}, "CANCELLED"
+			s.Event, s.Marked, s.State, s.Header.Status = EventPrompt, true, State{}, "CANCELLED"
 		}, "tell"},
-		{"session ended in a second client", func(s *Snapshot) { s.Event, s.OwnerAlive, s.Client, s.State.SessionPID = SessionEnd, true, 8, 7 }, "pass"},
+		{"session ended in a second client", func(s *Snapshot) { s.Event, s.OwnerAlive, s.Client, s.State.SessionPID = EventEnd, true, 8, 7 }, "pass"},
 		{"a stop from before the session ended", func(s *Snapshot) { s.State.Status, s.State.EndedAt = Interrupted, now.Add(time.Second) }, "pass"},
-		{"owner gone", func(s *Snapshot) { s.Event, s.Marked, s.Session, s.State.Seen = PromptSubmit, true, "t", now }, "take"},
-		{"its prompt, paused in the header", func(s *Snapshot) { s.Event, s.Marked, s.Header.Status = PromptSubmit, true, "PAUSED" }, "end PAUSED by_person"},
-		{"its prompt, the header claims the end, which nobody believes", func(s *Snapshot) { s.Event, s.Marked, s.Header.Status = PromptSubmit, true, "COMPLETE" }, "take"},
+		{"owner gone", func(s *Snapshot) { s.Event, s.Marked, s.Session, s.State.Seen = EventPrompt, true, "t", now }, "take"},
+		{"its prompt, paused in the header", func(s *Snapshot) { s.Event, s.Marked, s.Header.Status = EventPrompt, true, "PAUSED" }, "end PAUSED by_person"},
+		{"its prompt, the header claims the end, which nobody believes", func(s *Snapshot) { s.Event, s.Marked, s.Header.Status = EventPrompt, true, "COMPLETE" }, "take"},
 		{"a prompt in the interrupted session, the header claims the end", func(s *Snapshot) {
-			s.Event, s.State.Status, s.Header.Status = PromptSubmit, Interrupted, "COMPLETE"
+			s.Event, s.State.Status, s.Header.Status = EventPrompt, Interrupted, "COMPLETE"
 		}, "take"},
-		{"session ended, the header claims the end", func(s *Snapshot) { s.Event, s.Tail, s.Header.Status = SessionEnd, &Tail{}, "COMPLETE" }, "end INTERRUPTED session_ended"},
-		{"its prompt, over", func(s *Snapshot) { s.Event, s.Marked, s.State.Status = PromptSubmit, true, ReachedLimit }, "tell"},
+		{"session ended, the header claims the end", func(s *Snapshot) { s.Event, s.Tail, s.Header.Status = EventEnd, &Tail{}, "COMPLETE" }, "end INTERRUPTED session_ended"},
+		{"its prompt, over", func(s *Snapshot) { s.Event, s.Marked, s.State.Status = EventPrompt, true, ReachedLimit }, "tell"},
 		{"its prompt, interrupted elsewhere", func(s *Snapshot) {
-			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", Interrupted, true, now
+			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = EventPrompt, true, "t", Interrupted, true, now
 		}, "take"},
-		{"a prompt in the interrupted session", func(s *Snapshot) { s.Event, s.State.Status = PromptSubmit, Interrupted }, "take"},
-		{"a prompt in another session, interrupted", func(s *Snapshot) { s.Event, s.Session, s.State.Status = PromptSubmit, "t", Interrupted }, "pass"},
+		{"a prompt in the interrupted session", func(s *Snapshot) { s.Event, s.State.Status = EventPrompt, Interrupted }, "take"},
+		{"a prompt in another session, interrupted", func(s *Snapshot) { s.Event, s.Session, s.State.Status = EventPrompt, "t", Interrupted }, "pass"},
 		{"a stop in the interrupted session", func(s *Snapshot) { s.State.Status = Interrupted }, "continue 5 c"},
-		{"an API error: the transcript is asked for", func(s *Snapshot) { s.Event, s.Error = StopFailure, "rate_limit" }, "tail"},
-		{"rate limit", func(s *Snapshot) { s.Event, s.Error, s.Tail = StopFailure, "rate_limit", &Tail{} }, "end INTERRUPTED rate_limit"},
+		{"an API error: the transcript is asked for", func(s *Snapshot) { s.Event, s.Failure = EventFailure, "rate_limit" }, "tail"},
+		{"rate limit", func(s *Snapshot) { s.Event, s.Failure, s.Tail = EventFailure, "rate_limit", &Tail{} }, "end INTERRUPTED rate_limit"},
 		{"rate limit that says until when", func(s *Snapshot) {
-			s.Event, s.Error, s.RetryAt, s.Tail = StopFailure, "rate_limit", now.Add(time.Hour), &Tail{RetryAt: now}
+			s.Event, s.Failure, s.Tail = EventFailure, "rate_limit", &Tail{RetryAt: now.Add(time.Hour)}
 		}, "end INTERRUPTED rate_limit 04:00"},
 		{"rate limit whose transcript says until when", func(s *Snapshot) {
-			s.Event, s.Error, s.Tail = StopFailure, "rate_limit", &Tail{Error: "rate_limit", RetryAt: now.Add(2 * time.Hour)}
+			s.Event, s.Failure, s.Tail = EventFailure, "rate_limit", &Tail{Error: "rate_limit", RetryAt: now.Add(2 * time.Hour)}
 		}, "end INTERRUPTED rate_limit 05:00"},
 		{"API error of a helper", func(s *Snapshot) {
-			s.Event, s.Error, s.Agent, s.Tail = StopFailure, "invalid_request", "a", &Tail{}
+			s.Event, s.Failure, s.Aside, s.Tail = EventFailure, "invalid_request", true, &Tail{}
 		}, "end INTERRUPTED api_error"},
-		{"API error without a name", func(s *Snapshot) { s.Event, s.Tail = StopFailure, &Tail{} }, "end INTERRUPTED api_error"},
-		{"API error elsewhere", func(s *Snapshot) { s.Event, s.Session = StopFailure, "t" }, "pass"},
-		{"session ended: the transcript is asked for", func(s *Snapshot) { s.Event, s.Reason = SessionEnd, "other" }, "tail"},
-		{"session ended", func(s *Snapshot) { s.Event, s.Reason, s.Tail = SessionEnd, "other", &Tail{} }, "end INTERRUPTED session_ended"},
+		{"API error without a name", func(s *Snapshot) { s.Event, s.Tail = EventFailure, &Tail{} }, "end INTERRUPTED api_error"},
+		{"API error elsewhere", func(s *Snapshot) { s.Event, s.Session = EventFailure, "t" }, "pass"},
+		{"session ended: the transcript is asked for", func(s *Snapshot) { s.Event = EventEnd }, "tail"},
+		{"session ended", func(s *Snapshot) { s.Event, s.Tail = EventEnd, &Tail{} }, "end INTERRUPTED session_ended"},
 		{"session ended by a rate limit whose event was cut off", func(s *Snapshot) {
-			s.Event, s.Tail = SessionEnd, &Tail{Error: "rate_limit", RetryAt: now.Add(3 * time.Hour)}
+			s.Event, s.Tail = EventEnd, &Tail{Error: "rate_limit", RetryAt: now.Add(3 * time.Hour)}
 		}, "end INTERRUPTED rate_limit 06:00"},
-		{"session ended by an error whose event was cut off", func(s *Snapshot) { s.Event, s.Tail = SessionEnd, &Tail{Error: "invalid_request"} }, "end INTERRUPTED api_error"},
-		{"session ended after an API error", func(s *Snapshot) { s.Event, s.Reason, s.State.Status = SessionEnd, "other", Interrupted }, "pass"},
-		{"session ended, paused in the header", func(s *Snapshot) { s.Event, s.Reason, s.Header.Status = SessionEnd, "other", "PAUSED" }, "end PAUSED by_person"},
+		{"session ended by an error whose event was cut off", func(s *Snapshot) { s.Event, s.Tail = EventEnd, &Tail{Error: "invalid_request"} }, "end INTERRUPTED api_error"},
+		{"session ended after an API error", func(s *Snapshot) { s.Event, s.State.Status = EventEnd, Interrupted }, "pass"},
+		{"session ended, paused in the header", func(s *Snapshot) { s.Event, s.Header.Status = EventEnd, "PAUSED" }, "end PAUSED by_person"},
 		{"cleared session begins", func(s *Snapshot) {
-			s.Event, s.Reason, s.Session, s.State.Session, s.Client, s.State.SessionPID = SessionStart, "clear", "t", "", 7, 7
+			s.Event, s.Cleared, s.Session, s.State.Session, s.Client, s.State.SessionPID = EventStart, true, "t", "", 7, 7
 		}, "tell"},
 		{"another session was cleared", func(s *Snapshot) {
-			s.Event, s.Reason, s.Session, s.State.Session, s.Client, s.State.SessionPID = SessionStart, "clear", "t", "", 8, 7
+			s.Event, s.Cleared, s.Session, s.State.Session, s.Client, s.State.SessionPID = EventStart, true, "t", "", 8, 7
 		}, "pass"},
-		{"another session was cleared, processes unknown", func(s *Snapshot) { s.Event, s.Reason, s.State.Session = SessionStart, "clear", "" }, "pass"},
-		{"the interrupted session is resumed", func(s *Snapshot) { s.Event, s.Reason, s.State.Status = SessionStart, "resume", Interrupted }, "tell"},
-		{"the session is resumed in a new process", func(s *Snapshot) { s.Event, s.Reason, s.Client, s.State.SessionPID = SessionStart, "resume", 8, 7 }, "note"},
-		{"the session goes on after compaction", func(s *Snapshot) { s.Event, s.Reason, s.Client, s.State.SessionPID = SessionStart, "compact", 7, 7 }, "pass"},
+		{"another session was cleared, processes unknown", func(s *Snapshot) { s.Event, s.Cleared, s.State.Session = EventStart, true, "" }, "pass"},
+		{"the interrupted session is resumed", func(s *Snapshot) { s.Event, s.State.Status = EventStart, Interrupted }, "tell"},
+		{"the session is resumed in a new process", func(s *Snapshot) { s.Event, s.Client, s.State.SessionPID = EventStart, 8, 7 }, "note"},
+		{"the session goes on after compaction", func(s *Snapshot) { s.Event, s.Client, s.State.SessionPID = EventStart, 7, 7 }, "pass"},
 		{"a fork of the session", func(s *Snapshot) {
-			s.Event, s.Reason, s.Session, s.State.Status = SessionStart, "fork", "t", Interrupted
+			s.Event, s.Session, s.State.Status = EventStart, "t", Interrupted
 		}, "pass"},
-		{"the session of a loop that is over is resumed", func(s *Snapshot) { s.Event, s.Reason, s.State.Status = SessionStart, "resume", Complete }, "pass"},
-		{"handed over: a prompt in its session", func(s *Snapshot) { s.Event, s.State.Status = PromptSubmit, Handover }, "pass"},
+		{"the session of a loop that is over is resumed", func(s *Snapshot) { s.Event, s.State.Status = EventStart, Complete }, "pass"},
+		{"handed over: a prompt in its session", func(s *Snapshot) { s.Event, s.State.Status = EventPrompt, Handover }, "pass"},
 		{"handed over: its prompt in another session", func(s *Snapshot) {
-			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = PromptSubmit, true, "t", Handover, true, now
+			s.Event, s.Marked, s.Session, s.State.Status, s.OwnerAlive, s.State.Seen = EventPrompt, true, "t", Handover, true, now
 		}, "take"},
 		{"handed over: its prompt in the same session", func(s *Snapshot) {
-			s.Event, s.Marked, s.State.Status, s.State.ExitReason, s.State.LastSession = PromptSubmit, true, Handover, FeaturesPerSession, "s"
+			s.Event, s.Marked, s.State.Status, s.State.ExitReason, s.State.LastSession = EventPrompt, true, Handover, FeaturesPerSession, "s"
 		}, "tell features_per_session"},
 		{"handed over for an hour: its prompt in the same session", func(s *Snapshot) {
-			s.Event, s.Marked, s.State.Status, s.State.ExitReason, s.State.LastSession = PromptSubmit, true, Handover, IterationsPerHour, "s"
+			s.Event, s.Marked, s.State.Status, s.State.ExitReason, s.State.LastSession = EventPrompt, true, Handover, IterationsPerHour, "s"
 		}, "take"},
 		{"handed over for an hour that is not over", func(s *Snapshot) {
-			s.Event, s.Marked, s.Session, s.State.Status, s.Limits.IterationsPerHour = PromptSubmit, true, "t", Handover, 1
+			s.Event, s.Marked, s.Session, s.State.Status, s.Limits.IterationsPerHour = EventPrompt, true, "t", Handover, 1
 			s.State.Hour = []int64{now.Add(-59 * time.Minute).Unix()}
 		}, "tell iterations_per_hour"},
 		{"handed over with no iteration left", func(s *Snapshot) {
-			s.Event, s.Marked, s.Session, s.State.Status, s.State.Iteration = PromptSubmit, true, "t", Handover, 15
+			s.Event, s.Marked, s.Session, s.State.Status, s.State.Iteration = EventPrompt, true, "t", Handover, 15
 		}, "tell max_iterations"},
 		{"interrupted, and its time is up", func(s *Snapshot) {
-			s.Event, s.State.Status, s.Limits.Deadline, s.State.StartedAt = PromptSubmit, Interrupted, time.Hour, now.Add(-2*time.Hour)
+			s.Event, s.State.Status, s.Limits.Deadline, s.State.StartedAt = EventPrompt, Interrupted, time.Hour, now.Add(-2*time.Hour)
 		}, "tell deadline"},
-		{"interrupted at the last iteration", func(s *Snapshot) { s.Event, s.State.Status, s.State.Iteration = PromptSubmit, Interrupted, 15 }, "take"},
+		{"interrupted at the last iteration", func(s *Snapshot) { s.Event, s.State.Status, s.State.Iteration = EventPrompt, Interrupted, 15 }, "take"},
 		{"the session is resumed in a new process, and the header says PAUSED", func(s *Snapshot) {
-			s.Event, s.Reason, s.Client, s.State.SessionPID, s.Header.Status = SessionStart, "resume", 8, 7, "PAUSED"
+			s.Event, s.Client, s.State.SessionPID, s.Header.Status = EventStart, 8, 7, "PAUSED"
 		}, "pass"},
 		{"handed over: a stop", func(s *Snapshot) { s.State.Status = Handover }, "pass"},
-		{"/goal in its session", func(s *Snapshot) { s.Event, s.Goal = PromptSubmit, true }, "note rival"},
-		{"/goal again", func(s *Snapshot) { s.Event, s.Goal, s.State.RivalSaid = PromptSubmit, true, true }, "pass"},
-		{"/goal elsewhere", func(s *Snapshot) { s.Event, s.Goal, s.Session = PromptSubmit, true, "t" }, "pass"},
+		{"/goal in its session", func(s *Snapshot) { s.Event, s.Goal = EventPrompt, true }, "note rival"},
+		{"/goal again", func(s *Snapshot) { s.Event, s.Goal, s.State.RivalSaid = EventPrompt, true, true }, "pass"},
+		{"/goal elsewhere", func(s *Snapshot) { s.Event, s.Goal, s.Session = EventPrompt, true, "t" }, "pass"},
 		{"a stop after a block that was not ours", func(s *Snapshot) { s.Active = true }, "continue 5 c rival"},
 		{"a stop after a block that was ours", func(s *Snapshot) { s.Active, s.State.Blocks = true, blocked(1) }, "continue 5 c"},
 		{"a stop after a block that was not ours, said before", func(s *Snapshot) { s.Active, s.State.RivalSaid = true, true }, "continue 5 c"},
-		{"cleared", func(s *Snapshot) { s.Event, s.Reason = SessionEnd, "clear" }, "release"},
+		{"cleared", func(s *Snapshot) { s.Event, s.Cleared = EventEnd, true }, "release"},
 
 		// First stop of a loop that was made by hand.
 		{"no record", func(s *Snapshot) { s.State = State{}; s.Tree = "t" }, "continue 5 c"},
@@ -266,7 +265,7 @@ func TestDecide(t *testing.T) {
 		// A tracker's list.
 		{"a tracker is asked", func(s *Snapshot) { s.List, s.Unlisted = list("xxx"), true }, "list"},
 		{"cancelled before a tracker is asked", func(s *Snapshot) { s.Unlisted, s.CancelFile = true, true }, "end CANCELLED by_person"},
-		{"its session ends, without asking", func(s *Snapshot) { s.Event, s.Tail, s.Unlisted = SessionEnd, &Tail{}, true }, "end INTERRUPTED session_ended"},
+		{"its session ends, without asking", func(s *Snapshot) { s.Event, s.Tail, s.Unlisted = EventEnd, &Tail{}, true }, "end INTERRUPTED session_ended"},
 
 		// Checks.
 		{"a newly claimed feature is checked", func(s *Snapshot) { s.Checks = []Check{ofFeature} }, "checks f:a f:b"},
@@ -492,8 +491,8 @@ func TestDecide(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := base()
 			tc.edit(&s)
-			d := Decide(s)
-			got := string(d.Verdict)
+			d, need := Decide(s)
+			got := d.Word() + string(need.Kind)
 			switch d.Verdict {
 			case End:
 				got += " " + string(d.Next.Status) + " " + d.Next.ExitReason
@@ -513,14 +512,16 @@ func TestDecide(t *testing.T) {
 				if a := d.Answer; a != nil {
 					got += strings.TrimRight(" answer "+a.Action+" "+a.Prompt, " ")
 				}
+			}
+			switch need.Kind {
 			case NeedAnswer:
-				got += " " + strconv.Itoa(d.Evaluator)
+				got += " " + strconv.Itoa(need.Evaluator)
 			case NeedChecks:
-				for _, run := range d.Runs {
+				for _, run := range need.Runs {
 					got += " " + run.Check.Digest + ":" + run.Feature
 				}
 			case NeedReopen:
-				got += " " + strings.Join(d.Reopen, " ")
+				got += " " + strings.Join(need.Reopen, " ")
 			}
 			if d.Rival {
 				got += " rival"
@@ -531,7 +532,10 @@ func TestDecide(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
-			if d.Verdict != Pass && d.Verdict != NeedTree && d.Verdict != NeedTail && d.Verdict != NeedChecks && d.Verdict != NeedReopen && d.Verdict != NeedAnswer && d.Verdict != Tell && d.Next.Header != Face(d.Next, d.Limit) {
+			if (d.Verdict == "") != (need.Kind != NeedNothing) {
+				t.Errorf("the verdict is %q and the need %q", d.Verdict, need.Kind)
+			}
+			if d.Verdict != "" && d.Commits() && d.Next.Header != Face(d.Next, d.Limit) {
 				t.Errorf("header %+v", d.Next.Header)
 			}
 		})
@@ -540,34 +544,34 @@ func TestDecide(t *testing.T) {
 
 func TestDecideKeepsCount(t *testing.T) {
 	s := base()
-	d := Decide(s)
+	d, _ := Decide(s)
 	if d.Next.Feature != "c" || d.Next.Attempts != 1 {
 		t.Errorf("a new feature has %d attempts", d.Next.Attempts)
 	}
 	s.List = list("x..")
 	s.Tree = "t"
-	if d = Decide(s); d.Next.Attempts != 2 {
+	if d, _ = Decide(s); d.Next.Attempts != 2 {
 		t.Errorf("the same feature has %d attempts, want 2", d.Next.Attempts)
 	}
 	s.List.Err = broken
-	if d = Decide(s); d.Next.Feature != "b" || d.Next.Attempts != 1 {
+	if d, _ = Decide(s); d.Next.Feature != "b" || d.Next.Attempts != 1 {
 		t.Errorf("a broken list made it attempt %d at %q", d.Next.Attempts, d.Next.Feature)
 	}
 	s.List.Err = nil
-	if d = Decide(s); d.Next.Iteration != 5 || d.Next.SessionPassed != 0 {
+	if d, _ = Decide(s); d.Next.Iteration != 5 || d.Next.SessionPassed != 0 {
 		t.Errorf("iteration %d, %d passed", d.Next.Iteration, d.Next.SessionPassed)
 	}
 	h := s
-	h.Event, h.Marked, h.Session, h.State.Status, h.Limits.IterationsPerHour = PromptSubmit, true, "t", Handover, 9
-	if d = Decide(h); d.Next.Iteration != 5 || len(d.Next.Hour) != 1 {
+	h.Event, h.Marked, h.Session, h.State.Status, h.Limits.IterationsPerHour = EventPrompt, true, "t", Handover, 9
+	if d, _ = Decide(h); d.Next.Iteration != 5 || len(d.Next.Hour) != 1 {
 		t.Errorf("a prompt after a handover: iteration %d, %d in the hour", d.Next.Iteration, len(d.Next.Hour))
 	}
-	h.State.Status, h.Session, h.State.Passed, h.Event, h.Marked = Interrupted, "s", 0, PromptSubmit, false
-	if d = Decide(h); d.Next.SessionPassed != 1 || d.Next.Attempts != 1 || d.Next.Iteration != 4 {
+	h.State.Status, h.Session, h.State.Passed, h.Event, h.Marked = Interrupted, "s", 0, EventPrompt, false
+	if d, _ = Decide(h); d.Next.SessionPassed != 1 || d.Next.Attempts != 1 || d.Next.Iteration != 4 {
 		t.Errorf("a prompt after an interruption: %d passed, attempt %d, iteration %d", d.Next.SessionPassed, d.Next.Attempts, d.Next.Iteration)
 	}
 	s.Header.MaxIterations = 99
-	if d = Decide(s); d.Raised != 99 || d.Limit != 15 {
+	if d, _ = Decide(s); d.Raised != 99 || d.Limit != 15 {
 		t.Errorf("raised %d, limit %d", d.Raised, d.Limit)
 	}
 }

@@ -32,10 +32,11 @@ const (
 	AnswerEscalate = "escalate" // also where it fails, hangs or makes no sense
 )
 
-// evaluate asks for the checks that are due, for the reopening of features whose
-// claim failed, and for the evaluators. With ok the verdict is made; else a
-// feature is to be worked on, which d.Failure names if it is one that failed.
-func (d *Decision) evaluate(s *Snapshot) (_ Decision, ok bool) {
+// evaluate has the checks run that are due, the features reopened whose claim
+// failed, and the evaluators asked. If it ends the loop, d.Verdict is set; if it
+// neither ends the loop nor needs anything, a feature is to be worked on, which
+// d.Failure names if its check failed.
+func (d *Decision) evaluate(s *Snapshot) Need {
 	e := s.evidence()
 	open := s.List.Passed() < len(s.List.Items)
 	evaluators := s.Evaluators
@@ -43,78 +44,90 @@ func (d *Decision) evaluate(s *Snapshot) (_ Decision, ok bool) {
 		evaluators = []Evaluator{{Preset: EvaluateDefault}}
 	}
 	whole := !open || slices.ContainsFunc(evaluators, func(e Evaluator) bool { return e.Preset == EvaluateValidation })
-	if more := s.gather(e, whole); more.Verdict != "" {
-		return more, true
+	if need := s.gather(e, whole); need.Kind != NeedNothing {
+		return need
 	}
 	d.weigh(s, open)
 	for i, by := range evaluators {
-		switch by.Preset {
-		case EvaluateDefault:
-			if !open && d.Failure == nil {
-				return d.end(s, Complete, AllFeaturesPass), true
-			}
-		case EvaluateValidation:
-			if len(s.Checks) > 0 && d.Failure == nil {
-				reason := AllChecksPass
-				if !open {
-					reason = AllFeaturesPass
-				}
-				return d.end(s, Complete, reason), true
-			}
-		case EvaluatePromise:
-			if d.Promised {
-				return d.end(s, Complete, ByPromise), true
-			}
-		default:
-			if i >= len(s.Answers) {
-				ask := *d
-				ask.Verdict, ask.Evaluator = NeedAnswer, i
-				return ask, true
-			}
-			a := &s.Answers[i]
-			switch {
-			case a.Action == AnswerComplete && !open && d.Failure == nil:
-				return d.end(s, Complete, AllFeaturesPass), true
-			case a.Action != AnswerComplete && a.Action != AnswerContinue:
-				d.Next.Needs = a.Reason
-				return d.end(s, Escalated, ByEvaluator), true
-			case d.Answer == nil || a.Prompt != "" || d.Answer.Prompt == "":
-				d.Answer, d.By = a, by.Name
-			}
+		if by.Preset == "" && i >= len(s.Answers) {
+			return Need{Kind: NeedAnswer, Evaluator: i}
+		}
+		if d.ask(s, i, by, open); d.Verdict != "" {
+			break
 		}
 	}
-	return Decision{}, false
+	return Need{}
+}
+
+// ask follows one evaluator.
+func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open bool) {
+	switch by.Preset {
+	case EvaluateDefault:
+		if !open && d.Failure == nil {
+			d.end(s, Complete, AllFeaturesPass)
+		}
+	case EvaluateValidation:
+		if len(s.Checks) > 0 && d.Failure == nil {
+			reason := AllChecksPass
+			if !open {
+				reason = AllFeaturesPass
+			}
+			d.end(s, Complete, reason)
+		}
+	case EvaluatePromise:
+		if d.Promised {
+			d.end(s, Complete, ByPromise)
+		}
+	default:
+		a := &s.Answers[i]
+		switch {
+		case a.Action == AnswerComplete && !open && d.Failure == nil:
+			d.end(s, Complete, AllFeaturesPass)
+		case a.Action != AnswerComplete && a.Action != AnswerContinue:
+			d.Next.Needs = a.Reason
+			d.end(s, Escalated, ByEvaluator)
+		case d.Answer == nil || a.Prompt != "" || d.Answer.Prompt == "":
+			d.Answer, d.By = a, by.Name
+		}
+	}
 }
 
 // gather returns what has to be done before the claims can be weighed: checks to
-// run (those of the whole tree where whole says so), features to reopen.
-func (s *Snapshot) gather(e evidence, whole bool) Decision {
+// run (those of the whole tree too, if whole says so), or features to reopen.
+func (s *Snapshot) gather(e evidence, whole bool) Need {
 	notNow := func(key [2]string) bool { _, has := e.now[key]; return !has }
 	unknown := func(key [2]string) bool { _, has := e.stored[key]; return !has && notNow(key) }
 	runs := append(s.due(e, WhenFeature, unknown), s.due(e, WhenIteration, notNow)...)
 	if len(runs) == 0 && whole && !slices.ContainsFunc(s.Results, failed) {
 		stale := func(key [2]string) bool {
 			r, has := e.stored[key]
-			return has && notNow(key) && (s.Recheck == RecheckAll || s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents))
+			return has && notNow(key) && s.mustRecheck(r)
 		}
 		if s.Contents == "" && len(e.stored) > 0 && s.Recheck == RecheckStale {
-			return Decision{Verdict: NeedChecks}
+			return Need{Kind: NeedChecks}
 		}
 		runs = append(s.due(e, WhenFeature, stale), s.due(e, WhenComplete, notNow)...)
 	}
 	if len(runs) > 0 {
-		return Decision{Verdict: NeedChecks, Runs: runs}
+		return Need{Kind: NeedChecks, Runs: runs}
 	}
 	var reopen []string
+	seen := map[string]bool{}
 	for _, r := range s.Results {
-		if !r.Passed && !r.NotRun && e.claimed[r.Feature] && !slices.Contains(reopen, r.Feature) {
+		if !r.Passed && !r.NotRun && e.claimed[r.Feature] && !seen[r.Feature] {
+			seen[r.Feature] = true
 			reopen = append(reopen, r.Feature)
 		}
 	}
 	if len(reopen) > 0 && !s.Unwritten {
-		return Decision{Verdict: NeedReopen, Reopen: reopen}
+		return Need{Kind: NeedReopen, Reopen: reopen}
 	}
-	return Decision{}
+	return Need{}
+}
+
+// mustRecheck reports whether a stored receipt no longer counts at the end.
+func (s *Snapshot) mustRecheck(r Receipt) bool {
+	return s.Recheck == RecheckAll || s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents)
 }
 
 // weigh settles what the results of the checks say.

@@ -1,47 +1,54 @@
 package decide
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
-// unseen is after how long without a sign an owner is no longer waited for,
-// where its process is not known.
+// unseen is the time after which an owner whose process is unknown, and who has
+// shown no sign of life, loses the loop to the next session that asks.
 const unseen = time.Hour
 
+// ownerLives reports whether the owner can be expected to go on.
+func (s *Snapshot) ownerLives() bool {
+	return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
+}
+
 // prompt answers a prompt that names the loop, or one in the session that was
-// interrupted. An owner that is alive keeps its loop.
-func (d Decision) prompt(s *Snapshot, stopped Status) Decision {
-	alive := s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
+// interrupted. An owner that lives keeps its loop.
+func (d *Decision) prompt(s *Snapshot, stopped Status) {
+	d.Verdict, d.Binding = Pass, Tell
 	status := s.State.Status
 	if s.State.Schema == 0 {
 		status = parseStatus(s.Header.Status)
 		d.From.Status = status
 	}
-	d.Verdict = Tell
 	switch status {
 	case InProgress:
-		if s.State.Session != "" && s.State.Session != s.Session && alive {
-			return d
+		if s.State.Session != "" && s.State.Session != s.Session && s.ownerLives() {
+			return
 		}
-	case Interrupted, Handover: // its owner has stopped
+	case Interrupted, Handover: // the owner has stopped
 		if d.Refusal = d.refusal(s); d.Refusal != "" {
-			return d
+			return
 		}
 	default:
-		return d
+		return
 	}
 	if stopped != InProgress {
-		return d.end(s, stopped, ByPerson)
+		d.end(s, stopped, ByPerson)
+		return
 	}
 	d.own(s)
 	if status == Handover {
-		d.begin(s) // what is interrupted goes on, but this is another turn of work
+		d.begin(s) // an interrupted iteration goes on, but a handover begins a new one
 	}
-	if d.Verdict = Take; !s.Marked && status == InProgress {
-		d.Verdict = Note
+	if d.Binding = Take; !s.Marked && status == InProgress {
+		d.Binding = Note
 	}
-	return d
 }
 
-// refusal says which limit keeps a prompt from taking a loop up again.
+// refusal returns the limit that keeps a prompt from taking the loop up again.
 func (d *Decision) refusal(s *Snapshot) string {
 	handover := s.State.Status == Handover
 	switch hourly := s.Limits.IterationsPerHour; {
@@ -59,46 +66,62 @@ func (d *Decision) refusal(s *Snapshot) string {
 	return ""
 }
 
-// start answers a session that begins. An interrupted loop waits for a prompt
-// all the same: a person may only want to look at what was said.
-func (d Decision) start(s *Snapshot, stopped Status) Decision {
+// start answers a session that starts. An interrupted loop waits for a prompt all
+// the same: a person may only want to read what was said.
+func (d *Decision) start(s *Snapshot, stopped Status) {
 	if stopped != InProgress {
-		return Decision{Verdict: Pass} // the next stop says so
+		*d = pass(s) // the next stop says so
+		return
 	}
-	if d.Verdict = Tell; s.State.Session == s.Session && s.State.Status == InProgress {
-		d.Verdict = Note
+	d.Verdict, d.Binding = Pass, Tell
+	if s.State.Session == s.Session && s.State.Status == InProgress {
+		d.Binding = Note
 	}
-	return d
 }
 
-// interrupt ends a loop whose turn died of an API error, or whose session
-// ended: perhaps of such an error too, whose own event was cut off.
-func (d Decision) interrupt(s *Snapshot) Decision {
+// interrupt ends a loop whose turn died of an API error, or whose session ended.
+// That may have been an API error too, whose own event was cut off: the transcript
+// tells.
+func (d *Decision) interrupt(s *Snapshot) Need {
 	if s.Tail == nil {
-		return Decision{Verdict: NeedTail}
+		return Need{Kind: NeedTail}
 	}
 	failure := s.Tail.Error
-	if s.Event == StopFailure {
-		failure = s.Error
+	if s.Event == EventFailure {
+		failure = s.Failure
 	}
 	reason := SessionEnded
 	switch {
 	case failure == RateLimit:
 		reason = RateLimit
-		if d.Next.RetryAt = s.RetryAt; s.RetryAt.IsZero() {
-			d.Next.RetryAt = s.Tail.RetryAt
-		}
-	case failure != "" || s.Event == StopFailure:
+		d.Next.RetryAt = s.Tail.RetryAt
+	case failure != "" || s.Event == EventFailure:
 		reason = APIError
 	}
-	return d.end(s, Interrupted, reason)
+	d.end(s, Interrupted, reason)
+	return Need{}
 }
 
-// release lets the loop go: after /clear the session has another id, and knows
-// nothing of the loop.
-func (d Decision) release(s *Snapshot) Decision {
-	d.Verdict = Release
+// release lets the loop go: a cleared conversation knows nothing of the loop, and
+// its session gets another id.
+func (d *Decision) release(s *Snapshot) {
+	d.Verdict, d.Binding = Pass, Release
 	d.Next.Release()
-	d.Next.SessionPID = s.State.SessionPID // by which the cleared session is known
+	d.Next.SessionPID = s.State.SessionPID // the cleared session is known by its process
+}
+
+// Attach decides as a prompt of that session that names the loop would.
+func Attach(s Snapshot, session string) Decision {
+	s.Event, s.Session, s.Marked = EventPrompt, session, true
+	d, _ := Decide(s)
 	return d
+}
+
+// Preview decides as the next stop of the loop's owner would, on a work tree that
+// has changed since the last one. Whatever session asks counts as the owner.
+func Preview(s Snapshot) (Decision, Need) {
+	s.Event, s.Session = EventStop, cmp.Or(s.State.Session, "preview")
+	s.State.Session, s.State.Bind, s.Bind, s.FreshClone = s.Session, "", "", false
+	s.Tree, s.Tail = "preview", &Tail{}
+	return Decide(s)
 }

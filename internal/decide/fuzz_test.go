@@ -41,10 +41,10 @@ func (d *dice) when() time.Time {
 // edits are what can be otherwise than in base: a program of them is a snapshot.
 var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) {
-		s.Event = pick(d, Stop, PromptSubmit, StopFailure, SessionStart, SessionEnd, "SubagentStop")
+		s.Event = pick(d, EventStop, EventPrompt, EventFailure, EventStart, EventEnd, "subagent")
 	},
 	func(s *Snapshot, d *dice) { s.Session = pick(d, "s", "t", "") },
-	func(s *Snapshot, d *dice) { s.Agent, s.Mode = pick(d, "", "a"), pick(d, "", PlanMode) },
+	func(s *Snapshot, d *dice) { s.Aside = d.is() },
 	func(s *Snapshot, d *dice) {
 		s.Message = pick(d, "", "<promise>BLOCKED: x</promise>", "<promise>ESCALATE</promise>", "<promise>COMPLETE</promise>", "EXIT_SIGNAL: true")
 	},
@@ -54,7 +54,7 @@ var edits = []func(s *Snapshot, d *dice){
 	},
 	func(s *Snapshot, d *dice) { s.Marked, s.Goal, s.Active, s.Bound = d.is(), d.is(), d.is(), d.is() },
 	func(s *Snapshot, d *dice) {
-		s.Reason, s.Error = pick(d, "", Cleared, "other"), pick(d, "", RateLimit, "x")
+		s.Cleared, s.Failure = d.is(), pick(d, "", RateLimit, "x")
 	},
 	func(s *Snapshot, d *dice) { s.BlockCap, s.State.Blocks = d.count(), blocked(d.n(20)) },
 	func(s *Snapshot, d *dice) {
@@ -138,34 +138,40 @@ func draw(program []byte) (Snapshot, *dice) {
 	return s, d
 }
 
+// decider is Decide, or one with a bug.
+type decider = func(Snapshot) (Decision, Need)
+
 // answered asks until there is a decision, as the hook does, and returns the last
 // question with it.
-func answered(decide func(Snapshot) Decision, s Snapshot, d *dice) (Snapshot, Decision, error) {
+func answered(decide decider, s Snapshot, d *dice) (Snapshot, Decision, error) {
 	for range 30 { // as often as the hook asks
-		switch got := decide(s); {
-		case got.Verdict == NeedTail && s.Tail == nil:
+		got, need := decide(s)
+		switch {
+		case need.Kind == NeedTail && s.Tail == nil:
 			s.Tail = &Tail{ToolCall: d.when(), Context: d.n(5) - 1, Error: pick(d, "", RateLimit)}
-		case got.Verdict == NeedTree && s.Tree == "":
+		case need.Kind == NeedTree && s.Tree == "":
 			s.Tree = pick(d, "t", "u")
-		case got.Verdict == NeedChecks && (s.Contents == "" || len(got.Runs) > 0):
+		case need.Kind == NeedChecks && (s.Contents == "" || len(need.Runs) > 0):
 			s.Contents, s.Results = "now", slices.Clone(s.Results)
-			for _, run := range got.Runs {
+			for _, run := range need.Runs {
 				if slices.ContainsFunc(s.Results, func(r Receipt) bool { return r.Check == run.Check.Digest && r.Feature == run.Feature }) {
 					return s, got, fmt.Errorf("the check %s of %q is asked for twice", run.Check.Name, run.Feature)
 				}
 				s.Results = append(s.Results, Receipt{Check: run.Check.Digest, Name: run.Check.Name, Feature: run.Feature, Tree: "now", Passed: !d.is(), NotRun: d.n(4) == 3})
 			}
-		case got.Verdict == NeedAnswer && got.Evaluator >= len(s.Answers) && s.Evaluators[got.Evaluator].Preset == "":
-			s.Answers = append(slices.Clone(s.Answers), make([]Answer, got.Evaluator+1-len(s.Answers))...)
-			s.Answers[got.Evaluator].Action = pick(d, AnswerComplete, AnswerContinue, AnswerEscalate, "")
-		case got.Verdict == NeedReopen && !s.Unwritten:
+		case need.Kind == NeedAnswer && need.Evaluator >= len(s.Answers) && s.Evaluators[need.Evaluator].Preset == "":
+			s.Answers = append(slices.Clone(s.Answers), make([]Answer, need.Evaluator+1-len(s.Answers))...)
+			s.Answers[need.Evaluator].Action = pick(d, AnswerComplete, AnswerContinue, AnswerEscalate, "")
+		case need.Kind == NeedReopen && !s.Unwritten:
 			s.Unwritten, s.List.Items = d.n(4) == 3, slices.Clone(s.List.Items)
 			for i, item := range s.List.Items {
-				if slices.Contains(got.Reopen, item.ID) && !item.Passes {
+				if slices.Contains(need.Reopen, item.ID) && !item.Passes {
 					return s, got, fmt.Errorf("%s is to be reopened, which is open", item.ID)
 				}
-				s.List.Items[i].Passes = item.Passes && (s.Unwritten || !slices.Contains(got.Reopen, item.ID))
+				s.List.Items[i].Passes = item.Passes && (s.Unwritten || !slices.Contains(need.Reopen, item.ID))
 			}
+		case need.Kind != NeedNothing:
+			return s, got, fmt.Errorf("asks again for %s", need.Kind)
 		default:
 			return s, got, nil
 		}
@@ -174,14 +180,15 @@ func answered(decide func(Snapshot) Decision, s Snapshot, d *dice) (Snapshot, De
 }
 
 // holds returns which property a decision breaks.
-func holds(decide func(Snapshot) Decision, program []byte) error {
+func holds(decide decider, program []byte) error {
 	s, rest := draw(program)
-	first := decide(s)
+	first, asked := decide(s)
 	same, _ := draw(program)
 	if !reflect.DeepEqual(s, same) {
 		return errors.New("the question was changed")
 	}
-	if !reflect.DeepEqual(first, decide(same)) {
+	second, askedAgain := decide(same)
+	if !reflect.DeepEqual(first, second) || !reflect.DeepEqual(asked, askedAgain) {
 		return errors.New("two answers to one question")
 	}
 	s, d, err := answered(decide, s, rest)
@@ -190,21 +197,21 @@ func holds(decide func(Snapshot) Decision, program []byte) error {
 	}
 	known := max(1, s.State.Iteration, s.Header.Iteration, s.LogIteration)
 	limit := s.Record().Limit(s.Limits)
-	foreign := s.Session == "" || s.Event == Stop && (s.Agent != "" || s.Mode == PlanMode || s.State.Session != "" && s.State.Session != s.Session)
+	foreign := s.Session == "" || s.Event == EventStop && (s.Aside || s.State.Session != "" && s.State.Session != s.Session)
 	switch {
-	case foreign && d.Verdict != Pass:
-		return fmt.Errorf("%s where it is not the loop's business", d.Verdict)
-	case d.Verdict == Pass || d.Verdict == Tell:
+	case foreign && d.Word() != string(Pass):
+		return fmt.Errorf("%s where it is not the loop's business", d.Word())
+	case !d.Commits():
 		return nil
 	case d.Next.Iteration < known:
 		return fmt.Errorf("the iteration went from %d to %d", known, d.Next.Iteration)
 	case d.Limit < 1 || d.Limit > limit:
 		return fmt.Errorf("the limit is %d where %d is in force", d.Limit, limit)
 	case d.Next.Status != InProgress && d.Verdict != End && d.Next.Status != s.State.Status:
-		return fmt.Errorf("%s made it %s", d.Verdict, d.Next.Status)
+		return fmt.Errorf("%s made it %s", d.Word(), d.Next.Status)
 	}
 	switch d.Verdict {
-	case Wait, Take, Release, Note:
+	case Wait, Pass:
 		if d.Verdict == Wait && (len(s.Running) == 0 || d.Next.Iteration != known) {
 			return errors.New("waits for nothing, or spends an iteration on it")
 		}
@@ -222,7 +229,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 	_, open := s.List.Next()
 	status, _ := s.promise()
 	switch {
-	case s.Event != Stop:
+	case s.Event != EventStop:
 		return fmt.Errorf("a block at %s", s.Event)
 	case d.Next.Iteration != known+1 || d.Next.Iteration > d.Limit:
 		return fmt.Errorf("iteration %d of %d after %d", d.Next.Iteration, d.Limit, known)
@@ -247,7 +254,7 @@ func asks(s Snapshot, preset string) bool {
 
 // ends is for an ending: it is one, COMPLETE is proven, and more passes make no
 // block of it.
-func ends(decide func(Snapshot) Decision, s Snapshot, d Decision) error {
+func ends(decide decider, s Snapshot, d Decision) error {
 	if d.Next.Status == InProgress || d.Next.ExitReason == "" || d.Next.Endings != s.Record().Endings+1 || !d.Next.EndedAt.Equal(s.Now) {
 		return fmt.Errorf("an ending %s %q, number %d", d.Next.Status, d.Next.ExitReason, d.Next.Endings)
 	}
@@ -264,12 +271,13 @@ func ends(decide func(Snapshot) Decision, s Snapshot, d Decision) error {
 	}
 	// What counts what did not change, and what a check says of it, are left out.
 	s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
-	if decide(s).Verdict != End {
+	verdict := func() Verdict { d, _ := decide(s); return d.Verdict }
+	if verdict() != End {
 		return nil
 	}
 	s.List.Items = slices.Clone(s.List.Items)
 	for i := range s.List.Items {
-		if s.List.Items[i].Passes = true; decide(s).Verdict == Continue {
+		if s.List.Items[i].Passes = true; verdict() == Continue {
 			return fmt.Errorf("more passes turned %s into a block", d.Next.ExitReason)
 		}
 	}
@@ -337,48 +345,48 @@ func TestProperties(t *testing.T) {
 		}
 	}
 	calls := 0
-	for name, broken := range map[string]func(Snapshot) Decision{
-		"goes on at the limit": func(s Snapshot) Decision {
-			d := Decide(s)
+	for name, broken := range map[string]decider{
+		"goes on at the limit": func(s Snapshot) (Decision, Need) {
+			d, need := Decide(s)
 			if d.Next.ExitReason == MaxIterations {
 				d.Verdict, d.Next.Status, d.Next.Iteration = Continue, InProgress, d.Next.Iteration+1
 			}
-			return d
+			return d, need
 		},
-		"does not see a cancel":      func(s Snapshot) Decision { s.CancelFile = false; return Decide(s) },
-		"does not see the deadline":  func(s Snapshot) Decision { s.Limits.Deadline = 0; return Decide(s) },
-		"believes a claim":           func(s Snapshot) Decision { s.Checks = nil; return Decide(s) },
-		"believes a stale receipt":   func(s Snapshot) Decision { s.Recheck = RecheckNever; return Decide(s) },
-		"believes any owner":         func(s Snapshot) Decision { s.State.Session = s.Session; return Decide(s) },
-		"counts anew without record": func(s Snapshot) Decision { s.LogIteration, s.Header.Iteration = 0, 0; return Decide(s) },
-		"does not hear the agent":    func(s Snapshot) Decision { s.Message = ""; return Decide(s) },
-		"believes an evaluator": func(s Snapshot) Decision {
-			d := Decide(s)
+		"does not see a cancel":      func(s Snapshot) (Decision, Need) { s.CancelFile = false; return Decide(s) },
+		"does not see the deadline":  func(s Snapshot) (Decision, Need) { s.Limits.Deadline = 0; return Decide(s) },
+		"believes a claim":           func(s Snapshot) (Decision, Need) { s.Checks = nil; return Decide(s) },
+		"believes a stale receipt":   func(s Snapshot) (Decision, Need) { s.Recheck = RecheckNever; return Decide(s) },
+		"believes any owner":         func(s Snapshot) (Decision, Need) { s.State.Session = s.Session; return Decide(s) },
+		"counts anew without record": func(s Snapshot) (Decision, Need) { s.LogIteration, s.Header.Iteration = 0, 0; return Decide(s) },
+		"does not hear the agent":    func(s Snapshot) (Decision, Need) { s.Message = ""; return Decide(s) },
+		"believes an evaluator": func(s Snapshot) (Decision, Need) {
+			d, need := Decide(s)
 			if d.Answer != nil && d.Verdict == Continue && d.Answer.Action == AnswerComplete {
-				return d.end(&s, Complete, AllFeaturesPass)
+				d.end(&s, Complete, AllFeaturesPass)
 			}
-			return d
+			return d, need
 		},
-		"does not see what was lost": func(s Snapshot) Decision { s.Lost = nil; return Decide(s) },
-		"asks for ever":              func(s Snapshot) Decision { s.Tree = ""; return Decide(s) },
-		"blocks where all pass": func(s Snapshot) Decision {
-			d := Decide(s)
+		"does not see what was lost": func(s Snapshot) (Decision, Need) { s.Lost = nil; return Decide(s) },
+		"asks for ever":              func(s Snapshot) (Decision, Need) { s.Tree = ""; return Decide(s) },
+		"blocks where all pass": func(s Snapshot) (Decision, Need) {
+			d, need := Decide(s)
 			if _, open := s.List.Next(); d.Verdict == End && !open && d.Next.Status != Complete {
 				d.Verdict = Continue
 			}
-			return d
+			return d, need
 		},
-		"edits the question": func(s Snapshot) Decision {
+		"edits the question": func(s Snapshot) (Decision, Need) {
 			if len(s.List.Items) > 0 {
 				s.List.Items[0].Passes = true
 			}
 			return Decide(s)
 		},
-		"is of two minds": func(s Snapshot) Decision {
-			d := Decide(s)
+		"is of two minds": func(s Snapshot) (Decision, Need) {
+			d, need := Decide(s)
 			calls++
 			d.Limit += calls % 2
-			return d
+			return d, need
 		},
 	} {
 		if !slices.ContainsFunc(programs(20_000), func(program []byte) bool { return holds(broken, program) != nil }) {

@@ -99,34 +99,40 @@ func (s State) LastHour(now time.Time) []int64 {
 	return slices.DeleteFunc(slices.Clone(s.Hour), func(at int64) bool { return now.Unix()-at >= 3600 })
 }
 
-// limits ends the loop where a limit is reached, in the order of the design.
-// It asks for what it has to know first; ok is false while none is reached.
-func (d *Decision) limits(s *Snapshot, next string) (end Decision, ok bool) {
+// limits ends the loop if a limit is reached, in the order of the design. It asks
+// for what it has to know first.
+func (d *Decision) limits(s *Snapshot, next string) Need {
 	if d.Next.Iteration >= d.Limit {
-		return d.end(s, ReachedLimit, MaxIterations), true
+		d.end(s, ReachedLimit, MaxIterations)
+		return Need{}
 	}
 	if s.Limits.Stagnation > 0 {
 		if !d.fingerprint(s) {
-			return Decision{Verdict: NeedTree}, true
+			return Need{Kind: NeedTree}
 		}
 		if d.Next.Unchanged >= s.Limits.Stagnation {
-			return d.end(s, Stagnated, NoProgress), true
+			d.end(s, Stagnated, NoProgress)
+			return Need{}
 		}
 	}
 	most := min(max(1, s.BlockCap-1), maxBlocks)
 	idle := s.BlockCap > 0 && len(d.Next.Blocks) >= most
 	if (idle || s.Limits.ContextTokens > 0) && s.Tail == nil {
-		return Decision{Verdict: NeedTail}, true
+		return Need{Kind: NeedTail}
 	}
 	if idle {
-		d.Next.Blocks = slices.DeleteFunc(slices.Clone(d.Next.Blocks), func(at int64) bool { return at < s.Tail.ToolCall.UnixMilli() || at > s.Now.UnixMilli() })
+		d.Next.Blocks = slices.DeleteFunc(slices.Clone(d.Next.Blocks), func(at int64) bool {
+			return at < s.Tail.ToolCall.UnixMilli() || at > s.Now.UnixMilli()
+		})
 		if len(d.Next.Blocks) >= most {
-			return d.end(s, Stagnated, NoToolUse), true
+			d.end(s, Stagnated, NoToolUse)
+			return Need{}
 		}
 	}
 	if l := s.Limits.FeatureAttempts; l > 0 && s.List.Err == nil && next == d.Next.Feature && d.Next.Attempts >= l {
 		d.Next.Needs = fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(next, 80), d.Next.Attempts)
-		return d.end(s, ReachedLimit, FeatureAttempts), true
+		d.end(s, ReachedLimit, FeatureAttempts)
+		return Need{}
 	}
 	if l := s.Limits.CheckFailures; l > 0 && d.Next.CheckFailures >= l {
 		which := "a check"
@@ -134,26 +140,30 @@ func (d *Decision) limits(s *Snapshot, next string) (end Decision, ok bool) {
 			which = "the check " + plain.Line(d.Failure.Name, 80)
 		}
 		d.Next.Needs = fmt.Sprintf("%s failed at %d stops in a row", which, d.Next.CheckFailures)
-		return d.end(s, ReachedLimit, CheckFailures), true
+		d.end(s, ReachedLimit, CheckFailures)
+		return Need{}
 	}
 	if l := s.Limits.IterationsPerHour; l > 0 {
 		if hour := s.State.LastHour(s.Now); len(hour) >= l {
 			d.Next.RetryAt = time.Unix(hour[len(hour)-l], 0).Add(time.Hour).UTC()
-			return d.end(s, Handover, IterationsPerHour), true
+			d.end(s, Handover, IterationsPerHour)
+			return Need{}
 		}
 	}
 	if l := s.Limits.FeaturesPerSession; l > 0 && d.Next.SessionPassed >= l {
-		return d.end(s, Handover, FeaturesPerSession), true
+		d.end(s, Handover, FeaturesPerSession)
+		return Need{}
 	}
 	if l := s.Limits.ContextTokens; l > 0 {
 		if s.Tail.Context >= 0 {
 			d.Next.Context = s.Tail.Context
 		}
 		if d.Next.Context >= l {
-			return d.end(s, Handover, ContextTokens), true
+			d.end(s, Handover, ContextTokens)
+			return Need{}
 		}
 	}
-	return Decision{}, false
+	return Need{}
 }
 
 // fingerprint counts the stops in a row at which nothing changed. The list's
@@ -167,7 +177,7 @@ func (d *Decision) fingerprint(s *Snapshot) bool {
 	before := d.Next.ListDigest
 	if before != "" && before != list {
 		d.Next.ListDigest, d.Next.TreeDigest, d.Next.Unchanged = list, "", 1
-		d.Next.Blocks = nil // that took a tool
+		d.Next.Blocks = nil // the agent must have used a tool to change the list
 		return true
 	}
 	if s.Tree == "" {

@@ -7,130 +7,165 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
-// Verdict is the kind of a Decision.
+// Event is the kind of an event that a host reports.
+type Event string
+
+// The events that are answered. Any other is none of the loop's business.
+const (
+	EventStop    Event = "stop"    // the agent's turn is about to end
+	EventPrompt  Event = "prompt"  // a person submits a prompt
+	EventFailure Event = "failure" // the turn died of an API error
+	EventStart   Event = "start"   // a session starts or is resumed
+	EventEnd     Event = "end"     // a session ends
+)
+
+// Verdict says what becomes of the agent's turn.
 type Verdict string
 
-// The verdicts.
+// The verdicts. A Decision that needs to know more has none.
 const (
-	Pass     Verdict = "pass"     // not our business: print nothing, write nothing
-	Wait     Verdict = "wait"     // let the turn end; the loop goes on when the session wakes
-	Continue Verdict = "continue" // block, with the next prompt
-	End      Verdict = "end"      // allow, the loop is over
-	Take     Verdict = "take"     // the session is the loop's now, or works it again
-	Tell     Verdict = "tell"     // only say how the loop stands; nothing is written
-	Release  Verdict = "release"  // the loop waits for another session
-	Note     Verdict = "note"     // the record learns something of its owner
-	NeedTree Verdict = "tree"     // ask again with Snapshot.Tree
-	NeedTail Verdict = "tail"     // ask again with Snapshot.Tail
-
-	NeedChecks Verdict = "checks" // ask again with the Results of Decision.Runs, and Contents
-	NeedAnswer Verdict = "answer" // ask again with the answer of Decision.Evaluator in Answers
-	NeedList   Verdict = "list"   // ask again with what the tracker lists now
-	NeedReopen Verdict = "reopen" // ask again when Decision.Reopen do not pass in the list any more
+	Pass     Verdict = "pass"     // the turn is not our business
+	Wait     Verdict = "wait"     // the turn may end; the loop goes on when the session wakes up
+	Continue Verdict = "continue" // the turn goes on with the next prompt
+	End      Verdict = "end"      // the turn may end; the loop is over
 )
 
-// The host's events that are answered.
+// Binding says what an event beside a stop changes between a session and the loop.
+type Binding string
+
+// The bindings. At a stop there is none.
 const (
-	Stop         = "Stop"
-	PromptSubmit = "UserPromptSubmit"
-	StopFailure  = "StopFailure"
-	SessionStart = "SessionStart"
-	SessionEnd   = "SessionEnd"
+	Take    Binding = "take"    // the session owns the loop now, or works on it again
+	Tell    Binding = "tell"    // nothing changes; the session is told how the loop stands
+	Release Binding = "release" // the loop waits for another session
+	Note    Binding = "note"    // the record learns something about its owner
 )
 
-// Cleared is the Reason of a SessionEnd and a SessionStart around /clear.
-const Cleared = "clear"
+// Need is the one thing that a decision has to know before it can be made.
+type Need struct {
+	Kind      NeedKind
+	Runs      []Run    // NeedChecks: the checks to run; none: only the hash of the contents is wanted
+	Evaluator int      // NeedAnswer: the index of the evaluator to ask
+	Reopen    []string // NeedReopen: the features whose claim failed
+}
 
-// PlanMode is the host's permission mode in which the agent may only plan.
-const PlanMode = "plan"
+// NeedKind says which field of Found a Need asks for.
+type NeedKind string
+
+// The kinds of needs.
+const (
+	NeedNothing NeedKind = ""       // the decision is made
+	NeedTree    NeedKind = "tree"   // Found.Tree
+	NeedTail    NeedKind = "tail"   // Found.Tail
+	NeedChecks  NeedKind = "checks" // Found.Results and Found.Contents
+	NeedAnswer  NeedKind = "answer" // Found.Answers
+	NeedList    NeedKind = "list"   // Snapshot.List, fresh from the tracker
+	NeedReopen  NeedKind = "reopen" // Snapshot.List without these claims, or Found.Unwritten
+)
 
 // List is the feature list as it was found.
 type List struct {
 	features.List
-	Err     error // what is wrong with it; features.ErrEmpty where only items are lacking
-	Missing bool  // there is no such file; Err says which path was looked for
+	Err     error // what is wrong with it; features.ErrEmpty if only items are missing
+	Missing bool  // there is no such file; Err names the path
 }
 
 // Tail is what the end of a conversation's transcript tells. The host writes it
-// with some delay, so the last message may be lacking.
+// with some delay, so the last message may be missing.
 type Tail struct {
-	ToolCall time.Time // of the main agent's last one; zero: none in the tail
+	ToolCall time.Time // of the main agent's last tool call; zero: none in the tail
 	Context  int       // tokens of the last request and its answer; -1: not in the tail
-	Error    string    // the API error that the conversation ends in, as in Snapshot.Error
-	RetryAt  time.Time // when that will be over, where it says so
+	Error    string    // the API error that the conversation ends in, as in Snapshot.Failure
+	RetryAt  time.Time // when that error is over, if the host says so
+}
+
+// Found is what was looked up because a decision needed it. It is empty at first.
+type Found struct {
+	Tree      string    // fingerprint of the work tree
+	Tail      *Tail     // the end of the transcript
+	Results   []Receipt // results of this stop's checks
+	Contents  string    // hash of the work tree's contents, as the checks find it
+	Answers   []Answer  // answers of evaluators that are commands, by index
+	Unwritten bool      // the list could not be written, so no feature can be reopened
+	Tampered  string    // a trusted file that has changed
 }
 
 // Snapshot is everything that a decision rests on.
 type Snapshot struct {
-	Event   string // the host's name for it
-	Session string
-	Agent   string   // set inside a subagent
-	Mode    string   // permission mode
-	Message string   // the agent's last message
-	Running []string // what runs in the background and will wake the session, in words
+	Found
 
-	Client   int       // the host's process, 0 where it does not say
-	Marked   bool      // PromptSubmit: the prompt names this loop
-	Goal     bool      // PromptSubmit: it sets the host's own /goal
-	Reason   string    // SessionEnd, SessionStart: why
-	Error    string    // StopFailure: of what
-	RetryAt  time.Time // StopFailure: when that will be over, where it says so
-	Active   bool      // Stop: some hook has blocked in this turn
-	BlockCap int       // blocks in a row without a tool call that the host honours; 0: any number
-	Tail     *Tail     // only looked at after NeedTail
+	Event    Event
+	Aside    bool     // a stop that is not the agent's own: a subagent's, or one in plan mode
+	Session  string   // the session that the event is about
+	Client   int      // process id of the host; 0: unknown
+	Message  string   // the agent's last message
+	Running  []string // what runs in the background and will wake the session, in words
+	Marked   bool     // EventPrompt: the prompt names this loop
+	Goal     bool     // EventPrompt: the prompt sets the host's own goal
+	Cleared  bool     // EventStart, EventEnd: the conversation was cleared
+	Failure  string   // EventFailure: the name of the API error, such as RateLimit
+	Active   bool     // EventStop: some hook has blocked in this turn
+	BlockCap int      // blocks in a row without a tool call that the host honours; 0: any number
 
-	Busy         bool            // another hook is at the checks of this very stop
-	Bound        bool            // the session's file names this loop
-	Bind         string          // ralph.json's, for a loop without a record
-	OwnerKnown   bool            // the process of the owner's client can be looked at
-	OwnerAlive   bool            // it runs, as far as can be seen
-	State        State           // Schema 0: none yet
+	Busy         bool            // another process runs the checks of this very stop
+	Bound        bool            // the session's own file names this loop
+	Bind         string          // ralph.json's "bind", for a loop without a record
+	OwnerKnown   bool            // the owner's process can be looked at
+	OwnerAlive   bool            // the owner's process runs, as far as can be seen
+	State        State           // Schema 0: there is no record yet
 	Header       progress.Header // of progress.txt as it is now
 	LogIteration int             // of the last line of iterations.jsonl
-	FreshClone   bool            // no record, and progress.txt came with the repository
-	CancelFile   bool            // a person's `cancel` lies in the state folder
+	FreshClone   bool            // there is no record, and progress.txt came with the repository
+	CancelFile   bool            // a person has asked to cancel the loop
 	List         List
-	Unlisted     bool     // List is what a tracker has said at another time
-	ConfigErr    error    // ralph.json cannot be used
-	Tampered     string   // a file that is not what a person trusted any more
+	Unlisted     bool     // List is what a tracker said at another time
+	ConfigErr    error    // why ralph.json cannot be used
 	Lost         []string // features that are gone, or ask for something else than a person trusted
 	Limits       Limits
-	Tree         string // fingerprint of the work tree; only looked at after NeedTree
 
-	Promises   []Promise   // by which an agent says how the loop stands, beside our own
+	Promises   []Promise   // lines by which an agent says how the loop stands, beside our own
 	Evaluators []Evaluator // none: the default
-	Answers    []Answer    // of those that are commands, by their place; only looked at after NeedAnswer
 
-	Checks    []Check
-	Manual    map[string]bool // features with points that only a person can look at
-	Recheck   string          // RecheckStale, RecheckAll or RecheckNever
-	Receipts  []Receipt       // stored ones
-	Results   []Receipt       // of this stop's checks
-	Contents  string          // of the work tree, as the checks find it; only looked at after NeedChecks
-	Unwritten bool            // the list could not be written, so nothing is reopened
+	Checks   []Check
+	Manual   map[string]bool // features with points that only a person can check
+	Recheck  string          // RecheckStale, RecheckAll or RecheckNever
+	Receipts []Receipt       // the stored ones
 
 	Now time.Time
 }
 
-// Decision is what is to be done. Next is the record to commit before anything
-// is printed; it is meaningless for Pass, Tell and where more is needed.
+// Decision says what is to be done. Next is the record as it is to be: to commit
+// before anything is printed, unless the verdict is Pass without a binding, or
+// the binding is Tell. While more is needed Verdict is empty, and Next has what
+// is settled so far.
 type Decision struct {
-	Verdict   Verdict
-	Next      State
-	Limit     int           // iterations in force
-	Feature   features.Item // to work on; zero where the list is broken
-	Problem   error         // what is wrong with the list or ralph.json
-	Unshown   error         // why progress.txt does not show Next, which is committed
-	From      State         // the record before
-	Raised    int           // Max Iterations that the header asked for and does not get
-	Refusal   string        // Tell: the reason, as of an ending, why the loop does not go on here and now
-	Runs      []Run         // NeedChecks: which
-	Evaluator int           // NeedAnswer: which
-	Promised  bool          // the agent said that all is complete
-	Answer    *Answer       // the last of an evaluator's that counts, where the loop goes on
-	By        string        // the evaluator's name
-	Lost      []string      // features that the agent has to put back
-	Reopen    []string      // NeedReopen: the features whose claim failed
-	Failure   *Receipt      // the check that failed, of Feature or of the whole tree
-	Rival     bool          // something else blocks this session's stops too, which nobody has been told
+	Verdict  Verdict
+	Binding  Binding // empty at a stop
+	Next     State
+	Limit    int           // iterations in force
+	Feature  features.Item // to work on; zero if the list is broken
+	Problem  error         // what is wrong with the list or ralph.json
+	Unshown  error         // why progress.txt does not show Next, which is committed
+	From     State         // the record before
+	Raised   int           // Max Iterations that the header asks for and does not get
+	Refusal  string        // Tell: the exit reason for which the loop does not go on here and now
+	Promised bool          // the agent said that all is complete
+	Answer   *Answer       // the evaluator's last answer that counts, if the loop goes on
+	By       string        // that evaluator's name
+	Lost     []string      // features that the agent has to put back
+	Failure  *Receipt      // the check that failed, of Feature or of the whole tree
+	Rival    bool          // something else blocks this session's stops too, and nobody was told yet
+}
+
+// Word returns the decision's name in logs: the binding, else the verdict.
+func (d *Decision) Word() string {
+	if d.Binding != "" {
+		return string(d.Binding)
+	}
+	return string(d.Verdict)
+}
+
+// Commits reports whether Next is to be committed.
+func (d *Decision) Commits() bool {
+	return d.Binding != Tell && (d.Binding != "" || d.Verdict != Pass)
 }

@@ -195,19 +195,21 @@ const (
 	BindFirst  = "first"
 )
 
-// Notice is the duty to tell the notifiers of an ending. It is committed with
-// the ending, so that whoever comes next can finish what a killed sender began.
+// Notice is the duty to tell the notifiers of an ending. It is committed with the
+// ending, so that a later process can finish what a killed sender began. Who sends
+// is settled by a lock file (loopdir.Store.LockSender), not by the record.
 type Notice struct {
-	DeliveryID  string          `json:"deliveryId"`
-	Payload     json.RawMessage `json:"payload"` // without the log's tail
-	SenderPID   int             `json:"senderPid"`
-	SenderStart string          `json:"senderStart,omitempty"` // tells two processes of one pid apart
-	Lease       time.Time       `json:"lease"`                 // after it a sender is given up of which nobody can tell whether it lives
-	SentAt      time.Time       `json:"sentAt,omitzero"`
+	DeliveryID string          `json:"deliveryId"`
+	Payload    json.RawMessage `json:"payload"` // without the log's tail
+	SentAt     time.Time       `json:"sentAt,omitzero"`
 }
 
-// Release takes the loop from its session. It waits for its prompt, also where
-// it was bound to the first that stops: or the next one would have it at once.
+// Sent reports whether the notifiers have been told.
+func (n Notice) Sent() bool { return !n.SentAt.IsZero() }
+
+// Release takes the loop from its session. From then on the loop waits for its
+// prompt, even if it was bound to the first session that stops: else the next stop
+// of any session would take it.
 func (s *State) Release() {
 	s.Session, s.SessionPID, s.ClientStart, s.Bind = "", 0, "", BindPrompt
 	s.WaitingSince, s.WaitingFor = time.Time{}, ""

@@ -160,3 +160,18 @@ func ReadFile(dir, path string, limit int64) ([]byte, error) {
 	defer root.Close()
 	return read(root, path, limit)
 }
+
+// ReadAny returns the content of a regular file of at most limit bytes, wherever it
+// is and through links. It does not wait for the writer of a FIFO.
+func ReadAny(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%s is larger than %d KB; make it smaller", path, limit>>10)
+	}
+	return os.ReadFile(path)
+}

@@ -32,8 +32,7 @@ const (
 	IgnoreFile   = ".gitignore"
 
 	current      = "current"
-	fallbackDir  = ".state" // state of a loop whose user has no state folder that can be written
-	maxPathBytes = 4096     // of a path that is kept in a file
+	maxPathBytes = 4096 // of a path that is kept in a file
 )
 
 // Below is where the loops of a project are, below its root.

@@ -36,7 +36,7 @@ func FuzzState(f *testing.F) {
 	}
 	unlock()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for path, perm := range map[string]os.FileMode{filepath.Join(s.StatePath(), stateFile): 0o600, filepath.Join(s.StatePath(), receiptsFile): 0o600, filepath.Join(l.Dir, IterationLog): 0o644} {
+		for path, perm := range map[string]os.FileMode{filepath.Join(s.Loop.StatePath(), stateFile): 0o600, filepath.Join(s.Loop.StatePath(), receiptsFile): 0o600, filepath.Join(l.Dir, IterationLog): 0o644} {
 			if err := os.WriteFile(path, data, perm); err != nil {
 				t.Fatal(err)
 			}
@@ -45,11 +45,11 @@ func FuzzState(f *testing.F) {
 		if err := sound(data, state, err); err != nil {
 			t.Fatal(err)
 		}
-		if after, unread := os.ReadFile(filepath.Join(s.StatePath(), stateFile)); unread != nil || !bytes.Equal(after, data) {
+		if after, unread := os.ReadFile(filepath.Join(s.Loop.StatePath(), stateFile)); unread != nil || !bytes.Equal(after, data) {
 			t.Fatalf("%q became %q by being read: %v", data, after, unread)
 		}
 		if err == nil { // no record that is accepted is too much for a decision
-			decide.Decide(decide.Snapshot{Event: decide.Stop, Session: state.Session, State: state})
+			decide.Decide(decide.Snapshot{Event: decide.EventStop, Session: state.Session, State: state})
 		}
 		if all, err := s.Receipts(); err != nil && all != nil {
 			t.Fatalf("receipts beside %v: %v", err, all)

@@ -16,20 +16,21 @@ const (
 	trustFile  = "trust.json"
 	cancelFile = "cancelled"
 	lockFile   = "lock"
+	senderFile = "sender" // the lock of the process that tells the notifiers
 
 	sourceFile   = "source.json" // a tracker's list, as it was last asked for
 	receiptsFile = "receipts.json"
 	baselineFile = "baseline.json" // the list as it was trusted
 	backupFile   = "list.bak"      // in the loop folder: the list before our first edit
-	troubleFile  = "trouble"       // id of what was told last although it could not be recorded
+	troubleFile  = "trouble"       // id of the last trouble that was told although it could not be recorded
 )
 
-// ErrLocked says that another process kept the lock for all of the wait.
+// ErrLocked says that another process held the lock for all of the wait.
 var ErrLocked = errors.New("another process holds it; try again when that is done")
 
 // Store is a loop's open folders. Close must be called.
 type Store struct {
-	*Loop
+	Loop      *Loop
 	Protected bool     // the record is outside the project; else nothing in it is trusted
 	loop      *os.Root // nil: the folder is gone
 	state     *os.Root // nil: there is no folder yet
@@ -66,60 +67,47 @@ func (l *Loop) StatePath() string {
 	return filepath.Join(l.stateDir, "loops", l.key)
 }
 
-// openState opens the folder of the record: the one outside the project, and
-// only where that cannot be made, .state in the loop folder. One that lies
-// there although the other could be made is not believed: an agent that writes
-// the project may have put it there.
+// openState opens the folder of the record, which it makes if create says so. Without
+// one s.state stays nil, and there is no record.
 func (s *Store) openState(create bool) error {
 	if s.state != nil {
 		return nil
 	}
-	root, err := openRoot(s.StatePath())
-	if err == nil {
-		if info, err := root.Stat("."); err == nil {
-			if err := checkOwner(info, s.StatePath(), s.stateDir); err != nil {
-				root.Close()
-				return fmt.Errorf("state folder: %w", err)
-			}
+	path := s.Loop.StatePath()
+	root, err := openRoot(path)
+	if create && errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(path, 0o700); err == nil {
+			root, err = openRoot(path)
 		}
-		s.state, s.Protected = root, !inside(s.StatePath(), s.Project)
-		return nil
 	}
-	if _, there := os.Lstat(s.stateDir); errors.Is(err, fs.ErrPermission) && there == nil {
-		// The record may be there: that it cannot be read does not make a new one.
-		return fmt.Errorf("%w; give the folder back to yourself: chown, chmod u+rwx", err)
-	}
-	fallback := false
-	if s.loop != nil {
-		_, missing := s.loop.Lstat(fallbackDir)
-		fallback = missing == nil
+	if err == nil {
+		if err = checkState(root, path, s.Loop.stateDir); err != nil {
+			root.Close()
+		}
 	}
 	switch {
-	case create && errors.Is(err, fs.ErrNotExist):
-		if err = os.MkdirAll(s.StatePath(), 0o700); err == nil {
-			s.state, err = openRoot(s.StatePath())
-			s.Protected = err == nil && !inside(s.StatePath(), s.Project)
-			return err
-		}
-	case errors.Is(err, fs.ErrNotExist) && (!fallback || creatable(s.StatePath())),
-		!create && !fallback && unwritable(err):
-		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		err = fs.ErrPermission
+	case err == nil:
+		s.state, s.Protected = root, !inside(path, s.Loop.Project)
+	case !create && errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case errors.Is(err, fs.ErrPermission):
+		err = fmt.Errorf("%w; give the folder back to yourself: chown, chmod u+rwx; or set RALPH_STATE_DIR to another one", err)
+	case unwritable(err):
+		err = fmt.Errorf("%w; set RALPH_STATE_DIR to a folder of yours", err)
 	}
-	if !unwritable(err) || s.loop == nil {
-		return err
-	}
-	if create && !fallback {
-		if err := s.loop.Mkdir(fallbackDir, 0o700); err != nil {
-			return err
-		}
-	}
-	s.state, err = s.loop.OpenRoot(fallbackDir)
 	return err
 }
 
-// inside tells whether a folder is in another one, whatever their names are.
+// checkState refuses a folder that somebody else could have written.
+func checkState(root *os.Root, path, stateDir string) error {
+	info, err := root.Stat(".")
+	if err != nil {
+		return err
+	}
+	return checkOwner(info, path, stateDir)
+}
+
+// inside reports whether a folder is in another one, whatever their names are.
 func inside(dir, other string) bool {
 	want, err := os.Stat(other)
 	if err != nil {
@@ -138,15 +126,14 @@ func inside(dir, other string) bool {
 	}
 }
 
-// Protects tells whether a record below dir could be kept, and out of the project.
-func Protects(dir, project string) bool {
-	return creatable(filepath.Join(dir, "loops", "key")) && !inside(dir, project)
-}
+// Protects reports whether a record below the state folder dir is outside the
+// project.
+func Protects(dir, project string) bool { return !inside(dir, project) }
 
-// creatable tells whether a folder could be made, by the nearest one above it
-// that is there.
-func creatable(dir string) bool {
-	for {
+// CanKeep reports whether a record could be made below the state folder dir. It looks
+// at the nearest folder above that exists.
+func CanKeep(dir string) bool {
+	for dir = filepath.Join(dir, "loops", "key"); ; {
 		dir = filepath.Dir(dir)
 		if info, err := os.Stat(dir); err == nil {
 			return info.IsDir() && Writable(dir)
@@ -156,30 +143,48 @@ func creatable(dir string) bool {
 	}
 }
 
-// unwritable tells whether err means that a folder of ours can never be made there.
+// unwritable reports whether err means that a folder of ours cannot be made there.
 func unwritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errReadOnly) || errors.Is(err, errNotDir) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Lock takes the loop's lock, waiting at most so long. Whatever is decided is
+// Lock takes the loop's lock and waits at most so long for it. Whatever is decided is
 // loaded after it and committed before unlock.
-func (s *Store) Lock(wait time.Duration) (unlock func(), err error) {
+func (s *Store) Lock(wait time.Duration) (unlock func(), err error) { return s.lock(lockFile, wait) }
+
+// LockSender makes this process the one that tells the loop's notifiers, until unlock
+// or its end: the kernel frees the lock of a process that dies. It does not wait. The
+// error is ErrLocked if another process is the sender.
+func (s *Store) LockSender() (unlock func(), err error) { return s.lock(senderFile, 0) }
+
+func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error) {
 	if err := s.openState(true); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	f, _, err := openFile(s.state, lockFile, os.O_RDWR|os.O_CREATE)
+	f, _, err := openFile(s.state, name, os.O_RDWR|os.O_CREATE)
 	for pause, end := time.Millisecond, time.Now().Add(wait); err == nil; pause = min(2*pause, 20*time.Millisecond) {
 		var got bool
 		if got, err = tryLock(f); got {
 			return func() { f.Close() }, nil // closing lets the lock go
 		}
-		if err == nil && time.Now().After(end) {
+		if err == nil && !time.Now().Before(end) {
 			err = ErrLocked
+			break
 		}
 		time.Sleep(pause)
 	}
 	if f != nil {
 		f.Close()
 	}
-	return nil, fmt.Errorf("cannot lock the loop with %s: %w", filepath.Join(s.state.Name(), lockFile), err)
+	return nil, fmt.Errorf("cannot lock the loop with %s: %w", filepath.Join(s.state.Name(), name), err)
+}
+
+// Locked does something under the loop's lock.
+func (s *Store) Locked(wait time.Duration, do func() error) error {
+	unlock, err := s.Lock(wait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do()
 }

@@ -100,7 +100,7 @@ func (s *Store) SetTrust(t config.Trust, path string) error {
 		return ErrUnprotected
 	}
 	if len(t.Features) > 0 && path != "" {
-		list, err := optional(s.readList(path)) // it may not be written yet
+		list, err := optional(readList(path, []string{s.Loop.Dir, s.Loop.Project})) // it may not be written yet
 		if err == nil {
 			err = replace(s.state, baselineFile, list, 0o600, true, nil)
 		}
@@ -125,18 +125,13 @@ func (s *Store) replaceJSON(name string, record jsontext.Object, limit int) erro
 // Config returns the text of ralph.json, nil where there is none.
 func (s *Store) Config() ([]byte, error) { return optional(read(s.loop, ConfigFile, config.MaxBytes)) }
 
-// UserConfig returns a person's own configuration and its path, nil where there
-// is none.
-func UserConfig() (text []byte, path string, err error) {
-	dir, err := os.UserConfigDir()
-	if err != nil { // it does without a relative XDG_CONFIG_HOME, where others go by HOME
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, "", nil // without a home nobody has set a ceiling
-		}
-		dir = filepath.Join(home, ".config")
+// UserConfig returns a person's own configuration and its path, from the system's
+// folder for users' configuration; nil if there is none.
+func UserConfig(folder string) (text []byte, path string, err error) {
+	if folder == "" {
+		return nil, "", nil // without a home nobody has set a ceiling
 	}
-	dir = filepath.Join(dir, "ralph-stop-hook")
+	dir := filepath.Join(folder, "ralph-stop-hook")
 	path = filepath.Join(dir, "config.json")
 	text, err = optional(ReadFile(dir, filepath.Base(path), config.MaxBytes))
 	return text, path, err
@@ -166,11 +161,13 @@ func (l *Loop) ListPath(named, recorded string) string {
 	return filepath.Join(l.Dir, ListFile)
 }
 
-// List reads the list at path, which is in the loop folder or below the
-// project's root.
-func (s *Store) List(path string) decide.List {
+// List reads the list at path, which is in the loop folder or below the project's root.
+func (s *Store) List(path string) decide.List { return ReadList(path, s.Loop.Dir, s.Loop.Project) }
+
+// ReadList reads the list at path, which must be in one of these folders.
+func ReadList(path string, folders ...string) decide.List {
 	file, tag := features.Named(path)
-	data, err := s.readList(path)
+	data, err := readList(path, folders)
 	if errors.Is(err, fs.ErrNotExist) {
 		return decide.List{Missing: true, Err: fmt.Errorf("no list at %s", file)}
 	}
@@ -184,8 +181,8 @@ func (s *Store) List(path string) decide.List {
 	return decide.List{List: list, Err: err}
 }
 
-func (s *Store) readList(path string) ([]byte, error) {
-	root, name, err := s.listRoot(path)
+func readList(path string, folders []string) ([]byte, error) {
+	root, name, err := listRoot(path, folders)
 	if err != nil {
 		return nil, err
 	}
@@ -193,11 +190,15 @@ func (s *Store) readList(path string) ([]byte, error) {
 	return read(root, name, features.MaxBytes)
 }
 
-// listRoot opens the folder of the list at path, which must not lead out of the loop
-// folder or the project's.
 func (s *Store) listRoot(path string) (root *os.Root, name string, err error) {
+	return listRoot(path, []string{s.Loop.Dir, s.Loop.Project})
+}
+
+// listRoot opens the folder of the list at path, which must not lead out of all of
+// these folders.
+func listRoot(path string, folders []string) (root *os.Root, name string, err error) {
 	path, _ = features.Named(path)
-	for _, dir := range []string{s.Dir, s.Project} {
+	for _, dir := range folders {
 		rel, err := filepath.Rel(dir, path)
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
@@ -209,7 +210,7 @@ func (s *Store) listRoot(path string) (root *os.Root, name string, err error) {
 		}
 		return root, filepath.Base(rel), err
 	}
-	return nil, "", fmt.Errorf("the list %s is outside the project %s", path, s.Project)
+	return nil, "", fmt.Errorf("the list %s is outside the project %s", path, folders[len(folders)-1])
 }
 
 // Reopen makes the features of these ids in was not pass in the list at path,
@@ -401,14 +402,14 @@ func (s *Store) restore() error {
 	if s.loop != nil {
 		return nil
 	}
-	root, err := openRoot(s.Project)
+	root, err := openRoot(s.Loop.Project)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	rel, err := filepath.Rel(s.Project, s.Dir)
+	rel, err := filepath.Rel(s.Loop.Project, s.Loop.Dir)
 	if err != nil || !filepath.IsLocal(rel) {
-		return fmt.Errorf("%s is outside the project %s", s.Dir, s.Project)
+		return fmt.Errorf("%s is outside the project %s", s.Loop.Dir, s.Loop.Project)
 	}
 	if err := root.MkdirAll(rel, 0o755); err != nil {
 		return err
@@ -419,11 +420,8 @@ func (s *Store) restore() error {
 
 // Bind makes the session find this loop, wherever its working folder goes.
 func (s *Store) Bind(session string) error {
-	dir := filepath.Join(s.stateDir, "sessions")
+	dir := filepath.Join(s.Loop.stateDir, "sessions")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		if !s.Protected {
-			return nil // no folder outside at all; `current` has to do
-		}
 		return err
 	}
 	root, err := openRoot(dir)
@@ -431,28 +429,23 @@ func (s *Store) Bind(session string) error {
 		return err
 	}
 	defer root.Close()
-	if data, err := read(root, session, maxPathBytes); err == nil && string(data) == s.Dir+"\n" {
+	if data, err := read(root, session, maxPathBytes); err == nil && string(data) == s.Loop.Dir+"\n" {
 		return nil
 	}
 	Sweep(root, "") // its session may never come again
-	return replace(root, session, []byte(s.Dir+"\n"), 0o600, true, nil)
+	return replace(root, session, []byte(s.Loop.Dir+"\n"), 0o600, true, nil)
 }
 
-// TellOnce notes that trouble of that id is told, and returns false where it
-// has been told before. Where it cannot be noted in the state folder, it is among
-// the system's temporary files, and where not even there, it is told.
+// TellOnce notes that trouble of that id is told, and reports false if it was told
+// before. Trouble that cannot be noted is told.
 func (s *Store) TellOnce(id string) bool {
 	if told, err := read(s.state, troubleFile, maxPathBytes); err == nil && string(told) == id {
 		return false
 	}
-	if s.state != nil && Replace(s.state, troubleFile, []byte(id), 0o600) == nil {
-		return true
+	if s.state != nil {
+		_ = Replace(s.state, troubleFile, []byte(id), 0o600)
 	}
-	f, err := os.OpenFile(filepath.Join(os.TempDir(), "ralph-stop-hook-"+id), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		f.Close()
-	}
-	return !errors.Is(err, fs.ErrExist)
+	return true
 }
 
 // CancelAsked tells whether a person's `cancel` waits to be honoured.

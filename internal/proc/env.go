@@ -1,24 +1,58 @@
 package proc
 
 import (
-	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Git is a git of our own at dir. It gets none of git's variables, by which
-// another repository or program could be put in, runs no monitor and no ssh,
-// fetches nothing and takes no lock. A folder that a clone brought is no repository
-// to it: its configuration could name programs. A clean filter it would run where it
-// has to read a file, so no such command is for us.
-func Git(dir string, args ...string) Cmd {
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+// Value returns a variable of an environment, "" if it is not set.
+func Value(env []string, name string) (value string) {
+	for _, kv := range env {
+		if key, v, _ := strings.Cut(kv, "="); key == name || runtime.GOOS == "windows" && strings.EqualFold(key, name) {
+			value = v // the last one counts, as for os/exec
+		}
+	}
+	return value
+}
+
+// LookPath finds a program in the folders of a PATH. As in os/exec, a folder that is
+// not absolute is passed over: nobody who writes the working folder chooses programs.
+func LookPath(name, path string) (string, error) {
+	if filepath.Base(name) != name {
+		return exec.LookPath(name)
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return found, nil
+		}
+	}
+	return name, &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// Git returns a git command at dir, in an environment without git's own variables,
+// by which another repository or program could be put in. It runs no monitor and no
+// ssh, fetches nothing and takes no lock. It takes no folder for a repository that a
+// clone brought: such a folder's configuration could name programs. Git runs filters
+// that the configuration names when it reads files, so only commands that read none
+// are for us.
+func Git(env []string, dir string, args ...string) Cmd {
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_")
 	})
+	argv := []string{
+		"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false",
+		"-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit",
+	}
 	return Cmd{
-		Argv: append([]string{"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false", "-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit"}, args...),
-		Dir:  dir, Env: append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"), Timeout: gitTimeout, Output: 1000,
+		Argv: append(argv, args...), Dir: dir, Env: append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"),
+		Timeout: gitTimeout, Output: 1000,
 	}
 }
 

@@ -23,7 +23,7 @@ func Guard(size int, line string, argv []string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin) // the end of it is all that matters
 		killAdopted()
 	}()
-	cmd := command(context.Background(), argv, line)
+	cmd := command(context.Background(), nil, argv, line)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if size > 0 {
 		cmd.Stdin = bytes.NewReader(in)

@@ -1,6 +1,6 @@
-// Package proc is the one way to run a subprocess: in a group of its own, with
-// a deadline that holds, and with bounded output. Detach is the exception: what
-// it starts outlives us.
+// Package proc runs subprocesses: each in a group of its own, with a deadline that
+// holds and with bounded output. Detach is the exception: what it starts outlives
+// this process.
 package proc
 
 import (
@@ -21,12 +21,14 @@ type Cmd struct {
 	Argv    []string
 	Shell   string // instead of Argv: a line for the system's shell
 	Dir     string
-	Env     []string // whole; nil means the environment of this process
+	Env     []string // the whole environment, which says in PATH where to find Argv[0]; nil: that of this process
 	Stdin   []byte
 	Timeout time.Duration // must be set
 	Output  int           // how many bytes of its output to keep, the last ones
 	Stdout  io.Writer     // takes standard output; then only standard error is kept
-	Guard   []string      // a program that ends in Guard, whose next arguments are the size of Stdin and Shell: it takes the group with it when this process is gone
+	// Guard is a command that calls Guard, without its arguments. The program runs
+	// below it, and is killed with its group when this process is gone.
+	Guard []string
 }
 
 // Result is how a subprocess ended.
@@ -58,7 +60,7 @@ func Run(ctx context.Context, c Cmd) Result {
 		c.Argv = slices.Concat(c.Guard, []string{strconv.Itoa(len(c.Stdin)), c.Shell}, c.Argv)
 		c.Shell = "" // the guard's; an argument does not go to every shell as it is
 	}
-	cmd := command(ctx, c.Argv, c.Shell)
+	cmd := command(ctx, c.Env, c.Argv, c.Shell)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, c.Env, waitDelay
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
@@ -107,13 +109,22 @@ func Run(ctx context.Context, c Cmd) Result {
 	return r
 }
 
-// command is a program with its arguments or, where there is one, a line for the
-// system's shell.
-func command(ctx context.Context, argv []string, line string) *exec.Cmd {
-	if line == "" {
-		return exec.CommandContext(ctx, argv[0], argv[1:]...)
+// command returns a program with its arguments or, if line is not empty, a line for
+// the system's shell. The environment's PATH says where the program is.
+func command(ctx context.Context, env, argv []string, line string) *exec.Cmd {
+	if line != "" {
+		cmd := exec.CommandContext(ctx, shell[0], shell[1:]...)
+		shellLine(cmd, line)
+		return cmd
 	}
-	cmd := exec.CommandContext(ctx, shell[0], shell[1:]...)
-	shellLine(cmd, line)
+	path, err := argv[0], error(nil)
+	if env != nil {
+		path, err = LookPath(argv[0], Value(env, "PATH"))
+	}
+	cmd := exec.CommandContext(ctx, path, argv[1:]...)
+	cmd.Args[0] = argv[0]
+	if err != nil {
+		cmd.Err = err
+	}
 	return cmd
 }

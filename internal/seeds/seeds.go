@@ -16,7 +16,7 @@ import (
 )
 
 // folders are where seeds are, below the repository's root.
-var folders = []string{"cmd/ralph-stop-hook/testdata", "e2e/testdata", "internal/hookio/testdata", "examples", "hooks"}
+var folders = []string{"cmd/ralph-stop-hook/testdata", "e2e/testdata", "internal/claude/testdata", "examples", "hooks"}
 
 // Files returns the contents, each once, of the files whose base name matches
 // one of the patterns (as of path.Match).

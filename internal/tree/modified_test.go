@@ -27,7 +27,7 @@ func TestModified(t *testing.T) {
 		}
 	}
 	want := []string{"a.txt", "gone.txt", "sub/é x.txt"}
-	if got := Modified(t.Context(), dir, "", filepath.Join(dir, "loops"), since); !slices.Equal(got, want) {
+	if got := (Tree{Dir: dir, Except: filepath.Join(dir, "loops")}).Modified(t.Context(), since); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -42,7 +42,7 @@ func TestModified(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = []string{"a.txt", "sub/é x.txt"}
-	if got := Modified(t.Context(), dir, dir, filepath.Join(dir, "loops"), since); !slices.Equal(got, want) {
+	if got := (Tree{Env: os.Environ(), Dir: dir, Top: dir, Except: filepath.Join(dir, "loops")}).Modified(t.Context(), since); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,5 +1,5 @@
-// Package tree looks at a work tree: its fingerprint changes when work is done in
-// it, and the hash of its contents names what a check was run on.
+// Package tree looks at a work tree. Its fingerprint changes when work is done in
+// it; the hash of its contents names what a check was run on.
 package tree
 
 import (
@@ -34,37 +34,44 @@ const (
 	maxBytes = 4 << 30
 )
 
-// Fingerprint returns the fingerprint of the work tree at dir, which is in the
-// repository at top (empty: in none): git's HEAD and its index, and path, size and
-// time of every file that git tracks or would track; without git, of every file.
-// Files and folders of except, absolute, are left out. A tree that is too slow
-// to look at counts as one that does not change, so that trouble ends a loop
-// rather than extends it.
-func Fingerprint(ctx context.Context, dir, top string, except []string) string {
+// Tree is a work tree.
+type Tree struct {
+	Env    []string // the environment that git runs in
+	Dir    string   // the project's root, absolute
+	Top    string   // the root of the repository that Dir is in; "": it is in none
+	Except string   // an absolute file or folder that is left out; "": none
+	List   string   // another one, which may be in Except
+}
+
+// Fingerprint returns the fingerprint of the tree: git's HEAD and its index, and
+// path, size and time of every file that git tracks or would track; without git, of
+// every file. A tree that takes too long counts as one that does not change, so
+// that trouble ends a loop and does not extend it.
+func (t Tree) Fingerprint(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	sum := sha256.New()
 	head, both := []byte(nil), sync.WaitGroup{}
-	if top != "" {
+	if t.Top != "" {
 		both.Go(func() {
-			defer func() { _ = recover() }() // here, it would end the process with status 2
-			// Where there is no commit yet it says nothing.
-			head, _ = git(ctx, top, "rev-parse", "--quiet", "--verify", "HEAD")
+			defer func() { _ = recover() }() // a panic here would end the process with status 2
+			// Without a commit git says nothing.
+			head, _ = t.git(ctx, "rev-parse", "--quiet", "--verify", "HEAD")
 		})
 	}
-	files, err := list(ctx, dir, top)
+	files, err := t.list(ctx)
 	both.Wait()
 	if err != nil && ctx.Err() == nil {
-		files, _ = list(ctx, dir, "") // no git, or one that refuses to look
+		files, _ = t.walk(ctx) // no git, or one that refuses to look
 	}
 	sum.Write(head)
-	at := cmp.Or(top, dir)
+	at := t.root()
 	for _, f := range files[:min(len(files), maxFiles)] {
-		if !excepted(filepath.Join(at, f.name), except) {
+		if !t.excepted(filepath.Join(at, f.name)) {
 			fmt.Fprintf(sum, "%q %s\n", f.name, f.index)
 		}
 	}
-	_ = each(ctx, at, files[:min(len(files), maxFiles)], except, func(name string, info fs.FileInfo) error {
+	_ = t.each(ctx, at, files[:min(len(files), maxFiles)], func(name string, info fs.FileInfo) error {
 		fmt.Fprintf(sum, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
 		return nil
 	})
@@ -74,28 +81,30 @@ func Fingerprint(ctx context.Context, dir, top string, except []string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Contents returns a hash of what is in the work tree at dir, which is in the
-// repository at top (empty: in none): path, kind and contents of every file that
-// git tracks or would track; without git, of every file. A commit does not change
-// it. Files and folders of except, absolute, are left out. It is empty where the
-// tree could not be read in time. ignored is a hash of what says which files git
-// would not track: under other rules, what is not in the contents may be other too.
-func Contents(ctx context.Context, dir, top string, except []string) (contents, ignored string) {
+// root is the folder that the paths of files begin at.
+func (t Tree) root() string { return cmp.Or(t.Top, t.Dir) }
+
+// Contents returns a hash of what is in the tree: path, kind and contents of every
+// file that git tracks or would track; without git, of every file. A commit does not
+// change it. It is empty if the tree could not be read in time. ignored is a hash of
+// the rules by which git ignores files: under other rules, what is left out of the
+// contents may have changed too.
+func (t Tree) Contents(ctx context.Context) (contents, ignored string) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	files, err := list(ctx, dir, top)
+	files, err := t.list(ctx)
 	if err != nil || len(files) > maxFiles {
 		return "", ""
 	}
-	at := cmp.Or(top, dir)
+	at := t.root()
 	root, err := os.OpenRoot(at)
 	if err != nil {
 		return "", ""
 	}
 	defer root.Close()
 	sum, rules, left := sha256.New(), sha256.New(), int64(maxBytes)
-	fmt.Fprintf(rules, "%q\n", top)
-	err = each(ctx, at, files, except, func(name string, info fs.FileInfo) error {
+	fmt.Fprintf(rules, "%q\n", t.Top)
+	err = t.each(ctx, at, files, func(name string, info fs.FileInfo) error {
 		to := io.Writer(sum)
 		if filepath.Base(name) == ".gitignore" {
 			to = io.MultiWriter(sum, rules)
@@ -109,45 +118,50 @@ func Contents(ctx context.Context, dir, top string, except []string) (contents, 
 	return hex.EncodeToString(sum.Sum(nil)[:16]), hex.EncodeToString(rules.Sum(nil)[:16])
 }
 
-// Files returns the paths, below dir, of every file there that git tracks or would
-// track, of every file where top is empty.
-func Files(ctx context.Context, dir, top string) (names []string, err error) {
-	files, err := list(ctx, dir, top)
+// Files returns the paths, below Dir, of every file there that git tracks or would
+// track; without a repository, of every file.
+func (t Tree) Files(ctx context.Context) (names []string, err error) {
+	files, err := t.list(ctx)
 	for _, f := range files {
-		if name, err := filepath.Rel(dir, filepath.Join(cmp.Or(top, dir), f.name)); err == nil && filepath.IsLocal(name) {
+		name, err := filepath.Rel(t.Dir, filepath.Join(t.root(), f.name))
+		if err == nil && filepath.IsLocal(name) {
 			names = append(names, name)
 		}
 	}
 	return slices.Compact(names), err
 }
 
-// file is a file by its path; index is what git's index has of it.
+// file is a file by its path; index is what git's index says of it.
 type file struct{ name, index string }
 
-// list returns the files by their paths, once each, in order. Git only lists
-// them: to compare them it would run filters that the repository's configuration
-// names.
-func list(ctx context.Context, dir, top string) (files []file, err error) {
-	if top == "" {
-		err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil && path == dir:
-				return err
-			case err != nil: // unreadable: counts as not changing
-			case len(files) > maxFiles:
-				return fs.SkipAll
-			case entry.IsDir() && entry.Name() == ".git":
-				return fs.SkipDir
-			case !entry.IsDir():
-				files = append(files, file{name: strings.TrimPrefix(path, dir+string(filepath.Separator))})
-			}
-			return ctx.Err()
-		})
-		return files, err
+// walk returns every file below Dir but git's own, in order.
+func (t Tree) walk(ctx context.Context) (files []file, err error) {
+	err = filepath.WalkDir(t.Dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == t.Dir:
+			return err
+		case err != nil: // unreadable: counts as not changing
+		case len(files) > maxFiles:
+			return fs.SkipAll
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case !entry.IsDir():
+			files = append(files, file{name: strings.TrimPrefix(path, t.Dir+string(filepath.Separator))})
+		}
+		return ctx.Err()
+	})
+	return files, err
+}
+
+// list returns the files by their paths, once each, in order. Git only lists them:
+// to compare them it would run filters that the repository's configuration names.
+func (t Tree) list(ctx context.Context) (files []file, err error) {
+	if t.Top == "" {
+		return t.walk(ctx)
 	}
-	// What .git and the user's own files ignore besides is not believed: it could
-	// hide what a check rests on.
-	out, err := git(ctx, top, "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-per-directory=.gitignore")
+	// The ignore rules of .git and of the user's own files are not believed: they
+	// could hide what a check rests on.
+	out, err := t.git(ctx, "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-per-directory=.gitignore")
 	var lines []string // to be sorted: names hold no NUL
 	for entry := range bytes.SplitSeq(out, []byte{0}) {
 		// "? NAME", or "H MODE HASH STAGE<tab>NAME"
@@ -165,11 +179,11 @@ func list(ctx context.Context, dir, top string) (files []file, err error) {
 	return files, err
 }
 
-// git runs a git at the repository's top, which is the work tree whatever its
-// configuration says, and returns what it prints.
-func git(ctx context.Context, top string, args ...string) ([]byte, error) {
+// git runs git at the repository's root, which is the work tree whatever its
+// configuration says, and returns what git prints.
+func (t Tree) git(ctx context.Context, args ...string) ([]byte, error) {
 	out := &proc.Head{Limit: maxList}
-	c := proc.Git(top, append([]string{"--work-tree=" + top}, args...)...)
+	c := proc.Git(t.Env, t.Top, append([]string{"--work-tree=" + t.Top}, args...)...)
 	c.Stdout = out
 	err := proc.Run(ctx, c).Err
 	if len(out.Bytes()) >= maxList {
@@ -178,15 +192,16 @@ func git(ctx context.Context, top string, args ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func excepted(path string, except []string) bool {
-	return slices.ContainsFunc(except, func(e string) bool {
-		return path == e || strings.HasPrefix(path, e+string(filepath.Separator))
-	})
+func (t Tree) excepted(path string) bool {
+	below := func(e string) bool {
+		return e != "" && (path == e || strings.HasPrefix(path, e+string(filepath.Separator)))
+	}
+	return below(t.Except) || below(t.List)
 }
 
-// each calls see for the files that are there, by their paths below dir, and for
-// those in a folder among them: a repository of its own.
-func each(ctx context.Context, dir string, files []file, except []string, see func(name string, info fs.FileInfo) error) error {
+// each calls see for the files that are there, by their paths below dir. A folder
+// among them is a repository of its own: its files are seen.
+func (t Tree) each(ctx context.Context, dir string, files []file, see func(name string, info fs.FileInfo) error) error {
 	last := ""
 	for _, f := range files {
 		if f.name == last { // in the index at more than one stage
@@ -197,8 +212,8 @@ func each(ctx context.Context, dir string, files []file, except []string, see fu
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
-			case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), excepted(path, except):
-				return nil // tracked, and deleted; or not looked at
+			case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), t.excepted(path):
+				return nil // tracked, and deleted; or left out
 			case err != nil:
 				return err
 			case entry.IsDir() && entry.Name() == ".git":
@@ -219,7 +234,7 @@ func each(ctx context.Context, dir string, files []file, except []string, see fu
 	return nil
 }
 
-// read takes what is in one file into the hash.
+// read adds the content of one file to the hash.
 func read(root *os.Root, name string, info fs.FileInfo, sum io.Writer, left *int64) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:

@@ -53,7 +53,9 @@ func TestFingerprint(t *testing.T) {
 			if kind == "no git" {
 				repo = ""
 			}
-			print := func() string { return Fingerprint(t.Context(), dir, repo, []string{loop}) }
+			print := func() string {
+				return Tree{Env: os.Environ(), Dir: dir, Top: repo, Except: loop}.Fingerprint(t.Context())
+			}
 			last := print()
 			changes := func(what string, want bool) {
 				t.Helper()
@@ -105,7 +107,7 @@ func TestFingerprint(t *testing.T) {
 			changes("the time of a file git does not track", true)
 		})
 	}
-	if a := Fingerprint(t.Context(), filepath.Join(t.TempDir(), "gone"), "", []string{"/none"}); a == "" {
+	if a := (Tree{Dir: filepath.Join(t.TempDir(), "gone")}).Fingerprint(t.Context()); a == "" {
 		t.Error("a missing folder has no fingerprint")
 	}
 }
@@ -142,7 +144,11 @@ func TestContents(t *testing.T) {
 			last, rules := "", ""
 			look := func(what string, other bool) {
 				t.Helper()
-				now, ignored := Contents(t.Context(), dir, top, []string{filepath.Join(dir, "loops"), filepath.Join(dir, "list.json")})
+				tree := Tree{
+					Env: os.Environ(), Dir: dir, Top: top,
+					Except: filepath.Join(dir, "loops"), List: filepath.Join(dir, "list.json"),
+				}
+				now, ignored := tree.Contents(t.Context())
 				if (ignored != rules) != (what == "the start" || what == "a rule") {
 					t.Errorf("after %s the rules are %q, before %q", what, ignored, rules)
 				}
@@ -192,7 +198,7 @@ func TestContents(t *testing.T) {
 			}
 		})
 	}
-	if got, _ := Contents(t.Context(), filepath.Join(t.TempDir(), "none"), "", nil); got != "" {
+	if got, _ := (Tree{Dir: filepath.Join(t.TempDir(), "none")}).Contents(t.Context()); got != "" {
 		t.Errorf("a folder that is not there: %q", got)
 	}
 }

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+)
+
+// write makes the loop folder, its record, and what is in it.
+func (i *initialiser) write() error {
+	if err := os.MkdirAll(i.dir, 0o755); err != nil {
+		return err
+	}
+	where := i.Env.Where()
+	where.LoopDir = i.dir
+	at, err := loopdir.Find(where)
+	if err != nil {
+		return err
+	}
+	l, err := loop.Open(i.Env, at)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return l.Store.Locked(loop.LockWait, func() error {
+		if err := i.writeLocked(l); err != nil {
+			return err
+		}
+		return at.MakeCurrent()
+	})
+}
+
+func (i *initialiser) writeLocked(l *loop.Loop) error {
+	// Read before the first write, so that a refusal leaves nothing behind.
+	before, err := l.Store.State()
+	if err != nil && !i.force {
+		return err
+	}
+	fmt.Fprintf(i.out, "loop %q: %s, %d of them pass; at most %s\n", i.name, plain.Count(len(i.found.Items), "feature"),
+		i.found.Passed(), plain.Count(i.iterations, "iteration"))
+	if file, tag := features.Named(i.list); tag == "" && len(i.found.Tags) > 1 {
+		fmt.Fprintf(i.out, "  it has the tags %s, and this is #master; another one: --features %s#TAG\n",
+			plain.Line(strings.Join(i.found.Tags, ", "), 300), plain.Line(file, 300))
+	}
+	for _, f := range i.files {
+		if err := i.writeFile(l, f); err != nil {
+			return err
+		}
+	}
+	if before.Schema == 0 || i.force {
+		return i.begin(l)
+	}
+	if !before.Status.GoesOn() {
+		i.over = before.Status
+	}
+	return nil
+}
+
+func (i *initialiser) writeFile(l *loop.Loop, f loopFile) error {
+	path := i.show(filepath.Join(i.dir, f.name))
+	if f.kept {
+		fmt.Fprintf(i.out, "  kept     %s\n", path)
+		return nil
+	}
+	// Trusted first: if init is cut off in between, the next init writes both again.
+	if f.name == loopdir.ConfigFile {
+		if err := i.trust(l, []byte(f.text)); err != nil {
+			return err
+		}
+	}
+	if err := l.Store.WriteFile(f.name, []byte(f.text)); err != nil {
+		return err
+	}
+	fmt.Fprintf(i.out, "  wrote    %s\n", path)
+	return nil
+}
+
+// trust records that a person trusts the ralph.json that init writes.
+func (i *initialiser) trust(l *loop.Loop, text []byte) error {
+	// What a person trusted is a person's to replace, even if the file itself is gone.
+	if trust, err := l.Store.Trust(); trust != nil || err != nil {
+		if err := i.PersonOnly(); err != nil {
+			return err
+		}
+	}
+	list := i.found
+	if i.list == "" {
+		list = decide.List{} // an example, which the person writes over
+	}
+	record, err := l.NewTrust(text, list, false)
+	if err != nil {
+		return err
+	}
+	if err := l.Store.SetTrust(record, l.At.ListPath(i.list, "")); err != nil && l.Store.Protected {
+		return err // an unprotected loop has no command to trust
+	}
+	for _, key := range slices.Sorted(maps.Keys(record.Files)) {
+		if record.Files[key] == "" && !config.Optional(key) {
+			i.absent = append(i.absent, key)
+		}
+	}
+	return nil
+}
+
+// begin makes the record of the loop.
+func (i *initialiser) begin(l *loop.Loop) error {
+	text, err := l.Store.Progress()
+	if err != nil {
+		return err
+	}
+	if i.force {
+		if err := errors.Join(l.Store.ClearCancel(), l.Store.ClearLogs()); err != nil {
+			return err
+		}
+	}
+	begin := decide.Snapshot{Header: progress.Parse(text), LogIteration: l.Store.LogIteration()}
+	state := begin.Record()
+	next, _ := i.found.Next()
+	state.Loop, state.Name, state.List = l.At.Dir, l.At.Name, l.At.ListPath(i.list, "")
+	state.Feature, state.Attempts, state.Bind = next.ID, 1, decide.BindPrompt
+	return l.Store.SaveState(state)
+}
+
+// show shortens a path below the project.
+func (i *initialiser) show(path string) string { return plain.Path(i.project, path) }

@@ -1,0 +1,212 @@
+// Package cli is what every command line program of ours has: commands with flags,
+// help, completion, tables and what a person looks at in a terminal.
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+// Command is one verb: what help, man pages and completions say of it, and what it
+// does.
+type Command struct {
+	Name    string // with that of the verb that it belongs to: "list check"; empty for the program itself
+	Args    string // the words that it takes, as its usage shows them; "[NAME]" is a loop's name
+	Short   string
+	Long    string // help's text, if that is more than Short
+	Example string
+	Hidden  bool              // only programs call it
+	Raw     bool              // all its words are passed on as they are
+	Letters map[string]string // one-letter names of flags
+	Flags   flag.FlagSet
+
+	// Run does it, with the words that are no flags; nil if the command only stands
+	// before others.
+	Run func(w io.Writer, words []string) error
+}
+
+// App is a program: its name and its commands, the program itself first.
+type App struct {
+	Name     string
+	Commands []*Command
+	Loops    func() []string // the names that complete an argument [NAME]; may be nil
+}
+
+// UsageError is a call that was misspelt.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// Usagef returns a UsageError.
+func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+
+// Given reports whether a flag was in the call; else it has its default.
+func (c *Command) Given(name string) (is bool) {
+	c.Flags.Visit(func(f *flag.Flag) { is = is || f.Name == name })
+	return is
+}
+
+// Each makes a flag that may be repeated.
+func Each(list *[]string) func(string) error {
+	return func(value string) error {
+		*list = append(*list, value)
+		return nil
+	}
+}
+
+// verb is the command's own word.
+func (c *Command) verb() string { return c.Name[strings.LastIndex(c.Name, " ")+1:] }
+
+func (a *App) path(c *Command) string { return strings.TrimSpace(a.Name + " " + c.Name) }
+
+// misused says what is wrong with a call of c, and where to look.
+func (a *App) misused(c *Command, format string, args ...any) error {
+	return Usagef(format+"; see '"+a.path(c)+" --help'", args...)
+}
+
+// Execute does what a call says.
+func (a *App) Execute(w io.Writer, words []string) error {
+	help := len(words) > 0 && slices.Contains([]string{"help", "--help", "-h"}, words[0])
+	if help {
+		words = words[1:]
+	}
+	c, words := a.Find(words)
+	if c.Run == nil && len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		return a.unknown(c, words[0])
+	}
+	var err error
+	if !c.Raw && !help {
+		words, err = a.parse(c, words)
+	}
+	switch {
+	case help || errors.Is(err, flag.ErrHelp) || err == nil && c.Name == "":
+		a.help(w, c)
+		return nil
+	case err != nil:
+		return err
+	case c.Run == nil:
+		names := a.names(c)
+		last := len(names) - 1
+		return Usagef("%s what? say %s or %s", c.Name, strings.Join(names[:last], ", "), names[last])
+	}
+	if err := a.counted(c, words); err != nil {
+		return err
+	}
+	return c.Run(w, words)
+}
+
+// counted refuses too few or too many words.
+func (a *App) counted(c *Command, words []string) error {
+	want := strings.Fields(c.Args)
+	switch most := len(want); {
+	case len(words) < most && !strings.HasPrefix(want[len(words)], "["):
+		return a.misused(c, "%s wants %s", c.Name, want[len(words)])
+	case len(words) > most && !strings.HasSuffix(c.Args, "..."):
+		return a.misused(c, "%q is one word too many", words[most])
+	}
+	return nil
+}
+
+// Find returns the command that words begin with, and the rest of them.
+func (a *App) Find(words []string) (*Command, []string) {
+	for n := min(2, len(words)); n > 0; n-- {
+		name := strings.Join(words[:n], " ")
+		if i := slices.IndexFunc(a.Commands[1:], func(c *Command) bool { return c.Name == name }); i >= 0 {
+			return a.Commands[1+i], words[n:]
+		}
+	}
+	return a.Commands[0], words
+}
+
+// below returns the commands that belong to c, those for people.
+func (a *App) below(c *Command) []*Command {
+	return slices.DeleteFunc(slices.Clone(a.Commands[1:]), func(sub *Command) bool {
+		return sub.Hidden || strings.TrimSpace(strings.TrimSuffix(sub.Name, sub.verb())) != c.Name
+	})
+}
+
+func (a *App) names(c *Command) (names []string) {
+	for _, sub := range a.below(c) {
+		names = append(names, sub.verb())
+	}
+	return names
+}
+
+func (a *App) unknown(c *Command, word string) error {
+	hint := "'" + a.path(c) + " --help' lists them"
+	if near := jsontext.Nearest(word, a.names(c)); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return Usagef("unknown command %q; %s", word, hint)
+}
+
+// parse sets the flags, which may stand anywhere, and returns the other words.
+func (a *App) parse(c *Command, args []string) (words []string, err error) {
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if arg == "--" {
+			return append(words, args...), nil
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			words = append(words, arg)
+			continue
+		}
+		name, value, has := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+		f := c.Flags.Lookup(cmp.Or(c.Letters[name], name))
+		switch {
+		case f == nil && (name == "h" || name == "help"):
+			return nil, flag.ErrHelp
+		case f == nil:
+			return nil, a.unknownFlag(c, arg, name)
+		case isSwitch(f) && !has:
+			value = "true"
+		case !has && len(args) == 0:
+			return nil, a.misused(c, "%s what? it wants a value", arg)
+		case !has:
+			value, args = args[0], args[1:]
+		}
+		if c.Flags.Set(f.Name, value) != nil {
+			return nil, a.misused(c, "--%s %q; want %s", f.Name, value, wanted(f))
+		}
+	}
+	return words, nil
+}
+
+func (a *App) unknownFlag(c *Command, arg, name string) error {
+	var known []string
+	c.Flags.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
+	arg, _, _ = strings.Cut(arg, "=")
+	if near := jsontext.Nearest(name, known); near != "" {
+		return Usagef("unknown flag %q; did you mean --%s?", arg, near)
+	}
+	return a.misused(c, "unknown flag %q", arg)
+}
+
+// isSwitch reports whether a flag takes no value.
+func isSwitch(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// wanted says what kind of value a flag takes.
+func wanted(f *flag.Flag) string {
+	if g, ok := f.Value.(flag.Getter); ok {
+		switch g.Get().(type) {
+		case time.Duration:
+			return "a time, such as 90s or 12h"
+		case bool:
+			return "true or false"
+		}
+	}
+	return "a number"
+}

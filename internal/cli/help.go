@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// help shows what there is to know of c.
+func (a *App) help(w io.Writer, c *Command) {
+	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", cmp.Or(c.Long, c.Short), a.usage(c))
+	if c.Example != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
+	}
+	var subs [][2]string
+	for _, sub := range a.below(c) {
+		subs = append(subs, [2]string{sub.verb(), sub.Short})
+	}
+	showRows(w, "Commands", subs)
+	showRows(w, "Flags", c.options())
+	if len(subs) > 0 {
+		fmt.Fprintf(w, "\n'%s COMMAND --help' says more of one.\n", a.path(c))
+	}
+}
+
+func showRows(w io.Writer, title string, rows [][2]string) {
+	width := 0
+	for _, row := range rows {
+		width = max(width, len(row[0]))
+	}
+	if len(rows) > 0 {
+		fmt.Fprintf(w, "\n%s:\n", title)
+	}
+	for _, row := range rows {
+		fmt.Fprintf(w, "  %-*s  %s\n", width, row[0], row[1])
+	}
+}
+
+// usage is a call of c in one line.
+func (a *App) usage(c *Command) string {
+	text := strings.TrimSpace(a.path(c) + " " + c.Args)
+	switch {
+	case c.Run == nil && c.Args == "":
+		return text + " COMMAND"
+	case len(c.options()) > 1:
+		return text + " [flags]"
+	}
+	return text
+}
+
+// options are the flags with what each is for. The name of a value stands in
+// backquotes there.
+func (c *Command) options() (rows [][2]string) {
+	c.Flags.VisitAll(func(f *flag.Flag) {
+		value, what := flag.UnquoteUsage(f)
+		name := "    --" + f.Name
+		for letter, long := range c.Letters {
+			if long == f.Name {
+				name = "-" + letter + ", --" + f.Name
+			}
+		}
+		switch f.DefValue {
+		case "", "0", "0s", "false":
+		default:
+			what += " (default " + f.DefValue + ")"
+		}
+		rows = append(rows, [2]string{strings.TrimRight(name+" "+value, " "), what})
+	})
+	return append(rows, [2]string{"-h, --help", "show this"})
+}

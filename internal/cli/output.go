@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Output is where verbs print. It remembers the error of a write that failed.
+type Output struct {
+	io.Writer
+	Err error
+}
+
+// Write writes to the writer.
+func (o *Output) Write(p []byte) (n int, err error) {
+	if n, err = o.Writer.Write(p); err != nil {
+		o.Err = err
+	}
+	return n, err
+}
+
+// JSON prints a value, indented, for machines.
+func JSON(w io.Writer, v any) error {
+	text, err := IndentJSON(v)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
+}
+
+// IndentJSON returns a value as indented JSON.
+func IndentJSON(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return b.String(), err
+}
+
+// Confirm asks a person who was shown what is to be done; no says what a no means.
+func Confirm(w io.Writer, question, no string) error {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return errors.New("there is no terminal to ask at; look at what is listed and run it again with --yes")
+	}
+	fmt.Fprintf(w, "%s [y/N] ", question)
+	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return errors.New(no)
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// LockWait is how long a verb waits for the loop's lock.
+const LockWait = lockWait
+
+// Change reads the loop under its lock, lets edit change the record, and commits it.
+func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) error) (decide.State, error) {
+	unlock, err := l.Store.Lock(lockWait)
+	if err != nil {
+		return decide.State{}, err
+	}
+	defer unlock()
+	p, err := l.Look()
+	if err != nil {
+		return decide.State{}, err
+	}
+	d := decide.Decision{Next: p.Snapshot.Record()}
+	// What a person wrote into the header is not written over.
+	stopped := d.ReadHeader(&p.Snapshot)
+	next := d.Next
+	next.Loop, next.Name, next.List = l.At.Dir, l.At.Name, p.ListPath()
+	if err := edit(p, &next); err != nil {
+		return decide.State{}, err
+	}
+	if stopped != decide.InProgress && next.Status == decide.InProgress && verb != "resume" && verb != "extend" {
+		return decide.State{}, fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", stopped)
+	}
+	next.Header, next.Before = decide.Face(next, next.Limit(p.Snapshot.Limits)), p.Snapshot.Header
+	if err := l.Store.Commit(next); err != nil {
+		return decide.State{}, err
+	}
+	// From here on only the new header is ours, so a person may put it back to what it
+	// was before this verb, and is heard. The verb is done, even if this fails.
+	if ownHeaderOnly(&next) {
+		_ = l.Store.SaveState(next)
+	}
+	l.Store.Log(logVerb(verb, next), nil)
+	return next, nil
+}
+
+// ownHeaderOnly makes the header that was just written the only one that is no
+// person's edit. It reports whether that changed the record.
+func ownHeaderOnly(next *decide.State) bool {
+	changed := next.Before != next.Header
+	next.Before = next.Header
+	return changed
+}
+
+// Revive puts a loop back to work for a person, after edit changed its limits.
+func (l *Loop) Revive(ctx context.Context, verb string, edit func(*decide.State)) (decide.State, error) {
+	// An ending that is still to be told is told before it is undone.
+	_ = l.Tell(ctx, time.Now().Add(maxSend), true)
+	if p, err := l.Look(); err == nil {
+		p.AskTracker(ctx) // an item may have been opened again since
+	}
+	return l.Change(verb, func(p *Picture, next *decide.State) error {
+		s := &p.Snapshot
+		over := len(s.Checks)+len(s.Evaluators) == 0 || next.Status == decide.Complete
+		if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
+			return fmt.Errorf("nothing to %s: no feature is open; add what there is more to do to %s, or open one "+
+				"there again, and repeat this; or make the loop anew: %s --force",
+				verb, plain.Path(l.At.Project, p.ListName()), l.Call("init"))
+		}
+		edit(next)
+		if err := p.usedUp(next); err != nil {
+			return err
+		}
+		if err := l.Store.ClearCancel(); err != nil {
+			return err
+		}
+		revive(s, next)
+		return nil
+	})
+}
+
+// revive makes a record one of a loop at work.
+func revive(s *decide.Snapshot, next *decide.State) {
+	next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
+	if s.State.Status != decide.InProgress {
+		next.RetryAt, next.SessionPassed, next.Blocks = time.Time{}, 0, nil
+		next.Warned, next.CheckFailures = false, 0
+		next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
+	}
+	next.Hour = slices.DeleteFunc(next.Hour, func(at int64) bool { return at > time.Now().Unix() })
+	// A first stop would not take the loop from an owner that is gone; a prompt does.
+	if next.Bind != decide.BindPrompt && next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart) {
+		next.Session, next.SessionPID = "", 0
+	}
+}
+
+// usedUp refuses to go on if that would end at the next stop.
+func (p *Picture) usedUp(next *decide.State) error {
+	const raise = "raise it in config.json of ralph-stop-hook in your configuration folder"
+	limits, call := p.Snapshot.Limits, p.Loop.Call("extend")
+	if limit := next.Limit(limits); next.Iteration >= limit {
+		if ceiling := limits.CeilingIterations; ceiling > 0 && next.Iteration >= ceiling {
+			return fmt.Errorf("%d iterations are used up, and your own ceiling for all loops is %d; "+raise, next.Iteration, ceiling)
+		}
+		return fmt.Errorf("%d of %d iterations are used up; give it more: %s --max-iterations %d",
+			next.Iteration, limit, call, next.Iteration+decide.DefaultIterations)
+	}
+	if !next.Late(limits, time.Now()) {
+		return nil
+	}
+	ran := time.Since(next.StartedAt)
+	if ceiling := limits.CeilingDeadline; ceiling > 0 && ran >= ceiling {
+		return fmt.Errorf("the loop began %v ago, and your own ceiling for all loops is %v; "+raise, ran.Round(time.Second), ceiling)
+	}
+	allowed := next.Deadline(limits)
+	return fmt.Errorf("the loop began %v ago and may take %v; give it more: %s --deadline %v",
+		ran.Round(time.Second), allowed, call, (ran + allowed).Round(time.Minute))
+}
+
+// SendDue tells what is left to be told, and ends the loop if its client died, as its
+// session's end would have.
+func (l *Loop) SendDue(ctx context.Context) error {
+	_ = l.Tell(ctx, time.Now().Add(maxSend), true)
+	ev := now()
+	p, err := l.Read(ev)
+	if err != nil || !p.Stale() {
+		return err
+	}
+	ev.Kind, ev.Name, ev.Session = decide.EventEnd, sessionEnd, p.Snapshot.State.Session
+	if l.Env.OnComplete == "" {
+		l.Env.OnComplete = p.Snapshot.State.OnComplete
+	}
+	step, err := l.Step(ctx, ev)
+	if err != nil || step.Decision.Verdict != decide.End {
+		return err
+	}
+	l.Notify(ctx, ev, step)
+	return nil
+}
+
+// sessionEnd is what iterations.jsonl calls the end of a session that nobody reported.
+const sessionEnd = "SessionEnd"

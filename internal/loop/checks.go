@@ -1,0 +1,267 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+const (
+	checkTail   = 4000      // characters of a failed check's output, in the prompt
+	checkOutput = 512 << 10 // bytes of it, in checks.log
+	checkFile   = 16 << 20  // bytes of a file that a condition looks at
+	cancelLook  = 200 * time.Millisecond
+)
+
+// checker runs the checks, evaluators and tracker's commands that a decision needs.
+type checker struct {
+	*Picture
+	message  string                            // the agent's last one
+	deadline time.Time                         // for all of them
+	contents string                            // hash of the work tree as they find it
+	touched  string                            // a held file that was written while they ran
+	hear     func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
+	byDigest map[string]config.Check
+}
+
+// RunChecks runs checks for a verb. hear is called when a check begins, with nil, and
+// with its result. It is an error if a file that checks rest on was written meanwhile.
+func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, hear func(decide.Run, *decide.Receipt)) (
+	[]decide.Receipt, error) {
+	ctx, stop := p.Loop.Env.catch(ctx)
+	defer stop()
+	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear}
+	results := r.run(ctx, runs)
+	if r.touched != "" {
+		return nil, fmt.Errorf("%s was touched while a check ran, so nothing is proven; see who did that", r.touched)
+	}
+	return results, nil
+}
+
+// watched returns a context that ends when the time is up, or a person cancels.
+func (r *checker) watched(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithDeadline(ctx, r.deadline)
+	go func() {
+		defer func() { _ = recover() }()
+		for ctx.Err() == nil {
+			if r.Loop.Store.CancelAsked() {
+				cancel()
+			}
+			time.Sleep(cancelLook)
+		}
+	}()
+	return ctx, cancel
+}
+
+// run runs checks side by side, as many as ralph.json allows.
+func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
+	ctx, cancel := r.watched(ctx)
+	defer cancel()
+	if r.hear == nil {
+		r.hear = func(decide.Run, *decide.Receipt) {}
+	}
+	before := r.stamps()
+	defer func() { r.touched = r.touchedSince(before) }()
+	results := make([]decide.Receipt, len(runs))
+	slots := make(chan struct{}, max(1, r.Config.Parallel))
+	var all sync.WaitGroup
+	for _, same := range r.groups(runs) {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			one := r.first(ctx, runs[same[0]])
+			for _, i := range same {
+				results[i] = one
+				results[i].Feature, results[i].Check, results[i].Name = runs[i].Feature, runs[i].Check.Digest, runs[i].Check.Name
+				r.hear(runs[i], &results[i])
+			}
+		})
+	}
+	all.Wait()
+	return results
+}
+
+// first runs the first check of a group. A panic is a check that did not run.
+func (r *checker) first(ctx context.Context, run decide.Run) (result decide.Receipt) {
+	result = decide.Receipt{At: time.Now().UTC(), Tree: r.contents, NotRun: true}
+	defer func() {
+		if p := recover(); p != nil {
+			result.Tail = fmt.Sprintf("internal error: %v", p)
+		}
+	}()
+	r.hear(run, nil)
+	r.one(ctx, run, &result)
+	return result
+}
+
+// groups returns the indexes of runs, together if one run answers for several: a
+// command that many features of a list bring does not depend on the feature.
+func (r *checker) groups(runs []decide.Run) (groups [][]int) {
+	r.byDigest = make(map[string]config.Check, len(r.Config.Checks))
+	for _, c := range r.Config.Checks {
+		r.byDigest[c.Digest] = c
+	}
+	byName := map[string]int{} // of checks that features bring
+	for i, run := range runs {
+		c := r.byDigest[run.Check.Digest]
+		if at, is := byName[c.Name]; is && c.Own {
+			groups[at] = append(groups[at], i)
+			continue
+		}
+		if c.Own {
+			byName[c.Name] = len(groups)
+		}
+		groups = append(groups, []int{i})
+	}
+	return groups
+}
+
+// one runs one check.
+func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receipt) {
+	begin := time.Now()
+	output, err := []byte(nil), error(errNotRun("ralph.json has no such check any more"))
+	if c, is := r.byDigest[run.Check.Digest]; is {
+		output, err = r.holds(ctx, c, run.Feature)
+	}
+	result.Passed, result.NotRun = err == nil, errors.As(err, new(errNotRun))
+	result.DurationMS = time.Since(begin).Milliseconds()
+	outcome := "ok"
+	if err != nil {
+		outcome = err.Error()
+		shown := strings.TrimSpace(plain.Text(string(output), len(output)))
+		text := []rune(strings.TrimSpace(shown + "\n" + outcome))
+		result.Tail = string(text[max(0, len(text)-checkTail):])
+	}
+	r.Loop.Store.LogChecks(logCheck(*result, run, outcome, output))
+}
+
+// errNotRun says why a check says nothing about the work.
+type errNotRun string
+
+func (e errNotRun) Error() string { return "not run: " + string(e) }
+
+const (
+	noTrust      = "nobody has trusted this command; a person has to run: "
+	notAsTrusted = " is not what it was when it was trusted"
+)
+
+// holds reports whether a check holds: err says why not.
+func (r *checker) holds(ctx context.Context, c config.Check, feature string) (output []byte, err error) {
+	switch {
+	case c.Untrusted:
+		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
+	case ctx.Err() != nil:
+		return nil, errNotRun("the time for checks is over")
+	case c.Runs():
+		return r.runs(ctx, c, feature)
+	case c.FileExists != "":
+		err = r.exists(c.FileExists)
+	case !c.LastMessage:
+		err = r.contains(c)
+	case !c.Pattern.MatchString(r.message):
+		err = fmt.Errorf("the last message does not match %q", c.Expression())
+	}
+	return nil, err
+}
+
+// runs runs a check that is a command.
+func (r *checker) runs(ctx context.Context, c config.Check, feature string) (output []byte, err error) {
+	if !c.Own && !shellSafe(feature) {
+		return nil, errNotRun("the feature's id has characters that are not handed to a command")
+	}
+	if path := r.ChangedOf(c.Command); path != "" {
+		return nil, errNotRun(path + notAsTrusted + "; a person has to look at it and run: " + r.Loop.Call("trust"))
+	}
+	env := r.checkEnv()
+	if !c.Own {
+		env = append(env, "RALPH_FEATURE="+feature)
+	}
+	left := time.Until(r.deadline)
+	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
+	if got.TimedOut && left < c.Timeout {
+		got.Err = errNotRun(fmt.Sprintf("to its end: of the time for all checks %v were left for it", left.Round(time.Second)))
+	}
+	return got.Output, got.Err
+}
+
+// command runs a command in the project under a guard, for as long as there is time.
+func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) proc.Result {
+	if r.Loop.Env.Self == "" {
+		return proc.Result{Err: errors.New("the system does not tell this program's path"), ExitCode: -1}
+	}
+	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Loop.At.Project, []string{r.Loop.Env.Self, "guard"}
+	run.Timeout = min(c.Timeout, time.Until(r.deadline))
+	return proc.Run(ctx, run)
+}
+
+// output runs a command for what it prints, at most limit bytes of it.
+func (r *checker) output(ctx context.Context, c config.Command, untrusted bool, stdin []byte, limit int) ([]byte, error) {
+	if untrusted {
+		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
+	}
+	if path := r.ChangedOf(c); path != "" {
+		return nil, errNotRun(path + notAsTrusted)
+	}
+	out := &proc.Head{Limit: limit}
+	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Stdin: stdin, Stdout: out, Output: maxReason})
+	if got.Err != nil {
+		if said := plain.Line(string(got.Output), maxReason); said != "" {
+			return nil, fmt.Errorf("%w: %s", got.Err, said)
+		}
+		return nil, got.Err
+	}
+	if len(out.Bytes()) >= limit {
+		return nil, fmt.Errorf("it printed more than %d KB", limit>>10)
+	}
+	return out.Bytes(), nil
+}
+
+func (r *checker) exists(path string) error {
+	root, err := os.OpenRoot(r.Loop.At.Project)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	_, err = root.Stat(filepath.FromSlash(path))
+	return err
+}
+
+func (r *checker) contains(c config.Check) error {
+	text, err := loopdir.ReadFile(r.Loop.At.Project, filepath.FromSlash(c.File), checkFile)
+	switch {
+	case err != nil:
+	case c.Lacks && c.Pattern.Match(text):
+		err = fmt.Errorf("%s matches %q", c.File, c.Expression())
+	case !c.Lacks && !c.Pattern.Match(text):
+		err = fmt.Errorf("%s does not match %q", c.File, c.Expression())
+	}
+	return err
+}
+
+// shellSafe reports whether an id may be handed to a shell: it has nothing that is
+// special to one.
+func shellSafe(id string) bool {
+	return strings.IndexFunc(id, func(r rune) bool {
+		return r < ' ' || r < 0x80 && strings.ContainsRune("\"'`$\\!*?[]{}()<>|&;~^=\x7f", r)
+	}) < 0
+}
+
+// checkEnv is the environment of checks: the session's, without the host's keys. A
+// test suite needs the rest.
+func (r *checker) checkEnv() []string {
+	return without(r.environ(), func(name string) bool {
+		return strings.HasPrefix(name, "ANTHROPIC_") || name == "AWS_BEARER_TOKEN_BEDROCK" ||
+			strings.HasPrefix(name, "CLAUDE_CODE_") && (strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
+	})
+}

@@ -1,0 +1,135 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// commit binds the session, makes the decision's record the loop's with the notice of
+// an ending in it, and writes the logs.
+func (s *stepper) commit() error {
+	l, d, snap := s.loop, &s.decision, &s.picture.Snapshot
+	d.Next.Loop, d.Next.Name, d.Next.List = l.At.Dir, l.At.Name, s.picture.ListPath()
+	if d.Next.Session != "" && d.Verdict != decide.End {
+		d.Next.SessionPID, d.Next.ClientStart = s.ev.Client.PID, s.ev.Client.Start
+	}
+	if d.Next.Session != "" && snap.State.Session != d.Next.Session {
+		where := l.Env.Where()
+		where.Session = s.ev.Session
+		l.left, _ = where.Own() // a loop that cannot be used need not be left
+		if err := l.Store.Bind(d.Next.Session); err != nil {
+			return err
+		}
+	}
+	d.Next.OnComplete = l.Env.OnComplete
+	if d.Verdict == decide.End {
+		if err := s.picture.attachNotice(&d.Next); err != nil {
+			return err
+		}
+	}
+	if kept := snap.Kept(); !slices.Equal(kept, snap.Receipts) {
+		if err := l.Store.SetReceipts(kept); err != nil {
+			return err
+		}
+	}
+	if err := l.Store.Commit(d.Next); err != nil {
+		// The error may have come after the commit point. Then an ending is one all
+		// the same, and the next run brings progress.txt up to it.
+		state, unread := l.Store.State()
+		if d.Verdict != decide.End || unread != nil || state.Endings != d.Next.Endings || state.Status != d.Next.Status {
+			return err
+		}
+		d.Unshown = err
+	}
+	l.Store.Log(logDecision(s.ev.At, *d), iterationEntry(s.ev, d))
+	return nil
+}
+
+// iterationEntry is a line of iterations.jsonl.
+func iterationEntry(ev Event, d *decide.Decision) jsontext.Object {
+	at := ev.At.UTC().Truncate(time.Millisecond)
+	session := cmp.Or(d.Next.Session, d.From.Session)
+	verdict := d.Word()
+	feature := plain.Line(d.Next.Feature, 80)
+	// Of the list's states; of the work tree too, if those did not change.
+	fingerprint := strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, ".")
+	took := time.Since(ev.At).Milliseconds()
+	return jsontext.Object{
+		"time", &at, "session", &session, "event", &ev.Name, "verdict", &verdict, "reason", &d.Next.ExitReason,
+		"feature", &feature, "iteration", &d.Next.Iteration, "attempts", &d.Next.Attempts,
+		"fingerprint", &fingerprint, "durationMs", &took,
+	}
+}
+
+// Notify does what follows a step, after its answer was printed: it lets go of the
+// loop that the session worked on before, and tells the notifiers.
+func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
+	l.leaveOther(ev.Session)
+	switch d := &s.Decision; {
+	case d.Verdict == decide.End:
+		l.tellEnding(ctx, ev, s.Picture, d.Next)
+	case d.Verdict == decide.Continue && len(commandsFor(s.Picture.Config, "", config.OnIteration)) > 0:
+		// Nobody waits for this. If it fails, the iteration is not told.
+		_, _ = l.sendIterationApart(d.Next.Iteration)
+	}
+}
+
+// Tidy does what is left to do at an event that changed nothing: it completes a
+// header whose write was cut off, and waits for the notices at a session's end.
+func (l *Loop) Tidy(ctx context.Context, ev Event) {
+	ends := ev.Kind == decide.EventEnd
+	if len(l.seen.State.Notices) > 0 || ends {
+		l.Store.Complete(lockWait)
+	}
+	if ends && l.seen.State.Session == ev.Session {
+		l.await(ctx, ev.Deadline(), nil)
+	}
+}
+
+// GiveUp notes that the loop cannot go on and that the record cannot say so. The
+// function that it returns tells the notifiers, once; it may be nil.
+func (l *Loop) GiveUp(ctx context.Context, ev Event, err error) (notify func()) {
+	l.Store.Log(logTrouble(ev.At, err), nil)
+	if errors.Is(err, loopdir.ErrLocked) {
+		return nil // another process is at work, and the loop is as well as it was
+	}
+	return func() { l.sendTrouble(ctx, ev, err) }
+}
+
+// leaveOther lets go of the loop that the session worked on before it took this one.
+// It holds no other lock meanwhile.
+func (l *Loop) leaveOther(session string) {
+	if l.left == nil || l.left.Dir == l.At.Dir {
+		return
+	}
+	other, err := l.left.Open()
+	if err != nil {
+		return
+	}
+	defer other.Close()
+	// If it cannot be let go, it finds its owner by the prompt later.
+	_ = other.Locked(lockWait, func() error {
+		state, err := other.State()
+		if err != nil || state.Session != session {
+			return err
+		}
+		state.Release()
+		return other.SaveState(state)
+	})
+}
+
+// sendIterationApart tells of an iteration that begins, by a process of its own.
+func (l *Loop) sendIterationApart(iteration int) (<-chan struct{}, error) {
+	return l.sendApart("--iteration", strconv.Itoa(iteration))
+}

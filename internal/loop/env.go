@@ -1,0 +1,131 @@
+// Package loop is the spine that every program over a loop shares: it finds the
+// loop of an event, loads what a decision rests on, decides, runs checks, commits
+// the record and tells the notifiers. It does not know which host calls it.
+package loop
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Env is what the process knows of its surroundings. It is read once, in main:
+// nothing below reads the environment.
+type Env struct {
+	Program    string   // this program's name, as a person types it
+	Self       string   // this program's path; "" if the system does not tell
+	Agent      string   // the host's name in notices, such as "claude"
+	Vars       []string // the environment, as of os.Environ
+	Cwd        string   // the working folder
+	Home       string   // the user's home folder; "" if there is none
+	ConfigDir  string   // the system's folder for users' configuration; "" if there is none
+	StateDir   string   // the user's state folder; "" if there is none
+	StateErr   error    // why there is no state folder
+	LoopDir    string   // a loop's folder that is named outright, by flag or environment
+	ProjectDir string   // the host's project; "" if the host does not say
+	OnComplete string   // a notifier of the host's own entry, a line for the shell
+	ByAgent    bool     // an agent called this program, not a person
+
+	// Catch, if it is not nil, is called around work that may take long. It returns a
+	// context that ends when the process is told to end, and a function that undoes
+	// what it did to the process's signals.
+	Catch func(context.Context) (context.Context, context.CancelFunc)
+}
+
+// Get returns a variable of the environment, "" if it is not set.
+func (e Env) Get(name string) string { return proc.Value(e.Vars, name) }
+
+func (e Env) catch(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.Catch == nil {
+		return context.WithCancel(ctx)
+	}
+	return e.Catch(ctx)
+}
+
+// Where returns what the search for a loop starts from.
+func (e Env) Where() loopdir.Where {
+	return loopdir.Where{
+		StateDir: e.StateDir, StateErr: e.StateErr, LoopDir: e.LoopDir, ProjectDir: e.ProjectDir, Cwd: e.Cwd, Home: e.Home,
+	}
+}
+
+// ErrPerson refuses what only a person may do when an agent calls.
+var ErrPerson = errors.New("this is for a person, not for an agent")
+
+// Process is the process of a host.
+type Process struct {
+	PID   int    // 0: not known
+	Start string // as of proc.Start; tells two processes of one pid apart
+}
+
+// Event is what a host reports, in words that are no host's own.
+type Event struct {
+	Kind    decide.Event
+	Name    string  // the host's own name for the event, for iterations.jsonl
+	Session string  // the session that it is about
+	Client  Process // the host's process
+	Cwd     string  // the session's working folder; "": that of this process
+	Message string  // the agent's last message
+	Prompt  string  // EventPrompt: what was submitted
+	Aside   bool    // EventStop: not the agent's own stop, but a subagent's, say
+	Active  bool    // EventStop: some hook has blocked in this turn
+	Goal    bool    // EventPrompt: the prompt sets the host's own goal
+	Cleared bool    // EventStart, EventEnd: the conversation was cleared
+	Failure string  // EventFailure: the name of the API error, such as decide.RateLimit
+	Dying   bool    // the host may end this process at any moment, and reads no answer
+
+	Subagents, Shells, Wakeups int // what runs in the background and will wake the session
+
+	BlockCap int                             // blocks in a row without a tool call that the host honours; 0: any number
+	Tail     func(now time.Time) decide.Tail // reads the end of the transcript; nil: there is none
+	At       time.Time                       // when the event came
+	Timeout  time.Duration                   // how long its answer may take, with the notifiers
+}
+
+// margin is what is left of the time of an event when everything must be over: the
+// answer of a hook that outlives its time is dropped.
+const margin = 5 * time.Second
+
+// Deadline returns when notifiers must be done.
+func (ev Event) Deadline() time.Time { return ev.At.Add(max(ev.Timeout-margin, ev.Timeout/2)) }
+
+// background says in words what runs in the background and will wake the session.
+// Shells count only if the loop waits for them: a dev server runs for ever.
+func (ev Event) background(shells bool) (running []string) {
+	add := func(n int, thing string) {
+		if n > 0 {
+			running = append(running, plain.Count(n, thing))
+		}
+	}
+	add(ev.Subagents, "subagent")
+	if shells {
+		add(ev.Shells, "shell")
+	}
+	add(ev.Wakeups, "wake-up")
+	return running
+}
+
+// now is an event of no host: a verb looks at the loop.
+func now() Event { return Event{At: time.Now(), Timeout: maxSend} }
+
+// Clock shows a time to a person.
+func Clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+// Instant shows a time in payloads and in `status --json`; the zero time is "".
+func Instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// withPath returns an environment with another PATH.
+func withPath(env []string, path string) []string {
+	return append(without(env, func(name string) bool { return strings.EqualFold(name, "PATH") }), "PATH="+path)
+}

@@ -1,0 +1,176 @@
+package loop
+
+import (
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Loop is an open loop. Close must be called.
+type Loop struct {
+	At    *loopdir.Loop  // where it is
+	Store *loopdir.Store // its open folders
+	Env   Env
+
+	marked bool            // the event's prompt names it
+	seen   decide.Snapshot // what a bystander is known by, as it was when the loop was found
+	left   *loopdir.Loop   // the loop that the session worked on before this one
+	told   map[string]bool // notices that this process has told
+}
+
+// Open opens a loop for a verb.
+func Open(env Env, at *loopdir.Loop) (*Loop, error) {
+	store, err := at.Open()
+	if err != nil {
+		return nil, err
+	}
+	return &Loop{At: at, Store: store, Env: env}, nil
+}
+
+// Close closes the loop's folders.
+func (l *Loop) Close() { l.Store.Close() }
+
+// Call returns the command line by which a person calls a verb for this loop, which
+// need not be the current one.
+func (l *Loop) Call(verb string) string { return l.Env.Call(verb, l.At.Name) }
+
+// Call returns the command line by which a person calls a verb for a loop.
+func (e Env) Call(verb, name string) string {
+	return e.Program + " " + verb + " " + plain.Arg(plain.Line(name, 100))
+}
+
+// finder searches the loop of one event.
+type finder struct {
+	env   Env
+	ev    Event
+	where loopdir.Where
+}
+
+// Find returns the loop that an event is about, open, or nil. A loop beside an error
+// is the session's own for certain, so its trouble is an ending; see GiveUp.
+func Find(env Env, ev Event) (*Loop, error) {
+	if !loopdir.ValidSession(ev.Session) || ev.Aside {
+		return nil, nil // whatever state the loop is in
+	}
+	f := finder{env, ev, env.Where()}
+	if f.where.Session = ev.Session; ev.Cwd != "" {
+		f.where.Cwd = ev.Cwd
+	}
+	switch ev.Kind {
+	case decide.EventStop:
+		return f.stop()
+	case decide.EventPrompt:
+		return f.prompt()
+	case decide.EventStart:
+		if ev.Cleared {
+			return f.cleared()
+		}
+		return f.own()
+	case decide.EventFailure, decide.EventEnd:
+		return f.own()
+	}
+	return nil, nil
+}
+
+// Bystander reports whether the event is none of the loop's business, by what was
+// seen when the loop was found.
+func (l *Loop) Bystander() bool { return decide.Bystander(&l.seen) }
+
+// own returns the loop that the session works on.
+func (f finder) own() (*Loop, error) {
+	at, err := f.where.Own()
+	if at == nil && err == nil && f.ev.Kind != decide.EventPrompt {
+		at, err = loopdir.Find(f.where) // the session's own file could not be written
+	}
+	if at == nil || err != nil {
+		return nil, err
+	}
+	return f.open(at)
+}
+
+// prompt returns the loop that a person's prompt names, or the session's own.
+func (f finder) prompt() (*Loop, error) {
+	at, err := f.where.Marked(f.ev.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	if at == nil {
+		return f.own()
+	}
+	l, err := f.open(at)
+	if l != nil {
+		l.marked, l.seen.Marked = true, true
+	}
+	return l, err
+}
+
+// cleared returns the loop that the host's process worked on before the conversation
+// was cleared, which gave the session another id.
+func (f finder) cleared() (*Loop, error) {
+	all, err := f.where.All()
+	for _, at := range all {
+		if at.Check() != nil {
+			continue // the loop's own events say so
+		}
+		l, err := f.open(at)
+		if err == nil && !l.Bystander() {
+			return l, nil
+		}
+		if l != nil {
+			l.Close()
+		}
+	}
+	return nil, err
+}
+
+// open opens a loop, with what a bystander is known by. A loop that is not the
+// session's own for certain is closed if it cannot be read.
+func (f finder) open(at *loopdir.Loop) (*Loop, error) {
+	l, err := Open(f.env, at)
+	if err != nil {
+		return nil, err
+	}
+	if l.seen, err = l.peek(f.ev); err != nil && !at.Bound {
+		l.Close()
+		return nil, err
+	}
+	return l, err
+}
+
+// stop returns the loop of a stop. A session whose own loop is over may work on the
+// one of `current`. A session whose own loop goes on stays with it, whatever the
+// environment names: an agent can write the settings.
+func (f finder) stop() (*Loop, error) {
+	if f.env.LoopDir != "" && f.env.LoopDir == f.env.Get("RALPH_LOOP_DIR") {
+		at, err := f.where.Own()
+		if err != nil {
+			return nil, err // the other loop's words would hide it
+		}
+		if at != nil {
+			l, err := f.open(at)
+			if err != nil || l.seen.State.Status == decide.InProgress {
+				return l, err
+			}
+			l.Close()
+		}
+	}
+	at, err := loopdir.Find(f.where)
+	if at == nil || err != nil {
+		return nil, err
+	}
+	l, err := f.open(at)
+	if err != nil {
+		return l, err
+	}
+	switch l.seen.State.Status {
+	case decide.InProgress, decide.Paused, decide.Interrupted:
+		return l, nil
+	}
+	if at.Bound {
+		if other, err := f.where.Current(); err == nil && other != nil && other.Dir != at.Dir {
+			l.Close()
+			return f.open(other)
+		}
+	}
+	return l, nil
+}

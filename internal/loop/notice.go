@@ -1,0 +1,169 @@
+package loop
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+const (
+	logTailBytes   = 3000 // of hook.log, in a payload
+	notifierOutput = 4000 // bytes of a notifier's output, in hook.log
+	maxUnsent      = 20   // notices that wait for a sender; older ones are dropped
+	maxOpen        = 100  // ids of open features in a payload
+)
+
+// payload is what a notifier gets on standard input. It holds no secrets: no
+// environment, no text of the conversation.
+type payload struct {
+	Schema        int           `json:"schema"`
+	Event         string        `json:"event"`
+	DeliveryID    string        `json:"deliveryId"` // the same whenever one ending is told again
+	Status        string        `json:"status"`     // completed, failed, blocked; in_progress of an iteration
+	ExitReason    string        `json:"exitReason"`
+	ExitCode      int           `json:"exitCode"`
+	EpicID        string        `json:"epicId"` // the loop's name
+	Task          string        `json:"task"`
+	Repo          string        `json:"repo"`
+	Branch        string        `json:"branch"`
+	Agent         string        `json:"agent"`
+	SessionID     string        `json:"sessionId"`
+	Iterations    int           `json:"iterations"`
+	MaxIterations int           `json:"maxIterations"`
+	StartedAt     time.Time     `json:"startedAt"`
+	EndedAt       time.Time     `json:"endedAt"`
+	DurationSec   int64         `json:"durationSec"`
+	Features      FeatureCounts `json:"features"`
+	Needs         string        `json:"needs"`
+	RetryAt       string        `json:"retryAt"`
+	LogTail       string        `json:"logTail"`
+}
+
+// FeatureCounts is the state of the list in a payload and in `status --json`.
+type FeatureCounts struct {
+	Total  int      `json:"total"`
+	Passed int      `json:"passed"` // as the list claims
+	Proven int      `json:"proven"` // by our own checks
+	Open   []string `json:"open"`   // ids, at most 100
+}
+
+// CountFeatures counts the features of a list.
+func CountFeatures(list decide.List, proven int) FeatureCounts {
+	open := list.Open()
+	for i := range open {
+		open[i] = plain.Line(open[i], 80)
+	}
+	return FeatureCounts{
+		Total: len(list.Items), Passed: list.Passed(), Proven: proven, Open: open[:min(len(open), maxOpen)],
+	}
+}
+
+// attachNotice makes the duty to tell the notifiers part of an ending's record.
+// Notices that are still to be told stay in it.
+func (p *Picture) attachNotice(next *decide.State) error {
+	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), decide.Notice.Sent)
+	_, code, notify := next.Status.Outcome()
+	if !notify || len(p.notifiers(code)) == 0 {
+		return nil
+	}
+	id := p.Loop.deliveryID(next.StartedAt, strconv.Itoa(next.Endings))
+	data, err := json.Marshal(p.payload(*next, id))
+	if err != nil {
+		return fmt.Errorf("the record makes no sense: %w; move it away to start over", err)
+	}
+	waiting := next.Notices[max(0, len(next.Notices)-maxUnsent+1):]
+	next.Notices = append(waiting, decide.Notice{DeliveryID: id, Payload: data})
+	return nil
+}
+
+// deliveryID names one ending of one run of a loop.
+func (l *Loop) deliveryID(started time.Time, ending string) string {
+	sum := sha256.Sum256([]byte(l.At.Dir + "\n" + started.UTC().Format(time.RFC3339Nano) + "\n" + ending))
+	return fmt.Sprintf("%x", sum[:16])
+}
+
+func (p *Picture) payload(state decide.State, id string) payload {
+	if state.StartedAt.IsZero() {
+		state.StartedAt = state.EndedAt // the loop ended before its first iteration
+	}
+	status, code, _ := state.Status.Outcome()
+	return payload{
+		Schema: 1, Event: config.OnComplete, DeliveryID: id,
+		Status: status, ExitReason: state.ExitReason, ExitCode: code,
+		EpicID: plain.Line(p.Loop.At.Name, 100), Task: plain.Line(p.Config.Task, 500), Repo: p.Loop.At.Project,
+		Agent: p.Loop.Env.Agent, SessionID: state.Session,
+		Iterations: state.Iteration, MaxIterations: state.Limit(p.Snapshot.Limits),
+		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(),
+		DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
+		Features:    CountFeatures(p.Snapshot.List, state.Proven), Needs: state.Needs, RetryAt: Instant(state.RetryAt),
+	}
+}
+
+// branch returns the branch that is checked out in the project, "" for none.
+func (p *Picture) branch() string {
+	if loopdir.RepoRoot(p.Loop.At.Project) == "" {
+		return ""
+	}
+	git := proc.Git(p.environ(), p.Loop.At.Project, "symbolic-ref", "-q", "--short", "HEAD")
+	r := proc.Run(context.Background(), git)
+	if r.Err != nil {
+		return ""
+	}
+	return plain.Line(string(r.Output), 300)
+}
+
+// notifiers returns the commands to run at an ending of that exit code.
+func (p *Picture) notifiers(code int) []config.Command {
+	return endingCommands(p.Config, p.Loop.Env.OnComplete, code)
+}
+
+func endingCommands(c config.InForce, onComplete string, code int) []config.Command {
+	_, stagnated, _ := decide.Stagnated.Outcome()
+	_, blocked, _ := decide.Blocked.Outcome()
+	switch code {
+	case 0, blocked:
+		return commandsFor(c, onComplete, config.OnComplete)
+	case stagnated:
+		return commandsFor(c, onComplete, config.OnComplete, config.OnStagnation)
+	}
+	return commandsFor(c, onComplete, config.OnComplete, config.OnFailure)
+}
+
+// commandsFor returns the commands of ralph.json for those events, then the one of
+// the host's entry.
+func commandsFor(c config.InForce, onComplete string, events ...string) (commands []config.Command) {
+	for _, command := range c.Notifiers {
+		if slices.Contains(events, command.Event) {
+			commands = append(commands, command)
+		}
+	}
+	if onComplete != "" {
+		commands = append(commands, config.Command{
+			Event: config.OnComplete, Shell: onComplete, Timeout: config.DefaultTimeout,
+		})
+	}
+	return commands
+}
+
+// exitCode returns the code in a notice's payload.
+func exitCode(n decide.Notice) int { return int(gjson.GetBytes(n.Payload, "exitCode").Int()) }
+
+// total returns how long commands may take, one after the other.
+func total(commands []config.Command) (sum time.Duration) {
+	for _, c := range commands {
+		sum = min(sum+c.Timeout, maxSend)
+	}
+	return sum
+}

@@ -1,0 +1,262 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+// Picture is a loop as it was read: what a decision rests on, and the configuration
+// that is in force.
+type Picture struct {
+	Loop     *Loop
+	Snapshot decide.Snapshot
+	Config   config.InForce
+	Manual   map[string][]string // by feature, the points that only a person can check
+}
+
+// peek reads what it takes to know a bystander.
+func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
+	s := decide.Snapshot{
+		Event: ev.Kind, Aside: ev.Aside, Session: ev.Session, Client: ev.Client.PID, Message: ev.Message, Marked: l.marked,
+		Goal: ev.Goal, Cleared: ev.Cleared, Failure: ev.Failure, Active: ev.Active, BlockCap: ev.BlockCap,
+		Bound: l.At.Bound, Now: ev.At,
+	}
+	var err error
+	if s.State, err = l.Store.State(); err != nil {
+		return s, err
+	}
+	if s.State.Schema == 0 {
+		if err := l.peekUnrecorded(&s); err != nil {
+			return s, err
+		}
+	}
+	owner := s.State
+	// A client has one stop of a session at a time, and ends a hook that is late. So a
+	// second hook at the same time comes from a second settings entry.
+	r := owner.Running
+	if r != nil && r.PID != os.Getpid() && owner.Session == ev.Session && s.Client > 0 && s.Client == owner.SessionPID {
+		s.Busy = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
+	}
+	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))
+	calls := ev.Client.Start != "" && s.Client == owner.SessionPID && ev.Client.Start == owner.ClientStart
+	s.OwnerAlive = owner.Session != "" &&
+		(owner.SessionPID == 0 || calls || proc.Alive(owner.SessionPID, owner.ClientStart))
+	return s, nil
+}
+
+// peekUnrecorded reads what says who may begin a loop that has no record.
+func (l *Loop) peekUnrecorded(s *decide.Snapshot) error {
+	text, err := l.Store.Progress()
+	if err != nil {
+		return err
+	}
+	s.Header = progress.Parse(text)
+	s.FreshClone = l.tracked(loopdir.ProgressFile)
+	s.Bind = decide.BindPrompt // a ralph.json that cannot be read makes no bystander an owner
+	if text, err := l.Store.Config(); err == nil {
+		if c, err := config.Choose(nil, text); err == nil {
+			s.Bind = c.Bind
+		}
+	}
+	return nil
+}
+
+// Read reads the whole loop. It takes no lock.
+func (l *Loop) Read(ev Event) (*Picture, error) { return l.read(ev, decide.Found{}, nil) }
+
+// Look reads the whole loop for a verb, which is no event of a host.
+func (l *Loop) Look() (*Picture, error) { return l.Read(now()) }
+
+// read reads the whole loop. found is what was looked up for the decision; listed,
+// if it is not nil, is what the tracker just said.
+func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture, error) {
+	p := &Picture{Loop: l}
+	s := &p.Snapshot
+	var err error
+	if *s, err = l.peek(ev); err != nil {
+		return p, err
+	}
+	notes, err := l.Store.Progress()
+	if err != nil {
+		return p, err
+	}
+	trust, err := l.Store.Trust()
+	if err != nil {
+		return p, err
+	}
+	text, err := l.Store.Config()
+	if err != nil {
+		return p, err
+	}
+	var invalid error
+	if p.Config, invalid = config.Choose(trust, text); invalid != nil {
+		s.ConfigErr = fmt.Errorf("%s: %w", filepath.Join(l.At.Dir, loopdir.ConfigFile), invalid)
+	}
+	s.Found = found
+	s.Header = progress.Parse(notes)
+	s.LogIteration = l.Store.LogIteration()
+	s.CancelFile = l.Store.CancelAsked()
+	s.Limits = p.limits()
+	s.Running = ev.background(p.Config.WaitShells)
+	if p.List(); listed != nil {
+		s.List, s.Unlisted = *listed, false
+		s.Lost = p.lost()
+	}
+	if p.Config.Own && s.List.Err == nil {
+		p.Manual = p.Config.AddOwn(s.List.List, s.Lost)
+		s.Manual = map[string]bool{}
+		for id := range p.Manual {
+			s.Manual[id] = true
+		}
+	}
+	for _, e := range p.Config.Active() {
+		s.Evaluators = append(s.Evaluators, e.Evaluator)
+	}
+	s.Recheck, s.Promises = p.Config.Recheck, p.Config.Promises
+	for _, c := range p.Config.Checks {
+		s.Checks = append(s.Checks, c.Check)
+	}
+	if len(s.Checks) > 0 {
+		s.Receipts, err = l.Store.Receipts()
+	}
+	return p, err
+}
+
+// limits returns the limits of ralph.json under the user's own ceilings.
+func (p *Picture) limits() decide.Limits {
+	limits := p.Config.Limits
+	limits.Held = p.Config.Trusted
+	text, path, err := loopdir.UserConfig(p.Loop.Env.ConfigDir)
+	if text == nil && err == nil {
+		return limits
+	}
+	var ceilings decide.Limits
+	if err == nil {
+		ceilings, err = config.ParseCeilings(text)
+	}
+	if err != nil && p.Snapshot.ConfigErr == nil {
+		p.Snapshot.ConfigErr = fmt.Errorf("%s: %w", path, err)
+	}
+	return limits.Under(ceilings)
+}
+
+// List reads the list into the picture: the file, or what the tracker said last.
+func (p *Picture) List() {
+	s := &p.Snapshot
+	if s.Unlisted = p.Config.Source.Given(); s.Unlisted {
+		s.List = p.Loop.Store.SourceList()
+	} else {
+		s.List = p.Loop.Store.List(p.ListPath())
+	}
+	s.Lost = p.lost()
+}
+
+// lost returns the features that are not as a person trusted them.
+func (p *Picture) lost() []string {
+	if p.Snapshot.List.Err != nil || len(p.Config.Features) == 0 {
+		return nil
+	}
+	return p.Snapshot.List.Lost(p.Config.Features)
+}
+
+// ListPath returns the path of the list, as features.Named reads it.
+func (p *Picture) ListPath() string { return p.Loop.At.ListPath(p.Config.List, p.Snapshot.State.List) }
+
+// ListName returns what people and the agent know the list by.
+func (p *Picture) ListName() string {
+	if p.Config.Source.Given() {
+		return "the list of " + strings.Join(p.Config.Source.List.Argv, " ")
+	}
+	return NameList(p.ListPath())
+}
+
+// NameList shows a list's path, with its tag, to who is to look into it.
+func NameList(path string) string {
+	file, tag := features.Named(path)
+	if tag != "" {
+		file += fmt.Sprintf(" (tag %q)", plain.Line(tag, 80))
+	}
+	return file
+}
+
+// Stale reports whether the client of the loop's session died without a word.
+func (p *Picture) Stale() bool {
+	s := &p.Snapshot
+	return s.State.Status == decide.InProgress && s.State.Session != "" && s.OwnerKnown && !s.OwnerAlive
+}
+
+// tracked reports whether git tracks a file of the loop folder. A loop whose
+// progress.txt came with a clone is somebody else's until a person takes it up.
+func (l *Loop) tracked(name string) bool {
+	if loopdir.RepoRoot(l.At.Dir) == "" {
+		return false
+	}
+	git := proc.Git(l.Env.Vars, l.At.Dir, "--literal-pathspecs", "ls-files", "--error-unmatch", "--", name)
+	// 1 is git's no. A git that is missing, refuses to look or was stopped leaves it
+	// open, and then the loop is not ours to begin.
+	return proc.Run(context.Background(), git).ExitCode != 1
+}
+
+// tree returns the loop's work tree without all loops of the project, since another
+// session may write to another loop.
+func (p *Picture) tree() tree.Tree { return p.Loop.tree(p.environ()) }
+
+func (l *Loop) tree(env []string) tree.Tree {
+	except := l.At.Dir
+	if parent := filepath.Dir(l.At.Dir); parent == filepath.Join(l.At.Project, loopdir.Below) {
+		except = parent
+	}
+	return tree.Tree{Env: env, Dir: l.At.Project, Top: loopdir.RepoRoot(l.At.Project), Except: except}
+}
+
+// Contents returns the hash of what checks prove something about: the work tree
+// without the list, all loops and what git ignores. It is empty, so that everything
+// is proven again, if git ignores other files than when a person trusted the checks.
+func (p *Picture) Contents(ctx context.Context) string {
+	t := p.tree()
+	t.List, _ = features.Named(p.ListPath())
+	sum, ignored := t.Contents(ctx)
+	if p.Config.Trusted && ignored != p.Config.Ignored {
+		return ""
+	}
+	return sum
+}
+
+// environ returns the environment of what the loop runs: the session's, with PATH and
+// the variables that decide what programs load as they were when a person trusted
+// the commands. Whoever edits the environment must not choose the programs.
+func (p *Picture) environ() []string {
+	env := p.Loop.Env.Vars
+	if !p.Config.Trusted {
+		return slices.Clone(env)
+	}
+	env = without(env, proc.Decides)
+	for name, value := range p.Config.Env {
+		env = append(env, name+"="+value)
+	}
+	if p.Config.SearchPath != "" {
+		env = withPath(env, p.Config.SearchPath)
+	}
+	return env
+}
+
+// without returns an environment without the variables of these names.
+func without(env []string, drop func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return drop(name)
+	})
+}

@@ -1,0 +1,309 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Every ending is told once. The record holds a notice for each ending that is still
+// to be told, and one process at a time tells them: the one that holds the sender
+// lock. It marks each notice when it has told it. The kernel frees the lock of a
+// sender that dies; then a later process tells again what the dead one did not mark,
+// with the same delivery id.
+
+const (
+	maxSend   = 24 * time.Hour        // how long a sender of its own may live; its commands end long before
+	markTries = 5                     // how often a sender tries to mark a notice; unmarked, it would be told again
+	waitPause = 50 * time.Millisecond // between two looks at what another process does
+)
+
+func unsent(n decide.Notice) bool { return !n.Sent() }
+
+// Untold returns how many notices nobody is about to tell.
+func (l *Loop) Untold() int {
+	state, err := l.Store.State()
+	left := slices.DeleteFunc(slices.Clone(state.Notices), decide.Notice.Sent)
+	if err != nil || len(left) == 0 {
+		return 0
+	}
+	unlock, err := l.Store.LockSender()
+	if err != nil {
+		return 0 // the process that holds it tells all
+	}
+	unlock()
+	return len(left)
+}
+
+// SendLeft starts a sender for the notices that a killed one left, if there are any.
+func (l *Loop) SendLeft() {
+	if slices.ContainsFunc(l.seen.State.Notices, unsent) && l.Untold() > 0 {
+		_, _ = l.sendApart() // else the next event does
+	}
+}
+
+// Tell tells the notifiers of every ending that is still to be told, unless another
+// process does. It returns when that is done. A sender apart is a process of its own,
+// which is never late.
+func (l *Loop) Tell(ctx context.Context, deadline time.Time, apart bool) error {
+	// A notice that is committed while the lock is held is looked for once it is free:
+	// the process that committed it found the lock taken.
+	for l.pending() {
+		unlock, err := l.Store.LockSender()
+		if errors.Is(err, loopdir.ErrLocked) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		late, err := l.tellNext(ctx, deadline, apart)
+		unlock()
+		if late {
+			_, err = l.sendApart()
+		}
+		if late || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pending reports whether there is a notice that this process could tell.
+func (l *Loop) pending() bool {
+	state, err := l.Store.State()
+	return err == nil && slices.ContainsFunc(state.Notices, l.untold)
+}
+
+func (l *Loop) untold(n decide.Notice) bool { return unsent(n) && !l.told[n.DeliveryID] }
+
+// tellNext tells the first notice that is left, under the sender lock. It reports late,
+// and tells nothing, if that takes more time than there is.
+func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (late bool, err error) {
+	p, err := l.Look()
+	i := slices.IndexFunc(p.Snapshot.State.Notices, l.untold)
+	if err != nil || i < 0 {
+		return false, err
+	}
+	notice := p.Snapshot.State.Notices[i]
+	commands := endingCommands(p.Config, cmp.Or(l.Env.OnComplete, p.Snapshot.State.OnComplete), exitCode(notice))
+	if !apart && total(commands) > time.Until(deadline) {
+		return true, nil
+	}
+	if l.told == nil {
+		l.told = map[string]bool{}
+	}
+	l.told[notice.DeliveryID] = true // once by this process, even if it cannot be marked
+	var what payload
+	// A payload that cannot be read could not be read later either.
+	if err := json.Unmarshal(notice.Payload, &what); err == nil && len(commands) > 0 {
+		if !p.runNotifiers(ctx, commands, what, deadline, nil) {
+			return false, nil // cut off: a later process tells it again
+		}
+	}
+	for range markTries {
+		if err = l.mark(notice.DeliveryID); err == nil {
+			break
+		}
+		time.Sleep(waitPause)
+	}
+	return false, err
+}
+
+// mark notes that a notice is sent. Of those that are, the last one is kept.
+func (l *Loop) mark(id string) error {
+	return l.Store.Locked(lockWait, func() error {
+		state, err := l.Store.State()
+		i := slices.IndexFunc(state.Notices, func(n decide.Notice) bool { return n.DeliveryID == id })
+		if err != nil || i < 0 {
+			return err
+		}
+		if state.Notices[i].SentAt = time.Now().UTC(); i < len(state.Notices)-1 {
+			state.Notices = slices.Delete(state.Notices, i, i+1)
+		}
+		return l.Store.SaveState(state)
+	})
+}
+
+// tellEnding tells the notifiers of the ending that was just committed: by a process
+// of its own if this one may be killed meanwhile, or has not the time.
+func (l *Loop) tellEnding(ctx context.Context, ev Event, p *Picture, state decide.State) {
+	if !slices.ContainsFunc(state.Notices, unsent) {
+		return
+	}
+	if ev.Dying {
+		if ended, err := l.sendApart(); err == nil {
+			l.await(ctx, ev.Deadline(), ended)
+			return
+		}
+	}
+	_ = l.Tell(ctx, ev.Deadline(), false) // a later event tries again
+}
+
+// await waits until everything is told: when a host ends there may be no later run.
+// It waits for a sender that was started, whose end closes ended, and tells itself
+// what is left then. If the record can be neither read nor written it does not wait
+// for long.
+func (l *Loop) await(ctx context.Context, deadline time.Time, ended <-chan struct{}) {
+	for tries := markTries; tries > 0 && time.Now().Before(deadline); time.Sleep(waitPause) {
+		state, err := l.Store.State()
+		if err == nil && !slices.ContainsFunc(state.Notices, l.untold) {
+			return
+		}
+		if ended != nil {
+			select {
+			case <-ended:
+				ended = nil
+			default:
+				continue
+			}
+		}
+		if err != nil || l.Tell(ctx, deadline, false) != nil {
+			tries--
+		}
+	}
+}
+
+// sendTrouble tells the notifiers, once, of an ending that the record could not take.
+func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
+	p, err := l.Read(ev)
+	if err != nil {
+		// What can be read is told; the commands must still be trusted ones.
+		if trust, err := l.Store.Trust(); err == nil {
+			text, _ := l.Store.Config()
+			p.Config, _ = config.Choose(trust, text)
+		}
+	}
+	state := p.Snapshot.State
+	id := l.deliveryID(state.StartedAt, "trouble "+trouble.Error())
+	_, code, _ := decide.Failed.Outcome()
+	commands := p.notifiers(code)
+	if len(commands) == 0 || !l.Store.TellOnce(id) {
+		return
+	}
+	state.Status, state.ExitReason = decide.Failed, decide.InternalError
+	state.Needs = plain.Line(trouble.Error(), 500)
+	state.EndedAt, state.Session = time.Now(), ev.Session
+	p.runNotifiers(ctx, commands, p.payload(state, id), ev.Deadline(), nil)
+}
+
+// SendIteration tells of an iteration that begins.
+func (l *Loop) SendIteration(ctx context.Context, iteration int) error {
+	p, err := l.Look()
+	if err != nil {
+		return err
+	}
+	state := p.Snapshot.Record()
+	what := p.payload(state, l.deliveryID(state.StartedAt, "iteration "+strconv.Itoa(iteration)))
+	ended := time.Now().UTC()
+	// The record may have gone on meanwhile, even to an ending.
+	what.Status, what.ExitReason, what.ExitCode, what.Needs, what.RetryAt = "in_progress", "", 0, "", ""
+	what.Iterations, what.EndedAt = min(iteration, state.Iteration), ended
+	what.DurationSec = int64(ended.Sub(state.StartedAt).Seconds())
+	p.runNotifiers(ctx, commandsFor(p.Config, "", config.OnIteration), what, ended.Add(maxSend), nil)
+	return nil
+}
+
+// Try runs every notifier of the loop now, with the exit reason "test". hear gets a
+// line for each, with its error. The result is how many there are.
+func (p *Picture) Try(ctx context.Context, hear func(line string, err error)) int {
+	all := []string{config.OnComplete, config.OnStagnation, config.OnFailure, config.OnIteration}
+	commands := commandsFor(p.Config, p.Loop.Env.OnComplete, all...)
+	state := p.Snapshot.Record()
+	state.Status, state.ExitReason, state.EndedAt = decide.Complete, "test", time.Now()
+	p.runNotifiers(ctx, commands, p.payload(state, "test"), time.Now().Add(maxSend), hear)
+	return len(commands)
+}
+
+// runNotifiers runs commands in order, each with the payload on its standard input,
+// and logs how they fared. A notifier that is missing, fails or hangs changes nothing
+// else. The result is false if they were cut off.
+func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, what payload, deadline time.Time,
+	hear func(line string, err error)) bool {
+	ctx, stop := p.Loop.Env.catch(ctx)
+	defer stop()
+	store := p.Loop.Store
+	// Looked up without the lock: git may be slow.
+	what.Branch = p.branch()
+	what.LogTail = plain.Text(string(store.LogTail(logTailBytes)), logTailBytes)
+	for _, c := range commands {
+		what.Event = c.Event
+		left := time.Until(deadline)
+		if left <= 0 {
+			store.Log(logNotifier(c, "not run: the hook's time is over", nil), nil)
+			return false
+		}
+		line, r := p.notify(ctx, c, what, min(c.Timeout, left))
+		store.Log(line, nil)
+		if hear != nil {
+			hear(line, r.Err)
+		}
+		if ctx.Err() != nil || r.TimedOut && left < c.Timeout {
+			return false // cut off by this process's end, not by the command's own timeout
+		}
+	}
+	return true
+}
+
+// notify runs one notifier and returns its line for the log.
+func (p *Picture) notify(ctx context.Context, c config.Command, what payload, timeout time.Duration) (string, proc.Result) {
+	begin := time.Now()
+	stdin, err := json.Marshal(what)
+	if path := p.ChangedOf(c); err == nil && path != "" {
+		err = errNotRun(path + notAsTrusted)
+	}
+	if err != nil {
+		return logNotifier(c, err.Error(), nil), proc.Result{Err: err}
+	}
+	r := proc.Run(ctx, proc.Cmd{
+		Argv: c.Argv, Shell: c.Shell, Dir: p.Loop.At.Project, Env: p.notifierEnv(c, what), Stdin: append(stdin, '\n'),
+		Timeout: timeout, Output: notifierOutput,
+	})
+	outcome := "ok"
+	if r.Err != nil {
+		outcome = r.Err.Error()
+	}
+	return logNotifier(c, fmt.Sprintf("%s, %d ms", outcome, time.Since(begin).Milliseconds()), r.Output), r
+}
+
+// passedOn are the variables of ours that a notifier gets: what it takes to find
+// programs, the desktop and the user's language, and no key or token.
+var passedOn = []string{
+	"LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
+	"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY",
+	"WAYLAND_DISPLAY", "SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "COMSPEC",
+}
+
+func (p *Picture) notifierEnv(c config.Command, what payload) []string {
+	env := without(p.environ(), func(name string) bool {
+		known := func(one string) bool {
+			return one == name || runtime.GOOS == "windows" && strings.EqualFold(one, name)
+		}
+		return !slices.ContainsFunc(passedOn, known) && !slices.ContainsFunc(c.Env, known)
+	})
+	return append(env,
+		"RALPH_AGENT="+what.Agent, "RALPH_ITERATION="+strconv.Itoa(what.Iterations),
+		"RALPH_MAX_ITERATIONS="+strconv.Itoa(what.MaxIterations), "RALPH_EXIT_CODE="+strconv.Itoa(what.ExitCode),
+		"RALPH_STATUS="+what.Status, "RALPH_WORK_DIR="+what.Repo)
+}
+
+// sendApart starts a sender that outlives this process: the hidden verb `send`.
+func (l *Loop) sendApart(args ...string) (ended <-chan struct{}, err error) {
+	if l.Env.Self == "" {
+		return nil, errors.New("the system does not tell this program's path")
+	}
+	env := append(slices.Clone(l.Env.Vars), "RALPH_LOOP_DIR="+l.At.Dir, "RALPH_ON_COMPLETE="+l.Env.OnComplete)
+	return proc.Detach(append([]string{l.Env.Self, "send"}, args...), l.At.Project, env)
+}

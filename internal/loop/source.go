@@ -1,0 +1,96 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// A list may be what a tracker's commands print. They run without the lock. What they
+// said is kept beside the record, so that an item which is not printed any more is
+// missed.
+
+// AskTracker reads the list anew for a verb, if a tracker has it.
+func (p *Picture) AskTracker(ctx context.Context) {
+	if !p.Snapshot.Unlisted {
+		return
+	}
+	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
+	p.Snapshot.List, p.Snapshot.Unlisted = r.askTracker(ctx), false
+	p.Snapshot.Lost = p.lost()
+}
+
+// askTracker has the tracker print its items. An error is for a person to mend: no
+// agent repairs a command.
+func (r *checker) askTracker(ctx context.Context) decide.List {
+	store := r.Loop.Store
+	known, err := store.Source()
+	var text []byte
+	if err == nil {
+		text, err = r.track(ctx, r.Config.Source.List)
+	}
+	if err == nil {
+		text, err = features.Track(known, text, func(id string) []byte { return r.showItem(ctx, id) })
+	}
+	if err == nil {
+		err = store.SetSource(text)
+	}
+	name := plain.Line(r.ListName(), 200)
+	if err != nil {
+		return decide.List{Err: fmt.Errorf("%s: %w", name, err)}
+	}
+	list, err := features.Parse(text)
+	if err != nil && !errors.Is(err, features.ErrEmpty) {
+		err = fmt.Errorf("%s: %v", name, err) // its line and column are of a text that nobody sees
+	}
+	return decide.List{List: list, Err: err}
+}
+
+// showItem has the tracker print one item; nil leaves the item unknown.
+func (r *checker) showItem(ctx context.Context, id string) []byte {
+	show := r.Config.Source.Show
+	if len(show.Argv) == 0 {
+		return nil
+	}
+	begin := time.Now()
+	var shown []byte
+	one, err := show.For(id)
+	if err == nil {
+		shown, err = r.track(ctx, one)
+	}
+	if err != nil {
+		r.Loop.Store.LogChecks(logAnswer(begin, one.String(), err.Error()))
+	}
+	return shown
+}
+
+// reopenItems has the tracker open items again.
+func (r *checker) reopenItems(ctx context.Context, ids []string) (all error) {
+	command := r.Config.Source.Reopen
+	if len(command.Argv) == 0 {
+		return errors.New(`"source" has no "reopen"`)
+	}
+	for _, id := range ids {
+		one, err := command.For(id)
+		if err == nil {
+			_, err = r.track(ctx, one)
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// track runs one of the tracker's commands and returns what it prints.
+func (r *checker) track(ctx context.Context, c config.Command) ([]byte, error) {
+	text, err := r.output(ctx, c, r.Config.Source.Untrusted, nil, features.MaxBytes)
+	if len(text) >= features.MaxBytes {
+		return nil, fmt.Errorf("it printed more than %d MB", features.MaxBytes>>20)
+	}
+	return text, err
+}

@@ -1,0 +1,252 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// lockWait is how long a lock is waited for: a process holds it for milliseconds.
+const lockWait = 2 * time.Second
+
+// maxRounds bounds how often a decision is asked again. Each round answers one need,
+// and a list that is written all the time could need more for ever.
+const maxRounds = 30
+
+// Step is what an event came to.
+type Step struct {
+	Picture  *Picture // the loop as it was when the decision was made
+	Decision decide.Decision
+}
+
+// Step answers an event: it decides and commits. What a decision needs is looked up
+// without the lock if that takes time. Then the loop is read again, so that whatever
+// changed meanwhile counts. Nothing is committed if ctx ends.
+//
+// After an error the caller calls GiveUp; after an answer was printed, Notify.
+func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
+	s := &stepper{loop: l, ev: ev}
+	defer s.release()
+	if err := s.decide(ctx); err != nil || !s.decision.Commits() {
+		return s.result(), err
+	}
+	if err := s.commit(); err != nil {
+		return s.result(), err
+	}
+	// The last look: a person's cancel may have come meanwhile.
+	if s.decision.Verdict == decide.Continue && l.Store.CancelAsked() {
+		if err := s.decide(ctx); err != nil {
+			return s.result(), err
+		}
+		if err := s.commit(); err != nil {
+			return s.result(), err
+		}
+	}
+	return s.result(), nil
+}
+
+// stepper is one step on its way to a decision.
+type stepper struct {
+	loop     *Loop
+	ev       Event
+	picture  *Picture
+	decision decide.Decision
+	found    decide.Found // what was needed so far
+	listed   *decide.List // by the tracker, in this round
+	asked    string       // digest of the list that evaluators were asked about
+	unlock   func()       // nil while the lock is not held
+}
+
+func (s *stepper) result() *Step { return &Step{s.picture, s.decision} }
+
+func (s *stepper) lock() (err error) {
+	if s.unlock != nil {
+		return nil
+	}
+	wait := lockWait
+	if s.ev.Dying {
+		wait = time.Until(s.ev.Deadline()) // no later event would make up for it
+	}
+	s.unlock, err = s.loop.Store.Lock(wait)
+	return err
+}
+
+func (s *stepper) release() {
+	if s.unlock != nil {
+		s.unlock()
+		s.unlock = nil
+	}
+}
+
+// decide takes the lock, reads and decides until no more is needed. It holds the lock
+// when it returns, unless the decision is Pass because ctx ended.
+func (s *stepper) decide(ctx context.Context) error {
+	s.found, s.listed, s.asked = decide.Found{}, nil, ""
+	for range maxRounds {
+		if err := s.read(); err != nil {
+			return err
+		}
+		d, need := decide.Decide(s.picture.Snapshot)
+		s.decision = d
+		if s.held(need) {
+			continue
+		}
+		switch {
+		case need.Kind == decide.NeedNothing:
+			return nil
+		case need.Kind == decide.NeedTail:
+			s.found.Tail = s.tail()
+		case need.Kind == decide.NeedReopen && !s.picture.Config.Source.Given():
+			s.reopen(need.Reopen)
+		default:
+			if interrupted, err := s.lookUp(ctx, need); err != nil || interrupted {
+				return err
+			}
+		}
+	}
+	return errors.New("the list or ralph.json changed again and again while checks ran")
+}
+
+// read reads the loop under the lock.
+func (s *stepper) read() (err error) {
+	if err := s.lock(); err != nil {
+		return err
+	}
+	if s.picture, err = s.loop.read(s.ev, s.found, s.listed); err != nil {
+		return err
+	}
+	snap := &s.picture.Snapshot
+	if r := snap.State.Running; r != nil && r.PID != os.Getpid() {
+		s.loop.Store.SweepList(s.picture.ListPath()) // that process may have been killed at its edit
+	}
+	if len(s.found.Answers) > 0 && snap.List.Digest() != s.asked {
+		s.found.Answers, snap.Answers = nil, nil // they are about another list
+	}
+	return nil
+}
+
+// held looks at the files that checks rest on, before a check runs and before its
+// word is taken. It reports whether one has changed, which decides anew.
+func (s *stepper) held(need decide.Need) bool {
+	complete := s.decision.Verdict == decide.End && s.decision.Next.Status == decide.Complete
+	switch need.Kind {
+	case decide.NeedList, decide.NeedChecks, decide.NeedAnswer:
+	default:
+		if !complete {
+			return false
+		}
+	}
+	s.found.Tampered = s.picture.Changed()
+	return s.found.Tampered != ""
+}
+
+func (s *stepper) tail() *decide.Tail {
+	if s.ev.Tail == nil {
+		return &decide.Tail{Context: -1}
+	}
+	tail := s.ev.Tail(s.picture.Snapshot.Now)
+	return &tail
+}
+
+// reopen takes claims back in the list's file.
+func (s *stepper) reopen(ids []string) {
+	err := s.loop.Store.Reopen(s.picture.ListPath(), s.picture.Snapshot.List.List, ids)
+	s.loop.Store.Log(logReopen(s.ev.At, ids, err), nil)
+	s.found.Unwritten = err != nil
+}
+
+// lookUp answers a need without the lock. A process that is told to end in here
+// commits nothing: nobody waits for an answer any more.
+func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted bool, err error) {
+	if err := s.markRunning(need); err != nil {
+		return false, err
+	}
+	s.release()
+	ctx, stop := s.loop.Env.catch(ctx)
+	defer stop()
+	p := s.picture
+	r := checker{Picture: p, message: s.ev.Message, deadline: p.checksDeadline(s.ev)}
+	switch need.Kind {
+	case decide.NeedList:
+		list := r.askTracker(ctx)
+		s.listed = &list
+	case decide.NeedReopen:
+		err := r.reopenItems(ctx, need.Reopen)
+		s.listed = nil
+		s.loop.Store.Log(logReopen(s.ev.At, need.Reopen, err), nil)
+		s.found.Unwritten = true // once is enough: the list tells what came of it
+	case decide.NeedTree:
+		s.found.Tree = p.tree().Fingerprint(ctx)
+	case decide.NeedChecks:
+		if len(need.Runs) > 0 {
+			s.listed = nil // the tracker may say something else by then
+		}
+		r.contents = p.Contents(ctx)
+		s.found.Contents = cmp.Or(r.contents, "unknown")
+		s.found.Results = append(s.found.Results, r.run(ctx, need.Runs)...)
+	case decide.NeedAnswer:
+		s.asked = p.Snapshot.List.Digest()
+		missing := need.Evaluator - len(s.found.Answers) + 1
+		s.found.Answers = append(s.found.Answers, make([]decide.Answer, missing)...)
+		question := newQuestion(ctx, p, s.decision, s.ev.Message)
+		s.found.Answers[need.Evaluator] = r.ask(ctx, p.Config.Active()[need.Evaluator], question)
+	}
+	if r.touched != "" { // and perhaps put back
+		s.found.Tampered = r.touched + ", touched while a check ran,"
+	}
+	if ctx.Err() != nil {
+		s.decision = decide.Decision{Verdict: decide.Pass, Next: s.decision.From, From: s.decision.From}
+		return true, nil
+	}
+	return false, nil
+}
+
+// markRunning lets status say what runs, and since when.
+func (s *stepper) markRunning(need decide.Need) error {
+	what, state := runsInWords(s.picture, need), s.picture.Snapshot.State
+	if what == "" || state.Schema == 0 {
+		return nil
+	}
+	pid := os.Getpid()
+	state.Running = &decide.Running{PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what}
+	return s.loop.Store.SaveState(state)
+}
+
+// runsInWords says which checks or evaluator a decision needs, "" for none.
+func runsInWords(p *Picture, need decide.Need) string {
+	if need.Kind == decide.NeedAnswer {
+		return "evaluator " + plain.Line(p.Snapshot.Evaluators[need.Evaluator].Name, 100)
+	}
+	if len(need.Runs) == 0 {
+		return ""
+	}
+	what := need.Runs[0].Check.Name
+	if id := need.Runs[0].Feature; id != "" {
+		what += " of " + id
+	}
+	if more := len(need.Runs) - 1; more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	return plain.Line(what, 200)
+}
+
+// checksSlack is what is left of an event's time beside checks and notifiers.
+const checksSlack = 10 * time.Second
+
+// checksDeadline is when all checks must be done: the notifiers come after them.
+func (p *Picture) checksDeadline(ev Event) time.Time {
+	return ev.At.Add(p.CheckTime(ev.Timeout))
+}
+
+// CheckTime returns how much of an event's time all its checks together may take.
+func (p *Picture) CheckTime(timeout time.Duration) time.Duration {
+	left := timeout - total(p.notifiers(0)) - checksSlack
+	return max(left, timeout/2)
+}

@@ -1,0 +1,116 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// NewTrust returns a record of text as the ralph.json that a person trusts, with all
+// that is held to what it is now. The list is held too if checks, or an evaluator's
+// command, say what its features are worth. The checks that the features themselves
+// bring are trusted only if own says so.
+func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, error) {
+	t := config.NewTrust(text, l.Env.Get("PATH"))
+	t.Env = map[string]string{}
+	for _, kv := range l.Env.Vars {
+		if name, value, _ := strings.Cut(kv, "="); proc.Decides(name) {
+			t.Env[name] = value
+		}
+	}
+	c, err := config.Parse(text)
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+	}
+	for _, check := range c.Checks {
+		for _, id := range check.Features {
+			if _, has := list.Find(id); !has && len(list.Items) > 0 {
+				return t, fmt.Errorf("%s: the check %s is for the feature %q, which the list does not have",
+					loopdir.ConfigFile, plain.Line(check.Name, 80), plain.Line(id, 80))
+			}
+		}
+	}
+	if own {
+		checks, manual := l.Env.OwnChecks(list)
+		c.Checks, t.Manual, t.Own = append(c.Checks, checks...), manual, len(checks) > 0
+	}
+	asks := slices.ContainsFunc(c.Active(), func(e config.Evaluator) bool { return e.Preset == "" })
+	if t.Files, err = l.heldFiles(c); err != nil || len(c.Checks) == 0 && !asks {
+		return t, err
+	}
+	_, t.Ignored = l.tree(l.Env.Vars).Contents(context.Background())
+	t.Features = map[string]string{}
+	for _, item := range list.Items {
+		t.Features[item.ID] = item.Identity()
+	}
+	return t, list.Err
+}
+
+// TrustSource adds to a record that is about to be trusted what the tracker lists.
+func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.Trust) (config.Trust, decide.List, error) {
+	l.Store.ForgetSource()
+	p := &Picture{Loop: l, Config: config.InForce{Config: c, Trust: record, Trusted: true}}
+	p.Snapshot.Unlisted = true
+	p.AskTracker(ctx)
+	list := p.Snapshot.List
+	if list.Err != nil {
+		return record, list, list.Err
+	}
+	record, err := l.NewTrust([]byte(record.Text), list, false)
+	return record, list, err
+}
+
+// OwnChecks returns the checks that the features of a list bring, and those of their
+// commands that are none, since there is no such program.
+func (e Env) OwnChecks(list decide.List) (checks []config.Check, manual []string) {
+	known := map[string]bool{} // many features bring the same
+	for _, item := range list.Items {
+		found, _ := config.OwnChecks(item, func(command string) (is bool) {
+			if is, has := known[command]; has {
+				return is
+			}
+			if is = e.IsCommand(command); !is {
+				manual = append(manual, command)
+			}
+			known[command] = is
+			return is
+		})
+		checks = append(checks, found...)
+	}
+	return checks, manual
+}
+
+// IsCommand reports whether the first word of a shell line can be a program.
+func (e Env) IsCommand(line string) bool {
+	words := strings.Fields(line)
+	for len(words) > 1 && strings.Contains(words[0], "=") {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	_, err := proc.LookPath(words[0], e.Get("PATH"))
+	return err == nil || strings.ContainsAny(words[0], "/~$") || slices.Contains(builtins, words[0])
+}
+
+// builtins are words of the shell that a command may begin with.
+var builtins = []string{"cd", ".", "source", "set", "export", "exec", "eval"}
+
+// KeepReceipts stores results beside those that the loop has by now.
+func (l *Loop) KeepReceipts(results []decide.Receipt) error {
+	return l.Store.Locked(lockWait, func() error {
+		p, err := l.Look()
+		if err != nil {
+			return err
+		}
+		p.Snapshot.Results = results
+		return l.Store.SetReceipts(p.Snapshot.Kept())
+	})
+}

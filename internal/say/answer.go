@@ -1,0 +1,191 @@
+// Package say has the words for the agent, and those for people that more than one
+// place says. A verb's own lines stand with the verb.
+//
+//   - Errors go to standard error after "error:", in lower case, without a full stop,
+//     and end with what to do next.
+//   - A hook prints nothing but its one answer; an error is that answer's message.
+//   - Foreign text (paths, ids, titles, errors that quote them) is cleaned by package
+//     plain before it leaves.
+package say
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Answer is what a host is told, in words that are no host's own. The zero Answer is
+// silence.
+type Answer struct {
+	Prompt  string // not empty: the agent goes on with this prompt
+	Message string // for the person
+	Context string // for the agent, beside a prompt of the person's
+	End     bool   // the loop is over
+}
+
+// Trouble is the message of a program that could not do its work for a host.
+func Trouble(program string, err error) string {
+	return program + ": " + strings.TrimRight(plain.Line(err.Error(), 1000), ".?") + ". The turn may end; no loop was continued."
+}
+
+// StepAnswer is the answer to the host for a step.
+func StepAnswer(s *loop.Step) Answer { return DecisionAnswer(s.Picture, s.Decision) }
+
+// DecisionAnswer is the answer to the host for a decision about a loop.
+func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
+	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)
+	switch d.Binding {
+	case decide.Note:
+		if d.Rival {
+			return Answer{Message: "ralph: " + at + rival}
+		}
+		return Answer{}
+	case decide.Take:
+		return take(p, d)
+	case decide.Tell:
+		return Answer{Message: Tell(p, d)}
+	}
+	switch d.Verdict {
+	case decide.End:
+		return Answer{End: true, Message: ending(p, d.Next, d.Problem) + notes(p, d)}
+	case decide.Wait:
+		return Answer{Message: "ralph: waiting for " + d.Next.WaitingFor + " · " + at + notes(p, d)}
+	case decide.Continue:
+		return Answer{Prompt: Prompt(p, d), Message: progress(p, d, at) + notes(p, d)}
+	}
+	return Answer{}
+}
+
+// progress says in one line how far the loop is.
+func progress(p *loop.Picture, d decide.Decision, at string) string {
+	if d.Problem != nil {
+		return "ralph: the list is broken · " + at + " · " + plain.Line(d.Problem.Error(), 300)
+	}
+	list := p.Snapshot.List
+	message := fmt.Sprintf("ralph: %d/%d features · %s", list.Passed(), len(list.Items), at)
+	if d.Feature.ID != "" {
+		message += " · next " + plain.Line(d.Feature.ID, 80)
+		if d.Next.Attempts > 1 {
+			message += fmt.Sprintf(" · attempt %d", d.Next.Attempts)
+		}
+	}
+	if len(d.Lost) > 0 {
+		message += fmt.Sprintf(" · %s changed or gone", plain.Count(len(d.Lost), "feature"))
+	}
+	if d.Failure != nil {
+		message += fmt.Sprintf(" · the check %s failed", plain.Line(d.Failure.Name, 80))
+	}
+	return message
+}
+
+// take tells a person that the session works on the loop now; at a loop that is taken
+// up again it tells the agent, too.
+func take(p *loop.Picture, d decide.Decision) Answer {
+	name, list := plain.Line(p.Loop.At.Name, 100), p.Snapshot.List
+	a := Answer{Message: fmt.Sprintf("ralph: this session works the loop %s · %d/%d features · iteration %d/%d",
+		name, list.Passed(), len(list.Items), d.Next.Iteration, d.Limit) + notes(p, d)}
+	if old := d.From.Session; old != "" && old != d.Next.Session {
+		a.Message += " · taken over from session " + plain.Line(old, 80)
+	}
+	switch d.From.Status {
+	case decide.Handover:
+		a.Message += fmt.Sprintf(" · it was handed over (%s)", d.From.ExitReason)
+	case decide.Interrupted:
+		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
+		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. Work on the next "+
+			"feature in %s that does not pass; end your turn when it does.",
+			name, d.Next.Iteration, d.Limit, plain.Path(p.Loop.At.Project, p.ListName()))
+	}
+	return a
+}
+
+// Tell says how a loop stands: to a prompt why its session does not get the loop, to
+// a session that starts how the loop would go on.
+func Tell(p *loop.Picture, d decide.Decision) string {
+	name, do, s := plain.Line(p.Loop.At.Name, 100), p.Loop.Call, d.From
+	switch {
+	case d.Refusal == decide.Deadline:
+		return fmt.Sprintf("ralph: the time of the loop %s is up; '%s --deadline' in a terminal gives it more", name, do("extend"))
+	case d.Refusal == decide.MaxIterations:
+		return fmt.Sprintf("ralph: the loop %s has used up its %s; '%s --max-iterations %d' in a terminal gives it more",
+			name, plain.Count(d.Limit, "iteration"), do("extend"), d.Limit+decide.DefaultIterations)
+	case d.Refusal == decide.IterationsPerHour:
+		return fmt.Sprintf("ralph: the loop %s has had its iterations of this hour; give it this prompt after %s",
+			name, loop.Clock(s.RetryAt))
+	case d.Refusal != "":
+		return fmt.Sprintf("ralph: the loop %s was handed over (%s); give its prompt to a fresh session: /clear, or "+
+			"another window", name, d.Refusal)
+	case s.Status == decide.Interrupted:
+		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; your next prompt takes it up again",
+			name, s.ExitReason, s.Iteration, d.Limit)
+	case s.Status == decide.InProgress && s.Session == "":
+		prompt := plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.PromptFile))
+		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; this session gets it by its prompt (%s), or by '%s'",
+			name, s.Iteration, d.Limit, prompt, do("attach"))
+	case s.Status == decide.InProgress:
+		return fmt.Sprintf("ralph: the loop %s is worked by session %s; this session does not get it ('%s' takes it from "+
+			"that one)", name, plain.Line(s.Session, 80), do("detach"))
+	}
+	return fmt.Sprintf("ralph: the loop %s is %s; '%s' takes it up again", name, s.Status, do("resume"))
+}
+
+// rival is said once a session.
+const rival = " · another Stop hook, or /goal, keeps this session going too: it may go on when this loop has ended, " +
+	"and its blocks count toward Claude Code's cap; to have this loop alone, say '/goal clear' or take that hook out of " +
+	"the settings"
+
+// notes is what a person should know beside the verdict.
+func notes(p *loop.Picture, d decide.Decision) string {
+	var notes strings.Builder
+	add := func(note string) { notes.WriteString(" · " + note) }
+	if d.Raised > 0 {
+		add(fmt.Sprintf("Max Iterations %d in progress.txt is not followed: a limit is raised by '%s'",
+			d.Raised, p.Loop.Call("extend")))
+	}
+	if d.Rival {
+		notes.WriteString(rival)
+	}
+	if d.Unshown != nil {
+		add(plain.Line(d.Unshown.Error(), 300))
+	}
+	for _, note := range ConfigNotes(p) {
+		add(note)
+	}
+	if d.Verdict == decide.End {
+		for _, note := range MutedNotifiers(p) {
+			add(note)
+		}
+	}
+	return notes.String()
+}
+
+// ConfigNotes says what of ralph.json is not in force.
+func ConfigNotes(p *loop.Picture) (notes []string) {
+	trust := p.Loop.Call("trust")
+	if p.Config.Changed {
+		notes = append(notes, "ralph.json changed after it was trusted; the trusted version stays in force; "+
+			"to accept the change: "+trust)
+	}
+	if p.Config.Untrusted > 0 {
+		notes = append(notes, plain.Count(p.Config.Untrusted, "command")+
+			" that nobody has trusted must not run; to accept: "+trust)
+	}
+	return notes
+}
+
+// MutedNotifiers names the notifiers that do not run because a file of theirs has
+// changed.
+func MutedNotifiers(p *loop.Picture) (notes []string) {
+	for _, c := range p.Config.Notifiers {
+		if path := p.ChangedOf(c); path != "" {
+			notes = append(notes, fmt.Sprintf("the notifier %s does not run: %s is not what it was when it was trusted; "+
+				"look at it and run: %s", plain.Line(c.String(), 200), plain.Line(path, 200), p.Loop.Call("trust")))
+		}
+	}
+	return notes
+}

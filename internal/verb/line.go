@@ -1,0 +1,83 @@
+package verb
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// maxLine bounds what the host's status line gets.
+const maxLine = 100
+
+// showLine shows how the session's loop stands, or the current one, in a line. The
+// host calls it all the time, so it looks at no files of the project but the list.
+// Whatever goes wrong, it prints nothing.
+func (s *status) showLine(w io.Writer, args []string) {
+	defer func() { _ = recover() }()
+	where := s.Env.Where()
+	s.Host(&where)
+	at, err := loopdir.Find(where)
+	if len(args) > 0 {
+		at, err = s.Env.Where().Named(args[0])
+	}
+	if at == nil || err != nil {
+		return
+	}
+	l, err := loop.Open(s.Env, at)
+	if err != nil {
+		return
+	}
+	defer l.Close()
+	p, err := l.Look()
+	if err != nil {
+		return
+	}
+	if line := statusLine(p, where.Session); line != "" {
+		most, err := strconv.Atoi(s.Env.Get("COLUMNS"))
+		if err != nil || most < 10 || most > maxLine {
+			most = maxLine
+		}
+		fmt.Fprintln(w, plain.Line(line, most))
+	}
+}
+
+// statusLine is "" for a loop that is over and was not this session's.
+func statusLine(p *loop.Picture, session string) string {
+	s := p.Snapshot.Record()
+	own := session == "" || session == s.Session
+	list := p.Snapshot.List
+	line := fmt.Sprintf("ralph %s %d/%d", plain.Line(p.Loop.At.Name, 30), list.Passed(), len(list.Items))
+	if s.Status != decide.InProgress {
+		if !own && !s.Status.GoesOn() {
+			return ""
+		}
+		return line + " · " + string(s.Status)
+	}
+	line += fmt.Sprintf(" · iteration %d/%d", s.Iteration, s.Limit(p.Snapshot.Limits))
+	next, open := list.Next()
+	switch r := s.Running; {
+	case p.Snapshot.CancelFile:
+		return line + " · cancelled"
+	case s.Session == "":
+		return line + " · no session yet"
+	case p.Stale():
+		return line + " · its client is gone"
+	case !own:
+		return line + " · in another session"
+	case r != nil && proc.Alive(r.PID, r.Start):
+		return line + " · runs " + r.What
+	case s.WaitingFor != "":
+		return line + " · waits for " + s.WaitingFor
+	case list.Err != nil:
+		return line + " · the list is broken"
+	case open:
+		return line + " · " + plain.Line(next.ID, 40)
+	}
+	return line
+}

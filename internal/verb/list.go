@@ -1,0 +1,122 @@
+package verb
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+)
+
+// List shows a loop's list as it is read, checks one and converts one.
+func (v Verbs) List() []*cli.Command { return []*cli.Command{v.list(), listCheck(), v.listConvert()} }
+
+func (v Verbs) list() *cli.Command {
+	var asJSON bool
+	const short = "Show a loop's list as it is read: what is open, in which order, and why something is not"
+	cmd := v.Loop("list", short, func(w io.Writer, l *loop.Loop) error {
+		p, err := l.Look()
+		p.AskTracker(background())
+		if err = errors.Join(err, p.Snapshot.List.Err); err != nil {
+			return err
+		}
+		items := view.Items(p.Snapshot.List.List)
+		if asJSON {
+			return cli.JSON(w, items)
+		}
+		showItems(w, items)
+		return nil
+	})
+	cmd.Long = listHelp
+	cmd.Flags.BoolVar(&asJSON, "json", false, "for machines")
+	return cmd
+}
+
+const listHelp = `Show a loop's list as it is read: what is open, in which order it is handed out,
+what has to wait for what, and what is no work at all.
+
+A list is a JSON array of features, an object with "features", "userStories",
+"stories" or "tasks", Task Master's tasks.json (of several tags, "master", or the
+one that is named: tasks.json#ui), one JSON object a line (beads), or Markdown with
+checkboxes. It is worked as it is; nothing in it is reformatted.`
+
+func showItems(w io.Writer, items []view.Item) {
+	rows := [][]string{{"STATE", "ORDER", "ID", "TITLE"}}
+	for _, item := range items {
+		order, title := "", plain.Line(item.Title, 80)
+		if item.Order > 0 {
+			order = fmt.Sprint(item.Order)
+		}
+		if item.Why != "" {
+			title += " (" + item.Why + ")"
+		}
+		rows = append(rows, []string{item.State, order, item.ID, title})
+	}
+	cli.Table(w, rows)
+}
+
+func listCheck() *cli.Command {
+	return &cli.Command{
+		Name: "list check", Args: "FILE", Short: "Say what is wrong with a list, or odd, and what to write instead",
+		Run: func(w io.Writer, args []string) error {
+			data, tag, err := ReadList(args[0])
+			if err != nil {
+				return err
+			}
+			list, problems := features.Check(data, tag)
+			for _, problem := range problems {
+				fmt.Fprintf(w, "%s\n", plain.Line(problem.Error(), 1000))
+			}
+			if len(problems) > 0 {
+				return fmt.Errorf("%s in %s", plain.Count(len(problems), "problem"), plain.Line(args[0], 300))
+			}
+			fmt.Fprintf(w, "%s, %d of them pass; nothing is wrong\n", plain.Count(len(list.Items), "feature"), list.Passed())
+			return nil
+		},
+	}
+}
+
+// ReadList reads the file of a list's name, and tells which tag of it is meant.
+func ReadList(name string) (data []byte, tag string, err error) {
+	file, tag := features.Named(name)
+	data, err = loopdir.ReadAny(file, features.MaxBytes)
+	return data, tag, err
+}
+
+func (v Verbs) listConvert() *cli.Command {
+	var to string
+	cmd := &cli.Command{
+		Name: "list convert", Args: "FILE", Short: "Print a list in another shape",
+		Example: "  " + v.Env.Program + " list convert prd.json --to features > feature_list.json",
+		Run:     func(w io.Writer, args []string) error { return convert(w, args[0], to) },
+	}
+	cmd.Flags.StringVar(&to, "to", features.ToFeatures, "the `SHAPE`: features, prd or markdown")
+	return cmd
+}
+
+func convert(w io.Writer, name, to string) error {
+	data, tag, err := ReadList(name)
+	if err != nil {
+		return err
+	}
+	list, err := features.ParseTag(data, tag)
+	if err != nil {
+		return fmt.Errorf("%s: %w", plain.Line(name, 300), err)
+	}
+	text, err := list.Convert(to)
+	if err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	if left := list.Left(data, to); len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "not carried over: %s\n", plain.Line(strings.Join(left, ", "), 1000))
+	}
+	_, err = w.Write(text)
+	return err
+}

@@ -1,0 +1,48 @@
+package verb
+
+import (
+	"io"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// followPause is how long log -f sleeps between two looks.
+const followPause = 200 * time.Millisecond
+
+// Log shows what the hook did.
+func (v Verbs) Log() *cli.Command {
+	var lines int
+	var follow, asJSON bool
+	cmd := v.Loop("log", "Show what the hook did", func(w io.Writer, l *loop.Loop) error {
+		if lines < 0 {
+			return cli.Usagef("-n %d; want 0 or more", lines)
+		}
+		file := loopdir.HookLog
+		if asJSON {
+			file = loopdir.IterationLog
+		}
+		text, f := l.Store.OpenLog(file, lines)
+		defer f.Close()
+		for {
+			// An agent can write to the log, too.
+			if _, err := io.WriteString(w, plain.Text(string(text), len(text))); err != nil || !follow {
+				return err
+			}
+			time.Sleep(followPause)
+			text = f.More()
+		}
+	})
+	cmd.Long = logHelp
+	cmd.Letters = map[string]string{"n": "lines", "f": "follow"}
+	cmd.Flags.IntVar(&lines, "lines", 20, "how many of the last lines, `N`")
+	cmd.Flags.BoolVar(&follow, "follow", false, "go on showing what is added, until interrupted")
+	cmd.Flags.BoolVar(&asJSON, "json", false, "iterations.jsonl instead: one object a verdict")
+	return cmd
+}
+
+const logHelp = `Show what the hook did, since the loop began: what it did in an earlier run, before
+'init --force', is in hook.log.old and iterations.jsonl.old in the loop's folder.`

@@ -1,0 +1,39 @@
+package verb
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// Next shows what the agent would be told now.
+func (v Verbs) Next() *cli.Command {
+	return v.Loop("next", "Show what the agent would be told now", func(w io.Writer, l *loop.Loop) error {
+		p, err := l.Look()
+		if err != nil {
+			return err
+		}
+		p.AskTracker(background())
+		d, need := decide.Preview(p.Snapshot)
+		d.Next.Loop, d.Next.Name, d.Next.List = l.At.Dir, l.At.Name, p.ListPath()
+		switch {
+		case need.Kind != decide.NeedNothing:
+			fmt.Fprintf(w, "that depends on the checks and evaluators, which a stop runs; '%s verify' runs the checks\n", v.Env.Program)
+			return nil
+		case d.Verdict == decide.Pass:
+			status := cmp.Or(string(p.Snapshot.State.Status), plain.Line(p.Snapshot.Header.Status, 80))
+			return fmt.Errorf("the agent would be told nothing: the loop is %s; '%s' takes it up again", status, l.Call("resume"))
+		case d.Verdict == decide.Continue:
+			fmt.Fprint(w, say.Prompt(p, d))
+			return nil
+		}
+		fmt.Fprintln(w, say.DecisionAnswer(p, d).Message)
+		return nil
+	})
+}

@@ -1,0 +1,133 @@
+package verb
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// Cancel ends a loop.
+func (v Verbs) Cancel() *cli.Command {
+	return v.Loop("cancel", "End a loop; only resume brings it back", func(w io.Writer, l *loop.Loop) error {
+		// The word is left first, without the lock: it holds even if nothing else can
+		// be written.
+		if err := l.Store.AskCancel(); err != nil {
+			return fmt.Errorf("cannot cancel: %w", err)
+		}
+		over := false
+		next, err := l.Change("cancel", func(_ *loop.Picture, next *decide.State) error {
+			over = !next.Status.GoesOn() && next.Status != decide.Paused
+			switch {
+			case next.Status == decide.Cancelled:
+				return nil
+			case over:
+				return l.Store.ClearCancel()
+			}
+			next.Status, next.ExitReason, next.EndedAt = decide.Cancelled, decide.ByPerson, time.Now()
+			next.Endings++
+			next.Feature, next.Attempts = "", 0
+			return nil
+		})
+		if err != nil {
+			fmt.Fprintf(w, "%s: cancelled; the next stop ends it\n", name(l))
+			return fmt.Errorf("the loop's own files could not be brought up to date: %w", err)
+		}
+		if over {
+			fmt.Fprintf(w, "%s is over already: %s (%s)\n", name(l), next.Status, next.ExitReason)
+			return nil
+		}
+		fmt.Fprintf(w, "%s: cancelled at iteration %d; '%s' brings it back\n", name(l), next.Iteration, l.Call("resume"))
+		return nil
+	})
+}
+
+// Pause has the next stop allowed.
+func (v Verbs) Pause() *cli.Command {
+	return v.Loop("pause", "Let the next stop be allowed; resume goes on", func(w io.Writer, l *loop.Loop) error {
+		next, err := l.Change("pause", func(_ *loop.Picture, next *decide.State) error {
+			if !next.Status.GoesOn() {
+				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
+			}
+			next.Status, next.ExitReason, next.EndedAt = decide.Paused, decide.ByPerson, time.Now()
+			next.Endings++
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' goes on\n", name(l), next.Iteration, l.Call("resume"))
+		return nil
+	})
+}
+
+// Resume takes up a loop that has ended.
+func (v Verbs) Resume() *cli.Command {
+	const short = "Take up a loop that has ended, or that came with the repository"
+	return v.Loop("resume", short, func(w io.Writer, l *loop.Loop) error {
+		return v.revive(w, l, "resume", func(*decide.State) {})
+	})
+}
+
+// Extend raises a limit.
+func (v Verbs) Extend() *cli.Command {
+	var iterations int
+	var deadline time.Duration
+	var cmd *cli.Command
+	const short = "Raise a limit of a loop, and take it up again if it had reached it"
+	cmd = v.Loop("extend", short, func(w io.Writer, l *loop.Loop) error {
+		byCount, byTime := cmd.Given("max-iterations"), cmd.Given("deadline")
+		switch {
+		case !byCount && !byTime:
+			return cli.Usagef("extend what? say --max-iterations N or --deadline T")
+		case byCount && (iterations < 1 || iterations > config.MaxCount):
+			return ErrIterations
+		case byTime && deadline <= 0:
+			return cli.Usagef("--deadline must be a duration of more than 0, such as 12h")
+		}
+		return v.revive(w, l, "extend", func(next *decide.State) {
+			if byCount {
+				next.Extended, next.Lowered = iterations, 0
+			}
+			if byTime {
+				next.ExtendedDeadline = deadline
+			}
+		})
+	})
+	cmd.Flags.IntVar(&iterations, "max-iterations", 0, "the iterations, `N`, that the loop may have in all")
+	cmd.Flags.DurationVar(&deadline, "deadline", 0, "the time, `T`, that it may take in all, from when it began, such as 12h")
+	return cmd
+}
+
+// ErrIterations refuses a --max-iterations that ralph.json could not hold.
+var ErrIterations = cli.Usagef("--max-iterations must be from 1 to %d", config.MaxCount)
+
+// revive puts a loop back to work and says how it goes on.
+func (v Verbs) revive(w io.Writer, l *loop.Loop, verb string, edit func(*decide.State)) error {
+	if err := v.PersonOnly(); err != nil {
+		return err
+	}
+	next, err := l.Revive(background(), verb, edit)
+	if err != nil {
+		return err
+	}
+	then := "type anything in session " + plain.Line(next.Session, 80)
+	switch {
+	case next.Session != "":
+	case next.Bind == decide.BindPrompt:
+		prompt := plain.Line(filepath.Join(l.At.Dir, loopdir.PromptFile), 4096)
+		then = "start a session with its prompt: " + say.StartLine(prompt)
+	default:
+		then = "the first session that stops in the project takes it"
+	}
+	fmt.Fprintf(w, "%s: goes on at iteration %d of %d; %s\n", name(l), next.Iteration, next.Header.MaxIterations, then)
+	return nil
+}

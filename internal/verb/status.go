@@ -1,0 +1,212 @@
+package verb
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+)
+
+// Status shows how far a loop is.
+func (v Verbs) Status() *cli.Command {
+	s := &status{Verbs: v}
+	cmd := &cli.Command{
+		Name: "status", Args: "[NAME]", Short: "Show how far a loop is",
+		Long: strings.ReplaceAll(statusHelp, "@", v.Env.Program), Run: s.run,
+	}
+	f := &cmd.Flags
+	f.BoolVar(&s.all, "all", false, "every loop of the project; outside a project, and with --send-due, every loop of yours")
+	f.BoolVar(&s.json, "json", false, "for machines; with --all an array")
+	f.BoolVar(&s.line, "line", false, "one short line, for Claude Code's status line; nothing where there is no loop")
+	f.BoolVar(&s.sendDue, "send-due", false, "end loops whose client died, and send notices that were cut off; for cron")
+	return cmd
+}
+
+const statusHelp = `Show how far a loop is, what each limit leaves, and what it waits for.
+
+A client that died without a word leaves its loop IN_PROGRESS; status calls that
+stale. With --send-due such a loop ends INTERRUPTED, and every notice that was
+cut off is sent. A line for cron:
+
+  */10 * * * *  @ status --all --send-due >/dev/null`
+
+// status is one call of the verb.
+type status struct {
+	Verbs
+	all, json, line, sendDue bool
+}
+
+func (s *status) run(w io.Writer, args []string) error {
+	if s.all && len(args) > 0 {
+		return cli.Usagef("--all and the name %q do not go together", args[0])
+	}
+	if s.line {
+		s.showLine(w, args)
+		return nil
+	}
+	loops, err := s.loops(args)
+	if err != nil {
+		return err
+	}
+	views := make([]view.Status, 0, len(loops))
+	for _, at := range loops {
+		one, err := s.look(at)
+		if err != nil && !s.all {
+			return err
+		}
+		if err != nil {
+			one = view.Unreadable(at, err)
+		}
+		views = append(views, one)
+	}
+	switch {
+	case s.json && s.all:
+		return cli.JSON(w, views)
+	case s.json:
+		return cli.JSON(w, views[0])
+	}
+	for i, one := range views {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		show(cli.NewScreen(w, s.Env.Get), one)
+	}
+	return nil
+}
+
+// loops returns the loops to show.
+func (s *status) loops(args []string) ([]*loopdir.Loop, error) {
+	if !s.all {
+		at, err := s.Find(args)
+		return []*loopdir.Loop{at}, err
+	}
+	loops, err := s.Env.Where().All()
+	if err == nil && (s.sendDue || len(loops) == 0) {
+		loops, err = s.Env.Where().Known() // cron's folder is no project, or not the one
+	}
+	if err == nil && len(loops) == 0 {
+		err = s.ErrNoLoop()
+	}
+	return loops, err
+}
+
+// look looks at a loop, after it has sent what is due if that is asked for.
+func (s *status) look(at *loopdir.Loop) (view.Status, error) {
+	if err := at.Check(); err != nil {
+		return view.Status{}, err
+	}
+	l, err := loop.Open(s.Env, at)
+	if err != nil {
+		return view.Status{}, err
+	}
+	defer l.Close()
+	if s.sendDue {
+		if err := l.SendDue(background()); err != nil {
+			return view.Status{}, err
+		}
+	}
+	return view.Of(background(), l)
+}
+
+// show shows a loop to a person.
+func show(s cli.Screen, v view.Status) {
+	row := func(name, value string) { s.Row(name, plain.Line(value, 500)) }
+	fmt.Fprintf(s, "%s: %s", plain.Line(v.Name, 100), colour(s, v.Status))
+	if v.ExitReason != "" {
+		fmt.Fprintf(s, " (%s)", plain.Line(v.ExitReason, 80))
+	}
+	if v.Stale {
+		fmt.Fprint(s, ", stale")
+	}
+	fmt.Fprintln(s)
+	if v.MaxIterations > 0 {
+		proof := say.Proof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Manual, v.Checks)
+		proof = strings.Replace(proof, " features", "", 1)
+		if v.StaleProofs > 0 {
+			proof += fmt.Sprintf(", %d of them on older files", v.StaleProofs)
+		}
+		row("features", proof)
+		s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total))
+		row("next", v.Next)
+		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
+		row("time", took(v, time.Now()))
+		row("limits", left(v))
+	}
+	row("needs", v.Needs)
+	if at, err := time.Parse(time.RFC3339, v.RetryAt); err == nil {
+		row("retry at", loop.Clock(at))
+	}
+	if v.Waiting != nil {
+		since, until := v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")
+		row("waits for", fmt.Sprintf("%s, since %s; from %s on it goes on without", v.Waiting.For, since, until))
+	}
+	row("running", v.Running)
+	for i, verdict := range v.Verdicts {
+		row([]string{"lately", ""}[min(i, 1)], verdict.String())
+	}
+	session := v.Session
+	if v.ClientRuns {
+		session += ", whose client runs"
+	}
+	row("session", session)
+	row("list", v.List)
+	row("loop", v.Loop)
+	if v.Notice == "pending" {
+		row("notice", "not delivered yet")
+	}
+	for _, note := range v.Notes {
+		row("note", note)
+	}
+	// In one line, however long, so that it can be copied.
+	s.Lines("now", cli.Labels, []string{plain.Line(v.Then, 500)})
+}
+
+func colour(s cli.Screen, status decide.Status) string {
+	colour := cli.Red
+	switch status {
+	case decide.Complete:
+		colour = cli.Green
+	case decide.InProgress:
+		colour = cli.Cyan
+	case decide.Paused, decide.Cancelled, decide.Handover, decide.Interrupted:
+		colour = cli.Yellow
+	}
+	return s.Paint(colour, plain.Line(string(status), 40))
+}
+
+// took says how long the loop has worked.
+func took(v view.Status, now time.Time) string {
+	began, err := time.Parse(time.RFC3339, v.StartedAt)
+	if err != nil {
+		return ""
+	}
+	if ended, err := time.Parse(time.RFC3339, v.EndedAt); err == nil && v.Status != decide.InProgress {
+		return fmt.Sprintf("%v, until %s", ended.Sub(began).Round(time.Second), loop.Clock(ended))
+	}
+	return fmt.Sprintf("%v, since %s", now.Sub(began).Round(time.Second), loop.Clock(began))
+}
+
+// left says what is left of the limits that have no row of their own.
+func left(v view.Status) string {
+	var left []string
+	for _, l := range v.Limits {
+		name := strings.ReplaceAll(l.Name, "_", " ")
+		switch {
+		case l.Name == "max_iterations" || l.Name == "max_wait":
+		case l.Unit == "seconds":
+			of := time.Duration(l.Limit) * time.Second
+			left = append(left, fmt.Sprintf("%s %v of %v left", name, time.Duration(l.Left)*time.Second, of))
+		default:
+			left = append(left, fmt.Sprintf("%s %d of %d left", name, l.Left, l.Limit))
+		}
+	}
+	return strings.Join(left, " · ")
+}

@@ -1,0 +1,265 @@
+package verb
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Trust accepts a loop's ralph.json and list.
+func (v Verbs) Trust() *cli.Command {
+	var yes, restore bool
+	const short = "Accept a loop's ralph.json and list as they are now, with the commands in them"
+	cmd := v.Loop("trust", short, func(w io.Writer, l *loop.Loop) error {
+		if err := v.PersonOnly(); err != nil {
+			return err
+		}
+		t, err := newTruster(w, l)
+		if err != nil {
+			return err
+		}
+		if restore {
+			return t.restore()
+		}
+		return t.trust(yes)
+	})
+	cmd.Flags.BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags.BoolVar(&restore, "restore", false, "put the list back as it was trusted, with what passes in it now")
+	return cmd
+}
+
+// truster is one call of the verb.
+type truster struct {
+	w      io.Writer
+	l      *loop.Loop
+	text   []byte // of ralph.json
+	config config.Config
+	path   string // of the list
+}
+
+func newTruster(w io.Writer, l *loop.Loop) (*truster, error) {
+	text, err := l.Store.Config()
+	if err != nil {
+		return nil, err
+	}
+	if text == nil {
+		text = []byte("{}") // a list may bring checks of its own
+	}
+	c, err := config.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+	}
+	state, err := l.Store.State()
+	if err != nil {
+		return nil, err
+	}
+	return &truster{w, l, text, c, l.At.ListPath(c.List, state.List)}, nil
+}
+
+// restore puts the list back.
+func (t *truster) restore() error {
+	if t.config.Source.Given() {
+		return errors.New("the list is a tracker's; put the features back there")
+	}
+	restore := func() error { return t.l.Store.RestoreList(t.path) }
+	if err := t.l.Store.Locked(loop.LockWait, restore); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.w, "%s: the list is as it was trusted\n", name(t.l))
+	return nil
+}
+
+// trust shows what is to be trusted, asks, and records it.
+func (t *truster) trust(yes bool) error {
+	source := t.config.Source.Given()
+	list := decide.List{}
+	if source {
+		t.path = ""
+	} else {
+		list = t.l.Store.List(t.path)
+	}
+	record, err := t.l.NewTrust(t.text, list, true)
+	if err != nil {
+		return err
+	}
+	before, err := t.l.Store.Trust()
+	if err != nil {
+		fmt.Fprintf(t.w, "warning: %s\n", plain.Line(err.Error(), 1000)) // a new record mends it
+	}
+	t.show(record, before, list)
+	if len(record.Features) > 0 {
+		fmt.Fprintf(t.w, "held as they are: %s of %s\n",
+			plain.Count(len(record.Features), "feature"), plain.Path(t.l.At.Project, t.path))
+	}
+	if !yes {
+		if err := cli.Confirm(t.w, "trust this?", "nothing was trusted; what held before holds"); err != nil {
+			return err
+		}
+	}
+	if source { // the tracker's commands may run now
+		if record, list, err = t.l.TrustSource(background(), t.config, record); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.w, "it lists %s, %d of them pass\n", plain.Count(len(list.Items), "feature"), list.Passed())
+	}
+	set := func() error { return t.l.Store.SetTrust(record, t.path) }
+	if err := t.l.Store.Locked(loop.LockWait, set); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.w, "%s: this is in force now\n", name(t.l))
+	return nil
+}
+
+// showf shows one line.
+func (t *truster) showf(format, text string) { fmt.Fprintf(t.w, format+"\n", plain.Line(text, 1000)) }
+
+// show shows what is to be trusted, and what has changed since it was trusted before.
+func (t *truster) show(record config.Trust, before *config.Trust, list decide.List) {
+	if before == nil {
+		before = &config.Trust{}
+	} else if changes := diffLines(before.Text, record.Text); len(changes) > 0 {
+		fmt.Fprintf(t.w, "%s was changed since it was trusted:\n", loopdir.ConfigFile)
+		for _, line := range changes {
+			fmt.Fprintf(t.w, "  %s\n", plain.Text(strings.TrimRight(line, "\r\n"), 1000))
+		}
+	}
+	own, noCommand := t.l.Env.OwnChecks(list)
+	t.showCommands()
+	t.showOwn(list, own, noCommand)
+	if lost := list.Lost(before.Features); len(lost) > 0 && !t.config.Source.Given() {
+		t.showf("gone or reworded since: %s", strings.Join(lost, ", "))
+	}
+	t.showFiles(record.Files, before.Files)
+	t.warn(record, own)
+}
+
+// showCommands shows every command of ralph.json.
+func (t *truster) showCommands() {
+	for _, command := range t.config.Notifiers {
+		t.showf(strings.ReplaceAll(command.Event, "-", "_")+" runs: %s", command.String())
+	}
+	for _, command := range t.config.Source.Commands() {
+		t.showf("source: %s", command.String())
+	}
+	for _, check := range t.config.Checks {
+		t.showf("check, when "+check.When+": %s", check.String())
+	}
+	for _, e := range t.config.Active() {
+		if e.Preset == "" {
+			t.showf("evaluator: %s", e.String())
+		}
+	}
+}
+
+// showOwn shows what the features of a list bring, each text once.
+func (t *truster) showOwn(list decide.List, own []config.Check, noCommand []string) {
+	var order []string
+	times := map[string]int{}
+	add := func(text string) {
+		if times[text]++; times[text] == 1 {
+			order = append(order, text)
+		}
+	}
+	for _, c := range own {
+		add("check of the list, when feature: " + c.Name)
+	}
+	for _, item := range list.Items {
+		_, manual := config.OwnChecks(item, func(command string) bool { return !slices.Contains(noCommand, command) })
+		for _, point := range manual {
+			add("manual, so never run: " + point)
+		}
+	}
+	for _, text := range order {
+		of := ""
+		if times[text] > 1 {
+			of = fmt.Sprintf(" (of %d features)", times[text])
+		}
+		fmt.Fprintln(t.w, plain.Line(text, 1000)+of)
+	}
+}
+
+// showFiles shows the files that are held, and what has changed in them.
+func (t *truster) showFiles(now, before map[string]string) {
+	all := maps.Clone(now)
+	maps.Copy(all, before)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		was, had := before[path]
+		sum, has := now[path]
+		change := ""
+		switch {
+		case !has:
+			t.showf("not held any more: %s", path)
+			continue
+		case had && was != sum:
+			change = ", changed since"
+		case !had && len(before) > 0:
+			change = ", new"
+		}
+		if sum == "" {
+			t.showf("held as not there: %s"+change, path)
+		} else {
+			t.showf("held as it is: %s"+change, path)
+		}
+	}
+}
+
+// warn warns of commands for which nothing is held, and of folders of the project in
+// PATH.
+func (t *truster) warn(record config.Trust, own []config.Check) {
+	p := &loop.Picture{Loop: t.l, Config: config.InForce{Config: t.config, Trust: record}}
+	var open []string
+	for _, check := range slices.Concat(t.config.Checks, own) {
+		isHeld := func(key string) bool { return record.Files[key] != "" }
+		if check.Runs() && !slices.ContainsFunc(p.HeldFor(check.Command), isHeld) && !slices.Contains(open, check.String()) {
+			open = append(open, check.String())
+		}
+	}
+	if len(open) > 0 && len(t.config.Protect) == 0 {
+		t.showf("warning: nothing of the project is held for %s; name the tests and scripts that an agent must not edit "+
+			"in \"protect\"", strings.Join(open, ", "))
+	}
+	for _, dir := range filepath.SplitList(t.l.Env.Get("PATH")) {
+		rel, err := filepath.Rel(t.l.At.Project, dir)
+		if err == nil && (filepath.IsLocal(rel) || !filepath.IsAbs(dir)) {
+			t.showf("warning: PATH has the project's folder %s, where an agent can write programs", dir)
+		}
+	}
+}
+
+// Untrust takes trust back.
+func (v Verbs) Untrust() *cli.Command {
+	cmd := v.Loop("untrust", "Take trust back: none of a loop's commands runs any more", func(w io.Writer, l *loop.Loop) error {
+		if err := v.PersonOnly(); err != nil {
+			return err
+		}
+		err := l.Store.Locked(loop.LockWait, func() error {
+			record, err := l.Store.Trust()
+			if err != nil || record == nil {
+				return err
+			}
+			record.Revoked = true
+			return l.Store.SetTrust(*record, "")
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: no command is trusted any more\n", name(l))
+		return nil
+	})
+	cmd.Long = `Take trust back: none of a loop's commands runs any more, so none of its checks
+that is a command can pass, and no notifier is told. The rest of ralph.json, such as
+its limits, and the list are held to what you trusted last; edits of them have no
+effect until 'trust' accepts them.`
+	return cmd
+}

@@ -1,0 +1,99 @@
+// Package verb has the verbs that every program over loops has.
+package verb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Verbs makes the verbs of one program.
+type Verbs struct {
+	Env  loop.Env
+	Init string // the command line that makes a loop
+
+	// Host adds what the host says that calls `status --line`: its session, its
+	// project and its working folder.
+	Host func(*loopdir.Where)
+}
+
+// ErrNoLoop says that the project has no loop.
+func (v Verbs) ErrNoLoop() error { return &noLoop{v.Init} }
+
+type noLoop struct{ init string }
+
+// IsNoLoop reports whether an error says that the project has no loop.
+func IsNoLoop(err error) bool { return errors.As(err, new(*noLoop)) }
+
+func (e *noLoop) Error() string { return "no loop in this project; '" + e.init + "' makes one" }
+
+// Find finds the loop that a verb's arguments name; without a name, the current one.
+func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
+	if len(args) > 0 {
+		return v.Env.Where().Named(args[0])
+	}
+	l, err := loopdir.Find(v.Env.Where())
+	if err == nil && l == nil {
+		err = v.ErrNoLoop()
+	}
+	return l, err
+}
+
+// OnLoop makes a command's Run of what is to be done with the loop that its arguments
+// name.
+func (v Verbs) OnLoop(do func(w io.Writer, l *loop.Loop) error) func(io.Writer, []string) error {
+	return func(w io.Writer, args []string) error {
+		at, err := v.Find(args)
+		if err != nil {
+			return err
+		}
+		l, err := loop.Open(v.Env, at)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		return do(w, l)
+	}
+}
+
+// Loop makes a verb of what is to be done with one loop, which its argument may name.
+func (v Verbs) Loop(name, short string, do func(w io.Writer, l *loop.Loop) error) *cli.Command {
+	return &cli.Command{Name: name, Args: "[NAME]", Short: short, Run: v.OnLoop(do)}
+}
+
+// PersonOnly refuses what only a person may do when an agent calls.
+func (v Verbs) PersonOnly() error {
+	if !v.Env.ByAgent {
+		return nil
+	}
+	words := []string{v.Env.Program}
+	for _, arg := range os.Args[1:] {
+		words = append(words, plain.Arg(arg))
+	}
+	return fmt.Errorf("%w; in a terminal of your own run: %s", loop.ErrPerson, strings.Join(words, " "))
+}
+
+// Names returns the names of the project's loops, for completions.
+func (v Verbs) Names() (names []string) {
+	loops, _ := v.Env.Where().All() // without them there is less to offer
+	for _, l := range loops {
+		if loopdir.CheckName(l.Name) == nil {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// background is the context of a verb: what takes long ends at a signal by Env.Catch.
+func background() context.Context { return context.Background() }
+
+// name shows a loop's name.
+func name(l *loop.Loop) string { return plain.Line(l.At.Name, 100) }

@@ -1,0 +1,171 @@
+package verb
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Verify runs the checks of the current loop by hand.
+func (v Verbs) Verify() *cli.Command {
+	var all bool
+	cmd := &cli.Command{
+		Name: "verify", Args: "[FEATURE]...",
+		Short: "Run the checks of the current loop by hand: of what is claimed, or of these features",
+		Run: func(w io.Writer, ids []string) error {
+			run := v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.verify(w, l, ids, all) })
+			return run(w, nil)
+		},
+	}
+	cmd.Flags.BoolVar(&all, "all", false, "of features that are open, too")
+	return cmd
+}
+
+// verify plans which checks to run, runs them and shows the results.
+func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
+	p, err := l.Look()
+	p.AskTracker(background())
+	if err = errors.Join(err, p.Snapshot.ConfigErr, p.Snapshot.List.Err); err != nil {
+		return err
+	}
+	runs, err := planRuns(p, ids, all)
+	if err != nil {
+		return err
+	}
+	results, err := p.RunChecks(background(), runs, func(run decide.Run, done *decide.Receipt) {
+		said := "runs"
+		if done != nil {
+			said = passed(*done)
+		}
+		fmt.Fprintf(w, "%s: %s\n", plain.Line(run.Check.Name+" "+run.Feature, 160), said)
+	})
+	if err != nil {
+		return err
+	}
+	// An agent chooses the environment in which it calls: that proves nothing.
+	if !v.Env.ByAgent {
+		if err := l.KeepReceipts(results); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(w)
+	showResults(w, results, manualRows(p.Manual, ids))
+	failed := slices.DeleteFunc(slices.Clone(results), func(r decide.Receipt) bool { return r.Passed })
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s did not hold; all that was printed is in %s",
+		plain.Count(len(failed), "check"), plain.Path(l.At.Project, l.At.Dir)+"/"+loopdir.ChecksLog)
+}
+
+// planRuns returns the checks to run: of these features, or of what is claimed, or of
+// all features.
+func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err error) {
+	s := &p.Snapshot
+	if len(s.Lost) > 0 {
+		return nil, fmt.Errorf("features are gone, or ask for something else than when they were trusted: %s; "+
+			"'%s --restore' puts them back", plain.Line(strings.Join(s.Lost, ", "), 500), p.Loop.Call("trust"))
+	}
+	for _, id := range ids {
+		if _, has := s.List.Find(id); !has {
+			return nil, fmt.Errorf("the list has no feature %q", plain.Line(id, 80))
+		}
+	}
+	for _, c := range s.Checks {
+		if c.When == decide.WhenFeature {
+			runs = append(runs, featureRuns(s, c, ids, all)...)
+		} else if len(ids) == 0 {
+			runs = append(runs, decide.Run{Check: c})
+		}
+	}
+	if len(runs) == 0 {
+		return nil, errors.New("there is nothing to check: no check is for what is claimed; with --all those of open features run too")
+	}
+	if path := p.Changed(); path != "" {
+		return nil, errors.New(path + " is not what it was when it was trusted; look at it and run: " + p.Loop.Call("trust"))
+	}
+	return runs, nil
+}
+
+// featureRuns returns the runs of a check of features.
+func featureRuns(s *decide.Snapshot, c decide.Check, ids []string, all bool) (runs []decide.Run) {
+	items := s.List.Items
+	if len(c.Features) == 1 { // a check that a feature brings; there may be as many as features
+		item, _ := s.List.Find(c.Features[0])
+		items = []features.Item{item}
+	}
+	for _, item := range items {
+		wanted := slices.Contains(ids, item.ID) || len(ids) == 0 && (all || item.Passes)
+		if wanted && c.Covers(item.ID) {
+			runs = append(runs, decide.Run{Check: c, Feature: item.ID})
+		}
+	}
+	return runs
+}
+
+// manualRows are the points that only a person can check, as rows of the table.
+func manualRows(manual map[string][]string, ids []string) (rows [][]string) {
+	for _, id := range slices.Sorted(maps.Keys(manual)) {
+		if len(ids) > 0 && !slices.Contains(ids, id) {
+			continue
+		}
+		for _, point := range manual[id] {
+			rows = append(rows, []string{point, id, "manual", ""})
+		}
+	}
+	return rows
+}
+
+// showResults shows a table, with the end of a failed check's output below its row. An
+// output that several checks have is shown once, below the last of them.
+func showResults(w io.Writer, results []decide.Receipt, manual [][]string) {
+	rows := [][]string{{"CHECK", "FEATURE", "RESULT", "TIME"}}
+	tails, last := make([]string, len(results)+1), map[string]int{}
+	for i, r := range results {
+		rows = append(rows, []string{r.Name, r.Feature, passed(r), fmt.Sprintf("%.1f s", float64(r.DurationMS)/1000)})
+		if !r.Passed {
+			tail := indented(r.Tail)
+			tails[last[r.Name+tail]] = ""
+			last[r.Name+tail], tails[i+1] = i+1, tail
+		}
+	}
+	var shown strings.Builder
+	cli.Table(&shown, append(rows, manual...))
+	lines := strings.SplitAfter(shown.String(), "\n")
+	for i, tail := range tails {
+		io.WriteString(w, lines[i]+tail)
+	}
+	io.WriteString(w, strings.Join(lines[len(tails):], ""))
+}
+
+// tailLines and tailLine bound what a person is shown of a failed check's output.
+const tailLines, tailLine = 10, 160
+
+// indented shows a person the end of what the prompt shows the agent.
+func indented(tail string) (text string) {
+	lines := strings.Split(tail, "\n")
+	for _, line := range lines[max(0, len(lines)-tailLines):] {
+		text += "    " + plain.Text(line, tailLine) + "\n"
+	}
+	return text
+}
+
+func passed(r decide.Receipt) string {
+	switch {
+	case r.Passed:
+		return "ok"
+	case r.NotRun:
+		return "not run"
+	}
+	return "failed"
+}

@@ -1,0 +1,281 @@
+// Package view has what `status` and `list` know of a loop, as values: for the
+// terminal, for --json, and for other faces.
+package view
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// Status is how a loop stands, as `status --json` shows it.
+type Status struct {
+	Name          string             `json:"name"`
+	Status        decide.Status      `json:"status"`
+	ExitReason    string             `json:"exitReason"`
+	Iteration     int                `json:"iteration"`
+	MaxIterations int                `json:"maxIterations"`
+	Features      loop.FeatureCounts `json:"features"`
+	Checks        int                `json:"checks"`      // how many there are
+	Manual        int                `json:"manual"`      // claimed features with points that only a person can check
+	StaleProofs   int                `json:"staleProofs"` // features proven on other contents than now
+	Running       string             `json:"running"`     // checks that run now
+	Next          string             `json:"next"`        // the feature to work on
+	List          string             `json:"list"`
+	Session       string             `json:"session"`
+	Stale         bool               `json:"stale"`  // its client died without a word
+	Limits        []Limit            `json:"limits"` // those that are on
+	Needs         string             `json:"needs"`
+	RetryAt       string             `json:"retryAt"` // when a limit will be lifted, if that is known
+	Waiting       *Waiting           `json:"waiting"` // null: it does not wait
+	Loop          string             `json:"loop"`
+	Protected     bool               `json:"protected"` // the record is outside the project
+	StartedAt     string             `json:"startedAt"`
+	EndedAt       string             `json:"endedAt"`
+	Notice        string             `json:"notice"`     // of the last ending: "", "sent" or "pending"
+	Notes         []string           `json:"notes"`      // what a person should know
+	Verdicts      []Verdict          `json:"verdicts"`   // of the last stops, the latest first
+	Then          string             `json:"then"`       // what a person would do now
+	ClientRuns    bool               `json:"clientRuns"` // the process of its session is known to run
+}
+
+// Waiting is what a loop waits for.
+type Waiting struct {
+	For   string    `json:"for"`
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"` // then the loop goes on without
+}
+
+// Unreadable is the status of a loop that cannot be read.
+func Unreadable(at *loopdir.Loop, err error) Status {
+	return Status{
+		Name: plain.Line(at.Name, 100), Status: "UNKNOWN", Loop: plain.Line(at.Dir, 4096),
+		Notes: []string{plain.Line(err.Error(), 500)},
+	}
+}
+
+// Of looks at an open loop.
+func Of(ctx context.Context, l *loop.Loop) (Status, error) {
+	p, err := l.Look()
+	if err != nil {
+		return Status{}, err
+	}
+	s := &p.Snapshot
+	state := s.Record()
+	v := Status{
+		Name: plain.Line(l.At.Name, 100), Loop: plain.Line(l.At.Dir, 4096), List: plain.Line(p.ListName(), 4096),
+		Status: state.Status, ExitReason: state.ExitReason, Needs: state.Needs, Session: state.Session,
+		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits),
+		StartedAt: loop.Instant(state.StartedAt), EndedAt: loop.Instant(state.EndedAt), RetryAt: loop.Instant(state.RetryAt),
+		Protected: l.Store.Protected || s.State.Schema == 0, Checks: len(s.Checks), Stale: p.Stale(),
+		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: lastVerdicts(l),
+	}
+	v.Features = loop.CountFeatures(s.List, v.proof(ctx, p, state))
+	v.Notes = notes(p, state, &v)
+	v.Limits = limits(state, s.Limits, len(s.Checks), time.Now())
+	if item, open := s.List.Next(); open {
+		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+Title(item)), 120)
+	}
+	if state.WaitingFor != "" {
+		v.Waiting = &Waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(s.Limits.MaxWait)}
+	}
+	if r := state.Running; r != nil && proc.Alive(r.PID, r.Start) {
+		v.Running = fmt.Sprintf("%s since %s", r.What, loop.Clock(r.Since))
+	}
+	if len(state.Notices) > 0 {
+		v.Notice = "sent"
+	}
+	if slices.ContainsFunc(state.Notices, func(n decide.Notice) bool { return !n.Sent() }) {
+		v.Notice = "pending"
+	}
+	v.Then = then(v, p, l.Call)
+	return v, nil
+}
+
+// proof counts the proven features, as they are now.
+func (v *Status) proof(ctx context.Context, p *loop.Picture, state decide.State) int {
+	if v.Checks == 0 || state.Status == decide.Complete {
+		v.Manual = state.Manual
+		return min(state.Proven, p.Snapshot.List.Passed()) // the list may be another by now
+	}
+	p.Snapshot.Contents = p.Contents(ctx)
+	proof := p.Snapshot.Proof()
+	v.StaleProofs, v.Manual = proof.Stale, proof.Manual
+	return proof.Proven
+}
+
+// notes says what a person should know.
+func notes(p *loop.Picture, state decide.State, v *Status) []string {
+	notes, s, do := []string{}, &p.Snapshot, p.Loop.Call
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	switch {
+	case s.State.Schema != 0:
+	case s.FreshClone:
+		add("it came with the repository and was not begun here; '%s' takes it up", do("resume"))
+	default:
+		add("not begun: %s", say.Begin(s.Bind))
+	}
+	if s.State.Schema != 0 && state.Session == "" && state.Status == decide.InProgress {
+		add("no session works it: %s", say.Begin(state.Bind))
+	}
+	if s.CancelFile && state.Status != decide.Cancelled {
+		add("cancelled; the next stop ends it, or '%s' takes that back", do("resume"))
+	}
+	for _, err := range []error{s.ConfigErr, s.List.Err} {
+		if err != nil {
+			add("%s", plain.Line(err.Error(), 300))
+		}
+	}
+	if !v.Protected {
+		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
+	}
+	notes = append(append(notes, say.ConfigNotes(p)...), say.MutedNotifiers(p)...)
+	if checks, _ := p.Loop.Env.OwnChecks(s.List); len(checks) > 0 && !p.Config.Own {
+		add("the list brings %s of its own, which nobody has trusted; to look at them and accept: %s",
+			plain.Count(len(checks), "check"), do("trust"))
+	}
+	if v.Stale {
+		add("stale: its client died without a word. Resume that session, or give the loop's prompt to a new one. " +
+			"('status --send-due' ends it and tells the notifiers)")
+	}
+	return notes
+}
+
+// Verdict is a line of iterations.jsonl, which an agent can write, too.
+type Verdict struct {
+	Time      time.Time `json:"time"`
+	Verdict   string    `json:"verdict"`
+	Iteration int       `json:"iteration"`
+	Reason    string    `json:"reason"`
+	Feature   string    `json:"feature"`
+}
+
+// shownVerdicts is how many of the last verdicts are shown.
+const shownVerdicts = 3
+
+func lastVerdicts(l *loop.Loop) []Verdict {
+	verdicts := []Verdict{}
+	text, log := l.Store.OpenLog(loopdir.IterationLog, shownVerdicts)
+	log.Close()
+	for line := range bytes.Lines(text) {
+		var v Verdict
+		if json.Unmarshal(line, &v) == nil {
+			v.Verdict, v.Reason, v.Feature = plain.Line(v.Verdict, 20), plain.Line(v.Reason, 40), plain.Line(v.Feature, 80)
+			verdicts = append(verdicts, v)
+		}
+	}
+	slices.Reverse(verdicts)
+	return verdicts
+}
+
+// String shows the verdict in one line.
+func (v Verdict) String() string {
+	text := fmt.Sprintf("%s %s, iteration %d", loop.Clock(v.Time), v.Verdict, v.Iteration)
+	for _, more := range []string{v.Reason, v.Feature} {
+		if more != "" {
+			text += ", " + more
+		}
+	}
+	return text
+}
+
+// then says what a person would do now.
+func then(v Status, p *loop.Picture, do func(verb string) string) string {
+	begin := say.StartLine(filepath.Join(v.Loop, loopdir.PromptFile))
+	bind := cmp.Or(p.Snapshot.Record().Bind, p.Snapshot.Bind)
+	works := v.Status == decide.InProgress
+	switch {
+	case works && p.Snapshot.FreshClone, v.Status == decide.Paused, v.Status == decide.Cancelled:
+		return do("resume")
+	case works && v.Stale, v.Status == decide.Interrupted:
+		return "claude --resume " + plain.Arg(v.Session) + ", and type anything; or give its prompt to a new one: " + begin
+	case works && v.Session == "" && bind == decide.BindPrompt:
+		return begin
+	case works && v.Session == "":
+		return "claude, in this project"
+	case works && v.Waiting != nil:
+		return "nothing; the session wakes by itself"
+	case works:
+		return "nothing; it goes on by itself (" + do("pause") + " lets the next stop be allowed)"
+	case v.Status == decide.Handover:
+		return "give its prompt to a fresh session: " + begin
+	case v.Status == decide.Complete && v.Features.Passed < v.Features.Total:
+		return do("resume") + ", since features are open again"
+	case v.Status == decide.Complete:
+		return "look at what was done"
+	case v.ExitReason == decide.MaxIterations:
+		return do("extend") + fmt.Sprintf(" --max-iterations %d", v.Iteration+decide.DefaultIterations)
+	case v.ExitReason == decide.Deadline:
+		return do("extend") + " --deadline 12h, counted from when it began"
+	}
+	return mend(v, do) + "; then: " + do("resume")
+}
+
+// mend says what a person does before a loop can be resumed.
+func mend(v Status, do func(verb string) string) string {
+	switch {
+	case v.Status == decide.ReachedLimit:
+		return do("log") + " shows what was tried"
+	case v.Status == decide.Stagnated:
+		return do("log") + " shows where it stuck"
+	case v.ExitReason == decide.ConfigChanged:
+		return do("trust") + ", or put it back"
+	case v.ExitReason == decide.ListChanged:
+		return do("trust") + " --restore, or without --restore to accept it"
+	case v.ExitReason == decide.AllBlocked:
+		return do("list") + " shows why"
+	case v.Status == decide.Blocked, v.Status == decide.Escalated:
+		return "settle what it needs"
+	}
+	return "mend what the reason names"
+}
+
+// Item is an item of a list, as `list --json` shows it.
+type Item struct {
+	ID    string `json:"id"`
+	State string `json:"state"` // open, done (the list claims it), blocked (nobody can ever work on it) or dropped (no work)
+	Order int    `json:"order"` // 1 is handed out next; 0 is not handed out
+	Title string `json:"title"`
+	Why   string `json:"why"` // why nobody can work on it now
+	Model string `json:"model"`
+}
+
+// Title returns a feature's title, or else what is to be done: many lists have no
+// titles.
+func Title(item features.Item) string { return cmp.Or(item.Title(), item.Description()) }
+
+// Items returns the items of a list, those that are no work last.
+func Items(l features.List) (items []Item) {
+	order := map[string]int{}
+	for n, item := range l.Order() {
+		order[item.ID] = n + 1
+	}
+	for _, item := range l.Items {
+		v := Item{ID: item.ID, State: "done", Order: order[item.ID], Title: Title(item), Model: item.Model()}
+		if !item.Passes {
+			v.State, v.Why = "open", l.Why(item)
+			if v.Order == 0 {
+				v.State = "blocked"
+			}
+		}
+		items = append(items, v)
+	}
+	for _, item := range l.Dropped {
+		items = append(items, Item{ID: item.ID, State: "dropped", Title: Title(item), Model: item.Model()})
+	}
+	return items
+}
