@@ -168,7 +168,7 @@ var reasons = map[string]string{
 	titleUnchanged: "Two processes have to be started and heard, and what was found before is loaded a second time after they have answered, since the lock is not held meanwhile.",
 	titleLong: "To what a process pays with ten features comes the list: every byte of it is checked, since gjson answers on broken JSON too, " +
 		"the parts of each item are found, ids are compared and all states hashed, in memory that is touched for the first time.",
-	titleHuge: "Every byte is checked, every id compared and every state hashed, half of it in a second thread, in memory that is touched for the first time.",
+	titleHuge: "Every byte is checked, every id compared and every state hashed, in memory that is touched for the first time.",
 }
 
 // The titles of rows whose bars have a reason.

@@ -1,7 +1,7 @@
 // Package features reads feature lists: bytes in, items out.
 //
 // A list is recognised by its content, not by its name (shapes.go). It is read in
-// one pass that checks it whole (parse.go, ahead.go, tags.go, markdown.go); what an
+// one pass that checks it whole (parse.go, tags.go, markdown.go); what an
 // item says is looked up in its text when somebody asks.
 package features
 

@@ -40,10 +40,7 @@ type parser struct {
 	level    int    // of subtasks
 	want     string // the tag to read, empty: "master"
 	tags     []string
-	long     int    // text that is worth a second thread, in bytes
-	half     *ahead // the array's second
-	tried    int    // to read one
-	numbered bool   // an item's id is its number
+	reserved bool // all has had its room
 	traits
 	problems []error
 	seen     [8]jsontext.Seen // the keys of the item before, in their order
@@ -74,15 +71,10 @@ func (p *parser) fail(at int, format string, args ...any) {
 // a syntax error has nothing else.
 func parse(data []byte, tag string) (List, []error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
-	p := newParser(text, longText)
-	p.want = tag
+	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, want: tag}
 	list, problems := p.parse(text)
 	list.bom, list.tag = len(data)-len(text), tag
 	return list, problems
-}
-
-func newParser(text []byte, long int) *parser {
-	return &parser{long: long, Scanner: jsontext.Scanner{Text: jsontext.String(text)}}
 }
 
 func (p *parser) parse(text []byte) (List, []error) {
@@ -165,9 +157,6 @@ func (p *parser) json() {
 		for n := 1; p.Peek() == '{'; n++ {
 			p.From = p.Pos
 			p.next(nil, n)
-			if n == fewItems {
-				p.reserve()
-			}
 		}
 	default:
 		p.fail(begin, wanted)
@@ -178,31 +167,28 @@ const wanted = `want an array of features, or an object with "features", "userSt
 
 // items reads the array that comes next, of a list or of a task's subtasks.
 func (p *parser) items(task *Item) {
-	if task == nil {
-		p.half = nil
-	}
 	p.Enter()
 	for n := 1; p.Elem(); n++ {
-		if task == nil && p.join(p.half, n) {
-			return
-		}
 		p.next(task, n)
-		if n == fewItems && task == nil && p.tried < maxAhead {
-			p.tried++
-			p.reserve()
-			p.half = p.readAhead()
-		}
 	}
 }
 
-// reserve makes room for as many items as the text has if all are like those so far.
+// fewItems show how long the items of a text are.
+const fewItems = 64
+
+// reserve makes room for all items of the text at once, if they are as long as the
+// ones so far. A slice that grows step by step takes several times the memory.
 func (p *parser) reserve() {
-	p.all = slices.Grow(p.all, min(maxItems, len(p.Text)/(p.Pos/(len(p.all)+1)+1)))
+	p.reserved = true
+	p.all = slices.Grow(p.all, min(maxItems, len(p.Text)/(p.Pos/len(p.all)+1)))
 }
 
 // next reads what comes next, which should be an item; n counts from 1 within its
 // array.
 func (p *parser) next(task *Item, n int) {
+	if !p.reserved && task == nil && len(p.all) >= fewItems {
+		p.reserve()
+	}
 	switch at := p.Pos; {
 	case p.Peek() != '{':
 		p.Skip()
@@ -277,7 +263,7 @@ func (p *parser) item(task *Item, n int) {
 		item.ID, item.derived = slug(text(title)), true
 	}
 	if item.ID == "" {
-		item.ID, p.numbered = "#"+strconv.Itoa(n), true
+		item.ID = "#" + strconv.Itoa(n)
 	}
 	if task != nil && !strings.HasPrefix(item.ID, task.ID+".") { // some spell it so themselves
 		item.ID = task.ID + "." + item.ID

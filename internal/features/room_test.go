@@ -1,0 +1,36 @@
+package features
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// many writes n items that begin with the id "F" and a number from first on.
+func many(first, n int, rest string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "  {\"id\": \"F%06d\", \"title\": \"t\"%s},\n", first+i, rest)
+	}
+	return b.String()
+}
+
+// TestRoom reads texts that were made to take much more than their size.
+func TestRoom(t *testing.T) {
+	for name, text := range map[string]string{
+		"many arrays that are each worth room for more": "{" + strings.Repeat(`"t": {"tasks": [`+many(0, 70, "")+`{}]}, `, 1500) + `"x": 0}`,
+		"a task of many parts that needs many": `{"tasks": [{"id": 1, "dependencies": [` + strings.Repeat("1,", 2000) + `1], "subtasks": [` +
+			strings.TrimSuffix(many(0, 2000, ""), ",\n") + `]}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			parse([]byte(text), "")
+			runtime.ReadMemStats(&after)
+			if most, took := uint64(50*len(text)), after.TotalAlloc-before.TotalAlloc; took > most {
+				t.Errorf("took %d KB for a text of %d KB", took>>10, len(text)>>10)
+			}
+		})
+	}
+}
