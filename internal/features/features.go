@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -209,28 +208,13 @@ func (l List) Open() []string {
 	return open
 }
 
-// Digest names the items and their states: equal for two lists exactly when
+// Digest names the items and their states: it is equal for two lists exactly when
 // the same items, in the same order, are open.
 func (l List) Digest() string {
-	sum := [sha256.Size]byte{}
-	if len(l.Items) < 4096 { // more are worth a second thread: each id is read from its text
-		sum = sumStates(l.Items)
-	} else {
-		half := len(l.Items) / 2
-		var wait sync.WaitGroup
-		wait.Go(func() { sum = sumStates(l.Items[half:]) })
-		first := sumStates(l.Items[:half])
-		wait.Wait()
-		sum = sha256.Sum256(append(first[:], sum[:]...))
-	}
-	return hex.EncodeToString(sum[:8])
-}
-
-func sumStates(items []Item) [sha256.Size]byte {
 	h := sha256.New()
 	buf := make([]byte, 0, 8<<10)
-	for i := range items {
-		item := &items[i]
+	for i := range l.Items {
+		item := &l.Items[i]
 		state := byte(' ')
 		if item.Passes {
 			state = 'x'
@@ -244,5 +228,5 @@ func sumStates(items []Item) [sha256.Size]byte {
 		}
 	}
 	h.Write(buf)
-	return [sha256.Size]byte(h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
