@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"syscall"
 )
 
@@ -80,7 +79,7 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 	// Of its size at once, and a byte more by which its end is seen: memory that
 	// grows is cleared, and so touched, before it is read into.
 	data := make([]byte, min(info.Size(), limit)+1)
-	n, err := readAt(f, data)
+	n, err := f.ReadAt(data, 0)
 	for err == nil && int64(n) <= limit { // it has grown meanwhile
 		data = append(data, make([]byte, min(int64(len(data)), limit+1-int64(n)))...)
 		var more int
@@ -98,28 +97,6 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 		return nil, nil, fmt.Errorf("%s is larger than %s; make it smaller", filepath.Join(root.Name(), name), most)
 	}
 	return data[:n], info, nil
-}
-
-// longFile is worth a second thread, in bytes: what takes time is not the reading but
-// that memory is touched for the first time.
-const longFile = 512 << 10
-
-// readAt reads a file from its beginning, as f.ReadAt does.
-func readAt(f *os.File, data []byte) (n int, err error) {
-	if len(data) < longFile {
-		return f.ReadAt(data, 0)
-	}
-	half := len(data) / 2
-	var behind int
-	var behindErr error
-	var wait sync.WaitGroup
-	wait.Go(func() { behind, behindErr = f.ReadAt(data[half:], int64(half)) })
-	n, err = f.ReadAt(data[:half], 0)
-	wait.Wait()
-	if err == nil {
-		n, err = n+behind, behindErr
-	}
-	return n, err
 }
 
 // maxHashed bounds a program, a script or a test that is held to what it was.
