@@ -43,7 +43,6 @@ type parser struct {
 	reserved bool // all has had its room
 	traits
 	problems []error
-	seen     [8]jsontext.Seen // the keys of the item before, in their order
 }
 
 // traits are what items may have that most have not, so that long lists need not be
@@ -207,8 +206,8 @@ func (p *parser) item(task *Item, n int) {
 	var idAt, subsAt int
 	var seen [passes + 1]bool
 	p.Enter()
-	for place := 0; ; place++ {
-		key, at, ok := p.KeyLike(&p.seen[place%len(p.seen)])
+	for {
+		key, at, ok := p.Key()
 		if !ok {
 			break
 		}

@@ -66,31 +66,6 @@ func (s *Scanner) Key() (key string, at int, ok bool) {
 	return t[at+1 : end-1], at, true
 }
 
-// Seen is a key as it was met before, with all that stands from the value before
-// it to its own.
-type Seen struct {
-	Text  string
-	key   string
-	at    int // where its quotes begin in Text
-	first bool
-}
-
-// KeyLike is Key for objects that are written alike: a key that is spelt, down to
-// the white space, as the one seen at its place before costs one comparison.
-func (s *Scanner) KeyLike(seen *Seen) (key string, at int, ok bool) {
-	begin, first := s.Pos, s.first
-	if seen.first == first && !s.bad && seen.Text != "" && strings.HasPrefix(s.Text[begin:], seen.Text) {
-		s.first = false
-		s.Pos = blank(s.Text, begin+len(seen.Text))
-		return seen.key, begin + seen.at, true
-	}
-	key, at, ok = s.Key()
-	if ok {
-		*seen = Seen{s.Text[begin:s.Pos], key, at - begin, first}
-	}
-	return key, at, ok
-}
-
 // Elem goes to the next element of the array it is in; false when that has ended.
 func (s *Scanner) Elem() bool { return s.more(']') }
 
