@@ -11,9 +11,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"hash/maphash"
 	"math"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,10 +65,10 @@ type List struct {
 	Dropped []Item   // what is not work: deferred, cancelled, optional
 	Tags    []string // of a Task Master file, as they stand behind its name: "#ui"
 
-	all    []Item // both; nil for a list that was not parsed
-	passed int    // of Items
-	sorted bool   // by id, so that they need no index
-	ids    index
+	all    []Item           // both; nil for a list that was not parsed
+	passed int              // of Items
+	sorted bool             // all ascends by id, which a binary search needs no map for
+	places map[string]int32 // where in all an id is; nil where sorted
 	shape  shape
 	tag    string // as asked for
 	valid  string // the file's own status words, as JSON
@@ -82,25 +80,25 @@ func (l *List) name(p *parser) {
 	if l.sorted = !p.shuffled; l.sorted {
 		return
 	}
-	l.ids = newIndex(len(l.all))
+	l.places = make(map[string]int32, len(l.all))
 	for _, derived := range []bool{false, true} {
 		for n := range l.all {
 			item := &l.all[n]
 			if item.derived != derived {
 				continue
 			}
-			first, slot := l.place(item.ID)
+			first := l.place(item.ID)
 			if first >= 0 && derived {
 				// Still behind its task's id: what is made of a title has no dot.
 				item.ID = item.ID[:strings.LastIndexByte(item.ID, '.')+1] + "#" + strconv.Itoa(int(item.number))
-				first, slot = l.place(item.ID)
+				first = l.place(item.ID)
 			}
 			if first >= 0 {
 				a, b := &l.all[min(first, n)], &l.all[max(first, n)]
 				p.fail(int(b.at), "items %d and %d have the same id %q; give each its own", a.number, b.number, item.ID)
 				continue
 			}
-			l.ids.slots[slot] = int32(n + 1)
+			l.places[item.ID] = int32(n)
 		}
 	}
 }
@@ -113,34 +111,21 @@ func compareIDs(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// index finds items by id, in a fraction of the room and time of a map.
-type index struct {
-	seed  maphash.Seed
-	slots []int32 // places + 1 in List.all, 0 is free; at least half are
-}
-
-func newIndex(items int) index {
-	return index{maphash.MakeSeed(), make([]int32, 2<<bits.Len(uint(items)))}
-}
-
-// place returns where the item of that id is in all, or -1 and the slot it would
-// have.
-func (l *List) place(id string) (at, slot int) {
-	if l.sorted {
+// place returns where the item of that id is in all, or -1.
+func (l *List) place(id string) int {
+	switch {
+	case l.sorted:
 		if at, has := slices.BinarySearchFunc(l.all, id, func(i Item, id string) int { return compareIDs(i.ID, id) }); has {
-			return at, 0
+			return at
 		}
-		return -1, 0
-	}
-	if l.ids.slots == nil {
-		return slices.IndexFunc(l.all, func(i Item) bool { return i.ID == id }), 0
-	}
-	mask := len(l.ids.slots) - 1
-	for slot = int(maphash.String(l.ids.seed, id)) & mask; ; slot = (slot + 1) & mask {
-		if at = int(l.ids.slots[slot]) - 1; at < 0 || l.all[at].ID == id {
-			return at, slot
+	case l.places != nil:
+		if at, has := l.places[id]; has {
+			return int(at)
 		}
+	default: // the list was not parsed
+		return slices.IndexFunc(l.all, func(i Item) bool { return i.ID == id })
 	}
+	return -1
 }
 
 // first returns the value of the first of these keys that the item has something in.
@@ -191,7 +176,7 @@ func (l List) Find(id string) (Item, bool) {
 	if l.all == nil {
 		l.all = l.Items
 	}
-	if n, _ := l.place(id); n >= 0 && !l.all[n].dropped {
+	if n := l.place(id); n >= 0 && !l.all[n].dropped {
 		return l.all[n], true
 	}
 	return Item{}, false

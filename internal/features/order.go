@@ -35,7 +35,7 @@ func (l *List) needsOf(item *Item) (needs []need) {
 // taskOf returns the task that an item is a part of, nil where it is none.
 func (l *List) taskOf(item *Item) *Item {
 	if item.sub {
-		if at, _ := l.place(item.ID[:strings.LastIndexByte(item.ID, '.')]); at >= 0 {
+		if at := l.place(item.ID[:strings.LastIndexByte(item.ID, '.')]); at >= 0 {
 			return &l.all[at]
 		}
 	}
@@ -53,11 +53,11 @@ func (l *List) ownNeeds(item *Item) (needs []need) {
 		n := need{id: id, record: record}
 		if item.sub {
 			sibling := item.ID[:strings.LastIndexByte(item.ID, '.')+1] + id
-			if at, _ := l.place(sibling); at >= 0 {
+			if at := l.place(sibling); at >= 0 {
 				n.id = sibling
 			}
 		}
-		if at, _ := l.place(n.id); at >= 0 {
+		if at := l.place(n.id); at >= 0 {
 			n.item = &l.all[at]
 		}
 		needs = append(needs, n)
@@ -211,7 +211,7 @@ func (l List) Why(item Item) string {
 	if !item.waits {
 		return ""
 	}
-	if at, _ := l.place(item.ID); item.kids > 0 && l.openKid(at) != nil {
+	if at := l.place(item.ID); item.kids > 0 && l.openKid(at) != nil {
 		return "needs its subtask " + name(l.openKid(at).ID)
 	}
 	why := ""

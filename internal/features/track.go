@@ -38,7 +38,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	}
 	for n := range before.all {
 		item := &before.all[n]
-		if at, _ := now.place(item.ID); at >= 0 || item.sub {
+		if at := now.place(item.ID); at >= 0 || item.sub {
 			continue
 		}
 		word := show(item.ID)
@@ -46,7 +46,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 			word = slices.Concat([]byte("["), word, []byte("]"))
 		}
 		shown, problems := parse(word, "")
-		if at, _ := shown.place(item.ID); at >= 0 && len(problems) == 0 {
+		if at := shown.place(item.ID); at >= 0 && len(problems) == 0 {
 			raws = append(raws, shown.all[at].raw)
 			continue
 		}

@@ -20,7 +20,7 @@ import (
 func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 	claims := make(map[int]bool, len(ids))
 	for _, id := range ids {
-		at, _ := l.place(id)
+		at := l.place(id)
 		if before, _ := was.Find(id); at >= 0 && before.derived && l.all[at].Identity() != before.Identity() {
 			at = -1
 			for n := range l.all {
