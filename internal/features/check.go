@@ -40,7 +40,7 @@ func Check(data []byte, tag string) (List, []error) {
 		if _, known := stateOf(word); !known && item.mark == status {
 			var like []string // a word of the list's own is no slip
 			if !strings.Contains(list.valid, `"`+word+`"`) {
-				like = words()
+				like = knownWords()
 			}
 			c.fail(int(item.markAt), "%q is no status we know, so it counts as open; %s", plain.Line(word, 80), instead(word, like, "those are pending, in_progress, done, blocked, cancelled"))
 		}

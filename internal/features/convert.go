@@ -112,6 +112,7 @@ func (l *List) own(at int, prd bool) own {
 func (l *List) Left(data []byte, to string) (left []string) {
 	marks := []string{"id", "subtasks", "passes", "completed"}
 	inJSON := slices.Concat(marks, []string{"status", "priority", "model", "test_file"}, entryKeys, needKeys)
+	seen := map[string]bool{}
 	look := func(text string, carried, kept []string) {
 		s := jsontext.Scanner{Text: text}
 		if s.Peek() != '{' {
@@ -120,7 +121,8 @@ func (l *List) Left(data []byte, to string) (left []string) {
 		s.Enter()
 		for key, _, ok := s.Key(); ok; key, _, ok = s.Key() {
 			value := s.Skip()
-			if !strings.Contains(`null "" [] {}`, value) && !slices.Contains(carried, key) && !slices.Contains(kept, value) && !slices.Contains(left, key) {
+			if !strings.Contains(`null "" [] {}`, value) && !slices.Contains(carried, key) && !slices.Contains(kept, value) && !seen[key] {
+				seen[key] = true
 				left = append(left, key)
 			}
 		}

@@ -2,6 +2,7 @@ package features
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,14 +155,7 @@ func (l List) Next() (Item, bool) {
 func (l List) Order() (order []Item) {
 	left := make([]int, len(l.all)) // how many others each item waits for
 	frees := map[*Item][]int{}      // who waits for an item
-	var ready []int
-	first := func(a, b int) int {
-		return cmp.Or(cmp.Compare(l.all[a].Priority, l.all[b].Priority), cmp.Compare(a, b))
-	}
-	free := func(n int) {
-		at, _ := slices.BinarySearchFunc(ready, n, first)
-		ready = slices.Insert(ready, at, n)
-	}
+	ready := &queue{all: l.all}
 	for n := range l.all {
 		item := &l.all[n]
 		if item.Passes || item.Blocked || item.dropped {
@@ -180,20 +174,42 @@ func (l List) Order() (order []Item) {
 			}
 		}
 		if left[n] == 0 {
-			free(n)
+			heap.Push(ready, n)
 		}
 	}
-	for len(ready) > 0 {
-		item := &l.all[ready[0]]
-		ready = ready[1:]
+	for ready.Len() > 0 {
+		item := &l.all[heap.Pop(ready).(int)]
 		order = append(order, *item)
 		for _, n := range frees[item] {
 			if left[n]--; left[n] == 0 {
-				free(n)
+				heap.Push(ready, n)
 			}
 		}
 	}
 	return order
+}
+
+// queue is a heap of items that can be worked on, by their places in all. Its first
+// is the one that Next would return.
+type queue struct {
+	all    []Item
+	places []int
+}
+
+func (q *queue) Len() int      { return len(q.places) }
+func (q *queue) Swap(i, j int) { q.places[i], q.places[j] = q.places[j], q.places[i] }
+func (q *queue) Push(at any)   { q.places = append(q.places, at.(int)) }
+
+func (q *queue) Less(i, j int) bool {
+	a, b := q.places[i], q.places[j]
+	return cmp.Or(cmp.Compare(q.all[a].Priority, q.all[b].Priority), cmp.Compare(a, b)) < 0
+}
+
+func (q *queue) Pop() any {
+	last := len(q.places) - 1
+	at := q.places[last]
+	q.places = q.places[:last]
+	return at
 }
 
 // Why says in one line why nobody can work on an open item now, nothing where

@@ -99,5 +99,5 @@ func stateOf(word string) (s state, known bool) {
 	return open, false
 }
 
-// words are all that are known.
-func words() []string { return slices.Sorted(strings.FieldsSeq(strings.Join(states[:], ""))) }
+// knownWords returns the status words of all states, sorted.
+func knownWords() []string { return slices.Sorted(strings.FieldsSeq(strings.Join(states[:], ""))) }

@@ -13,32 +13,37 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Reopen returns data, which Parse has read as l, with the items of these ids in
-// was, an earlier reading, not passing any more, and every other byte as it was.
-// An item that the list has no id for is known by what it asks for; one that is
-// not there any more is an error, and nothing is changed.
+// Reopen returns data, which Parse has read as l, with the items of these ids not
+// passing any more. Every other byte stays as it was. The ids are those of was, an
+// earlier reading of the list. An item that the list has no id for is found by its
+// Identity. If an item is not there any more, Reopen changes nothing and fails.
 func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
-	claims := make(map[int]bool, len(ids))
+	reopen := make(map[int]bool, len(ids))
+	var byIdentity map[string][]int // places in all; made when it is first needed
 	for _, id := range ids {
 		at := l.place(id)
 		if before, _ := was.Find(id); at >= 0 && before.derived && l.all[at].Identity() != before.Identity() {
+			if byIdentity == nil {
+				byIdentity = map[string][]int{}
+				for n := range l.all {
+					identity := l.all[n].Identity()
+					byIdentity[identity] = append(byIdentity[identity], n)
+				}
+			}
 			at = -1
-			for n := range l.all {
-				if l.all[n].Identity() != before.Identity() {
-					continue
-				}
-				if at >= 0 {
-					return nil, fmt.Errorf("the feature %s is there twice by now, and it cannot be told which of them failed", plain.Line(id, 80))
-				}
-				at = n
+			switch same := byIdentity[before.Identity()]; {
+			case len(same) > 1:
+				return nil, fmt.Errorf("the feature %s is there twice by now, and it cannot be told which of them failed", plain.Line(id, 80))
+			case len(same) == 1:
+				at = same[0]
 			}
 		}
 		if at < 0 {
 			return nil, fmt.Errorf("the feature %s is not in the list any more", plain.Line(id, 80))
 		}
-		claims[at] = true
+		reopen[at] = true
 	}
-	return l.set(data, l, func(at int) bool { return l.all[at].Passes && !claims[at] }), nil
+	return l.set(data, l, func(at int) bool { return l.all[at].Passes && !reopen[at] }), nil
 }
 
 // Restore returns baseline, an earlier text of the list that Parse reads, with
@@ -54,9 +59,10 @@ func (l List) Restore(baseline []byte) ([]byte, error) {
 	}), nil
 }
 
-// set returns data with the items passing that passes names, by place, in words as
-// like has them. One that says nothing of it does not pass, and stays as it is.
-func (l List) set(data []byte, like List, passes func(at int) bool) []byte {
+// set returns data, which Parse has read as l, with those items passing that passes
+// names by their places in all. It writes status words as the list model has them. An
+// item that has no mark stays as it is: it does not pass.
+func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
 	var edits []int
 	for n := range l.all {
 		if item := &l.all[n]; item.markLen > 0 && !item.dropped && passes(n) != item.Passes {
@@ -64,25 +70,60 @@ func (l List) set(data []byte, like List, passes func(at int) bool) []byte {
 		}
 	}
 	slices.SortFunc(edits, func(a, b int) int { return cmp.Compare(l.all[a].markAt, l.all[b].markAt) })
+	words := model.words()
 	var edited bytes.Buffer
 	from := 0
 	for _, n := range edits {
 		item := &l.all[n]
 		at := l.bom + int(item.markAt)
+		end := at + int(item.markLen)
 		edited.Write(data[from:at])
-		edited.WriteString(like.spell(item.mark, !item.Passes, string(data[at:at+int(item.markLen)])))
-		from = at + int(item.markLen)
+		edited.WriteString(words.value(item.mark, !item.Passes, string(data[at:end])))
+		from = end
 	}
 	edited.Write(data[from:])
 	return edited.Bytes()
 }
 
-// spell is how this list writes that an item passes, or does not; old is what
-// stands there.
-func (l List) spell(m mark, passes bool, old string) string {
+// words are the status words that a list writes.
+type words struct {
+	open, done string // empty: the list has none of its own
+	first      string // the first one in the list, whatever it means
+	shape      shape
+}
+
+// words returns the status words of this list: those of its rules, else those that
+// its items have.
+func (l *List) words() words {
+	w := words{shape: l.shape}
+	take := func(word string) {
+		switch s, known := stateOf(word); {
+		case !known || word == "":
+		case s == open && w.open == "":
+			w.open = word
+		case s == done && w.done == "":
+			w.done = word
+		}
+	}
+	for _, word := range gjson.Parse(l.valid).Array() {
+		take(word.Str)
+	}
+	for n := 0; n < len(l.all) && (w.open == "" || w.done == ""); n++ {
+		if item := &l.all[n]; item.mark == status {
+			word := item.first("status").String()
+			w.first = cmp.Or(w.first, word)
+			take(word)
+		}
+	}
+	return w
+}
+
+// value returns what to write, as JSON or as the character of a checkbox, so that an
+// item passes or does not; old is what is there now.
+func (w words) value(m mark, passes bool, old string) string {
 	switch m {
 	case status:
-		quoted, _ := json.Marshal(l.word(passes, text(old))) // a string always goes
+		quoted, _ := json.Marshal(w.word(passes, text(old))) // a string always goes
 		return string(quoted)
 	case checkbox:
 		if passes {
@@ -93,38 +134,23 @@ func (l List) spell(m mark, passes bool, old string) string {
 	return strconv.FormatBool(passes)
 }
 
-// word is this list's own status word for an item that passes, or is open: of its
-// rules, else one that it uses, else what its shape mostly has.
-func (l List) word(passes bool, old string) string {
-	want := open
-	if passes {
-		want = done
-	}
-	for _, word := range gjson.Parse(l.valid).Array() {
-		if s, known := stateOf(word.Str); known && s == want {
-			return word.Str
-		}
-	}
-	for n := range l.all {
-		if item := &l.all[n]; item.mark == status {
-			word := item.first("status").String()
-			if s, known := stateOf(word); known && s == want && word != "" {
-				return word
-			}
-			if old == "" {
-				old = word
-			}
-		}
-	}
+// word returns the status word of an item that passes, or is open. If the list has no
+// such word, old decides which one its shape has.
+func (w words) word(passes bool, old string) string {
+	old = cmp.Or(old, w.first)
 	switch {
-	case passes && l.shape == array && old == "open":
+	case passes && w.done != "":
+		return w.done
+	case passes && w.shape == array && old == "open":
 		return "closed"
 	case passes:
-		return l.shape.done
+		return w.shape.done
+	case w.open != "":
+		return w.open
 	case old == "closed":
 		return "open"
 	}
-	return l.shape.open
+	return w.shape.open
 }
 
 // Claim says what is to be written into the list to claim an item: a key and its
@@ -140,5 +166,5 @@ func (l List) Claim(item Item) (key, value string) {
 	case noMark:
 		m = passes
 	}
-	return markKeys[m], l.spell(m, true, "")
+	return markKeys[m], l.words().value(m, true, "")
 }
