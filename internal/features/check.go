@@ -10,41 +10,44 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// known are the keys that items have in the lists we know, whether we read them or
-// not. Another one that is much like one of these is taken for a slip.
-var known = slices.Concat(identityKeys[:], markKeys[1:], needKeys, []string{
+// knownKeys are the keys of items in the lists that we know, also those that we do not
+// read. Check takes a key that is almost one of these for a typing error.
+var knownKeys = slices.Concat(identityKeys[:], markKeys[1:], needKeys, []string{
 	"priority", "model", "subtasks",
 	"target_files", "files", "notes", "completionNotes", "labels", "tags", "type", "complexity", "parallel_group",
-	"created_at", "updated_at", "completed_at", "startedAt", "completedAt", "assignee", "owner", "estimate", "state", "issue_type",
+	"created_at", "updated_at", "completed_at", "startedAt", "completedAt",
+	"assignee", "owner", "estimate", "state", "issue_type",
 })
 
-// Check says what is wrong with a list, or one tag of it, or odd, in the order of its
-// text: problems are *jsontext.Errors. Where the text cannot be read there is one.
+// Check returns what is wrong or odd in a list, or in one tag of it. The problems are
+// *jsontext.Errors, in the order of the text. If the text cannot be read there is one.
 func Check(data []byte, tag string) (List, []error) {
 	list, problems := parse(data, tag)
 	if list.all == nil && len(problems) > 0 {
 		return list, problems
 	}
 	c := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(data[list.bom:])}, problems: problems}
-	slips := map[string]bool{}
+	misspelt := map[string]bool{}
 	circles := map[string]bool{}
 	for n := range list.all {
 		item := &list.all[n]
 		if list.shape != markdown {
-			c.keys(item, slips)
+			c.checkKeys(item, misspelt)
 		}
 		if item.Title() == "" && item.Description() == "" {
-			c.fail(int(item.at), "item %d does not say what is to be done; give it a title or a description", item.number)
+			c.fail(int(item.at), "item %d does not say what is to be done; give it a title or a description",
+				item.number)
 		}
-		word := item.first("status").String()
+		word := item.firstOf("status").String()
 		if _, known := stateOf(word); !known && item.mark == status {
-			var like []string // a word of the list's own is no slip
-			if !strings.Contains(list.valid, `"`+word+`"`) {
-				like = knownWords()
+			var similar []string // none for a word of the list's own rules
+			if !strings.Contains(list.validStatus, `"`+word+`"`) {
+				similar = knownWords()
 			}
-			c.fail(int(item.markAt), "%q is no status we know, so it counts as open; %s", plain.Line(word, 80), instead(word, like, "those are pending, in_progress, done, blocked, cancelled"))
+			c.fail(int(item.markAt), "%q is no status we know, so it counts as open; %s", plain.Line(word, 80),
+				suggest(word, similar, "those are pending, in_progress, done, blocked, cancelled"))
 		}
-		c.needs(&list, item, circles)
+		c.checkNeeds(&list, item, circles)
 	}
 	_, open := list.Next()
 	switch {
@@ -62,8 +65,9 @@ func Check(data []byte, tag string) (List, []error) {
 	return list, c.problems
 }
 
-// keys looks at the keys of an item.
-func (p *parser) keys(item *Item, slips map[string]bool) {
+// checkKeys reports keys that an item has twice, and those that look like typing errors.
+// Misspelt has the keys that are reported already.
+func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
 	p.Pos = int(item.at)
 	seen := map[string]bool{}
 	p.Enter()
@@ -73,20 +77,24 @@ func (p *parser) keys(item *Item, slips map[string]bool) {
 			return
 		}
 		p.Skip()
-		if seen[key] && key != "id" && markOf(key) == noMark { // those are told of already
+		if seen[key] && key != "id" && markOf(key) == noMark { // the parser reports those
 			p.fail(at, "item %d has the key %q twice; leave one of them", item.number, plain.Line(key, 80))
 		}
 		seen[key] = true
-		if meant := jsontext.Nearest(key, known); meant != "" && meant != key && !slips[key] && !slices.Contains(known, key) {
-			slips[key] = true
+		if misspelt[key] || slices.Contains(knownKeys, key) {
+			continue
+		}
+		if meant := jsontext.Nearest(key, knownKeys); meant != "" {
+			misspelt[key] = true
 			p.fail(at, "unknown key %q; did you mean %q?", plain.Line(key, 80), meant)
 		}
 	}
 }
 
-// needs looks at what an item waits for; a circle is told of once.
-func (p *parser) needs(l *List, item *Item, circles map[string]bool) {
-	for _, need := range l.ownNeeds(item) {
+// checkNeeds reports needs of an item that cannot be met. Circles has the ids of the
+// circles that are reported already.
+func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
+	for _, need := range l.directNeeds(item) {
 		switch {
 		case item.Passes || need.met() || len(p.problems) == maxProblems:
 		case need.item == nil:
@@ -94,9 +102,11 @@ func (p *parser) needs(l *List, item *Item, circles map[string]bool) {
 			for n := range l.all {
 				ids = append(ids, l.all[n].ID)
 			}
-			p.fail(int(item.at), "%s needs %q, which the list does not have; %s", plain.Line(item.ID, 80), plain.Line(need.id, 80), instead(need.id, ids, "take it out, or add it"))
+			p.fail(int(item.at), "%s needs %q, which the list does not have; %s",
+				plain.Line(item.ID, 80), plain.Line(need.id, 80), suggest(need.id, ids, "take it out, or add it"))
 		case need.item.dropped:
-			p.fail(int(item.at), "%s needs %s, which is not going to be done; take that out, or it is never worked on", plain.Line(item.ID, 80), plain.Line(need.id, 80))
+			p.fail(int(item.at), "%s needs %s, which is not going to be done; take that out, or it is never worked on",
+				plain.Line(item.ID, 80), plain.Line(need.id, 80))
 		}
 	}
 	if !item.waits || circles[item.ID] || len(p.problems) == maxProblems {
@@ -110,10 +120,11 @@ func (p *parser) needs(l *List, item *Item, circles map[string]bool) {
 	}
 }
 
-// instead says what was probably meant, or else.
-func instead(word string, known []string, or string) string {
+// suggest asks whether the known word was meant that is most like word. It returns
+// otherwise if there is none.
+func suggest(word string, known []string, otherwise string) string {
 	if meant := jsontext.Nearest(word, known); meant != "" {
 		return fmt.Sprintf("did you mean %q?", plain.Line(meant, 80))
 	}
-	return or
+	return otherwise
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Schemas is where the JSON Schemas of our own shapes are, for editors.
+// Schemas is the URL of the folder of the JSON Schemas for features and prd, for editors.
 const Schemas = "https://raw.githubusercontent.com/ralph-stop-hook/ralph-stop-hook/main/hooks/"
 
 // The shapes that lists can be converted to.
@@ -24,8 +24,8 @@ const (
 	ToMarkdown = "markdown"
 )
 
-// own is an item as our own shapes have it.
-type own struct {
+// outItem is an item as Convert writes it.
+type outItem struct {
 	ID                 string          `json:"id"`
 	Title              string          `json:"title,omitempty"`
 	Description        string          `json:"description,omitempty"`
@@ -43,19 +43,20 @@ type own struct {
 	Passes             bool            `json:"passes"`
 }
 
-// Convert writes the list in another shape; Left says what that has no room for.
+// Convert returns the text of the list in another shape. Left returns what that shape has
+// no place for.
 func (l List) Convert(to string) ([]byte, error) {
 	if to == ToMarkdown {
 		return l.markdown(), nil
 	}
-	items := []own{}
+	items := []outItem{}
 	for n := range l.all {
-		items = append(items, l.own(n, to == ToPRD))
+		items = append(items, l.outItem(n, to == ToPRD))
 	}
 	var list struct {
-		Schema   string `json:"$schema"`
-		Features []own  `json:"features,omitzero"`
-		Stories  []own  `json:"userStories,omitzero"`
+		Schema   string    `json:"$schema"`
+		Features []outItem `json:"features,omitzero"`
+		Stories  []outItem `json:"userStories,omitzero"`
 	}
 	switch to {
 	case ToFeatures:
@@ -63,7 +64,8 @@ func (l List) Convert(to string) ([]byte, error) {
 	case ToPRD:
 		list.Schema, list.Stories = Schemas+"prd.schema.json", items
 	default:
-		return nil, fmt.Errorf("there is no shape %q; want %s, %s or %s", plain.Line(to, 80), ToFeatures, ToPRD, ToMarkdown)
+		return nil, fmt.Errorf("there is no shape %q; want %s, %s or %s",
+			plain.Line(to, 80), ToFeatures, ToPRD, ToMarkdown)
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -73,24 +75,26 @@ func (l List) Convert(to string) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-func (l *List) own(at int, prd bool) own {
+// outItem returns the item at an index of all, with the keys of prd.json or our own.
+func (l *List) outItem(at int, prd bool) outItem {
 	item := &l.all[at]
 	raw := func(key string) json.RawMessage { return json.RawMessage(gjson.Get(item.raw, key).Raw) }
-	o := own{
+	o := outItem{
 		ID: item.ID, Title: item.Title(), Description: item.Description(), Model: item.Model(), Passes: item.Passes,
-		Verify: raw("verify"), Verification: raw("verification"), CompletionCriteria: raw("completionCriteria"), TestFile: raw("test_file"),
+		Verify: raw("verify"), Verification: raw("verification"), CompletionCriteria: raw("completionCriteria"),
+		TestFile: raw("test_file"),
 	}
 	acceptance, needs := &o.Acceptance, &o.Dependencies
 	if prd {
 		acceptance, needs = &o.AcceptanceCriteria, &o.DependsOn
 	}
 	*acceptance = item.Acceptance()
-	for _, need := range l.needsOf(item) {
-		if need.item != nil || !need.record {
+	for _, need := range l.allNeeds(item) {
+		if need.item != nil || !need.fromTracker {
 			*needs = append(*needs, need.id)
 		}
 	}
-	for _, sub := range l.all[at-int(item.kids) : at] {
+	for _, sub := range l.all[at-int(item.subtasks) : at] {
 		if !sub.dropped {
 			*needs = append(*needs, sub.ID)
 		}
@@ -107,49 +111,57 @@ func (l *List) own(at int, prd bool) own {
 	return o
 }
 
-// Left returns the keys of data, which Parse has read as l, that hold something which
-// Convert leaves out.
+// Left returns the keys of data, which Parse has read as l, whose values Convert leaves
+// out, in the order of the text. Keys with an empty value do not count.
 func (l *List) Left(data []byte, to string) (left []string) {
 	marks := []string{"id", "subtasks", "passes", "completed"}
-	inJSON := slices.Concat(marks, []string{"status", "priority", "model", "test_file"}, entryKeys, needKeys)
-	seen := map[string]bool{}
-	look := func(text string, carried, kept []string) {
-		s := jsontext.Scanner{Text: text}
-		if s.Peek() != '{' {
-			return
-		}
-		s.Enter()
-		for key, _, ok := s.Key(); ok; key, _, ok = s.Key() {
-			value := s.Skip()
-			if !strings.Contains(`null "" [] {}`, value) && !slices.Contains(carried, key) && !slices.Contains(kept, value) && !seen[key] {
-				seen[key] = true
-				left = append(left, key)
-			}
-		}
+	carried := marks // the keys that Convert writes in some way
+	if to != ToMarkdown {
+		carried = slices.Concat(marks, []string{"status", "priority", "model", "test_file"}, entryKeys, needKeys)
 	}
+	seen := map[string]bool{}
 	for n := range l.all {
-		item, carried := &l.all[n], inJSON
-		if to == ToMarkdown {
-			if carried = marks; !item.Blocked {
-				carried = slices.Concat(marks, []string{"status"})
+		item, keys := &l.all[n], carried
+		if to == ToMarkdown && !item.Blocked {
+			keys = slices.Concat(marks, []string{"status"})
+		}
+		var values []string // those of other keys that Convert writes
+		for _, parts := range [][]string{titleKeys, descriptionKeys, acceptanceKeys} {
+			if v := item.firstOf(parts...).Raw; to != ToMarkdown || len(v) < maxDetails {
+				values = append(values, v)
 			}
 		}
-		var kept []string
-		for _, keys := range [][]string{titleKeys, descriptionKeys, acceptanceKeys} {
-			if v := item.first(keys...).Raw; to != ToMarkdown || len(v) < maxDetails {
-				kept = append(kept, v)
-			}
-		}
-		look(item.raw, carried, kept)
+		left = appendLeft(left, seen, item.raw, keys, values)
 	}
 	if l.shape != lines && l.Tags == nil {
-		look(string(data[l.bom:]), []string{"$schema", l.shape.key}, nil)
+		left = appendLeft(left, seen, string(data[l.bom:]), []string{"$schema", l.shape.key}, nil)
 	}
 	return left
 }
 
+// appendLeft adds those keys of an object to left that are not among keys, whose values
+// are not among values, and that are not in seen, to which it adds them.
+func appendLeft(left []string, seen map[string]bool, object string, keys, values []string) []string {
+	s := jsontext.Scanner{Text: object}
+	if s.Peek() != '{' {
+		return left
+	}
+	s.Enter()
+	for key, _, ok := s.Key(); ok; key, _, ok = s.Key() {
+		value := s.Skip()
+		isEmpty := strings.Contains(`null "" [] {}`, value)
+		if !isEmpty && !seen[key] && !slices.Contains(keys, key) && !slices.Contains(values, value) {
+			seen[key] = true
+			left = append(left, key)
+		}
+	}
+	return left
+}
+
+// markdown returns the list as checkboxes. What is not work is below a heading that
+// readMarkdown knows.
 func (l *List) markdown() []byte {
-	var work, aside strings.Builder
+	var work, notWork strings.Builder
 	for n := range l.all {
 		item := &l.all[n]
 		title := plain.Line(cmp.Or(item.Title(), item.Description(), item.ID), 500)
@@ -158,7 +170,7 @@ func (l *List) markdown() []byte {
 		}
 		to, tick := &work, " "
 		if item.dropped {
-			to = &aside
+			to = &notWork
 		}
 		if item.Passes {
 			tick = "x"
@@ -171,8 +183,8 @@ func (l *List) markdown() []byte {
 			fmt.Fprintf(to, "  * %s\n", plain.Line(text, maxDetails))
 		}
 	}
-	if aside.Len() > 0 {
-		return []byte(work.String() + "\n## Optional\n\n" + aside.String())
+	if notWork.Len() > 0 {
+		return []byte(work.String() + "\n## Optional\n\n" + notWork.String())
 	}
 	return []byte(work.String())
 }

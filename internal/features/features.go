@@ -1,8 +1,8 @@
 // Package features reads feature lists: bytes in, items out.
 //
-// A list is recognised by its content, not by its name (shapes.go). It is read in
-// one pass that checks it whole (parse.go, tags.go, markdown.go); what an
-// item says is looked up in its text when somebody asks.
+// A list is recognised by its content, not by its name (shapes.go). One pass reads it
+// and checks all of it (parse.go, item.go, tags.go, markdown.go). An item keeps where
+// its text is; what it says is looked up there when somebody asks.
 package features
 
 import (
@@ -22,104 +22,109 @@ import (
 // MaxBytes bounds a list. Real ones reach 1.15 MB; 100,000 features are 18 MB.
 const MaxBytes = 64 << 20
 
-// maxItems and maxID bound what a list makes of memory and of what is kept: a
-// list of millions of empty objects is small on disk. Real ones reach thousands.
+// maxItems and maxID, in bytes, bound the memory that a list takes and what of it is
+// stored: a list of millions of empty objects is a small file. Real ones have thousands.
 const (
 	maxItems = 250_000
 	maxID    = 500
 )
 
-// ErrEmpty says that a list is sound but holds no work.
+// ErrEmpty says that a list is sound but has no work in it.
 var ErrEmpty = errors.New("the list has no items")
 
-// Item is one feature.
+// Item is one feature, or a subtask of one.
 type Item struct {
-	ID       string // as the list spells it, "1.2" for a subtask; without one, made of the title, or "#3" for the third
-	Priority int32  // lower is first; noPriority where the list says nothing
-	Passes   bool   // what the list claims
-	Blocked  bool   // the list says that nobody can work on it now
+	// ID is as the list spells it; of a subtask it begins with the task's: "1.2". An item
+	// without one has an ID made of its title, or "#3" for the third.
+	ID       string
+	Priority int32 // lower is first; noPriority if the list gives none
+	Passes   bool  // the list claims that it passes
+	Blocked  bool  // the list says that nobody can work on it now
 
-	waits   bool   // for items that do not pass
-	derived bool   // the list has no id for it
+	waits   bool   // it is open and needs an item that does not pass
+	derived bool   // ID is not in the list
 	raw     string // the whole item, as JSON
 
-	// Of lists of thousands this is what is touched, so it is small.
-	at                int32 // where it begins in the text
-	markAt, markLen   int32 // the value of its mark
-	needsAt, needsEnd int32 // the ids of what has to pass before it, as JSON, in raw
-	kids              int32 // how many items of the list before it are its subtasks
+	// A long list takes the memory of its items, so these are small.
+	at                int32 // offset in the text
+	markAt, markLen   int32 // the value of its mark, in the text
+	needsAt, needsEnd int32 // the ids of the items that it needs, as JSON, in raw
+	subtasks          int32 // how many items of List.all right before it are its subtasks
 	number            int32 // in its array, from 1
 	mark              mark
-	sub               bool // it is a part of another
+	isSubtask         bool
 	dropped           bool
 }
 
 const noPriority = math.MaxInt32
 
-// needs are the ids of what has to pass before it, as JSON.
+// needs returns the ids of the items that this one needs, as JSON.
 func (i *Item) needs() string { return i.raw[i.needsAt:i.needsEnd] }
 
 // List is a parsed list.
 type List struct {
 	Items   []Item   // the work, in list order
 	Dropped []Item   // what is not work: deferred, cancelled, optional
-	Tags    []string // of a Task Master file, as they stand behind its name: "#ui"
+	Tags    []string // of a Task Master file, each as it follows the file's name: "#ui"
 
-	all    []Item           // both; nil for a list that was not parsed
-	passed int              // of Items
-	sorted bool             // all ascends by id, which a binary search needs no map for
-	places map[string]int32 // where in all an id is; nil where sorted
-	shape  shape
-	tag    string // as asked for
-	valid  string // the file's own status words, as JSON
-	bom    int    // bytes before the text
+	all         []Item           // Items and Dropped; nil for a list that was not parsed
+	passed      int              // how many of Items pass
+	sorted      bool             // the ids of all ascend
+	byID        map[string]int32 // indexes of all; nil if sorted
+	shape       shape
+	tag         string // as the caller of ParseTag gave it
+	validStatus string // the file's own status words, as JSON
+	bom         int    // length of the byte order mark
 }
 
-// name gives every item an id of its own, and says where two have one.
-func (l *List) name(p *parser) {
-	if l.sorted = !p.shuffled; l.sorted {
+// assignIDs makes the id of every item unique. Two items to which the list itself gives
+// the same id are a problem.
+func (l *List) assignIDs(p *parser) {
+	if l.sorted = !p.unsorted; l.sorted {
 		return
 	}
-	l.places = make(map[string]int32, len(l.all))
-	for _, derived := range []bool{false, true} {
+	l.byID = make(map[string]int32, len(l.all))
+	for _, derived := range []bool{false, true} { // the list's own ids go first
 		for n := range l.all {
 			item := &l.all[n]
 			if item.derived != derived {
 				continue
 			}
-			first := l.place(item.ID)
+			first := l.index(item.ID)
 			if first >= 0 && derived {
-				// Still behind its task's id: what is made of a title has no dot.
+				// A subtask keeps its task's id; what is made of a title has no dot.
 				item.ID = item.ID[:strings.LastIndexByte(item.ID, '.')+1] + "#" + strconv.Itoa(int(item.number))
-				first = l.place(item.ID)
+				first = l.index(item.ID)
 			}
 			if first >= 0 {
 				a, b := &l.all[min(first, n)], &l.all[max(first, n)]
 				p.fail(int(b.at), "items %d and %d have the same id %q; give each its own", a.number, b.number, item.ID)
 				continue
 			}
-			l.places[item.ID] = int32(n)
+			l.byID[item.ID] = int32(n)
 		}
 	}
 }
 
-// ascends tells whether items are in the order of ids that the list itself has.
+// ascends tells whether b may follow a in a list whose ids ascend.
 func ascends(a, b *Item) bool { return !a.derived && !b.derived && compareIDs(a.ID, b.ID) < 0 }
 
-// compareIDs compares ids as those are that somebody has counted up: 9, 10.
+// compareIDs puts a shorter id first, so that "9" is before "10".
 func compareIDs(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// place returns where the item of that id is in all, or -1.
-func (l *List) place(id string) int {
+// index returns where in all the item of that id is, or -1. A list whose ids ascend has no
+// map: to make one takes about a quarter of the time of reading a long list.
+func (l *List) index(id string) int {
 	switch {
 	case l.sorted:
-		if at, has := slices.BinarySearchFunc(l.all, id, func(i Item, id string) int { return compareIDs(i.ID, id) }); has {
+		compare := func(i Item, id string) int { return compareIDs(i.ID, id) }
+		if at, has := slices.BinarySearchFunc(l.all, id, compare); has {
 			return at
 		}
-	case l.places != nil:
-		if at, has := l.places[id]; has {
+	case l.byID != nil:
+		if at, has := l.byID[id]; has {
 			return int(at)
 		}
 	default: // the list was not parsed
@@ -128,8 +133,8 @@ func (l *List) place(id string) int {
 	return -1
 }
 
-// first returns the value of the first of these keys that the item has something in.
-func (i Item) first(keys ...string) gjson.Result {
+// firstOf returns the value of the first of these keys that is not empty.
+func (i Item) firstOf(keys ...string) gjson.Result {
 	for _, key := range keys {
 		if v := gjson.Get(i.raw, key); v.Type != gjson.Null && v.Raw != `""` && v.Raw != "[]" {
 			return v
@@ -138,18 +143,19 @@ func (i Item) first(keys ...string) gjson.Result {
 	return gjson.Result{}
 }
 
-// Title is the item's title, as foreign text.
-func (i Item) Title() string { return i.first(titleKeys...).String() }
+// Title returns the item's title. It is foreign text, as all that an item says: package
+// plain makes it safe to show.
+func (i Item) Title() string { return i.firstOf(titleKeys...).String() }
 
-// Description is what is to be done, as foreign text.
-func (i Item) Description() string { return i.first(descriptionKeys...).String() }
+// Description returns what is to be done.
+func (i Item) Description() string { return i.firstOf(descriptionKeys...).String() }
 
-// Model is the model that the item asks for, as foreign text.
-func (i Item) Model() string { return i.first("model").String() }
+// Model returns the model that the item asks for.
+func (i Item) Model() string { return i.firstOf("model").String() }
 
-// Acceptance is what has to hold for it to pass, as foreign texts.
+// Acceptance returns what has to hold for the item to pass.
 func (i Item) Acceptance() (texts []string) {
-	for _, v := range i.first(acceptanceKeys...).Array() {
+	for _, v := range i.firstOf(acceptanceKeys...).Array() {
 		if text := v.String(); text != "" {
 			texts = append(texts, text)
 		}
@@ -157,7 +163,7 @@ func (i Item) Acceptance() (texts []string) {
 	return texts
 }
 
-// Passed counts the items that the list says pass.
+// Passed returns how many items of the work pass, as the list says.
 func (l List) Passed() int {
 	if l.all != nil {
 		return l.passed
@@ -171,13 +177,13 @@ func (l List) Passed() int {
 	return n
 }
 
-// Find returns the item of that id, if it is work.
+// Find returns the item of that id, and false if the list has none or it is not work.
 func (l List) Find(id string) (Item, bool) {
 	if l.all == nil {
 		l.all = l.Items
 	}
-	if n := l.place(id); n >= 0 && !l.all[n].dropped {
-		return l.all[n], true
+	if at := l.index(id); at >= 0 && !l.all[at].dropped {
+		return l.all[at], true
 	}
 	return Item{}, false
 }
@@ -193,8 +199,8 @@ func (l List) Open() []string {
 	return open
 }
 
-// Digest names the items and their states: it is equal for two lists exactly when
-// the same items, in the same order, are open.
+// Digest returns 16 hex digits, the start of a sha256 over the ids of the work and
+// whether each item is open, blocked or passes, in list order.
 func (l List) Digest() string {
 	h := sha256.New()
 	buf := make([]byte, 0, 8<<10)

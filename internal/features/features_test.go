@@ -175,7 +175,7 @@ func FuzzParse(f *testing.F) {
 		text := []byte(strings.TrimPrefix(string(data), "\xef\xbb\xbf"))
 		whole := 0
 		for _, item := range l.all {
-			if !item.sub {
+			if !item.isSubtask {
 				whole++
 			}
 		}

@@ -11,19 +11,20 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// identityKeys are the keys by which a feature is what it is. The rest an agent
-// may write: passes, notes, times.
+// identityKeys are the keys that say what a feature asks for. An agent may write the
+// others: passes, notes, times.
 var identityKeys = [...]string{
-	"id", "title", "name", "description", "details", "category", "steps", "acceptance", "acceptance_criteria", "acceptanceCriteria",
+	"id", "title", "name", "description", "details", "category",
+	"steps", "acceptance", "acceptance_criteria", "acceptanceCriteria",
 	"verify", "verification", "completionCriteria", "test_file", "testStrategy",
 }
 
-// Identity names what a feature asks for: another one asks for something else.
-// How it is spelt (the order of keys, escapes, spaces) does not matter.
+// Identity returns 24 hex digits, the start of a sha256 over what a feature asks for. The
+// id is not part of it. Neither is spelling: the order of keys, escapes, white space.
 func (i Item) Identity() string {
 	var values [len(identityKeys)]gjson.Result
 	gjson.Parse(i.raw).ForEach(func(key, value gjson.Result) bool {
-		if n := slices.Index(identityKeys[:], key.Str); n > 0 { // not the id
+		if n := slices.Index(identityKeys[:], key.Str); n > 0 { // 0 is the id
 			values[n] = value
 		}
 		return true
@@ -31,43 +32,43 @@ func (i Item) Identity() string {
 	var text []byte
 	for n, value := range values {
 		if value.Exists() {
-			text = meaning(append(text, identityKeys[n]...), value)
+			text = appendCanonical(append(text, identityKeys[n]...), value)
 		}
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
 }
 
-// meaning adds to text what a value means, however it is spelt.
-func meaning(text []byte, v gjson.Result) []byte {
+// appendCanonical adds a value to text, in the same way for all spellings of it.
+func appendCanonical(text []byte, v gjson.Result) []byte {
 	switch {
 	case v.Type == gjson.String:
-		return named(text, '"', strings.ReplaceAll(v.Str, "\r\n", "\n"))
+		return appendText(text, '"', strings.ReplaceAll(v.Str, "\r\n", "\n"))
 	case v.Type == gjson.Number:
 		return strconv.AppendFloat(append(text, ' '), v.Num, 'g', -1, 64)
 	case v.IsArray():
 		text = append(text, '[')
 		for _, value := range v.Array() {
-			text = meaning(text, value)
+			text = appendCanonical(text, value)
 		}
 		return append(text, ']')
 	case v.IsObject():
 		values := v.Map()
 		for _, key := range slices.Sorted(maps.Keys(values)) {
-			text = meaning(named(text, '{', key), values[key])
+			text = appendCanonical(appendText(text, '{', key), values[key])
 		}
 		return append(text, '}')
 	}
 	return append(append(text, ' '), v.Raw...)
 }
 
-// named adds a text to another so that it is clear where it ends.
-func named(text []byte, kind byte, s string) []byte {
+// appendText adds s to text behind its kind and its length, which show where it ends.
+func appendText(text []byte, kind byte, s string) []byte {
 	return append(append(strconv.AppendInt(append(text, kind), int64(len(s)), 10), ':'), s...)
 }
 
-// Lost returns the ids of the items in was, identities by id, that are gone from
-// the work of the list or ask for something else, sorted.
+// Lost returns those ids of was that the work of the list no longer has, or whose items
+// ask for something else now, sorted. Was has an Identity for each id.
 func (l List) Lost(was map[string]string) (lost []string) {
 	for id, identity := range was {
 		if item, has := l.Find(id); !has || item.Identity() != identity {

@@ -14,18 +14,29 @@ import (
 
 // need is one item that another has to wait for.
 type need struct {
-	id     string
-	item   *Item // nil: the list does not have it
-	record bool  // a tracker says so, which leaves out what is closed
+	id          string
+	item        *Item // nil if the list does not have it
+	fromTracker bool  // a tracker's record says so; trackers leave out items that are closed
 }
 
-// needsOf returns what an item has to wait for. A subtask needs what its task needs,
-// too.
-func (l *List) needsOf(item *Item) (needs []need) {
-	needs = l.ownNeeds(item)
+// met tells whether nobody has to wait for the needed item any more.
+func (n need) met() bool {
+	if n.item == nil {
+		return n.fromTracker
+	}
+	return n.item.Passes
+}
+
+// isPartOf tells whether the needed item is a subtask of task.
+func (n need) isPartOf(task *Item) bool { return strings.HasPrefix(n.id, task.ID+".") }
+
+// allNeeds returns what an item has to wait for. A subtask also waits for what its task
+// waits for, other than the task's subtasks.
+func (l *List) allNeeds(item *Item) (needs []need) {
+	needs = l.directNeeds(item)
 	if task := l.taskOf(item); task != nil {
-		for _, n := range l.needsOf(task) {
-			if !n.within(task) {
+		for _, n := range l.allNeeds(task) {
+			if !n.isPartOf(task) {
 				needs = append(needs, n)
 			}
 		}
@@ -33,32 +44,30 @@ func (l *List) needsOf(item *Item) (needs []need) {
 	return needs
 }
 
-// taskOf returns the task that an item is a part of, nil where it is none.
+// taskOf returns the task that a subtask is a part of, nil for any other item.
 func (l *List) taskOf(item *Item) *Item {
-	if item.sub {
-		if at := l.place(item.ID[:strings.LastIndexByte(item.ID, '.')]); at >= 0 {
+	if item.isSubtask {
+		if at := l.index(item.ID[:strings.LastIndexByte(item.ID, '.')]); at >= 0 {
 			return &l.all[at]
 		}
 	}
 	return nil
 }
 
-// within tells whether it is a part of a task.
-func (n need) within(task *Item) bool { return strings.HasPrefix(n.id, task.ID+".") }
-
-// ownNeeds returns what an item itself says that it has to wait for: an id or ids, or
-// a tracker's records {depends_on_id, type}, of which only those that block count. A
-// subtask has its siblings by their own numbers.
-func (l *List) ownNeeds(item *Item) (needs []need) {
-	add := func(id string, record bool) {
-		n := need{id: id, record: record}
-		if item.sub {
+// directNeeds returns what an item itself says that it has to wait for: one id, an array
+// of ids, or a tracker's records {depends_on_id, type}. Of these only records of type
+// "blocks", or without a type, count. A subtask may name its siblings by their own ids,
+// without the task's.
+func (l *List) directNeeds(item *Item) (needs []need) {
+	add := func(id string, fromTracker bool) {
+		n := need{id: id, fromTracker: fromTracker}
+		if item.isSubtask {
 			sibling := item.ID[:strings.LastIndexByte(item.ID, '.')+1] + id
-			if at := l.place(sibling); at >= 0 {
+			if l.index(sibling) >= 0 {
 				n.id = sibling
 			}
 		}
-		if at := l.place(n.id); at >= 0 {
+		if at := l.index(n.id); at >= 0 {
 			n.item = &l.all[at]
 		}
 		needs = append(needs, n)
@@ -66,12 +75,9 @@ func (l *List) ownNeeds(item *Item) (needs []need) {
 	for _, v := range gjson.Parse(item.needs()).Array() {
 		switch {
 		case v.IsObject():
-			blocks := v.Get("type").String() + v.Get("dependency_type").String()
-			if id := v.Get("depends_on_id").String(); blocks == "" || blocks == "blocks" {
-				if id == "" {
-					id = v.Get("id").String()
-				}
-				add(id, true)
+			kind := v.Get("type").String() + v.Get("dependency_type").String()
+			if kind == "" || kind == "blocks" {
+				add(cmp.Or(v.Get("depends_on_id").String(), v.Get("id").String()), true)
 			}
 		case v.Type == gjson.Number:
 			add(v.Raw, false)
@@ -82,28 +88,52 @@ func (l *List) ownNeeds(item *Item) (needs []need) {
 	return needs
 }
 
-// met tells whether nobody has to wait for it any more.
-func (n need) met() bool { return n.item == nil && n.record || n.item != nil && n.item.Passes }
-
-// order settles which items wait for others, and which are work.
-func (l *List) order(t traits) {
-	tasks := map[*Item]bool{}
-	for n := 0; t.tied && n < len(l.all); n++ {
+// findWaiting sets waits of all items that have to wait for others.
+func (l *List) findWaiting() {
+	waitingTasks := map[*Item]bool{}
+	for n := range l.all {
 		if item := &l.all[n]; !item.Passes {
-			item.waits = item.kids > 0 && l.openKid(n) != nil || item.sub && l.taskWaits(item, tasks) ||
-				item.needsEnd > 0 && slices.ContainsFunc(l.ownNeeds(item), func(n need) bool { return !n.met() })
+			item.waits = item.subtasks > 0 && l.openSubtask(n) != nil ||
+				item.isSubtask && l.taskWaits(item, waitingTasks) ||
+				item.needsEnd > 0 && slices.ContainsFunc(l.directNeeds(item), func(n need) bool { return !n.met() })
 		}
 	}
+}
+
+// taskWaits tells whether a subtask's task has to wait for items other than its subtasks.
+// It keeps its answers in known: a task may have many subtasks and many needs.
+func (l *List) taskWaits(item *Item, known map[*Item]bool) bool {
+	task := l.taskOf(item)
+	waits, isKnown := known[task]
+	if task != nil && !isKnown {
+		unmet := func(n need) bool { return !n.met() && !n.isPartOf(task) }
+		waits = slices.ContainsFunc(l.directNeeds(task), unmet) || l.taskWaits(task, known)
+		known[task] = waits
+	}
+	return waits
+}
+
+// openSubtask returns a subtask that is still to be done of the task at an index of all,
+// nil if there is none.
+func (l *List) openSubtask(at int) *Item {
+	subtasks := l.all[at-int(l.all[at].subtasks) : at]
+	if i := slices.IndexFunc(subtasks, func(s Item) bool { return !s.Passes && !s.dropped }); i >= 0 {
+		return &subtasks[i]
+	}
+	return nil
+}
+
+// splitDropped makes Items and Dropped of all. Without dropped items, Items is all.
+func (l *List) splitDropped(hasDropped bool) {
 	l.Items = l.all
-	for n := 0; t.aside && n < len(l.all); n++ {
-		switch dropped := l.all[n].dropped; {
-		case dropped && l.Dropped == nil:
-			l.Items = slices.Clone(l.all[:n])
-			fallthrough
-		case dropped:
-			l.Dropped = append(l.Dropped, l.all[n])
-		case l.Dropped != nil:
-			l.Items = append(l.Items, l.all[n])
+	if hasDropped {
+		l.Items = make([]Item, 0, len(l.all))
+		for n := range l.all {
+			if l.all[n].dropped {
+				l.Dropped = append(l.Dropped, l.all[n])
+			} else {
+				l.Items = append(l.Items, l.all[n])
+			}
 		}
 	}
 	for n := range l.Items {
@@ -113,29 +143,8 @@ func (l *List) order(t traits) {
 	}
 }
 
-// taskWaits tells whether an item is a part of a task that waits for others. Tasks has
-// what was found of each, since one may have many parts and need many.
-func (l *List) taskWaits(item *Item, tasks map[*Item]bool) bool {
-	task := l.taskOf(item)
-	waits, known := tasks[task]
-	if task != nil && !known {
-		waits = slices.ContainsFunc(l.ownNeeds(task), func(n need) bool { return !n.met() && !n.within(task) }) || l.taskWaits(task, tasks)
-		tasks[task] = waits
-	}
-	return waits
-}
-
-// openKid returns a subtask that is left to do of the task at a place of all.
-func (l *List) openKid(at int) *Item {
-	kids := l.all[at-int(l.all[at].kids) : at]
-	if i := slices.IndexFunc(kids, func(k Item) bool { return !k.Passes && !k.dropped }); i >= 0 {
-		return &kids[i]
-	}
-	return nil
-}
-
-// Next returns the item to work on: open, waiting for no other, of the lowest
-// priority number, the first of equals; or false where there is none.
+// Next returns the item to work on: of those that are open and wait for no other, the
+// first one of the lowest Priority. It returns false if there is none.
 func (l List) Next() (Item, bool) {
 	next := -1
 	for i := range l.Items {
@@ -150,38 +159,38 @@ func (l List) Next() (Item, bool) {
 	return l.Items[next], true
 }
 
-// Order returns the items that can be worked on, in the order in which Next gives
-// them if each comes to pass.
+// Order returns the items that can be worked on, in the order in which Next returns them
+// if each passes in turn.
 func (l List) Order() (order []Item) {
-	left := make([]int, len(l.all)) // how many others each item waits for
-	frees := map[*Item][]int{}      // who waits for an item
+	unmet := make([]int, len(l.all)) // how many others each item still waits for
+	waitFor := map[*Item][]int{}     // which items wait for one, as indexes of all
 	ready := &queue{all: l.all}
 	for n := range l.all {
 		item := &l.all[n]
 		if item.Passes || item.Blocked || item.dropped {
 			continue
 		}
-		for _, need := range l.needsOf(item) {
+		for _, need := range l.allNeeds(item) {
 			if !need.met() {
-				left[n]++
-				frees[need.item] = append(frees[need.item], n)
+				unmet[n]++
+				waitFor[need.item] = append(waitFor[need.item], n)
 			}
 		}
-		for k := n - int(item.kids); k < n; k++ {
-			if kid := &l.all[k]; !kid.Passes && !kid.dropped {
-				left[n]++
-				frees[kid] = append(frees[kid], n)
+		for k := n - int(item.subtasks); k < n; k++ {
+			if sub := &l.all[k]; !sub.Passes && !sub.dropped {
+				unmet[n]++
+				waitFor[sub] = append(waitFor[sub], n)
 			}
 		}
-		if left[n] == 0 {
+		if unmet[n] == 0 {
 			heap.Push(ready, n)
 		}
 	}
 	for ready.Len() > 0 {
 		item := &l.all[heap.Pop(ready).(int)]
 		order = append(order, *item)
-		for _, n := range frees[item] {
-			if left[n]--; left[n] == 0 {
+		for _, n := range waitFor[item] {
+			if unmet[n]--; unmet[n] == 0 {
 				heap.Push(ready, n)
 			}
 		}
@@ -189,35 +198,35 @@ func (l List) Order() (order []Item) {
 	return order
 }
 
-// queue is a heap of items that can be worked on, by their places in all. Its first
-// is the one that Next would return.
+// queue is a heap of the items that can be worked on. The first is the one that Next
+// would return.
 type queue struct {
-	all    []Item
-	places []int
+	all     []Item
+	indexes []int // of all
 }
 
-func (q *queue) Len() int      { return len(q.places) }
-func (q *queue) Swap(i, j int) { q.places[i], q.places[j] = q.places[j], q.places[i] }
-func (q *queue) Push(at any)   { q.places = append(q.places, at.(int)) }
+func (q *queue) Len() int      { return len(q.indexes) }
+func (q *queue) Swap(i, j int) { q.indexes[i], q.indexes[j] = q.indexes[j], q.indexes[i] }
+func (q *queue) Push(at any)   { q.indexes = append(q.indexes, at.(int)) }
 
 func (q *queue) Less(i, j int) bool {
-	a, b := q.places[i], q.places[j]
+	a, b := q.indexes[i], q.indexes[j]
 	return cmp.Or(cmp.Compare(q.all[a].Priority, q.all[b].Priority), cmp.Compare(a, b)) < 0
 }
 
 func (q *queue) Pop() any {
-	last := len(q.places) - 1
-	at := q.places[last]
-	q.places = q.places[:last]
+	last := len(q.indexes) - 1
+	at := q.indexes[last]
+	q.indexes = q.indexes[:last]
 	return at
 }
 
-// Why says in one line why nobody can work on an open item now, nothing where
+// Why says in one line why nobody can work on an open item now. It returns nothing if
 // somebody can.
 func (l List) Why(item Item) string {
 	name := func(id string) string { return plain.Line(id, 80) }
 	if item.Blocked {
-		if word := item.first("status").String(); word == gone {
+		if word := item.firstOf("status").String(); word == goneWord {
 			return "is gone from what the tracker lists"
 		} else if s, _ := stateOf(word); s == blocked {
 			return "is " + plain.Line(word, 40) + ", as the list says"
@@ -227,11 +236,13 @@ func (l List) Why(item Item) string {
 	if !item.waits {
 		return ""
 	}
-	if at := l.place(item.ID); item.kids > 0 && l.openKid(at) != nil {
-		return "needs its subtask " + name(l.openKid(at).ID)
+	if item.subtasks > 0 {
+		if sub := l.openSubtask(l.index(item.ID)); sub != nil {
+			return "needs its subtask " + name(sub.ID)
+		}
 	}
 	why := ""
-	for _, n := range l.needsOf(&item) {
+	for _, n := range l.allNeeds(&item) {
 		switch {
 		case n.met():
 		case n.item == nil:
@@ -248,19 +259,22 @@ func (l List) Why(item Item) string {
 	return why
 }
 
-// circle returns the ids of a circle of needs through an item, which is the first
-// and the last of them.
+// maxCircle bounds the search for a circle. Nobody can follow a longer one anyway.
+const maxCircle = 200
+
+// circle returns the ids of a circle of needs through an item, nil if there is none. The
+// item's id is the first and the last of them.
 func (l *List) circle(item *Item) []string {
-	came := map[string]string{}
-	for queue := []*Item{item}; len(queue) > 0 && len(came) < maxCircle; queue = queue[1:] {
-		for _, n := range l.needsOf(queue[0]) {
-			if n.item == nil || came[n.item.ID] != "" {
+	neededBy := map[string]string{} // the item by which the search came to an item
+	for queue := []*Item{item}; len(queue) > 0 && len(neededBy) < maxCircle; queue = queue[1:] {
+		for _, n := range l.allNeeds(queue[0]) {
+			if n.item == nil || neededBy[n.item.ID] != "" {
 				continue
 			}
-			came[n.item.ID] = queue[0].ID
+			neededBy[n.item.ID] = queue[0].ID
 			if n.item.ID == item.ID {
 				path := []string{item.ID}
-				for at := came[item.ID]; at != item.ID; at = came[at] {
+				for at := neededBy[item.ID]; at != item.ID; at = neededBy[at] {
 					path = append(path, at)
 				}
 				path = append(path, item.ID)
@@ -273,10 +287,7 @@ func (l *List) circle(item *Item) []string {
 	return nil
 }
 
-// maxCircle bounds the search: nobody can see through a longer one anyway.
-const maxCircle = 200
-
-// Stuck says of the first few open items why nobody can work on them.
+// Stuck says of the first five open items that nobody can work on why that is so.
 func (l List) Stuck() string {
 	var why []string
 	for i := range l.Items {

@@ -4,19 +4,18 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Parse reads a list. The error is a *jsontext.Error where the text is at
-// fault, or ErrEmpty. The list goes on using data: nobody may write to it.
+// Parse reads a list. The error is a *jsontext.Error if the text is wrong, or ErrEmpty.
+// The list refers to data: nobody may write to data afterwards.
 func Parse(data []byte) (List, error) { return ParseTag(data, "") }
 
-// ParseTag reads the list of one tag, of those that Named tells.
+// ParseTag reads the list of one tag of a Task Master file, as Named returns it. An
+// empty tag means "master", or the only tag of the file.
 func ParseTag(data []byte, tag string) (List, error) {
 	list, problems := parse(data, tag)
 	if len(problems) > 0 {
@@ -28,93 +27,107 @@ func ParseTag(data []byte, tag string) (List, error) {
 	return list, nil
 }
 
-// maxProblems bounds what is said of one list.
+// maxProblems bounds how many problems are reported of one list.
 const maxProblems = 50
+
+// maxLevel bounds how deep subtasks are nested. The text of subtasks is read once for
+// each level above it.
+const maxLevel = 4
 
 // parser reads a list in one pass over its text.
 type parser struct {
 	jsontext.Scanner
-	shape    shape
-	valid    string // rules.valid_status
-	all      []Item // in list order, subtasks before their task
-	level    int    // of subtasks
-	want     string // the tag to read, empty: "master"
-	tags     []string
-	reserved bool // all has had its room
+	wantTag     string // the tag to read; see ParseTag
+	shape       shape
+	validStatus string // rules.valid_status, as JSON
+	tags        []string
+	all         []Item // in list order, subtasks before their task
+	level       int    // how many arrays of subtasks the parser is in
+	reserved    bool   // reserve was called
 	traits
 	problems []error
 }
 
-// traits are what items may have that most have not, so that long lists need not be
-// looked through for it.
+// traits are what few lists have. They save a list that has none a pass over its items.
 type traits struct {
-	shuffled bool // ids do not ascend, or are derived
-	tied     bool // some may wait for others
-	aside    bool // some are no work
+	unsorted   bool // the ids do not ascend, or an item has none
+	hasNeeds   bool // an item may wait for another
+	hasDropped bool // an item is not work
 }
 
 func (t *traits) add(u traits) {
-	t.shuffled, t.tied, t.aside = t.shuffled || u.shuffled, t.tied || u.tied, t.aside || u.aside
+	t.unsorted = t.unsorted || u.unsorted
+	t.hasNeeds = t.hasNeeds || u.hasNeeds
+	t.hasDropped = t.hasDropped || u.hasDropped
 }
 
-// maxLevel bounds how deep subtasks are nested: what is below each is read again.
-const maxLevel = 4
-
+// fail records a problem at an offset of the text.
 func (p *parser) fail(at int, format string, args ...any) {
 	if len(p.problems) < maxProblems {
 		p.problems = append(p.problems, jsontext.ErrorAt([]byte(p.Text), at, fmt.Sprintf(format, args...)))
 	}
 }
 
-// parse returns what can be read of a list, and what is wrong with it. A list with
-// a syntax error has nothing else.
+// parse returns what can be read of a list, and its problems. A list with a syntax
+// error is empty and has one problem.
 func parse(data []byte, tag string) (List, []error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
-	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, want: tag}
-	list, problems := p.parse(text)
-	list.bom, list.tag = len(data)-len(text), tag
-	return list, problems
-}
-
-func (p *parser) parse(text []byte) (List, []error) {
-	if first := p.Peek(); first == 0 && len(bytes.TrimSpace(text)) == 0 {
-		return List{}, []error{jsontext.ErrorAt(text, 0, "nothing here, want JSON or Markdown with checkboxes")}
-	} else if first == '{' || first == '[' && looksLikeArray(text[p.Pos+1:]) || !p.checkboxes() {
-		if first >= 0xfe { // half of its byte order mark
-			return List{}, []error{jsontext.ErrorAt(text, 0, "this is UTF-16, as PowerShell's > writes; save it as UTF-8")}
-		}
-		if first != '{' && first != '[' {
-			return List{}, []error{jsontext.ErrorAt(text, p.Pos, wanted+", or Markdown with checkboxes such as \"- [ ] title\"")}
-		}
-		p.json()
-		if err := p.Err(); err != nil {
-			return List{}, []error{err}
-		}
+	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, wantTag: tag}
+	if err := p.read(text); err != nil {
+		return List{tag: tag, bom: len(data) - len(text)}, []error{err}
 	}
-	if p.want != "" && p.tags == nil {
-		p.fail(0, "there is no tag %q; the list has none", plain.Line(p.want, 80))
+	if tag != "" && p.tags == nil {
+		p.fail(0, "there is no tag %q; the list has none", plain.Line(tag, 80))
 	}
-	list := List{Tags: p.tags, shape: p.shape, valid: p.valid, all: p.all}
-	list.name(p)
-	list.order(p.traits)
+	list := List{
+		Tags: p.tags, shape: p.shape, validStatus: p.validStatus, all: p.all,
+		tag: tag, bom: len(data) - len(text),
+	}
+	list.assignIDs(p)
+	if p.hasNeeds {
+		list.findWaiting()
+	}
+	list.splitDropped(p.hasDropped)
 	return list, p.problems
 }
 
-// looksLikeArray tells JSON from Markdown that begins with a link.
+// read reads JSON or Markdown into p.all. It returns an error if the text is neither.
+func (p *parser) read(text []byte) error {
+	first := p.Peek()
+	switch {
+	case first == 0 && len(bytes.TrimSpace(text)) == 0:
+		return jsontext.ErrorAt(text, 0, "nothing here, want JSON or Markdown with checkboxes")
+	case first == '{' || first == '[' && looksLikeArray(text[p.Pos+1:]):
+	case p.readMarkdown():
+		return nil
+	case first >= 0xfe: // half of the byte order mark of UTF-16
+		return jsontext.ErrorAt(text, 0, "this is UTF-16, as PowerShell's > writes; save it as UTF-8")
+	case first != '[':
+		return jsontext.ErrorAt(text, p.Pos, wantedShape+", or Markdown with checkboxes such as \"- [ ] title\"")
+	}
+	p.readJSON()
+	return p.Err()
+}
+
+// looksLikeArray tells JSON from Markdown that begins with a link. Text is what follows
+// the first bracket.
 func looksLikeArray(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || bytes.IndexByte([]byte(`{["]`), text[0]) >= 0
 }
 
-func (p *parser) json() {
-	begin := p.Pos
+const wantedShape = `want an array of features, or an object with "features", "userStories", "stories" or "tasks"`
+
+func (p *parser) readJSON() {
 	if p.Peek() == '[' {
 		p.shape = array
-		p.items(nil)
+		p.readArray(nil)
 		return
 	}
+	begin := p.Pos
 	var tags []tag
-	found, like := -1, 0
+	found := false // the object has an array of features
+	itemKeys := 0  // how many of its keys are those of an item
 	p.Enter()
 	for {
 		key, at, ok := p.Key()
@@ -124,67 +137,61 @@ func (p *parser) json() {
 		i := slices.IndexFunc(shapes, func(s shape) bool { return s.key == key })
 		switch next := p.Peek(); {
 		case i >= 0 && next == '[':
-			if found >= 0 {
+			if found {
 				p.fail(at, "more than one array of features in one object; leave one of them")
 			}
 			from := len(p.all)
 			p.shape = shapes[i]
-			p.items(nil)
-			p.all, found = p.all[from:], i
-		case next == '{' && (found < 0 || key == "rules"):
-			t, is := p.tag(key)
+			p.readArray(nil)
+			p.all, found = p.all[from:], true
+		case next == '{' && (!found || key == "rules"):
+			t, isTag := p.readTag(key)
 			switch {
-			case is && found < 0:
+			case isTag && !found:
 				tags = append(tags, t)
-			case is:
+			case isTag:
 				p.all = p.all[:t.from]
 			}
 		default:
 			if markOf(key) != noMark || slices.Contains(titleKeys, key) || key == "id" {
-				like++
+				itemKeys++
 			}
 			p.Skip()
 		}
 	}
-	switch end := p.Pos; {
-	case found >= 0:
+	oneLine := !strings.Contains(p.Text[begin:p.Pos], "\n")
+	switch {
+	case found:
 	case len(tags) > 0:
-		p.choose(tags, begin)
-	case p.Peek() == '{' || like >= 3 && p.Err() == nil && !strings.Contains(p.Text[begin:end], "\n"):
-		p.shape, p.all = lines, nil
-		p.Scanner = jsontext.Scanner{Text: p.Text}
-		for n := 1; p.Peek() == '{'; n++ {
-			p.From = p.Pos
-			p.next(nil, n)
-		}
+		p.chooseTag(tags, begin)
+	case p.Peek() == '{' || itemKeys >= 3 && p.Err() == nil && oneLine:
+		p.readLines()
 	default:
-		p.fail(begin, wanted)
+		p.fail(begin, wantedShape)
 	}
 }
 
-const wanted = `want an array of features, or an object with "features", "userStories", "stories" or "tasks"`
+// readLines reads one object after another, from the beginning of the text.
+func (p *parser) readLines() {
+	p.shape, p.all = lines, nil
+	p.Scanner = jsontext.Scanner{Text: p.Text}
+	for n := 1; p.Peek() == '{'; n++ {
+		p.From = p.Pos
+		p.readElement(nil, n)
+	}
+}
 
-// items reads the array that comes next, of a list or of a task's subtasks.
-func (p *parser) items(task *Item) {
+// readArray reads the array that comes next: that of a list, or the subtasks of task.
+func (p *parser) readArray(task *Item) {
 	p.Enter()
 	for n := 1; p.Elem(); n++ {
-		p.next(task, n)
+		p.readElement(task, n)
 	}
 }
 
-// fewItems show how long the items of a text are.
-const fewItems = 64
-
-// reserve makes room for all items of the text at once, if they are as long as the
-// ones so far. A slice that grows step by step takes several times the memory.
-func (p *parser) reserve() {
-	p.reserved = true
-	p.all = slices.Grow(p.all, min(maxItems, len(p.Text)/(p.Pos/len(p.all)+1)))
-}
-
-// next reads what comes next, which should be an item; n counts from 1 within its
-// array.
-func (p *parser) next(task *Item, n int) {
+// readElement reads the value that comes next, which should be an item. N counts from 1
+// within its array.
+func (p *parser) readElement(task *Item, n int) {
 	if !p.reserved && task == nil && len(p.all) >= fewItems {
 		p.reserve()
 	}
@@ -196,189 +203,16 @@ func (p *parser) next(task *Item, n int) {
 		p.fail(at, "more than %d items", maxItems)
 		p.Skip()
 	default:
-		p.item(task, n)
+		p.readItem(task, n)
 	}
 }
 
-func (p *parser) item(task *Item, n int) {
-	item := Item{Priority: noPriority, number: int32(n), at: int32(p.Pos), sub: task != nil}
-	var id, title, priority, subtasks, word string
-	var idAt, subsAt int
-	var seen [passes + 1]bool
-	p.Enter()
-	for {
-		key, at, ok := p.Key()
-		if !ok {
-			break
-		}
-		begin := p.Pos
-		value := p.Skip()
-		switch key {
-		case "id":
-			if id != "" {
-				p.fail(at, `item %d has the key "id" twice; leave one of them`, n)
-			}
-			id, idAt = value, begin
-		case "passes", "completed", "status":
-			// JSON readers differ in which of two equal keys they take, so a
-			// list with two would mean one thing to us and another to the agent.
-			m := markOf(key)
-			if seen[m] {
-				p.fail(at, "item %d has the key %q twice; leave one of them", n, key)
-			}
-			seen[m] = true
-			isFlag := value == "true" || value == "false" || value == "null"
-			if key == "passes" && !isFlag {
-				p.fail(begin, `item %d: "passes" must be true or false%s`, n, unquoted(value))
-			}
-			if key == "status" {
-				word = value
-			}
-			if m > item.mark && (key != "completed" || isFlag && value != "null") {
-				item.mark, item.markAt, item.markLen, item.Passes = m, int32(begin), int32(len(value)), value == "true"
-			}
-		case "priority":
-			priority = value
-		case "subtasks":
-			if p.level == maxLevel {
-				p.fail(at, "subtasks nested deeper than %d levels", maxLevel)
-			} else if strings.HasPrefix(value, "[") {
-				subtasks = p.Text[:begin+len(value)]
-				subsAt = begin
-			}
-		case "title", "name":
-			if title == "" || key == titleKeys[0] {
-				title = value
-			}
-		case "dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy":
-			if value != "[]" && value != `""` && value != "null" {
-				item.needsAt, item.needsEnd = int32(begin)-item.at, int32(p.Pos)-item.at
-			}
-		}
-	}
-	item.raw = p.Text[item.at:p.Pos]
-	item.ID = p.id(id, idAt, n)
-	if item.ID == "" {
-		item.ID, item.derived = slug(text(title)), true
-	}
-	if item.ID == "" {
-		item.ID = "#" + strconv.Itoa(n)
-	}
-	if task != nil && !strings.HasPrefix(item.ID, task.ID+".") { // some spell it so themselves
-		item.ID = task.ID + "." + item.ID
-	}
-	item.stand(text(word), text(priority), task)
-	if subtasks != "" {
-		from, main := len(p.all), p.Scanner
-		p.Scanner = jsontext.Scanner{Text: subtasks, Pos: subsAt}
-		p.level++
-		p.items(&item)
-		p.level--
-		p.Scanner = main
-		item.kids = int32(len(p.all) - from)
-	}
-	p.add(traits{
-		shuffled: item.derived || len(p.all) > 0 && !ascends(&p.all[len(p.all)-1], &item),
-		tied:     item.needsEnd > 0 || item.kids > 0 || item.sub,
-		aside:    item.dropped,
-	})
-	p.all = append(p.all, item)
-}
+// fewItems are enough to tell how long the items of a text are.
+const fewItems = 64
 
-// id returns the id of an item, nothing where it has none: one that nobody can
-// see names nothing.
-func (p *parser) id(value string, at, n int) string {
-	id := text(value)
-	if value == "" || value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') {
-		return ""
-	}
-	if id == "" || (id[0] <= ' ' || id[0] > '~') && plain.Line(id, maxID) == "" {
-		return ""
-	}
-	if len(id) > maxID {
-		p.fail(at, "the id of item %d is longer than %d bytes", n, maxID)
-		return ""
-	}
-	return id
-}
-
-// text is a string's text, and any other value as it is written.
-func text(value string) string {
-	if len(value) < 2 || value[0] != '"' {
-		return value
-	}
-	if inner := value[1 : len(value)-1]; strings.IndexByte(inner, '\\') < 0 {
-		return inner
-	}
-	return jsontext.Unquote(value)
-}
-
-// unquoted says what to write for text that stands where true or false belongs.
-func unquoted(value string) string {
-	if word := strings.ToLower(text(value)); word == "true" || word == "false" {
-		return fmt.Sprintf(", not text: write %s without quotes", word)
-	}
-	return ", not " + plain.Line(value, 40)
-}
-
-// stand settles where an item stands, by its words and by the task that it is a
-// part of.
-func (i *Item) stand(word, priority string, task *Item) {
-	s, _ := stateOf(word)
-	if i.Priority = rank(priority); i.mark == status {
-		i.Passes = s == done
-	}
-	if i.Priority == noPriority {
-		if n, _ := stateOf(priority); n == dropped {
-			s = dropped
-		}
-	}
-	switch {
-	case task != nil && task.dropped:
-		s = dropped
-	case task != nil && task.Blocked && s != dropped:
-		s = blocked
-	}
-	i.dropped, i.Blocked = s == dropped, s == blocked && !i.Passes
-}
-
-// rank reads a number, "P0" to "P9", or a word; lower is first.
-func rank(priority string) int32 {
-	if len(priority) == 1 && priority[0] >= '0' && priority[0] <= '9' {
-		return int32(priority[0] - '0')
-	}
-	switch word := strings.ToLower(priority); word {
-	case "critical", "urgent", "highest":
-		return 0
-	case "high":
-		return 1
-	case "medium", "normal":
-		return 2
-	case "low":
-		return 3
-	case "lowest":
-		return 4
-	case "":
-	default:
-		if n, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64); err == nil && n > -1e9 && n < 1e9 {
-			return int32(n)
-		}
-	}
-	return noPriority
-}
-
-// slug makes a name of a title, that can be said, shown and handed to a command.
-func slug(title string) string {
-	var b strings.Builder
-	for _, r := range plain.Line(title, 200) {
-		switch {
-		case b.Len() >= 60:
-			return b.String()
-		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			b.WriteRune(unicode.ToLower(r))
-		case b.Len() > 0 && b.String()[b.Len()-1] != '-':
-			b.WriteByte('-')
-		}
-	}
-	return strings.TrimRight(b.String(), "-")
+// reserve makes room for all items of the text, as if the others were as long as those
+// that are read. A slice that grows step by step takes several times the memory.
+func (p *parser) reserve() {
+	p.reserved = true
+	p.all = slices.Grow(p.all, min(maxItems, len(p.Text)/(p.Pos/len(p.all)+1)))
 }

@@ -25,11 +25,11 @@ func TestSchemas(t *testing.T) {
 		}
 		keys := schema.Get("$defs.feature.properties").Map()
 		for key := range keys {
-			if !slices.Contains(known, key) {
+			if !slices.Contains(knownKeys, key) {
 				t.Errorf("%s has %q, which check would not know", to, key)
 			}
 		}
-		for field := range reflect.TypeFor[own]().Fields() {
+		for field := range reflect.TypeFor[outItem]().Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			prd := key == "acceptanceCriteria" || key == "dependsOn"
 			plain := key == "acceptance" || key == "dependencies"

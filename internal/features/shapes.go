@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// shape is a kind of list, as found in public repositories. One is known by what
-// it holds, never by its name.
+// shape is a kind of list, as found in public repositories. It is recognised by what the
+// file holds, never by the name of the file.
 type shape struct {
 	key string // of the array that holds the items
 
-	// Status words where the list itself shows none.
+	// Status words to write if the list itself has none.
 	open, done string
 }
 
-// shapes are the kinds of JSON lists: a new one is a row here.
+// shapes are the lists in a JSON object. Add a row for a new one.
 var shapes = []shape{
 	{"features", "pending", "done"},
 	{"userStories", "pending", "done"}, // prd.json
@@ -24,22 +24,23 @@ var shapes = []shape{
 
 var tasks = shape{"tasks", "pending", "done"} // ralphy, Task Master
 
-// Kinds that are not told by a key of theirs.
+// Shapes that have no key.
 var (
 	array    = shape{"[]", "pending", "done"}
 	lines    = shape{"{}", "open", "closed"} // one JSON object a line: beads
 	markdown = shape{"- [ ]", " ", "x"}
 )
 
-// The keys of an item's parts; the first that is there counts.
+// The keys of an item's parts. Of several that an item has, the first one counts.
 var (
 	titleKeys       = []string{"title", "name"}
 	descriptionKeys = []string{"description", "details"}
-	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"} // those of parser.item
+	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"} // as in readField
 	acceptanceKeys  = []string{"acceptance", "acceptance_criteria", "acceptanceCriteria", "steps", "testStrategy"}
 )
 
-// mark is what says whether an item passes; a later one outweighs the ones before.
+// mark is the kind of value that says whether an item passes. If an item has several,
+// the one that is last here counts.
 type mark uint8
 
 const (
@@ -61,7 +62,7 @@ func markOf(key string) mark {
 	return noMark
 }
 
-// state is where an item stands.
+// state is what a status word means.
 type state uint8
 
 const (
@@ -69,23 +70,23 @@ const (
 	begun
 	done
 	blocked
-	dropped // not work
+	dropped // it is not work
 )
 
-// states are the words of "status", by state. One that is not known means work.
+// states are the known status words of each state. An unknown one means open.
 var states = [...]string{
-	open:    " pending open todo to_do not_started new ready backlog planned ",
-	begun:   " in_progress doing started active review in_review spec_ready failed failing ",
-	done:    " done completed complete closed passed passing finished verified implemented resolved shipped merged fixed ",
-	blocked: " blocked on_hold " + gone + " ",
+	open:  " pending open todo to_do not_started new ready backlog planned ",
+	begun: " in_progress doing started active review in_review spec_ready failed failing ",
+	done: " done completed complete closed passed passing finished verified" +
+		" implemented resolved shipped merged fixed ",
+	blocked: " blocked on_hold " + goneWord + " ",
 	dropped: " cancelled canceled deferred postponed skipped wontfix obsolete tombstone ",
 }
 
-// gone is the status of an item that a tracker has shown before and does not any
-// more.
-const gone = "gone"
+// goneWord is the status that Track gives an item that the tracker no longer has.
+const goneWord = "gone"
 
-// stateOf reads a status word.
+// stateOf returns what a status word means, and whether it is known.
 func stateOf(word string) (s state, known bool) {
 	if word == "" {
 		return open, true

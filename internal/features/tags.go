@@ -10,9 +10,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Named returns the file of a list's name, and the tag that the name has behind it:
-// "tasks.json#ui" is the tag ui of a Task Master file, none the one Task Master
-// begins with.
+// Named splits the name of a list into its file and its tag: "tasks.json#ui" is the tag
+// "ui" of the Task Master file tasks.json. The tag is empty if the name has none.
 func Named(name string) (file, tag string) {
 	if dir, base := path.Split(filepath.ToSlash(name)); strings.Contains(base, jsonTag) {
 		i := len(dir) + strings.Index(base, jsonTag) + len(jsonTag)
@@ -23,14 +22,15 @@ func Named(name string) (file, tag string) {
 
 const jsonTag = ".json#"
 
-// tag is one of the lists of a Task Master file.
+// tag is one of the lists of a Task Master file: parser.all[from:to].
 type tag struct {
 	name     string
 	from, to int
 }
 
-// tag reads the object that comes next, which may be one.
-func (p *parser) tag(key string) (t tag, is bool) {
+// readTag reads the object of a key. It is a tag if it has an array of tasks. The object
+// "rules" may have the list's status words.
+func (p *parser) readTag(key string) (t tag, isTag bool) {
 	t = tag{name: key, from: len(p.all)}
 	p.Enter()
 	for {
@@ -38,30 +38,30 @@ func (p *parser) tag(key string) (t tag, is bool) {
 		switch {
 		case !ok:
 			t.to = len(p.all)
-			return t, is
-		case inner == "tasks" && p.Peek() == '[' && !is:
-			is = true
-			p.items(nil)
+			return t, isTag
+		case inner == "tasks" && p.Peek() == '[' && !isTag:
+			isTag = true
+			p.readArray(nil)
 		case inner == "valid_status" && key == "rules":
-			p.valid = p.Skip()
+			p.validStatus = p.Skip()
 		default:
 			p.Skip()
 		}
 	}
 }
 
-// choose takes the tag that is wanted, or the only one, or the one that Task Master
-// works in where nobody has said another.
-func (p *parser) choose(tags []tag, at int) {
+// chooseTag keeps the items of the tag that is wanted, else of "master", which Task
+// Master itself begins with, else of the only tag. At is the offset for problems.
+func (p *parser) chooseTag(tags []tag, at int) {
 	for _, t := range tags {
 		p.tags = append(p.tags, "#"+plain.Line(t.name, 80))
 	}
 	names := plain.Line(strings.Join(p.tags, ", "), 500)
 	t := tags[0]
-	if i := slices.IndexFunc(tags, func(t tag) bool { return t.name == cmp.Or(p.want, "master") }); i >= 0 {
+	if i := slices.IndexFunc(tags, func(t tag) bool { return t.name == cmp.Or(p.wantTag, "master") }); i >= 0 {
 		t = tags[i]
-	} else if p.want != "" {
-		p.fail(at, "there is no tag %q; there are %s", plain.Line(p.want, 80), names)
+	} else if p.wantTag != "" {
+		p.fail(at, "there is no tag %q; there are %s", plain.Line(p.wantTag, 80), names)
 	} else if len(tags) > 1 {
 		p.fail(at, `several tags, and none of them is "master"; name one behind the file: %s`, names)
 	}

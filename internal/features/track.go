@@ -12,12 +12,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Track returns a list of all that a tracker has printed, and of what known, an
-// earlier such list, has besides. Of that show returns the tracker's word, nothing
-// where it has none; then it is gone: neither open nor done.
+// Track merges what a tracker has printed, a list, into known, an earlier result of Track.
+// Of an item that is only in known, show returns what the tracker says of it, or nothing.
+// An item of which show returns nothing gets the status goneWord: it counts as blocked.
 func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(printed)) == 0 {
-		printed = []byte("[]") // sqlite3 prints no row so
+		printed = []byte("[]") // sqlite3 prints nothing if there is no row
 	}
 	now, problems := parse(printed, "")
 	if len(problems) > 0 {
@@ -29,37 +29,51 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	}
 	var raws []string
 	for n := range now.all {
-		if item := &now.all[n]; item.derived {
+		item := &now.all[n]
+		if item.derived {
 			return nil, fmt.Errorf("its item %d has no id", item.number)
 		}
-		if !now.all[n].sub {
-			raws = append(raws, now.all[n].raw)
+		if !item.isSubtask {
+			raws = append(raws, item.raw)
 		}
 	}
 	for n := range before.all {
 		item := &before.all[n]
-		if at := now.place(item.ID); at >= 0 || item.sub {
+		if now.index(item.ID) >= 0 || item.isSubtask {
 			continue
 		}
-		word := show(item.ID)
-		if bytes.HasPrefix(bytes.TrimSpace(word), []byte("{")) { // one item, over several lines perhaps
-			word = slices.Concat([]byte("["), word, []byte("]"))
-		}
-		shown, problems := parse(word, "")
-		if at := shown.place(item.ID); at >= 0 && len(problems) == 0 {
-			raws = append(raws, shown.all[at].raw)
-			continue
-		}
-		raw, err := sjson.Set(item.raw, markKeys[status], gone)
-		for _, m := range []mark{completed, passes} {
-			if err == nil {
-				raw, err = sjson.Delete(raw, markKeys[m])
+		raw, has := shownItem(item.ID, show(item.ID))
+		if !has {
+			var err error
+			if raw, err = setGone(item.raw); err != nil {
+				return nil, fmt.Errorf("%s: %w", plain.Line(item.ID, 80), err)
 			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", plain.Line(item.ID, 80), err)
 		}
 		raws = append(raws, raw)
 	}
 	return []byte("[\n" + strings.Join(raws, ",\n") + "\n]\n"), nil
+}
+
+// shownItem returns the item of that id in what a tracker has printed of it.
+func shownItem(id string, printed []byte) (raw string, has bool) {
+	if bytes.HasPrefix(bytes.TrimSpace(printed), []byte("{")) { // one item, perhaps over several lines
+		printed = slices.Concat([]byte("["), printed, []byte("]"))
+	}
+	list, problems := parse(printed, "")
+	at := list.index(id)
+	if at < 0 || len(problems) > 0 {
+		return "", false
+	}
+	return list.all[at].raw, true
+}
+
+// setGone returns an item with goneWord as its only mark.
+func setGone(raw string) (string, error) {
+	raw, err := sjson.Set(raw, markKeys[status], goneWord)
+	for _, m := range []mark{completed, passes} {
+		if err == nil {
+			raw, err = sjson.Delete(raw, markKeys[m])
+		}
+	}
+	return raw, err
 }

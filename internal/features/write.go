@@ -18,22 +18,19 @@ import (
 // earlier reading of the list. An item that the list has no id for is found by its
 // Identity. If an item is not there any more, Reopen changes nothing and fails.
 func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
-	reopen := make(map[int]bool, len(ids))
-	var byIdentity map[string][]int // places in all; made when it is first needed
+	reopen := make(map[int]bool, len(ids)) // indexes of all
+	var byIdentity map[string][]int        // the same; made when it is first needed
 	for _, id := range ids {
-		at := l.place(id)
+		at := l.index(id)
 		if before, _ := was.Find(id); at >= 0 && before.derived && l.all[at].Identity() != before.Identity() {
 			if byIdentity == nil {
-				byIdentity = map[string][]int{}
-				for n := range l.all {
-					identity := l.all[n].Identity()
-					byIdentity[identity] = append(byIdentity[identity], n)
-				}
+				byIdentity = l.byIdentity()
 			}
 			at = -1
 			switch same := byIdentity[before.Identity()]; {
 			case len(same) > 1:
-				return nil, fmt.Errorf("the feature %s is there twice by now, and it cannot be told which of them failed", plain.Line(id, 80))
+				return nil, fmt.Errorf("the list now has several features that read as %s did; which of them failed is not clear",
+					plain.Line(id, 80))
 			case len(same) == 1:
 				at = same[0]
 			}
@@ -46,8 +43,18 @@ func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 	return l.set(data, l, func(at int) bool { return l.all[at].Passes && !reopen[at] }), nil
 }
 
-// Restore returns baseline, an earlier text of the list that Parse reads, with
-// what passes in l passing there too.
+// byIdentity returns the indexes of all of the items of each Identity.
+func (l *List) byIdentity() map[string][]int {
+	indexes := map[string][]int{}
+	for n := range l.all {
+		identity := l.all[n].Identity()
+		indexes[identity] = append(indexes[identity], n)
+	}
+	return indexes
+}
+
+// Restore returns baseline, an earlier text of the list, with those items passing that
+// pass in l. The error is that of ParseTag.
 func (l List) Restore(baseline []byte) ([]byte, error) {
 	was, err := ParseTag(baseline, l.tag)
 	if err != nil {
@@ -60,7 +67,7 @@ func (l List) Restore(baseline []byte) ([]byte, error) {
 }
 
 // set returns data, which Parse has read as l, with those items passing that passes
-// names by their places in all. It writes status words as the list model has them. An
+// names by their indexes in all. It writes status words as the list model has them. An
 // item that has no mark stays as it is: it does not pass.
 func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
 	var edits []int
@@ -105,12 +112,12 @@ func (l *List) words() words {
 			w.done = word
 		}
 	}
-	for _, word := range gjson.Parse(l.valid).Array() {
+	for _, word := range gjson.Parse(l.validStatus).Array() {
 		take(word.Str)
 	}
 	for n := 0; n < len(l.all) && (w.open == "" || w.done == ""); n++ {
 		if item := &l.all[n]; item.mark == status {
-			word := item.first("status").String()
+			word := item.firstOf("status").String()
 			w.first = cmp.Or(w.first, word)
 			take(word)
 		}
@@ -123,7 +130,7 @@ func (l *List) words() words {
 func (w words) value(m mark, passes bool, old string) string {
 	switch m {
 	case status:
-		quoted, _ := json.Marshal(w.word(passes, text(old))) // a string always goes
+		quoted, _ := json.Marshal(w.word(passes, unquote(old))) // a string never fails
 		return string(quoted)
 	case checkbox:
 		if passes {
@@ -153,8 +160,8 @@ func (w words) word(passes bool, old string) string {
 	return w.shape.open
 }
 
-// Claim says what is to be written into the list to claim an item: a key and its
-// value, as JSON. Of a checkbox there is no key, and the value is "[x]".
+// Claim returns what an agent has to write into the list to claim an item: a key, and its
+// value as JSON. A checkbox has no key, and its value is "[x]".
 func (l List) Claim(item Item) (key, value string) {
 	m := item.mark
 	for n := 0; m == noMark && n < len(l.all); n++ {

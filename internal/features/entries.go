@@ -9,12 +9,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Entry is one line of what a list itself says about when a feature is done.
+// Entry is one condition for a feature to be done, as the list itself states it.
 type Entry struct {
 	Kind    string // one of the kinds below
 	Text    string // the command, or what a person has to look at
 	File    string // slash-separated, as the list has it
-	Pattern string // a regular expression, or plain text that is none
+	Pattern string // a regular expression; plain text if it is not a valid one
 }
 
 // Kinds of entries.
@@ -23,19 +23,19 @@ const (
 	EntryExists   = "exists"   // File has to be there
 	EntryContains = "contains" // File has to match Pattern
 	EntryLacks    = "lacks"    // File must not match Pattern
-	EntryManual   = "manual"   // prose: for a person
+	EntryManual   = "manual"   // Text is prose, for a person
 )
 
 // entryKeys are the keys of an item that hold entries, as found in public lists.
 var entryKeys = []string{"verify", "verification", "completionCriteria"}
 
-// Entries returns what the item says about when it is done: text that reads like
-// a command is one, other text is manual, and so is a typed entry that names no
-// command of its own, such as {"type": "all_tests_pass"}.
+// Entries returns the conditions for the item to be done, without duplicates. Text that
+// reads like a command is one, other text is manual. A typed entry without a command,
+// such as {"type": "all_tests_pass"}, is manual too.
 func (i Item) Entries() (entries []Entry) {
 	item := gjson.Parse(i.raw)
 	for _, key := range entryKeys {
-		for _, v := range item.Get(key).Array() { // one value stands for a list of one
+		for _, v := range item.Get(key).Array() { // a value that is no array counts as an array of one
 			if e := entry(v); !slices.Contains(entries, e) {
 				entries = append(entries, e)
 			}
@@ -70,18 +70,20 @@ func entry(v gjson.Result) Entry {
 	return Entry{Kind: EntryManual, Text: strings.Join(strings.Fields(v.Raw), " ")}
 }
 
-// grammar is made at its first use: most stops read no entries.
+// grammar is compiled at its first use: most stops read no entries.
 var grammar = sync.OnceValue(func() (g struct{ quoted, command, sentence *regexp.Regexp }) {
 	g.quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 	g.command = regexp.MustCompile(`^(\w+=\S* +)*[a-z0-9_./~$-]`)
-	// Words of sentences; "make sure the page loads" begins with a program.
-	g.sentence = regexp.MustCompile(`(^|\s)(the|an|is|are|be|can|that|should|must|shall|sure|when|works|work|passes)(\s|$)|\w[.!?]$`)
+	// "make sure the page loads" begins with the name of a program, too.
+	g.sentence = regexp.MustCompile(
+		`(^|\s)(the|an|is|are|be|can|that|should|must|shall|sure|when|works|work|passes)(\s|$)|\w[.!?]$`)
 	return g
 })
 
-// prose tells whether text is for people: a command begins with a program in
-// lower case or a path, and has no words of a sentence outside quotes.
+// prose tells whether text is for people. A command begins with a path or with a program
+// in lower case, is one line, and has no words of a sentence outside quotes.
 func prose(text string) bool {
 	g := grammar()
-	return !g.command.MatchString(text) || strings.Contains(text, "\n") || g.sentence.MatchString(g.quoted.ReplaceAllString(text, "''"))
+	return !g.command.MatchString(text) || strings.Contains(text, "\n") ||
+		g.sentence.MatchString(g.quoted.ReplaceAllString(text, "''"))
 }
