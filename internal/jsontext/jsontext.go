@@ -1,5 +1,6 @@
-// Package jsontext checks JSON before anything in it is believed: gjson and
-// sjson answer on broken text too, and their recursion has no bound.
+// Package jsontext checks JSON before gjson and sjson see it: they also give answers on
+// broken text, and nothing bounds their recursion. It says at which line and column a
+// text is wrong, and reads and writes our own records.
 package jsontext
 
 import (
@@ -14,16 +15,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxDepth bounds nesting: the parsers recurse, and a Go stack overflow is
-// fatal with exit status 2, which the host takes for a block.
+// maxDepth bounds nesting. The parsers recurse, and a stack overflow ends a Go program
+// with exit status 2, which the host takes for a block.
 const maxDepth = 200
 
-// BOM is the byte order mark that editors on Windows put before the text.
+// BOM is the byte order mark of UTF-8. Editors on Windows write it before the text.
 var BOM = []byte("\xef\xbb\xbf")
 
-// Error is text that cannot be read, and where.
+// Error says what is wrong with a text, and where.
 type Error struct {
-	Line, Col int // both from 1; Col counts characters
+	Line, Col int // both from 1; Col counts characters, not bytes
 	Problem   string
 }
 
@@ -31,15 +32,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Problem)
 }
 
-// ErrorAt turns an offset in text, which has no byte order mark, into an Error.
+// ErrorAt returns the Error for a problem at a byte offset of text, which has no byte
+// order mark.
 func ErrorAt(text []byte, offset int, problem string) *Error {
 	before := text[:min(offset, len(text))]
 	last := before[bytes.LastIndexByte(before, '\n')+1:]
 	return &Error{Line: 1 + bytes.Count(before, []byte("\n")), Col: 1 + utf8.RuneCount(last), Problem: problem}
 }
 
-// Check returns data without its byte order mark if that is one sound JSON
-// value, safe to hand to gjson and sjson; else an *Error.
+// Check returns data without its byte order mark if that is one valid JSON value, which
+// gjson and sjson can read safely. Else it returns an *Error.
 func Check(data []byte) ([]byte, error) {
 	text := bytes.TrimPrefix(data, BOM)
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -53,13 +55,14 @@ func Check(data []byte) ([]byte, error) {
 	return text, nil
 }
 
-// String is text without a copy of it: nobody may write to text any more.
+// String returns text as a string without copying it. Nobody may write to text afterwards.
 func String(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
-// Unquote returns the text that a sound JSON string stands for.
+// Unquote returns the text of a valid JSON string.
 func Unquote(quoted string) string { return gjson.Parse(quoted).Str }
 
-// explain asks encoding/json what is wrong with text that Scanner refused.
+// explain returns what encoding/json says is wrong with a text that Scanner refused, and
+// the offset.
 func explain(text []byte) (offset int, problem string) {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	var syntax *json.SyntaxError
@@ -74,18 +77,20 @@ func explain(text []byte) (offset int, problem string) {
 	return offset, problem + hint(text, offset)
 }
 
-// hint says what to do about the slips that people make most.
+// hint returns what to do about the mistakes that people make most, or nothing.
 func hint(text []byte, offset int) string {
 	if offset >= len(text) {
 		return ""
 	}
 	at, before := text[offset], bytes.TrimRight(text[:offset], " \t\r\n")
-	switch comma := bytes.HasSuffix(before, []byte(",")); {
+	comma := bytes.HasSuffix(before, []byte(","))
+	value := len(before) > 0 && strings.IndexByte(`"}]el0123456789`, before[len(before)-1]) >= 0 // before ends with one
+	switch {
 	case comma && (at == ']' || at == '}'):
 		return "; take out the comma before it"
 	case at == '\'':
 		return "; JSON has double quotes"
-	case (at == '"' || at == '{') && !comma && len(before) > 0 && bytes.IndexByte([]byte(`"}]el0123456789`), before[len(before)-1]) >= 0:
+	case (at == '"' || at == '{') && value:
 		return "; a comma is lacking before it"
 	}
 	return ""

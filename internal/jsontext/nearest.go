@@ -2,19 +2,21 @@ package jsontext
 
 import "strings"
 
-// Nearest returns the word that was probably meant by one that is not known, empty
-// where none is like it: more than a slip in three letters is another word.
+// Nearest returns the known word that a misspelt word most likely stands for, in any
+// case of letters, or nothing. Two words are alike if at most two letters differ, and at
+// most one in three.
 func Nearest(word string, known []string) (nearest string) {
-	best := min(2, len(word)/3) + 1
+	least := min(2, len(word)/3) + 1
 	for _, k := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < best || d == best && nearest != "" && k < nearest {
-			best, nearest = d, k
+		d := distance(strings.ToLower(word), strings.ToLower(k))
+		if d < least || d == least && nearest != "" && k < nearest {
+			least, nearest = d, k
 		}
 	}
 	return nearest
 }
 
-// distance is the edit distance of Levenshtein.
+// distance returns the edit distance of Levenshtein, in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

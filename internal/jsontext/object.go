@@ -11,18 +11,22 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Object is a JSON object whose values are variables: keys, each followed by a pointer
-// to a string, int, int64, bool or time.Time, to what encoding/json knows to handle, or
-// by another Object. A process that reads one record and writes one does so in a
-// fraction of the time that encoding/json takes to learn the type of a struct.
+// Object is a JSON object whose values are variables. It has keys, each followed by
+// another Object or by a pointer: to a string, int, int64, bool or time.Time, or to
+// anything that encoding/json can read and write.
+//
+// A stop reads two records and writes one, so encoding/json would spend most of its time
+// learning the types of the structs. With it, a stop of 2.0 ms took 0.2 ms longer.
 type Object []any
 
 // Line returns the object with all its fields on one line.
 func (o Object) Line() ([]byte, error) { return o.add(nil, false) }
 
-// Lines returns the object with a line for each field that is not zero.
+// Lines returns the object with a line for each field that is not zero. An inner Object
+// is never zero, and is on one line.
 func (o Object) Lines() ([]byte, error) { return o.add(nil, true) }
 
+// add appends the object to text.
 func (o Object) add(text []byte, lines bool) (_ []byte, err error) {
 	before, colon, end := "", ":", "}"
 	if lines {
@@ -75,8 +79,9 @@ func isZero(value any) bool {
 	return reflect.ValueOf(value).Elem().IsZero()
 }
 
-// Read sets the values from the text of an object. A key that is not among them means
-// nothing. The error is an *Error, or says which value is not of its kind.
+// Read sets the variables to the values in data, a JSON object. It ignores unknown keys,
+// and null. The error is an *Error, or says which value has the wrong type; some variables
+// are set then.
 func (o Object) Read(data []byte) error {
 	text, err := Check(data)
 	if err != nil {
@@ -89,7 +94,7 @@ func (o Object) set(object gjson.Result) error {
 	if !object.IsObject() {
 		return fmt.Errorf("want an object")
 	}
-	at := 0 // the keys are mostly in order
+	at := 0 // where to look first: the keys are mostly in order
 	for key, value := range object.ForEach {
 		for range len(o) / 2 {
 			name, to := o[at].(string), o[at+1]
@@ -107,39 +112,38 @@ func (o Object) set(object gjson.Result) error {
 	return nil
 }
 
-// set makes a value what a JSON value says, and returns false where that is of
-// another kind.
+// set sets the variable that to points to. It returns false if value has the wrong type.
 func set(to any, value gjson.Result) bool {
 	var err error
-	is := value.Type == gjson.String
+	ok := value.Type == gjson.String
 	switch v := to.(type) {
 	case *string:
 		*v = value.Str
 	case *time.Time:
 		err = v.UnmarshalText([]byte(value.Str))
 	case *int:
-		is = value.Type == gjson.Number
+		ok = value.Type == gjson.Number
 		*v, err = strconv.Atoi(value.Raw)
 	case *int64:
-		is = value.Type == gjson.Number
+		ok = value.Type == gjson.Number
 		*v, err = strconv.ParseInt(value.Raw, 10, 64)
 	case *bool:
-		is = value.IsBool()
+		ok = value.IsBool()
 		*v = value.Bool()
 	case Object:
-		is = true
+		ok = true
 		err = v.set(value)
 	default:
-		is = true
+		ok = true
 		err = json.Unmarshal([]byte(value.Raw), v)
 	}
-	return is && err == nil
+	return ok && err == nil
 }
 
-// Quote adds s to text as a JSON string.
+// Quote appends s to text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func Quote(text []byte, s string) []byte {
 	if !utf8.ValidString(s) {
-		s = string([]rune(s)) // each byte that is none becomes U+FFFD
+		s = string([]rune(s))
 	}
 	text = append(text, '"')
 	for i := range len(s) {

@@ -6,37 +6,37 @@ import (
 	"strings"
 )
 
-// Scanner passes over a JSON text once and checks it on the way: what it has
-// passed is sound. At the first fault there is nothing more to see, and Err says
-// where it is. Texts of many megabytes are read by it without a tree of values.
+// Scanner reads a JSON text once, from its beginning, and checks it: what is before Pos
+// is valid. It builds no tree of values, so a text takes no memory besides its own.
+// At the first error the text seems to end there, and Err says what is wrong.
 type Scanner struct {
 	Text string // without a byte order mark
-	Pos  int    // bytes passed
-	From int    // where the value begins that Err speaks of
+	Pos  int    // offset of what comes next
+	From int    // offset of the value that Err is about
 
 	depth int
-	first bool // just inside an object or array
-	bad   bool
+	first bool // nothing was read yet of the object or array
+	bad   bool // an error was met
 }
 
-// Peek returns the first byte of what comes next, 0 at the end and after a fault.
+// Peek returns the first byte of what comes next, or 0 at the end and after an error.
 func (s *Scanner) Peek() byte {
-	s.Pos = blank(s.Text, s.Pos)
+	s.Pos = skipBlank(s.Text, s.Pos)
 	if s.bad || s.Pos == len(s.Text) {
 		return 0
 	}
 	return s.Text[s.Pos]
 }
 
-// blank returns where the white space ends that begins at i.
-func blank(t string, i int) int {
+// skipBlank returns the offset after the white space that begins at i.
+func skipBlank(t string, i int) int {
 	for i < len(t) && t[i] <= ' ' && (t[i] == ' ' || t[i] == '\n' || t[i] == '\r' || t[i] == '\t') {
 		i++
 	}
 	return i
 }
 
-// Enter goes into the object or array that comes next.
+// Enter passes the opening bracket of the object or array that comes next.
 func (s *Scanner) Enter() {
 	if s.depth++; s.depth > maxDepth {
 		s.bad = true
@@ -46,32 +46,34 @@ func (s *Scanner) Enter() {
 	s.first = true
 }
 
-// Key passes the next key of the object it is in, up to its value, and returns
-// it and where its quotes begin; ok is false when the object has ended.
+// Key passes the next key of the object, up to its value. It returns the key and the
+// offset of its opening quote; ok is false at the end of the object, which it passes.
 func (s *Scanner) Key() (key string, at int, ok bool) {
-	if !s.more('}') {
+	if !s.next('}') {
 		return "", 0, false
 	}
 	t, at := s.Text, s.Pos
 	end, plain := quoted(t, at)
-	colon := blank(t, end)
+	colon := skipBlank(t, end)
 	if end == at || colon == len(t) || t[colon] != ':' {
 		s.bad = true
 		return "", 0, false
 	}
-	s.Pos = blank(t, colon+1)
+	s.Pos = skipBlank(t, colon+1)
 	if !plain {
 		return Unquote(t[at:end]), at, true
 	}
 	return t[at+1 : end-1], at, true
 }
 
-// Elem goes to the next element of the array it is in; false when that has ended.
-func (s *Scanner) Elem() bool { return s.more(']') }
+// Elem goes to the next element of the array. It returns false at the end of the array,
+// which it passes.
+func (s *Scanner) Elem() bool { return s.next(']') }
 
-// more goes to the next member of what it is in, false when that has ended.
-func (s *Scanner) more(end byte) bool {
-	t, i := s.Text, blank(s.Text, s.Pos)
+// next goes to the next key or element. It returns false at the bracket end, which it
+// passes.
+func (s *Scanner) next(end byte) bool {
+	t, i := s.Text, skipBlank(s.Text, s.Pos)
 	first := s.first
 	s.first = false
 	switch {
@@ -87,13 +89,13 @@ func (s *Scanner) more(end byte) bool {
 		return true
 	}
 	s.bad = t[i] != ','
-	s.Pos = blank(t, i+1)
+	s.Pos = skipBlank(t, i+1)
 	return !s.bad
 }
 
 // Skip passes the value that comes next and returns its text.
 func (s *Scanner) Skip() string {
-	t, begin := s.Text, blank(s.Text, s.Pos)
+	t, begin := s.Text, skipBlank(s.Text, s.Pos)
 	s.Pos = begin
 	switch {
 	case s.bad || begin == len(t):
@@ -125,6 +127,7 @@ func (s *Scanner) Skip() string {
 	return t[begin:s.Pos]
 }
 
+// word passes one of the words true, false and null.
 func (s *Scanner) word(word string) {
 	if strings.HasPrefix(s.Text[s.Pos:], word) {
 		s.Pos += len(word)
@@ -136,19 +139,20 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks those of eight bytes that a string may not have as they are, or that
-// end it, in their highest bits. The lowest one that is marked is special, those
-// above it may not be.
+// special looks in eight bytes for one that ends a string, begins an escape or is not
+// allowed in a string. It sets the highest bit of the first such byte, and perhaps of
+// bytes behind that one; it returns 0 if there is none.
 func special(b string) uint64 {
 	w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-	// What is less than 1, or than a space, borrows from its highest bit.
+	// A subtraction sets the highest bit of a byte that is less than what is subtracted.
+	// XOR makes a quote or a backslash 0, which is less than 1.
 	return ((w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones) | (w - ones*' ')) &^ w & highs
 }
 
-// quoted returns where the string ends that begins at i, which is i where there is
-// none or it is not sound, and whether it is written as it reads. It looks at eight
-// bytes at a time where nothing in them is special.
+// quoted returns the offset after the string that begins at i, and whether it is plain:
+// without escapes. It returns i if there is no valid string. It looks at eight bytes at
+// once as long as none of them is special.
 func quoted(t string, i int) (end int, plain bool) {
 	begin := i
 	if i == len(t) || t[i] != '"' {
@@ -157,7 +161,7 @@ func quoted(t string, i int) (end int, plain bool) {
 	plain = true
 	for i++; i < len(t); i++ {
 		for i+16 <= len(t) {
-			b := t[i : i+16] // of a known length, so that eight of its bytes are one load
+			b := t[i : i+16] // its length is known, so the compiler loads eight bytes at once
 			if m := special(b[:8]); m != 0 {
 				i += bits.TrailingZeros64(m) / 8
 				break
@@ -183,7 +187,8 @@ func quoted(t string, i int) (end int, plain bool) {
 	return begin, false
 }
 
-// escape returns the last byte of the escape at i, -1 where it is none.
+// escape returns the offset of the last byte of the escape that begins at i, or -1 if it
+// is not valid.
 func escape(t string, i int) int {
 	if i++; i == len(t) {
 		return -1
@@ -203,7 +208,7 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
-// number passes the number at Pos, nothing where there is none.
+// number passes a number. It passes nothing if there is no valid one.
 func (s *Scanner) number() {
 	t, i := s.Text, s.Pos
 	digits := func() bool {
@@ -233,11 +238,7 @@ func (s *Scanner) number() {
 	s.Pos = i
 }
 
-// Bad tells whether it has met a fault.
-func (s *Scanner) Bad() bool { return s.bad }
-
-// Err says what is wrong with the text, nil where it was one sound value and
-// Pos is at its end.
+// Err returns nil if the whole text was read and is one valid value, else an *Error.
 func (s *Scanner) Err() error {
 	switch {
 	case s.depth > maxDepth:
