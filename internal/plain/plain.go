@@ -1,5 +1,5 @@
-// Package plain makes foreign text harmless before it reaches a terminal, a
-// prompt, a log or a header line.
+// Package plain makes foreign text safe to write to a terminal, a prompt, a log or a header
+// line.
 package plain
 
 import (
@@ -8,20 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns s as one line of at most limit characters: no line breaks, no
-// control characters (terminal escapes start with one), no invisible or
-// direction-changing ones, no invalid UTF-8. What is cut off is marked by "…".
+// Line returns s as one line of at most limit characters. It removes control characters,
+// with which terminal escapes begin, invisible characters, those that change the direction
+// of text, and invalid UTF-8. White space becomes one space. A line that is cut ends
+// with "…".
 func Line(s string, limit int) string {
 	return cut(strings.Join(strings.FieldsFunc(clean(s, limit), unicode.IsSpace), " "), limit)
 }
 
-// Text is Line for several lines: line feeds stay.
+// Text does the same as Line, but keeps line feeds, tabs and spaces.
 func Text(s string, limit int) string {
 	s = strings.ReplaceAll(clean(s, limit), "\r\n", "\n")
 	return cut(strings.ReplaceAll(s, "\r", " "), limit)
 }
 
-// clean looks at no more than could be shown, since foreign text can be huge.
+// clean removes what is not safe. It looks only at the beginning of s, at more than limit
+// characters, since foreign text can be huge.
 func clean(s string, limit int) string {
 	if most := 16*limit + 1024; len(s) > most {
 		s = s[:most]
@@ -39,6 +41,7 @@ func clean(s string, limit int) string {
 	}, s)
 }
 
+// cut returns s, or its beginning and "…" if it has more than limit characters.
 func cut(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s

@@ -1,9 +1,8 @@
 // Package progress reads and edits the header of progress.txt.
 //
-// The file belongs to two writers. The hook keeps four lines near its top, the
-// header; everything else is the agent's notes. An edit therefore changes the
-// values of those lines and no other byte: line ends, a byte order mark, list
-// markers and bold marks all stay as they were.
+// Two write that file. The hook writes four lines near the top, the header; all other
+// lines are the agent's notes. So an edit changes the values of the header and no other
+// byte: line ends, a byte order mark, list markers and bold marks stay.
 package progress
 
 import (
@@ -13,37 +12,38 @@ import (
 	"strings"
 )
 
-// HeaderLines is how far down a header line is looked for. Notes below may
-// quote "Status: …" without being taken for the header.
+// HeaderLines is how many lines at the top of the file are searched for the header. Notes
+// below them may quote "Status: …".
 const HeaderLines = 20
 
-// Header is the part of progress.txt that the hook keeps.
-// A zero field means that the file has no such line.
+// Header is the part of progress.txt that the hook writes. A field is zero if the file has
+// no line for it.
 type Header struct {
-	Status        string // a status word such as IN_PROGRESS, as written
-	Iteration     int    // 1 is the turn that the starting prompt began
-	MaxIterations int    // the limit shown to people
-	Feature       string // the feature that is worked on
+	Status        string // a word such as IN_PROGRESS, as it is in the file
+	Iteration     int    // 1 is the turn of the first prompt
+	MaxIterations int    // the limit of iterations; a person may lower it here
+	Feature       string // id of the feature that is worked on
 }
 
-// The keys of the header, in the order in which a new file has them.
+// The keys of the header, in the order of a new file.
 const (
 	keyStatus = iota
 	keyIteration
 	keyMax
 	keyFeature
-	keys
+	keyCount
 )
 
-var keyNames = [keys]string{"Status", "Iteration", "Max Iterations", "Feature"}
+var keyNames = [keyCount]string{"Status", "Iteration", "Max Iterations", "Feature"}
 
-// headerLine finds the key and the value of one line: an optional #, - or *
-// before the name and ** around the name, or around name and colon. It is
-// written out because a compiled pattern would cost every process that starts.
+// headerLine returns the key of a line and where its value is; ok is false if the line is
+// none of the header. There may be a #, - or * before the name, and ** around the name or
+// around name and colon. It uses no regular expression, since to compile one would cost
+// time in each process.
 func headerLine(text []byte) (key int, value span, ok bool) {
 	rest := bytes.TrimLeft(text, " \t")
-	if marker := bytes.TrimLeft(rest, "#"); len(marker) < len(rest) {
-		rest = marker
+	if heading := bytes.TrimLeft(rest, "#"); len(heading) < len(rest) {
+		rest = heading
 	} else if len(rest) > 1 && (rest[0] == '-' || rest[0] == '*') && (rest[1] == ' ' || rest[1] == '\t') {
 		rest = rest[1:]
 	}
@@ -64,26 +64,25 @@ func headerLine(text []byte) (key int, value span, ok bool) {
 	return key, span{start, start + len(bytes.TrimRight(trimmed, " \t"))}, key >= 0
 }
 
-// number returns the digits at the start of a value; "3/15" and "3 of 15" keep
-// what follows them.
+// number returns the digits at the start of a value: "3" of "3/15" and of "3 of 15".
 func number(value []byte) []byte {
 	rest := bytes.TrimLeft(value, "0123456789")
 	return value[:min(len(value)-len(rest), maxDigits)]
 }
 
-// maxDigits keeps every count inside an int of 32 bits.
+// maxDigits keeps each number inside an int of 32 bits.
 const maxDigits = 9
 
-// maxValue is how much of a value counts: it is kept in the record, and ours are
-// far shorter.
+// maxValue bounds, in bytes, how much of a value is read, since the record keeps it. The
+// values that the hook writes are far shorter.
 const maxValue = 1000
 
-// span is where a value stands in the file.
+// span is where a value is, as offsets.
 type span struct{ start, end int }
 
-// scan finds the first line of each name within the first HeaderLines lines.
-func scan(data []byte) (found [keys]bool, at [keys]span) {
-	pos, lines := top(data), 0
+// scan finds the first line of each key within the first HeaderLines lines.
+func scan(data []byte) (found [keyCount]bool, at [keyCount]span) {
+	pos, lines := afterBOM(data), 0
 	for line := range bytes.Lines(data[pos:]) {
 		if lines++; lines > HeaderLines {
 			break
@@ -97,8 +96,8 @@ func scan(data []byte) (found [keys]bool, at [keys]span) {
 	return found, at
 }
 
-// Parse reads the header. A line that is missing, or a number that is none,
-// leaves its field zero.
+// Parse reads the header. The field of a line that is missing is zero, as is that of a
+// number that has no digits.
 func Parse(data []byte) Header {
 	found, at := scan(data)
 	value := func(k int) string {
@@ -111,36 +110,23 @@ func Parse(data []byte) Header {
 		n, _ := strconv.Atoi(string(number([]byte(value(k)))))
 		return n
 	}
-	return Header{Status: value(keyStatus), Iteration: count(keyIteration), MaxIterations: count(keyMax), Feature: value(keyFeature)}
+	return Header{
+		Status: value(keyStatus), Iteration: count(keyIteration),
+		MaxIterations: count(keyMax), Feature: value(keyFeature),
+	}
 }
 
-// Edit returns data with the header set to h. Lines that exist keep their
-// place and their look; lines that are missing are added below the last one
-// that exists, or at the top. Parse of the result is h, provided that the
-// fields hold no line break, no space at their ends and at most maxValue bytes.
+// Edit returns data with the header set to h. A line that exists stays where it is and
+// keeps its markers. Missing lines are added below the last one that exists, or at the
+// top. Parse of the result is h if no field of h has a line break, a space at an end, or
+// more than maxValue bytes.
 func Edit(data []byte, h Header) []byte {
-	want := [keys]string{h.Status, strconv.Itoa(h.Iteration), strconv.Itoa(h.MaxIterations), h.Feature}
+	want := [keyCount]string{h.Status, strconv.Itoa(h.Iteration), strconv.Itoa(h.MaxIterations), h.Feature}
 	out := data
-	for k := range keys {
-		found, at := scan(out)
-		if !found[k] {
-			continue
+	for k := range keyCount {
+		if found, at := scan(out); found[k] {
+			out = setValue(out, at[k], want[k], k == keyIteration || k == keyMax)
 		}
-		s, value := at[k], want[k]
-		if k == keyIteration || k == keyMax {
-			s.end = s.start + len(number(out[s.start:s.end]))
-			if s.end == s.start {
-				s.end = at[k].end
-			}
-		}
-		// "Feature:" alone takes a space before its value, and keeps none
-		// when the value goes.
-		if out[s.start-1] == ':' && value != "" {
-			value = " " + value
-		} else if out[s.start-1] == ' ' && value == "" && s.end > s.start {
-			s.start--
-		}
-		out = slices.Concat(out[:s.start], []byte(value), out[s.end:])
 	}
 	if Parse(out) == h {
 		return out
@@ -148,17 +134,32 @@ func Edit(data []byte, h Header) []byte {
 	if edited := insertMissing(out, want); Parse(edited) == h {
 		return edited
 	}
-	// The lines that exist stand so far down that adding one pushes another
-	// out of sight. A whole header at the top wins over whatever is below.
+	// The lines that exist are so far down that an added one pushes another out of the
+	// first HeaderLines. A whole header at the top comes before whatever is below.
 	head := ""
 	for k, name := range keyNames {
 		head += name + ": " + want[k] + "\n"
 	}
-	return insert(out, top(out), head)
+	return insert(out, afterBOM(out), head)
 }
 
-// insertMissing adds the lines that out lacks.
-func insertMissing(out []byte, want [keys]string) []byte {
+// setValue replaces the value at a span. Of a number it replaces only the digits, so that
+// "3/15" keeps what is after them.
+func setValue(data []byte, at span, value string, isNumber bool) []byte {
+	if digits := number(data[at.start:at.end]); isNumber && len(digits) > 0 {
+		at.end = at.start + len(digits)
+	}
+	// "Feature:" without a value gets a space before it, and loses the space with it.
+	if before := data[at.start-1]; before == ':' && value != "" {
+		value = " " + value
+	} else if before == ' ' && value == "" && at.end > at.start {
+		at.start--
+	}
+	return slices.Concat(data[:at.start], []byte(value), data[at.end:])
+}
+
+// insertMissing adds the lines of the header that out does not have.
+func insertMissing(out []byte, want [keyCount]string) []byte {
 	found, at := scan(out)
 	text, last := "", 0
 	for k, name := range keyNames {
@@ -167,7 +168,7 @@ func insertMissing(out []byte, want [keys]string) []byte {
 		}
 	}
 	if last == 0 {
-		return insert(out, top(out), text)
+		return insert(out, afterBOM(out), text)
 	}
 	if i := bytes.IndexByte(out[last:], '\n'); i >= 0 {
 		return insert(out, last+i+1, text)
@@ -175,7 +176,7 @@ func insertMissing(out []byte, want [keys]string) []byte {
 	return insert(out, len(out), "\n"+strings.TrimSuffix(text, "\n"))
 }
 
-// insert puts text at pos with the line ends that out has.
+// insert puts text at an offset of out, with the line ends that out has.
 func insert(out []byte, pos int, text string) []byte {
 	if i := bytes.IndexByte(out, '\n'); i > 0 && out[i-1] == '\r' {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
@@ -183,7 +184,7 @@ func insert(out []byte, pos int, text string) []byte {
 	return slices.Concat(out[:pos], []byte(text), out[pos:])
 }
 
-// top is the place of the first line, behind a byte order mark.
-func top(data []byte) int {
+// afterBOM returns the offset of the first line.
+func afterBOM(data []byte) int {
 	return len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 }
