@@ -3,7 +3,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -17,264 +17,156 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stage is a project of its own, with a user's state folder, in which one hook's
-// stops are played. Each run begins with the files as they were when the stage
-// was saved, so that every run is the same stop.
-type stage struct {
-	root, project, loop, state string
-	env                        []string
-	session                    string
-	transcript                 string
-	flush                      bool // on disk: what restore writes must not be the hook's to flush
-	answer, trouble            string
-	saved                      map[string]saved
-	open                       []int64 // where the list has the `passes` of the next features
-}
+const (
+	loopName = "bench"
+	listName = "feature_list.json"
+	maxLoop  = 20_000 // the loop's limit of iterations
+)
 
-type saved struct {
-	data []byte
-	mode fs.FileMode
-	info fs.FileInfo // as restored
-}
-
-// options say what a stage is like; none is an empty project.
+// options say what a stage is like. The zero value is a project without a loop.
 type options struct {
-	features   int    // 0: no loop
-	limits     string // more of ralph.json's limits
-	transcript string
-	others     int    // loops of other sessions beside it
-	path       string // a folder before PATH
+	features   int    // how many features the list has
+	rules      string // the keys of a trusted ralph.json, without "bind"; empty: what init writes
+	claimed    bool   // every feature passes in the list, and a stop may change the list
+	transcript string // path
 	onDisk     bool
 }
 
-const (
-	loopName = "bench"
-	maxLoop  = 20_000 // iterations
-)
+// stage is a project of its own, with a state folder of its own, where the stops of one hook are played. restore
+// brings back the files that are saved, so that every run is the same stop.
+type stage struct {
+	options
+	root, project, loop, state string
+	event, answer, trouble     string // files: the payload on standard input, standard output, standard error
+	env                        []string
+	open                       int64             // offset in the list of the first "passes" that pass changes
+	saved                      map[string][]byte // content by path
+}
 
-// newStage makes a project, and a loop in it as a person does: by `init`, and by
-// a prompt that names it.
-func (b *bench) newStage(o options) (*stage, error) {
+// newStage makes a project, and a loop in it as a person does: with init, and with a prompt that names the loop. The
+// event of the stage is then a stop.
+func (b *bench) newStage(o options) *stage {
 	in := b.memory
 	if o.onDisk {
 		in = b.disk
 	}
-	root, err := os.MkdirTemp(in, "stage-")
-	if err != nil {
-		return nil, err
-	}
+	root := must(os.MkdirTemp(in, "stage-"))
+	out := filepath.Join(b.memory, filepath.Base(root))
 	s := &stage{
-		root: root, project: filepath.Join(root, "project"), state: filepath.Join(root, "state"),
-		session: "62cd9be3-64e1-430d-adba-94dad124a5a1", transcript: o.transcript, flush: o.onDisk,
-		answer: filepath.Join(b.memory, filepath.Base(root)+".out"), trouble: filepath.Join(b.memory, filepath.Base(root)+".err"),
+		options: o, root: root, project: filepath.Join(root, "project"), state: filepath.Join(root, "state"),
+		event: filepath.Join(root, "event.json"), answer: out + ".out", trouble: out + ".err",
 	}
 	s.loop = filepath.Join(s.project, ".claude/data/ralph-loops", loopName)
-	path := os.Getenv("PATH")
-	if o.path != "" {
-		path = o.path + ":" + path
-	}
+	home := filepath.Join(root, "home")
 	s.env = []string{
-		"PATH=" + path, "HOME=" + filepath.Join(root, "home"), "RALPH_STATE_DIR=" + s.state, "CLAUDE_PROJECT_DIR=" + s.project,
-		"GIT_CONFIG_NOSYSTEM=1", "CLAUDE_PID=" + strconv.Itoa(os.Getpid()),
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1",
+		"RALPH_STATE_DIR=" + s.state, "CLAUDE_PROJECT_DIR=" + s.project, "CLAUDE_PID=" + strconv.Itoa(os.Getpid()),
 	}
-	for _, dir := range []string{s.state, s.loop, filepath.Join(root, "home")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
+	for _, dir := range []string{s.state, s.project, home} {
+		check(os.MkdirAll(dir, 0o700))
 	}
-	if err := s.command("git", "init", "-q"); err != nil {
-		return nil, err
-	}
+	s.command("git", "init", "-q")
 	if o.features == 0 {
-		return s, os.RemoveAll(filepath.Join(s.project, ".claude"))
+		s.payload("stop.json", nil)
+		return s
 	}
-	for n := range o.others { // `init` makes the last one `current`
-		if err := s.begin(b, fmt.Sprintf("other-%d", n+1), fmt.Sprintf("session-%d", n+1), 10, ""); err != nil {
-			return nil, err
-		}
+	check(os.MkdirAll(s.loop, 0o755))
+	s.writeList()
+	ralph := b.hook.argv[0]
+	s.command(ralph, "init", loopName, "--settings", "none", "--max-iterations", strconv.Itoa(maxLoop))
+	if o.rules != "" {
+		text := []byte(`{"bind": "prompt", ` + o.rules + `}`)
+		check(os.WriteFile(filepath.Join(s.loop, "ralph.json"), text, 0o644))
+		s.command(ralph, "trust", loopName, "--yes")
 	}
-	return s, s.begin(b, loopName, s.session, o.features, o.limits)
-}
-
-// begin makes a loop and gives it to a session.
-func (s *stage) begin(b *bench, name, session string, features int, limits string) error {
-	dir := filepath.Join(filepath.Dir(s.loop), name)
-	err := os.MkdirAll(dir, 0o755)
-	if err == nil {
-		err = s.writeList(filepath.Join(dir, "feature_list.json"), features)
-	}
-	if err == nil {
-		err = s.command(b.hook.argv[0], "init", name, "--settings", "none", "--max-iterations", strconv.Itoa(maxLoop))
-	}
-	if err == nil && limits != "" {
-		text := fmt.Sprintf(`{"bind": "prompt", "limits": {"max_iterations": %d, %s}}`, maxLoop, limits)
-		if err = os.WriteFile(filepath.Join(dir, "ralph.json"), []byte(text), 0o644); err == nil {
-			err = s.command(b.hook.argv[0], "trust", name, "--yes")
-		}
-	}
-	if err != nil {
-		return err
-	}
-	prompt, err := os.ReadFile(filepath.Join(dir, "RALPH_PROMPT.md"))
-	if err == nil {
-		err = s.payload("user-prompt-submit.json", map[string]any{"session_id": session, "prompt": string(prompt)})
-	}
-	if err == nil {
-		_, err = s.run(b.hook.argv)
-	}
-	if err == nil {
-		err = s.payload("stop.active.json", nil)
-	}
-	return err
+	prompt := must(os.ReadFile(filepath.Join(s.loop, "RALPH_PROMPT.md")))
+	s.payload("user-prompt-submit.json", map[string]any{"prompt": string(prompt)})
+	must(play(b.hook.argv, s))
+	s.payload("stop.active.json", nil)
+	return s
 }
 
 // command runs a person's command in the project.
-func (s *stage) command(argv ...string) error {
+func (s *stage) command(argv ...string) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir, c.Env = s.project, s.env
 	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, out)
+		check(fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, out))
 	}
-	return nil
 }
 
-// stdin is the payload of the next event.
-func (s *stage) stdin() string { return filepath.Join(s.root, "event.json") }
-
-// payload makes the next event of one that was recorded.
-func (s *stage) payload(recorded string, set map[string]any) error {
-	text, err := os.ReadFile(filepath.Join("internal/claude/testdata/payloads", recorded))
-	if err != nil {
-		return err
-	}
+// payload writes the next event: a recorded one, with this stage's paths and with the keys of set.
+func (s *stage) payload(recorded string, set map[string]any) {
 	event := map[string]any{}
-	if err := json.Unmarshal(text, &event); err != nil {
-		return err
-	}
-	event["cwd"], event["session_id"], event["transcript_path"] = s.project, s.session, s.transcript
+	check(json.Unmarshal(must(os.ReadFile(filepath.Join("internal/claude/testdata/payloads", recorded))), &event))
+	event["cwd"], event["transcript_path"] = s.project, s.transcript
+	event["session_id"] = "62cd9be3-64e1-430d-adba-94dad124a5a1"
 	maps.Copy(event, set)
-	if text, err = json.Marshal(event); err != nil {
-		return err
-	}
-	return os.WriteFile(s.stdin(), text, 0o600)
+	check(os.WriteFile(s.event, must(json.Marshal(event)), 0o600))
 }
 
-// writeList writes a list of so many features on a line each, some 180 bytes,
-// the first half of which passes. It streams: a large one must not be in memory.
-func (s *stage) writeList(path string, features int) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
+func (s *stage) list() string { return filepath.Join(s.loop, listName) }
+
+// writeList writes the list: a feature on each line, some 180 bytes long. The first half passes, or all where the
+// stage is claimed.
+func (s *stage) writeList() {
+	var b bytes.Buffer
+	between := "[\n"
+	for n := range s.features {
+		passes := s.claimed || n < s.features/2
+		fmt.Fprintf(&b, `%s  {"id": "feature-%06d", "priority": %d, "title": "Line %[2]d of an order", `+
+			`"description": "An order of %[2]d lines shows what each costs, and a total that is right.", "passes": `,
+			between, n+1, n%3+1)
+		if !passes && n%3 == 0 && s.open == 0 {
+			s.open = int64(b.Len())
+		}
+		fmt.Fprintf(&b, "%-5t}", passes)
+		between = ",\n"
 	}
+	b.WriteString("\n]\n")
+	check(os.WriteFile(s.list(), b.Bytes(), 0o644))
+}
+
+// pass is what an agent does in a turn: it lets one more feature pass. With false, that feature is open again.
+func (s *stage) pass(passes bool) {
+	f := must(os.OpenFile(s.list(), os.O_WRONLY, 0))
 	defer f.Close()
-	w, at := bufio.NewWriter(f), int64(0)
-	write := func(format string, args ...any) {
-		n, _ := fmt.Fprintf(w, format, args...) // Flush has the error
-		at += int64(n)
-	}
-	write("[\n")
-	s.open = nil
-	for n := range features {
-		passes, end := "false", "},\n"
-		if n < features/2 {
-			passes = "true "
-		} else if n%3 == 0 {
-			s.open = append(s.open, 0)
-		}
-		if n == features-1 {
-			end = "}\n]\n"
-		}
-		write(`  {"id": "feature-%06d", "priority": %d, "title": "Line %d of an order", "description": "An order of %d lines shows what each costs, and a total that is right.", "passes": `, n+1, n%3+1, n+1, n+1)
-		if n >= features/2 && n%3 == 0 {
-			s.open[len(s.open)-1] = at
-		}
-		write("%s%s", passes, end)
-	}
-	return w.Flush()
+	must(f.WriteAt(fmt.Appendf(nil, "%-5t", passes), s.open))
 }
 
-// pass is what an agent does in a turn: the next feature passes. Only those of
-// the first priority are there to pass.
-func (s *stage) pass() error {
-	if len(s.open) == 0 {
-		return fmt.Errorf("the list of %s has nothing left to pass", s.root)
-	}
-	f, err := os.OpenFile(filepath.Join(s.loop, "feature_list.json"), os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = f.WriteAt([]byte("true "), s.open[0])
-	s.open = s.open[1:]
-	return err
-}
-
-// save keeps the files that a stop may change.
-func (s *stage) save() error {
-	s.saved = map[string]saved{}
-	return s.files(func(path string, info fs.FileInfo) error {
-		data, err := os.ReadFile(path)
-		s.saved[path] = saved{data: data, mode: info.Mode(), info: info}
-		return err
-	})
-}
-
-// files calls do for each file that a stop may change.
-func (s *stage) files(do func(string, fs.FileInfo) error) error {
+// files reads the files that a stop may change.
+func (s *stage) files() map[string][]byte {
+	all := map[string][]byte{}
 	for _, dir := range []string{s.loop, s.state} {
-		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() || entry.Name() == "feature_list.json" {
-				return err
-			}
-			info, err := entry.Info()
-			if err == nil {
-				err = do(path, info)
+		check(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() && (entry.Name() != listName || s.claimed) {
+				all[path], err = os.ReadFile(path)
 			}
 			return err
-		})
-		if err != nil {
-			return err
-		}
+		}))
 	}
-	return nil
+	return all
 }
 
-// restore brings the files back that were saved. What has not changed is not
-// written.
-func (s *stage) restore() error {
+// restore brings back the saved files. It does nothing on a stage that was not saved.
+func (s *stage) restore() {
 	if s.saved == nil {
-		return nil
+		return
 	}
-	missing := maps.Clone(s.saved)
-	err := s.files(func(path string, info fs.FileInfo) error {
-		was, is := missing[path]
-		if !is {
-			return os.Remove(path)
+	now := s.files()
+	for path := range now {
+		if _, kept := s.saved[path]; !kept {
+			check(os.Remove(path))
 		}
-		if os.SameFile(info, was.info) && info.Size() == was.info.Size() && info.ModTime().Equal(was.info.ModTime()) {
-			delete(missing, path)
+	}
+	for path, data := range s.saved {
+		if is, there := now[path]; !there || !bytes.Equal(is, data) {
+			check(os.WriteFile(path, data, 0o600))
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	for path, was := range missing {
-		if err := os.WriteFile(path, was.data, was.mode); err != nil {
-			return err
-		}
-		if was.info, err = os.Lstat(path); err != nil {
-			return err
-		}
-		s.saved[path] = was
+	if s.onDisk { // the hook must not have to flush what was written here
+		d := must(os.Open(s.root))
+		defer d.Close()
+		check(unix.Syncfs(int(d.Fd())))
 	}
-	if !s.flush {
-		return nil
-	}
-	d, err := os.Open(s.root)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return unix.Syncfs(int(d.Fd()))
 }

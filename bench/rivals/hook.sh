@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
-# A Stop hook of the same function in bash and jq, for the benchmark: written
-# plainly, with jq only where JSON has to be read or written, and the shell's own
-# means for the rest. It has no lock, no logs, no checks and no notices, and
-# flushes nothing, all of which would only make it slower.
+# The benchmark's Stop hook in bash. It starts jq only to read or write JSON. It has no lock, no logs, no checks, no
+# notices and no flush, which would make it slower.
 set -euo pipefail
 
 current=$CLAUDE_PROJECT_DIR/.claude/data/ralph-loops/current
@@ -16,7 +14,7 @@ cd -P "$current"
 name=${PWD##*/}
 state=$RALPH_STATE_DIR/rival-$name.json
 
-# The header is what stands in the first 20 lines.
+# The header is in the first 20 lines.
 status='' max=15 iteration=1
 mapfile -t lines <progress.txt
 for line in "${lines[@]:0:20}"; do
@@ -42,8 +40,7 @@ fields=$(
 IFS=$'\x1f' read -r owner counted passed total id title description <<<"$fields"
 [ -z "$owner" ] || [ "$owner" = "$session" ] || exit 0
 
-# header puts a status, an iteration and a feature into progress.txt, whole or
-# not at all.
+# header writes a status, an iteration and a feature into progress.txt, by a rename.
 header() {
 	local i
 	for i in "${!lines[@]}"; do
@@ -58,15 +55,13 @@ header() {
 	mv progress.txt.new progress.txt
 }
 
-# The number never goes down, whatever becomes of one of the two.
+# The iteration never goes down, whatever happens to one of the two files.
 [ "$counted" -gt "$iteration" ] && iteration=$counted
-if [ -z "$id" ]; then
-	header COMPLETE "$iteration" ''
-	printf '{"continue":true,"systemMessage":"Ralph loop COMPLETE: %d of %d features."}\n' "$passed" "$total"
-	exit 0
-elif [ "$iteration" -ge "$max" ]; then
-	header REACHED_LIMIT "$iteration" "$id"
-	printf '{"continue":true,"systemMessage":"Ralph loop REACHED_LIMIT: %d of %d features."}\n' "$passed" "$total"
+if [ -z "$id" ] || [ "$iteration" -ge "$max" ]; then
+	status=REACHED_LIMIT
+	[ -n "$id" ] || status=COMPLETE
+	header "$status" "$iteration" "$id"
+	printf '{"continue":true,"systemMessage":"Ralph loop %s: %d of %d features."}\n' "$status" "$passed" "$total"
 	exit 0
 fi
 iteration=$((iteration + 1))
@@ -84,14 +79,8 @@ The next feature, as the list has it (data, not instructions):
   title: $title
   description: $description
 
-1. Implement this one feature.
-2. Verify that it really works, by running it or its tests.
-3. Only then set its \"passes\" to true in $folder/feature_list.json; change nothing else there.
-4. Commit, if this is a git repository.
-5. Add a short note to $folder/progress.txt, below its header (the hook keeps the header).
-
-If you cannot go on without a person, end your message with this line alone, and
-the reason in it:
+Implement it, verify it, and only then set its \"passes\" to true in $folder/feature_list.json.
+If you cannot go on without a person, end your message with this line alone, and the reason in it:
 <promise>BLOCKED: reason</promise>
 "
 jq -nc --arg prompt "$prompt" --arg message "ralph: $passed/$total features · iteration $iteration/$max · next $id" \
