@@ -71,7 +71,7 @@ func (p *parser) check(v gjson.Result) Check {
 	p.object(v, "a check", map[string]func(gjson.Result){
 		"name":    func(v gjson.Result) { c.Name = p.str(v, "name") },
 		"command": func(v gjson.Result) { c.Shell, c.Argv = p.words(v, "checks"); kinds++ },
-		"timeout": func(v gjson.Result) { c.Timeout = p.duration(v, "timeout", 1) },
+		"timeout": func(v gjson.Result) { c.Timeout = p.timeout(v) },
 		"when": func(v gjson.Result) {
 			c.When = p.oneOf(v, "when", decide.WhenFeature, decide.WhenIteration, decide.WhenComplete)
 		},

@@ -19,6 +19,9 @@ import (
 // MaxBytes bounds ralph.json; a person writes it.
 const MaxBytes = 256 << 10
 
+// MaxCount is the largest count that ralph.json may give.
+const MaxCount = decide.MaxCount
+
 // DefaultTimeout is a notifier's time where ralph.json names none.
 const DefaultTimeout = 30 * time.Second
 
@@ -149,26 +152,25 @@ func ParseCeilings(data []byte) (decide.Limits, error) {
 	return l, p.err
 }
 
+// limits reads "limits". Its keys are the rows of decide.LimitTable.
 func (p *parser) limits(v gjson.Result, l *decide.Limits) {
-	count := func(to *int, key string, least, most int) func(gjson.Result) {
-		return func(v gjson.Result) { *to = p.count(v, key, least, most) }
-	}
-	p.object(v, `"limits"`, map[string]func(gjson.Result){
-		"max_iterations": count(&l.MaxIterations, "max_iterations", 1, MaxCount),
-		"deadline":       func(v gjson.Result) { l.Deadline = p.duration(v, "deadline", 0) },
-		"stagnation": func(v gjson.Result) {
-			if l.Stagnation = p.count(v, "stagnation", 0, MaxCount); l.Stagnation == 1 {
+	keys := map[string]func(gjson.Result){}
+	for _, row := range decide.LimitTable {
+		keys[row.Name] = func(v gjson.Result) {
+			if row.Time != nil {
+				*row.Time(l) = p.duration(v, row.Name, seconds(row.Min), seconds(row.Max))
+				return
+			}
+			*row.Count(l) = p.count(v, row.Name, row.Min, row.Max)
+			if l.Stagnation == 1 {
 				p.fail(v, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
 			}
-		},
-		"check_failures":       count(&l.CheckFailures, "check_failures", 0, MaxCount),
-		"feature_attempts":     count(&l.FeatureAttempts, "feature_attempts", 0, MaxCount),
-		"iterations_per_hour":  count(&l.IterationsPerHour, "iterations_per_hour", 0, maxPerHour),
-		"features_per_session": count(&l.FeaturesPerSession, "features_per_session", 0, MaxCount),
-		"context_tokens":       count(&l.ContextTokens, "context_tokens", 0, maxTokens),
-		"max_wait":             func(v gjson.Result) { l.MaxWait = p.duration(v, "max_wait", 0) },
-	})
+		}
+	}
+	p.object(v, `"limits"`, keys)
 }
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // Commands returns all that may be run.
 func (c Config) Commands() []Command {
@@ -252,16 +254,6 @@ func (p *parser) oneOf(v gjson.Result, key string, words ...string) string {
 	return v.Str
 }
 
-// Bounds of what can be asked for: a day has 86,400 seconds, a loop fewer
-// stops. The record keeps the time of each iteration of the last hour.
-const (
-	MaxCount   = 1_000_000
-	maxPerHour = 1000
-	maxTokens  = 1_000_000_000
-
-	maxDuration = 366 * 24 * time.Hour
-)
-
 func (p *parser) count(v gjson.Result, key string, least, most int) int {
 	n := int(v.Int())
 	if v.Type != gjson.Number || float64(n) != v.Num || n < least || n > most {
@@ -270,12 +262,17 @@ func (p *parser) count(v gjson.Result, key string, least, most int) int {
 	return n
 }
 
-func (p *parser) duration(v gjson.Result, key string, least time.Duration) time.Duration {
+func (p *parser) duration(v gjson.Result, key string, least, most time.Duration) time.Duration {
 	d, err := time.ParseDuration(p.str(v, key))
-	if err != nil || d < least || d > maxDuration {
+	if err != nil || d < least || d > most {
 		p.fail(v, `%q must be a duration such as "30s" or "1h", at most a year`, key)
 	}
 	return d
+}
+
+// timeout reads the "timeout" of a command. It must be above 0.
+func (p *parser) timeout(v gjson.Result) time.Duration {
+	return p.duration(v, "timeout", 1, decide.MaxTime)
 }
 
 // commands reads one command or a list of them. An array of strings would be
@@ -300,7 +297,7 @@ func (p *parser) command(v gjson.Result, key string) Command {
 	if v.IsObject() {
 		p.object(v, "a command", map[string]func(gjson.Result){
 			"command": func(v gjson.Result) { c.Shell, c.Argv = p.words(v, key) },
-			"timeout": func(v gjson.Result) { c.Timeout = p.duration(v, "timeout", 1) },
+			"timeout": func(v gjson.Result) { c.Timeout = p.timeout(v) },
 			"env":     func(v gjson.Result) { c.Env = p.strs(v, "env") },
 		})
 	} else {

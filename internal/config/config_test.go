@@ -208,3 +208,40 @@ func TestSchema(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemaLimits holds the bounds and defaults of the JSON Schema to what the parser accepts and defaults to.
+func TestSchemaLimits(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "hooks", "ralph.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defaults := Default().Limits
+	defaults.MaxIterations = decide.DefaultIterations
+	parse := func(name, value string) (decide.Limits, error) {
+		c, err := Parse(fmt.Appendf(nil, `{"limits": {%q: %s}}`, name, value))
+		return c.Limits, err
+	}
+	for _, row := range decide.LimitTable {
+		schema := gjson.GetBytes(data, "properties.limits.properties."+row.Name)
+		got, err := parse(row.Name, schema.Get("default").Raw)
+		if err != nil {
+			t.Errorf("%s: the schema's default: %v", row.Name, err)
+		}
+		if row.Time != nil {
+			if *row.Time(&got) != *row.Time(&defaults) || schema.Get("type").Str != "string" {
+				t.Errorf("%s: the schema has %s, the default is %v", row.Name, schema.Raw, *row.Time(&defaults))
+			}
+			continue
+		}
+		if *row.Count(&got) != *row.Count(&defaults) || schema.Get("type").Str != "integer" {
+			t.Errorf("%s: the schema has %s, the default is %d", row.Name, schema.Raw, *row.Count(&defaults))
+		}
+		least, most, not := schema.Get("minimum").Int(), schema.Get("maximum").Int(), schema.Get("not.const")
+		for _, n := range []int64{least - 1, least, least + 1, least + 2, most - 1, most, most + 1} {
+			want := n >= least && n <= most && (!not.Exists() || n != not.Int())
+			if _, err := parse(row.Name, fmt.Sprint(n)); (err == nil) != want {
+				t.Errorf("%s of %d: the schema accepts it: %v, the parser: %v", row.Name, n, want, err)
+			}
+		}
+	}
+}

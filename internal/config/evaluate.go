@@ -60,7 +60,7 @@ func (p *parser) evaluator(v gjson.Result) Evaluator {
 			"name":    func(v gjson.Result) { e.Name = p.str(v, "name") },
 			"preset":  preset,
 			"command": func(v gjson.Result) { e.Shell, e.Argv = p.words(v, "evaluate") },
-			"timeout": func(v gjson.Result) { e.Timeout = p.duration(v, "timeout", 1) },
+			"timeout": func(v gjson.Result) { e.Timeout = p.timeout(v) },
 			"enabled": func(v gjson.Result) {
 				if e.Off = v.Type == gjson.False; !v.IsBool() {
 					p.fail(v, `"enabled" must be true or false`)

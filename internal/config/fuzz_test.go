@@ -56,14 +56,13 @@ func within(data []byte, c Config, err error) error {
 		return nil
 	}
 	l := c.Limits
-	for _, n := range []int{l.MaxIterations, l.Stagnation, l.FeatureAttempts, l.CheckFailures, l.FeaturesPerSession} {
-		if n < 0 || n > MaxCount {
-			return fmt.Errorf("a count of %d", n)
-		}
-	}
-	for _, d := range []time.Duration{l.Deadline, l.MaxWait} {
-		if d < 0 || d > maxDuration {
-			return fmt.Errorf("a duration of %v", d)
+	for _, row := range decide.LimitTable {
+		if row.Time != nil {
+			if d := *row.Time(&l); d < 0 || d > 366*24*time.Hour {
+				return fmt.Errorf("%s of %v", row.Name, d)
+			}
+		} else if n := *row.Count(&l); n < 0 || n > row.Max {
+			return fmt.Errorf("%s of %d", row.Name, n)
 		}
 	}
 	names := map[string]bool{}
@@ -81,8 +80,8 @@ func within(data []byte, c Config, err error) error {
 	switch text := bytes.TrimPrefix(data, jsontext.BOM); {
 	case !json.Valid(text):
 		return fmt.Errorf("accepted %q", data)
-	case l.IterationsPerHour < 0 || l.IterationsPerHour > maxPerHour || l.ContextTokens < 0 || l.ContextTokens > maxTokens || l.Stagnation == 1:
-		return fmt.Errorf("limits %+v", l)
+	case l.Stagnation == 1:
+		return errors.New("a loop that stagnates at its first stop")
 	case c.List != "" && !filepath.IsLocal(filepath.FromSlash(c.List)):
 		return fmt.Errorf("the list %q", c.List)
 	case c.Parallel < 1 || c.Parallel > 64:
@@ -220,6 +219,7 @@ func TestFuzzControls(t *testing.T) {
 	for name, err := range map[string]error{
 		"a count out of bounds":    edited(func(c *Config) { c.Limits.Stagnation = 1 }),
 		"a limit below 0":          edited(func(c *Config) { c.Limits.Deadline = -1 }),
+		"a limit above its bound":  edited(func(c *Config) { c.Limits.IterationsPerHour = 1001 }),
 		"a list elsewhere":         edited(func(c *Config) { c.List = "../a.json" }),
 		"a check without time":     edited(func(c *Config) { c.Checks[0].Timeout = 0 }),
 		"an empty command":         edited(func(c *Config) { c.Notifiers[0].Shell = "" }),

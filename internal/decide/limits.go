@@ -8,35 +8,134 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Limits are ralph.json's limits; 0 is off where nothing else is said.
+// Limits are the values of "limits" in ralph.json, with a person's ceilings. 0 is off unless a field says otherwise.
 type Limits struct {
-	MaxIterations      int           // 0: not said
+	MaxIterations      int           // 0: ralph.json gives none
 	Deadline           time.Duration // since the loop began
 	Stagnation         int           // stops in a row without a change
 	FeatureAttempts    int           // iterations in a row given to one feature
 	CheckFailures      int           // stops in a row at which a check failed
 	IterationsPerHour  int
-	FeaturesPerSession int           // that come to pass while one session works
-	ContextTokens      int           // of the session's conversation
-	MaxWait            time.Duration // for what runs in the background; 0: do not wait
+	FeaturesPerSession int           // features that come to pass while one session works
+	ContextTokens      int           // tokens of the session's conversation
+	MaxWait            time.Duration // how long the loop waits for background work; 0: it does not wait
 
-	Held bool // a person has trusted them, so that no edit raises them
+	Held bool // a person trusted ralph.json, so an edit of it cannot raise the limits
 
-	// A person's own ceilings for all loops, which not even `extend` lifts.
+	// The ceilings of what `extend` can raise. `extend` cannot go over them.
 	CeilingIterations int
 	CeilingDeadline   time.Duration
 }
 
-// The limits where ralph.json names none.
+// The limits that hold when ralph.json does not give them.
 const (
-	DefaultIterations = 15
-	DefaultStagnation = 3
-
+	DefaultIterations    = 15
+	DefaultStagnation    = 3
 	DefaultCheckFailures = 5
 	DefaultMaxWait       = time.Hour
 )
 
-// least returns the smallest of the limits that are on, 0 where none is.
+// The largest values that ralph.json may give.
+const (
+	MaxCount = 1_000_000
+	MaxTime  = 366 * 24 * time.Hour
+
+	maxPerHour = 1000 // the record keeps the time of each iteration of the last hour
+	maxTokens  = 1_000_000_000
+)
+
+// Limit describes one key of "limits" in ralph.json.
+type Limit struct {
+	Name     string // the key
+	Unit     string // iterations, seconds, stops, attempts, features or tokens
+	Min, Max int    // what ralph.json may give, in Unit
+
+	// Exactly one of these is set. It returns the field of Limits that has the value.
+	Count func(*Limits) *int
+	Time  func(*Limits) *time.Duration
+
+	used func(State, time.Time) int // how much of the limit the loop has used so far, in Unit
+}
+
+// LimitTable has every limit, in the order in which people see them. The parser
+// of ralph.json, the ceilings and the status all read it.
+var LimitTable = []Limit{
+	{
+		Name: "max_iterations", Unit: "iterations", Min: 1, Max: MaxCount,
+		Count: func(l *Limits) *int { return &l.MaxIterations },
+		used:  func(s State, _ time.Time) int { return s.Iteration },
+	}, {
+		Name: "deadline", Unit: "seconds", Max: int(MaxTime / time.Second),
+		Time: func(l *Limits) *time.Duration { return &l.Deadline },
+		used: func(s State, now time.Time) int { return secondsSince(s.StartedAt, now) },
+	}, {
+		Name: "stagnation", Unit: "stops", Max: MaxCount,
+		Count: func(l *Limits) *int { return &l.Stagnation },
+		used:  func(s State, _ time.Time) int { return s.Unchanged },
+	}, {
+		Name: "feature_attempts", Unit: "attempts", Max: MaxCount,
+		Count: func(l *Limits) *int { return &l.FeatureAttempts },
+		used:  func(s State, _ time.Time) int { return s.Attempts },
+	}, {
+		Name: "check_failures", Unit: "stops", Max: MaxCount,
+		Count: func(l *Limits) *int { return &l.CheckFailures },
+		used:  func(s State, _ time.Time) int { return s.CheckFailures },
+	}, {
+		Name: "iterations_per_hour", Unit: "iterations", Max: maxPerHour,
+		Count: func(l *Limits) *int { return &l.IterationsPerHour },
+		used:  func(s State, now time.Time) int { return len(s.LastHour(now)) },
+	}, {
+		Name: "features_per_session", Unit: "features", Max: MaxCount,
+		Count: func(l *Limits) *int { return &l.FeaturesPerSession },
+		used:  func(s State, _ time.Time) int { return s.SessionPassed },
+	}, {
+		Name: "context_tokens", Unit: "tokens", Max: maxTokens,
+		Count: func(l *Limits) *int { return &l.ContextTokens },
+		used:  func(s State, _ time.Time) int { return s.Context },
+	}, {
+		Name: "max_wait", Unit: "seconds", Max: int(MaxTime / time.Second),
+		Time: func(l *Limits) *time.Duration { return &l.MaxWait },
+		used: func(s State, now time.Time) int { return secondsSince(s.WaitingSince, now) },
+	},
+}
+
+// secondsSince returns the whole seconds from a time to now, 0 if the time is not set.
+func secondsSince(at, now time.Time) int {
+	if at.IsZero() {
+		return 0
+	}
+	return int(now.Sub(at).Seconds())
+}
+
+// Standing is a limit that is on, and what is left of it.
+type Standing struct {
+	Name  string `json:"name"`  // the key in ralph.json
+	Limit int64  `json:"limit"` // in Unit
+	Left  int64  `json:"left"`  // in Unit, at least 0
+	Unit  string `json:"unit"`  // see Limit.Unit
+}
+
+// InForce returns the limits that are on for a loop, in the order of LimitTable.
+// The slice is not nil, so that it is an array in JSON.
+func InForce(s State, l Limits, now time.Time) []Standing {
+	l.MaxIterations, l.Deadline = s.Limit(l), s.Deadline(l)
+	on := []Standing{}
+	for _, row := range LimitTable {
+		var limit int
+		if row.Time != nil {
+			limit = int(row.Time(&l).Seconds())
+		} else {
+			limit = *row.Count(&l)
+		}
+		if limit > 0 {
+			left := max(0, limit-row.used(s, now))
+			on = append(on, Standing{Name: row.Name, Limit: int64(limit), Left: int64(left), Unit: row.Unit})
+		}
+	}
+	return on
+}
+
+// least returns the smallest of the limits that are on, 0 if none is.
 func least[T int | time.Duration](limits ...T) (min T) {
 	for _, l := range limits {
 		if l > 0 && (min == 0 || l < min) {
@@ -46,17 +145,22 @@ func least[T int | time.Duration](limits ...T) (min T) {
 	return min
 }
 
-// Under returns the limits as a person's ceilings allow them.
-func (l Limits) Under(c Limits) Limits {
-	l.CeilingIterations, l.CeilingDeadline = c.MaxIterations, c.Deadline
-	l.Stagnation = least(l.Stagnation, c.Stagnation)
-	l.FeatureAttempts = least(l.FeatureAttempts, c.FeatureAttempts)
-	l.CheckFailures = least(l.CheckFailures, c.CheckFailures)
-	l.IterationsPerHour = least(l.IterationsPerHour, c.IterationsPerHour)
-	l.FeaturesPerSession = least(l.FeaturesPerSession, c.FeaturesPerSession)
-	l.ContextTokens = least(l.ContextTokens, c.ContextTokens)
-	l.MaxWait = min(l.MaxWait, c.MaxWait)
-	return l
+// Under returns the limits, none of them above the person's own ceilings. A
+// ceiling also switches on a limit that is off.
+func (l Limits) Under(ceilings Limits) Limits {
+	lowered := l
+	for _, row := range LimitTable {
+		if row.Time != nil {
+			*row.Time(&lowered) = least(*row.Time(&l), *row.Time(&ceilings))
+		} else {
+			*row.Count(&lowered) = least(*row.Count(&l), *row.Count(&ceilings))
+		}
+	}
+	// `extend` can raise these two later, so their ceilings are kept beside them.
+	lowered.MaxIterations, lowered.CeilingIterations = l.MaxIterations, ceilings.MaxIterations
+	lowered.Deadline, lowered.CeilingDeadline = l.Deadline, ceilings.Deadline
+	lowered.MaxWait = min(l.MaxWait, ceilings.MaxWait) // 0 is the strictest value here, not off
+	return lowered
 }
 
 // Limit returns the number of iterations in force: what `extend` set, else
