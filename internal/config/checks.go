@@ -12,23 +12,25 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 )
 
-// DefaultCheckTimeout is a check's time where ralph.json names none.
+// DefaultCheckTimeout is how long a check may run when ralph.json gives no timeout.
 const DefaultCheckTimeout = 5 * time.Minute
 
-// Check is one entry of "checks": a command that has to exit 0, or a condition.
+// Check is one entry of "checks", or a list check: one that a feature of the list
+// brings. It is a command that must exit with 0, or a condition on a file or on the
+// agent's last message.
 type Check struct {
 	decide.Check
 	Command
-	FileExists  string         // slash-separated path below the project's root
-	File        string         // the file that Pattern is looked for in
-	Pattern     *regexp.Regexp // has to match File, or LastMessage
-	Lacks       bool           // Pattern must not match File
-	LastMessage bool           // Pattern has to match the agent's last message
-	Own         bool           // it is the feature's own, from the list
-	Untrusted   bool           // it is a command, and nobody has trusted it
+	FileExists  string         // this file must exist; a slash-separated path below the project's root
+	File        string         // the file to search for Pattern; a path like FileExists
+	Pattern     *regexp.Regexp // must match in File or in the last message
+	Lacks       bool           // turns it around: Pattern must not match in File
+	LastMessage bool           // Pattern must match in the agent's last message
+	Own         bool           // it is a list check
+	Untrusted   bool           // it is a command that no person has trusted, so it does not run
 }
 
-// String says what the check does.
+// String shows what the check does. It is the name of a check that has none.
 func (c Check) String() string {
 	switch {
 	case c.FileExists != "":
@@ -43,12 +45,13 @@ func (c Check) String() string {
 	return c.Command.String()
 }
 
-// Expression is Pattern as a person wrote it.
+// Expression returns Pattern as a person wrote it. Pattern must be set.
 func (c Check) Expression() string { return strings.TrimPrefix(c.Pattern.String(), eachLine) }
 
-// eachLine makes ^ and $ match at each line.
+// eachLine is the flag that lets ^ and $ match at each line.
 const eachLine = "(?m)"
 
+// checks reads "checks": a list of checks with different names.
 func (p *parser) checks(v gjson.Result) (checks []Check) {
 	if !v.IsArray() {
 		p.fail(v, `"checks" must be a list of objects such as {"command": "make test"}`)
@@ -65,6 +68,7 @@ func (p *parser) checks(v gjson.Result) (checks []Check) {
 	return checks
 }
 
+// check reads one entry of "checks".
 func (p *parser) check(v gjson.Result) Check {
 	c := Check{Check: decide.Check{When: decide.WhenComplete}, Command: Command{Timeout: DefaultCheckTimeout}}
 	kinds := 0
@@ -112,16 +116,17 @@ func (p *parser) check(v gjson.Result) Check {
 	if c.Name == "" {
 		c.Name = c.String()
 	}
-	c.Digest = checkDigest("%q %q %q %q %q %q %v %v", c.Name, c.When, c.Shell, c.Argv, c.String(), c.Features, c.Timeout, c.LastMessage)
+	c.Digest = checkDigest("%q %q %q %q %q %q %v %v",
+		c.Name, c.When, c.Shell, c.Argv, c.String(), c.Features, c.Timeout, c.LastMessage)
 	return c
 }
 
-// checkDigest names what a check does.
+// checkDigest returns the digest of a text that has all that a check does.
 func checkDigest(format string, args ...any) string {
 	return digest(fmt.Appendf(nil, format, args...))[:20]
 }
 
-// local reads a path that must not lead out of the project.
+// local reads a slash-separated path that stays below the project's root.
 func (p *parser) local(v gjson.Result, key string) string {
 	path := p.str(v, key)
 	if !filepath.IsLocal(filepath.FromSlash(path)) || strings.ContainsRune(path, 0) {
@@ -130,8 +135,8 @@ func (p *parser) local(v gjson.Result, key string) string {
 	return path
 }
 
-// pattern reads a regular expression, in which . matches no line break and ^
-// and $ match at each line.
+// pattern reads a regular expression. In it . matches no line break, and ^ and $
+// match at each line.
 func (p *parser) pattern(v gjson.Result) *regexp.Regexp {
 	return p.compile(v, eachLine+p.str(v, "pattern"))
 }

@@ -16,60 +16,60 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// MaxBytes bounds ralph.json; a person writes it.
+// MaxBytes is the largest size of ralph.json. A person writes the file, so it is small.
 const MaxBytes = 256 << 10
 
 // MaxCount is the largest count that ralph.json may give.
 const MaxCount = decide.MaxCount
 
-// DefaultTimeout is a notifier's time where ralph.json names none.
+// DefaultTimeout is how long a notifier or a tracker's command may run when ralph.json gives no timeout.
 const DefaultTimeout = 30 * time.Second
 
-// Config is ralph.json.
+// Config is what ralph.json says.
 type Config struct {
 	Task       string // what the loop is for, in a few words
 	List       string // slash-separated path below the project's root; empty: feature_list.json in the loop folder
-	Source     Source // instead of List
-	Bind       string // decide.BindPrompt or decide.BindFirst, the default
-	Continue   string // ContinueBlock, the default, ContinueContext or ContinueAuto
+	Source     Source // the tracker that has the list; never set together with List
+	Bind       string // decide.BindPrompt or decide.BindFirst; empty: BindFirst
+	Continue   string // ContinueBlock (the default), ContinueContext or ContinueAuto
 	Limits     decide.Limits
-	WaitShells bool      // shells in the background are waited for too
-	Notifiers  []Command // in the order of the file
-	Checks     []Check   // in the order of the file
-	Evaluators []Evaluator
-	Promises   []decide.Promise // beside our own
-	Protect    []string         // patterns of files that are held to what they were when ralph.json was trusted
-	Recheck    string           // decide.RecheckStale, the default, RecheckAll or RecheckNever
-	Parallel   int              // checks of one stop that may run side by side
+	WaitShells bool             // the loop waits for background shells too
+	Notifiers  []Command        // in the order of the file
+	Checks     []Check          // in the order of the file
+	Evaluators []Evaluator      // in the order of the file; none: the default one
+	Promises   []decide.Promise // the lines that a person adds to the built-in promises
+	Protect    []string         // patterns of files that must stay as they were when ralph.json was trusted
+	Recheck    string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
+	Parallel   int              // how many checks of one stop may run at the same time
 }
 
-// How the next prompt reaches the agent: as the reason of a block, or as
-// context beside it, which costs half but which older hosts ignore.
+// How the next prompt reaches the agent. The context costs half of what the
+// reason of a block costs, but older hosts ignore it.
 const (
-	ContinueBlock   = "block"
-	ContinueContext = "context"
-	ContinueAuto    = "auto" // context where the host is known to take it
+	ContinueBlock   = "block"   // as the reason of the block
+	ContinueContext = "context" // as context beside the block
+	ContinueAuto    = "auto"    // as context if the host is known to read it, else as the reason
 )
 
-// Command is one command to run. A string in ralph.json is for the shell; an
-// array is run as it is.
+// Command is one command to run. A string in ralph.json is a line for the shell.
+// An array is a program and its arguments. At most one of Shell and Argv is set.
 type Command struct {
-	Event   string   // when it runs: one of the events below
-	Shell   string   // set, or
-	Argv    []string // set
+	Event   string // of a notifier: when it runs
+	Shell   string
+	Argv    []string
 	Timeout time.Duration
-	Env     []string // names that are passed on from the hook's environment
+	Env     []string // names of environment variables that the command gets from the hook
 }
 
-// The events that commands wait for, as notifiers are told them.
+// The events at which notifiers run. Each notifier is told its event.
 const (
 	OnComplete   = "on-complete"   // every ending
-	OnStagnation = "on-stagnation" // STAGNATED
-	OnFailure    = "on-failure"    // every other ending that failed
+	OnStagnation = "on-stagnation" // the ending STAGNATED
+	OnFailure    = "on-failure"    // every other ending that is a failure
 	OnIteration  = "on-iteration"  // each iteration that a stop begins
 )
 
-// Runs tells whether there is something to run, which only a person's trust lets.
+// Runs tells whether the command is set. It may only run if a person has trusted it.
 func (c Command) Runs() bool { return c.Shell != "" || len(c.Argv) > 0 }
 
 // String shows the command as a person wrote it.
@@ -80,13 +80,23 @@ func (c Command) String() string {
 	return fmt.Sprintf("%q", c.Argv)
 }
 
-// Default is the configuration of a loop without ralph.json.
+// Default returns the configuration of a loop without ralph.json.
 func Default() Config {
-	return Config{Continue: ContinueBlock, Recheck: decide.RecheckStale, Parallel: 1, Limits: decide.Limits{CheckFailures: decide.DefaultCheckFailures, Stagnation: decide.DefaultStagnation, MaxWait: decide.DefaultMaxWait}}
+	return Config{
+		Continue: ContinueBlock,
+		Recheck:  decide.RecheckStale,
+		Parallel: 1,
+		Limits: decide.Limits{
+			CheckFailures: decide.DefaultCheckFailures,
+			Stagnation:    decide.DefaultStagnation,
+			MaxWait:       decide.DefaultMaxWait,
+		},
+	}
 }
 
-// Parse reads ralph.json. Every key is optional; a key that is not known is an
-// error, because a misspelt limit would be no limit.
+// Parse reads ralph.json. Every key is optional. A key that Parse does not know is
+// an error, because a misspelt limit would be no limit. Errors are of type
+// *jsontext.Error, with the line and column.
 func Parse(data []byte) (Config, error) {
 	text, err := jsontext.Check(data)
 	if err != nil {
@@ -109,7 +119,7 @@ func Parse(data []byte) (Config, error) {
 			if !v.IsArray() {
 				p.fail(v, `"wait_for" must be a list of "subagent" and "shell"`)
 			}
-			for _, kind := range v.Array() { // subagents are always waited for
+			for _, kind := range v.Array() { // the loop always waits for subagents
 				c.WaitShells = p.oneOf(kind, "wait_for", "subagent", "shell") == "shell" || c.WaitShells
 			}
 		},
@@ -133,12 +143,12 @@ func Parse(data []byte) (Config, error) {
 	if c.Source.Given() && c.List != "" {
 		p.fail(root.Get("source"), `"source" and "list" do not go together`)
 	}
-	p.agree(root, c)
+	p.checkEvaluators(root, c)
 	return c, p.err
 }
 
-// ParseCeilings reads a person's own configuration, {"limits": {...}}: ceilings
-// for all loops. What it does not name is no ceiling.
+// ParseCeilings reads a person's own configuration, {"limits": {...}}. Its limits
+// are ceilings for all loops. A limit that it does not give has no ceiling.
 func ParseCeilings(data []byte) (decide.Limits, error) {
 	text, err := jsontext.Check(data)
 	if err != nil {
@@ -172,7 +182,7 @@ func (p *parser) limits(v gjson.Result, l *decide.Limits) {
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// Commands returns all that may be run.
+// Commands returns every command in the configuration, trusted or not.
 func (c Config) Commands() []Command {
 	all := append(slices.Clone(c.Notifiers), c.Source.Commands()...)
 	for _, check := range c.Checks {
@@ -188,9 +198,9 @@ func (c Config) Commands() []Command {
 	return all
 }
 
-// Protects tells whether "protect" names a file, by its slash-separated path. In
-// its patterns * stands for anything within a name, ? for one character of it,
-// and **/ for any folders, none included.
+// Protects tells whether a pattern of "protect" matches a slash-separated path. In a
+// pattern, * matches any part of a name, ? matches one character of a name, and **/
+// matches any number of folders, also none.
 func (c Config) Protects(path string) bool {
 	return slices.ContainsFunc(c.Protect, func(pattern string) bool {
 		re := regexp.QuoteMeta(pattern)
@@ -199,7 +209,8 @@ func (c Config) Protects(path string) bool {
 	})
 }
 
-// parser keeps the first problem.
+// parser turns JSON into a Config. It keeps the first error, so that a
+// caller looks at err once, at the end.
 type parser struct {
 	text []byte
 	err  error
@@ -211,7 +222,8 @@ func (p *parser) fail(at gjson.Result, format string, args ...any) {
 	}
 }
 
-// object calls the function of each key.
+// object calls, for each member of the object v, the function of its key. name is
+// what errors call the object.
 func (p *parser) object(v gjson.Result, name string, keys map[string]func(gjson.Result)) {
 	if !v.IsObject() {
 		p.fail(v, "%s must be an object", name)
@@ -275,9 +287,8 @@ func (p *parser) timeout(v gjson.Result) time.Duration {
 	return p.duration(v, "timeout", 1, decide.MaxTime)
 }
 
-// commands reads one command or a list of them. An array of strings would be
-// either an argv or several shell lines; it is the latter, since on_* are
-// lists, and an argv is an array in that list.
+// commands reads the notifiers of an event: a list, in which a string is a line for
+// the shell and an array is a program and its arguments.
 func (p *parser) commands(v gjson.Result, event string) (list []Command) {
 	key := strings.ReplaceAll(event, "-", "_")
 	if !v.IsArray() {
@@ -292,6 +303,7 @@ func (p *parser) commands(v gjson.Result, event string) (list []Command) {
 	return list
 }
 
+// command reads one command of key: text, an array, or an object with a timeout.
 func (p *parser) command(v gjson.Result, key string) Command {
 	c := Command{Timeout: DefaultTimeout}
 	if v.IsObject() {
@@ -309,6 +321,7 @@ func (p *parser) command(v gjson.Result, key string) Command {
 	return c
 }
 
+// words reads a line for the shell, or a program and its arguments.
 func (p *parser) words(v gjson.Result, key string) (shell string, argv []string) {
 	if v.Type == gjson.String {
 		return v.Str, nil
@@ -319,7 +332,8 @@ func (p *parser) words(v gjson.Result, key string) (shell string, argv []string)
 	return "", p.strs(v, key)
 }
 
-// nearest names the known key that is most like the one that was written.
+// nearest ends the error of an unknown key: with the known key that is most like
+// it, or with all known keys if none is.
 func nearest[V any](key string, known map[string]V) string {
 	names := slices.Sorted(maps.Keys(known))
 	if name := jsontext.Nearest(key, names); name != "" {

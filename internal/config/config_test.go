@@ -29,13 +29,18 @@ func TestParse(t *testing.T) {
 		MaxIterations: 30, Deadline: 8 * time.Hour, FeatureAttempts: 5, CheckFailures: 5, IterationsPerHour: 6,
 		FeaturesPerSession: 7, ContextTokens: 150_000, MaxWait: 90 * time.Minute,
 	}
-	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" || c.Continue != ContinueAuto || c.Limits != want || !c.WaitShells || len(c.Notifiers) != 3 {
+	if c.Task != "checkout flow" || c.List != "docs/list.json" || c.Bind != "prompt" || c.Continue != ContinueAuto {
 		t.Errorf("%+v", c)
 	}
-	if a := c.Notifiers[0]; a.Shell != "./notify.sh $X" || a.Timeout != DefaultTimeout || a.String() != "./notify.sh $X" || a.Event != OnComplete {
+	if c.Limits != want || !c.WaitShells || len(c.Notifiers) != 3 {
+		t.Errorf("%+v", c)
+	}
+	a, line := c.Notifiers[0], "./notify.sh $X"
+	if a.Shell != line || a.String() != line || a.Timeout != DefaultTimeout || a.Event != OnComplete {
 		t.Errorf("%+v", a)
 	}
-	if a := c.Notifiers[1]; a.Shell != "" || !slices.Equal(a.Argv, []string{"a", "b c"}) || a.String() != `["a" "b c"]` {
+	a = c.Notifiers[1]
+	if a.Shell != "" || !slices.Equal(a.Argv, []string{"a", "b c"}) || a.String() != `["a" "b c"]` {
 		t.Errorf("%+v", a)
 	}
 	if a := c.Notifiers[2]; a.Timeout != time.Minute || !slices.Equal(a.Env, []string{"TOKEN"}) {
@@ -50,28 +55,34 @@ func TestParseRefuses(t *testing.T) {
 	for in, want := range map[string]string{
 		``:   "nothing here",
 		`[]`: "ralph.json must be an object",
-		"{\n \"limits\": {\"max_iteration\": 3}}": `line 2, column 13: unknown key "max_iteration"; did you mean "max_iterations"?`,
-		`{"colour": 1}`:                                           `unknown key "colour"; known: $schema, bind, checks, continue_with, evaluate, limits, list, on_complete, on_failure, on_iteration, on_stagnation, parallel, promises, protect, recheck, source, task, wait_for`,
-		`{"limits": {"max_iterations": 0}}`:                       `"max_iterations" must be a whole number from 1 to 1000000`,
-		`{"limits": {"max_iterations": 1.5}}`:                     "must be a whole number",
-		`{"limits": {"max_iterations": "9"}}`:                     "must be a whole number",
-		`{"limits": {"max_iterations": 9e99}}`:                    "must be a whole number",
-		`{"limits": {"stagnation": 1}}`:                           "would end every loop at its first stop",
-		`{"limits": []}`:                                          `"limits" must be an object`,
-		`{"limits": {"max_wait": "-1s"}}`:                         `"max_wait" must be a duration`,
-		`{"limits": {"max_wait": 60}}`:                            `"max_wait" must be text`,
-		`{"wait_for": "shell"}`:                                   `"wait_for" must be a list`,
-		`{"wait_for": ["cron"]}`:                                  `"wait_for" must be "subagent" or "shell"`,
-		`{"task": 7}`:                                             `"task" must be text`,
-		`{"task": "a", "task": "b"}`:                              `the key "task" is there twice`,
-		`{"list": "../x.json"}`:                                   "must be a path below the project's root",
-		`{"list": "a\u0000b"}`:                                    "must be a path below the project's root",
-		`{"list": "/etc/passwd"}`:                                 "must be a path below the project's root",
-		`{"limits": {"iterations_per_hour": 1001}}`:               "from 0 to 1000",
-		`{"limits": {"deadline": 8}}`:                             `"deadline" must be text`,
-		`{"continue_with": "prompt"}`:                             `"continue_with" must be "block" or "context" or "auto"`,
-		`{"checks": {}}`:                                          `"checks" must be a list`,
-		`{"checks": [{}]}`:                                        `a check must have one of "command", "file_exists", "file_contains" and "last_message"`,
+
+		"{\n \"limits\": {\"max_iteration\": 3}}": "line 2, column 13: " +
+			`unknown key "max_iteration"; did you mean "max_iterations"?`,
+		`{"colour": 1}`: `unknown key "colour"; known: $schema, bind, checks, ` +
+			"continue_with, evaluate, limits, list, on_complete, on_failure, on_iteration, on_stagnation, parallel, " +
+			"promises, protect, recheck, source, task, wait_for",
+
+		`{"limits": {"max_iterations": 0}}`:         `"max_iterations" must be a whole number from 1 to 1000000`,
+		`{"limits": {"max_iterations": 1.5}}`:       "must be a whole number",
+		`{"limits": {"max_iterations": "9"}}`:       "must be a whole number",
+		`{"limits": {"max_iterations": 9e99}}`:      "must be a whole number",
+		`{"limits": {"stagnation": 1}}`:             "would end every loop at its first stop",
+		`{"limits": []}`:                            `"limits" must be an object`,
+		`{"limits": {"max_wait": "-1s"}}`:           `"max_wait" must be a duration`,
+		`{"limits": {"max_wait": 60}}`:              `"max_wait" must be text`,
+		`{"wait_for": "shell"}`:                     `"wait_for" must be a list`,
+		`{"wait_for": ["cron"]}`:                    `"wait_for" must be "subagent" or "shell"`,
+		`{"task": 7}`:                               `"task" must be text`,
+		`{"task": "a", "task": "b"}`:                `the key "task" is there twice`,
+		`{"list": "../x.json"}`:                     "must be a path below the project's root",
+		`{"list": "a\u0000b"}`:                      "must be a path below the project's root",
+		`{"list": "/etc/passwd"}`:                   "must be a path below the project's root",
+		`{"limits": {"iterations_per_hour": 1001}}`: "from 0 to 1000",
+		`{"limits": {"deadline": 8}}`:               `"deadline" must be text`,
+		`{"continue_with": "prompt"}`:               `"continue_with" must be "block" or "context" or "auto"`,
+		`{"checks": {}}`:                            `"checks" must be a list`,
+		`{"checks": [{}]}`: `a check must have one of "command", ` +
+			`"file_exists", "file_contains" and "last_message"`,
 		`{"checks": [{"command": "x", "file_exists": "y"}]}`:      "a check must have one of",
 		`{"checks": [{"command": ""}]}`:                           "is empty",
 		`{"checks": [{"command": "x"}, {"command": "x"}]}`:        `two checks are named "x"`,
@@ -135,7 +146,9 @@ func TestCeilings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := decide.Limits{MaxIterations: 30, Deadline: time.Hour, Stagnation: 3, ContextTokens: 200_000, MaxWait: time.Hour}.Under(l)
+	got := decide.Limits{
+		MaxIterations: 30, Deadline: time.Hour, Stagnation: 3, ContextTokens: 200_000, MaxWait: time.Hour,
+	}.Under(l)
 	want := decide.Limits{
 		MaxIterations: 30, Deadline: time.Hour, Stagnation: 3, ContextTokens: 100_000, MaxWait: time.Hour,
 		CeilingIterations: 20, CeilingDeadline: 4 * time.Hour,

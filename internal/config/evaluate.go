@@ -9,16 +9,16 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 )
 
-// Evaluator is one entry of "evaluate": a preset, or a command that is given the
-// iteration as JSON and answers whether the loop is complete.
+// Evaluator is one entry of "evaluate": a preset, or a command. The command reads
+// the iteration as JSON and answers whether the loop is complete.
 type Evaluator struct {
 	decide.Evaluator
 	Command
-	Off       bool
-	Untrusted bool // it is a command, and nobody has trusted it
+	Off       bool // ralph.json disables it
+	Untrusted bool // it is a command that no person has trusted, so it does not run
 }
 
-// String says what the evaluator is.
+// String returns the preset or shows the command.
 func (e Evaluator) String() string {
 	if e.Preset != "" {
 		return e.Preset
@@ -26,14 +26,15 @@ func (e Evaluator) String() string {
 	return e.Command.String()
 }
 
-// maxEvaluators bounds how often one stop asks.
+// maxEvaluators bounds how many commands one stop asks.
 const maxEvaluators = 10
 
-// Active returns the evaluators that are not disabled.
+// Active returns the evaluators that ralph.json does not disable.
 func (c Config) Active() []Evaluator {
 	return slices.DeleteFunc(slices.Clone(c.Evaluators), func(e Evaluator) bool { return e.Off })
 }
 
+// evaluators reads "evaluate".
 func (p *parser) evaluators(v gjson.Result) (list []Evaluator) {
 	if n := len(v.Array()); !v.IsArray() || n == 0 || n > maxEvaluators {
 		p.fail(v, `"evaluate" must be a list of at most 10, such as ["default", {"command": ["./review.sh"]}]`)
@@ -104,12 +105,13 @@ func (p *parser) promises(v gjson.Result) (list []decide.Promise) {
 	return list
 }
 
-// agree refuses evaluators that the rest of ralph.json contradicts.
-func (p *parser) agree(root gjson.Result, c Config) {
+// checkEvaluators refuses evaluators that the "checks" of ralph.json contradict.
+func (p *parser) checkEvaluators(root gjson.Result, c Config) {
 	for _, e := range c.Active() {
 		switch at := root.Get("evaluate"); {
 		case e.Preset == decide.EvaluatePromise && len(c.Checks) > 0:
-			p.fail(at, `"promise" rests on the agent's word alone and does not go with "checks"; use "default", or take the checks out`)
+			p.fail(at, `"promise" rests on the agent's word alone and does not go with "checks"; `+
+				`use "default", or take the checks out`)
 		case e.Preset == decide.EvaluateValidation && len(c.Checks) == 0:
 			p.fail(at, `"validation" needs "checks": without any it would never be complete`)
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
 )
 
-// FuzzConfig gives any bytes as ralph.json: an error that names a place, or a
-// configuration within its bounds, of which nothing runs unless it was trusted.
+// FuzzConfig reads any bytes as ralph.json. The result is an error with a line and a
+// column, or a configuration within its bounds, of which no command runs without trust.
 func FuzzConfig(f *testing.F) {
 	seeds.Add(f, "ralph.json", "*.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -32,13 +32,13 @@ func FuzzConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// Whatever becomes of the file, what was trusted holds.
+		// The trusted text holds whatever happens to the file.
 		trust := NewTrust(data, "/bin")
 		for _, text := range [][]byte{data, nil, {}, append([]byte(" "), data...)} {
 			got, err := Choose(&trust, text)
 			now := text
 			if now == nil {
-				now = []byte("{}") // which a file that is not there is worth
+				now = []byte("{}") // a missing file counts as this
 			}
 			if err != nil || !got.Trusted || got.Changed == bytes.Equal(now, data) || fmt.Sprint(got.Config) != fmt.Sprint(c) {
 				t.Fatalf("%q beside %q: %+v, %v", text, data, got, err)
@@ -48,6 +48,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
+// within returns an error if c and err are no answer that Parse may give to data.
 func within(data []byte, c Config, err error) error {
 	if err != nil {
 		if at := (*jsontext.Error)(nil); !errors.As(err, &at) || at.Line < 1 || at.Col < 1 {
@@ -67,8 +68,11 @@ func within(data []byte, c Config, err error) error {
 	}
 	names := map[string]bool{}
 	for _, check := range c.Checks {
-		if names[check.Name] || check.Name == "" || check.Digest == "" || check.Timeout <= 0 || !check.Runs() && check.FileExists == "" && check.Pattern == nil {
+		if names[check.Name] || check.Name == "" || check.Digest == "" || check.Timeout <= 0 {
 			return fmt.Errorf("the check %+v", check)
+		}
+		if !check.Runs() && check.FileExists == "" && check.Pattern == nil {
+			return fmt.Errorf("the check %+v looks at nothing", check)
 		}
 		names[check.Name] = true
 	}
@@ -94,7 +98,7 @@ func within(data []byte, c Config, err error) error {
 	return nil
 }
 
-// untrusted is for a configuration that nobody has trusted.
+// untrusted returns an error if a command would run of a configuration that no person has trusted.
 func untrusted(c InForce, _ error) error {
 	if len(c.Notifiers) > 0 || c.Trusted || c.SearchPath != "" {
 		return fmt.Errorf("commands without trust: %+v", c)
@@ -112,11 +116,13 @@ func untrusted(c InForce, _ error) error {
 	return nil
 }
 
-// FuzzOwnChecks gives any bytes as a list: the checks that its features bring are
-// each one's own, of files below the project, and none where nobody trusted them.
+// FuzzOwnChecks reads any bytes as a list. Each list check is for the feature that
+// brings it and looks at files below the project only. Without trust there is none.
 func FuzzOwnChecks(f *testing.F) {
 	seeds.Add(f, "*list*.json", "*.json")
-	f.Add([]byte(`[{"id":"a","verification":["go test ./...","Look at it.",{"type":"source_contains","file":"../x","pattern":"("},{"type":"test_file_exists","file":"/etc/passwd"}],"test_file":["x"]}]`))
+	f.Add([]byte(`[{"id":"a","verification":["go test ./...","Look at it.",` +
+		`{"type":"source_contains","file":"../x","pattern":"("},{"type":"test_file_exists","file":"/etc/passwd"}],` +
+		`"test_file":["x"]}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, err := features.Parse(data)
 		if err != nil {
@@ -124,7 +130,7 @@ func FuzzOwnChecks(f *testing.F) {
 		}
 		for _, item := range list.Items[:min(len(list.Items), 20)] {
 			checks, _ := OwnChecks(item, nil)
-			if err := own(item.ID, checks); err != nil {
+			if err := listChecks(item.ID, checks); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -135,7 +141,8 @@ func FuzzOwnChecks(f *testing.F) {
 	})
 }
 
-func own(id string, checks []Check) error {
+// listChecks returns an error unless the checks are list checks of the feature id.
+func listChecks(id string, checks []Check) error {
 	for _, c := range checks {
 		kinds := 0
 		for _, is := range []bool{c.Runs(), c.FileExists != "", c.File != "" && c.Pattern != nil} {
@@ -148,14 +155,14 @@ func own(id string, checks []Check) error {
 			return fmt.Errorf("the check %+v", c)
 		}
 		if !c.Own || c.When != decide.WhenFeature || !slices.Equal(c.Features, []string{id}) {
-			return fmt.Errorf("not %s's own: %+v", id, c)
+			return fmt.Errorf("not a list check of %s: %+v", id, c)
 		}
 	}
 	return nil
 }
 
-// FuzzTrust gives any bytes as the record of what was trusted: an error, or a
-// record whose text is the one that its sum is of.
+// FuzzTrust reads any bytes as trust.json. The result is an error, or a record with
+// the SHA-256 of its text.
 func FuzzTrust(f *testing.F) {
 	for _, text := range seeds.Files(f, "ralph.json") {
 		trust := NewTrust(text, "/bin")
@@ -185,6 +192,7 @@ func FuzzTrust(f *testing.F) {
 	})
 }
 
+// faithful returns an error if t and err are no answer that ParseTrust may give to data.
 func faithful(data []byte, t Trust, err error) error {
 	if err != nil {
 		if !reflect.DeepEqual(t, Trust{}) {
@@ -198,7 +206,7 @@ func faithful(data []byte, t Trust, err error) error {
 	return nil
 }
 
-// TestFuzzControls shows that the properties see what they exist to see.
+// TestFuzzControls shows that the properties of the fuzz targets can fail.
 func TestFuzzControls(t *testing.T) {
 	text := []byte(`{"on_complete": ["x"], "checks": [{"command": "y"}], "list": "a.json"}`)
 	edited := func(edit func(*Config)) error {
@@ -216,6 +224,15 @@ func TestFuzzControls(t *testing.T) {
 	}
 	other := trust
 	other.Text = "{}"
+	ofFeatureA := func(path string) []Check {
+		return []Check{{
+			Check:   decide.Check{Name: "n", Digest: "d", When: decide.WhenFeature, Features: []string{"a"}},
+			Command: Command{Timeout: 1}, Own: true, FileExists: path,
+		}}
+	}
+	if err := listChecks("a", ofFeatureA("x")); err != nil {
+		t.Fatal(err)
+	}
 	for name, err := range map[string]error{
 		"a count out of bounds":    edited(func(c *Config) { c.Limits.Stagnation = 1 }),
 		"a limit below 0":          edited(func(c *Config) { c.Limits.Deadline = -1 }),
@@ -226,8 +243,8 @@ func TestFuzzControls(t *testing.T) {
 		"an error without place":   within(text, Config{}, errors.New("x")),
 		"what is not JSON":         within([]byte("{"), trusted.Config, nil),
 		"commands that run":        untrusted(trusted, nil),
-		"a file elsewhere":         own("a", []Check{{Check: decide.Check{Name: "n", Digest: "d", When: decide.WhenFeature, Features: []string{"a"}}, Command: Command{Timeout: 1}, Own: true, FileExists: "../x"}}),
-		"another's check":          own("b", []Check{{Check: decide.Check{Name: "n", Digest: "d", When: decide.WhenFeature, Features: []string{"a"}}, Command: Command{Timeout: 1}, Own: true, FileExists: "x"}}),
+		"a file elsewhere":         listChecks("a", ofFeatureA("../x")),
+		"another's check":          listChecks("b", ofFeatureA("x")),
 		"an evaluator that runs":   untrusted(InForce{Config: Config{Evaluators: []Evaluator{{}}}}, nil),
 		"a text of another sum":    faithful([]byte("{}"), other, nil),
 		"a record beside an error": faithful([]byte("{"), trust, errors.New("x")),

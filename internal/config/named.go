@@ -9,18 +9,20 @@ import (
 	"unicode"
 )
 
-// File is a file that a command may rest on.
+// File is a file that a command may depend on.
 type File struct {
-	Path string // slash-separated, from the project's root or absolute
-	Text bool   // it says what is done, by its place in the command: a script, a Makefile
+	Path string // slash-separated, relative to the project's root or absolute
+	Text bool   // by its place in the command it says what the command does: a script, a Makefile
 }
 
-// interpreters do what the file says that is their first argument.
+// interpreters are programs that run the file that is their first argument.
 var interpreters = []string{
-	"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "node", "deno", "bun", "ruby", "perl", "php", "pwsh", "powershell", "cmd", "source", ".",
+	"sh", "bash", "dash", "zsh", "ksh", "fish", "source", ".", "pwsh", "powershell", "cmd",
+	"python", "node", "deno", "bun", "ruby", "perl", "php",
 }
 
-// readers do what files of these names say, where they are started.
+// readers are programs that follow a file of one of these names in the folder they
+// start in, without being told of it.
 var readers = map[string][]string{
 	"make":  {"GNUmakefile", "makefile", "Makefile"},
 	"gmake": {"GNUmakefile", "makefile", "Makefile"},
@@ -33,26 +35,28 @@ var readers = map[string][]string{
 	"bun":   {Package, "bunfig.toml"},
 }
 
-// Package is a file of which only the scripts matter; the rest an agent has to edit.
+// Package is the name of a file of which only the scripts decide what a command
+// does. An agent may have to edit the rest of it.
 const Package = "package.json"
 
-// MaxPackage bounds it. Real ones reach some 100 KB.
+// MaxPackage is the largest size of a package.json in bytes. Real ones reach some 100 KB.
 const MaxPackage = 4 << 20
 
-// The flags by which a reader is told of another file, or folder to start in.
+// The flags that name another file for a reader, or another folder to start in.
 var (
 	fileFlags = []string{"-f", "--file", "--makefile", "--justfile", "--taskfile", "--rakefile"}
 	dirFlags  = []string{"-C", "--directory", "--dir", "--prefix", "--cwd"}
 )
 
-// Files returns what may be files in a command: all of its words, and what the
-// programs in it read by themselves. What is written to is left out.
+// Files returns the files that the command may depend on: all of its words, and the
+// files that its programs read without being told. The same file may come twice, and
+// many words are no files. A file that the shell writes to is left out.
 func (c Command) Files() (files []File) {
 	dir := ""
 	add := func(name string, text bool) {
 		if !path.IsAbs(name) {
 			if dir != "" && !text {
-				files = append(files, File{Path: path.Clean(name)}) // its cd may be undone
+				files = append(files, File{Path: path.Clean(name)}) // the cd may be over by then
 			}
 			name = path.Join(dir, name)
 		}
@@ -75,7 +79,8 @@ func (c Command) Files() (files []File) {
 	return files
 }
 
-// Optional tells whether a program reads the file at path only where it is there.
+// Optional tells whether a program looks for the file at path without being told, and
+// does without it if it is not there.
 func Optional(path string) bool {
 	for _, names := range readers {
 		if slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix("/"+path, "/"+name) }) {
@@ -85,8 +90,9 @@ func Optional(path string) bool {
 	return strings.Contains(path, Package)
 }
 
-// Scripts returns the names of scripts in a package.json that a command may run,
-// with those that run before and after them.
+// Scripts returns the names of the package.json scripts that the command may run, and
+// of the "pre" and "post" scripts that run with each. Words that are no script's name
+// are among them.
 func (c Command) Scripts() (names []string) {
 	for _, words := range c.segments() {
 		for i, word := range words {
@@ -101,23 +107,30 @@ func (c Command) Scripts() (names []string) {
 	return names
 }
 
-// written matches what a shell line writes to.
+// written matches a redirection to a file in a shell line.
 var written = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`>+\s*[^\s;&|]+`) })
 
-// here spells the project's root in a shell line as what it is to a command.
-var here = strings.NewReplacer("$PWD/", "./", "${PWD}/", "./", "$CLAUDE_PROJECT_DIR/", "./", "${CLAUDE_PROJECT_DIR}/", "./")
+// rootVariables replaces the variables that name the project's root in a shell line.
+// Commands start in that folder.
+var rootVariables = strings.NewReplacer(
+	"$PWD/", "./", "${PWD}/", "./", "$CLAUDE_PROJECT_DIR/", "./", "${CLAUDE_PROJECT_DIR}/", "./")
 
-// segments are the words of the simple commands of which a command is made.
+// segments returns the simple commands that the command is made of, each as its
+// words. An argument with white space counts as a shell line too, as in sh -c LINE.
 func (c Command) segments() (segments [][]string) {
 	lines := []string{c.Shell}
 	if c.Shell == "" {
 		segments = append(segments, c.Argv)
-		lines = slices.DeleteFunc(slices.Clone(c.Argv), func(arg string) bool { return !strings.ContainsFunc(arg, unicode.IsSpace) }) // sh -c LINE
+		lines = slices.DeleteFunc(slices.Clone(c.Argv), func(arg string) bool {
+			return !strings.ContainsFunc(arg, unicode.IsSpace)
+		})
 	}
+	endsCommand := func(r rune) bool { return strings.ContainsRune("`;&|(){}\n", r) }
+	endsWord := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'$<>=", r) }
 	for _, line := range lines {
-		line = written().ReplaceAllString(here.Replace(line), " ")
-		for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune("`;&|(){}\n", r) }) {
-			if words := strings.FieldsFunc(part, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'$<>=", r) }); len(words) > 0 {
+		line = written().ReplaceAllString(rootVariables.Replace(line), " ")
+		for part := range strings.FieldsFuncSeq(line, endsCommand) {
+			if words := strings.FieldsFunc(part, endsWord); len(words) > 0 {
 				segments = append(segments, words)
 			}
 		}
@@ -125,8 +138,8 @@ func (c Command) segments() (segments [][]string) {
 	return segments
 }
 
-// script tells whether the word at i is a program's text by its place: the first
-// argument of an interpreter that is no flag. (After sh -c come commands.)
+// script tells whether the word at i is a file that an interpreter runs: its first
+// argument that is no flag. What comes after sh -c is a command and no file.
 func script(words []string, i int) bool {
 	if strings.HasPrefix(words[i], "-") {
 		return false
@@ -143,7 +156,8 @@ func script(words []string, i int) bool {
 	return slices.Contains(interpreters, name)
 }
 
-// reads returns the files that the program at i reads by itself.
+// reads returns the files that the program at i reads without being told, or the
+// one that a flag names in their place. It returns nil if the program is no reader.
 func reads(words []string, i int) (files []string) {
 	names, dir := readers[program(words[i])], ""
 	if names == nil {
@@ -170,7 +184,7 @@ func reads(words []string, i int) (files []string) {
 	return files
 }
 
-// program is the name of a program by its path.
+// program returns the name of a program without its folder and without ".exe".
 func program(word string) string {
 	return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
 }

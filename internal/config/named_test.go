@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFiles goes through the ways in which commands name what they do.
+// TestFiles has a row for each way in which a command names the file that says what it does.
 func TestFiles(t *testing.T) {
 	for line, want := range map[string]string{
 		"sh -eu ./x.sh log":                "x.sh",
@@ -43,7 +43,8 @@ func TestFiles(t *testing.T) {
 	for _, f := range (Command{Argv: []string{"bash", "-lc", "cd sub && sh v.sh > log", "a b.txt"}}).Files() {
 		all = append(all, f.Path)
 	}
-	if got, want := strings.Join(all, "|"), "bash|-lc|cd sub && sh v.sh > log|a b.txt|sh|sub/sh|sub/v.sh|a|sub/a|b.txt|sub/b.txt"; got != want {
+	want := "bash|-lc|cd sub && sh v.sh > log|a b.txt|sh|sub/sh|sub/v.sh|a|sub/a|b.txt|sub/b.txt"
+	if got := strings.Join(all, "|"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -9,21 +9,26 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
 
-// OwnChecks returns the checks that a feature brings itself, and what it says
-// besides, which only a person can look at. Which text is a command and which is
-// not is settled by ours, nil where all that reads like one is.
-func OwnChecks(item features.Item, ours func(command string) bool) (checks []Check, manual []string) {
+// OwnChecks turns the entries of a feature, as features.Item.Entries returns them,
+// into list checks and manual points. A manual point is a text that only a person
+// can check. An entry that reads like a command becomes a check if isCommand accepts
+// its text; a nil isCommand accepts every text.
+func OwnChecks(item features.Item, isCommand func(text string) bool) (checks []Check, manual []string) {
 	for _, e := range item.Entries() {
 		local := filepath.IsLocal(filepath.FromSlash(e.File))
-		c := Check{Check: decide.Check{When: decide.WhenFeature, Features: []string{item.ID}}, Command: Command{Timeout: DefaultCheckTimeout}, Own: true}
+		c := Check{
+			Check:   decide.Check{When: decide.WhenFeature, Features: []string{item.ID}},
+			Command: Command{Timeout: DefaultCheckTimeout},
+			Own:     true,
+		}
 		switch {
-		case e.Kind == features.EntryCommand && (ours == nil || ours(e.Text)):
+		case e.Kind == features.EntryCommand && (isCommand == nil || isCommand(e.Text)):
 			c.Shell = e.Text
 		case e.Kind == features.EntryExists && local:
 			c.FileExists = e.File
 		case e.Kind == features.EntryContains && local, e.Kind == features.EntryLacks && local:
 			re, err := regexp.Compile(eachLine + e.Pattern)
-			if err != nil {
+			if err != nil { // then it is plain text
 				re = regexp.MustCompile(regexp.QuoteMeta(e.Pattern))
 			}
 			c.File, c.Pattern, c.Lacks = e.File, re, e.Kind == features.EntryLacks
@@ -38,27 +43,27 @@ func OwnChecks(item features.Item, ours func(command string) bool) (checks []Che
 	return checks, manual
 }
 
-// AddOwn adds the checks of the list's features, as far as a person has trusted
-// them, and returns what only a person can look at, by feature. lost are the ids, as
-// of features.List.Lost, of those that were reworded since.
+// AddOwn adds the list checks that a person has trusted, and returns the manual
+// points of each feature by its id. A feature of lost, which is what
+// features.List.Lost returned, was reworded since, so its checks are not trusted.
 func (c *InForce) AddOwn(list features.List, lost []string) map[string][]string {
-	points := map[string][]string{}
+	manualPoints := map[string][]string{}
 	for _, item := range list.Items {
-		_, gone := slices.BinarySearch(lost, item.ID)
-		trusted := c.Features[item.ID] != "" && !gone
-		checks, manual := OwnChecks(item, func(command string) bool { return trusted && !slices.Contains(c.Manual, command) })
+		_, reworded := slices.BinarySearch(lost, item.ID)
+		trusted := c.Features[item.ID] != "" && !reworded
+		checks, manual := OwnChecks(item, func(text string) bool { return trusted && !slices.Contains(c.Manual, text) })
 		if !trusted {
 			checks = nil
 		}
 		for i := range checks {
 			if c.Revoked {
-				c.withhold(&checks[i])
+				c.distrust(&checks[i])
 			}
 		}
 		c.Checks = append(c.Checks, checks...)
 		if len(manual) > 0 {
-			points[item.ID] = manual
+			manualPoints[item.ID] = manual
 		}
 	}
-	return points
+	return manualPoints
 }

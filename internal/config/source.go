@@ -8,27 +8,30 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Source is "source": the commands of a tracker whose items are the list. Those of
-// one item have PlaceID as one of their words.
+// Source is "source": the commands of a tracker whose items are the feature list.
+// Reopen and Show are optional. They act on one item, and PlaceID is one of their words.
 type Source struct {
 	List      Command // prints all items
-	Reopen    Command // opens one again; may be missing
-	Show      Command // prints one; may be missing
-	Untrusted bool    // nobody has trusted them
+	Reopen    Command // opens an item again
+	Show      Command // prints an item
+	Untrusted bool    // no person has trusted the commands, so they do not run
 }
 
-// PlaceID stands for an item's id in the words of a command.
+// PlaceID stands for the item's id in the words of a command.
 const PlaceID = "${id}"
 
-// Given tells whether there is one.
+// Given tells whether ralph.json has a source.
 func (s Source) Given() bool { return s.List.Runs() }
 
-// Commands returns those that there are.
+// Commands returns the commands that are set.
 func (s Source) Commands() []Command {
 	return slices.DeleteFunc([]Command{s.List, s.Reopen, s.Show}, func(c Command) bool { return !c.Runs() })
 }
 
-// For returns the command for the item of that id.
+// For returns the command with the item's id in the place of PlaceID. It refuses an
+// id that is empty, longer than 64 bytes, or has other characters than letters,
+// digits, and, after the first character, . _ : and -. A program could read such an
+// id as a flag or a path.
 func (c Command) For(id string) (Command, error) {
 	odd := strings.Trim(strings.ToLower(id), "abcdefghijklmnopqrstuvwxyz0123456789._:-") != ""
 	if odd || id == "" || len(id) > 64 || strings.IndexByte("._:-", id[0]) >= 0 {
@@ -43,14 +46,17 @@ func (c Command) For(id string) (Command, error) {
 	return c, nil
 }
 
+// source reads "source".
 func (p *parser) source(v gjson.Result) (s Source) {
-	words := func(to *Command, key string, places bool) func(gjson.Result) {
+	words := func(to *Command, key string, wantID bool) func(gjson.Result) {
 		return func(v gjson.Result) {
 			if *to = p.command(v, key); to.Shell != "" {
 				p.fail(v, `%q must be an array of words, such as ["bd", "list", "--json"]`, key)
 			}
-			if slices.Contains(to.Argv, PlaceID) != places || slices.ContainsFunc(to.Argv, func(w string) bool { return w != PlaceID && strings.Contains(w, PlaceID) }) {
-				p.fail(v, `%q must %s %s as a word of its own`, key, map[bool]string{true: "have", false: "not have"}[places], PlaceID)
+			inside := func(word string) bool { return word != PlaceID && strings.Contains(word, PlaceID) }
+			if slices.Contains(to.Argv, PlaceID) != wantID || slices.ContainsFunc(to.Argv, inside) {
+				have := map[bool]string{true: "have", false: "not have"}[wantID]
+				p.fail(v, `%q must %s %s as a word of its own`, key, have, PlaceID)
 			}
 		}
 	}

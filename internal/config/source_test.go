@@ -6,14 +6,17 @@ import (
 )
 
 func TestSource(t *testing.T) {
+	const asWord = "${id} as a word of its own"
 	for in, want := range map[string]string{
-		`{"source": {"list": ["bd", "list"], "reopen": ["bd", "reopen", "${id}"], "show": {"command": ["bd", "show", "${id}"], "timeout": "3s"}}}`: "",
+		`{"source": {"list": ["bd", "list"], "reopen": ["bd", "reopen", "${id}"],
+			"show": {"command": ["bd", "show", "${id}"], "timeout": "3s"}}}`: "",
+
 		`{"source": {}}`:                                                         `"source" must have "list"`,
 		`{"source": {"list": "bd list"}}`:                                        `"list" must be an array of words`,
 		`{"source": {"list": ["bd", "${id}"]}}`:                                  `"list" must not have ${id}`,
-		`{"source": {"list": ["bd"], "reopen": ["bd", "reopen"]}}`:               `"reopen" must have ${id} as a word of its own`,
-		`{"source": {"list": ["bd"], "reopen": ["bd", "reopen", "--id=${id}"]}}`: `"reopen" must have ${id} as a word of its own`,
-		`{"source": {"list": ["bd"], "show": ["sh", "-c", "x ${id}", "${id}"]}}`: `"show" must have ${id} as a word of its own`,
+		`{"source": {"list": ["bd"], "reopen": ["bd", "reopen"]}}`:               `"reopen" must have ` + asWord,
+		`{"source": {"list": ["bd"], "reopen": ["bd", "reopen", "--id=${id}"]}}`: `"reopen" must have ` + asWord,
+		`{"source": {"list": ["bd"], "show": ["sh", "-c", "x ${id}", "${id}"]}}`: `"show" must have ` + asWord,
 		`{"list": "a.json", "source": {"list": ["bd"]}}`:                         `"source" and "list" do not go together`,
 		`{"source": {"list": ["bd"], "close": ["bd"]}}`:                          `unknown key "close"`,
 	} {
@@ -34,7 +37,8 @@ func TestFor(t *testing.T) {
 			t.Errorf("%q: %q, %v", id, got.Argv, err)
 		}
 	}
-	for _, id := range []string{"", "-rf", ".", "a b", "a;b", "a\nb", "../x", "a/b", "${id}", "é", strings.Repeat("a", 65)} {
+	bad := []string{"", "-rf", ".", "a b", "a;b", "a\nb", "../x", "a/b", "${id}", "é", strings.Repeat("a", 65)}
+	for _, id := range bad {
 		if got, err := c.For(id); err == nil {
 			t.Errorf("%q was handed over: %q", id, got.Argv)
 		}

@@ -8,40 +8,42 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// Trust is the record of the ralph.json that a person has trusted, kept
-// outside the project as trust.json. It holds the text itself, so that the
-// loop goes on under what was trusted whatever the agent does to the file.
+// Trust is the record of the ralph.json that a person has trusted. The file
+// trust.json outside the project keeps it. The record has the whole text, so that
+// the loop goes on under the trusted text even if the agent changes ralph.json.
 type Trust struct {
 	Schema int
-	SHA256 string // of Text
+	SHA256 string // of Text, in hex
 	Text   string
 
-	Revoked bool // a person took it back: no command runs, and the rest holds
+	Revoked bool // the person took the trust back: no command runs, and the rest of Text still holds
 
-	SearchPath string            // PATH that commands run with
-	Env        map[string]string // variables that decide what programs load, as they were
-	Features   map[string]string // identities of the list's features, by id
-	Own        bool              // the features' own checks are trusted
-	Manual     []string          // what reads like a command in them, but names no program
+	SearchPath string            // the PATH that commands run with
+	Env        map[string]string // the variables that decide what programs load, when the person trusted them
+	Features   map[string]string // what identifies each feature of the list, by id
+	Own        bool              // the list checks are trusted
+	Manual     []string          // texts of list checks that read like a command but name no program
 	Ignored    string            // hash of the rules by which git ignores files
-	Files      map[string]string // sha256 of files that commands or "protect" name, by path below the project
+	Files      map[string]string // sha256 of the files that commands or "protect" name, by path below the project
 }
 
 // Fields are the keys of the record and their values.
 func (t *Trust) Fields() jsontext.Object {
 	return jsontext.Object{
 		"schema", &t.Schema, "sha256", &t.SHA256, "text", &t.Text, "revoked", &t.Revoked,
-		"searchPath", &t.SearchPath, "env", &t.Env, "features", &t.Features, "own", &t.Own, "manual", &t.Manual, "ignored", &t.Ignored, "files", &t.Files,
+		"searchPath", &t.SearchPath, "env", &t.Env, "features", &t.Features, "own", &t.Own, "manual", &t.Manual,
+		"ignored", &t.Ignored, "files", &t.Files,
 	}
 }
 
-// NewTrust records text as the ralph.json that is trusted, with the PATH that its
-// commands run with.
+// NewTrust returns a record that trusts text as ralph.json. searchPath is the PATH
+// that its commands run with.
 func NewTrust(text []byte, searchPath string) Trust {
 	return Trust{Schema: 1, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
 }
 
-// ParseTrust reads trust.json.
+// ParseTrust reads trust.json. It refuses a record of another schema, and one whose
+// SHA256 is not that of its Text.
 func ParseTrust(data []byte) (Trust, error) {
 	var t Trust
 	if err := t.Fields().Read(data); err != nil {
@@ -58,19 +60,19 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// InForce is the configuration that holds, and how it came to.
+// InForce is the configuration that a loop runs under, and what a person has trusted.
 type InForce struct {
 	Config
-	Changed   bool // ralph.json is not what was trusted; the trusted one holds
-	Untrusted int  // commands that do not run because nobody trusted them
+	Changed   bool // ralph.json differs from the trusted text, which is the one in force
+	Untrusted int  // how many commands do not run because no person has trusted them
 
-	Trust        // what a person has trusted; zero where there is no record
-	Trusted bool // there is one
+	Trust        // the record of what a person has trusted
+	Trusted bool // there is such a record; without one, Trust is zero
 }
 
-// Choose settles which configuration holds: the trusted one where there is a
-// record, else ralph.json. Its commands hold only where they are trusted. text is nil
-// where there is no ralph.json.
+// Choose returns the configuration in force: the trusted text if there is a record,
+// else text, which is ralph.json, or nil if there is no such file. Without trust, or
+// if the person took it back, no command of it runs.
 func Choose(trust *Trust, text []byte) (in InForce, err error) {
 	if text == nil {
 		text = []byte("{}")
@@ -89,7 +91,7 @@ func Choose(trust *Trust, text []byte) (in InForce, err error) {
 		in.Untrusted += len(in.Source.Commands())
 	}
 	for i := range in.Checks {
-		in.withhold(&in.Checks[i])
+		in.distrust(&in.Checks[i])
 	}
 	for i := range in.Evaluators {
 		if in.Evaluators[i].Preset == "" {
@@ -100,9 +102,9 @@ func Choose(trust *Trust, text []byte) (in InForce, err error) {
 	return in, err
 }
 
-// withhold lets a check's command not run. It stays, and fails: a check that nobody
-// trusts is no reason to believe.
-func (in *InForce) withhold(c *Check) {
+// distrust marks a check as untrusted if it is a command. The command does not run,
+// but the check stays and fails: without it, a claim would count as proven.
+func (in *InForce) distrust(c *Check) {
 	if c.Runs() {
 		c.Untrusted = true
 		in.Untrusted++
