@@ -13,8 +13,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
 )
 
-// FuzzMerge gives any bytes as the host's settings: an error and nothing to write,
-// or the same settings with one entry of ours, which a second run leaves alone.
+// FuzzMerge merges into any bytes as the host's settings. The result is an error and
+// nothing to write, or the same settings with one entry of ours. A second run changes
+// nothing.
 func FuzzMerge(f *testing.F) {
 	seeds.Add(f, "*settings*.json", "*.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -24,6 +25,7 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
+// merges returns an error if merge breaks one of the properties on data.
 func merges(data []byte, merge func([]byte, string, Entry) ([]byte, bool, error)) error {
 	out, changed, err := merge(data, "Stop", entry)
 	if err != nil {
@@ -52,12 +54,12 @@ func merges(data []byte, merge func([]byte, string, Entry) ([]byte, bool, error)
 	return nil
 }
 
-// theirs is what settings say beside our entries, and beside the lists and groups
-// that hold nothing else.
+// theirs returns what settings say without our entries, and without the lists and
+// groups that have nothing else in them.
 func theirs(data []byte) map[string]any {
 	all := map[string]any{}
 	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, jsontext.BOM)))
-	dec.UseNumber()              // as they are spelt
+	dec.UseNumber()              // a number stays as it is spelt
 	if dec.Decode(&all) != nil { // an empty file
 		return map[string]any{}
 	}
@@ -90,7 +92,7 @@ func theirs(data []byte) map[string]any {
 	return all
 }
 
-// TestMergeControls shows that the property sees what it exists to see.
+// TestMergeControls shows that the properties of FuzzMerge can fail.
 func TestMergeControls(t *testing.T) {
 	data := []byte(`{"model": "opus", "n": 1.0, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}}`)
 	if err := merges(data, Merge); err != nil {
@@ -102,11 +104,15 @@ func TestMergeControls(t *testing.T) {
 			return edit(out), changed, err
 		}
 	}
+	replaced := func(old, with string) func([]byte, string, Entry) ([]byte, bool, error) {
+		return after(func(out []byte) []byte { return bytes.Replace(out, []byte(old), []byte(with), 1) })
+	}
+	other := []byte(`{"hooks":{"Stop":[{"hooks":[{"command":"ralph-stop-hook"}]}]}}`)
 	for name, broken := range map[string]func([]byte, string, Entry) ([]byte, bool, error){
-		"replaces the file":  after(func([]byte) []byte { return []byte(`{"hooks":{"Stop":[{"hooks":[{"command":"ralph-stop-hook"}]}]}}`) }),
-		"loses a key":        after(func(out []byte) []byte { return bytes.Replace(out, []byte(`"model": "opus", `), nil, 1) }),
-		"rounds a number":    after(func(out []byte) []byte { return bytes.Replace(out, []byte("1.0"), []byte("1"), 1) }),
-		"edits another hook": after(func(out []byte) []byte { return bytes.Replace(out, []byte(`"say"`), []byte(`"no"`), 1) }),
+		"replaces the file":  after(func([]byte) []byte { return other }),
+		"loses a key":        replaced(`"model": "opus", `, ""),
+		"rounds a number":    replaced("1.0", "1"),
+		"edits another hook": replaced(`"say"`, `"no"`),
 		"adds each time":     after(func(out []byte) []byte { return append(out, ' ') }),
 		"does nothing":       func(data []byte, _ string, _ Entry) ([]byte, bool, error) { return data, false, nil },
 		"breaks it":          after(func([]byte) []byte { return []byte("{") }),
@@ -117,7 +123,7 @@ func TestMergeControls(t *testing.T) {
 	}
 }
 
-// has tells whether settings, whatever else is wrong in them, have an entry of ours.
+// has tells whether settings have an entry of ours. They need not be sound otherwise.
 func has(data []byte, event string) bool {
-	return len(found(gjson.GetBytes(bytes.TrimPrefix(data, jsontext.BOM), "hooks."+event), event)) > 0
+	return len(oursIn(gjson.GetBytes(bytes.TrimPrefix(data, jsontext.BOM), "hooks."+event), event)) > 0
 }

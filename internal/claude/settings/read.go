@@ -11,32 +11,35 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// File is what a settings file says that a loop depends on.
+// File is what a loop needs to know of a settings file.
 type File struct {
-	Disabled    gjson.Result // disableAllHooks, where it is said
+	Disabled    gjson.Result // disableAllHooks; does not exist if the file does not set it
 	ManagedOnly bool         // allowManagedHooksOnly
-	BlockCap    string       // of "env": how many blocks in a row the host honours
-	Plugins     []string     // those that are enabled, NAME@MARKETPLACE
-	Hooks       []*Hook
+	BlockCap    string       // CLAUDE_CODE_STOP_HOOK_BLOCK_CAP of "env": how many blocks in a row the host honours
+	Plugins     []string     // the enabled plugins, as NAME@MARKETPLACE
+	Hooks       []*Hook      // the hook entries of all events, in the order of the file
 }
 
-// Hook is a hook entry for an event.
+// Hook is one hook entry.
 type Hook struct {
-	Event   string
-	Command string
-	Args    []string
-	Exec    bool // no shell reads it
-	Timeout int  // seconds; 0 where it has none
-	Ours    bool
+	Event   string   // the event that it is for
+	Command string   // the program, or a line for the shell
+	Args    []string // the arguments; of a line for the shell, its words
+	Exec    bool     // the host starts the program itself, without a shell
+	Timeout int      // seconds; 0: the entry gives none
+	Ours    bool     // it runs this program
 }
 
-// Ours returns our entries for an event; for any without one.
+// Ours returns our entries for an event, or for all events if event is empty.
 func (f *File) Ours(event string) []*Hook {
-	return slices.DeleteFunc(slices.Clone(f.Hooks), func(h *Hook) bool { return !h.Ours || event != "" && h.Event != event })
+	return slices.DeleteFunc(slices.Clone(f.Hooks), func(h *Hook) bool {
+		return !h.Ours || event != "" && h.Event != event
+	})
 }
 
-// Read reads settings as the host does. What it returns an error for, the host
-// leaves out whole, and says nothing, as measured with 2.1.329.
+// Read reads settings as the host does. If Read returns an error, the host ignores
+// the whole file and does not say so, as measured with 2.1.329. Syntax errors, and
+// errors in a value, are of type *jsontext.Error.
 func Read(data []byte) (f File, err error) {
 	text, err := jsontext.Check(data)
 	if err != nil {
@@ -46,71 +49,87 @@ func Read(data []byte) (f File, err error) {
 	if !root.IsObject() {
 		return f, errors.New("the settings are not a JSON object")
 	}
-	wrong := func(at gjson.Result, problem string) bool {
-		err = jsontext.ErrorAt(text, at.Index, problem)
-		return false
+	for key, value := range root.ForEach {
+		if at, problem := f.member(key.Str, value); problem != "" {
+			return f, jsontext.ErrorAt(text, at.Index, problem)
+		}
 	}
-	root.ForEach(func(key, value gjson.Result) bool {
-		switch key.Str {
-		case "permissions", "env", "enabledPlugins", "hooks":
-			if !value.IsObject() {
-				return wrong(value, fmt.Sprintf("%q is not an object", key.Str))
+	return f, nil
+}
+
+// member takes one member of the settings over. If the host refuses its value, member
+// returns the place in it and what is wrong there.
+func (f *File) member(key string, value gjson.Result) (at gjson.Result, problem string) {
+	switch key {
+	case "permissions", "env", "enabledPlugins", "hooks":
+		if !value.IsObject() {
+			return value, fmt.Sprintf("%q is not an object", key)
+		}
+	}
+	switch key {
+	case "disableAllHooks":
+		if f.Disabled = value; !value.IsBool() {
+			return value, `"disableAllHooks" is not true or false`
+		}
+	case "allowManagedHooksOnly":
+		f.ManagedOnly = value.Bool()
+	case "model":
+		if value.Type != gjson.String {
+			return value, `"model" is not text`
+		}
+	case "env":
+		f.BlockCap = value.Get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").String()
+	case "enabledPlugins":
+		for plugin, on := range value.ForEach {
+			if on.Type != gjson.False {
+				f.Plugins = append(f.Plugins, plugin.Str)
 			}
 		}
-		switch key.Str {
-		case "disableAllHooks":
-			if f.Disabled = value; !value.IsBool() {
-				return wrong(value, `"disableAllHooks" is not true or false`)
+	case "hooks":
+		f.Hooks = nil // of two "hooks" the host reads the last
+		for event, list := range value.ForEach {
+			if at, problem := f.event(event.Str, list); problem != "" {
+				return at, problem
 			}
-		case "allowManagedHooksOnly":
-			f.ManagedOnly = value.Bool()
-		case "model":
-			if value.Type != gjson.String {
-				return wrong(value, `"model" is not text`)
-			}
-		case "env":
-			f.BlockCap = value.Get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").String()
-		case "enabledPlugins":
-			for plugin, on := range value.ForEach {
-				if on.Type != gjson.False {
-					f.Plugins = append(f.Plugins, plugin.Str)
-				}
-			}
-		case "hooks":
-			f.Hooks = nil
-			value.ForEach(func(event, list gjson.Result) bool {
-				if !list.IsArray() {
-					return wrong(list, fmt.Sprintf("%q is not an array", event.Str))
-				}
-				for _, group := range list.Array() {
-					entries := group.Get("hooks")
-					if !entries.IsArray() {
-						return wrong(group, `a group of hooks without an array "hooks"`)
-					}
-					for _, entry := range entries.Array() {
-						switch args, timeout := entry.Get("args"), entry.Get("timeout"); {
-						case entry.Get("type").Str == "command" && entry.Get("command").Type != gjson.String:
-							return wrong(entry, `a hook of type "command" without a "command"`)
-						case args.Exists() && !args.IsArray():
-							return wrong(args, `"args" is not an array`)
-						case timeout.Exists() && (timeout.Type != gjson.Number || timeout.Num <= 0):
-							return wrong(timeout, `"timeout" is not a number above 0`)
-						}
-						f.Hooks = append(f.Hooks, newHook(event.Str, entry))
-					}
-				}
-				return true
-			})
 		}
-		return err == nil
-	})
-	return f, err
+	}
+	return gjson.Result{}, ""
+}
+
+// event takes the hook entries of one event over. Its results are those of member.
+func (f *File) event(event string, list gjson.Result) (at gjson.Result, problem string) {
+	if !list.IsArray() {
+		return list, fmt.Sprintf("%q is not an array", event)
+	}
+	for _, group := range list.Array() {
+		entries := group.Get("hooks")
+		if !entries.IsArray() {
+			return group, `a group of hooks without an array "hooks"`
+		}
+		for _, entry := range entries.Array() {
+			switch args, timeout := entry.Get("args"), entry.Get("timeout"); {
+			case entry.Get("type").Str == "command" && entry.Get("command").Type != gjson.String:
+				return entry, `a hook of type "command" without a "command"`
+			case args.Exists() && !args.IsArray():
+				return args, `"args" is not an array`
+			case timeout.Exists() && (timeout.Type != gjson.Number || timeout.Num <= 0):
+				return timeout, `"timeout" is not a number above 0`
+			}
+			f.Hooks = append(f.Hooks, newHook(event, entry))
+		}
+	}
+	return gjson.Result{}, ""
 }
 
 func newHook(event string, entry gjson.Result) *Hook {
-	h := &Hook{Event: event, Command: entry.Get("command").String(), Timeout: int(entry.Get("timeout").Int()), Ours: ours(entry)}
 	args := entry.Get("args")
-	h.Exec = args.Exists()
+	h := &Hook{
+		Event:   event,
+		Command: entry.Get("command").String(),
+		Exec:    args.Exists(),
+		Timeout: int(entry.Get("timeout").Int()),
+		Ours:    ours(entry),
+	}
 	for _, arg := range args.Array() {
 		h.Args = append(h.Args, arg.String())
 	}
@@ -120,7 +139,8 @@ func newHook(event string, entry gjson.Result) *Hook {
 	return h
 }
 
-// Flag returns what the entry gives a flag, "--timeout" for one.
+// Flag returns the value that the entry gives to a flag such as "--timeout", empty if
+// it gives none.
 func (h *Hook) Flag(name string) string {
 	for i, arg := range h.Args {
 		if value, is := strings.CutPrefix(arg, name+"="); is {

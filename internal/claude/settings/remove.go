@@ -11,13 +11,14 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// wasEmpty stands behind the white space of an object or array that was there,
-// and empty, before ours came: what Merge makes has no space in that place.
+// wasEmpty marks an object or array that was in the file, and empty, before Merge put
+// something into it. It comes after the white space that was there. An object or array
+// that Merge makes itself has no space in that place.
 const wasEmpty = " "
 
-// Remove takes every entry of ours out of settings, and what Merge made for
-// them: Remove of what Merge made of a text is that text, and nil where there
-// was no file.
+// Remove takes all our entries out of settings, and what Merge made for them. What
+// Merge made of a text becomes that text again, byte for byte. Remove returns nil if
+// there was no file before Merge.
 func Remove(data []byte) ([]byte, error) {
 	text, err := jsontext.Check(data)
 	if err != nil {
@@ -25,7 +26,7 @@ func Remove(data []byte) ([]byte, error) {
 	}
 	mark := data[:len(data)-len(text)]
 	for {
-		levels, err := first(text)
+		levels, err := firstOurs(text)
 		switch {
 		case err != nil:
 			return nil, err
@@ -35,7 +36,7 @@ func Remove(data []byte) ([]byte, error) {
 		if text = prune(text, levels); text != nil {
 			continue
 		}
-		// All of it was Merge's. A file that was there got no last line end.
+		// Merge made all of it. It ends the text with a line end only if there was no file.
 		before := data[:len(mark)+space(data[len(mark):])]
 		if len(before) == 0 && bytes.HasSuffix(data, []byte("\n")) {
 			return nil, nil
@@ -44,17 +45,17 @@ func Remove(data []byte) ([]byte, error) {
 	}
 }
 
-// level is an object or array, and one of its members or elements.
+// level is an object or array, and the place of one of its members or elements.
 type level struct {
 	container gjson.Result
-	at        int
+	at        int // offset in the text of the member's key, or of the element
 }
 
-// first returns where the first entry of ours is, from the inside out: the
-// group's hooks, the event's list, "hooks", the settings; nil where there is none.
-// Of two with one name the first would count again without the second, so two are
-// refused.
-func first(text []byte) ([]level, error) {
+// firstOurs returns the levels that our first entry is in, from the inside out: the
+// group's hooks, the event's list, "hooks" and the settings. It returns nil if there is
+// no entry of ours. It is an error if one of the keys on the way is there twice: with
+// the second member cut out, the first one would count again.
+func firstOurs(text []byte) ([]level, error) {
 	root := gjson.ParseBytes(text)
 	key, hooks, err := member(text, root, "hooks")
 	if err != nil || !hooks.IsObject() {
@@ -67,7 +68,9 @@ func first(text []byte) ([]level, error) {
 			for _, entry := range entries.Array() {
 				if list.IsArray() && entries.IsArray() && ours(entry) {
 					_, _, twice := member(text, hooks, event.Str)
-					return []level{{entries, entry.Index}, {list, group.Index}, {hooks, event.Index}, {root, key.Index}}, cmp.Or(err, twice)
+					return []level{
+						{entries, entry.Index}, {list, group.Index}, {hooks, event.Index}, {root, key.Index},
+					}, cmp.Or(err, twice)
 				}
 			}
 		}
@@ -75,13 +78,14 @@ func first(text []byte) ([]level, error) {
 	return nil, err
 }
 
-// prune takes a member out of the innermost level that something else is in, or
-// that was there before; nil says that there is none.
+// prune cuts our entry out of the text, with every level that only it was in. It stops
+// at the innermost level that holds something else, or that was there, and empty, before
+// Merge. It returns nil if there is no such level.
 func prune(text []byte, levels []level) []byte {
 	for depth, l := range levels {
 		open := l.container.Index
 		begin := open + 1 + space(text[open+1:])
-		end, before, after := 0, 0, 0 // of the member, the one before it, and where the next one begins
+		end, before, after := 0, 0, 0 // the ends of the member and of the one before it, and the start of the next
 		for key, value := range l.container.ForEach {
 			from, to := value.Index, value.Index+len(value.Raw)
 			if l.container.IsObject() {
@@ -101,7 +105,7 @@ func prune(text []byte, levels []level) []byte {
 			return splice(text, before, end, "")
 		case after > 0:
 			return splice(text, l.at, after, "")
-		case depth == 0: // a group is one entry of ours, whatever else it says
+		case depth == 0: // the group goes with its only entry, whatever else it says
 		default:
 			lead := string(text[open+1 : begin])
 			if strings.HasSuffix(was, "\n") {
@@ -116,8 +120,8 @@ func prune(text []byte, levels []level) []byte {
 	return nil
 }
 
-// white is what JSON allows between its parts.
+// white has the characters that JSON allows between its parts.
 const white = " \t\r\n"
 
-// space is how much white space text begins with.
+// space returns how many bytes of white space the text begins with.
 func space(text []byte) int { return len(text) - len(bytes.TrimLeft(text, white)) }

@@ -1,5 +1,5 @@
-// Package settings edits the host's settings files, in place: an edit changes
-// our own lines and no other byte.
+// Package settings edits the host's settings files. An edit changes our own entries
+// and no other byte.
 package settings
 
 import (
@@ -17,25 +17,25 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// MaxBytes bounds a settings file.
+// MaxBytes is the largest size of a settings file.
 const MaxBytes = 4 << 20
 
-// Entry is our hook entry, in the host's exec form: no shell reads it.
+// Entry is our hook entry, in the host's exec form: the host starts it without a shell.
 type Entry struct {
-	Type    string   `json:"type"` // "command"
+	Type    string   `json:"type"` // always "command"
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
-	Timeout int      `json:"timeout"` // seconds, after which the host kills the hook
+	Timeout int      `json:"timeout"` // seconds; then the host kills the hook
 }
 
-// program is how an entry of ours is known, whatever its folder.
+// program is the name by which we know our entries. Its folder does not matter.
 const program = "ralph-stop-hook"
 
-// Merge returns the settings text with our entry for the event in it, and
-// whether that is a change. An older entry of ours is replaced where it
-// stands; else ours is added behind what is there, in a form that tells Remove
-// what was there. nil is a file that is not there. The text must be strict
-// JSON, as the host wants it; a byte order mark stays.
+// Merge puts our entry for an event into the settings. It returns the new text, and
+// whether it differs from data. Merge replaces an older entry of ours in its place.
+// Else it adds the entry at the end, in a form that tells Remove what was there
+// before. data is nil if there is no file. It must be strict JSON, as the host
+// wants it. A byte order mark stays.
 func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
 	mark := data[:len(data)-len(text)]
@@ -63,13 +63,14 @@ func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
 	return slices.Concat(mark, out), !bytes.Equal(out, text), nil
 }
 
+// merge is Merge for a text that is JSON and has no byte order mark.
 func merge(text []byte, event string, e Entry) ([]byte, error) {
 	root := gjson.ParseBytes(text)
 	if !root.IsObject() {
 		return nil, errors.New("the settings are not a JSON object")
 	}
 	root.Raw = strings.TrimSpace(root.Raw) // gjson keeps what follows the last brace
-	entry, _ := json.Marshal(e)            // texts and a number always go
+	entry, _ := json.Marshal(e)            // cannot fail: it has only texts and a number
 	group := `{"hooks":[` + string(entry) + `]}`
 	_, hooks, err := member(text, root, "hooks")
 	switch {
@@ -89,11 +90,11 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 	case !list.IsArray():
 		return nil, jsontext.ErrorAt(text, list.Index, `"`+event+`" is not an array`)
 	}
-	have := found(list, event)
+	have := oursIn(list, event)
 	if len(have) == 0 {
 		return insert(text, list, "", group), nil
 	}
-	// One stop is one call: what there is beyond the first goes.
+	// A second entry would call us a second time at one stop.
 	for _, at := range slices.Backward(have[1:]) {
 		if text, err = sjson.DeleteBytes(text, at); err != nil {
 			return nil, err
@@ -102,16 +103,19 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 	return update(text, have[0], e)
 }
 
-// update brings our entry up to date. What a person added to it, flags such as
-// --on-complete and keys such as statusMessage, stays.
+// update makes our entry at a path say what e says. It keeps what a person added to
+// the entry: flags such as --on-complete, and keys such as statusMessage.
 func update(text []byte, at string, e Entry) ([]byte, error) {
 	have := gjson.GetBytes(text, at)
 	if args := have.Get("args"); args.IsArray() {
-		e.Args = slices.Concat(e.Args, ownFlags(args))
+		e.Args = slices.Concat(e.Args, addedFlags(args))
 	}
 	var h Entry
-	if json.Unmarshal([]byte(have.Raw), &h) == nil && h.Type == e.Type && h.Command == e.Command && slices.Equal(h.Args, e.Args) && h.Timeout == e.Timeout {
-		return text, nil // however it is laid out
+	same := func() bool {
+		return h.Type == e.Type && h.Command == e.Command && slices.Equal(h.Args, e.Args) && h.Timeout == e.Timeout
+	}
+	if json.Unmarshal([]byte(have.Raw), &h) == nil && same() {
+		return text, nil // its layout may differ
 	}
 	raw, _ := json.Marshal(e)
 	for key, value := range have.ForEach {
@@ -122,8 +126,9 @@ func update(text []byte, at string, e Entry) ([]byte, error) {
 	return sjson.SetRawBytes(text, at, []byte(layout(text, lead(text, have.Index), string(raw))))
 }
 
-// ownFlags returns the arguments of an entry that are not those init writes.
-func ownFlags(args gjson.Result) (own []string) {
+// addedFlags returns the arguments of an entry that a person added: all but those that
+// init writes.
+func addedFlags(args gjson.Result) (added []string) {
 	list := args.Array()
 	for i := 0; i < len(list); i++ {
 		switch arg := list[i].String(); {
@@ -131,14 +136,14 @@ func ownFlags(args gjson.Result) (own []string) {
 		case arg == "--timeout", arg == "--entry":
 			i++
 		default:
-			own = append(own, arg)
+			added = append(added, arg)
 		}
 	}
-	return own
+	return added
 }
 
-// found returns the paths of our entries in an event's list.
-func found(list gjson.Result, event string) (paths []string) {
+// oursIn returns the paths of our entries in an event's list, in the syntax of gjson.
+func oursIn(list gjson.Result, event string) (paths []string) {
 	for i, group := range list.Array() {
 		hooks := group.Get("hooks")
 		if !hooks.IsArray() {
@@ -153,8 +158,8 @@ func found(list gjson.Result, event string) (paths []string) {
 	return paths
 }
 
-// member returns a member of an object. Of two with one name the host reads
-// the last and gjson the first, so two are refused.
+// member returns the key and the value of a member of an object. It is an error if two
+// members have the name, because the host reads the last and gjson the first.
 func member(text []byte, object gjson.Result, name string) (key, found gjson.Result, err error) {
 	for k, value := range object.ForEach {
 		if k.Str == name && found.Exists() {
@@ -167,14 +172,14 @@ func member(text []byte, object gjson.Result, name string) (key, found gjson.Res
 	return key, found, nil
 }
 
-// ours tells whether a hook entry runs this program, in either form.
+// ours tells whether a hook entry runs this program, with a shell or without.
 func ours(hook gjson.Result) bool {
 	command := strings.ReplaceAll(hook.Get("command").String(), `\`, "/")
 	if hook.Get("args").Exists() {
 		return strings.TrimSuffix(path.Base(command), ".exe") == program
 	}
-	// A shell line: the program is its first word, or it stands before "hook",
-	// behind a prefix such as env or timeout, or in a path with spaces.
+	// In a line for the shell the program is the first word, or the word before "hook".
+	// The latter finds it after env or timeout, and in a path with spaces.
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(command))
 	for i, word := range words {
 		if strings.TrimSuffix(path.Base(word), ".exe") == program && (i == 0 || i+1 < len(words) && words[i+1] == "hook") {
@@ -184,8 +189,8 @@ func ours(hook gjson.Result) bool {
 	return false
 }
 
-// Append adds an element to the array key of the object text, or makes it, in
-// the layout that the text has.
+// Append adds an element to the array key of an object, and keeps the object's layout.
+// It makes the array if there is none. text is the object and value the element, in JSON.
 func Append(text []byte, key, value string) []byte {
 	if list := gjson.GetBytes(text, key); list.Exists() {
 		return insert(text, list, "", value)
@@ -195,8 +200,8 @@ func Append(text []byte, key, value string) []byte {
 	return insert(text, root, key, "["+value+"]")
 }
 
-// insert adds a member to an object, or an element (without a key) to an
-// array, behind the last one, in the layout that the file has.
+// insert adds a member to an object, or an element to an array, where key is empty. It
+// comes last, in the layout of the file.
 func insert(text []byte, container gjson.Result, key, value string) []byte {
 	open := container.Index
 	end := open + len(container.Raw) - 1
@@ -229,24 +234,25 @@ func insert(text []byte, container gjson.Result, key, value string) []byte {
 	}
 	inner := lead(text, open+first+1)
 	if at := open + 1 + space(text[open+1:]); bytes.IndexByte(text[open:at], '\n') >= 0 {
-		inner = lead(text, at) // blank lines may come before
+		inner = lead(text, at) // blank lines may come before the first member
 	}
 	return splice(text, last, last, ","+eol(text)+inner+add(inner))
 }
 
-// oneLine tells whether a file has all it says in one line. An empty object
-// is none yet, and gets the usual layout.
+// oneLine tells whether a file is written in one line. An empty object does not count:
+// what comes into it gets the usual layout.
 func oneLine(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return !bytes.Contains(text, []byte("\n")) && string(text) != "{}"
 }
 
+// splice puts add in the place of the bytes from the offset from to the offset to.
 func splice(text []byte, from, to int, add string) []byte {
 	return slices.Concat(text[:from], []byte(add), text[to:])
 }
 
-// layout writes JSON as the file does: on lines of its own below the indent
-// before, or in one line where the file is one line.
+// layout lays raw JSON out as the file does: in one line, or in several lines that
+// begin with the indent before.
 func layout(text []byte, before, raw string) string {
 	var b bytes.Buffer
 	if oneLine(text) || json.Indent(&b, []byte(raw), before, indent(text)) != nil {
@@ -255,13 +261,13 @@ func layout(text []byte, before, raw string) string {
 	return strings.ReplaceAll(b.String(), "\n", eol(text))
 }
 
-// lead is the white space at the start of the line that offset is in.
+// lead returns the white space that the line of an offset begins with.
 func lead(text []byte, offset int) string {
 	line := text[bytes.LastIndexByte(text[:offset], '\n')+1:]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// indent is one level of the file's indent: that of its first indented line.
+// indent returns one level of the file's indent, which is that of its first indented line.
 func indent(text []byte) string {
 	for line := range bytes.SplitSeq(text, []byte("\n")) {
 		rest := bytes.TrimLeft(line, " \t")
@@ -272,6 +278,7 @@ func indent(text []byte) string {
 	return "  "
 }
 
+// eol returns the line end of the file.
 func eol(text []byte) string {
 	if bytes.Contains(text, []byte("\r\n")) {
 		return "\r\n"
@@ -283,7 +290,8 @@ func eol(text []byte) string {
 func comment(data []byte) bool {
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
 		line = bytes.TrimSpace(line)
-		if bytes.HasPrefix(line, []byte("//")) || bytes.HasPrefix(line, []byte("/*")) || bytes.Contains(line, []byte(" // ")) {
+		begins := bytes.HasPrefix(line, []byte("//")) || bytes.HasPrefix(line, []byte("/*"))
+		if begins || bytes.Contains(line, []byte(" // ")) {
 			return true
 		}
 	}

@@ -2,11 +2,14 @@ package settings
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
 
-var entry = Entry{Type: "command", Command: "ralph-stop-hook", Args: []string{"hook", "--timeout", "660s"}, Timeout: 660}
+var entry = Entry{
+	Type: "command", Command: "ralph-stop-hook", Args: []string{"hook", "--timeout", "660s"}, Timeout: 660,
+}
 
 // group is our entry as it looks in a file of two spaces, at the depth of a
 // group in hooks.Stop.
@@ -25,7 +28,11 @@ const group = `      {
         ]
       }`
 
+// inLine is our entry in a file of one line.
+const inLine = `{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660}`
+
 func TestMerge(t *testing.T) {
+	const sayDone = `      {"hooks": [{"type": "command", "command": "say done"}]}`
 	fresh := "{\n  \"hooks\": {\n    \"Stop\": [\n" + group + "\n    ]\n  }\n}"
 	for _, tc := range []struct{ name, in, want string }{
 		{"an empty file", "", fresh},
@@ -35,26 +42,35 @@ func TestMerge(t *testing.T) {
 			"{\n  \"model\": \"opus\",\n  \"größe\": 1e2,\n  \"hooks\": {\n    \"Stop\": [\n" + group + "\n    ]\n  }\n}\n"},
 		{"other events", "{\n  \"hooks\": {\n    \"PreToolUse\": []\n  },\n  \"x\": 1\n}\n",
 			"{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": [\n" + group + "\n    ]\n  },\n  \"x\": 1\n}\n"},
-		{"other hooks", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}\n    ]\n  }\n}\n",
-			"{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]},\n" + group + "\n    ]\n  }\n}\n"},
+		{"other hooks", "{\n  \"hooks\": {\n    \"Stop\": [\n" + sayDone + "\n    ]\n  }\n}\n",
+			"{\n  \"hooks\": {\n    \"Stop\": [\n" + sayDone + ",\n" + group + "\n    ]\n  }\n}\n"},
 		{"empty array", "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n",
 			"{\n  \"hooks\": {\n    \"Stop\": [ \n" + group + "\n    ]\n  }\n}\n"},
 		{"tabs and CRLF", "{\r\n\t\"x\": 1\r\n}\r\n",
 			"{\r\n\t\"x\": 1,\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n" + tabs(group) + "\r\n\t\t]\r\n\t}\r\n}\r\n"},
-		{"one line, our older entry", "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"/x/ralph-stop-hook\",\"args\":[]}]}]}}\n",
-			"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"ralph-stop-hook\",\"args\":[\"hook\",\"--timeout\",\"660s\"],\"timeout\":660}]}]}}\n"},
-		{"a person's own additions", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/old/ralph-stop-hook","args":["hook","--timeout","60s","--on-complete","./tell.sh"],"timeout":60,"statusMessage":"ralph"}]}]}}`,
-			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s","--on-complete","./tell.sh"],"timeout":660,"statusMessage":"ralph"}]}]}}`},
-		{"one that stood elsewhere", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--entry","user","--loop-dir","x","--entry=local"],"timeout":660}]}]}}`,
-			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s","--loop-dir","x"],"timeout":660}]}]}}`},
+		{"one line, our older entry", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/x/ralph-stop-hook","args":[]}]}]}}` + "\n",
+			`{"hooks":{"Stop":[{"hooks":[` + inLine + `]}]}}` + "\n"},
+		{"a person's own additions", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/old/ralph-stop-hook",` +
+			`"args":["hook","--timeout","60s","--on-complete","./tell.sh"],"timeout":60,"statusMessage":"ralph"}]}]}}`,
+			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s",` +
+				`"--on-complete","./tell.sh"],"timeout":660,"statusMessage":"ralph"}]}]}}`},
+		{"one that stood elsewhere", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook",` +
+			`"args":["hook","--entry","user","--loop-dir","x","--entry=local"],"timeout":660}]}]}}`,
+			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s",` +
+				`"--loop-dir","x"],"timeout":660}]}]}}`},
 		{"hooks that are no list", `{"hooks":{"Stop":[{"hooks":{"command":"ralph-stop-hook"}}]}}`,
-			`{"hooks":{"Stop":[{"hooks":{"command":"ralph-stop-hook"}},{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660}]}]}}`},
-		{"two of ours", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook"},{"type":"command","command":"x"},{"type":"command","command":"/a/ralph-stop-hook hook"}]}]}}`,
-			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660},{"type":"command","command":"x"}]}]}}`},
-		{"one line", `{"x":1}`, `{"x":1,"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s"],"timeout":660}]}]}}`},
-		{"an older entry", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n            \"command\": \"/old path/ralph-stop-hook\",\n            \"args\": [\"hook\"],\n            \"timeout\": 60\n          }\n        ]\n      }\n    ]\n  }\n}",
+			`{"hooks":{"Stop":[{"hooks":{"command":"ralph-stop-hook"}},{"hooks":[` + inLine + `]}]}}`},
+		{"two of ours", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook"},` +
+			`{"type":"command","command":"x"},{"type":"command","command":"/a/ralph-stop-hook hook"}]}]}}`,
+			`{"hooks":{"Stop":[{"hooks":[` + inLine + `,{"type":"command","command":"x"}]}]}}`},
+		{"one line", `{"x":1}`, `{"x":1,"hooks":{"Stop":[{"hooks":[` + inLine + `]}]}}`},
+		{"an older entry", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\n" +
+			"            \"type\": \"command\",\n            \"command\": \"/old path/ralph-stop-hook\",\n" +
+			"            \"args\": [\"hook\"],\n            \"timeout\": 60\n          }\n        ]\n      }\n    ]\n  }\n}",
 			fresh},
-		{"an older entry for the shell", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n            \"command\": \"'/old path/ralph-stop-hook' hook\"\n          }\n        ]\n      }\n    ]\n  }\n}",
+		{"an older entry for the shell", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n" +
+			"          {\n            \"type\": \"command\",\n" +
+			"            \"command\": \"'/old path/ralph-stop-hook' hook\"\n          }\n        ]\n      }\n    ]\n  }\n}",
 			fresh},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -100,10 +116,20 @@ func TestMergeRefuses(t *testing.T) {
 
 func TestOurs(t *testing.T) {
 	for command, want := range map[string]bool{
-		`ralph-stop-hook hook`: true, `"/a b/ralph-stop-hook" hook`: true, `C:\bin\ralph-stop-hook.exe hook`: true, `ralph-stop-hook`: true, `timeout 60 ralph-stop-hook hook`: true, `A=1 /x/ralph-stop-hook hook --timeout 9s`: true, `/a b/ralph-stop-hook hook`: true,
-		`echo ralph-stop-hook`: false, `my-ralph-stop-hook`: false, ``: false, `"`: false,
+		`ralph-stop-hook hook`:                     true,
+		`"/a b/ralph-stop-hook" hook`:              true,
+		`C:\bin\ralph-stop-hook.exe hook`:          true,
+		`ralph-stop-hook`:                          true,
+		`timeout 60 ralph-stop-hook hook`:          true,
+		`A=1 /x/ralph-stop-hook hook --timeout 9s`: true,
+		`/a b/ralph-stop-hook hook`:                true,
+		`echo ralph-stop-hook`:                     false,
+		`my-ralph-stop-hook`:                       false,
+		``:                                         false,
+		`"`:                                        false,
 	} {
-		in, _ := json.Marshal(map[string]any{"hooks": map[string]any{"Stop": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}}}}})
+		text, _ := json.Marshal(command)
+		in := fmt.Appendf(nil, `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":%s}]}]}}`, text)
 		got, _, err := Merge(in, "Stop", entry)
 		if err != nil {
 			t.Fatal(err)
