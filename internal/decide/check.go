@@ -5,60 +5,63 @@ import (
 	"time"
 )
 
-// When a check is due.
+// When a check runs.
 const (
-	WhenFeature   = "feature"   // a feature is newly claimed
+	WhenFeature   = "feature"   // when a feature is newly claimed
 	WhenIteration = "iteration" // at each stop
-	WhenComplete  = "complete"  // every feature is claimed
+	WhenComplete  = "complete"  // when every feature is claimed
 )
 
-// What becomes of stale receipts when every feature is claimed.
+// Which checks of features run again when every feature is claimed. A receipt is
+// stale if the work tree has other contents than those the check ran on.
 const (
-	RecheckStale = "stale" // they are made again
-	RecheckAll   = "all"   // and fresh ones too, unless this stop made them
-	RecheckNever = "never" // they count as they are
+	RecheckStale = "stale" // those with a stale receipt
+	RecheckAll   = "all"   // all of them, unless they ran at this stop
+	RecheckNever = "never" // none: stale receipts count
 )
 
 // Check is what a decision has to know of a check.
 type Check struct {
 	Name     string
-	Digest   string   // of all that it does: an edited check has no receipts
+	Digest   string   // of all that the check does, so that an edited check has no receipts
 	When     string   // WhenFeature, WhenIteration or WhenComplete
-	Features []string // ids that it is for; none: all
+	Features []string // with WhenFeature: the ids of the features that it is for; none: all features
 }
 
-// Run asks for one check, of a feature or (empty) of the whole tree.
+// Run asks for one check of a feature, or of the whole tree if Feature is empty.
 type Run struct {
 	Check   Check
-	Feature string
+	Feature string // id
 }
 
-// Receipt is the result of a check. Those of features are stored, if they passed.
+// Receipt is the result of a check. The record keeps the receipts of features whose
+// check passed.
 type Receipt struct {
-	Feature    string    `json:"feature"` // empty: of the whole tree
-	Check      string    `json:"check"`   // its digest
+	Feature    string    `json:"feature"` // id; empty: the whole tree
+	Check      string    `json:"check"`   // the check's digest
 	Name       string    `json:"name"`
 	DurationMS int64     `json:"durationMs"`
 	At         time.Time `json:"at"`
-	Tree       string    `json:"tree"` // of the contents it was made on; empty where they could not be read
+	Tree       string    `json:"tree"` // hash of the contents that the check ran on; empty: they could not be read
 
 	Passed bool   `json:"-"`
-	NotRun bool   `json:"-"` // it proves nothing, and disproves nothing
-	Tail   string `json:"-"` // of the output, where it failed
+	NotRun bool   `json:"-"` // the check could not run: the claim is neither proven nor disproven
+	Tail   string `json:"-"` // the end of the output of a check that failed
 }
 
-// Proof tells how the claims of the list stand.
+// Proof counts the claimed features by what is known of them.
 type Proof struct {
-	Proven int // claimed features all of whose checks have passed
-	Stale  int // of those: on other contents than now
-	Manual int // claimed features that say something only a person can look at
+	Proven int // have checks, and all of them passed
+	Stale  int // are proven, but on other contents than the work tree has now
+	Manual int // have manual points, which only a person can check
 }
 
-// evidence is what is known of the claims: stored receipts, and the results of
-// this stop's checks, by check and feature; and whether a feature is claimed.
+// evidence is what a decision knows of the claims. The keys of the receipts are a
+// check's digest and a feature's id.
 type evidence struct {
-	stored, now map[[2]string]Receipt
-	claimed     map[string]bool
+	stored  map[[2]string]Receipt // from the record
+	now     map[[2]string]Receipt // of the checks that ran at this stop
+	claimed map[string]bool       // whether a feature is claimed, by its id; nil if nothing needs it
 }
 
 func (s *Snapshot) evidence() evidence {
@@ -71,7 +74,7 @@ func (s *Snapshot) evidence() evidence {
 	}
 	e := evidence{stored: index(s.Receipts), now: index(s.Results)}
 	if len(s.Checks)+len(s.Manual) == 0 {
-		return e // most lists, some of them large
+		return e // most loops, some with a large list, need no claims
 	}
 	e.claimed = make(map[string]bool, len(s.List.Items))
 	for _, item := range s.List.Items {
@@ -80,8 +83,8 @@ func (s *Snapshot) evidence() evidence {
 	return e
 }
 
-// last returns the newest receipt of a check, one that did not pass where there
-// is none.
+// last returns the newest receipt of a check for a feature. If there is none, the
+// result is one that did not pass.
 func (e evidence) last(c Check, feature string) Receipt {
 	key := [2]string{c.Digest, feature}
 	if r, now := e.now[key]; now {
@@ -90,7 +93,8 @@ func (e evidence) last(c Check, feature string) Receipt {
 	return e.stored[key]
 }
 
-// due returns the checks of when that need says have to be run.
+// due returns the runs of the checks that belong to when, for each feature that they
+// are for now, as far as need accepts the key of their receipt.
 func (s *Snapshot) due(e evidence, when string, need func(key [2]string) bool) (runs []Run) {
 	for _, c := range s.Checks {
 		if c.When != when {
@@ -107,13 +111,13 @@ func (s *Snapshot) due(e evidence, when string, need func(key [2]string) bool) (
 
 func failed(r Receipt) bool { return !r.Passed }
 
-// Covers tells whether the check is one of the feature's.
+// Covers tells whether the check is for the feature.
 func (c Check) Covers(id string) bool {
 	return len(c.Features) == 0 || slices.Contains(c.Features, id)
 }
 
-// subjects are the claimed features that a check has to hold for now; the empty
-// one is the whole tree.
+// subjects returns the ids of the claimed features that a check is for. Of a check of
+// the whole tree it returns one empty id.
 func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 	if c.When != WhenFeature {
 		return []string{""}
@@ -124,7 +128,7 @@ func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 		}
 	}
 	if len(c.Features) > 0 {
-		return ids // without a look at the list: each of its features may bring a check
+		return ids // every feature may bring a check, so a pass over the list for each is too slow
 	}
 	for _, item := range s.List.Items {
 		if item.Passes {
@@ -134,8 +138,8 @@ func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 	return ids
 }
 
-// Kept returns the receipts to store: of features that are still claimed, by
-// checks that there still are.
+// Kept returns the receipts to store. A receipt is dropped when its feature is no
+// longer claimed, or its check is gone.
 func (s *Snapshot) Kept() (kept []Receipt) {
 	e := s.evidence()
 	for _, c := range s.Checks {
@@ -151,24 +155,24 @@ func (s *Snapshot) Kept() (kept []Receipt) {
 	return kept
 }
 
-// Proof counts the claims that are proven.
+// Proof counts the claimed features by what is known of them.
 func (s *Snapshot) Proof() (p Proof) {
 	e := s.evidence()
-	type sum struct{ lacking, stale bool }
-	sums := map[string]sum{} // of the claimed features that have checks
+	type sum struct{ unproven, stale bool }
+	sums := map[string]sum{} // by id, of the claimed features that have checks
 	for _, c := range s.Checks {
 		if c.When != WhenFeature {
 			continue
 		}
 		for _, id := range s.subjects(e, c) {
 			r, of := e.last(c, id), sums[id]
-			of.lacking = of.lacking || !r.Passed
+			of.unproven = of.unproven || !r.Passed
 			of.stale = of.stale || s.Contents != "" && r.Tree != s.Contents
 			sums[id] = of
 		}
 	}
 	for _, of := range sums {
-		if !of.lacking {
+		if !of.unproven {
 			p.Proven++
 			if of.stale {
 				p.Stale++

@@ -2,34 +2,34 @@ package decide
 
 import "slices"
 
-// Evaluator is one of those that settle, in order, whether a loop is complete.
+// Evaluator decides whether a loop is complete. A loop asks its evaluators in order.
 type Evaluator struct {
 	Name   string
-	Preset string // one of the presets; empty: a command of the person's own
+	Preset string // one of the presets below; empty: a command of the person
 }
 
-// What the presets ask.
+// The presets, and when the loop is complete for each.
 const (
-	EvaluateDefault    = "default"    // every feature is claimed, and every check holds
-	EvaluateValidation = "validation" // every check holds, whatever the list claims
+	EvaluateDefault    = "default"    // every feature is claimed, and every check passes
+	EvaluateValidation = "validation" // every check passes, whatever the list claims
 	EvaluatePromise    = "promise"    // the agent says so
 )
 
-// Presets are the names of all of them.
+// Presets has the names of all presets.
 var Presets = []string{EvaluateDefault, EvaluateValidation, EvaluatePromise}
 
-// Answer is what an evaluator that is a command has said.
+// Answer is what an evaluator's command said.
 type Answer struct {
 	Action string // AnswerComplete, AnswerContinue or AnswerEscalate
 	Reason string
-	Prompt string // for the agent; empty: the usual one
+	Prompt string // the next prompt of the agent; empty: the usual one
 }
 
 // Actions of an Answer.
 const (
-	AnswerComplete = "complete" // a claim: open features and failing checks hold against it
+	AnswerComplete = "complete" // only a claim: the loop goes on if a feature is open or a check fails
 	AnswerContinue = "continue"
-	AnswerEscalate = "escalate" // also where it fails, hangs or makes no sense
+	AnswerEscalate = "escalate" // also if the command fails, hangs or prints nonsense
 )
 
 // evaluate has the checks run that are due, the features reopened whose claim
@@ -130,18 +130,21 @@ func (s *Snapshot) mustRecheck(r Receipt) bool {
 	return s.Recheck == RecheckAll || s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents)
 }
 
-// weigh settles what the results of the checks say.
+// weigh puts the results of the checks into the record: what they prove, which one
+// failed, and at how many stops in a row one did. open tells that features are open.
 func (d *Decision) weigh(s *Snapshot, open bool) {
 	proof := s.Proof()
 	d.Next.Proven, d.Next.Manual = proof.Proven, proof.Manual
 	if i := slices.IndexFunc(s.Results, failed); i >= 0 {
 		d.Failure = &s.Results[i]
 	} else if !open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature }) {
-		d.Next.Proven = len(s.List.Items) // by the checks of the whole tree
+		d.Next.Proven = len(s.List.Items) // the checks of the whole tree prove every feature
 	}
-	// While features are open, what has to hold at the end need not hold yet.
+	// While features are open, a check of WhenComplete may still fail.
 	early := func(digest string) bool {
-		return open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.Digest == digest && c.When == WhenComplete })
+		return open && slices.ContainsFunc(s.Checks, func(c Check) bool {
+			return c.Digest == digest && c.When == WhenComplete
+		})
 	}
 	switch {
 	case slices.ContainsFunc(s.Results, func(r Receipt) bool { return failed(r) && !early(r.Check) }):

@@ -163,10 +163,11 @@ func (l Limits) Under(ceilings Limits) Limits {
 	return lowered
 }
 
-// Limit returns the number of iterations in force: what `extend` set, else
-// ralph.json, else the header the loop began with, else DefaultIterations; the
-// header may have lowered it since, and the ceiling holds over all of them. Where
-// nobody has trusted ralph.json, an edit of it cannot raise what the loop began with.
+// Limit returns how many iterations the loop may have. It is the number that `extend`
+// set, else ralph.json's, else that of the header the loop began with, else
+// DefaultIterations. A later edit of the header can only lower it, and no number goes
+// over the person's ceiling. If nobody has trusted ralph.json, an edit of it cannot
+// give the loop more than it began with.
 func (s State) Limit(l Limits) int {
 	limit := DefaultIterations
 	switch {
@@ -183,7 +184,8 @@ func (s State) Limit(l Limits) int {
 	return least(limit, s.Lowered, l.CeilingIterations)
 }
 
-// Deadline returns how long the loop may take from its beginning, 0: for ever.
+// Deadline returns how long the loop may take from its beginning, 0 if there is no
+// deadline.
 func (s State) Deadline(l Limits) time.Duration {
 	if s.ExtendedDeadline > 0 {
 		return least(s.ExtendedDeadline, l.CeilingDeadline)
@@ -197,8 +199,8 @@ func (s State) Late(l Limits, now time.Time) bool {
 	return deadline > 0 && !s.StartedAt.IsZero() && now.Sub(s.StartedAt) >= deadline
 }
 
-// LastHour returns the iterations that began in the hour before now, and those of
-// a clock that was set back since: they must not make room for more.
+// LastHour returns the times of s.Hour that are in the hour before now. Times after
+// now stay too: somebody set the clock back, which must not make room for more.
 func (s State) LastHour(now time.Time) []int64 {
 	return slices.DeleteFunc(slices.Clone(s.Hour), func(at int64) bool { return now.Unix()-at >= 3600 })
 }
@@ -219,7 +221,7 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 			return Need{}
 		}
 	}
-	most := min(max(1, s.BlockCap-1), maxBlocks)
+	most := min(max(1, s.BlockCap-1), maxBlocks) // with these, the next block is the last that the host honours
 	idle := s.BlockCap > 0 && len(d.Next.Blocks) >= most
 	if (idle || s.Limits.ContextTokens > 0) && s.Tail == nil {
 		return Need{Kind: NeedTail}
@@ -270,9 +272,9 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 	return Need{}
 }
 
-// fingerprint counts the stops in a row at which nothing changed. The list's
-// states are looked at first; only if those did not change is the tree asked
-// for, and false returned until it is there.
+// fingerprint counts the stops in a row at which nothing changed. It looks at the list
+// first. Only if the list did not change does it need the work tree, which is slower to
+// read. It returns false if it needs Snapshot.Tree and that is empty.
 func (d *Decision) fingerprint(s *Snapshot) bool {
 	list := s.List.Digest()
 	if s.List.Err != nil {

@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// Promise is a line of the person's own by which the agent says how the loop
-// stands.
+// Promise is a line that a person adds to the built-in ones. With it the agent says how
+// the loop stands.
 type Promise struct {
 	Status  Status         // Complete, Blocked or Escalated
-	Pattern *regexp.Regexp // matches the whole line only; its first group is the reason
+	Pattern *regexp.Regexp // matches a whole line; its first group, if it has one, is the reason
 }
 
-// promise reads what the agent said of the whole loop in its last message:
-// <promise>COMPLETE</promise>, or BLOCKED: why, or ESCALATE. It counts only as the
-// last line that is not empty, whole, and outside a code fence or quotation, so
-// that talking about the words is not saying them.
+// promise reads what the agent says of the whole loop in its last message:
+// <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, or the same with
+// ESCALATE. The promise must be the whole last line, apart from empty ones. It must not
+// stand in a code fence or a quotation, so that an agent can write about promises
+// without making one. status is empty if there is no promise.
 func (s *Snapshot) promise() (status Status, why string) {
 	lines := strings.Split(strings.TrimRight(s.Message, " \t\r\n"), "\n")
 	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
-	if shown(lines[:len(lines)-1]) {
+	if inFenceOrQuote(lines[:len(lines)-1]) {
 		return "", ""
 	}
 	for _, p := range s.Promises {
@@ -28,7 +29,7 @@ func (s *Snapshot) promise() (status Status, why string) {
 		}
 	}
 	if last == "RALPH_STATUS: COMPLETE" || last == "EXIT_SIGNAL: true" {
-		return Complete, "" // as other loops have it
+		return Complete, "" // the words that other loops use
 	}
 	body, opened := strings.CutPrefix(last, "<promise>")
 	body, closed := strings.CutSuffix(body, "</promise>")
@@ -47,9 +48,9 @@ func (s *Snapshot) promise() (status Status, why string) {
 	return "", ""
 }
 
-// shown tells whether the line behind these is in a code fence, or goes on a
-// quotation, as CommonMark has it.
-func shown(lines []string) bool {
+// inFenceOrQuote tells whether the line after these is in a code fence, or continues a
+// quotation, by the rules of CommonMark.
+func inFenceOrQuote(lines []string) bool {
 	fence, at, quoted := "", 0, false
 	for _, line := range lines {
 		l := strings.TrimLeft(line, " \t")

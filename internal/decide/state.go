@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
-// Status is where a loop stands: InProgress, or an ending.
+// Status is the state of a loop: InProgress, or the kind of its ending.
 type Status string
 
 // The statuses, as progress.txt and state.json spell them.
@@ -30,7 +30,7 @@ const (
 // Exit reasons, as notifiers get them.
 const (
 	AllFeaturesPass    = "all_features_pass"
-	AllChecksPass      = "all_checks_pass" // with features open, where ralph.json asks the checks alone
+	AllChecksPass      = "all_checks_pass" // features may be open: the preset "validation" asks only the checks
 	ByPromise          = "promise"
 	ByEvaluator        = "evaluator"
 	MaxIterations      = "max_iterations"
@@ -57,9 +57,9 @@ const (
 	ByPerson           = "by_person"
 )
 
-// Outcome is what a notifier is told of an ending: the status word and the
-// code of the design's table. Notify is false where a person ended the loop,
-// who need not be told.
+// Outcome returns what a notifier is told of an ending: a status word and an exit
+// code, as docs/configuration.md lists them. notify is false if a person ended the
+// loop, because that person knows.
 func (s Status) Outcome() (status string, code int, notify bool) {
 	switch s {
 	case Complete:
@@ -76,11 +76,11 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 	return "", 0, false
 }
 
-// GoesOn tells whether a loop is at work, or goes on by a prompt alone.
+// GoesOn tells whether the loop runs, or a prompt alone makes it run again.
 func (s Status) GoesOn() bool { return s == InProgress || s == Interrupted || s == Handover }
 
-// parseStatus reads a status word of progress.txt. Words that are none of
-// ours mean work: only what we know can stop a loop.
+// parseStatus reads the status word of progress.txt. A word that we do not know counts
+// as InProgress, so that only a known word can stop a loop.
 func parseStatus(text string) Status {
 	word, _, _ := strings.Cut(strings.ToUpper(text), " ")
 	switch s := Status(word); s {
@@ -92,11 +92,11 @@ func parseStatus(text string) Status {
 	return InProgress
 }
 
-// SchemaVersion is the version of State that this program writes. A record of
-// a later one is refused, not guessed at.
+// SchemaVersion is the version of State that this program writes. The program refuses
+// a record of a later version.
 const SchemaVersion = 1
 
-// State is the record of a loop, kept outside the project as state.json.
+// State is the record of a loop. The file state.json outside the project keeps it.
 type State struct {
 	Schema int // 0: there is no record yet
 	Name   string
@@ -107,53 +107,53 @@ type State struct {
 	ExitReason string
 	Needs      string // what a person has to look at
 	Iteration  int
-	Endings    int // how many there have been
+	Endings    int // how many endings the loop has had
 
-	RetryAt time.Time // when the provider's limit, or our own, lets it go on
+	RetryAt time.Time // when a rate limit, or our limit per hour, lets the loop go on
 
-	HeaderLimit      int           // Max Iterations as the loop began with it
-	Allowed          int           // iterations that the loop began with
-	Lowered          int           // Max Iterations as a person lowered it in the header
-	Extended         int           // Max Iterations as `extend` set it
-	ExtendedDeadline time.Duration // ns; deadline as `extend` set it
+	HeaderLimit      int           // Max Iterations of the header when the loop began
+	Allowed          int           // how many iterations the loop could have when it began
+	Lowered          int           // Max Iterations, if a person lowered it in the header; else 0
+	Extended         int           // how many iterations `extend` allows; 0: it was not used
+	ExtendedDeadline time.Duration // the deadline that `extend` set; 0: it was not used; stored in ns
 
-	Session     string    // the owner; empty until a session is bound
-	LastSession string    // the last owner, also after it was let go
-	SessionPID  int       // process of the owner's client, where it said so
-	ClientStart string    // tells two processes of one pid apart
-	Seen        time.Time // last event of the owner that was committed
-	Bind        string    // BindPrompt, or BindFirst
+	Session     string    // the owner's id; empty: no session owns the loop
+	LastSession string    // the id of the last owner, also after the loop was released
+	SessionPID  int       // the process of the owner's client; 0: not known
+	ClientStart string    // when that process began; tells two processes with one pid apart
+	Seen        time.Time // when the last event of the owner was committed
+	Bind        string    // BindPrompt or BindFirst
 
-	Passed        int     // features that passed when a sound list was last seen
+	Passed        int     // features that passed when the list was last sound
 	SessionPassed int     // features that came to pass while the owner worked
-	Context       int     // tokens of the owner's conversation, where there is a limit
-	Hour          []int64 // Unix time of each iteration begun in the last hour, where there is a limit
-	Blocks        []int64 // Unix ms of each block in this turn, without those known to lie before a tool call
-	RivalSaid     bool    // the owner's person knows that something else blocks too
+	Context       int     // tokens of the owner's conversation; only kept for the limit context_tokens
+	Hour          []int64 // Unix times of the iterations of the last hour; only kept for iterations_per_hour
+	Blocks        []int64 // Unix ms of the blocks of this turn that may have come after the last tool call
+	RivalSaid     bool    // the person was told that something else blocks the session's stops too
 
-	WaitingSince time.Time // something has run in the background since
-	WaitingFor   string    // what, at the last stop
+	WaitingSince time.Time // since when something runs in the background; zero: nothing does
+	WaitingFor   string    // what ran there at the last stop, in words
 
 	Proven        int      // claimed features that were proven at the last stop
-	Manual        int      // claimed features with points that only a person can look at
+	Manual        int      // claimed features with manual points, which only a person can check
 	CheckFailures int      // stops in a row at which a check failed
 	Warned        bool     // the agent was told to put features back
-	Running       *Running // checks, since a stop that has not ended
+	Running       *Running // the hook that runs checks for a stop now; nil: none
 
-	Feature    string // worked on now
-	Attempts   int    // iterations given to it in a row
-	ListDigest string // fingerprint of the last stop
-	TreeDigest string // empty where that stop did not need it
-	Unchanged  int    // stops in a row with that fingerprint
+	Feature    string // the id of the feature that the agent works on
+	Attempts   int    // iterations in a row given to Feature
+	ListDigest string // fingerprint of the list at the last stop
+	TreeDigest string // fingerprint of the work tree then; empty: that stop did not need it
+	Unchanged  int    // stops in a row with the same fingerprints
 
-	Header progress.Header // as last written to progress.txt
-	Before progress.Header // as found there when Header was decided
+	Header progress.Header // what we last wrote to progress.txt
+	Before progress.Header // what was there when we decided on Header
 
 	StartedAt time.Time
 	EndedAt   time.Time
 
-	OnComplete string   // the settings entry's notifier, for runs without that entry
-	Notices    []Notice // of endings that have to be told, and of the last one
+	OnComplete string   // the notifier of the settings entry, for runs that have no such entry
+	Notices    []Notice // those that are not sent, and the one of the last ending
 }
 
 // Fields are the keys of the record and their values.
@@ -180,19 +180,18 @@ func headerFields(h *progress.Header) jsontext.Object {
 	}
 }
 
-// Running is what a hook that runs checks says of itself.
+// Running describes a hook that runs checks.
 type Running struct {
 	PID   int       `json:"pid"`
-	Start string    `json:"start,omitempty"` // tells two processes of one pid apart
+	Start string    `json:"start,omitempty"` // when the process began; tells two processes with one pid apart
 	Since time.Time `json:"since"`
-	What  string    `json:"what"` // in words
+	What  string    `json:"what"` // what it runs, in words
 }
 
-// How a session becomes a loop's: by the prompt that names the loop, or by
-// being the first that stops.
+// How a session becomes the owner of a loop.
 const (
-	BindPrompt = "prompt"
-	BindFirst  = "first"
+	BindPrompt = "prompt" // by the prompt that names the loop
+	BindFirst  = "first"  // by being the first session that stops
 )
 
 // Notice is the duty to tell the notifiers of an ending. It is committed with the

@@ -48,7 +48,8 @@ func TestMerge(t *testing.T) {
 			"{\n  \"hooks\": {\n    \"Stop\": [ \n" + group + "\n    ]\n  }\n}\n"},
 		{"tabs and CRLF", "{\r\n\t\"x\": 1\r\n}\r\n",
 			"{\r\n\t\"x\": 1,\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n" + tabs(group) + "\r\n\t\t]\r\n\t}\r\n}\r\n"},
-		{"one line, our older entry", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/x/ralph-stop-hook","args":[]}]}]}}` + "\n",
+		{"one line, our older entry",
+			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/x/ralph-stop-hook","args":[]}]}]}}` + "\n",
 			`{"hooks":{"Stop":[{"hooks":[` + inLine + `]}]}}` + "\n"},
 		{"a person's own additions", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/old/ralph-stop-hook",` +
 			`"args":["hook","--timeout","60s","--on-complete","./tell.sh"],"timeout":60,"statusMessage":"ralph"}]}]}}`,
