@@ -325,7 +325,8 @@ func (d *Decision) end(s *Snapshot, status Status, reason string) {
 	d.Next.WaitingSince, d.Next.WaitingFor, d.Next.Blocks = time.Time{}, "", nil
 }
 
-// Face returns the header that shows a record in progress.txt.
+// Face returns the header of progress.txt that shows the record. limit is the number of
+// iterations in force.
 func Face(s State, limit int) progress.Header {
 	return progress.Header{
 		Status: string(s.Status), Iteration: s.Iteration, MaxIterations: limit, Feature: plain.Line(s.Feature, 80),

@@ -61,7 +61,7 @@ func (d *Decision) refusal(s *Snapshot) string {
 	case hourly > 0 && len(s.State.LastHour(s.Now)) >= hourly:
 		return IterationsPerHour
 	case s.State.LastSession == s.Session && s.State.ExitReason != IterationsPerHour:
-		return s.State.ExitReason // it wants a fresh session
+		return s.State.ExitReason // the loop was handed over so that a fresh session takes it
 	}
 	return ""
 }

@@ -63,7 +63,7 @@ const (
 	NeedReopen  NeedKind = "reopen" // Snapshot.List without these claims, or Found.Unwritten
 )
 
-// List is the feature list as it was found.
+// List is the feature list, or what is wrong with it.
 type List struct {
 	features.List
 	Err     error // what is wrong with it; features.ErrEmpty if only items are missing
@@ -90,7 +90,7 @@ type Found struct {
 	Tampered  string    // a trusted file that has changed
 }
 
-// Snapshot is everything that a decision rests on.
+// Snapshot is everything that a decision depends on.
 type Snapshot struct {
 	Found
 
