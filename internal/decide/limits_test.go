@@ -119,3 +119,158 @@ func TestUnder(t *testing.T) {
 		t.Error("limits that a person trusted are not held any more")
 	}
 }
+
+// limitRows are decisions that depend on limits.
+var limitRows = []row{
+	{"at the limit", func(s *Snapshot) { s.State.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},
+	{"one below the limit", func(s *Snapshot) { s.State.Iteration = 14 }, "continue 15 c"},
+	{"at the limit with a broken list", func(s *Snapshot) {
+		s.State.Iteration = 15
+		s.List = List{Err: broken}
+	}, "end REACHED_LIMIT max_iterations"},
+	{"ralph.json's limit", func(s *Snapshot) { s.Limits.MaxIterations = 4 }, "end REACHED_LIMIT max_iterations"},
+	{"ralph.json's limit over the header's", func(s *Snapshot) {
+		s.Limits.MaxIterations = 40
+		s.State.Iteration = 20
+	}, "continue 21 c"},
+	{"header lowers the limit", func(s *Snapshot) { s.Header.MaxIterations = 4 }, "end REACHED_LIMIT max_iterations"},
+	{"header raises the limit", func(s *Snapshot) {
+		s.Header.MaxIterations = 99
+		s.State.Iteration = 15
+	}, "end REACHED_LIMIT max_iterations"},
+	{"extended", func(s *Snapshot) {
+		s.State.Extended = 20
+		s.State.Iteration = 15
+		s.Limits.MaxIterations = 15
+	}, "continue 16 c"},
+	{"header lowers what was extended", func(s *Snapshot) {
+		s.State.Extended = 20
+		s.Header.MaxIterations = 4
+	}, "end REACHED_LIMIT max_iterations"},
+	{"iteration of the header", func(s *Snapshot) { s.Header.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},
+	{"an older header", func(s *Snapshot) { s.Header.Iteration = 1 }, "continue 5 c"},
+	{"iteration of the log", func(s *Snapshot) { s.LogIteration = 8 }, "continue 9 c"},
+
+	{"before the deadline", func(s *Snapshot) {
+		s.Limits.Deadline, s.State.StartedAt = time.Hour, now.Add(-59*time.Minute)
+	}, "continue 5 c"},
+	{"after the deadline", func(s *Snapshot) {
+		s.Limits.Deadline, s.State.StartedAt = time.Hour, now.Add(-time.Hour)
+	}, "end REACHED_LIMIT deadline"},
+	{"after the deadline, waiting", func(s *Snapshot) {
+		s.Limits.Deadline, s.State.StartedAt, s.Running = time.Hour, now.Add(-time.Hour), []string{"1 subagent"}
+	}, "end REACHED_LIMIT deadline"},
+	{"after the deadline, which was extended", func(s *Snapshot) {
+		s.Limits.Deadline, s.State.StartedAt, s.State.ExtendedDeadline = time.Hour, now.Add(-time.Hour), 2*time.Hour
+	}, "continue 5 c"},
+	{"after the person's own ceiling, extended or not", func(s *Snapshot) {
+		s.Limits.CeilingDeadline, s.State.StartedAt, s.State.ExtendedDeadline = time.Hour, now.Add(-time.Hour), 2*time.Hour
+	}, "end REACHED_LIMIT deadline"},
+	{"the person's own ceiling of iterations, extended or not", func(s *Snapshot) {
+		s.Limits.CeilingIterations, s.State.Extended = 4, 99
+	}, "end REACHED_LIMIT max_iterations"},
+	{"the last attempt", func(s *Snapshot) {
+		s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts = list("x.."), "t", 5, 4
+	}, "continue 5 b"},
+	{"one attempt too many", func(s *Snapshot) {
+		s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts = list("x.."), "t", 5, 5
+	}, "end REACHED_LIMIT feature_attempts"},
+	{"many attempts at another feature", func(s *Snapshot) {
+		s.Limits.FeatureAttempts, s.State.Attempts = 5, 5
+	}, "continue 5 c"},
+	{"many attempts at a broken list", func(s *Snapshot) {
+		s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts, s.State.Feature = List{Err: broken}, "t", 1, 2, ""
+	}, "continue 5 "},
+	{"the last iteration of the hour", func(s *Snapshot) {
+		s.Limits.IterationsPerHour, s.State.Hour = 2, []int64{now.Add(-time.Hour).Unix(), now.Add(-50 * time.Minute).Unix()}
+	}, "continue 5 c"},
+	{"one too many in the hour", func(s *Snapshot) {
+		s.Limits.IterationsPerHour = 2
+		s.State.Hour = []int64{now.Add(-50 * time.Minute).Unix(), now.Add(-time.Minute).Unix()}
+	}, "end HANDOVER iterations_per_hour 03:10"},
+	{"iterations of an hour to come: the clock was set back", func(s *Snapshot) {
+		s.Limits.IterationsPerHour, s.State.Hour = 1, []int64{now.Add(time.Minute).Unix()}
+	}, "end HANDOVER iterations_per_hour 04:01"},
+	{"the session's last feature", func(s *Snapshot) {
+		s.Limits.FeaturesPerSession, s.State.SessionPassed, s.State.Passed = 3, 2, 1
+	}, "end HANDOVER features_per_session"},
+	{"one before the session's last feature", func(s *Snapshot) {
+		s.Limits.FeaturesPerSession, s.State.SessionPassed, s.State.Passed = 3, 1, 1
+	}, "continue 5 c"},
+	{"features that passed before", func(s *Snapshot) {
+		s.Limits.FeaturesPerSession, s.State.SessionPassed, s.State.Passed = 3, 2, 2
+	}, "continue 5 c"},
+	{"the context: the transcript is asked for", func(s *Snapshot) { s.Limits.ContextTokens = 1000 }, "tail"},
+	{"room in the context", func(s *Snapshot) {
+		s.Limits.ContextTokens, s.Tail = 1000, &Tail{Context: 999}
+	}, "continue 5 c"},
+	{"the transcript does not tell of the context", func(s *Snapshot) {
+		s.Limits.ContextTokens, s.State.Context, s.Tail = 1000, 1000, &Tail{Context: -1}
+	}, "end HANDOVER context_tokens"},
+	{"no room in the context", func(s *Snapshot) {
+		s.Limits.ContextTokens, s.Tail = 1000, &Tail{Context: 1000}
+	}, "end HANDOVER context_tokens"},
+
+	// The host's cap on blocks in a row without a tool call.
+	{"two before the cap", func(s *Snapshot) {
+		s.Active, s.BlockCap, s.State.Blocks = true, 8, blocked(6)
+	}, "continue 5 c"},
+	{"one before the cap: the transcript is asked for", func(s *Snapshot) {
+		s.Active, s.BlockCap, s.State.Blocks, s.Limits.Stagnation = true, 8, blocked(7), 0
+	}, "tail"},
+	{"one before the cap", func(s *Snapshot) {
+		s.Active, s.BlockCap, s.State.Blocks, s.Tail, s.Limits.Stagnation = true, 8, blocked(7), &Tail{}, 0
+	}, "end STAGNATED no_tool_use"},
+	{"one before the cap, and a tool call before the turn", func(s *Snapshot) {
+		s.Active, s.BlockCap, s.State.Blocks = true, 8, blocked(7)
+		s.Tail, s.Limits.Stagnation = &Tail{ToolCall: now.Add(-8 * time.Minute)}, 0
+	}, "end STAGNATED no_tool_use"},
+	{"one before the cap, and a tool call since", func(s *Snapshot) {
+		s.Active, s.BlockCap, s.State.Blocks = true, 8, blocked(7)
+		s.Tail, s.Limits.Stagnation = &Tail{ToolCall: now.Add(-6*time.Minute - time.Second)}, 0
+	}, "continue 5 c"},
+	{"one before the cap, and a feature came to pass", func(s *Snapshot) {
+		s.Active, s.BlockCap, s.State.Blocks, s.State.Passed, s.Limits.Stagnation = true, 8, blocked(7), 1, 0
+	}, "continue 5 c"},
+	{"one before the cap, and the list has changed", func(s *Snapshot) {
+		s.Active, s.BlockCap, s.State.Blocks, s.Tail = true, 8, blocked(7), &Tail{}
+	}, "continue 5 c"},
+	{"one before the cap, by a clock that was set back", func(s *Snapshot) {
+		s.Active, s.BlockCap, s.State.Blocks, s.Now = true, 8, blocked(7), now.Add(-time.Hour)
+		s.Tail, s.Limits.Stagnation = &Tail{}, 0
+	}, "continue 5 c"},
+	{"one before the cap, in another turn", func(s *Snapshot) {
+		s.BlockCap, s.State.Blocks = 8, blocked(7)
+	}, "continue 5 c"},
+	{"a cap of one", func(s *Snapshot) { s.BlockCap = 1 }, "continue 5 c"},
+	{"a cap of one, and one block", func(s *Snapshot) {
+		s.Active, s.BlockCap, s.State.Blocks, s.Tail, s.Limits.Stagnation = true, 1, blocked(1), &Tail{}, 0
+	}, "end STAGNATED no_tool_use"},
+	{"no cap", func(s *Snapshot) { s.Active, s.State.Blocks = true, blocked(99) }, "continue 5 c"},
+
+	// Stagnation.
+	{"nothing in the list: the tree is asked for", func(s *Snapshot) { s.List = list("x..") }, "tree"},
+	{"the first sample of the tree", func(s *Snapshot) { s.List = list("x.."); s.Tree = "t" }, "continue 5 b"},
+	{"the tree moved", func(s *Snapshot) {
+		s.List = list("x..")
+		s.Tree = "t"
+		s.State.TreeDigest, s.State.Unchanged = "u", 2
+	}, "continue 5 b"},
+	{"the second sample", func(s *Snapshot) {
+		s.List = list("x..")
+		s.Tree = "t"
+		s.State.TreeDigest, s.State.Unchanged = "t", 1
+	}, "continue 5 b"},
+	{"the third sample", func(s *Snapshot) {
+		s.List = list("x..")
+		s.Tree = "t"
+		s.State.TreeDigest, s.State.Unchanged = "t", 2
+	}, "end STAGNATED no_progress"},
+	{"off", func(s *Snapshot) { s.List = list("x.."); s.Limits.Stagnation = 0; s.State.Unchanged = 99 }, "continue 5 b"},
+	{"at the limit no tree is needed", func(s *Snapshot) {
+		s.List = list("x..")
+		s.State.Iteration = 15
+	}, "end REACHED_LIMIT max_iterations"},
+}
+
+func TestLimits(t *testing.T) { testRows(t, limitRows) }

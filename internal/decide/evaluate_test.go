@@ -1,0 +1,165 @@
+package decide
+
+import "testing"
+
+// checkRows are decisions that depend on checks.
+var checkRows = []row{
+	{"a newly claimed feature is checked", func(s *Snapshot) { s.Checks = []Check{ofFeature} }, "checks f:a f:b"},
+	{"one that was proven before is not", func(s *Snapshot) {
+		s.Checks, s.Receipts = []Check{ofFeature}, []Receipt{receipt("f", "a", "old")}
+	}, "checks f:b"},
+	{"an edited check has no receipts", func(s *Snapshot) {
+		s.Checks, s.Receipts = []Check{ofFeature}, []Receipt{receipt("g", "a", "now"), receipt("f", "b", "now")}
+	}, "checks f:a"},
+	{"a check of other features", func(s *Snapshot) {
+		s.Checks = []Check{{Digest: "f", When: WhenFeature, Features: []string{"c"}}}
+	}, "continue 5 c"},
+	{"its check passed", func(s *Snapshot) {
+		s.Checks, s.Results = []Check{ofFeature}, []Receipt{receipt("f", "a", "now"), receipt("f", "b", "now")}
+	}, "continue 5 c"},
+	{"its check failed: it is reopened", func(s *Snapshot) {
+		s.Checks, s.Results = []Check{ofFeature}, []Receipt{failure("f", "a"), receipt("f", "b", "now")}
+	}, "reopen a"},
+	{"its check failed, and the list cannot be written", func(s *Snapshot) {
+		s.Checks, s.Results, s.Unwritten = []Check{ofFeature}, []Receipt{receipt("f", "b", "now"), failure("f", "a")}, true
+	}, "continue 5 a failed f"},
+	{"it was reopened", func(s *Snapshot) {
+		s.List, s.Checks, s.Results = list(".x."), []Check{ofFeature}, []Receipt{failure("f", "a"), receipt("f", "b", "now")}
+	}, "continue 5 a failed f"},
+	{"a check that did not run disproves nothing", func(s *Snapshot) {
+		s.Checks = []Check{ofFeature}
+		s.Results = []Receipt{{Check: "f", Feature: "a", Name: "f", NotRun: true}, receipt("f", "b", "now")}
+	}, "continue 5 a failed f"},
+	{"checks of one feature each", func(s *Snapshot) {
+		s.List = list("x.x")
+		s.Checks = []Check{
+			{Digest: "1", When: WhenFeature, Features: []string{"c"}},
+			{Digest: "2", When: WhenFeature, Features: []string{"b", "a"}},
+		}
+	}, "checks 1:c 2:a"},
+}
+
+// evaluatorRows are decisions that depend on evaluators, and on when checks run.
+var evaluatorRows = []row{
+	{"the default, among others", func(s *Snapshot) { s.Evaluators = []Evaluator{byCommand, byDefault} }, "answer 0"},
+	{"complete, whoever stands behind it", func(s *Snapshot) {
+		s.List, s.Evaluators = list("xxx"), []Evaluator{byDefault, byCommand}
+	}, "end COMPLETE all_features_pass"},
+	{"a command is asked in its place", func(s *Snapshot) {
+		s.Evaluators = []Evaluator{byDefault, byCommand}
+	}, "answer 1"},
+	{"the second of two", func(s *Snapshot) {
+		s.Evaluators, s.Answers = []Evaluator{byCommand, byCommand}, []Answer{{Action: AnswerContinue}}
+	}, "answer 1"},
+	{"it says complete, with features open", func(s *Snapshot) {
+		s.Evaluators, s.Answers = []Evaluator{byCommand}, []Answer{{Action: AnswerComplete}}
+	}, "continue 5 c answer complete"},
+	{"it says complete, and all is claimed", func(s *Snapshot) {
+		s.List, s.Evaluators, s.Answers = list("xxx"), []Evaluator{byCommand}, []Answer{{Action: AnswerComplete}}
+	}, "end COMPLETE all_features_pass"},
+	{"it says complete, and a check fails", func(s *Snapshot) {
+		s.List, s.Evaluators, s.Answers = list("xxx"), []Evaluator{byCommand}, []Answer{{Action: AnswerComplete}}
+		s.Checks, s.Results = []Check{ofAll}, []Receipt{failure("c", "")}
+	}, "continue 5  failed c answer complete"},
+	{"it wants more, and all is claimed", func(s *Snapshot) {
+		s.List, s.Evaluators, s.Answers = list("xxx"), []Evaluator{byCommand}, []Answer{{Action: AnswerContinue}}
+	}, "continue 5  answer continue"},
+	{"it escalates", func(s *Snapshot) {
+		s.Evaluators, s.Answers = []Evaluator{byCommand}, []Answer{{Action: AnswerEscalate, Reason: "why"}}
+	}, "end ESCALATED evaluator"},
+	{"the last prompt counts", func(s *Snapshot) {
+		s.Evaluators = []Evaluator{byCommand, byCommand}
+		s.Answers = []Answer{{Action: AnswerContinue, Prompt: "one"}, {Action: AnswerContinue}}
+	}, "continue 5 c answer continue one"},
+	{"limits hold whoever is asked", func(s *Snapshot) {
+		s.Evaluators, s.Answers, s.State.Iteration = []Evaluator{byCommand}, []Answer{{Action: AnswerContinue}}, 15
+	}, "end REACHED_LIMIT max_iterations"},
+	{"a promise to be blocked, whoever is asked", func(s *Snapshot) {
+		s.Evaluators, s.Message = []Evaluator{byCommand}, "<promise>BLOCKED: why</promise>"
+	}, "end BLOCKED promise_blocked"},
+	{"the checks alone, before all is claimed", func(s *Snapshot) {
+		s.Evaluators, s.Checks = []Evaluator{{Preset: EvaluateValidation}}, []Check{ofAll}
+	}, "checks c:"},
+	{"they hold", func(s *Snapshot) {
+		s.Evaluators, s.Checks = []Evaluator{{Preset: EvaluateValidation}}, []Check{ofAll}
+		s.Results = []Receipt{receipt("c", "", "now")}
+	}, "end COMPLETE all_checks_pass"},
+	{"they fail, which is early", func(s *Snapshot) {
+		s.Evaluators, s.Checks = []Evaluator{{Preset: EvaluateValidation}}, []Check{ofAll}
+		s.Results = []Receipt{failure("c", "")}
+		s.State.CheckFailures, s.Limits.CheckFailures = 1, 2
+	}, "continue 5 c failed c"},
+	{"the agent's word alone", func(s *Snapshot) {
+		s.Evaluators, s.Message = []Evaluator{{Preset: EvaluatePromise}}, "<promise>COMPLETE</promise>"
+	}, "end COMPLETE promise"},
+	{"not given", func(s *Snapshot) {
+		s.List, s.Evaluators = list("xxx"), []Evaluator{{Preset: EvaluatePromise}}
+	}, "continue 5 "},
+	{"at each stop", func(s *Snapshot) { s.Checks = []Check{ofEach} }, "checks i:"},
+	{"at each stop, failed", func(s *Snapshot) {
+		s.Checks, s.Results = []Check{ofEach}, []Receipt{failure("i", "")}
+	}, "continue 5 c failed i"},
+	{"not before all are claimed", func(s *Snapshot) { s.Checks = []Check{ofAll} }, "continue 5 c"},
+	{"all claimed: the last check", func(s *Snapshot) { s.List, s.Checks = list("xxx"), []Check{ofAll} }, "checks c:"},
+	{"all claimed: it failed", func(s *Snapshot) {
+		s.List, s.Checks, s.Results = list("xxx"), []Check{ofAll}, []Receipt{failure("c", "")}
+	}, "continue 5  failed c"},
+	{"all claimed: it passed", func(s *Snapshot) {
+		s.List, s.Checks, s.Results = list("xxx"), []Check{ofAll}, []Receipt{receipt("c", "", "now")}
+	}, "end COMPLETE all_features_pass"},
+	{"all claimed and proven: the contents are asked for", func(s *Snapshot) {
+		s.List, s.Checks, s.Receipts = list("x"), []Check{ofFeature}, []Receipt{receipt("f", "a", "now")}
+		s.Recheck = RecheckStale
+	}, "checks"},
+	{"all claimed and proven", func(s *Snapshot) {
+		s.List, s.Checks, s.Receipts = list("x"), []Check{ofFeature}, []Receipt{receipt("f", "a", "now")}
+		s.Recheck, s.Contents = RecheckStale, "now"
+	}, "end COMPLETE all_features_pass"},
+	{"all claimed, one stale", func(s *Snapshot) {
+		s.List, s.Checks, s.Recheck, s.Contents = list("xx"), []Check{ofFeature}, RecheckStale, "now"
+		s.Receipts = []Receipt{receipt("f", "a", "old"), receipt("f", "b", "now")}
+	}, "checks f:a"},
+	{"all claimed, one on contents that nobody could read", func(s *Snapshot) {
+		s.List, s.Checks, s.Recheck, s.Contents = list("xx"), []Check{ofFeature}, RecheckStale, "unknown"
+		s.Receipts = []Receipt{receipt("f", "a", ""), receipt("f", "b", "unknown")}
+	}, "checks f:a"},
+	{"all claimed, all to be proven again", func(s *Snapshot) {
+		s.List, s.Checks, s.Recheck = list("x"), []Check{ofFeature}, RecheckAll
+		s.Receipts = []Receipt{receipt("f", "a", "now")}
+	}, "checks f:a"},
+	{"all claimed, nothing proven again", func(s *Snapshot) {
+		s.List, s.Checks, s.Recheck = list("x"), []Check{ofFeature}, RecheckNever
+		s.Receipts = []Receipt{receipt("f", "a", "old")}
+	}, "end COMPLETE all_features_pass"},
+	{"all claimed at the limit, the last check failed", func(s *Snapshot) {
+		s.List, s.Checks, s.Results, s.State.Iteration = list("xxx"), []Check{ofAll}, []Receipt{failure("c", "")}, 15
+	}, "end REACHED_LIMIT max_iterations"},
+	{"one failure too many", func(s *Snapshot) {
+		s.Checks, s.Results, s.State.CheckFailures = []Check{ofEach}, []Receipt{failure("i", "")}, 1
+		s.Limits.CheckFailures = 2
+	}, "end REACHED_LIMIT check_failures"},
+	{"failures that are over", func(s *Snapshot) {
+		s.Checks, s.Results = []Check{ofEach}, []Receipt{receipt("i", "", "now")}
+		s.State.CheckFailures, s.Limits.CheckFailures = 9, 2
+	}, "continue 5 c"},
+	{"failures, and nothing to check", func(s *Snapshot) {
+		s.Checks, s.State.CheckFailures, s.Limits.CheckFailures = []Check{ofAll}, 1, 2
+	}, "continue 5 c"},
+
+	{"features are gone", func(s *Snapshot) { s.Lost = []string{"x"} }, "continue 5 "},
+	{"features are still gone", func(s *Snapshot) {
+		s.Lost, s.State.Warned = []string{"x"}, true
+	}, "end BLOCKED list_changed"},
+	{"features are gone, all others are claimed", func(s *Snapshot) {
+		s.List, s.Lost = list("xx"), []string{"c"}
+	}, "continue 5 "},
+	{"features are gone at the limit", func(s *Snapshot) {
+		s.Lost, s.State.Iteration = []string{"x"}, 15
+	}, "end REACHED_LIMIT max_iterations"},
+	{"features were put back", func(s *Snapshot) { s.State.Warned = true }, "continue 5 c"},
+}
+
+func TestEvaluate(t *testing.T) {
+	testRows(t, checkRows)
+	testRows(t, evaluatorRows)
+}
