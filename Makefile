@@ -15,12 +15,11 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = go run github.com/goreleaser/goreleaser/v2@v2.15.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-# What is worth inlining is in jsontext; elsewhere it makes the binary larger, and nothing faster. So does
-# Go's alignment of functions to 32 bytes. A release is made with the same.
-LARGE = github.com/tidwall encoding/json reflect regexp time fmt flag strconv os path context io
-LINK = -s -w -funcalign 8
-COMPILE = -gcflags=./...=-l -gcflags=./internal/jsontext= $(foreach p,$(LARGE),-gcflags=$(p)/...=-l)
-SMALL = -ldflags '$(LINK)$(if $(VERSION), -X main.version=$(VERSION))' $(COMPILE)
+# Each program is a folder below cmd.
+PROGRAMS = ralph-stop-hook
+COMMANDS = $(PROGRAMS:%=./cmd/%)
+# .goreleaser.yaml builds with the same flags.
+BUILD = -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
@@ -28,10 +27,10 @@ export GOFLAGS += -trimpath
 .PHONY: build test lint fuzz bench e2e faults demo picture icon install release release-dry test-windows clean
 
 build:
-	go build $(SMALL) -o bin/ ./cmd/ralph-stop-hook
+	go build $(BUILD) -o bin/ $(COMMANDS)
 
 install:
-	go install $(SMALL) ./cmd/ralph-stop-hook
+	go install $(BUILD) $(COMMANDS)
 
 test:
 	go test ./...
@@ -45,9 +44,9 @@ lint:
 	GOOS=linux go vet ./...
 	GOOS=darwin go vet ./...
 	GOOS=windows go vet ./...
-	GOOS=linux go build -o /dev/null ./cmd/ralph-stop-hook
-	GOOS=darwin go build -o /dev/null ./cmd/ralph-stop-hook
-	GOOS=windows go build -o /dev/null ./cmd/ralph-stop-hook
+	GOOS=linux go build -o /dev/null $(COMMANDS)
+	GOOS=darwin go build -o /dev/null $(COMMANDS)
+	GOOS=windows go build -o /dev/null $(COMMANDS)
 	go vet -tags e2e ./e2e
 	GOOS=linux go vet -tags faults ./faults
 	go run $(STATICCHECK) ./...
@@ -86,9 +85,6 @@ icon:
 
 bench:
 	go run ./bench
-
-release release-dry: export LINK := $(LINK)
-release release-dry: export COMPILE := $(COMPILE)
 
 release-dry:
 	$(GORELEASER) release --snapshot --clean
