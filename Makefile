@@ -7,13 +7,16 @@
 # make picture docs/*.svg, from runs of the demo and of the client
 # make icon    the plugin's icon
 # make test-windows  the same tests under Wine, as far as they are for Windows; as root in Debian
-# make release-dry  all that a release is made of, in dist; nothing is published
+# make release-dry  all that a release is made of, in dist; nothing is published; needs node and jq
 # make bench   docs/BENCHMARKS.md and docs/bench.svg, in some minutes; on a quiet machine
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-# Later ones want a later Go, or modules that the proxy does not give out.
-GORELEASER = go run github.com/goreleaser/goreleaser/v2@v2.15.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+# What makes a release. Later versions need a later Go, or modules that the module proxy does not have.
+GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.0
+SYFT = github.com/anchore/syft/cmd/syft@v1.54.1
+TOOLS = $(CURDIR)/bin/tools
 
 # Each program is a folder below cmd.
 PROGRAMS = ralph-stop-hook
@@ -24,7 +27,7 @@ BUILD = -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz bench e2e faults demo picture icon install release release-dry test-windows clean
+.PHONY: build test lint fuzz bench e2e faults demo picture icon install release release-dry release-tools test-windows clean
 
 build:
 	go build $(BUILD) -o bin/ $(COMMANDS)
@@ -86,13 +89,20 @@ icon:
 bench:
 	go run ./bench
 
-release-dry:
-	$(GORELEASER) release --snapshot --clean
+release release-dry: export PATH := $(TOOLS):$(PATH)
+
+# The first build of both takes some minutes.
+release-tools:
+	GOBIN=$(TOOLS) go install $(GORELEASER)
+	GOBIN=$(TOOLS) go install $(SYFT)
+
+release-dry: release-tools
+	goreleaser release --snapshot --clean
 	node npm/pack.js
 
 # Of the tag that is checked out, on GitHub; what is in dist/npm is for npm publish.
-release:
-	$(GORELEASER) release --clean
+release: release-tools
+	goreleaser release --clean
 	node npm/pack.js
 
 clean:
