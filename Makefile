@@ -1,19 +1,23 @@
-# make test    all that needs no client
-# make lint    gofmt, go vet for three systems, staticcheck, govulncheck, shellcheck where there is one
-# make fuzz    every fuzz target for FUZZTIME, 30s where nothing is said
-# make e2e     the real Claude Code client against a scripted model
-# make faults  what breaks under the hook, and the figures of docs/RELIABILITY.md; SHORT=1 in a minute or two, RUN=Name for one
-# make demo    a loop from init to COMPLETE, to look at
-# make picture docs/*.svg, from runs of the demo and of the client
-# make icon    the plugin's icon
-# make test-windows  the same tests under Wine, as far as they are for Windows; as root in Debian
-# make release-dry  all that a release is made of, in dist; nothing is published; needs node and jq
-# make bench   docs/BENCHMARKS.md and docs/bench.svg, in some minutes; on a quiet machine
+# make build         builds the programs into bin
+# make install       installs them into Go's bin folder
+# make test          runs all tests that need no client
+# make lint          runs gofmt, go vet for three systems, staticcheck, govulncheck, and shellcheck if it is installed
+# make fuzz          runs each fuzz target for FUZZTIME, by default 30s
+# make e2e           runs the real Claude Code client against a scripted model
+# make faults        tests the hook with faults and updates docs/RELIABILITY.md; SHORT=1 takes a minute or two,
+#                    RUN=Name runs one test
+# make demo          shows a loop from init to COMPLETE
+# make picture       draws docs/*.svg from runs of the demo and of the client
+# make icon          draws the plugin's icon
+# make test-windows  runs the tests for Windows under Wine; needs root in Debian
+# make release-dry   makes a release in dist and publishes nothing; needs node and jq
+# make release       publishes the tag that is checked out
+# make bench         updates docs/BENCHMARKS.md and docs/bench.svg in some minutes; needs a quiet machine
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-# What makes a release. Later versions need a later Go, or modules that the module proxy does not have.
+# These make a release. Later versions need a later Go, or modules that the module proxy does not have.
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.0
 SYFT = github.com/anchore/syft/cmd/syft@v1.54.1
 TOOLS = $(CURDIR)/bin/tools
@@ -27,7 +31,8 @@ BUILD = -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz bench e2e faults demo picture icon install release release-dry release-tools test-windows clean
+.PHONY: build test lint fuzz bench e2e faults demo picture icon install
+.PHONY: release release-dry release-tools test-windows clean
 
 build:
 	go build $(BUILD) -o bin/ $(COMMANDS)
@@ -56,7 +61,8 @@ lint:
 	go run $(STATICCHECK) -tags e2e ./e2e
 	GOOS=linux go run $(STATICCHECK) -tags faults ./faults
 	.ci/govulncheck $(GOVULNCHECK)
-	@if command -v shellcheck >/dev/null; then shellcheck -s sh hooks/run.cmd; fi
+	@if command -v shellcheck >/dev/null; then \
+		shellcheck .ci/* release/prepare e2e/install.sh && shellcheck -s sh hooks/run.cmd; fi
 
 fuzz:
 	.ci/fuzz
@@ -64,11 +70,12 @@ fuzz:
 e2e:
 	.ci/e2e
 
-# A part of it is no figure for the document. Much of the time is waited, so more than one a processor runs.
+# A short run does not update the document. The tests mostly wait, so four run at once.
 FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)
 
 faults:
-	cd faults && go test -tags faults -count=1 -parallel 4 -timeout 30m $(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
+	cd faults && go test -tags faults -count=1 -parallel 4 -timeout 30m \
+		$(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
 
 demo:
 	@go run ./examples/demo
@@ -100,7 +107,7 @@ release-dry: release-tools
 	goreleaser release --snapshot --clean
 	node npm/pack.js
 
-# Of the tag that is checked out, on GitHub; what is in dist/npm is for npm publish.
+# This publishes on GitHub. The release workflow then publishes dist/npm with npm.
 release: release-tools
 	goreleaser release --clean
 	node npm/pack.js

@@ -43,5 +43,5 @@ if ! npm install --prefix .client --no-save --no-package-lock --ignore-scripts -
 	cat .client/npm.log >&2
 	exit 1
 fi
-.client/node_modules/@anthropic-ai/claude-code-$os-$arch/claude --version
+".client/node_modules/@anthropic-ai/claude-code-$os-$arch/claude" --version
 echo "$version" >.client/version

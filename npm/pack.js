@@ -1,5 +1,5 @@
-// Packs dist/npm/*.tgz from the binaries that goreleaser has left in dist: a
-// package for each platform, and one that asks for the platform's.
+// Packs the binaries that goreleaser has built in dist into dist/npm/*.tgz: one
+// package for each platform, and one without a platform that depends on them.
 const fs = require("node:fs");
 const path = require("node:path");
 const { execFileSync } = require("node:child_process");
@@ -23,14 +23,15 @@ function pack(name, fields, files) {
     fs.chmodSync(file, from === "LICENSE" || from.endsWith(".md") ? 0o644 : 0o755);
   }
   fs.writeFileSync(path.join(dir, "package.json"), JSON.stringify({ name, ...common, ...fields }, null, 2) + "\n");
-  execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", out, dir], { stdio: ["ignore", "ignore", "inherit"] });
+  const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", out, dir];
+  execFileSync("npm", args, { stdio: ["ignore", "ignore", "inherit"] });
   fs.rmSync(dir, { recursive: true });
 }
 
 fs.rmSync(out, { recursive: true, force: true });
 const optionalDependencies = {};
 const binaries = JSON.parse(fs.readFileSync("dist/artifacts.json")).filter(({ type }) => type === "Binary");
-binaries.sort((a, b) => (a.path < b.path ? -1 : 1)); // goreleaser lists them as they came
+binaries.sort((a, b) => (a.path < b.path ? -1 : 1)); // goreleaser lists them in the order in which their builds end
 for (const { goos, goarch, path: binary } of binaries) {
   const os = goos === "windows" ? "win32" : goos;
   const cpu = goarch === "amd64" ? "x64" : goarch;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs the binary of this platform, which is in a package of its own: the same
-// standard streams, exit status and signals.
+// Runs this platform's binary, which has a package of its own. The binary gets the same
+// standard streams and signals, and its exit status is passed on.
 const { spawn } = require("node:child_process");
 
 const name = `@ralph-stop-hook/${process.platform}-${process.arch}`;
@@ -9,7 +9,8 @@ let binary;
 try {
   binary = require.resolve(`${name}/bin/${exe}`);
 } catch {
-  console.error(`ralph-stop-hook: ${name} is not installed; there may be no binary for this platform, or npm was told to omit optional packages`);
+  console.error(`ralph-stop-hook: ${name} is not installed; ` +
+    `there is no binary for this platform, or npm omits optional packages`);
   process.exit(1);
 }
 
