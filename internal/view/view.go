@@ -38,7 +38,7 @@ type Status struct {
 	List          string             `json:"list"`
 	Session       string             `json:"session"`
 	Stale         bool               `json:"stale"`  // its client died without a word
-	Limits        []Limit            `json:"limits"` // those that are on
+	Limits        []decide.Standing  `json:"limits"` // those that are on
 	Needs         string             `json:"needs"`
 	RetryAt       string             `json:"retryAt"` // when a limit will be lifted, if that is known
 	Waiting       *Waiting           `json:"waiting"` // null: it does not wait
@@ -86,7 +86,11 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	}
 	v.Features = loop.CountFeatures(s.List, v.proof(ctx, p, state))
 	v.Notes = notes(p, state, &v)
-	v.Limits = limits(state, s.Limits, len(s.Checks), time.Now())
+	limits := s.Limits
+	if v.Checks == 0 {
+		limits.CheckFailures = 0
+	}
+	v.Limits = decide.InForce(state, limits, time.Now())
 	if item, open := s.List.Next(); open {
 		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+Title(item)), 120)
 	}
