@@ -136,7 +136,7 @@ func lookTrust(in *inspection) (found []*finding) {
 	for _, text := range append(say.ConfigNotes(p), say.MutedNotifiers(p)...) {
 		found = append(found, warning("", "%s", text))
 	}
-	if checks, _ := in.Env.OwnChecks(s.List); len(checks) > 0 && !p.Config.Own {
+	if checks, _ := in.Env.ListChecks(s.List); len(checks) > 0 && !p.Config.ListChecks {
 		found = append(found, note(trust, "the list brings %s of its own, which nobody has trusted", plain.Count(len(checks), "check")))
 	}
 	if path := p.Changed(); path != "" {

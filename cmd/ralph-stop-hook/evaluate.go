@@ -164,7 +164,7 @@ func showEvaluators(w io.Writer, c config.Config) {
 		if e.Preset != "" {
 			timeout, what = "", "built in"
 		}
-		if e.Off {
+		if e.Disabled {
 			timeout = "disabled"
 		}
 		rows = append(rows, []string{fmt.Sprint(i + 1), e.Name, timeout, what})

@@ -88,7 +88,7 @@ func (i *initialiser) farewell() {
 	for _, path := range i.absent {
 		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: ralph-stop-hook trust %s\n", plain.Line(path, 300), plain.Arg(i.name))
 	}
-	if checks, _ := i.Env.OwnChecks(i.found); len(checks) > 0 {
+	if checks, _ := i.Env.ListChecks(i.found); len(checks) > 0 {
 		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n  ralph-stop-hook trust %s\n", plain.Count(len(checks), "check"), plain.Arg(i.name))
 	}
 	if i.over != "" { // its record outlives its folder

@@ -26,7 +26,7 @@ type Check struct {
 	Pattern     *regexp.Regexp // must match in File or in the last message
 	Lacks       bool           // turns it around: Pattern must not match in File
 	LastMessage bool           // Pattern must match in the agent's last message
-	Own         bool           // it is a list check
+	FromList    bool           // it is a list check
 	Untrusted   bool           // it is a command that no person has trusted, so it does not run
 }
 

@@ -148,7 +148,7 @@ func TestCeilings(t *testing.T) {
 	}
 	got := decide.Limits{
 		MaxIterations: 30, Deadline: time.Hour, Stagnation: 3, ContextTokens: 200_000, MaxWait: time.Hour,
-	}.Under(l)
+	}.CappedBy(l)
 	want := decide.Limits{
 		MaxIterations: 30, Deadline: time.Hour, Stagnation: 3, ContextTokens: 100_000, MaxWait: time.Hour,
 		CeilingIterations: 20, CeilingDeadline: 4 * time.Hour,
@@ -175,14 +175,14 @@ func TestChoose(t *testing.T) {
 		name  string
 		trust *Trust
 		text  []byte
-		want  InForce
+		want  Effective
 	}{
-		{"no ralph.json", nil, nil, InForce{Config: Default()}},
-		{"nobody trusted it", nil, text, InForce{Untrusted: 1}},
-		{"trusted", &trust, text, InForce{}},
-		{"edited since", &trust, []byte(`{"on_complete": ["rm -rf ."]}`), InForce{Changed: true}},
-		{"emptied", &trust, []byte{}, InForce{Changed: true}},
-		{"gone", &trust, nil, InForce{Changed: true}},
+		{"no ralph.json", nil, nil, Effective{Config: Default()}},
+		{"nobody trusted it", nil, text, Effective{Untrusted: 1}},
+		{"trusted", &trust, text, Effective{}},
+		{"edited since", &trust, []byte(`{"on_complete": ["rm -rf ."]}`), Effective{Changed: true}},
+		{"emptied", &trust, []byte{}, Effective{Changed: true}},
+		{"gone", &trust, nil, Effective{Changed: true}},
 	} {
 		got, err := Choose(tc.trust, tc.text)
 		if err != nil || got.Changed != tc.want.Changed || got.Untrusted != tc.want.Untrusted {

@@ -14,7 +14,7 @@ import (
 type Evaluator struct {
 	decide.Evaluator
 	Command
-	Off       bool // ralph.json disables it
+	Disabled  bool // ralph.json disables it
 	Untrusted bool // it is a command that no person has trusted, so it does not run
 }
 
@@ -31,7 +31,7 @@ const maxEvaluators = 10
 
 // Active returns the evaluators that ralph.json does not disable.
 func (c Config) Active() []Evaluator {
-	return slices.DeleteFunc(slices.Clone(c.Evaluators), func(e Evaluator) bool { return e.Off })
+	return slices.DeleteFunc(slices.Clone(c.Evaluators), func(e Evaluator) bool { return e.Disabled })
 }
 
 // evaluators reads "evaluate".
@@ -63,7 +63,7 @@ func (p *parser) evaluator(v gjson.Result) Evaluator {
 			"command": func(v gjson.Result) { e.Shell, e.Argv = p.words(v, "evaluate") },
 			"timeout": func(v gjson.Result) { e.Timeout = p.timeout(v) },
 			"enabled": func(v gjson.Result) {
-				if e.Off = v.Type == gjson.False; !v.IsBool() {
+				if e.Disabled = v.Type == gjson.False; !v.IsBool() {
 					p.fail(v, `"enabled" must be true or false`)
 				}
 			},

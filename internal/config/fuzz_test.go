@@ -99,7 +99,7 @@ func within(data []byte, c Config, err error) error {
 }
 
 // untrusted returns an error if a command would run of a configuration that no person has trusted.
-func untrusted(c InForce, _ error) error {
+func untrusted(c Effective, _ error) error {
 	if len(c.Notifiers) > 0 || c.Trusted || c.SearchPath != "" {
 		return fmt.Errorf("commands without trust: %+v", c)
 	}
@@ -116,9 +116,9 @@ func untrusted(c InForce, _ error) error {
 	return nil
 }
 
-// FuzzOwnChecks reads any bytes as a list. Each list check is for the feature that
+// FuzzListChecks reads any bytes as a list. Each list check is for the feature that
 // brings it and looks at files below the project only. Without trust there is none.
-func FuzzOwnChecks(f *testing.F) {
+func FuzzListChecks(f *testing.F) {
 	seeds.Add(f, "*list*.json", "*.json")
 	f.Add([]byte(`[{"id":"a","verification":["go test ./...","Look at it.",` +
 		`{"type":"source_contains","file":"../x","pattern":"("},{"type":"test_file_exists","file":"/etc/passwd"}],` +
@@ -129,13 +129,13 @@ func FuzzOwnChecks(f *testing.F) {
 			return
 		}
 		for _, item := range list.Items[:min(len(list.Items), 20)] {
-			checks, _ := OwnChecks(item, nil)
+			checks, _ := ListChecks(item, nil)
 			if err := listChecks(item.ID, checks); err != nil {
 				t.Fatal(err)
 			}
 		}
-		var nobody InForce
-		if nobody.AddOwn(list, nil); len(nobody.Checks) > 0 {
+		var nobody Effective
+		if nobody.AddListChecks(list, nil); len(nobody.Checks) > 0 {
 			t.Fatalf("checks without trust: %+v", nobody.Checks)
 		}
 	})
@@ -154,7 +154,7 @@ func listChecks(id string, checks []Check) error {
 		if kinds != 1 || outside(c.FileExists) || outside(c.File) || c.Timeout <= 0 || c.Name == "" || c.Digest == "" {
 			return fmt.Errorf("the check %+v", c)
 		}
-		if !c.Own || c.When != decide.WhenFeature || !slices.Equal(c.Features, []string{id}) {
+		if !c.FromList || c.When != decide.WhenFeature || !slices.Equal(c.Features, []string{id}) {
 			return fmt.Errorf("not a list check of %s: %+v", id, c)
 		}
 	}
@@ -227,7 +227,7 @@ func TestFuzzControls(t *testing.T) {
 	ofFeatureA := func(path string) []Check {
 		return []Check{{
 			Check:   decide.Check{Name: "n", Digest: "d", When: decide.WhenFeature, Features: []string{"a"}},
-			Command: Command{Timeout: 1}, Own: true, FileExists: path,
+			Command: Command{Timeout: 1}, FromList: true, FileExists: path,
 		}}
 	}
 	if err := listChecks("a", ofFeatureA("x")); err != nil {
@@ -245,7 +245,7 @@ func TestFuzzControls(t *testing.T) {
 		"commands that run":        untrusted(trusted, nil),
 		"a file elsewhere":         listChecks("a", ofFeatureA("../x")),
 		"another's check":          listChecks("b", ofFeatureA("x")),
-		"an evaluator that runs":   untrusted(InForce{Config: Config{Evaluators: []Evaluator{{}}}}, nil),
+		"an evaluator that runs":   untrusted(Effective{Config: Config{Evaluators: []Evaluator{{}}}}, nil),
 		"a text of another sum":    faithful([]byte("{}"), other, nil),
 		"a record beside an error": faithful([]byte("{"), trust, errors.New("x")),
 	} {

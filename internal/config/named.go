@@ -11,8 +11,8 @@ import (
 
 // File is a file that a command may depend on.
 type File struct {
-	Path string // slash-separated, relative to the project's root or absolute
-	Text bool   // by its place in the command it says what the command does: a script, a Makefile
+	Path    string // slash-separated, relative to the project's root or absolute
+	Decides bool   // by its place in the command it says what the command does: a script, a Makefile
 }
 
 // interpreters are programs that run the file that is their first argument.
@@ -29,18 +29,18 @@ var readers = map[string][]string{
 	"just":  {"justfile", "Justfile", ".justfile"},
 	"task":  {"Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"},
 	"rake":  {"Rakefile", "rakefile"},
-	"npm":   {Package, ".npmrc"},
-	"pnpm":  {Package, ".npmrc"},
-	"yarn":  {Package, ".yarnrc.yml"},
-	"bun":   {Package, "bunfig.toml"},
+	"npm":   {PackageJSON, ".npmrc"},
+	"pnpm":  {PackageJSON, ".npmrc"},
+	"yarn":  {PackageJSON, ".yarnrc.yml"},
+	"bun":   {PackageJSON, "bunfig.toml"},
 }
 
-// Package is the name of a file of which only the scripts decide what a command
+// PackageJSON is the name of a file of which only the scripts decide what a command
 // does. An agent may have to edit the rest of it.
-const Package = "package.json"
+const PackageJSON = "package.json"
 
-// MaxPackage is the largest size of a package.json in bytes. Real ones reach some 100 KB.
-const MaxPackage = 4 << 20
+// MaxPackageJSON is the largest size of a package.json in bytes. Real ones reach some 100 KB.
+const MaxPackageJSON = 4 << 20
 
 // The flags that name another file for a reader, or another folder to start in.
 var (
@@ -87,7 +87,7 @@ func Optional(path string) bool {
 			return true
 		}
 	}
-	return strings.Contains(path, Package)
+	return strings.Contains(path, PackageJSON)
 }
 
 // Scripts returns the names of the package.json scripts that the command may run, and
@@ -96,7 +96,7 @@ func Optional(path string) bool {
 func (c Command) Scripts() (names []string) {
 	for _, words := range c.segments() {
 		for i, word := range words {
-			if !slices.Contains(readers[program(word)], Package) {
+			if !slices.Contains(readers[program(word)], PackageJSON) {
 				continue
 			}
 			for _, name := range words[i+1:] {

@@ -31,7 +31,7 @@ func TestFiles(t *testing.T) {
 	} {
 		var text []string
 		for _, f := range (Command{Shell: line}).Files() {
-			if f.Text {
+			if f.Decides {
 				text = append(text, f.Path)
 			}
 		}

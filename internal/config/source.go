@@ -28,11 +28,11 @@ func (s Source) Commands() []Command {
 	return slices.DeleteFunc([]Command{s.List, s.Reopen, s.Show}, func(c Command) bool { return !c.Runs() })
 }
 
-// For returns the command with the item's id in the place of PlaceID. It refuses an
+// WithID returns the command with the item's id in the place of PlaceID. It refuses an
 // id that is empty, longer than 64 bytes, or has other characters than letters,
 // digits, and, after the first character, . _ : and -. A program could read such an
 // id as a flag or a path.
-func (c Command) For(id string) (Command, error) {
+func (c Command) WithID(id string) (Command, error) {
 	odd := strings.Trim(strings.ToLower(id), "abcdefghijklmnopqrstuvwxyz0123456789._:-") != ""
 	if odd || id == "" || len(id) > 64 || strings.IndexByte("._:-", id[0]) >= 0 {
 		return c, fmt.Errorf("the id %.80q is none that is handed to a command", id)

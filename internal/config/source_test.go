@@ -33,13 +33,13 @@ func TestSource(t *testing.T) {
 func TestFor(t *testing.T) {
 	c := Command{Argv: []string{"bd", "${id}", "${id} "}}
 	for _, id := range []string{"a", "bd-a1.2", "US_001", "7", "x:y", strings.Repeat("a", 64)} {
-		if got, err := c.For(id); err != nil || got.Argv[1] != id || got.Argv[2] != "${id} " || c.Argv[1] != "${id}" {
+		if got, err := c.WithID(id); err != nil || got.Argv[1] != id || got.Argv[2] != "${id} " || c.Argv[1] != "${id}" {
 			t.Errorf("%q: %q, %v", id, got.Argv, err)
 		}
 	}
 	bad := []string{"", "-rf", ".", "a b", "a;b", "a\nb", "../x", "a/b", "${id}", "é", strings.Repeat("a", 65)}
 	for _, id := range bad {
-		if got, err := c.For(id); err == nil {
+		if got, err := c.WithID(id); err == nil {
 			t.Errorf("%q was handed over: %q", id, got.Argv)
 		}
 	}

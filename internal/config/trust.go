@@ -18,20 +18,20 @@ type Trust struct {
 
 	Revoked bool // the person took the trust back: no command runs, and the rest of Text still holds
 
-	SearchPath string            // the PATH that commands run with
-	Env        map[string]string // the variables that decide what programs load, when the person trusted them
-	Features   map[string]string // what identifies each feature of the list, by id
-	Own        bool              // the list checks are trusted
-	Manual     []string          // texts of list checks that read like a command but name no program
-	Ignored    string            // hash of the rules by which git ignores files
-	Files      map[string]string // sha256 of the files that commands or "protect" name, by path below the project
+	SearchPath  string            // the PATH that commands run with
+	Env         map[string]string // the variables that decide what programs load, when the person trusted them
+	Features    map[string]string // what identifies each feature of the list, by id
+	ListChecks  bool              // the list checks are trusted
+	NotCommands []string          // texts of list checks that read like a command but name no program
+	Ignored     string            // hash of the rules by which git ignores files
+	Files       map[string]string // sha256 of the files that commands or "protect" name, by path below the project
 }
 
 // Fields are the keys of the record and their values.
 func (t *Trust) Fields() jsontext.Object {
 	return jsontext.Object{
 		"schema", &t.Schema, "sha256", &t.SHA256, "text", &t.Text, "revoked", &t.Revoked,
-		"searchPath", &t.SearchPath, "env", &t.Env, "features", &t.Features, "own", &t.Own, "manual", &t.Manual,
+		"searchPath", &t.SearchPath, "env", &t.Env, "features", &t.Features, "own", &t.ListChecks, "manual", &t.NotCommands,
 		"ignored", &t.Ignored, "files", &t.Files,
 	}
 }
@@ -60,8 +60,8 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// InForce is the configuration that a loop runs under, and what a person has trusted.
-type InForce struct {
+// Effective is the configuration that a loop runs under, and what a person has trusted.
+type Effective struct {
 	Config
 	Changed   bool // ralph.json differs from the trusted text, which is the one in force
 	Untrusted int  // how many commands do not run because no person has trusted them
@@ -73,7 +73,7 @@ type InForce struct {
 // Choose returns the configuration in force: the trusted text if there is a record,
 // else text, which is ralph.json, or nil if there is no such file. Without trust, or
 // if the person took it back, no command of it runs.
-func Choose(trust *Trust, text []byte) (in InForce, err error) {
+func Choose(trust *Trust, text []byte) (in Effective, err error) {
 	if text == nil {
 		text = []byte("{}")
 	}
@@ -104,7 +104,7 @@ func Choose(trust *Trust, text []byte) (in InForce, err error) {
 
 // distrust marks a check as untrusted if it is a command. The command does not run,
 // but the check stays and fails: without it, a claim would count as proven.
-func (in *InForce) distrust(c *Check) {
+func (in *Effective) distrust(c *Check) {
 	if c.Runs() {
 		c.Untrusted = true
 		in.Untrusted++

@@ -73,7 +73,7 @@ func (s *Snapshot) evidence() evidence {
 		return m
 	}
 	e := evidence{stored: index(s.Receipts), now: index(s.Results)}
-	if len(s.Checks)+len(s.Manual) == 0 {
+	if len(s.Checks)+len(s.ManualPoints) == 0 {
 		return e // most loops, some with a large list, need no claims
 	}
 	e.claimed = make(map[string]bool, len(s.List.Items))
@@ -111,8 +111,8 @@ func (s *Snapshot) due(e evidence, when string, need func(key [2]string) bool) (
 
 func failed(r Receipt) bool { return !r.Passed }
 
-// Covers tells whether the check is for the feature.
-func (c Check) Covers(id string) bool {
+// IsFor tells whether the check is for the feature.
+func (c Check) IsFor(id string) bool {
 	return len(c.Features) == 0 || slices.Contains(c.Features, id)
 }
 
@@ -138,9 +138,9 @@ func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 	return ids
 }
 
-// Kept returns the receipts to store. A receipt is dropped when its feature is no
+// ReceiptsToStore returns the receipts to store. A receipt is dropped when its feature is no
 // longer claimed, or its check is gone.
-func (s *Snapshot) Kept() (kept []Receipt) {
+func (s *Snapshot) ReceiptsToStore() (kept []Receipt) {
 	e := s.evidence()
 	for _, c := range s.Checks {
 		if c.When != WhenFeature {
@@ -179,7 +179,7 @@ func (s *Snapshot) Proof() (p Proof) {
 			}
 		}
 	}
-	for id := range s.Manual {
+	for id := range s.ManualPoints {
 		if e.claimed[id] {
 			p.Manual++
 		}

@@ -24,12 +24,12 @@ func Bystander(s *Snapshot) bool {
 	case s.Session == "":
 		return true
 	case s.Event == EventPrompt:
-		rival := s.Goal && s.State.Status == InProgress && !s.State.RivalSaid
-		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.moved() || rival))
+		rival := s.Goal && s.State.Status == InProgress && !s.State.RivalTold
+		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.newProcess() || rival))
 	case s.Event == EventStart && s.Cleared:
 		return s.State.Session != "" || s.State.Status != InProgress || s.Client == 0 || s.Client != s.State.SessionPID
 	case s.Event == EventStart:
-		return !owner || s.State.Status != Interrupted && !s.moved()
+		return !owner || s.State.Status != Interrupted && !s.newProcess()
 	case s.Event == EventEnd && s.elsewhere():
 		return true
 	case s.Event == EventFailure, s.Event == EventEnd:
@@ -52,8 +52,8 @@ func (s *Snapshot) elsewhere() bool {
 	return s.OwnerAlive && s.Client > 0 && s.State.SessionPID > 0 && s.Client != s.State.SessionPID
 }
 
-// moved reports whether the owner's session runs in another process than before.
-func (s *Snapshot) moved() bool {
+// newProcess reports whether the owner's session runs in another process than before.
+func (s *Snapshot) newProcess() bool {
 	return s.Client != s.State.SessionPID && s.State.Status == InProgress
 }
 
@@ -83,7 +83,7 @@ func Decide(s Snapshot) (Decision, Need) {
 	d := Decision{Next: s.Record(), From: s.State}
 	need := d.settle(&s)
 	if d.Commits() {
-		d.Next.Header = Face(d.Next, d.Limit)
+		d.Next.Header = HeaderOf(d.Next, d.Limit)
 	}
 	return d, need
 }
@@ -94,7 +94,7 @@ func pass(s *Snapshot) Decision { return Decision{Verdict: Pass, Next: s.State, 
 // settle answers an event that is the loop's business.
 func (d *Decision) settle(s *Snapshot) Need {
 	if s.Event == EventStop {
-		d.own(s)
+		d.takeOwnership(s)
 	}
 	stopped := d.ReadHeader(s)
 	if s.CancelFile {
@@ -122,13 +122,13 @@ func (d *Decision) settle(s *Snapshot) Need {
 
 // stop answers a stop of the owner.
 func (d *Decision) stop(s *Snapshot) Need {
-	if s.ConfigErr == nil && s.Tampered == "" && s.Unlisted {
+	if s.ConfigErr == nil && s.Tampered == "" && s.ListIsOld {
 		return Need{Kind: NeedList}
 	}
 	if d.unusable(s) || d.promise(s) {
 		return Need{}
 	}
-	if d.Next.Late(s.Limits, s.Now) {
+	if d.Next.PastDeadline(s.Limits, s.Now) {
 		d.end(s, ReachedLimit, Deadline)
 		return Need{}
 	}
@@ -216,18 +216,18 @@ func (d *Decision) next(s *Snapshot, due string, feature features.Item) Need {
 	return need
 }
 
-// own makes the session the owner, at work.
-func (d *Decision) own(s *Snapshot) {
+// takeOwnership makes the session the owner, at work.
+func (d *Decision) takeOwnership(s *Snapshot) {
 	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover
 	if fresh {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
-		d.Next.SessionPassed, d.Next.Context, d.Next.Blocks, d.Next.RivalSaid = 0, 0, nil, false
+		d.Next.SessionPassed, d.Next.Context, d.Next.Blocks, d.Next.RivalTold = 0, 0, nil, false
 	}
 	if s.Event == EventStop && !s.Active {
 		d.Next.Blocks = nil
 	}
-	if (s.Goal || s.Event == EventStop && s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalSaid {
-		d.Rival, d.Next.RivalSaid = true, true
+	if (s.Goal || s.Event == EventStop && s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalTold {
+		d.Rival, d.Next.RivalTold = true, true
 	}
 	if passed := s.List.Passed(); s.List.Err == nil {
 		if !fresh {
@@ -290,7 +290,7 @@ func (d *Decision) waits(s *Snapshot) bool {
 // goOn begins the next iteration.
 func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	d.Verdict, d.Feature = Continue, feature
-	d.begin(s)
+	d.countIteration(s)
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
 	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())
 	if s.List.Err != nil {
@@ -302,8 +302,8 @@ func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	d.Next.Attempts++
 }
 
-// begin counts an iteration that begins.
-func (d *Decision) begin(s *Snapshot) {
+// countIteration counts an iteration that begins.
+func (d *Decision) countIteration(s *Snapshot) {
 	d.Next.Iteration++
 	d.Next.Hour = nil
 	if s.Limits.IterationsPerHour > 0 {
@@ -325,9 +325,9 @@ func (d *Decision) end(s *Snapshot, status Status, reason string) {
 	d.Next.WaitingSince, d.Next.WaitingFor, d.Next.Blocks = time.Time{}, "", nil
 }
 
-// Face returns the header of progress.txt that shows the record. limit is the number of
+// HeaderOf returns the header of progress.txt that shows the record. limit is the number of
 // iterations in force.
-func Face(s State, limit int) progress.Header {
+func HeaderOf(s State, limit int) progress.Header {
 	return progress.Header{
 		Status: string(s.Status), Iteration: s.Iteration, MaxIterations: limit, Feature: plain.Line(s.Feature, 80),
 	}

@@ -209,12 +209,12 @@ var stopRows = []row{
 	}, "end BLOCKED all_blocked"},
 
 	// The list of a tracker.
-	{"a tracker is asked", func(s *Snapshot) { s.List, s.Unlisted = list("xxx"), true }, "list"},
+	{"a tracker is asked", func(s *Snapshot) { s.List, s.ListIsOld = list("xxx"), true }, "list"},
 	{"cancelled before a tracker is asked", func(s *Snapshot) {
-		s.Unlisted, s.CancelFile = true, true
+		s.ListIsOld, s.CancelFile = true, true
 	}, "end CANCELLED by_person"},
 	{"its session ends, without asking", func(s *Snapshot) {
-		s.Event, s.Tail, s.Unlisted = EventEnd, &Tail{}, true
+		s.Event, s.Tail, s.ListIsOld = EventEnd, &Tail{}, true
 	}, "end INTERRUPTED session_ended"},
 }
 
@@ -236,7 +236,7 @@ func testRows(t *testing.T, rows []row) {
 			if (d.Verdict == "") != (need.Kind != NeedNothing) {
 				t.Errorf("the verdict is %q and the need %q", d.Verdict, need.Kind)
 			}
-			if d.Verdict != "" && d.Commits() && d.Next.Header != Face(d.Next, d.Limit) {
+			if d.Verdict != "" && d.Commits() && d.Next.Header != HeaderOf(d.Next, d.Limit) {
 				t.Errorf("header %+v", d.Next.Header)
 			}
 		})

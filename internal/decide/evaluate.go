@@ -87,7 +87,7 @@ func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open bool) {
 			d.Next.Needs = a.Reason
 			d.end(s, Escalated, ByEvaluator)
 		case d.Answer == nil || a.Prompt != "" || d.Answer.Prompt == "":
-			d.Answer, d.By = a, by.Name
+			d.Answer, d.AnsweredBy = a, by.Name
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (s *Snapshot) gather(e evidence, whole bool) Need {
 			reopen = append(reopen, r.Feature)
 		}
 	}
-	if len(reopen) > 0 && !s.Unwritten {
+	if len(reopen) > 0 && !s.ListNotWritten {
 		return Need{Kind: NeedReopen, Reopen: reopen}
 	}
 	return Need{}

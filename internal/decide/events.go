@@ -39,9 +39,9 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 		d.end(s, stopped, ByPerson)
 		return
 	}
-	d.own(s)
+	d.takeOwnership(s)
 	if status == Handover {
-		d.begin(s) // an interrupted iteration goes on, but a handover begins a new one
+		d.countIteration(s) // an interrupted iteration goes on, but a handover begins a new one
 	}
 	if d.Binding = Take; !s.Marked && status == InProgress {
 		d.Binding = Note
@@ -52,7 +52,7 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 func (d *Decision) refusal(s *Snapshot) string {
 	handover := s.State.Status == Handover
 	switch hourly := s.Limits.IterationsPerHour; {
-	case d.Next.Late(s.Limits, s.Now):
+	case d.Next.PastDeadline(s.Limits, s.Now):
 		return Deadline
 	case !handover:
 		return ""

@@ -160,14 +160,14 @@ var eventRows = []row{
 	}, "pass"},
 	{"handed over: a stop", func(s *Snapshot) { s.State.Status = Handover }, "pass"},
 	{"/goal in its session", func(s *Snapshot) { s.Event, s.Goal = EventPrompt, true }, "note rival"},
-	{"/goal again", func(s *Snapshot) { s.Event, s.Goal, s.State.RivalSaid = EventPrompt, true, true }, "pass"},
+	{"/goal again", func(s *Snapshot) { s.Event, s.Goal, s.State.RivalTold = EventPrompt, true, true }, "pass"},
 	{"/goal elsewhere", func(s *Snapshot) { s.Event, s.Goal, s.Session = EventPrompt, true, "t" }, "pass"},
 	{"a stop after a block that was not ours", func(s *Snapshot) { s.Active = true }, "continue 5 c rival"},
 	{"a stop after a block that was ours", func(s *Snapshot) {
 		s.Active, s.State.Blocks = true, blocked(1)
 	}, "continue 5 c"},
 	{"a stop after a block that was not ours, said before", func(s *Snapshot) {
-		s.Active, s.State.RivalSaid = true, true
+		s.Active, s.State.RivalTold = true, true
 	}, "continue 5 c"},
 	{"cleared", func(s *Snapshot) { s.Event, s.Cleared = EventEnd, true }, "release"},
 }

@@ -162,13 +162,13 @@ func answered(decide decider, s Snapshot, d *dice) (Snapshot, Decision, error) {
 		case need.Kind == NeedAnswer && need.Evaluator >= len(s.Answers) && s.Evaluators[need.Evaluator].Preset == "":
 			s.Answers = append(slices.Clone(s.Answers), make([]Answer, need.Evaluator+1-len(s.Answers))...)
 			s.Answers[need.Evaluator].Action = pick(d, AnswerComplete, AnswerContinue, AnswerEscalate, "")
-		case need.Kind == NeedReopen && !s.Unwritten:
-			s.Unwritten, s.List.Items = d.n(4) == 3, slices.Clone(s.List.Items)
+		case need.Kind == NeedReopen && !s.ListNotWritten:
+			s.ListNotWritten, s.List.Items = d.n(4) == 3, slices.Clone(s.List.Items)
 			for i, item := range s.List.Items {
 				if slices.Contains(need.Reopen, item.ID) && !item.Passes {
 					return s, got, fmt.Errorf("%s is to be reopened, which is open", item.ID)
 				}
-				s.List.Items[i].Passes = item.Passes && (s.Unwritten || !slices.Contains(need.Reopen, item.ID))
+				s.List.Items[i].Passes = item.Passes && (s.ListNotWritten || !slices.Contains(need.Reopen, item.ID))
 			}
 		case need.Kind != NeedNothing:
 			return s, got, fmt.Errorf("asks again for %s", need.Kind)
@@ -235,7 +235,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 		return fmt.Errorf("iteration %d of %d after %d", d.Next.Iteration, d.Limit, known)
 	case s.CancelFile || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Tampered != "" || s.List.Missing:
 		return errors.New("goes on where something ends the loop")
-	case d.Next.Late(s.Limits, s.Now):
+	case d.Next.PastDeadline(s.Limits, s.Now):
 		return errors.New("goes on after the deadline")
 	case s.State.Schema > 0 && s.Header != s.State.Header && s.Header != s.State.Before && (s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
 		return errors.New("goes on although the header says " + s.Header.Status)
@@ -301,7 +301,7 @@ func proven(s Snapshot, alone bool) error {
 	for _, c := range s.Checks {
 		for _, item := range append([]features.Item{{}}, s.List.Items...) {
 			of := c.When == WhenFeature
-			if (item.ID != "") == of && (!of || item.Passes) && (!of || c.Covers(item.ID)) && !passed(c, item.ID) {
+			if (item.ID != "") == of && (!of || item.Passes) && (!of || c.IsFor(item.ID)) && !passed(c, item.ID) {
 				return fmt.Errorf("complete without the check %s of %q", c.Name, item.ID)
 			}
 		}

@@ -20,7 +20,7 @@ type Limits struct {
 	ContextTokens      int           // tokens of the session's conversation
 	MaxWait            time.Duration // how long the loop waits for background work; 0: it does not wait
 
-	Held bool // a person trusted ralph.json, so an edit of it cannot raise the limits
+	Trusted bool // a person trusted ralph.json, so an edit of it cannot raise the limits
 
 	// The ceilings of what `extend` can raise. `extend` cannot go over them.
 	CeilingIterations int
@@ -145,9 +145,9 @@ func least[T int | time.Duration](limits ...T) (min T) {
 	return min
 }
 
-// Under returns the limits, none of them above the person's own ceilings. A
+// CappedBy returns the limits, none of them above the person's own ceilings. A
 // ceiling also switches on a limit that is off.
-func (l Limits) Under(ceilings Limits) Limits {
+func (l Limits) CappedBy(ceilings Limits) Limits {
 	lowered := l
 	for _, row := range LimitTable {
 		if row.Time != nil {
@@ -178,7 +178,7 @@ func (s State) Limit(l Limits) int {
 	case s.HeaderLimit > 0:
 		limit = s.HeaderLimit
 	}
-	if !l.Held && s.Extended == 0 {
+	if !l.Trusted && s.Extended == 0 {
 		limit = least(limit, s.Allowed)
 	}
 	return least(limit, s.Lowered, l.CeilingIterations)
@@ -193,8 +193,8 @@ func (s State) Deadline(l Limits) time.Duration {
 	return least(l.Deadline, l.CeilingDeadline)
 }
 
-// Late tells whether the deadline has passed.
-func (s State) Late(l Limits, now time.Time) bool {
+// PastDeadline tells whether the deadline has passed.
+func (s State) PastDeadline(l Limits, now time.Time) bool {
 	deadline := s.Deadline(l)
 	return deadline > 0 && !s.StartedAt.IsZero() && now.Sub(s.StartedAt) >= deadline
 }

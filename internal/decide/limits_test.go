@@ -28,7 +28,7 @@ func TestLimitTable(t *testing.T) {
 	if got != want {
 		t.Errorf("the rows set %+v, want %+v", got, want)
 	}
-	beside := []string{"Held", "CeilingIterations", "CeilingDeadline"} // no keys of ralph.json
+	beside := []string{"Trusted", "CeilingIterations", "CeilingDeadline"} // no keys of ralph.json
 	for field, value := range reflect.ValueOf(got).Fields() {
 		if value.IsZero() != slices.Contains(beside, field.Name) {
 			t.Errorf("no row, or a row too many, has the field %s", field.Name)
@@ -40,7 +40,7 @@ func TestInForce(t *testing.T) {
 	at := func(ago time.Duration) time.Time { return now.Add(-ago) }
 	all := Limits{
 		MaxIterations: 40, Deadline: 8 * time.Hour, Stagnation: 3, FeatureAttempts: 4, CheckFailures: 5,
-		IterationsPerHour: 6, FeaturesPerSession: 7, ContextTokens: 1000, MaxWait: time.Hour, Held: true,
+		IterationsPerHour: 6, FeaturesPerSession: 7, ContextTokens: 1000, MaxWait: time.Hour, Trusted: true,
 	}
 	busy := State{
 		Iteration: 9, StartedAt: at(time.Hour), Unchanged: 1, Attempts: 2, CheckFailures: 1, SessionPassed: 3,
@@ -111,11 +111,11 @@ func TestUnder(t *testing.T) {
 			ContextTokens: 90,
 		}, high, Limits{})},
 	} {
-		if got := tc.l.Under(tc.ceilings); got != tc.want {
+		if got := tc.l.CappedBy(tc.ceilings); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
 		}
 	}
-	if l := (Limits{Held: true}).Under(low); !l.Held {
+	if l := (Limits{Trusted: true}).CappedBy(low); !l.Trusted {
 		t.Error("limits that a person trusted are not held any more")
 	}
 }

@@ -81,13 +81,13 @@ type Tail struct {
 
 // Found is what was looked up because a decision needed it. It is empty at first.
 type Found struct {
-	Tree      string    // fingerprint of the work tree
-	Tail      *Tail     // the end of the transcript
-	Results   []Receipt // results of this stop's checks
-	Contents  string    // hash of the work tree's contents, as the checks find it
-	Answers   []Answer  // answers of evaluators that are commands, by index
-	Unwritten bool      // the list could not be written, so no feature can be reopened
-	Tampered  string    // a trusted file that has changed
+	Tree           string    // fingerprint of the work tree
+	Tail           *Tail     // the end of the transcript
+	Results        []Receipt // results of this stop's checks
+	Contents       string    // hash of the work tree's contents, as the checks find it
+	Answers        []Answer  // answers of evaluators that are commands, by index
+	ListNotWritten bool      // the list could not be written, so no feature can be reopened
+	Tampered       string    // a trusted file that has changed
 }
 
 // Snapshot is everything that a decision depends on.
@@ -118,7 +118,7 @@ type Snapshot struct {
 	FreshClone   bool            // there is no record, and progress.txt came with the repository
 	CancelFile   bool            // a person has asked to cancel the loop
 	List         List
-	Unlisted     bool     // List is what a tracker said at another time
+	ListIsOld    bool     // List is what a tracker said at another time
 	ConfigErr    error    // why ralph.json cannot be used
 	Lost         []string // features that are gone, or ask for something else than a person trusted
 	Limits       Limits
@@ -126,10 +126,10 @@ type Snapshot struct {
 	Promises   []Promise   // lines by which an agent says how the loop stands, beside our own
 	Evaluators []Evaluator // none: the default
 
-	Checks   []Check
-	Manual   map[string]bool // features with points that only a person can check
-	Recheck  string          // RecheckStale, RecheckAll or RecheckNever
-	Receipts []Receipt       // the stored ones
+	Checks       []Check
+	ManualPoints map[string]bool // features with points that only a person can check
+	Recheck      string          // RecheckStale, RecheckAll or RecheckNever
+	Receipts     []Receipt       // the stored ones
 
 	Now time.Time
 }
@@ -139,22 +139,22 @@ type Snapshot struct {
 // the binding is Tell. While more is needed Verdict is empty, and Next has what
 // is settled so far.
 type Decision struct {
-	Verdict  Verdict
-	Binding  Binding // empty at a stop
-	Next     State
-	Limit    int           // iterations in force
-	Feature  features.Item // to work on; zero if the list is broken
-	Problem  error         // what is wrong with the list or ralph.json
-	Unshown  error         // why progress.txt does not show Next, which is committed
-	From     State         // the record before
-	Raised   int           // Max Iterations that the header asks for and does not get
-	Refusal  string        // Tell: the exit reason for which the loop does not go on here and now
-	Promised bool          // the agent said that all is complete
-	Answer   *Answer       // the evaluator's last answer that counts, if the loop goes on
-	By       string        // that evaluator's name
-	Lost     []string      // features that the agent has to put back
-	Failure  *Receipt      // the check that failed, of Feature or of the whole tree
-	Rival    bool          // something else blocks this session's stops too, and nobody was told yet
+	Verdict    Verdict
+	Binding    Binding // empty at a stop
+	Next       State
+	Limit      int           // iterations in force
+	Feature    features.Item // to work on; zero if the list is broken
+	Problem    error         // what is wrong with the list or ralph.json
+	HeaderErr  error         // why progress.txt does not show Next, which is committed
+	From       State         // the record before
+	Raised     int           // Max Iterations that the header asks for and does not get
+	Refusal    string        // Tell: the exit reason for which the loop does not go on here and now
+	Promised   bool          // the agent said that all is complete
+	Answer     *Answer       // the evaluator's last answer that counts, if the loop goes on
+	AnsweredBy string        // that evaluator's name
+	Lost       []string      // features that the agent has to put back
+	Failure    *Receipt      // the check that failed, of Feature or of the whole tree
+	Rival      bool          // something else blocks this session's stops too, and nobody was told yet
 }
 
 // Word returns the decision's name in logs: the binding, else the verdict.

@@ -129,7 +129,7 @@ type State struct {
 	Context       int     // tokens of the owner's conversation; only kept for the limit context_tokens
 	Hour          []int64 // Unix times of the iterations of the last hour; only kept for iterations_per_hour
 	Blocks        []int64 // Unix ms of the blocks of this turn that may have come after the last tool call
-	RivalSaid     bool    // the person was told that something else blocks the session's stops too
+	RivalTold     bool    // the person was told that something else blocks the session's stops too
 
 	WaitingSince time.Time // since when something runs in the background; zero: nothing does
 	WaitingFor   string    // what ran there at the last stop, in words
@@ -165,7 +165,7 @@ func (s *State) Fields() jsontext.Object {
 		"extended", &s.Extended, "extendedDeadline", (*int64)(&s.ExtendedDeadline), "session", &s.Session,
 		"lastSession", &s.LastSession, "sessionPid", &s.SessionPID, "clientStart", &s.ClientStart, "seen", &s.Seen,
 		"bind", &s.Bind, "passed", &s.Passed, "sessionPassed", &s.SessionPassed, "context", &s.Context, "hour", &s.Hour,
-		"blocks", &s.Blocks, "rivalSaid", &s.RivalSaid, "waitingSince", &s.WaitingSince, "waitingFor", &s.WaitingFor,
+		"blocks", &s.Blocks, "rivalSaid", &s.RivalTold, "waitingSince", &s.WaitingSince, "waitingFor", &s.WaitingFor,
 		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
 		"running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts, "listDigest", &s.ListDigest,
 		"treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged, "header", headerFields(&s.Header),

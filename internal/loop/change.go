@@ -36,7 +36,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	if stopped != decide.InProgress && next.Status == decide.InProgress && verb != "resume" && verb != "extend" {
 		return decide.State{}, fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", stopped)
 	}
-	next.Header, next.Before = decide.Face(next, next.Limit(p.Snapshot.Limits)), p.Snapshot.Header
+	next.Header, next.Before = decide.HeaderOf(next, next.Limit(p.Snapshot.Limits)), p.Snapshot.Header
 	if err := l.Store.Commit(next); err != nil {
 		return decide.State{}, err
 	}
@@ -110,7 +110,7 @@ func (p *Picture) usedUp(next *decide.State) error {
 		return fmt.Errorf("%d of %d iterations are used up; give it more: %s --max-iterations %d",
 			next.Iteration, limit, call, next.Iteration+decide.DefaultIterations)
 	}
-	if !next.Late(limits, time.Now()) {
+	if !next.PastDeadline(limits, time.Now()) {
 		return nil
 	}
 	ran := time.Since(next.StartedAt)

@@ -115,11 +115,11 @@ func (r *checker) groups(runs []decide.Run) (groups [][]int) {
 	byName := map[string]int{} // of checks that features bring
 	for i, run := range runs {
 		c := r.byDigest[run.Check.Digest]
-		if at, is := byName[c.Name]; is && c.Own {
+		if at, is := byName[c.Name]; is && c.FromList {
 			groups[at] = append(groups[at], i)
 			continue
 		}
-		if c.Own {
+		if c.FromList {
 			byName[c.Name] = len(groups)
 		}
 		groups = append(groups, []int{i})
@@ -177,14 +177,14 @@ func (r *checker) holds(ctx context.Context, c config.Check, feature string) (ou
 
 // runs runs a check that is a command.
 func (r *checker) runs(ctx context.Context, c config.Check, feature string) (output []byte, err error) {
-	if !c.Own && !shellSafe(feature) {
+	if !c.FromList && !shellSafe(feature) {
 		return nil, errNotRun("the feature's id has characters that are not handed to a command")
 	}
 	if path := r.ChangedOf(c.Command); path != "" {
 		return nil, errNotRun(path + notAsTrusted + "; a person has to look at it and run: " + r.Loop.Call("trust"))
 	}
 	env := r.checkEnv()
-	if !c.Own {
+	if !c.FromList {
 		env = append(env, "RALPH_FEATURE="+feature)
 	}
 	left := time.Until(r.deadline)

@@ -38,7 +38,7 @@ func (s *stepper) commit() error {
 			return err
 		}
 	}
-	if kept := snap.Kept(); !slices.Equal(kept, snap.Receipts) {
+	if kept := snap.ReceiptsToStore(); !slices.Equal(kept, snap.Receipts) {
 		if err := l.Store.SetReceipts(kept); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *stepper) commit() error {
 		if d.Verdict != decide.End || unread != nil || state.Endings != d.Next.Endings || state.Status != d.Next.Status {
 			return err
 		}
-		d.Unshown = err
+		d.HeaderErr = err
 	}
 	l.Store.Log(logDecision(s.ev.At, *d), iterationEntry(s.ev, d))
 	return nil

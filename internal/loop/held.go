@@ -41,7 +41,7 @@ func (l *Loop) heldFiles(c config.Config) (map[string]string, error) {
 	for _, command := range c.Commands() {
 		for _, f := range command.Files() {
 			if path := below(h.project, f.Path); path != "" {
-				h.hold(path, f.Text, command.Scripts()...)
+				h.hold(path, f.Decides, command.Scripts()...)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (h holder) hold(path string, must bool, names ...string) {
 	key := filepath.ToSlash(path)
 	sum, program, err := loopdir.HashFile(h.project, path)
 	switch {
-	case err == nil && filepath.Base(path) == config.Package && !h.config.Protects(key):
+	case err == nil && filepath.Base(path) == config.PackageJSON && !h.config.Protects(key):
 		maps.Copy(h.sums, scripts(h.project, path))
 		for _, name := range names {
 			if script := key + partOf + name; h.sums[script] == "" {
@@ -72,7 +72,7 @@ func (h holder) hold(path string, must bool, names ...string) {
 		}
 	case err == nil && (program || must):
 		h.sums[key] = sum
-	case errors.Is(err, fs.ErrNotExist) && must && filepath.Base(path) != config.Package:
+	case errors.Is(err, fs.ErrNotExist) && must && filepath.Base(path) != config.PackageJSON:
 		h.sums[key] = ""
 	}
 }
@@ -80,7 +80,7 @@ func (h holder) hold(path string, must bool, names ...string) {
 // scripts returns the hashes of the scripts in a package.json. Others may be added.
 func scripts(project, path string) map[string]string {
 	held := map[string]string{}
-	text, _ := loopdir.ReadFile(project, path, config.MaxPackage) // a file that cannot be read has none
+	text, _ := loopdir.ReadFile(project, path, config.MaxPackageJSON) // a file that cannot be read has none
 	for name, script := range gjson.GetBytes(text, "scripts").ForEach {
 		held[filepath.ToSlash(path)+partOf+name.Str] = fmt.Sprintf("%x", sha256.Sum256([]byte(script.Str)))
 	}
@@ -89,8 +89,8 @@ func scripts(project, path string) map[string]string {
 
 // sumNow returns the hash that a held file, or a script in one, has now.
 func sumNow(project, key string) string {
-	if path, _, part := strings.Cut(key, config.Package+partOf); part {
-		return scripts(project, filepath.FromSlash(path+config.Package))[key]
+	if path, _, part := strings.Cut(key, config.PackageJSON+partOf); part {
+		return scripts(project, filepath.FromSlash(path+config.PackageJSON))[key]
 	}
 	sum, _, err := loopdir.HashFile(project, filepath.FromSlash(key))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -123,8 +123,8 @@ func (p *Picture) HeldFor(commands ...config.Command) (keys []string) {
 		}
 	}
 	for key := range p.Config.Files {
-		path, _, part := strings.Cut(key, config.Package+partOf)
-		if named[key] || part && named[path+config.Package] {
+		path, _, part := strings.Cut(key, config.PackageJSON+partOf)
+		if named[key] || part && named[path+config.PackageJSON] {
 			keys = append(keys, key)
 		}
 	}

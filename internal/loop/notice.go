@@ -129,7 +129,7 @@ func (p *Picture) notifiers(code int) []config.Command {
 	return endingCommands(p.Config, p.Loop.Env.OnComplete, code)
 }
 
-func endingCommands(c config.InForce, onComplete string, code int) []config.Command {
+func endingCommands(c config.Effective, onComplete string, code int) []config.Command {
 	_, stagnated, _ := decide.Stagnated.Outcome()
 	_, blocked, _ := decide.Blocked.Outcome()
 	switch code {
@@ -143,7 +143,7 @@ func endingCommands(c config.InForce, onComplete string, code int) []config.Comm
 
 // commandsFor returns the commands of ralph.json for those events, then the one of
 // the host's entry.
-func commandsFor(c config.InForce, onComplete string, events ...string) (commands []config.Command) {
+func commandsFor(c config.Effective, onComplete string, events ...string) (commands []config.Command) {
 	for _, command := range c.Notifiers {
 		if slices.Contains(events, command.Event) {
 			commands = append(commands, command)

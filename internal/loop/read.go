@@ -21,10 +21,10 @@ import (
 // Picture is a loop as it was read: what a decision rests on, and the configuration
 // that is in force.
 type Picture struct {
-	Loop     *Loop
-	Snapshot decide.Snapshot
-	Config   config.InForce
-	Manual   map[string][]string // by feature, the points that only a person can check
+	Loop         *Loop
+	Snapshot     decide.Snapshot
+	Config       config.Effective
+	ManualPoints map[string][]string // by feature, the points that only a person can check
 }
 
 // peek reads what it takes to know a bystander.
@@ -112,14 +112,14 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	s.Limits = p.limits()
 	s.Running = ev.background(p.Config.WaitShells)
 	if p.List(); listed != nil {
-		s.List, s.Unlisted = *listed, false
+		s.List, s.ListIsOld = *listed, false
 		s.Lost = p.lost()
 	}
-	if p.Config.Own && s.List.Err == nil {
-		p.Manual = p.Config.AddOwn(s.List.List, s.Lost)
-		s.Manual = map[string]bool{}
-		for id := range p.Manual {
-			s.Manual[id] = true
+	if p.Config.ListChecks && s.List.Err == nil {
+		p.ManualPoints = p.Config.AddListChecks(s.List.List, s.Lost)
+		s.ManualPoints = map[string]bool{}
+		for id := range p.ManualPoints {
+			s.ManualPoints[id] = true
 		}
 	}
 	for _, e := range p.Config.Active() {
@@ -138,7 +138,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 // limits returns the limits of ralph.json under the user's own ceilings.
 func (p *Picture) limits() decide.Limits {
 	limits := p.Config.Limits
-	limits.Held = p.Config.Trusted
+	limits.Trusted = p.Config.Trusted
 	text, path, err := loopdir.UserConfig(p.Loop.Env.ConfigDir)
 	if text == nil && err == nil {
 		return limits
@@ -150,13 +150,13 @@ func (p *Picture) limits() decide.Limits {
 	if err != nil && p.Snapshot.ConfigErr == nil {
 		p.Snapshot.ConfigErr = fmt.Errorf("%s: %w", path, err)
 	}
-	return limits.Under(ceilings)
+	return limits.CappedBy(ceilings)
 }
 
 // List reads the list into the picture: the file, or what the tracker said last.
 func (p *Picture) List() {
 	s := &p.Snapshot
-	if s.Unlisted = p.Config.Source.Given(); s.Unlisted {
+	if s.ListIsOld = p.Config.Source.Given(); s.ListIsOld {
 		s.List = p.Loop.Store.SourceList()
 	} else {
 		s.List = p.Loop.Store.List(p.ListPath())

@@ -18,11 +18,11 @@ import (
 
 // AskTracker reads the list anew for a verb, if a tracker has it.
 func (p *Picture) AskTracker(ctx context.Context) {
-	if !p.Snapshot.Unlisted {
+	if !p.Snapshot.ListIsOld {
 		return
 	}
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
-	p.Snapshot.List, p.Snapshot.Unlisted = r.askTracker(ctx), false
+	p.Snapshot.List, p.Snapshot.ListIsOld = r.askTracker(ctx), false
 	p.Snapshot.Lost = p.lost()
 }
 
@@ -60,7 +60,7 @@ func (r *checker) showItem(ctx context.Context, id string) []byte {
 	}
 	begin := time.Now()
 	var shown []byte
-	one, err := show.For(id)
+	one, err := show.WithID(id)
 	if err == nil {
 		shown, err = r.track(ctx, one)
 	}
@@ -77,7 +77,7 @@ func (r *checker) reopenItems(ctx context.Context, ids []string) (all error) {
 		return errors.New(`"source" has no "reopen"`)
 	}
 	for _, id := range ids {
-		one, err := command.For(id)
+		one, err := command.WithID(id)
 		if err == nil {
 			_, err = r.track(ctx, one)
 		}

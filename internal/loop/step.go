@@ -159,7 +159,7 @@ func (s *stepper) tail() *decide.Tail {
 func (s *stepper) reopen(ids []string) {
 	err := s.loop.Store.Reopen(s.picture.ListPath(), s.picture.Snapshot.List.List, ids)
 	s.loop.Store.Log(logReopen(s.ev.At, ids, err), nil)
-	s.found.Unwritten = err != nil
+	s.found.ListNotWritten = err != nil
 }
 
 // lookUp answers a need without the lock. A process that is told to end in here
@@ -181,7 +181,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		err := r.reopenItems(ctx, need.Reopen)
 		s.listed = nil
 		s.loop.Store.Log(logReopen(s.ev.At, need.Reopen, err), nil)
-		s.found.Unwritten = true // once is enough: the list tells what came of it
+		s.found.ListNotWritten = true // once is enough: the list tells what came of it
 	case decide.NeedTree:
 		s.found.Tree = p.tree().Fingerprint(ctx)
 	case decide.NeedChecks:

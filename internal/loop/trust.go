@@ -38,8 +38,8 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		}
 	}
 	if own {
-		checks, manual := l.Env.OwnChecks(list)
-		c.Checks, t.Manual, t.Own = append(c.Checks, checks...), manual, len(checks) > 0
+		checks, manual := l.Env.ListChecks(list)
+		c.Checks, t.NotCommands, t.ListChecks = append(c.Checks, checks...), manual, len(checks) > 0
 	}
 	asks := slices.ContainsFunc(c.Active(), func(e config.Evaluator) bool { return e.Preset == "" })
 	if t.Files, err = l.heldFiles(c); err != nil || len(c.Checks) == 0 && !asks {
@@ -56,8 +56,8 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 // TrustSource adds to a record that is about to be trusted what the tracker lists.
 func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.Trust) (config.Trust, decide.List, error) {
 	l.Store.ForgetSource()
-	p := &Picture{Loop: l, Config: config.InForce{Config: c, Trust: record, Trusted: true}}
-	p.Snapshot.Unlisted = true
+	p := &Picture{Loop: l, Config: config.Effective{Config: c, Trust: record, Trusted: true}}
+	p.Snapshot.ListIsOld = true
 	p.AskTracker(ctx)
 	list := p.Snapshot.List
 	if list.Err != nil {
@@ -67,12 +67,12 @@ func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.T
 	return record, list, err
 }
 
-// OwnChecks returns the checks that the features of a list bring, and those of their
+// ListChecks returns the checks that the features of a list bring, and those of their
 // commands that are none, since there is no such program.
-func (e Env) OwnChecks(list decide.List) (checks []config.Check, manual []string) {
+func (e Env) ListChecks(list decide.List) (checks []config.Check, manual []string) {
 	known := map[string]bool{} // many features bring the same
 	for _, item := range list.Items {
-		found, _ := config.OwnChecks(item, func(command string) (is bool) {
+		found, _ := config.ListChecks(item, func(command string) (is bool) {
 			if is, has := known[command]; has {
 				return is
 			}
@@ -111,6 +111,6 @@ func (l *Loop) KeepReceipts(results []decide.Receipt) error {
 			return err
 		}
 		p.Snapshot.Results = results
-		return l.Store.SetReceipts(p.Snapshot.Kept())
+		return l.Store.SetReceipts(p.Snapshot.ReceiptsToStore())
 	})
 }

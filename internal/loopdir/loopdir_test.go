@@ -55,7 +55,7 @@ func bump(l *Loop, lock bool) error {
 	}
 	runtime.Gosched()
 	state.Iteration++
-	state.Header = decide.Face(state, 15)
+	state.Header = decide.HeaderOf(state, 15)
 	return s.Commit(state)
 }
 

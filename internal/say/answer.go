@@ -150,8 +150,8 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	if d.Rival {
 		notes.WriteString(rival)
 	}
-	if d.Unshown != nil {
-		add(plain.Line(d.Unshown.Error(), 300))
+	if d.HeaderErr != nil {
+		add(plain.Line(d.HeaderErr.Error(), 300))
 	}
 	for _, note := range ConfigNotes(p) {
 		add(note)

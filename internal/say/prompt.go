@@ -72,7 +72,7 @@ func (w *prompter) promised() {
 
 // answer passes on what an evaluator says.
 func (w *prompter) answer() {
-	a, by := w.d.Answer, plain.Line(w.d.By, 80)
+	a, by := w.d.Answer, plain.Line(w.d.AnsweredBy, 80)
 	switch {
 	case a == nil:
 	case a.Prompt != "":

@@ -134,7 +134,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 			fmt.Fprintf(t.w, "  %s\n", plain.Text(strings.TrimRight(line, "\r\n"), 1000))
 		}
 	}
-	own, noCommand := t.l.Env.OwnChecks(list)
+	own, noCommand := t.l.Env.ListChecks(list)
 	t.showCommands()
 	t.showOwn(list, own, noCommand)
 	if lost := list.Lost(before.Features); len(lost) > 0 && !t.config.Source.Given() {
@@ -175,7 +175,7 @@ func (t *truster) showOwn(list decide.List, own []config.Check, noCommand []stri
 		add("check of the list, when feature: " + c.Name)
 	}
 	for _, item := range list.Items {
-		_, manual := config.OwnChecks(item, func(command string) bool { return !slices.Contains(noCommand, command) })
+		_, manual := config.ListChecks(item, func(command string) bool { return !slices.Contains(noCommand, command) })
 		for _, point := range manual {
 			add("manual, so never run: " + point)
 		}
@@ -217,7 +217,7 @@ func (t *truster) showFiles(now, before map[string]string) {
 // warn warns of commands for which nothing is held, and of folders of the project in
 // PATH.
 func (t *truster) warn(record config.Trust, own []config.Check) {
-	p := &loop.Picture{Loop: t.l, Config: config.InForce{Config: t.config, Trust: record}}
+	p := &loop.Picture{Loop: t.l, Config: config.Effective{Config: t.config, Trust: record}}
 	var open []string
 	for _, check := range slices.Concat(t.config.Checks, own) {
 		isHeld := func(key string) bool { return record.Files[key] != "" }

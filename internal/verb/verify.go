@@ -59,7 +59,7 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 		}
 	}
 	fmt.Fprintln(w)
-	showResults(w, results, manualRows(p.Manual, ids))
+	showResults(w, results, manualRows(p.ManualPoints, ids))
 	failed := slices.DeleteFunc(slices.Clone(results), func(r decide.Receipt) bool { return r.Passed })
 	if len(failed) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func featureRuns(s *decide.Snapshot, c decide.Check, ids []string, all bool) (ru
 	}
 	for _, item := range items {
 		wanted := slices.Contains(ids, item.ID) || len(ids) == 0 && (all || item.Passes)
-		if wanted && c.Covers(item.ID) {
+		if wanted && c.IsFor(item.ID) {
 			runs = append(runs, decide.Run{Check: c, Feature: item.ID})
 		}
 	}

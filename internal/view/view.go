@@ -148,7 +148,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
 	notes = append(append(notes, say.ConfigNotes(p)...), say.MutedNotifiers(p)...)
-	if checks, _ := p.Loop.Env.OwnChecks(s.List); len(checks) > 0 && !p.Config.Own {
+	if checks, _ := p.Loop.Env.ListChecks(s.List); len(checks) > 0 && !p.Config.ListChecks {
 		add("the list brings %s of its own, which nobody has trusted; to look at them and accept: %s",
 			plain.Count(len(checks), "check"), do("trust"))
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
 
-// OwnChecks turns the entries of a feature, as features.Item.Entries returns them,
+// ListChecks turns the entries of a feature, as features.Item.Entries returns them,
 // into list checks and manual points. A manual point is a text that only a person
 // can check. An entry that reads like a command becomes a check if isCommand accepts
 // its text; a nil isCommand accepts every text.
-func OwnChecks(item features.Item, isCommand func(text string) bool) (checks []Check, manual []string) {
+func ListChecks(item features.Item, isCommand func(text string) bool) (checks []Check, manual []string) {
 	for _, e := range item.Entries() {
 		local := filepath.IsLocal(filepath.FromSlash(e.File))
 		c := Check{
-			Check:   decide.Check{When: decide.WhenFeature, Features: []string{item.ID}},
-			Command: Command{Timeout: DefaultCheckTimeout},
-			Own:     true,
+			Check:    decide.Check{When: decide.WhenFeature, Features: []string{item.ID}},
+			Command:  Command{Timeout: DefaultCheckTimeout},
+			FromList: true,
 		}
 		switch {
 		case e.Kind == features.EntryCommand && (isCommand == nil || isCommand(e.Text)):
@@ -43,15 +43,15 @@ func OwnChecks(item features.Item, isCommand func(text string) bool) (checks []C
 	return checks, manual
 }
 
-// AddOwn adds the list checks that a person has trusted, and returns the manual
+// AddListChecks adds the list checks that a person has trusted, and returns the manual
 // points of each feature by its id. A feature of lost, which is what
 // features.List.Lost returned, was reworded since, so its checks are not trusted.
-func (c *InForce) AddOwn(list features.List, lost []string) map[string][]string {
+func (c *Effective) AddListChecks(list features.List, lost []string) map[string][]string {
 	manualPoints := map[string][]string{}
 	for _, item := range list.Items {
 		_, reworded := slices.BinarySearch(lost, item.ID)
 		trusted := c.Features[item.ID] != "" && !reworded
-		checks, manual := OwnChecks(item, func(text string) bool { return trusted && !slices.Contains(c.Manual, text) })
+		checks, manual := ListChecks(item, func(text string) bool { return trusted && !slices.Contains(c.NotCommands, text) })
 		if !trusted {
 			checks = nil
 		}
