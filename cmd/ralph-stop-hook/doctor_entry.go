@@ -72,7 +72,8 @@ func lookEvents(in *inspection, first *scope) (found []*finding) {
 		}
 	}
 	if twice {
-		found = append(found, renewing(first, "ralph-stop-hook init", "the hook is twice in one file, so a stop may call it twice"))
+		found = append(found, renewing(first, "ralph-stop-hook init",
+			"the hook is twice in one file, so a stop may call it twice"))
 	}
 	if len(absent) > 0 {
 		found = append(found, renewing(first, "ralph-stop-hook init",
@@ -125,15 +126,20 @@ func (s *scope) lookTimeout() (found []*finding) {
 		if value := h.Flag("--timeout"); value != "" {
 			d, err := time.ParseDuration(value)
 			if err != nil || d <= 0 {
-				return append(found, failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is no duration", s.shown, value))
+				return append(found, failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is no duration",
+					s.shown, value))
 			}
 			own = d
 		}
 		switch {
 		case h.Timeout == 0:
-			found = append(found, warning("ralph-stop-hook init", "the entry in %s has no \"timeout\": the client ends the hook when its own default is over, and the hook counts on %v", s.shown, own))
+			found = append(found, warning("ralph-stop-hook init",
+				"the entry in %s has no \"timeout\": the client ends the hook when its own default is over, "+
+					"and the hook counts on %v", s.shown, own))
 		case own > time.Duration(h.Timeout)*time.Second:
-			found = append(found, warning(fmt.Sprintf("make both the same: \"timeout\": %d", int(own.Seconds())), "the entry in %s gives the hook %d s, and the hook counts on %v: what it says after that is not heard", s.shown, h.Timeout, own))
+			found = append(found, warning(fmt.Sprintf("make both the same: \"timeout\": %d", int(own.Seconds())),
+				"the entry in %s gives the hook %d s, and the hook counts on %v: what it says after that is not heard",
+				s.shown, h.Timeout, own))
 		}
 	}
 	return found
@@ -149,12 +155,14 @@ func lookRivals(in *inspection) (found []*finding) {
 	for _, s := range in.scopes {
 		for _, h := range s.Hooks {
 			if h.Event == claude.Stop && !h.Ours {
-				found = append(found, note("look whether it can block: a loop's limits do not bind it", "%s has another Stop hook: %s", s.shown, h.Command))
+				found = append(found, note("look whether it can block: a loop's limits do not bind it",
+					"%s has another Stop hook: %s", s.shown, h.Command))
 			}
 		}
 	}
 	if path := filepath.Join(in.project, ".claude", "ralph-loop.local.md"); exists(path) {
-		found = append(found, warning("remove that file, or end that loop with /cancel-ralph", "the ralph-loop plugin has a loop in this project (%s)", path))
+		found = append(found, warning("remove that file, or end that loop with /cancel-ralph",
+			"the ralph-loop plugin has a loop in this project (%s)", path))
 	}
 	return unless(found, good("no other Stop hook"))
 }

@@ -23,7 +23,7 @@ import (
 
 // inspection is what doctor looks at.
 type inspection struct {
-	verbs
+	v verbs
 
 	project string
 	scopes  []*scope // the narrowest first, as the client ranks them
@@ -43,11 +43,13 @@ type scope struct {
 
 // managedDir is where an administrator's settings are.
 var managedDir = map[string]string{
-	"darwin": "/Library/Application Support/ClaudeCode", "windows": `C:\Program Files\ClaudeCode`, "linux": "/etc/claude-code",
+	"darwin":  "/Library/Application Support/ClaudeCode",
+	"linux":   "/etc/claude-code",
+	"windows": `C:\Program Files\ClaudeCode`,
 }[runtime.GOOS]
 
 func (v verbs) newInspection(project string) *inspection {
-	in := &inspection{verbs: v, project: project}
+	in := &inspection{v: v, project: project}
 	managed, _ := filepath.Glob(filepath.Join(managedDir, "managed-settings.d", "*.json"))
 	for _, path := range append(managed, filepath.Join(managedDir, "managed-settings.json")) {
 		in.add("managed", path)
@@ -65,7 +67,7 @@ func (in *inspection) add(name, path string) {
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
-	s := &scope{env: in.Env, name: name, path: path, shown: plain.Path(in.project, path), err: err}
+	s := &scope{env: in.v.Env, name: name, path: path, shown: plain.Path(in.project, path), err: err}
 	if err == nil {
 		s.read(text)
 	}
@@ -87,7 +89,8 @@ func (in *inspection) close() {
 func lookSettings(in *inspection) (found []*finding) {
 	for _, s := range in.scopes {
 		if s.err != nil {
-			found = append(found, failure("mend that file", "%s: %v; the client leaves out all of it, and says nothing", s.shown, s.err))
+			found = append(found, failure("mend that file", "%s: %v; the client leaves out all of it, and says nothing",
+				s.shown, s.err))
 		}
 	}
 	return unless(found, good("the client can read each that is there"))
@@ -96,10 +99,12 @@ func lookSettings(in *inspection) (found []*finding) {
 func lookDisabled(in *inspection) []*finding {
 	for _, s := range in.scopes {
 		if s.Disabled.Bool() {
-			return []*finding{failure("take that out, or set it to false", "%s has \"disableAllHooks\": true, so the loop cannot work", s.shown)}
+			return []*finding{failure("take that out, or set it to false",
+				"%s has \"disableAllHooks\": true, so the loop cannot work", s.shown)}
 		}
 		if s.name == "managed" && s.ManagedOnly && len(s.Ours(claude.Stop)) == 0 {
-			return []*finding{failure("ask your administrator to put the hook there", "%s has \"allowManagedHooksOnly\": true, and not the hook, so the loop cannot work", s.shown)}
+			return []*finding{failure("ask your administrator to put the hook there",
+				"%s has \"allowManagedHooksOnly\": true, and not the hook, so the loop cannot work", s.shown)}
 		}
 		if s.Disabled.Exists() {
 			break // a wider one is not heard
@@ -110,7 +115,7 @@ func lookDisabled(in *inspection) []*finding {
 
 // lookProgram looks whether what the entries name is there.
 func lookProgram(in *inspection) (found []*finding) {
-	self := in.Env.Self
+	self := in.v.Env.Self
 	var seen []string
 	for _, s := range in.scopes {
 		for _, h := range s.Ours("") {
@@ -120,17 +125,21 @@ func lookProgram(in *inspection) (found []*finding) {
 			}
 			seen = append(seen, name)
 			if !h.Exec {
-				found = append(found, note("'ralph-stop-hook init' writes one that needs no shell", "the entry in %s is a line for a shell: %s", s.shown, h.Command))
+				found = append(found, note("'ralph-stop-hook init' writes one that needs no shell",
+					"the entry in %s is a line for a shell: %s", s.shown, h.Command))
 				continue
 			}
-			path, err := proc.LookPath(name, in.Env.Get("PATH"))
+			path, err := proc.LookPath(name, in.v.Env.Get("PATH"))
 			switch {
 			case err != nil && filepath.Base(name) == name:
-				found = append(found, failure("put it into a folder of PATH, or run: ralph-stop-hook init", "the entry in %s runs %s, which PATH does not find", s.shown, name))
+				found = append(found, failure("put it into a folder of PATH, or run: ralph-stop-hook init",
+					"the entry in %s runs %s, which PATH does not find", s.shown, name))
 			case err != nil:
-				found = append(found, failure("put it there, or run: ralph-stop-hook init", "the entry in %s runs %s, which is not there or no program", s.shown, name))
+				found = append(found, failure("put it there, or run: ralph-stop-hook init",
+					"the entry in %s runs %s, which is not there or no program", s.shown, name))
 			case !claude.SameFile(path, self):
-				found = append(found, note("look whether that is the version you mean", "the entry in %s runs %s, and this is %s", s.shown, path, self))
+				found = append(found, note("look whether that is the version you mean", "the entry in %s runs %s, and this is %s",
+					s.shown, path, self))
 			default:
 				found = append(found, good("the entry in %s runs this program, %s", s.shown, path))
 			}
@@ -151,11 +160,11 @@ var versionIn = regexp.MustCompile(`\d+\.\d+\.\d+`)
 var clientTimeout = 10 * time.Second
 
 func lookClient(in *inspection) []*finding {
-	if _, err := proc.LookPath("claude", in.Env.Get("PATH")); err != nil {
+	if _, err := proc.LookPath("claude", in.v.Env.Get("PATH")); err != nil {
 		return []*finding{note("nothing, where you use it in an editor", "PATH finds no claude, so its version is not known")}
 	}
 	r := proc.Run(context.Background(), proc.Cmd{
-		Argv: []string{"claude", "--version"}, Dir: in.project, Env: in.Env.Vars, Timeout: clientTimeout, Output: 1000,
+		Argv: []string{"claude", "--version"}, Dir: in.project, Env: in.v.Env.Vars, Timeout: clientTimeout, Output: 1000,
 	})
 	if in.client = versionIn.FindString(string(r.Output)); r.Err != nil || in.client == "" {
 		said := plain.Line(string(r.Output), 200)
@@ -165,7 +174,8 @@ func lookClient(in *inspection) []*finding {
 		return []*finding{warning("try it: claude --version", "claude does not tell its version: %s", said)}
 	}
 	if in.older(readsArgs) {
-		return []*finding{warning("claude update", "Claude Code %s does not read the arguments of the hook's entry, as 2.1.139 and later do: --timeout and --on-complete there have no effect", in.client)}
+		return []*finding{warning("claude update", "Claude Code %s does not read the arguments of the hook's entry, as "+
+			"2.1.139 and later do: --timeout and --on-complete there have no effect", in.client)}
 	}
 	if in.older(takesContext) {
 		return []*finding{good("Claude Code %s, which is not known to take answers as context (2.1.329 is)", in.client)}
@@ -185,31 +195,39 @@ func (in *inspection) older(than []int) bool {
 
 // lookCap looks at how many blocks in a row the client honours.
 func lookCap(in *inspection) []*finding {
-	text := in.Env.Get(claude.BlockCapVar)
+	text := in.v.Env.Get(claude.BlockCapVar)
 	if i := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.BlockCap != "" }); i >= 0 {
 		text = in.scopes[i].BlockCap
 	}
 	switch most := claude.BlockCap(text); {
 	case most == 0:
-		return []*finding{note("nothing, if you mean it", "%s is 0: the client bounds blocks without a tool call no more, the loop's own limits do", claude.BlockCapVar)}
+		return []*finding{note("nothing, if you mean it",
+			"%s is 0: the client bounds blocks without a tool call no more, the loop's own limits do", claude.BlockCapVar)}
 	case most == 1:
-		return []*finding{failure("set it to 8, or take it out", "%s is 1, so the client never goes on after a stop", claude.BlockCapVar)}
+		return []*finding{failure("set it to 8, or take it out", "%s is 1, so the client never goes on after a stop",
+			claude.BlockCapVar)}
 	case most < 4:
-		return []*finding{warning("set it to 8, or take it out", "%s is %d, so a loop ends STAGNATED after %s in a row without a tool call", claude.BlockCapVar, most, plain.Count(most-1, "block"))}
+		return []*finding{warning("set it to 8, or take it out",
+			"%s is %d, so a loop ends STAGNATED after %s in a row without a tool call",
+			claude.BlockCapVar, most, plain.Count(most-1, "block"))}
 	default:
-		return []*finding{good("the client honours %d blocks in a row without a tool call, and the loop ends before that", most)}
+		return []*finding{good("the client honours %d blocks in a row without a tool call, and the loop ends "+
+			"before that", most)}
 	}
 }
 
 func lookGit(in *inspection) []*finding {
-	if _, err := proc.LookPath("git", in.Env.Get("PATH")); err != nil {
-		return []*finding{note("install git", "PATH finds no git: whether files changed is seen by their times, and commits are not")}
+	if _, err := proc.LookPath("git", in.v.Env.Get("PATH")); err != nil {
+		return []*finding{note("install git", "PATH finds no git: whether files changed is seen by their times, "+
+			"and commits are not")}
 	}
 	if loopdir.RepoRoot(in.project) == "" {
 		return []*finding{note("git init", "the project is no git repository: whether files changed is seen by their times")}
 	}
-	if r := proc.Run(context.Background(), proc.Git(in.Env.Vars, in.project, "rev-parse", "--is-inside-work-tree")); r.Err != nil {
-		return []*finding{warning("run git status, and see what it says", "git does not work here: %s", plain.Line(string(r.Output), 300))}
+	git := proc.Git(in.v.Env.Vars, in.project, "rev-parse", "--is-inside-work-tree")
+	if r := proc.Run(context.Background(), git); r.Err != nil {
+		return []*finding{warning("run git status, and see what it says", "git does not work here: %s",
+			plain.Line(string(r.Output), 300))}
 	}
 	return []*finding{good("git works here")}
 }

@@ -70,12 +70,13 @@ func lookFolders(in *inspection) (found []*finding) {
 			found = append(found, failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be written", dir))
 		}
 	}
-	return unless(found, good("%s and %s are yours alone to write", plain.Path(in.project, in.loop.Dir), in.loop.StatePath()))
+	return unless(found, good("%s and %s are yours alone to write",
+		plain.Path(in.project, in.loop.Dir), in.loop.StatePath()))
 }
 
 // lookLoop opens and loads the loop; without that the rest of it is not looked at.
 func lookLoop(in *inspection) []*finding {
-	l, err := loop.Open(in.Env, in.loop)
+	l, err := loop.Open(in.v.Env, in.loop)
 	if err == nil {
 		if in.picture, err = l.Look(); err != nil {
 			l.Close()
@@ -87,17 +88,20 @@ func lookLoop(in *inspection) []*finding {
 	}
 	var found []*finding
 	if in.picture.Snapshot.State.Schema != 0 && !l.Store.Protected {
-		found = append(found, warning("set RALPH_STATE_DIR to a folder outside the project, and init again with --force", "unprotected: the record is in the project, where an agent can write, so nothing is trusted"))
+		found = append(found, warning("set RALPH_STATE_DIR to a folder outside the project, and init again with --force",
+			"unprotected: the record is in the project, where an agent can write, so nothing is trusted"))
 	}
 	if err := in.picture.Snapshot.ConfigErr; err != nil {
 		found = append(found, failure("mend it, then: "+l.Call("trust"), "%v", err))
 	}
 	context := in.picture.Config.Continue == config.ContinueContext
 	if context && in.older(takesContext) {
-		found = append(found, warning(`"continue_with": "block" in ralph.json, or claude update`, "the loop goes on by context, which Claude Code %s is not known to honour: the turn may end", in.client))
+		found = append(found, warning(`"continue_with": "block" in ralph.json, or claude update`,
+			"the loop goes on by context, which Claude Code %s is not known to honour: the turn may end", in.client))
 	}
 	state := in.picture.Snapshot.Record()
-	return append(found, good("%s is %s at iteration %d of %d", l.At.Name, state.Status, state.Iteration, state.Limit(in.picture.Snapshot.Limits)))
+	return append(found, good("%s is %s at iteration %d of %d",
+		l.At.Name, state.Status, state.Iteration, state.Limit(in.picture.Snapshot.Limits)))
 }
 
 // maxProblems bounds what is shown of a list: `list check` has the rest.
@@ -136,8 +140,9 @@ func lookTrust(in *inspection) (found []*finding) {
 	for _, text := range append(say.ConfigNotes(p), say.MutedNotifiers(p)...) {
 		found = append(found, warning("", "%s", text))
 	}
-	if checks, _ := in.Env.ListChecks(s.List); len(checks) > 0 && !p.Config.ListChecks {
-		found = append(found, note(trust, "the list brings %s of its own, which nobody has trusted", plain.Count(len(checks), "check")))
+	if checks, _ := in.v.Env.ListChecks(s.List); len(checks) > 0 && !p.Config.ListChecks {
+		found = append(found, note(trust, "the list brings %s of its own, which nobody has trusted",
+			plain.Count(len(checks), "check")))
 	}
 	if path := p.Changed(); path != "" {
 		found = append(found, failure(trust, "%s is not what it was when it was trusted: the loop will end BLOCKED", path))
@@ -170,7 +175,8 @@ func lookTime(in *inspection) (found []*finding) {
 	for _, c := range p.Config.Checks {
 		if c.Timeout > left {
 			found = append(found, warning("raise both in the settings entry, \"timeout\" and --timeout, or lower the check's",
-				"the check %s may take %v, and the hook's entry leaves %v for all checks of a stop", plain.Line(c.Name, 80), c.Timeout, left))
+				"the check %s may take %v, and the hook's entry leaves %v for all checks of a stop",
+				plain.Line(c.Name, 80), c.Timeout, left))
 		}
 	}
 	return unless(found, good("each check has the time that it may take: the entry leaves %v for all of a stop", left))
@@ -181,7 +187,8 @@ func lookSession(in *inspection) []*finding {
 	state := p.Snapshot.Record()
 	switch {
 	case p.Stale():
-		return []*finding{warning("resume that session, or give the loop's prompt to a new one; 'ralph-stop-hook status --send-due' ends it",
+		return []*finding{warning("resume that session, or give the loop's prompt to a new one; "+
+			"'ralph-stop-hook status --send-due' ends it",
 			"the client of session %s died without a word, and the loop waits", state.Session)}
 	case p.Snapshot.CancelFile && state.Status != decide.Cancelled:
 		return []*finding{note("'"+p.Loop.Call("resume")+"' takes that back", "the loop is to be cancelled at its next stop")}
@@ -210,7 +217,8 @@ func lookLeftovers(in *inspection) []*finding {
 		return []*finding{good("no temporary file is left")}
 	}
 	shown := strings.Join(left[:min(len(left), maxProblems)], ", ")
-	f := note("ralph-stop-hook doctor --fix", "%s of a run that was killed: %s", plain.Count(len(left), "temporary file"), shown)
+	f := note("ralph-stop-hook doctor --fix", "%s of a run that was killed: %s",
+		plain.Count(len(left), "temporary file"), shown)
 	f.mend = in.mend(func(l *loop.Loop) error {
 		return l.Store.Locked(loop.LockWait, func() (err error) {
 			for _, path := range l.Store.Leftovers() {
@@ -224,7 +232,7 @@ func lookLeftovers(in *inspection) []*finding {
 
 // mend does something with the loop, which is opened for it.
 func (in *inspection) mend(do func(*loop.Loop) error) func() error {
-	env, at := in.Env, in.loop
+	env, at := in.v.Env, in.loop
 	return func() error {
 		l, err := loop.Open(env, at)
 		if err != nil {

@@ -24,7 +24,7 @@ import (
 // initialiser is one run of init: it plans everything that can be refused, shows the
 // plan if that is asked for, and then writes.
 type initialiser struct {
-	verbs
+	v          verbs
 	name       string
 	list       string // --features
 	iterations int
@@ -46,7 +46,7 @@ type initialiser struct {
 }
 
 func (v verbs) init() *cli.Command {
-	i := &initialiser{verbs: v}
+	i := &initialiser{v: v}
 	cmd := &cli.Command{
 		Name:  "init",
 		Args:  "[NAME]",
@@ -65,10 +65,13 @@ func (v verbs) init() *cli.Command {
 	}
 	f := &cmd.Flags
 	i.given = cmd.Given
-	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder (default feature_list.json or prd.json here, else an example)")
+	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder "+
+		"(default feature_list.json or prd.json here, else an example)")
 	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "how many iterations, `N`, the loop may have")
-	f.Func("check", "a shell `COMMAND` that has to exit with 0 before the loop is complete; may be repeated", cli.Each(&i.checks))
-	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated", cli.Each(&i.onComplete))
+	f.Func("check", "a shell `COMMAND` that has to exit with 0 before the loop is complete; may be repeated",
+		cli.Each(&i.checks))
+	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated",
+		cli.Each(&i.onComplete))
 	f.StringVar(&i.scope, "settings", "project", "`WHICH` settings get the hook: project, local, user or none")
 	f.BoolVar(&i.dryRun, "dry-run", false, "say what would be written, and write nothing")
 	f.BoolVar(&i.force, "force", false, "start a loop of this name anew; the list stays as it is")
@@ -118,14 +121,14 @@ func (i *initialiser) plan() (err error) {
 // checkState refuses a loop whose record could not be kept, and one with commands that
 // an agent could change.
 func (i *initialiser) checkState() error {
-	if i.Env.StateErr != nil {
-		return i.Env.StateErr
+	if i.v.Env.StateErr != nil {
+		return i.v.Env.StateErr
 	}
-	if !loopdir.CanKeep(i.Env.StateDir) {
+	if !loopdir.CanKeep(i.v.Env.StateDir) {
 		return fmt.Errorf("the state folder %s cannot be written, so no record of the loop can be kept; "+
-			"set RALPH_STATE_DIR to a folder of yours", i.Env.StateDir)
+			"set RALPH_STATE_DIR to a folder of yours", i.v.Env.StateDir)
 	}
-	if len(i.onComplete)+len(i.checks) > 0 && !loopdir.Protects(i.Env.StateDir, i.project) {
+	if len(i.onComplete)+len(i.checks) > 0 && !loopdir.Protects(i.v.Env.StateDir, i.project) {
 		return fmt.Errorf("%w, or leave out --on-complete and --check", loopdir.ErrUnprotected)
 	}
 	return nil
@@ -164,7 +167,7 @@ func (i *initialiser) check() (err error) {
 		}
 	}
 	if i.force || len(i.onComplete)+len(i.checks) > 0 {
-		if err := i.PersonOnly(); err != nil {
+		if err := i.v.PersonOnly(); err != nil {
 			return err
 		}
 	}
@@ -264,7 +267,9 @@ func (i *initialiser) planFiles() ([]loopFile, error) {
 		return nil, err
 	}
 	next, _ := i.found.Next()
-	header := progress.Header{Status: string(decide.InProgress), Iteration: 1, MaxIterations: i.iterations, Feature: plain.Line(next.ID, 80)}
+	header := progress.Header{
+		Status: string(decide.InProgress), Iteration: 1, MaxIterations: i.iterations, Feature: plain.Line(next.ID, 80),
+	}
 	list := []loopFile{
 		{name: loopdir.ConfigFile, text: config},
 		{name: loopdir.ProgressFile, text: string(progress.Edit([]byte("\n# Notes\n"), header))},
@@ -313,7 +318,8 @@ func (i *initialiser) keepConfig() error {
 		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
 		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
 	if differs {
-		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; edit that and run '%s', or start anew with --force", i.name, i.Env.Call("trust", i.name))
+		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; edit that and run '%s', "+
+			"or start anew with --force", i.name, i.v.Env.Call("trust", i.name))
 	}
 	i.onComplete, i.checks = shell, checks
 	i.iterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)

@@ -23,13 +23,13 @@ func (i *initialiser) write() error {
 	if err := os.MkdirAll(i.dir, 0o755); err != nil {
 		return err
 	}
-	where := i.Env.Where()
+	where := i.v.Env.Where()
 	where.LoopDir = i.dir
 	at, err := loopdir.Find(where)
 	if err != nil {
 		return err
 	}
-	l, err := loop.Open(i.Env, at)
+	l, err := loop.Open(i.v.Env, at)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (i *initialiser) writeFile(l *loop.Loop, f loopFile) error {
 func (i *initialiser) trust(l *loop.Loop, text []byte) error {
 	// What a person trusted is a person's to replace, even if the file itself is gone.
 	if trust, err := l.Store.Trust(); trust != nil || err != nil {
-		if err := i.PersonOnly(); err != nil {
+		if err := i.v.PersonOnly(); err != nil {
 			return err
 		}
 	}

@@ -86,19 +86,23 @@ func (i *initialiser) farewell() {
 		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))
 	}
 	for _, path := range i.absent {
-		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: ralph-stop-hook trust %s\n", plain.Line(path, 300), plain.Arg(i.name))
+		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: "+
+			"ralph-stop-hook trust %s\n", plain.Line(path, 300), plain.Arg(i.name))
 	}
-	if checks, _ := i.Env.ListChecks(i.found); len(checks) > 0 {
-		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n  ralph-stop-hook trust %s\n", plain.Count(len(checks), "check"), plain.Arg(i.name))
+	if checks, _ := i.v.Env.ListChecks(i.found); len(checks) > 0 {
+		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n"+
+			"  ralph-stop-hook trust %s\n", plain.Count(len(checks), "check"), plain.Arg(i.name))
 	}
 	if i.over != "" { // its record outlives its folder
 		name := plain.Arg(i.name)
-		fmt.Fprintf(i.out, "\nA loop of this name was here before, and is over (%s). To take it up again, or to start it anew:\n  ralph-stop-hook resume %s\n  ralph-stop-hook init %s --force\n", i.over, name, name)
+		fmt.Fprintf(i.out, "\nA loop of this name was here before, and is over (%s). To take it up again, "+
+			"or to start it anew:\n  ralph-stop-hook resume %s\n  ralph-stop-hook init %s --force\n", i.over, name, name)
 		return
 	}
 	prompt := i.show(filepath.Join(i.dir, loopdir.PromptFile))
 	if i.list == "" {
-		fmt.Fprintf(i.out, "\nThe list is an example; write yours into %s first.\n", i.show(filepath.Join(i.dir, loopdir.ListFile)))
+		fmt.Fprintf(i.out, "\nThe list is an example; write yours into %s first.\n",
+			i.show(filepath.Join(i.dir, loopdir.ListFile)))
 	} else if i.found.Passed() == len(i.found.Items) {
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}

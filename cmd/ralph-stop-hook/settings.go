@@ -31,7 +31,7 @@ type settingsEdit struct {
 // else the person's own with the absolute path.
 func (i *initialiser) planHook() (f settingsEdit, err error) {
 	var onPath bool
-	if f.entry, onPath, err = newEntry(i.Env); err != nil {
+	if f.entry, onPath, err = newEntry(i.v.Env); err != nil {
 		return f, err
 	}
 	if i.scope == "none" {
@@ -40,7 +40,7 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 	if !slices.Contains([]string{"project", "local", "user"}, i.scope) {
 		return f, cli.Usagef("--settings %q; want project, local, user or none", i.scope)
 	}
-	in := i.install(i.project)
+	in := i.v.install(i.project)
 	// In the home folder the project's settings are the user's.
 	if project, user := in.Files("project")[0], in.Files("user")[0]; i.scope == "project" &&
 		(project == user || claude.SameFile(project, user)) {
@@ -102,11 +102,11 @@ func real(path string) string {
 // refuseBeside refuses a second entry beside one that would give way to none.
 func (i *initialiser) refuseBeside() error {
 	for _, scope := range claude.Scopes[slices.Index(claude.Scopes, i.scope)+1:] {
-		for _, file := range i.install(i.project).Files(scope) {
+		for _, file := range i.v.install(i.project).Files(scope) {
 			for _, e := range claude.Entries(file, claude.Stop) {
 				if e.Flag("--entry") == "" {
 					return fmt.Errorf("the hook is in %s already, as an older entry that would run beside a second one; "+
-						"bring that up to date first: %s --settings %s", file, i.Env.Call("init", i.name), scope)
+						"bring that up to date first: %s --settings %s", file, i.v.Env.Call("init", i.name), scope)
 				}
 			}
 		}
@@ -180,7 +180,8 @@ func (f *settingsEdit) write() error {
 func (f *settingsEdit) report(i *initialiser, would string) {
 	switch {
 	case f.path == "":
-		fmt.Fprintf(i.out, "  no settings were touched; the hook is: %s %s\n", plain.Arg(f.entry.Command), strings.Join(f.entry.Args, " "))
+		fmt.Fprintf(i.out, "  no settings were touched; the hook is: %s %s\n",
+			plain.Arg(f.entry.Command), strings.Join(f.entry.Args, " "))
 		return
 	case !f.changed():
 		fmt.Fprintf(i.out, "  kept     %s: the hook is installed\n", i.show(f.path))
@@ -194,7 +195,7 @@ func (f *settingsEdit) report(i *initialiser, would string) {
 // preflight refuses a loop that the settings, with the hook in them, keep from
 // working, and points out files that the client leaves out.
 func (f *settingsEdit) preflight(i *initialiser) error {
-	p := i.newInspection(i.project)
+	p := i.v.newInspection(i.project)
 	here := func(s *scope) bool { return f.path != "" && real(s.path) == f.path }
 	if at := slices.IndexFunc(p.scopes, here); at >= 0 {
 		p.scopes[at].read(f.text)

@@ -20,7 +20,7 @@ import (
 )
 
 func (v verbs) uninstall() *cli.Command {
-	u := &uninstaller{verbs: v}
+	u := &uninstaller{v: v}
 	cmd := &cli.Command{
 		Name:  "uninstall",
 		Short: "Take the hook out of the settings, which are then as they were before init",
@@ -49,7 +49,7 @@ refuses while a loop that is there is in progress; cancel that first.`
 
 // uninstaller is one run of uninstall: it plans, shows, asks and then does.
 type uninstaller struct {
-	verbs
+	v                  verbs
 	out                io.Writer
 	scope              string
 	purge, yes, dryRun bool
@@ -90,22 +90,22 @@ func (u *uninstaller) run() error {
 
 // plan settles what is to be removed. Everything that can be refused is refused here.
 func (u *uninstaller) plan() (r removal, err error) {
-	if r.project, err = u.projectHere(); err != nil {
+	if r.project, err = u.v.projectHere(); err != nil {
 		return r, err
 	}
 	if r.files, err = u.hookedFiles(r.project); err != nil {
 		return r, err
 	}
-	if r.loops, err = u.Env.Where().All(); err != nil || !u.purge {
+	if r.loops, err = u.v.Env.Where().All(); err != nil || !u.purge {
 		return r, err
 	}
-	if err := u.PersonOnly(); err != nil {
+	if err := u.v.PersonOnly(); err != nil {
 		return r, err
 	}
 	if err := inProgress(r.loops); err != nil {
 		return r, err
 	}
-	r.records, err = u.Env.Where().Remains(r.project)
+	r.records, err = u.v.Env.Where().Remains(r.project)
 	return r, err
 }
 
@@ -119,7 +119,7 @@ func (u *uninstaller) do(r removal) error {
 	if !u.purge {
 		return nil
 	}
-	return u.Env.Where().Purge(r.project, r.records)
+	return u.v.Env.Where().Purge(r.project, r.records)
 }
 
 // show says what was removed, or would be.
@@ -159,7 +159,7 @@ func (u *uninstaller) showWhatStays(r removal) {
 	for _, l := range r.loops {
 		fmt.Fprintf(u.out, "the loop %s stays in %s\n", plain.Line(l.Name, 100), plain.Path(r.project, l.Dir))
 	}
-	user := u.install(r.project).Files("user")[0]
+	user := u.v.install(r.project).Files("user")[0]
 	if u.scope == "" && claude.Installed(user) && len(r.files) > 0 && r.files[0].path != user {
 		fmt.Fprintf(u.out, "the hook is in %s too, for all your projects; to take it out there: "+
 			"ralph-stop-hook uninstall --settings user\n", plain.Line(user, 300))
@@ -190,7 +190,7 @@ func (u *uninstaller) hookedFiles(project string) (files []settingsEdit, err err
 		if scope == "user" && u.scope == "" && len(files) > 0 {
 			break // it is for other projects, too
 		}
-		f, err := withoutHook(u.install(project).Files(scope)[0])
+		f, err := withoutHook(u.v.install(project).Files(scope)[0])
 		if err != nil {
 			return nil, err
 		}

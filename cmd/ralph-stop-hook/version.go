@@ -23,7 +23,8 @@ func versionCommand() *cli.Command {
 			if info, ok := debug.ReadBuildInfo(); ok && v == "" {
 				v = info.Main.Version
 			}
-			fmt.Fprintf(w, "ralph-stop-hook %s %s/%s %s\n", cmp.Or(v, "(devel)"), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			fmt.Fprintf(w, "ralph-stop-hook %s %s/%s %s\n",
+				cmp.Or(v, "(devel)"), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return nil
 		},
 	}

@@ -112,5 +112,7 @@ func (s Screen) Bar(proven, claimed, total int) string {
 	}
 	full, half := cells(min(proven, claimed)), cells(claimed)
 	half = max(half, full)
-	return s.Paint(Green, strings.Repeat("█", full)) + s.Paint(Cyan, strings.Repeat("▒", half-full)) + s.Paint(Dim, strings.Repeat("░", barWidth-half))
+	return s.Paint(Green, strings.Repeat("█", full)) +
+		s.Paint(Cyan, strings.Repeat("▒", half-full)) +
+		s.Paint(Dim, strings.Repeat("░", barWidth-half))
 }

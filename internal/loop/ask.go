@@ -123,7 +123,8 @@ func (r *checker) answer(ctx context.Context, e config.Evaluator, q question) (a
 	case decide.AnswerEscalate:
 		a.Reason = cmp.Or(a.Reason, "the evaluator "+plain.Line(e.Name, 80)+" wants a person and does not say why")
 	default:
-		return a, fmt.Errorf(`its answer has the action %q; want "complete", "continue" or "escalate"`, plain.Line(a.Action, 80))
+		return a, fmt.Errorf(`its answer has the action %q; want "complete", "continue" or "escalate"`,
+			plain.Line(a.Action, 80))
 	}
 	return a, nil
 }

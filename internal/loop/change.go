@@ -105,7 +105,8 @@ func (p *Picture) usedUp(next *decide.State) error {
 	limits, call := p.Snapshot.Limits, p.Loop.Call("extend")
 	if limit := next.Limit(limits); next.Iteration >= limit {
 		if ceiling := limits.CeilingIterations; ceiling > 0 && next.Iteration >= ceiling {
-			return fmt.Errorf("%d iterations are used up, and your own ceiling for all loops is %d; "+raise, next.Iteration, ceiling)
+			return fmt.Errorf("%d iterations are used up, and your own ceiling for all loops is %d; "+raise,
+				next.Iteration, ceiling)
 		}
 		return fmt.Errorf("%d of %d iterations are used up; give it more: %s --max-iterations %d",
 			next.Iteration, limit, call, next.Iteration+decide.DefaultIterations)
@@ -115,7 +116,8 @@ func (p *Picture) usedUp(next *decide.State) error {
 	}
 	ran := time.Since(next.StartedAt)
 	if ceiling := limits.CeilingDeadline; ceiling > 0 && ran >= ceiling {
-		return fmt.Errorf("the loop began %v ago, and your own ceiling for all loops is %v; "+raise, ran.Round(time.Second), ceiling)
+		return fmt.Errorf("the loop began %v ago, and your own ceiling for all loops is %v; "+raise,
+			ran.Round(time.Second), ceiling)
 	}
 	allowed := next.Deadline(limits)
 	return fmt.Errorf("the loop began %v ago and may take %v; give it more: %s --deadline %v",

@@ -190,7 +190,8 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 	left := time.Until(r.deadline)
 	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
 	if got.TimedOut && left < c.Timeout {
-		got.Err = errNotRun(fmt.Sprintf("to its end: of the time for all checks %v were left for it", left.Round(time.Second)))
+		got.Err = errNotRun(fmt.Sprintf("to its end: of the time for all checks %v were left for it",
+			left.Round(time.Second)))
 	}
 	return got.Output, got.Err
 }
@@ -206,7 +207,8 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 }
 
 // output runs a command for what it prints, at most limit bytes of it.
-func (r *checker) output(ctx context.Context, c config.Command, untrusted bool, stdin []byte, limit int) ([]byte, error) {
+func (r *checker) output(ctx context.Context, c config.Command, untrusted bool, stdin []byte, limit int) (
+	[]byte, error) {
 	if untrusted {
 		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
 	}

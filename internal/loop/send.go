@@ -258,7 +258,8 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 }
 
 // notify runs one notifier and returns its line for the log.
-func (p *Picture) notify(ctx context.Context, c config.Command, what payload, timeout time.Duration) (string, proc.Result) {
+func (p *Picture) notify(ctx context.Context, c config.Command, what payload, timeout time.Duration) (
+	string, proc.Result) {
 	begin := time.Now()
 	stdin, err := json.Marshal(what)
 	if path := p.ChangedOf(c); err == nil && path != "" {

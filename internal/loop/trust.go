@@ -54,7 +54,8 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 }
 
 // TrustSource adds to a record that is about to be trusted what the tracker lists.
-func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.Trust) (config.Trust, decide.List, error) {
+func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.Trust) (
+	config.Trust, decide.List, error) {
 	l.Store.ForgetSource()
 	p := &Picture{Loop: l, Config: config.Effective{Config: c, Trust: record, Trusted: true}}
 	p.Snapshot.ListIsOld = true

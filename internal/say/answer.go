@@ -30,7 +30,8 @@ type Answer struct {
 
 // Trouble is the message of a program that could not do its work for a host.
 func Trouble(program string, err error) string {
-	return program + ": " + strings.TrimRight(plain.Line(err.Error(), 1000), ".?") + ". The turn may end; no loop was continued."
+	what := strings.TrimRight(plain.Line(err.Error(), 1000), ".?")
+	return program + ": " + what + ". The turn may end; no loop was continued."
 }
 
 // StepAnswer is the answer to the host for a step.
@@ -110,7 +111,8 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 	name, do, s := plain.Line(p.Loop.At.Name, 100), p.Loop.Call, d.From
 	switch {
 	case d.Refusal == decide.Deadline:
-		return fmt.Sprintf("ralph: the time of the loop %s is up; '%s --deadline' in a terminal gives it more", name, do("extend"))
+		return fmt.Sprintf("ralph: the time of the loop %s is up; '%s --deadline' in a terminal gives it more",
+			name, do("extend"))
 	case d.Refusal == decide.MaxIterations:
 		return fmt.Sprintf("ralph: the loop %s has used up its %s; '%s --max-iterations %d' in a terminal gives it more",
 			name, plain.Count(d.Limit, "iteration"), do("extend"), d.Limit+decide.DefaultIterations)

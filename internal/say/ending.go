@@ -59,10 +59,12 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, and '%s' goes on.",
 			s.Needs, so, do("trust"), do("resume"))
 	case decide.ListChanged:
-		return fmt.Sprintf("features are gone, or ask for something else than when they were trusted: %s; %s. '%s --restore' "+
-			"puts them back, '%s' accepts the list as it is; then '%s'.", s.Needs, so, do("trust"), do("trust"), do("resume"))
+		return fmt.Sprintf("features are gone, or ask for something else than when they were trusted: %s; %s. "+
+			"'%s --restore' puts them back, '%s' accepts the list as it is; then '%s'.",
+			s.Needs, so, do("trust"), do("trust"), do("resume"))
 	case decide.AllBlocked:
-		return fmt.Sprintf("nothing that is open can be worked on: %s; %s. '%s' shows why; when that is mended, '%s' goes on.",
+		return fmt.Sprintf("nothing that is open can be worked on: %s; %s. '%s' shows why; when that is mended, "+
+			"'%s' goes on.",
 			s.Needs, so, do("list"), do("resume"))
 	case decide.PromiseBlocked, decide.PromiseEscalate:
 		return fmt.Sprintf("the agent needs a person: %s; %s. '%s' goes on.",
@@ -75,8 +77,8 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		return fmt.Sprintf("the turn died of an API error (%s%s); %s. A prompt in its session, or the loop's prompt in a "+
 			"new one, goes on.", s.ExitReason, until, so)
 	case decide.SessionEnded:
-		return fmt.Sprintf("its session has ended; %s. A prompt in it when it is resumed, or the loop's prompt in a new one, "+
-			"goes on.", so)
+		return fmt.Sprintf("its session has ended; %s. A prompt in it when it is resumed, or the loop's prompt in a "+
+			"new one, goes on.", so)
 	case decide.ByPerson:
 		return fmt.Sprintf("stopped by a person at iteration %d; %s. '%s' goes on.", s.Iteration, so, do("resume"))
 	}

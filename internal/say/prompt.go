@@ -66,7 +66,8 @@ func (w *prompter) head() {
 func (w *prompter) promised() {
 	list := w.p.Snapshot.List
 	if w.d.Promised && list.Passed() < len(list.Items) {
-		w.addf("\nYou said that all is complete. It is not: still open are %s.\n", plain.Line(strings.Join(list.Open(), ", "), 300))
+		w.addf("\nYou said that all is complete. It is not: still open are %s.\n",
+			plain.Line(strings.Join(list.Open(), ", "), 300))
 	}
 }
 
@@ -94,7 +95,8 @@ func (w *prompter) lost() {
 	w.addf("\nThese features are gone from %s, or ask for something else than before: %s\nPut them back word for word, "+
 		"then go on. If you do not, the loop ends.\n", w.list, plain.Line(strings.Join(lost, ", "), 500))
 	if strings.HasPrefix(lost[0], "#") {
-		w.addf("(They have no ids, so each is known by its place: put them back in their order, and add others at the end.)\n")
+		w.addf("(They have no ids, so each is known by its place: put them back in their order, and add others " +
+			"at the end.)\n")
 	}
 }
 
@@ -106,7 +108,8 @@ func (w *prompter) allClaimed() bool {
 func (w *prompter) feature() {
 	d := w.d
 	if w.allClaimed() && d.Failure == nil {
-		w.addf("\nEvery feature is claimed, which does not complete this loop. Go on with what is missing, then end your turn.\n")
+		w.addf("\nEvery feature is claimed, which does not complete this loop. Go on with what is missing, " +
+			"then end your turn.\n")
 	}
 	if d.Feature.ID == "" || w.said {
 		return

@@ -24,11 +24,13 @@ func (v Verbs) Next() *cli.Command {
 		d.Next.Loop, d.Next.Name, d.Next.List = l.At.Dir, l.At.Name, p.ListPath()
 		switch {
 		case need.Kind != decide.NeedNothing:
-			fmt.Fprintf(w, "that depends on the checks and evaluators, which a stop runs; '%s verify' runs the checks\n", v.Env.Program)
+			fmt.Fprintf(w, "that depends on the checks and evaluators, which a stop runs; '%s verify' runs the checks\n",
+				v.Env.Program)
 			return nil
 		case d.Verdict == decide.Pass:
 			status := cmp.Or(string(p.Snapshot.State.Status), plain.Line(p.Snapshot.Header.Status, 80))
-			return fmt.Errorf("the agent would be told nothing: the loop is %s; '%s' takes it up again", status, l.Call("resume"))
+			return fmt.Errorf("the agent would be told nothing: the loop is %s; '%s' takes it up again",
+				status, l.Call("resume"))
 		case d.Verdict == decide.Continue:
 			fmt.Fprint(w, say.Prompt(p, d))
 			return nil

@@ -103,7 +103,8 @@ func (v Verbs) Extend() *cli.Command {
 		})
 	})
 	cmd.Flags.IntVar(&iterations, "max-iterations", 0, "the iterations, `N`, that the loop may have in all")
-	cmd.Flags.DurationVar(&deadline, "deadline", 0, "the time, `T`, that it may take in all, from when it began, such as 12h")
+	cmd.Flags.DurationVar(&deadline, "deadline", 0,
+		"the time, `T`, that it may take in all, from when it began, such as 12h")
 	return cmd
 }
 

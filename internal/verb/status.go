@@ -23,7 +23,8 @@ func (v Verbs) Status() *cli.Command {
 		Long: strings.ReplaceAll(statusHelp, "@", v.Env.Program), Run: s.run,
 	}
 	f := &cmd.Flags
-	f.BoolVar(&s.all, "all", false, "every loop of the project; outside a project, and with --send-due, every loop of yours")
+	f.BoolVar(&s.all, "all", false, "every loop of the project; outside a project, and with --send-due, "+
+		"every loop of yours")
 	f.BoolVar(&s.json, "json", false, "for machines; with --all an array")
 	f.BoolVar(&s.line, "line", false, "one short line, for Claude Code's status line; nothing where there is no loop")
 	f.BoolVar(&s.sendDue, "send-due", false, "end loops whose client died, and send notices that were cut off; for cron")

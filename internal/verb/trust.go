@@ -239,7 +239,8 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 
 // Untrust takes trust back.
 func (v Verbs) Untrust() *cli.Command {
-	cmd := v.Loop("untrust", "Take trust back: none of a loop's commands runs any more", func(w io.Writer, l *loop.Loop) error {
+	const short = "Take trust back: none of a loop's commands runs any more"
+	cmd := v.Loop("untrust", short, func(w io.Writer, l *loop.Loop) error {
 		if err := v.PersonOnly(); err != nil {
 			return err
 		}

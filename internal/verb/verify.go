@@ -89,7 +89,8 @@ func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err e
 		}
 	}
 	if len(runs) == 0 {
-		return nil, errors.New("there is nothing to check: no check is for what is claimed; with --all those of open features run too")
+		return nil, errors.New("there is nothing to check: no check is for what is claimed; with --all those " +
+			"of open features run too")
 	}
 	if path := p.Changed(); path != "" {
 		return nil, errors.New(path + " is not what it was when it was trusted; look at it and run: " + p.Loop.Call("trust"))

@@ -251,7 +251,7 @@ func mend(v Status, do func(verb string) string) string {
 // Item is an item of a list, as `list --json` shows it.
 type Item struct {
 	ID    string `json:"id"`
-	State string `json:"state"` // open, done (the list claims it), blocked (nobody can ever work on it) or dropped (no work)
+	State string `json:"state"` // open; done: the list claims it; blocked: nobody can ever work on it; dropped: no work
 	Order int    `json:"order"` // 1 is handed out next; 0 is not handed out
 	Title string `json:"title"`
 	Why   string `json:"why"` // why nobody can work on it now
