@@ -38,7 +38,7 @@ func (v verbs) attach() *cli.Command {
 				return errors.New(strings.TrimPrefix(say.Tell(p, d), "ralph: "))
 			}
 			*next = d.Next
-			owner := client(v.Env)
+			owner := loop.FindProcess(claude.Vars(v.Env.Get).PID())
 			next.SessionPID, next.ClientStart = owner.PID, owner.Start
 			return l.Store.Bind(session)
 		})

@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // program is this program's name, as a person types it.
@@ -53,12 +52,4 @@ var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall
 // its subprocesses end with it.
 func catchSignals(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, endings...)
-}
-
-// client returns Claude Code's process, the zero Process if it does not say.
-func client(e loop.Env) (p loop.Process) {
-	if p.PID = claude.Vars(e.Get).PID(); p.PID > 0 {
-		p.Start = proc.Start(p.PID)
-	}
-	return p
 }

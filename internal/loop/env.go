@@ -64,21 +64,29 @@ type Process struct {
 	Start string // as of proc.Start; tells two processes of one pid apart
 }
 
+// FindProcess returns the process of that id as it runs now.
+func FindProcess(pid int) Process {
+	if pid <= 0 {
+		return Process{}
+	}
+	return Process{pid, proc.Start(pid)}
+}
+
 // Event is what a host reports, in words that are no host's own.
 type Event struct {
 	Kind    decide.Event
-	Name    string  // the host's own name for the event, for iterations.jsonl
-	Session string  // the session that it is about
-	Client  Process // the host's process
-	Cwd     string  // the session's working folder; "": that of this process
-	Message string  // the agent's last message
-	Prompt  string  // EventPrompt: what was submitted
-	Aside   bool    // EventStop: not the agent's own stop, but a subagent's, say
-	Active  bool    // EventStop: some hook has blocked in this turn
-	Goal    bool    // EventPrompt: the prompt sets the host's own goal
-	Cleared bool    // EventStart, EventEnd: the conversation was cleared
-	Failure string  // EventFailure: the name of the API error, such as decide.RateLimit
-	Dying   bool    // the host may end this process at any moment, and reads no answer
+	Name    string // the host's own name for the event, for iterations.jsonl
+	Session string // the session that it is about
+	Client  int    // the process id of the host; 0: not known
+	Cwd     string // the session's working folder; "": that of this process
+	Message string // the agent's last message
+	Prompt  string // EventPrompt: what was submitted
+	Aside   bool   // EventStop: not the agent's own stop, but a subagent's, say
+	Active  bool   // EventStop: some hook has blocked in this turn
+	Goal    bool   // EventPrompt: the prompt sets the host's own goal
+	Cleared bool   // EventStart, EventEnd: the conversation was cleared
+	Failure string // EventFailure: the name of the API error, such as decide.RateLimit
+	Dying   bool   // the host may end this process at any moment, and reads no answer
 
 	Subagents, Shells, Wakeups int // what runs in the background and will wake the session
 

@@ -13,6 +13,7 @@ type Loop struct {
 	Env   Env
 
 	marked bool            // the event's prompt names it
+	client Process         // the host's process
 	seen   decide.Snapshot // what a bystander is known by, as it was when the loop was found
 	left   *loopdir.Loop   // the loop that the session worked on before this one
 	told   map[string]bool // notices that this process has told
@@ -130,6 +131,7 @@ func (f finder) open(at *loopdir.Loop) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.client = FindProcess(f.ev.Client)
 	if l.seen, err = l.peek(f.ev); err != nil && !at.Bound {
 		l.Close()
 		return nil, err

@@ -32,7 +32,7 @@ func TestHost(t *testing.T) {
 	for passed := 1; passed <= 5; passed++ {
 		write(passed) // what the session did
 		ev := loop.Event{
-			Kind: decide.EventStop, Name: "exit", Session: "run-1", Client: loop.Process{PID: os.Getpid()},
+			Kind: decide.EventStop, Name: "exit", Session: "run-1", Client: os.Getpid(),
 			At: time.Now(), Timeout: time.Minute,
 		}
 		l, err := loop.Find(env, ev)

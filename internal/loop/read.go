@@ -30,7 +30,7 @@ type Picture struct {
 // peek reads what it takes to know a bystander.
 func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s := decide.Snapshot{
-		Event: ev.Kind, Aside: ev.Aside, Session: ev.Session, Client: ev.Client.PID, Message: ev.Message, Marked: l.marked,
+		Event: ev.Kind, Aside: ev.Aside, Session: ev.Session, Client: ev.Client, Message: ev.Message, Marked: l.marked,
 		Goal: ev.Goal, Cleared: ev.Cleared, Failure: ev.Failure, Active: ev.Active, BlockCap: ev.BlockCap,
 		Bound: l.At.Bound, Now: ev.At,
 	}
@@ -51,7 +51,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 		s.Busy = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
 	}
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))
-	calls := ev.Client.Start != "" && s.Client == owner.SessionPID && ev.Client.Start == owner.ClientStart
+	calls := l.client.Start != "" && s.Client == owner.SessionPID && l.client.Start == owner.ClientStart
 	s.OwnerAlive = owner.Session != "" &&
 		(owner.SessionPID == 0 || calls || proc.Alive(owner.SessionPID, owner.ClientStart))
 	return s, nil
