@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -110,21 +111,23 @@ func Run(ctx context.Context, c Cmd) Result {
 }
 
 // command returns a program with its arguments or, if line is not empty, a line for
-// the system's shell. The environment's PATH says where the program is.
+// the system's shell. The environment's PATH says where the program is. A name with a
+// slash is a path from the command's own folder, so it is not looked up here.
 func command(ctx context.Context, env, argv []string, line string) *exec.Cmd {
 	if line != "" {
-		cmd := exec.CommandContext(ctx, shell[0], shell[1:]...)
-		shellLine(cmd, line)
-		return cmd
+		argv = shell
 	}
 	path, err := argv[0], error(nil)
-	if env != nil {
-		path, err = LookPath(argv[0], Value(env, "PATH"))
+	if env != nil && filepath.Base(path) == path {
+		path, err = LookPath(path, Value(env, "PATH"))
 	}
 	cmd := exec.CommandContext(ctx, path, argv[1:]...)
 	cmd.Args[0] = argv[0]
 	if err != nil {
 		cmd.Err = err
+	}
+	if line != "" {
+		shellLine(cmd, line)
 	}
 	return cmd
 }

@@ -54,6 +54,30 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A path is one from the command's folder, wherever this process is; a bare name is
+// looked up in the command's PATH.
+func TestRunFindsProgram(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"here", "sub/there"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("#!/bin/sh\necho $0\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := "PATH=.:sub:relative::" + filepath.Join(dir, "sub")
+	for name, want := range map[string]string{
+		"./here": "./here\n", "sub/there": "sub/there\n", "there": filepath.Join(dir, "sub/there") + "\n", "here": "",
+	} {
+		r := Run(t.Context(), Cmd{Argv: []string{name}, Dir: dir, Env: []string{path}, Timeout: time.Minute, Output: 1000})
+		if got := string(r.Output); got != want || (r.Err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v; want %q", name, got, r.Err, want)
+		}
+	}
+}
+
 // TestMain lets this test be the guard that it starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "guard" {
