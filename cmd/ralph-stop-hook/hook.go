@@ -186,9 +186,9 @@ func (h *hook) encode(s *loop.Step) claude.Answer {
 	answer := claude.Answer{Prompt: a.Prompt, Message: a.Message, Context: a.Context, End: a.End}
 	switch s.Picture.Config.Continue {
 	case config.ContinueContext:
-		answer.AsContext = true
+		answer.AsContext = a.Prompt != "" // silence stays silence
 	case config.ContinueAuto:
-		answer.AsContext = h.event.PromptID != ""
+		answer.AsContext = a.Prompt != "" && h.event.PromptID != ""
 	}
 	return answer
 }
