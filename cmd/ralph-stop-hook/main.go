@@ -25,8 +25,9 @@ func main() { os.Exit(run(os.Args[1:])) }
 func readEnv() loop.Env {
 	e := loop.Env{Program: program, Agent: "claude", Vars: os.Environ(), Catch: catchSignals}
 	e.Cwd, _ = os.Getwd()
-	e.Home, _ = os.UserHomeDir()
-	e.Home = filepath.Clean(e.Home)
+	if home, err := os.UserHomeDir(); err == nil {
+		e.Home = filepath.Clean(home)
+	}
 	e.Self, _ = os.Executable()
 	e.ConfigDir = configDir(e.Home)
 	e.StateDir, e.StateErr = loopdir.StateDir(e.Get)
