@@ -6,7 +6,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -135,5 +134,5 @@ func Instant(t time.Time) string {
 
 // withPath returns an environment with another PATH.
 func withPath(env []string, path string) []string {
-	return append(without(env, func(name string) bool { return strings.EqualFold(name, "PATH") }), "PATH="+path)
+	return append(without(env, func(name string) bool { return proc.SameName(name, "PATH") }), "PATH="+path)
 }

@@ -12,11 +12,17 @@ import (
 // Value returns a variable of an environment, "" if it is not set.
 func Value(env []string, name string) (value string) {
 	for _, kv := range env {
-		if key, v, _ := strings.Cut(kv, "="); key == name || runtime.GOOS == "windows" && strings.EqualFold(key, name) {
+		if key, v, _ := strings.Cut(kv, "="); SameName(key, name) {
 			value = v // the last one counts, as for os/exec
 		}
 	}
 	return value
+}
+
+// SameName reports whether two names are those of one variable: on Windows their
+// letter case does not matter.
+func SameName(a, b string) bool {
+	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
 
 // LookPath finds a program in the folders of a PATH. As in os/exec, a folder that is
