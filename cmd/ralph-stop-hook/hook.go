@@ -88,17 +88,13 @@ var ignoredInHook = []os.Signal{syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABR
 
 func ignoreSignals() { signal.Ignore(ignoredInHook...) }
 
-// catchInHook is catchSignals for a process that ignores some of them. The commands
-// that run meanwhile get SIGPIPE as they know it: they would inherit that it is
-// ignored. That costs a thread, so it is not done for the whole process.
+// catchInHook is catchSignals for a process that ignores some of them: a subprocess
+// would inherit that. It costs a thread, so it is not done for the whole process.
 func catchInHook(ctx context.Context) (context.Context, context.CancelFunc) {
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE)
 	ctx, stop := catchSignals(ctx)
 	return ctx, func() {
-		stop() // gives the signals their default effect back
-		signal.Stop(pipe)
-		ignoreSignals()
+		ignoreSignals() // first: stop gives every other signal its default effect back
+		stop()
 	}
 }
 

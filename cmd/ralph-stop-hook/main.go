@@ -50,7 +50,10 @@ func configDir(home string) string {
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
 
 // catchSignals returns a context that ends when this process is told to end, so that
-// its subprocesses end with it.
+// its subprocesses end with it. From then on SIGPIPE does not end this process: what
+// it began it does to the end, even if nobody reads on. Its subprocesses get SIGPIPE
+// as they know it.
 func catchSignals(ctx context.Context) (context.Context, context.CancelFunc) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signal.NotifyContext(ctx, endings...)
 }

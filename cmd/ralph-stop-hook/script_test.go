@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,6 +54,7 @@ func TestMain(m *testing.M) {
 		"host":            func() { os.Exit(host(os.Args[1:])) },
 		"start":           func() { os.Exit(start(os.Args[1:])) },
 		"notifier":        func() { os.Exit(notifier()) },
+		"quitter":         quitter,
 		"claude":          func() { fmt.Println(os.Getenv("CLAUDE_SAYS")) }, // its version
 	})
 }
@@ -197,6 +199,25 @@ func notifier() int {
 	}
 	fmt.Println("noticed")
 	return 0
+}
+
+// quitter catches signals as the hook does, again and again, while it sends itself
+// SIGQUIT. One that is not caught or ignored ends it with status 2.
+func quitter() {
+	ignoreSignals()
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		panic(err)
+	}
+	go func() {
+		for {
+			_ = self.Signal(syscall.SIGQUIT)
+		}
+	}()
+	for range 2000 {
+		_, stop := catchInHook(context.Background())
+		stop()
+	}
 }
 
 // jsonCommand: json FILE PATH VALUE asserts a value; FILE may be stdout, which
