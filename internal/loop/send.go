@@ -29,6 +29,10 @@ const (
 	maxSend   = 24 * time.Hour        // how long a sender of its own may live; its commands end long before
 	markTries = 5                     // how often a sender tries to mark a notice; unmarked, it would be told again
 	waitPause = 50 * time.Millisecond // between two looks at what another process does
+
+	// How long the sender lock is waited for. A process that only looks whether there
+	// is a sender holds it for a moment.
+	senderWait = 200 * time.Millisecond
 )
 
 func unsent(n decide.Notice) bool { return !n.Sent() }
@@ -40,11 +44,13 @@ func (l *Loop) Untold() int {
 	if err != nil || len(left) == 0 {
 		return 0
 	}
-	unlock, err := l.Store.LockSender()
-	if err != nil {
+	unlock, err := l.Store.LockSender(0)
+	if errors.Is(err, loopdir.ErrLocked) {
 		return 0 // the process that holds it tells all
 	}
-	unlock()
+	if err == nil {
+		unlock()
+	}
 	return len(left)
 }
 
@@ -62,7 +68,7 @@ func (l *Loop) Tell(ctx context.Context, deadline time.Time, apart bool) error {
 	// A notice that is committed while the lock is held is looked for once it is free:
 	// the process that committed it found the lock taken.
 	for l.pending() {
-		unlock, err := l.Store.LockSender()
+		unlock, err := l.Store.LockSender(senderWait)
 		if errors.Is(err, loopdir.ErrLocked) {
 			return nil
 		}

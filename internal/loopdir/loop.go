@@ -153,9 +153,11 @@ func unwritable(err error) bool {
 func (s *Store) Lock(wait time.Duration) (unlock func(), err error) { return s.lock(lockFile, wait) }
 
 // LockSender makes this process the one that tells the loop's notifiers, until unlock
-// or its end: the kernel frees the lock of a process that dies. It does not wait. The
-// error is ErrLocked if another process is the sender.
-func (s *Store) LockSender() (unlock func(), err error) { return s.lock(senderFile, 0) }
+// or its end: the kernel frees the lock of a process that dies. It waits at most so
+// long. The error is ErrLocked if another process is the sender.
+func (s *Store) LockSender(wait time.Duration) (unlock func(), err error) {
+	return s.lock(senderFile, wait)
+}
 
 func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error) {
 	if err := s.openState(true); err != nil {

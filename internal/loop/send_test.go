@@ -1,0 +1,51 @@
+package loop_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// An ending is told although another process looks at that moment whether there is a
+// sender.
+func TestTellBesideLook(t *testing.T) {
+	project := t.TempDir()
+	folder := filepath.Join(project, loopdir.Below, "demo")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	list := []byte(`[{"passes": true}]`)
+	if err := os.WriteFile(filepath.Join(folder, loopdir.ListFile), list, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := loop.Env{
+		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), LoopDir: folder, Vars: os.Environ(),
+		OnComplete: "echo told>>told",
+	}
+	ev := loop.Event{Kind: decide.EventStop, Name: "exit", Session: "run-1", At: time.Now(), Timeout: 5 * time.Minute}
+	l, err := loop.Find(env, ev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	step, err := l.Step(t.Context(), ev)
+	if err != nil || step.Decision.Verdict != decide.End {
+		t.Fatalf("%+v, %v; want an end", step.Decision, err)
+	}
+	unlock, err := l.Store.LockSender(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(20*time.Millisecond, unlock)
+	l.Notify(t.Context(), ev, step)
+	told, err := os.ReadFile(filepath.Join(project, "told"))
+	if err != nil || bytes.Count(told, []byte("told")) != 1 || l.Untold() != 0 {
+		t.Errorf("told %q, %v, with %d left; want it once", told, err, l.Untold())
+	}
+}
