@@ -190,3 +190,21 @@ func (s *Store) Locked(wait time.Duration, do func() error) error {
 	defer unlock()
 	return do()
 }
+
+// Bind makes the session find this loop, wherever its working folder goes.
+func (s *Store) Bind(session string) error {
+	dir := filepath.Join(s.Loop.stateDir, "sessions")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := openRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if data, err := read(root, session, maxPathBytes); err == nil && string(data) == s.Loop.Dir+"\n" {
+		return nil
+	}
+	Sweep(root, "") // its session may never come again
+	return replace(root, session, []byte(s.Loop.Dir+"\n"), 0o600, true, nil)
+}
