@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// left returns the fields of a struct that no value of an object is.
+// left returns the names of the fields of a struct that the object does not point to.
 func left(record reflect.Value, o jsontext.Object) (names []string) {
 	known := map[uintptr]bool{}
 	var know func(o jsontext.Object)
@@ -31,7 +31,7 @@ func left(record reflect.Value, o jsontext.Object) (names []string) {
 	return names
 }
 
-// TestFields sees that no field of a record is left out where it is written.
+// TestFields checks that a record is written with all of its fields.
 func TestFields(t *testing.T) {
 	var s decide.State
 	var trust config.Trust
@@ -46,6 +46,6 @@ func TestFields(t *testing.T) {
 		}
 	}
 	if got := left(reflect.ValueOf(&s).Elem(), s.Fields()[2:]); len(got) != 1 || got[0] != "Schema" {
-		t.Errorf("control: without its first key %v is missed, want Schema", got)
+		t.Errorf("control: without its first key %v is reported, want Schema", got)
 	}
 }

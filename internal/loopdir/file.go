@@ -13,12 +13,12 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular says that a name is a link, a FIFO, a device or a folder.
+// ErrNotRegular means that a name is a link, a FIFO, a device or a folder.
 var ErrNotRegular = errors.New("not a regular file; remove it or put the file itself there")
 
-// regular refuses what is not a regular file. An os.Root keeps links from
-// leading out, but follows them inside, also with O_NOFOLLOW. In a folder that
-// is not there, a nil root, no file is.
+// regular refuses a name that is not a regular file. An os.Root does not follow links that
+// lead out of it, but it follows other links, even with O_NOFOLLOW. A nil root stands for a
+// folder that does not exist: it has no files.
 func regular(root *os.Root, name string) error {
 	if root == nil {
 		return fs.ErrNotExist
@@ -30,7 +30,7 @@ func regular(root *os.Root, name string) error {
 	return err
 }
 
-// openFile opens a regular file, which it makes where flag says so.
+// openFile opens a regular file. It creates the file if flag has os.O_CREATE.
 func openFile(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
 	if err := regular(root, name); err != nil && (flag&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, nil, err
@@ -39,7 +39,7 @@ func openFile(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	// Looked at again through the open file: the name may have changed hands.
+	// The name may have become another file since the check, so the open file is checked too.
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
@@ -51,8 +51,8 @@ func openFile(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, erro
 	return f, info, nil
 }
 
-// openRoot is os.OpenRoot for what is a folder: it would wait for ever for a
-// writer of a FIFO.
+// openRoot is os.OpenRoot, but it refuses a path that is not a folder. os.OpenRoot would
+// wait for ever for the writer of a FIFO.
 func openRoot(path string) (*os.Root, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -70,17 +70,18 @@ func read(root *os.Root, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
+// readInfo is read, and returns what the system knows of the file too.
 func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, error) {
 	f, info, err := openFile(root, name, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	// Of its size at once, and a byte more by which its end is seen: memory that
-	// grows is cleared, and so touched, before it is read into.
+	// One allocation of the file's size is faster than a buffer that grows, because each
+	// growth clears and copies memory. The extra byte lets ReadAt report the end of the file.
 	data := make([]byte, min(info.Size(), limit)+1)
 	n, err := f.ReadAt(data, 0)
-	for err == nil && int64(n) <= limit { // it has grown meanwhile
+	for err == nil && int64(n) <= limit { // the file has grown since Stat
 		data = append(data, make([]byte, min(int64(len(data)), limit+1-int64(n)))...)
 		var more int
 		more, err = f.ReadAt(data[n:], int64(n))
@@ -99,12 +100,12 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 	return data[:n], info, nil
 }
 
-// maxHashed bounds a program, a script or a test that is held to what it was.
+// maxHashed is the largest program, script or test that is hashed, in bytes.
 const maxHashed = 64 << 20
 
-// HashFile returns the sha256 of a regular file, in hex, at a path that does not
-// lead out of dir, and whether it can be executed. Links below dir are followed,
-// as a command would.
+// HashFile returns the sha256 of the regular file at path, in hex, and whether the file can
+// be executed. The path must not lead out of dir. HashFile follows links below dir, as a
+// command does.
 func HashFile(dir, path string) (sum string, program bool, err error) {
 	root, err := openRoot(dir)
 	if err != nil {
@@ -127,8 +128,8 @@ func HashFile(dir, path string) (sum string, program bool, err error) {
 	return hex.EncodeToString(h.Sum(nil)), info.Mode()&0o111 != 0 || runtime.GOOS == "windows", err
 }
 
-// ReadFile returns the content of a regular file of at most limit bytes, at a
-// path that does not lead out of dir.
+// ReadFile returns the content of the regular file at path. The path must not lead out of
+// dir. A file of more than limit bytes is an error.
 func ReadFile(dir, path string, limit int64) ([]byte, error) {
 	root, err := openRoot(dir)
 	if err != nil {
@@ -138,8 +139,9 @@ func ReadFile(dir, path string, limit int64) ([]byte, error) {
 	return read(root, path, limit)
 }
 
-// ReadAny returns the content of a regular file of at most limit bytes, wherever it
-// is and through links. It does not wait for the writer of a FIFO.
+// ReadAny returns the content of the regular file at path. The path may be anywhere and may
+// have links. A file of more than limit bytes is an error. ReadAny does not wait for the
+// writer of a FIFO.
 func ReadAny(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {

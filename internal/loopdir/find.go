@@ -1,6 +1,6 @@
-// Package loopdir is the disk: it finds a loop's folder, locks it, loads it and
-// commits to it. Everything is opened through an os.Root, so that no link leads
-// out of the folders that are meant, and only regular files are believed.
+// Package loopdir reads and writes a loop's files: it finds the loop's folder, locks it,
+// loads its records and commits to them. It opens files through an os.Root, so that no
+// link leads out of the intended folder. It reads regular files only.
 package loopdir
 
 import (
@@ -20,7 +20,7 @@ import (
 	"unicode/utf8"
 )
 
-// The names in a loop folder, and where loops are kept below a project's root.
+// The names of the files in a loop folder.
 const (
 	ListFile     = "feature_list.json"
 	ProgressFile = "progress.txt"
@@ -32,37 +32,38 @@ const (
 	IgnoreFile   = ".gitignore"
 
 	current      = "current"
-	maxPathBytes = 4096 // of a path that is kept in a file
+	maxPathBytes = 4096 // the largest file that holds a path
 )
 
-// Below is where the loops of a project are, below its root.
+// Below is the path of the folder that holds a project's loops, relative to the
+// project's root.
 var Below = filepath.Join(".claude", "data", "ralph-loops")
 
-// Where is what the search for a loop starts from.
+// Where is the input of the search for a loop.
 type Where struct {
-	StateDir   string // the user's state folder; empty where there is none
-	StateErr   error  // why there is none
-	LoopDir    string // named outright, by flag or environment; relative to Project
+	StateDir   string // the user's state folder; empty if there is none
+	StateErr   error  // why there is no state folder
+	LoopDir    string // the loop folder that a flag or a variable names, relative to the project; or empty
 	Session    string
 	ProjectDir string // the host's CLAUDE_PROJECT_DIR
 	Cwd        string
 	Home       string
 }
 
-// Loop is a loop that was found. Its folder may be gone if a session is bound to it.
+// Loop is a loop that was found. The folder of a bound loop may be gone.
 type Loop struct {
 	Dir     string // absolute, links resolved
 	Name    string
-	Project string // the folder that holds its .claude; else the host's project
-	Bound   bool   // found through the session that works it
+	Project string // the folder that holds the loop's .claude; without one, the host's project
+	Bound   bool   // the loop was found by the session that works it
 
 	stateDir string
-	stateErr error // why there is none
-	key      string
+	stateErr error  // why there is no state folder
+	key      string // the name of the loop's folder below stateDir/loops
 }
 
 // StateDir returns the folder where state is kept outside of projects:
-// $RALPH_STATE_DIR, else the system's per-user state folder.
+// $RALPH_STATE_DIR, or else the system's folder for the user's state.
 func StateDir(getenv func(string) string) (string, error) {
 	if dir := getenv("RALPH_STATE_DIR"); dir != "" {
 		if !filepath.IsAbs(dir) {
@@ -72,14 +73,15 @@ func StateDir(getenv func(string) string) (string, error) {
 	}
 	base := userStateDir(getenv)
 	if !filepath.IsAbs(base) {
-		return "", errors.New("no folder for state: HOME is not set to an absolute path; set it, or RALPH_STATE_DIR to a folder of yours")
+		return "", errors.New("no folder for state: HOME is not set to an absolute path; " +
+			"set it, or RALPH_STATE_DIR to a folder of yours")
 	}
 	return filepath.Join(base, "ralph-stop-hook"), nil
 }
 
-// Find returns the loop that a stop belongs to, or nil: the one named
-// outright, else the session's own, else `current`, upwards from the host's
-// project, and only if that finds none upwards from the working folder.
+// Find returns the loop of a stop, or nil if there is none. It takes the first of these:
+// the loop that LoopDir names, the loop that the session works, and the loop that
+// `current` names (see Current).
 func Find(w Where) (*Loop, error) {
 	if w.LoopDir != "" {
 		dir := w.LoopDir
@@ -94,11 +96,11 @@ func Find(w Where) (*Loop, error) {
 	return w.Current()
 }
 
-// Marker begins the first line of a prompt that names a loop, by its folder below
-// the project's root: "ralph-loop: .claude/data/ralph-loops/checkout".
+// Marker begins the first line of a prompt that names a loop. The loop's folder follows,
+// relative to the project's root: "ralph-loop: .claude/data/ralph-loops/checkout".
 const Marker = "ralph-loop: "
 
-// Marked returns the loop that a prompt names, nil where it names none.
+// Marked returns the loop that a prompt names, or nil if it names none.
 func (w Where) Marked(prompt string) (*Loop, error) {
 	line, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(prompt, "\ufeff"), "\r\n"), "\n")
 	folder, ok := strings.CutPrefix(strings.TrimSpace(line), Marker)
@@ -111,8 +113,8 @@ func (w Where) Marked(prompt string) (*Loop, error) {
 	return w.Current()
 }
 
-// Own returns the loop that the session works, nil where there is none. Its folder
-// may be gone, but not have become a link to another place.
+// Own returns the loop that the session works, or nil if there is none. The loop's folder
+// may be gone. It is an error if the folder is now a link to another place.
 func (w Where) Own() (*Loop, error) {
 	if w.StateDir == "" || !ValidSession(w.Session) {
 		return nil, nil
@@ -136,7 +138,8 @@ func (w Where) Own() (*Loop, error) {
 	return l, l.Check()
 }
 
-// Current returns the loop of `current`, whatever the session works.
+// Current returns the loop that `current` names, or nil. It searches upwards from the
+// host's project, and then upwards from the working folder.
 func (w Where) Current() (l *Loop, err error) {
 	w.upwards(func(dir string) bool {
 		l, err = w.currentIn(dir)
@@ -145,6 +148,7 @@ func (w Where) Current() (l *Loop, err error) {
 	return l, err
 }
 
+// project returns the host's project or, if the host does not name one, the working folder.
 func (w Where) project() string {
 	if filepath.IsAbs(w.ProjectDir) {
 		return filepath.Clean(w.ProjectDir)
@@ -152,15 +156,16 @@ func (w Where) project() string {
 	return w.Cwd
 }
 
-// ValidSession tells whether a session id can be a file's name. The host's are
-// UUIDs; anything else would be a path that somebody made up.
+// ValidSession reports whether a session id is safe as the name of a file. The host's ids
+// are UUIDs. An id with other characters could be a path out of the folder.
 func ValidSession(id string) bool {
-	return id != "" && len(id) <= 128 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+	return id != "" && len(id) <= 128 && strings.Trim(id, safe) == ""
 }
 
-// upwards looks in the host's project and the folders above it until found is
-// true, never above the repository's root or HOME; then the same from the
-// working folder. A worktree that has no loops uses its main tree's.
+// upwards calls found for the host's project and each folder above it, until found returns
+// true. It stops at the repository's root and at HOME. Then it does the same from the
+// working folder. In a worktree, it calls found for the main tree too.
 func (w Where) upwards(found func(dir string) bool) {
 	for _, dir := range slices.Compact([]string{w.project(), w.Cwd}) {
 		for ; ; dir = filepath.Dir(dir) {
@@ -180,7 +185,7 @@ func (w Where) upwards(found func(dir string) bool) {
 	}
 }
 
-// RepoRoot returns the root of the repository that dir is in, or nothing.
+// RepoRoot returns the root of the repository that dir is in, or "".
 func RepoRoot(dir string) string {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -192,8 +197,7 @@ func RepoRoot(dir string) string {
 	}
 }
 
-// MainRoot returns the root of the main tree of the repository that dir is in, or
-// nothing.
+// MainRoot returns the root of the main tree of the repository that dir is in, or "".
 func MainRoot(dir string) string {
 	root := RepoRoot(dir)
 	if git, err := os.Lstat(filepath.Join(root, ".git")); err == nil && git.Mode().IsRegular() {
@@ -202,7 +206,7 @@ func MainRoot(dir string) string {
 	return root
 }
 
-// mainTree returns the main tree of the worktree at dir, or nothing. A
+// mainTree returns the main tree of the worktree at dir, or "". A
 // worktree's .git is a file "gitdir: MAIN/.git/worktrees/NAME".
 func mainTree(dir string) string {
 	data, err := ReadFile(dir, ".git", maxPathBytes)
@@ -223,8 +227,7 @@ func mainTree(dir string) string {
 // currentIn returns the loop that dir's `current` names, or nil.
 func (w Where) currentIn(dir string) (*Loop, error) {
 	path := filepath.Join(dir, Below, current)
-	// Asked first because most projects have no loop, and this is all that
-	// their stops then cost.
+	// Most projects have no loop. Their stops should do no more than this look-up.
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
 		return nil, nil
 	}
@@ -236,12 +239,13 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 		return nil, err
 	case info.IsDir():
 		l, err := w.open(path)
-		if below, real := filepath.EvalSymlinks(filepath.Join(dir, Below)); err == nil && (real != nil || filepath.Dir(l.Dir) != below) {
+		below, unresolved := filepath.EvalSymlinks(filepath.Join(dir, Below))
+		if err == nil && (unresolved != nil || filepath.Dir(l.Dir) != below) {
 			return nil, fmt.Errorf("%s leads to %s; it may only name a folder beside it", path, l.Dir)
 		}
 		return l, err
 	}
-	// A one-line file, where links cannot be made.
+	// Where links cannot be made, `current` is a file of one line.
 	data, err := ReadFile(filepath.Dir(path), current, maxPathBytes)
 	if err != nil {
 		return nil, err
@@ -253,7 +257,7 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 	return w.open(filepath.Join(dir, Below, name))
 }
 
-// open returns the loop in an existing folder, after a look at whose it is.
+// open returns the loop in an existing folder. It refuses a folder that Check refuses.
 func (w Where) open(dir string) (*Loop, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -266,17 +270,20 @@ func (w Where) open(dir string) (*Loop, error) {
 	return l, l.Check()
 }
 
-// at returns the loop of the folder dir, which need not be there.
+// at returns the loop of the folder dir. The folder need not exist.
 func (w Where) at(dir string) *Loop {
 	sum := sha256.Sum256([]byte(dir))
-	l := &Loop{Dir: dir, Name: filepath.Base(dir), Project: w.project(), stateDir: w.StateDir, stateErr: w.StateErr, key: hex.EncodeToString(sum[:10])}
+	l := &Loop{
+		Dir: dir, Name: filepath.Base(dir), Project: w.project(),
+		stateDir: w.StateDir, stateErr: w.StateErr, key: hex.EncodeToString(sum[:10]),
+	}
 	if project, ok := strings.CutSuffix(filepath.Dir(dir), string(filepath.Separator)+Below); ok {
 		l.Project = project
 	}
 	return l
 }
 
-// CheckName refuses a name that cannot be one folder below the others.
+// CheckName refuses a name that cannot be the name of a loop folder on every system.
 func CheckName(name string) error {
 	switch {
 	case name == "" || name == "." || name == "..":
@@ -287,7 +294,8 @@ func CheckName(name string) error {
 		return fmt.Errorf("the name %q begins with '-'", name)
 	case name == current:
 		return fmt.Errorf("the name %q is taken: it points at the loop in use", name)
-	case strings.ContainsAny(name, `/\:*?"<>|`) || strings.HasSuffix(name, ".") || strings.TrimSpace(name) != name || strings.Contains(name, ".."):
+	case strings.ContainsAny(name, `/\:*?"<>|`), strings.HasSuffix(name, "."),
+		strings.TrimSpace(name) != name, strings.Contains(name, ".."):
 		return fmt.Errorf("the name %q has characters that a folder cannot have on every system", name)
 	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }):
 		return fmt.Errorf("the name %q has control characters", name)
@@ -295,7 +303,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Named returns the loop of that name in the project that w is in.
+// Named returns the loop with the given name in the project that w is in.
 func (w Where) Named(name string) (*Loop, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -312,8 +320,8 @@ func (w Where) Named(name string) (*Loop, error) {
 	return nil, fmt.Errorf("no loop %q in this project; 'ralph-stop-hook status --all' lists them", name)
 }
 
-// All returns the loops of the project that w is in, without a look at whose
-// they are; see Check.
+// All returns the loops of the project that w is in. It does not check who could have
+// written them; see Check.
 func (w Where) All() (loops []*Loop, err error) {
 	w.upwards(func(dir string) bool {
 		entries, missing := os.ReadDir(filepath.Join(dir, Below))
@@ -324,7 +332,7 @@ func (w Where) All() (loops []*Loop, err error) {
 			return true
 		}
 		for _, entry := range entries {
-			// `current` may itself be a loop folder; as a link it is a second name.
+			// A link is not a folder here, so `current` is counted only if it is itself a loop folder.
 			if entry.IsDir() {
 				loops = append(loops, w.at(filepath.Join(dir, entry.Name())))
 			}
@@ -334,8 +342,8 @@ func (w Where) All() (loops []*Loop, err error) {
 	return loops, err
 }
 
-// Known returns every loop that has a record in the state folder and whose
-// folder is still there.
+// Known returns every loop that has a record in the state folder and whose loop folder
+// still exists.
 func (w Where) Known() (loops []*Loop, err error) {
 	if w.StateErr != nil {
 		return nil, w.StateErr
@@ -351,7 +359,7 @@ func (w Where) Known() (loops []*Loop, err error) {
 		}
 		state, err := s.State()
 		s.Close()
-		// A record is found by its loop, so one that names another is none.
+		// The key is made of the loop's path. A record under another key is not valid.
 		if l := w.at(state.Loop); err == nil && l.key == entry.Name() {
 			if _, err := os.Lstat(l.Dir); err == nil {
 				loops = append(loops, l)
@@ -373,8 +381,8 @@ func (l *Loop) Check() error {
 	return checkOwner(info, l.Dir, l.Project)
 }
 
-// MakeCurrent points the project's `current` at the loop: a link, or a
-// one-line file where links cannot be made.
+// MakeCurrent makes `current` name the loop. `current` is a link, or a file of one line
+// where links cannot be made.
 func (l *Loop) MakeCurrent() error {
 	parent := filepath.Dir(l.Dir)
 	root, err := openRoot(parent)
@@ -394,17 +402,17 @@ func (l *Loop) MakeCurrent() error {
 	if target, err := root.Readlink(current); err == nil && target == l.Name {
 		return nil
 	}
-	// Renamed into place, so that there is one at every moment.
+	// A rename replaces `current` at once, so that it exists at every moment.
 	temp := "." + current + ".new"
-	_ = root.Remove(temp) // of an init that was killed
+	_ = root.Remove(temp) // left by an init that was killed
 	if err := root.Symlink(l.Name, temp); err == nil {
 		err := root.Rename(temp, current)
-		if err != nil && runtime.GOOS == "windows" { // which keeps a link that is there
+		if err != nil && runtime.GOOS == "windows" { // Windows does not rename onto a link
 			err = errors.Join(root.Remove(current), root.Rename(temp, current))
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // somebody else's, made in this moment, is as good
+			return nil // another process has renamed the same link
 		case err != nil:
 			_ = root.Remove(temp)
 			return err
@@ -412,7 +420,7 @@ func (l *Loop) MakeCurrent() error {
 		return syncDir(d)
 	}
 	if missing == nil && !info.Mode().IsRegular() {
-		_ = root.Remove(current) // it may still be replaced by a file
+		_ = root.Remove(current) // if that fails, Replace reports why
 	}
 	return Replace(root, current, []byte(l.Name+"\n"), 0o644)
 }

@@ -14,13 +14,16 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
 )
 
-// FuzzState gives any bytes as the record and what lies beside it: an error or a
-// sound record, never a fresh one, and the file as it was.
+// FuzzState writes any bytes as the record, the receipts and the log. Reading must give an
+// error or a sound record, never a fresh one, and must not change the file.
 func FuzzState(f *testing.F) {
 	seeds.Add(f, "*state*.json", "*.jsonl", "*.json")
 	for _, seed := range []string{
-		`{"schema":1,"status":"IN_PROGRESS","iteration":3}`, `{"schema":2,"status":"IN_PROGRESS","iteration":3}`, `null`, `{}`, ``,
-		`{"schema":1,"status":"COMPLETE","iteration":3,"endings":1,"startedAt":"2026-11-21T03:00:00+01:00","notices":[{"deliveryId":"x","payload":{"a":[1]}}]}`,
+		`{"schema":1,"status":"IN_PROGRESS","iteration":3}`,
+		`{"schema":2,"status":"IN_PROGRESS","iteration":3}`,
+		`null`, `{}`, ``,
+		`{"schema":1,"status":"COMPLETE","iteration":3,"endings":1,"startedAt":"2026-11-21T03:00:00+01:00",` +
+			`"notices":[{"deliveryId":"x","payload":{"a":[1]}}]}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -35,8 +38,10 @@ func FuzzState(f *testing.F) {
 		f.Fatal(err)
 	}
 	unlock()
+	record, receipts := filepath.Join(l.StatePath(), stateFile), filepath.Join(l.StatePath(), receiptsFile)
+	log := filepath.Join(l.Dir, IterationLog)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for path, perm := range map[string]os.FileMode{filepath.Join(s.Loop.StatePath(), stateFile): 0o600, filepath.Join(s.Loop.StatePath(), receiptsFile): 0o600, filepath.Join(l.Dir, IterationLog): 0o644} {
+		for path, perm := range map[string]os.FileMode{record: 0o600, receipts: 0o600, log: 0o644} {
 			if err := os.WriteFile(path, data, perm); err != nil {
 				t.Fatal(err)
 			}
@@ -45,14 +50,14 @@ func FuzzState(f *testing.F) {
 		if err := sound(data, state, err); err != nil {
 			t.Fatal(err)
 		}
-		if after, unread := os.ReadFile(filepath.Join(s.Loop.StatePath(), stateFile)); unread != nil || !bytes.Equal(after, data) {
-			t.Fatalf("%q became %q by being read: %v", data, after, unread)
+		if after, unread := os.ReadFile(record); unread != nil || !bytes.Equal(after, data) {
+			t.Fatalf("reading changed %q to %q: %v", data, after, unread)
 		}
-		if err == nil { // no record that is accepted is too much for a decision
+		if err == nil { // a decision must cope with each record that is accepted
 			decide.Decide(decide.Snapshot{Event: decide.EventStop, Session: state.Session, State: state})
 		}
 		if all, err := s.Receipts(); err != nil && all != nil {
-			t.Fatalf("receipts beside %v: %v", err, all)
+			t.Fatalf("receipts with the error %v: %v", err, all)
 		}
 		if n := s.LogIteration(); n < 0 || n > maxIteration {
 			t.Fatalf("iteration %d", n)
@@ -60,20 +65,21 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// lockedAtOnce is for a lock that nobody else has.
+// lockedAtOnce is the wait for a lock that nobody else holds.
 const lockedAtOnce = 0
 
-// sound is for what State returns of data: an error, or a record that goes on and
-// can be written again.
+// sound checks what State returned for data. It must be an error, or a valid record that is
+// the same after it was written and read again.
 func sound(data []byte, state decide.State, err error) error {
 	if err != nil {
 		if !reflect.DeepEqual(state, decide.State{}) {
-			return fmt.Errorf("a record beside the error %v", err)
+			return fmt.Errorf("a record with the error %v", err)
 		}
 		return nil
 	}
-	if !json.Valid(data) || state.Schema != decide.SchemaVersion || state.Iteration < 1 || state.Status == "" || state.Endings < 0 {
-		return fmt.Errorf("%q is taken for %+v", data, state)
+	valid := state.Schema == decide.SchemaVersion && state.Iteration >= 1 && state.Status != "" && state.Endings >= 0
+	if !json.Valid(data) || !valid {
+		return fmt.Errorf("%q was read as %+v", data, state)
 	}
 	written, err := state.Fields().Lines()
 	if err != nil {
@@ -89,7 +95,7 @@ func sound(data []byte, state decide.State, err error) error {
 	return nil
 }
 
-// TestStateControls shows that the property sees what it exists to see.
+// TestStateControls checks that the properties above reject bad results.
 func TestStateControls(t *testing.T) {
 	good := decide.State{Schema: decide.SchemaVersion, Status: decide.InProgress, Iteration: 1}
 	if err := sound([]byte("{}"), good, nil); err != nil {
@@ -100,8 +106,8 @@ func TestStateControls(t *testing.T) {
 	for name, err := range map[string]error{
 		"a fresh record":        sound([]byte("{}"), decide.State{}, nil),
 		"no iteration":          sound([]byte("{}"), none, nil),
-		"a record of half":      sound([]byte("{"), good, nil),
-		"a record beside error": sound([]byte("{"), good, errors.New("x")),
+		"half a record":         sound([]byte("{"), good, nil),
+		"a record and an error": sound([]byte("{"), good, errors.New("x")),
 		"a loop elsewhere":      beside("/a/loops", &Loop{Dir: "/a/loops/../x"}, nil),
 	} {
 		if err == nil {
@@ -110,11 +116,14 @@ func TestStateControls(t *testing.T) {
 	}
 }
 
-// FuzzPlaces gives any text where a loop can be named: by a prompt, by a `current`
-// that is a file, by a session's file, and as a name. What is found lies beside the
-// project's other loops.
+// FuzzPlaces uses any text in each place that can name a loop: a prompt, a `current` that is
+// a file, a .git file and a name. A loop that is found must be in the project's folder of
+// loops.
 func FuzzPlaces(f *testing.F) {
-	for _, seed := range []string{"checkout", "..", "../checkout", ".", "current", "/etc", "a/../checkout", "checkout\x00", "\u202echeckout", ".claude/data/ralph-loops/checkout", `..\checkout`, "checkout/.", "gitdir: ../x/.git/worktrees/y"} {
+	for _, seed := range []string{
+		"checkout", "..", "../checkout", ".", "current", "/etc", "a/../checkout", "checkout\x00", "\u202echeckout",
+		".claude/data/ralph-loops/checkout", `..\checkout`, "checkout/.", "gitdir: ../x/.git/worktrees/y",
+	} {
 		f.Add(seed)
 	}
 	l := newLoop(f)
@@ -122,13 +131,14 @@ func FuzzPlaces(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	// A loop outside, to which a way could lead.
+	// A folder outside, which a hostile name could reach.
 	if err := os.MkdirAll(filepath.Join(l.Project, "..", "checkout"), 0o755); err != nil {
 		f.Fatal(err)
 	}
 	w := Where{StateDir: l.stateDir, ProjectDir: l.Project, Cwd: l.Project, Session: "s"}
+	pointer, git := filepath.Join(below, current), filepath.Join(l.Project, ".git")
 	f.Fuzz(func(t *testing.T, text string) {
-		for path, content := range map[string]string{filepath.Join(below, current): text, filepath.Join(l.Project, ".git"): "gitdir: " + text} {
+		for path, content := range map[string]string{pointer: text, git: "gitdir: " + text} {
 			if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -148,14 +158,15 @@ func FuzzPlaces(f *testing.F) {
 			t.Fatal(err)
 		}
 		if CheckName(text) == nil && (filepath.Base(text) != text || !filepath.IsLocal(text)) {
-			t.Fatalf("%q is taken for a name", text)
+			t.Fatalf("%q is accepted as a name", text)
 		}
 		if ValidSession(text) && (filepath.Base(text) != text || !filepath.IsLocal(text)) {
-			t.Fatalf("%q is taken for a session", text)
+			t.Fatalf("%q is accepted as a session", text)
 		}
 	})
 }
 
+// beside checks that a loop that was found is in the folder below.
 func beside(below string, l *Loop, err error) error {
 	if l != nil && err == nil && filepath.Dir(l.Dir) != below {
 		return fmt.Errorf("%s is not below %s", l.Dir, below)

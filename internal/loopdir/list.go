@@ -12,9 +12,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
 
-// ListPath is where the list is: what ralph.json names, below the project's
-// root; else where the record says it was, so that a lost ralph.json loses no
-// list; else feature_list.json in the loop folder.
+// ListPath returns the path of the list. named is the path in ralph.json, relative to the
+// project's root; it wins if it is not empty. recorded is the path in the record; it is
+// used if ralph.json was lost. Without both, the list is feature_list.json in the loop
+// folder.
 func (l *Loop) ListPath(named, recorded string) string {
 	switch {
 	case named != "":
@@ -28,7 +29,7 @@ func (l *Loop) ListPath(named, recorded string) string {
 // List reads the list at path, which is in the loop folder or below the project's root.
 func (s *Store) List(path string) decide.List { return ReadList(path, s.Loop.Dir, s.Loop.Project) }
 
-// ReadList reads the list at path, which must be in one of these folders.
+// ReadList reads the list at path, which must be in one of the folders.
 func ReadList(path string, folders ...string) decide.List {
 	file, tag := features.Named(path)
 	data, err := readList(path, folders)
@@ -45,6 +46,7 @@ func ReadList(path string, folders ...string) decide.List {
 	return decide.List{List: list, Err: err}
 }
 
+// readList returns the text of the list at path, which must be in one of the folders.
 func readList(path string, folders []string) ([]byte, error) {
 	root, name, err := listRoot(path, folders)
 	if err != nil {
@@ -54,12 +56,14 @@ func readList(path string, folders []string) ([]byte, error) {
 	return read(root, name, features.MaxBytes)
 }
 
+// listRoot opens the folder of the list at path, in the loop folder or below the
+// project's root.
 func (s *Store) listRoot(path string) (root *os.Root, name string, err error) {
 	return listRoot(path, []string{s.Loop.Dir, s.Loop.Project})
 }
 
-// listRoot opens the folder of the list at path, which must not lead out of all of
-// these folders.
+// listRoot opens the folder that holds the list at path and returns the list's base name.
+// The path must be in one of the folders; links must not lead out of it.
 func listRoot(path string, folders []string) (root *os.Root, name string, err error) {
 	path, _ = features.Named(path)
 	for _, dir := range folders {
@@ -77,20 +81,21 @@ func listRoot(path string, folders []string) (root *os.Root, name string, err er
 	return nil, "", fmt.Errorf("the list %s is outside the project %s", path, folders[len(folders)-1])
 }
 
-// Reopen makes the features of these ids in was not pass in the list at path,
-// under the lock. Before the first time the list is kept as list.bak. An agent may
-// edit the list meanwhile: then its bytes are edited.
+// Reopen marks the features with these ids in the list at path as not passing. was is the
+// list in which the ids were found. The caller holds the lock. The first call copies the
+// list to list.bak. If an agent edits the list meanwhile, Reopen starts again with the
+// agent's text.
 func (s *Store) Reopen(path string, was features.List, ids []string) error {
 	root, name, err := s.listRoot(path)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if err := s.restore(); err != nil {
+	if err := s.restoreFolder(); err != nil {
 		return err
 	}
 	_, tag := features.Named(path)
-	moved := errors.New("it changes all the time")
+	changed := errors.New("the list changes all the time; try again when nobody edits it")
 	for range 5 {
 		data, err := read(root, name, features.MaxBytes)
 		if err != nil {
@@ -111,19 +116,19 @@ func (s *Store) Reopen(path string, was features.List, ids []string) error {
 		}
 		err = replace(root, name, edited, 0o644, true, func() error {
 			if now, err := read(root, name, features.MaxBytes); err != nil || !bytes.Equal(now, data) {
-				return errors.Join(err, moved)
+				return errors.Join(err, changed)
 			}
 			return nil
 		})
-		if !errors.Is(err, moved) {
+		if !errors.Is(err, changed) {
 			return err
 		}
 	}
-	return fmt.Errorf("%s: %w", path, moved)
+	return fmt.Errorf("%s: %w", path, changed)
 }
 
-// SweepList removes, under the lock, what a killed run left of its edit of the list at
-// path: that lies where no other write comes by.
+// SweepList removes the temporary files of a run that was killed while it edited the list
+// at path. No other write cleans that folder. The caller holds the lock.
 func (s *Store) SweepList(path string) {
 	root, name, err := s.listRoot(path)
 	if err != nil {
@@ -141,12 +146,14 @@ func (s *Store) SweepList(path string) {
 	}
 }
 
-// RestoreList puts the list at path back as it was when it was trusted, with what
-// passes in it now.
+// RestoreList replaces the list at path by the trusted copy. Features that pass now still
+// pass afterwards. The replaced text is kept as list.bak. The caller holds the lock.
 func (s *Store) RestoreList(path string) error {
 	baseline, err := s.private(baselineFile, features.MaxBytes)
 	if err != nil || baseline == nil {
-		return errors.Join(err, errors.New("no list was trusted; 'ralph-stop-hook trust' does that where there are checks"))
+		return errors.Join(err, errors.New(
+			"there is no trusted copy of the list; 'ralph-stop-hook trust' keeps one if there are checks",
+		))
 	}
 	root, name, err := s.listRoot(path)
 	if err != nil {
@@ -155,10 +162,10 @@ func (s *Store) RestoreList(path string) error {
 	defer root.Close()
 	now, err := optional(read(root, name, features.MaxBytes))
 	if err != nil {
-		return err // what passes in it would be lost
+		return err // without its text, the features that pass are unknown
 	}
 	_, tag := features.Named(path)
-	list, _ := features.ParseTag(now, tag) // of a broken one nothing is known to pass
+	list, _ := features.ParseTag(now, tag) // in a broken list, no feature is known to pass
 	restored, err := list.Restore(baseline)
 	if err != nil {
 		return err

@@ -12,15 +12,16 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// logLine is how much of the end of iterations.jsonl is searched for its last
-// line, which is shorter.
+// logLine is how many bytes at the end of iterations.jsonl are searched for the last line.
+// A line is always shorter.
 const logLine = 4096
 
-// maxLog is where a log is put aside as NAME.1 and begun anew.
+// maxLog is the largest size of a log, in bytes. A log that would exceed it is renamed to
+// NAME.1, and a new one begins.
 const maxLog = 1 << 20
 
-// appendLog adds one line in one write. Logs are for looking at: they are
-// neither flushed nor waited for.
+// appendLog adds one line in one write. It does not flush, because nothing depends on a
+// log.
 func appendLog(root *os.Root, name string, line []byte) error {
 	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size()+int64(len(line)) > maxLog {
 		if err := root.Rename(name, name+".1"); err != nil {
@@ -32,7 +33,7 @@ func appendLog(root *os.Root, name string, line []byte) error {
 		return err
 	}
 	defer f.Close()
-	// A second name would be a foreign file that is written to.
+	// A log with a second name (hard link) may be somebody else's file.
 	if !oneName(info) {
 		return &fs.PathError{Op: "use", Path: filepath.Join(root.Name(), name), Err: ErrNotRegular}
 	}
@@ -52,8 +53,8 @@ func logTail(root *os.Root, name string, n int64) []byte {
 	return data[:read]
 }
 
-// Tail returns the last n bytes of a file of the host's, nothing where it
-// cannot be read: however long the file is, no more of it is looked at.
+// Tail returns the last n bytes of a file of the host's. It reads no more than that,
+// however long the file is. It returns nil if the file cannot be read.
 func Tail(path string, n int64) []byte {
 	root, err := openRoot(filepath.Dir(path))
 	if err != nil {
@@ -63,7 +64,8 @@ func Tail(path string, n int64) []byte {
 	return logTail(root, filepath.Base(path), n)
 }
 
-// LogIteration returns the iteration in the last line of iterations.jsonl, or 0.
+// LogIteration returns the iteration in the last line of iterations.jsonl, or 0 if there is
+// none.
 func (s *Store) LogIteration() int {
 	lines := bytes.TrimRight(logTail(s.loop, IterationLog, logLine), "\n")
 	last := lines[bytes.LastIndexByte(lines, '\n')+1:]
@@ -73,12 +75,12 @@ func (s *Store) LogIteration() int {
 	return 0
 }
 
-// maxIteration is where a number in iterations.jsonl, which an agent can
-// write, is no longer taken for an iteration.
+// maxIteration is the largest number in iterations.jsonl that counts as an iteration. An
+// agent can write that file.
 const maxIteration = 1e9
 
-// Log adds a line for people to hook.log and, where entry is not nil, one for
-// machines to iterations.jsonl. Trouble with a log never stops a loop.
+// Log adds a line for people to hook.log. If entry is not nil, Log adds it as a line for
+// programs to iterations.jsonl. It ignores errors: trouble with a log never stops a loop.
 func (s *Store) Log(line string, entry jsontext.Object) {
 	if s.loop == nil {
 		return
@@ -91,7 +93,7 @@ func (s *Store) Log(line string, entry jsontext.Object) {
 	}
 }
 
-// LogChecks adds what a check said to checks.log.
+// LogChecks adds the output of a check to checks.log.
 func (s *Store) LogChecks(text string) {
 	if s.loop != nil {
 		_ = appendLog(s.loop, ChecksLog, []byte(text))
@@ -101,7 +103,7 @@ func (s *Store) LogChecks(text string) {
 // LogTail returns the last n bytes of hook.log.
 func (s *Store) LogTail(n int64) []byte { return logTail(s.loop, HookLog, n) }
 
-// ClearLogs puts the logs of an earlier run where OpenLog does not look.
+// ClearLogs renames the logs of an earlier run to NAME.old, which OpenLog does not read.
 func (s *Store) ClearLogs() error {
 	for _, name := range []string{HookLog, HookLog + ".1", IterationLog, IterationLog + ".1"} {
 		if err := s.loop.Rename(name, name+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -111,25 +113,25 @@ func (s *Store) ClearLogs() error {
 	return nil
 }
 
-// Log is a log that is followed.
+// Log follows a log as it grows.
 type Log struct {
 	root *os.Root
 	name string
-	file *os.File // nil while there is none
-	at   int64
+	file *os.File // nil while the log does not exist
+	at   int64    // the offset up to which the file was read
 }
 
-// OpenLog returns the last lines of a log, also from before its rotation, and
-// the log for what comes after them.
+// OpenLog returns the last lines of a log and a Log that returns the lines after them. The
+// lines may come from NAME.1, too.
 func (s *Store) OpenLog(name string, lines int) ([]byte, *Log) {
 	l := &Log{root: s.loop, name: name}
 	text := append(logTail(l.root, name+".1", maxLog), l.More()...)
-	all := bytes.SplitAfter(text, []byte("\n")) // the last one is empty
+	all := bytes.SplitAfter(text, []byte("\n")) // the last element is empty
 	return bytes.Join(all[max(0, len(all)-1-lines):], nil), l
 }
 
-// More returns what was added since the last call. Of a log that was put aside
-// meanwhile it reads the rest, and then the new one.
+// More returns the text that was added since the last call. If the log was renamed to
+// NAME.1 meanwhile, More reads the rest of it first and then the new log.
 func (l *Log) More() (text []byte) {
 	for l.root != nil {
 		if l.file == nil {
@@ -141,7 +143,7 @@ func (l *Log) More() (text []byte) {
 		now, missing := l.root.Lstat(l.name)
 		was, err := l.file.Stat()
 		if err == nil && was.Size() < l.at {
-			l.at = 0 // it was truncated in place
+			l.at = 0 // the file was truncated in place
 		}
 		if err == nil && was.Size() > l.at {
 			more := make([]byte, min(was.Size()-l.at, maxLog))
@@ -156,7 +158,7 @@ func (l *Log) More() (text []byte) {
 	return text
 }
 
-// Close closes it.
+// Close closes the file. More opens it again.
 func (l *Log) Close() {
 	if l.file != nil {
 		l.file.Close()

@@ -16,27 +16,27 @@ const (
 	trustFile  = "trust.json"
 	cancelFile = "cancelled"
 	lockFile   = "lock"
-	senderFile = "sender" // the lock of the process that tells the notifiers
+	senderFile = "sender" // locked by the process that runs the notifiers
 
-	sourceFile   = "source.json" // a tracker's list, as it was last asked for
+	sourceFile   = "source.json" // the last list that a tracker sent
 	receiptsFile = "receipts.json"
-	baselineFile = "baseline.json" // the list as it was trusted
+	baselineFile = "baseline.json" // the trusted copy of the list
 	backupFile   = "list.bak"      // in the loop folder: the list before our first edit
-	troubleFile  = "trouble"       // id of the last trouble that was told although it could not be recorded
+	troubleFile  = "trouble"       // id of the last trouble that was told but is not in the record
 )
 
-// ErrLocked says that another process held the lock for all of the wait.
+// ErrLocked means that another process held the lock for the whole wait.
 var ErrLocked = errors.New("another process holds it; try again when that is done")
 
-// Store is a loop's open folders. Close must be called.
+// Store holds the open folders of a loop. The caller must call Close.
 type Store struct {
 	Loop      *Loop
-	Protected bool     // the record is outside the project; else nothing in it is trusted
-	loop      *os.Root // nil: the folder is gone
-	state     *os.Root // nil: there is no folder yet
+	Protected bool     // the record is outside the project; if not, no trust record is believed
+	loop      *os.Root // nil if the folder is gone
+	state     *os.Root // nil if there is no folder yet
 }
 
-// Open opens the loop's folders as far as they exist. It creates nothing.
+// Open opens those of the loop's folders that exist. It creates nothing.
 func (l *Loop) Open() (*Store, error) {
 	if l.stateErr != nil {
 		return nil, l.stateErr
@@ -62,13 +62,13 @@ func (s *Store) Close() {
 	}
 }
 
-// StatePath is the loop's folder outside the project.
+// StatePath returns the path of the loop's state folder, outside the project.
 func (l *Loop) StatePath() string {
 	return filepath.Join(l.stateDir, "loops", l.key)
 }
 
-// openState opens the folder of the record, which it makes if create says so. Without
-// one s.state stays nil, and there is no record.
+// openState opens the state folder. If the folder does not exist, openState creates it if
+// create is set; otherwise s.state stays nil, and there is no record.
 func (s *Store) openState(create bool) error {
 	if s.state != nil {
 		return nil
@@ -91,7 +91,8 @@ func (s *Store) openState(create bool) error {
 	case !create && errors.Is(err, fs.ErrNotExist):
 		err = nil
 	case errors.Is(err, fs.ErrPermission):
-		err = fmt.Errorf("%w; give the folder back to yourself: chown, chmod u+rwx; or set RALPH_STATE_DIR to another one", err)
+		err = fmt.Errorf("%w; give the folder back to yourself: chown, chmod u+rwx; or set RALPH_STATE_DIR to another one",
+			err)
 	case unwritable(err):
 		err = fmt.Errorf("%w; set RALPH_STATE_DIR to a folder of yours", err)
 	}
@@ -107,7 +108,8 @@ func checkState(root *os.Root, path, stateDir string) error {
 	return checkOwner(info, path, stateDir)
 }
 
-// inside reports whether a folder is in another one, whatever their names are.
+// inside reports whether dir is other or below it. It compares the folders, not the
+// names, so that a link or another spelling makes no difference.
 func inside(dir, other string) bool {
 	want, err := os.Stat(other)
 	if err != nil {
@@ -130,8 +132,8 @@ func inside(dir, other string) bool {
 // project.
 func Protects(dir, project string) bool { return !inside(dir, project) }
 
-// CanKeep reports whether a record could be made below the state folder dir. It looks
-// at the nearest folder above that exists.
+// CanKeep reports whether a record can be written below the state folder dir. It tests the
+// nearest parent folder that exists.
 func CanKeep(dir string) bool {
 	for dir = filepath.Join(dir, "loops", "key"); ; {
 		dir = filepath.Dir(dir)
@@ -143,18 +145,23 @@ func CanKeep(dir string) bool {
 	}
 }
 
-// unwritable reports whether err means that a folder of ours cannot be made there.
+// unwritable reports whether err means that no folder can be created at a place.
 func unwritable(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errReadOnly) || errors.Is(err, errNotDir) || errors.Is(err, syscall.ENOTDIR)
+	for _, refusal := range []error{fs.ErrPermission, errReadOnly, errNotDir, syscall.ENOTDIR} {
+		if errors.Is(err, refusal) {
+			return true
+		}
+	}
+	return false
 }
 
-// Lock takes the loop's lock and waits at most so long for it. Whatever is decided is
-// loaded after it and committed before unlock.
+// Lock takes the loop's lock. It waits for at most the given time and then returns
+// ErrLocked. A decision loads everything after Lock and commits before unlock.
 func (s *Store) Lock(wait time.Duration) (unlock func(), err error) { return s.lock(lockFile, wait) }
 
-// LockSender makes this process the one that tells the loop's notifiers, until unlock
-// or its end: the kernel frees the lock of a process that dies. It waits at most so
-// long. The error is ErrLocked if another process is the sender.
+// LockSender makes this process the sender, which runs the loop's notifiers. It stays the
+// sender until unlock or until it dies: the kernel frees the lock then. LockSender waits
+// for at most the given time and then returns ErrLocked.
 func (s *Store) LockSender(wait time.Duration) (unlock func(), err error) {
 	return s.lock(senderFile, wait)
 }
@@ -167,7 +174,7 @@ func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error)
 	for pause, end := time.Millisecond, time.Now().Add(wait); err == nil; pause = min(2*pause, 20*time.Millisecond) {
 		var got bool
 		if got, err = tryLock(f); got {
-			return func() { f.Close() }, nil // closing lets the lock go
+			return func() { f.Close() }, nil // closing the file frees the lock
 		}
 		if err == nil && !time.Now().Before(end) {
 			err = ErrLocked
@@ -181,7 +188,7 @@ func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error)
 	return nil, fmt.Errorf("cannot lock the loop with %s: %w", filepath.Join(s.state.Name(), name), err)
 }
 
-// Locked does something under the loop's lock.
+// Locked calls do while it holds the loop's lock.
 func (s *Store) Locked(wait time.Duration, do func() error) error {
 	unlock, err := s.Lock(wait)
 	if err != nil {
@@ -191,7 +198,8 @@ func (s *Store) Locked(wait time.Duration, do func() error) error {
 	return do()
 }
 
-// Bind makes the session find this loop, wherever its working folder goes.
+// Bind records that the session works this loop. Own finds the loop by that record,
+// whatever the session's working folder is.
 func (s *Store) Bind(session string) error {
 	dir := filepath.Join(s.Loop.stateDir, "sessions")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -205,6 +213,6 @@ func (s *Store) Bind(session string) error {
 	if data, err := read(root, session, maxPathBytes); err == nil && string(data) == s.Loop.Dir+"\n" {
 		return nil
 	}
-	Sweep(root, "") // its session may never come again
+	Sweep(root, "") // another session's temporary file: that session may never bind again
 	return replace(root, session, []byte(s.Loop.Dir+"\n"), 0o600, true, nil)
 }

@@ -59,8 +59,8 @@ func bump(l *Loop, lock bool) error {
 	return s.Commit(state)
 }
 
-// TestLock counts with many writers at once. Without the lock, the control,
-// counts are lost.
+// TestLock lets many writers count at once. As the control, it counts without the lock,
+// which must lose counts.
 func TestLock(t *testing.T) {
 	const writers = 200
 	count := func(lock bool) int {
@@ -130,7 +130,7 @@ func TestReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	for perm, want := range map[os.FileMode]os.FileMode{0o644: 0o664, 0o600: 0o600} { // ours alone stays that
+	for perm, want := range map[os.FileMode]os.FileMode{0o644: 0o664, 0o600: 0o600} { // a file of mode 0600 stays private
 		if err := Replace(root, "new", []byte("a"), perm); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestSweep removes what a killed writer left, and nothing else.
+// TestSweep checks that sweep removes the temporary file of a killed writer, and nothing
+// else.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -168,7 +169,10 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	stay := []string{"state.json", ".state.json", ".state.jsonx123456789012345678", ".state.json20251101123456", ".other.json123456789012345678"}
+	stay := []string{
+		"state.json", ".state.json", ".state.jsonx123456789012345678", ".state.json20251101123456",
+		".other.json123456789012345678",
+	}
 	later := time.Now().Add(time.Hour) // another machine's clock
 	for _, name := range append(stay, ".state.json123456789012345678") {
 		path := filepath.Join(dir, name)
@@ -215,7 +219,9 @@ func TestLogs(t *testing.T) {
 	if tail := s.LogTail(10); string(tail) != "xxxxxxxxx\n" {
 		t.Errorf("tail %q", tail)
 	}
-	for _, text := range []string{"garbage\n", "{\"iteration\": -5}\n", "{\"iteration\": 1e300}\n", "{\"iteration\": \"7\"\n", "\n\n"} {
+	for _, text := range []string{
+		"garbage\n", "{\"iteration\": -5}\n", "{\"iteration\": 1e300}\n", "{\"iteration\": \"7\"\n", "\n\n",
+	} {
 		if err := os.WriteFile(filepath.Join(l.Dir, IterationLog), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -231,14 +237,18 @@ func TestCheckName(t *testing.T) {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
-	for _, bad := range []string{"", ".", "..", "a/b", `a\b`, "-x", "current", "a..b", " a", "a ", "a.", "a\nb", "a\x1bb", "a\u009bb", "a\xffb", "a:b", strings.Repeat("a", 101)} {
+	for _, bad := range []string{
+		"", ".", "..", "a/b", `a\b`, "-x", "current", "a..b", " a", "a ", "a.", "a\nb", "a\x1bb", "a\u009bb",
+		"a\xffb", "a:b", strings.Repeat("a", 101),
+	} {
 		if CheckName(bad) == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
 }
 
-// TestReopen takes a claim back while somebody else edits the list.
+// TestReopen reopens features one by one and checks the list and its backup. A write whose
+// confirmation fails must leave no temporary file.
 func TestReopen(t *testing.T) {
 	l := newLoop(t)
 	path := filepath.Join(l.Dir, ListFile)
@@ -285,13 +295,14 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// TestListInFolder has the temporary file of an edit beside the list, where it is
-// swept, also when it was an earlier run's.
+// TestListInFolder checks that the temporary files of an earlier run are removed from the
+// list's folder, which need not be the loop folder.
 func TestListInFolder(t *testing.T) {
 	l := newLoop(t)
 	dir := filepath.Join(l.Project, "docs")
 	path := filepath.Join(dir, "prd.json")
-	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(path, []byte(`[{"id":"a","passes":true}]`), 0o644)); err != nil {
+	list := []byte(`[{"id":"a","passes":true}]`)
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(path, list, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	s, err := l.Open()
@@ -321,8 +332,8 @@ func TestListInFolder(t *testing.T) {
 	}
 }
 
-// TestSetSourceTwice leaves alone what another process may be writing: trackers are
-// asked without the lock.
+// TestSetSourceTwice checks that SetSource removes only old temporary files. Trackers are
+// asked without the lock, so another process may still write a new one.
 func TestSetSourceTwice(t *testing.T) {
 	l := newLoop(t)
 	s, err := l.Open()
@@ -335,9 +346,14 @@ func TestSetSourceTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	now, killed := filepath.Join(l.StatePath(), ".source.json123456712345678"), filepath.Join(l.StatePath(), ".source.json765432112345678")
+	now := filepath.Join(l.StatePath(), ".source.json123456712345678")
+	killed := filepath.Join(l.StatePath(), ".source.json765432112345678")
 	old := time.Now().Add(-time.Hour)
-	if err := errors.Join(os.WriteFile(now, nil, 0o600), os.WriteFile(killed, nil, 0o600), os.Chtimes(killed, old, old), s.SetSource([]byte("[]"))); err != nil {
+	err = errors.Join(
+		os.WriteFile(now, nil, 0o600), os.WriteFile(killed, nil, 0o600), os.Chtimes(killed, old, old),
+		s.SetSource([]byte("[]")),
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(now); err != nil {
@@ -348,7 +364,7 @@ func TestSetSourceTwice(t *testing.T) {
 	}
 }
 
-// TestBindSweeps removes what a killed process left of another session's file.
+// TestBindSweeps checks that Bind removes an old temporary file of another session.
 func TestBindSweeps(t *testing.T) {
 	l := newLoop(t)
 	s, err := l.Open()
@@ -359,7 +375,8 @@ func TestBindSweeps(t *testing.T) {
 	dir := filepath.Join(l.stateDir, "sessions")
 	left := filepath.Join(dir, ".s9-11234567890123456")
 	old := time.Now().Add(-time.Hour)
-	if err := errors.Join(s.Bind("s1"), os.WriteFile(left, nil, 0o600), os.Chtimes(left, old, old), s.Bind("s2")); err != nil {
+	err = errors.Join(s.Bind("s1"), os.WriteFile(left, nil, 0o600), os.Chtimes(left, old, old), s.Bind("s2"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -368,8 +385,8 @@ func TestBindSweeps(t *testing.T) {
 	}
 }
 
-// TestRestoreUnread leaves a list that cannot be read as it is: what passes in it
-// would be lost.
+// TestRestoreUnread checks that RestoreList does not replace a list that it cannot read:
+// nobody would know any more which features pass.
 func TestRestoreUnread(t *testing.T) {
 	l := newLoop(t)
 	path := filepath.Join(l.Dir, ListFile)

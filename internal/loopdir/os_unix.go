@@ -19,13 +19,14 @@ var (
 	errReadOnly error = syscall.EROFS
 )
 
-// nonblock keeps the opening of a FIFO from waiting for a writer.
+// nonblock lets open return at once for a FIFO that has no writer.
 const nonblock = syscall.O_NONBLOCK
 
-// userStateDir is the system's folder for state of the user's programs.
+// userStateDir returns the system's folder for the state of the user's programs, or "" if
+// it is unknown.
 func userStateDir(getenv func(string) string) string {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return dir // the specification says to ignore a relative one
+		return dir // the XDG specification says to ignore a relative path
 	}
 	home := getenv("HOME")
 	if !filepath.IsAbs(home) {
@@ -37,9 +38,9 @@ func userStateDir(getenv func(string) string) string {
 	return filepath.Join(home, ".local", "state")
 }
 
-// checkOwner refuses a loop folder that somebody else could have written: it
-// must belong to the user, to root, or to the owner of the project (containers
-// mount foreign ones), and not be writable for everybody.
+// checkOwner refuses a folder that somebody else could have written. The folder must belong
+// to the user, to root, or to the owner of the project (a container may mount a project of
+// another user). It must not be writable for everybody.
 func checkOwner(info fs.FileInfo, dir, project string) error {
 	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
 		return fmt.Errorf("%s can be written by everybody (mode %04o); run: chmod o-w %q", dir, info.Mode().Perm(), dir)
@@ -54,6 +55,7 @@ func checkOwner(info fs.FileInfo, dir, project string) error {
 	return fmt.Errorf("%s belongs to another user (uid %d)", dir, uid)
 }
 
+// owner returns the user id of a file's owner.
 func owner(info fs.FileInfo) uint32 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Uid
@@ -61,8 +63,9 @@ func owner(info fs.FileInfo) uint32 {
 	return uint32(os.Geteuid())
 }
 
-// private refuses a record that has a second name: somebody could have put a
-// link to a foreign file in its place, or keep one to ours.
+// private refuses a record that has a second name (hard link) or another owner. A second
+// name could mean that the record is somebody else's file, or that somebody can still
+// write ours.
 func private(info fs.FileInfo) error {
 	if !oneName(info) || owner(info) != uint32(os.Geteuid()) {
 		return errors.New("it has a second name or another owner")
@@ -70,14 +73,14 @@ func private(info fs.FileInfo) error {
 	return nil
 }
 
-// oneName tells whether a file has no second name. It has none at all if it was
-// replaced since it was opened.
+// oneName reports whether a file has no second name. An open file that was replaced has no
+// name at all, which is fine too.
 func oneName(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || stat.Nlink <= 1
 }
 
-// tryLock takes the lock or returns false where another process has it.
+// tryLock takes the lock, or returns false if another process holds it.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -96,5 +99,5 @@ func tryLock(f *os.File) (bool, error) {
 // syncDir makes the names in an open folder durable.
 func syncDir(d *os.File) error { return d.Sync() }
 
-// Writable tells whether the user may make something in a folder.
+// Writable reports whether the user may create files in a folder.
 func Writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }

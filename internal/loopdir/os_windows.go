@@ -12,29 +12,35 @@ var (
 	errReadOnly error = windows.ERROR_WRITE_PROTECT
 )
 
+// nonblock is nothing here: Windows has no FIFOs among its files.
 const nonblock = 0
 
+// userStateDir returns the system's folder for the state of the user's programs, or "" if
+// it is unknown.
 func userStateDir(getenv func(string) string) string { return getenv("LOCALAPPDATA") }
 
-// checkOwner refuses nothing here: what Windows keeps of owners is not enough
-// to refuse by, and a user's profile is closed to others.
+// checkOwner refuses nothing here. The owner alone does not tell who may write a folder on
+// Windows, and other users cannot write a user's profile.
 func checkOwner(fs.FileInfo, string, string) error { return nil }
 
+// private refuses nothing here, for the same reason.
 func private(fs.FileInfo) error { return nil }
 
+// oneName assumes one name: os.FileInfo does not count the names here.
 func oneName(fs.FileInfo) bool { return true }
 
-// tryLock takes the lock or returns false where another process has it.
+// tryLock takes the lock, or returns false if another process holds it.
 func tryLock(f *os.File) (bool, error) {
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 	if err == windows.ERROR_LOCK_VIOLATION || err == windows.ERROR_IO_PENDING {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// syncDir does nothing: a folder cannot be flushed here, and NTFS journals names.
+// syncDir does nothing: Windows cannot flush a folder, and NTFS keeps a journal of names.
 func syncDir(*os.File) error { return nil }
 
-// Writable leaves it to the attempt: rights are not read off a folder here.
+// Writable always returns true: only an attempt to write tells on Windows.
 func Writable(string) bool { return true }

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// Remains are what there is of a project's loops outside of it: the records of
-// those that are or were there, and the files of the sessions that worked them. It
-// refuses a project whose loops lie behind a link.
+// Remains returns the paths in the state folder that belong to a project's loops: their
+// records, also those of loops that are gone, and the files of the sessions that worked
+// them. It refuses a project in which a folder above the loops is a link.
 func (w Where) Remains(project string) (paths []string, err error) {
 	if w.StateErr != nil {
 		return nil, w.StateErr
 	}
 	for dir := filepath.Dir(Below); dir != "."; dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(filepath.Join(project, dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("%s is a link; what is below it is not removed; take it away first, or remove the loops yourself", filepath.Join(project, dir))
+			return nil, fmt.Errorf("%s is a link; what is below it is not removed; "+
+				"take it away first, or remove the loops yourself", filepath.Join(project, dir))
 		}
 	}
 	below := filepath.Join(project, Below) + string(filepath.Separator)
@@ -29,7 +30,7 @@ func (w Where) Remains(project string) (paths []string, err error) {
 		}
 	}
 	folders, err := os.ReadDir(below)
-	for _, folder := range folders { // its record may be broken, and say nothing
+	for _, folder := range folders { // by path, because a broken record names no loop
 		add(w.at(below + folder.Name()).StatePath())
 	}
 	for kind, names := range map[string]func(dir, name string) string{
@@ -39,7 +40,7 @@ func (w Where) Remains(project string) (paths []string, err error) {
 				return ""
 			}
 			defer s.Close()
-			state, _ := s.State() // one that cannot be read names no loop
+			state, _ := s.State() // a record that cannot be read names no loop
 			return state.Loop
 		},
 		"sessions": func(dir, name string) string {
@@ -65,15 +66,15 @@ func (w Where) Remains(project string) (paths []string, err error) {
 	return paths, err
 }
 
-// Purge removes a project's loops, what remains of them outside of it, and the
-// folders of ours that are empty then.
+// Purge removes a project's loops, the paths that Remains returned, and the folders above
+// the loops that are then empty.
 func (w Where) Purge(project string, remains []string) error {
 	root, err := openRoot(project)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	err = root.RemoveAll(Below) // which no link leads out of
+	err = root.RemoveAll(Below) // an os.Root follows no link out of the project
 	for dir := filepath.Dir(Below); err == nil && dir != "."; dir = filepath.Dir(dir) {
 		if root.Remove(dir) != nil {
 			break // something else is in it

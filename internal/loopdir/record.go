@@ -14,16 +14,16 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
-// Limits of what is read, far above what we or an agent write.
+// The largest files that are read, in bytes. What we or an agent write is far smaller.
 const (
 	maxState    = 1 << 20
 	maxProgress = 16 << 20
-	maxTrust    = 16 << 20  // with the hashes of files
-	maxReceipts = 256 << 20 // some 300 bytes a feature and check
+	maxTrust    = 16 << 20  // includes the hashes of files
+	maxReceipts = 256 << 20 // about 300 bytes for each feature and check
 )
 
-// State returns the record, with Schema 0 where there is none. A record that
-// cannot be read is an error, never a fresh one.
+// State returns the record. If there is none, the result has Schema 0. A record that
+// cannot be read is an error: State never replaces it by a fresh one.
 func (s *Store) State() (decide.State, error) {
 	var state decide.State
 	data, err := s.private(stateFile, maxState)
@@ -36,8 +36,8 @@ func (s *Store) State() (decide.State, error) {
 	return state, nil
 }
 
-// private reads a file of the state folder that nobody else may have put
-// there, nil where there is none.
+// private reads a file of the state folder. It returns nil if there is no such file, and
+// an error if somebody else may have written the file.
 func (s *Store) private(name string, limit int64) ([]byte, error) {
 	data, info, err := readInfo(s.state, name, limit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,9 +49,11 @@ func (s *Store) private(name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// maxYear is far ahead, and its times can still be written in any zone.
+// maxYear is the last year that a record may name. A later year could exceed 9999 in some
+// time zone, and RFC 3339 has four digits for it.
 const maxYear = 9000
 
+// parseState reads a record and refuses one that no version of this program wrote.
 func parseState(data []byte) (decide.State, error) {
 	var state decide.State
 	if err := state.Fields().Read(data); err != nil {
@@ -59,7 +61,8 @@ func parseState(data []byte) (decide.State, error) {
 	}
 	switch {
 	case state.Schema > decide.SchemaVersion:
-		return decide.State{}, fmt.Errorf("a later version of ralph-stop-hook wrote it (schema %d); use that version", state.Schema)
+		return decide.State{}, fmt.Errorf("a later version of ralph-stop-hook wrote it (schema %d); use that version",
+			state.Schema)
 	case state.Schema != decide.SchemaVersion || state.Status == "" || state.Iteration < 1 || state.Endings < 0,
 		state.StartedAt.UTC().Year() > maxYear, state.EndedAt.UTC().Year() > maxYear:
 		return decide.State{}, errors.New("fields are missing or make no sense; move it away to start over")
@@ -67,21 +70,23 @@ func parseState(data []byte) (decide.State, error) {
 	return state, nil
 }
 
+// replaceJSON writes a record to the state folder, under the lock. It refuses a record
+// that would be too large to read again.
 func (s *Store) replaceJSON(name string, record jsontext.Object, limit int) error {
 	data, err := record.Lines()
 	if err != nil {
 		return err
 	}
 	if len(data) >= limit {
-		return fmt.Errorf("%s: it would be larger than it may be read", name)
+		return fmt.Errorf("%s: the record would be larger than %d MB", name, limit>>20)
 	}
 	return replace(s.state, name, append(data, '\n'), 0o600, true, nil)
 }
 
-// Progress returns the content of progress.txt, nil where there is none.
+// Progress returns the content of progress.txt, or nil if there is no such file.
 func (s *Store) Progress() ([]byte, error) { return optional(read(s.loop, ProgressFile, maxProgress)) }
 
-// optional is what was read, nil where there is no such file.
+// optional returns data and err, but nil and no error if the file does not exist.
 func optional(data []byte, err error) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -89,25 +94,25 @@ func optional(data []byte, err error) ([]byte, error) {
 	return data, err
 }
 
-// Commit makes next the record and shows it in progress.txt. The rename of
-// state.json is the commit point: a crash before it leaves all as it was, one
-// after it leaves a header that the next run completes. progress.txt is read
-// anew in between, so that a note that came meanwhile stays.
+// Commit writes next as the record and then updates the header of progress.txt. The
+// rename of state.json is the commit point. After a crash before it, nothing has changed.
+// After a crash behind it, the next run updates the header. Commit reads progress.txt
+// again before it edits it, to keep a note that somebody has written meanwhile.
 func (s *Store) Commit(next decide.State) error {
 	if err := s.replaceJSON(stateFile, next.Fields(), maxState); err != nil {
 		return fmt.Errorf("cannot save the loop's state in %w", err)
 	}
-	if err := s.show(next); err != nil {
+	if err := s.writeHeader(next); err != nil {
 		return err
 	}
-	_ = s.state.Remove(troubleFile) // that is over; mostly there is none
+	_ = s.state.Remove(troubleFile) // the trouble is over; usually the file does not exist
 	return nil
 }
 
-// show brings progress.txt up to the record.
-func (s *Store) show(next decide.State) error {
-	if err := s.restore(); err != nil {
-		return fmt.Errorf("cannot make the loop folder again: %w", err)
+// writeHeader writes the record's header to progress.txt.
+func (s *Store) writeHeader(next decide.State) error {
+	if err := s.restoreFolder(); err != nil {
+		return fmt.Errorf("cannot create the loop folder again: %w", err)
 	}
 	text, err := s.Progress()
 	if err != nil {
@@ -123,16 +128,16 @@ func (s *Store) show(next decide.State) error {
 	return nil
 }
 
-// Complete finishes a write of progress.txt that was cut off: the header is
-// still the one of before. It takes the lock only if there is something to do.
+// Complete finishes a Commit that was cut off before it wrote progress.txt: the header
+// there is still the previous one. It takes the lock only if there is something to do.
 func (s *Store) Complete(wait time.Duration) {
-	unshown := func() (decide.State, bool) {
+	pending := func() (decide.State, bool) {
 		state, err := s.State()
 		text, unread := s.Progress()
 		h := progress.Parse(text)
 		return state, err == nil && unread == nil && text != nil && h == state.Before && h != state.Header
 	}
-	if _, is := unshown(); !is {
+	if _, is := pending(); !is {
 		return
 	}
 	unlock, err := s.Lock(wait)
@@ -140,8 +145,8 @@ func (s *Store) Complete(wait time.Duration) {
 		return
 	}
 	defer unlock()
-	if state, is := unshown(); is {
-		_ = s.show(state) // tried again by the next run
+	if state, is := pending(); is {
+		_ = s.writeHeader(state) // the next run tries again
 	}
 }
 
@@ -155,8 +160,8 @@ func (s *Store) SaveState(next decide.State) error {
 	return s.replaceJSON(stateFile, next.Fields(), maxState)
 }
 
-// restore makes a loop folder that is gone, as after `git clean -fdx`.
-func (s *Store) restore() error {
+// restoreFolder creates the loop folder again if it is gone, as after `git clean -fdx`.
+func (s *Store) restoreFolder() error {
 	if s.loop != nil {
 		return nil
 	}
@@ -176,8 +181,9 @@ func (s *Store) restore() error {
 	return err
 }
 
-// TellOnce notes that trouble of that id is told, and reports false if it was told
-// before. Trouble that cannot be noted is told.
+// TellOnce reports whether the trouble with this id should be told, and records that it
+// was. It returns false if the last trouble told had the same id. Trouble that cannot be
+// recorded is told each time.
 func (s *Store) TellOnce(id string) bool {
 	if told, err := read(s.state, troubleFile, maxPathBytes); err == nil && string(told) == id {
 		return false
@@ -188,7 +194,8 @@ func (s *Store) TellOnce(id string) bool {
 	return true
 }
 
-// CancelAsked tells whether a person's `cancel` waits to be honoured.
+// CancelAsked reports whether a person has asked to cancel the loop and no hook has
+// answered yet.
 func (s *Store) CancelAsked() bool {
 	if s.state == nil {
 		return false
@@ -197,8 +204,8 @@ func (s *Store) CancelAsked() bool {
 	return err == nil
 }
 
-// AskCancel leaves word that the loop is to end. It needs no lock, so that it
-// works while a hook runs and on a damaged folder.
+// AskCancel asks the next hook to end the loop. It needs no lock, so it works while a hook
+// runs and when the record is damaged.
 func (s *Store) AskCancel() error {
 	if err := s.openState(true); err != nil {
 		return err
@@ -210,7 +217,7 @@ func (s *Store) AskCancel() error {
 	return f.Close()
 }
 
-// ClearCancel takes a `cancel` back.
+// ClearCancel withdraws the request of AskCancel.
 func (s *Store) ClearCancel() error {
 	if err := s.state.Remove(cancelFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -12,17 +12,21 @@ import (
 	"time"
 )
 
-// Replace sets the content of the file name in root, whole or not at all. nil
-// means that it is on stable storage; after an error the file is the old or
-// the new one. A file that exists keeps its mode, but for ours alone, of
-// perm 0600; a new one gets perm. Only a regular file is replaced.
+// Replace sets the content of the file name in root. A reader sees the old content or the
+// new content, never a mixture. A nil error means that the new content is on stable
+// storage; after an error the file has the old or the new content. A new file gets the mode
+// perm. An existing file keeps its mode, unless perm is 0600. Replace refuses a name that
+// is not a regular file.
 func Replace(root *os.Root, name string, data []byte, perm os.FileMode) error {
 	return replace(root, name, data, perm, false, nil)
 }
 
-// replace is Replace; under the loop's lock all that is swept is garbage. The last
-// word before the rename is last's, if that is not nil.
-func replace(root *os.Root, name string, data []byte, perm os.FileMode, locked bool, last func() error) error {
+// replace is Replace. locked says that the caller holds the loop's lock, so that nobody
+// else writes a temporary file of this name. If confirm is not nil, replace calls it right
+// before the rename, and its error prevents the rename.
+func replace(
+	root *os.Root, name string, data []byte, perm os.FileMode, locked bool, confirm func() error,
+) error {
 	d, err := root.Open(".")
 	if err != nil {
 		return err
@@ -36,18 +40,18 @@ func replace(root *os.Root, name string, data []byte, perm os.FileMode, locked b
 	if err := regular(root, name); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	if err := rename(root, name, data, perm, last); err != nil {
+	if err := rename(root, name, data, perm, confirm); err != nil {
 		if locked {
-			sweep(root, d, name, 0) // renameio leaves its file where it cannot look at it
+			sweep(root, d, name, 0) // after some errors renameio leaves its temporary file
 		}
-		return fmt.Errorf("%s: %w", filepath.Join(root.Name(), name), bare(err))
+		return fmt.Errorf("%s: %w", filepath.Join(root.Name(), name), withoutPath(err))
 	}
 	return syncDir(d)
 }
 
-// bare takes the name of the temporary file out of an error: it is another one
-// each time, and nobody knows it.
-func bare(err error) error {
+// withoutPath removes the path from an error. The path is that of a temporary file, which
+// means nothing to a person.
+func withoutPath(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err
 	}
@@ -57,12 +61,13 @@ func bare(err error) error {
 	return err
 }
 
-// abandoned is how long nobody has written a temporary file that is garbage for
-// certain: a write takes a moment.
+// abandoned is the age after which a temporary file is garbage: a write takes far less
+// than that.
 const abandoned = time.Minute
 
-// Sweep removes what a killed process left of the file name in root, or of any where
-// name is empty; no lock says whether somebody still writes it.
+// Sweep removes the temporary files that killed processes left in root: those of the file
+// name or, if name is empty, those of any file. It needs no lock, because it removes only
+// files that nobody has written for a minute.
 func Sweep(root *os.Root, name string) {
 	if d, err := root.Open("."); err == nil {
 		sweep(root, d, name, abandoned)
@@ -70,29 +75,32 @@ func Sweep(root *os.Root, name string) {
 	}
 }
 
-// tempDigits is how many digits at least end the name of a temporary file, which is
-// a random number of 63 bits. Those of a person's file may be a date and a time.
+// tempDigits is the least number of digits at the end of a temporary file's name. The
+// digits are a random number of 63 bits. A person's file may end in a date and a time,
+// which has 14 digits.
 const tempDigits = 15
 
 const decimal = "0123456789"
 
-// sweep removes temporary files that a killed process left of the file name, if
-// they are of that age; of any where it is 0, as under the lock, whatever the clock.
+// sweep removes the temporary files of the file name that are at least as old as age. With
+// age 0 it removes all of them, whatever the clock says; only a caller with the lock may
+// do that.
 func sweep(root *os.Root, d *os.File, name string, age time.Duration) {
 	_, _ = d.Seek(0, io.SeekStart)
-	names, _ := d.Readdirnames(-1) // what is not seen is swept at the next stop
+	names, _ := d.Readdirnames(-1) // the next stop sweeps what this one could not read
 	for _, n := range names {
 		if !temporary(n, name) {
 			continue
 		}
-		if info, err := root.Lstat(n); err == nil && info.Mode().IsRegular() && (age == 0 || time.Since(info.ModTime()) >= age) {
+		info, err := root.Lstat(n)
+		if err == nil && info.Mode().IsRegular() && (age == 0 || time.Since(info.ModTime()) >= age) {
 			_ = root.Remove(n)
 		}
 	}
 }
 
-// temporary tells whether n is the name of a temporary file of the file name, or of
-// any where that is empty.
+// temporary reports whether n is the name of a temporary file of the file name or, if name
+// is empty, of any file.
 func temporary(n, name string) bool {
 	digits, ours := strings.CutPrefix(n, "."+name)
 	if name == "" {
@@ -101,14 +109,15 @@ func temporary(n, name string) bool {
 	return ours && len(digits) >= tempDigits && strings.Trim(digits, decimal) == ""
 }
 
-// Leftovers are the temporary files in the loop's folders. Under the lock no
-// process is at work at them. In the loop folder a person may have files of such names.
+// Leftovers returns the paths of the temporary files in the loop's folders. If the caller
+// holds the lock, no process writes them any more. In the loop folder Leftovers looks only
+// for temporary files of our own files, because a person may have files of similar names.
 func (s *Store) Leftovers() (paths []string) {
 	find := func(root *os.Root, names ...string) {
 		if root == nil {
 			return
 		}
-		entries, _ := os.ReadDir(root.Name()) // what cannot be read is left alone
+		entries, _ := os.ReadDir(root.Name()) // without an entry there is nothing to report
 		for _, entry := range entries {
 			ours := func(name string) bool { return temporary(entry.Name(), name) }
 			if entry.Type().IsRegular() && slices.ContainsFunc(names, ours) {
@@ -116,7 +125,8 @@ func (s *Store) Leftovers() (paths []string) {
 			}
 		}
 	}
-	find(s.loop, ListFile, ProgressFile, PromptFile, ConfigFile, HookLog, IterationLog, ChecksLog, IgnoreFile, backupFile)
+	find(s.loop, ListFile, ProgressFile, PromptFile, ConfigFile, HookLog, IterationLog, ChecksLog, IgnoreFile,
+		backupFile)
 	find(s.state, "")
 	return paths
 }

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// rename writes a temporary file beside its target, under .NAME<digits> as
-// renameio does, asks last, and renames it: renameio exports nothing on Windows. The rename is tried again
-// for a while: virus scanners and indexers hold a file open for moments, and a
-// rename onto an open file fails here.
-func rename(root *os.Root, name string, data []byte, perm os.FileMode, last func() error) error {
+// rename writes a temporary file .NAME<digits> beside its target, calls confirm and renames
+// the file. renameio, which does this elsewhere, exports nothing on Windows. A rename onto
+// an open file fails here, and virus scanners and indexers open files for a moment. So
+// rename tries again for about two seconds.
+func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm func() error) error {
 	temp := "." + name + strconv.FormatInt(rand.Int64(), 10)
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
@@ -22,15 +22,16 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, last func
 	}
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil && last != nil {
-		err = last()
+	if err == nil && confirm != nil {
+		err = confirm()
 	}
 	for wait := time.Millisecond; err == nil; wait *= 2 {
 		moved := root.Rename(temp, name)
 		if moved == nil {
 			return nil
 		}
-		if wait > time.Second || !errors.Is(moved, windows.ERROR_ACCESS_DENIED) && !errors.Is(moved, windows.ERROR_SHARING_VIOLATION) {
+		open := errors.Is(moved, windows.ERROR_ACCESS_DENIED) || errors.Is(moved, windows.ERROR_SHARING_VIOLATION)
+		if wait > time.Second || !open {
 			err = moved
 		}
 		time.Sleep(wait)

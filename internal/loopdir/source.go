@@ -8,12 +8,11 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
 
-// Source returns what a tracker has last said of its items, nil where it has not
-// been asked yet.
+// Source returns the list that a tracker sent last, or nil if it was not asked yet.
 func (s *Store) Source() ([]byte, error) { return s.private(sourceFile, features.MaxBytes) }
 
-// SetSource keeps what a tracker has said. Trackers are asked without the lock, so
-// another process may be at the same.
+// SetSource stores the list that a tracker has sent. It runs without the lock, as trackers
+// are asked without it, so another process may store a list at the same time.
 func (s *Store) SetSource(text []byte) error {
 	if before, err := s.Source(); err == nil && bytes.Equal(before, text) || s.state == nil {
 		return err
@@ -21,17 +20,18 @@ func (s *Store) SetSource(text []byte) error {
 	return Replace(s.state, sourceFile, text, 0o600)
 }
 
-// ForgetSource lets the tracker be asked as if for the first time.
+// ForgetSource removes the stored list, so that the tracker is asked as for the first time.
 func (s *Store) ForgetSource() {
 	if s.state != nil {
-		_ = s.state.Remove(sourceFile) // mostly there is none
+		_ = s.state.Remove(sourceFile) // usually the file does not exist
 	}
 }
 
-// ErrUnasked says that a tracker has not been asked for its list.
-var ErrUnasked = errors.New("the tracker has not been asked for its list yet; the next stop does")
+// ErrUnasked means that a tracker has not been asked for its list.
+var ErrUnasked = errors.New("the tracker has not been asked for its list yet; the next stop asks it")
 
-// SourceList is the list that a tracker has last said.
+// SourceList returns the list that a tracker sent last. Its Err is ErrUnasked if the
+// tracker was not asked yet.
 func (s *Store) SourceList() decide.List {
 	text, err := s.Source()
 	if err == nil && text == nil {

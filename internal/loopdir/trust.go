@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 )
 
-// Trust returns what a person has trusted, or nil. A record that is not protected
-// an agent may have written.
+// Trust returns what a person has trusted, or nil if there is no trust record. It ignores
+// a record in the project, because an agent may have written it.
 func (s *Store) Trust() (*config.Trust, error) {
 	if !s.Protected {
 		return nil, nil
@@ -23,22 +23,25 @@ func (s *Store) Trust() (*config.Trust, error) {
 		t, err = config.ParseTrust(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the trust record %s cannot be used: %w; run 'ralph-stop-hook trust'", filepath.Join(s.state.Name(), trustFile), err)
+		return nil, fmt.Errorf("the trust record %s cannot be used: %w; run 'ralph-stop-hook trust'",
+			filepath.Join(s.state.Name(), trustFile), err)
 	}
 	return &t, nil
 }
 
-// ErrUnprotected says that no trust can be recorded.
-var ErrUnprotected = errors.New("the state folder cannot be written, or is in the project, so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to another folder")
+// ErrUnprotected means that the state folder is not safe from an agent, so no trust is
+// recorded there.
+var ErrUnprotected = errors.New("the state folder cannot be written, or is in the project, " +
+	"so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to another folder")
 
-// SetTrust records what a person has trusted, and keeps the list at path as it is;
-// without a path the one that is kept stays.
+// SetTrust records what a person has trusted and keeps a copy of the list at path. If path
+// is empty, the copy of an earlier call stays. The caller holds the lock.
 func (s *Store) SetTrust(t config.Trust, path string) error {
 	if !s.Protected {
 		return ErrUnprotected
 	}
 	if len(t.Features) > 0 && path != "" {
-		list, err := optional(readList(path, []string{s.Loop.Dir, s.Loop.Project})) // it may not be written yet
+		list, err := optional(readList(path, []string{s.Loop.Dir, s.Loop.Project})) // the list may not exist yet
 		if err == nil {
 			err = replace(s.state, baselineFile, list, 0o600, true, nil)
 		}
@@ -49,14 +52,14 @@ func (s *Store) SetTrust(t config.Trust, path string) error {
 	return s.replaceJSON(trustFile, t.Fields(), maxTrust)
 }
 
-// Config returns the text of ralph.json, nil where there is none.
+// Config returns the text of ralph.json, or nil if there is no such file.
 func (s *Store) Config() ([]byte, error) { return optional(read(s.loop, ConfigFile, config.MaxBytes)) }
 
-// UserConfig returns a person's own configuration and its path, from the system's
-// folder for users' configuration; nil if there is none.
+// UserConfig returns the text and the path of the user's own configuration. folder is the
+// system's folder for the user's configuration. text is nil if there is no such file.
 func UserConfig(folder string) (text []byte, path string, err error) {
 	if folder == "" {
-		return nil, "", nil // without a home nobody has set a ceiling
+		return nil, "", nil // there is no home folder, so no ceiling is set
 	}
 	dir := filepath.Join(folder, "ralph-stop-hook")
 	path = filepath.Join(dir, "config.json")
