@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Value returns a variable of an environment, "" if it is not set.
+// Value returns the value of a variable in an environment, or "" if it is not set.
 func Value(env []string, name string) (value string) {
 	for _, kv := range env {
 		if key, v, _ := strings.Cut(kv, "="); SameName(key, name) {
@@ -42,12 +42,14 @@ func LookPath(name, path string) (string, error) {
 	return name, &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// Git returns a git command at dir, in an environment without git's own variables,
-// by which another repository or program could be put in. It runs no monitor and no
-// ssh, fetches nothing and takes no lock. It takes no folder for a repository that a
-// clone brought: such a folder's configuration could name programs. Git runs filters
-// that the configuration names when it reads files, so only commands that read none
-// are for us.
+// Git returns a git command that runs in dir. The command must be one that reads no files
+// of the work tree: when git reads them, it runs the filters that the repository's
+// configuration names.
+//
+// The environment has no GIT_* variables, which could name another repository or program,
+// and no variables of the loader. The command runs no file monitor and no ssh, fetches
+// nothing and takes no optional lock. It ignores a bare repository that it finds on its way: a
+// clone may have brought it, and its configuration could name programs.
 func Git(env []string, dir string, args ...string) Cmd {
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_")
@@ -64,21 +66,27 @@ func Git(env []string, dir string, args ...string) Cmd {
 
 const gitTimeout = 10 * time.Second
 
-// Decides tells whether an environment variable decides what a program loads or
-// runs beside what its command says.
+// Decides reports whether an environment variable can make a program load or run something
+// that its command line does not name.
 func Decides(name string) bool {
 	return slices.ContainsFunc(deciding, func(d string) bool {
-		prefix, any := strings.CutSuffix(d, "*")
-		return name == d || any && strings.HasPrefix(name, prefix)
+		prefix, wildcard := strings.CutSuffix(d, "*")
+		return name == d || wildcard && strings.HasPrefix(name, prefix)
 	})
 }
 
-// deciding are such variables of loaders, shells, languages, build tools and test
-// runners, and where the user's own configuration of them is.
+// deciding lists these variables: those of loaders, shells, languages, build tools and test
+// runners, and those that say where the user's configuration is. A name that ends in "*"
+// is a prefix.
 var deciding = []string{
 	"HOME", "XDG_CONFIG_*", "XDG_DATA_*", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "ZDOTDIR",
-	"LD_*", "DYLD_*", "GIT_*", "BASH_ENV", "BASH_FUNC_*", "ENV", "SHELLOPTS", "BASHOPTS", "IFS", "CDPATH", "PYTHON*", "PYTEST_*", "PERL5*", "PERLLIB",
-	"RUBY*", "NODE_OPTIONS", "NODE_PATH", "npm_config_*", "NPM_CONFIG_*", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS",
-	"GO*", "CGO_*", "CC", "CXX", "MAKEFLAGS", "MFLAGS", "MAKEFILES", "RUSTC*", "RUSTFLAGS", "CARGO_*", "PHPRC", "PHP_*", "LUA_*", "DENO_*", "BUN_*",
-	"TEST_*", "GTEST_*", "CTEST_*", "SPEC_OPTS", "RSPEC_*", "MOCHA_*", "JEST_*", "VITEST_*", "TS_NODE_*", "NODE_ENV", "TOX_*", "BATS_*",
+	"LD_*", "DYLD_*", "GIT_*",
+	"BASH_ENV", "BASH_FUNC_*", "ENV", "SHELLOPTS", "BASHOPTS", "IFS", "CDPATH",
+	"PYTHON*", "PYTEST_*", "PERL5*", "PERLLIB", "RUBY*",
+	"NODE_OPTIONS", "NODE_PATH", "npm_config_*", "NPM_CONFIG_*", "DENO_*", "BUN_*",
+	"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS",
+	"GO*", "CGO_*", "CC", "CXX", "MAKEFLAGS", "MFLAGS", "MAKEFILES", "RUSTC*", "RUSTFLAGS", "CARGO_*",
+	"PHPRC", "PHP_*", "LUA_*",
+	"TEST_*", "GTEST_*", "CTEST_*", "SPEC_OPTS", "RSPEC_*", "MOCHA_*", "JEST_*", "VITEST_*", "TS_NODE_*", "NODE_ENV",
+	"TOX_*", "BATS_*",
 }

@@ -7,20 +7,22 @@ import (
 	"os"
 )
 
-// Guard runs a program, or a line for the system's shell, to its end and returns its
-// exit status, -1 where it has none. Nothing that the program has started is left
-// then, where the system tells what that is. Standard input has size bytes for the
-// program, and is the line to the process that started the guard: when that is gone,
-// however it went, all is killed, and this process's group too.
+// Guard runs a program, or a line for the system's shell, and returns its exit status, or
+// -1 if it has none. When the program has ended, Guard kills the processes that it left
+// behind, as far as the system can name them.
+//
+// Standard input is a pipe from the process that started the guard. The first size bytes
+// are the program's input. After them, the pipe stays open as long as that process lives.
+// When it closes, Guard kills the program, what the program started, and its own group.
 func Guard(size int, line string, argv []string) int {
 	in := make([]byte, size)
 	if _, err := io.ReadFull(os.Stdin, in); err != nil {
-		return notStarted // nobody waits for it any more
+		return notStarted // the process that started the guard is gone
 	}
 	adopt()
 	go func() {
 		defer killGroup()
-		_, _ = io.Copy(io.Discard, os.Stdin) // the end of it is all that matters
+		_, _ = io.Copy(io.Discard, os.Stdin) // only the end of the input matters
 		killAdopted()
 	}()
 	cmd := command(context.Background(), nil, argv, line)
@@ -35,11 +37,11 @@ func Guard(size int, line string, argv []string) int {
 		_, _ = io.WriteString(os.Stderr, err.Error()+"\n")
 		return notStarted
 	case cmd.ProcessState == nil:
-		return -1 // killed and waited for by the one above, who ends us
+		return -1 // the goroutine above killed and reaped the program, and will end this process
 	}
 	return cmd.ProcessState.ExitCode()
 }
 
-// notStarted is the exit status of a guard whose program could not be started,
-// as shells have it.
+// notStarted is the exit status of a guard that could not start its program. Shells use
+// the same number.
 const notStarted = 127

@@ -1,14 +1,14 @@
 package proc
 
-// Head keeps the first Limit bytes that are written, or a few more; the rest is
-// lost. It is for the Stdout of a Cmd. (Not a bytes.Buffer inside: what copies to
-// it would find that one's ReadFrom, which takes all there is.)
+// Head keeps the first Limit bytes that are written to it, or a few more, and drops the
+// rest. It is meant for the Stdout of a Cmd. It does not embed a bytes.Buffer, because
+// io.Copy would then call the buffer's ReadFrom, which has no limit.
 type Head struct {
 	Limit int
 	buf   []byte
 }
 
-// Write takes all of p, whatever is kept of it.
+// Write accepts all of p, even the bytes that it drops.
 func (h *Head) Write(p []byte) (int, error) {
 	if len(h.buf) < h.Limit {
 		h.buf = append(h.buf, p...)
@@ -16,5 +16,5 @@ func (h *Head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bytes returns what is kept.
+// Bytes returns the bytes that were kept.
 func (h *Head) Bytes() []byte { return h.buf }

@@ -1,6 +1,6 @@
-// Package proc runs subprocesses: each in a group of its own, with a deadline that
-// holds and with bounded output. Detach is the exception: what it starts outlives
-// this process.
+// Package proc runs subprocesses. Run gives each one a process group of its own, a deadline
+// that also ends its children, and a bound on its output. Detach starts a program that
+// outlives this process.
 package proc
 
 import (
@@ -20,46 +20,46 @@ import (
 // Cmd is a subprocess to run.
 type Cmd struct {
 	Argv    []string
-	Shell   string // instead of Argv: a line for the system's shell
+	Shell   string // a line for the system's shell, instead of Argv
 	Dir     string
-	Env     []string // the whole environment, which says in PATH where to find Argv[0]; nil: that of this process
+	Env     []string // the whole environment; its PATH finds Argv[0]; nil: that of this process
 	Stdin   []byte
-	Timeout time.Duration // must be set
-	Output  int           // how many bytes of its output to keep, the last ones
-	Stdout  io.Writer     // takes standard output; then only standard error is kept
-	// Guard is a command that calls Guard, without its arguments. The program runs
-	// below it, and is killed with its group when this process is gone.
+	Timeout time.Duration // required
+	Output  int           // how many bytes of the output to keep; the last ones are kept
+	Stdout  io.Writer     // if set, it gets standard output, and only standard error is kept
+	// Guard is a command that calls the function Guard; Run appends the arguments. If it is
+	// set, the guard runs the program and kills it when this process is gone.
 	Guard []string
 }
 
 // Result is how a subprocess ended.
 type Result struct {
-	Err      error // nil: it ran and exited 0
-	ExitCode int   // -1 where it did not exit by itself
+	Err      error // nil if it ran and exited with status 0
+	ExitCode int   // -1 if it did not exit by itself
 	TimedOut bool
 	Output   []byte // the last bytes of standard output and error
 }
 
-// ErrTimeout is in the Err of a subprocess that ran out of time.
+// ErrTimeout is wrapped in the Err of a subprocess that did not end before its deadline.
 var ErrTimeout = errors.New("timed out")
 
-// waitDelay is how long a grandchild that left the group may hold the output
-// open after the child itself is gone, and guardDelay how long a guard has to kill
-// what it guards.
 const (
-	waitDelay  = 200 * time.Millisecond
+	// waitDelay is how long Run waits for the end of the output after the child has ended. A
+	// grandchild that left the group may hold the output open.
+	waitDelay = 200 * time.Millisecond
+	// guardDelay is the same with a guard. The guard needs the time to kill its program.
 	guardDelay = time.Second
 )
 
-// Run runs a subprocess to its end or to its deadline. When ctx is done the
-// whole group is killed.
+// Run runs a subprocess to its end or to its deadline. It kills the whole group at the
+// deadline or when ctx is done.
 func Run(ctx context.Context, c Cmd) Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
 	defer cancel()
 
 	if c.Guard != nil {
 		c.Argv = slices.Concat(c.Guard, []string{strconv.Itoa(len(c.Stdin)), c.Shell}, c.Argv)
-		c.Shell = "" // the guard's; an argument does not go to every shell as it is
+		c.Shell = "" // the guard starts the shell: quoting would change the line on some systems
 	}
 	cmd := command(ctx, c.Env, c.Argv, c.Shell)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, c.Env, waitDelay
@@ -83,7 +83,7 @@ func Run(ctx context.Context, c Cmd) Result {
 		cmd.Stdin, cmd.Cancel, cmd.WaitDelay = line, hold.Close, guardDelay
 		go func() {
 			defer func() { _ = recover() }()
-			_, _ = hold.Write(c.Stdin) // to the guard's end, or ours
+			_, _ = hold.Write(c.Stdin) // returns when the guard has read all of it, or has ended
 		}()
 	}
 	err := cmd.Start()
@@ -92,7 +92,7 @@ func Run(ctx context.Context, c Cmd) Result {
 		err = cmd.Wait()
 		g.done()
 		if c.Guard != nil {
-			_ = kill() // what it left in the group, if it could not see to that
+			_ = kill() // the rest of the group, in case the guard itself was killed
 		}
 	}
 	r := Result{Err: err, ExitCode: -1, Output: kept.bytes()}
@@ -101,7 +101,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	}
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay):
-		r.Err = nil // it exited 0 and left a child behind; that is its business
+		r.Err = nil // it exited with status 0 and left a child behind, which is allowed
 	case errors.Is(context.Cause(ctx), ErrTimeout):
 		r.TimedOut, r.Err = true, fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
 	case ctx.Err() != nil:

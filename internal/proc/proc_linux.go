@@ -12,20 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat returns what the system tells of the process pid, without its name: state,
-// parent, ... (proc_pid_stat(5), from the third field on). The name, in
-// parentheses, may hold spaces and parentheses.
+// stat returns the fields of /proc/PID/stat from the third on: state, parent, ...; see
+// proc_pid_stat(5). The second field is the program's name in parentheses. It may have
+// spaces and parentheses itself, so the fields are counted from the last parenthesis.
 func stat(pid int) [][]byte {
-	line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") // empty where there is none
+	line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") // empty if there is no such process
 	return bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
 }
 
-// Start returns when the process pid started, in a form that is only good for
-// comparing; empty where the system does not tell.
+// Start returns the start time of the process pid as a text that can only be compared. It
+// is empty if the system does not tell.
 func Start(pid int) string {
 	fields := stat(pid)
 	if len(fields) > 0 && (fields[0][0] == 'Z' || fields[0][0] == 'X') {
-		return "dead" // but not yet waited for
+		return "dead" // a zombie: it has ended, and its parent has not waited for it
 	}
 	if len(fields) < 20 {
 		return ""
@@ -33,25 +33,26 @@ func Start(pid int) string {
 	return string(fields[19]) + "@" + namespace()
 }
 
-// namespace is where a pid means what it means: that of a container, say.
+// namespace names the pid namespace of this process. A container has its own, in which the
+// same pid means another process.
 var namespace = sync.OnceValue(func() string {
-	ns, _ := os.Readlink("/proc/self/ns/pid") // empty in all, where it is not told
+	ns, _ := os.Readlink("/proc/self/ns/pid") // without /proc, the same empty text for every process
 	return ns
 })
 
-// Known tells whether start, which another process said of itself, can be
-// compared with what Start says here.
+// Known reports whether start can be compared with a result of Start in this process. It is
+// a result of Start in another process, which may run in another pid namespace.
 func Known(start string) bool { return start != "" && strings.HasSuffix(start, "@"+namespace()) }
 
-// adopt makes this process the parent of what its children leave behind, also in
-// a session of its own.
+// adopt makes this process the reaper of its descendants: it becomes the parent of each
+// one whose own parent ends, even of those in another session.
 func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// killTime bounds how long those are hunted that multiply meanwhile.
+// killTime is how long killAdopted tries at most. Processes may fork while it kills them.
 const killTime = time.Second
 
-// killAdopted kills this process's children, and their children as they become its
-// own, until there are none.
+// killAdopted kills all descendants of this process. It kills the children again and again,
+// because the children of a killed child become children of this process.
 func killAdopted() {
 	self := strconv.Itoa(os.Getpid())
 	for end := time.Now().Add(killTime); time.Now().Before(end); time.Sleep(time.Millisecond) {

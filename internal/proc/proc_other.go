@@ -2,11 +2,11 @@
 
 package proc
 
-// Known tells whether start, which another process said of itself, can be
-// compared with what Start says here.
+// Known reports whether start, a result of Start in another process, can be compared with a
+// result of Start in this process.
 func Known(start string) bool { return start != "" }
 
-// Here nothing tells of a process that has left the group: only the group, or on
-// Windows the job, is killed.
+// This system does not tell of processes that have left the group. So only the group, or
+// on Windows the job, is killed.
 func adopt()       {}
 func killAdopted() {}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestDeadline holds the table of children that outlive a plain deadline.
-// The bound is generous: what must not happen is waiting for the child's 20 s.
+// TestDeadline runs children that would outlive a deadline which kills only the child. The
+// bound of 10 s is generous: Run must not wait for the child's 20 s.
 func TestDeadline(t *testing.T) {
 	for _, line := range []string{
 		"sleep 20", "sleep 20 & wait", "trap '' TERM; sleep 20", "(trap '' TERM; sleep 20) & sleep 20", "yes",
@@ -37,7 +37,11 @@ func TestDeadline(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	begin := time.Now()
-	r := Run(t.Context(), Cmd{Shell: "setsid sleep 20 & cat; echo err >&2; pwd; echo $A", Dir: "/", Env: []string{"A=b", "PATH=" + os.Getenv("PATH")}, Stdin: []byte("in\n"), Timeout: time.Minute, Output: 1000})
+	r := Run(t.Context(), Cmd{
+		Shell: "setsid sleep 20 & cat; echo err >&2; pwd; echo $A", Dir: "/",
+		Env: []string{"A=b", "PATH=" + os.Getenv("PATH")}, Stdin: []byte("in\n"),
+		Timeout: time.Minute, Output: 1000,
+	})
 	if got := string(r.Output); r.Err != nil || r.ExitCode != 0 || got != "in\nerr\n/\nb\n" {
 		t.Errorf("%+v, output %q", r, got)
 	}
@@ -89,7 +93,10 @@ func TestMain(m *testing.M) {
 
 func TestGuard(t *testing.T) {
 	guard := []string{os.Args[0], "guard"}
-	for line, want := range map[string]int{"exit 0": 0, "echo out; echo err >&2; exit 7": 7, "kill -9 $$": -1, "kill -9 $PPID; sleep 20": -1, "sleep 20 & true": 0} {
+	for line, want := range map[string]int{
+		"exit 0": 0, "echo out; echo err >&2; exit 7": 7, "kill -9 $$": -1, "kill -9 $PPID; sleep 20": -1,
+		"sleep 20 & true": 0,
+	} {
 		begin := time.Now()
 		r := Run(t.Context(), Cmd{Shell: line, Guard: guard, Timeout: time.Minute, Output: 100})
 		if code := r.ExitCode; code != want && !(want < 0 && code > 0) || (r.Err == nil) != (want == 0) {
@@ -99,19 +106,20 @@ func TestGuard(t *testing.T) {
 			t.Errorf("output %q", r.Output)
 		}
 		if time.Since(begin) > 10*time.Second {
-			t.Errorf("%s: waited for what it left", line)
+			t.Errorf("%s: waited for a process that it left", line)
 		}
 	}
-	for _, line := range []string{"wc -c", "true; echo 300000"} { // read whole, and not at all
+	for _, line := range []string{"wc -c", "true; echo 300000"} { // the first line reads all input, the second reads none
 		r := Run(t.Context(), Cmd{Shell: line, Stdin: make([]byte, 300_000), Guard: guard, Timeout: time.Minute, Output: 100})
 		if got := strings.TrimSpace(string(r.Output)); got != "300000" || r.Err != nil {
 			t.Errorf("%s: %+v", line, r)
 		}
 	}
 	if runtime.GOOS == "linux" {
-		for _, how := range []string{"true", "sleep 20"} { // which ends by itself, or by its deadline
+		for _, how := range []string{"true", "sleep 20"} { // the first ends by itself, the second at its deadline
 			dir := t.TempDir()
-			line := "for i in 1 2 3; do setsid sh -c 'until test -e over; do sleep 0.02; done; touch left' & done; sleep 0.2; " + how
+			line := "for i in 1 2 3; do setsid sh -c 'until test -e over; do sleep 0.02; done; touch left' & done; " +
+				"sleep 0.2; " + how
 			Run(t.Context(), Cmd{Shell: line, Dir: dir, Guard: guard, Timeout: time.Second})
 			if err := os.WriteFile(filepath.Join(dir, "over"), nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -122,7 +130,9 @@ func TestGuard(t *testing.T) {
 			}
 		}
 	}
-	if r := Run(t.Context(), Cmd{Argv: []string{"/no/such/program"}, Guard: guard, Timeout: time.Minute, Output: 200}); r.ExitCode != notStarted || !strings.Contains(string(r.Output), "no such file") {
+	missing := Cmd{Argv: []string{"/no/such/program"}, Guard: guard, Timeout: time.Minute, Output: 200}
+	r := Run(t.Context(), missing)
+	if r.ExitCode != notStarted || !strings.Contains(string(r.Output), "no such file") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -10,22 +10,25 @@ import (
 
 var shell = []string{"/bin/sh", "-c"}
 
+// shellLine adds the line for the shell to a command.
 func shellLine(cmd *exec.Cmd, line string) { cmd.Args = append(cmd.Args, line) }
 
-// detached is a session of its own: a terminal that is closed does not end it.
+// detached puts a program into a session of its own, so that it lives on when the terminal
+// is closed.
 var detached = &syscall.SysProcAttr{Setsid: true}
 
+// grouped is what group returns. Here it has nothing to keep.
 type grouped struct{}
 
-// group puts cmd into a process group of its own and kills all of it when its
-// context is done: a deadline alone would leave grandchildren running.
+// group puts cmd into a process group of its own and kills the group when cmd's context is
+// done. To kill only the child would leave grandchildren running.
 func group(cmd *exec.Cmd) grouped {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return grouped{}
 }
 
-// killGroup kills this process, with all of its group if that is its own.
+// killGroup ends this process. If it leads a process group, the whole group is killed.
 func killGroup() {
 	if syscall.Getpgrp() == syscall.Getpid() {
 		_ = syscall.Kill(0, syscall.SIGKILL)
@@ -36,8 +39,9 @@ func killGroup() {
 func (grouped) started() {}
 func (grouped) done()    {}
 
-// Alive tells whether the process pid, which said of itself Start, still runs. One
-// that cannot be looked at from here counts as alive; see Known.
+// Alive reports whether the process pid still runs. start is the result of Start in that
+// process, or empty; it tells the process from a later one with the same pid. A process of
+// another pid namespace counts as alive; see Known.
 func Alive(pid int, start string) bool {
 	if pid > 0 && start != "" && !Known(start) {
 		return true

@@ -13,26 +13,28 @@ import (
 
 var shell = []string{"cmd.exe"}
 
-// shellLine hands line over as it is: cmd.exe does not undo the quoting that Go
-// puts around arguments.
+// shellLine passes the line to cmd.exe without quoting, because cmd.exe does not understand
+// the quoting that Go uses for arguments.
 func shellLine(cmd *exec.Cmd, line string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "` + line + `"`}
 }
 
-// detached has no console and no group, so that neither ends it.
+// detached starts a program without the console and the process group of this process, so
+// that the end of either does not end the program.
 var detached = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 
-// killGroup ends this process alone: the job it is in is its parent's.
+// killGroup ends only this process. Its job belongs to its parent.
 func killGroup() { os.Exit(1) }
 
-// grouped is a job object: killing it kills what the subprocess started, which
-// killing the subprocess alone would leave running.
+// grouped is a job object. To terminate the job also kills what the subprocess started; to
+// kill only the subprocess would leave that running.
 type grouped struct {
 	cmd *exec.Cmd
-	mu  sync.Mutex // Cancel may come while started runs
+	mu  sync.Mutex // guards job, because Cancel may run during started
 	job windows.Handle
 }
 
+// group makes cmd's Cancel terminate a job. started creates the job.
 func group(cmd *exec.Cmd) *grouped {
 	g := &grouped{cmd: cmd}
 	cmd.Cancel = func() error {
@@ -46,14 +48,16 @@ func group(cmd *exec.Cmd) *grouped {
 	return g
 }
 
+// started creates the job and puts the subprocess into it.
 func (g *grouped) started() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
-		return // Cancel then kills the subprocess alone
+		return // Cancel then kills only the subprocess
 	}
-	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
+	const access = windows.PROCESS_SET_QUOTA | windows.PROCESS_TERMINATE
+	process, err := windows.OpenProcess(access, false, uint32(g.cmd.Process.Pid))
 	if err == nil {
 		err = windows.AssignProcessToJobObject(job, process)
 		windows.CloseHandle(process)
@@ -65,6 +69,7 @@ func (g *grouped) started() {
 	g.job = job
 }
 
+// done closes the job.
 func (g *grouped) done() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,8 +79,8 @@ func (g *grouped) done() {
 	}
 }
 
-// Start returns when the process pid started, in a form that is only good for
-// comparing; empty where the system does not tell.
+// Start returns the start time of the process pid as a text that can only be compared. It
+// is empty if the system does not tell.
 func Start(pid int) string {
 	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
@@ -89,14 +94,15 @@ func Start(pid int) string {
 	return strconv.FormatInt(created.Nanoseconds(), 10)
 }
 
-// stillActive is the exit code of a process that runs (STILL_ACTIVE).
+// stillActive is the exit code of a process that still runs (STILL_ACTIVE).
 const stillActive = 259
 
-// Alive tells whether the process pid, which said of itself Start, still runs.
+// Alive reports whether the process pid still runs. start is the result of Start in that
+// process, or empty; it tells the process from a later one with the same pid.
 func Alive(pid int, start string) bool {
 	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
-		return true // somebody else's, or an elevated one
+		return true // a process of another user, or an elevated one
 	}
 	if err != nil {
 		return false

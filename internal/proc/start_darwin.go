@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Start returns when the process pid started, in a form that is only good for
-// comparing; empty where the system does not tell.
+// Start returns the start time of the process pid as a text that can only be compared. It
+// is empty if the system does not tell.
 func Start(pid int) string {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

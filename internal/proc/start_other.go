@@ -2,6 +2,6 @@
 
 package proc
 
-// Start returns nothing: here the system does not tell in a simple way when a
-// process started, and the lease alone bounds a sender.
+// Start returns "": these systems have no simple way to tell when a process started. So a
+// sender is given up only when its lease has ended.
 func Start(int) string { return "" }

@@ -1,7 +1,7 @@
 package proc
 
-// tail keeps the last limit bytes that were written, in at most twice that
-// memory, however much a subprocess prints.
+// tail keeps the last limit bytes that are written to it. It never holds more than twice as
+// many.
 type tail struct {
 	limit int
 	buf   []byte

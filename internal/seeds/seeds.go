@@ -1,6 +1,6 @@
-// Package seeds gives fuzz targets what the project has already seen: the files
-// inside the scripts, the recorded payloads and transcripts, the examples. Only
-// tests import it, so every new script feeds the fuzzers.
+// Package seeds gives fuzz targets the project's own test data as seeds: the files inside
+// the scripts, the recorded payloads and transcripts, and the examples. So each new script
+// feeds the fuzzers. Only tests import it.
 package seeds
 
 import (
@@ -15,11 +15,12 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// folders are where seeds are, below the repository's root.
+// folders are the folders with seeds, relative to the repository's root.
 var folders = []string{"cmd/ralph-stop-hook/testdata", "e2e/testdata", "internal/claude/testdata", "examples", "hooks"}
 
-// Files returns the contents, each once, of the files whose base name matches
-// one of the patterns (as of path.Match).
+// Files returns the contents of the files whose base name matches one of the patterns, in
+// the syntax of path.Match. Equal contents are returned once. It fails the test if no file
+// matches.
 func Files(tb testing.TB, patterns ...string) (found [][]byte) {
 	tb.Helper()
 	seen := map[string]bool{}
@@ -31,11 +32,12 @@ func Files(tb testing.TB, patterns ...string) (found [][]byte) {
 		}
 	}
 	for _, folder := range folders {
-		err := fs.WalkDir(os.DirFS(filepath.Join(root(tb), folder)), ".", func(name string, d fs.DirEntry, err error) error {
+		dir := filepath.Join(root(tb), folder)
+		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
-			data, err := os.ReadFile(filepath.Join(root(tb), folder, name))
+			data, err := os.ReadFile(filepath.Join(dir, name))
 			add(name, data)
 			if strings.HasSuffix(name, ".txtar") {
 				for _, f := range txtar.Parse(data).Files {
@@ -54,7 +56,8 @@ func Files(tb testing.TB, patterns ...string) (found [][]byte) {
 	return found
 }
 
-// Add gives a fuzz target of one []byte the files that the patterns match.
+// Add adds the files that match the patterns as seeds to a fuzz target that takes one
+// []byte.
 func Add(f *testing.F, patterns ...string) {
 	f.Helper()
 	for _, data := range Files(f, patterns...) {
@@ -62,7 +65,7 @@ func Add(f *testing.F, patterns ...string) {
 	}
 }
 
-// root is the folder of go.mod, above the one that a test runs in.
+// root returns the folder of go.mod: the nearest one above the test's working folder.
 func root(tb testing.TB) string {
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// maxModified bounds what Modified returns.
+// maxModified is the largest number of paths that Modified returns.
 const maxModified = 1000
 
-// Modified returns the slash-separated paths, below Dir, of the files that Files
-// lists and that were written since a time, sorted. Deleted files are not told.
+// Modified returns the sorted paths of the files that were written at or after since. The
+// paths are relative to Dir and separated by slashes. It looks at the files that Files
+// lists, so it does not report deleted files.
 func (t Tree) Modified(ctx context.Context, since time.Time) []string {
 	modified := []string{}
-	names, _ := t.Files(ctx) // as far as they can be listed
+	names, _ := t.Files(ctx) // after an error, the files that were listed before it
 	for _, name := range names {
 		path := filepath.Join(t.Dir, name)
 		if len(modified) == maxModified || t.excepted(path) {

@@ -12,7 +12,9 @@ import (
 func TestModified(t *testing.T) {
 	dir := t.TempDir()
 	since := time.Now().Add(-time.Minute)
-	for name, old := range map[string]bool{"a.txt": false, "old.txt": true, "sub/é x.txt": false, "sub/old.txt": true, "loops/a": false, "gone.txt": false} {
+	for name, old := range map[string]bool{
+		"a.txt": false, "old.txt": true, "sub/é x.txt": false, "sub/old.txt": true, "loops/a": false, "gone.txt": false,
+	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -27,7 +29,8 @@ func TestModified(t *testing.T) {
 		}
 	}
 	want := []string{"a.txt", "gone.txt", "sub/é x.txt"}
-	if got := (Tree{Dir: dir, Except: filepath.Join(dir, "loops")}).Modified(t.Context(), since); !slices.Equal(got, want) {
+	tree := Tree{Dir: dir, Except: filepath.Join(dir, "loops")}
+	if got := tree.Modified(t.Context(), since); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -42,7 +45,8 @@ func TestModified(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = []string{"a.txt", "sub/é x.txt"}
-	if got := (Tree{Env: os.Environ(), Dir: dir, Top: dir, Except: filepath.Join(dir, "loops")}).Modified(t.Context(), since); !slices.Equal(got, want) {
+	tree.Env, tree.Top = os.Environ(), dir
+	if got := tree.Modified(t.Context(), since); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

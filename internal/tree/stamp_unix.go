@@ -8,13 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stamp tells when the file at path changed last, by its status change time, and a
-// link that is there; in a form that is only good for comparing. A program can put a
-// file back as it was, with its other times; not that one.
+// Stamp returns the status change time (ctime) of the file at path as a text that can only
+// be compared, or "" if there is no such file. If path is a link, the text has the link's
+// own time too. A program can restore a file's content and its other times, but it cannot
+// set this one.
 func Stamp(path string) string {
 	var link, file unix.Stat_t
 	if unix.Lstat(path, &link) != nil || unix.Stat(path, &file) != nil {
 		return ""
 	}
-	return fmt.Sprint(link.Ctim, file.Ctim) // no inodes: some file systems make them up
+	return fmt.Sprint(link.Ctim, file.Ctim) // without inodes: some file systems invent them at each look
 }

@@ -5,8 +5,9 @@ import (
 	"os"
 )
 
-// Stamp tells when the file at path was written last, in a form that is only good
-// for comparing. Here a program can put that back.
+// Stamp returns the size and the time of the last write of the file at path as a text that
+// can only be compared, or "" if there is no such file. On Windows a program can set that
+// time back.
 func Stamp(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package tree looks at a work tree. Its fingerprint changes when work is done in
-// it; the hash of its contents names what a check was run on.
+// Package tree looks at a work tree. The fingerprint of a tree changes when somebody works
+// in it. The hash of its contents identifies the files that a check was run on.
 package tree
 
 import (
@@ -24,12 +24,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Bounds of what is looked at. Of the files above maxFiles a fingerprint knows
-// nothing; a tree with more of them, or with more than maxBytes in them, has no
-// hash of its contents, so that what was proven on it is proven again.
+// Bounds of what is looked at. A fingerprint covers the first maxFiles files. A tree of more
+// files, or of more than maxBytes in them, has no hash of its contents; a check on it is
+// then run again each time.
 const (
 	timeout  = 10 * time.Second
-	maxList  = 64 << 20 // bytes of git's list of files
+	maxList  = 64 << 20 // bytes in git's list of files
 	maxFiles = 200_000
 	maxBytes = 4 << 30
 )
@@ -38,15 +38,15 @@ const (
 type Tree struct {
 	Env    []string // the environment that git runs in
 	Dir    string   // the project's root, absolute
-	Top    string   // the root of the repository that Dir is in; "": it is in none
-	Except string   // an absolute file or folder that is left out; "": none
-	List   string   // another one, which may be in Except
+	Top    string   // the root of the repository that Dir is in, or "" if there is none
+	Except string   // the absolute path of a file or folder to leave out, or ""
+	List   string   // a second path to leave out; it may be below Except
 }
 
-// Fingerprint returns the fingerprint of the tree: git's HEAD and its index, and
-// path, size and time of every file that git tracks or would track; without git, of
-// every file. A tree that takes too long counts as one that does not change, so
-// that trouble ends a loop and does not extend it.
+// Fingerprint returns the fingerprint of the tree. It covers git's HEAD and index, and the
+// path, size and time of each file that git tracks or would track. Without git it covers
+// each file. For a tree that takes too long it returns a fixed text: the tree then counts
+// as unchanged, so that trouble ends a loop and does not extend it.
 func (t Tree) Fingerprint(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -55,14 +55,14 @@ func (t Tree) Fingerprint(ctx context.Context) string {
 	if t.Top != "" {
 		both.Go(func() {
 			defer func() { _ = recover() }() // a panic here would end the process with status 2
-			// Without a commit git says nothing.
+			// Git prints nothing if there is no commit yet.
 			head, _ = t.git(ctx, "rev-parse", "--quiet", "--verify", "HEAD")
 		})
 	}
 	files, err := t.list(ctx)
 	both.Wait()
 	if err != nil && ctx.Err() == nil {
-		files, _ = t.walk(ctx) // no git, or one that refuses to look
+		files, _ = t.walk(ctx) // there is no git, or it refuses this repository
 	}
 	sum.Write(head)
 	at := t.root()
@@ -81,14 +81,14 @@ func (t Tree) Fingerprint(ctx context.Context) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// root is the folder that the paths of files begin at.
+// root returns the folder to which the paths of list are relative.
 func (t Tree) root() string { return cmp.Or(t.Top, t.Dir) }
 
-// Contents returns a hash of what is in the tree: path, kind and contents of every
-// file that git tracks or would track; without git, of every file. A commit does not
-// change it. It is empty if the tree could not be read in time. ignored is a hash of
-// the rules by which git ignores files: under other rules, what is left out of the
-// contents may have changed too.
+// Contents returns two hashes, in hex. contents covers the path, the kind and the contents
+// of each file that git tracks or would track; without git, of each file. A commit does not
+// change it. ignored covers the rules by which git ignores files: if they change, contents
+// may leave out other files than before. Both are empty if the tree is too large or cannot
+// be read in time.
 func (t Tree) Contents(ctx context.Context) (contents, ignored string) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -118,8 +118,8 @@ func (t Tree) Contents(ctx context.Context) (contents, ignored string) {
 	return hex.EncodeToString(sum.Sum(nil)[:16]), hex.EncodeToString(rules.Sum(nil)[:16])
 }
 
-// Files returns the paths, below Dir, of every file there that git tracks or would
-// track; without a repository, of every file.
+// Files returns the paths, relative to Dir, of each file below Dir that git tracks or would
+// track. Without a repository it returns each file.
 func (t Tree) Files(ctx context.Context) (names []string, err error) {
 	files, err := t.list(ctx)
 	for _, f := range files {
@@ -131,16 +131,19 @@ func (t Tree) Files(ctx context.Context) (names []string, err error) {
 	return slices.Compact(names), err
 }
 
-// file is a file by its path; index is what git's index says of it.
-type file struct{ name, index string }
+// file is one file of a list.
+type file struct {
+	name  string // its path
+	index string // "TAG MODE HASH STAGE" from git's index; empty for a file that git does not track
+}
 
-// walk returns every file below Dir but git's own, in order.
+// walk returns each file below Dir in order, without the .git folders.
 func (t Tree) walk(ctx context.Context) (files []file, err error) {
 	err = filepath.WalkDir(t.Dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path == t.Dir:
 			return err
-		case err != nil: // unreadable: counts as not changing
+		case err != nil: // what cannot be read counts as unchanged
 		case len(files) > maxFiles:
 			return fs.SkipAll
 		case entry.IsDir() && entry.Name() == ".git":
@@ -153,18 +156,18 @@ func (t Tree) walk(ctx context.Context) (files []file, err error) {
 	return files, err
 }
 
-// list returns the files by their paths, once each, in order. Git only lists them:
-// to compare them it would run filters that the repository's configuration names.
+// list returns the files of the tree, sorted by path. Git only lists them. If git compared
+// them, it would run the filters that the repository's configuration names.
 func (t Tree) list(ctx context.Context) (files []file, err error) {
 	if t.Top == "" {
 		return t.walk(ctx)
 	}
-	// The ignore rules of .git and of the user's own files are not believed: they
-	// could hide what a check rests on.
+	// Only the rules of .gitignore files count. An agent can edit the rules in .git and in the
+	// user's configuration, and these could hide files that a check depends on.
 	out, err := t.git(ctx, "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-per-directory=.gitignore")
-	var lines []string // to be sorted: names hold no NUL
+	var lines []string // NAME<NUL>INDEX, which sorts by name: a name has no NUL
 	for entry := range bytes.SplitSeq(out, []byte{0}) {
-		// "? NAME", or "H MODE HASH STAGE<tab>NAME"
+		// An entry is "? NAME" or "H MODE HASH STAGE<tab>NAME".
 		if name, other := bytes.CutPrefix(entry, []byte("? ")); other {
 			lines = append(lines, string(name)+"\x00")
 		} else if index, name, found := bytes.Cut(entry, []byte("\t")); found {
@@ -179,8 +182,8 @@ func (t Tree) list(ctx context.Context) (files []file, err error) {
 	return files, err
 }
 
-// git runs git at the repository's root, which is the work tree whatever its
-// configuration says, and returns what git prints.
+// git runs git at the repository's root and returns what git prints. The root is the work
+// tree, even if the repository's configuration names another one.
 func (t Tree) git(ctx context.Context, args ...string) ([]byte, error) {
 	out := &proc.Head{Limit: maxList}
 	c := proc.Git(t.Env, t.Top, append([]string{"--work-tree=" + t.Top}, args...)...)
@@ -192,6 +195,7 @@ func (t Tree) git(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// excepted reports whether the absolute path is left out of the tree.
 func (t Tree) excepted(path string) bool {
 	below := func(e string) bool {
 		return e != "" && (path == e || strings.HasPrefix(path, e+string(filepath.Separator)))
@@ -199,12 +203,13 @@ func (t Tree) excepted(path string) bool {
 	return below(t.Except) || below(t.List)
 }
 
-// each calls see for the files that are there, by their paths below dir. A folder
-// among them is a repository of its own: its files are seen.
+// each calls see for each of the files that exists, with the file's path relative to dir. If
+// a name in files is a folder, it is a repository of its own, and each calls see for the
+// files in it.
 func (t Tree) each(ctx context.Context, dir string, files []file, see func(name string, info fs.FileInfo) error) error {
 	last := ""
 	for _, f := range files {
-		if f.name == last { // in the index at more than one stage
+		if f.name == last { // during a merge, the index has a file several times
 			continue
 		}
 		last = f.name
@@ -213,7 +218,7 @@ func (t Tree) each(ctx context.Context, dir string, files []file, see func(name 
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), t.excepted(path):
-				return nil // tracked, and deleted; or left out
+				return nil // the file is tracked but deleted, or it is left out
 			case err != nil:
 				return err
 			case entry.IsDir() && entry.Name() == ".git":
@@ -234,7 +239,8 @@ func (t Tree) each(ctx context.Context, dir string, files []file, see func(name 
 	return nil
 }
 
-// read adds the content of one file to the hash.
+// read writes a hash of one file's content to sum, or the target of a link. It subtracts the
+// size from left and fails if left would become negative.
 func read(root *os.Root, name string, info fs.FileInfo, sum io.Writer, left *int64) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -242,11 +248,11 @@ func read(root *os.Root, name string, info fs.FileInfo, sum io.Writer, left *int
 		fmt.Fprintf(sum, "%q\n", target)
 		return err
 	case !info.Mode().IsRegular():
-		return nil // what no check should rest on
+		return nil // a device or a FIFO has no content that a check could depend on
 	}
 	flag := os.O_RDONLY
 	if runtime.GOOS != "windows" {
-		flag |= syscall.O_NONBLOCK // it may have become a FIFO
+		flag |= syscall.O_NONBLOCK // in case it has become a FIFO
 	}
 	f, err := root.OpenFile(name, flag, 0)
 	if err != nil {
@@ -254,7 +260,7 @@ func read(root *os.Root, name string, info fs.FileInfo, sum io.Writer, left *int
 	}
 	defer f.Close()
 	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, errors.New("not the file that it was"))
+		return errors.Join(err, errors.New("the file was replaced meanwhile"))
 	}
 	one := sha256.New()
 	n, err := io.Copy(one, io.LimitReader(f, *left+1))
