@@ -2,17 +2,18 @@ package claude
 
 import "github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 
-// Answer is what the hook tells Claude Code. The zero Answer is silence, which lets
-// the turn end.
+// Answer is what the hook tells Claude Code. The zero Answer prints nothing, which lets the
+// turn end.
 type Answer struct {
-	Prompt    string // not empty: the turn goes on with this prompt
-	AsContext bool   // Prompt reaches the model once, as context, not as a problem
+	Prompt    string // if not empty, the turn continues with this prompt
+	AsContext bool   // send Prompt as additional context, not as the reason of a block
 	Message   string // shown to the person
-	Context   string // told to the model beside a prompt of the person's
-	End       bool   // the loop is over; said explicitly beside Message
+	Context   string // additional context for the model, with the person's own prompt
+	End       bool   // the loop has ended; adds "continue": true
 }
 
-// Encode returns the one JSON object to print, or nothing.
+// Encode returns the JSON object to print and a line end. For the zero Answer it returns
+// nil.
 func (a Answer) Encode() []byte {
 	if a == (Answer{}) {
 		return nil
@@ -27,8 +28,7 @@ func (a Answer) Encode() []byte {
 	if a.Prompt != "" && a.AsContext {
 		a.Prompt, a.Context, event = "", a.Prompt, Stop
 	} else if a.Prompt != "" {
-		// "approve" and "block" are the only legal values, so the key is
-		// there for a block only.
+		// Claude Code accepts "approve" and "block" only, so other answers have no such key.
 		block = "block"
 	}
 	say("decision", &block)
@@ -43,7 +43,7 @@ func (a Answer) Encode() []byte {
 	}
 	text, err := o.Line()
 	if err != nil {
-		return nil // strings and a bool always go
+		return nil // cannot happen: strings and a bool can always be encoded
 	}
 	return append(text, '\n')
 }

@@ -13,23 +13,22 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Scopes are the places of a hook entry, narrowest first. Claude Code runs the
-// entries of all of them, and ours settle that one answers: the narrowest. What
-// somebody says of this project, such as another program or --on-complete, is meant
-// to win over what they say for all projects. A plugin, which nobody edits, gives
-// way to every entry that somebody wrote.
+// Scopes lists the places of a hook entry, the narrowest first. Claude Code runs the entries
+// of all places at once. Ours agree that only the narrowest one answers: what a person sets
+// for one project, such as --on-complete, wins over what they set for all projects. A
+// plugin comes last, because nobody edits its entries.
 var Scopes = []string{"local", "project", "user", "plugin"}
 
-// Install is where Claude Code reads its settings for one project.
+// Install says where Claude Code reads its settings for one project.
 type Install struct {
 	Vars    Vars
 	Home    string // the user's home folder
 	Project string
 }
 
-// Files returns the settings files of a scope. Local settings are also read from the
-// root of the main tree, wherever in the repository or its worktrees Claude Code was
-// started. A plugin has no file.
+// Files returns the paths of the settings files of a scope. Claude Code reads local settings
+// from the project and from the root of the repository's main tree, even if it was started
+// in a worktree. A plugin has no settings file.
 func (in Install) Files(scope string) (files []string) {
 	const local = "settings.local.json"
 	switch scope {
@@ -50,8 +49,8 @@ func (in Install) Files(scope string) (files []string) {
 	return files
 }
 
-// Entries returns our entries for an event in a settings file. A file that cannot be
-// read has none: Claude Code leaves it out, too.
+// Entries returns our entries for an event in a settings file. For a file that cannot be
+// read it returns none, because Claude Code ignores that file too.
 func Entries(path, event string) []*settings.Hook {
 	text, err := loopdir.ReadAny(path, settings.MaxBytes)
 	if err != nil {
@@ -64,57 +63,60 @@ func Entries(path, event string) []*settings.Hook {
 	return file.Ours(event)
 }
 
-// Installed reports whether a settings file has an entry of ours for stops.
+// Installed reports whether a settings file has one of our entries for the Stop event.
 func Installed(path string) bool { return len(Entries(path, Stop)) > 0 }
 
-// Outranked reports whether another entry answers this event, and not the one of
-// scope that this process was called by with args. What the files say counts, not
-// what another process does: equal input is no sign of it. An entry without
-// --entry, as older ones are, gives way to none.
+// Outranked reports whether another entry answers this event instead of the entry that
+// started this process. scope is the scope of that entry, and args are the words of its
+// call. Only the settings files decide: that another process got the same event does not
+// mean that it answers. An entry without --entry, as older versions wrote it, is never
+// outranked.
 func (in Install) Outranked(scope, event string, args []string) bool {
 	answers := func(scope, file string) bool {
 		return slices.ContainsFunc(Entries(file, event), func(e *settings.Hook) bool {
-			said := e.Flag("--entry") // an entry that was copied from another scope gives way
-			return (said == "" || said == scope) && in.runs(e)
+			named := e.Flag("--entry") // names another scope if the entry was copied from there
+			return (named == "" || named == scope) && in.runs(e)
 		})
 	}
 	files := in.Files(scope)
 	for _, narrower := range Scopes[:max(0, slices.Index(Scopes, scope))] {
 		for _, file := range in.Files(narrower) {
-			// In the home folder the project's settings are the user's.
+			// In the home folder, the project's settings file is also the user's.
 			same := func(f string) bool { return SameFile(f, file) }
 			if answers(narrower, file) && !slices.ContainsFunc(files, same) {
 				return true
 			}
 		}
 	}
-	// Of two local files the nearer one wins.
+	// There are two local files in a worktree. The entry in the worktree's own file wins.
 	return len(files) > 1 && answers(scope, files[0]) &&
 		!in.calls(files[0], event, args) && in.calls(files[1], event, args)
 }
 
-// calls reports whether a file has an entry of exactly these words, as Claude Code
-// passes on those of an entry that no shell reads.
+// calls reports whether a file has an entry whose program and arguments are args. Only
+// entries that run without a shell can match, because Claude Code passes their words
+// unchanged.
 func (in Install) calls(file, event string, args []string) bool {
 	return slices.ContainsFunc(Entries(file, event), func(e *settings.Hook) bool {
 		return e.Exec && in.program(e) == args[0] && slices.Equal(e.Args, args[1:])
 	})
 }
 
-// program returns the program that an entry names.
+// program returns the program that an entry names, with CLAUDE_PROJECT_DIR expanded.
 func (in Install) program(e *settings.Hook) string {
 	return strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", in.Vars(ProjectDir))
 }
 
-// runs reports whether Claude Code finds an entry's program: a shared settings file
-// may name one that this machine lacks. Of a line for a shell that is known only if
-// the line begins with a path that has no meaning to a shell.
+// runs reports whether Claude Code finds an entry's program. A shared settings file may name
+// a program that this machine does not have. For a line that a shell runs, this is known
+// only if the line begins with an absolute path without special characters; runs returns
+// true for any other line.
 func (in Install) runs(e *settings.Hook) bool {
 	name := in.program(e)
 	if !e.Exec {
 		name = cmp.Or(append(e.Args, "")...)
-		means := func(r rune) bool { return r != filepath.Separator && plain.Special(r) }
-		if !filepath.IsAbs(name) || strings.ContainsFunc(name, means) {
+		special := func(r rune) bool { return r != filepath.Separator && plain.Special(r) }
+		if !filepath.IsAbs(name) || strings.ContainsFunc(name, special) {
 			return true
 		}
 	}
@@ -122,7 +124,7 @@ func (in Install) runs(e *settings.Hook) bool {
 	return err == nil
 }
 
-// SameFile reports whether two paths lead to one file that exists.
+// SameFile reports whether two paths lead to the same existing file.
 func SameFile(a, b string) bool {
 	x, _ := os.Stat(a)
 	y, _ := os.Stat(b)

@@ -1,6 +1,6 @@
-// Package claude knows Claude Code: the names and fields of its hook events, the
-// answers that it takes, its transcripts, its settings files and its CLAUDE_*
-// variables. Nothing below it does.
+// Package claude knows Claude Code: the names and fields of its hook events, the answers
+// that it accepts, its transcripts, its settings files and its CLAUDE_* variables. The
+// packages that this one imports know nothing of them, except claude/settings.
 package claude
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// maxBytes bounds what is read from the host. The longest field is the
-// model's last message, far below a megabyte.
+// maxBytes is the largest event that is read, in bytes. The longest field is the model's
+// last message, which is far below a megabyte.
 const maxBytes = 8 << 20
 
-// The names of the events that a hook entry is for.
+// The names of the events that our hook entries are for.
 const (
 	Stop         = "Stop"
 	StopFailure  = "StopFailure"
@@ -30,14 +30,13 @@ const (
 	SessionEnd   = "SessionEnd"
 )
 
-// Events are the events that a hook entry is for, in the order of a settings file.
+// Events lists these events in the order in which a settings file has them.
 var Events = []string{Stop, StopFailure, PromptSubmit, SessionStart, SessionEnd}
 
 // planMode is the permission mode in which the agent may only plan.
 const planMode = "plan"
 
-// Event is what Claude Code says when it calls the hook. Fields that a version of it
-// does not send are zero.
+// Event is what Claude Code sends to the hook. A field that it does not send is zero.
 type Event struct {
 	Name           string // one of Events, or another such as "SubagentStop"
 	SessionID      string
@@ -46,18 +45,19 @@ type Event struct {
 	PermissionMode string // "default", "plan", ...
 	LastMessage    string // the text that ended the turn
 	Prompt         string // what was typed, or a background task's notification
-	PromptID       string // of the prompt that began the turn; older hosts do not say
+	PromptID       string // id of the prompt that began the turn; old versions do not send it
 	Transcript     string // path of the conversation's file
 	Reason         string // why a session ended or started: "clear", "other", ...
-	Error          string // what a turn died of: "rate_limit", ...
+	Error          string // the API error that ended the turn: "rate_limit", ...
 	StopHookActive bool   // true on each stop that follows a block in the same turn
 
-	// What runs in the background: agents, shells, and wake-ups that come once.
+	// The numbers of background tasks: agents, shells, and scheduled prompts that come once.
 	Subagents, Shells, Wakeups int
 }
 
-// Kind returns the event as decisions know it, "" for an event that is not answered.
-// The notification of a background task is no person's prompt.
+// Kind returns the event's kind for package decide, or "" for an event that the hook does not
+// answer. The notification of a background task arrives as a prompt, but no person typed
+// it, so it is not answered.
 func (e Event) Kind() decide.Event {
 	switch e.Name {
 	case Stop:
@@ -76,33 +76,34 @@ func (e Event) Kind() decide.Event {
 	return ""
 }
 
-// Aside reports whether a stop is a subagent's, or one in plan mode. A failure may
-// come with an agent's id, too: from Claude Code's own helpers.
+// Aside reports whether a stop does not concern the loop: it comes from a subagent or
+// happens in plan mode. A StopFailure may also have an agent's id, from Claude Code's own
+// helpers, so it never counts here.
 func (e Event) Aside() bool {
 	return e.Name == Stop && (e.AgentID != "" || e.PermissionMode == planMode)
 }
 
-// Cleared reports whether a session ends or starts because of /clear, which gives it
-// another id.
+// Cleared reports whether a session ends or starts because of /clear. That command gives the
+// session a new id.
 func (e Event) Cleared() bool {
 	return (e.Name == SessionEnd || e.Name == SessionStart) && e.Reason == "clear"
 }
 
-// Dying reports whether Claude Code may end the hook at any moment, as it does at an
-// API error and at a session's end. It reads no answer then.
+// Dying reports whether Claude Code may kill the hook at any moment. It does so at an API
+// error and at a session's end, and it reads no answer then.
 func (e Event) Dying() bool { return e.Name == StopFailure || e.Name == SessionEnd }
 
-// Goal reports whether the prompt sets a /goal: then Claude Code blocks stops itself.
+// Goal reports whether the prompt sets a /goal. Claude Code then blocks stops by itself.
 func (e Event) Goal() bool {
 	condition, is := strings.CutPrefix(e.Prompt, "/goal ")
 	condition = strings.ToLower(strings.TrimSpace(condition))
 	return is && condition != "" && !slices.Contains(goalOver, condition)
 }
 
-// goalOver are the words by which a person takes a /goal back.
+// goalOver lists the arguments with which /goal removes the goal.
 var goalOver = []string{"clear", "stop", "off", "reset", "none", "cancel"}
 
-// Read reads the one JSON object on standard input.
+// Read reads an event, one JSON object, from r. Its errors name r as standard input.
 func Read(r io.Reader) (Event, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
@@ -114,6 +115,7 @@ func Read(r io.Reader) (Event, error) {
 	return parse(data)
 }
 
+// parse parses an event and refuses anything but one JSON object.
 func parse(data []byte) (Event, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Event{}, errors.New("nothing on standard input; the host sends one JSON object")
@@ -151,7 +153,7 @@ func parse(data []byte) (Event, error) {
 	return e, nil
 }
 
-// countTasks counts what runs in the background. A task without a status runs.
+// countTasks counts the running background tasks. A task without a status counts as running.
 func (e *Event) countTasks(tasks gjson.Result) {
 	for _, task := range tasks.ForEach {
 		status := task.Get("status")
@@ -167,8 +169,8 @@ func (e *Event) countTasks(tasks gjson.Result) {
 	}
 }
 
-// unwrap drops the line that the host puts before pasted text, as measured with
-// 2.1.329: <pasted_content id="795f">.
+// unwrap removes the line that Claude Code puts before pasted text. As measured with 2.1.329
+// it is <pasted_content id="795f">.
 func unwrap(prompt string) string {
 	text := strings.TrimLeft(prompt, "\r\n")
 	if line, rest, found := strings.Cut(text, "\n"); found && strings.HasPrefix(line, "<pasted_content ") {

@@ -12,24 +12,59 @@ import (
 
 func TestRead(t *testing.T) {
 	for name, want := range map[string]Event{
-		"stop.json":                          {Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project", PermissionMode: "default", LastMessage: "a1"},
-		"stop.active.json":                   {Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project", PermissionMode: "default", LastMessage: "a2", StopHookActive: true},
-		"stop.v2.0.76.json":                  {Name: "Stop", SessionID: "577d02f5-08c1-4ca8-8c3e-d0281b0e2322", Cwd: "/home/dev/project", PermissionMode: "default"},
-		"stop-failure.rate_limit.json":       {Name: "StopFailure", SessionID: "3e8c56de-4910-4393-b502-22197b23db83", Cwd: "/home/dev/project", LastMessage: "API Error: Request rejected (429) · This request would exceed your account rate limit", Error: "rate_limit"},
-		"subagent-stop.json":                 {Name: "SubagentStop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", AgentID: "add61918a3c5db4c4", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 4", Subagents: 1},
-		"stop.background-subagent.json":      {Name: "Stop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 2", Subagents: 1},
-		"stop.background-shell.json":         {Name: "Stop", SessionID: "ab3adb51-a435-48d2-91f8-9cfbf790e3fe", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 2", Shells: 1},
-		"stop.crons.json":                    {Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project", PermissionMode: "default", LastMessage: "a1", Wakeups: 2},
-		"session-end.prompt_input_exit.json": {Name: "SessionEnd", SessionID: "1374161b-f813-4df1-b2b7-f35f51f7cc9d", Cwd: "/home/dev/project", Reason: "prompt_input_exit"},
-		"session-start.resume.json":          {Name: "SessionStart", SessionID: "d3c771a1-b68a-4e52-bdaf-dd13677582c3", Cwd: "/home/dev/project", Reason: "resume"},
-		"user-prompt-submit.json":            {Name: "UserPromptSubmit", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", Prompt: "hello"},
+		"stop.json": {
+			Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project",
+			PermissionMode: "default", LastMessage: "a1",
+		},
+		"stop.active.json": {
+			Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project",
+			PermissionMode: "default", LastMessage: "a2", StopHookActive: true,
+		},
+		"stop.v2.0.76.json": {
+			Name: "Stop", SessionID: "577d02f5-08c1-4ca8-8c3e-d0281b0e2322", Cwd: "/home/dev/project",
+			PermissionMode: "default",
+		},
+		"stop-failure.rate_limit.json": {
+			Name: "StopFailure", SessionID: "3e8c56de-4910-4393-b502-22197b23db83", Cwd: "/home/dev/project",
+			LastMessage: "API Error: Request rejected (429) · This request would exceed your account rate limit",
+			Error:       "rate_limit",
+		},
+		"subagent-stop.json": {
+			Name: "SubagentStop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", AgentID: "add61918a3c5db4c4",
+			Cwd: "/home/dev/project", PermissionMode: "bypassPermissions", LastMessage: "main 4", Subagents: 1,
+		},
+		"stop.background-subagent.json": {
+			Name: "Stop", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", Cwd: "/home/dev/project",
+			PermissionMode: "bypassPermissions", LastMessage: "main 2", Subagents: 1,
+		},
+		"stop.background-shell.json": {
+			Name: "Stop", SessionID: "ab3adb51-a435-48d2-91f8-9cfbf790e3fe", Cwd: "/home/dev/project",
+			PermissionMode: "bypassPermissions", LastMessage: "main 2", Shells: 1,
+		},
+		"stop.crons.json": {
+			Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project",
+			PermissionMode: "default", LastMessage: "a1", Wakeups: 2,
+		},
+		"session-end.prompt_input_exit.json": {
+			Name: "SessionEnd", SessionID: "1374161b-f813-4df1-b2b7-f35f51f7cc9d", Cwd: "/home/dev/project",
+			Reason: "prompt_input_exit",
+		},
+		"session-start.resume.json": {
+			Name: "SessionStart", SessionID: "d3c771a1-b68a-4e52-bdaf-dd13677582c3", Cwd: "/home/dev/project",
+			Reason: "resume",
+		},
+		"user-prompt-submit.json": {
+			Name: "UserPromptSubmit", SessionID: "1c721fae-282d-4b58-a355-7a6a7856a22e", Cwd: "/home/dev/project",
+			PermissionMode: "bypassPermissions", Prompt: "hello",
+		},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", "payloads", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		// In most payloads, and the same word for word.
-		want.PromptID, want.Transcript = gjson.GetBytes(data, "prompt_id").Str, gjson.GetBytes(data, "transcript_path").Str
+		// These two differ in each payload and are long, so gjson reads the wanted values.
+		want.PromptID = gjson.GetBytes(data, "prompt_id").Str
+		want.Transcript = gjson.GetBytes(data, "transcript_path").Str
 		if got, err := Read(bytes.NewReader(data)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}
@@ -38,7 +73,8 @@ func TestRead(t *testing.T) {
 
 func TestUnwrap(t *testing.T) {
 	for in, want := range map[string]string{
-		"\n\n<pasted_content id=\"795f\">\nralph-loop: x\n\nWork\n</pasted_content id=\"795f\">\n": "ralph-loop: x\n\nWork\n</pasted_content id=\"795f\">\n",
+		"\n\n<pasted_content id=\"795f\">\nralph-loop: x\n\nWork\n</pasted_content id=\"795f\">\n": "" +
+			"ralph-loop: x\n\nWork\n</pasted_content id=\"795f\">\n",
 		"\nralph-loop: x\n":                             "\nralph-loop: x\n",
 		"<pasted_content id=\"1\">":                     "<pasted_content id=\"1\">",
 		"see\n<pasted_content id=\"1\">\nralph-loop: x": "see\n<pasted_content id=\"1\">\nralph-loop: x",
@@ -67,12 +103,19 @@ func TestReadRefuses(t *testing.T) {
 func TestEncode(t *testing.T) {
 	for want, a := range map[string]Answer{
 		"": {},
-		"{\"decision\":\"block\",\"reason\":\"a < b\",\"systemMessage\":\"m\"}\n":                                                 {Prompt: "a < b", Message: "m"},
-		"{\"systemMessage\":\"m\",\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"a\"}}\n":             {Prompt: "a", AsContext: true, Message: "m"},
-		"{\"continue\":true,\"systemMessage\":\"over\"}\n":                                                                        {Message: "over", End: true},
-		"{\"systemMessage\":\"m\",\"hookSpecificOutput\":{\"hookEventName\":\"UserPromptSubmit\",\"additionalContext\":\"c\"}}\n": {Message: "m", Context: "c"},
-		"{\"systemMessage\":\"trouble\"}\n":                                                                                       {Message: "trouble"},
+		`{"decision":"block","reason":"a < b","systemMessage":"m"}`: {Prompt: "a < b", Message: "m"},
+		`{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"a"}}`: {
+			Prompt: "a", AsContext: true, Message: "m",
+		},
+		`{"continue":true,"systemMessage":"over"}`: {Message: "over", End: true},
+		`{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"c"}}`: {
+			Message: "m", Context: "c",
+		},
+		`{"systemMessage":"trouble"}`: {Message: "trouble"},
 	} {
+		if want != "" {
+			want += "\n"
+		}
 		if got := string(a.Encode()); got != want {
 			t.Errorf("%+v: %q, want %q", a, got, want)
 		}

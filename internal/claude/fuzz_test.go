@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
 )
 
-// FuzzWireIn gives any bytes as standard input: an error and no event, or what
-// encoding/json finds there too.
+// FuzzWireIn reads any bytes as standard input. The result must be an error and no event, or
+// the same values that encoding/json reads.
 func FuzzWireIn(f *testing.F) {
 	seeds.Add(f, "*.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -22,8 +22,11 @@ func FuzzWireIn(f *testing.F) {
 		if err := wireIn(data, e, err); err != nil {
 			t.Fatal(err)
 		}
-		// What comes in goes out as one line of JSON that means the same.
-		for _, a := range []Answer{{}, {Message: e.LastMessage}, {Prompt: e.LastMessage, Message: e.Prompt}, {Prompt: e.Prompt, AsContext: true}, {Message: e.Error, End: true}, {Context: e.Cwd}} {
+		// An answer with these texts must be one line of JSON with the same texts.
+		for _, a := range []Answer{
+			{}, {Message: e.LastMessage}, {Prompt: e.LastMessage, Message: e.Prompt},
+			{Prompt: e.Prompt, AsContext: true}, {Message: e.Error, End: true}, {Context: e.Cwd},
+		} {
 			if err := wireOut(a, a.Encode()); err != nil {
 				t.Fatal(err)
 			}
@@ -31,26 +34,28 @@ func FuzzWireIn(f *testing.F) {
 	})
 }
 
+// wireIn checks what Read returned for data.
 func wireIn(data []byte, e Event, err error) error {
 	text := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if err != nil {
 		if e != (Event{}) {
-			return fmt.Errorf("an event beside the error %v", err)
+			return fmt.Errorf("an event with the error %v", err)
 		}
 		return nil
 	}
 	var want map[string]any
 	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber() // which may be out of any range
+	dec.UseNumber() // a number may be out of any range
 	if err := dec.Decode(&want); err != nil || want == nil || !json.Valid(text) {
 		return fmt.Errorf("accepted %q: %v", data, err)
 	}
 	if bytes.Contains(bytes.ToLower(text), []byte(`\ud`)) {
-		return nil // readers differ in what half a surrogate pair is
+		return nil // readers treat half a surrogate pair differently
 	}
 	is := func(got, key string) error {
 		value, isText := want[key].(string)
-		twice := bytes.Count(text, []byte(key)) > 1 || bytes.Contains(text, []byte(`\u`)) // ours takes the last that is text
+		// Of two equal keys, Read takes the last one with a text. An escape may hide a key.
+		twice := bytes.Count(text, []byte(key)) > 1 || bytes.Contains(text, []byte(`\u`))
 		if isText && string([]rune(got)) == value || !isText && (got == "" || twice) {
 			return nil
 		}
@@ -63,10 +68,11 @@ func wireIn(data []byte, e Event, err error) error {
 	)
 }
 
+// wireOut checks that out is the encoded answer a.
 func wireOut(a Answer, out []byte) error {
 	if a == (Answer{}) {
 		if out != nil {
-			return fmt.Errorf("silence is %q", out)
+			return fmt.Errorf("the zero answer is %q", out)
 		}
 		return nil
 	}
@@ -94,7 +100,7 @@ func wireOut(a Answer, out []byte) error {
 	return nil
 }
 
-// TestWireControls shows that the properties see what they exist to see.
+// TestWireControls checks that the properties above reject bad results.
 func TestWireControls(t *testing.T) {
 	text := `{"session_id":"a","hook_event_name":"Stop"}`
 	good, err := Read(strings.NewReader(text))
@@ -104,14 +110,15 @@ func TestWireControls(t *testing.T) {
 	bad := good
 	bad.SessionID = "b"
 	for name, err := range map[string]error{
-		"another session":     wireIn([]byte(text), bad, nil),
-		"half of it":          wireIn([]byte(text[:10]), good, nil),
-		"an event and error":  wireIn([]byte(text), good, errors.New("x")),
-		"no block":            wireOut(Answer{Prompt: "p"}, []byte("{\"reason\":\"p\"}\n")),
-		"a block":             wireOut(Answer{Message: "m"}, []byte("{\"decision\":\"block\",\"reason\":\"p\",\"systemMessage\":\"m\"}\n")),
+		"another session":    wireIn([]byte(text), bad, nil),
+		"half of it":         wireIn([]byte(text[:10]), good, nil),
+		"an event and error": wireIn([]byte(text), good, errors.New("x")),
+		"no block":           wireOut(Answer{Prompt: "p"}, []byte("{\"reason\":\"p\"}\n")),
+		"a block": wireOut(Answer{Message: "m"},
+			[]byte("{\"decision\":\"block\",\"reason\":\"p\",\"systemMessage\":\"m\"}\n")),
 		"two objects":         wireOut(Answer{Message: "m"}, []byte("{\"systemMessage\":\"m\"}{}\n")),
 		"two lines":           wireOut(Answer{Message: "m"}, []byte("{\n\"systemMessage\":\"m\"}\n")),
-		"words for nothing":   wireOut(Answer{}, []byte("{}\n")),
+		"text for nothing":    wireOut(Answer{}, []byte("{}\n")),
 		"an unknown decision": wireOut(Answer{Message: "m"}, []byte("{\"decision\":\"allow\",\"systemMessage\":\"m\"}\n")),
 	} {
 		if err == nil {
@@ -120,8 +127,8 @@ func TestWireControls(t *testing.T) {
 	}
 }
 
-// FuzzParseTail gives any bytes as the end of a transcript: what it tells is in
-// bounds, and lines that are none of the conversation's change nothing of it.
+// FuzzParseTail reads any bytes as the end of a transcript. The result must be in bounds, and
+// lines that do not belong to the conversation must not change it.
 func FuzzParseTail(f *testing.F) {
 	seeds.Add(f, "*.jsonl")
 	f.Add([]byte(called + said + feedback + failed))
@@ -129,7 +136,9 @@ func FuzzParseTail(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 		got := ParseTail(data, now)
-		if got.Context < -1 || got.Context > 4<<30 || !got.RetryAt.IsZero() && (!got.RetryAt.After(now) || got.RetryAt.Sub(now) > maxRetry || got.Error == "") {
+		wait := got.RetryAt.Sub(now)
+		badRetry := !got.RetryAt.IsZero() && (wait <= 0 || wait > maxRetry || got.Error == "")
+		if got.Context < -1 || got.Context > 4<<30 || badRetry {
 			t.Fatalf("%+v", got)
 		}
 		if len(data) > 0 && data[len(data)-1] != '\n' {
@@ -143,7 +152,7 @@ func FuzzParseTail(f *testing.F) {
 		}
 		want := decide.Tail{ToolCall: time.Date(2026, 11, 21, 5, 0, 1, 0, time.UTC), Context: 43210}
 		if again := ParseTail(append(data[:len(data):len(data)], called+said...), now); again != want {
-			t.Fatalf("%+v, want %+v whatever was before", again, want)
+			t.Fatalf("%+v, want %+v with any text before", again, want)
 		}
 	})
 }

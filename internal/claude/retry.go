@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// maxRetry is how far ahead a provider's limit may be lifted: the longest are
+// maxRetry is the longest time until a provider lifts a limit. The longest limits are
 // weekly.
 const maxRetry = 8 * 24 * time.Hour
 
-// RetryAt reads from the text of a rate limit when it will be lifted, zero
-// where it does not say. The forms are those that the host shows:
+// RetryAt returns the time at which a rate limit will be lifted, in UTC. It reads the time
+// from the text of the error. The result is zero if the text names no time, or a time that
+// is past or too far ahead. These are the forms that Claude Code shows:
 //
 //	usage limit reached|1731234567            Unix time
 //	... until 2026-11-21T15:00:00Z            RFC 3339
@@ -28,32 +29,40 @@ func RetryAt(text string, now time.Time) time.Time {
 	return at.UTC().Truncate(time.Second)
 }
 
+// parseRetry is RetryAt without the bounds.
 func parseRetry(text string, now time.Time) time.Time {
 	if m := find(`\|(\d{10})(?:\d{3})?\b`, text); m != nil {
-		seconds, _ := strconv.ParseInt(m[1], 10, 64) // ten digits always are one
+		seconds, _ := strconv.ParseInt(m[1], 10, 64) // ten digits always fit
 		return time.Unix(seconds, 0)
 	}
 	if m := find(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`, text); m != nil {
-		at, _ := time.Parse(time.RFC3339, m[0]) // zero where it is no date
+		at, _ := time.Parse(time.RFC3339, m[0]) // zero if it is not a valid date
 		return at
 	}
 	if m := find(`(?i)\b(?:retry|again) (?:after|in) (\d{1,6}) ?(s|m|h)`, text); m != nil {
-		wait, _ := time.ParseDuration(m[1] + strings.ToLower(m[2])) // fits
+		wait, _ := time.ParseDuration(m[1] + strings.ToLower(m[2])) // six digits always fit
 		return now.Add(wait)
 	}
-	m := find(`(?i)\bresets?(?: at| on)?(?: ([a-z]{3})[a-z]*\.?(?: (\d{1,2}))?,?(?: at)?)? (\d{1,2})(?::(\d\d))? ?([ap]m)?\b(?: ?\(([A-Za-z0-9_+/-]+)\))?`, text)
+	m := find(`(?i)\bresets?(?: at| on)?`+
+		`(?: ([a-z]{3})[a-z]*\.?(?: (\d{1,2}))?,?(?: at)?)?`+ // Thu, or Nov 25
+		` (\d{1,2})(?::(\d\d))? ?([ap]m)?\b`+ // 3:30pm
+		`(?: ?\(([A-Za-z0-9_+/-]+)\))?`, // (Europe/Berlin)
+		text)
 	if m == nil || m[4] == "" && m[5] == "" {
 		return time.Time{}
 	}
 	return clock(now, m[1], m[2], m[3], m[4], strings.ToLower(m[5]), m[6])
 }
 
+// find returns the first match of a pattern and its groups, or nil. It compiles the pattern
+// at each call, because few stops have an error.
 func find(pattern, text string) []string {
 	return regexp.MustCompile(pattern).FindStringSubmatch(text)
 }
 
-// clock returns the next time that a clock in zone shows the hour, on the named
-// day of the month or of the week if there is one.
+// clock returns the next time at which a clock in zone shows the hour and the minute. half
+// is "am", "pm" or "". If name is a weekday, or name and day are a date, the time is on that
+// day. The result is zero if there is no such time within maxRetry.
 func clock(now time.Time, name, day, hour, minute, half, zone string) time.Time {
 	if zone != "" {
 		place, err := time.LoadLocation(zone)
@@ -61,10 +70,10 @@ func clock(now time.Time, name, day, hour, minute, half, zone string) time.Time 
 		case err == nil:
 			now = now.In(place)
 		case knowsPlaces():
-			return time.Time{} // a time of nowhere
-		} // else the host names the machine's own, which now is of
+			return time.Time{} // there is no such zone
+		} // without zone data, the zone is taken for this machine's own, which is that of now
 	}
-	h, _ := strconv.Atoi(hour) // digits all
+	h, _ := strconv.Atoi(hour) // the pattern allows only digits
 	m, _ := strconv.Atoi(minute)
 	if half != "" {
 		if h %= 12; half == "pm" {
@@ -83,7 +92,7 @@ func clock(now time.Time, name, day, hour, minute, half, zone string) time.Time 
 	return time.Time{}
 }
 
-// knowsPlaces tells whether this machine has the world's time zones; Windows has not.
+// knowsPlaces reports whether this machine has time zone data. Windows has none.
 func knowsPlaces() bool {
 	_, err := time.LoadLocation("Europe/Berlin")
 	return err == nil

@@ -25,7 +25,7 @@ func TestRetryAt(t *testing.T) {
 		"usage limit reached|1731234567":                                        "", // past
 		"usage limit reached|1999999999":                                        "", // not a provider's limit
 		"resets 2026-02-30T15:00:00Z":                                           "",
-		"resets Dec 25, 3pm":                                                    "", // too far
+		"resets Dec 25, 3pm":                                                    "", // too far ahead
 		"":                                                                      "",
 	}
 	if !knowsPlaces() {

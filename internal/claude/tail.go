@@ -12,29 +12,34 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// How much of the end of a transcript is worth reading: many turns, and where
-// one result of a tool (a picture) fills that, some more. Never more than that,
-// whatever its length.
+// How many bytes at the end of a transcript are read.
 const (
-	TailBytes    = 256 << 10
+	// TailBytes is enough for many turns.
+	TailBytes = 256 << 10
+	// MaxTailBytes is the most that is read. More than TailBytes is needed if the result of
+	// one tool, such as a picture, fills it.
 	MaxTailBytes = 16 << 20
 )
 
-// ParseTail reads the end of a transcript: one JSON object a line, as measured
-// with 2.1.329. The first line may be cut, and a line that is not JSON is
-// passed over: the file is the host's, and of use only as far as we know it.
+// ParseTail reads the end of a transcript. As measured with 2.1.329, a transcript has one
+// JSON object a line. The first line may be cut off at its beginning. ParseTail skips lines
+// that are not JSON, because the format belongs to Claude Code and may change. now is the
+// time of an error without a timestamp, and its zone is this machine's.
 //
-// Entries of subagents (isSidechain) are left out, and as far as usage goes
-// those that the host made up itself (model "<synthetic>"). One message is
-// several entries, an entry for each block of it, and the last has its usage. An
-// error counts only if nobody has said anything since.
+// A message has one entry for each of its blocks; the last one has the usage. ParseTail
+// skips the entries of subagents (isSidechain) and those that Claude Code made itself (model
+// "<synthetic>"). An error counts only if no message follows it.
 func ParseTail(data []byte, now time.Time) decide.Tail {
 	t, said := decide.Tail{Context: -1}, false
-	for data = bytes.TrimRight(data, "\r\n"); len(data) > 0 && (!said || t.Context < 0 || t.ToolCall.IsZero()); data = bytes.TrimRight(data, "\r\n") {
+	for !said || t.Context < 0 || t.ToolCall.IsZero() {
+		data = bytes.TrimRight(data, "\r\n")
+		if len(data) == 0 {
+			break
+		}
 		start := bytes.LastIndexByte(data, '\n') + 1
 		line := data[start:]
 		data = data[:start]
-		// Most of the bytes are other entries: only these are worth parsing.
+		// Most of the bytes belong to other entries, which need no parsing.
 		if !slices.ContainsFunc(worth, func(w []byte) bool { return bytes.Contains(line, w) }) {
 			continue
 		}
@@ -43,12 +48,13 @@ func ParseTail(data []byte, now time.Time) decide.Tail {
 			continue
 		}
 		entry := gjson.ParseBytes(text)
-		at, _ := time.Parse(time.RFC3339, entry.Get("timestamp").Str) // zero where there is none
+		at, _ := time.Parse(time.RFC3339, entry.Get("timestamp").Str) // zero if there is none
 		content := entry.Get("message.content")
 		switch kind := entry.Get("type").Str; {
 		case entry.Get("subtype").Str == "compact_boundary":
-			t.Context = max(t.Context, 0) // what was used before is no longer in the conversation
-		case kind != "assistant" && kind != "user" || entry.Get("isSidechain").Bool() || entry.Get("isMeta").Bool():
+			t.Context = max(t.Context, 0) // older messages are no longer in the conversation
+		case kind != "assistant" && kind != "user",
+			entry.Get("isSidechain").Bool(), entry.Get("isMeta").Bool():
 		case entry.Get("isApiErrorMessage").Bool():
 			if !said {
 				t.Error = cmp.Or(entry.Get("error").Str, "unknown")
@@ -65,11 +71,12 @@ func ParseTail(data []byte, now time.Time) decide.Tail {
 			said = true
 			if usage := entry.Get("message.usage"); t.Context < 0 && usage.Exists() {
 				t.Context = 0
-				for _, part := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"} {
+				for _, part := range usageParts {
 					t.Context += int(min(max(usage.Get(part).Int(), 0), 1<<30))
 				}
 			}
-			if t.ToolCall.IsZero() && (content.Get(`#(type=="tool_use")`).Exists() || content.Get(`#(type=="tool_result")`).Exists()) {
+			tool := content.Get(`#(type=="tool_use")`).Exists() || content.Get(`#(type=="tool_result")`).Exists()
+			if t.ToolCall.IsZero() && tool {
 				t.ToolCall = at
 			}
 		}
@@ -77,5 +84,10 @@ func ParseTail(data []byte, now time.Time) decide.Tail {
 	return t
 }
 
-// worth is what the entries hold that ParseTail looks at.
+// usageParts are the fields of an entry's usage. Their sum is the size of the conversation.
+var usageParts = []string{
+	"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens",
+}
+
+// worth lists texts. An entry that ParseTail needs has one of them.
 var worth = [][]byte{[]byte(`"assistant"`), []byte(`"user"`), []byte(`"compact_boundary"`)}

@@ -10,16 +10,29 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 )
 
+// Entries of a transcript, each with its line end.
 const (
-	said     = `{"type":"assistant","isSidechain":false,"timestamp":"2026-11-21T05:00:02Z","message":{"id":"m2","model":"m","content":[{"type":"text","text":"done"}],"usage":{"input_tokens":10,"cache_creation_input_tokens":200,"cache_read_input_tokens":3000,"output_tokens":40000}}}` + "\n"
-	called   = `{"type":"assistant","isSidechain":false,"timestamp":"2026-11-21T05:00:01Z","message":{"id":"m1","model":"m","content":[{"type":"tool_use","name":"Bash"}],"usage":{"input_tokens":1}}}` + "\n"
-	sub      = `{"type":"assistant","isSidechain":true,"timestamp":"2026-11-21T05:00:09Z","message":{"id":"m3","model":"m","content":[{"type":"tool_use","name":"Bash"}],"usage":{"input_tokens":9}}}` + "\n"
-	failed   = `{"type":"assistant","isSidechain":false,"message":{"model":"<synthetic>","content":[{"type":"text","text":"resets 3pm"}],"usage":{"input_tokens":0}},"error":"rate_limit","isApiErrorMessage":true}` + "\n"
-	synth    = `{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"No response requested."}],"usage":{"input_tokens":7}}}` + "\n"
-	result   = `{"type":"user","isSidechain":false,"timestamp":"2026-11-21T05:00:01Z","message":{"role":"user","content":[{"type":"tool_result","content":"x"}]}}` + "\n"
+	said = `{"type":"assistant","isSidechain":false,"timestamp":"2026-11-21T05:00:02Z",` +
+		`"message":{"id":"m2","model":"m","content":[{"type":"text","text":"done"}],` +
+		`"usage":{"input_tokens":10,"cache_creation_input_tokens":200,"cache_read_input_tokens":3000,` +
+		`"output_tokens":40000}}}` + "\n"
+	called = `{"type":"assistant","isSidechain":false,"timestamp":"2026-11-21T05:00:01Z",` +
+		`"message":{"id":"m1","model":"m","content":[{"type":"tool_use","name":"Bash"}],` +
+		`"usage":{"input_tokens":1}}}` + "\n"
+	sub = `{"type":"assistant","isSidechain":true,"timestamp":"2026-11-21T05:00:09Z",` +
+		`"message":{"id":"m3","model":"m","content":[{"type":"tool_use","name":"Bash"}],` +
+		`"usage":{"input_tokens":9}}}` + "\n"
+	failed = `{"type":"assistant","isSidechain":false,"message":{"model":"<synthetic>",` +
+		`"content":[{"type":"text","text":"resets 3pm"}],"usage":{"input_tokens":0}},` +
+		`"error":"rate_limit","isApiErrorMessage":true}` + "\n"
+	synth = `{"type":"assistant","message":{"model":"<synthetic>",` +
+		`"content":[{"type":"text","text":"No response requested."}],"usage":{"input_tokens":7}}}` + "\n"
+	result = `{"type":"user","isSidechain":false,"timestamp":"2026-11-21T05:00:01Z",` +
+		`"message":{"role":"user","content":[{"type":"tool_result","content":"x"}]}}` + "\n"
 	typed    = `{"type":"user","isSidechain":false,"message":{"role":"user","content":"go on"}}` + "\n"
 	compact  = `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}` + "\n"
-	feedback = `{"type":"user","isMeta":true,"message":{"role":"user","content":"Stop hook feedback:\nthe \"assistant\" said"}}` + "\n"
+	feedback = `{"type":"user","isMeta":true,"message":{"role":"user",` +
+		`"content":"Stop hook feedback:\nthe \"assistant\" said"}}` + "\n"
 )
 
 func TestParseTail(t *testing.T) {
@@ -36,16 +49,22 @@ func TestParseTail(t *testing.T) {
 		"the last line being written": {called + said + called[:40], decide.Tail{ToolCall: at, Context: 43210}},
 		"a subagent's":                {called + said + sub, decide.Tail{ToolCall: at, Context: 43210}},
 		"the host's own words":        {called + said + synth, decide.Tail{ToolCall: at, Context: 43210}},
-		"an error at the end":         {called + said + failed, decide.Tail{ToolCall: at, Context: 43210, Error: "rate_limit", RetryAt: now.Add(9 * time.Hour)}},
-		"a result of a tool":          {result + said, decide.Tail{ToolCall: at, Context: 43210}},
-		"with spaces":                 {strings.ReplaceAll(called+said, `":`, `": `), decide.Tail{ToolCall: at, Context: 43210}},
-		"CRLF":                        {strings.ReplaceAll(called+said, "\n", "\r\n"), decide.Tail{ToolCall: at, Context: 43210}},
-		"an error, then a prompt":     {called + said + failed + typed, decide.Tail{ToolCall: at, Context: 43210}},
-		"an error of yesterday":       {strings.Replace(failed, `"error"`, `"timestamp":"2026-11-20T05:00:00Z","error"`, 1), decide.Tail{Context: -1, Error: "rate_limit"}},
-		"an error that was overcome":  {failed + called + said, decide.Tail{ToolCall: at, Context: 43210}},
-		"compacted since":             {called + said + compact, decide.Tail{ToolCall: at}},
-		"compacted before":            {called + compact + said, decide.Tail{ToolCall: at, Context: 43210}},
-		"hostile usage":               {strings.Replace(said, "40000", "-1e300", 1), decide.Tail{Context: 3210}},
+		"an error at the end": {
+			called + said + failed,
+			decide.Tail{ToolCall: at, Context: 43210, Error: "rate_limit", RetryAt: now.Add(9 * time.Hour)},
+		},
+		"a result of a tool":      {result + said, decide.Tail{ToolCall: at, Context: 43210}},
+		"with spaces":             {strings.ReplaceAll(called+said, `":`, `": `), decide.Tail{ToolCall: at, Context: 43210}},
+		"CRLF":                    {strings.ReplaceAll(called+said, "\n", "\r\n"), decide.Tail{ToolCall: at, Context: 43210}},
+		"an error, then a prompt": {called + said + failed + typed, decide.Tail{ToolCall: at, Context: 43210}},
+		"an error of yesterday": {
+			strings.Replace(failed, `"error"`, `"timestamp":"2026-11-20T05:00:00Z","error"`, 1),
+			decide.Tail{Context: -1, Error: "rate_limit"},
+		},
+		"an error that was overcome": {failed + called + said, decide.Tail{ToolCall: at, Context: 43210}},
+		"compacted since":            {called + said + compact, decide.Tail{ToolCall: at}},
+		"compacted before":           {called + compact + said, decide.Tail{ToolCall: at, Context: 43210}},
+		"hostile usage":              {strings.Replace(said, "40000", "-1e300", 1), decide.Tail{Context: 3210}},
 	} {
 		if got := ParseTail([]byte(tc.tail), now); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
@@ -53,7 +72,7 @@ func TestParseTail(t *testing.T) {
 	}
 }
 
-// TestParseTailRecorded reads what the real client wrote.
+// TestParseTailRecorded reads transcripts that the real client wrote.
 func TestParseTailRecorded(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "transcripts", "rate_limit.jsonl"))
 	if err != nil {

@@ -16,10 +16,10 @@ const (
 	configDir = "CLAUDE_CONFIG_DIR"
 )
 
-// Vars looks up a variable of the environment.
+// Vars returns the value of an environment variable, or "" if it is not set.
 type Vars func(name string) string
 
-// PID returns the process id of Claude Code, 0 if it is not known.
+// PID returns the process id of Claude Code, or 0 if it is not known.
 func (v Vars) PID() int {
 	pid, err := strconv.Atoi(v(clientPID))
 	if err != nil || pid < 0 {
@@ -28,13 +28,13 @@ func (v Vars) PID() int {
 	return pid
 }
 
-// ByAgent reports whether the agent called this program, not a person.
+// ByAgent reports whether the agent, not a person, called this program.
 func (v Vars) ByAgent() bool { return v(byAgent) != "" }
 
-// BlockCap returns how many blocks in a row without a tool call Claude Code honours;
-// 0 stands for any number.
+// BlockCap parses the value of the variable BlockCapVar. It returns how many blocks in a row
+// Claude Code accepts without a tool call between them; 0 means that there is no limit.
 func BlockCap(text string) int {
-	const usual = 8 // where nobody has set another, as measured with 2.1.329
+	const usual = 8 // the client's default, as measured with 2.1.329
 	n, err := strconv.Atoi(text)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return usual
