@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 // identityKeys are the keys that say what a feature asks for. An agent may write the
@@ -19,9 +21,17 @@ var identityKeys = [...]string{
 	"verify", "verification", "completionCriteria", "test_file", "testStrategy",
 }
 
+// Twice returns a key that an object of the item has twice, or "" if there is none. Such
+// an item is not one thing: of two checks one could be trusted and the other one run.
+func (i Item) Twice() string { return jsontext.Twice(i.raw) }
+
 // Identity returns 24 hex digits, the start of a sha256 over what a feature asks for. The
-// id is not part of it. Neither is spelling: the order of keys, escapes, white space.
+// id is not part of it. Neither is spelling: the order of keys, escapes, white space. An
+// item that has a key twice asks for nothing that could have been trusted.
 func (i Item) Identity() string {
+	if key := i.Twice(); key != "" {
+		return "twice " + key
+	}
 	var values [len(identityKeys)]gjson.Result
 	gjson.Parse(i.raw).ForEach(func(key, value gjson.Result) bool {
 		if n := slices.Index(identityKeys[:], key.Str); n > 0 { // 0 is the id

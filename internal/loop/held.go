@@ -14,7 +14,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -31,13 +33,14 @@ type holder struct {
 	project string
 	config  config.Config
 	sums    map[string]string
+	err     error // of the first file that cannot be held
 }
 
 // heldFiles returns the hashes of the files that a configuration rests on. Of what
 // commands name these are the programs: files that can be executed, and files that
 // say by their place in the command what is done. A log that is named is not one.
 func (l *Loop) heldFiles(c config.Config) (map[string]string, error) {
-	h := holder{l.At.Project, c, map[string]string{}}
+	h := &holder{project: l.At.Project, config: c, sums: map[string]string{}}
 	for _, command := range c.Commands() {
 		for _, f := range command.Files() {
 			if path := below(h.project, f.Path); path != "" {
@@ -46,7 +49,7 @@ func (l *Loop) heldFiles(c config.Config) (map[string]string, error) {
 		}
 	}
 	if len(c.Protect) == 0 {
-		return h.sums, nil
+		return h.sums, h.err
 	}
 	files, err := l.tree(l.Env.Vars).Files(context.Background())
 	for _, path := range files {
@@ -54,17 +57,19 @@ func (l *Loop) heldFiles(c config.Config) (map[string]string, error) {
 			h.hold(path, true)
 		}
 	}
-	return h.sums, err
+	return h.sums, errors.Join(h.err, err)
 }
 
 // hold adds a file if it is a program or must is set. Of a package.json that nothing
 // protects only the scripts are held, those with these names also if they are absent.
-func (h holder) hold(path string, must bool, names ...string) {
+func (h *holder) hold(path string, must bool, names ...string) {
 	key := filepath.ToSlash(path)
 	sum, program, err := loopdir.HashFile(h.project, path)
 	switch {
 	case err == nil && filepath.Base(path) == config.PackageJSON && !h.config.Protects(key):
-		maps.Copy(h.sums, scripts(h.project, path))
+		held, err := scripts(h.project, path)
+		h.err = errors.Join(h.err, err)
+		maps.Copy(h.sums, held)
 		for _, name := range names {
 			if script := key + partOf + name; h.sums[script] == "" {
 				h.sums[script] = ""
@@ -77,27 +82,48 @@ func (h holder) hold(path string, must bool, names ...string) {
 	}
 }
 
-// scripts returns the hashes of the scripts in a package.json. Others may be added.
-func scripts(project, path string) map[string]string {
+// scripts returns the hashes of the scripts in a package.json. Others may be added. A
+// file that does not exist has none.
+func scripts(project, path string) (map[string]string, error) {
 	held := map[string]string{}
-	text, _ := loopdir.ReadFile(project, path, config.MaxPackageJSON) // a file that cannot be read has none
+	text, err := loopdir.ReadFile(project, path, config.MaxPackageJSON)
+	if errors.Is(err, fs.ErrNotExist) {
+		return held, nil
+	}
+	if err == nil {
+		text, err = jsontext.Check(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	// Of two equal keys npm takes the last, and others may take the first.
+	if key := jsontext.Twice(jsontext.String(text)); key != "" {
+		return nil, fmt.Errorf("%s has the key %q twice; leave one of them", path, plain.Line(key, 80))
+	}
 	for name, script := range gjson.GetBytes(text, "scripts").ForEach {
 		held[filepath.ToSlash(path)+partOf+name.Str] = fmt.Sprintf("%x", sha256.Sum256([]byte(script.Str)))
 	}
-	return held
+	return held, nil
 }
 
 // sumNow returns the hash that a held file, or a script in one, has now.
 func sumNow(project, key string) string {
 	if path, _, part := strings.Cut(key, config.PackageJSON+partOf); part {
-		return scripts(project, filepath.FromSlash(path+config.PackageJSON))[key]
+		held, err := scripts(project, filepath.FromSlash(path+config.PackageJSON))
+		if err != nil {
+			return unreadable
+		}
+		return held[key]
 	}
 	sum, _, err := loopdir.HashFile(project, filepath.FromSlash(key))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "unreadable"
+		return unreadable
 	}
 	return sum
 }
+
+// unreadable is the hash of a file that cannot be read: no trusted file has it.
+const unreadable = "unreadable"
 
 // below returns the path of a word of a command from the project's root, "" if the
 // word cannot be a path there.
