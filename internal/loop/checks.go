@@ -196,14 +196,20 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 	return got.Output, got.Err
 }
 
-// command runs a command in the project under a guard, for as long as there is time.
+// command runs a command in the project under a guard, for as long as there is time. If
+// the guard could not be started, which says nothing about the work, the result's error
+// is an errNotRun.
 func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) proc.Result {
 	if r.Loop.Env.Self == "" {
-		return proc.Result{Err: errors.New("the system does not tell this program's path"), ExitCode: -1}
+		return proc.Result{Err: errNotRun("the system does not tell this program's path"), ExitCode: -1, NotRun: true}
 	}
 	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Loop.At.Project, []string{r.Loop.Env.Self, "guard"}
 	run.Timeout = min(c.Timeout, time.Until(r.deadline))
-	return proc.Run(ctx, run)
+	got := proc.Run(ctx, run)
+	if got.NotRun {
+		got.Err = errNotRun(got.Err.Error())
+	}
+	return got
 }
 
 // output runs a command for what it prints, at most limit bytes of it.

@@ -37,6 +37,7 @@ type Result struct {
 	Err      error // nil if it ran and exited with status 0
 	ExitCode int   // -1 if it did not exit by itself
 	TimedOut bool
+	NotRun   bool   // it could not be started, and Err says why
 	Output   []byte // the last bytes of standard output and error
 }
 
@@ -76,7 +77,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Guard != nil {
 		line, hold, err := os.Pipe()
 		if err != nil {
-			return Result{Err: err, ExitCode: -1}
+			return Result{Err: err, ExitCode: -1, NotRun: true}
 		}
 		defer hold.Close()
 		defer line.Close()
@@ -95,7 +96,7 @@ func Run(ctx context.Context, c Cmd) Result {
 			_ = kill() // the rest of the group, in case the guard itself was killed
 		}
 	}
-	r := Result{Err: err, ExitCode: -1, Output: kept.bytes()}
+	r := Result{Err: err, ExitCode: -1, NotRun: cmd.Process == nil, Output: kept.bytes()}
 	if cmd.ProcessState != nil {
 		r.ExitCode = cmd.ProcessState.ExitCode()
 	}
