@@ -22,7 +22,7 @@ const (
 	receiptsFile = "receipts.json"
 	baselineFile = "baseline.json" // the trusted copy of the list
 	backupFile   = "list.bak"      // in the loop folder: the list before our first edit
-	troubleFile  = "trouble"       // id of the last trouble that was told but is not in the record
+	troubleFile  = "trouble"       // id of the last trouble told but not recorded; empty if the disk was full
 )
 
 // ErrLocked means that another process held the lock for the whole wait.

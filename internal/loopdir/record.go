@@ -182,14 +182,21 @@ func (s *Store) restoreFolder() error {
 }
 
 // TellOnce reports whether the trouble with this id should be told, and records that it
-// was. It returns false if the last trouble told had the same id. Trouble that cannot be
-// recorded is told each time.
+// was. It returns false if the last trouble told had the same id. A full disk still has
+// room for an empty file: the file says that some trouble was told, and nothing more is
+// told until an id can be recorded again. Trouble that leaves no trace is told each time.
 func (s *Store) TellOnce(id string) bool {
-	if told, err := read(s.state, troubleFile, maxPathBytes); err == nil && string(told) == id {
+	told, err := read(s.state, troubleFile, maxPathBytes)
+	switch {
+	case err == nil && string(told) == id:
+		return false
+	case s.state == nil, Replace(s.state, troubleFile, []byte(id), 0o600) == nil:
+		return true
+	case err == nil && len(told) == 0:
 		return false
 	}
-	if s.state != nil {
-		_ = Replace(s.state, troubleFile, []byte(id), 0o600)
+	if f, _, err := openFile(s.state, troubleFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC); err == nil {
+		f.Close()
 	}
 	return true
 }
