@@ -21,60 +21,59 @@ import (
 	"time"
 	"unicode"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// hostile is one input that nobody should send, and what has to come of it.
+// hostile is one input that nobody should send, and the answer that it must get.
 type hostile struct {
-	name    string
-	in      any    // string, big, or place
-	want    answer // of the hook
-	words   string // somewhere in it
-	changes string // base names of the files that are not as they were; empty: those of the answer, or none
+	name  string
+	in    any    // a string, a big or a place
+	want  answer // the kind of answer
+	words string // a text in the answer
+	// changes lists the base names of the files that may change. If it is empty, those are
+	// the files in committed for a block or an ending, and none for another answer.
+	changes string
 }
 
-// big is text that is made when it is needed.
+// big makes a long text when it is needed.
 type big func() string
 
-// place puts something else than a file at a path.
+// place puts something other than a file at a path.
 type place func(path string) error
 
-// answer is what kind of answer is wanted.
+// answer is a kind of answer.
 type answer string
 
 const (
 	silent  answer = "nothing"
-	trouble answer = "trouble"       // a message that says so, and the turn may end
-	told    answer = "a message"     // of the loop's
-	block   answer = "a block"       // the loop goes on
-	end     answer = "an ending"     // of the loop
-	refused answer = "exit status 1" // a verb's
-	done    answer = "exit status 0" // a verb's
+	trouble answer = "trouble"       // a message about trouble; the turn may end
+	told    answer = "a message"     // another message about the loop
+	block   answer = "a block"       // the loop continues
+	end     answer = "an ending"     // the loop ends
+	refused answer = "exit status 1" // a verb fails
+	done    answer = "exit status 0" // a verb succeeds
 )
 
-// committed are the files that change with an answer of the loop's.
+// committed lists the files that change when the loop continues or ends.
 const committed = "hook.log iterations.jsonl lock progress.txt state.json"
-
-const none = "none"
 
 // suite is a table of hostile inputs for one file, or for standard input.
 type suite struct {
-	path  string            // of the file, with $LOOP, $STATE, $PROJECT; empty: standard input
-	event string            // on standard input; a stop of the loop's session where nothing is said
-	files map[string]string // others than the usual ones
-	verb  []string          // instead of the hook
-	env   string            // the input is this variable's
+	path  string            // path of the file, with $LOOP, $STATE or $PROJECT; empty: the input is standard input
+	event string            // standard input; empty: a stop of the loop's session
+	files map[string]string // files in addition to the fixture's, or instead of them
+	verb  []string          // the arguments, if a verb runs instead of the hook
+	env   string            // the variable whose value is the input
 	rows  []hostile
 }
 
-// stop is what the host sends at a stop of the loop's session.
+// stop is the event that the host sends at a stop of the loop's session, with more members.
 func stop(more string) string {
 	return `{"hook_event_name":"Stop","session_id":"s1","stop_hook_active":true` + more + `}`
 }
 
-// The loop that each row begins with: at work, at iteration 2, without commands.
+// fixture holds the files of the loop that each row begins with. The loop is in progress at
+// iteration 2 and has no commands.
 var fixture = map[string]string{
 	"$LOOP/feature_list.json": `[{"id":"one","passes":false},{"id":"two","passes":false}]` + "\n",
 	"$LOOP/progress.txt":      "Status: IN_PROGRESS\nIteration: 2\nMax Iterations: 15\nFeature: one\n\nnotes\n",
@@ -86,15 +85,16 @@ var fixture = map[string]string{
 
 // record is the fixture's state.json, with more members.
 func record(more string) string {
-	return `{"schema":1,"name":"checkout","loop":"$LOOP","list":"$LOOP/feature_list.json","status":"IN_PROGRESS","iteration":2,"endings":0,"session":"s1","lastSession":"s1",
+	return `{"schema":1,"name":"checkout","loop":"$LOOP","list":"$LOOP/feature_list.json",` +
+		`"status":"IN_PROGRESS","iteration":2,"endings":0,"session":"s1","lastSession":"s1",
 "bind":"prompt","feature":"one","attempts":1,"unchanged":1,"blocks":[$NOW],"startedAt":"2026-01-01T00:00:00Z",
-"header":{"status":"IN_PROGRESS","iteration":2,"maxIterations":15,"feature":"one"},"before":{"status":"IN_PROGRESS","iteration":1,"maxIterations":15,"feature":""}` + more + `}`
+"header":{"status":"IN_PROGRESS","iteration":2,"maxIterations":15,"feature":"one"},` +
+		`"before":{"status":"IN_PROGRESS","iteration":1,"maxIterations":15,"feature":""}` + more + `}`
 }
 
-// TestHostile drives the real main through hundreds of inputs that nobody should
-// send. Whatever comes in: exit status 0, nothing or one legal object on standard
-// output with no control character in what it says, and no file touched but those
-// that are named.
+// TestHostile runs the real main with hundreds of inputs that nobody should send. For each
+// of them, the exit status must be 0. Standard output must be empty or one valid answer
+// without control characters. Only the named files may change.
 func TestHostile(t *testing.T) {
 	total := 0
 	for name, s := range suites {
@@ -109,11 +109,11 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	if total < 200 {
-		t.Errorf("%d inputs, want 200 and more", total)
+		t.Errorf("%d inputs, want 200 or more", total)
 	}
 }
 
-// TestHostileControls shows that a wrong answer is seen.
+// TestHostileControls checks that a wrong answer is found.
 func TestHostileControls(t *testing.T) {
 	good := hostile{"", stop(""), block, "iteration 3/15", ""}
 	hook := []string{"ralph-stop-hook"}
@@ -125,30 +125,32 @@ func TestHostileControls(t *testing.T) {
 		row     hostile
 		program []string
 	}{
-		"another answer is wanted":   {hostile{"", stop(""), silent, "", ""}, hook},
-		"other words are wanted":     {hostile{"", stop(""), block, "iteration 4/15", ""}, hook},
-		"more is wanted to change":   {hostile{"", stop(""), block, "iteration 3/15", committed + " victim"}, hook},
-		"less is wanted to change":   {hostile{"", stop(""), block, "iteration 3/15", "state.json"}, hook},
-		"garbage is wanted to block": {hostile{"", "x", block, "", ""}, hook},
-		"it exits with 2":            {hostile{"", "x", silent, "", ""}, sh("exit 2")},
-		"it says {}":                 {hostile{"", "x", silent, "", ""}, sh("echo {}")},
-		"it says two objects":        {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a"}{}'`)},
-		"it says a brace too much":   {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a"}}'`)},
-		"it says more than it may":   {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a","stopReason":"x"}'`)},
-		"it says what clears":        {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: \u001b[2J"}'`)},
-		"it writes elsewhere":        {hostile{"", "x", silent, "", ""}, sh(`echo x > "$CLAUDE_PROJECT_DIR/victim"`)},
-		"it leaves a file":           {hostile{"", "x", silent, "", ""}, sh(`echo x > "$TMPDIR/x"`)},
-		"it removes a file":          {hostile{"", "x", silent, "", ""}, sh(`rm "$HOME/.bashrc"`)},
-		"it shouts":                  {hostile{"", "x", silent, "", ""}, sh("echo x >&2")},
+		"the wrong kind of answer": {hostile{"", stop(""), silent, "", ""}, hook},
+		"the wrong words":          {hostile{"", stop(""), block, "iteration 4/15", ""}, hook},
+		"too few changes":          {hostile{"", stop(""), block, "iteration 3/15", committed + " victim"}, hook},
+		"too many changes":         {hostile{"", stop(""), block, "iteration 3/15", "state.json"}, hook},
+		"no block for garbage":     {hostile{"", "x", block, "", ""}, hook},
+		"exit status 2":            {hostile{"", "x", silent, "", ""}, sh("exit 2")},
+		"an empty object":          {hostile{"", "x", silent, "", ""}, sh("echo {}")},
+		"two objects":              {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a"}{}'`)},
+		"one brace too many":       {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a"}}'`)},
+		"an unknown key": {
+			hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a","stopReason":"x"}'`),
+		},
+		"text that clears a screen": {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: \u001b[2J"}'`)},
+		"a write elsewhere":         {hostile{"", "x", silent, "", ""}, sh(`echo x > "$CLAUDE_PROJECT_DIR/victim"`)},
+		"a file left behind":        {hostile{"", "x", silent, "", ""}, sh(`echo x > "$TMPDIR/x"`)},
+		"a file removed":            {hostile{"", "x", silent, "", ""}, sh(`rm "$HOME/.bashrc"`)},
+		"text on standard error":    {hostile{"", "x", silent, "", ""}, sh("echo x >&2")},
 	} {
 		if (suite{}).try(scratch(t), c.row, c.program) == nil {
-			t.Errorf("control: %s, and it was not caught", name)
+			t.Errorf("control: %s was not caught", name)
 		}
 	}
 }
 
-// scratch is a folder in memory where there is such: these tests are about answers,
-// not about disks.
+// scratch returns an empty folder. It is in memory if the system has a folder there: these
+// tests are about answers, not about disks.
 func scratch(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "ralph-hostile-")
@@ -163,8 +165,8 @@ func scratch(t *testing.T) string {
 	return dir
 }
 
-// try lays the fixture out in dir, with the row's input in it, and runs program as
-// the hook.
+// try writes the fixture and the row's input below dir, runs program as the hook and checks
+// the answer and the files that changed.
 func (s suite) try(dir string, row hostile, program []string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -174,15 +176,11 @@ func (s suite) try(dir string, row hostile, program []string) error {
 	loop := filepath.Join(project, loopdir.Below, "checkout")
 	key := sha256.Sum256([]byte(loop))
 	names := strings.NewReplacer(
-		"$PROJECT", project, "$LOOP", loop, "$HOME", filepath.Join(dir, "home"), "$NOW", strconv.FormatInt(time.Now().Add(-time.Second).UnixMilli(), 10),
-		"$SESSIONS", filepath.Join(dir, "state", "sessions"), "$STATE", filepath.Join(dir, "state", "loops", hex.EncodeToString(key[:10])),
+		"$PROJECT", project, "$LOOP", loop, "$HOME", filepath.Join(dir, "home"),
+		"$NOW", strconv.FormatInt(time.Now().Add(-time.Second).UnixMilli(), 10),
+		"$SESSIONS", filepath.Join(dir, "state", "sessions"),
+		"$STATE", filepath.Join(dir, "state", "loops", hex.EncodeToString(key[:10])),
 	)
-	files := maps.Clone(fixture)
-	maps.Copy(files, s.files)
-	input := []byte(stop(""))
-	if s.event != "" {
-		input = []byte(names.Replace(s.event))
-	}
 	var content []byte
 	switch in := row.in.(type) {
 	case string:
@@ -190,27 +188,17 @@ func (s suite) try(dir string, row hostile, program []string) error {
 	case big:
 		content = []byte(in())
 	}
-	if delete(files, s.path); s.path == "" && s.env == "" {
+	input := []byte(stop(""))
+	switch {
+	case s.path == "" && s.env == "":
 		input = content
+	case s.event != "":
+		input = []byte(names.Replace(s.event))
 	}
-	for path, text := range files {
-		if err := write(names.Replace(path), []byte(names.Replace(text))); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
+	if err := s.lay(names, row.in, content); err != nil {
 		return err
 	}
-	if put, is := row.in.(place); is && s.path != "" {
-		path := names.Replace(s.path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		err = put(path)
-	} else if s.path != "" {
-		err = write(names.Replace(s.path), content)
-	}
-	if err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		return err
 	}
 	if err := os.Symlink("checkout", filepath.Join(filepath.Dir(loop), "current")); err != nil {
@@ -231,8 +219,49 @@ func (s suite) try(dir string, row hostile, program []string) error {
 	if err := answers(out, status, row.want, row.words); err != nil {
 		return err
 	}
+	if got, want := changes(before, after), row.changing(); got != want {
+		return fmt.Errorf("changed are %q, want %q; the answer was %.500s", got, want, out)
+	}
+	return nil
+}
+
+// lay writes the files of the fixture and of the suite, and the input if the suite has a
+// path for it.
+func (s suite) lay(names *strings.Replacer, in any, content []byte) error {
+	files := maps.Clone(fixture)
+	maps.Copy(files, s.files)
+	delete(files, s.path)
+	for path, text := range files {
+		if err := write(names.Replace(path), []byte(names.Replace(text))); err != nil {
+			return err
+		}
+	}
+	if s.path == "" {
+		return nil
+	}
+	path := names.Replace(s.path)
+	put, is := in.(place)
+	if !is {
+		return write(path, content)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return put(path)
+}
+
+// changing returns the base names of the files that must change, sorted.
+func (row hostile) changing() string {
+	if row.changes == "" && (row.want == block || row.want == end) {
+		return committed
+	}
+	return row.changes
+}
+
+// changes returns the base names of the files that differ between two pictures, sorted.
+func changes(before, after map[string]string) string {
 	changed := map[string]bool{}
-	for path := range maps.All(after) {
+	for path := range after {
 		if before[path] != after[path] {
 			changed[filepath.Base(path)] = true
 		}
@@ -242,22 +271,14 @@ func (s suite) try(dir string, row hostile, program []string) error {
 			changed[filepath.Base(path)] = true
 		}
 	}
-	want := row.changes
-	switch {
-	case want == none:
-		want = ""
-	case want == "" && (row.want == block || row.want == end):
-		want = committed
-	}
-	if got := strings.Join(slices.Sorted(maps.Keys(changed)), " "); got != want {
-		return fmt.Errorf("changed are %q, want %q; the answer was %.500s", got, want, out)
-	}
-	return nil
+	return strings.Join(slices.Sorted(maps.Keys(changed)), " ")
 }
 
-// call runs the program as the host does, or a verb.
-func (s suite) call(dir, project string, program []string, input []byte, variable string) (out []byte, status int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it hangs
+// call runs the program as the host does, or runs a verb. variable is "NAME=value".
+func (s suite) call(
+	dir, project string, program []string, input []byte, variable string,
+) (out []byte, status int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // then it hangs
 	defer cancel()
 	args := append([]string{"hook"}, program[1:]...)
 	if len(program) > 1 {
@@ -273,10 +294,10 @@ func (s suite) call(dir, project string, program []string, input []byte, variabl
 		"RALPH_STATE_DIR=" + filepath.Join(dir, "state"), "CLAUDE_PROJECT_DIR=" + project,
 	}
 	if s.env != "" {
-		cmd.Env = append(cmd.Env, variable) // the last one counts
+		cmd.Env = append(cmd.Env, variable) // the last value counts
 	}
-	var shouted bytes.Buffer
-	if cmd.Stderr = &shouted; s.verb != nil {
+	var stderr bytes.Buffer
+	if cmd.Stderr = &stderr; s.verb != nil {
 		cmd.Stderr, cmd.Stdin = nil, nil
 	}
 	if s.verb != nil {
@@ -287,19 +308,20 @@ func (s suite) call(dir, project string, program []string, input []byte, variabl
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 {
 		return nil, 0, fmt.Errorf("did not end by itself: %w", err)
 	}
-	if shouted.Len() > 0 {
-		return nil, 0, fmt.Errorf("standard error: %.2000s", shouted.Bytes())
+	if stderr.Len() > 0 {
+		return nil, 0, fmt.Errorf("standard error: %.2000s", stderr.Bytes())
 	}
 	return out, cmd.ProcessState.ExitCode(), nil
 }
 
-// answers compares an answer with the kind that is wanted.
+// answers checks that an answer is of the wanted kind.
 func answers(out []byte, status int, want answer, words string) error {
 	if !bytes.Contains(out, []byte(words)) {
 		return fmt.Errorf("%.1000q does not say %q", out, words)
 	}
+	failed := status == 1 && bytes.HasPrefix(out, []byte("ralph-stop-hook: error: "))
 	switch {
-	case want == refused && status == 1 && bytes.HasPrefix(out, []byte("ralph-stop-hook: error: ")), want == done && status == 0:
+	case want == refused && failed, want == done && status == 0:
 		return nil
 	case want == refused || want == done || status != 0:
 		return fmt.Errorf("exit status %d, %.1000q; want %s", status, out, want)
@@ -313,14 +335,14 @@ func answers(out []byte, status int, want answer, words string) error {
 	dec := json.NewDecoder(bytes.NewReader(out))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&a); err != nil || !json.Valid(out) || len(out) > 20_000 {
-		return fmt.Errorf("%.1000q is not one object of ours: %v", out, err)
+		return fmt.Errorf("%.1000q is not one valid answer: %v", out, err)
 	}
 	if strings.ContainsFunc(a.Reason+a.SystemMessage, func(r rune) bool {
 		return r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co))
 	}) {
-		return fmt.Errorf("%.1000q holds what a terminal would act on", out)
+		return fmt.Errorf("%.1000q has control characters", out)
 	}
-	got := answer("none that there is")
+	got := answer("no known kind")
 	switch {
 	case a.Decision == "block" && a.Reason != "" && strings.HasPrefix(a.SystemMessage, "ralph: ") && !a.Continue:
 		got = block
@@ -330,7 +352,8 @@ func answers(out []byte, status int, want answer, words string) error {
 	case a.Continue:
 	case strings.HasPrefix(a.SystemMessage, "ralph: "):
 		got = told
-	case strings.HasPrefix(a.SystemMessage, "ralph-stop-hook: ") && strings.HasSuffix(a.SystemMessage, ". The turn may end; no loop was continued."):
+	case strings.HasPrefix(a.SystemMessage, "ralph-stop-hook: ") &&
+		strings.HasSuffix(a.SystemMessage, ". The turn may end; no loop was continued."):
 		got = trouble
 	}
 	if got != want {
@@ -339,7 +362,7 @@ func answers(out []byte, status int, want answer, words string) error {
 	return nil
 }
 
-// picture tells of every file in dir what it is and holds.
+// picture returns the mode and the content of each file in dir, by path.
 func picture(dir string) (map[string]string, error) {
 	all := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -356,7 +379,7 @@ func picture(dir string) (map[string]string, error) {
 			target, err := os.Readlink(path)
 			all[path] += target
 			return err
-		case info.Mode().IsRegular() && info.Size() > 1<<20: // which nobody rewrites unseen
+		case info.Mode().IsRegular() && info.Size() > 1<<20: // a rewrite changes the time
 			all[path] += fmt.Sprint(info.Size(), info.ModTime())
 		case info.Mode().IsRegular():
 			data, err := os.ReadFile(path)
@@ -368,77 +391,10 @@ func picture(dir string) (map[string]string, error) {
 	return all, err
 }
 
+// write writes a file and creates the folders above it.
 func write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	return os.WriteFile(path, data, 0o600)
-}
-
-// What can stand where a file should be.
-var (
-	fifo    = place(func(path string) error { return unix.Mkfifo(path, 0o600) })
-	folder  = place(func(path string) error { return os.Mkdir(path, 0o700) })
-	nowhere = place(func(path string) error { return os.Symlink("nowhere", path) })
-	zeros   = link("/dev/zero")
-	itself  = place(func(path string) error { return os.Symlink(filepath.Base(path), path) })
-	missing = place(func(string) error { return nil })
-)
-
-func link(target string) place {
-	return func(path string) error { return os.Symlink(target, path) }
-}
-
-// inside is a link to another file of the same folder.
-func inside(text string) place {
-	return func(path string) error {
-		if err := write(path+".other", []byte(text)); err != nil {
-			return err
-		}
-		return os.Symlink(filepath.Base(path)+".other", path)
-	}
-}
-
-// second gives a file another name.
-func second(text string) place {
-	return func(path string) error {
-		if err := write(path+".other", []byte(text)); err != nil {
-			return err
-		}
-		return os.Link(path+".other", path)
-	}
-}
-
-// sparse is a file of so many bytes, all 0, that takes no room.
-func sparse(size int64) place {
-	return func(path string) error {
-		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return f.Truncate(size)
-	}
-}
-
-func many(text string, n int) big { return func() string { return strings.Repeat(text, n) } }
-
-func around(before string, text string, n int, after string) big {
-	return func() string { return before + strings.Repeat(text, n) + after }
-}
-
-// utf16 is text as some editors write it, with its byte order mark.
-func utf16(text string, big bool) string {
-	out := []byte{0xff, 0xfe}
-	if big {
-		out = []byte{0xfe, 0xff}
-	}
-	for _, c := range []byte(text) {
-		if big {
-			out = append(out, 0, c)
-		} else {
-			out = append(out, c, 0)
-		}
-	}
-	return string(out)
 }
