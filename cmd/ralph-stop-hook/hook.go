@@ -61,8 +61,6 @@ type hook struct {
 // the exit status is 0, since Claude Code takes 2 for a block.
 func hookMode(args []string) (status int) {
 	h := &hook{begin: time.Now()}
-	// A host that is gone must not take the notice of an ending with it, and SIGQUIT and
-	// SIGABRT would make Go exit with 2.
 	ignoreSignals()
 	defer func() {
 		if p := recover(); p != nil {
@@ -83,10 +81,12 @@ func hookMode(args []string) (status int) {
 	return 0
 }
 
-// ignoredInHook are signals that must not end a hook.
-var ignoredInHook = []os.Signal{syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT}
-
-func ignoreSignals() { signal.Ignore(ignoredInHook...) }
+// ignoreSignals ignores what must not end a hook: SIGPIPE, so that a host that is gone
+// does not take the notice of an ending with it, and signals at which Go exits with 2. A
+// fault of this process's own still is a panic.
+func ignoreSignals() {
+	signal.Ignore(append(exitWith2, syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT)...)
+}
 
 // catchInHook is catchSignals for a process that ignores some of them: a subprocess
 // would inherit that. It costs a thread, so it is not done for the whole process.
