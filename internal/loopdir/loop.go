@@ -90,11 +90,20 @@ func (s *Store) openState(create bool) error {
 		s.state, s.Protected = root, !inside(path, s.Loop.Project)
 	case !create && errors.Is(err, fs.ErrNotExist):
 		err = nil
+	default:
+		err = withRemedy(err)
+	}
+	return err
+}
+
+// withRemedy adds what a person does about a state folder that cannot be used.
+func withRemedy(err error) error {
+	switch {
 	case errors.Is(err, fs.ErrPermission):
-		err = fmt.Errorf("%w; give the folder back to yourself: chown, chmod u+rwx; or set RALPH_STATE_DIR to another one",
-			err)
+		const remedy = "give the folder back to yourself: chown, chmod u+rwx; or set RALPH_STATE_DIR to another one"
+		return fmt.Errorf("%w; %s", err, remedy)
 	case unwritable(err):
-		err = fmt.Errorf("%w; set RALPH_STATE_DIR to a folder of yours", err)
+		return fmt.Errorf("%w; set RALPH_STATE_DIR to a folder of yours", err)
 	}
 	return err
 }
@@ -185,7 +194,7 @@ func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error)
 	if f != nil {
 		f.Close()
 	}
-	return nil, fmt.Errorf("cannot lock the loop with %s: %w", filepath.Join(s.state.Name(), name), err)
+	return nil, fmt.Errorf("cannot lock the loop with %s: %w", filepath.Join(s.state.Name(), name), withRemedy(err))
 }
 
 // Locked calls do while it holds the loop's lock.

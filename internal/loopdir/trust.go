@@ -31,7 +31,7 @@ func (s *Store) Trust() (*config.Trust, error) {
 
 // ErrUnprotected means that the state folder is not safe from an agent, so no trust is
 // recorded there.
-var ErrUnprotected = errors.New("the state folder cannot be written, or is in the project, " +
+var ErrUnprotected = errors.New("the state folder is in the project, " +
 	"so commands cannot be kept out of an agent's reach; set RALPH_STATE_DIR to another folder")
 
 // SetTrust records what a person has trusted and keeps a copy of the list at path. If path
