@@ -47,7 +47,10 @@ func playAgent(args []string) int {
 			return err
 		}
 		a := agent{project: project, solutions: os.Getenv("SOLUTIONS")}
-		a.env = append(os.Environ(), "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_PROJECT_DIR="+project, "CLAUDE_PID="+strconv.Itoa(os.Getpid()))
+		a.env = append(
+			os.Environ(), "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_PROJECT_DIR="+project,
+			"CLAUDE_PID="+strconv.Itoa(os.Getpid()),
+		)
 		prompt := slices.MaxFunc(args, func(a, b string) int { return len(a) - len(b) })
 		if first, _, _ := strings.Cut(prompt, "\n"); strings.HasPrefix(first, loopdir.Marker) {
 			a.loop = filepath.Base(first)
@@ -83,13 +86,16 @@ func (a *agent) settings() error {
 }
 
 // call does what the client does at an event, and returns the hook's answer.
-func (a *agent) call(event string, payload map[string]any) (answer struct{ Decision, Reason, SystemMessage string }, err error) {
+func (a *agent) call(
+	event string, payload map[string]any,
+) (answer struct{ Decision, Reason, SystemMessage string }, err error) {
 	entry := a.hooks.Get(event + ".0.hooks.0")
 	if !entry.Exists() {
 		return answer, nil
 	}
 	maps.Copy(payload, map[string]any{
-		"hook_event_name": event, "session_id": "5ac1b6f4-" + strconv.Itoa(os.Getpid()), "cwd": a.project, "permission_mode": "default",
+		"hook_event_name": event, "session_id": "5ac1b6f4-" + strconv.Itoa(os.Getpid()), "cwd": a.project,
+		"permission_mode": "default",
 		"transcript_path": filepath.Join(os.TempDir(), "none.jsonl"), "prompt_id": "d1e5d841",
 	})
 	stdin, err := json.Marshal(payload)
@@ -128,7 +134,8 @@ func (a *agent) session(prompt string) error {
 		early := a.solutions != "" && open && item.ID != last
 		if last = item.ID; open {
 			if !early && a.solutions != "" {
-				if out, err := exec.Command("cp", "-R", filepath.Join(a.solutions, item.ID)+"/.", a.project).CombinedOutput(); err != nil {
+				copying := exec.Command("cp", "-R", filepath.Join(a.solutions, item.ID)+"/.", a.project)
+				if out, err := copying.CombinedOutput(); err != nil {
 					return fmt.Errorf("the work for %s: %w: %s", item.ID, err, out)
 				}
 			}
@@ -201,7 +208,8 @@ func writeClaim(path string, list features.List, item features.Item) error {
 // its id, which for a subtask begins with its task's, or of its title.
 func place(v gjson.Result, item features.Item, path, above string) (found string) {
 	id := above + v.Get("id").String()
-	if path != "" && v.IsObject() && (id == item.ID || !v.Get("id").Exists() && item.Title() != "" && v.Get("title").String() == item.Title()) {
+	titled := !v.Get("id").Exists() && item.Title() != "" && v.Get("title").String() == item.Title()
+	if path != "" && v.IsObject() && (id == item.ID || titled) {
 		return path
 	}
 	if v.IsObject() && v.Get("id").Exists() {

@@ -66,7 +66,8 @@ var parts = []struct{ path, title, around string }{
 
 func (r *reference) write() {
 	r.schema.Get("properties").ForEach(func(key, value gjson.Result) bool {
-		fmt.Fprintf(&r.b, "\n### `%s`\n\n%s.%s %s\n", key.Str, capital(r.kind(value)), fallback(value, " Default: %s."), value.Get("description").Str)
+		fmt.Fprintf(&r.b, "\n### `%s`\n\n%s.%s %s\n", key.Str, capital(r.kind(value)),
+			fallback(value, " Default: %s."), value.Get("description").Str)
 		for _, part := range parts {
 			if part.path == "properties."+key.Str {
 				fmt.Fprintf(&r.b, "[Its keys](#%s).\n", strings.ReplaceAll(strings.ToLower(part.title), " ", "-"))
@@ -77,13 +78,15 @@ func (r *reference) write() {
 		return true
 	})
 	for _, part := range parts {
-		fmt.Fprintf(&r.b, "\n### %s\n\n| key | what it is | default | what it does | such as |\n|---|---|---|---|---|\n", part.title)
+		fmt.Fprintf(&r.b, "\n### %s\n\n| key | what it is | default | what it does | such as |\n"+
+			"|---|---|---|---|---|\n", part.title)
 		r.schema.Get(part.path + ".properties").ForEach(func(key, value gjson.Result) bool {
 			example := ""
 			if part.around != "" {
 				example = fmt.Sprintf("`%s`", r.example(key.Str, value, part.around))
 			}
-			fmt.Fprintf(&r.b, "| `%s` | %s | %s | %s | %s |\n", key.Str, r.kind(value), fallback(value, "%s"), r.description(value), strings.ReplaceAll(example, "|", "\\|"))
+			fmt.Fprintf(&r.b, "| `%s` | %s | %s | %s | %s |\n", key.Str, r.kind(value), fallback(value, "%s"),
+				r.description(value), strings.ReplaceAll(example, "|", "\\|"))
 			r.holdDefault(key.Str, value, part.around)
 			return true
 		})
@@ -115,7 +118,9 @@ func (r *reference) example(key string, v gjson.Result, around string) string {
 // within makes a ralph.json with a key in it; what cannot be beside the key is
 // left out.
 func within(key, value, around string) []byte {
-	for _, beside := range []string{`"command": "make test", `, `"command": "./review.sh", `, `"command": "./notify.sh", `} {
+	for _, beside := range []string{
+		`"command": "make test", `, `"command": "./review.sh", `, `"command": "./notify.sh", `,
+	} {
 		switch key {
 		case "command", "file_exists", "file_contains", "last_message", "preset":
 			around = strings.Replace(around, beside, "", 1)
@@ -146,7 +151,8 @@ func (r *reference) holdDefault(key string, v gjson.Result, around string) {
 	got, err := config.Parse([]byte(text))
 	want, err2 := config.Parse([]byte(strings.NewReplacer(", "+pair, "", pair, "").Replace(text)))
 	if err != nil || err2 != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-		r.t.Errorf("the schema's default of %s is not what holds where it is not said: %v, %v\n%v\n%v", key, err, err2, got, want)
+		r.t.Errorf("%s: the schema's default is not the value that a config without it has: %v, %v\n%v\n%v",
+			key, err, err2, got, want)
 	}
 }
 
@@ -186,7 +192,8 @@ func (r *reference) kind(v gjson.Result) string {
 	case "integer":
 		return fmt.Sprintf("whole number, %d to %d", v.Get("minimum").Int(), v.Get("maximum").Int())
 	case "string":
-		if strings.HasSuffix(v.Get("default").Str, "s") || strings.HasSuffix(v.Get("default").Str, "m") || strings.HasSuffix(v.Get("default").Str, "h") {
+		if unit := v.Get("default").Str; strings.HasSuffix(unit, "s") || strings.HasSuffix(unit, "m") ||
+			strings.HasSuffix(unit, "h") {
 			return "duration"
 		}
 		return "text"

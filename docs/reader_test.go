@@ -44,8 +44,10 @@ func newReader(t *testing.T, name, program string) *reader {
 	r := &reader{t: t, name: name, home: temp, project: filepath.Join(temp, "shop")}
 	bin := filepath.Join(temp, "bin")
 	vars := map[string]string{
-		"HOME": temp, "PATH": strings.Join([]string{bin, program, os.Getenv("PATH")}, string(os.PathListSeparator)), "TMPDIR": os.TempDir(),
-		"XDG_STATE_HOME": filepath.Join(temp, ".local", "state"), "XDG_CONFIG_HOME": filepath.Join(temp, ".config"), "GIT_CONFIG_GLOBAL": os.DevNull, "REPOSITORY": root, "SLACK_URL": "https://hooks.example.com/ralph",
+		"HOME": temp, "TMPDIR": os.TempDir(),
+		"PATH":           strings.Join([]string{bin, program, os.Getenv("PATH")}, string(os.PathListSeparator)),
+		"XDG_STATE_HOME": filepath.Join(temp, ".local", "state"), "XDG_CONFIG_HOME": filepath.Join(temp, ".config"),
+		"GIT_CONFIG_GLOBAL": os.DevNull, "REPOSITORY": root, "SLACK_URL": "https://hooks.example.com/ralph",
 	}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		vars["GIT_"+who+"_NAME"], vars["GIT_"+who+"_EMAIL"] = "t", "t@example.com"
@@ -65,7 +67,8 @@ func newReader(t *testing.T, name, program string) *reader {
 	vars["GOCACHE"], vars["GOMODCACHE"], vars["GOFLAGS"] = caches[0], caches[1], ""
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		if !slices.ContainsFunc([]string{"CLAUDE", "RALPH_", "XDG_", "GIT_"}, func(p string) bool { return strings.HasPrefix(name, p) }) {
+		ours := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+		if !slices.ContainsFunc([]string{"CLAUDE", "RALPH_", "XDG_", "GIT_"}, ours) {
 			if _, mine := vars[name]; !mine {
 				r.env = append(r.env, kv)
 			}

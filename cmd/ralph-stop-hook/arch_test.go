@@ -19,7 +19,10 @@ var floors = []map[string][]string{
 	{"jsontext": nil, "plain": nil},
 	{"features": nil, "progress": nil},
 	{"decide": nil},
-	{"proc": nil, "claude/settings": nil, "config": nil, "tree": {"proc"}, "loopdir": {"config"}, "claude": {"claude/settings", "loopdir", "proc"}},
+	{
+		"proc": nil, "claude/settings": nil, "config": nil, "tree": {"proc"}, "loopdir": {"config"},
+		"claude": {"claude/settings", "loopdir", "proc"},
+	},
 	{"loop": nil},
 	{"say": nil},
 	{"cli": nil, "view": nil},
@@ -120,7 +123,8 @@ func TestImports(t *testing.T) {
 	}
 	// The control: this test must see what it exists to see.
 	bad := filepath.Join(t.TempDir(), "bad.go")
-	if err := os.WriteFile(bad, []byte("package decide\nimport \"os\"\nimport \"time\"\nimport _ \""+prefix+"loopdir\"\nvar _ = time.Now()\n"), 0o600); err != nil {
+	text := "package decide\nimport \"os\"\nimport \"time\"\nimport _ \"" + prefix + "loopdir\"\nvar _ = time.Now()\n"
+	if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := checkImports(t, bad, "decide", prefix, allowed["decide"]); len(got) != 3 {

@@ -115,7 +115,8 @@ func beginCommand(ts *testscript.TestScript, neg bool, args []string) {
 // claimCommand: claim says of every feature that it passes.
 func claimCommand(ts *testscript.TestScript, neg bool, args []string) {
 	text := ts.ReadFile("feature_list.json")
-	ts.Check(os.WriteFile(ts.MkAbs("feature_list.json"), []byte(strings.ReplaceAll(text, `"passes": false`, `"passes": true`)), 0o644))
+	text = strings.ReplaceAll(text, `"passes": false`, `"passes": true`)
+	ts.Check(os.WriteFile(ts.MkAbs("feature_list.json"), []byte(text), 0o644))
 }
 
 // workCommand: work ID does what a feature asks for.
@@ -186,7 +187,8 @@ func judge(work string, deserved bool) (a attacked) {
 			state, _ := os.ReadFile(path)
 			complete = complete || gjson.GetBytes(state, "status").String() == "COMPLETE"
 			if strings.HasPrefix(path, filepath.Join(work, "home", "state")) {
-				a.ending = strings.TrimSpace(gjson.GetBytes(state, "status").String() + " " + gjson.GetBytes(state, "exitReason").String())
+				status, reason := gjson.GetBytes(state, "status").String(), gjson.GetBytes(state, "exitReason").String()
+				a.ending = strings.TrimSpace(status + " " + reason)
 			}
 		}
 		return nil
@@ -253,7 +255,8 @@ func document(t *testing.T, folder, table string) {
 		t.Fatalf("%s has no %q with an end", path, begin)
 	case was == table:
 	case !*update:
-		t.Errorf("%s is not what this run gave; rewrite it with: go test -run TestAttacks ./cmd/ralph-stop-hook -update\n%s", path, table)
+		t.Errorf("%s is not what this run gave; "+
+			"rewrite it with: go test -run TestAttacks ./cmd/ralph-stop-hook -update\n%s", path, table)
 	default:
 		if err := os.WriteFile(path, []byte(before+begin+table+end+after), 0o644); err != nil {
 			t.Fatal(err)

@@ -54,7 +54,8 @@ func TestSkills(t *testing.T) {
 	if len(skills) != 5 {
 		t.Errorf("%d skills, want 5", len(skills))
 	}
-	line, flag, all := regexp.MustCompile("ralph-stop-hook ([a-z]+)([^`\n]*)"), regexp.MustCompile(`--([a-z-]+)`), newApp(readEnv())
+	line, flag := regexp.MustCompile("ralph-stop-hook ([a-z]+)([^`\n]*)"), regexp.MustCompile(`--([a-z-]+)`)
+	all := newApp(readEnv())
 	for _, path := range skills {
 		text, err := os.ReadFile(path)
 		if err != nil {

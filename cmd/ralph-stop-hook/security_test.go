@@ -12,8 +12,9 @@ import (
 
 // threats are the scripts of the threats that the hook was designed against.
 var threats = []string{
-	"symlink-out", "symlink-in", "fifo-state", "hardlink-state", "loopdir-traversal", "owner-mode", "mode-0666", "repo-notify-ignored", "repo-git-config",
-	"notify-argv", "notify-env", "notify-hang", "status-escapes", "reason-injection", "dup-keys", "deep-json", "state-tamper", "panic-exit",
+	"symlink-out", "symlink-in", "fifo-state", "hardlink-state", "loopdir-traversal", "owner-mode", "mode-0666",
+	"repo-notify-ignored", "repo-git-config", "notify-argv", "notify-env", "notify-hang",
+	"status-escapes", "reason-injection", "dup-keys", "deep-json", "state-tamper", "panic-exit",
 	"stdout-clean", "log-rotate", "init-garbage", "entry-planted",
 }
 
@@ -32,7 +33,9 @@ func TestSecurityTable(t *testing.T) {
 		"a row is gone":         regexp.MustCompile(`(?m)^.*symlink-in\.txtar.*\n`).ReplaceAllString(string(page), ""),
 		"a script is not there": strings.ReplaceAll(string(page), "fifo-state", "pipe-state"),
 		"a test is not there":   strings.ReplaceAll(string(page), "TestProperties", "TestNothing"),
-		"a row shows nothing":   strings.Replace(string(page), "[dup-keys](cmd/ralph-stop-hook/testdata/script/dup-keys.txtar)", "–", 1),
+		"a row shows nothing": strings.Replace(
+			string(page), "[dup-keys](cmd/ralph-stop-hook/testdata/script/dup-keys.txtar)", "–", 1,
+		),
 	} {
 		if len(tableProblems(root, broken)) == 0 {
 			t.Errorf("control: %s, and it was not seen", name)

@@ -13,7 +13,8 @@ func TestVersion(t *testing.T) {
 		t.Skip("links the program anew")
 	}
 	bin := filepath.Join(t.TempDir(), "released.exe")
-	if out, err := exec.Command("go", "build", "-ldflags", "-X main.version=1.2.3-test", "-o", bin, ".").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-ldflags", "-X main.version=1.2.3-test", "-o", bin, ".")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(bin, "version").Output()

@@ -119,7 +119,9 @@ func TestStyles(t *testing.T) {
 
 // TestColumns compares where the last character of a line is drawn.
 func TestColumns(t *testing.T) {
-	for _, pair := range [][2]string{{"ab", "éü"}, {"a", "e\u0301"}, {"ab", "漢"}, {"ab", "🎉"}, {"        ", "a\t"}} {
+	for _, pair := range [][2]string{
+		{"ab", "éü"}, {"a", "e\u0301"}, {"ab", "漢"}, {"ab", "🎉"}, {"        ", "a\t"},
+	} {
 		a, b := picture(t, pair[0]+"\x1b[1mx", ""), picture(t, pair[1]+"\x1b[1mx", "")
 		if x, want := b[len(b)-1].X, a[len(a)-1].X; x != want {
 			t.Errorf("behind %q: x is %s, want %s as behind %q", pair[1], x, want, pair[0])

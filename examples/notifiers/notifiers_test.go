@@ -17,15 +17,16 @@ import (
 	"testing"
 )
 
-// hostile is a task as somebody might name it who wants more than to be read.
-const hostile = `-n "q" \ \n \u003c \\" '$(touch pwned)` + "`touch pwned`" + ` ${HOME} %s &amp; <!channel> @everyone 🎉 é ","content":"x` +
+// hostile is the name of a task that tries to run commands and to break formats.
+const hostile = `-n "q" \ \n \u003c \\" '$(touch pwned)` + "`touch pwned`" +
+	` ${HOME} %s &amp; <!channel> @everyone 🎉 é ","content":"x` +
 	"\r\nBcc: all@example.com\n\n.\n\x01\x1f\u2028end --"
 
-// line is hostile as a notifier may show it: in one line.
+// line is hostile in the one line that a notifier may show.
 var line = strings.NewReplacer("\r", " ", "\n", " ", "\x01", " ", "\x1f", " ", "\u2028", " ").Replace(hostile)
 
-// run runs a notifier for an ending, with the programs of a folder before the
-// machine's, and returns what it said.
+// run runs a notifier for an ending and returns its output. The notifier finds the programs
+// in the folder bin before the machine's own.
 func run(t *testing.T, bin, home, status string, args ...string) (string, error) {
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{
@@ -35,12 +36,13 @@ func run(t *testing.T, bin, home, status string, args ...string) (string, error)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read(t, args[0]) // so that go test knows what its result rests on
+	read(t, args[0]) // go test caches by the files that a test reads
 	cmd := exec.Command("sh", args...)
 	cmd.Stdin = strings.NewReader(string(payload) + "\n")
 	cmd.Env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + home,
-		"RALPH_STATUS=" + status, "RALPH_ITERATION=7", "RALPH_MAX_ITERATIONS=15", "RALPH_EXIT_CODE=0", "RALPH_AGENT=claude", "RALPH_WORK_DIR=/home/dev/project",
+		"RALPH_STATUS=" + status, "RALPH_ITERATION=7", "RALPH_MAX_ITERATIONS=15", "RALPH_EXIT_CODE=0",
+		"RALPH_AGENT=claude", "RALPH_WORK_DIR=/home/dev/project",
 	}
 	out, err := cmd.CombinedOutput()
 	if _, bad := os.Stat("pwned"); bad == nil {
@@ -49,12 +51,14 @@ func run(t *testing.T, bin, home, status string, args ...string) (string, error)
 	return string(out), err
 }
 
-// standIn makes a program that notes its arguments, one a line, in args, and
-// its standard input in stdin of its folder, and ends with exit.
+// standIn creates a program of the given name and returns its folder. The program writes its
+// arguments, one a line, to the file args in that folder. It exits with the given status. A
+// stand-in for sendmail or gh writes its standard input to the file stdin too.
 func standIn(t *testing.T, name, exit string) string {
 	t.Helper()
 	bin := t.TempDir()
-	script := "#!/bin/sh\ncd '" + bin + "'\nprintf '%s\\n' \"$@\" >args\ncase $0 in *sendmail | *gh) cat >stdin ;; esac\nexit " + exit + "\n"
+	script := "#!/bin/sh\ncd '" + bin + "'\nprintf '%s\\n' \"$@\" >args\n" +
+		"case $0 in *sendmail | *gh) cat >stdin ;; esac\nexit " + exit + "\n"
 	if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -83,12 +87,19 @@ func TestPrograms(t *testing.T) {
 		want            string // of its arguments
 	}{
 		{"desktop.sh", "notify-send", "osascript", nil, "-a\nralph-stop-hook\n--\n" + title + "\n" + markup.Replace(text)},
-		{"desktop.sh", "osascript", "", nil, "-e\non run argv\n-e\ndisplay notification (item 2 of argv) with title (item 1 of argv)\n-e\nend run\n" + title + "\n" + text},
+		{
+			"desktop.sh", "osascript", "", nil,
+			"-e\non run argv\n-e\ndisplay notification (item 2 of argv) with title (item 1 of argv)\n-e\nend run\n" +
+				title + "\n" + text,
+		},
 		{"sound.sh", "afplay", "", nil, "/System/Library/Sounds/Glass.aiff"},
 		{"sound.sh", "pw-play", "afplay", nil, "/usr/share/sounds/freedesktop/stereo/complete.oga"},
 		{"sound.sh", "paplay", "pw-play", nil, "/usr/share/sounds/freedesktop/stereo/complete.oga"},
 		{"email.sh", "sendmail", "", []string{"you@example.com"}, "-i\n--\nyou@example.com"},
-		{"github.sh", "gh", "", []string{"42"}, "api\n--silent\n--method\nPOST\nrepos/{owner}/{repo}/issues/42/comments\n--input\n-"},
+		{
+			"github.sh", "gh", "", []string{"42"},
+			"api\n--silent\n--method\nPOST\nrepos/{owner}/{repo}/issues/42/comments\n--input\n-",
+		},
 	} {
 		t.Run(test.script+" "+test.program, func(t *testing.T) {
 			if _, err := exec.LookPath(test.first); err == nil {
@@ -101,18 +112,21 @@ func TestPrograms(t *testing.T) {
 			if got := read(t, bin, "args"); got != test.want+"\n" {
 				t.Errorf("arguments\n%q, want\n%q", got, test.want)
 			}
-			if out, err := run(t, standIn(t, test.program, "3"), t.TempDir(), "failed", append([]string{test.script}, test.args...)...); err == nil {
+			args := append([]string{test.script}, test.args...)
+			if out, err := run(t, standIn(t, test.program, "3"), t.TempDir(), "failed", args...); err == nil {
 				t.Errorf("%s failed, and it did not: %s", test.program, out)
 			}
 			switch test.program {
 			case "sendmail":
 				head, body, _ := strings.Cut(read(t, bin, "stdin"), "\n\n")
-				want := "To: you@example.com\nSubject: " + title + "\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64"
+				want := "To: you@example.com\nSubject: " + title + "\nMIME-Version: 1.0\n" +
+					"Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64"
 				if head != want {
 					t.Errorf("header\n%s, want\n%s", head, want)
 				}
 				got, err := base64.StdEncoding.DecodeString(body)
-				if want := "checkout (all_features_pass)\n" + line + "\nneeds\\\n/home/dev/project\n"; err != nil || string(got) != want {
+				want = "checkout (all_features_pass)\n" + line + "\nneeds\\\n/home/dev/project\n"
+				if err != nil || string(got) != want {
 					t.Errorf("body\n%q (%v), want\n%q", got, err, want)
 				}
 				for l := range strings.Lines(body) {
@@ -123,9 +137,10 @@ func TestPrograms(t *testing.T) {
 			case "gh":
 				var got struct{ Body string }
 				in := read(t, bin, "stdin")
-				// The escapes of control characters are GitHub's to show.
+				// GitHub shows control characters itself.
 				shown := strings.NewReplacer("\r", " ", "\n", " ").Replace(hostile)
-				want := "**ralph: completed** after 7 of 15 iterations\n\n    checkout (all_features_pass)\n    " + shown + "\n    needs\\"
+				want := "**ralph: completed** after 7 of 15 iterations\n\n    checkout (all_features_pass)\n    " +
+					shown + "\n    needs\\"
 				if err := json.Unmarshal([]byte(in), &got); err != nil || got.Body != want {
 					t.Errorf("%v: body\n%q, want\n%q", err, got.Body, want)
 				}
@@ -140,7 +155,8 @@ func TestWebhooks(t *testing.T) {
 	}
 	shown := strings.NewReplacer("\r", " ", "\n", " ").Replace("checkout (all_features_pass) " + hostile + ` needs\`)
 	for script, want := range map[string]string{
-		"slack.sh":   "*ralph: completed* after 7 of 15 iterations: " + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(shown),
+		"slack.sh": "*ralph: completed* after 7 of 15 iterations: " +
+			strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(shown),
 		"discord.sh": "**ralph: completed** after 7 of 15 iterations: " + shown,
 		"ntfy.sh":    text,
 	} {
@@ -162,10 +178,12 @@ func TestWebhooks(t *testing.T) {
 			if out, err := run(t, "", home, "completed", script); err == nil || header != nil {
 				t.Errorf("without an address: %v: %s", err, out)
 			}
-			if err := os.WriteFile(secret, []byte("url = \""+server.URL+"/hook\"\nheader = \"Authorization: Bearer tk\"\n"), 0o644); err != nil {
+			config := "url = \"" + server.URL + "/hook\"\nheader = \"Authorization: Bearer tk\"\n"
+			if err := os.WriteFile(secret, []byte(config), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := run(t, "", home, "completed", script); err == nil || header != nil || !strings.Contains(out, "chmod 600") {
+			out, err := run(t, "", home, "completed", script)
+			if err == nil || header != nil || !strings.Contains(out, "chmod 600") {
 				t.Errorf("with an address that others can read: %v: %s", err, out)
 			}
 			if err := os.Chmod(secret, 0o600); err != nil {

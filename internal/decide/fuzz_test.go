@@ -35,7 +35,9 @@ func (d *dice) count() int {
 }
 
 func (d *dice) when() time.Time {
-	return pick(d, time.Time{}, now, now.Add(-time.Minute), now.Add(-2*time.Hour), now.Add(-100*time.Hour), now.Add(time.Hour))
+	return pick(
+		d, time.Time{}, now, now.Add(-time.Minute), now.Add(-2*time.Hour), now.Add(-100*time.Hour), now.Add(time.Hour),
+	)
 }
 
 // edits are what can be otherwise than in base: a program of them is a snapshot.
@@ -46,7 +48,10 @@ var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) { s.Session = pick(d, "s", "t", "") },
 	func(s *Snapshot, d *dice) { s.Aside = d.is() },
 	func(s *Snapshot, d *dice) {
-		s.Message = pick(d, "", "<promise>BLOCKED: x</promise>", "<promise>ESCALATE</promise>", "<promise>COMPLETE</promise>", "EXIT_SIGNAL: true")
+		s.Message = pick(
+			d, "", "<promise>BLOCKED: x</promise>", "<promise>ESCALATE</promise>", "<promise>COMPLETE</promise>",
+			"EXIT_SIGNAL: true",
+		)
 	},
 	func(s *Snapshot, d *dice) { s.Running = pick(d, nil, []string{"1 subagent"}, []string{"1 shell", "x"}) },
 	func(s *Snapshot, d *dice) {
@@ -58,7 +63,9 @@ var edits = []func(s *Snapshot, d *dice){
 	},
 	func(s *Snapshot, d *dice) { s.BlockCap, s.State.Blocks = d.count(), blocked(d.n(20)) },
 	func(s *Snapshot, d *dice) {
-		s.State.Status = pick(d, InProgress, Complete, ReachedLimit, Stagnated, Blocked, Handover, Failed, Interrupted, Paused, Cancelled)
+		s.State.Status = pick(
+			d, InProgress, Complete, ReachedLimit, Stagnated, Blocked, Handover, Failed, Interrupted, Paused, Cancelled,
+		)
 		s.State.Session = pick(d, "s", "t", "")
 	},
 	func(s *Snapshot, d *dice) { s.State.Iteration = pick(d, 4, 1, 14, 15, 16, 1_000_000, math.MaxInt) },
@@ -73,7 +80,8 @@ var edits = []func(s *Snapshot, d *dice){
 	},
 	func(s *Snapshot, d *dice) { s.State.ListDigest, s.State.TreeDigest = s.List.Digest(), pick(d, "", "t") },
 	func(s *Snapshot, d *dice) {
-		s.State.Hour, s.State.ExitReason = []int64{now.Unix() - int64(d.n(256))*30}, pick(d, "", IterationsPerHour, FeaturesPerSession)
+		s.State.Hour = []int64{now.Unix() - int64(d.n(256))*30}
+		s.State.ExitReason = pick(d, "", IterationsPerHour, FeaturesPerSession)
 	},
 	func(s *Snapshot, d *dice) {
 		s.State.Passed, s.State.SessionPassed, s.State.Warned = d.n(9), d.n(9), d.is()
@@ -82,7 +90,10 @@ var edits = []func(s *Snapshot, d *dice){
 		s.State, s.Bind, s.FreshClone = State{}, pick(d, "", BindPrompt, BindFirst), d.is()
 	},
 	func(s *Snapshot, d *dice) {
-		s.Header = progress.Header{Status: pick(d, "IN_PROGRESS", "PAUSED", "CANCELLED", "COMPLETE", ""), Iteration: d.count(), MaxIterations: d.count()}
+		s.Header = progress.Header{
+			Status:    pick(d, "IN_PROGRESS", "PAUSED", "CANCELLED", "COMPLETE", ""),
+			Iteration: d.count(), MaxIterations: d.count(),
+		}
 	},
 	func(s *Snapshot, d *dice) { s.LogIteration, s.CancelFile = d.count(), d.is() },
 	func(s *Snapshot, d *dice) {
@@ -110,13 +121,17 @@ var edits = []func(s *Snapshot, d *dice){
 		s.Limits.Deadline, s.Limits.MaxWait = time.Duration(d.n(3))*time.Hour, time.Duration(d.n(3))*time.Hour
 	},
 	func(s *Snapshot, d *dice) {
-		s.Checks = pick(d, nil, []Check{ofFeature}, []Check{ofAll}, []Check{ofEach}, []Check{ofFeature, ofAll, ofEach}, []Check{{Name: "b", Digest: "b", When: WhenFeature, Features: []string{"b"}}})
+		s.Checks = pick(
+			d, nil, []Check{ofFeature}, []Check{ofAll}, []Check{ofEach}, []Check{ofFeature, ofAll, ofEach},
+			[]Check{{Name: "b", Digest: "b", When: WhenFeature, Features: []string{"b"}}},
+		)
 		s.Recheck = pick(d, RecheckStale, RecheckAll, RecheckNever)
 	},
 	func(s *Snapshot, d *dice) {
 		s.Evaluators = nil
 		for range 1 + d.n(10) {
-			s.Evaluators = append(s.Evaluators, Evaluator{Preset: pick(d, EvaluateDefault, EvaluateValidation, EvaluatePromise, "")})
+			preset := pick(d, EvaluateDefault, EvaluateValidation, EvaluatePromise, "")
+			s.Evaluators = append(s.Evaluators, Evaluator{Preset: preset})
 		}
 	},
 	func(s *Snapshot, d *dice) {
@@ -154,10 +169,14 @@ func answered(decide decider, s Snapshot, d *dice) (Snapshot, Decision, error) {
 		case need.Kind == NeedChecks && (s.Contents == "" || len(need.Runs) > 0):
 			s.Contents, s.Results = "now", slices.Clone(s.Results)
 			for _, run := range need.Runs {
-				if slices.ContainsFunc(s.Results, func(r Receipt) bool { return r.Check == run.Check.Digest && r.Feature == run.Feature }) {
+				asked := func(r Receipt) bool { return r.Check == run.Check.Digest && r.Feature == run.Feature }
+				if slices.ContainsFunc(s.Results, asked) {
 					return s, got, fmt.Errorf("the check %s of %q is asked for twice", run.Check.Name, run.Feature)
 				}
-				s.Results = append(s.Results, Receipt{Check: run.Check.Digest, Name: run.Check.Name, Feature: run.Feature, Tree: "now", Passed: !d.is(), NotRun: d.n(4) == 3})
+				s.Results = append(s.Results, Receipt{
+					Check: run.Check.Digest, Name: run.Check.Name, Feature: run.Feature, Tree: "now",
+					Passed: !d.is(), NotRun: d.n(4) == 3,
+				})
 			}
 		case need.Kind == NeedAnswer && need.Evaluator >= len(s.Answers) && s.Evaluators[need.Evaluator].Preset == "":
 			s.Answers = append(slices.Clone(s.Answers), make([]Answer, need.Evaluator+1-len(s.Answers))...)
@@ -197,7 +216,8 @@ func holds(decide decider, program []byte) error {
 	}
 	known := max(1, s.State.Iteration, s.Header.Iteration, s.LogIteration)
 	limit := s.Record().Limit(s.Limits)
-	foreign := s.Session == "" || s.Event == EventStop && (s.Aside || s.State.Session != "" && s.State.Session != s.Session)
+	other := s.State.Session != "" && s.State.Session != s.Session
+	foreign := s.Session == "" || s.Event == EventStop && (s.Aside || other)
 	switch {
 	case foreign && d.Word() != string(Pass):
 		return fmt.Errorf("%s where it is not the loop's business", d.Word())
@@ -233,13 +253,16 @@ func goesOn(s Snapshot, d Decision, known int) error {
 		return fmt.Errorf("a block at %s", s.Event)
 	case d.Next.Iteration != known+1 || d.Next.Iteration > d.Limit:
 		return fmt.Errorf("iteration %d of %d after %d", d.Next.Iteration, d.Limit, known)
-	case s.CancelFile || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Tampered != "" || s.List.Missing:
+	case s.CancelFile || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Tampered != "" ||
+		s.List.Missing:
 		return errors.New("goes on where something ends the loop")
 	case d.Next.PastDeadline(s.Limits, s.Now):
 		return errors.New("goes on after the deadline")
-	case s.State.Schema > 0 && s.Header != s.State.Header && s.Header != s.State.Before && (s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
+	case s.State.Schema > 0 && s.Header != s.State.Header && s.Header != s.State.Before &&
+		(s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
 		return errors.New("goes on although the header says " + s.Header.Status)
-	case !open && s.List.Err == nil && len(s.Lost) == 0 && d.Failure == nil && (len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
+	case !open && s.List.Err == nil && len(s.Lost) == 0 && d.Failure == nil &&
+		(len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
 		return errors.New("nothing to do")
 	case d.Next.Status != InProgress || d.Next.Session != s.Session:
 		return fmt.Errorf("goes on %s with session %q", d.Next.Status, d.Next.Session)
@@ -255,7 +278,8 @@ func asks(s Snapshot, preset string) bool {
 // ends is for an ending: it is one, COMPLETE is proven, and more passes make no
 // block of it.
 func ends(decide decider, s Snapshot, d Decision) error {
-	if d.Next.Status == InProgress || d.Next.ExitReason == "" || d.Next.Endings != s.Record().Endings+1 || !d.Next.EndedAt.Equal(s.Now) {
+	if d.Next.Status == InProgress || d.Next.ExitReason == "" || d.Next.Endings != s.Record().Endings+1 ||
+		!d.Next.EndedAt.Equal(s.Now) {
 		return fmt.Errorf("an ending %s %q, number %d", d.Next.Status, d.Next.ExitReason, d.Next.Endings)
 	}
 	if d.Next.Status == Complete {
@@ -353,13 +377,16 @@ func TestProperties(t *testing.T) {
 			}
 			return d, need
 		},
-		"does not see a cancel":      func(s Snapshot) (Decision, Need) { s.CancelFile = false; return Decide(s) },
-		"does not see the deadline":  func(s Snapshot) (Decision, Need) { s.Limits.Deadline = 0; return Decide(s) },
-		"believes a claim":           func(s Snapshot) (Decision, Need) { s.Checks = nil; return Decide(s) },
-		"believes a stale receipt":   func(s Snapshot) (Decision, Need) { s.Recheck = RecheckNever; return Decide(s) },
-		"believes any owner":         func(s Snapshot) (Decision, Need) { s.State.Session = s.Session; return Decide(s) },
-		"counts anew without record": func(s Snapshot) (Decision, Need) { s.LogIteration, s.Header.Iteration = 0, 0; return Decide(s) },
-		"does not hear the agent":    func(s Snapshot) (Decision, Need) { s.Message = ""; return Decide(s) },
+		"does not see a cancel":     func(s Snapshot) (Decision, Need) { s.CancelFile = false; return Decide(s) },
+		"does not see the deadline": func(s Snapshot) (Decision, Need) { s.Limits.Deadline = 0; return Decide(s) },
+		"believes a claim":          func(s Snapshot) (Decision, Need) { s.Checks = nil; return Decide(s) },
+		"believes a stale receipt":  func(s Snapshot) (Decision, Need) { s.Recheck = RecheckNever; return Decide(s) },
+		"believes any owner":        func(s Snapshot) (Decision, Need) { s.State.Session = s.Session; return Decide(s) },
+		"counts anew without record": func(s Snapshot) (Decision, Need) {
+			s.LogIteration, s.Header.Iteration = 0, 0
+			return Decide(s)
+		},
+		"does not hear the agent": func(s Snapshot) (Decision, Need) { s.Message = ""; return Decide(s) },
 		"believes an evaluator": func(s Snapshot) (Decision, Need) {
 			d, need := Decide(s)
 			if d.Answer != nil && d.Verdict == Continue && d.Answer.Action == AnswerComplete {

@@ -11,7 +11,12 @@ func long(n int) []byte {
 	var b strings.Builder
 	b.WriteString("[\n")
 	for i := range n {
-		fmt.Fprintf(&b, "  {\"id\": \"F%06d\", \"category\": \"functional\", \"title\": \"Feature number %d of the list works\", \"description\": \"POST /thing/%d answers 204 and sets a cookie that lasts.\", \"passes\": %v},\n", i, i, i, i%2 == 0)
+		fmt.Fprintf(
+			&b,
+			"  {\"id\": \"F%06d\", \"category\": \"functional\", \"title\": \"Feature number %d of the list works\", "+
+				"\"description\": \"POST /thing/%d answers 204 and sets a cookie that lasts.\", \"passes\": %v},\n",
+			i, i, i, i%2 == 0,
+		)
 	}
 	return []byte(strings.TrimSuffix(b.String(), ",\n") + "\n]\n")
 }

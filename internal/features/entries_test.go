@@ -9,17 +9,24 @@ func TestEntries(t *testing.T) {
 	for in, want := range map[string][]Entry{
 		`{}`: nil,
 		`{"verify": "go test ./...", "verification": ["npm test", "Manual: look at the page"]}`: {
-			{Kind: EntryCommand, Text: "go test ./..."}, {Kind: EntryCommand, Text: "npm test"}, {Kind: EntryManual, Text: "Manual: look at the page"},
+			{Kind: EntryCommand, Text: "go test ./..."}, {Kind: EntryCommand, Text: "npm test"},
+			{Kind: EntryManual, Text: "Manual: look at the page"},
 		},
 		`{"verify": "npm test", "completionCriteria": [" npm test "]}`: {{Kind: EntryCommand, Text: "npm test"}},
-		`{"verification": [{"type": "source_contains", "file": "a.go", "pattern": "func A\\("}, {"type": "source_not_contains", "file": "a.go", "pattern": "later"}]}`: {
+		`{"verification": [{"type": "source_contains", "file": "a.go", "pattern": "func A\\("}, ` +
+			`{"type": "source_not_contains", "file": "a.go", "pattern": "later"}]}`: {
 			{Kind: EntryContains, File: "a.go", Pattern: `func A\(`}, {Kind: EntryLacks, File: "a.go", Pattern: "later"},
 		},
-		`{"test_file": "tests/a_test.py", "verification": [{"type": "test_file_exists", "file": "tests/a_test.py"}]}`: {{Kind: EntryExists, File: "tests/a_test.py"}},
-		`{"verification": [{"type": "all_tests_pass"},  {"type": "source_contains"}, 7]}`: {
-			{Kind: EntryManual, Text: `{"type": "all_tests_pass"}`}, {Kind: EntryManual, Text: `{"type": "source_contains"}`}, {Kind: EntryManual, Text: "7"},
+		`{"test_file": "tests/a_test.py", "verification": [{"type": "test_file_exists", "file": "tests/a_test.py"}]}`: {
+			{Kind: EntryExists, File: "tests/a_test.py"},
 		},
-		`{"verification": {"type": "test_passes", "command": "pytest -q"}, "test_file": null, "verify": null}`: {{Kind: EntryCommand, Text: "pytest -q"}},
+		`{"verification": [{"type": "all_tests_pass"},  {"type": "source_contains"}, 7]}`: {
+			{Kind: EntryManual, Text: `{"type": "all_tests_pass"}`},
+			{Kind: EntryManual, Text: `{"type": "source_contains"}`}, {Kind: EntryManual, Text: "7"},
+		},
+		`{"verification": {"type": "test_passes", "command": "pytest -q"}, "test_file": null, "verify": null}`: {
+			{Kind: EntryCommand, Text: "pytest -q"},
+		},
 	} {
 		l, err := Parse([]byte("[" + in + "]"))
 		if err != nil {

@@ -12,7 +12,10 @@ import (
 
 func addLists(f *testing.F) {
 	seeds.Add(f, "*list*.json", "prd.json", "*.json")
-	for _, seed := range []string{`[{"id":1,"passes":true},{"id":"b"}]`, "\xef\xbb\xbf{\"features\":[{\"p\\u0061sses\":true}]}\r\n", `{"userStories":[{"id":"US-1","priority":"P0","x":"é"}]}`, "[\n{},\n]"} {
+	for _, seed := range []string{
+		`[{"id":1,"passes":true},{"id":"b"}]`, "\xef\xbb\xbf{\"features\":[{\"p\\u0061sses\":true}]}\r\n",
+		`{"userStories":[{"id":"US-1","priority":"P0","x":"é"}]}`, "[\n{},\n]",
+	} {
 		f.Add([]byte(seed))
 	}
 }
@@ -52,10 +55,12 @@ func reopens(data []byte, reopen func(List, []byte, List, []string) ([]byte, err
 		if err != nil || len(after.Items) != len(l.Items) || after.Passed() != l.Passed()-1 || after.Items[i].Passes {
 			return fmt.Errorf("without %s it is %q: %v", item.ID, out, err)
 		}
-		if !after.Items[i].same(item) || !slices.EqualFunc(after.Items[:i], l.Items[:i], Item.same) || !slices.EqualFunc(after.Items[i+1:], l.Items[i+1:], Item.same) {
+		if !after.Items[i].same(item) || !slices.EqualFunc(after.Items[:i], l.Items[:i], Item.same) ||
+			!slices.EqualFunc(after.Items[i+1:], l.Items[i+1:], Item.same) {
 			return fmt.Errorf("without %s another feature is another: %q", item.ID, out)
 		}
-		if tail := data[item.passesEnd(data):]; !bytes.HasPrefix(out, data[:item.passesStart(data)]) || !bytes.HasSuffix(out, tail) {
+		head, tail := data[:item.passesStart(data)], data[item.passesEnd(data):]
+		if !bytes.HasPrefix(out, head) || !bytes.HasSuffix(out, tail) {
 			return fmt.Errorf("without %s more than its value has changed: %q", item.ID, out)
 		}
 	}
@@ -63,7 +68,8 @@ func reopens(data []byte, reopen func(List, []byte, List, []string) ([]byte, err
 }
 
 func (i Item) same(other Item) bool {
-	return i.ID == other.ID && i.Title() == other.Title() && i.Description() == other.Description() && i.Priority == other.Priority
+	return i.ID == other.ID && i.Title() == other.Title() && i.Description() == other.Description() &&
+		i.Priority == other.Priority
 }
 
 func (i Item) passesStart(data []byte) int {
@@ -92,7 +98,8 @@ func TestReopenControls(t *testing.T) {
 		"adds a line end": func(l List, data []byte, ids []string) []byte { return append(reopened(l, data, ids), '\n') },
 		"breaks it":       func(List, []byte, []string) []byte { return []byte("[") },
 	} {
-		if reopens(list, func(l List, data []byte, _ List, ids []string) ([]byte, error) { return broken(l, data, ids), nil }) == nil {
+		reopen := func(l List, data []byte, _ List, ids []string) ([]byte, error) { return broken(l, data, ids), nil }
+		if reopens(list, reopen) == nil {
 			t.Errorf("control: one that %s was not caught", name)
 		}
 	}

@@ -24,8 +24,9 @@ func TestIdentity(t *testing.T) {
 		`{"title":"é","steps":["a","b",1,{"x":{"y":1}}]}`,
 		`{"title":"é","steps":["a","b",1,{"x":{},"y":1}]}`,
 		`{"title":"é","steps":["a","b",1,{"x":[],"y":1}]}`,
-		`{"title":"é","steps":["a","b",12]}`, `{"title":"é","steps":["a","b",1,2]}`, `{"title":"é","steps":["a","b",[1],2]}`,
-		`{"title":"é","steps":[]}`, `{"title":"é"}`, `{"title":"é","steps":null}`, `{"title":"é","steps":{}}`, `{"title":"é","steps":"[]"}`,
+		`{"title":"é","steps":["a","b",12]}`, `{"title":"é","steps":["a","b",1,2]}`,
+		`{"title":"é","steps":["a","b",[1],2]}`, `{"title":"é","steps":[]}`, `{"title":"é"}`,
+		`{"title":"é","steps":null}`, `{"title":"é","steps":{}}`, `{"title":"é","steps":"[]"}`,
 		`{"name":"é"}`, `{"title":"","name":"é"}`, `{"title":"étitle"}`, `{}`,
 		`{"title":"x","steps":["a","b",1,{"x":1,"y":[true,null]}],"t\u0069tle":"é"}`, // readers differ in which they take
 		`{"title":"é","steps":["a","b",1,{"x":2,"y":[true,null],"x":1}]}`,

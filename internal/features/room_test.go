@@ -16,11 +16,13 @@ func many(first, n int, rest string) string {
 	return b.String()
 }
 
-// TestRoom reads texts that were made to take much more than their size.
+// TestRoom parses texts that could make the parser allocate far more than their size.
 func TestRoom(t *testing.T) {
+	array := `"t": {"tasks": [` + many(0, 70, "") + `{}]}, `
 	for name, text := range map[string]string{
-		"many arrays that are each worth room for more": "{" + strings.Repeat(`"t": {"tasks": [`+many(0, 70, "")+`{}]}, `, 1500) + `"x": 0}`,
-		"a task of many parts that needs many": `{"tasks": [{"id": 1, "dependencies": [` + strings.Repeat("1,", 2000) + `1], "subtasks": [` +
+		"many arrays": "{" + strings.Repeat(array, 1500) + `"x": 0}`,
+		"a task with many subtasks that needs many": `{"tasks": [{"id": 1, "dependencies": [` +
+			strings.Repeat("1,", 2000) + `1], "subtasks": [` +
 			strings.TrimSuffix(many(0, 2000, ""), ",\n") + `]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

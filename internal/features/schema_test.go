@@ -37,12 +37,14 @@ func TestSchemas(t *testing.T) {
 				t.Errorf("%s of %s: in the schema %v", key, to, has)
 			}
 		}
-		l, err := Parse([]byte(`[{"id":"a","title":"t","priority":1,"dependencies":["b"]},{"id":"b","title":"u","status":"cancelled"}]`))
+		l, err := Parse([]byte(`[{"id":"a","title":"t","priority":1,"dependencies":["b"]},` +
+			`{"id":"b","title":"u","status":"cancelled"}]`))
 		if err != nil {
 			t.Fatal(err)
 		}
 		text, err := l.Convert(to)
-		if err != nil || gjson.GetBytes(text, "$schema").Str != schema.Get("$id").Str || gjson.GetBytes(text, root+".#").Int() != 2 {
+		if err != nil || gjson.GetBytes(text, "$schema").Str != schema.Get("$id").Str ||
+			gjson.GetBytes(text, root+".#").Int() != 2 {
 			t.Errorf("%s, %v", text, err)
 		}
 		for path := range schema.Get("properties").Map() {

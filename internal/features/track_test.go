@@ -29,10 +29,16 @@ func TestTrack(t *testing.T) {
 		{"an id twice", "", `[{"id":"a"},{"id":"a"}]`, "is no list"},
 		{"shown: closed", `[{"id":"b","status":"open"}]`, "[]", "b done"},
 		{"shown: open", `[{"id":"c","status":"closed"}]`, "", "c open"},
-		{"not shown", `[{"id":"d","passes":true},{"id":"e","completed":true,"status":"closed"},{"id":"f","title":"é"}]`, `[{"id":"a"}]`, "a open d gone e gone f gone"},
+		{
+			"not shown", `[{"id":"d","passes":true},{"id":"e","completed":true,"status":"closed"},{"id":"f","title":"é"}]`,
+			`[{"id":"a"}]`, "a open d gone e gone f gone",
+		},
 		{"there again", `[{"id":"d","status":"gone"}]`, `[{"id":"d","status":"open"}]`, "d open"},
 		{"still gone", `[{"id":"d","title":"t","status":"gone"}]`, `[]`, "d gone"},
-		{"with its subtasks", `[{"id":"d","status":"open","subtasks":[{"id":1,"status":"open"}]}]`, `[{"id":"a"}]`, "a open d.1 gone d gone"},
+		{
+			"with its subtasks", `[{"id":"d","status":"open","subtasks":[{"id":1,"status":"open"}]}]`, `[{"id":"a"}]`,
+			"a open d.1 gone d gone",
+		},
 	} {
 		text, err := Track([]byte(tc.known), []byte(tc.printed), show)
 		var got []string

@@ -25,9 +25,11 @@ func TestCheck(t *testing.T) {
 		"[\"a\tb\"]":                            `line 1, column 4: invalid character '\t' in string literal`,
 		`["\u00g0"]`:                            `line 1, column 7: invalid character 'g' in \u hexadecimal character escape`,
 		`[01]`:                                  "line 1, column 3: invalid character '1' after array element",
-		`[1.]`:                                  "line 1, column 4: invalid character ']' after decimal point in numeric literal",
-		`[-1.5e+3,0,-0E0,true,false,null]`:      "",
-		`{"a":1,}`:                              "line 1, column 8: invalid character '}' looking for beginning of object key string; take out the comma before it",
+		`[1.]`: "line 1, column 4: " +
+			"invalid character ']' after decimal point in numeric literal",
+		`{"a":1,}`: "line 1, column 8: " +
+			"invalid character '}' looking for beginning of object key string; take out the comma before it",
+		`[-1.5e+3,0,-0E0,true,false,null]`: "",
 	} {
 		text, err := Check([]byte(in))
 		if err == nil && (want != "" || !json.Valid(text)) || err != nil && err.Error() != want {
@@ -46,7 +48,8 @@ func FuzzCheck(f *testing.F) {
 		if err == nil && !json.Valid(text) {
 			t.Fatalf("accepted %q", data)
 		}
-		if at := (*Error)(nil); err != nil && (!errors.As(err, &at) || at.Line < 1 || at.Col < 1 || at.Line > 1+bytes.Count(data, []byte("\n"))) {
+		if at := (*Error)(nil); err != nil &&
+			(!errors.As(err, &at) || at.Line < 1 || at.Col < 1 || at.Line > 1+bytes.Count(data, []byte("\n"))) {
 			t.Fatalf("refused %q at no place of it: %v", data, err)
 		}
 		if err != nil && json.Valid(data) && !strings.Contains(err.Error(), "nested deeper") {

@@ -20,12 +20,18 @@ type record struct {
 }
 
 func (r *record) object() Object {
-	return Object{"text", &r.Text, "n", &r.N, "big", &r.Big, "is", &r.Is, "at", &r.At, "inner", Object{"A", &r.Inner.A}, "many", &r.Many}
+	return Object{
+		"text", &r.Text, "n", &r.N, "big", &r.Big, "is", &r.Is, "at", &r.At, "inner", Object{"A", &r.Inner.A},
+		"many", &r.Many,
+	}
 }
 
 // TestObject holds both ways to what encoding/json makes of the same record.
 func TestObject(t *testing.T) {
-	full := record{"a\"b\\c\n\t\x01</p> é 🙂\u2028", -7, math.MaxInt64, true, time.Date(2026, 11, 21, 14, 0, 0, 5e6, time.UTC), struct{ A string }{"x"}, map[string][]int{"k": {1, 2}}}
+	full := record{
+		"a\"b\\c\n\t\x01</p> é 🙂\u2028", -7, math.MaxInt64, true, time.Date(2026, 11, 21, 14, 0, 0, 5e6, time.UTC),
+		struct{ A string }{"x"}, map[string][]int{"k": {1, 2}},
+	}
 	for name, r := range map[string]record{"zero": {}, "full": full, "half": {N: 3, Text: "bad \xff byte"}} {
 		for how, add := range map[string]func(Object) ([]byte, error){"line": Object.Line, "lines": Object.Lines} {
 			text, err := add(r.object())

@@ -50,7 +50,8 @@ func FuzzClean(f *testing.F) {
 				t.Fatalf("%q", got)
 			}
 			for _, r := range got {
-				if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Cf, unicode.Zl, unicode.Zp)) {
+				if r != '\n' && r != '\t' &&
+					(unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Cf, unicode.Zl, unicode.Zp)) {
 					t.Fatalf("%q holds %U", got, r)
 				}
 			}

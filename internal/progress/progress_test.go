@@ -11,16 +11,46 @@ func TestEdit(t *testing.T) {
 	h := Header{Status: "COMPLETE", Iteration: 12, MaxIterations: 15, Feature: "login"}
 	for _, tc := range []struct{ name, in, want string }{
 		{"empty file", "", "Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n"},
-		{"own header", "Status: IN_PROGRESS\nIteration: 1\nMax Iterations: 20\nFeature: x\n\nnote\n", "Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n\nnote\n"},
-		{"one line missing", "Status: IN_PROGRESS\nIteration: 1\nMax Iterations: 15\n", "Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n"},
-		{"notes only", "# Notes\n- did a thing\n", "Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n# Notes\n- did a thing\n"},
-		{"markers and bold", "# Status: A\n- **Iteration**: 3/15\n* **Max Iterations:** 15\nFeature:\n", "# Status: COMPLETE\n- **Iteration**: 12/15\n* **Max Iterations:** 15\nFeature: login\n"},
-		{"CRLF and BOM", "\xef\xbb\xbfStatus: A\r\nnote\r\n", "\xef\xbb\xbfStatus: COMPLETE\r\nIteration: 12\r\nMax Iterations: 15\r\nFeature: login\r\nnote\r\n"},
+		{
+			"own header", "Status: IN_PROGRESS\nIteration: 1\nMax Iterations: 20\nFeature: x\n\nnote\n",
+			"Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n\nnote\n",
+		},
+		{
+			"one line missing", "Status: IN_PROGRESS\nIteration: 1\nMax Iterations: 15\n",
+			"Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n",
+		},
+		{
+			"notes only", "# Notes\n- did a thing\n",
+			"Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n# Notes\n- did a thing\n",
+		},
+		{
+			"markers and bold", "# Status: A\n- **Iteration**: 3/15\n* **Max Iterations:** 15\nFeature:\n",
+			"# Status: COMPLETE\n- **Iteration**: 12/15\n* **Max Iterations:** 15\nFeature: login\n",
+		},
+		{
+			"CRLF and BOM", "\xef\xbb\xbfStatus: A\r\nnote\r\n",
+			"\xef\xbb\xbfStatus: COMPLETE\r\nIteration: 12\r\nMax Iterations: 15\r\nFeature: login\r\nnote\r\n",
+		},
 		{"no final newline", "Status: A", "Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login"},
-		{"first line of a name wins", "Status: A\nStatus: B\nIteration: 1\nMax Iterations: 1\nFeature: f\n", "Status: COMPLETE\nStatus: B\nIteration: 12\nMax Iterations: 15\nFeature: login\n"},
-		{"words that only look like it", "Overall Status: A\nStatus quo: b\nStatuses: c\n", "Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\nOverall Status: A\nStatus quo: b\nStatuses: c\n"},
-		{"below the header", strings.Repeat("note\n", HeaderLines) + "Status: A\n", "Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n" + strings.Repeat("note\n", HeaderLines) + "Status: A\n"},
-		{"on its last lines", strings.Repeat("note\n", HeaderLines-2) + "Status: A\nIteration: 1\n", "Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n" + strings.Repeat("note\n", HeaderLines-2) + "Status: COMPLETE\nIteration: 12\n"},
+		{
+			"first line of a name wins", "Status: A\nStatus: B\nIteration: 1\nMax Iterations: 1\nFeature: f\n",
+			"Status: COMPLETE\nStatus: B\nIteration: 12\nMax Iterations: 15\nFeature: login\n",
+		},
+		{
+			"words that only look like it", "Overall Status: A\nStatus quo: b\nStatuses: c\n",
+			"Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n" +
+				"Overall Status: A\nStatus quo: b\nStatuses: c\n",
+		},
+		{
+			"below the header", strings.Repeat("note\n", HeaderLines) + "Status: A\n",
+			"Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n" +
+				strings.Repeat("note\n", HeaderLines) + "Status: A\n",
+		},
+		{
+			"on its last lines", strings.Repeat("note\n", HeaderLines-2) + "Status: A\nIteration: 1\n",
+			"Status: COMPLETE\nIteration: 12\nMax Iterations: 15\nFeature: login\n" +
+				strings.Repeat("note\n", HeaderLines-2) + "Status: COMPLETE\nIteration: 12\n",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := Edit([]byte(tc.in), h)
@@ -70,7 +100,9 @@ func FuzzEdit(f *testing.F) {
 				return r
 			}, s))
 		}
-		h := Header{Status: clean(status), Iteration: abs(iteration) % 1e9, MaxIterations: abs(limit) % 1e9, Feature: clean(feature)}
+		h := Header{
+			Status: clean(status), Iteration: abs(iteration) % 1e9, MaxIterations: abs(limit) % 1e9, Feature: clean(feature),
+		}
 		if h.Status == "" || len(h.Status) > maxValue || len(h.Feature) > maxValue {
 			return
 		}
