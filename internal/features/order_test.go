@@ -1,0 +1,99 @@
+package features
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOrder works through random lists. Each item that Next returns must be ready, with the
+// best priority of the ready ones. The items must come in the order that Order returned at
+// the start.
+func TestOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		n := 1 + r.IntN(12)
+		needs := make([][]int, n)
+		priority := make([]int, n)
+		state := make([]string, n)
+		for i := range n {
+			priority[i] = r.IntN(4)
+			state[i] = []string{"pending", "pending", "pending", "in_progress", "done", "blocked", "cancelled"}[r.IntN(7)]
+			for range r.IntN(3) {
+				needs[i] = append(needs[i], r.IntN(n+1)) // n does not exist; i may need itself
+			}
+		}
+		text := func() string {
+			var items []string
+			for i := range n {
+				list := strings.ReplaceAll(fmt.Sprint(append([]int{}, needs[i]...)), " ", ",")
+				items = append(items, fmt.Sprintf(`{"id":%d,"title":"t","status":%q,"priority":%d,"dependencies":%s}`,
+					i, state[i], priority[i], list))
+			}
+			return `{"tasks":[` + strings.Join(items, ",") + "]}"
+		}
+		ready := func(i int) bool {
+			return state[i] != "done" && state[i] != "blocked" && state[i] != "cancelled" &&
+				!slices.ContainsFunc(needs[i], func(d int) bool { return d == n || state[d] != "done" })
+		}
+		var want, got []string
+		for step := 0; ; step++ {
+			l, err := Parse([]byte(text()))
+			if err != nil {
+				break // all items are cancelled
+			}
+			if step == 0 {
+				for _, item := range l.Order() {
+					want = append(want, item.ID)
+				}
+			}
+			best := -1
+			for i := range n {
+				if ready(i) && (best < 0 || priority[i] < priority[best]) {
+					best = i
+				}
+				if item, has := l.Find(fmt.Sprint(i)); has && !item.Passes && (l.Why(item) == "") != ready(i) {
+					t.Fatalf("%d: %q in %s", i, l.Why(item), text())
+				}
+			}
+			next, open := l.Next()
+			if open != (best >= 0) || open && next.ID != fmt.Sprint(best) {
+				t.Fatalf("next %q, want %d of %s", next.ID, best, text())
+			}
+			if !open {
+				if (l.Stuck() == "") != (l.Passed() == len(l.Items)) {
+					t.Fatalf("stuck %q in %s", l.Stuck(), text())
+				}
+				break
+			}
+			got = append(got, next.ID)
+			state[best] = "done"
+		}
+		if !slices.Equal(want, got) {
+			t.Fatalf("worked in the order %v, want %v", got, want)
+		}
+	}
+}
+
+// TestSubtasksWait checks that a subtask waits for the items that its task waits for.
+func TestSubtasksWait(t *testing.T) {
+	l, err := Parse([]byte(`{"tasks":[
+		{"id":1,"title":"api","status":"pending","dependencies":[2],"subtasks":[
+			{"id":1,"title":"routes","status":"pending","dependencies":[2]},{"id":2,"title":"auth","status":"pending"}]},
+		{"id":2,"title":"db","status":"pending"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, item := range l.Order() {
+		order = append(order, item.ID)
+	}
+	if want := []string{"2", "1.2", "1.1", "1"}; !slices.Equal(order, want) {
+		t.Errorf("%v, want %v", order, want)
+	}
+	if item, _ := l.Find("1.2"); l.Why(item) != "needs 2" {
+		t.Errorf("%q", l.Why(item))
+	}
+}
