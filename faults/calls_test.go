@@ -190,7 +190,8 @@ func TestKilled(t *testing.T) {
 		trials(h, h.broken, inMemory, named("continue"), func(one *trial) error { return one.killedAt(h, false, 1) })
 	})
 	for broken, scenario := range map[string]string{
-		"tells nothing later":                 "end with notice",
+		"marks before it tells":               "end with notice",
+		"tells nothing later":                 "late notice",
 		"tells iterations twice":              "continue, told of it",
 		"ends what has ended":                 "session end after an API error",
 		"takes its own header for a person's": "resume",

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -30,6 +31,11 @@ func (t *trial) full(h *harness, far int) error {
 		r, err := t.act(t.world)
 		if settled := t.settle(); err == nil {
 			err = settled
+		}
+		if all, unread := t.told(); err == nil && unread == nil && slices.ContainsFunc(all, told.ofTrouble) {
+			if _, err = t.act(t.world); err == nil { // which must not tell it again
+				err = t.settle()
+			}
 		}
 		if gone := os.Remove(filler); gone != nil {
 			return gone
@@ -79,7 +85,9 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	try(h, "product", some())
-	h.control("keeps a failed write", func(h *harness) { try(h, h.broken, named("continue")) })
+	for _, broken := range []string{"keeps a failed write", "tells trouble at each stop"} {
+		h.control(broken, func(h *harness) { try(h, h.broken, named("continue")) })
+	}
 }
 
 // placeOf is a folder to mount something at.

@@ -66,6 +66,12 @@ func newTrial(w *world, s scenario) (*trial, error) {
 	}
 	if err == nil {
 		t.after = w.files()
+		err = t.settle()
+	}
+	if err == nil {
+		err = allTold(w) // also what an earlier run left; survived would have somebody else tell it
+	}
+	if err == nil {
 		err = t.survived(r, fault{})
 	}
 	if err != nil {
@@ -201,8 +207,8 @@ func (t *trial) noticed(state record, r result) error {
 		if err := t.settle(); err != nil {
 			return err
 		}
-		if now, err := t.record(); err != nil || len(now.pending()) > 0 {
-			return fmt.Errorf("still to be told: %q %w", now.pending(), err)
+		if err := allTold(t.world); err != nil {
+			return err
 		}
 	}
 	all, err := t.told()

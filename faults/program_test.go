@@ -5,12 +5,17 @@ package faults
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	gobuild "go/build"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 )
 
 // program is a build of the product.
@@ -19,59 +24,148 @@ type program struct {
 	path string
 }
 
-// change puts one text in the place of another in a source file.
-type change struct{ file, old, new string }
-
-// oneThread keeps all of a run in its first thread, so that the order of its system
-// calls is the same each time, and strace, which counts by thread, sees them all.
-var oneThread = change{file: "cmd/ralph-stop-hook/one_thread.go", new: "package main\n\nimport \"runtime\"\n\nfunc init() { runtime.LockOSThread() }\n"}
-
-// clock puts a program's clock ahead of the system's by so many seconds as the harness
-// says, by a line in Go's own library. What has passed since is as long as ever.
-var clock = []change{
-	{"GOROOT/src/time/time.go", "\tsec, nsec, mono := runtimeNow()\n", "\tsec, nsec, mono := runtimeNow()\n\tsec += ahead\n"},
-	{file: "GOROOT/src/time/ahead.go", new: "package time\n\nimport \"syscall\"\n\nvar ahead = func() (sec int64) {\n\ttext, _ := syscall.Getenv(\"FAULTS_AHEAD\")\n\tfor _, c := range []byte(text) {\n\t\tsec = 10*sec + int64(c-'0')\n\t}\n\treturn sec\n}()\n"},
+// change is one thing that is broken in a program: a function of the product gets
+// another body. The body can call the function as it was, whose name then ends with
+// Unbroken.
+type change struct {
+	in   string // package folder, below the repository's root
+	of   string // function, or Type.Method
+	body string
 }
 
-// onClock is a program with such a clock, in one thread, and with more changed.
-func onClock(more ...change) []change { return append(append(more, oneThread), clock...) }
+// file is a change of a whole file: text in the place of old, or, if old is empty, the
+// file's whole text. It is for what no body of a function of the product can say.
+type file struct{ path, old, text string }
 
-// started has Go take a process for started where it could not read whether it was:
-// else it waits, before any line of ours, for the end of a process that may wait for
-// us. It goes with one thread, whose calls fail.
-var started = change{"GOROOT/src/syscall/exec_unix.go", "\tClose(p[0])\n\tif err != nil || n != 0 {\n", "\tClose(p[0])\n\tif err != nil {\n\t\tn, err = 0, nil\n\t}\n\tif err != nil || n != 0 {\n"}
+const inLibrary = "GOROOT/" // begins the path of a file of Go's own library
 
-const renameHead = "func rename(root *os.Root, name string, data []byte, perm os.FileMode, last func() error) error {\n"
+// oneThread keeps all of a run in its first thread. Then the order of its system calls
+// is the same each time, and strace, which counts by thread, sees them all.
+var oneThread = []file{
+	{path: "cmd/ralph-stop-hook/one_thread.go", text: "package main\n\nimport \"runtime\"\n\nfunc init() { runtime.LockOSThread() }\n"},
+	// Calls fail in that thread. If Go cannot read whether a process was started, it
+	// waits for the end of that process, before any line of ours runs. The process may
+	// wait for us. So here Go takes it for started.
+	{
+		inLibrary + "src/syscall/exec_unix.go",
+		"\tClose(p[0])\n\tif err != nil || n != 0 {\n",
+		"\tClose(p[0])\n\tif err != nil {\n\t\tn, err = 0, nil\n\t}\n\tif err != nil || n != 0 {\n",
+	},
+}
 
-// The programs: the product, and the product with one thing broken. A text that is
-// no longer there once fails the build, and with it every test.
-var programs = map[string][]change{
-	"product":      nil,
-	"one thread":   {oneThread},
+// clock puts a program's clock ahead of the system's, by as many seconds as the harness
+// says. How much time passes in a program stays the same.
+var clock = []file{
+	{
+		inLibrary + "src/time/time.go",
+		"\tsec, nsec, mono := runtimeNow()\n",
+		"\tsec, nsec, mono := runtimeNow()\n\tsec += ahead\n",
+	},
+	{path: inLibrary + "src/time/ahead.go", text: `package time
+
+import "syscall"
+
+var ahead = func() (sec int64) {
+	text, _ := syscall.Getenv("FAULTS_AHEAD")
+	for _, c := range []byte(text) {
+		sec = 10*sec + int64(c-'0')
+	}
+	return sec
+}()
+`},
+}
+
+// build is what a program is built from.
+type build struct {
+	files  []file
+	broken []change
+}
+
+// traced is a program that strace can follow.
+func traced(broken ...change) build { return build{oneThread, broken} }
+
+// onClock is a program that strace can follow, with a clock of the harness's.
+func onClock(broken ...change) build { return build{slices.Concat(oneThread, clock), broken} }
+
+func plain(broken ...change) build { return build{nil, broken} }
+
+// strayFile makes a temporary file as a write that was cut off leaves it.
+const strayFile = `root.WriteFile("."+name+"123456789012345678", data, perm)`
+
+// programs are the product, and the product with one thing broken.
+var programs = map[string]build{
+	"product":      plain(),
+	"one thread":   traced(),
 	"with a clock": onClock(),
 
-	"writes in place":                     {oneThread, {"internal/loopdir/replace_unix.go", renameHead, renameHead + "\tif true {\n\t\treturn root.WriteFile(name, data, perm)\n\t}\n"}},
-	"renames without a flush":             {oneThread, {"internal/loopdir/replace_unix.go", renameHead, renameHead + "\tif t := \".\" + name + \"123456\"; true {\n\t\tif err := root.WriteFile(t, data, perm); err != nil {\n\t\t\treturn err\n\t\t}\n\t\treturn root.Rename(t, name)\n\t}\n"}},
-	"does not flush the folder":           {oneThread, {"internal/loopdir/os_unix.go", "{ return d.Sync() }", "{ return nil }"}},
-	"leaves temporary files":              {oneThread, {"internal/loopdir/replace.go", "names, _ := d.Readdirnames(-1)", "var names []string"}},
-	"keeps a failed write":                {oneThread, {"internal/loopdir/replace_unix.go", "_ = f.Cleanup()", "_ = f.Close()"}},
-	"tells nothing later":                 {oneThread, {"cmd/ralph-stop-hook/send.go", "func due(n decide.Notice) bool {\n", "func due(n decide.Notice) bool {\n\tif true {\n\t\treturn false\n\t}\n"}},
-	"takes its own header for a person's": {oneThread, {"cmd/ralph-stop-hook/person.go", "decide.Face(next, next.Limit(l.snap.Limits)), l.snap.Header\n", "decide.Face(next, next.Limit(l.snap.Limits)), l.snap.Header\n\tnext.Before = next.Header\n"}},
-	"sweeps under the lock alone":         {oneThread, {"internal/loopdir/replace.go", "const abandoned = time.Minute", "const abandoned = 24 * time.Hour"}},
-	"tells iterations twice":              {oneThread, {"cmd/ralph-stop-hook/hook.go", "\t\t\t_, _ = sendApart(store, \"\", \"--iteration\", strconv.Itoa(d.Next.Iteration)) //", "\t\t\t_, _ = sendApart(store, \"\", \"--iteration\", strconv.Itoa(d.Next.Iteration))\n\t\t\t_, _ = sendApart(store, \"\", \"--iteration\", strconv.Itoa(d.Next.Iteration)) //"}},
-	"ends what has ended":                 {oneThread, {"internal/decide/decide.go", "with an agent's id.\n\t\treturn !owner || s.State.Status != InProgress\n", "with an agent's id.\n\t\treturn !owner\n"}},
-	"believes an evaluator that fails":    {oneThread, {"cmd/ralph-stop-hook/ask.go", "decide.Answer{Action: decide.AnswerEscalate,", "decide.Answer{Action: decide.AnswerComplete,"}},
+	"writes in place": traced(change{"internal/loopdir", "rename", `return root.WriteFile(name, data, perm)`}),
+	"renames without a flush": traced(change{"internal/loopdir", "rename", `
+		if err := ` + strayFile + `; err != nil {
+			return err
+		}
+		return root.Rename("."+name+"123456789012345678", name)`}),
+	"does not flush the folder": traced(change{"internal/loopdir", "syncDir", `return nil`}),
+	"leaves temporary files":    traced(change{"internal/loopdir", "sweep", ``}),
+	"keeps a failed write": traced(change{"internal/loopdir", "rename", `
+		err := renameUnbroken(root, name, data, perm, last)
+		if err != nil {
+			_ = ` + strayFile + `
+		}
+		return err`}),
+	"sweeps under the lock alone": traced(change{"internal/loopdir", "sweep", `
+		if age == 0 {
+			sweepUnbroken(root, d, name, age)
+		}`}),
+	"takes its own header for a person's": traced(change{"internal/loopdir", "Store.Commit", `
+		next.Before = next.Header
+		return s.CommitUnbroken(next)`}),
+	"marks before it tells": traced(change{"internal/loop", "Picture.runNotifiers", `
+		_ = p.Loop.mark(what.DeliveryID)
+		return p.runNotifiersUnbroken(ctx, commands, what, deadline, hear)`}),
+	"tells trouble at each stop": plain(change{"internal/loopdir", "Store.TellOnce", `return true`}),
+	"tells nothing later":        traced(change{"internal/loop", "Loop.SendLeft", ``}),
+	"tells iterations twice": traced(change{"internal/loop", "Loop.sendIterationApart", `
+		_, _ = l.sendIterationApartUnbroken(iteration)
+		return l.sendIterationApartUnbroken(iteration)`}),
+	"ends what has ended": traced(change{"internal/decide", "Bystander", `
+		if s.Event == EventFailure || s.Event == EventEnd && !s.elsewhere() {
+			return s.State.Session == "" || s.State.Session != s.Session
+		}
+		return BystanderUnbroken(s)`}),
+	"believes an evaluator that fails": traced(change{"internal/loop", "failedAnswer", `
+		return decide.Answer{Action: decide.AnswerComplete}`}),
 
-	"tells again and again":          onClock(change{"cmd/ralph-stop-hook/send.go", "func mark(s *loopdir.Store, id string) error {\n", "func mark(s *loopdir.Store, id string) error {\n\tif true {\n\t\treturn nil\n\t}\n"}),
-	"takes no lock":                  {{"internal/loopdir/os_unix.go", "err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)", "var err error"}},
-	"kills no group":                 {{"internal/proc/proc_unix.go", "return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)", "return cmd.Process.Kill()"}},
-	"waits for ever":                 {{"internal/proc/proc.go", "waitDelay  = 200 * time.Millisecond", "waitDelay  = time.Hour"}},
-	"keeps all output":               {{"internal/proc/tail.go", "if len(t.buf)+len(p) > 2*t.limit {", "if false {"}},
-	"lets logs grow":                 onClock(change{"internal/loopdir/log.go", "const maxLog = 1 << 20", "const maxLog = 1 << 40"}),
-	"has no deadline":                onClock(change{"internal/decide/limits.go", "return deadline > 0 && !s.StartedAt", "return false && !s.StartedAt"}),
-	"forgets the hour":               onClock(change{"internal/decide/limits.go", "return now.Unix()-at >= 3600 }", "return now.Unix()-at >= 1800 }"}),
-	"lets an agent wait for ever":    onClock(change{"internal/decide/decide.go", "if s.Now.Sub(d.Next.WaitingSince) >= s.Limits.MaxWait {", "if false {"}),
-	"takes a loop from who works it": onClock(change{"internal/decide/events.go", "const unseen = time.Hour", "const unseen = time.Minute"}),
+	"takes no lock":   plain(change{"internal/loopdir", "tryLock", `return true, nil`}),
+	"has two senders": plain(change{"internal/loopdir", "Store.LockSender", `return func() {}, nil`}),
+	"kills no group": plain(change{"internal/proc", "group", `
+		g := groupUnbroken(cmd)
+		cmd.Cancel = func() error { return cmd.Process.Kill() }
+		return g`}),
+	"waits for ever": plain(change{"internal/proc", "group", `
+		cmd.WaitDelay = 1 << 60
+		return groupUnbroken(cmd)`}),
+	"keeps all output": plain(change{"internal/proc", "tail.Write", `
+		t.buf = append(t.buf, p...)
+		return len(p), nil`}),
+
+	"tells again and again": onClock(change{"internal/loop", "Loop.mark", `return nil`}),
+	"lets logs grow": onClock(change{"internal/loopdir", "appendLog", `
+		f, _, err := openFile(root, name, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = f.Write(line)
+		return err`}),
+	"has no deadline": onClock(change{"internal/decide", "State.PastDeadline", `return false`}),
+	"forgets the hour": onClock(change{"internal/decide", "State.LastHour", `
+		return s.LastHourUnbroken(now.Add(30 * time.Minute))`}),
+	"lets an agent wait for ever": onClock(change{"internal/decide", "Decision.waits", `
+		patient := *s
+		patient.Limits.MaxWait = 1 << 60
+		return d.waitsUnbroken(&patient)`}),
+	"takes a loop from who works it": onClock(change{"internal/decide", "Snapshot.ownerLives", `
+		return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < time.Minute)`}),
 }
 
 // root is the repository's.
@@ -84,60 +178,145 @@ var built sync.Map // of name to func() (program, error)
 
 // get builds a program, once.
 func get(name string) (program, error) {
-	once, _ := built.LoadOrStore(name, sync.OnceValues(func() (program, error) { return build(name) }))
+	once, _ := built.LoadOrStore(name, sync.OnceValues(func() (program, error) { return newProgram(name) }))
 	return once.(func() (program, error))()
 }
 
-func build(name string) (program, error) {
+func newProgram(name string) (program, error) {
 	dir := filepath.Join(bin, strings.ReplaceAll(name, " ", "-"))
 	p := program{name: name, path: filepath.Join(dir, "ralph-stop-hook")}
-	changes, ok := programs[name]
-	if !ok {
-		return p, fmt.Errorf("no program %q", name)
-	}
-	overlay := map[string]string{}
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		return p, err
+	b, is := programs[name]
+	if !is {
+		return p, fmt.Errorf("there is no program %q", name)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return p, err
 	}
-	if slices.Contains(changes, oneThread) {
-		changes = append(changes[:len(changes):len(changes)], started)
+	texts, err := b.texts()
+	if err != nil {
+		return p, fmt.Errorf("the program that %s: %w; mend faults/program_test.go", name, err)
 	}
-	for i, c := range changes {
-		file, text := filepath.Join(root, c.file), c.new
-		if name, library := strings.CutPrefix(c.file, "GOROOT/"); library {
-			file = filepath.Join(strings.TrimSpace(string(goroot)), name)
-		}
-		if c.old != "" {
-			source, err := os.ReadFile(file)
-			if err != nil {
-				return p, err
-			}
-			if strings.Count(string(source), c.old) != 1 {
-				return p, fmt.Errorf("the program that %s: %s does not have %q once any more; change program_test.go with it", name, c.file, c.old)
-			}
-			text = strings.Replace(string(source), c.old, c.new, 1)
-		}
-		path := filepath.Join(dir, fmt.Sprintf("%d.go", i))
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			return p, err
-		}
-		overlay[file] = path
-	}
-	data, err := json.Marshal(map[string]any{"Replace": overlay})
+	overlay, err := writeOverlay(dir, texts)
 	if err != nil {
 		return p, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), data, 0o644); err != nil {
-		return p, err
-	}
-	cmd := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-trimpath", "-ldflags=-s -w", "-gcflags=-l", "-o", p.path, "./cmd/ralph-stop-hook")
+	args := []string{"build", "-overlay", overlay, "-trimpath", "-ldflags=-s -w", "-gcflags=-l", "-o", p.path, "./cmd/ralph-stop-hook"}
+	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return p, fmt.Errorf("the program that %s cannot be built: %w\n%s", name, err, out)
 	}
 	return p, nil
+}
+
+// writeOverlay writes the texts of files into dir, and the file that has `go build` use
+// them.
+func writeOverlay(dir string, texts map[string]string) (path string, err error) {
+	replace := map[string]string{}
+	for file, text := range texts {
+		replace[file] = filepath.Join(dir, fmt.Sprintf("%d.go", len(replace)))
+		if err := os.WriteFile(replace[file], []byte(text), 0o644); err != nil {
+			return "", err
+		}
+	}
+	data, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, data, 0o644)
+}
+
+// texts returns the text of each file that differs from the product's, by its path.
+func (b build) texts() (map[string]string, error) {
+	texts := map[string]string{}
+	for _, f := range b.files {
+		path, err := f.absolute()
+		if err != nil {
+			return nil, err
+		}
+		if texts[path] = f.text; f.old == "" {
+			continue
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if strings.Count(string(source), f.old) != 1 {
+			return nil, fmt.Errorf("%s does not have %q exactly once", f.path, f.old)
+		}
+		texts[path] = strings.Replace(string(source), f.old, f.text, 1)
+	}
+	for _, c := range b.broken {
+		path, text, err := c.apply()
+		if err != nil {
+			return nil, err
+		}
+		texts[path] = text
+	}
+	return texts, nil
+}
+
+func (f file) absolute() (string, error) {
+	name, is := strings.CutPrefix(f.path, inLibrary)
+	if !is {
+		return filepath.Join(root, f.path), nil
+	}
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	return filepath.Join(strings.TrimSpace(string(goroot)), name), err
+}
+
+// apply finds the function in its package. It returns the path of the function's file,
+// and the text of the file with the function as it was under its other name, and after
+// that the broken one.
+func (c change) apply() (path, text string, err error) {
+	dir := filepath.Join(root, c.in)
+	pkg, err := gobuild.ImportDir(dir, 0)
+	if err != nil {
+		return "", "", err
+	}
+	for _, name := range pkg.GoFiles {
+		path := filepath.Join(dir, name)
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return "", "", err
+		}
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, path, source, parser.SkipObjectResolution)
+		if err != nil {
+			return "", "", err
+		}
+		for _, d := range parsed.Decls {
+			f, is := d.(*ast.FuncDecl)
+			if !is || f.Body == nil || fullName(f) != c.of {
+				continue
+			}
+			at := func(p token.Pos) int { return set.Position(p).Offset }
+			head, end := string(source[at(f.Pos()):at(f.Body.Pos())]), at(f.Name.End())
+			text := string(source[:end]) + "Unbroken" + string(source[end:])
+			return path, text + "\n" + head + "{\n" + c.body + "\n}\n", nil
+		}
+	}
+	return "", "", fmt.Errorf("%s has no function %s", c.in, c.of)
+}
+
+// fullName returns the name of a function, with its receiver's type before it.
+func fullName(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	of := f.Recv.List[0].Type
+	if pointer, is := of.(*ast.StarExpr); is {
+		of = pointer.X
+	}
+	return fmt.Sprint(of) + "." + f.Name.Name
+}
+
+// TestPrograms names each program whose function is gone. It builds none.
+func TestPrograms(t *testing.T) {
+	for name, b := range programs {
+		if _, err := b.texts(); err != nil {
+			t.Errorf("the program that %s: %v", name, err)
+		}
+	}
 }

@@ -3,11 +3,13 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // crowd is a loop that many hooks come to at once.
@@ -122,7 +124,55 @@ func TestStorm(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, "a thousand hooks of one loop, 32 at once")
 	storm(h, "product", 1000, 700)
-	h.control("takes no lock", func(h *harness) { storm(h, h.broken, 200, 100) })
+	for _, broken := range []string{"takes no lock", "has two senders"} {
+		h.control(broken, func(h *harness) { storm(h, h.broken, 200, 100) })
+	}
+}
+
+// slowly runs a hook that waits at each of its renames, and so do the processes that it
+// starts.
+func slowly(delay time.Duration) func(int, *world) (result, error) {
+	inject := fmt.Sprintf("inject=renameat:delay_enter=%d", delay.Microseconds())
+	return func(_ int, w *world) (result, error) {
+		w.wrap = []string{"strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=renameat", "-e", inject}
+		return w.run(stop("s1"), "hook")
+	}
+}
+
+const (
+	racers    = 8
+	raceLimit = 100
+)
+
+// race has hooks at work on one loop at once.
+func race(c *crowd) error {
+	err := c.come(racers, racers, slowly(100*time.Millisecond))
+	if err == nil {
+		err = c.sane(raceLimit)
+	}
+	if err == nil && len(c.seen)+c.busy != racers {
+		err = fmt.Errorf("%d iterations begun by %d hooks, of which %d gave up", len(c.seen), racers, c.busy)
+	}
+	return err
+}
+
+// raceAtEnding has hooks come at once to an ending that nobody has told.
+func raceAtEnding(c *crowd) error {
+	err := do([]step{pass("a", "b", "c"), event(stop("s1"), "COMPLETE"), unsent})(c.world)
+	if err == nil {
+		err = c.come(racers, racers, slowly(time.Second)) // until the last one has come
+	}
+	if err == nil {
+		err = c.settle()
+	}
+	if err != nil {
+		return err
+	}
+	told, err := c.told()
+	if err == nil && len(told) != 1 {
+		err = fmt.Errorf("told %d times", len(told))
+	}
+	return errors.Join(err, allTold(c.world))
 }
 
 // TestWideRaces has each hook wait at its renames, so that every race is run.
@@ -130,28 +180,19 @@ func TestWideRaces(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, "eight hooks at once, each slow at its renames")
 	needStrace(t)
-	race := func(h *harness, program string) {
+	try := func(h *harness, program, what string, run func(*crowd) error) {
 		p, err := get(program)
 		if err != nil {
 			h.Fatal(err)
 		}
-		const hooks, limit = 8, 100
-		c, err := newCrowd(newWorld(h.T, p, inMemory), limit)
+		c, err := newCrowd(newWorld(h.T, p, inMemory), raceLimit)
 		if err != nil {
 			h.Fatal(err)
 		}
-		err = c.come(hooks, hooks, func(_ int, w *world) (result, error) {
-			w.wrap = []string{"strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=renameat", "-e", "inject=renameat:delay_enter=100000"}
-			return w.run(stop("s1"), "hook")
-		})
-		if err == nil {
-			err = c.sane(limit)
-		}
-		if err == nil && len(c.seen)+c.busy != hooks {
-			err = fmt.Errorf("%d iterations begun by %d hooks, of which %d gave up", len(c.seen), hooks, c.busy)
-		}
-		h.many(hooks, "a race", err)
+		h.many(racers, what, run(c))
 	}
-	race(h, "product")
-	h.control("takes no lock", func(h *harness) { race(h, h.broken) })
+	try(h, "product", "a race", race)
+	try(h, "product", "a race at an ending", raceAtEnding)
+	h.control("takes no lock", func(h *harness) { try(h, h.broken, "a race", race) })
+	h.control("has two senders", func(h *harness) { try(h, h.broken, "a race at an ending", raceAtEnding) })
 }

@@ -219,7 +219,7 @@ func (l *life) done() error {
 	ids := map[string]bool{}
 	ofEndings := 0
 	for _, one := range all {
-		if one.ExitReason != "internal_error" {
+		if !one.ofTrouble() {
 			ofEndings++
 			ids[one.DeliveryID] = true
 		}

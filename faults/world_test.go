@@ -116,8 +116,7 @@ type result struct {
 
 func (r result) killed() bool { return r.status < 0 }
 
-// patience is after how long a run hangs. A sender of which nobody can tell whether
-// it lives has its lease for less.
+// patience is how long a run may take before it counts as hanging.
 const patience = 90 * time.Second
 
 // run runs the program; with standard input it is the hook.
@@ -212,7 +211,6 @@ type record struct {
 	Notices                              []struct {
 		DeliveryID string
 		SentAt     time.Time
-		SenderPID  int
 	}
 }
 
@@ -273,6 +271,9 @@ type told struct {
 	DeliveryID, Event, Status, ExitReason, RetryAt string
 	Iterations, DurationSec                        int
 }
+
+// ofTrouble reports whether it is about trouble that the record could not take.
+func (one told) ofTrouble() bool { return one.ExitReason == "internal_error" }
 
 // told returns what was told of endings.
 func (w *world) told() (all []told, err error) { return payloads(w.notices) }
