@@ -22,7 +22,8 @@ func alone(t *testing.T, h *harness) bool {
 		t.Skip("mounting takes root")
 	}
 	rows := t.TempDir() + "/rows"
-	args := []string{"-m", "--propagation", "private", os.Args[0], "-test.run", "^" + t.Name() + "$", "-test.timeout", "20m", "-test.parallel", "4", "-seed", fmt.Sprint(*seed)}
+	args := []string{"-m", "--propagation", "private", os.Args[0], "-test.run", "^" + t.Name() + "$",
+		"-test.timeout", "20m", "-test.parallel", "4", "-seed", fmt.Sprint(*seed)}
 	if testing.Short() {
 		args = append(args, "-test.short")
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// stride is how far it is from one point of failure to the next.
+// stride returns how far apart two points of failure are: far in a short run, else 1.
 func stride(far int) int {
 	if testing.Short() {
 		return far
@@ -19,8 +19,8 @@ func stride(far int) int {
 	return 1
 }
 
-// atMost is the stride by which a run of so many calls has no more than most points of
-// failure, if far does not see to that.
+// atMost returns a stride of at least far by which a run has at most so many points of
+// failure. made is how often the run makes each call.
 func atMost(most, far int, made map[string]int) int {
 	sum := 0
 	for _, c := range calls {
@@ -52,9 +52,9 @@ func (t *trial) made() (count map[string]int, err error) {
 	return count, errors.Join(err, unread)
 }
 
-// each puts one fault at each call of that name, one after the other, until a run
-// does not reach it. Where not all of it is to be seen it begins somewhere, and ends
-// where a run without a fault does.
+// each runs the scenario again and again, with one fault at one call of that name, until
+// a run does not reach its fault. With a stride of more than 1 it begins at a call that
+// depends on the seed, and ends after as many calls as a run without a fault makes.
 func (t *trial) each(h *harness, name, what string, f fault, calls, far int) error {
 	const endless = 10000
 	for n := 1 + int(*seed%uint64(min(far, calls))); n < endless; n += far {
@@ -87,8 +87,8 @@ func (t *trial) each(h *harness, name, what string, f fault, calls, far int) err
 	return fmt.Errorf("%s is called without end", name)
 }
 
-// killedAt kills a run at each of its calls, on entry, so that every state between
-// two of them is seen.
+// killedAt kills a run as it enters each of its calls. So every state between two calls
+// is seen.
 func (t *trial) killedAt(h *harness, everything bool, far int) error {
 	made, err := t.made()
 	if err != nil {
@@ -113,8 +113,8 @@ func (t *trial) killedAt(h *harness, everything bool, far int) error {
 	return nil
 }
 
-// failed has each call fail, once and from then on; and once be interrupted, which
-// Go tries again for ever.
+// failed has each call fail: once, and from then on. It interrupts each call only once,
+// since Go tries an interrupted call again for ever.
 func (t *trial) failed(h *harness, far int) error {
 	made, err := t.made()
 	if err != nil {
@@ -209,7 +209,8 @@ func TestFails(t *testing.T) {
 	needStrace(t)
 	of := scenarios
 	if testing.Short() {
-		of = named("continue", "end with notice", "reopen", "session end", "init", "trust", "escalate as an evaluator says", "reopen in a tracker", "hand over", "resume")
+		of = named("continue", "end with notice", "reopen", "session end", "init", "trust",
+			"escalate as an evaluator says", "reopen in a tracker", "hand over", "resume")
 	}
 	trials(h, "one thread", inMemory, of, func(one *trial) error { return one.failed(h, stride(31)) })
 	h.control("keeps a failed write", func(h *harness) {
@@ -226,7 +227,8 @@ func TestDirty(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, "the same in a folder that a kill left dirty")
 	needStrace(t)
-	of, far := named("continue", "end with notice", "end at a limit", "reopen", "prove and end", "bind by prompt", "session end", "cancel", "extend", "end as an evaluator says", "reopen in a tracker", "API error", "resume"), 3
+	of, far := named("continue", "end with notice", "end at a limit", "reopen", "prove and end", "bind by prompt",
+		"session end", "cancel", "extend", "end as an evaluator says", "reopen in a tracker", "API error", "resume"), 3
 	if testing.Short() {
 		of, far = of[:2], 31
 	}
@@ -247,8 +249,8 @@ func TestDirty(t *testing.T) {
 	})
 }
 
-// spoil makes the folders of a trial those of a run that was killed at its
-// second rename, with temporary files of earlier ones.
+// spoil leaves the folders of a trial as a run leaves them that is killed at its second
+// rename, with temporary files of earlier runs.
 func (t *trial) spoil() error {
 	if err := t.put(t.ready); err != nil {
 		return err

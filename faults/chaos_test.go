@@ -25,11 +25,14 @@ func chaos(h *harness, program string, n int) {
 	}
 	err = c.come(n, 24, func(i int, w *world) (result, error) {
 		r := rand.New(rand.NewPCG(*seed, uint64(i)))
-		names := []string{"openat", "read", "write", "fsync", "renameat", "unlinkat", "newfstatat", "fstat", "flock", "getdents64"}
+		names := []string{
+			"openat", "read", "write", "fsync", "renameat", "unlinkat", "newfstatat", "fstat", "flock", "getdents64",
+		}
 		name := names[r.IntN(len(names))]
 		inject := func(what string) {
 			// The one thread that counts; another is Go's own.
-			w.wrap = []string{"strace", "-qq", "-o", os.DevNull, "-e", "trace=" + name, "-e", fmt.Sprintf("inject=%s:%s:when=%d", name, what, 1+r.IntN(25))}
+			inject := fmt.Sprintf("inject=%s:%s:when=%d", name, what, 1+r.IntN(25))
+			w.wrap = []string{"strace", "-qq", "-o", os.DevNull, "-e", "trace=" + name, "-e", inject}
 		}
 		switch r.IntN(10) {
 		case 0, 1:
@@ -42,7 +45,10 @@ func chaos(h *harness, program string, n int) {
 			_ = w.write(w.list, listOf([]string{"a", "b"}[:r.IntN(3)]...)) // an agent does not wait for anybody
 			return result{}, nil
 		case 5:
-			verbs := [][]string{{"pause"}, {"resume"}, {"cancel"}, {"resume"}, {"resume"}, {"extend", "--max-iterations", fmt.Sprint(limit)}, {"status", "--json"}, {"trust", "--yes"}}
+			verbs := [][]string{
+				{"pause"}, {"resume"}, {"cancel"}, {"resume"}, {"resume"},
+				{"extend", "--max-iterations", fmt.Sprint(limit)}, {"status", "--json"}, {"trust", "--yes"},
+			}
 			return w.run("", verbs[r.IntN(len(verbs))]...)
 		}
 		return w.run(stop("s1"), "hook")
@@ -81,7 +87,8 @@ func (c *crowd) calm() error {
 			return err
 		}
 	}
-	if err := do([]step{event(stop("s1"), `"decision":"block"`), pass("a", "b", "c"), event(stop("s1"), "Ralph loop COMPLETE")})(w); err != nil {
+	end := []step{event(stop("s1"), `"decision":"block"`), pass("a", "b", "c"), event(stop("s1"), "Ralph loop COMPLETE")}
+	if err := do(end)(w); err != nil {
 		return err
 	}
 	if err := w.settle(); err != nil {

@@ -53,7 +53,8 @@ func (l *life) now() time.Time { return time.Now().Add(l.ahead) }
 func (l *life) waits(d time.Duration) {
 	l.ahead = max(0, l.ahead+d).Truncate(time.Second)
 	const name = "FAULTS_AHEAD="
-	l.env = append(slices.DeleteFunc(slices.Clone(l.env), func(kv string) bool { return strings.HasPrefix(kv, name) }), fmt.Sprint(name, int64(l.ahead.Seconds())))
+	rest := slices.DeleteFunc(slices.Clone(l.env), func(kv string) bool { return strings.HasPrefix(kv, name) })
+	l.env = append(rest, fmt.Sprint(name, int64(l.ahead.Seconds())))
 }
 
 // works lets the time of a turn pass: mostly it is short, now and then a night lies
@@ -80,7 +81,8 @@ func (l *life) stopping() string {
 	if !l.background {
 		return stop(l.session)
 	}
-	return `{"session_id":"` + l.session + `","hook_event_name":"Stop","stop_hook_active":false,"background_tasks":[{"id":"1","type":"subagent","status":"running"}]}`
+	return `{"session_id":"` + l.session + `","hook_event_name":"Stop","stop_hook_active":false,` +
+		`"background_tasks":[{"id":"1","type":"subagent","status":"running"}]}`
 }
 
 // maxWait is the default of limits.max_wait.
@@ -167,11 +169,13 @@ func (l *life) visits() error {
 		switch {
 		case err != nil:
 			return err
-		case after.Status != "INTERRUPTED" || after.RetryAt.UTC().Hour() != 15 || !after.RetryAt.After(at.from) || after.RetryAt.Sub(at.to) > 24*time.Hour:
+		case after.Status != "INTERRUPTED", after.RetryAt.UTC().Hour() != 15,
+			!after.RetryAt.After(at.from), after.RetryAt.Sub(at.to) > 24*time.Hour:
 			return fmt.Errorf("at %v it is %s, to be tried again at %v", at.from, after.Status, after.RetryAt)
 		}
 		l.waits(after.RetryAt.Sub(l.now()))
-		if _, after, _, err = l.hears(said(l.session)); err == nil && (after.Status != "IN_PROGRESS" || !after.RetryAt.IsZero()) {
+		_, after, _, err = l.hears(said(l.session))
+		if err == nil && (after.Status != "IN_PROGRESS" || !after.RetryAt.IsZero()) {
 			err = fmt.Errorf("at work again it is %s, to be tried again at %v", after.Status, after.RetryAt)
 		}
 		return err
@@ -200,7 +204,8 @@ func (l *life) retries(state record) error {
 	const early = 30 * time.Second
 	if left := state.RetryAt.Sub(l.now()); left > early {
 		l.waits(left - early)
-		if _, after, at, err := l.hears(prompt(l.session)); err != nil || after.Status != "HANDOVER" || after.Endings != state.Endings {
+		_, after, at, err := l.hears(prompt(l.session))
+		if err != nil || after.Status != "HANDOVER" || after.Endings != state.Endings {
 			return fmt.Errorf("it is to be tried again at %v; at %v it is %s; %w", state.RetryAt, at.from, after.Status, err)
 		}
 	}
@@ -226,7 +231,8 @@ func (l *life) longer(state record) ([]string, error) {
 		if err == nil {
 			err = event(stop(l.session), "")(l.world)
 		}
-		if now, unread := l.record(); err == nil && (unread != nil || now.Endings != state.Endings || now.Status != state.Status) {
+		now, unread := l.record()
+		if err == nil && (unread != nil || now.Endings != state.Endings || now.Status != state.Status) {
 			err = fmt.Errorf("%s after the deadline's ending; %w", now.Status, unread)
 		}
 		if err != nil {

@@ -52,8 +52,10 @@ const (
 // bounded holds what is true of a hook whatever its commands do.
 func bounded(w *world, c hostile, r result) error {
 	left := w.processes()
-	for end := time.Now().Add(5 * time.Second); len(left) > 0 && !c.leaves && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		left = w.processes() // what is killed takes a moment to be gone
+	end := time.Now().Add(5 * time.Second) // what is killed takes a moment to be gone
+	for len(left) > 0 && !c.leaves && time.Now().Before(end) {
+		time.Sleep(10 * time.Millisecond)
+		left = w.processes()
 	}
 	for _, pid := range left {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -79,7 +81,8 @@ func notify(w *world, c hostile) error {
 		return err
 	}
 	err = do([]step{atWork, func(w *world) error {
-		return w.write(loopFolder+"/ralph.json", `{"list": "feature_list.json", "bind": "prompt", "on_complete": `+string(quoted)+`}`)
+		return w.write(loopFolder+"/ralph.json",
+			`{"list": "feature_list.json", "bind": "prompt", "on_complete": `+string(quoted)+`}`)
 	}, verb("trust", "--yes"), pass("a", "b", "c")})(w)
 	if err != nil {
 		return err
@@ -113,7 +116,8 @@ func prove(w *world, c hostile) error {
 	if err != nil {
 		return err
 	}
-	err = do([]step{atWork, configured(`, "checks": [{"command": ` + string(quoted) + `, "timeout": "` + c.timeout() + `"}]`), pass("a", "b", "c")})(w)
+	checks := `, "checks": [{"command": ` + string(quoted) + `, "timeout": "` + c.timeout() + `"}]`
+	err = do([]step{atWork, configured(checks), pass("a", "b", "c")})(w)
 	if err != nil {
 		return err
 	}
@@ -140,7 +144,8 @@ func interrupted(w *world, c hostile, with syscall.Signal) error {
 	if err != nil {
 		return err
 	}
-	err = do([]step{atWork, configured(`, "checks": [{"command": ` + string(quoted) + `, "timeout": "10m"}]`), pass("a", "b", "c")})(w)
+	checks := `, "checks": [{"command": ` + string(quoted) + `, "timeout": "10m"}]`
+	err = do([]step{atWork, configured(checks), pass("a", "b", "c")})(w)
 	if err != nil {
 		return err
 	}

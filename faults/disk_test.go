@@ -16,8 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// full fills the file system of a trial's project up to a few pages, for each
-// number of pages.
+// full fills the file system of a trial's project, so that no page is left, or a few.
 func (t *trial) full(h *harness, far int) error {
 	const page, most = 4096, 10
 	for pages := 0; pages <= most; pages += far {
@@ -81,7 +80,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	try := func(h *harness, program string, of []scenario) {
 		for _, s := range of {
-			trials(h, program, place{name: "a small disk", project: placeOf(t, s.name), state: placeOf(t, s.name)}, []scenario{s}, func(one *trial) error { return one.full(h, stride(3)) })
+			small := place{name: "a small disk", project: placeOf(t, s.name), state: placeOf(t, s.name)}
+			trials(h, program, small, []scenario{s}, func(one *trial) error { return one.full(h, stride(3)) })
 		}
 	}
 	try(h, "product", some())
@@ -110,7 +110,7 @@ func mount(t *testing.T, kind string, args ...string) {
 	})
 }
 
-// TestShortWrites has writes cut short, at any byte: a limit of file sizes does that.
+// TestShortWrites cuts writes short, at any byte, by a limit of file sizes.
 func TestShortWrites(t *testing.T) {
 	if _, err := exec.LookPath("prlimit"); err != nil {
 		t.Skip("needs prlimit")

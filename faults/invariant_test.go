@@ -85,8 +85,8 @@ type fault struct {
 	cleanup bool // it may have kept the program from removing temporary files
 }
 
-// survived is every invariant: what a run may be like, and what it may leave. After
-// it the world has gone on to a COMPLETE loop.
+// survived checks every invariant: how a run may end, and what it may leave. Then it
+// takes the loop on until it is COMPLETE.
 func (t *trial) survived(r result, f fault) error {
 	if err := r.sound(); err != nil {
 		return err
@@ -97,15 +97,8 @@ func (t *trial) survived(r result, f fault) error {
 	if err := t.settle(); err != nil {
 		return err
 	}
-	now := t.files()
-	if now.list != t.before.list && now.list != t.after.list {
-		return fmt.Errorf("the list is neither the old nor the new one: %q", now.list)
-	}
-	if now.settings != t.before.settings && now.settings != t.after.settings {
-		return fmt.Errorf("the settings are neither the old nor the new ones: %q", now.settings)
-	}
-	if now.current != t.before.current && now.current != t.after.current {
-		return fmt.Errorf("current is neither the old nor the new one: %q", now.current)
+	if err := t.whole(); err != nil {
+		return err
 	}
 	state, err := t.record()
 	if err != nil {
@@ -130,24 +123,15 @@ func (t *trial) survived(r result, f fault) error {
 	if state.Status == "COMPLETE" && t.state.Status != "COMPLETE" && t.ends != "COMPLETE" {
 		return errors.New("COMPLETE, which it is not")
 	}
-	if strings.Contains(r.stdout, "this session works the loop") && (state.Status != "IN_PROGRESS" || !strings.Contains(t.stdin, `"`+state.Session+`"`)) {
+	owns := state.Status == "IN_PROGRESS" && strings.Contains(t.stdin, `"`+state.Session+`"`)
+	if strings.Contains(r.stdout, "this session works the loop") && !owns {
 		return fmt.Errorf("it said that the session has the loop, and the record says %s of %q", state.Status, state.Session)
 	}
 	if t.ends != "" && strings.Contains(r.stdout, t.ends) && state.Status != t.ends {
 		return fmt.Errorf("the ending %s was printed, and the record says %s", t.ends, state.Status)
 	}
-	if !r.killed() && !f.cleanup {
-		left, err := t.strays()
-		if err != nil {
-			return err
-		}
-		left = slices.DeleteFunc(left, func(path string) bool {
-			_, was := t.ready[path]
-			return was || (r.status != 0 || r.hook) && unlocked(path)
-		})
-		if len(left) > 0 {
-			return fmt.Errorf("temporary files after a run that was not killed: %q", left)
-		}
+	if err := t.swept(r, f); err != nil {
+		return err
 	}
 	if err := t.notesKept(); err != nil {
 		return err
@@ -182,7 +166,41 @@ func (t *trial) survived(r result, f fault) error {
 	return nil
 }
 
-// notesKept holds that nobody's notes are lost.
+// whole checks that each of a person's files is the old or the new one.
+func (t *trial) whole() error {
+	now := t.files()
+	if now.list != t.before.list && now.list != t.after.list {
+		return fmt.Errorf("the list is neither the old nor the new one: %q", now.list)
+	}
+	if now.settings != t.before.settings && now.settings != t.after.settings {
+		return fmt.Errorf("the settings are neither the old nor the new ones: %q", now.settings)
+	}
+	if now.current != t.before.current && now.current != t.after.current {
+		return fmt.Errorf("current is neither the old nor the new one: %q", now.current)
+	}
+	return nil
+}
+
+// swept checks that a run which could remove its temporary files did.
+func (t *trial) swept(r result, f fault) error {
+	if r.killed() || f.cleanup {
+		return nil
+	}
+	left, err := t.strays()
+	if err != nil {
+		return err
+	}
+	left = slices.DeleteFunc(left, func(path string) bool {
+		_, was := t.ready[path]
+		return was || (r.status != 0 || r.hook) && unlocked(path)
+	})
+	if len(left) > 0 {
+		return fmt.Errorf("temporary files after a run that was not killed: %q", left)
+	}
+	return nil
+}
+
+// notesKept checks that nobody's notes are lost.
 func (t *trial) notesKept() error {
 	was, ok := t.ready[filepath.Join(t.loop(), "progress.txt")]
 	if !ok {
@@ -196,8 +214,8 @@ func (t *trial) notesKept() error {
 	return nil
 }
 
-// noticed holds that the run's ending is told: once, or after a kill at least once,
-// always with its one id.
+// noticed checks that each ending is told exactly once, or at least once if the run was
+// killed or could not mark that it had told; always with the ending's one id.
 func (t *trial) noticed(state record, r result) error {
 	if pending := state.pending(); len(pending) > 0 {
 		// What nobody told is told by the next run; here by a person's cron.
@@ -236,7 +254,7 @@ func (t *trial) noticed(state record, r result) error {
 	return nil
 }
 
-// begunOnce holds that no iteration is told twice, and none that never began.
+// begunOnce checks that no iteration is told twice, and none that never began.
 func (w *world) begunOnce(state record) error {
 	all, err := payloads(w.begun())
 	if err != nil {
@@ -312,7 +330,8 @@ func (t *trial) goesOn(r result) error {
 	if err != nil {
 		return err
 	}
-	if err := do([]step{verb("status", "--all", "--json"), pass("a", "b", "c"), event(stop(session), "Ralph loop COMPLETE")})(w); err != nil {
+	end := []step{verb("status", "--all", "--json"), pass("a", "b", "c"), event(stop(session), "Ralph loop COMPLETE")}
+	if err := do(end)(w); err != nil {
 		return err
 	}
 	if err := w.settle(); err != nil {
@@ -325,7 +344,8 @@ func (t *trial) goesOn(r result) error {
 	if slices.ContainsFunc(before, func(one told) bool { return one.DeliveryID == now[len(now)-1].DeliveryID }) {
 		return errors.New("two endings have one id")
 	}
-	if begun, err := payloads(w.begun()); err != nil || t.tells && (len(begun) == 0 || begun[len(begun)-1].Iterations != w.acked) {
+	begun, err := payloads(w.begun())
+	if err != nil || t.tells && (len(begun) == 0 || begun[len(begun)-1].Iterations != w.acked) {
 		return fmt.Errorf("iteration %d began, and it was told of these: %v %w", w.acked, begun, err)
 	}
 	return w.agree()
@@ -336,7 +356,8 @@ func (t *trial) goesOn(r result) error {
 // written it for a while.
 func unlocked(path string) bool {
 	name := filepath.Base(path)
-	return strings.HasPrefix(name, ".settings.json") || strings.HasPrefix(name, ".source.json") || filepath.Base(filepath.Dir(path)) == "sessions"
+	return strings.HasPrefix(name, ".settings.json") || strings.HasPrefix(name, ".source.json") ||
+		filepath.Base(filepath.Dir(path)) == "sessions"
 }
 
 // waitAbandoned makes such files as old as after that while.
@@ -351,8 +372,8 @@ func (w *world) waitAbandoned() error {
 	return err
 }
 
-// agree holds that record, header and log say the same, and that nothing is left
-// that nobody needs.
+// agree checks that record, header and log say the same, and that no temporary file is
+// left.
 func (w *world) agree() error {
 	state, err := w.record()
 	if err != nil {

@@ -24,7 +24,8 @@ const diskOptions = "loop,commit=1000,noauto_da_alloc"
 
 func newDisk(t *testing.T, name string) disk {
 	d := disk{image: filepath.Join(t.TempDir(), "image"), at: placeOf(t, name)}
-	if out, err := exec.Command("sh", "-c", "truncate -s 32M "+d.image+" && mkfs.ext4 -q -F "+d.image).CombinedOutput(); err != nil {
+	mkfs := exec.Command("sh", "-c", "truncate -s 32M "+d.image+" && mkfs.ext4 -q -F "+d.image)
+	if out, err := mkfs.CombinedOutput(); err != nil {
 		t.Skipf("mkfs.ext4: %v: %s", err, out)
 	}
 	mount(t, "ext4", "-o", diskOptions, d.image, d.at)
@@ -102,7 +103,8 @@ func (t *trial) darkened(h *harness, d disk, kills bool) error {
 				if err := errors.Join(err, t.settle(), d.cut(how)); err != nil {
 					return err
 				}
-				if h.result(fmt.Sprintf("%s, power cut (%d) %s %d", t.scenario.name, how, name, n), t.survived(r, fault{cleanup: true})) {
+				what := fmt.Sprintf("%s, power cut (%d) %s %d", t.scenario.name, how, name, n)
+				if h.result(what, t.survived(r, fault{cleanup: true})) {
 					return nil
 				}
 			}

@@ -42,7 +42,12 @@ const inLibrary = "GOROOT/" // begins the path of a file of Go's own library
 // oneThread keeps all of a run in its first thread. Then the order of its system calls
 // is the same each time, and strace, which counts by thread, sees them all.
 var oneThread = []file{
-	{path: "cmd/ralph-stop-hook/one_thread.go", text: "package main\n\nimport \"runtime\"\n\nfunc init() { runtime.LockOSThread() }\n"},
+	{path: "cmd/ralph-stop-hook/one_thread.go", text: `package main
+
+import "runtime"
+
+func init() { runtime.LockOSThread() }
+`},
 	// Calls fail in that thread. If Go cannot read whether a process was started, it
 	// waits for the end of that process, before any line of ours runs. The process may
 	// wait for us. So here Go takes it for started.
@@ -200,8 +205,8 @@ func newProgram(name string) (program, error) {
 	if err != nil {
 		return p, err
 	}
-	args := []string{"build", "-overlay", overlay, "-trimpath", "-ldflags=-s -w", "-gcflags=-l", "-o", p.path, "./cmd/ralph-stop-hook"}
-	cmd := exec.Command("go", args...)
+	cmd := exec.Command("go", "build", "-overlay", overlay, "-trimpath", "-ldflags=-s -w", "-gcflags=-l",
+		"-o", p.path, "./cmd/ralph-stop-hook")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return p, fmt.Errorf("the program that %s cannot be built: %w\n%s", name, err, out)

@@ -154,7 +154,8 @@ func run(m *testing.M) int {
 	return status
 }
 
-const heading = "| what is done | command | faults | survived | lost | broken programs that it caught |\n|---|---|--:|--:|--:|---|"
+const heading = "| what is done | command | faults | survived | lost | broken programs that it caught |\n" +
+	"|---|---|--:|--:|--:|---|"
 
 // command is the column that says which row it is.
 func command(test string) string {
@@ -194,7 +195,8 @@ func writeFigures(path string, rows []string) error {
 	byCommand := map[string]string{}
 	for _, row := range append(strings.Split(table, "\n"), rows...) {
 		columns := strings.Split(row, "|")
-		if len(columns) > 3 && strings.Contains(columns[2], "make faults RUN=") && strings.TrimSpace(columns[3]) != "skipped" {
+		ours := len(columns) > 3 && strings.Contains(columns[2], "make faults RUN=")
+		if ours && strings.TrimSpace(columns[3]) != "skipped" {
 			byCommand[columns[2]] = row
 		}
 	}

@@ -3,7 +3,6 @@
 package faults
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,154 +18,26 @@ type scenario struct {
 	stdin string   // of the hook
 	args  []string // of the verb
 	ends  string   // the status that it ends the loop with
-	keeps bool     // it ends nothing that had not ended
-	tells bool     // iterations are told
+	keeps bool     // it ends no loop
+	tells bool     // notifiers are told of iterations
 	fresh bool     // there is no loop before
 	then  step     // what a person does before the loop goes on
-	// done tells whether the effect of a verb is there: what it says has happened has.
+	// done returns an error if what the verb says it did has not happened.
 	done func(w *world) error
 }
 
-// step is something that happens in a world.
-type step func(w *world) error
-
-func do(steps []step) step {
-	return func(w *world) error {
-		for _, s := range steps {
-			if err := s(w); err != nil {
-				return err
-			}
+// act runs what the scenario is about.
+func (s scenario) act(w *world) (result, error) {
+	args := make([]string, len(s.args))
+	for i, arg := range s.args {
+		if args[i] = arg; arg == "NOTIFIER" {
+			args[i] = w.notifier()
 		}
-		return nil
 	}
-}
-
-// verb runs a verb of a person's, which has to succeed.
-func verb(args ...string) step {
-	return func(w *world) error {
-		r, err := w.run("", args...)
-		if err == nil && r.status != 0 {
-			err = fmt.Errorf("%q ends with %d: %s", args, r.status, r.stderr)
-		}
-		return err
+	if s.stdin != "" {
+		args = []string{"hook"}
 	}
-}
-
-// event has the hook called by the host, and holds it to what it prints.
-func event(stdin string, prints string) step {
-	return func(w *world) error {
-		r, err := w.run(stdin, "hook")
-		if err == nil {
-			err = w.ack(r)
-		}
-		if err == nil && (r.killed() || !strings.Contains(r.stdout, prints)) {
-			err = fmt.Errorf("the hook printed %.300q, want %q; %s", r.stdout, prints, r.stderr)
-		}
-		return err
-	}
-}
-
-func write(name, text string) step { return func(w *world) error { return w.write(name, text) } }
-
-// pass is an agent's work: these features pass now.
-func pass(ids ...string) step {
-	return func(w *world) error { return w.write(w.list, listOf(ids...)) }
-}
-
-// loopMade is a project with a list, settings of a person's and a loop.
-func loopMade(w *world) error {
-	return do([]step{pass(), write(".claude/settings.json", settingsText), func(w *world) error {
-		return verb("init", loopName, "--features", w.list, "--max-iterations", "9", "--settings", "project", "--on-complete", w.notifier())(w)
-	}})(w)
-}
-
-// notifier adds each payload to the world's notices.
-// It is not held to a limit of file sizes.
-func (w *world) notifier() string { return "ulimit -f unlimited; cat >> " + w.notices }
-
-// atWork is a loop at its second iteration, with one feature of three passing.
-func atWork(w *world) error {
-	return do([]step{
-		loopMade, event(prompt("s1"), "iteration 1/9"),
-		func(w *world) error {
-			f, err := os.OpenFile(filepath.Join(w.loop(), "progress.txt"), os.O_APPEND|os.O_WRONLY, 0)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			_, err = f.WriteString(note)
-			return err
-		},
-		pass("a"), event(stop("s1"), `"decision":"block"`),
-	})(w)
-}
-
-// note is an agent's, in progress.txt.
-const note = "a is done: see src.\n"
-
-// configured makes a ralph.json that is trusted.
-func configured(more string) step {
-	return func(w *world) error { return trusted(w, `"list": "`+w.list+`", `, more) }
-}
-
-func trusted(w *world, list, more string) error {
-	notify, err := json.Marshal(w.notifier())
-	if err != nil {
-		return err
-	}
-	limits := ""
-	if !strings.Contains(more, `"limits"`) {
-		limits = `, "limits": {"max_iterations": 9}`
-	}
-	return do([]step{
-		write(loopFolder+"/ralph.json", `{`+list+`"bind": "prompt", "on_complete": [`+string(notify)+`]`+limits+more+`}`),
-		verb("trust", "--yes"),
-	})(w)
-}
-
-// judged has an evaluator that wants what satisfied makes, and a person where there
-// is a file odd.
-const judged = `, "evaluate": [{"command": "cat > /dev/null; if test -e odd; then echo '{\"action\": \"escalate\", \"reason\": \"odd\"}'; elif test -e all; then echo '{\"action\": \"complete\"}'; else echo '{\"action\": \"continue\", \"nextPrompt\": \"More.\"}'; fi"}]`
-
-// handed hands the loop over when its session has done two features.
-const handed = `, "limits": {"max_iterations": 9, "features_per_session": 2}`
-
-// iterating has each iteration told.
-func iterating(w *world) error {
-	begun, err := json.Marshal("cat >> " + w.begun())
-	if err != nil {
-		return err
-	}
-	return configured(`, "on_iteration": [` + string(begun) + `]`)(w)
-}
-
-// sourced makes the list that of a tracker, whose commands print it and open items
-// again.
-func sourced(more string) step {
-	return do([]step{write("tracker.sh", trackerText), func(w *world) error {
-		return trusted(w, `"source": {"list": ["sh", "tracker.sh", "list"], "reopen": ["sh", "tracker.sh", "reopen", "${id}"]}, `, more)
-	}})
-}
-
-const trackerText = `set -e
-case $1 in
-list) cat feature_list.json ;;
-reopen) sed -E '/"id" ?: ?"'$2'"/s/("passes": ?)true/\1false/' feature_list.json > tracked; sync tracked; mv tracked feature_list.json; sync . ;;
-esac
-`
-
-const checked = `, "checks": [{"command": "test -e done-$RALPH_FEATURE", "when": "feature"}, {"command": "test -e all"}]`
-
-// satisfied makes what the checks of checked look for, and the evaluator of judged.
-func satisfied(w *world) error {
-	return do([]step{write("done-a", ""), write("done-b", ""), write("done-c", ""), write("all", ""), func(w *world) error {
-		return os.RemoveAll(filepath.Join(w.project, "odd"))
-	}})(w)
-}
-
-func inFolder(w *world) error {
-	w.list = "docs/prd.json"
-	return nil
+	return w.run(s.stdin, args...)
 }
 
 func status(want ...string) func(*world) error {
@@ -207,58 +78,165 @@ var scenarios = []scenario{
 	{name: "continue", make: []step{atWork, pass("a", "b")}, stdin: stop("s1")},
 	{name: "continue, nothing changed", make: []step{atWork}, stdin: stop("s1")},
 	{name: "end with notice", make: []step{atWork, pass("a", "b", "c")}, stdin: stop("s1"), ends: "COMPLETE"},
-	{name: "end at a limit", make: []step{atWork, verb("extend", "--max-iterations", "3"), pass("a", "b"), event(stop("s1"), "iteration 3/3"), write("src", "x")}, stdin: stop("s1"), ends: "REACHED_LIMIT"},
-	{name: "reopen", make: []step{atWork, configured(checked), write("done-a", ""), pass("a", "b")}, stdin: stop("s1")},
-	{name: "reopen in a folder", make: []step{inFolder, atWork, configured(checked), write("done-a", ""), pass("a", "b")}, stdin: stop("s1")},
-	{name: "prove and end", make: []step{atWork, configured(checked), satisfied, pass("a", "b", "c")}, stdin: stop("s1"), ends: "COMPLETE"},
-	{name: "go on as an evaluator says", make: []step{atWork, configured(judged), pass("a", "b", "c")}, stdin: stop("s1")},
-	{name: "end as an evaluator says", make: []step{atWork, configured(judged), satisfied, pass("a", "b", "c")}, stdin: stop("s1"), ends: "COMPLETE"},
-	{name: "escalate as an evaluator says", make: []step{atWork, configured(judged), write("odd", ""), pass("a", "b")}, stdin: stop("s1"), ends: "ESCALATED"},
+	{
+		name: "end at a limit",
+		make: []step{
+			atWork, verb("extend", "--max-iterations", "3"), pass("a", "b"), event(stop("s1"), "iteration 3/3"),
+			write("src", "x"),
+		},
+		stdin: stop("s1"), ends: "REACHED_LIMIT",
+	},
+	{
+		name:  "reopen",
+		make:  []step{atWork, configured(checked), write("done-a", ""), pass("a", "b")},
+		stdin: stop("s1"),
+	},
+	{
+		name:  "reopen in a folder",
+		make:  []step{inFolder, atWork, configured(checked), write("done-a", ""), pass("a", "b")},
+		stdin: stop("s1"),
+	},
+	{
+		name:  "prove and end",
+		make:  []step{atWork, configured(checked), satisfied, pass("a", "b", "c")},
+		stdin: stop("s1"), ends: "COMPLETE",
+	},
+	{
+		name:  "go on as an evaluator says",
+		make:  []step{atWork, configured(judged), pass("a", "b", "c")},
+		stdin: stop("s1"),
+	},
+	{
+		name:  "end as an evaluator says",
+		make:  []step{atWork, configured(judged), satisfied, pass("a", "b", "c")},
+		stdin: stop("s1"), ends: "COMPLETE",
+	},
+	{
+		name:  "escalate as an evaluator says",
+		make:  []step{atWork, configured(judged), write("odd", ""), pass("a", "b")},
+		stdin: stop("s1"), ends: "ESCALATED",
+	},
 	{name: "continue, told of it", make: []step{atWork, iterating, pass("a", "b")}, stdin: stop("s1"), tells: true},
 	{name: "continue with a tracker", make: []step{atWork, sourced(""), pass("a", "b")}, stdin: stop("s1")},
-	{name: "reopen in a tracker", make: []step{atWork, sourced(checked), write("done-a", ""), pass("a", "b")}, stdin: stop("s1")},
-	{name: "end with a tracker", make: []step{atWork, sourced(checked), satisfied, pass("a", "b", "c")}, stdin: stop("s1"), ends: "COMPLETE"},
-	{name: "hand over", make: []step{atWork, configured(handed), pass("a", "b")}, stdin: stop("s1"), ends: "HANDOVER"},
-	{name: "take what was handed over", make: []step{atWork, configured(handed), pass("a", "b"), event(stop("s1"), "HANDOVER")}, stdin: prompt("s2"), keeps: true},
+	{
+		name:  "reopen in a tracker",
+		make:  []step{atWork, sourced(checked), write("done-a", ""), pass("a", "b")},
+		stdin: stop("s1"),
+	},
+	{
+		name:  "end with a tracker",
+		make:  []step{atWork, sourced(checked), satisfied, pass("a", "b", "c")},
+		stdin: stop("s1"), ends: "COMPLETE",
+	},
+	{
+		name:  "hand over",
+		make:  []step{atWork, configured(handed), pass("a", "b")},
+		stdin: stop("s1"), ends: "HANDOVER",
+	},
+	{
+		name:  "take what was handed over",
+		make:  []step{atWork, configured(handed), pass("a", "b"), event(stop("s1"), "HANDOVER")},
+		stdin: prompt("s2"), keeps: true,
+	},
 	{name: "bind by prompt", make: []step{loopMade}, stdin: prompt("s1")},
 	{name: "session end", make: []step{atWork}, stdin: sessionEnd("s1"), ends: "INTERRUPTED"},
 	{name: "API error", make: []step{atWork}, stdin: stopFailure("s1"), ends: "INTERRUPTED"},
-	{name: "session end after an API error", make: []step{atWork, event(stopFailure("s1"), "")}, stdin: sessionEnd("s1"), keeps: true},
-	{name: "session end after one that was killed", make: []step{atWork, event(stopFailure("s1"), ""), unsent}, stdin: sessionEnd("s1"), keeps: true},
-	{name: "prompt after an API error", make: []step{atWork, event(stopFailure("s1"), ""), event(sessionEnd("s1"), "")}, stdin: said("s1"), keeps: true},
-	{name: "folder gone", make: []step{atWork, func(w *world) error { return os.RemoveAll(w.loop()) }, pass("a", "b")}, stdin: stop("s1")},
-	{name: "late notice", make: []step{atWork, pass("a", "b", "c"), event(stop("s1"), "COMPLETE"), unsent}, stdin: stop("s1")},
-	{name: "init", make: []step{pass(), write(".claude/settings.json", settingsText)}, args: []string{"init", loopName, "--settings", "project", "--max-iterations", "9", "--on-complete", "NOTIFIER"}, fresh: true, done: func(w *world) error {
-		text, err := os.ReadFile(filepath.Join(w.project, ".claude", "settings.json"))
-		if err == nil && !strings.Contains(string(text), "ralph-stop-hook") {
-			err = fmt.Errorf("init is done, and the settings are %q", text)
-		}
-		return err
-	}},
-	{name: "init of a second loop", make: []step{atWork}, args: []string{"init", "other", "--settings", "none"}, done: func(w *world) error {
-		if to := w.files().current; to != "other" {
-			return fmt.Errorf("init is done, and current is %q", to)
-		}
-		return nil
-	}},
+	{
+		name:  "session end after an API error",
+		make:  []step{atWork, event(stopFailure("s1"), "")},
+		stdin: sessionEnd("s1"), keeps: true,
+	},
+	{
+		name:  "session end after one that was killed",
+		make:  []step{atWork, event(stopFailure("s1"), ""), unsent},
+		stdin: sessionEnd("s1"), keeps: true,
+	},
+	{
+		name:  "prompt after an API error",
+		make:  []step{atWork, event(stopFailure("s1"), ""), event(sessionEnd("s1"), "")},
+		stdin: said("s1"), keeps: true,
+	},
+	{
+		name:  "folder gone",
+		make:  []step{atWork, func(w *world) error { return os.RemoveAll(w.loop()) }, pass("a", "b")},
+		stdin: stop("s1"),
+	},
+	{
+		name:  "late notice",
+		make:  []step{atWork, pass("a", "b", "c"), event(stop("s1"), "COMPLETE"), unsent},
+		stdin: stop("s1"),
+	},
+	{
+		name:  "init",
+		make:  []step{pass(), write(".claude/settings.json", settingsText)},
+		args:  []string{"init", loopName, "--settings", "project", "--max-iterations", "9", "--on-complete", "NOTIFIER"},
+		fresh: true,
+		done: func(w *world) error {
+			text, err := os.ReadFile(filepath.Join(w.project, ".claude", "settings.json"))
+			if err == nil && !strings.Contains(string(text), "ralph-stop-hook") {
+				err = fmt.Errorf("init is done, and the settings are %q", text)
+			}
+			return err
+		},
+	},
+	{
+		name: "init of a second loop",
+		make: []step{atWork}, args: []string{"init", "other", "--settings", "none"},
+		done: func(w *world) error {
+			if to := w.files().current; to != "other" {
+				return fmt.Errorf("init is done, and current is %q", to)
+			}
+			return nil
+		},
+	},
 	{name: "cancel", make: []step{atWork}, args: []string{"cancel"}, done: status("CANCELLED")},
 	{name: "pause", make: []step{atWork}, args: []string{"pause"}, done: status("PAUSED")},
 	{name: "resume", make: []step{atWork, verb("pause")}, args: []string{"resume"}, done: status("IN_PROGRESS")},
-	{name: "extend", make: []step{atWork, verb("extend", "--max-iterations", "3"), pass("a", "b"), event(stop("s1"), "iteration 3/3"), write("src", "x"), event(stop("s1"), "REACHED_LIMIT")}, args: []string{"extend", "--max-iterations", "9"}, done: status("IN_PROGRESS")},
+	{
+		name: "extend",
+		make: []step{
+			atWork, verb("extend", "--max-iterations", "3"), pass("a", "b"), event(stop("s1"), "iteration 3/3"),
+			write("src", "x"), event(stop("s1"), "REACHED_LIMIT"),
+		},
+		args: []string{"extend", "--max-iterations", "9"}, done: status("IN_PROGRESS"),
+	},
 	{name: "trust", make: []step{atWork, func(w *world) error {
-		return w.write(loopFolder+"/ralph.json", `{"list": "feature_list.json", "bind": "prompt", "task": "new", "limits": {"max_iterations": 9}, "on_complete": ["`+w.notifier()+`"]}`)
+		return w.write(loopFolder+"/ralph.json", `{"list": "feature_list.json", "bind": "prompt", "task": "new", `+
+			`"limits": {"max_iterations": 9}, "on_complete": ["`+w.notifier()+`"]}`)
 	}}, args: []string{"trust", "--yes"}, done: trustHas(`\"task\": \"new\"`)},
-	{name: "restore", make: []step{atWork, configured(checked), satisfied, write("feature_list.json", `[{"id": "a", "passes": true}]`)}, args: []string{"trust", "--restore"}, done: func(w *world) error {
-		text, err := os.ReadFile(w.listPath())
-		if err == nil && !strings.Contains(string(text), "weight") {
-			err = fmt.Errorf("restored, and the list is %q", text)
-		}
-		return err
-	}},
-	{name: "resume before an ending is told", make: []step{atWork, configured(judged), write("odd", ""), event(stop("s1"), "ESCALATED"), unsent, pass("a", "b")}, args: []string{"resume"}, done: status("IN_PROGRESS")},
+	{
+		name: "restore",
+		make: []step{atWork, configured(checked), satisfied, write("feature_list.json", `[{"id": "a", "passes": true}]`)},
+		args: []string{"trust", "--restore"},
+		done: func(w *world) error {
+			text, err := os.ReadFile(w.listPath())
+			if err == nil && !strings.Contains(string(text), "weight") {
+				err = fmt.Errorf("restored, and the list is %q", text)
+			}
+			return err
+		},
+	},
+	{
+		name: "resume before an ending is told",
+		make: []step{
+			atWork, configured(judged), write("odd", ""), event(stop("s1"), "ESCALATED"), unsent, pass("a", "b"),
+		},
+		args: []string{"resume"}, done: status("IN_PROGRESS"),
+	},
 	// What a sender apart runs; here its own calls are killed and failed.
-	{name: "send what is left", make: []step{atWork, pass("a", "b", "c"), event(stop("s1"), "COMPLETE"), unsent}, args: []string{"send"}, done: allTold},
-	{name: "give it time", make: []step{atWork, configured(`, "limits": {"max_iterations": 9, "deadline": "1ms"}`), event(stop("s1"), "REACHED_LIMIT")}, args: []string{"extend", "--deadline", "2h"}, done: status("IN_PROGRESS")},
+	{
+		name: "send what is left",
+		make: []step{atWork, pass("a", "b", "c"), event(stop("s1"), "COMPLETE"), unsent},
+		args: []string{"send"}, done: allTold,
+	},
+	{
+		name: "give it time",
+		make: []step{
+			atWork, configured(`, "limits": {"max_iterations": 9, "deadline": "1ms"}`),
+			event(stop("s1"), "REACHED_LIMIT"),
+		},
+		args: []string{"extend", "--deadline", "2h"}, done: status("IN_PROGRESS"),
+	},
 	{name: "detach", make: []step{atWork}, args: []string{"detach"}, done: func(w *world) error {
 		state, err := w.record()
 		if err == nil && state.Session != "" {
@@ -266,21 +244,33 @@ var scenarios = []scenario{
 		}
 		return err
 	}},
-	{name: "untrust", make: []step{atWork}, args: []string{"untrust"}, done: trustHas(`"revoked": true`), then: verb("trust", "--yes")},
-	{name: "add an evaluator", make: []step{atWork}, args: []string{"evaluate", "add", "default"}, done: func(w *world) error {
-		text, err := os.ReadFile(filepath.Join(w.loop(), "ralph.json"))
-		if err == nil && !strings.Contains(string(text), "evaluate") {
-			err = fmt.Errorf("added, and ralph.json is %q", text)
-		}
-		return errors.Join(err, trustHas(`\"evaluate\"`)(w))
-	}},
-	{name: "attach", make: []step{atWork, verb("detach")}, args: []string{"attach", "--session", "s2"}, done: func(w *world) error {
-		state, err := w.record()
-		if err == nil && state.Session != "s2" {
-			err = fmt.Errorf("attached, and the session is %q", state.Session)
-		}
-		return err
-	}},
+	{
+		name: "untrust",
+		make: []step{atWork},
+		args: []string{"untrust"}, done: trustHas(`"revoked": true`), then: verb("trust", "--yes"),
+	},
+	{
+		name: "add an evaluator",
+		make: []step{atWork}, args: []string{"evaluate", "add", "default"},
+		done: func(w *world) error {
+			text, err := os.ReadFile(filepath.Join(w.loop(), "ralph.json"))
+			if err == nil && !strings.Contains(string(text), "evaluate") {
+				err = fmt.Errorf("added, and ralph.json is %q", text)
+			}
+			return errors.Join(err, trustHas(`\"evaluate\"`)(w))
+		},
+	},
+	{
+		name: "attach",
+		make: []step{atWork, verb("detach")}, args: []string{"attach", "--session", "s2"},
+		done: func(w *world) error {
+			state, err := w.record()
+			if err == nil && state.Session != "s2" {
+				err = fmt.Errorf("attached, and the session is %q", state.Session)
+			}
+			return err
+		},
+	},
 }
 
 // some are all scenarios; of a short run a third, each time another one.
@@ -305,44 +295,4 @@ func named(names ...string) (found []scenario) {
 		panic("no such scenario")
 	}
 	return found
-}
-
-// unsent makes the record that of a hook that was killed before it told the ending.
-// Nobody holds the sender lock: the kernel frees it when its process dies.
-func unsent(w *world) error {
-	for _, dir := range w.recordDirs() {
-		path := filepath.Join(dir, "state.json")
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		var state map[string]any
-		if err := json.Unmarshal(data, &state); err != nil {
-			return err
-		}
-		for _, n := range state["notices"].([]any) {
-			delete(n.(map[string]any), "sentAt")
-		}
-		if data, err = json.Marshal(state); err == nil {
-			err = os.WriteFile(path, data, 0o600)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return os.Remove(w.notices)
-}
-
-// act runs what the scenario is about.
-func (s scenario) act(w *world) (result, error) {
-	args := make([]string, len(s.args))
-	for i, arg := range s.args {
-		if args[i] = arg; arg == "NOTIFIER" {
-			args[i] = w.notifier()
-		}
-	}
-	if s.stdin != "" {
-		args = []string{"hook"}
-	}
-	return w.run(s.stdin, args...)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// crowd is a loop that many hooks come to at once.
+// crowd is a loop that many hooks work on at once.
 type crowd struct {
 	*world
 	mu     sync.Mutex
@@ -25,11 +25,12 @@ type crowd struct {
 func newCrowd(w *world, limit int) (*crowd, error) {
 	c := &crowd{world: w, seen: map[int]int{}}
 	return c, do([]step{loopMade, func(w *world) error {
-		return w.write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt", "limits": {"max_iterations": %d, "stagnation": 0}, "on_complete": [%q]}`, limit, w.notifier()))
+		return w.write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt", `+
+			`"limits": {"max_iterations": %d, "stagnation": 0}, "on_complete": [%q]}`, limit, w.notifier()))
 	}, verb("trust", "--yes"), event(prompt("s1"), "systemMessage")})(w)
 }
 
-// come lets n hooks come, so many at once, each as how makes it.
+// come runs n hooks, at most so many at once. how runs one of them.
 func (c *crowd) come(n, at int, how func(i int, w *world) (result, error)) error {
 	slots := make(chan struct{}, at)
 	var all sync.WaitGroup
@@ -72,7 +73,7 @@ func (c *crowd) count(r result) {
 	}
 }
 
-// sane holds that no iteration came twice or beyond the record's.
+// sane checks that no iteration began twice, or beyond the record's or the limit.
 func (c *crowd) sane(limit int) error {
 	state, err := c.record()
 	if err != nil {
@@ -80,13 +81,14 @@ func (c *crowd) sane(limit int) error {
 	}
 	for iteration, times := range c.seen {
 		if times > 1 || iteration > state.Iteration || iteration > limit {
-			return fmt.Errorf("iteration %d was begun %d times; the record is at %d of %d", iteration, times, state.Iteration, limit)
+			return fmt.Errorf("iteration %d was begun %d times; the record is at %d of %d",
+				iteration, times, state.Iteration, limit)
 		}
 	}
 	return nil
 }
 
-// storm has 1,000 hooks come, of which not all find work.
+// storm runs n hooks, more than there are iterations.
 func storm(h *harness, program string, n, limit int) {
 	p, err := get(program)
 	if err != nil {
@@ -109,7 +111,8 @@ func storm(h *harness, program string, n, limit int) {
 		case unread != nil:
 			err = unread
 		case state.Status != "REACHED_LIMIT" || len(c.seen) != limit-1 || c.ended != 1 || len(c.others) > 0:
-			err = fmt.Errorf("%s: %d iterations of %d begun, %d endings printed, %q", state.Status, len(c.seen), limit-1, c.ended, c.others)
+			err = fmt.Errorf("%s: %d iterations of %d begun, %d endings printed, %q",
+				state.Status, len(c.seen), limit-1, c.ended, c.others)
 		case len(told) != 1:
 			err = fmt.Errorf("told %d times", len(told))
 		}

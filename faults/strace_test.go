@@ -53,7 +53,10 @@ var calls = []call{
 }
 
 // runtimeCalls are Go's own, at which a run is killed too.
-var runtimeCalls = []string{"mmap", "rt_sigaction", "rt_sigprocmask", "futex", "epoll_create1", "eventfd2", "prctl", "sigaltstack", "sched_getaffinity", "geteuid", "madvise", "prlimit64"}
+var runtimeCalls = []string{
+	"mmap", "rt_sigaction", "rt_sigprocmask", "futex", "epoll_create1", "eventfd2", "prctl", "sigaltstack",
+	"sched_getaffinity", "geteuid", "madvise", "prlimit64",
+}
 
 func needStrace(t testing.TB) {
 	if err := exec.Command("strace", "-o", os.DevNull, "true").Run(); err != nil {

@@ -59,7 +59,8 @@ func newLife(w *world, n, stops int) (*life, error) {
 		if n%20 == 2 {
 			checks = `, "checks": [{"command": "test ! -e bad", "when": "feature"}]`
 		}
-		return w.write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt", "limits": {%s"max_iterations": %d}, "on_complete": [%q]%s}`, more, l.limit, w.notifier(), checks))
+		return w.write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt", `+
+			`"limits": {%s"max_iterations": %d}, "on_complete": [%q]%s}`, more, l.limit, w.notifier(), checks))
 	}, verb("trust", "--yes"), event(prompt(l.session), "systemMessage"), func(w *world) error {
 		if !l.rotating {
 			return nil
@@ -110,7 +111,8 @@ func (l *life) turn() error {
 	case 1:
 		name := []string{"openat", "read", "pread64", "write", "fsync", "renameat", "newfstatat"}[r.IntN(7)]
 		what := []string{"signal=KILL", "error=EIO", "error=ENOSPC"}[r.IntN(3)]
-		w.wrap = []string{"strace", "-qq", "-o", os.DevNull, "-e", "trace=" + name, "-e", fmt.Sprintf("inject=%s:%s:when=%d", name, what, 1+r.IntN(25))}
+		inject := fmt.Sprintf("inject=%s:%s:when=%d", name, what, 1+r.IntN(25))
+		w.wrap = []string{"strace", "-qq", "-o", os.DevNull, "-e", "trace=" + name, "-e", inject}
 	}
 	faulty := w.wrap != nil
 	before, err := w.record()
@@ -340,7 +342,10 @@ func TestWeek(t *testing.T) {
 	h.control("lets logs grow", func(h *harness) { week(h.T, h, h.broken, 2, 400) })
 	h.control("tells again and again", func(h *harness) { week(h.T, h, h.broken, 2, 400) })
 	for broken, kind := range map[string]int{
-		"has no deadline": late, "forgets the hour": hourly, "lets an agent wait for ever": waiting, "takes a loop from who works it": shared,
+		"has no deadline":                late,
+		"forgets the hour":               hourly,
+		"lets an agent wait for ever":    waiting,
+		"takes a loop from who works it": shared,
 	} {
 		h.control(broken, clocked(kind))
 	}
