@@ -34,11 +34,20 @@ func clean(s string, limit int) string {
 			return r
 		case unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
 			return ' '
-		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Co, r), invisible(r):
 			return -1
 		}
 		return r
 	}, s)
+}
+
+// invisible reports whether nobody sees a character, so that it could hide a text: what
+// Unicode says to ignore where it is not known (Default_Ignorable_Code_Point), and the
+// blank of Braille.
+func invisible(r rune) bool {
+	const blankBraille = '\u2800'
+	return r == blankBraille || r > unicode.MaxASCII &&
+		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // cut returns s, or its beginning and "…" if it has more than limit characters.

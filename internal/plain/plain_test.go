@@ -23,6 +23,8 @@ func TestLine(t *testing.T) {
 		{"bad \xff utf8", 100, "bad utf8"},
 		{"äöü 漢字 🚀", 100, "äöü 漢字 🚀"},
 		{"line\u2028separator", 100, "line separator"},
+		{"hidden \ufe0f\U000e0101bytes, \u3164\uffa0\u115ffillers, \u034fjoiner, \u2800blank", 100,
+			"hidden bytes, fillers, joiner, blank"},
 		{"0123456789", 10, "0123456789"},
 		{"0123456789x", 10, "012345678…"},
 	} {
@@ -50,8 +52,8 @@ func FuzzClean(f *testing.F) {
 				t.Fatalf("%q", got)
 			}
 			for _, r := range got {
-				if r != '\n' && r != '\t' &&
-					(unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Cf, unicode.Zl, unicode.Zp)) {
+				unseen := unicode.In(r, unicode.Bidi_Control, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
+				if r != '\n' && r != '\t' && (unseen || unicode.IsControl(r)) {
 					t.Fatalf("%q holds %U", got, r)
 				}
 			}

@@ -20,7 +20,8 @@ func TestArg(t *testing.T) {
 	if err != nil {
 		t.Skip("no shell here")
 	}
-	for _, word := range []string{"", "plain", "two words", "it's", "$HOME", "`id`", "a\nb", "*", "-n", "\\", "é 🎉", "~"} {
+	words := []string{"", "plain", "two words", "it's", "$HOME", "`id`", "a\nb", "*", "-n", "\\", "é 🎉", "~"}
+	for _, word := range words {
 		out, err := exec.Command(sh, "-c", "printf %s "+Arg(word)).Output()
 		if err != nil || string(out) != word {
 			t.Errorf("%q is quoted %s, which a shell reads as %q (%v)", word, Arg(word), out, err)
