@@ -41,7 +41,8 @@ func endings(script, notices string) (told []ending, err error) {
 		i := slices.IndexFunc(told, func(e ending) bool { return e.id == id })
 		if i < 0 {
 			i = len(told)
-			told = append(told, ending{script: script, id: id, status: notice.Get("status").String(), reason: notice.Get("exitReason").String()})
+			told = append(told, ending{script: script, id: id, status: notice.Get("status").String(),
+				reason: notice.Get("exitReason").String()})
 		}
 		told[i].calls++
 	}

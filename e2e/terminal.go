@@ -95,7 +95,8 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(t.enter("/exit", "send-keys", "-l", "--", "/exit"))
 		ts.Check(t.await(ended, true))
 	default:
-		ts.Fatalf("usage: terminal start [PROMPT | -file FILE] [FLAG…] | type TEXT | paste FILE | press KEY | shows REGEXP | resize X Y | picture NAME | screen | quit")
+		ts.Fatalf("usage: terminal start [PROMPT | -file FILE] [FLAG…] | type TEXT | paste FILE | press KEY | shows " +
+			"REGEXP | resize X Y | picture NAME | screen | quit")
 	}
 }
 

@@ -53,7 +53,8 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.BoolVar(&s.color, "color", isTerminal() && os.Getenv("NO_COLOR") == "", "show colours")
 	flags.StringVar(&s.hook, "hook", "", "have the program at this absolute `path` answer the stops, to see the demo fail")
-	store := flags.String("store", "", "append standard input to this `file` and do nothing else; the demo's on-complete command")
+	store := flags.String("store", "", "append standard input to this `file` and do nothing else; the demo's "+
+		"on-complete command")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -150,7 +151,8 @@ func named(prompt string) feature {
 func (s *stage) sumUp(stops int) {
 	lines := strings.SplitN(s.read(progressFile), "\n", 9)
 	if lines[0] != "Status: COMPLETE" {
-		s.check(fmt.Errorf("stop %d was allowed, but progress.txt begins with %q; 'go test ./...' may tell why", stops, lines[0]))
+		s.check(fmt.Errorf("stop %d was allowed, but progress.txt begins with %q; 'go test ./...' may tell why",
+			stops, lines[0]))
 	}
 	var p struct {
 		Status, ExitReason, EpicID          string
@@ -162,7 +164,8 @@ func (s *stage) sumUp(stops int) {
 		s.check(d.Decode(&p))
 	}
 	if notices != 1 || p.Status != "completed" || p.Features.Passed != len(features) {
-		s.check(fmt.Errorf("the on-complete command was called %d times, the last time with %+v; 'go test ./...' may tell why", notices, p))
+		s.check(fmt.Errorf("the on-complete command was called %d times, the last time with %+v; 'go test ./...' may tell "+
+			"why", notices, p))
 	}
 	s.printf("\n%s\n", s.paint(bold, progressFile))
 	for _, line := range lines[:len(lines)-1] {
@@ -171,6 +174,8 @@ func (s *stage) sumUp(stops int) {
 	s.printf("  …\n")
 	s.printf("\n%s\n", s.paint(bold, "what the on-complete command was told"))
 	s.printf("  loop      %s: %s, %s, exit code %d\n", p.EpicID, p.Status, p.ExitReason, p.ExitCode)
-	s.printf("  features  %d of %d, in %d of %d iterations\n", p.Features.Passed, p.Features.Total, p.Iterations, p.MaxIterations)
-	s.printf("\n%s\n", s.paint(bold, fmt.Sprintf("%d of %d features, %d stops, %d notice.", p.Features.Passed, p.Features.Total, stops, notices)))
+	s.printf("  features  %d of %d, in %d of %d iterations\n", p.Features.Passed, p.Features.Total, p.Iterations,
+		p.MaxIterations)
+	sum := fmt.Sprintf("%d of %d features, %d stops, %d notice.", p.Features.Passed, p.Features.Total, stops, notices)
+	s.printf("\n%s\n", s.paint(bold, sum))
 }

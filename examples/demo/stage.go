@@ -113,7 +113,8 @@ func (s *stage) build(temp string) {
 	}
 	s.dir = filepath.Join(temp, "shop")
 	for name, value := range map[string]string{
-		"HOME": temp, "USERPROFILE": temp, "APPDATA": temp, "RALPH_STATE_DIR": filepath.Join(temp, "state"), "CLAUDE_PROJECT_DIR": s.dir,
+		"HOME": temp, "USERPROFILE": temp, "APPDATA": temp,
+		"RALPH_STATE_DIR": filepath.Join(temp, "state"), "CLAUDE_PROJECT_DIR": s.dir,
 		"PATH": bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 	} {
 		s.check(os.Setenv(name, value))
@@ -147,7 +148,8 @@ func (s *stage) init() {
 	s.write(file, string(binary))
 	args := []string{"init", "checkout", "--max-iterations", "12", "--on-complete", command}
 	out := s.exec(nil, "ralph-stop-hook", args...)
-	s.printf("%s\n%s\n", s.paint(bold, fmt.Sprintf("$ ralph-stop-hook %s '%s'", strings.Join(args[:5], " "), command)), out)
+	line := fmt.Sprintf("$ ralph-stop-hook %s '%s'", strings.Join(args[:5], " "), command)
+	s.printf("%s\n%s\n", s.paint(bold, line), out)
 	if text := s.read(".claude/settings.json"); s.err == nil {
 		s.check(json.Unmarshal([]byte(text), &s.settings))
 	}

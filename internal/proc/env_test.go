@@ -61,7 +61,8 @@ func TestLookPath(t *testing.T) {
 	if r.Err != nil {
 		t.Errorf("a program in the PATH of its environment: %v, %s", r.Err, r.Output)
 	}
-	if r := Run(t.Context(), Cmd{Argv: []string{"sh", "-c", "exit"}, Env: []string{"PATH=" + two}, Timeout: gitTimeout}); r.Err == nil {
+	r = Run(t.Context(), Cmd{Argv: []string{"sh", "-c", "exit"}, Env: []string{"PATH=" + two}, Timeout: gitTimeout})
+	if r.Err == nil {
 		t.Error("a program that only this process's PATH finds was run")
 	}
 }
