@@ -112,7 +112,7 @@ var programs = map[string]build{
 	"does not flush the folder": traced(change{"internal/loopdir", "syncDir", `return nil`}),
 	"leaves temporary files":    traced(change{"internal/loopdir", "sweep", ``}),
 	"keeps a failed write": traced(change{"internal/loopdir", "rename", `
-		err := renameUnbroken(root, name, data, perm, last)
+		err := renameUnbroken(root, name, data, perm, confirm)
 		if err != nil {
 			_ = ` + strayFile + `
 		}

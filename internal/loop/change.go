@@ -59,7 +59,9 @@ func ownHeaderOnly(next *decide.State) bool {
 
 // Revive puts a loop back to work for a person, after edit changed its limits.
 func (l *Loop) Revive(ctx context.Context, verb string, edit func(*decide.State)) (decide.State, error) {
-	// An ending that is still to be told is told before it is undone.
+	// An ending that is still to be told is told before it is undone: to the notifier that
+	// is recorded with it, not to one of this terminal.
+	l.Env.OnComplete = ""
 	_ = l.Tell(ctx, time.Now().Add(maxSend), true)
 	if p, err := l.Look(); err == nil {
 		p.AskTracker(ctx) // an item may have been opened again since

@@ -42,7 +42,7 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	}
 	// The last look: a person's cancel may have come meanwhile.
 	if s.decision.Verdict == decide.Continue && l.Store.CancelAsked() {
-		if err := s.decide(ctx); err != nil {
+		if err := s.decide(ctx); err != nil || !s.decision.Commits() {
 			return s.result(), err
 		}
 		if err := s.commit(); err != nil {
