@@ -20,10 +20,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// agent plays a session of Claude Code whose model does one feature a turn, as
-// the documents start one: claude [FLAG…] PROMPT. Where $SOLUTIONS names a
-// folder it first claims each feature with nothing done for it, which has to be
-// refused, and then copies what the folder of that id has into the project.
+// agent plays a session of Claude Code whose model does one feature a turn. The documents
+// start it with: claude [FLAG…] PROMPT. If $SOLUTIONS names a folder, the agent first
+// claims each feature without work, which must be refused. Then it copies the files from
+// the folder with the feature's id into the project.
 type agent struct {
 	project, solutions string
 	loop               string // empty: that of current
@@ -31,7 +31,7 @@ type agent struct {
 	hooks              gjson.Result // as the settings have them
 }
 
-// maxTurns is more than any documented loop may have.
+// maxTurns is more than any loop in the documents needs.
 const maxTurns = 60
 
 func playAgent(args []string) int {
@@ -67,7 +67,7 @@ func playAgent(args []string) int {
 	return 0
 }
 
-// settings reads what a client would: the project's, one's own for it, one's own.
+// settings reads the settings as a client does: local, project, user.
 func (a *agent) settings() error {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *agent) settings() error {
 	return errors.New("no settings name a Stop hook")
 }
 
-// call does what the client does at an event, and returns the hook's answer.
+// call runs the hook for an event, as the client does, and returns the answer.
 func (a *agent) call(
 	event string, payload map[string]any,
 ) (answer struct{ Decision, Reason, SystemMessage string }, err error) {
@@ -165,7 +165,7 @@ func (a *agent) session(prompt string) error {
 	return fmt.Errorf("the hook still blocks after %d turns", maxTurns)
 }
 
-// list reads the loop's list, wherever that is.
+// list reads the loop's list, in any of its places.
 func (a *agent) list() (string, features.List, error) {
 	args := []string{"status", "--json"}
 	if a.loop != "" {
@@ -184,7 +184,7 @@ func (a *agent) list() (string, features.List, error) {
 	return path, list, err
 }
 
-// writeClaim writes into the list what it wants to see where an item is done.
+// writeClaim marks an item of the list as done.
 func writeClaim(path string, list features.List, item features.Item) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -204,8 +204,8 @@ func writeClaim(path string, list features.List, item features.Item) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// place returns the path of an item in a list, with a dot behind it: that of
-// its id, which for a subtask begins with its task's, or of its title.
+// place returns the path of an item in a list, with a dot behind it. The item is named by
+// its id, which for a subtask begins with the id of its task, or by its title.
 func place(v gjson.Result, item features.Item, path, above string) (found string) {
 	id := above + v.Get("id").String()
 	titled := !v.Get("id").Exists() && item.Title() != "" && v.Get("title").String() == item.Title()

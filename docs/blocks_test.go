@@ -31,7 +31,7 @@ var (
 	comment = regexp.MustCompile(`^<!-- (?:(not run|needs|run): )?(.*) -->$`)
 )
 
-// block is a fenced block, or a comment.
+// block is a fenced block or a comment.
 type block struct {
 	line   int // that it begins at
 	kind   string
@@ -40,7 +40,7 @@ type block struct {
 	notRun string // why
 }
 
-// blocks reads a document.
+// blocks returns the blocks of a document.
 func blocks(text string) (list []block, err error) {
 	var now *block
 	why, before := "", ""
@@ -79,7 +79,7 @@ var (
 	heading = regexp.MustCompile("(?m)^#+ (.*)$")
 )
 
-// follow looks for what a link of a document leads to.
+// follow checks that the target of a link in a document exists.
 func follow(from, path, anchor string) error {
 	to := from
 	if path != "" {

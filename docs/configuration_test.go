@@ -14,11 +14,11 @@ import (
 
 var update = flag.Bool("update", false, "write the generated part of configuration.md anew")
 
-// What is between these lines of configuration.md is the schema's.
+// The text between these lines of configuration.md is made from the schema.
 const generatedBegin, generatedEnd = "<!-- hooks/ralph.schema.json -->\n", "<!-- end -->\n"
 
-// TestConfiguration holds docs/configuration.md to the schema, and what the
-// schema says by way of example to the parser.
+// TestConfiguration compares docs/configuration.md with the schema, and parses the
+// examples in the schema.
 func TestConfiguration(t *testing.T) {
 	data, err := os.ReadFile("../hooks/ralph.schema.json")
 	if err != nil {
@@ -45,15 +45,15 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// reference is what configuration.md says of the schema.
+// reference writes the part of configuration.md that describes the schema.
 type reference struct {
 	t      *testing.T
 	schema gjson.Result
 	b      strings.Builder
 }
 
-// parts are the tables below the keys: where they are in the schema, their
-// title, and a ralph.json around one of their keys.
+// parts lists the tables below the keys: their place in the schema, their title, and a
+// ralph.json around one of their keys.
 var parts = []struct{ path, title, around string }{
 	{"properties.limits", "The limits", `{"limits": {%s}}`},
 	{"properties.source", "A source", `{"source": {"list": ["list"], %s}}`},
@@ -101,7 +101,7 @@ func (r *reference) description(v gjson.Result) string {
 	return text
 }
 
-// example returns a key's example, which the parser has to accept.
+// example returns a key's example, which the parser must accept.
 func (r *reference) example(key string, v gjson.Result, around string) string {
 	text := v.Get("examples.0").Raw
 	r.description(v)
@@ -115,8 +115,8 @@ func (r *reference) example(key string, v gjson.Result, around string) string {
 	return text
 }
 
-// within makes a ralph.json with a key in it; what cannot be beside the key is
-// left out.
+// within returns a ralph.json with a key in it. It leaves out the keys that cannot be
+// beside that key.
 func within(key, value, around string) []byte {
 	for _, beside := range []string{
 		`"command": "make test", `, `"command": "./review.sh", `, `"command": "./notify.sh", `,
@@ -139,10 +139,11 @@ func within(key, value, around string) []byte {
 	return []byte(text)
 }
 
-// holdDefault sees that saying the default says nothing.
+// holdDefault checks that a config with the default of a key means the same as one without
+// the key.
 func (r *reference) holdDefault(key string, v gjson.Result, around string) {
-	// Of these two others have the default: the decision, where no header has a
-	// number either, and the loop.
+	// config.Parse does not apply the defaults of these two keys. Package decide applies the
+	// first one, because a header may have the number, and package loop the second one.
 	def := v.Get("default")
 	if !def.Exists() || key == "max_iterations" || key == "bind" {
 		return
@@ -163,7 +164,7 @@ func fallback(v gjson.Result, format string) string {
 	return ""
 }
 
-// kind says in words what a value has to be.
+// kind returns in words which values a key takes.
 func (r *reference) kind(v gjson.Result) string {
 	if ref := v.Get("$ref").Str; ref != "" {
 		switch name := strings.TrimPrefix(ref, "#/$defs/"); name {

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// notRun has how many commands and files of a document are not run or read.
+// notRun has the number of commands and files in each document that are not run or read.
 var notRun = map[string]int{
 	"README.md":                 2,
 	"examples/beads/README.md":  1,
 	"examples/github/README.md": 1,
 }
 
-// playsAgent, in the environment, makes the test binary the client.
+// playsAgent is an environment variable. If it is set, the test binary is the client.
 const playsAgent = "DOCS_TEST_AGENT"
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestDocuments does what each document says.
+// TestDocuments runs each document.
 func TestDocuments(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the documents' commands are for a POSIX shell")
@@ -94,7 +94,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// build returns the folder of the program.
+// build builds the program and returns its folder.
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -105,7 +105,7 @@ func build(t *testing.T) string {
 	return dir
 }
 
-// TestControl sees that what is wrong in a document is found.
+// TestControl checks that an error in a document is found.
 func TestControl(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the documents' commands are for a POSIX shell")

@@ -22,7 +22,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// reader is somebody who does what a document says.
+// reader plays a person who does what a document says.
 type reader struct {
 	t                   *testing.T
 	name                string // of the document
@@ -30,8 +30,8 @@ type reader struct {
 	env                 []string
 }
 
-// newReader gives a document its own home. An example's is read in a copy of
-// the example, by an agent that knows how to solve it.
+// newReader gives a document its own home. It reads an example in a copy of the example,
+// with an agent that knows the solutions.
 func newReader(t *testing.T, name, program string) *reader {
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -87,20 +87,21 @@ func newReader(t *testing.T, name, program string) *reader {
 	return r
 }
 
-// Of make only the rules are looked at, since this test is one of them.
+// standInMake only checks that make knows the rule (make -n), because this test is run by
+// one of the rules.
 const standInMake = `#!/bin/sh
 PATH=${PATH#*:}
 exec make -n -C "$REPOSITORY" "$@" >/dev/null
 `
 
-// What is to run in a terminal of its own runs at once; there is no terminal to attach to.
+// standInTmux runs the command of a new session at once, because there is no terminal.
 const standInTmux = `#!/bin/sh
 case $1 in
 new-session) for last; do :; done; exec sh -c "$last" ;;
 esac
 `
 
-// Nothing leaves the machine.
+// standInCurl checks the address and sends nothing.
 const standInCurl = `#!/bin/sh
 for last; do :; done
 test "$last" = https://hooks.example.com/ralph
@@ -120,7 +121,7 @@ func (r *reader) write(path, text string) {
 	}
 }
 
-// restart makes an empty project, of which nobody knows any loops.
+// restart makes an empty project without known loops.
 func (r *reader) restart() error {
 	if err := errors.Join(os.RemoveAll(r.project), os.RemoveAll(filepath.Join(r.home, ".local"))); err != nil {
 		return err
@@ -178,10 +179,10 @@ func (r *reader) do(b block) error {
 	return nil
 }
 
-// trusts is where a person would be asked.
+// trusts matches the commands that ask a person.
 var trusts = regexp.MustCompile(`(?m)(ralph-stop-hook trust\b)([^|;&\n]*)`)
 
-// sh runs commands, as a person does.
+// sh runs commands in a shell.
 func (r *reader) sh(text string) (string, error) {
 	text = trusts.ReplaceAllString(text, "$1 --yes$2")
 	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Minute)
@@ -196,7 +197,7 @@ func (r *reader) sh(text string) (string, error) {
 	return string(out), err
 }
 
-// console runs the commands of a block, and holds what they print to it.
+// console runs the commands of a block and compares what they print with the block.
 func (r *reader) console(text string) error {
 	for _, part := range strings.Split("\n"+text, "\n$ ")[1:] {
 		command, want, _ := strings.Cut(part, "\n")
@@ -213,7 +214,8 @@ func (r *reader) console(text string) error {
 	return nil
 }
 
-// readJSON has the product read what is for it, by the name of its file.
+// readJSON reads a JSON file with the part of the program that reads it, by the file's
+// name.
 func readJSON(name string, text []byte) error {
 	if _, err := jsontext.Check(text); err != nil {
 		return err
@@ -240,8 +242,8 @@ func readJSON(name string, text []byte) error {
 	return nil
 }
 
-// examine looks at what came of it. JSON that a document shows has the keys of
-// what was really handed over; an example has to be complete, and proven.
+// examine checks the result. JSON in a document must have the same keys as the real JSON.
+// An example must be complete and proven.
 func (r *reader) examine() {
 	for shown, real := range map[string]string{"notice.json": "told.jsonl", "iteration.json": "asked.jsonl"} {
 		want, err := os.ReadFile(filepath.Join(r.project, real))
@@ -262,7 +264,7 @@ func (r *reader) examine() {
 	}
 }
 
-// keys are those of an object, and of the objects in it.
+// keys returns the keys of an object and of the objects in it.
 func keys(text []byte) string {
 	var names []string
 	gjson.ParseBytes(text).ForEach(func(key, value gjson.Result) bool {
@@ -276,7 +278,7 @@ func keys(text []byte) string {
 	return strings.Join(names, " ")
 }
 
-// hooked tells whether settings have an entry of ours for a stop.
+// hooked reports whether settings have our entry for a stop.
 func hooked(text []byte) bool {
 	file, err := settings.Read(text)
 	return err == nil && len(file.Ours("Stop")) > 0

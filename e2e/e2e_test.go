@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"claude": clientMain})
 }
 
-// TestScripts runs the scripts with the hook as it is in this checkout. Without
-// a client it fails: a run that tested nothing must not look like one that did.
+// TestScripts runs the scripts with the hook of this checkout. It fails without a client,
+// because a run that tested nothing must not look like a success.
 func TestScripts(t *testing.T) {
 	client, err := findClient()
 	if err != nil {
@@ -82,7 +82,7 @@ func setup(env *testscript.Env, client, bin string) error {
 			return err
 		}
 	}
-	// What the client asks a person once, in a terminal: they have answered.
+	// The answers to the questions that the client asks a person once, in a terminal.
 	answers := mustJSON(map[string]any{
 		"hasCompletedOnboarding":        true,
 		"bypassPermissionsModeAccepted": true,
@@ -114,12 +114,12 @@ func setup(env *testscript.Env, client, bin string) error {
 	return nil
 }
 
-// models is the key under which a script keeps its models, by file name. The
-// empty name is the one in use.
+// models is the key under which a script keeps its models, by file name. The empty name
+// stands for the current one.
 type models struct{}
 
-// current returns the agent's requests to the model in use, after making sure
-// that it could answer them all.
+// current returns the agent's requests to the current model. It fails if the model could
+// not answer all of them.
 func current(ts *testscript.TestScript) []request {
 	m := ts.Value(models{}).(map[string]*model)[""]
 	if m == nil {
@@ -130,8 +130,8 @@ func current(ts *testscript.TestScript) []request {
 	return requests
 }
 
-// cmdModel starts a model for a file, or turns back to the one started before,
-// and points the clients that start from now on to it.
+// cmdModel starts a model for a file, or returns to the previous one. Clients that start
+// later use that model.
 func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: model FILE")
@@ -149,18 +149,18 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("ANTHROPIC_BASE_URL", m.URL)
 }
 
-// cmdRequests asserts how often the agent asked the model in use.
+// cmdRequests asserts the number of the agent's requests to the current model.
 func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, args, "requests", len(current(ts)))
 }
 
-// cmdBlocks asserts how often a hook kept the agent at work.
+// cmdBlocks asserts how often a hook blocked a stop.
 func cmdBlocks(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, args, "blocks", blocks(current(ts)))
 }
 
-// cmdAsked asserts that the agent sent the model a text that matches: a
-// prompt's, a skill's, or what a tool answered.
+// cmdAsked asserts that the agent sent the model a text that matches. The text may come
+// from a prompt, a skill or a tool.
 func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: asked REGEXP")
@@ -177,8 +177,7 @@ func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdAdded writes to a file how many bytes of the last request came from a Stop
-// hook.
+// cmdAdded writes to a file how many bytes of the last request came from a Stop hook.
 func cmdAdded(ts *testscript.TestScript, neg bool, args []string) {
 	requests := current(ts)
 	if neg || len(args) != 1 || len(requests) == 0 {
@@ -196,7 +195,7 @@ func cmdCount(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, args[1:], "lines", strings.Count(ts.ReadFile(args[0]), "\n"))
 }
 
-// expect compares a number that was counted with the one the script names.
+// expect compares a number with the one that the script names.
 func expect(ts *testscript.TestScript, neg bool, args []string, what string, got int) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: %s N", what)

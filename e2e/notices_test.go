@@ -4,8 +4,7 @@ package e2e
 
 import "testing"
 
-// TestEndings shows that a script cannot be told twice of an ending, or of one
-// without an id, and pass.
+// TestEndings checks that a script fails if an ending is told twice or without an id.
 func TestEndings(t *testing.T) {
 	const (
 		one      = `{"deliveryId":"1","status":"failed","exitReason":"rate_limit"}` + "\n"

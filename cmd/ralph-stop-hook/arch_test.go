@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// floors are the layers of ARCHITECTURE.md: a package may import those of
-// floors below its own, and of its own where it is named behind it.
+// floors are the layers of ARCHITECTURE.md, the lowest first. A package may import the
+// packages of lower floors, and those that are listed with it.
 var floors = []map[string][]string{
 	{"jsontext": nil, "plain": nil},
 	{"features": nil, "progress": nil},
@@ -30,29 +30,30 @@ var floors = []map[string][]string{
 	{"seeds": nil}, // for tests alone
 }
 
-// never are arrows that the floors would allow: the spine knows no host.
+// never lists imports that the floors would allow, but that must not be: the spine knows
+// no host.
 var never = map[string][]string{
 	"loop": {"claude", "claude/settings"}, "say": {"claude", "claude/settings"}, "view": {"claude", "claude/settings"},
 	"verb": {"claude", "claude/settings"}, "cli": {"loop", "say", "claude", "claude/settings"},
 }
 
-// impure are the imports that pure packages do without.
+// impure lists the imports that a pure package must not have.
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}
 
 var pure = []string{"jsontext", "plain", "features", "progress", "decide", "config", "claude/settings"}
 
-// modules are all that the program may be linked from, beside the standard library
-// and its own packages.
+// modules lists the only modules that the program may be linked from, in addition to the
+// standard library and this one.
 var modules = []string{
 	"github.com/tidwall/gjson", "github.com/tidwall/sjson", "github.com/tidwall/match", "github.com/tidwall/pretty",
 	"github.com/google/renameio/v2", "golang.org/x/sys", "golang.org/x/term",
 	"github.com/rogpeppe/go-internal/diff", // shows what changed in ralph.json since it was trusted
 }
 
-// heavy are packages of the standard library that would make each start slower.
+// heavy lists packages of the standard library that would make each start slower.
 var heavy = []string{"net", "net/http", "net/url", "text/template", "html", "encoding/xml", "encoding/gob", "go/ast"}
 
-// TestLinked holds what is linked to an allow-list.
+// TestLinked compares the packages that are linked with an allow-list.
 func TestLinked(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {
@@ -76,7 +77,7 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// strangers returns the packages that are of none of the modules.
+// strangers returns the packages that belong to none of the modules.
 func strangers(packages []string) []string {
 	return slices.DeleteFunc(slices.Clone(packages), func(path string) bool {
 		return strings.HasPrefix(path, module) || slices.ContainsFunc(modules, func(m string) bool {
@@ -121,7 +122,7 @@ func TestImports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The control: this test must see what it exists to see.
+	// The control: the test must find a bad import.
 	bad := filepath.Join(t.TempDir(), "bad.go")
 	text := "package decide\nimport \"os\"\nimport \"time\"\nimport _ \"" + prefix + "loopdir\"\nvar _ = time.Now()\n"
 	if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {

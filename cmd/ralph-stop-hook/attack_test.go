@@ -21,9 +21,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// world is the project that is attacked, where a script brings no file of its
-// own. A feature works when something is built for it, which only the command
-// work does. Whether the final check passes is decided outside of the project.
+// world is the attacked project. A script may bring its own version of a file. A feature
+// works when the command work has built something for it. A file outside of the project
+// decides whether the final check passes.
 const world = `
 -- project/feature_list.json --
 [
@@ -45,14 +45,14 @@ test -e "built/$RALPH_FEATURE"
 assert
 `
 
-// attacked is what became of a loop under attack.
+// attacked is the result of one attack.
 type attacked struct {
 	tries    string   // what the agent tries, as the script's first line has it
 	ending   string   // of the loop
 	problems []string // what must not be
 }
 
-// attack runs the scripts of a folder, with a final check that passes or fails.
+// attack runs the scripts of a folder. passes says whether the final check passes.
 func attack(t *testing.T, folder string, passes bool) map[string]attacked {
 	results, mu := map[string]attacked{}, sync.Mutex{}
 	p := params(folder)
@@ -102,7 +102,8 @@ func attack(t *testing.T, folder string, passes bool) map[string]attacked {
 
 type workedKey struct{}
 
-// beginCommand: begin has a person start the loop. From then on all is the agent's.
+// beginCommand implements begin: a person starts the loop. All commands after it are the
+// agent's.
 func beginCommand(ts *testscript.TestScript, neg bool, args []string) {
 	run := func(args ...string) { ts.Check(ts.Exec(args[0], args[1:]...)) }
 	run("ralph-stop-hook", "init", "checkout", "--settings", "none")
@@ -112,28 +113,28 @@ func beginCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("CLAUDECODE", "1")
 }
 
-// claimCommand: claim says of every feature that it passes.
+// claimCommand implements claim: the agent claims every feature.
 func claimCommand(ts *testscript.TestScript, neg bool, args []string) {
 	text := ts.ReadFile("feature_list.json")
 	text = strings.ReplaceAll(text, `"passes": false`, `"passes": true`)
 	ts.Check(os.WriteFile(ts.MkAbs("feature_list.json"), []byte(text), 0o644))
 }
 
-// workCommand: work ID does what a feature asks for.
+// workCommand implements work ID: the agent does the work of a feature.
 func workCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.MkdirAll(ts.MkAbs("built"), 0o755))
 	ts.Check(os.WriteFile(filepath.Join(ts.MkAbs("built"), args[0]), []byte("x"), 0o644))
 	ts.Value(workedKey{}).(map[string]bool)[args[0]] = true
 }
 
-// call is a call of the hook, as the host saw it.
+// call is one call of the hook, as the host sees it.
 type call struct {
 	Exit   int
 	Peak   int // MB of memory
 	Stdout string
 }
 
-// recorded runs a hook, and notes how it went where HOST_RECORD says.
+// recorded runs a hook. If HOST_RECORD names a file, recorded adds the call to it.
 func recorded(cmd *exec.Cmd) error {
 	path, out := os.Getenv("HOST_RECORD"), new(bytes.Buffer)
 	if path == "" {
@@ -156,7 +157,8 @@ func recorded(cmd *exec.Cmd) error {
 	return ran
 }
 
-// judge looks at what a script has left in work.
+// judge looks at the files that a script has left in the folder work. deserved says
+// whether the agent did all of the work.
 func judge(work string, deserved bool) (a attacked) {
 	problem := func(format string, args ...any) { a.problems = append(a.problems, fmt.Sprintf(format, args...)) }
 	calls, _ := os.ReadFile(filepath.Join(work, "calls"))
@@ -205,9 +207,9 @@ func judge(work string, deserved bool) (a attacked) {
 	return a
 }
 
-// TestAttacks lets an agent that is confined to the project try to be believed
-// without work, or to have a command of its own run. What it cannot be kept from
-// is in the folder open, and is the control: all of that has to be caught here.
+// TestAttacks plays an agent that is confined to the project. The agent tries to be
+// believed without work, or to run its own command. The folder open has the attacks that
+// succeed. They are the control: judge must find each of them.
 func TestAttacks(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the attacks are written for Linux")
@@ -239,8 +241,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// document holds the table of a folder's attacks in PROOF.md to what the run gave;
-// with -update it writes it there.
+// document compares the table of a folder's attacks in PROOF.md with the results of this
+// run. With -update it writes the table.
 func document(t *testing.T, folder, table string) {
 	path := filepath.Join("..", "..", "docs", "PROOF.md")
 	text, err := os.ReadFile(path)
@@ -271,7 +273,7 @@ func result(a attacked) string {
 	return a.ending
 }
 
-// TestJudge is the control of what scripts cannot bring about.
+// TestJudge is the control for the problems that no script can cause.
 func TestJudge(t *testing.T) {
 	for calls, want := range map[string]string{
 		"":                                   "never called",

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestManPages holds the pages that a release makes to .goreleaser.yaml's list of them.
+// TestManPages compares the pages that a release makes with the list in .goreleaser.yaml.
 func TestManPages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "man")
 	app := newApp(readEnv())
@@ -48,7 +48,7 @@ func manFiles(t *testing.T, dir string) (names []string) {
 }
 
 // caskPages returns the pages that .goreleaser.yaml lists for the cask, sorted. A release
-// has them compressed.
+// compresses them.
 func caskPages(t *testing.T) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))

@@ -11,10 +11,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 )
 
-// TestPlugin holds the plugin's entries to the ones that init writes, and the
-// halves of the script that they call to each other. At a session's end the host
-// gives a plugin's hook a second and a half, whatever its entry says, and then
-// kills what it has started: the hook must be gone by then, and leave its sender.
+// TestPlugin compares the plugin's entries with those that init writes, and the two halves
+// of the script that they call with each other. At a session's end the host gives a
+// plugin's hook 1.5 s, whatever its entry says, and then kills the processes that it
+// started. The hook must be gone by then, and its sender must live on.
 func TestPlugin(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join("..", "..", "hooks", name))
@@ -48,7 +48,7 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// TestSkills holds the lines in the skills to the verbs and flags that there are.
+// TestSkills checks that the command lines in the skills use existing verbs and flags.
 func TestSkills(t *testing.T) {
 	skills, _ := filepath.Glob(filepath.Join("..", "..", "skills", "*", "SKILL.md"))
 	if len(skills) != 5 {

@@ -26,13 +26,13 @@ import (
 
 var update = flag.Bool("update", false, "update the scripts' golden files")
 
-// payloads are the host's own, recorded from the real client.
+// payloads is the folder of the host's events, recorded from the real client.
 var payloads, _ = filepath.Abs(filepath.Join("..", "..", "internal", "claude", "testdata", "payloads"))
 
 var examples, _ = filepath.Abs(filepath.Join("..", "..", "examples"))
 
-// One thread makes the order of system calls, by which scripts kill the hook,
-// the same in every run.
+// Scripts kill the hook at a system call by its number. With one thread, the order of the
+// calls is the same in every run.
 func init() {
 	if os.Getenv("TEST_ONE_THREAD") != "" {
 		runtime.LockOSThread()
@@ -61,7 +61,7 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) { testscript.Run(t, params("script")) }
 
-// params is how the scripts of a folder of testdata are run.
+// params returns the parameters for the scripts of a folder of testdata.
 func params(folder string) testscript.Params {
 	return testscript.Params{
 		Dir:                 filepath.Join("testdata", folder),
@@ -69,7 +69,8 @@ func params(folder string) testscript.Params {
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
 		Setup: func(env *testscript.Env) error {
-			// A home apart from the project, so that nothing above either is ours.
+			// The home is apart from the project, so that no folder above either one has files of
+			// ours.
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("USERPROFILE", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("LOCALAPPDATA", filepath.Join(env.WorkDir, "home", "state"))
@@ -115,9 +116,9 @@ func params(folder string) testscript.Params {
 	}
 }
 
-// host plays the client: host PAYLOAD [key=value]… [-- hook arguments]. It
-// sends a recorded payload, with its session and folder made those of the
-// script, and ends as the hook ends.
+// host plays the client: host PAYLOAD [key=value]… [-- hook arguments]. It sends a
+// recorded payload with the session and the folder of the script. Its exit status is that
+// of the hook.
 func host(args []string) int {
 	data, err := os.ReadFile(filepath.Join(os.Getenv("PAYLOADS"), args[0]))
 	if err != nil {
@@ -156,8 +157,8 @@ func host(args []string) int {
 	return 0
 }
 
-// start plays a person who starts a session with a loop's prompt: start
-// [-paste] [SESSION [LOOP]].
+// start plays a person who starts a session with a loop's prompt: start [-paste] [SESSION
+// [LOOP]].
 func start(args []string) int {
 	session, loop, pasted := "s1", "current", ""
 	if len(args) > 0 && args[0] == "-paste" {
@@ -181,8 +182,8 @@ func start(args []string) int {
 	return host([]string{"user-prompt-submit.json", "session_id=" + session, "prompt=" + pasted + string(prompt)})
 }
 
-// notifier adds its standard input to the file that its argument names, one
-// payload a line, and its environment to that name with .env.
+// notifier adds its standard input, as one line, to the file that its argument names. It
+// adds its environment to the file of that name with .env.
 func notifier() int {
 	var in bytes.Buffer
 	if _, err := in.ReadFrom(os.Stdin); err != nil {
@@ -237,8 +238,7 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// flipCommand: flip FILE does an agent's work: the first feature that does not
-// pass passes.
+// flipCommand implements flip FILE: the agent claims the first open feature.
 func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
 	path := ts.MkAbs(args[0])
 	text := ts.ReadFile(args[0])
@@ -249,8 +249,8 @@ func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(path, []byte(now), 0o644))
 }
 
-// treeCommand: tree FILE DIR… writes a picture of folders, with contents and
-// times, so that a script can prove that nothing was written.
+// treeCommand implements tree FILE DIR…: it writes the contents and times of folders to a
+// file, so that a script can prove that nothing was written.
 func treeCommand(ts *testscript.TestScript, neg bool, args []string) {
 	var b strings.Builder
 	for _, dir := range args[1:] {
@@ -281,7 +281,7 @@ func treeCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
 }
 
-// countCommand: count FILE N asserts the number of lines.
+// countCommand implements count FILE N, which asserts the number of lines.
 func countCommand(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -290,14 +290,15 @@ func countCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// repeatCommand: repeat FILE N TEXT writes TEXT N times.
+// repeatCommand implements repeat FILE N TEXT, which writes TEXT N times.
 func repeatCommand(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(args[2], n)), 0o644))
 }
 
-// replaceCommand: replace FILE OLD NEW replaces the first OLD, in place.
+// replaceCommand implements replace FILE OLD NEW, which replaces the first OLD in the
+// file.
 func replaceCommand(ts *testscript.TestScript, neg bool, args []string) {
 	text := ts.ReadFile(args[0])
 	if !strings.Contains(text, args[1]) {
@@ -306,7 +307,7 @@ func replaceCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o644))
 }
 
-// loopkeyCommand sets $RECORD to the one loop's state folder.
+// loopkeyCommand sets $RECORD to the state folder of the only loop.
 func loopkeyCommand(ts *testscript.TestScript, neg bool, args []string) {
 	found, err := filepath.Glob(filepath.Join(ts.Getenv("STATE"), "loops", "*"))
 	ts.Check(err)
@@ -316,7 +317,8 @@ func loopkeyCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("RECORD", found[0])
 }
 
-// appendCommand: append FILE LINE adds a line, as an agent does to its notes.
+// appendCommand implements append FILE LINE: it adds a line, as an agent does to its
+// notes.
 func appendCommand(ts *testscript.TestScript, neg bool, args []string) {
 	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	ts.Check(err)
@@ -325,8 +327,8 @@ func appendCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(f.Close())
 }
 
-// agoCommand: ago FIELD DURATION makes a time in the one loop's record lie so
-// long ago.
+// agoCommand implements ago FIELD DURATION: it sets a time in the record of the only loop
+// to that long ago.
 func agoCommand(ts *testscript.TestScript, neg bool, args []string) {
 	loopkeyCommand(ts, false, nil)
 	path := filepath.Join(ts.Getenv("RECORD"), "state.json")
@@ -337,8 +339,8 @@ func agoCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(path, data, 0o600))
 }
 
-// awaitCommand: await FILE N waits until a file has N lines: for what a process
-// does that nobody waits for.
+// awaitCommand implements await FILE N: it waits until a file has N lines, which a process
+// writes that nobody else waits for.
 func awaitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -354,8 +356,8 @@ func awaitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// grownCommand: grown FILE MB asserts that the last of the calls that the host
-// recorded took at most so much more memory than the first.
+// grownCommand implements grown FILE MB. The file has the calls that the host recorded.
+// The last call must not take more than MB more memory than the first one.
 func grownCommand(ts *testscript.TestScript, neg bool, args []string) {
 	most, err := strconv.Atoi(args[1])
 	ts.Check(err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// threats are the scripts of the threats that the hook was designed against.
+// threats lists the scripts of the threats that the hook was designed against.
 var threats = []string{
 	"symlink-out", "symlink-in", "fifo-state", "hardlink-state", "loopdir-traversal", "owner-mode", "mode-0666",
 	"repo-notify-ignored", "repo-git-config", "notify-argv", "notify-env", "notify-hang",
@@ -18,7 +18,7 @@ var threats = []string{
 	"stdout-clean", "log-rotate", "init-garbage", "entry-planted",
 }
 
-// TestSecurityTable holds the table of SECURITY.md and the scripts together.
+// TestSecurityTable checks that the table of SECURITY.md and the scripts match.
 func TestSecurityTable(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
@@ -28,7 +28,8 @@ func TestSecurityTable(t *testing.T) {
 	for _, problem := range tableProblems(root, string(page)) {
 		t.Error(problem)
 	}
-	// The control: a row without its script, a script without its row, a link to nothing.
+	// The control: a row without its script, a script without its row, and a link to a missing
+	// file must be found.
 	for name, broken := range map[string]string{
 		"a row is gone":         regexp.MustCompile(`(?m)^.*symlink-in\.txtar.*\n`).ReplaceAllString(string(page), ""),
 		"a script is not there": strings.ReplaceAll(string(page), "fifo-state", "pipe-state"),

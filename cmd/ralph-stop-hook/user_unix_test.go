@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// asUser runs cmd as another user, which root needs in order to be refused
-// anything.
+// asUser makes cmd run as another user. Root needs that for a test of missing rights,
+// because root may do anything.
 func asUser(cmd *exec.Cmd, uid string) {
 	if id, err := strconv.ParseUint(uid, 10, 32); err == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(id), Gid: uint32(id)}}
 	}
 }
 
-// peak is the most memory, in MB, that a process which has ended had, or one that it
-// has waited for.
+// peak returns the largest amount of memory, in MB, that an ended process or a process
+// that it waited for had.
 func peak(cmd *exec.Cmd) int {
 	most := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
 	if runtime.GOOS == "darwin" {

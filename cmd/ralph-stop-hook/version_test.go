@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestVersion links as a release does.
+// TestVersion links the program as a release does, and checks the version that it prints.
 func TestVersion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links the program anew")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestIcon holds the plugin's icon to what this program draws. Platforms round
-// differently, by one step of a colour.
+// TestIcon compares the plugin's icon with the one that this program draws. Platforms
+// round a colour differently, by one step.
 func TestIcon(t *testing.T) {
 	f, err := os.Open(filepath.Join("..", "..", ".claude-plugin", "icon.png"))
 	if err != nil {

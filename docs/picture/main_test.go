@@ -18,7 +18,7 @@ type text struct {
 	Text    string `xml:",chardata"`
 }
 
-// picture draws the input and reads the result as a browser does: strictly.
+// picture draws the input and reads the result with a strict XML parser.
 func picture(t *testing.T, input, title string) (texts []text) {
 	t.Helper()
 	svg := draw(parse(input), title)
@@ -44,8 +44,8 @@ func picture(t *testing.T, input, title string) (texts []text) {
 	return texts[1:]
 }
 
-// TestLines compares what is to be read in a picture, one line with "|"
-// between differently styled parts.
+// TestLines compares the text of a picture. A "|" separates parts of different styles in a
+// line.
 func TestLines(t *testing.T) {
 	for _, test := range []struct{ name, input, want string }{
 		{"nothing", "", ""},
@@ -117,7 +117,7 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// TestColumns compares where the last character of a line is drawn.
+// TestColumns compares the column in which the last character of a line is drawn.
 func TestColumns(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"ab", "éü"}, {"a", "e\u0301"}, {"ab", "漢"}, {"ab", "🎉"}, {"        ", "a\t"},
@@ -129,7 +129,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestWidth: the longest line makes the picture's width.
+// TestWidth checks that the longest line decides the picture's width.
 func TestWidth(t *testing.T) {
 	width := func(input string) (width int) {
 		var root struct {

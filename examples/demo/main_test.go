@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// fakeHook, in the environment, makes the test binary a hook of that kind.
+// fakeHook is an environment variable. If it is set, the test binary is a hook of that
+// kind.
 const fakeHook = "DEMO_TEST_HOOK"
 
 func TestMain(m *testing.M) {
@@ -51,7 +52,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// build returns the demo as a program.
+// build builds the demo and returns its path.
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "demo")
@@ -64,8 +65,8 @@ func build(t *testing.T) string {
 	return program
 }
 
-// perform runs the demo in the repository's root, with temporary files in a
-// folder that every shell wants quoted, and sees that none are left.
+// perform runs the demo in the repository's root and checks that it leaves no temporary
+// file. The folder for temporary files has a name that a shell must quote.
 func perform(t *testing.T, program, env string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	temp := filepath.Join(t.TempDir(), "it's a & b")
@@ -89,7 +90,7 @@ func perform(t *testing.T, program, env string, args ...string) (stdout, stderr 
 
 func TestDemo(t *testing.T) {
 	program := build(t)
-	// What a person has set does not matter.
+	// The person's own settings must not matter.
 	stdout, stderr, status := perform(t, program, "RALPH_ON_COMPLETE=exit 1")
 	if status != 0 || stderr != "" || !strings.HasSuffix(stdout, "\n5 of 5 features, 6 stops, 1 notice.\n") {
 		t.Fatalf("status %d, standard error %q, output\n%s", status, stderr, stdout)
@@ -106,7 +107,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestControl sees that the demo can fail.
+// TestControl checks that the demo can fail.
 func TestControl(t *testing.T) {
 	program := build(t)
 	self, err := os.Executable()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// tool is a program with a verb of every kind.
+// tool is a program with a verb of each kind.
 func tool() *App {
 	app := &App{Name: "tool"}
 	list := &Command{Name: "list", Args: "[NAME]", Short: "Show a list", Long: "Show a list.\n.SH is no heading.",

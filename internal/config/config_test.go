@@ -198,7 +198,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestSchema holds the JSON Schema and the parser to the same keys.
+// TestSchema checks that the JSON Schema and the parser know the same keys.
 func TestSchema(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "hooks", "ralph.schema.json"))
 	if err != nil {
@@ -222,7 +222,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaLimits holds the bounds and defaults of the JSON Schema to what the parser accepts and defaults to.
+// TestSchemaLimits compares the bounds and defaults of the JSON Schema with those of the
+// parser.
 func TestSchemaLimits(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "hooks", "ralph.schema.json"))
 	if err != nil {

@@ -48,7 +48,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// within returns an error if c and err are no answer that Parse may give to data.
+// within returns an error unless Parse may return c and err for data.
 func within(data []byte, c Config, err error) error {
 	if err != nil {
 		if at := (*jsontext.Error)(nil); !errors.As(err, &at) || at.Line < 1 || at.Col < 1 {
@@ -98,7 +98,7 @@ func within(data []byte, c Config, err error) error {
 	return nil
 }
 
-// untrusted returns an error if a command would run of a configuration that no person has trusted.
+// untrusted returns an error if a command of an untrusted configuration would run.
 func untrusted(c Effective, _ error) error {
 	if len(c.Notifiers) > 0 || c.Trusted || c.SearchPath != "" {
 		return fmt.Errorf("commands without trust: %+v", c)
@@ -192,7 +192,7 @@ func FuzzTrust(f *testing.F) {
 	})
 }
 
-// faithful returns an error if t and err are no answer that ParseTrust may give to data.
+// faithful returns an error unless ParseTrust may return t and err for data.
 func faithful(data []byte, t Trust, err error) error {
 	if err != nil {
 		if !reflect.DeepEqual(t, Trust{}) {

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
-// dice draws numbers from bytes, 0 where they have come to an end.
+// dice draws numbers from bytes. It draws 0 when the bytes are used up.
 type dice struct{ left []byte }
 
 func (d *dice) n(sides int) int {
@@ -40,7 +40,8 @@ func (d *dice) when() time.Time {
 	)
 }
 
-// edits are what can be otherwise than in base: a program of them is a snapshot.
+// edits are the changes that a program can make to base. A program of edits makes a
+// snapshot.
 var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) {
 		s.Event = pick(d, EventStop, EventPrompt, EventFailure, EventStart, EventEnd, "subagent")
@@ -153,11 +154,11 @@ func draw(program []byte) (Snapshot, *dice) {
 	return s, d
 }
 
-// decider is Decide, or one with a bug.
+// decider is Decide, or a function like it with a planted bug.
 type decider = func(Snapshot) (Decision, Need)
 
-// answered asks until there is a decision, as the hook does, and returns the last
-// question with it.
+// answered calls decide and answers its questions, as the hook does, until there is a
+// decision. It also returns the snapshot with the answers.
 func answered(decide decider, s Snapshot, d *dice) (Snapshot, Decision, error) {
 	for range 30 { // as often as the hook asks
 		got, need := decide(s)
@@ -198,7 +199,7 @@ func answered(decide decider, s Snapshot, d *dice) (Snapshot, Decision, error) {
 	return s, Decision{}, errors.New("asks for ever")
 }
 
-// holds returns which property a decision breaks.
+// holds returns an error if a decision breaks a property.
 func holds(decide decider, program []byte) error {
 	s, rest := draw(program)
 	first, asked := decide(s)
@@ -244,7 +245,7 @@ func holds(decide decider, program []byte) error {
 	return fmt.Errorf("the verdict %q is not known", d.Verdict)
 }
 
-// goesOn is for a block: there is budget, and something to do.
+// goesOn checks a block: there must be budget, and something to do.
 func goesOn(s Snapshot, d Decision, known int) error {
 	_, open := s.List.Next()
 	status, _ := s.promise()
@@ -270,13 +271,13 @@ func goesOn(s Snapshot, d Decision, known int) error {
 	return nil
 }
 
-// asks tells whether an evaluator of that preset settles it.
+// asks reports whether an evaluator with this preset decides.
 func asks(s Snapshot, preset string) bool {
 	return slices.ContainsFunc(s.Evaluators, func(e Evaluator) bool { return e.Preset == preset })
 }
 
-// ends is for an ending: it is one, COMPLETE is proven, and more passes make no
-// block of it.
+// ends checks an ending: the record must say so, COMPLETE must be proven, and with more
+// features that pass the decision must not become a block.
 func ends(decide decider, s Snapshot, d Decision) error {
 	if d.Next.Status == InProgress || d.Next.ExitReason == "" || d.Next.Endings != s.Record().Endings+1 ||
 		!d.Next.EndedAt.Equal(s.Now) {
@@ -293,7 +294,8 @@ func ends(decide decider, s Snapshot, d Decision) error {
 		}
 		return fmt.Errorf("complete by %s", d.Next.ExitReason)
 	}
-	// What counts what did not change, and what a check says of it, are left out.
+	// The limits that count unchanged stops or failed checks are off: a list with more
+	// features that pass is a change, so these limits may well turn an ending into a block.
 	s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
 	verdict := func() Verdict { d, _ := decide(s); return d.Verdict }
 	if verdict() != End {
@@ -308,7 +310,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 	return nil
 }
 
-// proven is for COMPLETE, by the checks alone or by the list and them.
+// proven checks COMPLETE: either the checks alone prove it, or the list and the checks.
 func proven(s Snapshot, alone bool) error {
 	if _, open := s.List.Next(); open && !alone || s.List.Err != nil || len(s.Lost) > 0 {
 		return errors.New("complete, and something is open, broken or lost")
@@ -333,7 +335,7 @@ func proven(s Snapshot, alone bool) error {
 	return nil
 }
 
-// FuzzDecide holds the properties that no snapshot may break.
+// FuzzDecide checks the properties that each decision must have.
 func FuzzDecide(f *testing.F) {
 	for _, program := range programs(50) {
 		f.Add(program)
@@ -346,7 +348,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// programs are the same n at each run.
+// programs returns n programs, the same at each run.
 func programs(n int) (all [][]byte) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range n {
@@ -359,8 +361,8 @@ func programs(n int) (all [][]byte) {
 	return all
 }
 
-// TestProperties looks at many snapshots at each run, and is the fuzz target's
-// control: a decision that breaks a property is found out.
+// TestProperties checks many snapshots at each run. It is also the control of the fuzz
+// target: a decider that breaks a property must be found.
 func TestProperties(t *testing.T) {
 	for _, program := range programs(20_000) {
 		if err := holds(Decide, program); err != nil {

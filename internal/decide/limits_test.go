@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestLimitTable holds the table and the fields of Limits together: each limit is in one row.
+// TestLimitTable checks that each field of Limits has one row in the table of limits.
 func TestLimitTable(t *testing.T) {
 	var got Limits
 	for i, row := range LimitTable {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// long is a list of n features such as an agent writes them.
+// long returns a list of n features like those that an agent writes.
 func long(n int) []byte {
 	var b strings.Builder
 	b.WriteString("[\n")
@@ -21,7 +21,7 @@ func long(n int) []byte {
 	return []byte(strings.TrimSuffix(b.String(), ",\n") + "\n]\n")
 }
 
-// BenchmarkParse reads what a stop reads of a long list.
+// BenchmarkParse does with a long list what a stop does.
 func BenchmarkParse(b *testing.B) {
 	for _, n := range []int{10, 6000, 100_000} {
 		data := long(n)
@@ -41,7 +41,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkLost holds a long list to what was trusted.
+// BenchmarkLost compares a long list with the trusted list.
 func BenchmarkLost(b *testing.B) {
 	data := long(6000)
 	l, err := Parse(data)

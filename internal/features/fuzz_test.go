@@ -22,8 +22,8 @@ func addLists(f *testing.F) {
 	}
 }
 
-// FuzzReopen takes back one claim after the other: each time one value of the
-// text has changed and no other byte, and one feature that passed is open.
+// FuzzReopen reopens the features that pass one by one. Each time, one value of the text
+// must change and no other byte, and one feature more must be open.
 func FuzzReopen(f *testing.F) {
 	addLists(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -80,7 +80,7 @@ func (i Item) passesStart(data []byte) int {
 
 func (i Item) passesEnd(data []byte) int { return i.passesStart(data) + int(i.markLen) }
 
-// TestReopenControls shows that FuzzReopen sees what it exists to see.
+// TestReopenControls checks that the property of FuzzReopen rejects bad results.
 func TestReopenControls(t *testing.T) {
 	list := []byte(`[{"id":"a","passes":true,"n":1.0},{"id":"b","passes":true}]`)
 	if err := reopens(list, List.Reopen); err != nil {

@@ -2,8 +2,8 @@ package features
 
 import "testing"
 
-// TestIdentity: what is spelt otherwise is the same feature, what is asked for
-// otherwise is not.
+// TestIdentity checks that another spelling of the same text gives the same identity, and
+// that another text gives another one.
 func TestIdentity(t *testing.T) {
 	identity := func(raw string) string { return Item{raw: raw}.Identity() }
 	const base = `{"id":"a","title":"é","steps":["a","b",1,{"x":1,"y":[true,null]}],"passes":false}`

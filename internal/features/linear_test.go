@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// items writes an array of n items, each as pattern has it with its number for every N.
+// items returns an array of n items. Each is the pattern with its number in place of N.
 func items(n int, pattern string) []byte {
 	var b strings.Builder
 	for i := range n {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// many writes n items that begin with the id "F" and a number from first on.
+// many returns n items. Their ids are "F" and a number, which begins with first.
 func many(first, n int, rest string) string {
 	var b strings.Builder
 	for i := range n {

@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestSchemas holds the JSON Schemas to what is written in our own shapes, and to
-// what Check takes for a slip.
+// TestSchemas compares the keys of the JSON Schemas with those that Convert writes and with
+// those that Check knows.
 func TestSchemas(t *testing.T) {
 	for to, root := range map[string]string{ToFeatures: "features", ToPRD: "userStories"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", "hooks", to+".schema.json"))

@@ -61,7 +61,7 @@ func TestTrack(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tc.name, s, tc.want)
 		}
 	}
-	// What a gone item asks for stays what was trusted.
+	// An item that is gone keeps the text of the trusted list.
 	before, _ := Parse([]byte(`[{"id":"f","title":"é","steps":[1],"passes":true}]`))
 	text, err := Track([]byte(`[{"id":"f","title":"é","steps":[1],"passes":true}]`), []byte("[]"), show)
 	after, err2 := Parse(text)

@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// FuzzCheck holds the check against encoding/json, apart from depth.
+// FuzzCheck compares Check with encoding/json, which has another limit of depth.
 func FuzzCheck(f *testing.F) {
 	seeds.Add(f, "*.json")
 	f.Add([]byte("\xef\xbb\xbf{\"a\":[1,\"\\\"]\"]}"))

@@ -26,7 +26,7 @@ func (r *record) object() Object {
 	}
 }
 
-// TestObject holds both ways to what encoding/json makes of the same record.
+// TestObject compares reading and writing with encoding/json on the same record.
 func TestObject(t *testing.T) {
 	full := record{
 		"a\"b\\c\n\t\x01</p> é 🙂\u2028", -7, math.MaxInt64, true, time.Date(2026, 11, 21, 14, 0, 0, 5e6, time.UTC),

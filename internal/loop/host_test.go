@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// TestHost drives a loop of five features to COMPLETE by a host that is not Claude
-// Code: one owner, and one step after each pretended session.
+// TestHost runs a loop of five features to COMPLETE with a host that is not Claude Code.
+// It has one owner, and one step after each pretended session.
 func TestHost(t *testing.T) {
 	project, state := t.TempDir(), t.TempDir()
 	folder := filepath.Join(project, loopdir.Below, "demo")

@@ -37,7 +37,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// FuzzClean proves that nothing a terminal would act on comes through.
+// FuzzClean checks that clean text has no character that a terminal acts on.
 func FuzzClean(f *testing.F) {
 	for _, seed := range seeds.Files(f, "*.json", "*.txt", "*.sh") {
 		f.Add(string(seed), 200)

@@ -82,8 +82,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzEdit proves that an edit reads back as written, is stable, and keeps
-// every line that is no header line.
+// FuzzEdit checks that an edit reads back as written, that a second edit changes nothing,
+// and that each line stays that is no header line.
 func FuzzEdit(f *testing.F) {
 	for _, seed := range seeds.Files(f, "*progress*", "*.txt", "*.md") {
 		f.Add(string(seed), "COMPLETE", 3, 15, "login form")
