@@ -219,7 +219,8 @@ func (h *hook) neutral() loop.Event {
 		Kind: e.Kind(), Name: e.Name, Session: e.SessionID, Cwd: e.Cwd, Message: e.LastMessage, Prompt: e.Prompt,
 		Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error, Dying: e.Dying(),
 		Subagents: e.Subagents, Shells: e.Shells, Wakeups: e.Wakeups,
-		Client: claude.Vars(h.env.Get).PID(), BlockCap: claude.BlockCap(h.env.Get(claude.BlockCapVar)), At: h.begin, Timeout: h.timeout,
+		Client: claude.Vars(h.env.Get).PID(), BlockCap: claude.BlockCap(h.env.Get(claude.BlockCapVar)),
+		At: h.begin, Timeout: h.timeout,
 	}
 	ev.Tail = func(now time.Time) decide.Tail { return readTail(e.Transcript, e.LastMessage, now) }
 	return ev

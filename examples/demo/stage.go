@@ -170,7 +170,8 @@ func (s *stage) call(event string, payload map[string]any) (a answer) {
 		entry.Command = s.hook
 	}
 	payload["hook_event_name"], payload["cwd"], payload["permission_mode"] = event, s.dir, "default"
-	payload["session_id"], payload["prompt_id"] = "62cd9be3-64e1-430d-adba-94dad124a5a1", "d1e5d841-a65c-454e-a57a-887462d5c8d9"
+	payload["session_id"] = "62cd9be3-64e1-430d-adba-94dad124a5a1"
+	payload["prompt_id"] = "d1e5d841-a65c-454e-a57a-887462d5c8d9"
 	payload["transcript_path"] = filepath.Join(filepath.Dir(s.dir), "transcript.jsonl")
 	stdin, err := json.Marshal(payload)
 	s.check(err)
