@@ -125,7 +125,7 @@ func (w *world) run(stdin string, args ...string) (r result, err error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = w.project, w.env, strings.NewReader(stdin), &stdout, &stderr
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second // on a busy machine, reading what it has printed takes time
 	if r.hook = stdin != ""; r.hook {
 		cmd.Env = append(cmd.Env, "CLAUDECODE=1")
 	}
