@@ -55,7 +55,7 @@ func TestLinear(t *testing.T) {
 			return func() error { _, err := l.Restore(data); return err }
 		},
 		"order, each item before those in front of it": func(n int) func() error {
-			n *= 4
+			n *= 2
 			l := read(items(n, `{"id":"N","priority":-N}`))
 			return func() error {
 				if len(l.Order()) != n {
