@@ -129,16 +129,22 @@ var programs = map[string]build{
 		return p.runNotifiersUnbroken(ctx, commands, what, deadline, hear)`}),
 	"tells trouble at each stop": plain(change{"internal/loopdir", "Store.TellOnce", `return true`}),
 	"tells nothing later":        traced(change{"internal/loop", "Loop.SendLeft", ``}),
-	"tells iterations twice": traced(change{"internal/loop", "Loop.sendIterationApart", `
-		_, _ = l.sendIterationApartUnbroken(iteration)
-		return l.sendIterationApartUnbroken(iteration)`}),
+	"tells iterations twice": traced(change{"internal/loop", "Loop.sendApart", `
+		if slices.Contains(args, "--iteration") {
+			_, _ = l.sendApartUnbroken(args...)
+		}
+		return l.sendApartUnbroken(args...)`}),
 	"ends what has ended": traced(change{"internal/decide", "Bystander", `
 		if s.Event == EventFailure || s.Event == EventEnd && !s.elsewhere() {
 			return s.State.Session == "" || s.State.Session != s.Session
 		}
 		return BystanderUnbroken(s)`}),
-	"believes an evaluator that fails": traced(change{"internal/loop", "failedAnswer", `
-		return decide.Answer{Action: decide.AnswerComplete}`}),
+	"believes an evaluator that fails": traced(change{"internal/loop", "checker.ask", `
+		a := r.askUnbroken(ctx, e, q)
+		if a.Action == decide.AnswerEscalate {
+			a.Action = decide.AnswerComplete
+		}
+		return a`}),
 
 	"takes no lock":   plain(change{"internal/loopdir", "tryLock", `return true, nil`}),
 	"has two senders": plain(change{"internal/loopdir", "Store.LockSender", `return func() {}, nil`}),

@@ -207,7 +207,7 @@ func lookNotices(in *inspection) []*finding {
 		return []*finding{good("nothing is left to be told")}
 	}
 	f := warning("ralph-stop-hook status --send-due", "%s of an ending that was cut off", plain.Count(late, "notice"))
-	f.mend = in.mend(func(l *loop.Loop) error { return l.Tell(context.Background(), time.Now().Add(maxSend), true) })
+	f.mend = in.mend(func(l *loop.Loop) error { return l.Tell(context.Background()) })
 	return []*finding{f}
 }
 

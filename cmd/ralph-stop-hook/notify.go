@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -45,10 +44,6 @@ func (v verbs) notify() *cli.Command {
 	return cmd
 }
 
-// maxSend is how long a sender of its own may live: its commands have their own
-// deadlines, which end long before.
-const maxSend = 24 * time.Hour
-
 // send is what the hook starts for notices that it must not or cannot tell itself.
 func (v verbs) send() *cli.Command {
 	var iteration int
@@ -57,7 +52,7 @@ func (v verbs) send() *cli.Command {
 		if iteration > 0 {
 			return l.SendIteration(context.Background(), iteration)
 		}
-		return l.Tell(context.Background(), time.Now().Add(maxSend), true)
+		return l.Tell(context.Background())
 	})
 	cmd.Hidden, cmd.Args = true, ""
 	cmd.Flags.IntVar(&iteration, "iteration", 0, "tell of iteration `N` instead")

@@ -84,15 +84,10 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q question) decid
 	outcome := strings.TrimSpace(got.Action + " " + got.Reason)
 	if err != nil {
 		outcome = "the evaluator " + e.Name + ": " + err.Error()
-		got = failedAnswer(outcome)
+		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(outcome, maxReason)}
 	}
 	r.Loop.Store.LogChecks(logAnswer(begin, "evaluator "+e.Name, outcome))
 	return got
-}
-
-// failedAnswer is the answer of an evaluator that gave none.
-func failedAnswer(why string) decide.Answer {
-	return decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(why, maxReason)}
 }
 
 func (r *checker) answer(ctx context.Context, e config.Evaluator, q question) (a decide.Answer, err error) {

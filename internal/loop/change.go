@@ -11,12 +11,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// LockWait is how long a verb waits for the loop's lock.
-const LockWait = lockWait
-
 // Change reads the loop under its lock, lets edit change the record, and commits it.
 func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) error) (decide.State, error) {
-	unlock, err := l.Store.Lock(lockWait)
+	unlock, err := l.Store.Lock(LockWait)
 	if err != nil {
 		return decide.State{}, err
 	}
@@ -62,7 +59,7 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*decide.State)
 	// An ending that is still to be told is told before it is undone: to the notifier that
 	// is recorded with it, not to one of this terminal.
 	l.Env.OnComplete = ""
-	_ = l.Tell(ctx, time.Now().Add(maxSend), true)
+	_ = l.Tell(ctx)
 	if p, err := l.Look(); err == nil {
 		p.AskTracker(ctx) // an item may have been opened again since
 	}
@@ -129,7 +126,7 @@ func (p *Picture) usedUp(next *decide.State) error {
 // SendDue tells what is left to be told, and ends the loop if its client died, as its
 // session's end would have.
 func (l *Loop) SendDue(ctx context.Context) error {
-	_ = l.Tell(ctx, time.Now().Add(maxSend), true)
+	_ = l.Tell(ctx)
 	ev := now()
 	p, err := l.Read(ev)
 	if err != nil || !p.Stale() {

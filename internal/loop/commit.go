@@ -78,10 +78,10 @@ func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
 	l.leaveOther(ev.Session)
 	switch d := &s.Decision; {
 	case d.Verdict == decide.End:
-		l.tellEnding(ctx, ev, s.Picture, d.Next)
+		l.tellEnding(ctx, ev, d.Next)
 	case d.Verdict == decide.Continue && len(commandsFor(s.Picture.Config, "", config.OnIteration)) > 0:
 		// Nobody waits for this. If it fails, the iteration is not told.
-		_, _ = l.sendIterationApart(d.Next.Iteration)
+		_, _ = l.sendApart("--iteration", strconv.Itoa(d.Next.Iteration))
 	}
 }
 
@@ -90,7 +90,7 @@ func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
 func (l *Loop) Tidy(ctx context.Context, ev Event) {
 	ends := ev.Kind == decide.EventEnd
 	if len(l.seen.State.Notices) > 0 || ends {
-		l.Store.Complete(lockWait)
+		l.Store.Complete(LockWait)
 	}
 	if ends && l.seen.State.Session == ev.Session {
 		l.await(ctx, ev.Deadline(), nil)
@@ -119,7 +119,7 @@ func (l *Loop) leaveOther(session string) {
 	}
 	defer other.Close()
 	// If it cannot be let go, it finds its owner by the prompt later.
-	_ = other.Locked(lockWait, func() error {
+	_ = other.Locked(LockWait, func() error {
 		state, err := other.State()
 		if err != nil || state.Session != session {
 			return err
@@ -127,9 +127,4 @@ func (l *Loop) leaveOther(session string) {
 		state.Release()
 		return other.SaveState(state)
 	})
-}
-
-// sendIterationApart tells of an iteration that begins, by a process of its own.
-func (l *Loop) sendIterationApart(iteration int) (<-chan struct{}, error) {
-	return l.sendApart("--iteration", strconv.Itoa(iteration))
 }

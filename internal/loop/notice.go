@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -156,9 +154,6 @@ func commandsFor(c config.Effective, onComplete string, events ...string) (comma
 	}
 	return commands
 }
-
-// exitCode returns the code in a notice's payload.
-func exitCode(n decide.Notice) int { return int(gjson.GetBytes(n.Payload, "exitCode").Int()) }
 
 // total returns how long commands may take, one after the other.
 func total(commands []config.Command) (sum time.Duration) {

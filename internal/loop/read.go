@@ -111,10 +111,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	s.CancelFile = l.Store.CancelAsked()
 	s.Limits = p.limits()
 	s.Running = ev.background(p.Config.WaitShells)
-	if p.List(); listed != nil {
-		s.List, s.ListIsOld = *listed, false
-		s.Lost = p.lost()
-	}
+	p.readList(listed)
 	if p.Config.ListChecks && s.List.Err == nil {
 		p.ManualPoints = p.Config.AddListChecks(s.List.List, s.Lost)
 		s.ManualPoints = map[string]bool{}
@@ -153,12 +150,15 @@ func (p *Picture) limits() decide.Limits {
 	return limits.CappedBy(ceilings)
 }
 
-// List reads the list into the picture: the file, or what the tracker said last.
-func (p *Picture) List() {
+// readList reads the list: what the tracker just said or said last, or the file.
+func (p *Picture) readList(listed *decide.List) {
 	s := &p.Snapshot
-	if s.ListIsOld = p.Config.Source.Given(); s.ListIsOld {
+	switch s.ListIsOld = p.Config.Source.Given() && listed == nil; {
+	case listed != nil:
+		s.List = *listed
+	case s.ListIsOld:
 		s.List = p.Loop.Store.SourceList()
-	} else {
+	default:
 		s.List = p.Loop.Store.List(p.ListPath())
 	}
 	s.Lost = p.lost()

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -62,9 +64,12 @@ func (l *Loop) SendLeft() {
 }
 
 // Tell tells the notifiers of every ending that is still to be told, unless another
-// process does. It returns when that is done. A sender apart is a process of its own,
+// process does. It returns when that is done.
+func (l *Loop) Tell(ctx context.Context) error { return l.tell(ctx, time.Now().Add(maxSend), true) }
+
+// tell is Tell for a hook, which has a deadline. A sender apart is a process of its own,
 // which is never late.
-func (l *Loop) Tell(ctx context.Context, deadline time.Time, apart bool) error {
+func (l *Loop) tell(ctx context.Context, deadline time.Time, apart bool) error {
 	// A notice that is committed while the lock is held is looked for once it is free:
 	// the process that committed it found the lock taken.
 	for l.pending() {
@@ -104,7 +109,8 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 		return false, err
 	}
 	notice := p.Snapshot.State.Notices[i]
-	commands := endingCommands(p.Config, cmp.Or(l.Env.OnComplete, p.Snapshot.State.OnComplete), exitCode(notice))
+	onComplete := cmp.Or(l.Env.OnComplete, p.Snapshot.State.OnComplete)
+	commands := endingCommands(p.Config, onComplete, int(gjson.GetBytes(notice.Payload, "exitCode").Int()))
 	if !apart && total(commands) > time.Until(deadline) {
 		return true, nil
 	}
@@ -130,7 +136,7 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 
 // mark notes that a notice is sent. Of those that are, the last one is kept.
 func (l *Loop) mark(id string) error {
-	return l.Store.Locked(lockWait, func() error {
+	return l.Store.Locked(LockWait, func() error {
 		state, err := l.Store.State()
 		i := slices.IndexFunc(state.Notices, func(n decide.Notice) bool { return n.DeliveryID == id })
 		if err != nil || i < 0 {
@@ -145,7 +151,7 @@ func (l *Loop) mark(id string) error {
 
 // tellEnding tells the notifiers of the ending that was just committed: by a process
 // of its own if this one may be killed meanwhile, or has not the time.
-func (l *Loop) tellEnding(ctx context.Context, ev Event, p *Picture, state decide.State) {
+func (l *Loop) tellEnding(ctx context.Context, ev Event, state decide.State) {
 	if !slices.ContainsFunc(state.Notices, unsent) {
 		return
 	}
@@ -155,7 +161,7 @@ func (l *Loop) tellEnding(ctx context.Context, ev Event, p *Picture, state decid
 			return
 		}
 	}
-	_ = l.Tell(ctx, ev.Deadline(), false) // a later event tries again
+	_ = l.tell(ctx, ev.Deadline(), false) // a later event tries again
 }
 
 // await waits until everything is told: when a host ends there may be no later run.
@@ -176,7 +182,7 @@ func (l *Loop) await(ctx context.Context, deadline time.Time, ended <-chan struc
 				continue
 			}
 		}
-		if err != nil || l.Tell(ctx, deadline, false) != nil {
+		if err != nil || l.tell(ctx, deadline, false) != nil {
 			tries--
 		}
 	}

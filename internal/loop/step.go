@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// lockWait is how long a lock is waited for: a process holds it for milliseconds.
-const lockWait = 2 * time.Second
+// LockWait is how long a lock is waited for: a process holds it for milliseconds.
+const LockWait = 2 * time.Second
 
 // maxRounds bounds how often a decision is asked again. Each round answers one need,
 // and a list that is written all the time could need more for ever.
@@ -34,22 +34,12 @@ type Step struct {
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	s := &stepper{loop: l, ev: ev}
 	defer s.release()
-	if err := s.decide(ctx); err != nil || !s.decision.Commits() {
-		return s.result(), err
-	}
-	if err := s.commit(); err != nil {
-		return s.result(), err
-	}
+	err := s.decideAndCommit(ctx)
 	// The last look: a person's cancel may have come meanwhile.
-	if s.decision.Verdict == decide.Continue && l.Store.CancelAsked() {
-		if err := s.decide(ctx); err != nil || !s.decision.Commits() {
-			return s.result(), err
-		}
-		if err := s.commit(); err != nil {
-			return s.result(), err
-		}
+	if err == nil && s.decision.Verdict == decide.Continue && l.Store.CancelAsked() {
+		err = s.decideAndCommit(ctx)
 	}
-	return s.result(), nil
+	return &Step{s.picture, s.decision}, err
 }
 
 // stepper is one step on its way to a decision.
@@ -64,13 +54,11 @@ type stepper struct {
 	unlock   func()       // nil while the lock is not held
 }
 
-func (s *stepper) result() *Step { return &Step{s.picture, s.decision} }
-
 func (s *stepper) lock() (err error) {
 	if s.unlock != nil {
 		return nil
 	}
-	wait := lockWait
+	wait := LockWait
 	if s.ev.Dying {
 		wait = time.Until(s.ev.Deadline()) // no later event would make up for it
 	}
@@ -83,6 +71,13 @@ func (s *stepper) release() {
 		s.unlock()
 		s.unlock = nil
 	}
+}
+
+func (s *stepper) decideAndCommit(ctx context.Context) error {
+	if err := s.decide(ctx); err != nil || !s.decision.Commits() {
+		return err
+	}
+	return s.commit()
 }
 
 // decide takes the lock, reads and decides until no more is needed. It holds the lock
@@ -172,7 +167,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	ctx, stop := s.loop.Env.catch(ctx)
 	defer stop()
 	p := s.picture
-	r := checker{Picture: p, message: s.ev.Message, deadline: p.checksDeadline(s.ev)}
+	r := checker{Picture: p, message: s.ev.Message, deadline: s.ev.At.Add(p.CheckTime(s.ev.Timeout))}
 	switch need.Kind {
 	case decide.NeedList:
 		list := r.askTracker(ctx)
@@ -240,12 +235,8 @@ func runsInWords(p *Picture, need decide.Need) string {
 // checksSlack is what is left of an event's time beside checks and notifiers.
 const checksSlack = 10 * time.Second
 
-// checksDeadline is when all checks must be done: the notifiers come after them.
-func (p *Picture) checksDeadline(ev Event) time.Time {
-	return ev.At.Add(p.CheckTime(ev.Timeout))
-}
-
-// CheckTime returns how much of an event's time all its checks together may take.
+// CheckTime returns how much of an event's time all its checks together may take:
+// the notifiers come after them.
 func (p *Picture) CheckTime(timeout time.Duration) time.Duration {
 	left := timeout - total(p.notifiers(0)) - checksSlack
 	return max(left, timeout/2)

@@ -112,7 +112,7 @@ var builtins = []string{"cd", ".", "source", "set", "export", "exec", "eval"}
 
 // KeepReceipts stores results beside those that the loop has by now.
 func (l *Loop) KeepReceipts(results []decide.Receipt) error {
-	return l.Store.Locked(lockWait, func() error {
+	return l.Store.Locked(LockWait, func() error {
 		p, err := l.Look()
 		if err != nil {
 			return err
