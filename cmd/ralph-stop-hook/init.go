@@ -158,7 +158,7 @@ func (i *initialiser) check() (err error) {
 	if err := loopdir.CheckName(i.name); err != nil {
 		return cli.Usagef("%w; say another one: ralph-stop-hook init NAME", err)
 	}
-	if i.iterations < 1 || i.iterations > config.MaxCount {
+	if i.iterations < 1 || i.iterations > decide.MaxCount {
 		return verb.ErrIterations
 	}
 	for flag, commands := range map[string][]string{"--on-complete": i.onComplete, "--check": i.checks} {
@@ -271,7 +271,7 @@ func (i *initialiser) planFiles() ([]loopFile, error) {
 		Status: string(decide.InProgress), Iteration: 1, MaxIterations: i.iterations, Feature: plain.Line(next.ID, 80),
 	}
 	list := []loopFile{
-		{name: loopdir.ConfigFile, text: config},
+		{name: loopdir.ConfigFile, text: string(config)},
 		{name: loopdir.ProgressFile, text: string(progress.Edit([]byte("\n# Notes\n"), header))},
 		{name: loopdir.PromptFile, text: i.prompt()},
 		{name: loopdir.IgnoreFile, text: ignoreText},

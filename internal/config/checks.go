@@ -27,7 +27,6 @@ type Check struct {
 	Lacks       bool           // turns it around: Pattern must not match in File
 	LastMessage bool           // Pattern must match in the agent's last message
 	FromList    bool           // it is a list check
-	Untrusted   bool           // it is a command that no person has trusted, so it does not run
 }
 
 // String shows what the check does. It is the name of a check that has none.

@@ -19,9 +19,6 @@ import (
 // MaxBytes is the largest size of ralph.json. A person writes the file, so it is small.
 const MaxBytes = 256 << 10
 
-// MaxCount is the largest count that ralph.json may give.
-const MaxCount = decide.MaxCount
-
 // DefaultTimeout is how long a notifier or a tracker's command may run when ralph.json gives no timeout.
 const DefaultTimeout = 30 * time.Second
 
@@ -59,6 +56,8 @@ type Command struct {
 	Argv    []string
 	Timeout time.Duration
 	Env     []string // names of environment variables that the command gets from the hook
+
+	Untrusted bool // no person has trusted it, so it does not run
 }
 
 // The events at which notifiers run. Each notifier is told its event.

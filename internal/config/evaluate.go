@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -14,8 +13,7 @@ import (
 type Evaluator struct {
 	decide.Evaluator
 	Command
-	Disabled  bool // ralph.json disables it
-	Untrusted bool // it is a command that no person has trusted, so it does not run
+	Disabled bool // ralph.json disables it
 }
 
 // String returns the preset or shows the command.
@@ -86,11 +84,8 @@ func (p *parser) promises(v gjson.Result) (list []decide.Promise) {
 				p.fail(v, "%q must be a list of patterns for a whole line", key)
 			}
 			for _, value := range v.Array() {
-				re, err := regexp.Compile("^(?:" + p.str(value, key) + ")$")
-				switch {
-				case err != nil:
-					p.fail(value, "the pattern cannot be read: %v", err)
-				case re.MatchString(""):
+				re := p.compile(value, "^(?:"+p.str(value, key)+")$")
+				if re != nil && re.MatchString("") {
 					p.fail(value, "the pattern matches an empty line")
 				}
 				list = append(list, decide.Promise{Status: status, Pattern: re})

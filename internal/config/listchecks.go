@@ -57,7 +57,7 @@ func (c *Effective) AddListChecks(list features.List, lost []string) map[string]
 		}
 		for i := range checks {
 			if c.Revoked {
-				c.distrust(&checks[i])
+				c.distrust(&checks[i].Command)
 			}
 		}
 		c.Checks = append(c.Checks, checks...)

@@ -11,10 +11,9 @@ import (
 // Source is "source": the commands of a tracker whose items are the feature list.
 // Reopen and Show are optional. They act on one item, and PlaceID is one of their words.
 type Source struct {
-	List      Command // prints all items
-	Reopen    Command // opens an item again
-	Show      Command // prints an item
-	Untrusted bool    // no person has trusted the commands, so they do not run
+	List   Command // prints all items
+	Reopen Command // opens an item again
+	Show   Command // prints an item
 }
 
 // PlaceID stands for the item's id in the words of a command.

@@ -86,25 +86,21 @@ func Choose(trust *Trust, text []byte) (in Effective, err error) {
 	}
 	in.Untrusted = len(in.Notifiers)
 	in.Notifiers = nil
-	if in.Source.Given() {
-		in.Source.Untrusted = true
-		in.Untrusted += len(in.Source.Commands())
+	for _, c := range []*Command{&in.Source.List, &in.Source.Reopen, &in.Source.Show} {
+		in.distrust(c)
 	}
 	for i := range in.Checks {
-		in.distrust(&in.Checks[i])
+		in.distrust(&in.Checks[i].Command)
 	}
 	for i := range in.Evaluators {
-		if in.Evaluators[i].Preset == "" {
-			in.Evaluators[i].Untrusted = true
-			in.Untrusted++
-		}
+		in.distrust(&in.Evaluators[i].Command)
 	}
 	return in, err
 }
 
-// distrust marks a check as untrusted if it is a command. The command does not run,
-// but the check stays and fails: without it, a claim would count as proven.
-func (in *Effective) distrust(c *Check) {
+// distrust marks a command as untrusted if it is set. The command of a check stays too,
+// so the check fails: without it, a claim would count as proven.
+func (in *Effective) distrust(c *Command) {
 	if c.Runs() {
 		c.Untrusted = true
 		in.Untrusted++

@@ -92,7 +92,7 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q question) decid
 
 func (r *checker) answer(ctx context.Context, e config.Evaluator, q question) (a decide.Answer, err error) {
 	in, _ := json.Marshal(q) // cannot fail: texts and numbers only
-	text, err := r.output(ctx, e.Command, e.Untrusted, in, maxAnswer)
+	text, err := r.output(ctx, e.Command, in, maxAnswer)
 	if err != nil {
 		return a, err
 	}

@@ -213,9 +213,8 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 }
 
 // output runs a command for what it prints, at most limit bytes of it.
-func (r *checker) output(ctx context.Context, c config.Command, untrusted bool, stdin []byte, limit int) (
-	[]byte, error) {
-	if untrusted {
+func (r *checker) output(ctx context.Context, c config.Command, stdin []byte, limit int) ([]byte, error) {
+	if c.Untrusted {
 		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
 	}
 	if path := r.ChangedOf(c); path != "" {

@@ -88,7 +88,7 @@ func (r *checker) reopenItems(ctx context.Context, ids []string) (all error) {
 
 // track runs one of the tracker's commands and returns what it prints.
 func (r *checker) track(ctx context.Context, c config.Command) ([]byte, error) {
-	text, err := r.output(ctx, c, r.Config.Source.Untrusted, nil, features.MaxBytes)
+	text, err := r.output(ctx, c, nil, features.MaxBytes)
 	if len(text) >= features.MaxBytes {
 		return nil, fmt.Errorf("it printed more than %d MB", features.MaxBytes>>20)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -88,7 +87,7 @@ func (v Verbs) Extend() *cli.Command {
 		switch {
 		case !byCount && !byTime:
 			return cli.Usagef("extend what? say --max-iterations N or --deadline T")
-		case byCount && (iterations < 1 || iterations > config.MaxCount):
+		case byCount && (iterations < 1 || iterations > decide.MaxCount):
 			return ErrIterations
 		case byTime && deadline <= 0:
 			return cli.Usagef("--deadline must be a duration of more than 0, such as 12h")
@@ -109,7 +108,7 @@ func (v Verbs) Extend() *cli.Command {
 }
 
 // ErrIterations refuses a --max-iterations that ralph.json could not hold.
-var ErrIterations = cli.Usagef("--max-iterations must be from 1 to %d", config.MaxCount)
+var ErrIterations = cli.Usagef("--max-iterations must be from 1 to %d", decide.MaxCount)
 
 // revive puts a loop back to work and says how it goes on.
 func (v Verbs) revive(w io.Writer, l *loop.Loop, verb string, edit func(*decide.State)) error {
