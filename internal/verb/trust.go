@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -142,6 +144,18 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	}
 	t.showFiles(record.Files, before.Files)
 	t.warn(record, own)
+}
+
+// diffLines returns what makes now of was: lines that are gone after "- ", new ones
+// after "+ ".
+func diffLines(was, now string) (lines []string) {
+	// The first three lines of a unified diff name the files.
+	for n, line := range strings.SplitAfter(string(diff.Diff("was", []byte(was), "now", []byte(now))), "\n") {
+		if n > 2 && line != "" && (line[0] == '-' || line[0] == '+') {
+			lines = append(lines, line[:1]+" "+line[1:])
+		}
+	}
+	return lines
 }
 
 // showCommands shows every command of ralph.json.
