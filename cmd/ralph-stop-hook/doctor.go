@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 
@@ -23,7 +24,7 @@ func (v verbs) doctor() *cli.Command {
 			if l == nil && len(args) > 0 {
 				return err
 			}
-			if verb.IsNoLoop(err) {
+			if errors.Is(err, verb.ErrNoLoop) {
 				err = nil
 			}
 			return v.diagnose(w, l, err, fix, asJSON)

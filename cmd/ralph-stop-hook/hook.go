@@ -178,7 +178,7 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 
 // encode turns the words for a step into Claude Code's answer.
 func (h *hook) encode(s *loop.Step) claude.Answer {
-	a := say.StepAnswer(s)
+	a := say.DecisionAnswer(s.Picture, s.Decision)
 	answer := claude.Answer{Prompt: a.Prompt, Message: a.Message, Context: a.Context, End: a.End}
 	switch s.Picture.Config.Continue {
 	case config.ContinueContext:

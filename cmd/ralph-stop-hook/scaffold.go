@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -62,12 +62,12 @@ every feature passes.
 }
 
 // config is the text of ralph.json.
-func (i *initialiser) config() (string, error) {
+func (i *initialiser) config() ([]byte, error) {
 	var checks []map[string]string
 	for _, c := range i.checks {
 		checks = append(checks, map[string]string{"command": c})
 	}
-	return cli.IndentJSON(struct {
+	return jsontext.Indent(struct {
 		Task       string              `json:"task"`
 		List       string              `json:"list,omitempty"`
 		Bind       string              `json:"bind"`

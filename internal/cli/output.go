@@ -2,8 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 // Output is where verbs print. It remembers the error of a write that failed.
@@ -29,21 +29,11 @@ func (o *Output) Write(p []byte) (n int, err error) {
 
 // JSON prints a value, indented, for machines.
 func JSON(w io.Writer, v any) error {
-	text, err := IndentJSON(v)
+	text, err := jsontext.Indent(v)
 	if err == nil {
-		_, err = io.WriteString(w, text)
+		_, err = w.Write(text)
 	}
 	return err
-}
-
-// IndentJSON returns a value as indented JSON.
-func IndentJSON(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(v)
-	return b.String(), err
 }
 
 // Confirm asks a person who was shown what is to be done; no says what a no means.

@@ -1,7 +1,6 @@
 package features
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -67,12 +66,7 @@ func (l List) Convert(to string) ([]byte, error) {
 		return nil, fmt.Errorf("there is no shape %q; want %s, %s or %s",
 			plain.Line(to, 80), ToFeatures, ToPRD, ToMarkdown)
 	}
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(list)
-	return text.Bytes(), err
+	return jsontext.Indent(list)
 }
 
 // outItem returns the item at an index of all, with the keys of prd.json or our own.

@@ -40,11 +40,9 @@ func (p *parser) readItem(task *Item, n int) {
 		p.readSubtasks(&item, &f)
 		item.subtasks = int32(len(p.all) - before)
 	}
-	p.add(traits{
-		unsorted:   item.derived || len(p.all) > 0 && !ascends(&p.all[len(p.all)-1], &item),
-		hasNeeds:   item.needsEnd > 0 || item.subtasks > 0 || item.isSubtask,
-		hasDropped: item.dropped,
-	})
+	p.unsorted = p.unsorted || item.derived || len(p.all) > 0 && !ascends(&p.all[len(p.all)-1], &item)
+	p.hasNeeds = p.hasNeeds || item.needsEnd > 0 || item.subtasks > 0 || item.isSubtask
+	p.hasDropped = p.hasDropped || item.dropped
 	p.all = append(p.all, item)
 }
 

@@ -44,21 +44,12 @@ type parser struct {
 	all         []Item // in list order, subtasks before their task
 	level       int    // how many arrays of subtasks the parser is in
 	reserved    bool   // reserve was called
-	traits
-	problems []error
-}
+	problems    []error
 
-// traits are what few lists have. They save a list that has none a pass over its items.
-type traits struct {
+	// What few lists have. A list that has none is spared a pass over its items.
 	unsorted   bool // the ids do not ascend, or an item has none
 	hasNeeds   bool // an item may wait for another
 	hasDropped bool // an item is not work
-}
-
-func (t *traits) add(u traits) {
-	t.unsorted = t.unsorted || u.unsorted
-	t.hasNeeds = t.hasNeeds || u.hasNeeds
-	t.hasDropped = t.hasDropped || u.hasDropped
 }
 
 // fail records a problem at an offset of the text.

@@ -34,9 +34,6 @@ func Trouble(program string, err error) string {
 	return program + ": " + what + ". The turn may end; no loop was continued."
 }
 
-// StepAnswer is the answer to the host for a step.
-func StepAnswer(s *loop.Step) Answer { return DecisionAnswer(s.Picture, s.Decision) }
-
 // DecisionAnswer is the answer to the host for a decision about a loop.
 func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)

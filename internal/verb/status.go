@@ -94,7 +94,7 @@ func (s *status) loops(args []string) ([]*loopdir.Loop, error) {
 		loops, err = s.Env.Where().Known() // cron's folder is no project, or not the one
 	}
 	if err == nil && len(loops) == 0 {
-		err = s.ErrNoLoop()
+		err = s.noLoop()
 	}
 	return loops, err
 }

@@ -26,14 +26,9 @@ type Verbs struct {
 }
 
 // ErrNoLoop says that the project has no loop.
-func (v Verbs) ErrNoLoop() error { return &noLoop{v.Init} }
+var ErrNoLoop = errors.New("no loop in this project")
 
-type noLoop struct{ init string }
-
-// IsNoLoop reports whether an error says that the project has no loop.
-func IsNoLoop(err error) bool { return errors.As(err, new(*noLoop)) }
-
-func (e *noLoop) Error() string { return "no loop in this project; '" + e.init + "' makes one" }
+func (v Verbs) noLoop() error { return fmt.Errorf("%w; '%s' makes one", ErrNoLoop, v.Init) }
 
 // Find finds the loop that a verb's arguments name; without a name, the current one.
 func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
@@ -42,7 +37,7 @@ func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 	}
 	l, err := loopdir.Find(v.Env.Where())
 	if err == nil && l == nil {
-		err = v.ErrNoLoop()
+		err = v.noLoop()
 	}
 	return l, err
 }
