@@ -43,7 +43,6 @@ loop the installation alone is looked at. The exit status is 1 if there is an er
 second entry of ours, an event that the entry lacks, leftover temporary files, and
 notices that were cut off. What else stands in the settings it leaves alone.`
 
-// finding is what doctor says of one thing.
 type finding struct {
 	Check string `json:"check"`
 	Level string `json:"level"` // ok, note, warning or error
@@ -175,7 +174,6 @@ func mendAll(found []*finding) (mended []*finding) {
 	return mended
 }
 
-// tooManyErrors is the error of a doctor that has found any.
 func tooManyErrors(found []*finding) error {
 	count := map[string]int{}
 	for _, f := range found {

@@ -21,7 +21,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// inspection is what doctor looks at.
 type inspection struct {
 	v verbs
 
@@ -113,7 +112,6 @@ func lookDisabled(in *inspection) []*finding {
 	return []*finding{good("nothing switches hooks off")}
 }
 
-// lookProgram looks whether what the entries name is there.
 func lookProgram(in *inspection) (found []*finding) {
 	self := in.v.Env.Self
 	var seen []string
@@ -183,7 +181,6 @@ func lookClient(in *inspection) []*finding {
 	return []*finding{good("Claude Code %s", in.client)}
 }
 
-// older tells whether the client is of an earlier version.
 func (in *inspection) older(than []int) bool {
 	var have []int
 	for _, part := range strings.Split(in.client, ".") {
@@ -193,7 +190,6 @@ func (in *inspection) older(than []int) bool {
 	return in.client != "" && slices.Compare(have, than) < 0
 }
 
-// lookCap looks at how many blocks in a row the client honours.
 func lookCap(in *inspection) []*finding {
 	text := in.v.Env.Get(claude.BlockCapVar)
 	if i := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.BlockCap != "" }); i >= 0 {

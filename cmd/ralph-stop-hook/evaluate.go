@@ -84,7 +84,6 @@ Limits, a person's stop and what blocks a loop hold whoever is asked. A command'
 complete is a claim: open features and failing checks hold against it. One that
 fails, hangs or answers something else ends the loop ESCALATED.`
 
-// newEvaluator is an entry of "evaluate".
 func newEvaluator(what, name string, timeout time.Duration) any {
 	if slices.Contains(decide.Presets, what) {
 		return what

@@ -9,7 +9,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// guardCommand is what checks run under.
 func guardCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "guard",

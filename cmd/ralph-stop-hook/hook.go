@@ -46,7 +46,6 @@ settings file; there is no need to call it by hand.
   --timeout 660s      the time that the settings entry allows
   --on-complete CMD   a shell command to run when the loop ends, JSON on its standard input`
 
-// hook is one call by Claude Code.
 type hook struct {
 	env     loop.Env
 	begin   time.Time
@@ -121,7 +120,6 @@ func (h *hook) parseFlags(args []string) error {
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
 }
 
-// print prints the one answer.
 func (h *hook) print(a claude.Answer) {
 	if text := a.Encode(); text != nil && !h.printed {
 		h.printed = true
@@ -158,7 +156,6 @@ func (h *hook) answer(ctx context.Context) {
 // testOnlyStep lets a test put a bug into a step.
 var testOnlyStep = (*loop.Loop).Step
 
-// step takes one step of a loop that the event is about.
 func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 	s, err := testOnlyStep(l, ctx, ev)
 	if err != nil {
@@ -202,7 +199,6 @@ func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err erro
 	}
 }
 
-// outranked reports whether another entry of ours answers this event.
 func (h *hook) outranked() bool {
 	project := h.env.ProjectDir
 	if project == "" {

@@ -134,7 +134,6 @@ func (i *initialiser) checkState() error {
 	return nil
 }
 
-// showPlan says what would be written.
 func (i *initialiser) showPlan() {
 	for _, f := range i.files {
 		verb := "write"
@@ -184,7 +183,6 @@ func projectFolder() (string, error) {
 	return filepath.EvalSymlinks(cwd)
 }
 
-// defaultName makes a loop's name of the folder's.
 func defaultName(project string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

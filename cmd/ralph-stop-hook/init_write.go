@@ -18,7 +18,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
-// write makes the loop folder, its record, and what is in it.
 func (i *initialiser) write() error {
 	if err := os.MkdirAll(i.dir, 0o755); err != nil {
 		return err
@@ -114,7 +113,6 @@ func (i *initialiser) trust(l *loop.Loop, text []byte) error {
 	return nil
 }
 
-// begin makes the record of the loop.
 func (i *initialiser) begin(l *loop.Loop) error {
 	text, err := l.Store.Progress()
 	if err != nil {

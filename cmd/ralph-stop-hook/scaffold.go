@@ -77,7 +77,6 @@ func (i *initialiser) config() ([]byte, error) {
 	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.onComplete})
 }
 
-// farewell says how to start.
 func (i *initialiser) farewell() {
 	for _, check := range i.checks {
 		fmt.Fprintf(i.out, "  has to hold: %s\n", plain.Line(check, 300))

@@ -114,7 +114,6 @@ func (i *initialiser) refuseBeside() error {
 	return nil
 }
 
-// merge settles what the file is to become.
 func (f *settingsEdit) merge() (err error) {
 	if f.path == "" {
 		return nil
@@ -142,7 +141,6 @@ func (f *settingsEdit) merge() (err error) {
 
 func (f *settingsEdit) changed() bool { return !bytes.Equal(f.text, f.old) }
 
-// preview shows the lines that the edit adds.
 func (f *settingsEdit) preview() string {
 	had := map[string]int{}
 	for _, line := range strings.Split(string(f.old), "\n") {

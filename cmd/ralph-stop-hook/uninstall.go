@@ -55,7 +55,6 @@ type uninstaller struct {
 	purge, yes, dryRun bool
 }
 
-// removal is what an uninstall removes.
 type removal struct {
 	project string
 	files   []settingsEdit  // settings files that lose the hook
@@ -109,7 +108,6 @@ func (u *uninstaller) plan() (r removal, err error) {
 	return r, err
 }
 
-// do removes what was planned.
 func (u *uninstaller) do(r removal) error {
 	for _, f := range r.files {
 		if err := f.remove(r.project); err != nil {
@@ -122,7 +120,6 @@ func (u *uninstaller) do(r removal) error {
 	return u.v.Env.Where().Purge(r.project, r.records)
 }
 
-// show says what was removed, or would be.
 func (u *uninstaller) show(r removal, would bool) {
 	say := func(done, todo, what string) {
 		if would {
@@ -237,7 +234,6 @@ func (f *settingsEdit) remove(project string) error {
 	return nil
 }
 
-// inProgress refuses if one of the loops is in progress.
 func inProgress(loops []*loopdir.Loop) error {
 	var names []string
 	for _, l := range loops {

@@ -63,12 +63,10 @@ func Each(list *[]string) func(string) error {
 	}
 }
 
-// verb is the command's own word.
 func (c *Command) verb() string { return c.Name[strings.LastIndex(c.Name, " ")+1:] }
 
 func (a *App) path(c *Command) string { return strings.TrimSpace(a.Name + " " + c.Name) }
 
-// misused says what is wrong with a call of c, and where to look.
 func (a *App) misused(c *Command, format string, args ...any) error {
 	return Usagef(format+"; see '"+a.path(c)+" --help'", args...)
 }

@@ -72,7 +72,6 @@ func Completion(app *App) []*Command {
 	}
 }
 
-// printScript prints the script of one shell.
 func printScript(w io.Writer, program, name string) error {
 	names := strings.NewReplacer("@NAME@", program, "@FUNC@", strings.ReplaceAll(program, "-", "_"))
 	for _, shell := range shells {

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// help shows what there is to know of c.
 func (a *App) help(w io.Writer, c *Command) {
 	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", cmp.Or(c.Long, c.Short), a.usage(c))
 	if c.Example != "" {
@@ -38,7 +37,6 @@ func showRows(w io.Writer, title string, rows [][2]string) {
 	}
 }
 
-// usage is a call of c in one line.
 func (a *App) usage(c *Command) string {
 	text := strings.TrimSpace(a.path(c) + " " + c.Args)
 	switch {

@@ -67,7 +67,6 @@ func (p *parser) checks(v gjson.Result) (checks []Check) {
 	return checks
 }
 
-// check reads one entry of "checks".
 func (p *parser) check(v gjson.Result) Check {
 	c := Check{Check: decide.Check{When: decide.WhenComplete}, Command: Command{Timeout: DefaultCheckTimeout}}
 	kinds := 0

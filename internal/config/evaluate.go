@@ -32,7 +32,6 @@ func (c Config) Active() []Evaluator {
 	return slices.DeleteFunc(slices.Clone(c.Evaluators), func(e Evaluator) bool { return e.Disabled })
 }
 
-// evaluators reads "evaluate".
 func (p *parser) evaluators(v gjson.Result) (list []Evaluator) {
 	if n := len(v.Array()); !v.IsArray() || n == 0 || n > maxEvaluators {
 		p.fail(v, `"evaluate" must be a list of at most 10, such as ["default", {"command": ["./review.sh"]}]`)

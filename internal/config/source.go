@@ -45,7 +45,6 @@ func (c Command) WithID(id string) (Command, error) {
 	return c, nil
 }
 
-// source reads "source".
 func (p *parser) source(v gjson.Result) (s Source) {
 	words := func(to *Command, key string, wantID bool) func(gjson.Result) {
 		return func(v gjson.Result) {

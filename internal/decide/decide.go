@@ -120,7 +120,6 @@ func (d *Decision) settle(s *Snapshot) Need {
 	return Need{}
 }
 
-// stop answers a stop of the owner.
 func (d *Decision) stop(s *Snapshot) Need {
 	if s.ConfigErr == nil && s.Tampered == "" && s.ListIsOld {
 		return Need{Kind: NeedList}
@@ -287,7 +286,6 @@ func (d *Decision) waits(s *Snapshot) bool {
 	return true
 }
 
-// goOn begins the next iteration.
 func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	d.Verdict, d.Feature = Continue, feature
 	d.countIteration(s)
@@ -302,7 +300,6 @@ func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	d.Next.Attempts++
 }
 
-// countIteration counts an iteration that begins.
 func (d *Decision) countIteration(s *Snapshot) {
 	d.Next.Iteration++
 	d.Next.Hour = nil
@@ -314,7 +311,6 @@ func (d *Decision) countIteration(s *Snapshot) {
 // maxBlocks bounds the times of blocks that the record keeps for one turn.
 const maxBlocks = 1000
 
-// end ends the loop.
 func (d *Decision) end(s *Snapshot, status Status, reason string) {
 	d.Verdict, d.Binding = End, ""
 	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now

@@ -59,7 +59,6 @@ func (d *Decision) evaluate(s *Snapshot) Need {
 	return Need{}
 }
 
-// ask follows one evaluator.
 func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open bool) {
 	switch by.Preset {
 	case EvaluateDefault:

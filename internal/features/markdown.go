@@ -68,7 +68,6 @@ func (p *parser) readMarkdown() bool {
 	return len(p.all) > 0
 }
 
-// inCode tells whether a line is part of a code block.
 func (r *markdownReader) inCode(line string) bool {
 	line = strings.TrimSpace(line)
 	switch {

@@ -26,7 +26,6 @@ func (o Object) Line() ([]byte, error) { return o.add(nil, false) }
 // is never zero, and is on one line.
 func (o Object) Lines() ([]byte, error) { return o.add(nil, true) }
 
-// add appends the object to text.
 func (o Object) add(text []byte, lines bool) (_ []byte, err error) {
 	before, colon, end := "", ":", "}"
 	if lines {

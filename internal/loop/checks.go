@@ -127,7 +127,6 @@ func (r *checker) groups(runs []decide.Run) (groups [][]int) {
 	return groups
 }
 
-// one runs one check.
 func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receipt) {
 	begin := time.Now()
 	output, err := []byte(nil), error(errNotRun("ralph.json has no such check any more"))

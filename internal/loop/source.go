@@ -70,7 +70,6 @@ func (r *checker) showItem(ctx context.Context, id string) []byte {
 	return shown
 }
 
-// reopenItems has the tracker open items again.
 func (r *checker) reopenItems(ctx context.Context, ids []string) (all error) {
 	command := r.Config.Source.Reopen
 	if len(command.Argv) == 0 {
@@ -86,7 +85,6 @@ func (r *checker) reopenItems(ctx context.Context, ids []string) (all error) {
 	return all
 }
 
-// track runs one of the tracker's commands and returns what it prints.
 func (r *checker) track(ctx context.Context, c config.Command) ([]byte, error) {
 	text, err := r.output(ctx, c, nil, features.MaxBytes)
 	if len(text) >= features.MaxBytes {

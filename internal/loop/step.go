@@ -42,7 +42,6 @@ func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	return &Step{s.picture, s.decision}, err
 }
 
-// stepper is one step on its way to a decision.
 type stepper struct {
 	loop     *Loop
 	ev       Event

@@ -41,7 +41,6 @@ func Prompt(p *loop.Picture, d decide.Decision) string {
 	return plain.Text(w.text.String(), max(200, room-utf8.RuneCountInString(todo))) + todo
 }
 
-// prompter writes one prompt.
 type prompter struct {
 	p    *loop.Picture
 	d    decide.Decision
@@ -71,7 +70,6 @@ func (w *prompter) promised() {
 	}
 }
 
-// answer passes on what an evaluator says.
 func (w *prompter) answer() {
 	a, by := w.d.Answer, plain.Line(w.d.AnsweredBy, 80)
 	switch {
@@ -86,7 +84,6 @@ func (w *prompter) answer() {
 	}
 }
 
-// lost asks for features back.
 func (w *prompter) lost() {
 	lost := w.d.Lost
 	if len(lost) == 0 {
@@ -121,7 +118,6 @@ func (w *prompter) feature() {
 	}
 }
 
-// todo is what the agent has to do.
 func (w *prompter) todo() string {
 	todo := "\n"
 	if !w.said && w.d.Problem == nil && !w.allClaimed() {

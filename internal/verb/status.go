@@ -39,7 +39,6 @@ cut off is sent. A line for cron:
 
   */10 * * * *  @ status --all --send-due >/dev/null`
 
-// status is one call of the verb.
 type status struct {
 	Verbs
 	all, json, line, sendDue bool
@@ -83,7 +82,6 @@ func (s *status) run(w io.Writer, args []string) error {
 	return nil
 }
 
-// loops returns the loops to show.
 func (s *status) loops(args []string) ([]*loopdir.Loop, error) {
 	if !s.all {
 		at, err := s.Find(args)
@@ -117,7 +115,6 @@ func (s *status) look(at *loopdir.Loop) (view.Status, error) {
 	return view.Of(background(), l)
 }
 
-// show shows a loop to a person.
 func show(s cli.Screen, v view.Status) {
 	row := func(name, value string) { s.Row(name, plain.Line(value, 500)) }
 	fmt.Fprintf(s, "%s: %s", plain.Line(v.Name, 100), colour(s, v.Status))
@@ -183,7 +180,6 @@ func colour(s cli.Screen, status decide.Status) string {
 	return s.Paint(colour, plain.Line(string(status), 40))
 }
 
-// took says how long the loop has worked.
 func took(v view.Status, now time.Time) string {
 	began, err := time.Parse(time.RFC3339, v.StartedAt)
 	if err != nil {

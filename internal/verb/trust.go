@@ -41,7 +41,6 @@ func (v Verbs) Trust() *cli.Command {
 	return cmd
 }
 
-// truster is one call of the verb.
 type truster struct {
 	w      io.Writer
 	l      *loop.Loop
@@ -69,7 +68,6 @@ func newTruster(w io.Writer, l *loop.Loop) (*truster, error) {
 	return &truster{w, l, text, c, l.At.ListPath(c.List, state.List)}, nil
 }
 
-// restore puts the list back.
 func (t *truster) restore() error {
 	if t.config.Source.Given() {
 		return errors.New("the list is a tracker's; put the features back there")
@@ -123,7 +121,6 @@ func (t *truster) trust(yes bool) error {
 	return nil
 }
 
-// showf shows one line.
 func (t *truster) showf(format, text string) { fmt.Fprintf(t.w, format+"\n", plain.Line(text, 1000)) }
 
 // show shows what is to be trusted, and what has changed since it was trusted before.
@@ -158,7 +155,6 @@ func diffLines(was, now string) (lines []string) {
 	return lines
 }
 
-// showCommands shows every command of ralph.json.
 func (t *truster) showCommands() {
 	for _, command := range t.config.Notifiers {
 		t.showf(strings.ReplaceAll(command.Event, "-", "_")+" runs: %s", command.String())
@@ -203,7 +199,6 @@ func (t *truster) showOwn(list decide.List, own []config.Check, noCommand []stri
 	}
 }
 
-// showFiles shows the files that are held, and what has changed in them.
 func (t *truster) showFiles(now, before map[string]string) {
 	all := maps.Clone(now)
 	maps.Copy(all, before)

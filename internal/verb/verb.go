@@ -90,5 +90,4 @@ func (v Verbs) Names() (names []string) {
 // background is the context of a verb: what takes long ends at a signal by Env.Catch.
 func background() context.Context { return context.Background() }
 
-// name shows a loop's name.
 func name(l *loop.Loop) string { return plain.Line(l.At.Name, 100) }

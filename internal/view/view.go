@@ -122,7 +122,6 @@ func (v *Status) proof(ctx context.Context, p *loop.Picture, state decide.State)
 	return proof.Proven
 }
 
-// notes says what a person should know.
 func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	notes, s, do := []string{}, &p.Snapshot, p.Loop.Call
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
