@@ -120,7 +120,7 @@ func (t *trial) failed(h *harness, far int) error {
 	if err != nil {
 		return err
 	}
-	far = atMost(250, far, made)
+	far = atMost(400, far, made)
 	for _, c := range calls {
 		for i, e := range append(c.errors[:len(c.errors):len(c.errors)], "EINTR") {
 			if made[c.name] == 0 || len(c.errors) == 0 {
