@@ -21,7 +21,8 @@ func TestSource(t *testing.T) {
 		`{"source": {"list": ["bd"], "close": ["bd"]}}`:                          `unknown key "close"`,
 	} {
 		c, err := Choose(nil, []byte(in))
-		if want == "" && (err != nil || !c.Source.List.Untrusted || !c.Source.Reopen.Untrusted || !c.Source.Show.Untrusted || c.Untrusted != 3 || len(c.Commands()) != 3) {
+		untrusted := c.Source.List.Untrusted && c.Source.Reopen.Untrusted && c.Source.Show.Untrusted
+		if want == "" && (err != nil || !untrusted || c.Untrusted != 3 || len(c.Commands()) != 3) {
 			t.Errorf("%s: %v, %+v", in, err, c.Source)
 		}
 		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
