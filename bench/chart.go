@@ -73,7 +73,8 @@ func (g growth) draw(b *strings.Builder, left float64) {
 	}
 	label(b, "title", "start", left-40, top-22, g.Title)
 	for d := low; d <= high; d *= 10 {
-		fmt.Fprintf(b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1[3]f"/>`+"\n", left, left+width, down(d))
+		fmt.Fprintf(b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1[3]f"/>`+"\n", left, left+width,
+			down(d))
 		label(b, "tick", "end", left-7, down(d)+4, d.String())
 	}
 	for _, p := range g.Points {

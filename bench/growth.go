@@ -20,7 +20,8 @@ type point struct {
 var growths = []func(*bench) growth{byFeatures, byCrowd, byTranscript}
 
 func byFeatures(b *bench) growth {
-	g := growth{Title: "Features in the list", Axis: "features", Text: "In memory; the list changed since the last stop."}
+	g := growth{Title: "Features in the list", Axis: "features",
+		Text: "In memory; the list changed since the last stop."}
 	for _, n := range []int{10, 100, 1000, 10_000, 100_000}[:b.fewer(5, 2)] {
 		runners := b.same(options{features: n}, b.hook, b.node, b.bash)
 		g.Points = append(g.Points, point{n, number(n), b.race(runners...)})

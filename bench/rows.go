@@ -76,7 +76,8 @@ func changed(b *bench) row {
 
 func onDisk(b *bench) row {
 	runners := b.same(options{features: 10, onDisk: true}, b.hook, b.bash, b.node)
-	return row{"The same on disk", "The hook flushes two files and their folders to the disk. The rivals flush nothing.",
+	return row{"The same on disk",
+		"The hook flushes two files and their folders to the disk. The rivals flush nothing.",
 		b.race(runners...), nil}
 }
 
@@ -91,8 +92,9 @@ func unchanged(b *bench) row {
 		must(play(b.hook.argv, s))
 	}
 	hook := s.ready(b.hook)
-	return row{"Nothing changed, in a git repository of 200 files, in memory", "When the list did not change, the hook " +
-		"asks git whether the work tree did. The rivals never ask.",
+	return row{"Nothing changed, in a git repository of 200 files, in memory",
+		"When the list did not change, the hook " +
+			"asks git whether the work tree did. The rivals never ask.",
 		b.race(runner{program: b.floor, stages: hook.stages}, hook), nil}
 }
 
@@ -110,7 +112,8 @@ func huge(b *bench) row {
 	runners := b.same(options{features: b.fewer(100_000, 1000)}, b.hook, b.node)
 	grep, list := runners[0], runners[1].stages[0].list()
 	grep.program = program{b.grep.name, append(slices.Clone(b.grep.argv), list)}
-	r := row{"100,000 features, in memory", runners[1].size() + " grep only counts the lines of the features that pass.",
+	r := row{"100,000 features, in memory", runners[1].size() +
+		" grep only counts the lines of the features that pass.",
 		b.race(append(runners, grep)...), nil}
 	r.atMost(5, r.Figures[1], r.Figures[3], whyList)
 	got := float64(r.Figures[1].Peak) / float64(must(os.Stat(list)).Size())
@@ -166,7 +169,8 @@ func writeTranscript(path string, size int) {
 	recorded := must(os.ReadFile("internal/claude/testdata/transcripts/tools.jsonl"))
 	text := strings.Repeat(string(recorded), (1<<20)/len(recorded)+1) + fmt.Sprintf(
 		`{"type":"assistant","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","model":"m",`+
-			`"content":[{"type":"text","text":"done"}],"usage":{"input_tokens":%d,"output_tokens":6}}}`+"\n", talkTokens-6)
+			`"content":[{"type":"text","text":"done"}],"usage":{"input_tokens":%d,"output_tokens":6}}}`+"\n",
+		talkTokens-6)
 	end := min(size, 1<<20)
 	f := must(os.Create(path))
 	defer f.Close()
@@ -175,8 +179,9 @@ func writeTranscript(path string, size int) {
 
 func longLoop(b *bench) row {
 	many := b.fewer(10_000, 100)
-	r := row{"Iteration " + number(many), "All iterations before it were played, so that the logs are as long as they " +
-		"get. It is compared with the fourth, because the first ones also create the record.",
+	r := row{"Iteration " + number(many),
+		"All iterations before it were played, so that the logs are as long as they " +
+			"get. It is compared with the fourth, because the first ones also create the record.",
 		b.race(b.climb(4), b.climb(many)), nil}
 	r.theSame(r.Figures[1], r.Figures[0], "Record and logs are bounded, so the count of iterations alone is no reason.")
 	return r
@@ -212,9 +217,11 @@ func reopened(b *bench) row {
 		hook.name = number(n) + " features"
 		runners = append(runners, hook)
 	}
-	r := row{"Reopen 20,000 features, in memory", "Every feature is claimed, and the check of each one fails. The stop " +
-		"opens all of them again.", b.race(runners...), nil}
-	r.atMost(3, r.Figures[1], r.Figures[0], "The time grew by more than the number of features did, so the work for one "+
-		"feature grows with the list.")
+	r := row{"Reopen 20,000 features, in memory",
+		"Every feature is claimed, and the check of each one fails. The stop " +
+			"opens all of them again.", b.race(runners...), nil}
+	r.atMost(3, r.Figures[1], r.Figures[0],
+		"The time grew by more than the number of features did, so the work for one "+
+			"feature grows with the list.")
 	return r
 }

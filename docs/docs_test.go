@@ -87,7 +87,8 @@ func TestDocuments(t *testing.T) {
 				}
 			}
 			if got := len(slices.DeleteFunc(list, func(b block) bool { return b.notRun == "" })); got != notRun[name] {
-				t.Errorf("%s: %d blocks are not run, want %d; notRun says how many there may be", name, got, notRun[name])
+				t.Errorf("%s: %d blocks are not run, want %d; notRun says how many there may be", name, got,
+					notRun[name])
 			}
 			r.examine()
 		})

@@ -247,7 +247,8 @@ func readJSON(name string, text []byte) error {
 func (r *reader) examine() {
 	for shown, real := range map[string]string{"notice.json": "told.jsonl", "iteration.json": "asked.jsonl"} {
 		want, err := os.ReadFile(filepath.Join(r.project, real))
-		if got, err2 := os.ReadFile(filepath.Join(r.project, shown)); err == nil && err2 == nil && keys(got) != keys(want) {
+		if got, err2 := os.ReadFile(filepath.Join(r.project, shown)); err == nil && err2 == nil &&
+			keys(got) != keys(want) {
 			r.t.Errorf("%s: %s has %s, and in fact there are %s", r.name, shown, keys(got), keys(want))
 		}
 	}

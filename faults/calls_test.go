@@ -217,7 +217,8 @@ func TestFails(t *testing.T) {
 		trials(h, h.broken, inMemory, named("continue"), func(one *trial) error { return one.failed(h, 1) })
 	})
 	h.control("believes an evaluator that fails", func(h *harness) {
-		trials(h, h.broken, inMemory, named("go on as an evaluator says"), func(one *trial) error { return one.failed(h, 1) })
+		trials(h, h.broken, inMemory, named("go on as an evaluator says"),
+			func(one *trial) error { return one.failed(h, 1) })
 	})
 }
 

@@ -87,7 +87,8 @@ func (c *crowd) calm() error {
 			return err
 		}
 	}
-	end := []step{event(stop("s1"), `"decision":"block"`), pass("a", "b", "c"), event(stop("s1"), "Ralph loop COMPLETE")}
+	end := []step{event(stop("s1"), `"decision":"block"`), pass("a", "b", "c"),
+		event(stop("s1"), "Ralph loop COMPLETE")}
 	if err := do(end)(w); err != nil {
 		return err
 	}

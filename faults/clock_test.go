@@ -206,13 +206,15 @@ func (l *life) retries(state record) error {
 		l.waits(left - early)
 		_, after, at, err := l.hears(prompt(l.session))
 		if err != nil || after.Status != "HANDOVER" || after.Endings != state.Endings {
-			return fmt.Errorf("it is to be tried again at %v; at %v it is %s; %w", state.RetryAt, at.from, after.Status, err)
+			return fmt.Errorf("it is to be tried again at %v; at %v it is %s; %w", state.RetryAt, at.from, after.Status,
+				err)
 		}
 	}
 	l.waits(state.RetryAt.Sub(l.now()) + 2*time.Second)
 	_, after, at, err := l.hears(prompt(l.session))
 	if err != nil || after.Status != "IN_PROGRESS" || after.Iteration != state.Iteration+1 {
-		return fmt.Errorf("it was to be tried again at %v; at %v it is %s; %w", state.RetryAt, at.from, after.Status, err)
+		return fmt.Errorf("it was to be tried again at %v; at %v it is %s; %w", state.RetryAt, at.from, after.Status,
+			err)
 	}
 	return l.begins(at)
 }

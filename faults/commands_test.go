@@ -193,7 +193,8 @@ func TestCommands(t *testing.T) {
 			h.Fatal(err)
 		}
 		for _, c := range of {
-			if strings.HasPrefix(k.name, "check, ") && !strings.Contains(c.name, "hangs") && c.name != "ignores signals" {
+			if strings.HasPrefix(k.name, "check, ") && !strings.Contains(c.name, "hangs") &&
+				c.name != "ignores signals" {
 				continue
 			}
 			h.Run(k.name+" "+c.name, func(t *testing.T) {

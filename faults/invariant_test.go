@@ -125,7 +125,8 @@ func (t *trial) survived(r result, f fault) error {
 	}
 	owns := state.Status == "IN_PROGRESS" && strings.Contains(t.stdin, `"`+state.Session+`"`)
 	if strings.Contains(r.stdout, "this session works the loop") && !owns {
-		return fmt.Errorf("it said that the session has the loop, and the record says %s of %q", state.Status, state.Session)
+		return fmt.Errorf("it said that the session has the loop, and the record says %s of %q", state.Status,
+			state.Session)
 	}
 	if t.ends != "" && strings.Contains(r.stdout, t.ends) && state.Status != t.ends {
 		return fmt.Errorf("the ending %s was printed, and the record says %s", t.ends, state.Status)

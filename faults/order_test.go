@@ -58,7 +58,8 @@ func TestOrder(t *testing.T) {
 			}
 			trace := one.root + ".trace"
 			defer os.Remove(trace)
-			one.wrap = []string{"strace", "-qq", "-y", "-o", trace, "-e", "trace=renameat,renameat2,fsync,write,exit_group"}
+			one.wrap = []string{"strace", "-qq", "-y", "-o", trace, "-e",
+				"trace=renameat,renameat2,fsync,write,exit_group"}
 			_, err := one.act(one.world)
 			one.wrap = nil
 			if err != nil {

@@ -167,7 +167,8 @@ func rows() (rows []string) {
 		figures := " skipped | | | "
 		if h.Tried > 0 {
 			slices.Sort(h.Caught)
-			figures = fmt.Sprintf(" %d | %d | %d | %s ", h.Tried, h.Tried-len(h.Lost), len(h.Lost), strings.Join(h.Caught, "; "))
+			figures = fmt.Sprintf(" %d | %d | %d | %s ", h.Tried, h.Tried-len(h.Lost), len(h.Lost),
+				strings.Join(h.Caught, "; "))
 		}
 		rows = append(rows, "| "+h.name+" |"+command(h.T.Name())+"|"+figures+"|")
 	}

@@ -167,9 +167,10 @@ var scenarios = []scenario{
 		stdin: stop("s1"),
 	},
 	{
-		name:  "init",
-		make:  []step{pass(), write(".claude/settings.json", settingsText)},
-		args:  []string{"init", loopName, "--settings", "project", "--max-iterations", "9", "--on-complete", "NOTIFIER"},
+		name: "init",
+		make: []step{pass(), write(".claude/settings.json", settingsText)},
+		args: []string{"init", loopName, "--settings", "project", "--max-iterations", "9", "--on-complete",
+			"NOTIFIER"},
 		fresh: true,
 		done: func(w *world) error {
 			text, err := os.ReadFile(filepath.Join(w.project, ".claude", "settings.json"))
@@ -206,7 +207,8 @@ var scenarios = []scenario{
 	}}, args: []string{"trust", "--yes"}, done: trustHas(`\"task\": \"new\"`)},
 	{
 		name: "restore",
-		make: []step{atWork, configured(checked), satisfied, write("feature_list.json", `[{"id": "a", "passes": true}]`)},
+		make: []step{atWork, configured(checked), satisfied,
+			write("feature_list.json", `[{"id": "a", "passes": true}]`)},
 		args: []string{"trust", "--restore"},
 		done: func(w *world) error {
 			text, err := os.ReadFile(w.listPath())

@@ -103,7 +103,8 @@ func trusted(w *world, list, more string) error {
 		limits = `, "limits": {"max_iterations": 9}`
 	}
 	return do([]step{
-		write(loopFolder+"/ralph.json", `{`+list+`"bind": "prompt", "on_complete": [`+string(notify)+`]`+limits+more+`}`),
+		write(loopFolder+"/ralph.json",
+			`{`+list+`"bind": "prompt", "on_complete": [`+string(notify)+`]`+limits+more+`}`),
 		verb("trust", "--yes"),
 	})(w)
 }

@@ -75,7 +75,8 @@ func newWorld(t testing.TB, p program, at place) *world {
 	}
 	if at.git {
 		w.mustGit(t, "init", "-q")
-		w.mustGit(t, "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-q", "--allow-empty", "-m", "first")
+		w.mustGit(t, "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-q", "--allow-empty", "-m",
+			"first")
 	}
 	return w
 }

@@ -101,7 +101,8 @@ func TestImports(t *testing.T) {
 		}
 	}
 	for name, without := range never {
-		allowed[name] = slices.DeleteFunc(allowed[name], func(other string) bool { return slices.Contains(without, other) })
+		allowed[name] = slices.DeleteFunc(allowed[name],
+			func(other string) bool { return slices.Contains(without, other) })
 	}
 	internal := filepath.Join("..", "..", "internal")
 	err := filepath.WalkDir(internal, func(path string, entry fs.DirEntry, err error) error {

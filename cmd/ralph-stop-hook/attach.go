@@ -45,7 +45,8 @@ func (v verbs) attach() *cli.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: session %s works it now, at iteration %d\n", plain.Line(l.At.Name, 100), session, next.Iteration)
+		fmt.Fprintf(w, "%s: session %s works it now, at iteration %d\n", plain.Line(l.At.Name, 100), session,
+			next.Iteration)
 		return nil
 	})
 	cmd.Flags.StringVar(&session, "session", "", "the session's `ID`; inside Claude Code its own, where none is said")
@@ -85,7 +86,8 @@ func (v verbs) detach() *cli.Command {
 		case was == "":
 			fmt.Fprintf(w, "%s: no session worked it\n", plain.Line(l.At.Name, 100))
 		default:
-			fmt.Fprintf(w, "%s: session %s does not work it any more\n", plain.Line(l.At.Name, 100), plain.Line(was, 80))
+			fmt.Fprintf(w, "%s: session %s does not work it any more\n", plain.Line(l.At.Name, 100),
+				plain.Line(was, 80))
 		}
 		return nil
 	})

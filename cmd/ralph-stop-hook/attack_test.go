@@ -287,7 +287,8 @@ func TestJudge(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(work, "calls"), []byte(calls), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(judge(work, false).problems, "; "); want == "" && got != "" || !strings.Contains(got, want) {
+		if got := strings.Join(judge(work, false).problems, "; "); want == "" && got != "" ||
+			!strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", calls, got, want)
 		}
 	}

@@ -16,7 +16,8 @@ func lookEntry(in *inspection) (found []*finding) {
 	plugin := in.plugin(program)
 	switch {
 	case first == nil && plugin == "":
-		return []*finding{failure("ralph-stop-hook init", "the hook is in no settings of this project, so no stop calls it")}
+		return []*finding{failure("ralph-stop-hook init",
+			"the hook is in no settings of this project, so no stop calls it")}
 	case first == nil:
 		return []*finding{good("the hook comes with the plugin %s", plugin)}
 	}
@@ -44,11 +45,13 @@ func lookScopes(in *inspection) (first *scope, found []*finding) {
 		older := said == "" || s.name == "local" && !hooks[0].Exec
 		switch {
 		case said != "" && said != s.name && s.name != "managed":
-			found = append(found, renewing(s, fix, "the entry in %s says --entry %s, so it does not count where it stands",
-				s.shown, plain.Line(said, 80)))
+			found = append(found,
+				renewing(s, fix, "the entry in %s says --entry %s, so it does not count where it stands",
+					s.shown, plain.Line(said, 80)))
 		case first != nil && older:
-			found = append(found, renewing(s, fix, "the older entry in %s does not know of the one in %s, so both answer a stop",
-				s.shown, first.shown))
+			found = append(found,
+				renewing(s, fix, "the older entry in %s does not know of the one in %s, so both answer a stop",
+					s.shown, first.shown))
 		}
 		if first == nil {
 			first = s
@@ -77,7 +80,8 @@ func lookEvents(in *inspection, first *scope) (found []*finding) {
 	}
 	if len(absent) > 0 {
 		found = append(found, renewing(first, "ralph-stop-hook init",
-			"the entry in %s is not for %s, so the loop does not hear of that", first.shown, strings.Join(absent, ", ")))
+			"the entry in %s is not for %s, so the loop does not hear of that", first.shown,
+			strings.Join(absent, ", ")))
 	}
 	return found
 }
@@ -126,8 +130,9 @@ func (s *scope) lookTimeout() (found []*finding) {
 		if value := h.Flag("--timeout"); value != "" {
 			d, err := time.ParseDuration(value)
 			if err != nil || d <= 0 {
-				return append(found, failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is no duration",
-					s.shown, value))
+				return append(found,
+					failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is no duration",
+						s.shown, value))
 			}
 			own = d
 		}

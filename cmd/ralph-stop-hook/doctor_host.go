@@ -136,8 +136,9 @@ func lookProgram(in *inspection) (found []*finding) {
 				found = append(found, failure("put it there, or run: ralph-stop-hook init",
 					"the entry in %s runs %s, which is not there or no program", s.shown, name))
 			case !claude.SameFile(path, self):
-				found = append(found, note("look whether that is the version you mean", "the entry in %s runs %s, and this is %s",
-					s.shown, path, self))
+				found = append(found,
+					note("look whether that is the version you mean", "the entry in %s runs %s, and this is %s",
+						s.shown, path, self))
 			default:
 				found = append(found, good("the entry in %s runs this program, %s", s.shown, path))
 			}
@@ -159,10 +160,12 @@ var clientTimeout = 10 * time.Second
 
 func lookClient(in *inspection) []*finding {
 	if _, err := proc.LookPath("claude", in.v.Env.Get("PATH")); err != nil {
-		return []*finding{note("nothing, where you use it in an editor", "PATH finds no claude, so its version is not known")}
+		return []*finding{note("nothing, where you use it in an editor",
+			"PATH finds no claude, so its version is not known")}
 	}
 	r := proc.Run(context.Background(), proc.Cmd{
-		Argv: []string{"claude", "--version"}, Dir: in.project, Env: in.v.Env.Vars, Timeout: clientTimeout, Output: 1000,
+		Argv: []string{"claude", "--version"}, Dir: in.project, Env: in.v.Env.Vars, Timeout: clientTimeout,
+		Output: 1000,
 	})
 	if in.client = versionIn.FindString(string(r.Output)); r.Err != nil || in.client == "" {
 		said := plain.Line(string(r.Output), 200)
@@ -172,8 +175,9 @@ func lookClient(in *inspection) []*finding {
 		return []*finding{warning("try it: claude --version", "claude does not tell its version: %s", said)}
 	}
 	if in.older(readsArgs) {
-		return []*finding{warning("claude update", "Claude Code %s does not read the arguments of the hook's entry, as "+
-			"2.1.139 and later do: --timeout and --on-complete there have no effect", in.client)}
+		return []*finding{warning("claude update",
+			"Claude Code %s does not read the arguments of the hook's entry, as "+
+				"2.1.139 and later do: --timeout and --on-complete there have no effect", in.client)}
 	}
 	if in.older(takesContext) {
 		return []*finding{good("Claude Code %s, which is not known to take answers as context (2.1.329 is)", in.client)}
@@ -198,7 +202,8 @@ func lookCap(in *inspection) []*finding {
 	switch most := claude.BlockCap(text); {
 	case most == 0:
 		return []*finding{note("nothing, if you mean it",
-			"%s is 0: the client bounds blocks without a tool call no more, the loop's own limits do", claude.BlockCapVar)}
+			"%s is 0: the client bounds blocks without a tool call no more, the loop's own limits do",
+			claude.BlockCapVar)}
 	case most == 1:
 		return []*finding{failure("set it to 8, or take it out", "%s is 1, so the client never goes on after a stop",
 			claude.BlockCapVar)}
@@ -218,7 +223,8 @@ func lookGit(in *inspection) []*finding {
 			"and commits are not")}
 	}
 	if loopdir.RepoRoot(in.project) == "" {
-		return []*finding{note("git init", "the project is no git repository: whether files changed is seen by their times")}
+		return []*finding{note("git init",
+			"the project is no git repository: whether files changed is seen by their times")}
 	}
 	git := proc.Git(in.v.Env.Vars, in.project, "rev-parse", "--is-inside-work-tree")
 	if r := proc.Run(context.Background(), git); r.Err != nil {

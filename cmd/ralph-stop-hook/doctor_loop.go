@@ -88,8 +88,9 @@ func lookLoop(in *inspection) []*finding {
 	}
 	var found []*finding
 	if in.picture.Snapshot.State.Schema != 0 && !l.Store.Protected {
-		found = append(found, warning("set RALPH_STATE_DIR to a folder outside the project, and init again with --force",
-			"unprotected: the record is in the project, where an agent can write, so nothing is trusted"))
+		found = append(found,
+			warning("set RALPH_STATE_DIR to a folder outside the project, and init again with --force",
+				"unprotected: the record is in the project, where an agent can write, so nothing is trusted"))
 	}
 	if err := in.picture.Snapshot.ConfigErr; err != nil {
 		found = append(found, failure("mend it, then: "+l.Call("trust"), "%v", err))
@@ -145,7 +146,8 @@ func lookTrust(in *inspection) (found []*finding) {
 			plain.Count(len(checks), "check")))
 	}
 	if path := p.Changed(); path != "" {
-		found = append(found, failure(trust, "%s is not what it was when it was trusted: the loop will end BLOCKED", path))
+		found = append(found,
+			failure(trust, "%s is not what it was when it was trusted: the loop will end BLOCKED", path))
 	}
 	if len(s.Lost) > 0 {
 		found = append(found, failure(call("trust")+" --restore",
@@ -174,9 +176,10 @@ func lookTime(in *inspection) (found []*finding) {
 	left := p.CheckTime(timeout).Round(time.Second)
 	for _, c := range p.Config.Checks {
 		if c.Timeout > left {
-			found = append(found, warning("raise both in the settings entry, \"timeout\" and --timeout, or lower the check's",
-				"the check %s may take %v, and the hook's entry leaves %v for all checks of a stop",
-				plain.Line(c.Name, 80), c.Timeout, left))
+			found = append(found,
+				warning("raise both in the settings entry, \"timeout\" and --timeout, or lower the check's",
+					"the check %s may take %v, and the hook's entry leaves %v for all checks of a stop",
+					plain.Line(c.Name, 80), c.Timeout, left))
 		}
 	}
 	return unless(found, good("each check has the time that it may take: the entry leaves %v for all of a stop", left))
@@ -191,7 +194,8 @@ func lookSession(in *inspection) []*finding {
 			"'ralph-stop-hook status --send-due' ends it",
 			"the client of session %s died without a word, and the loop waits", state.Session)}
 	case p.Snapshot.CancelFile && state.Status != decide.Cancelled:
-		return []*finding{note("'"+p.Loop.Call("resume")+"' takes that back", "the loop is to be cancelled at its next stop")}
+		return []*finding{note("'"+p.Loop.Call("resume")+"' takes that back",
+			"the loop is to be cancelled at its next stop")}
 	case state.Status == decide.InProgress && state.Session == "":
 		bind := cmp.Or(state.Bind, p.Snapshot.Bind)
 		return []*finding{note("nothing, if you have yet to start it", "no session works it: %s", say.Begin(bind))}

@@ -136,7 +136,8 @@ func (v verbs) editEvaluators(w io.Writer, l *loop.Loop, edit func(text []byte) 
 func trustEdit(l *loop.Loop, p *loop.Picture, text []byte) error {
 	// If this verb was cut off between its two files, text is what was trusted already.
 	if p.Config.Changed && string(text) != p.Config.Text || p.Config.Untrusted > 0 {
-		return fmt.Errorf("%s is not what was trusted; look at it and run '%s' first", loopdir.ConfigFile, l.Call("trust"))
+		return fmt.Errorf("%s is not what was trusted; look at it and run '%s' first", loopdir.ConfigFile,
+			l.Call("trust"))
 	}
 	record, err := l.NewTrust(text, p.Snapshot.List, false)
 	if err != nil {

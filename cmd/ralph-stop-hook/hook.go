@@ -115,7 +115,8 @@ func (h *hook) parseFlags(args []string) error {
 		return nil
 	default:
 		last := len(claude.Scopes) - 1
-		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(claude.Scopes[:last], ", "), claude.Scopes[last])
+		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(claude.Scopes[:last], ", "),
+			claude.Scopes[last])
 	}
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
 }
@@ -213,7 +214,8 @@ func (h *hook) neutral() loop.Event {
 	e := h.event
 	ev := loop.Event{
 		Kind: e.Kind(), Name: e.Name, Session: e.SessionID, Cwd: e.Cwd, Message: e.LastMessage, Prompt: e.Prompt,
-		Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error, Dying: e.Dying(),
+		Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
+		Dying:     e.Dying(),
 		Subagents: e.Subagents, Shells: e.Shells, Wakeups: e.Wakeups,
 		Client: claude.Vars(h.env.Get).PID(), BlockCap: claude.BlockCap(h.env.Get(claude.BlockCapVar)),
 		At: h.begin, Timeout: h.timeout,

@@ -109,7 +109,8 @@ var hostileStdin = []hostile{
 		trouble, "nested deeper than 200 levels", "",
 	},
 	{
-		"not too deep", around(`{"hook_event_name":"Stop","session_id":"s1","x":`, "[", 190, strings.Repeat("]", 190)+"}"),
+		"not too deep",
+		around(`{"hook_event_name":"Stop","session_id":"s1","x":`, "[", 190, strings.Repeat("]", 190)+"}"),
 		block, "iteration 3/15", "",
 	},
 	{
@@ -124,7 +125,8 @@ var hostileStdin = []hostile{
 		block, "iteration 3/15", "",
 	},
 	{
-		"quotes", around(`{"hook_event_name":"Stop","session_id":"s1","last_assistant_message":"`, `\"`, 1_000_000, `"}`),
+		"quotes",
+		around(`{"hook_event_name":"Stop","session_id":"s1","last_assistant_message":"`, `\"`, 1_000_000, `"}`),
 		block, "iteration 3/15", "",
 	},
 	{"10 MB of x", many("x", 10_000_000), trouble, "larger than 8 MB", ""},
@@ -210,7 +212,8 @@ var hostileStdin = []hostile{
 		told, "waiting for 40000 subagents", "hook.log iterations.jsonl lock state.json",
 	},
 	{"wake-ups a word", stop(`,"session_crons":"x"`), block, "iteration 3/15", ""},
-	{"wake-ups of all kinds", stop(`,"session_crons":[1,null,"x",[],{},{"recurring":null}]`), block, "iteration 3/15", ""},
+	{"wake-ups of all kinds", stop(`,"session_crons":[1,null,"x",[],{},{"recurring":null}]`), block, "iteration 3/15",
+		""},
 	{"a folder that is not there", stop(`,"cwd":"/nowhere/at/all"`), block, "iteration 3/15", ""},
 	{"a relative folder", stop(`,"cwd":"../../.."`), block, "iteration 3/15", ""},
 	{"a folder with NUL", stop(`,"cwd":"/\u0000"`), block, "iteration 3/15", ""},
@@ -273,8 +276,10 @@ var hostileStdin = []hostile{
 		"a session's end for no reason", `{"hook_event_name":"SessionEnd","session_id":"s1","reason":{"a":[]}}`,
 		silent, "", committed,
 	},
-	{"an error that is a number", `{"hook_event_name":"StopFailure","session_id":"s1","error":7}`, silent, "", committed},
-	{"a session's start of nothing", `{"hook_event_name":"SessionStart","session_id":"s1","source":null}`, silent, "", ""},
+	{"an error that is a number", `{"hook_event_name":"StopFailure","session_id":"s1","error":7}`, silent, "",
+		committed},
+	{"a session's start of nothing", `{"hook_event_name":"SessionStart","session_id":"s1","source":null}`, silent, "",
+		""},
 	{
 		"a session's start of a path", `{"hook_event_name":"SessionStart","session_id":"../s1","source":"resume"}`,
 		silent, "", "",

@@ -137,11 +137,12 @@ func TestHostileControls(t *testing.T) {
 		"an unknown key": {
 			hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a","stopReason":"x"}'`),
 		},
-		"text that clears a screen": {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: \u001b[2J"}'`)},
-		"a write elsewhere":         {hostile{"", "x", silent, "", ""}, sh(`echo x > "$CLAUDE_PROJECT_DIR/victim"`)},
-		"a file left behind":        {hostile{"", "x", silent, "", ""}, sh(`echo x > "$TMPDIR/x"`)},
-		"a file removed":            {hostile{"", "x", silent, "", ""}, sh(`rm "$HOME/.bashrc"`)},
-		"text on standard error":    {hostile{"", "x", silent, "", ""}, sh("echo x >&2")},
+		"text that clears a screen": {hostile{"", "x", told, "", ""},
+			sh(`echo '{"systemMessage":"ralph: \u001b[2J"}'`)},
+		"a write elsewhere":      {hostile{"", "x", silent, "", ""}, sh(`echo x > "$CLAUDE_PROJECT_DIR/victim"`)},
+		"a file left behind":     {hostile{"", "x", silent, "", ""}, sh(`echo x > "$TMPDIR/x"`)},
+		"a file removed":         {hostile{"", "x", silent, "", ""}, sh(`rm "$HOME/.bashrc"`)},
+		"text on standard error": {hostile{"", "x", silent, "", ""}, sh("echo x >&2")},
 	} {
 		if (suite{}).try(scratch(t), c.row, c.program) == nil {
 			t.Errorf("control: %s was not caught", name)

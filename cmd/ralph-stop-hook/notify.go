@@ -34,7 +34,8 @@ func (v verbs) notify() *cli.Command {
 		})
 		switch {
 		case all == 0:
-			return fmt.Errorf("the loop has no notifiers; name some in ralph.json (\"on_complete\"), then: %s", l.Call("trust"))
+			return fmt.Errorf("the loop has no notifiers; name some in ralph.json (\"on_complete\"), then: %s",
+				l.Call("trust"))
 		case failed > 0:
 			return fmt.Errorf("%s failed", plain.Count(failed, "notifier"))
 		}

@@ -95,7 +95,8 @@ func (i *initialiser) farewell() {
 	if i.over != "" { // its record outlives its folder
 		name := plain.Arg(i.name)
 		fmt.Fprintf(i.out, "\nA loop of this name was here before, and is over (%s). To take it up again, "+
-			"or to start it anew:\n  ralph-stop-hook resume %s\n  ralph-stop-hook init %s --force\n", i.over, name, name)
+			"or to start it anew:\n  ralph-stop-hook resume %s\n  ralph-stop-hook init %s --force\n", i.over, name,
+			name)
 		return
 	}
 	prompt := i.show(filepath.Join(i.dir, loopdir.PromptFile))

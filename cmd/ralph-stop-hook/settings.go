@@ -78,7 +78,8 @@ func (v verbs) install(project string) claude.Install {
 // newEntry returns the entry of this program, by its bare name if PATH finds it.
 func newEntry(env loop.Env) (e settings.Entry, onPath bool, err error) {
 	if env.Self == "" {
-		return e, false, errors.New("the system does not tell this program's path; add the hook to the settings yourself")
+		return e, false,
+			errors.New("the system does not tell this program's path; add the hook to the settings yourself")
 	}
 	seconds := int(defaultTimeout.Seconds())
 	e = settings.Entry{

@@ -159,8 +159,10 @@ func draw(lines [][]cell, title string) string {
 				text += line[end].text
 			}
 			s := line[col].style
-			fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f"%s%s%s>%s</text>`+"\n", margin+float64(col)*charWidth,
-				barHeight+row*lineHeight+16, float64(end-col)*charWidth, s.fill, s.weight, s.opacity, html.EscapeString(text))
+			fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f"%s%s%s>%s</text>`+"\n",
+				margin+float64(col)*charWidth,
+				barHeight+row*lineHeight+16, float64(end-col)*charWidth, s.fill, s.weight, s.opacity,
+				html.EscapeString(text))
 		}
 	}
 	return b.String() + "</svg>\n"

@@ -52,7 +52,8 @@ func run(args []string) error {
 	s := &stage{}
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.BoolVar(&s.color, "color", isTerminal() && os.Getenv("NO_COLOR") == "", "show colours")
-	flags.StringVar(&s.hook, "hook", "", "have the program at this absolute `path` answer the stops, to see the demo fail")
+	flags.StringVar(&s.hook, "hook", "",
+		"have the program at this absolute `path` answer the stops, to see the demo fail")
 	store := flags.String("store", "", "append standard input to this `file` and do nothing else; the demo's "+
 		"on-complete command")
 	if err := flags.Parse(args); err != nil {
@@ -83,7 +84,8 @@ func run(args []string) error {
 func isTerminal() bool {
 	info, err := os.Stdout.Stat()
 	// An older Windows console would show the escapes themselves.
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (runtime.GOOS != "windows" || os.Getenv("WT_SESSION") != "")
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 &&
+		(runtime.GOOS != "windows" || os.Getenv("WT_SESSION") != "")
 }
 
 func appendInput(name string) error {

@@ -86,7 +86,8 @@ func TestPrograms(t *testing.T) {
 		args            []string
 		want            string // of its arguments
 	}{
-		{"desktop.sh", "notify-send", "osascript", nil, "-a\nralph-stop-hook\n--\n" + title + "\n" + markup.Replace(text)},
+		{"desktop.sh", "notify-send", "osascript", nil, "-a\nralph-stop-hook\n--\n" + title + "\n" +
+			markup.Replace(text)},
 		{
 			"desktop.sh", "osascript", "", nil,
 			"-e\non run argv\n-e\ndisplay notification (item 2 of argv) with title (item 1 of argv)\n-e\nend run\n" +
@@ -106,7 +107,8 @@ func TestPrograms(t *testing.T) {
 				t.Skip("this machine has ", test.first)
 			}
 			bin := standIn(t, test.program, "0")
-			if out, err := run(t, bin, t.TempDir(), "completed", append([]string{test.script}, test.args...)...); err != nil {
+			if out, err := run(t, bin, t.TempDir(), "completed",
+				append([]string{test.script}, test.args...)...); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			if got := read(t, bin, "args"); got != test.want+"\n" {
@@ -199,7 +201,8 @@ func TestWebhooks(t *testing.T) {
 					Text, Content string
 					Mentions      struct{ Parse []string } `json:"allowed_mentions"`
 				}
-				if err := json.Unmarshal(body, &message); err != nil || script == "discord.sh" && message.Mentions.Parse == nil {
+				if err := json.Unmarshal(body, &message); err != nil || script == "discord.sh" &&
+					message.Mentions.Parse == nil {
 					t.Errorf("%v: %s", err, body)
 				}
 				got = message.Text + message.Content

@@ -63,7 +63,8 @@ func wireIn(data []byte, e Event, err error) error {
 	}
 	return errors.Join(
 		is(e.Name, "hook_event_name"), is(e.SessionID, "session_id"), is(e.AgentID, "agent_id"), is(e.Cwd, "cwd"),
-		is(e.PermissionMode, "permission_mode"), is(e.LastMessage, "last_assistant_message"), is(e.PromptID, "prompt_id"),
+		is(e.PermissionMode, "permission_mode"), is(e.LastMessage, "last_assistant_message"),
+		is(e.PromptID, "prompt_id"),
 		is(e.Transcript, "transcript_path"), is(e.Error, "error"),
 	)
 }
@@ -116,10 +117,11 @@ func TestWireControls(t *testing.T) {
 		"no block":           wireOut(Answer{Prompt: "p"}, []byte("{\"reason\":\"p\"}\n")),
 		"a block": wireOut(Answer{Message: "m"},
 			[]byte("{\"decision\":\"block\",\"reason\":\"p\",\"systemMessage\":\"m\"}\n")),
-		"two objects":         wireOut(Answer{Message: "m"}, []byte("{\"systemMessage\":\"m\"}{}\n")),
-		"two lines":           wireOut(Answer{Message: "m"}, []byte("{\n\"systemMessage\":\"m\"}\n")),
-		"text for nothing":    wireOut(Answer{}, []byte("{}\n")),
-		"an unknown decision": wireOut(Answer{Message: "m"}, []byte("{\"decision\":\"allow\",\"systemMessage\":\"m\"}\n")),
+		"two objects":      wireOut(Answer{Message: "m"}, []byte("{\"systemMessage\":\"m\"}{}\n")),
+		"two lines":        wireOut(Answer{Message: "m"}, []byte("{\n\"systemMessage\":\"m\"}\n")),
+		"text for nothing": wireOut(Answer{}, []byte("{}\n")),
+		"an unknown decision": wireOut(Answer{Message: "m"},
+			[]byte("{\"decision\":\"allow\",\"systemMessage\":\"m\"}\n")),
 	} {
 		if err == nil {
 			t.Errorf("control: %s was not caught", name)

@@ -55,7 +55,8 @@ func checkManPage(t *testing.T, a *App, c *Command, page string) {
 		want = append(want, "\\fB"+roff(strings.TrimSpace(row[0]))+"\\fP\n"+roff(row[1])+"\n")
 	}
 	for _, sub := range a.below(c) {
-		want = append(want, "\\fB"+roff(sub.verb())+"\\fP\n"+roff(sub.Short)+"\n", "\\fB"+roff(a.manName(sub))+"\\fP(1)")
+		want = append(want, "\\fB"+roff(sub.verb())+"\\fP\n"+roff(sub.Short)+"\n",
+			"\\fB"+roff(a.manName(sub))+"\\fP(1)")
 	}
 	for _, part := range want {
 		if !strings.Contains(page, part) {

@@ -193,7 +193,8 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	trust.Text = `{"on_complete": ["other"]}`
-	if _, err := ParseTrust(fmt.Appendf(nil, `{"schema":1,"sha256":%q,"text":%q}`, trust.SHA256, trust.Text)); err == nil {
+	if _, err := ParseTrust(fmt.Appendf(nil, `{"schema":1,"sha256":%q,"text":%q}`, trust.SHA256,
+		trust.Text)); err == nil {
 		t.Error("a trust record whose text is another was accepted")
 	}
 }

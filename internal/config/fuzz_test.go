@@ -40,7 +40,8 @@ func FuzzConfig(f *testing.F) {
 			if now == nil {
 				now = []byte("{}") // a missing file counts as this
 			}
-			if err != nil || !got.Trusted || got.Changed == bytes.Equal(now, data) || fmt.Sprint(got.Config) != fmt.Sprint(c) {
+			if err != nil || !got.Trusted || got.Changed == bytes.Equal(now, data) ||
+				fmt.Sprint(got.Config) != fmt.Sprint(c) {
 				t.Fatalf("%q beside %q: %+v, %v", text, data, got, err)
 			}
 		}

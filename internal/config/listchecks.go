@@ -51,7 +51,8 @@ func (c *Effective) AddListChecks(list features.List, lost []string) map[string]
 	for _, item := range list.Items {
 		_, reworded := slices.BinarySearch(lost, item.ID)
 		trusted := c.Features[item.ID] != "" && !reworded
-		checks, manual := ListChecks(item, func(text string) bool { return trusted && !slices.Contains(c.NotCommands, text) })
+		checks, manual := ListChecks(item,
+			func(text string) bool { return trusted && !slices.Contains(c.NotCommands, text) })
 		if !trusted {
 			checks = nil
 		}

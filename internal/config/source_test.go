@@ -34,7 +34,8 @@ func TestSource(t *testing.T) {
 func TestFor(t *testing.T) {
 	c := Command{Argv: []string{"bd", "${id}", "${id} "}}
 	for _, id := range []string{"a", "bd-a1.2", "US_001", "7", "x:y", strings.Repeat("a", 64)} {
-		if got, err := c.WithID(id); err != nil || got.Argv[1] != id || got.Argv[2] != "${id} " || c.Argv[1] != "${id}" {
+		if got, err := c.WithID(id); err != nil || got.Argv[1] != id || got.Argv[2] != "${id} " ||
+			c.Argv[1] != "${id}" {
 			t.Errorf("%q: %q, %v", id, got.Argv, err)
 		}
 	}

@@ -31,7 +31,8 @@ type Trust struct {
 func (t *Trust) Fields() jsontext.Object {
 	return jsontext.Object{
 		"schema", &t.Schema, "sha256", &t.SHA256, "text", &t.Text, "revoked", &t.Revoked,
-		"searchPath", &t.SearchPath, "env", &t.Env, "features", &t.Features, "own", &t.ListChecks, "manual", &t.NotCommands,
+		"searchPath", &t.SearchPath, "env", &t.Env, "features", &t.Features, "own", &t.ListChecks,
+		"manual", &t.NotCommands,
 		"ignored", &t.Ignored, "files", &t.Files,
 	}
 }

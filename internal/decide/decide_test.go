@@ -134,7 +134,8 @@ var stopRows = []row{
 	{"a trusted file changed, and the list is gone", func(s *Snapshot) {
 		s.Tampered, s.List = "x.sh", List{Missing: true}
 	}, "end BLOCKED config_changed"},
-	{"list missing", func(s *Snapshot) { s.List = List{Missing: true, Err: errors.New("x")} }, "end FAILED list_missing"},
+	{"list missing", func(s *Snapshot) { s.List = List{Missing: true, Err: errors.New("x")} },
+		"end FAILED list_missing"},
 	{"list empty", func(s *Snapshot) { s.List = List{Err: features.ErrEmpty} }, "end FAILED list_invalid"},
 	{"list not readable", func(s *Snapshot) {
 		s.List = List{Err: errors.New("permission denied")}
@@ -319,7 +320,8 @@ func TestDecideKeepsCount(t *testing.T) {
 }
 
 func TestPromise(t *testing.T) {
-	own := []Promise{{Complete, regexp.MustCompile(`^(?:ALL DONE)$`)}, {Escalated, regexp.MustCompile(`^(?:HELP: (.*))$`)}}
+	own := []Promise{{Complete, regexp.MustCompile(`^(?:ALL DONE)$`)},
+		{Escalated, regexp.MustCompile(`^(?:HELP: (.*))$`)}}
 	for message, want := range map[string]string{
 		"<promise>BLOCKED: why</promise>":               "BLOCKED why",
 		"text\n\n<promise>BLOCKED</promise>  \r\n\n":    "BLOCKED ",

@@ -25,7 +25,8 @@ var checkRows = []row{
 		s.Results = []Receipt{receipt("f", "b", "now"), failure("f", "a")}
 	}, "continue 5 a failed f"},
 	{"it was reopened", func(s *Snapshot) {
-		s.List, s.Checks, s.Results = list(".x."), []Check{ofFeature}, []Receipt{failure("f", "a"), receipt("f", "b", "now")}
+		s.List, s.Checks, s.Results = list(".x."), []Check{ofFeature},
+			[]Receipt{failure("f", "a"), receipt("f", "b", "now")}
 	}, "continue 5 a failed f"},
 	{"a check that did not run disproves nothing", func(s *Snapshot) {
 		s.Checks = []Check{ofFeature}

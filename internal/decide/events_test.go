@@ -16,7 +16,8 @@ var eventRows = []row{
 	{"its prompt, again", func(s *Snapshot) { s.Event, s.Marked = EventPrompt, true }, "take"},
 	{"another prompt", func(s *Snapshot) { s.Event = EventPrompt }, "pass"},
 	{"its prompt, elsewhere, owner alive", func(s *Snapshot) {
-		s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = EventPrompt, true, "t", true, now.Add(-59*time.Minute)
+		s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = EventPrompt, true, "t", true,
+			now.Add(-59*time.Minute)
 	}, "tell"},
 	{"owner unseen for an hour", func(s *Snapshot) {
 		s.Event, s.Marked, s.Session, s.OwnerAlive, s.State.Seen = EventPrompt, true, "t", true, now.Add(-time.Hour)
@@ -77,7 +78,8 @@ var eventRows = []row{
 		s.Event, s.Failure, s.Tail = EventFailure, "rate_limit", &Tail{RetryAt: now.Add(time.Hour)}
 	}, "end INTERRUPTED rate_limit 04:00"},
 	{"rate limit whose transcript says until when", func(s *Snapshot) {
-		s.Event, s.Failure, s.Tail = EventFailure, "rate_limit", &Tail{Error: "rate_limit", RetryAt: now.Add(2 * time.Hour)}
+		s.Event, s.Failure, s.Tail = EventFailure, "rate_limit",
+			&Tail{Error: "rate_limit", RetryAt: now.Add(2 * time.Hour)}
 	}, "end INTERRUPTED rate_limit 05:00"},
 	{"API error of a helper", func(s *Snapshot) {
 		s.Event, s.Failure, s.Aside, s.Tail = EventFailure, "invalid_request", true, &Tail{}

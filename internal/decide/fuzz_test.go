@@ -320,9 +320,10 @@ func proven(s Snapshot, alone bool) error {
 		if i := slices.IndexFunc(s.Results, of); i >= 0 {
 			return s.Results[i].Passed
 		}
-		return c.When == WhenFeature && s.Recheck != RecheckAll && slices.ContainsFunc(s.Receipts, func(r Receipt) bool {
-			return of(r) && (s.Recheck == RecheckNever || r.Tree != "" && r.Tree == s.Contents)
-		})
+		return c.When == WhenFeature && s.Recheck != RecheckAll &&
+			slices.ContainsFunc(s.Receipts, func(r Receipt) bool {
+				return of(r) && (s.Recheck == RecheckNever || r.Tree != "" && r.Tree == s.Contents)
+			})
 	}
 	for _, c := range s.Checks {
 		for _, item := range append([]features.Item{{}}, s.List.Items...) {
@@ -383,7 +384,11 @@ func TestProperties(t *testing.T) {
 		"does not see the deadline": func(s Snapshot) (Decision, Need) { s.Limits.Deadline = 0; return Decide(s) },
 		"believes a claim":          func(s Snapshot) (Decision, Need) { s.Checks = nil; return Decide(s) },
 		"believes a stale receipt":  func(s Snapshot) (Decision, Need) { s.Recheck = RecheckNever; return Decide(s) },
-		"believes any owner":        func(s Snapshot) (Decision, Need) { s.State.Session = s.Session; return Decide(s) },
+		"believes any owner": func(s Snapshot) (Decision,
+			Need) {
+			s.State.Session = s.Session
+			return Decide(s)
+		},
 		"counts anew without record": func(s Snapshot) (Decision, Need) {
 			s.LogIteration, s.Header.Iteration = 0, 0
 			return Decide(s)

@@ -44,7 +44,8 @@ func TestInForce(t *testing.T) {
 	}
 	busy := State{
 		Iteration: 9, StartedAt: at(time.Hour), Unchanged: 1, Attempts: 2, CheckFailures: 1, SessionPassed: 3,
-		Hour: []int64{at(2 * time.Hour).Unix(), at(time.Minute).Unix()}, Context: 600, WaitingSince: at(90 * time.Second),
+		Hour: []int64{at(2 * time.Hour).Unix(), at(time.Minute).Unix()}, Context: 600,
+		WaitingSince: at(90 * time.Second),
 	}
 	for _, tc := range []struct {
 		name  string
@@ -53,14 +54,16 @@ func TestInForce(t *testing.T) {
 		want  string // name limit left unit
 	}{
 		{"nothing is set", State{}, Limits{}, "max_iterations 15 15 iterations"},
-		{"all of them", busy, all, "max_iterations 40 31 iterations, deadline 28800 25200 seconds, stagnation 3 2 stops, " +
-			"feature_attempts 4 2 attempts, check_failures 5 4 stops, iterations_per_hour 6 5 iterations, " +
-			"features_per_session 7 4 features, context_tokens 1000 400 tokens, max_wait 3600 3510 seconds"},
+		{"all of them", busy, all,
+			"max_iterations 40 31 iterations, deadline 28800 25200 seconds, stagnation 3 2 stops, " +
+				"feature_attempts 4 2 attempts, check_failures 5 4 stops, iterations_per_hour 6 5 iterations, " +
+				"features_per_session 7 4 features, context_tokens 1000 400 tokens, max_wait 3600 3510 seconds"},
 		{"a loop that has not begun, and does not wait", State{}, Limits{Deadline: time.Minute, MaxWait: time.Hour},
 			"max_iterations 15 15 iterations, deadline 60 60 seconds, max_wait 3600 3600 seconds"},
 		{"more used than there is", State{Iteration: 20, StartedAt: at(time.Hour)}, Limits{Deadline: time.Minute},
 			"max_iterations 15 0 iterations, deadline 60 0 seconds"},
-		{"extended", State{Iteration: 20, Extended: 30, ExtendedDeadline: time.Hour}, Limits{MaxIterations: 15, Deadline: 1},
+		{"extended", State{Iteration: 20, Extended: 30, ExtendedDeadline: time.Hour},
+			Limits{MaxIterations: 15, Deadline: 1},
 			"max_iterations 30 10 iterations, deadline 3600 3600 seconds"},
 		{"extended over the ceilings", State{Extended: 30, ExtendedDeadline: time.Hour},
 			Limits{CeilingIterations: 5, CeilingDeadline: time.Minute},
@@ -164,7 +167,8 @@ var limitRows = []row{
 		s.Limits.Deadline, s.State.StartedAt, s.State.ExtendedDeadline = time.Hour, now.Add(-time.Hour), 2*time.Hour
 	}, "continue 5 c"},
 	{"after the person's own ceiling, extended or not", func(s *Snapshot) {
-		s.Limits.CeilingDeadline, s.State.StartedAt, s.State.ExtendedDeadline = time.Hour, now.Add(-time.Hour), 2*time.Hour
+		s.Limits.CeilingDeadline, s.State.StartedAt, s.State.ExtendedDeadline = time.Hour, now.Add(-time.Hour),
+			2*time.Hour
 	}, "end REACHED_LIMIT deadline"},
 	{"the person's own ceiling of iterations, extended or not", func(s *Snapshot) {
 		s.Limits.CeilingIterations, s.State.Extended = 4, 99
@@ -182,7 +186,8 @@ var limitRows = []row{
 		s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts, s.State.Feature = List{Err: broken}, "t", 1, 2, ""
 	}, "continue 5 "},
 	{"the last iteration of the hour", func(s *Snapshot) {
-		s.Limits.IterationsPerHour, s.State.Hour = 2, []int64{now.Add(-time.Hour).Unix(), now.Add(-50 * time.Minute).Unix()}
+		s.Limits.IterationsPerHour, s.State.Hour = 2,
+			[]int64{now.Add(-time.Hour).Unix(), now.Add(-50 * time.Minute).Unix()}
 	}, "continue 5 c"},
 	{"one too many in the hour", func(s *Snapshot) {
 		s.Limits.IterationsPerHour = 2
@@ -266,7 +271,8 @@ var limitRows = []row{
 		s.Tree = "t"
 		s.State.TreeDigest, s.State.Unchanged = "t", 2
 	}, "end STAGNATED no_progress"},
-	{"off", func(s *Snapshot) { s.List = list("x.."); s.Limits.Stagnation = 0; s.State.Unchanged = 99 }, "continue 5 b"},
+	{"off", func(s *Snapshot) { s.List = list("x.."); s.Limits.Stagnation = 0; s.State.Unchanged = 99 },
+		"continue 5 b"},
 	{"at the limit no tree is needed", func(s *Snapshot) {
 		s.List = list("x..")
 		s.State.Iteration = 15

@@ -169,7 +169,8 @@ func (s *State) Fields() jsontext.Object {
 		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
 		"running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts, "listDigest", &s.ListDigest,
 		"treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged, "header", headerFields(&s.Header),
-		"before", headerFields(&s.Before), "startedAt", &s.StartedAt, "endedAt", &s.EndedAt, "onComplete", &s.OnComplete,
+		"before", headerFields(&s.Before), "startedAt", &s.StartedAt, "endedAt", &s.EndedAt,
+		"onComplete", &s.OnComplete,
 		"notices", &s.Notices,
 	}
 }

@@ -15,7 +15,8 @@ func TestEntries(t *testing.T) {
 		`{"verify": "npm test", "completionCriteria": [" npm test "]}`: {{Kind: EntryCommand, Text: "npm test"}},
 		`{"verification": [{"type": "source_contains", "file": "a.go", "pattern": "func A\\("}, ` +
 			`{"type": "source_not_contains", "file": "a.go", "pattern": "later"}]}`: {
-			{Kind: EntryContains, File: "a.go", Pattern: `func A\(`}, {Kind: EntryLacks, File: "a.go", Pattern: "later"},
+			{Kind: EntryContains, File: "a.go", Pattern: `func A\(`},
+			{Kind: EntryLacks, File: "a.go", Pattern: "later"},
 		},
 		`{"test_file": "tests/a_test.py", "verification": [{"type": "test_file_exists", "file": "tests/a_test.py"}]}`: {
 			{Kind: EntryExists, File: "tests/a_test.py"},

@@ -26,7 +26,8 @@ func TestParse(t *testing.T) {
 			"prd", `{"userStories":[{"id":"US-002","priority":2,"passes":false},{"id":"US-001","priority":1,"passes":false}]}`,
 			"US-002 US-001", "US-002 US-001", "US-001",
 		},
-		{"priority words", `[{"id":"a","priority":"low"},{"id":"b","priority":"high"},{"id":"c"}]`, "a b c", "a b c", "b"},
+		{"priority words", `[{"id":"a","priority":"low"},{"id":"b","priority":"high"},{"id":"c"}]`, "a b c", "a b c",
+			"b"},
 		{"P0 before P1", `[{"id":"a","priority":"P1"},{"id":"b","priority":"P0"}]`, "a b", "a b", "b"},
 		{
 			"subtasks of one title", `[{"id":7,"subtasks":[{"title":"Test it"},{"title":"Test it"}]}]`,
@@ -126,7 +127,8 @@ func TestParseErrors(t *testing.T) {
 		{"trailing comma", "[\n  {\"id\": 1},\n]", "line 3, column 1: invalid character ']'"},
 		{"cut off", "[\n  {\"id\": 1", "line 2, column 11: the text ends too soon"},
 		{"column counts characters", `["é", x]`, "line 1, column 7: invalid character 'x'"},
-		{"text as passes", "[\n{\"id\":1,\"passes\":\"true\"}]", `line 2, column 18: item 1: "passes" must be true or false`},
+		{"text as passes", "[\n{\"id\":1,\"passes\":\"true\"}]",
+			`line 2, column 18: item 1: "passes" must be true or false`},
 		{"passes twice", `[{"passes":false,"passes":true}]`, `line 1, column 18: item 1 has the key "passes" twice`},
 		{"id twice", `[{"id":1,"id":2}]`, `item 1 has the key "id" twice`},
 		{"escaped spelling of a key", `[{"passes":false,"p\u0061sses":true}]`, `item 1 has the key "passes" twice`},
@@ -252,7 +254,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("accepted what encoding/json refuses: %v", err)
 		}
-		if len(items) != whole || len(l.all) != len(l.Items)+len(l.Dropped) || len(l.Open()) != len(l.Items)-l.Passed() {
+		if len(items) != whole || len(l.all) != len(l.Items)+len(l.Dropped) ||
+			len(l.Open()) != len(l.Items)-l.Passed() {
 			t.Fatalf("%d items, want %d; %d open, %d passed", whole, len(items), len(l.Open()), l.Passed())
 		}
 	})

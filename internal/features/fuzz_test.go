@@ -97,8 +97,11 @@ func TestReopenControls(t *testing.T) {
 		"spells numbers anew": func(l List, data []byte, ids []string) []byte {
 			return bytes.Replace(reopened(l, data, ids), []byte("1.0"), []byte("1"), 1)
 		},
-		"adds a line end": func(l List, data []byte, ids []string) []byte { return append(reopened(l, data, ids), '\n') },
-		"breaks it":       func(List, []byte, []string) []byte { return []byte("[") },
+		"adds a line end": func(l List, data []byte,
+			ids []string) []byte {
+			return append(reopened(l, data, ids), '\n')
+		},
+		"breaks it": func(List, []byte, []string) []byte { return []byte("[") },
 	} {
 		reopen := func(l List, data []byte, _ List, ids []string) ([]byte, error) { return broken(l, data, ids), nil }
 		if reopens(list, reopen) == nil {

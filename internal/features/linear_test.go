@@ -45,7 +45,8 @@ func TestLinear(t *testing.T) {
 		},
 		"reopen all that have no id and have moved": func(n int) func() error {
 			was := read(items(n, `{"description":"N","passes":true}`))
-			data := []byte(`[{"description":"new","passes":true},` + string(items(n, `{"description":"N","passes":true}`))[1:])
+			data := []byte(`[{"description":"new","passes":true},` +
+				string(items(n, `{"description":"N","passes":true}`))[1:])
 			l := read(data)
 			return func() error { _, err := l.Reopen(data, was, ids(was)); return err }
 		},

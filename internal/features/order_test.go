@@ -20,7 +20,8 @@ func TestOrder(t *testing.T) {
 		state := make([]string, n)
 		for i := range n {
 			priority[i] = r.IntN(4)
-			state[i] = []string{"pending", "pending", "pending", "in_progress", "done", "blocked", "cancelled"}[r.IntN(7)]
+			state[i] = []string{"pending", "pending", "pending", "in_progress", "done", "blocked",
+				"cancelled"}[r.IntN(7)]
 			for range r.IntN(3) {
 				needs[i] = append(needs[i], r.IntN(n+1)) // n does not exist; i may need itself
 			}

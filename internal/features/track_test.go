@@ -17,7 +17,8 @@ func TestTrack(t *testing.T) {
 	}
 	for _, tc := range []struct{ name, known, printed, want string }{
 		{"first", "", `[{"id":"a","status":"open"}]`, "a open"},
-		{"one object a line", "", "{\"id\":\"a\",\"status\":\"open\"}\n{\"id\":2,\"status\":\"closed\"}\n", "a open 2 done"},
+		{"one object a line", "", "{\"id\":\"a\",\"status\":\"open\"}\n{\"id\":2,\"status\":\"closed\"}\n",
+			"a open 2 done"},
 		{"a single line", "", "{\"id\":\"a\",\"title\":\"t\",\"status\":\"open\"}\n", "a open"},
 		{"nothing", "", "\n", "it printed no items"},
 		{"an empty array", "", "[]", "it printed no items"},
@@ -30,7 +31,8 @@ func TestTrack(t *testing.T) {
 		{"shown: closed", `[{"id":"b","status":"open"}]`, "[]", "b done"},
 		{"shown: open", `[{"id":"c","status":"closed"}]`, "", "c open"},
 		{
-			"not shown", `[{"id":"d","passes":true},{"id":"e","completed":true,"status":"closed"},{"id":"f","title":"é"}]`,
+			"not shown",
+			`[{"id":"d","passes":true},{"id":"e","completed":true,"status":"closed"},{"id":"f","title":"é"}]`,
 			`[{"id":"a"}]`, "a open d gone e gone f gone",
 		},
 		{"there again", `[{"id":"d","status":"gone"}]`, `[{"id":"d","status":"open"}]`, "d open"},

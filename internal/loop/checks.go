@@ -83,7 +83,8 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 			one := r.first(ctx, runs[same[0]])
 			for _, i := range same {
 				results[i] = one
-				results[i].Feature, results[i].Check, results[i].Name = runs[i].Feature, runs[i].Check.Digest, runs[i].Check.Name
+				results[i].Feature, results[i].Check, results[i].Name = runs[i].Feature, runs[i].Check.Digest,
+					runs[i].Check.Name
 				r.hear(runs[i], &results[i])
 			}
 		})
@@ -268,6 +269,7 @@ func shellSafe(id string) bool {
 func (r *checker) checkEnv() []string {
 	return without(r.environ(), func(name string) bool {
 		return strings.HasPrefix(name, "ANTHROPIC_") || name == "AWS_BEARER_TOKEN_BEDROCK" ||
-			strings.HasPrefix(name, "CLAUDE_CODE_") && (strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
+			strings.HasPrefix(name, "CLAUDE_CODE_") &&
+				(strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
 	})
 }

@@ -47,7 +47,8 @@ func (s *stepper) commit() error {
 		// The error may have come after the commit point. Then an ending is one all
 		// the same, and the next run brings progress.txt up to it.
 		state, unread := l.Store.State()
-		if d.Verdict != decide.End || unread != nil || state.Endings != d.Next.Endings || state.Status != d.Next.Status {
+		if d.Verdict != decide.End || unread != nil || state.Endings != d.Next.Endings ||
+			state.Status != d.Next.Status {
 			return err
 		}
 		d.HeaderErr = err

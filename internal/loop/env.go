@@ -50,7 +50,8 @@ func (e Env) catch(ctx context.Context) (context.Context, context.CancelFunc) {
 // Where returns what the search for a loop starts from.
 func (e Env) Where() loopdir.Where {
 	return loopdir.Where{
-		StateDir: e.StateDir, StateErr: e.StateErr, LoopDir: e.LoopDir, ProjectDir: e.ProjectDir, Cwd: e.Cwd, Home: e.Home,
+		StateDir: e.StateDir, StateErr: e.StateErr, LoopDir: e.LoopDir, ProjectDir: e.ProjectDir, Cwd: e.Cwd,
+		Home: e.Home,
 	}
 }
 

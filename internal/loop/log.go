@@ -38,13 +38,15 @@ func logDecision(at time.Time, d decide.Decision) string {
 }
 
 func logCheck(r decide.Receipt, run decide.Run, outcome string, output []byte) string {
-	return fmt.Sprintf("== %s %s: %s, %d ms\n%s\n", r.At.Format(logTime), plain.Line(run.Check.Name+" "+run.Feature, 280),
+	return fmt.Sprintf("== %s %s: %s, %d ms\n%s\n", r.At.Format(logTime),
+		plain.Line(run.Check.Name+" "+run.Feature, 280),
 		plain.Line(outcome, 300), r.DurationMS, plain.Text(string(output), len(output)))
 }
 
 // logAnswer is for an evaluator, or a tracker that failed.
 func logAnswer(at time.Time, name, outcome string) string {
-	return fmt.Sprintf("== %s %s: %s, %d ms\n", at.UTC().Format(logTime), plain.Line(name, 80), plain.Line(outcome, 1000),
+	return fmt.Sprintf("== %s %s: %s, %d ms\n", at.UTC().Format(logTime), plain.Line(name, 80),
+		plain.Line(outcome, 1000),
 		time.Since(at).Milliseconds())
 }
 

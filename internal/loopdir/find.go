@@ -234,7 +234,8 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s points to a loop folder that is not there; run 'ralph-stop-hook init' or remove it", path)
+		return nil,
+			fmt.Errorf("%s points to a loop folder that is not there; run 'ralph-stop-hook init' or remove it", path)
 	case err != nil:
 		return nil, err
 	case info.IsDir():

@@ -31,7 +31,8 @@ func (s *Store) State() (decide.State, error) {
 		state, err = parseState(data)
 	}
 	if err != nil {
-		return decide.State{}, fmt.Errorf("the record %s cannot be used: %w", filepath.Join(s.state.Name(), stateFile), err)
+		return decide.State{},
+			fmt.Errorf("the record %s cannot be used: %w", filepath.Join(s.state.Name(), stateFile), err)
 	}
 	return state, nil
 }

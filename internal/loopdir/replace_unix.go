@@ -11,7 +11,8 @@ import (
 // rename writes a temporary file .NAME<digits> beside its target, flushes it, calls confirm
 // and renames the file. Without WithRoot, renameio might choose $TMPDIR.
 func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm func() error) error {
-	mode := []renameio.Option{renameio.WithRoot(root), renameio.WithPermissions(perm), renameio.WithExistingPermissions()}
+	mode := []renameio.Option{renameio.WithRoot(root), renameio.WithPermissions(perm),
+		renameio.WithExistingPermissions()}
 	if perm == 0o600 {
 		mode = []renameio.Option{renameio.WithRoot(root), renameio.WithStaticPermissions(perm)}
 	}

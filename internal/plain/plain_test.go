@@ -52,7 +52,8 @@ func FuzzClean(f *testing.F) {
 				t.Fatalf("%q", got)
 			}
 			for _, r := range got {
-				unseen := unicode.In(r, unicode.Bidi_Control, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
+				unseen := unicode.In(r, unicode.Bidi_Control, unicode.Cf, unicode.Zl, unicode.Zp,
+					unicode.Variation_Selector)
 				if r != '\n' && r != '\t' && (unseen || unicode.IsControl(r)) {
 					t.Fatalf("%q holds %U", got, r)
 				}

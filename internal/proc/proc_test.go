@@ -75,7 +75,8 @@ func TestRunFindsProgram(t *testing.T) {
 	for name, want := range map[string]string{
 		"./here": "./here\n", "sub/there": "sub/there\n", "there": filepath.Join(dir, "sub/there") + "\n", "here": "",
 	} {
-		r := Run(t.Context(), Cmd{Argv: []string{name}, Dir: dir, Env: []string{path}, Timeout: time.Minute, Output: 1000})
+		r := Run(t.Context(),
+			Cmd{Argv: []string{name}, Dir: dir, Env: []string{path}, Timeout: time.Minute, Output: 1000})
 		if got := string(r.Output); got != want || (r.Err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", name, got, r.Err, want)
 		}
@@ -110,7 +111,8 @@ func TestGuard(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"wc -c", "true; echo 300000"} { // the first line reads all input, the second reads none
-		r := Run(t.Context(), Cmd{Shell: line, Stdin: make([]byte, 300_000), Guard: guard, Timeout: time.Minute, Output: 100})
+		r := Run(t.Context(),
+			Cmd{Shell: line, Stdin: make([]byte, 300_000), Guard: guard, Timeout: time.Minute, Output: 100})
 		if got := strings.TrimSpace(string(r.Output)); got != "300000" || r.Err != nil {
 			t.Errorf("%s: %+v", line, r)
 		}

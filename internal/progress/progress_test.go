@@ -101,7 +101,8 @@ func FuzzEdit(f *testing.F) {
 			}, s))
 		}
 		h := Header{
-			Status: clean(status), Iteration: abs(iteration) % 1e9, MaxIterations: abs(limit) % 1e9, Feature: clean(feature),
+			Status: clean(status), Iteration: abs(iteration) % 1e9, MaxIterations: abs(limit) % 1e9,
+			Feature: clean(feature),
 		}
 		if h.Status == "" || len(h.Status) > maxValue || len(h.Feature) > maxValue {
 			return

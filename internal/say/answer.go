@@ -182,8 +182,9 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 func MutedNotifiers(p *loop.Picture) (notes []string) {
 	for _, c := range p.Config.Notifiers {
 		if path := p.ChangedOf(c); path != "" {
-			notes = append(notes, fmt.Sprintf("the notifier %s does not run: %s is not what it was when it was trusted; "+
-				"look at it and run: %s", plain.Line(c.String(), 200), plain.Line(path, 200), p.Loop.Call("trust")))
+			notes = append(notes,
+				fmt.Sprintf("the notifier %s does not run: %s is not what it was when it was trusted; "+
+					"look at it and run: %s", plain.Line(c.String(), 200), plain.Line(path, 200), p.Loop.Call("trust")))
 		}
 	}
 	return notes

@@ -34,7 +34,8 @@ func Prompt(p *loop.Picture, d decide.Decision) string {
 		w.addf("\nNothing has changed since the last stop: no feature, no file, no commit. If that goes on, the loop ends.\n")
 	}
 	if d.Failure != nil {
-		todo = failure(*d.Failure, plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.ChecksLog))) + todo
+		todo = failure(*d.Failure, plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.ChecksLog))) +
+			todo
 		room += utf8.RuneCountInString(d.Failure.Tail)
 	}
 	// What to do stays whole; what is shown of the list is cut.

@@ -164,7 +164,8 @@ func (t Tree) list(ctx context.Context) (files []file, err error) {
 	}
 	// Only the rules of .gitignore files count. An agent can edit the rules in .git and in the
 	// user's configuration, and these could hide files that a check depends on.
-	out, err := t.git(ctx, "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-per-directory=.gitignore")
+	out, err := t.git(ctx, "ls-files", "-z", "-t", "--stage", "--cached", "--others",
+		"--exclude-per-directory=.gitignore")
 	var lines []string // NAME<NUL>INDEX, which sorts by name: a name has no NUL
 	for entry := range bytes.SplitSeq(out, []byte{0}) {
 		// An entry is "? NAME" or "H MODE HASH STAGE<tab>NAME".

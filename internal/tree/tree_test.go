@@ -219,8 +219,11 @@ func TestStamp(t *testing.T) {
 		t.Fatal(err)
 	}
 	swap := map[string]func() error{
-		"renamed":   func() error { return errors.Join(os.Rename(path, aside), os.Rename(aside, path)) },
-		"rewritten": func() error { return errors.Join(os.WriteFile(path, []byte("x"), 0o644), os.Chtimes(path, at, at)) },
+		"renamed": func() error { return errors.Join(os.Rename(path, aside), os.Rename(aside, path)) },
+		"rewritten": func() error {
+			return errors.Join(os.WriteFile(path, []byte("x"), 0o644),
+				os.Chtimes(path, at, at))
+		},
 	}
 	for how, swap := range swap {
 		before := Stamp(path)

@@ -77,7 +77,8 @@ func listCheck() *cli.Command {
 			if len(problems) > 0 {
 				return fmt.Errorf("%s in %s", plain.Count(len(problems), "problem"), plain.Line(args[0], 300))
 			}
-			fmt.Fprintf(w, "%s, %d of them pass; nothing is wrong\n", plain.Count(len(list.Items), "feature"), list.Passed())
+			fmt.Fprintf(w, "%s, %d of them pass; nothing is wrong\n", plain.Count(len(list.Items), "feature"),
+				list.Passed())
 			return nil
 		},
 	}

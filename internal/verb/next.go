@@ -24,7 +24,8 @@ func (v Verbs) Next() *cli.Command {
 		d.Next.Loop, d.Next.Name, d.Next.List = l.At.Dir, l.At.Name, p.ListPath()
 		switch {
 		case need.Kind != decide.NeedNothing:
-			fmt.Fprintf(w, "that depends on the checks and evaluators, which a stop runs; '%s verify' runs the checks\n",
+			fmt.Fprintf(w,
+				"that depends on the checks and evaluators, which a stop runs; '%s verify' runs the checks\n",
 				v.Env.Program)
 			return nil
 		case d.Verdict == decide.Pass:

@@ -44,7 +44,8 @@ func (v Verbs) Cancel() *cli.Command {
 			fmt.Fprintf(w, "%s is over already: %s (%s)\n", name(l), next.Status, next.ExitReason)
 			return nil
 		}
-		fmt.Fprintf(w, "%s: cancelled at iteration %d; '%s' brings it back\n", name(l), next.Iteration, l.Call("resume"))
+		fmt.Fprintf(w, "%s: cancelled at iteration %d; '%s' brings it back\n", name(l), next.Iteration,
+			l.Call("resume"))
 		return nil
 	})
 }

@@ -27,7 +27,8 @@ func (v Verbs) Status() *cli.Command {
 		"every loop of yours")
 	f.BoolVar(&s.json, "json", false, "for machines; with --all an array")
 	f.BoolVar(&s.line, "line", false, "one short line, for Claude Code's status line; nothing where there is no loop")
-	f.BoolVar(&s.sendDue, "send-due", false, "end loops whose client died, and send notices that were cut off; for cron")
+	f.BoolVar(&s.sendDue, "send-due", false,
+		"end loops whose client died, and send notices that were cut off; for cron")
 	return cmd
 }
 

@@ -230,7 +230,8 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 	var open []string
 	for _, check := range slices.Concat(t.config.Checks, own) {
 		isHeld := func(key string) bool { return record.Files[key] != "" }
-		if check.Runs() && !slices.ContainsFunc(p.HeldFor(check.Command), isHeld) && !slices.Contains(open, check.String()) {
+		if check.Runs() && !slices.ContainsFunc(p.HeldFor(check.Command), isHeld) &&
+			!slices.Contains(open, check.String()) {
 			open = append(open, check.String())
 		}
 	}

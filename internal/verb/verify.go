@@ -93,7 +93,8 @@ func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err e
 			"of open features run too")
 	}
 	if path := p.Changed(); path != "" {
-		return nil, errors.New(path + " is not what it was when it was trusted; look at it and run: " + p.Loop.Call("trust"))
+		return nil,
+			errors.New(path + " is not what it was when it was trusted; look at it and run: " + p.Loop.Call("trust"))
 	}
 	return runs, nil
 }

@@ -80,7 +80,8 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		Name: plain.Line(l.At.Name, 100), Loop: plain.Line(l.At.Dir, 4096), List: plain.Line(p.ListName(), 4096),
 		Status: state.Status, ExitReason: state.ExitReason, Needs: state.Needs, Session: state.Session,
 		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits),
-		StartedAt: loop.Instant(state.StartedAt), EndedAt: loop.Instant(state.EndedAt), RetryAt: loop.Instant(state.RetryAt),
+		StartedAt: loop.Instant(state.StartedAt), EndedAt: loop.Instant(state.EndedAt),
+		RetryAt:   loop.Instant(state.RetryAt),
 		Protected: l.Store.Protected || s.State.Schema == 0, Checks: len(s.Checks), Stale: p.Stale(),
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: lastVerdicts(l),
 	}
@@ -177,7 +178,8 @@ func lastVerdicts(l *loop.Loop) []Verdict {
 	for line := range bytes.Lines(text) {
 		var v Verdict
 		if json.Unmarshal(line, &v) == nil {
-			v.Verdict, v.Reason, v.Feature = plain.Line(v.Verdict, 20), plain.Line(v.Reason, 40), plain.Line(v.Feature, 80)
+			v.Verdict, v.Reason, v.Feature = plain.Line(v.Verdict, 20), plain.Line(v.Reason, 40),
+				plain.Line(v.Feature, 80)
 			verdicts = append(verdicts, v)
 		}
 	}
@@ -205,7 +207,8 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	case works && p.Snapshot.FreshClone, v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return do("resume")
 	case works && v.Stale, v.Status == decide.Interrupted:
-		return "claude --resume " + plain.Arg(v.Session) + ", and type anything; or give its prompt to a new one: " + begin
+		return "claude --resume " + plain.Arg(v.Session) + ", and type anything; or give its prompt to a new one: " +
+			begin
 	case works && v.Session == "" && bind == decide.BindPrompt:
 		return begin
 	case works && v.Session == "":

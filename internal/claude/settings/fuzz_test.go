@@ -71,7 +71,8 @@ func theirs(data []byte) map[string]any {
 			entries, is := members["hooks"].([]any)
 			var kept []any
 			for _, have := range entries {
-				if raw, _ := json.Marshal(have); !has(fmt.Appendf(nil, `{"hooks":{"Stop":[{"hooks":[%s]}]}}`, raw), "Stop") {
+				if raw, _ := json.Marshal(have); !has(fmt.Appendf(nil, `{"hooks":{"Stop":[{"hooks":[%s]}]}}`, raw),
+					"Stop") {
 					kept = append(kept, have)
 				}
 			}

@@ -36,7 +36,8 @@ var before = map[string][]byte{
 	"one line, empty list":     []byte(`{"hooks":{"Stop":[]}}`),
 	"one line, all lists empty": []byte(`{"hooks":{"Stop":[],"SessionEnd":[ ],"StopFailure":[],"UserPromptSubmit":[],` +
 		`"SessionStart":[  ]}}`),
-	"one line, others":         []byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]},"y":2}` + "\n"),
+	"one line, others": []byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]},"y":2}` +
+		"\n"),
 	"two spaces":               []byte("{\n  \"model\": \"opus\"\n}\n"),
 	"four spaces, no line end": []byte("{\n    \"model\": \"opus\"\n}"),
 	"tabs":                     []byte("{\n\t\"model\": \"opus\",\n\t\"env\": {}\n}\n"),
@@ -92,7 +93,8 @@ func TestRemove(t *testing.T) {
 			if err := comesBack(data, Remove); err != nil {
 				t.Error(err)
 			}
-			if merged, err := mergeAll(data); err != nil || bytes.Count(merged, []byte(`"ralph-stop-hook"`)) != len(events) {
+			if merged, err := mergeAll(data); err != nil ||
+				bytes.Count(merged, []byte(`"ralph-stop-hook"`)) != len(events) {
 				t.Errorf("not merged: %v\n%s", err, merged)
 			}
 		})

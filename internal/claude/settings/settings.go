@@ -182,7 +182,8 @@ func ours(hook gjson.Result) bool {
 	// The latter finds it after env or timeout, and in a path with spaces.
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(command))
 	for i, word := range words {
-		if strings.TrimSuffix(path.Base(word), ".exe") == program && (i == 0 || i+1 < len(words) && words[i+1] == "hook") {
+		if strings.TrimSuffix(path.Base(word), ".exe") == program &&
+			(i == 0 || i+1 < len(words) && words[i+1] == "hook") {
 			return true
 		}
 	}

@@ -39,7 +39,8 @@ func TestMerge(t *testing.T) {
 		{"only a BOM", "\xef\xbb\xbf", "\xef\xbb\xbf" + fresh},
 		{"empty object", "{}", "{ " + fresh[1:]},
 		{"other keys", "{\n  \"model\": \"opus\",\n  \"größe\": 1e2\n}\n",
-			"{\n  \"model\": \"opus\",\n  \"größe\": 1e2,\n  \"hooks\": {\n    \"Stop\": [\n" + group + "\n    ]\n  }\n}\n"},
+			"{\n  \"model\": \"opus\",\n  \"größe\": 1e2,\n  \"hooks\": {\n    \"Stop\": [\n" + group +
+				"\n    ]\n  }\n}\n"},
 		{"other events", "{\n  \"hooks\": {\n    \"PreToolUse\": []\n  },\n  \"x\": 1\n}\n",
 			"{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": [\n" + group + "\n    ]\n  },\n  \"x\": 1\n}\n"},
 		{"other hooks", "{\n  \"hooks\": {\n    \"Stop\": [\n" + sayDone + "\n    ]\n  }\n}\n",
