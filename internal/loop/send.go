@@ -157,7 +157,11 @@ func (l *Loop) tellEnding(ctx context.Context, ev Event, state decide.State) {
 	}
 	if ev.Dying {
 		if ended, err := l.sendApart(); err == nil {
-			l.await(ctx, ev.Deadline(), ended)
+			// Who ends after an error may kill this process and what it has started, but
+			// does not find the sender of a process that is gone. So only the last event waits.
+			if ev.Kind == decide.EventEnd {
+				l.await(ctx, ev.Deadline(), ended)
+			}
 			return
 		}
 	}
@@ -262,7 +266,7 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 		if hear != nil {
 			hear(line, r.Err)
 		}
-		if ctx.Err() != nil || r.TimedOut && left < c.Timeout {
+		if r.Err != nil && (ctx.Err() != nil || r.TimedOut && left < c.Timeout) {
 			return false // cut off by this process's end, not by the command's own timeout
 		}
 	}
