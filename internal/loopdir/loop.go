@@ -89,7 +89,12 @@ func (s *Store) openState(create bool) error {
 	case err == nil:
 		s.state, s.Protected = root, !inside(path, s.Loop.Project)
 	case !create && errors.Is(err, fs.ErrNotExist):
-		err = nil
+		// Windows calls a folder below a file missing, too.
+		if _, info, e := nearest(path); e == nil && info.IsDir() {
+			err = nil
+		} else {
+			err = withRemedy(err)
+		}
 	default:
 		err = withRemedy(err)
 	}
@@ -144,13 +149,18 @@ func Protects(dir, project string) bool { return !inside(dir, project) }
 // CanKeep reports whether a record can be written below the state folder dir. It tests the
 // nearest parent folder that exists.
 func CanKeep(dir string) bool {
-	for dir = filepath.Join(dir, "loops", "key"); ; {
-		dir = filepath.Dir(dir)
-		if info, err := os.Stat(dir); err == nil {
-			return info.IsDir() && Writable(dir)
-		} else if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			return false
+	dir, info, err := nearest(filepath.Join(dir, "loops"))
+	return err == nil && info.IsDir() && Writable(dir)
+}
+
+// nearest returns path, or the nearest of its parents that exists. It may be a file.
+func nearest(path string) (string, fs.FileInfo, error) {
+	for {
+		info, err := os.Stat(path)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
+			return path, info, err
 		}
+		path = filepath.Dir(path)
 	}
 }
 
