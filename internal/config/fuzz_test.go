@@ -77,6 +77,11 @@ func within(data []byte, c Config, err error) error {
 		}
 		names[check.Name] = true
 	}
+	for _, e := range c.Evaluators {
+		if (e.Preset == "") != e.Runs() {
+			return fmt.Errorf("the evaluator %+v is not one thing", e)
+		}
+	}
 	for _, command := range c.Commands() {
 		if command.Timeout <= 0 || command.Shell == "" && len(command.Argv) == 0 {
 			return fmt.Errorf("the command %+v", command)
@@ -110,7 +115,7 @@ func untrusted(c Effective, _ error) error {
 		}
 	}
 	for _, e := range c.Evaluators {
-		if e.Preset == "" && !e.Untrusted {
+		if e.Runs() && !e.Untrusted {
 			return fmt.Errorf("an evaluator without trust: %+v", e)
 		}
 	}
@@ -225,6 +230,7 @@ func TestFuzzControls(t *testing.T) {
 	}
 	other := trust
 	other.Text = "{}"
+	evaluator := Evaluator{Command: Command{Shell: "x"}}
 	ofFeatureA := func(path string) []Check {
 		return []Check{{
 			Check:   decide.Check{Name: "n", Digest: "d", When: decide.WhenFeature, Features: []string{"a"}},
@@ -246,7 +252,8 @@ func TestFuzzControls(t *testing.T) {
 		"commands that run":        untrusted(trusted, nil),
 		"a file elsewhere":         listChecks("a", ofFeatureA("../x")),
 		"another's check":          listChecks("b", ofFeatureA("x")),
-		"an evaluator that runs":   untrusted(Effective{Config: Config{Evaluators: []Evaluator{{}}}}, nil),
+		"an evaluator that runs":   untrusted(Effective{Config: Config{Evaluators: []Evaluator{evaluator}}}, nil),
+		"an empty evaluator":       edited(func(c *Config) { c.Evaluators = []Evaluator{{}} }),
 		"a text of another sum":    faithful([]byte("{}"), other, nil),
 		"a record beside an error": faithful([]byte("{"), trust, errors.New("x")),
 	} {
