@@ -32,7 +32,7 @@ func readEnv() loop.Env {
 	e.ConfigDir = configDir(e.Home)
 	e.StateDir, e.StateErr = loopdir.StateDir(e.Get)
 	e.LoopDir, e.OnComplete = e.Get("RALPH_LOOP_DIR"), e.Get("RALPH_ON_COMPLETE")
-	e.ByAgent = claude.Vars(e.Get).ByAgent()
+	e.ByAgent = claude.Vars(e.Get).ByAgent() || e.Get(loop.CheckVar) != ""
 	return e
 }
 

@@ -36,6 +36,7 @@ type Config struct {
 	Evaluators []Evaluator      // in the order of the file; none: the default one
 	Promises   []decide.Promise // the lines that a person adds to the built-in promises
 	Protect    []string         // patterns of files that must stay as they were when ralph.json was trusted
+	Env        []string         // names of variables that checks get as the session has them
 	Recheck    string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
 	Parallel   int              // how many checks of one stop may run at the same time
 }
@@ -130,6 +131,12 @@ func Parse(data []byte) (Config, error) {
 				p.fail(v, `"protect" must be a list of patterns, such as ["**/*_test.go"]`)
 			}
 		},
+		"env": func(v gjson.Result) {
+			c.Env = p.strs(v, "env")
+			if !v.IsArray() || slices.ContainsFunc(c.Env, func(name string) bool { return !isVariable(name) }) {
+				p.fail(v, `"env" must be a list of names of variables, such as ["DATABASE_URL"]`)
+			}
+		},
 		"parallel": func(v gjson.Result) { c.Parallel = p.count(v, "parallel", 1, 64) },
 		"recheck": func(v gjson.Result) {
 			c.Recheck = p.oneOf(v, "recheck", decide.RecheckStale, decide.RecheckAll, decide.RecheckNever)
@@ -180,6 +187,13 @@ func (p *parser) limits(v gjson.Result, l *decide.Limits) {
 }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// isVariable reports whether a text is a name that shells take for a variable's.
+func isVariable(name string) bool {
+	return name != "" && (name[0] < '0' || name[0] > '9') && strings.IndexFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
+}
 
 // Commands returns every command in the configuration, trusted or not.
 func (c Config) Commands() []Command {

@@ -59,9 +59,14 @@ func TestParseRefuses(t *testing.T) {
 		"{\n \"limits\": {\"max_iteration\": 3}}": "line 2, column 13: " +
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, bind, checks, ` +
-			"continue_with, evaluate, limits, list, on_complete, on_failure, on_iteration, on_stagnation, parallel, " +
-			"promises, protect, recheck, source, task, wait_for",
+			"continue_with, env, evaluate, limits, list, on_complete, on_failure, on_iteration, on_stagnation, " +
+			"parallel, promises, protect, recheck, source, task, wait_for",
 
+		`{"env": "A"}`:                              `"env" must be a list of names of variables`,
+		`{"env": ["A B"]}`:                          `"env" must be a list of names of variables`,
+		`{"env": ["1A"]}`:                           `"env" must be a list of names of variables`,
+		`{"env": ["AWS_*"]}`:                        `"env" must be a list of names of variables`,
+		`{"env": [""]}`:                             `"env" must be a list of names of variables`,
 		`{"limits": {"max_iterations": 0}}`:         `"max_iterations" must be a whole number from 1 to 1000000`,
 		`{"limits": {"max_iterations": 1.5}}`:       "must be a whole number",
 		`{"limits": {"max_iterations": "9"}}`:       "must be a whole number",

@@ -19,7 +19,9 @@ type Trust struct {
 	Revoked bool // the person took the trust back: no command runs, and the rest of Text still holds
 
 	SearchPath  string            // the PATH that commands run with
-	Env         map[string]string // the variables that decide what programs load, when the person trusted them
+	EnvValues   map[string]string // where things were when the person trusted them, by variable
+	EnvSums     map[string]string // salted hashes of all variables
+	EnvSalt     string            // empty in a record of an older version
 	Features    map[string]string // what identifies each feature of the list, by id
 	ListChecks  bool              // the list checks are trusted
 	NotCommands []string          // texts of list checks that read like a command but name no program
@@ -31,7 +33,7 @@ type Trust struct {
 func (t *Trust) Fields() jsontext.Object {
 	return jsontext.Object{
 		"schema", &t.Schema, "sha256", &t.SHA256, "text", &t.Text, "revoked", &t.Revoked,
-		"searchPath", &t.SearchPath, "env", &t.Env, "features", &t.Features, "own", &t.ListChecks,
+		"searchPath", &t.SearchPath, "env", &t.EnvValues, "envSums", &t.EnvSums, "envSalt", &t.EnvSalt, "features", &t.Features, "own", &t.ListChecks,
 		"manual", &t.NotCommands,
 		"ignored", &t.Ignored, "files", &t.Files,
 	}

@@ -138,6 +138,7 @@ type State struct {
 	Manual        int      // claimed features with manual points, which only a person can check
 	CheckFailures int      // stops in a row at which a check failed
 	Warned        bool     // the agent was told to put features back
+	Withheld      string   // variables of the session that the last checks did not get, in words
 	Running       *Running // the hook that runs checks for a stop now; nil: none
 
 	Feature    string // the id of the feature that the agent works on
@@ -167,7 +168,7 @@ func (s *State) Fields() jsontext.Object {
 		"bind", &s.Bind, "passed", &s.Passed, "sessionPassed", &s.SessionPassed, "context", &s.Context, "hour", &s.Hour,
 		"blocks", &s.Blocks, "rivalSaid", &s.RivalTold, "waitingSince", &s.WaitingSince, "waitingFor", &s.WaitingFor,
 		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
-		"running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts, "listDigest", &s.ListDigest,
+		"withheld", &s.Withheld, "running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts, "listDigest", &s.ListDigest,
 		"treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged, "header", headerFields(&s.Header),
 		"before", headerFields(&s.Before), "startedAt", &s.StartedAt, "endedAt", &s.EndedAt,
 		"onComplete", &s.OnComplete,

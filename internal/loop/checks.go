@@ -153,6 +153,7 @@ func (e errNotRun) Error() string { return "not run: " + string(e) }
 
 const (
 	noTrust      = "nobody has trusted this command; a person has to run: "
+	withheld     = "not passed on, since these variables are not as they were when it was trusted"
 	notAsTrusted = " is not what it was when it was trusted"
 )
 
@@ -193,6 +194,9 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 		got.Err = errNotRun(fmt.Sprintf("to its end: of the time for all checks %v were left for it",
 			left.Round(time.Second)))
 	}
+	if names := r.Withheld(); got.Err != nil && names != "" {
+		got.Output = append(got.Output, "\n("+withheld+": "+names+")\n"...)
+	}
 	return got.Output, got.Err
 }
 
@@ -224,7 +228,10 @@ func (r *checker) output(ctx context.Context, c config.Command, stdin []byte, li
 	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Stdin: stdin, Stdout: out, Output: maxReason})
 	if got.Err != nil {
 		if said := plain.Line(string(got.Output), maxReason); said != "" {
-			return nil, fmt.Errorf("%w: %s", got.Err, said)
+			got.Err = fmt.Errorf("%w: %s", got.Err, said)
+		}
+		if names := r.Withheld(); names != "" {
+			got.Err = fmt.Errorf("%w; %s: %s", got.Err, withheld, names)
 		}
 		return nil, got.Err
 	}
@@ -262,14 +269,4 @@ func shellSafe(id string) bool {
 	return strings.IndexFunc(id, func(r rune) bool {
 		return r < ' ' || r < 0x80 && strings.ContainsRune("\"'`$\\!*?[]{}()<>|&;~^=\x7f", r)
 	}) < 0
-}
-
-// checkEnv is the environment of checks: the session's, without the host's keys. A
-// test suite needs the rest.
-func (r *checker) checkEnv() []string {
-	return without(r.environ(), func(name string) bool {
-		return strings.HasPrefix(name, "ANTHROPIC_") || name == "AWS_BEARER_TOKEN_BEDROCK" ||
-			strings.HasPrefix(name, "CLAUDE_CODE_") &&
-				(strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
-	})
 }

@@ -132,8 +132,3 @@ func Instant(t time.Time) string {
 	}
 	return t.UTC().Format(time.RFC3339)
 }
-
-// withPath returns an environment with another PATH.
-func withPath(env []string, path string) []string {
-	return append(without(env, func(name string) bool { return proc.SameName(name, "PATH") }), "PATH="+path)
-}

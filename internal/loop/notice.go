@@ -114,7 +114,7 @@ func (p *Picture) branch() string {
 	if loopdir.RepoRoot(p.Loop.At.Project) == "" {
 		return ""
 	}
-	git := proc.Git(p.environ(), p.Loop.At.Project, "symbolic-ref", "-q", "--short", "HEAD")
+	git := proc.Git(p.gitEnv(), p.Loop.At.Project, "symbolic-ref", "-q", "--short", "HEAD")
 	r := proc.Run(context.Background(), git)
 	if r.Err != nil {
 		return ""

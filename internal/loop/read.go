@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -212,7 +211,7 @@ func (l *Loop) tracked(name string) bool {
 
 // tree returns the loop's work tree without all loops of the project, since another
 // session may write to another loop.
-func (p *Picture) tree() tree.Tree { return p.Loop.tree(p.environ()) }
+func (p *Picture) tree() tree.Tree { return p.Loop.tree(p.gitEnv()) }
 
 func (l *Loop) tree(env []string) tree.Tree {
 	except := l.At.Dir
@@ -233,30 +232,4 @@ func (p *Picture) Contents(ctx context.Context) string {
 		return ""
 	}
 	return sum
-}
-
-// environ returns the environment of what the loop runs: the session's, with PATH and
-// the variables that decide what programs load as they were when a person trusted
-// the commands. Whoever edits the environment must not choose the programs.
-func (p *Picture) environ() []string {
-	env := p.Loop.Env.Vars
-	if !p.Config.Trusted {
-		return slices.Clone(env)
-	}
-	env = without(env, proc.Decides)
-	for name, value := range p.Config.Env {
-		env = append(env, name+"="+value)
-	}
-	if p.Config.SearchPath != "" {
-		env = withPath(env, p.Config.SearchPath)
-	}
-	return env
-}
-
-// without returns an environment without the variables of these names.
-func without(env []string, drop func(name string) bool) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return drop(name)
-	})
 }

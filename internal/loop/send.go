@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -285,7 +283,7 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what payload, ti
 		return logNotifier(c, err.Error(), nil), proc.Result{Err: err}
 	}
 	r := proc.Run(ctx, proc.Cmd{
-		Argv: c.Argv, Shell: c.Shell, Dir: p.Loop.At.Project, Env: p.notifierEnv(c, what), Stdin: append(stdin, '\n'),
+		Argv: c.Argv, Shell: c.Shell, Dir: p.Loop.At.Project, Env: p.notifierVars(c, what), Stdin: append(stdin, '\n'),
 		Timeout: timeout, Output: notifierOutput,
 	})
 	outcome := "ok"
@@ -295,22 +293,9 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what payload, ti
 	return logNotifier(c, fmt.Sprintf("%s, %d ms", outcome, time.Since(begin).Milliseconds()), r.Output), r
 }
 
-// passedOn are the variables of ours that a notifier gets: what it takes to find
-// programs, the desktop and the user's language, and no key or token.
-var passedOn = []string{
-	"LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
-	"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY",
-	"WAYLAND_DISPLAY", "SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "COMSPEC",
-}
-
-func (p *Picture) notifierEnv(c config.Command, what payload) []string {
-	env := without(p.environ(), func(name string) bool {
-		known := func(one string) bool {
-			return one == name || runtime.GOOS == "windows" && strings.EqualFold(one, name)
-		}
-		return !slices.ContainsFunc(passedOn, known) && !slices.ContainsFunc(c.Env, known)
-	})
-	return append(env,
+// notifierVars returns the environment of a notifier, with what it is told.
+func (p *Picture) notifierVars(c config.Command, what payload) []string {
+	return append(p.notifierEnv(c.Env),
 		"RALPH_AGENT="+what.Agent, "RALPH_ITERATION="+strconv.Itoa(what.Iterations),
 		"RALPH_MAX_ITERATIONS="+strconv.Itoa(what.MaxIterations), "RALPH_EXIT_CODE="+strconv.Itoa(what.ExitCode),
 		"RALPH_STATUS="+what.Status, "RALPH_WORK_DIR="+what.Repo)

@@ -210,6 +210,7 @@ func (s *stepper) markRunning(need decide.Need) error {
 	}
 	pid := os.Getpid()
 	state.Running = &decide.Running{PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what}
+	state.Withheld = s.picture.Withheld()
 	return s.loop.Store.SaveState(state)
 }
 

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,15 +20,20 @@ import (
 // bring are trusted only if own says so.
 func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, error) {
 	t := config.NewTrust(text, l.Env.Get("PATH"))
-	t.Env = map[string]string{}
-	for _, kv := range l.Env.Vars {
-		if name, value, _ := strings.Cut(kv, "="); proc.Decides(name) {
-			t.Env[name] = value
-		}
-	}
+	kept := proc.Keep(l.Env.Vars, rand.Text())
+	t.EnvValues, t.EnvSums, t.EnvSalt = kept.Values, kept.Sums, kept.Salt
 	c, err := config.Parse(text)
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+	}
+	named := slices.Clone(c.Env)
+	for _, command := range c.Notifiers {
+		named = append(named, command.Env...)
+	}
+	for _, name := range named {
+		if why := notByName(name); why != "" {
+			return t, fmt.Errorf(`%s: "env" names %s, %s; take it out`, loopdir.ConfigFile, plain.Line(name, 80), why)
+		}
 	}
 	for _, check := range c.Checks {
 		for _, id := range check.Features {

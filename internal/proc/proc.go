@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -63,7 +64,7 @@ func Run(ctx context.Context, c Cmd) Result {
 		c.Shell = "" // the guard starts the shell: quoting would change the line on some systems
 	}
 	cmd := command(ctx, c.Env, c.Argv, c.Shell)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, c.Env, waitDelay
+	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, inFolder(c.Env, c.Dir), waitDelay
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
@@ -109,6 +110,22 @@ func Run(ctx context.Context, c Cmd) Result {
 		r.Err = context.Cause(ctx)
 	}
 	return r
+}
+
+// inFolder returns an environment for a program that starts in dir. PWD is that folder. On
+// Windows the shell finds no program there that PATH does not find. An environment that
+// is not given is left as it is.
+func inFolder(env []string, dir string) []string {
+	path, err := filepath.Abs(dir)
+	switch {
+	case env == nil:
+		return nil
+	case runtime.GOOS == "windows":
+		return append(slices.Clone(env), "NoDefaultCurrentDirectoryInExePath=1")
+	case dir == "" || err != nil:
+		return env
+	}
+	return append(slices.Clone(env), "PWD="+path)
 }
 
 // command returns a program with its arguments or, if line is not empty, a line for

@@ -148,6 +148,9 @@ func show(s cli.Screen, v view.Status) {
 		row("waits for", fmt.Sprintf("%s, since %s; from %s on it goes on without", v.Waiting.For, since, until))
 	}
 	row("running", v.Running)
+	if v.Withheld != "" {
+		row("withheld", v.Withheld+": not as when you trusted the loop, so checks do not get this")
+	}
 	for i, verdict := range v.Verdicts {
 		row([]string{"lately", ""}[min(i, 1)], verdict.String())
 	}

@@ -165,6 +165,9 @@ func (t *truster) showCommands() {
 	for _, check := range t.config.Checks {
 		t.showf("check, when "+check.When+": %s", check.String())
 	}
+	if names := t.config.Env; len(names) > 0 {
+		t.showf("checks get as the session has them: %s", strings.Join(names, ", "))
+	}
 	for _, e := range t.config.Active() {
 		if e.Preset == "" {
 			t.showf("evaluator: %s", e.String())

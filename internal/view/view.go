@@ -34,6 +34,7 @@ type Status struct {
 	Manual        int                `json:"manual"`      // claimed features with points that only a person can check
 	StaleProofs   int                `json:"staleProofs"` // features proven on other contents than now
 	Running       string             `json:"running"`     // checks that run now
+	Withheld      string             `json:"withheld"`    // variables that the last checks did not get
 	Next          string             `json:"next"`        // the feature to work on
 	List          string             `json:"list"`
 	Session       string             `json:"session"`
@@ -79,6 +80,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	v := Status{
 		Name: plain.Line(l.At.Name, 100), Loop: plain.Line(l.At.Dir, 4096), List: plain.Line(p.ListName(), 4096),
 		Status: state.Status, ExitReason: state.ExitReason, Needs: state.Needs, Session: state.Session,
+		Withheld:  state.Withheld,
 		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits),
 		StartedAt: loop.Instant(state.StartedAt), EndedAt: loop.Instant(state.EndedAt),
 		RetryAt:   loop.Instant(state.RetryAt),

@@ -1,0 +1,121 @@
+package loop
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Whoever edits the settings can give the hook any variable, and no list can say which of
+// them change what a command does. So what a trusted loop runs gets those variables
+// that are as they were when a person trusted it, and those that ralph.json names.
+
+// CheckVar is set for checks, evaluators and trackers: what calls this program from there
+// is no person.
+const CheckVar = "RALPH_CHECK"
+
+// environ returns the environment of what the loop runs, and the names of the variables of
+// the session that are not in it. Without trust it is the session's: then only git
+// runs, and what the host's own entry names.
+func (p *Picture) environ(named ...string) (env, dropped []string) {
+	if !p.Config.Trusted {
+		return slices.Clone(p.Loop.Env.Vars), nil
+	}
+	kept := proc.Kept{Salt: p.Config.EnvSalt, Sums: p.Config.EnvSums, Values: map[string]string{}}
+	maps.Copy(kept.Values, p.Config.EnvValues)
+	kept.Values["PATH"] = p.Config.SearchPath
+	return kept.Same(p.Loop.Env.Vars, named)
+}
+
+// notByName says why a variable cannot be named in ralph.json; "" if it can be.
+func notByName(name string) string {
+	switch {
+	case proc.IsPlace(name):
+		return "which commands always get as it is when you trust them"
+	case strings.HasPrefix(name, "LD_"), strings.HasPrefix(name, "DYLD_"):
+		return "by which whoever edits the settings would have every program load other code"
+	}
+	return ""
+}
+
+// gitEnv returns the environment of git.
+func (p *Picture) gitEnv() []string {
+	env, _ := p.environ()
+	return env
+}
+
+// checkEnv returns the environment of checks, without the host's keys if nobody names them.
+func (p *Picture) checkEnv() []string {
+	env, _ := p.environ(p.Config.Env...)
+	env = without(env, func(name string) bool {
+		return !slices.Contains(p.Config.Env, name) && (strings.HasPrefix(name, "ANTHROPIC_") ||
+			name == "AWS_BEARER_TOKEN_BEDROCK" || strings.HasPrefix(name, "CLAUDE_CODE_") &&
+			(strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY")))
+	})
+	return append(env, CheckVar+"=1", "CLAUDE_PROJECT_DIR="+p.Loop.At.Project)
+}
+
+// maxWithheld is how many variables Withheld names.
+const maxWithheld = 10
+
+// Withheld names the variables of the session that checks do not get because they are not as
+// they were when a person trusted the loop; "" for none. It leaves out those
+// that differ in every session.
+func (p *Picture) Withheld() string {
+	_, names := p.environ(p.Config.Env...)
+	names = slices.DeleteFunc(names, ofSession)
+	more := ""
+	if n := len(names) - maxWithheld; n > 0 {
+		names, more = names[:maxWithheld], fmt.Sprintf(" and %d more", n)
+	}
+	for i, name := range names {
+		names[i] = plain.Line(name, 60)
+	}
+	return strings.Join(names, ", ") + more
+}
+
+// ofSession reports whether a variable is another one in each session: one of the
+// host, as measured with 2.1.329, or of the terminal.
+func ofSession(name string) bool {
+	begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	isOne := func(one string) bool { return proc.SameName(one, name) }
+	return slices.ContainsFunc(sessionNames, isOne) || slices.ContainsFunc(sessionPrefixes, begins)
+}
+
+var (
+	sessionPrefixes = []string{"CLAUDE", "ANTHROPIC_", "RALPH_", "TERM_", "VSCODE_", "__CF"}
+	sessionNames    = []string{
+		"AI_AGENT", "COREPACK_ENABLE_AUTO_PIN", "NoDefaultCurrentDirectoryInExePath",
+		"_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "WINDOWID", "WT_SESSION", "XDG_SESSION_ID", "TMUX",
+		"TMUX_PANE", "STY", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "GPG_TTY",
+	}
+)
+
+// notifierNames are the variables that a notifier gets beside those that say where things
+// are: the desktop's, the user's and the language's, and no key or token.
+var notifierNames = []string{
+	"LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME", "LANG", "TZ",
+	"USER", "LOGNAME", "TMPDIR", "TEMP", "TMP", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY",
+	"WAYLAND_DISPLAY",
+}
+
+// notifierEnv returns the environment of a notifier. It has those that named lists, too.
+func (p *Picture) notifierEnv(named []string) []string {
+	env, _ := p.environ(named...)
+	return without(env, func(name string) bool {
+		is := func(one string) bool { return proc.SameName(one, name) }
+		return !proc.IsPlace(name) && !slices.ContainsFunc(notifierNames, is) && !slices.ContainsFunc(named, is)
+	})
+}
+
+// without returns an environment without the variables of these names.
+func without(env []string, drop func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return drop(name)
+	})
+}
