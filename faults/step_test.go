@@ -4,6 +4,7 @@ package faults
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ func event(stdin string, prints string) step {
 		if err == nil && (r.killed() || !strings.Contains(r.stdout, prints)) {
 			err = fmt.Errorf("the hook printed %.300q, want %q; %s", r.stdout, prints, r.stderr)
 		}
-		return err
+		return errors.Join(err, w.settle()) // its sender may live longer
 	}
 }
 
