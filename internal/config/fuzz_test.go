@@ -206,7 +206,7 @@ func faithful(data []byte, t Trust, err error) error {
 		}
 		return nil
 	}
-	if !json.Valid(data) || t.Schema != 1 || t.SHA256 != NewTrust([]byte(t.Text), "").SHA256 {
+	if !json.Valid(data) || t.Schema != trustSchema || t.SHA256 != NewTrust([]byte(t.Text), "").SHA256 {
 		return fmt.Errorf("%q is taken for %+v", data, t)
 	}
 	return nil

@@ -21,19 +21,25 @@ type Trust struct {
 	SearchPath  string            // the PATH that commands run with
 	EnvValues   map[string]string // where things were when the person trusted them, by variable
 	EnvSums     map[string]string // salted hashes of all variables
-	EnvSalt     string            // empty in a record of an older version
+	EnvSalt     string            // of the hashes
 	Features    map[string]string // what identifies each feature of the list, by id
+	Beside      []string          // what the list says beside its features, as of features.List.Beside
 	ListChecks  bool              // the list checks are trusted
 	NotCommands []string          // texts of list checks that read like a command but name no program
 	Ignored     string            // hash of the rules by which git ignores files
 	Files       map[string]string // sha256 of the files that commands or "protect" name, by path below the project
 }
 
+// trustSchema is the version of the record. It is raised when more is held, or something
+// is identified in another way, so that what an older record lacks is not taken as held.
+const trustSchema = 2
+
 // Fields are the keys of the record and their values.
 func (t *Trust) Fields() jsontext.Object {
 	return jsontext.Object{
 		"schema", &t.Schema, "sha256", &t.SHA256, "text", &t.Text, "revoked", &t.Revoked,
-		"searchPath", &t.SearchPath, "env", &t.EnvValues, "envSums", &t.EnvSums, "envSalt", &t.EnvSalt, "features", &t.Features, "own", &t.ListChecks,
+		"searchPath", &t.SearchPath, "env", &t.EnvValues, "envSums", &t.EnvSums, "envSalt", &t.EnvSalt,
+		"features", &t.Features, "beside", &t.Beside, "own", &t.ListChecks,
 		"manual", &t.NotCommands,
 		"ignored", &t.Ignored, "files", &t.Files,
 	}
@@ -42,7 +48,7 @@ func (t *Trust) Fields() jsontext.Object {
 // NewTrust returns a record that trusts text as ralph.json. searchPath is the PATH
 // that its commands run with.
 func NewTrust(text []byte, searchPath string) Trust {
-	return Trust{Schema: 1, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
+	return Trust{Schema: trustSchema, SHA256: digest(text), Text: string(text), SearchPath: searchPath}
 }
 
 // ParseTrust reads trust.json. It refuses a record of another schema, and one whose
@@ -52,7 +58,10 @@ func ParseTrust(data []byte) (Trust, error) {
 	if err := t.Fields().Read(data); err != nil {
 		return Trust{}, err
 	}
-	if t.Schema != 1 || t.SHA256 != digest([]byte(t.Text)) {
+	switch {
+	case t.Schema > 0 && t.Schema < trustSchema:
+		return Trust{}, fmt.Errorf("an earlier version of ralph-stop-hook wrote it, which held less; trust the loop again")
+	case t.Schema != trustSchema || t.SHA256 != digest([]byte(t.Text)):
 		return Trust{}, fmt.Errorf("not a trust record of this version")
 	}
 	return t, nil

@@ -53,7 +53,7 @@ func BenchmarkLost(b *testing.B) {
 		was[item.ID] = item.Identity()
 	}
 	for b.Loop() {
-		if lost := l.Lost(was); lost != nil {
+		if lost := l.Lost(was, nil); lost != nil {
 			b.Fatal(lost)
 		}
 	}

@@ -12,8 +12,7 @@ import (
 
 // knownKeys are the keys of items in the lists that we know, also those that we do not
 // read. Check takes a key that is almost one of these for a typing error.
-var knownKeys = slices.Concat(identityKeys[:], markKeys[1:], needKeys, []string{
-	"priority", "model", "subtasks",
+var knownKeys = slices.Concat(readKeys, []string{
 	"target_files", "files", "notes", "completionNotes", "labels", "tags", "type", "complexity", "parallel_group",
 	"created_at", "updated_at", "completed_at", "startedAt", "completedAt",
 	"assignee", "owner", "estimate", "state", "issue_type",

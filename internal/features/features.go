@@ -72,9 +72,11 @@ type List struct {
 	sorted      bool             // the ids of all ascend
 	byID        map[string]int32 // indexes of all; nil if sorted
 	shape       shape
-	tag         string // as the caller of ParseTag gave it
-	validStatus string // the file's own status words, as JSON
-	bom         int    // length of the byte order mark
+	tag         string   // as the caller of ParseTag gave it
+	validStatus string   // the file's own status words, as JSON
+	bom         int      // length of the byte order mark
+	beside      []member // of a JSON object: its other keys
+	text        string   // of Markdown: the whole text
 }
 
 // assignIDs makes the id of every item unique. Two items to which the list itself gives

@@ -110,7 +110,7 @@ func TestLost(t *testing.T) {
 		`[{"id":"b"},{"id":"a","description":"x","steps":["1","2"]}]`:                     "#3",
 		`[{"id":"z"}]`: "#3 a b",
 	} {
-		if got := strings.Join(parse(now).Lost(was), " "); got != want {
+		if got := strings.Join(parse(now).Lost(was, nil), " "); got != want {
 			t.Errorf("%s: lost %q, want %q", now, got, want)
 		}
 	}

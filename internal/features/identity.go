@@ -3,7 +3,7 @@ package features
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,42 +11,117 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// identityKeys are the keys that say what a feature asks for. An agent may write the
-// others: passes, notes, times.
-var identityKeys = [...]string{
-	"id", "title", "name", "description", "details", "category",
-	"steps", "acceptance", "acceptance_criteria", "acceptanceCriteria",
-	"verify", "verification", "completionCriteria", "test_file", "testStrategy",
+// agentKeys are the keys of an item that an agent may write, in lower case and without
+// "_" and "-": what it has done so far, and in which order it works. All other keys say
+// what the feature asks for.
+var agentKeys = wordSet(`
+	passes status completed done state verified tested implemented
+	priority dependencies dependson blockedby
+	notes note completionnotes implementationnotes comments comment history changelog log learnings
+	evidence result results output error lasterror blocker blockers blockedreason reason closereason
+	createdat updatedat updated lastupdated modifiedat startedat completedat finishedat closedat doneat
+	passedat testedat verifiedat lasttested lastattempt timestamp
+	attempts attempt iterations iteration retries
+	commit commits commitsha commithash branch pr prurl fileschanged
+	assignee assignees assignedto owner agent session sessionid sessions sessionnotes
+`)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
 }
 
-// Twice returns a key that an object of the item has twice, or "" if there is none. Such
-// an item is not one thing: of two checks one could be trusted and the other one run.
-func (i Item) Twice() string { return jsontext.Twice(i.raw) }
+// isAgentKey reports whether an agent may write the key: agentKeys has it, in whatever
+// case and with whatever hyphens.
+func isAgentKey(key string) bool {
+	var folded [24]byte
+	n := 0
+	for i := range len(key) {
+		c := key[i]
+		switch {
+		case c == '_' || c == '-':
+			continue
+		case n == len(folded):
+			return false
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		folded[n] = c
+		n++
+	}
+	return agentKeys[string(folded[:n])]
+}
 
-// Identity returns 24 hex digits, the start of a sha256 over what a feature asks for. The
-// id is not part of it. Neither is spelling: the order of keys, escapes, white space. An
-// item that has a key twice asks for nothing that could have been trusted.
+// Twice returns a key that an object of the list has twice, and where, or "" if there is
+// none. An item that has one is not one thing: of two checks one could be trusted and the
+// other one run.
+func (l List) Twice() (key, where string) {
+	for _, item := range l.all {
+		if key := jsontext.Twice(item.raw); key != "" {
+			return key, "the feature " + plain.Line(item.ID, 80)
+		}
+	}
+	for _, m := range l.beside {
+		if key := jsontext.Twice(m.value.Raw); key != "" {
+			return key, "the list's " + plain.Line(m.key, 80)
+		}
+	}
+	return "", ""
+}
+
+// Identity returns 24 hex digits, the start of a sha256 over what a feature asks for: all
+// of its keys but the id, its subtasks, which are items of their own, and agentKeys. Nor
+// is spelling part of it: the order of keys, escapes, white space. An item that has a key
+// twice asks for nothing that could have been trusted. An item of Markdown has its title
+// alone: Beside has the lines below it.
 func (i Item) Identity() string {
-	if key := i.Twice(); key != "" {
+	if key := jsontext.Twice(i.raw); key != "" {
 		return "twice " + key
 	}
-	var values [len(identityKeys)]gjson.Result
-	gjson.Parse(i.raw).ForEach(func(key, value gjson.Result) bool {
-		if n := slices.Index(identityKeys[:], key.Str); n > 0 { // 0 is the id
-			values[n] = value
+	return digest(appendObject(nil, gjson.Parse(i.raw), func(key string, value gjson.Result) bool {
+		switch key {
+		case "id":
+			return false
+		case "subtasks":
+			return !value.IsArray()
+		case "description":
+			return i.mark != checkbox
 		}
-		return true
-	})
-	var text []byte
-	for n, value := range values {
-		if value.Exists() {
-			text = appendCanonical(append(text, identityKeys[n]...), value)
-		}
-	}
+		return !isAgentKey(key)
+	}))
+}
+
+func digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
+}
+
+// member is a key of an object, and its value.
+type member struct {
+	key   string
+	value gjson.Result
+}
+
+// appendObject adds those members of an object that want accepts to text, in the same way
+// for all spellings of it.
+func appendObject(text []byte, object gjson.Result, want func(key string, value gjson.Result) bool) []byte {
+	members := make([]member, 0, 16)
+	for key, value := range object.ForEach {
+		if want(key.Str, value) {
+			members = append(members, member{key.Str, value})
+		}
+	}
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+	for _, m := range members {
+		text = appendCanonical(appendText(text, '{', m.key), m.value)
+	}
+	return append(text, '}')
 }
 
 // appendCanonical adds a value to text, in the same way for all spellings of it.
@@ -54,7 +129,7 @@ func appendCanonical(text []byte, v gjson.Result) []byte {
 	switch {
 	case v.Type == gjson.String:
 		return appendText(text, '"', strings.ReplaceAll(v.Str, "\r\n", "\n"))
-	case v.Type == gjson.Number:
+	case v.Type == gjson.Number && len(v.Raw) <= exactDigits && !math.IsInf(v.Num, 0):
 		return strconv.AppendFloat(append(text, ' '), v.Num, 'g', -1, 64)
 	case v.IsArray():
 		text = append(text, '[')
@@ -63,28 +138,30 @@ func appendCanonical(text []byte, v gjson.Result) []byte {
 		}
 		return append(text, ']')
 	case v.IsObject():
-		values := v.Map()
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			text = appendCanonical(appendText(text, '{', key), values[key])
-		}
-		return append(text, '}')
+		return appendObject(text, v, func(string, gjson.Result) bool { return true })
 	}
 	return append(append(text, ' '), v.Raw...)
 }
+
+// exactDigits is the length up to which two numbers that differ are not the same float64,
+// if they are not too large for one.
+const exactDigits = 15
 
 // appendText adds s to text behind its kind and its length, which show where it ends.
 func appendText(text []byte, kind byte, s string) []byte {
 	return append(append(strconv.AppendInt(append(text, kind), int64(len(s)), 10), ':'), s...)
 }
 
-// Lost returns those ids of was that the work of the list no longer has, or whose items
-// ask for something else now, sorted. Was has an Identity for each id.
-func (l List) Lost(was map[string]string) (lost []string) {
+// Lost returns what the list no longer has of what was trusted, sorted: the ids of items
+// that are gone or ask for something else now, and in words what it said beside them.
+// Was has an Identity for each id; beside is what Beside returned.
+func (l List) Lost(was map[string]string, beside []string) (lost []string) {
 	for id, identity := range was {
 		if item, has := l.Find(id); !has || item.Identity() != identity {
 			lost = append(lost, id)
 		}
 	}
+	lost = append(lost, l.lostBeside(beside)...)
 	slices.Sort(lost)
 	return lost
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -41,9 +43,10 @@ type parser struct {
 	shape       shape
 	validStatus string // rules.valid_status, as JSON
 	tags        []string
-	all         []Item // in list order, subtasks before their task
-	level       int    // how many arrays of subtasks the parser is in
-	reserved    bool   // reserve was called
+	beside      []member // the keys of the list's object that are not its items
+	all         []Item   // in list order, subtasks before their task
+	level       int      // how many arrays of subtasks the parser is in
+	reserved    bool     // reserve was called
 	problems    []error
 
 	// What few lists have. A list that has none is spared a pass over its items.
@@ -72,7 +75,10 @@ func parse(data []byte, tag string) (List, []error) {
 	}
 	list := List{
 		Tags: p.tags, shape: p.shape, validStatus: p.validStatus, all: p.all,
-		tag: tag, bom: len(data) - len(text),
+		tag: tag, bom: len(data) - len(text), beside: p.beside,
+	}
+	if p.shape == markdown {
+		list.text = p.Text
 	}
 	list.assignIDs(p)
 	if p.hasNeeds {
@@ -117,6 +123,7 @@ func (p *parser) readJSON() {
 	}
 	begin := p.Pos
 	var tags []tag
+	var keys keySet
 	found := false // the object has an array of features
 	itemKeys := 0  // how many of its keys are those of an item
 	p.Enter()
@@ -125,6 +132,7 @@ func (p *parser) readJSON() {
 		if !ok {
 			break
 		}
+		keys.add(key, at)
 		i := slices.IndexFunc(shapes, func(s shape) bool { return s.key == key })
 		switch next := p.Peek(); {
 		case i >= 0 && next == '[':
@@ -136,24 +144,29 @@ func (p *parser) readJSON() {
 			p.readArray(nil)
 			p.all, found = p.all[from:], true
 		case next == '{' && (!found || key == "rules"):
+			from := p.Pos
 			t, isTag := p.readTag(key)
 			switch {
 			case isTag && !found:
 				tags = append(tags, t)
 			case isTag:
 				p.all = p.all[:t.from]
+			default:
+				p.keep(key, p.Text[from:p.Pos])
 			}
 		default:
 			if markOf(key) != noMark || slices.Contains(titleKeys, key) || key == "id" {
 				itemKeys++
 			}
-			p.Skip()
+			p.keep(key, p.Skip())
 		}
 	}
 	oneLine := !strings.Contains(p.Text[begin:p.Pos], "\n")
 	switch {
 	case found:
+		keys.refuse(p)
 	case len(tags) > 0:
+		keys.refuse(p)
 		p.chooseTag(tags, begin)
 	case p.Peek() == '{' || itemKeys >= 3 && p.Err() == nil && oneLine:
 		p.readLines()
@@ -162,9 +175,39 @@ func (p *parser) readJSON() {
 	}
 }
 
+// keep remembers a key of the list's object that is not its items.
+func (p *parser) keep(key, value string) {
+	p.beside = append(p.beside, member{key, gjson.Parse(value)})
+}
+
+// keySet finds a key that an object has twice. Readers differ in which of the two they
+// take.
+type keySet struct {
+	seen  map[string]bool
+	twice string
+	at    int // offset of the second one
+}
+
+func (k *keySet) add(key string, at int) {
+	if k.seen == nil {
+		k.seen = map[string]bool{}
+	}
+	if k.seen[key] && k.at == 0 {
+		k.twice, k.at = key, at
+	}
+	k.seen[key] = true
+}
+
+// refuse reports the key that is there twice.
+func (k *keySet) refuse(p *parser) {
+	if k.at > 0 {
+		p.fail(k.at, "the key %q is there twice; leave one of them", plain.Line(k.twice, 80))
+	}
+}
+
 // readLines reads one object after another, from the beginning of the text.
 func (p *parser) readLines() {
-	p.shape, p.all = lines, nil
+	p.shape, p.all, p.beside = lines, nil, nil
 	p.Scanner = jsontext.Scanner{Text: p.Text}
 	for n := 1; p.Peek() == '{'; n++ {
 		p.From = p.Pos

@@ -39,6 +39,10 @@ var (
 	acceptanceKeys  = []string{"acceptance", "acceptance_criteria", "acceptanceCriteria", "steps", "testStrategy"}
 )
 
+// readKeys are all keys of an item that are read.
+var readKeys = slices.Concat([]string{"id"}, titleKeys, descriptionKeys, []string{"category"}, acceptanceKeys,
+	entryKeys, []string{"test_file"}, markKeys[1:], needKeys, []string{"priority", "model", "subtasks"})
+
 // mark is the kind of value that says whether an item passes. If an item has several,
 // the one that is last here counts.
 type mark uint8

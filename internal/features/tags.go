@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -26,6 +28,8 @@ const jsonTag = ".json#"
 type tag struct {
 	name     string
 	from, to int
+	beside   []member // its keys that are not its tasks
+	twice    keySet
 }
 
 // readTag reads the object of a key. It is a tag if it has an array of tasks. The object
@@ -34,7 +38,10 @@ func (p *parser) readTag(key string) (t tag, isTag bool) {
 	t = tag{name: key, from: len(p.all)}
 	p.Enter()
 	for {
-		inner, _, ok := p.Key()
+		inner, at, ok := p.Key()
+		if ok {
+			t.twice.add(inner, at)
+		}
 		switch {
 		case !ok:
 			t.to = len(p.all)
@@ -45,7 +52,7 @@ func (p *parser) readTag(key string) (t tag, isTag bool) {
 		case inner == "valid_status" && key == "rules":
 			p.validStatus = p.Skip()
 		default:
-			p.Skip()
+			t.beside = append(t.beside, member{inner, gjson.Parse(p.Skip())})
 		}
 	}
 }
@@ -65,5 +72,6 @@ func (p *parser) chooseTag(tags []tag, at int) {
 	} else if len(tags) > 1 {
 		p.fail(at, `several tags, and none of them is "master"; name one behind the file: %s`, names)
 	}
-	p.shape, p.all = tasks, p.all[t.from:t.to]
+	t.twice.refuse(p)
+	p.shape, p.all, p.beside = tasks, p.all[t.from:t.to], append(p.beside, t.beside...)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -15,6 +16,8 @@ import (
 // Track merges what a tracker has printed, a list, into known, an earlier result of Track.
 // Of an item that is only in known, show returns what the tracker says of it, or nothing.
 // An item of which show returns nothing gets the status goneWord: it counts as blocked.
+// Items keep only the keys that are read: what a tracker says beside these depends on the
+// command, and changes by itself.
 func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(printed)) == 0 {
 		printed = []byte("[]") // sqlite3 prints nothing if there is no row
@@ -34,7 +37,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 			return nil, fmt.Errorf("its item %d has no id", item.number)
 		}
 		if !item.isSubtask {
-			raws = append(raws, item.raw)
+			raws = append(raws, readOnly(item.raw))
 		}
 	}
 	for n := range before.all {
@@ -49,9 +52,29 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 				return nil, fmt.Errorf("%s: %w", plain.Line(item.ID, 80), err)
 			}
 		}
-		raws = append(raws, raw)
+		raws = append(raws, readOnly(raw))
 	}
 	return []byte("[\n" + strings.Join(raws, ",\n") + "\n]\n"), nil
+}
+
+// readOnly returns an item with those of its keys that are read.
+func readOnly(raw string) string {
+	var kept []string
+	for key, value := range gjson.Parse(raw).ForEach {
+		if !slices.Contains(readKeys, key.Str) {
+			continue
+		}
+		text := value.Raw
+		if key.Str == "subtasks" && value.IsArray() {
+			var parts []string
+			for _, part := range value.Array() {
+				parts = append(parts, readOnly(part.Raw))
+			}
+			text = "[" + strings.Join(parts, ",") + "]"
+		}
+		kept = append(kept, key.Raw+":"+text)
+	}
+	return "{" + strings.Join(kept, ",") + "}"
 }
 
 // shownItem returns the item of that id in what a tracker has printed of it.

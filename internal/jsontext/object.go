@@ -79,7 +79,7 @@ func isZero(value any) bool {
 }
 
 // Read sets the variables to the values in data, a JSON object. It ignores unknown keys,
-// and null. The error is an *Error, or says which value has the wrong type; some variables
+// and null. It refuses a key that is there twice. The error is an *Error, or says which value has the wrong type; some variables
 // are set then.
 func (o Object) Read(data []byte) error {
 	text, err := Check(data)
@@ -94,13 +94,18 @@ func (o Object) set(object gjson.Result) error {
 		return fmt.Errorf("want an object")
 	}
 	at := 0 // where to look first: the keys are mostly in order
+	seen := make([]bool, len(o))
 	for key, value := range object.ForEach {
 		for range len(o) / 2 {
-			name, to := o[at].(string), o[at+1]
+			name, to, n := o[at].(string), o[at+1], at
 			if at += 2; at == len(o) {
 				at = 0
 			}
 			if name == key.Str {
+				if seen[n] {
+					return fmt.Errorf("the key %q is there twice", name)
+				}
+				seen[n] = true
 				if value.Type != gjson.Null && !set(to, value) {
 					return fmt.Errorf("the value of %q is not of its kind", name)
 				}

@@ -99,15 +99,10 @@ func (r *checker) answer(ctx context.Context, e config.Evaluator, q question) (a
 	if text, err = jsontext.Check(text); err != nil {
 		return a, fmt.Errorf("its answer is no JSON: %w", err)
 	}
-	v, actions := gjson.ParseBytes(text), 0
-	for key := range v.ForEach {
-		if key.Str == "action" {
-			actions++
-		}
+	if key := jsontext.Twice(jsontext.String(text)); key != "" {
+		return a, fmt.Errorf("its answer has the key %q twice; want it once", plain.Line(key, 80))
 	}
-	if actions != 1 {
-		return a, fmt.Errorf("its answer has %s; want one", plain.Count(actions, "action"))
-	}
+	v := gjson.ParseBytes(text)
 	a = decide.Answer{
 		Action: v.Get("action").Str,
 		Reason: plain.Line(v.Get("reason").Str, maxReason),

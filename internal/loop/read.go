@@ -168,7 +168,7 @@ func (p *Picture) lost() []string {
 	if p.Snapshot.List.Err != nil || len(p.Config.Features) == 0 {
 		return nil
 	}
-	return p.Snapshot.List.Lost(p.Config.Features)
+	return p.Snapshot.List.Lost(p.Config.Features, p.Config.Beside)
 }
 
 // ListPath returns the path of the list, as features.Named reads it.

@@ -47,18 +47,15 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		checks, manual := l.Env.ListChecks(list)
 		c.Checks, t.NotCommands, t.ListChecks = append(c.Checks, checks...), manual, len(checks) > 0
 	}
-	for _, item := range list.Items {
-		if key := item.Twice(); key != "" {
-			return t, fmt.Errorf("the feature %s has the key %q twice; leave one of them",
-				plain.Line(item.ID, 80), plain.Line(key, 80))
-		}
+	if key, where := list.Twice(); key != "" {
+		return t, fmt.Errorf("%s has the key %q twice; leave one of them", where, plain.Line(key, 80))
 	}
 	asks := slices.ContainsFunc(c.Active(), func(e config.Evaluator) bool { return e.Preset == "" })
 	if t.Files, err = l.heldFiles(c); err != nil || len(c.Checks) == 0 && !asks {
 		return t, err
 	}
 	_, t.Ignored = l.tree(l.Env.Vars).Contents(context.Background())
-	t.Features = map[string]string{}
+	t.Features, t.Beside = map[string]string{}, list.Beside()
 	for _, item := range list.Items {
 		t.Features[item.ID] = item.Identity()
 	}

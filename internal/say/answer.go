@@ -73,7 +73,7 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 		}
 	}
 	if len(d.Lost) > 0 {
-		message += fmt.Sprintf(" · %s changed or gone", plain.Count(len(d.Lost), "feature"))
+		message += fmt.Sprintf(" · %s of the list changed or gone", plain.Count(len(d.Lost), "part"))
 	}
 	if d.Failure != nil {
 		message += fmt.Sprintf(" · the check %s failed", plain.Line(d.Failure.Name, 80))

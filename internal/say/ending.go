@@ -59,7 +59,7 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, and '%s' goes on.",
 			s.Needs, so, do("trust"), do("resume"))
 	case decide.ListChanged:
-		return fmt.Sprintf("features are gone, or ask for something else than when they were trusted: %s; %s. "+
+		return fmt.Sprintf("parts of the list are gone, or ask for something else than when they were trusted: %s; %s. "+
 			"'%s --restore' puts them back, '%s' accepts the list as it is; then '%s'.",
 			s.Needs, so, do("trust"), do("trust"), do("resume"))
 	case decide.AllBlocked:

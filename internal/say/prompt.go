@@ -90,7 +90,7 @@ func (w *prompter) lost() {
 	if len(lost) == 0 {
 		return
 	}
-	w.addf("\nThese features are gone from %s, or ask for something else than before: %s\nPut them back word for word, "+
+	w.addf("\nThese parts of %s are gone, or ask for something else than before: %s\nPut them back word for word, "+
 		"then go on. If you do not, the loop ends.\n", w.list, plain.Line(strings.Join(lost, ", "), 500))
 	if strings.HasPrefix(lost[0], "#") {
 		w.addf("(They have no ids, so each is known by its place: put them back in their order, and add others " +

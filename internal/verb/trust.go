@@ -136,7 +136,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	own, noCommand := t.l.Env.ListChecks(list)
 	t.showCommands()
 	t.showOwn(list, own, noCommand)
-	if lost := list.Lost(before.Features); len(lost) > 0 && !t.config.Source.Given() {
+	if lost := list.Lost(before.Features, before.Beside); len(lost) > 0 && !t.config.Source.Given() {
 		t.showf("gone or reworded since: %s", strings.Join(lost, ", "))
 	}
 	t.showFiles(record.Files, before.Files)

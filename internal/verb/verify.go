@@ -73,7 +73,7 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err error) {
 	s := &p.Snapshot
 	if len(s.Lost) > 0 {
-		return nil, fmt.Errorf("features are gone, or ask for something else than when they were trusted: %s; "+
+		return nil, fmt.Errorf("parts of the list are gone, or ask for something else than when they were trusted: %s; "+
 			"'%s --restore' puts them back", plain.Line(strings.Join(s.Lost, ", "), 500), p.Loop.Call("trust"))
 	}
 	for _, id := range ids {
