@@ -26,7 +26,7 @@ type Trust struct {
 	Beside      []string          // what the list says beside its features, as of features.List.Beside
 	ListChecks  bool              // the list checks are trusted
 	NotCommands []string          // texts of list checks that read like a command but name no program
-	Ignored     string            // hash of the rules by which git ignores files
+	Rules       map[string]string // texts of the .gitignore files, by folder; nil in an older record
 	Files       map[string]string // sha256 of the files that commands or "protect" name, by path below the project
 }
 
@@ -41,7 +41,7 @@ func (t *Trust) Fields() jsontext.Object {
 		"searchPath", &t.SearchPath, "env", &t.EnvValues, "envSums", &t.EnvSums, "envSalt", &t.EnvSalt,
 		"features", &t.Features, "beside", &t.Beside, "own", &t.ListChecks,
 		"manual", &t.NotCommands,
-		"ignored", &t.Ignored, "files", &t.Files,
+		"rules", &t.Rules, "files", &t.Files,
 	}
 }
 

@@ -210,8 +210,13 @@ func (l *Loop) tracked(name string) bool {
 }
 
 // tree returns the loop's work tree without all loops of the project, since another
-// session may write to another loop.
-func (p *Picture) tree() tree.Tree { return p.Loop.tree(p.gitEnv()) }
+// session may write to another loop. Git ignores there what it ignored when a person
+// trusted the checks, whatever the rules are now.
+func (p *Picture) tree() tree.Tree {
+	t := p.Loop.tree(p.gitEnv())
+	t.Rules = p.Config.Rules
+	return t
+}
 
 func (l *Loop) tree(env []string) tree.Tree {
 	except := l.At.Dir
@@ -223,13 +228,12 @@ func (l *Loop) tree(env []string) tree.Tree {
 
 // Contents returns the hash of what checks prove something about: the work tree
 // without the list, all loops and what git ignores. It is empty, so that everything
-// is proven again, if git ignores other files than when a person trusted the checks.
+// is proven again, if that cannot be known.
 func (p *Picture) Contents(ctx context.Context) string {
 	t := p.tree()
 	t.List, _ = features.Named(p.ListPath())
-	sum, ignored := t.Contents(ctx)
-	if p.Config.Trusted && ignored != p.Config.Ignored {
-		return ""
+	if p.Config.Trusted && t.Rules == nil {
+		return "" // an older record does not say what git ignored
 	}
-	return sum
+	return t.Contents(ctx)
 }

@@ -54,7 +54,7 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	if t.Files, err = l.heldFiles(c); err != nil || len(c.Checks) == 0 && !asks {
 		return t, err
 	}
-	_, t.Ignored = l.tree(l.Env.Vars).Contents(context.Background())
+	t.Rules = l.tree(l.Env.Vars).IgnoreRules(context.Background())
 	t.Features, t.Beside = map[string]string{}, list.Beside()
 	for _, item := range list.Items {
 		t.Features[item.ID] = item.Identity()

@@ -19,13 +19,13 @@ func (t Tree) Modified(ctx context.Context, since time.Time) []string {
 	names, _ := t.Files(ctx) // after an error, the files that were listed before it
 	for _, name := range names {
 		path := filepath.Join(t.Dir, name)
-		if len(modified) == maxModified || t.excepted(path) {
-			continue
+		if len(modified) == maxModified {
+			break
 		}
-		if info, err := os.Lstat(path); err == nil && !info.IsDir() && !info.ModTime().Before(since) {
+		if info, err := os.Lstat(path); err == nil && !info.ModTime().Before(since) {
 			modified = append(modified, filepath.ToSlash(name))
 		}
 	}
 	slices.Sort(modified)
-	return slices.Compact(modified)
+	return modified
 }

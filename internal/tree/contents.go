@@ -1,0 +1,172 @@
+package tree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+// Contents returns a hash, in hex, of the path, the kind, the permissions and the contents
+// of everything in the tree, and of what links in it lead to. A commit does not change it.
+// It is empty if there is something that cannot be known: files that cannot be read, FIFOs
+// and devices, or more than can be read in time.
+func (t Tree) Contents(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	result := make(chan string, 1)
+	go func() {
+		sum := ""
+		defer func() {
+			_ = recover() // a panic here would end the process with status 2
+			result <- sum
+		}()
+		sum = t.contents(ctx)
+	}()
+	select {
+	case sum := <-result:
+		return sum
+	case <-ctx.Done(): // a read may hang
+		return ""
+	}
+}
+
+func (t Tree) contents(ctx context.Context) string {
+	files, err := t.walk(ctx)
+	if err != nil {
+		return ""
+	}
+	defer files.root.Close()
+	real, err := filepath.EvalSymlinks(t.root())
+	if err != nil || files.err != nil || len(files.list) > maxFiles {
+		return ""
+	}
+	s := &summer{
+		ctx: ctx, sum: sha256.New(), real: real, files: files, left: maxBytes, linked: map[string]bool{},
+	}
+	for _, f := range files.list {
+		if err := s.add(files.root, f.name, f.name, f.info); err != nil {
+			return ""
+		}
+	}
+	return hex.EncodeToString(s.sum.Sum(nil)[:16])
+}
+
+// summer makes the hash of a tree's contents.
+type summer struct {
+	ctx    context.Context
+	sum    hash.Hash
+	real   string // the path of the root, without links
+	files  *files
+	left   int64           // how many bytes may still be read
+	linked map[string]bool // what links lead to, outside of the tree
+}
+
+// add adds the file at name in root to the hash, and calls it by its path.
+func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	mode := info.Mode()
+	fmt.Fprintf(s.sum, "%q %v ", path, mode)
+	switch {
+	case mode.IsDir(), mode&fs.ModeSocket != 0: // a socket cannot be read
+		fmt.Fprintln(s.sum)
+		return nil
+	case mode&fs.ModeSymlink != 0:
+		text, err := root.Readlink(name)
+		fmt.Fprintf(s.sum, "%q ", text)
+		if err != nil {
+			return err
+		}
+		return s.follow(filepath.Join(root.Name(), name))
+	case !mode.IsRegular():
+		return fmt.Errorf("%s has no contents that are known", path)
+	case info.Size() > s.left:
+		return errTooLarge
+	}
+	one := sha256.New()
+	err := readFile(root, name, one, &s.left)
+	fmt.Fprintf(s.sum, "%x\n", one.Sum(nil))
+	return err
+}
+
+// follow adds what the link at path leads to, unless that is in the tree.
+func (s *summer) follow(path string) error {
+	nothing := func(err error) bool {
+		return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+	}
+	if _, err := os.Stat(path); nothing(err) {
+		fmt.Fprintln(s.sum, "to nothing")
+		return nil
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	in, err := filepath.Rel(s.real, target)
+	if err == nil && s.files.seen[in] {
+		fmt.Fprintln(s.sum, "in the tree")
+		return nil
+	}
+	fmt.Fprintf(s.sum, "%q\n", target)
+	return filepath.WalkDir(target, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if s.linked[path] {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if s.linked[path] = true; len(s.linked) > maxLinked {
+			return errTooLarge
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if info.IsDir() {
+			return s.add(nil, "", path, info)
+		}
+		root, err := os.OpenRoot(filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		return s.add(root, entry.Name(), path, info)
+	})
+}
+
+var errTooLarge = errors.New("too large")
+
+// readFile writes a regular file to w. It subtracts the file's size from left, and fails if
+// left would become negative.
+func readFile(root *os.Root, name string, w io.Writer, left *int64) error {
+	flag := os.O_RDONLY
+	if runtime.GOOS != "windows" {
+		flag |= syscall.O_NONBLOCK // in case it has become a FIFO
+	}
+	f, err := root.OpenFile(name, flag, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, errors.New("the file was replaced meanwhile"))
+	}
+	n, err := io.Copy(w, io.LimitReader(f, *left+1))
+	if *left -= n; err == nil && *left < 0 {
+		err = errTooLarge
+	}
+	return err
+}

@@ -1,0 +1,173 @@
+package tree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// ignoreFile is the name of a file with rules.
+const ignoreFile = ".gitignore"
+
+// file is a file, folder or link of the tree.
+type file struct {
+	name string // its path below the root
+	info fs.FileInfo
+}
+
+// files is what a walk has found.
+type files struct {
+	root  *os.Root
+	list  []file            // folders come before what is in them
+	seen  map[string]bool   // the names in list
+	index []string          // git's index: "TAG MODE HASH STAGE<tab>NAME"
+	rules map[string]string // texts of .gitignore files by folder, as it is from Dir
+	bytes int               // of these texts
+	err   error             // what could not be read
+}
+
+// walk finds the files of the tree: those that no rule ignores, and those that git tracks.
+// It goes by the folders on the disk and by the .gitignore files there, or by the texts in
+// Rules. What else git goes by, an agent could write, to hide files that a check rests on.
+// The caller closes the root.
+func (t Tree) walk(ctx context.Context) (*files, error) {
+	root, err := os.OpenRoot(t.root())
+	if err != nil {
+		return nil, err
+	}
+	f := &files{root: root, seen: map[string]bool{".": true}, rules: map[string]string{}}
+	var index []byte
+	var noIndex error
+	both := sync.WaitGroup{}
+	if t.Top != "" {
+		both.Go(func() {
+			noIndex = errors.New("the list of what git tracks could not be read")
+			defer func() { _ = recover() }() // a panic here would end the process with status 2
+			index, noIndex = t.git(ctx, "ls-files", "-z", "-t", "--stage", "--cached")
+		})
+	}
+	t.folder(ctx, f, "", nil)
+	both.Wait()
+	f.err = errors.Join(f.err, noIndex)
+	for entry := range bytes.SplitSeq(index, []byte{0}) {
+		if _, name, is := strings.Cut(string(entry), "\t"); is {
+			name = filepath.FromSlash(name)
+			if t.excepted(filepath.Join(t.root(), name)) {
+				continue
+			}
+			f.index = append(f.index, string(entry))
+			t.tracked(ctx, f, name)
+		}
+	}
+	return f, nil
+}
+
+// folder adds what is in a folder. above are the rules of the folders above it.
+func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
+	entries, err := os.ReadDir(filepath.Join(t.root(), name))
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		f.err = errors.Join(f.err, err)
+		return
+	}
+	var names []string
+	if name != "" {
+		names = strings.Split(name, string(filepath.Separator))
+	}
+	r := t.rulesOf(f, name, entries, above, len(names))
+	names = append(names, "")
+	for _, entry := range entries {
+		names[len(names)-1] = entry.Name()
+		if len(f.list) > maxFiles || entry.Name() == ".git" || r.ignore(names, entry.IsDir()) {
+			continue
+		}
+		path := filepath.Join(name, entry.Name())
+		if t.add(f, path, entry) {
+			t.folder(ctx, f, path, r)
+		}
+	}
+}
+
+// add adds what is at a path, if the tree covers it. It reports whether that is a folder.
+func (t Tree) add(f *files, name string, entry fs.DirEntry) (folder bool) {
+	if t.excepted(filepath.Join(t.root(), name)) {
+		return false
+	}
+	info, err := entry.Info()
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.err = errors.Join(f.err, err)
+		}
+		return false
+	}
+	f.list, f.seen[name] = append(f.list, file{name, info}), true
+	return info.IsDir()
+}
+
+// tracked adds a file that git tracks, if it is there and some rule ignores it.
+func (t Tree) tracked(ctx context.Context, f *files, name string) {
+	if f.seen[name] || len(f.list) > maxFiles || !filepath.IsLocal(name) {
+		return
+	}
+	info, err := os.Lstat(filepath.Join(t.root(), name))
+	if err == nil && t.add(f, name, fs.FileInfoToDirEntry(info)) {
+		t.folder(ctx, f, name, nil) // a submodule
+	}
+}
+
+// rulesOf returns the rules that hold in a folder.
+func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules, depth int) *rules {
+	at, err := filepath.Rel(t.Dir, filepath.Join(t.root(), name))
+	if t.Top == "" || err != nil {
+		return above
+	}
+	at = filepath.ToSlash(at)
+	if text, has := t.Rules[at]; has {
+		return parseRules(text, above, depth)
+	}
+	// Git does not follow a link here, either.
+	here := func(e fs.DirEntry) bool { return e.Name() == ignoreFile && e.Type().IsRegular() }
+	if t.Rules != nil || !slices.ContainsFunc(entries, here) {
+		return above
+	}
+	text := new(strings.Builder)
+	left := int64(maxRules - f.bytes)
+	if readFile(f.root, filepath.Join(name, ignoreFile), text, &left) != nil {
+		return above // so less is ignored
+	}
+	f.bytes += text.Len()
+	f.rules[at] = text.String()
+	return parseRules(text.String(), above, depth)
+}
+
+// git runs git at the repository's root and returns what git prints. The root is the work
+// tree, even if the repository's configuration names another one.
+func (t Tree) git(ctx context.Context, args ...string) ([]byte, error) {
+	out := &proc.Head{Limit: maxList}
+	c := proc.Git(t.Env, t.Top, append([]string{"--work-tree=" + t.Top}, args...)...)
+	c.Stdout = out
+	err := proc.Run(ctx, c).Err
+	if len(out.Bytes()) >= maxList {
+		err = errors.New("too many files")
+	}
+	return out.Bytes(), err
+}
+
+// excepted reports whether the absolute path is left out of the tree.
+func (t Tree) excepted(path string) bool {
+	below := func(e string) bool {
+		rest, has := strings.CutPrefix(path, e)
+		return e != "" && has && (rest == "" || rest[0] == filepath.Separator)
+	}
+	return below(t.Except) || below(t.List)
+}
