@@ -105,7 +105,7 @@ func (v verbs) editEvaluators(w io.Writer, l *loop.Loop, edit func(text []byte) 
 	if err := v.PersonOnly(); err != nil {
 		return err
 	}
-	return l.Store.Locked(loop.LockWait, func() error {
+	return l.Store.Alone(loop.LockWait, func() error {
 		p, err := l.Look()
 		if err = errors.Join(err, p.Snapshot.ConfigErr); err != nil {
 			return err

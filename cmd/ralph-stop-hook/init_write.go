@@ -33,7 +33,7 @@ func (i *initialiser) write() error {
 		return err
 	}
 	defer l.Close()
-	return l.Store.Locked(loop.LockWait, func() error {
+	return l.Store.Alone(loop.LockWait, func() error {
 		if err := i.writeLocked(l); err != nil {
 			return err
 		}

@@ -121,7 +121,7 @@ func (d *Decision) settle(s *Snapshot) Need {
 }
 
 func (d *Decision) stop(s *Snapshot) Need {
-	if s.ConfigErr == nil && s.Tampered == "" && s.ListIsOld {
+	if s.ConfigErr == nil && s.Tampered == "" && s.Foreign == "" && s.ListIsOld {
 		return Need{Kind: NeedList}
 	}
 	if d.unusable(s) || d.promise(s) {
@@ -158,6 +158,9 @@ func (d *Decision) stop(s *Snapshot) Need {
 // unusable ends a loop whose configuration or list cannot be used.
 func (d *Decision) unusable(s *Snapshot) bool {
 	switch {
+	case s.Foreign != "":
+		d.Next.Needs = plain.Line(s.Foreign, 300) + " was changed while a command of the loop ran; it is put back"
+		d.end(s, Blocked, RecordChanged)
 	case s.ConfigErr != nil:
 		d.Problem = s.ConfigErr
 		d.end(s, Failed, ConfigInvalid)

@@ -88,6 +88,7 @@ type Found struct {
 	Answers        []Answer  // answers of evaluators that are commands, by index
 	ListNotWritten bool      // the list could not be written, so no feature can be reopened
 	Tampered       string    // a trusted file that has changed
+	Foreign        string    // a file of the record that a command of the loop has changed
 }
 
 // Snapshot is everything that a decision depends on.

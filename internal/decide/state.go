@@ -42,6 +42,7 @@ const (
 	PromiseBlocked     = "promise_blocked"
 	PromiseEscalate    = "promise_escalate"
 	ConfigChanged      = "config_changed"
+	RecordChanged      = "record_changed"
 	ListChanged        = "list_changed"
 	AllBlocked         = "all_blocked"
 	IterationsPerHour  = "iterations_per_hour"

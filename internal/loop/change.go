@@ -11,9 +11,17 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
+// anytime lists the verbs that change the record also while checks run: they hold or end
+// the loop.
+var anytime = []string{"pause", "cancel", "detach"}
+
 // Change reads the loop under its lock, lets edit change the record, and commits it.
 func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) error) (decide.State, error) {
-	unlock, err := l.Store.Lock(LockWait)
+	lock := l.Store.LockAlone
+	if slices.Contains(anytime, verb) {
+		lock = l.Store.Lock
+	}
+	unlock, err := lock(LockWait)
 	if err != nil {
 		return decide.State{}, err
 	}

@@ -31,37 +31,54 @@ type checker struct {
 	deadline time.Time                         // for all of them
 	contents string                            // hash of the work tree as they find it
 	touched  string                            // a held file that was written while they ran
+	source   []byte                            // what the tracker printed, to be stored
 	hear     func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
 	byDigest map[string]config.Check
 }
 
 // RunChecks runs checks for a verb. hear is called when a check begins, with nil, and
-// with its result. It is an error if a file that checks rest on was written meanwhile.
-func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, hear func(decide.Run, *decide.Receipt)) (
-	[]decide.Receipt, error) {
+// with its result. Receipts are stored if keep says so. It is an error if a file that
+// checks rest on, or the record, was written meanwhile.
+func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
+	hear func(decide.Run, *decide.Receipt)) (results []decide.Receipt, err error) {
 	ctx, stop := p.Loop.Env.catch(ctx)
 	defer stop()
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear}
-	results := r.run(ctx, runs)
-	if r.touched != "" {
-		return nil, fmt.Errorf("%s was touched while a check ran, so nothing is proven; see who did that", r.touched)
-	}
-	return results, nil
+	err = p.keeping(LockWait, func() {}, func() { results = r.run(ctx, runs) }, func() error {
+		if r.touched != "" {
+			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; see who did that", r.touched)
+		}
+		if keep {
+			return p.Loop.keepReceipts(results)
+		}
+		return nil
+	})
+	return results, err
 }
 
 // watched returns a context that ends when the time is up, or a person cancels.
 func (r *checker) watched(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(ctx, r.deadline)
+	over := make(chan struct{})
 	go func() {
-		defer func() { _ = recover() }()
+		defer func() {
+			_ = recover()
+			close(over)
+		}()
 		for ctx.Err() == nil {
 			if r.Loop.Store.CancelAsked() {
 				cancel()
 			}
-			time.Sleep(cancelLook)
+			select {
+			case <-ctx.Done():
+			case <-time.After(cancelLook):
+			}
 		}
 	}()
-	return ctx, cancel
+	return ctx, func() {
+		cancel()
+		<-over // it looks into the state folder, which may be opened anew
+	}
 }
 
 // run runs checks side by side, as many as ralph.json allows.

@@ -18,19 +18,46 @@ import (
 
 // AskTracker reads the list anew for a verb, if a tracker has it.
 func (p *Picture) AskTracker(ctx context.Context) {
-	if !p.Snapshot.ListIsOld {
+	if p.Snapshot.ListIsOld && p.askAnew(ctx, 0, false) != nil {
+		p.Snapshot.List = p.Loop.Store.SourceList() // while checks run, what it said last has to do
+	}
+}
+
+// askAnew reads the list anew for a verb. The tracker is asked as for the first time if
+// first says so.
+func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) error {
+	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
+	ask := func() { p.Snapshot.List, p.Snapshot.ListIsOld = r.askTracker(ctx), false }
+	if !p.runsCommands(decide.Need{Kind: decide.NeedList}) {
+		ask() // which says why it cannot
+		return nil
+	}
+	forget := func() {
+		if first {
+			p.Loop.Store.ForgetSource()
+		}
+	}
+	return p.keeping(wait, forget, ask, func() error {
+		r.keepSource(&p.Snapshot.List)
+		p.Snapshot.Lost = p.lost()
+		return nil
+	})
+}
+
+// keepSource stores what the tracker printed, under the lock.
+func (r *checker) keepSource(list *decide.List) {
+	if r.source == nil {
 		return
 	}
-	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
-	p.Snapshot.List, p.Snapshot.ListIsOld = r.askTracker(ctx), false
-	p.Snapshot.Lost = p.lost()
+	if err := r.Loop.Store.SetSource(r.source); err != nil {
+		*list = decide.List{Err: fmt.Errorf("%s: %w", plain.Line(r.ListName(), 200), err)}
+	}
 }
 
 // askTracker has the tracker print its items. An error is for a person to mend: no
 // agent repairs a command.
 func (r *checker) askTracker(ctx context.Context) decide.List {
-	store := r.Loop.Store
-	known, err := store.Source()
+	known, err := r.Loop.Store.Source()
 	var text []byte
 	if err == nil {
 		text, err = r.track(ctx, r.Config.Source.List)
@@ -38,13 +65,11 @@ func (r *checker) askTracker(ctx context.Context) decide.List {
 	if err == nil {
 		text, err = features.Track(known, text, func(id string) []byte { return r.showItem(ctx, id) })
 	}
-	if err == nil {
-		err = store.SetSource(text)
-	}
 	name := plain.Line(r.ListName(), 200)
 	if err != nil {
 		return decide.List{Err: fmt.Errorf("%s: %w", name, err)}
 	}
+	r.source = text
 	list, err := features.Parse(text)
 	if err != nil && !errors.Is(err, features.ErrEmpty) {
 		err = fmt.Errorf("%s: %v", name, err) // its line and column are of a text that nobody sees

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -33,7 +34,12 @@ type Step struct {
 // After an error the caller calls GiveUp; after an answer was printed, Notify.
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	s := &stepper{loop: l, ev: ev}
-	defer s.release()
+	defer func() {
+		s.release()
+		if s.checks != nil {
+			s.checks()
+		}
+	}()
 	err := s.decideAndCommit(ctx)
 	// The last look: a person's cancel may have come meanwhile.
 	if err == nil && s.decision.Verdict == decide.Continue && l.Store.CancelAsked() {
@@ -51,6 +57,7 @@ type stepper struct {
 	listed   *decide.List // by the tracker, in this round
 	asked    string       // digest of the list that evaluators were asked about
 	unlock   func()       // nil while the lock is not held
+	checks   func()       // frees the lock of who runs checks; nil while it is not held
 }
 
 func (s *stepper) lock() (err error) {
@@ -86,6 +93,13 @@ func (s *stepper) decide(ctx context.Context) error {
 	for range maxRounds {
 		if err := s.read(); err != nil {
 			return err
+		}
+		if s.rival() {
+			if waited, err := s.alone(); err != nil {
+				return err
+			} else if waited {
+				continue
+			}
 		}
 		d, need := decide.Decide(s.picture.Snapshot)
 		s.decision = d
@@ -159,7 +173,18 @@ func (s *stepper) reopen(ids []string) {
 // lookUp answers a need without the lock. A process that is told to end in here
 // commits nothing: nobody waits for an answer any more.
 func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted bool, err error) {
-	if err := s.markRunning(need); err != nil {
+	var kept *loopdir.Kept
+	commands := s.picture.runsCommands(need)
+	if commands {
+		if waited, err := s.alone(); waited || err != nil {
+			return false, err
+		}
+	}
+	state, err := s.markRunning(need)
+	if err == nil && commands {
+		kept, err = s.loop.Store.Keep(state, s.ev.Session)
+	}
+	if err != nil {
 		return false, err
 	}
 	s.release()
@@ -195,6 +220,18 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	if r.touched != "" { // and perhaps put back
 		s.found.Tampered = r.touched + ", touched while a check ran,"
 	}
+	if kept != nil {
+		if s.found.Foreign, s.unlock, err = s.loop.Store.Mend(kept, LockWait); err != nil {
+			s.unlock = nil
+			return false, err
+		}
+	}
+	if s.found.Foreign != "" {
+		return false, nil // also if what ran ended this process
+	}
+	if s.listed != nil {
+		r.keepSource(s.listed)
+	}
 	if ctx.Err() != nil {
 		s.decision = decide.Decision{Verdict: decide.Pass, Next: s.decision.From, From: s.decision.From}
 		return true, nil
@@ -202,16 +239,17 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	return false, nil
 }
 
-// markRunning lets status say what runs, and since when.
-func (s *stepper) markRunning(need decide.Need) error {
-	what, state := runsInWords(s.picture, need), s.picture.Snapshot.State
-	if what == "" || state.Schema == 0 {
-		return nil
+// markRunning lets status say what runs, and since when. It returns the record as it then
+// is or, if there is none yet, would be.
+func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
+	what, state := runsInWords(s.picture, need), s.picture.recorded()
+	if what == "" || s.picture.Snapshot.State.Schema == 0 {
+		return state, nil
 	}
 	pid := os.Getpid()
 	state.Running = &decide.Running{PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what}
 	state.Withheld = s.picture.Withheld()
-	return s.loop.Store.SaveState(state)
+	return state, s.loop.Store.SaveState(state)
 }
 
 // runsInWords says which checks or evaluator a decision needs, "" for none.

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -65,15 +66,13 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 // TrustSource adds to a record that is about to be trusted what the tracker lists.
 func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.Trust) (
 	config.Trust, decide.List, error) {
-	l.Store.ForgetSource()
 	p := &Picture{Loop: l, Config: config.Effective{Config: c, Trust: record, Trusted: true}}
-	p.Snapshot.ListIsOld = true
-	p.AskTracker(ctx)
+	err := p.askAnew(ctx, LockWait, true)
 	list := p.Snapshot.List
-	if list.Err != nil {
-		return record, list, list.Err
+	if err = cmp.Or(err, list.Err); err != nil {
+		return record, list, err
 	}
-	record, err := l.NewTrust([]byte(record.Text), list, false)
+	record, err = l.NewTrust([]byte(record.Text), list, false)
 	return record, list, err
 }
 
@@ -113,14 +112,12 @@ func (e Env) IsCommand(line string) bool {
 // builtins are words of the shell that a command may begin with.
 var builtins = []string{"cd", ".", "source", "set", "export", "exec", "eval"}
 
-// KeepReceipts stores results beside those that the loop has by now.
-func (l *Loop) KeepReceipts(results []decide.Receipt) error {
-	return l.Store.Locked(LockWait, func() error {
-		p, err := l.Look()
-		if err != nil {
-			return err
-		}
-		p.Snapshot.Results = results
-		return l.Store.SetReceipts(p.Snapshot.ReceiptsToStore())
-	})
+// keepReceipts stores results beside those that the loop has by now, under the lock.
+func (l *Loop) keepReceipts(results []decide.Receipt) error {
+	p, err := l.Look()
+	if err != nil {
+		return err
+	}
+	p.Snapshot.Results = results
+	return l.Store.SetReceipts(p.Snapshot.ReceiptsToStore())
 }

@@ -17,6 +17,7 @@ const (
 	cancelFile = "cancelled"
 	lockFile   = "lock"
 	senderFile = "sender" // locked by the process that runs the notifiers
+	checksFile = "checks" // locked by the process that runs the loop's checks
 
 	sourceFile   = "source.json" // the last list that a tracker sent
 	receiptsFile = "receipts.json"
@@ -185,6 +186,40 @@ func (s *Store) LockSender(wait time.Duration) (unlock func(), err error) {
 	return s.lock(senderFile, wait)
 }
 
+// LockChecks makes this process the only one that runs the loop's checks, evaluators and
+// tracker. What they run can write the record; see Keep. So nobody else writes what no
+// check may change meanwhile. LockChecks waits for at most the given time and then returns
+// ErrLocked.
+func (s *Store) LockChecks(wait time.Duration) (unlock func(), err error) {
+	if unlock, err = s.lock(checksFile, wait); errors.Is(err, ErrLocked) {
+		err = errChecks{}
+	}
+	return unlock, err
+}
+
+// errChecks is the ErrLocked of LockChecks.
+type errChecks struct{}
+
+func (errChecks) Error() string {
+	return "checks of the loop run now; try again when they are done, or end the loop with 'cancel'"
+}
+
+func (errChecks) Is(err error) bool { return err == ErrLocked }
+
+// LockAlone is Lock for a change that nobody may make while checks run.
+func (s *Store) LockAlone(wait time.Duration) (unlock func(), err error) {
+	checks, err := s.LockChecks(wait)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := s.Lock(wait)
+	if err != nil {
+		checks()
+		return nil, err
+	}
+	return func() { lock(); checks() }, nil
+}
+
 func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error) {
 	if err := s.openState(true); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
@@ -208,8 +243,15 @@ func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error)
 }
 
 // Locked calls do while it holds the loop's lock.
-func (s *Store) Locked(wait time.Duration, do func() error) error {
-	unlock, err := s.Lock(wait)
+func (s *Store) Locked(wait time.Duration, do func() error) error { return locked(s.Lock, wait, do) }
+
+// Alone is Locked for a change that nobody may make while checks run.
+func (s *Store) Alone(wait time.Duration, do func() error) error {
+	return locked(s.LockAlone, wait, do)
+}
+
+func locked(lock func(time.Duration) (func(), error), wait time.Duration, do func() error) error {
+	unlock, err := lock(wait)
 	if err != nil {
 		return err
 	}

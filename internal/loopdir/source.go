@@ -11,8 +11,7 @@ import (
 // Source returns the list that a tracker sent last, or nil if it was not asked yet.
 func (s *Store) Source() ([]byte, error) { return s.private(sourceFile, features.MaxBytes) }
 
-// SetSource stores the list that a tracker has sent. It runs without the lock, as trackers
-// are asked without it, so another process may store a list at the same time.
+// SetSource stores the list that a tracker has sent. The caller holds the lock.
 func (s *Store) SetSource(text []byte) error {
 	if before, err := s.Source(); err == nil && bytes.Equal(before, text) || s.state == nil {
 		return err

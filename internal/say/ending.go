@@ -58,6 +58,9 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.ConfigChanged:
 		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, and '%s' goes on.",
 			s.Needs, so, do("trust"), do("resume"))
+	case decide.RecordChanged:
+		return fmt.Sprintf("%s; %s. What ran in checks.log's last lines may have done that: see who wrote it, and what else; "+
+			"'%s' goes on, and \"confine\" in ralph.json keeps commands from such places.", s.Needs, so, do("resume"))
 	case decide.ListChanged:
 		return fmt.Sprintf("parts of the list are gone, or ask for something else than when they were trusted: %s; %s. "+
 			"'%s --restore' puts them back, '%s' accepts the list as it is; then '%s'.",

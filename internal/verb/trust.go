@@ -114,7 +114,7 @@ func (t *truster) trust(yes bool) error {
 		fmt.Fprintf(t.w, "it lists %s, %d of them pass\n", plain.Count(len(list.Items), "feature"), list.Passed())
 	}
 	set := func() error { return t.l.Store.SetTrust(record, t.path) }
-	if err := t.l.Store.Locked(loop.LockWait, set); err != nil {
+	if err := t.l.Store.Alone(loop.LockWait, set); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.w, "%s: this is in force now\n", name(t.l))
@@ -257,7 +257,7 @@ func (v Verbs) Untrust() *cli.Command {
 		if err := v.PersonOnly(); err != nil {
 			return err
 		}
-		err := l.Store.Locked(loop.LockWait, func() error {
+		err := l.Store.Alone(loop.LockWait, func() error {
 			record, err := l.Store.Trust()
 			if err != nil || record == nil {
 				return err

@@ -242,6 +242,8 @@ func mend(v Status, do func(verb string) string) string {
 		return do("log") + " shows where it stuck"
 	case v.ExitReason == decide.ConfigChanged:
 		return do("trust") + ", or put it back"
+	case v.ExitReason == decide.RecordChanged:
+		return "see what a check has done: " + do("log")
 	case v.ExitReason == decide.ListChanged:
 		return do("trust") + " --restore, or without --restore to accept it"
 	case v.ExitReason == decide.AllBlocked:

@@ -1,0 +1,74 @@
+package decide
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+// Keys of the record that others may change while a stop's checks run: another event of
+// the host tells who works the loop, or a sender marks a notice.
+var anytime = []string{
+	"session", "lastSession", "sessionPid", "clientStart", "seen", "bind", "header", "before", "rivalSaid", "running",
+	"waitingSince", "waitingFor", "blocks", "passed", "sessionPassed", "context", "iteration", "lowered", "notices",
+}
+
+// Keys that they may change if they end the loop or take it up again.
+var withStatus = []string{
+	"status", "exitReason", "needs", "endings", "endedAt", "retryAt", "feature", "attempts", "onComplete",
+}
+
+// Follows reports whether the record can have become s while checks ran and was was the
+// record. A person may hold or end the loop meanwhile, and its session may end. Nobody
+// completes it, gives it more, or takes an iteration back.
+func (s State) Follows(was State) bool {
+	turned := s.Status != was.Status
+	if turned && !slices.Contains([]Status{InProgress, Paused, Cancelled, Interrupted}, s.Status) ||
+		s.Iteration < was.Iteration || s.Lowered != was.Lowered && !(s.Lowered > 0 && s.Lowered < was.lowest()) {
+		return false
+	}
+	now, before := s.Fields(), was.Fields()
+	for i := 0; i < len(now); i += 2 {
+		key := now[i].(string)
+		may := slices.Contains(anytime, key) || turned && slices.Contains(withStatus, key) ||
+			key == "startedAt" && was.StartedAt.IsZero()
+		if !may && !same(now[i+1], before[i+1]) {
+			return false
+		}
+	}
+	return s.noticesFollow(was)
+}
+
+// lowest returns what Lowered must be below, or more than any number.
+func (s *State) lowest() int {
+	if s.Lowered > 0 {
+		return s.Lowered
+	}
+	return MaxCount + 1
+}
+
+func same(a, b any) bool {
+	x, errX := jsontext.Object{"", a}.Line()
+	y, errY := jsontext.Object{"", b}.Line()
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// noticesFollow reports whether the notices are those of was, but for marks, and for the
+// one of a session's end.
+func (s *State) noticesFollow(was State) bool {
+	for _, n := range s.Notices {
+		known := slices.ContainsFunc(was.Notices, func(o Notice) bool {
+			return o.DeliveryID == n.DeliveryID && bytes.Equal(o.Payload, n.Payload)
+		})
+		var payload struct {
+			Status string `json:"status"`
+		}
+		word, _, _ := Interrupted.Outcome()
+		if !known && (s.Status != Interrupted || json.Unmarshal(n.Payload, &payload) != nil || payload.Status != word) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,95 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// A check, an evaluator or a tracker's command may run what an agent wrote, and runs as
+// the user. So the record is kept in memory meanwhile, and put back if it has changed.
+
+// keeping has a verb run commands, once nobody else does, which it waits for: first is called under the lock, run without it, and
+// then under it again, unless the record was changed.
+func (p *Picture) keeping(wait time.Duration, first, run func(), then func() error) error {
+	l, state := p.Loop, p.recorded()
+	checks, err := l.Store.LockChecks(wait)
+	if err != nil {
+		return err
+	}
+	defer checks()
+	var kept *loopdir.Kept
+	err = l.Store.Locked(LockWait, func() (err error) {
+		first()
+		kept, err = l.Store.Keep(state, state.Session)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	run()
+	changed, unlock, err := l.Store.Mend(kept, LockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if changed != "" {
+		return fmt.Errorf("%s was changed while a command of the loop ran, and is put back; "+
+			"so nothing is proven; see who did that", changed)
+	}
+	return then()
+}
+
+// recorded returns the record or, if there is none yet, what a first event would begin,
+// as a commit that changes nothing would write it.
+func (p *Picture) recorded() decide.State {
+	state := p.Snapshot.State
+	if state.Schema == 0 {
+		state = p.Snapshot.Record()
+	}
+	state.Loop, state.Name, state.List = p.Loop.At.Dir, p.Loop.At.Name, p.ListPath()
+	return state
+}
+
+// runsCommands reports whether a need has trusted commands run.
+func (p *Picture) runsCommands(need decide.Need) bool {
+	if !p.Config.Trusted || p.Config.Revoked {
+		return false
+	}
+	switch need.Kind {
+	case decide.NeedList, decide.NeedReopen, decide.NeedAnswer:
+		return true
+	}
+	command := map[string]bool{} // by digest
+	for _, c := range p.Config.Checks {
+		command[c.Digest] = c.Runs()
+	}
+	return slices.ContainsFunc(need.Runs, func(r decide.Run) bool { return command[r.Check.Digest] })
+}
+
+// alone makes this the only process that runs the loop's commands. It reports whether it
+// had to wait for another one: the loop may have changed by then. It frees the lock if so.
+func (s *stepper) alone() (waited bool, err error) {
+	if s.checks != nil {
+		return false, nil
+	}
+	if s.checks, err = s.loop.Store.LockChecks(0); !errors.Is(err, loopdir.ErrLocked) {
+		return false, err
+	}
+	s.release()
+	s.checks, err = s.loop.Store.LockChecks(time.Until(s.ev.At.Add(s.picture.CheckTime(s.ev.Timeout))))
+	return true, err
+}
+
+// rival reports whether another process may run checks for this stop, or was killed
+// while it did.
+func (s *stepper) rival() bool {
+	r := s.picture.Snapshot.State.Running
+	return s.ev.Kind == decide.EventStop && r != nil && r.PID != os.Getpid() && s.checks == nil &&
+		!decide.Bystander(&s.picture.Snapshot)
+}

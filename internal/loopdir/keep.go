@@ -1,0 +1,194 @@
+package loopdir
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+)
+
+// Kept is the record as it was before a command of the loop ran. What the command runs may
+// be an agent's, and runs as the user, so it can write the record.
+type Kept struct {
+	folders []keptFolder
+	files   []keptFile
+	state   decide.State
+	session keptFile // below the state folder: which loop the session works
+}
+
+type keptFolder struct {
+	path     string
+	was, at  fs.FileInfo // of the name and, if that is a link, of the folder that it names
+	readable bool
+}
+
+type keptFile struct {
+	name  string
+	limit int64
+	data  []byte // nil: there was no such file
+}
+
+func lookAt(path string) keptFolder {
+	f := keptFolder{path: path}
+	var missing error
+	f.was, missing = os.Lstat(path)
+	f.at, _ = os.Stat(path)
+	f.readable = missing == nil && f.at != nil
+	return f
+}
+
+// is reports whether the folder is the same one, with the same rights.
+func (f keptFolder) is(other keptFolder) bool {
+	if !f.readable || !other.readable {
+		return f.readable == other.readable
+	}
+	return os.SameFile(f.was, other.was) && os.SameFile(f.at, other.at) && f.at.Mode() == other.at.Mode()
+}
+
+// Keep returns the record of a loop that a session works. The caller holds the lock. state
+// is the record as it was read, or as a first event would begin it.
+func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
+	k := &Kept{state: state}
+	stateDir := s.Loop.stateDir
+	for _, path := range []string{
+		stateDir, filepath.Join(stateDir, "loops"), s.Loop.StatePath(), filepath.Join(stateDir, "sessions"),
+	} {
+		k.folders = append(k.folders, lookAt(path))
+	}
+	var err error
+	for _, f := range []keptFile{
+		{name: stateFile, limit: maxState}, {name: trustFile, limit: maxTrust}, {name: receiptsFile, limit: maxReceipts},
+		{name: baselineFile, limit: features.MaxBytes}, {name: sourceFile, limit: features.MaxBytes},
+	} {
+		if f.data, err = s.private(f.name, f.limit); err != nil {
+			return nil, err
+		}
+		k.files = append(k.files, f)
+	}
+	if ValidSession(session) {
+		k.session = keptFile{name: session, limit: maxPathBytes}
+		k.session.data, _ = optional(ReadFile(filepath.Join(stateDir, "sessions"), session, maxPathBytes))
+	}
+	return k, nil
+}
+
+// Mend takes the lock and puts the record back to what was kept. It returns what had
+// changed, or "". What a person or another event may do meanwhile stays; see
+// decide.State.Follows.
+func (s *Store) Mend(k *Kept, wait time.Duration) (changed string, unlock func(), err error) {
+	unlock, unlocked := s.Lock(wait)
+	changed, err = s.mend(k) // also without the lock, which what ran may have broken
+	if changed != "" || unlocked != nil {
+		if unlocked == nil {
+			unlock() // the file may be gone
+		}
+		unlock, unlocked = s.Lock(wait)
+	}
+	if unlocked == nil && err != nil {
+		unlock()
+	}
+	return changed, unlock, errors.Join(err, unlocked)
+}
+
+func (s *Store) mend(k *Kept) (changed string, err error) {
+	note := func(path string) {
+		if changed == "" {
+			changed = path
+		}
+	}
+	for _, was := range k.folders {
+		if !was.is(lookAt(was.path)) && (was.readable || filepath.Base(was.path) != "sessions") {
+			note(was.path)
+			err = errors.Join(err, was.restore())
+		}
+	}
+	if changed != "" && s.state != nil {
+		s.state.Close()
+		s.state = nil
+	}
+	if err := errors.Join(err, s.openState(true)); err != nil {
+		return changed, err
+	}
+	for _, name := range []string{lockFile, senderFile, checksFile} {
+		if err := regular(s.state, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			note(filepath.Join(s.state.Name(), name))
+			_ = s.state.RemoveAll(name) // if it stays, whoever wants the lock says so
+		}
+	}
+	for _, f := range k.files {
+		if now, err := s.private(f.name, f.limit); err == nil && k.mayBe(f, now) {
+			continue
+		}
+		note(filepath.Join(s.state.Name(), f.name))
+		err = errors.Join(err, f.restore(s.state))
+	}
+	return changed, errors.Join(err, s.mendSession(k, note))
+}
+
+// mayBe reports whether a file of the record may be what it is now.
+func (k *Kept) mayBe(f keptFile, now []byte) bool {
+	if bytes.Equal(f.data, now) && (f.data == nil) == (now == nil) {
+		return true
+	}
+	if f.name != stateFile || now == nil {
+		return false
+	}
+	state, err := parseState(now)
+	return err == nil && state.Follows(k.state)
+}
+
+// mendSession does the same with the file that says which loop the session works. If the
+// session has left the loop meanwhile, the file may name another one.
+func (s *Store) mendSession(k *Kept, note func(string)) error {
+	if k.session.name == "" {
+		return nil
+	}
+	dir := filepath.Join(s.Loop.stateDir, "sessions")
+	now, err := optional(ReadFile(dir, k.session.name, maxPathBytes))
+	if state, unread := s.State(); unread == nil && state.Session != k.session.name && k.state.Session == k.session.name {
+		return nil
+	}
+	if err == nil && bytes.Equal(now, k.session.data) {
+		return nil
+	}
+	note(filepath.Join(dir, k.session.name))
+	root, err := openRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return k.session.restore(root)
+}
+
+// restore makes the folder the one that it was, or a new one.
+func (f keptFolder) restore() error {
+	if !f.readable {
+		return os.RemoveAll(f.path)
+	}
+	now, err := os.Lstat(f.path)
+	if err == nil && !os.SameFile(now, f.was) {
+		err = os.RemoveAll(f.path) // a link is removed, not what it names
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(f.path, 0o700); err != nil {
+		return err
+	}
+	return os.Chmod(f.path, f.at.Mode().Perm())
+}
+
+func (f keptFile) restore(root *os.Root) error {
+	if f.data == nil || regular(root, f.name) != nil {
+		if err := root.RemoveAll(f.name); err != nil || f.data == nil {
+			return err
+		}
+	}
+	return replace(root, f.name, slices.Clone(f.data), 0o600, true, nil)
+}
