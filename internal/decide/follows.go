@@ -24,9 +24,10 @@ var withStatus = []string{
 // record. A person may hold or end the loop meanwhile, and its session may end. Nobody
 // completes it, gives it more, or takes an iteration back.
 func (s State) Follows(was State) bool {
-	turned := s.Status != was.Status
+	turned := s.Status != was.Status || s.Endings > was.Endings // it may have ended, and gone on
 	if turned && !slices.Contains([]Status{InProgress, Paused, Cancelled, Interrupted}, s.Status) ||
-		s.Iteration < was.Iteration || s.Lowered != was.Lowered && !(s.Lowered > 0 && s.Lowered < was.lowest()) {
+		s.Iteration < was.Iteration || s.Endings < was.Endings ||
+		s.Lowered != was.Lowered && (s.Lowered < 1 || s.Lowered >= was.lowest()) {
 		return false
 	}
 	now, before := s.Fields(), was.Fields()
@@ -38,7 +39,7 @@ func (s State) Follows(was State) bool {
 			return false
 		}
 	}
-	return s.noticesFollow(was)
+	return s.noticesFollow(was, turned)
 }
 
 // lowest returns what Lowered must be below, or more than any number.
@@ -57,7 +58,8 @@ func same(a, b any) bool {
 
 // noticesFollow reports whether the notices are those of was, but for marks, and for the
 // one of a session's end.
-func (s *State) noticesFollow(was State) bool {
+func (s *State) noticesFollow(was State, turned bool) bool {
+	word, _, _ := Interrupted.Outcome()
 	for _, n := range s.Notices {
 		known := slices.ContainsFunc(was.Notices, func(o Notice) bool {
 			return o.DeliveryID == n.DeliveryID && bytes.Equal(o.Payload, n.Payload)
@@ -65,8 +67,7 @@ func (s *State) noticesFollow(was State) bool {
 		var payload struct {
 			Status string `json:"status"`
 		}
-		word, _, _ := Interrupted.Outcome()
-		if !known && (s.Status != Interrupted || json.Unmarshal(n.Payload, &payload) != nil || payload.Status != word) {
+		if !known && (!turned || json.Unmarshal(n.Payload, &payload) != nil || payload.Status != word) {
 			return false
 		}
 	}

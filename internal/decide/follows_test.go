@@ -1,0 +1,75 @@
+package decide
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+// TestFollows says of changes of the record whether they can be somebody's who may make
+// them while checks run.
+func TestFollows(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	was := State{
+		Schema: SchemaVersion, Loop: "/l", Status: InProgress, Iteration: 3, Endings: 1, Lowered: 9, Session: "s1",
+		StartedAt: at, Passed: 2, Notices: []Notice{{DeliveryID: "1", Payload: []byte(`{"status":"failed"}`)}},
+	}
+	end := func(s *State, status Status) { s.Status, s.Endings, s.EndedAt = status, s.Endings+1, at }
+	for name, tc := range map[string]struct {
+		change func(*State)
+		want   bool
+	}{
+		"nothing":                     {func(*State) {}, true},
+		"a person pauses":             {func(s *State) { end(s, Paused) }, true},
+		"a person cancels":            {func(s *State) { end(s, Cancelled); s.Feature, s.Attempts = "", 0 }, true},
+		"the session ends":            {func(s *State) { end(s, Interrupted); s.ExitReason = SessionEnded }, true},
+		"it ends, and a prompt comes": {func(s *State) { s.Endings++; s.Session, s.RetryAt = "s2", at }, true},
+		"a notice is marked":          {func(s *State) { s.Notices = []Notice{s.Notices[0]}; s.Notices[0].SentAt = at }, true},
+		"a notice is dropped":         {func(s *State) { s.Notices = nil }, true},
+		"the loop is released":        {func(s *State) { s.Release() }, true},
+		"the limit is lowered":        {func(s *State) { s.Lowered = 5 }, true},
+		"it is COMPLETE":              {func(s *State) { end(s, Complete) }, false},
+		"it is BLOCKED":               {func(s *State) { end(s, Blocked) }, false},
+		"an iteration is taken back":  {func(s *State) { s.Iteration = 1 }, false},
+		"an ending is taken back":     {func(s *State) { s.Endings = 0 }, false},
+		"the limit is raised":         {func(s *State) { s.Lowered = 10 }, false},
+		"the limit is not lowered":    {func(s *State) { s.Lowered = 0 }, false},
+		"it is extended":              {func(s *State) { s.Extended = 100 }, false},
+		"its time is extended":        {func(s *State) { s.ExtendedDeadline = time.Hour }, false},
+		"it began later":              {func(s *State) { s.StartedAt = at.Add(time.Hour) }, false},
+		"it has more proven":          {func(s *State) { s.Proven = 7 }, false},
+		"its list is another":         {func(s *State) { s.List = "/other" }, false},
+		"a notifier is put in":        {func(s *State) { s.OnComplete = "touch x" }, false},
+		"attempts are taken back":     {func(s *State) { s.Attempts = -1 }, false},
+		"a success is to be told": {func(s *State) {
+			end(s, Interrupted)
+			s.Notices = []Notice{{DeliveryID: "2", Payload: []byte(`{"status":"failed","status":"completed"}`)}}
+		}, false},
+		"another payload": {func(s *State) {
+			s.Notices = []Notice{{DeliveryID: "1", Payload: []byte(`{"status":"completed"}`)}}
+		}, false},
+	} {
+		now := was
+		tc.change(&now)
+		if got := now.Follows(was); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+	if fresh := (State{Lowered: 4}); !fresh.Follows(State{}) {
+		t.Error("a limit that a person lowers for the first time does not follow")
+	}
+}
+
+// TestFollowsKeys holds the lists of keys to those that the record has.
+func TestFollowsKeys(t *testing.T) {
+	has := map[string]bool{}
+	for i, fields := 0, jsontext.Object(new(State).Fields()); i < len(fields); i += 2 {
+		has[fields[i].(string)] = true
+	}
+	for _, key := range append(anytime, withStatus...) {
+		if !has[key] {
+			t.Errorf("the record has no key %q", key)
+		}
+	}
+}
