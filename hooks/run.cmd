@@ -14,7 +14,9 @@ exit /b 0
 CMD
 # Runs the program with these arguments: the one on PATH, else the one in the
 # plugin's data folder. Where there is none, that is said once, and no session
-# is disturbed.
+# is disturbed. At some values of these variables Go's runtime ends with status 2,
+# which the client takes for a block.
+unset GODEBUG GOGC GOMAXPROCS GOMEMLIMIT
 binary=$(command -v ralph-stop-hook) || binary=$CLAUDE_PLUGIN_DATA/bin/ralph-stop-hook
 [ -x "$binary" ] && exec "$binary" "$@"
 # Of several sessions one makes the file, and tells.

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // program is this program's name, as a person types it.
@@ -23,7 +24,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 // readEnv reads what the process knows of its surroundings. Nothing below main reads
 // the environment. What the system does not tell is left empty.
 func readEnv() loop.Env {
-	e := loop.Env{Program: program, Agent: "claude", Vars: os.Environ(), Catch: catchSignals}
+	e := loop.Env{Program: program, Agent: "claude", Vars: proc.Environ(), Catch: catchSignals}
 	e.Cwd, _ = os.Getwd()
 	if home, err := os.UserHomeDir(); err == nil {
 		e.Home = filepath.Clean(home)

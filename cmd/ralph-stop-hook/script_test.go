@@ -22,6 +22,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 var update = flag.Bool("update", false, "update the scripts' golden files")
@@ -141,7 +142,7 @@ func host(args []string) int {
 	}
 	cmd := exec.Command("ralph-stop-hook", append([]string{"hook"}, hookArgs...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
+	cmd.Env = append(proc.Environ(), "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
 	if os.Getenv("CLAUDE_PROJECT_DIR") == "" {
 		cmd.Env = append(cmd.Env, "CLAUDE_PROJECT_DIR="+cwd)
 	}

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -64,3 +65,16 @@ func Git(env []string, dir string, args ...string) Cmd {
 }
 
 const gitTimeout = 10 * time.Second
+
+// Environ returns the environment of this process. Variables that the program's entry point
+// has hidden from Go's runtime have their names.
+func Environ() []string {
+	env := os.Environ()
+	for i, kv := range env {
+		isHidden := func(name string) bool { return strings.HasPrefix(kv, name) }
+		if slices.ContainsFunc([]string{"gODEBUG=", "gOGC=", "gOMAXPRO", "gOMEMLIM"}, isHidden) {
+			env[i] = "G" + kv[1:]
+		}
+	}
+	return env
+}

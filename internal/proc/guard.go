@@ -25,7 +25,9 @@ func Guard(size int, line string, argv []string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin) // only the end of the input matters
 		killAdopted()
 	}()
-	cmd := command(context.Background(), nil, argv, line)
+	env := Environ()
+	cmd := command(context.Background(), env, argv, line)
+	cmd.Env = env
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if size > 0 {
 		cmd.Stdin = bytes.NewReader(in)
