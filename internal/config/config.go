@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,8 @@ type Config struct {
 	Checks     []Check          // in the order of the file
 	Evaluators []Evaluator      // in the order of the file; none: the default one
 	Promises   []decide.Promise // the lines that a person adds to the built-in promises
-	Protect    []string         // patterns of files that must stay as they were when ralph.json was trusted
+	Protect    []Pattern        // of files that must stay as they were when ralph.json was trusted
+	ProtectNew bool             // files that Protect names must not be added either
 	Env        []string         // names of variables that checks get as the session has them
 	Recheck    string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
 	Parallel   int              // how many checks of one stop may run at the same time
@@ -126,9 +126,10 @@ func Parse(data []byte) (Config, error) {
 		"checks":   func(v gjson.Result) { c.Checks = p.checks(v) },
 		"evaluate": func(v gjson.Result) { c.Evaluators = p.evaluators(v) },
 		"promises": func(v gjson.Result) { c.Promises = p.promises(v) },
-		"protect": func(v gjson.Result) {
-			if c.Protect = p.strs(v, "protect"); !v.IsArray() {
-				p.fail(v, `"protect" must be a list of patterns, such as ["**/*_test.go"]`)
+		"protect":  func(v gjson.Result) { c.Protect = p.protect(v) },
+		"protect_new": func(v gjson.Result) {
+			if c.ProtectNew = v.Bool(); !v.IsBool() {
+				p.fail(v, `"protect_new" must be true or false`)
 			}
 		},
 		"env": func(v gjson.Result) {
@@ -209,17 +210,6 @@ func (c Config) Commands() []Command {
 		}
 	}
 	return all
-}
-
-// Protects tells whether a pattern of "protect" matches a slash-separated path. In a
-// pattern, * matches any part of a name, ? matches one character of a name, and **/
-// matches any number of folders, also none.
-func (c Config) Protects(path string) bool {
-	return slices.ContainsFunc(c.Protect, func(pattern string) bool {
-		re := regexp.QuoteMeta(pattern)
-		re = strings.NewReplacer(`\*\*/`, `(.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`, `\?`, `[^/]`).Replace(re)
-		return regexp.MustCompile("^" + re + "$").MatchString(path)
-	})
 }
 
 // parser turns JSON into a Config. It keeps the first error, so that a

@@ -60,7 +60,7 @@ func TestParseRefuses(t *testing.T) {
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, bind, checks, ` +
 			"continue_with, env, evaluate, limits, list, on_complete, on_failure, on_iteration, on_stagnation, " +
-			"parallel, promises, protect, recheck, source, task, wait_for",
+			"parallel, promises, protect, protect_new, recheck, source, task, wait_for",
 
 		`{"env": "A"}`:                              `"env" must be a list of names of variables`,
 		`{"env": ["A B"]}`:                          `"env" must be a list of names of variables`,
@@ -127,21 +127,41 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestProtects(t *testing.T) {
-	for pattern, want := range map[string]string{
+	for text, want := range map[string]string{
 		"**/*_test.go": "a_test.go x/a_test.go x/y/a_test.go",
 		"*_test.go":    "a_test.go",
 		"x/**":         "x/a_test.go x/y/a_test.go x/y/a.txt",
 		"x/?/a.txt":    "x/y/a.txt",
 		"a+b":          "a+b",
+
+		"./x/y/":              "x/y/a_test.go x/y/a.txt",
+		"/a_test.go":          "a_test.go",
+		"{a+b,x/{y,z}/*.txt}": "x/y/a.txt a+b",
+		"[a-c]*b":             "a+b aab",
+		"[!x]?b":              "a+b aab",
+		"x/**/a.txt":          "x/y/a.txt",
+		"x":                   "",
 	} {
 		var got []string
 		for _, path := range []string{"a_test.go", "x/a_test.go", "x/y/a_test.go", "x/y/a.txt", "a+b", "aab"} {
-			if (Config{Protect: []string{pattern}}).Protects(path) {
+			pattern, err := ParsePattern(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (Config{Protect: []Pattern{pattern}}).Protects(path) {
 				got = append(got, path)
 			}
 		}
 		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %q, want %q", pattern, got, want)
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	for _, text := range []string{
+		"", "/", ".", "./", "..", "../x", "a/../b", "a//b", "//a", "a/./b", `a\b`, "[a", "a/[", "{a", "a}", "{a,{b}", "}{",
+		"a**", "src/**.go", "{a,}", "{,/}", strings.Repeat("{a,b}", 7),
+	} {
+		if p, err := ParsePattern(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the pattern %q", text)) {
+			t.Errorf("%q is a pattern: %v, %v", text, p, err)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package loop
 
 import (
-	"context"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -48,15 +48,7 @@ func (l *Loop) heldFiles(c config.Config) (map[string]string, error) {
 			}
 		}
 	}
-	if len(c.Protect) == 0 {
-		return h.sums, h.err
-	}
-	files, err := l.tree(l.Env.Vars).Files(context.Background())
-	for _, path := range files {
-		if c.Protects(filepath.ToSlash(path)) {
-			h.hold(path, true)
-		}
-	}
+	err := h.protect(l.treeWithoutList(c))
 	return h.sums, errors.Join(h.err, err)
 }
 
@@ -173,14 +165,18 @@ func (p *Picture) heldForChecks() []string {
 
 // Changed returns the first held file that has changed, of those that checks rest on;
 // "" if none has.
-func (p *Picture) Changed() string { return p.firstChanged(p.heldForChecks()) }
+func (p *Picture) Changed() string { return cmp.Or(p.firstChanged(p.heldForChecks()), p.added()) }
 
 // ChangedOf is Changed for the files that one command rests on.
 func (p *Picture) ChangedOf(c config.Command) string { return p.firstChanged(p.HeldFor(c)) }
 
 func (p *Picture) firstChanged(keys []string) string {
 	for _, key := range keys {
-		if sumNow(p.Loop.At.Project, key) != p.Config.Files[key] {
+		was, now := p.Config.Files[key], sumNow
+		if strings.HasPrefix(was, linkMark) {
+			now = linkSum
+		}
+		if now(p.Loop.At.Project, key) != was {
 			return key
 		}
 	}

@@ -52,10 +52,10 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		return t, fmt.Errorf("%s has the key %q twice; leave one of them", where, plain.Line(key, 80))
 	}
 	asks := slices.ContainsFunc(c.Active(), func(e config.Evaluator) bool { return e.Preset == "" })
+	t.Rules = l.tree(l.Env.Vars).IgnoreRules(context.Background())
 	if t.Files, err = l.heldFiles(c); err != nil || len(c.Checks) == 0 && !asks {
 		return t, err
 	}
-	t.Rules = l.tree(l.Env.Vars).IgnoreRules(context.Background())
 	t.Features, t.Beside = map[string]string{}, list.Beside()
 	for _, item := range list.Items {
 		t.Features[item.ID] = item.Identity()

@@ -46,7 +46,7 @@ func (t Tree) contents(ctx context.Context) string {
 	}
 	defer files.root.Close()
 	real, err := filepath.EvalSymlinks(t.root())
-	if err != nil || files.err != nil || len(files.list) > maxFiles {
+	if err != nil || files.err != nil || len(files.list) > maxFiles || t.excepted(t.Dir) {
 		return ""
 	}
 	s := &summer{
@@ -147,7 +147,7 @@ func (s *summer) follow(path string) error {
 	})
 }
 
-var errTooLarge = errors.New("too large")
+var errTooLarge = errors.New("there is too much to look through")
 
 // readFile writes a regular file to w. It subtracts the file's size from left, and fails if
 // left would become negative.

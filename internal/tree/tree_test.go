@@ -133,6 +133,10 @@ func TestContents(t *testing.T) {
 	for _, kind := range []string{"git", "no git"} {
 		t.Run(kind, func(t *testing.T) { contents(t, kind == "git") })
 	}
+	dir := t.TempDir()
+	if got := (Tree{Dir: dir, Except: dir}).Contents(t.Context()); got != "" {
+		t.Errorf("a loop folder that is the project: %q", got)
+	}
 	if got := (Tree{Dir: filepath.Join(t.TempDir(), "none")}).Contents(t.Context()); got != "" {
 		t.Errorf("a folder that is not there: %q", got)
 	}

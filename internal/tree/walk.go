@@ -80,10 +80,7 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 		f.err = errors.Join(f.err, err)
 		return
 	}
-	var names []string
-	if name != "" {
-		names = strings.Split(name, string(filepath.Separator))
-	}
+	names := split(name)
 	r := t.rulesOf(f, name, entries, above, len(names))
 	names = append(names, "")
 	for _, entry := range entries {

@@ -140,6 +140,9 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 		t.showf("gone or reworded since: %s", strings.Join(lost, ", "))
 	}
 	t.showFiles(record.Files, before.Files)
+	if passed := t.l.PassedOver(t.config); len(passed) > 0 {
+		t.showf(`"protect" passes over %s; a pattern that spells such a folder holds what is in it`, strings.Join(passed, ", "))
+	}
 	t.warn(record, own)
 }
 

@@ -1,0 +1,149 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
+)
+
+// maxAlternatives is the largest number of patterns that braces may stand for.
+const maxAlternatives = 100
+
+// Pattern is an entry of "protect". It names files by their slash-separated path below the
+// project's root.
+type Pattern struct {
+	Text  string      // as it is in ralph.json
+	globs []glob.Glob // one for each alternative
+}
+
+// ParsePattern reads a pattern. In it, * matches any part of a name, ? one character, [a-z]
+// one of these, {a,b} both, and **/ any number of folders, also none. "dir/" is everything
+// below a folder. "./" and "/" at the beginning stand for the project's root.
+func ParsePattern(text string) (Pattern, error) {
+	fail := func(why string) (Pattern, error) {
+		return Pattern{}, fmt.Errorf(`the pattern %q of "protect" %s`, text, why)
+	}
+	if strings.Contains(text, `\`) {
+		return fail(`has a backslash; write "/" between folders`)
+	}
+	alternatives, err := expand(text)
+	if err != nil {
+		return fail(err.Error())
+	}
+	p := Pattern{Text: text}
+	for _, path := range alternatives {
+		path = strings.TrimPrefix(strings.TrimPrefix(path, "./"), "/")
+		if strings.HasSuffix(path, "/") {
+			path += "**"
+		}
+		for name := range strings.SplitSeq(path, "/") {
+			switch {
+			case name == "" || name == "." || name == "..":
+				return fail(`is not a path below the project's root; leave out empty names, "." and ".."`)
+			case name != "**" && strings.Contains(name, "**"):
+				return fail(`has "**" within a name; write it as a folder of its own, as in "src/**/*.go"`)
+			}
+		}
+		g, err := glob.Parse(fold(path))
+		if err != nil {
+			return fail("cannot be read: " + err.Error())
+		}
+		p.globs = append(p.globs, g)
+	}
+	return p, nil
+}
+
+// fold makes letters small where the file system mostly takes them for equal.
+func fold(path string) string {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.ToLower(path)
+	}
+	return path
+}
+
+// expand returns what the braces in a pattern stand for.
+func expand(text string) ([]string, error) {
+	begin := strings.IndexAny(text, "{}")
+	if begin < 0 {
+		return []string{text}, nil
+	}
+	depth, from, words := 0, begin+1, []string(nil)
+	for i := begin; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		}
+		if depth < 0 {
+			break
+		}
+		if end := depth == 0; end || depth == 1 && text[i] == ',' {
+			words = append(words, text[from:i])
+			from = i + 1
+			if end {
+				return combine(text[:begin], words, text[from:])
+			}
+		}
+	}
+	return nil, errors.New("has a brace without its partner")
+}
+
+// combine puts each of the words between two texts, and expands what comes of it.
+func combine(before string, words []string, after string) (all []string, err error) {
+	for _, word := range words {
+		more, err := expand(before + word + after)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, more...); len(all) > maxAlternatives {
+			return nil, fmt.Errorf("stands for more than %d patterns", maxAlternatives)
+		}
+	}
+	return all, nil
+}
+
+// Match reports whether the pattern names the file at path.
+func (p Pattern) Match(path string) bool {
+	names := strings.Split(fold(path), "/")
+	return slices.ContainsFunc(p.globs, func(g glob.Glob) bool { return g.Match(names) })
+}
+
+// Protects reports whether a pattern of "protect" names the file at path.
+func (c Config) Protects(path string) bool {
+	return slices.ContainsFunc(c.Protect, func(p Pattern) bool { return p.Match(path) })
+}
+
+// ProtectsBelow reports whether a pattern of "protect" can name files below a folder, and
+// whether one spells the folder's own name, without a wildcard.
+func (c Config) ProtectsBelow(folder string) (can, spelled bool) {
+	names := strings.Split(fold(folder), "/")
+	for _, p := range c.Protect {
+		for _, g := range p.globs {
+			below, name := g.Below(names)
+			can, spelled = can || below, spelled || below && name
+		}
+	}
+	return can, spelled
+}
+
+// protect reads "protect".
+func (p *parser) protect(v gjson.Result) (patterns []Pattern) {
+	if !v.IsArray() {
+		p.fail(v, `"protect" must be a list of patterns, such as ["**/*_test.go"]`)
+	}
+	for _, value := range v.Array() {
+		pattern, err := ParsePattern(p.str(value, "protect"))
+		if err != nil {
+			p.fail(value, "%v", err)
+		}
+		patterns = append(patterns, pattern)
+	}
+	return patterns
+}

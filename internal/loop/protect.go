@@ -1,0 +1,180 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+// Protected is what the patterns of "protect" name on the disk.
+type Protected struct {
+	Files  []string // slash-separated paths below the project
+	Passed []string // folders that were passed over: only a pattern that spells them reaches into them
+}
+
+// protected looks for what "protect" names. A link to a folder is not followed. If new files
+// count, it is named itself where a pattern could reach behind it.
+func protected(t tree.Tree, c config.Config) (found Protected, err error) {
+	if len(c.Protect) == 0 {
+		return found, nil
+	}
+	enter := func(folder string, ignored bool) bool {
+		can, spelled := c.ProtectsBelow(folder)
+		if !can || spelled || !madeAnew(folder, ignored) {
+			return can
+		}
+		if path.Base(folder) != ".git" {
+			found.Passed = append(found.Passed, folder)
+		}
+		return false
+	}
+	loops := t.Except
+	if c.ProtectNew {
+		t.Except = "" // an agent can add files there, too
+	}
+	see := func(path string, kind fs.FileMode) {
+		if ours(filepath.Join(t.Dir, filepath.FromSlash(path)), loops) {
+			return
+		}
+		named := c.Protects(path)
+		if can, _ := c.ProtectsBelow(path); can && !kind.IsRegular() && !named {
+			info, err := os.Stat(filepath.Join(t.Dir, filepath.FromSlash(path)))
+			if folder := err == nil && info.IsDir(); folder && c.ProtectNew {
+				named = true
+			} else if folder {
+				found.Passed = append(found.Passed, path)
+			}
+		}
+		if named {
+			found.Files = append(found.Files, path)
+		}
+	}
+	closed, err := t.Find(context.Background(), enter, see)
+	if c.ProtectNew && len(closed) > 0 {
+		err = cmp.Or(err, fmt.Errorf("%q cannot be read", closed[0]))
+	}
+	found.Passed = append(found.Passed, closed...)
+	return found, err
+}
+
+// ours reports whether a file is one that loops have in their folder.
+func ours(path, loops string) bool {
+	if !strings.HasPrefix(path, loops+string(filepath.Separator)) {
+		return false
+	}
+	name := filepath.Base(path)
+	switch filepath.Ext(name) {
+	case ".log", ".bak":
+		return true
+	}
+	return name[0] == '.' || slices.Contains([]string{loopdir.ListFile, loopdir.ProgressFile, loopdir.PromptFile,
+		loopdir.ConfigFile, "current"}, name)
+}
+
+// madeAnew reports whether a folder is one that tools fill and empty, such as build outputs
+// and dependencies. To hold what is in it would hurt an agent that only builds.
+func madeAnew(folder string, ignored bool) bool {
+	name := path.Base(folder)
+	return name == ".git" || name == "node_modules" || ignored && (name[0] == '.' || slices.Contains(outputs, name))
+}
+
+// outputs are the names of such folders, where git ignores them. Those that begin with a dot
+// are not listed.
+var outputs = []string{
+	"build", "dist", "out", "target", "bin", "obj", "coverage", "htmlcov", "vendor", "venv", "env", "site-packages",
+	"tmp", "temp", "cache", "__pycache__", "Pods", "bower_components",
+}
+
+// PassedOver returns the folders in which "protect" holds nothing.
+func (l *Loop) PassedOver(c config.Config) []string {
+	found, _ := protected(l.treeWithoutList(c), c)
+	return found.Passed
+}
+
+// treeWithoutList returns the tree without the list, which is held by what it says.
+func (l *Loop) treeWithoutList(c config.Config) tree.Tree {
+	t, recorded := l.tree(l.Env.Vars), ""
+	if state, err := l.Store.State(); err == nil {
+		recorded = state.List
+	}
+	t.List, _ = features.Named(l.At.ListPath(c.List, recorded))
+	return t
+}
+
+// protect holds what "protect" names.
+func (h *holder) protect(t tree.Tree) error {
+	found, err := protected(t, h.config)
+	if err != nil {
+		return fmt.Errorf(`"protect": %w`, err)
+	}
+	for _, p := range h.config.Protect {
+		if !h.config.ProtectNew && !slices.ContainsFunc(found.Files, p.Match) {
+			return fmt.Errorf(`%s: the pattern %q of "protect" names no file; correct it (for all below a folder write `+
+				`"dir/"), or set "protect_new" to true for files to come`, loopdir.ConfigFile, p.Text)
+		}
+	}
+	for _, path := range found.Files {
+		h.hold(filepath.FromSlash(path), true)
+		if sum := linkSum(h.project, path); sum != "" {
+			h.sums[path] = sum
+		}
+		if sum := h.sums[path]; h.err == nil && (sum == "" || sum == unreadable) {
+			return fmt.Errorf(`%q, which "protect" names, cannot be held: it is no regular file, too large, or closed`, path)
+		}
+	}
+	return nil
+}
+
+// linkMark begins the hash of a link.
+const linkMark = "link "
+
+// linkSum returns the hash of what a link says and of the file that it leads to; "" if there
+// is no link.
+func linkSum(project, path string) string {
+	full := filepath.Join(project, filepath.FromSlash(path))
+	info, err := os.Lstat(full)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return ""
+	}
+	text, err := os.Readlink(full)
+	sum := ""
+	if target, notThere := filepath.EvalSymlinks(full); err == nil && notThere == nil {
+		sum, _, err = loopdir.HashFile(filepath.Dir(target), filepath.Base(target))
+	}
+	if err != nil && !errors.Is(err, loopdir.ErrNotRegular) { // a link to a folder is held as it is
+		return unreadable
+	}
+	return fmt.Sprintf(linkMark+"%x %s", sha256.Sum256([]byte(text)), sum)
+}
+
+// added returns a new file that "protect" names, if new ones must not be; "" if there is none.
+func (p *Picture) added() string {
+	if !p.Config.ProtectNew {
+		return ""
+	}
+	t := p.tree()
+	t.List, _ = features.Named(p.ListPath())
+	found, err := protected(t, p.Config.Config)
+	if err != nil {
+		return `"protect" cannot be looked after: ` + err.Error() + "; what it names"
+	}
+	for _, path := range found.Files {
+		if _, held := p.Config.Files[path]; !held {
+			return path + `, a new file that "protect" names,`
+		}
+	}
+	return ""
+}
