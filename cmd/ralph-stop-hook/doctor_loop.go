@@ -149,6 +149,10 @@ func lookTrust(in *inspection) (found []*finding) {
 		found = append(found,
 			failure(trust, "%s is not what it was when it was trusted: the loop will end BLOCKED", path))
 	}
+	if p.Unheld() {
+		found = append(found, note("to hold it as it is now: "+call("trust"),
+			"the list is not held yet; the first stop holds it as it is then"))
+	}
 	if len(s.Lost) > 0 {
 		found = append(found, failure(call("trust")+" --restore",
 			"parts of the list are gone, or ask for something else than when they were trusted: %s", strings.Join(s.Lost, ", ")))

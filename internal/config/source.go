@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // Source is "source": the commands of a tracker whose items are the feature list.
@@ -27,14 +30,33 @@ func (s Source) Commands() []Command {
 	return slices.DeleteFunc([]Command{s.List, s.Reopen, s.Show}, func(c Command) bool { return !c.Runs() })
 }
 
-// WithID returns the command with the item's id in the place of PlaceID. It refuses an
-// id that is empty, longer than 64 bytes, or has other characters than letters,
-// digits, and, after the first character, . _ : and -. A program could read such an
-// id as a flag or a path.
+// CheckID refuses an id that no command gets: one that is longer than 128 bytes, or has
+// other words between slashes than letters, digits, and, behind the first of these, . _ :
+// and -. A program could read such an id as a flag or as a path that leads elsewhere, and a
+// shell as several words. An item without an id has "#3".
+func CheckID(id string) error {
+	first := true
+	odd := strings.ContainsFunc(strings.TrimPrefix(id, "#"), func(r rune) bool {
+		letter := unicode.IsLetter(r) || unicode.IsDigit(r)
+		ok := letter || !first && strings.ContainsRune("._:-/", r)
+		first = r == '/'
+		return !ok
+	})
+	if odd || first || len(id) > 128 || plain.Line(id, 128) != id {
+		return fmt.Errorf("the id %q is none that is handed to a command: it may have letters, digits, and "+
+			". _ : - / between them", plain.Line(id, 80))
+	}
+	return nil
+}
+
+// WithID returns the command with the item's id in the place of PlaceID. It refuses what
+// CheckID refuses, and slashes.
 func (c Command) WithID(id string) (Command, error) {
-	odd := strings.Trim(strings.ToLower(id), "abcdefghijklmnopqrstuvwxyz0123456789._:-") != ""
-	if odd || id == "" || len(id) > 64 || strings.IndexByte("._:-", id[0]) >= 0 {
-		return c, fmt.Errorf("the id %.80q is none that is handed to a command", id)
+	if err := CheckID(id); err != nil {
+		return c, err
+	}
+	if strings.Contains(id, "/") {
+		return c, fmt.Errorf("the id %q has a slash, so a tracker's command does not get it", id)
 	}
 	c.Argv = slices.Clone(c.Argv)
 	for i := range c.Argv {

@@ -33,16 +33,29 @@ func TestSource(t *testing.T) {
 
 func TestFor(t *testing.T) {
 	c := Command{Argv: []string{"bd", "${id}", "${id} "}}
-	for _, id := range []string{"a", "bd-a1.2", "US_001", "7", "x:y", strings.Repeat("a", 64)} {
+	for _, id := range []string{"a", "bd-a1.2", "US_001", "7", "x:y", "é", "#3", strings.Repeat("a", 128)} {
 		if got, err := c.WithID(id); err != nil || got.Argv[1] != id || got.Argv[2] != "${id} " ||
 			c.Argv[1] != "${id}" {
 			t.Errorf("%q: %q, %v", id, got.Argv, err)
 		}
 	}
-	bad := []string{"", "-rf", ".", "a b", "a;b", "a\nb", "../x", "a/b", "${id}", "é", strings.Repeat("a", 65)}
+	bad := []string{"", "-rf", ".", "a b", "a;b", "a\nb", "../x", "a/b", "${id}",
+		"#", "##", "#-a", "a#b", "a=b", "a\u3164", "\u00a0", strings.Repeat("a", 129)}
 	for _, id := range bad {
 		if got, err := c.WithID(id); err == nil {
 			t.Errorf("%q was handed over: %q", id, got.Argv)
+		}
+	}
+}
+
+func TestCheckID(t *testing.T) {
+	for id, good := range map[string]bool{
+		"auth/login": true, "1.2": true, "#3": true, "加入": true, "US-001": true, "a/b/c.d": true,
+		"a/": false, "/a": false, "a//b": false, "a/../b": false, "a/-b": false, "..": false,
+		"-a": false, "#": false, "": false, "a b": false, "$a": false,
+	} {
+		if err := CheckID(id); (err == nil) != good {
+			t.Errorf("%q: %v", id, err)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 		return []string{""}
 	}
 	for _, id := range c.Features {
-		if e.claimed[id] {
+		if e.claimed[id] && s.Holds(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -131,11 +131,42 @@ func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 		return ids // every feature may bring a check, so a pass over the list for each is too slow
 	}
 	for _, item := range s.List.Items {
-		if item.Passes {
+		if item.Passes && s.Holds(item.ID) {
 			ids = append(ids, item.ID)
 		}
 	}
 	return ids
+}
+
+// Holds reports whether a feature is one that a person trusted. One that an agent has
+// added is never checked: its id would reach the checks' commands.
+func (s *Snapshot) Holds(id string) bool {
+	_, held := s.Held[id]
+	return held || s.Held == nil
+}
+
+// everyCheckRan reports whether the checks of features have been asked about all of the
+// features that they are for. All of these must be claimed.
+func (s *Snapshot) everyCheckRan(e evidence) bool {
+	for _, c := range s.Checks {
+		if c.When != WhenFeature {
+			continue
+		}
+		for _, id := range c.Features {
+			if !e.claimed[id] {
+				return false
+			}
+		}
+		if len(c.Features) > 0 {
+			continue
+		}
+		for _, item := range s.List.Items {
+			if !item.Passes && s.Holds(item.ID) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // ReceiptsToStore returns the receipts to store. A receipt is dropped when its feature is no

@@ -11,8 +11,8 @@ type Evaluator struct {
 // The presets, and when the loop is complete for each.
 const (
 	EvaluateDefault    = "default"    // every feature is claimed, and every check passes
-	EvaluateValidation = "validation" // every check passes, whatever the list claims
-	EvaluatePromise    = "promise"    // the agent says so
+	EvaluateValidation = "validation" // every check passes, for all features that it is for
+	EvaluatePromise    = "promise"    // the agent says so, and every check passes that the list brings
 )
 
 // Presets has the names of all presets.
@@ -43,30 +43,35 @@ func (d *Decision) evaluate(s *Snapshot) Need {
 	if len(evaluators) == 0 {
 		evaluators = []Evaluator{{Preset: EvaluateDefault}}
 	}
-	whole := !open || slices.ContainsFunc(evaluators, func(e Evaluator) bool { return e.Preset == EvaluateValidation })
+	whole := !open || slices.ContainsFunc(evaluators, func(e Evaluator) bool {
+		return e.Preset == EvaluateValidation || e.Preset == EvaluatePromise
+	})
 	if need := s.gather(e, whole); need.Kind != NeedNothing {
 		return need
 	}
 	d.weigh(s, open)
+	holds := d.Failure == nil && s.everyCheckRan(e)
 	for i, by := range evaluators {
 		if by.Preset == "" && i >= len(s.Answers) {
 			return Need{Kind: NeedAnswer, Evaluator: i}
 		}
-		if d.ask(s, i, by, open); d.Verdict != "" {
+		if d.ask(s, i, by, open, holds); d.Verdict != "" {
 			break
 		}
 	}
 	return Need{}
 }
 
-func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open bool) {
+// ask asks one evaluator. open tells that features are open, holds that every check ran
+// and passed.
+func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open, holds bool) {
 	switch by.Preset {
 	case EvaluateDefault:
 		if !open && d.Failure == nil {
 			d.end(s, Complete, AllFeaturesPass)
 		}
 	case EvaluateValidation:
-		if len(s.Checks) > 0 && d.Failure == nil {
+		if len(s.Checks) > 0 && holds {
 			reason := AllChecksPass
 			if !open {
 				reason = AllFeaturesPass
@@ -74,7 +79,7 @@ func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open bool) {
 			d.end(s, Complete, reason)
 		}
 	case EvaluatePromise:
-		if d.Promised {
+		if d.Promised && holds {
 			d.end(s, Complete, ByPromise)
 		}
 	default:
@@ -137,7 +142,12 @@ func (d *Decision) weigh(s *Snapshot, open bool) {
 	if i := slices.IndexFunc(s.Results, failed); i >= 0 {
 		d.Failure = &s.Results[i]
 	} else if !open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature }) {
-		d.Next.Proven = len(s.List.Items) // the checks of the whole tree prove every feature
+		d.Next.Proven = 0 // the checks of the whole tree prove every feature that a person trusted
+		for i := range s.List.Items {
+			if s.Holds(s.List.Items[i].ID) {
+				d.Next.Proven++
+			}
+		}
 	}
 	// While features are open, a check of WhenComplete may still fail.
 	early := func(digest string) bool {

@@ -128,9 +128,10 @@ type Snapshot struct {
 	Evaluators []Evaluator // none: the default
 
 	Checks       []Check
-	ManualPoints map[string]bool // features with points that only a person can check
-	Recheck      string          // RecheckStale, RecheckAll or RecheckNever
-	Receipts     []Receipt       // the stored ones
+	Held         map[string]string // the features that a person trusted, by id; nil: all that there are
+	ManualPoints map[string]bool   // features with points that only a person can check
+	Recheck      string            // RecheckStale, RecheckAll or RecheckNever
+	Receipts     []Receipt         // the stored ones
 
 	Now time.Time
 }

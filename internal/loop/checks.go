@@ -195,8 +195,13 @@ func (r *checker) holds(ctx context.Context, c config.Check, feature string) (ou
 
 // runs runs a check that is a command.
 func (r *checker) runs(ctx context.Context, c config.Check, feature string) (output []byte, err error) {
-	if !c.FromList && !shellSafe(feature) {
-		return nil, errNotRun("the feature's id has characters that are not handed to a command")
+	if c.When == decide.WhenFeature && !c.FromList {
+		if err := config.CheckID(feature); err != nil {
+			return nil, errNotRun(err.Error())
+		}
+		if _, held := r.Config.Features[feature]; !held && len(r.Config.Features) > 0 {
+			return nil, errNotRun("nobody has trusted this feature, which was added to the list")
+		}
 	}
 	if path := r.ChangedOf(c.Command); path != "" {
 		return nil, errNotRun(path + notAsTrusted + "; a person has to look at it and run: " + r.Loop.Call("trust"))
@@ -278,12 +283,4 @@ func (r *checker) contains(c config.Check) error {
 		err = fmt.Errorf("%s does not match %q", c.File, c.Expression())
 	}
 	return err
-}
-
-// shellSafe reports whether an id may be handed to a shell: it has nothing that is
-// special to one.
-func shellSafe(id string) bool {
-	return strings.IndexFunc(id, func(r rune) bool {
-		return r < ' ' || r < 0x80 && strings.ContainsRune("\"'`$\\!*?[]{}()<>|&;~^=\x7f", r)
-	}) < 0
 }

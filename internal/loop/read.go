@@ -121,6 +121,9 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	for _, e := range p.Config.Active() {
 		s.Evaluators = append(s.Evaluators, e.Evaluator)
 	}
+	if len(p.Config.Features) > 0 {
+		s.Held = p.Config.Features
+	}
 	s.Recheck, s.Promises = p.Config.Recheck, p.Config.Promises
 	for _, c := range p.Config.Checks {
 		s.Checks = append(s.Checks, c.Check)

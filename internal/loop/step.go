@@ -130,6 +130,13 @@ func (s *stepper) read() (err error) {
 	if s.picture, err = s.loop.read(s.ev, s.found, s.listed); err != nil {
 		return err
 	}
+	if s.ev.Kind == decide.EventStop && !decide.Bystander(&s.picture.Snapshot) {
+		if held, err := s.picture.holdFirst(); err != nil {
+			return err
+		} else if held {
+			return s.read()
+		}
+	}
 	snap := &s.picture.Snapshot
 	if r := snap.State.Running; r != nil && r.PID != os.Getpid() {
 		s.loop.Store.SweepList(s.picture.ListPath()) // that process may have been killed at its edit

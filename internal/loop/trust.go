@@ -36,31 +36,78 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 			return t, fmt.Errorf(`%s: "env" names %s, %s; take it out`, loopdir.ConfigFile, plain.Line(name, 80), why)
 		}
 	}
-	for _, check := range c.Checks {
-		for _, id := range check.Features {
-			if _, has := list.Find(id); !has && len(list.Items) > 0 {
-				return t, fmt.Errorf("%s: the check %s is for the feature %q, which the list does not have",
-					loopdir.ConfigFile, plain.Line(check.Name, 80), plain.Line(id, 80))
-			}
-		}
-	}
 	if own {
 		checks, manual := l.Env.ListChecks(list)
 		c.Checks, t.NotCommands, t.ListChecks = append(c.Checks, checks...), manual, len(checks) > 0
 	}
-	if key, where := list.Twice(); key != "" {
-		return t, fmt.Errorf("%s has the key %q twice; leave one of them", where, plain.Line(key, 80))
-	}
-	asks := slices.ContainsFunc(c.Active(), func(e config.Evaluator) bool { return e.Preset == "" })
 	t.Rules = l.tree(l.Env.Vars).IgnoreRules(context.Background())
-	if t.Files, err = l.heldFiles(c); err != nil || len(c.Checks) == 0 && !asks {
+	if t.Files, err = l.heldFiles(c); err == nil {
+		err = holdList(&t, c, list)
+	}
+	if err != nil || !bindsList(c) {
 		return t, err
+	}
+	return t, list.Err
+}
+
+// bindsList reports whether checks, or an evaluator's command, say what the features of a
+// list are worth.
+func bindsList(c config.Config) bool {
+	asks := slices.ContainsFunc(c.Active(), func(e config.Evaluator) bool { return e.Preset == "" })
+	return len(c.Checks) > 0 || asks
+}
+
+// holdList puts into a record what a list asks for, if it is to be held. It refuses a list
+// that does not say one thing, or that the checks do not fit.
+func holdList(t *config.Trust, c config.Config, list decide.List) error {
+	if key, where := list.Twice(); key != "" {
+		return fmt.Errorf("%s has the key %q twice; leave one of them", where, plain.Line(key, 80))
+	}
+	if !bindsList(c) {
+		return nil
 	}
 	t.Features, t.Beside = map[string]string{}, list.Beside()
 	for _, item := range list.Items {
 		t.Features[item.ID] = item.Identity()
 	}
-	return t, list.Err
+	for _, check := range c.Checks {
+		for _, id := range check.Features {
+			if _, has := list.Find(id); !has && len(list.Items) > 0 {
+				return fmt.Errorf("%s: the check %s is for the feature %q, which the list does not have",
+					loopdir.ConfigFile, plain.Line(check.Name, 80), plain.Line(id, 80))
+			}
+		}
+		if check.When != decide.WhenFeature || check.FromList || !check.Runs() {
+			continue
+		}
+		for _, item := range list.Items {
+			if err := config.CheckID(item.ID); err != nil && check.IsFor(item.ID) {
+				return fmt.Errorf("the check %s gets the id of each feature, and %w", plain.Line(check.Name, 80), err)
+			}
+		}
+	}
+	return nil
+}
+
+// holdFirst holds the list as it is, if there was none when a person trusted the checks.
+// The caller holds the lock. It reports whether it has changed the record.
+func (p *Picture) holdFirst() (changed bool, err error) {
+	if !p.Unheld() || p.Snapshot.List.Err != nil {
+		return false, nil
+	}
+	record := p.Config.Trust
+	if err := holdList(&record, p.Config.Config, p.Snapshot.List); err != nil {
+		p.Snapshot.ConfigErr = err
+		return false, nil
+	}
+	return true, p.Loop.Store.SetTrust(record, p.ListPath())
+}
+
+// Unheld reports whether the list is to be held and is not: there was none when a person
+// trusted the checks.
+func (p *Picture) Unheld() bool {
+	c := &p.Config
+	return c.Trusted && !c.Revoked && len(c.Features) == 0 && !c.Source.Given() && bindsList(c.Config)
 }
 
 // TrustSource adds to a record that is about to be trusted what the tracker lists.

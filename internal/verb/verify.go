@@ -68,8 +68,8 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err error) {
 	s := &p.Snapshot
 	if len(s.Lost) > 0 {
-		return nil, fmt.Errorf("parts of the list are gone, or ask for something else than when they were trusted: %s; "+
-			"'%s --restore' puts them back", plain.Line(strings.Join(s.Lost, ", "), 500), p.Loop.Call("trust"))
+		return nil, fmt.Errorf("parts of the list are gone, or ask for something else than when they were trusted: "+
+			"%s; '%s --restore' puts them back", plain.Line(strings.Join(s.Lost, ", "), 500), p.Loop.Call("trust"))
 	}
 	for _, id := range ids {
 		if _, has := s.List.Find(id); !has {
@@ -102,7 +102,7 @@ func featureRuns(s *decide.Snapshot, c decide.Check, ids []string, all bool) (ru
 		items = []features.Item{item}
 	}
 	for _, item := range items {
-		wanted := slices.Contains(ids, item.ID) || len(ids) == 0 && (all || item.Passes)
+		wanted := slices.Contains(ids, item.ID) || len(ids) == 0 && (all || item.Passes) && s.Holds(item.ID)
 		if wanted && c.IsFor(item.ID) {
 			runs = append(runs, decide.Run{Check: c, Feature: item.ID})
 		}
