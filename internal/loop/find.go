@@ -35,9 +35,10 @@ func (l *Loop) Close() { l.Store.Close() }
 // need not be the current one.
 func (l *Loop) Call(verb string) string { return l.Env.Call(verb, l.At.Name) }
 
-// Call returns the command line by which a person calls a verb for a loop.
+// Call returns the command line by which a person calls a verb for a loop. The name of a
+// loop never begins with "-", so flags may follow it.
 func (e Env) Call(verb, name string) string {
-	return e.Program + " " + verb + " " + plain.Arg(plain.Line(name, 100))
+	return e.Program + " " + verb + " " + plain.Arg(name)
 }
 
 // finder searches the loop of one event.

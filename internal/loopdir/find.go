@@ -16,8 +16,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // The names of the files in a loop folder.
@@ -157,10 +157,11 @@ func (w Where) project() string {
 }
 
 // ValidSession reports whether a session id is safe as the name of a file. The host's ids
-// are UUIDs. An id with other characters could be a path out of the folder.
+// are UUIDs. An id with other characters could be a path out of the folder, and one that
+// begins with "-" a flag.
 func ValidSession(id string) bool {
 	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
-	return id != "" && len(id) <= 128 && strings.Trim(id, safe) == ""
+	return id != "" && id[0] != '-' && len(id) <= 128 && strings.Trim(id, safe) == ""
 }
 
 // upwards calls found for the host's project and each folder above it, until found returns
@@ -284,22 +285,33 @@ func (w Where) at(dir string) *Loop {
 	return l
 }
 
-// CheckName refuses a name that cannot be the name of a loop folder on every system.
-func CheckName(name string) error {
+// checkFolder refuses the name of a folder that is no loop, since advice and verbs would
+// have the name: one that is read as a flag, or that does not show what it is.
+func checkFolder(name string) error {
 	switch {
 	case name == "" || name == "." || name == "..":
 		return fmt.Errorf("%q is no name for a loop", name)
+	case strings.HasPrefix(name, "-"):
+		return fmt.Errorf("the name \"%s\" begins with '-'", plain.Visible(name))
+	case plain.Visible(name) != name:
+		return fmt.Errorf("the name \"%s\" has control characters, or others that do not show", plain.Visible(name))
+	}
+	return nil
+}
+
+// CheckName refuses a name that cannot be the name of a loop folder on every system.
+func CheckName(name string) error {
+	if err := checkFolder(name); err != nil {
+		return err
+	}
+	switch {
 	case len(name) > 100:
 		return fmt.Errorf("the name %.20q… is longer than 100 bytes", name)
-	case strings.HasPrefix(name, "-"):
-		return fmt.Errorf("the name %q begins with '-'", name)
 	case name == current:
 		return fmt.Errorf("the name %q is taken: it points at the loop in use", name)
 	case strings.ContainsAny(name, `/\:*?"<>|`), strings.HasSuffix(name, "."),
 		strings.TrimSpace(name) != name, strings.Contains(name, ".."):
 		return fmt.Errorf("the name %q has characters that a folder cannot have on every system", name)
-	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }):
-		return fmt.Errorf("the name %q has control characters", name)
 	}
 	return nil
 }
@@ -334,7 +346,7 @@ func (w Where) All() (loops []*Loop, err error) {
 		}
 		for _, entry := range entries {
 			// A link is not a folder here, so `current` is counted only if it is itself a loop folder.
-			if entry.IsDir() {
+			if entry.IsDir() && checkFolder(entry.Name()) == nil {
 				loops = append(loops, w.at(filepath.Join(dir, entry.Name())))
 			}
 		}
@@ -361,7 +373,7 @@ func (w Where) Known() (loops []*Loop, err error) {
 		state, err := s.State()
 		s.Close()
 		// The key is made of the loop's path. A record under another key is not valid.
-		if l := w.at(state.Loop); err == nil && l.key == entry.Name() {
+		if l := w.at(state.Loop); err == nil && l.key == entry.Name() && checkFolder(l.Name) == nil {
 			if _, err := os.Lstat(l.Dir); err == nil {
 				loops = append(loops, l)
 			}
@@ -370,8 +382,12 @@ func (w Where) Known() (loops []*Loop, err error) {
 	return loops, err
 }
 
-// Check refuses a loop whose folder somebody else could have written.
+// Check refuses a loop whose folder somebody else could have written, or has a name that no
+// loop may have.
 func (l *Loop) Check() error {
+	if err := checkFolder(l.Name); err != nil {
+		return fmt.Errorf("loop folder: %w; rename it", err)
+	}
 	info, err := os.Stat(l.Dir)
 	if err != nil {
 		return fmt.Errorf("loop folder: %w", err)

@@ -52,6 +52,58 @@ func invisible(r rune) bool {
 		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
+// Visible returns the whole of s as one line in which everything shows. A line feed is \n
+// there. Any other character that nobody sees, or that moves the text around it, is its
+// number: \u200b.
+func Visible(s string) string {
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd"), r < 0x80:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// Shell returns the whole of a line for the shell so that a person can read it: as it is,
+// or, if not all of it shows, in the quotes that shells have for this, $'…'.
+func Shell(line string) string {
+	if !strings.ContainsFunc(line, hidden) && !strings.HasPrefix(line, "$'") {
+		return line
+	}
+	return "$'" + Visible(strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(line)) + "'"
+}
+
+// hidden reports whether a character does not show as itself: it is no graphic character
+// and no space, nobody sees it, or it is of a script that is written from the right, which
+// turns the text around it.
+func hidden(r rune) bool {
+	return r < ' ' || r > '~' && (r == utf8.RuneError || !unicode.IsPrint(r) || invisible(r) || fromRight(r))
+}
+
+// fromRight reports whether a character is in one of the blocks of scripts that are
+// written from the right.
+func fromRight(r rune) bool {
+	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff ||
+		r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
+}
+
 // cut returns s, or its beginning and "…" if it has more than limit characters.
 func cut(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
@@ -71,8 +123,9 @@ func Count(n int, thing string) string {
 
 // Arg quotes a word for a POSIX shell, so that a person can paste it.
 func Arg(s string) string {
-	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
-	if s != "" && strings.Trim(s, safe) == "" {
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+"
+	first := strings.Trim(s[:min(1, len(s))], "=@%+") // some shells read these as more than themselves
+	if first != "" && strings.Trim(s, safe) == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

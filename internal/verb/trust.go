@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -121,7 +122,32 @@ func (t *truster) trust(yes bool) error {
 	return nil
 }
 
-func (t *truster) showf(format, text string) { fmt.Fprintf(t.w, format+"\n", plain.Line(text, 1000)) }
+// showf shows the whole of a text: what is cut off or does not show could not be trusted.
+func (t *truster) showf(format, text string) { fmt.Fprintf(t.w, format+"\n", plain.Visible(text)) }
+
+// shown returns the whole of a command, or of a condition, as one line.
+func shown(c config.Command, other string) string {
+	if c.Shell != "" {
+		return plain.Shell(c.Shell)
+	}
+	return plain.Visible(other)
+}
+
+// atMost says how long a command may run, if that is not what it is by itself.
+func atMost(c config.Command, usual time.Duration) string {
+	if c.Timeout == usual {
+		return ""
+	}
+	return fmt.Sprintf(", for %v", c.Timeout)
+}
+
+// kind names what a check is.
+func kind(c config.Check) string {
+	if c.Runs() {
+		return "check"
+	}
+	return "condition"
+}
 
 // show shows what is to be trusted, and what has changed since it was trusted before.
 func (t *truster) show(record config.Trust, before *config.Trust, list decide.List) {
@@ -130,12 +156,16 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	} else if changes := diffLines(before.Text, record.Text); len(changes) > 0 {
 		fmt.Fprintf(t.w, "%s was changed since it was trusted:\n", loopdir.ConfigFile)
 		for _, line := range changes {
-			fmt.Fprintf(t.w, "  %s\n", plain.Text(strings.TrimRight(line, "\r\n"), 1000))
+			t.showf("  %s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "  "))
 		}
 	}
 	own, noCommand := t.l.Env.ListChecks(list)
 	t.showCommands()
 	t.showOwn(list, own, noCommand)
+	if len(t.config.Commands())+len(own) > 0 {
+		t.showf("commands run in %s", t.l.At.Project)
+		t.showf("their programs are looked up in %s", record.SearchPath)
+	}
 	if lost := list.Lost(before.Features, before.Beside); len(lost) > 0 && !t.config.Source.Given() {
 		t.showf("gone or reworded since: %s", strings.Join(lost, ", "))
 	}
@@ -160,20 +190,22 @@ func diffLines(was, now string) (lines []string) {
 
 func (t *truster) showCommands() {
 	for _, command := range t.config.Notifiers {
-		t.showf(strings.ReplaceAll(command.Event, "-", "_")+" runs: %s", command.String())
+		t.showf(strings.ReplaceAll(command.Event, "-", "_")+" runs"+atMost(command, config.DefaultTimeout)+": %s",
+			shown(command, command.String()))
 	}
 	for _, command := range t.config.Source.Commands() {
-		t.showf("source: %s", command.String())
+		t.showf("source"+atMost(command, config.DefaultTimeout)+": %s", shown(command, command.String()))
 	}
 	for _, check := range t.config.Checks {
-		t.showf("check, when "+check.When+": %s", check.String())
+		t.showf(kind(check)+", when "+check.When+atMost(check.Command, config.DefaultCheckTimeout)+": %s",
+			shown(check.Command, check.String()))
 	}
 	if names := t.config.Env; len(names) > 0 {
 		t.showf("checks get as the session has them: %s", strings.Join(names, ", "))
 	}
 	for _, e := range t.config.Active() {
 		if e.Preset == "" {
-			t.showf("evaluator: %s", e.String())
+			t.showf("evaluator"+atMost(e.Command, config.DefaultCheckTimeout)+": %s", shown(e.Command, e.String()))
 		}
 	}
 }
@@ -188,7 +220,7 @@ func (t *truster) showOwn(list decide.List, own []config.Check, noCommand []stri
 		}
 	}
 	for _, c := range own {
-		add("check of the list, when feature: " + c.Name)
+		add(kind(c) + " of the list, when feature: " + shown(c.Command, c.Name))
 	}
 	for _, item := range list.Items {
 		_, manual := config.ListChecks(item, func(command string) bool { return !slices.Contains(noCommand, command) })
@@ -201,7 +233,7 @@ func (t *truster) showOwn(list decide.List, own []config.Check, noCommand []stri
 		if times[text] > 1 {
 			of = fmt.Sprintf(" (of %d features)", times[text])
 		}
-		fmt.Fprintln(t.w, plain.Line(text, 1000)+of)
+		t.showf("%s"+of, text)
 	}
 }
 
