@@ -155,7 +155,8 @@ func lookTrust(in *inspection) (found []*finding) {
 	}
 	if len(s.Lost) > 0 {
 		found = append(found, failure(call("trust")+" --restore",
-			"parts of the list are gone, or ask for something else than when they were trusted: %s", strings.Join(s.Lost, ", ")))
+			"parts of the list are gone, or ask for something else than when they were trusted: %s",
+			strings.Join(s.Lost, ", ")))
 	}
 	if p.Config.Trusted {
 		return unless(found, good("what runs is what you trusted"))

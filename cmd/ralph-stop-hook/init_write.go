@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -79,12 +80,40 @@ func (i *initialiser) writeFile(l *loop.Loop, f loopFile) error {
 			return err
 		}
 	}
+	if f.name == loopdir.ProgressFile || f.name == loopdir.ConfigFile || f.name == loopdir.PromptFile {
+		if err := i.backUp(l, f); err != nil {
+			return err
+		}
+	}
 	if err := l.Store.WriteFile(f.name, []byte(f.text)); err != nil {
 		return err
 	}
 	fmt.Fprintf(i.out, "  wrote    %s\n", path)
 	return nil
 }
+
+// backUp copies a file that --force writes over, unless it says what init writes.
+func (i *initialiser) backUp(l *loop.Loop, f loopFile) error {
+	old, err := loopdir.ReadAny(filepath.Join(i.dir, f.name), maxBackUp)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case f.name == loopdir.ProgressFile && string(progress.Edit(old, progress.Parse([]byte(f.text)))) == f.text,
+		string(old) == f.text:
+		return nil
+	}
+	name := f.name + ".bak"
+	if err := l.Store.WriteFile(name, old); err != nil {
+		return err
+	}
+	fmt.Fprintf(i.out, "  kept     what it was as %s\n", i.show(filepath.Join(i.dir, name)))
+	return nil
+}
+
+// maxBackUp is the largest file that init --force copies before it writes over it, in bytes.
+const maxBackUp = 16 << 20
 
 // trust records that a person trusts the ralph.json that init writes.
 func (i *initialiser) trust(l *loop.Loop, text []byte) error {

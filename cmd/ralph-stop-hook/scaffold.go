@@ -40,7 +40,7 @@ const ignoreText = `# what the hook writes for itself
 hook.log*
 checks.log*
 iterations.jsonl*
-list.bak
+*.bak
 .*.txt[0-9]*
 `
 

@@ -24,6 +24,8 @@ type settingsEdit struct {
 	path      string // empty: none
 	entry     settings.Entry
 	old, text []byte // as it is, and as it is to become
+
+	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
 }
 
 // planHook chooses the file: the one that has the hook already; else the project's
@@ -125,7 +127,7 @@ func (f *settingsEdit) merge() (err error) {
 	if _, dangling := os.Lstat(f.path); err != nil && dangling == nil {
 		return fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
-	f.text = f.old
+	f.text, f.again = f.old, (*settingsEdit).merge
 	for _, event := range claude.Events {
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			f.text, _, err = settings.Merge(f.text, event, f.entry)
@@ -173,7 +175,16 @@ func (f *settingsEdit) write() error {
 		loopdir.Sweep(root, name)
 		return nil
 	}
-	return loopdir.Replace(root, name, f.text, 0o644)
+	for range 5 {
+		err = loopdir.ReplaceIf(root, name, f.old, f.text, 0o644)
+		if f.again == nil || !errors.Is(err, loopdir.ErrChanged) {
+			break
+		}
+		if err := f.again(f); err != nil || !f.changed() {
+			return err
+		}
+	}
+	return err
 }
 
 func (f *settingsEdit) report(i *initialiser, would string) {

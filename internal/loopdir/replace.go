@@ -1,6 +1,7 @@
 package loopdir
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +16,30 @@ import (
 // Replace sets the content of the file name in root. A reader sees the old content or the
 // new content, never a mixture. A nil error means that the new content is on stable
 // storage; after an error the file has the old or the new content. A new file gets the mode
-// perm. An existing file keeps its mode, unless perm is 0600. Replace refuses a name that
+// perm. An existing file keeps its mode, and its owner, group and extended attributes as
+// far as the system lets us, unless perm is 0600. Replace refuses a name that
 // is not a regular file.
 func Replace(root *os.Root, name string, data []byte, perm os.FileMode) error {
 	return replace(root, name, data, perm, false, nil)
+}
+
+// ErrChanged means that a file was edited after it was read.
+var ErrChanged = errors.New("somebody else edited it at the same time; try again")
+
+// ReplaceIf is Replace for a file that other programs edit. It returns ErrChanged, and
+// changes nothing, if the content is not was any more; nil means that there was no file. It
+// refuses a file of another user, who would lose it.
+func ReplaceIf(root *os.Root, name string, was, data []byte, perm os.FileMode) error {
+	if info, err := root.Lstat(name); err == nil && !canKeepOwner(info) {
+		return fmt.Errorf("%s belongs to another user, who alone can edit it", filepath.Join(root.Name(), name))
+	}
+	return replace(root, name, data, perm, false, func() error {
+		now, err := optional(read(root, name, max(int64(len(was)), 1)))
+		if err != nil || (now == nil) != (was == nil) || !bytes.Equal(now, was) {
+			return ErrChanged
+		}
+		return nil
+	})
 }
 
 // replace is Replace. locked says that the caller holds the loop's lock, so that nobody

@@ -3,7 +3,9 @@
 package loopdir
 
 import (
+	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 )
@@ -20,6 +22,9 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 	if err != nil {
 		return err
 	}
+	if perm != 0o600 {
+		keepAttributes(root, name, f.File)
+	}
 	if _, err = f.Write(data); err == nil && confirm != nil {
 		if err = f.Sync(); err == nil {
 			err = confirm()
@@ -32,4 +37,32 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 		_ = f.Cleanup() // the first error is the one to report
 	}
 	return err
+}
+
+// keepAttributes gives the file f, which is to replace the file name, what belongs to that:
+// owner, group and extended attributes. A hook that runs as root in a container would else
+// take the project's files from their owner. What the system refuses stays as it is for a
+// new file: an edit that is lost is worse.
+func keepAttributes(root *os.Root, name string, f *os.File) {
+	old, info, err := openFile(root, name, os.O_RDONLY)
+	if err != nil {
+		return // there is none, or nobody may look at it
+	}
+	defer old.Close()
+	created, err := f.Stat()
+	if err != nil {
+		return
+	}
+	was, is := info.Sys().(*syscall.Stat_t), created.Sys().(*syscall.Stat_t)
+	if was.Uid != is.Uid || was.Gid != is.Gid {
+		if f.Chown(int(was.Uid), int(was.Gid)) != nil {
+			_ = f.Chown(-1, int(was.Gid))
+		}
+	}
+	keepExtended(old, f)
+}
+
+// canKeepOwner reports whether a file that we replace can belong to whom it belongs to now.
+func canKeepOwner(info fs.FileInfo) bool {
+	return os.Geteuid() == 0 || owner(info) == uint32(os.Geteuid())
 }
