@@ -20,7 +20,7 @@ var floors = []map[string][]string{
 	{"features": nil, "progress": nil},
 	{"decide": nil},
 	{
-		"proc": nil, "claude/settings": nil, "config": nil, "tree": {"proc"}, "loopdir": {"config"},
+		"proc": nil, "confine": nil, "claude/settings": nil, "config": nil, "tree": {"proc"}, "loopdir": {"config"},
 		"claude": {"claude/settings", "loopdir", "proc"},
 	},
 	{"loop": nil},

@@ -86,7 +86,7 @@ var beforeInit = []probe{{"hooks", lookDisabled}, {"program", lookProgram}}
 var (
 	loopProbes     = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 	readableProbes = []probe{
-		{"list", lookList}, {"trust", lookTrust}, {"time", lookTime},
+		{"list", lookList}, {"trust", lookTrust}, {"confine", lookConfine}, {"time", lookTime},
 		{"session", lookSession}, {"notices", lookNotices}, {"leftovers", lookLeftovers},
 	}
 )

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,6 +73,22 @@ func lookFolders(in *inspection) (found []*finding) {
 	}
 	return unless(found, good("%s and %s are yours alone to write",
 		plain.Path(in.project, in.loop.Dir), in.loop.StatePath()))
+}
+
+// lookConfine looks at what keeps checks from writing outside of the project, where the
+// agent itself is kept from it.
+func lookConfine(in *inspection) []*finding {
+	c := in.picture.Config
+	sandbox := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.Sandbox })
+	switch {
+	case c.Confine:
+		return []*finding{good("checks write only to %s", loop.ConfinedTo(c.Config))}
+	case sandbox >= 0 && slices.ContainsFunc(c.Commands(), func(c config.Command) bool { return c.Event == "" }):
+		return []*finding{warning(`"confine": true in ralph.json, then: `+in.picture.Loop.Call("trust"),
+			"%s has Claude Code's sandbox on, and checks run outside of it: what the agent wrote runs there as you",
+			in.scopes[sandbox].shown)}
+	}
+	return nil
 }
 
 // lookLoop opens and loads the loop; without that the rest of it is not looked at.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -38,6 +39,7 @@ type initialiser struct {
 	out     io.Writer
 	project string // absolute
 	dir     string // of the loop
+	confine bool
 	found   decide.List
 	files   []loopFile
 	hook    settingsEdit
@@ -70,6 +72,7 @@ func (v verbs) init() *cli.Command {
 	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "how many iterations, `N`, the loop may have")
 	f.Func("check", "a shell `COMMAND` that has to exit with 0 before the loop is complete; may be repeated",
 		cli.Each(&i.checks))
+	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
 	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated",
 		cli.Each(&i.onComplete))
 	f.StringVar(&i.scope, "settings", "project", "`WHICH` settings get the hook: project, local, user or none")
@@ -148,6 +151,11 @@ func (i *initialiser) showPlan() {
 
 // check settles the names and reads the list.
 func (i *initialiser) check() (err error) {
+	if i.confine {
+		if err := confine.Available(); err != nil {
+			return err
+		}
+	}
 	if i.project, err = projectFolder(); err != nil {
 		return err
 	}

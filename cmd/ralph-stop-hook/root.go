@@ -105,7 +105,7 @@ func newApp(env loop.Env) *cli.App {
 	add(v.evaluate()...)
 	add(v.doctor(), v.uninstall(), hookCommand())
 	completion := cli.Completion(app)
-	add(completion[0], versionCommand(), v.send(), guardCommand(), completion[1], cli.Man(app))
+	add(completion[0], versionCommand(), v.send(), guardCommand(), confinedCommand(), completion[1], cli.Man(app))
 	return app
 }
 

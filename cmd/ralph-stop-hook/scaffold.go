@@ -73,8 +73,9 @@ func (i *initialiser) config() ([]byte, error) {
 		Bind       string              `json:"bind"`
 		Limits     map[string]int      `json:"limits"`
 		Checks     []map[string]string `json:"checks,omitempty"`
+		Confine    bool                `json:"confine,omitempty"`
 		OnComplete []string            `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.onComplete})
+	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.confine, i.onComplete})
 }
 
 func (i *initialiser) farewell() {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -38,6 +39,8 @@ type Config struct {
 	ProtectNew bool             // files that Protect names must not be added either
 	Env        []string         // names of variables that checks get as the session has them
 	Recheck    string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
+	Confine    bool             // commands but notifiers can write only to the project, and to Writable
+	Writable   []string         // folders outside of the project, with ~/ for the home folder
 	Parallel   int              // how many checks of one stop may run at the same time
 }
 
@@ -138,6 +141,12 @@ func Parse(data []byte) (Config, error) {
 				p.fail(v, `"env" must be a list of names of variables, such as ["DATABASE_URL"]`)
 			}
 		},
+		"confine": func(v gjson.Result) {
+			if c.Confine = v.Bool(); !v.IsBool() {
+				p.fail(v, `"confine" must be true or false`)
+			}
+		},
+		"writable": func(v gjson.Result) { c.Writable = p.folders(v) },
 		"parallel": func(v gjson.Result) { c.Parallel = p.count(v, "parallel", 1, 64) },
 		"recheck": func(v gjson.Result) {
 			c.Recheck = p.oneOf(v, "recheck", decide.RecheckStale, decide.RecheckAll, decide.RecheckNever)
@@ -261,6 +270,22 @@ func (p *parser) strs(v gjson.Result, key string) (texts []string) {
 	}
 	return texts
 }
+
+// folders reads "writable".
+func (p *parser) folders(v gjson.Result) []string {
+	all := p.strs(v, "writable")
+	bad := slices.ContainsFunc(all, func(path string) bool {
+		rooted := strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "/")
+		return !rooted || strings.IndexFunc(path, unicode.IsControl) >= 0
+	})
+	if !v.IsArray() || bad || len(all) > maxWritable {
+		p.fail(v, `"writable" must be a list of at most %d folders from / or ~/, such as ["~/.cache/go-build"]`, maxWritable)
+	}
+	return all
+}
+
+// maxWritable is how many folders "writable" may name.
+const maxWritable = 20
 
 func (p *parser) oneOf(v gjson.Result, key string, words ...string) string {
 	if !slices.Contains(words, p.str(v, key)) {

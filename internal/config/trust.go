@@ -27,6 +27,7 @@ type Trust struct {
 	ListChecks  bool              // the list checks are trusted
 	NotCommands []string          // texts of list checks that read like a command but name no program
 	Rules       map[string]string // texts of the .gitignore files, by folder; nil in an older record
+	Folders     []string          // what "writable" names, without links
 	Files       map[string]string // sha256 of the files that commands or "protect" name, by path below the project
 }
 
@@ -41,7 +42,7 @@ func (t *Trust) Fields() jsontext.Object {
 		"searchPath", &t.SearchPath, "env", &t.EnvValues, "envSums", &t.EnvSums, "envSalt", &t.EnvSalt,
 		"features", &t.Features, "beside", &t.Beside, "own", &t.ListChecks,
 		"manual", &t.NotCommands,
-		"rules", &t.Rules, "files", &t.Files,
+		"rules", &t.Rules, "writable", &t.Folders, "files", &t.Files,
 	}
 }
 

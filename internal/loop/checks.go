@@ -148,7 +148,8 @@ func (r *checker) groups(runs []decide.Run) (groups [][]int) {
 func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receipt) {
 	begin := time.Now()
 	output, err := []byte(nil), error(errNotRun("ralph.json has no such check any more"))
-	if c, is := r.byDigest[run.Check.Digest]; is {
+	c, is := r.byDigest[run.Check.Digest]
+	if is {
 		output, err = r.holds(ctx, c, run.Feature)
 	}
 	result.Passed, result.NotRun = err == nil, errors.As(err, new(errNotRun))
@@ -157,7 +158,7 @@ func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receip
 	if err != nil {
 		outcome = err.Error()
 		shown := strings.TrimSpace(plain.Text(string(output), len(output)))
-		text := []rune(strings.TrimSpace(shown + "\n" + outcome))
+		text := []rune(strings.TrimSpace(shown + "\n" + outcome + r.hint(c.Command, output)))
 		result.Tail = string(text[max(0, len(text)-checkTail):])
 	}
 	r.Loop.Store.LogChecks(logCheck(*result, run, outcome, output))
@@ -231,6 +232,13 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	}
 	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Loop.At.Project, []string{r.Loop.Env.Self, "guard"}
 	run.Timeout = min(c.Timeout, time.Until(r.deadline))
+	if r.Config.Confine {
+		done, err := r.confined(&run)
+		if err != nil {
+			return proc.Result{Err: errNotRun(err.Error()), ExitCode: -1, NotRun: true}
+		}
+		defer done()
+	}
 	got := proc.Run(ctx, run)
 	if got.NotRun {
 		got.Err = errNotRun(got.Err.Error())

@@ -2,12 +2,14 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -101,7 +103,10 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 		return p, err
 	}
 	var invalid error
-	if p.Config, invalid = config.Choose(trust, text); invalid != nil {
+	if p.Config, invalid = config.Choose(trust, text); invalid == nil && p.Config.Confine {
+		invalid = errors.Join(confine.Available(), l.keptOut(p.Config.Folders))
+	}
+	if invalid != nil {
 		s.ConfigErr = fmt.Errorf("%s: %w", filepath.Join(l.At.Dir, loopdir.ConfigFile), invalid)
 	}
 	s.Found = found

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -34,6 +35,14 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	for _, name := range named {
 		if why := notByName(name); why != "" {
 			return t, fmt.Errorf(`%s: "env" names %s, %s; take it out`, loopdir.ConfigFile, plain.Line(name, 80), why)
+		}
+	}
+	if c.Confine {
+		if err := confine.Available(); err != nil {
+			return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
+		}
+		if t.Folders, err = l.writable(c); err != nil {
+			return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 		}
 	}
 	if own {

@@ -151,6 +151,9 @@ func show(s cli.Screen, v view.Status) {
 	if v.Withheld != "" {
 		row("withheld", v.Withheld+": not as when you trusted the loop, so checks do not get this")
 	}
+	if v.Confined != "" {
+		row("confined", "checks write only to "+v.Confined)
+	}
 	for i, verdict := range v.Verdicts {
 		row([]string{"lately", ""}[min(i, 1)], verdict.String())
 	}

@@ -189,6 +189,9 @@ func diffLines(was, now string) (lines []string) {
 }
 
 func (t *truster) showCommands() {
+	if t.config.Confine {
+		t.showf("confined: checks, evaluators and the source write only to %s", loop.ConfinedTo(t.config))
+	}
 	for _, command := range t.config.Notifiers {
 		t.showf(strings.ReplaceAll(command.Event, "-", "_")+" runs"+atMost(command, config.DefaultTimeout)+": %s",
 			shown(command, command.String()))

@@ -35,6 +35,7 @@ type Status struct {
 	StaleProofs   int                `json:"staleProofs"` // features proven on other contents than now
 	Running       string             `json:"running"`     // checks that run now
 	Withheld      string             `json:"withheld"`    // variables that the last checks did not get
+	Confined      string             `json:"confined"`    // where checks can write; "": wherever you can
 	Next          string             `json:"next"`        // the feature to work on
 	List          string             `json:"list"`
 	Session       string             `json:"session"`
@@ -52,6 +53,13 @@ type Status struct {
 	Verdicts      []Verdict          `json:"verdicts"`   // of the last stops, the latest first
 	Then          string             `json:"then"`       // what a person would do now
 	ClientRuns    bool               `json:"clientRuns"` // the process of its session is known to run
+}
+
+func confined(p *loop.Picture) string {
+	if !p.Config.Confine {
+		return ""
+	}
+	return plain.Line(loop.ConfinedTo(p.Config.Config), 500)
 }
 
 // Waiting is what a loop waits for.
@@ -81,6 +89,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		Name: plain.Line(l.At.Name, 100), Loop: plain.Line(l.At.Dir, 4096), List: plain.Line(p.ListName(), 4096),
 		Status: state.Status, ExitReason: state.ExitReason, Needs: state.Needs, Session: state.Session,
 		Withheld:  state.Withheld,
+		Confined:  confined(p),
 		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits),
 		StartedAt: loop.Instant(state.StartedAt), EndedAt: loop.Instant(state.EndedAt),
 		RetryAt:   loop.Instant(state.RetryAt),
