@@ -225,11 +225,11 @@ var scenarios = []scenario{
 		},
 		args: []string{"resume"}, done: status("IN_PROGRESS"),
 	},
-	// What a sender apart runs; here its own calls are killed and failed.
+	// What a sender apart does, too; here its own calls are killed and failed.
 	{
 		name: "send what is left",
 		make: []step{atWork, pass("a", "b", "c"), event(stop("s1"), "COMPLETE"), unsent},
-		args: []string{"send"}, done: allTold,
+		args: []string{"status", "--send-due"}, done: allTold,
 	},
 	{
 		name: "give it time",

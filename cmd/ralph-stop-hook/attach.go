@@ -19,13 +19,17 @@ import (
 func (v verbs) attach() *cli.Command {
 	var session string
 	cmd := v.Loop("attach", "Give a loop to a session, as its prompt would", func(w io.Writer, l *loop.Loop) error {
-		session = cmp.Or(session, v.Env.Get(claude.SessionID))
+		own := v.Env.Get(claude.SessionID)
+		session = cmp.Or(session, own)
 		if !loopdir.ValidSession(session) {
 			return cli.Usagef("which session? inside Claude Code it is the one that asks; elsewhere say --session ID " +
 				"('claude --resume' lists them)")
 		}
-		if v.worksAnother(session, l) {
-			if err := v.PersonOnly(); err != nil {
+		if err := v.PersonOnly(); err != nil {
+			switch {
+			case session != own:
+				return fmt.Errorf("session %s is not the one that asks; %w", session, err)
+			case v.worksAnother(session, l):
 				return fmt.Errorf("session %s works another loop, which goes on; %w", session, err)
 			}
 		}
@@ -74,6 +78,9 @@ func (v verbs) worksAnother(session string, l *loop.Loop) bool {
 func (v verbs) detach() *cli.Command {
 	const short = "Take a loop from its session; it waits for its prompt, or for attach"
 	return v.Loop("detach", short, func(w io.Writer, l *loop.Loop) error {
+		if err := v.PersonOnly(); err != nil {
+			return err // the loop would stand still, and nobody would be told
+		}
 		was := ""
 		_, err := l.Change("detach", func(_ *loop.Picture, next *decide.State) error {
 			was = next.Session

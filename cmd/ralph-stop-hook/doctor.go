@@ -134,6 +134,11 @@ func (v verbs) inspect(l *loopdir.Loop, trouble error) (all []*finding, err erro
 
 // diagnose inspects, mends if fix says so, and shows what is left.
 func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON bool) error {
+	if fix {
+		if err := v.PersonOnly(); err != nil {
+			return err
+		}
+	}
 	found, err := v.inspect(l, trouble)
 	if err != nil {
 		return err

@@ -70,6 +70,9 @@ func hookMode(args []string) (status int) {
 	h.env = readEnv()
 	h.env.ProjectDir, h.env.Catch = h.env.Get(claude.ProjectDir), catchInHook
 	wrong := h.parseFlags(args)
+	if h.byHand() {
+		h.env.OnComplete = "" // an agent's command
+	}
 	event, unread := claude.Read(os.Stdin)
 	if err := cmp.Or(wrong, unread); err != nil {
 		h.print(claude.Answer{Message: say.Trouble(program, err)})
@@ -120,6 +123,8 @@ func (h *hook) parseFlags(args []string) error {
 	}
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
 }
+
+func (h *hook) byHand() bool { return claude.Vars(h.env.Get).ByHand() }
 
 func (h *hook) print(a claude.Answer) {
 	if text := a.Encode(); text != nil && !h.printed {
@@ -219,6 +224,10 @@ func (h *hook) neutral() loop.Event {
 		Subagents: e.Subagents, Shells: e.Shells, Wakeups: e.Wakeups,
 		Client: claude.Vars(h.env.Get).PID(), BlockCap: claude.BlockCap(h.env.Get(claude.BlockCapVar)),
 		At: h.begin, Timeout: h.timeout,
+	}
+	if h.byHand() {
+		ev.Caller = h.env.Get(claude.SessionID)
+		ev.Aside = ev.Aside || ev.Kind != decide.EventStop
 	}
 	ev.Tail = func(now time.Time) decide.Tail { return readTail(e.Transcript, e.LastMessage, now) }
 	return ev

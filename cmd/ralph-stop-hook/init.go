@@ -112,6 +112,9 @@ func (i *initialiser) plan() (err error) {
 	if err := i.hook.merge(); err != nil {
 		return err
 	}
+	if err := i.hook.outside(i); err != nil {
+		return err
+	}
 	if err := i.hook.preflight(i); err != nil {
 		return err
 	}

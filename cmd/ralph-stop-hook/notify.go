@@ -18,6 +18,9 @@ func (v verbs) notify() *cli.Command {
 		if !test {
 			return cli.Usagef("notify only tests; say 'ralph-stop-hook notify --test'")
 		}
+		if err := v.PersonOnly(); err != nil {
+			return err // an agent could have its person believe that a loop is over
+		}
 		p, err := l.Look()
 		if err != nil {
 			return err
@@ -42,20 +45,5 @@ func (v verbs) notify() *cli.Command {
 		return nil
 	})
 	cmd.Flags.BoolVar(&test, "test", false, "run every notifier of the loop")
-	return cmd
-}
-
-// send is what the hook starts for notices that it must not or cannot tell itself.
-func (v verbs) send() *cli.Command {
-	var iteration int
-	const short = "Run a loop's notifiers; the hook starts this, apart from itself"
-	cmd := v.Loop("send", short, func(_ io.Writer, l *loop.Loop) error {
-		if iteration > 0 {
-			return l.SendIteration(context.Background(), iteration)
-		}
-		return l.Tell(context.Background())
-	})
-	cmd.Hidden, cmd.Args = true, ""
-	cmd.Flags.IntVar(&iteration, "iteration", 0, "tell of iteration `N` instead")
 	return cmd
 }

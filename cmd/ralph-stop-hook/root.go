@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -26,6 +27,9 @@ func run(args []string) (status int) {
 			status = 1
 		}
 	}()
+	if status, is := doJob(args); is {
+		return status
+	}
 	if len(args) == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {
 		return hookMode(nil)
 	}
@@ -105,8 +109,21 @@ func newApp(env loop.Env) *cli.App {
 	add(v.evaluate()...)
 	add(v.doctor(), v.uninstall(), hookCommand())
 	completion := cli.Completion(app)
-	add(completion[0], versionCommand(), v.send(), guardCommand(), confinedCommand(), completion[1], cli.Man(app))
+	add(completion[0], versionCommand(), completion[1], v.man(app))
 	return app
+}
+
+// man is for a release. An agent could have pages written outside of the project.
+func (v verbs) man(app *cli.App) *cli.Command {
+	cmd := cli.Man(app)
+	write := cmd.Run
+	cmd.Run = func(w io.Writer, words []string) error {
+		if err := v.PersonOnly(); err != nil {
+			return err
+		}
+		return write(w, words)
+	}
+	return cmd
 }
 
 // statusLine adds what Claude Code says when it calls `status --line`.

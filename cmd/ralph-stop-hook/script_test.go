@@ -50,6 +50,9 @@ func init() {
 }
 
 func TestMain(m *testing.M) {
+	if proc.JobOf(os.Args[0]) != "" {
+		main() // testscript.Main takes the job out of argv[0]
+	}
 	testscript.Main(m, map[string]func(){
 		"ralph-stop-hook": main,
 		"host":            func() { os.Exit(host(os.Args[1:])) },

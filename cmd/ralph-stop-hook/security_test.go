@@ -15,7 +15,7 @@ var threats = []string{
 	"symlink-out", "symlink-in", "fifo-state", "hardlink-state", "loopdir-traversal", "owner-mode", "mode-0666",
 	"repo-notify-ignored", "repo-git-config", "notify-argv", "notify-env", "notify-hang",
 	"status-escapes", "reason-injection", "dup-keys", "deep-json", "state-tamper", "panic-exit",
-	"stdout-clean", "log-rotate", "init-garbage", "entry-planted",
+	"stdout-clean", "log-rotate", "init-garbage", "entry-planted", "agent-other-session",
 }
 
 // TestSecurityTable checks that the table of SECURITY.md and the scripts match.

@@ -22,6 +22,7 @@ import (
 // settingsEdit is an edit of the settings file that gets the hook, or loses it.
 type settingsEdit struct {
 	path      string // empty: none
+	named     string // by init: path with the links that lead to it
 	entry     settings.Entry
 	old, text []byte // as it is, and as it is to become
 
@@ -68,8 +69,15 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 	// In a worktree the host reads the main tree's local settings too: a second entry
 	// beside the one there would be a second answer to a stop.
 	files := in.Files(i.scope)
-	f.path = real(files[max(0, slices.IndexFunc(files, claude.Installed))])
+	f.named = files[max(0, slices.IndexFunc(files, claude.Installed))]
+	f.path = real(f.named)
 	return f, nil
+}
+
+// below reports whether a path with its links resolved is below a folder.
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(real(dir), path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // install returns where Claude Code reads its settings for a project.
@@ -140,6 +148,20 @@ func (f *settingsEdit) merge() (err error) {
 		err = fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
 	}
 	return err
+}
+
+// outside refuses an edit of settings that are not the project's alone: an agent's, and
+// one to which a link leads, since a repository may have brought the link.
+func (f *settingsEdit) outside(i *initialiser) error {
+	switch {
+	case f.path == "" || !f.changed():
+	case i.scope == "user":
+		return i.v.PersonOnly()
+	case !below(filepath.Dir(filepath.Dir(f.named)), f.path):
+		return fmt.Errorf("%s leads to %s, which may be for more than this project; say --settings user, or none and "+
+			"add the hook yourself", f.named, f.path)
+	}
+	return nil
 }
 
 func (f *settingsEdit) changed() bool { return !bytes.Equal(f.text, f.old) }

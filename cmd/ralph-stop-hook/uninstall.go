@@ -40,9 +40,10 @@ func (v verbs) uninstall() *cli.Command {
 }
 
 const uninstallHelp = `Take the hook's entries out of the settings, with what init made for them: where
-nothing else has changed since, the files are as they were before, to the byte.
+nothing else has changed since, the files are as they were before, to the byte. That
+is for a person, and so is all of this but --dry-run.
 
-Loops stay, unless --purge. That is for a person, and removes the loop folders of
+Loops stay, unless --purge. That removes the loop folders of
 this project, with the lists and logs in them, and what is kept of them outside of
 it. It lists all that and asks first; where there is no terminal, it wants --yes. It
 refuses while a loop that is there is in progress; cancel that first.`
@@ -63,6 +64,11 @@ type removal struct {
 }
 
 func (u *uninstaller) run() error {
+	if !u.dryRun {
+		if err := u.v.PersonOnly(); err != nil {
+			return err // without its hook a loop ends, and nobody is told
+		}
+	}
 	r, err := u.plan()
 	if err != nil {
 		return err
@@ -96,9 +102,6 @@ func (u *uninstaller) plan() (r removal, err error) {
 		return r, err
 	}
 	if r.loops, err = u.v.Env.Where().All(); err != nil || !u.purge {
-		return r, err
-	}
-	if err := u.v.PersonOnly(); err != nil {
 		return r, err
 	}
 	if err := inProgress(r.loops); err != nil {

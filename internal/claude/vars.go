@@ -31,6 +31,11 @@ func (v Vars) PID() int {
 // ByAgent reports whether the agent, not a person, called this program.
 func (v Vars) ByAgent() bool { return v(byAgent) != "" }
 
+// ByHand reports whether the agent called this program by a command of its own. Claude
+// Code's call of a hook has CLAUDE_PROJECT_DIR, as measured with 2.1.329, and its agent's
+// commands have not.
+func (v Vars) ByHand() bool { return v.ByAgent() && v(ProjectDir) == "" }
+
 // BlockCap parses the value of the variable BlockCapVar. It returns how many blocks in a row
 // Claude Code accepts without a tool call between them; 0 means that there is no limit.
 func BlockCap(text string) int {

@@ -230,7 +230,7 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	if r.Loop.Env.Self == "" {
 		return proc.Result{Err: errNotRun("the system does not tell this program's path"), ExitCode: -1, NotRun: true}
 	}
-	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Loop.At.Project, []string{r.Loop.Env.Self, "guard"}
+	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Loop.At.Project, r.Loop.Env.Self
 	run.Timeout = min(c.Timeout, time.Until(r.deadline))
 	if r.Config.Confine {
 		done, err := r.confined(&run)

@@ -28,8 +28,11 @@ func (s *stepper) commit() error {
 		where := l.Env.Where()
 		where.Session = s.ev.Session
 		l.left, _ = where.Own() // a loop that cannot be used need not be left
-		if err := l.Store.Bind(d.Next.Session); err != nil {
-			return err
+		// A made-up event must not have another session drawn to this loop from wherever it is.
+		if s.ev.Caller == "" || s.ev.Caller == d.Next.Session {
+			if err := l.Store.Bind(d.Next.Session); err != nil {
+				return err
+			}
 		}
 	}
 	d.Next.OnComplete = l.Env.OnComplete
@@ -82,7 +85,7 @@ func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
 		l.tellEnding(ctx, ev, d.Next)
 	case d.Verdict == decide.Continue && len(commandsFor(s.Picture.Config, "", config.OnIteration)) > 0:
 		// Nobody waits for this. If it fails, the iteration is not told.
-		_, _ = l.sendApart("--iteration", strconv.Itoa(d.Next.Iteration))
+		_, _ = l.sendApart(strconv.Itoa(d.Next.Iteration))
 	}
 }
 

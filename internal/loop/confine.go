@@ -71,7 +71,7 @@ func (p *Picture) confined(run *proc.Cmd) (done func(), err error) {
 		return nil, err
 	}
 	folders, _ := json.Marshal(slices.Concat([]string{p.Loop.At.Project, real}, p.Config.Folders)) // cannot fail
-	run.Argv = slices.Concat([]string{p.Loop.Env.Self, "confined", string(folders), run.Shell}, run.Argv)
+	run.Argv = slices.Concat([]string{proc.ConfineJob.Argv0(p.Loop.Env.Self), string(folders), run.Shell}, run.Argv)
 	run.Shell, run.Env = "", append(run.Env, "TMPDIR="+real)
 	return done, nil
 }

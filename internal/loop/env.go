@@ -81,7 +81,8 @@ type Event struct {
 	Cwd     string // the session's working folder; "": that of this process
 	Message string // the agent's last message
 	Prompt  string // EventPrompt: what was submitted
-	Aside   bool   // EventStop: not the agent's own stop, but a subagent's, say
+	Aside   bool   // not the agent's own event, but a subagent's, say, or one that the agent made up
+	Caller  string // the session whose agent sends this event by hand; "": the host sends it
 	Active  bool   // EventStop: some hook has blocked in this turn
 	Goal    bool   // EventPrompt: the prompt sets the host's own goal
 	Cleared bool   // EventStart, EventEnd: the conversation was cleared

@@ -301,11 +301,12 @@ func (p *Picture) notifierVars(c config.Command, what payload) []string {
 		"RALPH_STATUS="+what.Status, "RALPH_WORK_DIR="+what.Repo)
 }
 
-// sendApart starts a sender that outlives this process: the hidden verb `send`.
+// sendApart starts a sender that outlives this process. With an iteration's
+// number it tells of that iteration, else of the endings that are left.
 func (l *Loop) sendApart(args ...string) (ended <-chan struct{}, err error) {
 	if l.Env.Self == "" {
 		return nil, errors.New("the system does not tell this program's path")
 	}
 	env := append(slices.Clone(l.Env.Vars), "RALPH_LOOP_DIR="+l.At.Dir, "RALPH_ON_COMPLETE="+l.Env.OnComplete)
-	return proc.Detach(append([]string{l.Env.Self, "send"}, args...), l.At.Project, env)
+	return proc.Detach(l.Env.Self, proc.SendJob, args, l.At.Project, env)
 }

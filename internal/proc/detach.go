@@ -1,12 +1,44 @@
 package proc
 
-import "os/exec"
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
 
-// Detach starts a program that outlives this process, even if somebody kills this process's
-// group. The program has no input and no output. done is closed when the program has ended,
-// if this process still runs then.
-func Detach(argv []string, dir string, env []string) (done <-chan struct{}, err error) {
-	cmd := exec.Command(argv[0], argv[1:]...)
+// Job is what a program starts itself for. The job is in argv[0], so that no words of a
+// call can ask for it: an agent that may call the program may choose those.
+type Job string
+
+// The jobs.
+const (
+	GuardJob   Job = "guard"    // call the function Guard
+	ConfineJob Job = "confined" // become a check that writes only to some folders
+	SendJob    Job = "send"     // tell the notifiers
+)
+
+// JobOf returns the job that argv[0] names, or "" for an ordinary call.
+func JobOf(argv0 string) Job {
+	for _, job := range []Job{GuardJob, ConfineJob, SendJob} {
+		if strings.HasPrefix(argv0, job.prefix()) {
+			return job
+		}
+	}
+	return ""
+}
+
+func (j Job) prefix() string { return "[" + string(j) + "]/" }
+
+// Argv0 returns the argv[0] of a process of the program self that does the job. A Cmd with
+// it runs this program.
+func (j Job) Argv0(self string) string { return j.prefix() + filepath.Base(self) }
+
+// Detach starts the program self for a job. The process outlives this one, even if somebody
+// kills this process's group. It has no input and no output. done is closed when it has
+// ended, if this process still runs then.
+func Detach(self string, job Job, args []string, dir string, env []string) (done <-chan struct{}, err error) {
+	cmd := exec.Command(self, args...)
+	cmd.Args[0] = job.Argv0(self)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = dir, env, detached
 	if err := cmd.Start(); err != nil {
 		return nil, err

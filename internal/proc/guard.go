@@ -5,16 +5,23 @@ import (
 	"context"
 	"io"
 	"os"
+	"strconv"
 )
 
-// Guard runs a program, or a line for the system's shell, and returns its exit status, or
-// -1 if it has none. When the program has ended, Guard kills the processes that it left
-// behind, as far as the system can name them.
+// Guard does GuardJob with the arguments of its process. It runs a program, or a line for
+// the system's shell, and returns its exit status, or -1 if it has none. When the program
+// has ended, Guard kills the processes that it left behind, as far as the system can name
+// them.
 //
 // Standard input is a pipe from the process that started the guard. The first size bytes
 // are the program's input. After them, the pipe stays open as long as that process lives.
 // When it closes, Guard kills the program, what the program started, and its own group.
-func Guard(size int, line string, argv []string) int {
+func Guard(args []string) int {
+	size, err := strconv.Atoi(args[0])
+	if err != nil || size < 0 {
+		return notStarted
+	}
+	line, argv := args[1], args[2:]
 	in := make([]byte, size)
 	if _, err := io.ReadFull(os.Stdin, in); err != nil {
 		return notStarted // the process that started the guard is gone
@@ -32,7 +39,7 @@ func Guard(size int, line string, argv []string) int {
 	if size > 0 {
 		cmd.Stdin = bytes.NewReader(in)
 	}
-	err := cmd.Run()
+	err = cmd.Run()
 	killAdopted()
 	switch {
 	case cmd.Process == nil:

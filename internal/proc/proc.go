@@ -28,9 +28,9 @@ type Cmd struct {
 	Timeout time.Duration // required
 	Output  int           // how many bytes of the output to keep; the last ones are kept
 	Stdout  io.Writer     // if set, it gets standard output, and only standard error is kept
-	// Guard is a command that calls the function Guard; Run appends the arguments. If it is
-	// set, the guard runs the program and kills it when this process is gone.
-	Guard []string
+	// Guard is the path of a program that does GuardJob. If it is set, such a process runs
+	// the program and kills it when this process is gone.
+	Guard string
 }
 
 // Result is how a subprocess ended.
@@ -59,11 +59,14 @@ func Run(ctx context.Context, c Cmd) Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
 	defer cancel()
 
-	if c.Guard != nil {
-		c.Argv = slices.Concat(c.Guard, []string{strconv.Itoa(len(c.Stdin)), c.Shell}, c.Argv)
+	if c.Guard != "" {
+		c.Argv = slices.Concat([]string{c.Guard, strconv.Itoa(len(c.Stdin)), c.Shell}, c.Argv)
 		c.Shell = "" // the guard starts the shell: quoting would change the line on some systems
 	}
 	cmd := command(ctx, c.Env, c.Argv, c.Shell)
+	if c.Guard != "" {
+		cmd.Args[0] = GuardJob.Argv0(c.Guard)
+	}
 	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, inFolder(c.Env, c.Dir), waitDelay
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
@@ -75,7 +78,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	}
 	g := group(cmd)
 	kill := cmd.Cancel
-	if c.Guard != nil {
+	if c.Guard != "" {
 		line, hold, err := os.Pipe()
 		if err != nil {
 			return Result{Err: err, ExitCode: -1, NotRun: true}
@@ -93,7 +96,7 @@ func Run(ctx context.Context, c Cmd) Result {
 		g.started()
 		err = cmd.Wait()
 		g.done()
-		if c.Guard != nil {
+		if c.Guard != "" {
 			_ = kill() // the rest of the group, in case the guard itself was killed
 		}
 	}
@@ -136,6 +139,9 @@ func command(ctx context.Context, env, argv []string, line string) *exec.Cmd {
 		argv = shell
 	}
 	path, err := argv[0], error(nil)
+	if JobOf(path) != "" {
+		path, err = os.Executable()
+	}
 	if env != nil && filepath.Base(path) == path {
 		path, err = LookPath(path, Value(env, "PATH"))
 	}

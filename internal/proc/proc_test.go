@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -85,15 +84,14 @@ func TestRunFindsProgram(t *testing.T) {
 
 // TestMain lets this test be the guard that it starts.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == "guard" {
-		size, _ := strconv.Atoi(os.Args[2])
-		os.Exit(Guard(size, os.Args[3], os.Args[4:]))
+	if JobOf(os.Args[0]) == GuardJob {
+		os.Exit(Guard(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
 
 func TestGuard(t *testing.T) {
-	guard := []string{os.Args[0], "guard"}
+	guard := os.Args[0]
 	for line, want := range map[string]int{
 		"exit 0": 0, "echo out; echo err >&2; exit 7": 7, "kill -9 $$": -1, "kill -9 $PPID; sleep 20": -1,
 		"sleep 20 & true": 0,
