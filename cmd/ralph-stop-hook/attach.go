@@ -63,8 +63,11 @@ func (v verbs) worksAnother(session string, l *loop.Loop) bool {
 	where := v.Env.Where()
 	where.Session = session
 	own, err := where.Own()
-	if err != nil || own == nil || own.Dir == l.At.Dir {
+	if own == nil || own.Dir == l.At.Dir {
 		return false
+	}
+	if err != nil {
+		return true
 	}
 	other, err := own.Open()
 	if err != nil {

@@ -124,7 +124,10 @@ func (h *hook) parseFlags(args []string) error {
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
 }
 
-func (h *hook) byHand() bool { return claude.Vars(h.env.Get).ByHand() }
+// byHand reports whether an agent called this hook, by a command of its own or in a check.
+func (h *hook) byHand() bool {
+	return claude.Vars(h.env.Get).ByHand() || h.env.Get(loop.CheckVar) != ""
+}
 
 func (h *hook) print(a claude.Answer) {
 	if text := a.Encode(); text != nil && !h.printed {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // doJob does what this program has started itself for. It reports false for an ordinary
@@ -35,12 +34,8 @@ func doJob(args []string) (status int, is bool) {
 // sendNotices tells the notifiers what the hook must not or cannot tell itself: the
 // endings that are left or, with an iteration's number, that iteration.
 func sendNotices(args []string) error {
-	v := verb.Verbs{Env: readEnv()}
-	at, err := v.Find(nil)
-	if err != nil {
-		return err
-	}
-	l, err := loop.Open(v.Env, at)
+	env := readEnv()
+	l, err := loop.OpenRecorded(env, env.LoopDir)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,9 @@ func (s *stepper) commit() error {
 	if d.Next.Session != "" && snap.State.Session != d.Next.Session {
 		where := l.Env.Where()
 		where.Session = s.ev.Session
-		l.left, _ = where.Own() // a loop that cannot be used need not be left
+		if left, err := where.Own(); err == nil { // a loop that cannot be used need not be left
+			l.left = left
+		}
 		// A made-up event must not have another session drawn to this loop from wherever it is.
 		if s.ev.Caller == "" || s.ev.Caller == d.Next.Session {
 			if err := l.Store.Bind(d.Next.Session); err != nil {

@@ -28,6 +28,20 @@ func Open(env Env, at *loopdir.Loop) (*Loop, error) {
 	return &Loop{At: at, Store: store, Env: env}, nil
 }
 
+// OpenRecorded opens the loop whose record names the folder dir: its record alone if the
+// folder is refused by now.
+func OpenRecorded(env Env, dir string) (*Loop, error) {
+	at, refused := env.Where().Recorded(dir)
+	if refused == nil {
+		return Open(env, at)
+	}
+	store, err := at.OpenRecord()
+	if err != nil {
+		return nil, err
+	}
+	return &Loop{At: at, Store: store, Env: env}, nil
+}
+
 // Close closes the loop's folders.
 func (l *Loop) Close() { l.Store.Close() }
 
@@ -49,7 +63,8 @@ type finder struct {
 }
 
 // Find returns the loop that an event is about, open, or nil. A loop beside an error
-// is the session's own for certain, so its trouble is an ending; see GiveUp.
+// is the session's own for certain, so its trouble is an ending, which is told from its
+// record; see GiveUp.
 func Find(env Env, ev Event) (*Loop, error) {
 	if !loopdir.ValidSession(ev.Session) || ev.Aside {
 		return nil, nil // whatever state the loop is in
@@ -84,22 +99,16 @@ func (f finder) own() (*Loop, error) {
 	if at == nil && err == nil && f.ev.Kind != decide.EventPrompt {
 		at, err = loopdir.Find(f.where) // the session's own file could not be written
 	}
-	if at == nil || err != nil {
-		return nil, err
-	}
-	return f.open(at)
+	return f.open(at, err)
 }
 
 // prompt returns the loop that a person's prompt names, or the session's own.
 func (f finder) prompt() (*Loop, error) {
 	at, err := f.where.Marked(f.ev.Prompt)
-	if err != nil {
-		return nil, err
-	}
-	if at == nil {
+	if at == nil && err == nil {
 		return f.own()
 	}
-	l, err := f.open(at)
+	l, err := f.open(at, err)
 	if l != nil {
 		l.marked, l.seen.Marked = true, true
 	}
@@ -114,7 +123,7 @@ func (f finder) cleared() (*Loop, error) {
 		if at.Check() != nil {
 			continue // the loop's own events say so
 		}
-		l, err := f.open(at)
+		l, err := f.open(at, nil)
 		if err == nil && !l.Bystander() {
 			return l, nil
 		}
@@ -125,13 +134,21 @@ func (f finder) cleared() (*Loop, error) {
 	return nil, err
 }
 
-// open opens a loop, with what a bystander is known by. A loop that is not the
-// session's own for certain is closed if it cannot be read.
-func (f finder) open(at *loopdir.Loop) (*Loop, error) {
-	l, err := Open(f.env, at)
-	if err != nil {
-		return nil, err
+// open opens a loop, with what a bystander is known by, if there is one. A loop that is
+// not the session's own for certain is closed if it cannot be read. Of the session's own
+// the record alone is opened if the folder was refused.
+func (f finder) open(at *loopdir.Loop, refused error) (*Loop, error) {
+	if at == nil {
+		return nil, refused
 	}
+	var l *Loop
+	if refused == nil {
+		l, refused = Open(f.env, at)
+	}
+	if refused != nil {
+		return f.record(at, refused)
+	}
+	var err error
 	l.client = FindProcess(f.ev.Client)
 	if l.seen, err = l.peek(f.ev); err != nil && !at.Bound {
 		l.Close()
@@ -140,17 +157,30 @@ func (f finder) open(at *loopdir.Loop) (*Loop, error) {
 	return l, err
 }
 
+// record opens the record of the session's own loop, whose folder was refused.
+func (f finder) record(at *loopdir.Loop, refused error) (*Loop, error) {
+	if !at.Bound {
+		return nil, refused
+	}
+	store, err := at.OpenRecord()
+	if err != nil {
+		return nil, refused
+	}
+	l := &Loop{At: at, Store: store, Env: f.env, client: FindProcess(f.ev.Client)}
+	if l.seen, err = l.peek(f.ev); err == nil && (l.seen.State.Schema == 0 || l.Bystander()) {
+		l.Close()
+		return nil, refused // the folder of a loop that this session does not work
+	}
+	return l, refused
+}
+
 // stop returns the loop of a stop. A session whose own loop is over may work on the
 // one of `current`. A session whose own loop goes on stays with it, whatever the
 // environment names: an agent can write the settings.
 func (f finder) stop() (*Loop, error) {
 	if f.env.LoopDir != "" && f.env.LoopDir == f.env.Get("RALPH_LOOP_DIR") {
-		at, err := f.where.Own()
-		if err != nil {
-			return nil, err // the other loop's words would hide it
-		}
-		if at != nil {
-			l, err := f.open(at)
+		if at, err := f.where.Own(); at != nil || err != nil {
+			l, err := f.open(at, err) // the other loop's words would hide an error
 			if err != nil || l.seen.State.Status == decide.InProgress {
 				return l, err
 			}
@@ -158,11 +188,8 @@ func (f finder) stop() (*Loop, error) {
 		}
 	}
 	at, err := loopdir.Find(f.where)
-	if at == nil || err != nil {
-		return nil, err
-	}
-	l, err := f.open(at)
-	if err != nil {
+	l, err := f.open(at, err)
+	if l == nil || err != nil {
 		return l, err
 	}
 	switch l.seen.State.Status {
@@ -172,7 +199,7 @@ func (f finder) stop() (*Loop, error) {
 	if at.Bound {
 		if other, err := f.where.Current(); err == nil && other != nil && other.Dir != at.Dir {
 			l.Close()
-			return f.open(other)
+			return f.open(other, nil)
 		}
 	}
 	return l, nil

@@ -46,9 +46,10 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	}
 	owner := s.State
 	// A client has one stop of a session at a time, and ends a hook that is late. So a
-	// second hook at the same time comes from a second settings entry.
+	// second hook at the same time comes from a second settings entry, or from a check.
 	r := owner.Running
-	if r != nil && r.PID != os.Getpid() && owner.Session == ev.Session && s.Client > 0 && s.Client == owner.SessionPID {
+	sameClient := s.Client == 0 || s.Client == owner.SessionPID // a check is not told which client it is
+	if r != nil && r.PID != os.Getpid() && owner.Session == ev.Session && sameClient {
 		s.Busy = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
 	}
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))

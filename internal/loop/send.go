@@ -192,9 +192,14 @@ func (l *Loop) await(ctx context.Context, deadline time.Time, ended <-chan struc
 
 // sendTrouble tells the notifiers, once, of an ending that the record could not take.
 func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
-	p, err := l.Read(ev)
+	p := &Picture{Loop: l}
+	err := trouble
+	if !l.Store.Refused {
+		p, err = l.Read(ev)
+	}
 	if err != nil {
 		// What can be read is told; the commands must still be trusted ones.
+		p.Snapshot.State = l.seen.State
 		if trust, err := l.Store.Trust(); err == nil {
 			text, _ := l.Store.Config()
 			p.Config, _ = config.Choose(trust, text)

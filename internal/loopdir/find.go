@@ -107,14 +107,12 @@ func (w Where) Marked(prompt string) (*Loop, error) {
 	if !ok || path.Dir(folder) != filepath.ToSlash(Below) {
 		return nil, nil
 	}
-	if name := path.Base(folder); name != current {
-		return w.Named(name)
-	}
-	return w.Current()
+	return w.Named(path.Base(folder))
 }
 
 // Own returns the loop that the session works, or nil if there is none. The loop's folder
-// may be gone. It is an error if the folder is now a link to another place.
+// may be gone. It is an error if the folder is now a link to another place, or one that
+// Check refuses. The loop beside the error may only be used by its record; see OpenRecord.
 func (w Where) Own() (*Loop, error) {
 	if w.StateDir == "" || !ValidSession(w.Session) {
 		return nil, nil
@@ -124,18 +122,28 @@ func (w Where) Own() (*Loop, error) {
 	if err != nil || !filepath.IsAbs(dir) {
 		return nil, nil
 	}
+	return w.Recorded(dir)
+}
+
+// Recorded is Own for the loop whose record names the folder dir.
+func (w Where) Recorded(dir string) (*Loop, error) {
 	l := w.at(dir)
 	l.Bound = true
-	real, err := filepath.EvalSymlinks(dir)
+	return l, l.inPlace()
+}
+
+// inPlace refuses a folder that is not the one that was recorded, or that Check refuses.
+func (l *Loop) inPlace() error {
+	real, err := filepath.EvalSymlinks(l.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return l, nil
+		return nil
 	case err != nil:
-		return nil, fmt.Errorf("loop folder: %w", err)
-	case real != dir:
-		return nil, fmt.Errorf("the loop folder %s is a link to %s now; put the folder itself there", dir, real)
+		return fmt.Errorf("loop folder: %w", err)
+	case real != l.Dir:
+		return fmt.Errorf("the loop folder %s is a link to %s now; put the folder itself there", l.Dir, real)
 	}
-	return l, l.Check()
+	return l.Check()
 }
 
 // Current returns the loop that `current` names, or nil. It searches upwards from the
@@ -218,11 +226,28 @@ func mainTree(dir string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	worktrees := filepath.Dir(filepath.FromSlash(path))
+	path = filepath.FromSlash(path)
+	worktrees := filepath.Dir(path)
 	if filepath.Base(worktrees) != "worktrees" || filepath.Base(filepath.Dir(worktrees)) != ".git" {
 		return ""
 	}
+	// The main tree names its worktrees, too. It names no folder that an archive brought.
+	data, err = ReadFile(path, "gitdir", maxPathBytes)
+	back := strings.TrimSpace(string(data))
+	if !filepath.IsAbs(back) {
+		back = filepath.Join(path, back)
+	}
+	if err != nil || !sameFile(filepath.FromSlash(back), filepath.Join(dir, ".git")) {
+		return ""
+	}
 	return filepath.Dir(filepath.Dir(worktrees))
+}
+
+// sameFile reports whether two paths lead to the same existing file.
+func sameFile(a, b string) bool {
+	x, _ := os.Stat(a)
+	y, _ := os.Stat(b)
+	return os.SameFile(x, y) // false if either is nil
 }
 
 // currentIn returns the loop that dir's `current` names, or nil.
@@ -245,7 +270,7 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 		if err == nil && (unresolved != nil || filepath.Dir(l.Dir) != below) {
 			return nil, fmt.Errorf("%s leads to %s; it may only name a folder beside it", path, l.Dir)
 		}
-		return l, err
+		return w.unlinked(dir, l, err)
 	}
 	// Where links cannot be made, `current` is a file of one line.
 	data, err := ReadFile(filepath.Dir(path), current, maxPathBytes)
@@ -256,7 +281,37 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 	if err := CheckName(name); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return w.open(filepath.Join(dir, Below, name))
+	l, err := w.open(filepath.Join(dir, Below, name))
+	return w.unlinked(dir, l, err)
+}
+
+// unlinked refuses a loop that was found below dir if a link led to it out of dir, since
+// somebody else may have made the link; and if a loop with a record was where the link is.
+func (w Where) unlinked(dir string, l *Loop, err error) (*Loop, error) {
+	if err != nil {
+		return l, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	there := filepath.Join(dir, Below, l.Name)
+	if there == l.Dir {
+		return l, nil
+	}
+	if was := w.at(there); was.hasRecord() {
+		return was, was.inPlace()
+	}
+	if rel, err := filepath.Rel(dir, l.Dir); err != nil || !filepath.IsLocal(rel) {
+		return nil, fmt.Errorf("%s leads out of that folder, to %s; to work that loop from here, say --loop-dir or "+
+			"RALPH_LOOP_DIR", filepath.Join(dir, Below), l.Dir)
+	}
+	return l, nil
+}
+
+// hasRecord reports whether the state folder knows the loop.
+func (l *Loop) hasRecord() bool {
+	_, err := os.Lstat(filepath.Join(l.StatePath(), stateFile))
+	return err == nil
 }
 
 // open returns the loop in an existing folder. It refuses a folder that Check refuses.
@@ -316,9 +371,14 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Named returns the loop with the given name in the project that w is in.
+// Named returns the loop with the given name in the project that w is in. A loop folder
+// may itself be `current`.
 func (w Where) Named(name string) (*Loop, error) {
-	if err := CheckName(name); err != nil {
+	if name == current {
+		if l, err := w.Current(); l != nil || err != nil {
+			return l, err
+		}
+	} else if err := CheckName(name); err != nil {
 		return nil, err
 	}
 	loops, err := w.All()

@@ -27,7 +27,12 @@ func (l *Loop) ListPath(named, recorded string) string {
 }
 
 // List reads the list at path, which is in the loop folder or below the project's root.
-func (s *Store) List(path string) decide.List { return ReadList(path, s.Loop.Dir, s.Loop.Project) }
+func (s *Store) List(path string) decide.List {
+	if s.Refused {
+		return decide.List{Err: errors.New("the list is not read, since the loop folder is refused")}
+	}
+	return ReadList(path, s.Loop.Dir, s.Loop.Project)
+}
 
 // ReadList reads the list at path, which must be in one of the folders.
 func ReadList(path string, folders ...string) decide.List {

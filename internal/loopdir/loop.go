@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 )
 
 // The names in a loop's state folder.
@@ -26,13 +25,11 @@ const (
 	troubleFile  = "trouble"       // id of the last trouble told but not recorded; empty if the disk was full
 )
 
-// ErrLocked means that another process held the lock for the whole wait.
-var ErrLocked = errors.New("another process holds it; try again when that is done")
-
 // Store holds the open folders of a loop. The caller must call Close.
 type Store struct {
 	Loop      *Loop
 	Protected bool     // the record is outside the project; if not, no trust record is believed
+	Refused   bool     // only the record may be used: the loop folder is not opened
 	loop      *os.Root // nil if the folder is gone
 	state     *os.Root // nil if there is no folder yet
 }
@@ -52,6 +49,15 @@ func (l *Loop) Open() (*Store, error) {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
 	return s, nil
+}
+
+// OpenRecord opens the record of a loop whose folder must not be used.
+func (l *Loop) OpenRecord() (*Store, error) {
+	if l.stateErr != nil {
+		return nil, l.stateErr
+	}
+	s := &Store{Loop: l, Refused: true}
+	return s, s.openState(false)
 }
 
 // Close closes the folders.
@@ -173,90 +179,6 @@ func unwritable(err error) bool {
 		}
 	}
 	return false
-}
-
-// Lock takes the loop's lock. It waits for at most the given time and then returns
-// ErrLocked. A decision loads everything after Lock and commits before unlock.
-func (s *Store) Lock(wait time.Duration) (unlock func(), err error) { return s.lock(lockFile, wait) }
-
-// LockSender makes this process the sender, which runs the loop's notifiers. It stays the
-// sender until unlock or until it dies: the kernel frees the lock then. LockSender waits
-// for at most the given time and then returns ErrLocked.
-func (s *Store) LockSender(wait time.Duration) (unlock func(), err error) {
-	return s.lock(senderFile, wait)
-}
-
-// LockChecks makes this process the only one that runs the loop's checks, evaluators and
-// tracker. What they run can write the record; see Keep. So nobody else writes what no
-// check may change meanwhile. LockChecks waits for at most the given time and then returns
-// ErrLocked.
-func (s *Store) LockChecks(wait time.Duration) (unlock func(), err error) {
-	if unlock, err = s.lock(checksFile, wait); errors.Is(err, ErrLocked) {
-		err = errChecks{}
-	}
-	return unlock, err
-}
-
-// errChecks is the ErrLocked of LockChecks.
-type errChecks struct{}
-
-func (errChecks) Error() string {
-	return "checks of the loop run now; try again when they are done, or end the loop with 'cancel'"
-}
-
-func (errChecks) Is(err error) bool { return err == ErrLocked }
-
-// LockAlone is Lock for a change that nobody may make while checks run.
-func (s *Store) LockAlone(wait time.Duration) (unlock func(), err error) {
-	checks, err := s.LockChecks(wait)
-	if err != nil {
-		return nil, err
-	}
-	lock, err := s.Lock(wait)
-	if err != nil {
-		checks()
-		return nil, err
-	}
-	return func() { lock(); checks() }, nil
-}
-
-func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error) {
-	if err := s.openState(true); err != nil {
-		return nil, fmt.Errorf("state folder: %w", err)
-	}
-	f, _, err := openFile(s.state, name, os.O_RDWR|os.O_CREATE)
-	for pause, end := time.Millisecond, time.Now().Add(wait); err == nil; pause = min(2*pause, 20*time.Millisecond) {
-		var got bool
-		if got, err = tryLock(f); got {
-			return func() { f.Close() }, nil // closing the file frees the lock
-		}
-		if err == nil && !time.Now().Before(end) {
-			err = ErrLocked
-			break
-		}
-		time.Sleep(pause)
-	}
-	if f != nil {
-		f.Close()
-	}
-	return nil, fmt.Errorf("cannot lock the loop with %s: %w", filepath.Join(s.state.Name(), name), withRemedy(err))
-}
-
-// Locked calls do while it holds the loop's lock.
-func (s *Store) Locked(wait time.Duration, do func() error) error { return locked(s.Lock, wait, do) }
-
-// Alone is Locked for a change that nobody may make while checks run.
-func (s *Store) Alone(wait time.Duration, do func() error) error {
-	return locked(s.LockAlone, wait, do)
-}
-
-func locked(lock func(time.Duration) (func(), error), wait time.Duration, do func() error) error {
-	unlock, err := lock(wait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return do()
 }
 
 // Bind records that the session works this loop. Own finds the loop by that record,

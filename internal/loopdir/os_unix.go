@@ -80,8 +80,9 @@ func oneName(info fs.FileInfo) bool {
 	return !ok || stat.Nlink <= 1
 }
 
-// tryLock takes the lock, or returns false if another process holds it.
-func tryLock(f *os.File) (bool, error) {
+// flock takes the lock of flock(2), which a process can have that can only read the file.
+// It returns false if another process holds it.
+func flock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch err {

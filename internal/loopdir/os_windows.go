@@ -39,6 +39,9 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
+// heldByReader returns false: this system does not tell who holds a lock.
+func heldByReader(*os.File) bool { return false }
+
 // syncDir does nothing: Windows cannot flush a folder, and NTFS keeps a journal of names.
 func syncDir(*os.File) error { return nil }
 

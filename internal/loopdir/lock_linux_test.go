@@ -1,0 +1,63 @@
+package loopdir
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestLockOfReader lets a process that can only read the state folder hold the lock, in
+// both ways that there are. It stops nobody.
+func TestLockOfReader(t *testing.T) {
+	l := newLoop(t)
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	other, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for name, hold := range map[string]func(fd int) error{
+		"nobody":  func(int) error { return nil },
+		"flock":   func(fd int) error { return unix.Flock(fd, unix.LOCK_EX) },
+		"fcntl":   func(fd int) error { return lockRange(fd, 0) },
+		"a range": func(fd int) error { return lockRange(fd, 7) },
+	} {
+		path := filepath.Join(l.StatePath(), lockFile)
+		if err := errors.Join(os.MkdirAll(l.StatePath(), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := hold(int(f.Fd())); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		unlock, err := s.Lock(0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := other.Lock(30 * time.Millisecond); !errors.Is(err, ErrLocked) {
+			t.Errorf("%s: held by one of ours: %v, want ErrLocked", name, err)
+		}
+		unlock()
+	}
+	if left := s.Leftovers(); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+func lockRange(fd int, from int64) error {
+	lock := unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart, Start: from}
+	return unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &lock)
+}
