@@ -139,6 +139,7 @@ func (h *hook) print(a claude.Answer) {
 // answer finds the event's loop, takes the step, prints and tells the notifiers.
 func (h *hook) answer(ctx context.Context) {
 	ev := h.neutral()
+	h.env.Everywhere = func() bool { return everywhere(h.env, h.project(), h.entry) }
 	l, err := loop.Find(h.env, ev)
 	if l != nil {
 		defer l.Close()
@@ -156,10 +157,21 @@ func (h *hook) answer(ctx context.Context) {
 	}
 	l.SendLeft()
 	if bystander {
+		h.tellOfLoop(l, ev)
 		l.Tidy(ctx, ev)
 		return
 	}
 	h.step(ctx, l, ev)
+}
+
+// tellOfLoop tells a session once of a loop that no stop begins.
+func (h *hook) tellOfLoop(l *loop.Loop, ev loop.Event) {
+	if !l.Waits(ev) || h.outranked() {
+		return
+	}
+	if why := l.WaitsFor(ev.Session); why != "" {
+		h.print(claude.Answer{Message: say.Waits(l, why).Message})
+	}
 }
 
 // testOnlyStep lets a test put a bug into a step.
@@ -208,12 +220,11 @@ func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err erro
 	}
 }
 
+// project is where Claude Code reads the settings of this session.
+func (h *hook) project() string { return cmp.Or(h.env.ProjectDir, h.event.Cwd, h.env.Cwd) }
+
 func (h *hook) outranked() bool {
-	project := h.env.ProjectDir
-	if project == "" {
-		project = h.event.Cwd
-	}
-	in := claude.Install{Vars: h.env.Get, Home: h.env.Home, Project: project}
+	in := claude.Install{Vars: h.env.Get, Home: h.env.Home, Project: h.project()}
 	return in.Outranked(h.entry, h.event.Name, os.Args)
 }
 

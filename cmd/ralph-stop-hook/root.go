@@ -98,6 +98,7 @@ type verbs struct{ verb.Verbs }
 
 // newApp makes all commands, in the order in which help lists them: one file a verb.
 func newApp(env loop.Env) *cli.App {
+	env.Everywhere = func() bool { return everywhere(env, env.Cwd, "") }
 	v := verbs{verb.Verbs{Env: env, Init: program + " init", Host: statusLine(env)}}
 	app := &cli.App{Name: program, Loops: v.Names}
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // settingsEdit is an edit of the settings file that gets the hook, or loses it.
@@ -83,6 +84,27 @@ func below(dir, path string) bool {
 // install returns where Claude Code reads its settings for a project.
 func (v verbs) install(project string) claude.Install {
 	return claude.Install{Vars: v.Env.Get, Home: v.Env.Home, Project: project}
+}
+
+// everywhere reports whether Claude Code calls this program in all projects: scope, the
+// --entry of the call, says so or, where an older entry says nothing, the settings do.
+// Settings of the project's own that have an entry call it for this project.
+func everywhere(env loop.Env, project, scope string) bool {
+	if scope != "" {
+		return scope == "user" || scope == "plugin"
+	}
+	v := verbs{verb.Verbs{Env: env}}
+	user, all := v.install(project).Files("user")[0], false
+	for _, s := range v.newInspection(project).scopes {
+		switch {
+		case len(s.Ours(claude.Stop)) == 0:
+		case s.name == "user", s.name == "managed", claude.SameFile(s.path, user):
+			all = true
+		default:
+			return false
+		}
+	}
+	return all
 }
 
 // newEntry returns the entry of this program, by its bare name if PATH finds it.

@@ -37,7 +37,7 @@ func Bystander(s *Snapshot) bool {
 	case s.Event != EventStop, s.Aside, s.Busy:
 		return true
 	case s.State.Schema == 0:
-		return s.FreshClone || s.Bind == BindPrompt && !s.Bound || parseStatus(s.Header.Status) != InProgress
+		return s.Foreign != "" || s.Bind == BindPrompt && !s.Bound || !s.MayBegin()
 	case s.State.Session == "":
 		return s.State.Bind == BindPrompt || s.State.Status != InProgress
 	}
@@ -45,6 +45,9 @@ func Bystander(s *Snapshot) bool {
 	late := s.Now.Before(s.State.EndedAt)
 	return !owner || s.State.Status != InProgress && (s.State.Status != Interrupted || late)
 }
+
+// MayBegin reports whether the header of a loop without a record lets it begin.
+func (s *Snapshot) MayBegin() bool { return parseStatus(s.Header.Status) == InProgress }
 
 // elsewhere reports whether the event comes from a second client of the session,
 // while the first one goes on.

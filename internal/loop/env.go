@@ -31,6 +31,10 @@ type Env struct {
 	OnComplete string   // a notifier of the host's own entry, a line for the shell
 	ByAgent    bool     // an agent called this program, not a person
 
+	// Everywhere reports whether the host calls this program in all projects, so that it
+	// begins no loop by itself. It may read files, and is asked only if it has to be known.
+	Everywhere func() bool
+
 	// Catch, if it is not nil, is called around work that may take long. It returns a
 	// context that ends when the process is told to end, and a function that undoes
 	// what it did to the process's signals.

@@ -40,7 +40,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 		return s, err
 	}
 	if s.State.Schema == 0 {
-		if err := l.peekUnrecorded(&s); err != nil {
+		if err := l.peekUnrecorded(&s, ev); err != nil {
 			return s, err
 		}
 	}
@@ -57,23 +57,6 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s.OwnerAlive = owner.Session != "" &&
 		(owner.SessionPID == 0 || calls || proc.Alive(owner.SessionPID, owner.ClientStart))
 	return s, nil
-}
-
-// peekUnrecorded reads what says who may begin a loop that has no record.
-func (l *Loop) peekUnrecorded(s *decide.Snapshot) error {
-	text, err := l.Store.Progress()
-	if err != nil {
-		return err
-	}
-	s.Header = progress.Parse(text)
-	s.FreshClone = l.tracked(loopdir.ProgressFile)
-	s.Bind = decide.BindPrompt // a ralph.json that cannot be read makes no bystander an owner
-	if text, err := l.Store.Config(); err == nil {
-		if c, err := config.Choose(nil, text); err == nil {
-			s.Bind = c.Bind
-		}
-	}
-	return nil
 }
 
 // Read reads the whole loop. It takes no lock.
@@ -204,18 +187,6 @@ func NameList(path string) string {
 func (p *Picture) Stale() bool {
 	s := &p.Snapshot
 	return s.State.Status == decide.InProgress && s.State.Session != "" && s.OwnerKnown && !s.OwnerAlive
-}
-
-// tracked reports whether git tracks a file of the loop folder. A loop whose
-// progress.txt came with a clone is somebody else's until a person takes it up.
-func (l *Loop) tracked(name string) bool {
-	if loopdir.RepoRoot(l.At.Dir) == "" {
-		return false
-	}
-	git := proc.Git(l.Env.Vars, l.At.Dir, "--literal-pathspecs", "ls-files", "--error-unmatch", "--", name)
-	// 1 is git's no. A git that is missing, refuses to look or was stopped leaves it
-	// open, and then the loop is not ours to begin.
-	return proc.Run(context.Background(), git).ExitCode != 1
 }
 
 // tree returns the loop's work tree without all loops of the project, since another

@@ -133,6 +133,14 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 	return fmt.Sprintf("ralph: the loop %s is %s; '%s' takes it up again", name, s.Status, do("resume"))
 }
 
+// Waits says, in one line, that a loop is there which no stop begins, and how a person
+// begins it.
+func Waits(l *loop.Loop, why string) Answer {
+	return Answer{Message: fmt.Sprintf("ralph: the loop %s is here and was not begun: %s; '%s' in a terminal in %s begins it",
+		plain.Line(l.At.Name, 100), strings.TrimRight(plain.Line(why, 400), ".?"), l.Call("resume"),
+		plain.Line(l.At.Project, 300))}
+}
+
 // rival is said once a session.
 const rival = " · another Stop hook, or /goal, keeps this session going too: it may go on when this loop has ended, " +
 	"and its blocks count toward Claude Code's cap; to have this loop alone, say '/goal clear' or take that hook out of " +

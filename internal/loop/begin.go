@@ -1,0 +1,122 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+)
+
+// A loop that somebody made by hand has no record. A person begins it: by its prompt, by
+// attach, by resume or by init. A stop begins it only if nobody else can have brought it.
+
+// peekUnrecorded reads what says who may begin a loop that has no record.
+func (l *Loop) peekUnrecorded(s *decide.Snapshot, ev Event) error {
+	text, err := l.Store.Progress()
+	if err != nil {
+		return err
+	}
+	s.Header = progress.Parse(text)
+	s.Bind = decide.BindPrompt // a ralph.json that cannot be read makes no bystander an owner
+	text, err = l.Store.Config()
+	if err == nil {
+		var c config.Effective
+		if c, err = config.Choose(nil, text); err == nil {
+			s.Bind = c.Bind
+		}
+	}
+	if err != nil {
+		s.ConfigErr = fmt.Errorf("%s: %w", filepath.Join(l.At.Dir, loopdir.ConfigFile), err)
+	}
+	if ev.Kind == decide.EventStop || ev.Kind == "" {
+		s.Foreign = l.foreign(ev)
+	}
+	return nil
+}
+
+// foreign says why a loop without a record is not begun by a stop, "" if it may be. A
+// verb is no event, and does not ask where the session is.
+func (l *Loop) foreign(ev Event) string {
+	where := l.Env.Where()
+	if ev.Cwd != "" {
+		where.Cwd = ev.Cwd
+	}
+	switch {
+	case l.At.Bound: // a person has given it to this session
+	case l.Env.Everywhere != nil && l.Env.Everywhere():
+		return "the hook's entry is for all projects"
+	case ev.Kind == decide.EventStop && !where.InProject(l.At):
+		return "it is not in the project of this session"
+	case where.Dependency(l.At):
+		return "it is in the folder of a dependency, or of a repository within another one"
+	}
+	return l.tracked()
+}
+
+// maxUntracked bounds what git may say of the files in a loop folder, in bytes.
+const maxUntracked = 1 << 20
+
+// tracked says that the loop came with a repository, or could have: "" if git says that it
+// tracks no file of the loop folder, and names each one that is there as untracked. So a
+// file that git knows by another spelling counts as tracked.
+func (l *Loop) tracked() string {
+	const came, unknown = "it came with the repository", "git does not say whether it came with the repository"
+	root := loopdir.RepoRoot(l.At.Dir)
+	if root == "" {
+		return ""
+	}
+	if rel, err := filepath.Rel(l.At.Project, root); err == nil && rel != "." && filepath.IsLocal(rel) {
+		return came // a repository of its own, in the folder of loops
+	}
+	git := proc.Git(l.Env.Vars, l.At.Dir, "ls-files", "-z", "-t", "--cached", "--others", "--", ".")
+	out := &proc.Head{Limit: maxUntracked}
+	git.Stdout = out
+	if r := proc.Run(context.Background(), git); r.Err != nil || len(out.Bytes()) >= maxUntracked {
+		return unknown
+	}
+	untracked := map[string]bool{}
+	for _, file := range strings.Split(strings.TrimSuffix(string(out.Bytes()), "\x00"), "\x00") {
+		name, is := strings.CutPrefix(file, "? ")
+		if !is && file != "" {
+			return came
+		}
+		untracked[name] = true
+	}
+	files, err := os.ReadDir(l.At.Dir)
+	if err != nil {
+		return unknown
+	}
+	for _, f := range files {
+		if !f.IsDir() && !untracked[f.Name()] {
+			return came
+		}
+	}
+	return ""
+}
+
+// Waits reports whether the event is a stop that did not begin the loop, which has no
+// record.
+func (l *Loop) Waits(ev Event) bool {
+	return ev.Kind == decide.EventStop && l.seen.State.Schema == 0 && l.seen.MayBegin()
+}
+
+// WaitsFor says why the loop waits for a person, "" if the session was told before.
+func (l *Loop) WaitsFor(session string) string {
+	if !l.At.TellOnce(session) {
+		return ""
+	}
+	switch s := &l.seen; {
+	case s.ConfigErr != nil:
+		return s.ConfigErr.Error()
+	case s.Foreign != "":
+		return s.Foreign
+	}
+	return "it waits for its prompt"
+}
