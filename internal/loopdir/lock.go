@@ -3,6 +3,7 @@ package loopdir
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -73,34 +74,48 @@ func locked(lock func(time.Duration) (func(), error), wait time.Duration, do fun
 	return do()
 }
 
+// errReader means that a process which can only read the lock's file keeps us from the lock,
+// however often it gets a new file.
+var errReader = errors.New("a process that can only read it holds it again and again; find and end that process")
+
 // lock takes the lock in a file. A process that can only read the file can hold a lock in
 // it, too: such a lock stops nobody. The file is replaced by a new one then.
 func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error) {
 	if err := s.openState(true); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	for pause, end := time.Millisecond, time.Now().Add(wait); err == nil; pause = min(2*pause, 20*time.Millisecond) {
-		var f *os.File
-		if f, _, err = openFile(s.state, name, os.O_RDWR|os.O_CREATE); err != nil {
-			break
-		}
-		var got, replaced bool
-		if got, err = tryLock(f); got && s.names(name, f) {
+	for pause, end := time.Millisecond, time.Now().Add(wait); ; pause = min(2*pause, 20*time.Millisecond) {
+		f, err := s.takeLock(name)
+		if err == nil {
 			return func() { f.Close() }, nil // closing the file frees the lock
 		}
-		if err == nil && !got && heldByReader(f) {
-			replaced, err = true, s.replaceLock(name, f)
+		held := errors.Is(err, ErrLocked) || errors.Is(err, errReader)
+		if !held || !time.Now().Before(end) {
+			path := filepath.Join(s.state.Name(), name)
+			return nil, fmt.Errorf("cannot lock the loop with %s: %w", path, withRemedy(err))
 		}
-		f.Close()
-		if err == nil && !got && !replaced && !time.Now().Before(end) {
-			err = ErrLocked
-			break
-		}
-		if !got && !replaced {
-			time.Sleep(pause)
-		}
+		time.Sleep(pause)
 	}
-	return nil, fmt.Errorf("cannot lock the loop with %s: %w", filepath.Join(s.state.Name(), name), withRemedy(err))
+}
+
+// takeLock takes the lock in a file once, or says who holds it.
+func (s *Store) takeLock(name string) (*os.File, error) {
+	f, _, err := openFile(s.state, name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	got, err := tryLock(f)
+	if got && s.names(name, f) {
+		return f, nil
+	}
+	defer f.Close()
+	switch {
+	case err != nil:
+		return nil, err
+	case !got && heldByReader(f):
+		return s.replaceLock(name, f)
+	}
+	return nil, ErrLocked
 }
 
 // names reports whether name is still that of the open file f.
@@ -110,17 +125,20 @@ func (s *Store) names(name string, f *os.File) bool {
 	return err == nil && missing == nil && os.SameFile(is, now)
 }
 
-// replaceLock puts a new file in the place of f, unless f is no more what stops us.
-func (s *Store) replaceLock(name string, f *os.File) error {
-	over := errors.New("nobody has to be kept from the lock")
-	err := replace(s.state, name, nil, 0o600, false, func() error {
-		if !s.names(name, f) || !heldByReader(f) {
-			return over
-		}
-		return nil
-	})
-	if errors.Is(err, over) {
-		return nil
+// replaceLock puts a new file in the place of f, in which it has the lock by then. Its
+// name is one that replace would have given it, so that it is swept if it is left.
+func (s *Store) replaceLock(name string, f *os.File) (*os.File, error) {
+	temp := fmt.Sprintf(".%s%019d", name, rand.Int64())
+	n, err := s.state.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL|nonblock, 0o600)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	got, err := tryLock(n)
+	if got && s.names(name, f) && heldByReader(f) {
+		if err = s.state.Rename(temp, name); err == nil {
+			return n, nil
+		}
+	}
+	n.Close()
+	return nil, errors.Join(err, errReader, s.state.Remove(temp))
 }

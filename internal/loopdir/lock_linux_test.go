@@ -61,3 +61,44 @@ func lockRange(fd int, from int64) error {
 	lock := unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart, Start: from}
 	return unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &lock)
 }
+
+// TestLockOfHastyReader lets a reader take each new file at once.
+func TestLockOfHastyReader(t *testing.T) {
+	l := newLoop(t)
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	path := filepath.Join(l.StatePath(), lockFile)
+	if err := errors.Join(os.MkdirAll(l.StatePath(), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	stop, ended := make(chan bool), make(chan bool)
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if f, err := os.Open(path); err == nil {
+				defer f.Close()
+				_ = lockRange(int(f.Fd()), 0)
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+	}()
+	for range 20 {
+		unlock, err := s.Lock(5 * time.Second)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		unlock()
+		time.Sleep(time.Millisecond)
+	}
+	close(stop)
+	<-ended
+}
