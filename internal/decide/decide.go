@@ -37,7 +37,7 @@ func Bystander(s *Snapshot) bool {
 	case s.Event != EventStop, s.Aside, s.Busy:
 		return true
 	case s.State.Schema == 0:
-		return s.Foreign != "" || s.Bind == BindPrompt && !s.Bound || !s.MayBegin()
+		return s.Brought != "" || s.Bind == BindPrompt && !s.Bound || !s.MayBegin()
 	case s.State.Session == "":
 		return s.State.Bind == BindPrompt || s.State.Status != InProgress
 	}

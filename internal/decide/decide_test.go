@@ -91,7 +91,7 @@ var stopRows = []row{
 	{"plan mode", func(s *Snapshot) { s.Aside = true }, "pass"},
 	{"it has ended", func(s *Snapshot) { s.State.Status = Complete }, "pass"},
 	{"it is paused", func(s *Snapshot) { s.State.Status = Paused }, "pass"},
-	{"a fresh clone", func(s *Snapshot) { s.State = State{}; s.Foreign = "a clone" }, "pass"},
+	{"a fresh clone", func(s *Snapshot) { s.State = State{}; s.Brought = "a clone" }, "pass"},
 	{"no record, and the header says it is over", func(s *Snapshot) {
 		s.State = State{}
 		s.Header.Status = "COMPLETE"

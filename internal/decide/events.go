@@ -121,7 +121,7 @@ func Attach(s Snapshot, session string) Decision {
 // has changed since the last one. Whatever session asks counts as the owner.
 func Preview(s Snapshot) (Decision, Need) {
 	s.Event, s.Session = EventStop, cmp.Or(s.State.Session, "preview")
-	s.State.Session, s.State.Bind, s.Bind, s.Foreign = s.Session, "", "", ""
+	s.State.Session, s.State.Bind, s.Bind, s.Brought = s.Session, "", "", ""
 	s.Tree, s.Tail = "preview", &Tail{}
 	return Decide(s)
 }

@@ -88,7 +88,7 @@ var edits = []func(s *Snapshot, d *dice){
 		s.State.Passed, s.State.SessionPassed, s.State.Warned = d.n(9), d.n(9), d.is()
 	},
 	func(s *Snapshot, d *dice) {
-		s.State, s.Bind, s.Foreign = State{}, pick(d, "", BindPrompt, BindFirst), pick(d, "", "a clone")
+		s.State, s.Bind, s.Brought = State{}, pick(d, "", BindPrompt, BindFirst), pick(d, "", "a clone")
 	},
 	func(s *Snapshot, d *dice) {
 		s.Header = progress.Header{

@@ -116,7 +116,7 @@ type Snapshot struct {
 	State        State           // Schema 0: there is no record yet
 	Header       progress.Header // of progress.txt as it is now
 	LogIteration int             // of the last line of iterations.jsonl
-	Foreign      string          // why a loop without a record is not begun by a stop; "" if it may be
+	Brought      string          // why a loop without a record is not begun by a stop; "" if it may be
 	CancelFile   bool            // a person has asked to cancel the loop
 	List         List
 	ListIsOld    bool     // List is what a tracker said at another time

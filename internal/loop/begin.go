@@ -36,14 +36,14 @@ func (l *Loop) peekUnrecorded(s *decide.Snapshot, ev Event) error {
 		s.ConfigErr = fmt.Errorf("%s: %w", filepath.Join(l.At.Dir, loopdir.ConfigFile), err)
 	}
 	if ev.Kind == decide.EventStop || ev.Kind == "" {
-		s.Foreign = l.foreign(ev)
+		s.Brought = l.brought(ev)
 	}
 	return nil
 }
 
-// foreign says why a loop without a record is not begun by a stop, "" if it may be. A
+// brought says why a loop without a record is not begun by a stop, "" if it may be. A
 // verb is no event, and does not ask where the session is.
-func (l *Loop) foreign(ev Event) string {
+func (l *Loop) brought(ev Event) string {
 	where := l.Env.Where()
 	if ev.Cwd != "" {
 		where.Cwd = ev.Cwd
@@ -115,8 +115,8 @@ func (l *Loop) WaitsFor(session string) string {
 	switch s := &l.seen; {
 	case s.ConfigErr != nil:
 		return s.ConfigErr.Error()
-	case s.Foreign != "":
-		return s.Foreign
+	case s.Brought != "":
+		return s.Brought
 	}
 	return "it waits for its prompt"
 }

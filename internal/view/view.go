@@ -139,8 +139,8 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case s.State.Schema != 0:
-	case s.Foreign != "":
-		add("not begun: %s; '%s' takes it up", s.Foreign, do("resume"))
+	case s.Brought != "":
+		add("not begun: %s; '%s' takes it up", s.Brought, do("resume"))
 	default:
 		add("not begun: %s", say.Begin(s.Bind))
 	}
@@ -215,7 +215,7 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	bind := cmp.Or(p.Snapshot.Record().Bind, p.Snapshot.Bind)
 	works := v.Status == decide.InProgress
 	switch {
-	case works && p.Snapshot.Foreign != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
+	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return do("resume")
 	case works && v.Stale, v.Status == decide.Interrupted:
 		return "claude --resume " + plain.Arg(v.Session) + ", and type anything; or give its prompt to a new one: " +
