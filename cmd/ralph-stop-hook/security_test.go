@@ -16,7 +16,7 @@ var threats = []string{
 	"repo-notify-ignored", "repo-git-config", "notify-argv", "notify-env", "notify-hang",
 	"status-escapes", "reason-injection", "dup-keys", "deep-json", "state-tamper", "panic-exit",
 	"stdout-clean", "log-rotate", "init-garbage", "entry-planted", "agent-other-session",
-	"begin-by-person", "links-elsewhere",
+	"begin-by-person", "links-elsewhere", "confine",
 }
 
 // TestSecurityTable checks that the table of SECURITY.md and the scripts match.
