@@ -23,6 +23,7 @@ var floors = []map[string][]string{
 		"proc": nil, "confine": nil, "claude/settings": nil, "config": nil, "tree": {"proc"}, "loopdir": {"config"},
 		"claude": {"claude/settings", "loopdir", "proc"},
 	},
+	{"held": nil},
 	{"loop": nil},
 	{"say": nil},
 	{"cli": nil, "view": nil},
@@ -34,7 +35,7 @@ var floors = []map[string][]string{
 // no host.
 var never = map[string][]string{
 	"loop": {"claude", "claude/settings"}, "say": {"claude", "claude/settings"}, "view": {"claude", "claude/settings"},
-	"verb": {"claude", "claude/settings"}, "cli": {"loop", "say", "claude", "claude/settings"},
+	"verb": {"claude", "claude/settings"}, "cli": {"loop", "say", "claude", "claude/settings"}, "held": {"claude", "claude/settings"},
 }
 
 // impure lists the imports that a pure package must not have.

@@ -148,9 +148,14 @@ func trustEdit(l *loop.Loop, p *loop.Picture, text []byte) error {
 		path = ""
 		before.Text, before.SHA256 = record.Text, record.SHA256
 		maps.Copy(record.Files, before.Files) // files that were held before keep their hashes
-		before.Files, record = record.Files, before
+		before.Files = record.Files
+		if len(before.Features) == 0 { // nothing asked what the list is worth
+			before.Features, before.Beside, before.Rules = record.Features, record.Beside, record.Rules
+			path = p.ListPath()
+		}
+		record = before
 	}
-	return l.Store.SetTrust(record, path)
+	return l.SetTrust(record, path)
 }
 
 func showEvaluators(w io.Writer, c config.Config) {

@@ -43,6 +43,8 @@ type initialiser struct {
 	found   decide.List
 	files   []loopFile
 	hook    settingsEdit
+	held    []string      // what commands name
+	notHeld []string      // what they rest on and is not held
 	absent  []string      // files that commands name and that do not exist yet
 	over    decide.Status // how an earlier loop of this name has ended
 }

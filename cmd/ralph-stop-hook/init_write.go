@@ -131,13 +131,19 @@ func (i *initialiser) trust(l *loop.Loop, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := l.Store.SetTrust(record, l.At.ListPath(i.list, "")); err != nil && l.Store.Protected {
+	if err := l.SetTrust(record, l.At.ListPath(i.list, "")); err != nil && l.Store.Protected {
 		return err // an unprotected loop has no command to trust
 	}
 	for _, key := range slices.Sorted(maps.Keys(record.Files)) {
-		if record.Files[key] == "" && !config.Optional(key) {
+		switch {
+		case record.Files[key] != "":
+			i.held = append(i.held, key)
+		case !config.Optional(key):
 			i.absent = append(i.absent, key)
 		}
+	}
+	if c, err := config.Parse(text); err == nil {
+		i.notHeld = l.NotHeld(c)
 	}
 	return nil
 }

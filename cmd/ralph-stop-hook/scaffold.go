@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // The texts that init writes.
@@ -78,6 +79,9 @@ func (i *initialiser) config() ([]byte, error) {
 	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.confine, i.onComplete})
 }
 
+// maxHeldShown bounds how much that is held is shown.
+const maxHeldShown = 20
+
 func (i *initialiser) farewell() {
 	for _, check := range i.checks {
 		fmt.Fprintf(i.out, "  has to hold: %s\n", plain.Line(check, 300))
@@ -85,6 +89,13 @@ func (i *initialiser) farewell() {
 	for _, command := range i.onComplete {
 		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))
 	}
+	for _, key := range i.held[:min(len(i.held), maxHeldShown)] {
+		fmt.Fprintf(i.out, "  held as it is: %s\n", plain.Line(key, 300))
+	}
+	if more := len(i.held) - maxHeldShown; more > 0 {
+		fmt.Fprintf(i.out, "  held as they are: %d more; ralph-stop-hook trust %s shows them\n", more, plain.Arg(i.name))
+	}
+	verb.ShowNotHeld(i.out, i.notHeld, "  ")
 	for _, path := range i.absent {
 		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: "+
 			"ralph-stop-hook trust %s\n", plain.Line(path, 300), plain.Arg(i.name))

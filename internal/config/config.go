@@ -38,6 +38,7 @@ type Config struct {
 	Protect    []Pattern        // of files that must stay as they were when ralph.json was trusted
 	ProtectNew bool             // files that Protect names must not be added either
 	Env        []string         // names of variables that checks get as the session has them
+	NotHeld    []Pattern        // of files that commands name and that the agent may edit all the same
 	Recheck    string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
 	Confine    bool             // commands but notifiers can write only to the project, and to Writable
 	Writable   []string         // folders outside of the project, with ~/ for the home folder
@@ -129,7 +130,7 @@ func Parse(data []byte) (Config, error) {
 		"checks":   func(v gjson.Result) { c.Checks = p.checks(v) },
 		"evaluate": func(v gjson.Result) { c.Evaluators = p.evaluators(v) },
 		"promises": func(v gjson.Result) { c.Promises = p.promises(v) },
-		"protect":  func(v gjson.Result) { c.Protect = p.protect(v) },
+		"protect":  func(v gjson.Result) { c.Protect = p.patterns(v, "protect", "**/*_test.go") },
 		"protect_new": func(v gjson.Result) {
 			if c.ProtectNew = v.Bool(); !v.IsBool() {
 				p.fail(v, `"protect_new" must be true or false`)
@@ -147,6 +148,7 @@ func Parse(data []byte) (Config, error) {
 			}
 		},
 		"writable": func(v gjson.Result) { c.Writable = p.folders(v) },
+		"not_held": func(v gjson.Result) { c.NotHeld = p.patterns(v, "not_held", "src/**") },
 		"parallel": func(v gjson.Result) { c.Parallel = p.count(v, "parallel", 1, 64) },
 		"recheck": func(v gjson.Result) {
 			c.Recheck = p.oneOf(v, "recheck", decide.RecheckStale, decide.RecheckAll, decide.RecheckNever)
@@ -219,6 +221,11 @@ func (c Config) Commands() []Command {
 		}
 	}
 	return all
+}
+
+// Releases tells whether a pattern of "not_held" matches a slash-separated path.
+func (c Config) Releases(path string) bool {
+	return slices.ContainsFunc(c.NotHeld, func(p Pattern) bool { return p.Match(path) })
 }
 
 // parser turns JSON into a Config. It keeps the first error, so that a

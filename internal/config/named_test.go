@@ -1,50 +1,134 @@
 package config
 
 import (
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestFiles has a row for each way in which a command names the file that says what it does.
-func TestFiles(t *testing.T) {
-	for line, want := range map[string]string{
-		"sh -eu ./x.sh log":                "x.sh",
-		"/usr/bin/python3.12 a.py":         "/usr/bin/python3.12 a.py",
-		"tee log":                          "",
-		"a | bash b":                       "b",
-		"node":                             "",
-		"sh -c 'go test'":                  "",
-		"A=b.txt sh ./x.sh >out; ./w 2>&1": "x.sh w",
-		"cd sub && sh v.sh":                "sub/v.sh",
-		"(cd a; cd b; ./run)":              "a/b/run",
-		`sh "$PWD/v.sh"; sh ${PWD}/w.sh`:   "v.sh w.sh",
-		"sh ./sub/../v.sh":                 "v.sh",
-		". ./env.sh && go test ./...":      "env.sh",
-		"make -s test":                     "GNUmakefile makefile Makefile",
-		"make -f other.mk -C sub test":     "sub/other.mk",
-		"make --file=x.mk":                 "x.mk",
-		"make -fx.mk -j4":                  "x.mk",
-		"cd sub && /usr/bin/make":          "/usr/bin/make sub/GNUmakefile sub/makefile sub/Makefile",
-		"CI=1 npm --prefix web test":       "web/package.json web/.npmrc",
-		"go test ./...":                    "",
-		"/abs/check.sh x":                  "/abs/check.sh",
-	} {
-		var text []string
-		for _, f := range (Command{Shell: line}).Files() {
-			if f.Decides {
-				text = append(text, f.Path)
+// show shows what a command names. A file that counts even if it is absent has a "!", one
+// that is only looked at a "?", one that may be built a "+", and a pattern a "*".
+func show(c Command) string {
+	var shown []string
+	named := c.Named()
+	for _, f := range named.Files {
+		text := f.Path
+		for _, mark := range []struct {
+			is   bool
+			text string
+		}{{f.Decides, "!"}, {f.Looked, "?"}, {f.Pattern, "*"}} {
+			if mark.is {
+				text = mark.text + text
 			}
 		}
-		if got := strings.Join(text, " "); got != want {
-			t.Errorf("%s: %q, want %q", line, got, want)
+		if f.Built {
+			text = "+" + text
+		}
+		if f.Set == "" && !f.Beside && !f.Section && !strings.ContainsAny(f.Path, " ;") && f.Path != "." && !slices.Contains(shown, text) {
+			shown = append(shown, text)
 		}
 	}
-	var all []string
-	for _, f := range (Command{Argv: []string{"bash", "-lc", "cd sub && sh v.sh > log", "a b.txt"}}).Files() {
-		all = append(all, f.Path)
+	slices.Sort(shown)
+	text := strings.Join(shown, " ")
+	if len(named.Open) > 0 {
+		text += " OPEN " + strings.Join(named.Open, "; ")
 	}
-	want := "bash|-lc|cd sub && sh v.sh > log|a b.txt|sh|sub/sh|sub/v.sh|a|sub/a|b.txt|sub/b.txt"
-	if got := strings.Join(all, "|"); got != want {
-		t.Errorf("%q, want %q", got, want)
+	return strings.TrimSpace(text)
+}
+
+// TestNamed has a row for each way in which a command names a file that says what it does.
+func TestNamed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the lines are for another shell")
+	}
+	for line, want := range map[string]string{
+		// The script of an interpreter.
+		"sh -eu ./x.sh log":                        "!x.sh log x.sh",
+		"/usr/bin/python3.12 a.py":                 "!/usr/bin/python3.12 !a.py a.py",
+		"bash -euo pipefail v.sh":                  "!v.sh pipefail v.sh",
+		"bash --norc -o pipefail -x v.sh":          "!v.sh pipefail v.sh",
+		"python3 -W error t.py":                    "!t.py error t.py",
+		"python3 -X dev -W error -u t.py":          "!t.py dev error t.py",
+		"node -r ./setup.js t.js":                  "!setup.js !t.js setup.js t.js",
+		"node --require=./setup.js t.js":           "!t.js setup.js t.js",
+		"perl -I lib t.pl":                         "!t.pl lib t.pl",
+		"perl -Ilib t.pl":                          "!t.pl t.pl",
+		`sh "my tests/v.sh"`:                       "tests/v.sh",
+		`sh -c 'sh "ab.sh"'`:                       "!ab.sh ab.sh",
+		`bash -lc "cd sub && sh v.sh"`:             "!sub/v.sh sub/v.sh v.sh",
+		"timeout 5 sh v.sh":                        "!v.sh v.sh",
+		"env -i X=1 sh v.sh":                       "!v.sh 1 v.sh",
+		"a | bash b":                               "!b b",
+		"node":                                     "",
+		"sh < v.sh":                                "!v.sh v.sh",
+		"cat v.sh | sh":                            "v.sh OPEN sh",
+		"cat v.sh | sh -s x":                       "v.sh x OPEN sh -s x",
+		`sh -c "$(cat v.sh)"`:                      "v.sh OPEN sh -c $…",
+		"sh <(cat v.sh)":                           "v.sh OPEN sh $…",
+		"eval \"$(cat v.sh)\"":                     "v.sh OPEN eval $…",
+		"eval sh v.sh; eval 'sh w.sh'":             "!v.sh !w.sh sh v.sh w.sh",
+		"find t -name '*.sh' | xargs sh":           "*.sh sh t OPEN xargs sh",
+		"find t -exec sh {} ;":                     "sh t OPEN find t -exec sh {}",
+		"cat a.sh > b.sh; sh b.sh":                 "a.sh OPEN sh b.sh",
+		"sh <<E\nsh v.sh\nE":                       "!v.sh v.sh",
+		"cat <<E\nsh v.sh\nE":                      "",
+		"sh <<< 'sh v.sh'":                         "!v.sh v.sh",
+		"python3 -c \"exec(open('v.py').read())\"": ".read exec(open('v.py').read()) v.py",
+		"node -e \"require('./x.js')\"":            "require('./x.js') x.js",
+		"node -r ./setup t.js": "!setup !setup.cjs !setup.js !setup.json !setup.mjs !setup.node !setup.ts " +
+			"!setup/index.js !setup/package.json !t.js setup t.js",
+		"python3 -m checks.all":     "!checks/all.py !checks/all/__init__.py !checks/all/__main__.py checks.all",
+		"awk -f v.awk out":          "out v.awk",
+		"sudo -u me ./verify":       "me verify",
+		". ./env.sh; source lib.sh": "!env.sh !lib.sh env.sh lib.sh",
+
+		// Variables, loops and other folders.
+		"cd sub && sh v.sh":                            "!sub/v.sh sub/v.sh v.sh",
+		"(cd a; cd b; ./run)":                          "!a/b/run",
+		`sh "$PWD/v.sh"; sh ${PWD}/w.sh`:               "!v.sh !w.sh v.sh w.sh",
+		`sh "$(pwd)/v.sh" $HOME/x`:                     "!v.sh v.sh ~/x",
+		"sh ./sub/../v.sh":                             "!sub/../v.sh sub/../v.sh",
+		"V=v.sh; sh $V":                                "!v.sh v.sh",
+		"export V=v.sh W=w.sh; sh ${W}":                "!w.sh V=v.sh W=w.sh v.sh w.sh",
+		"sh ${V:-v.sh}":                                "!v.sh v.sh OPEN sh $…",
+		"for t in tests/*.sh; do sh \"$t\"; done":      "*tests/*.sh",
+		"for t in a.sh b.sh; do sh $t; done":           "!a.sh !b.sh a.sh b.sh",
+		`for p in g/*.md; do head "$p" | grep x; done`: "*?g/*.md ?x",
+		"sh checks/$RALPH_FEATURE.sh":                  "*checks/*.sh OPEN sh checks/$….sh",
+		"while read t; do sh $t; done < list":          "list OPEN sh $…",
+		"cd \"$(mktemp -d)\"; sh v.sh":                 "v.sh OPEN cd $…",
+		"sh t/{a,b}.sh":                                "!t/a.sh !t/b.sh !t/{a,b}.sh t/a.sh t/b.sh t/{a,b}.sh",
+		"if true; then ./v; fi":                        "!v",
+		"! ./v && X=1 ./w 2>&1 # ./u":                  "!v !w 1",
+
+		// What a command writes or only looks at.
+		"A=b.txt sh ./x.sh >out; ./w 2>&1":     "!w !x.sh b.txt x.sh",
+		"cc -o app main.c && ./app":            "?main.c",
+		"make && ./app":                        "!GNUmakefile !Makefile !makefile +!app",
+		"rm -rf build; mkdir build; build/run": "",
+		"tee log":                              "",
+		"grep -q done notes.md":                "?done ?notes.md",
+		"grep -q -f rules notes.md":            "?notes.md rules",
+		"test -e built/x":                      "?built/x",
+
+		// What programs read without being told.
+		"make -s test":                "!GNUmakefile !Makefile !makefile",
+		"make -f other.mk -C sub all": "!sub/other.mk other.mk",
+		"make --file=x.mk":            "!x.mk x.mk",
+		"make -fx.mk -f y.mk -j4":     "!x.mk !y.mk x.mk y.mk",
+		"CI=1 npm --prefix web test":  "!web/.npmrc !web/binding.gyp !web/package.json 1",
+		"go test ./...":               "!go.work ...",
+	} {
+		if got := show(Command{Shell: line}); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", line, got, want)
+		}
+	}
+	if got := show(Command{Argv: []string{"bash", "-lc", "cd sub && sh v.sh > log", "a.txt"}}); got !=
+		"!sub/v.sh a.txt sub/v.sh v.sh" {
+		t.Error(got)
+	}
+	if got := show(Command{Argv: []string{"sh", "v$x.sh", "*.c"}}); got != `!v$x.sh *.c v$x.sh` {
+		t.Error(got)
 	}
 }

@@ -133,13 +133,13 @@ func (c Config) ProtectsBelow(folder string) (can, spelled bool) {
 	return can, spelled
 }
 
-// protect reads "protect".
-func (p *parser) protect(v gjson.Result) (patterns []Pattern) {
+// patterns reads a list of patterns.
+func (p *parser) patterns(v gjson.Result, key, example string) (patterns []Pattern) {
 	if !v.IsArray() {
-		p.fail(v, `"protect" must be a list of patterns, such as ["**/*_test.go"]`)
+		p.fail(v, `%q must be a list of patterns, such as [%q]`, key, example)
 	}
 	for _, value := range v.Array() {
-		pattern, err := ParsePattern(p.str(value, "protect"))
+		pattern, err := ParsePattern(p.str(value, key))
 		if err != nil {
 			p.fail(value, "%v", err)
 		}

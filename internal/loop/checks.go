@@ -239,11 +239,28 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 		}
 		defer done()
 	}
+	caches, clear := freshCaches(run.Env)
+	defer clear()
+	run.Env = append(run.Env, caches)
 	got := proc.Run(ctx, run)
 	if got.NotRun {
 		got.Err = errNotRun(got.Err.Error())
 	}
 	return got
+}
+
+// freshCaches returns the variable that has python look for compiled files in an empty folder
+// of its own: one in the project may not be what its source says.
+func freshCaches(env []string) (variable string, clear func()) {
+	dir, err := os.MkdirTemp(proc.Value(env, "TMPDIR"), "ralph-stop-hook-")
+	if err != nil {
+		dir = os.DevNull // nothing is there, and nothing can be written
+	}
+	return "PYTHONPYCACHEPREFIX=" + dir, func() {
+		if err == nil {
+			_ = os.RemoveAll(dir)
+		}
+	}
 }
 
 // output runs a command for what it prints, at most limit bytes of it.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
@@ -115,28 +116,31 @@ func (l *Loop) treeWithoutList(c config.Config) tree.Tree {
 }
 
 // protect holds what "protect" names.
-func (h *holder) protect(t tree.Tree) error {
-	found, err := protected(t, h.config)
+func protect(h *held.Holder, t tree.Tree) error {
+	found, err := protected(t, h.Config)
 	if err != nil {
 		return fmt.Errorf(`"protect": %w`, err)
 	}
-	for _, p := range h.config.Protect {
-		if !h.config.ProtectNew && !slices.ContainsFunc(found.Files, p.Match) {
+	for _, p := range h.Config.Protect {
+		if !h.Config.ProtectNew && !slices.ContainsFunc(found.Files, p.Match) {
 			return fmt.Errorf(`%s: the pattern %q of "protect" names no file; correct it (for all below a folder write `+
 				`"dir/"), or set "protect_new" to true for files to come`, loopdir.ConfigFile, p.Text)
 		}
 	}
 	for _, path := range found.Files {
-		h.hold(filepath.FromSlash(path), true)
-		if sum := linkSum(h.project, path); sum != "" {
-			h.sums[path] = sum
+		h.Hold(path)
+		if sum := linkSum(h.Project, path); sum != "" {
+			h.Sums[path] = sum
 		}
-		if sum := h.sums[path]; h.err == nil && (sum == "" || sum == unreadable) {
+		if sum := h.Sums[path]; h.Err == nil && (sum == "" || sum == unreadable) {
 			return fmt.Errorf(`%q, which "protect" names, cannot be held: it is no regular file, too large, or closed`, path)
 		}
 	}
 	return nil
 }
+
+// unreadable is the hash of a file that cannot be read: no trusted file has it.
+const unreadable = "unreadable"
 
 // linkMark begins the hash of a link.
 const linkMark = "link "
@@ -152,7 +156,7 @@ func linkSum(project, path string) string {
 	text, err := os.Readlink(full)
 	sum := ""
 	if target, notThere := filepath.EvalSymlinks(full); err == nil && notThere == nil {
-		sum, _, err = loopdir.HashFile(filepath.Dir(target), filepath.Base(target))
+		sum, _, err = held.HashFile(target)
 	}
 	if err != nil && !errors.Is(err, loopdir.ErrNotRegular) { // a link to a folder is held as it is
 		return unreadable

@@ -281,21 +281,27 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what payload, ti
 	string, proc.Result) {
 	begin := time.Now()
 	stdin, err := json.Marshal(what)
+	runs, note := c, ""
 	if path := p.ChangedOf(c); err == nil && path != "" {
-		err = errNotRun(path + notAsTrusted)
+		if kept, can := p.AsTrusted(c); can {
+			runs, note = kept, "; it ran as it was trusted: "+path+notAsTrusted
+		} else {
+			err = errNotRun(path + notAsTrusted)
+		}
 	}
 	if err != nil {
 		return logNotifier(c, err.Error(), nil), proc.Result{Err: err}
 	}
 	r := proc.Run(ctx, proc.Cmd{
-		Argv: c.Argv, Shell: c.Shell, Dir: p.Loop.At.Project, Env: p.notifierVars(c, what), Stdin: append(stdin, '\n'),
+		Argv: runs.Argv, Shell: runs.Shell, Dir: p.Loop.At.Project, Env: p.notifierVars(c, what),
+		Stdin:   append(stdin, '\n'),
 		Timeout: timeout, Output: notifierOutput,
 	})
 	outcome := "ok"
 	if r.Err != nil {
 		outcome = r.Err.Error()
 	}
-	return logNotifier(c, fmt.Sprintf("%s, %d ms", outcome, time.Since(begin).Milliseconds()), r.Output), r
+	return logNotifier(c, fmt.Sprintf("%s, %d ms%s", outcome, time.Since(begin).Milliseconds(), note), r.Output), r
 }
 
 // notifierVars returns the environment of a notifier, with what it is told.

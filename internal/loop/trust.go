@@ -50,7 +50,7 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		c.Checks, t.NotCommands, t.ListChecks = append(c.Checks, checks...), manual, len(checks) > 0
 	}
 	t.Rules = l.tree(l.Env.Vars).IgnoreRules(context.Background())
-	if t.Files, err = l.heldFiles(c); err == nil {
+	if t.Files, _, err = l.heldFiles(c); err == nil {
 		err = holdList(&t, c, list)
 	}
 	if err != nil || !bindsList(c) {

@@ -1,15 +1,12 @@
 package loopdir
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 )
 
@@ -98,34 +95,6 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 		return nil, nil, fmt.Errorf("%s is larger than %s; make it smaller", filepath.Join(root.Name(), name), most)
 	}
 	return data[:n], info, nil
-}
-
-// maxHashed is the largest program, script or test that is hashed, in bytes.
-const maxHashed = 64 << 20
-
-// HashFile returns the sha256 of the regular file at path, in hex, and whether the file can
-// be executed. The path must not lead out of dir. HashFile follows links below dir, as a
-// command does.
-func HashFile(dir, path string) (sum string, program bool, err error) {
-	root, err := openRoot(dir)
-	if err != nil {
-		return "", false, err
-	}
-	defer root.Close()
-	f, err := root.OpenFile(path, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return "", false, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return "", false, errors.Join(err, ErrNotRegular)
-	}
-	h := sha256.New()
-	if n, err := io.Copy(h, io.LimitReader(f, maxHashed+1)); err != nil || n > maxHashed {
-		return "", false, errors.Join(err, fmt.Errorf("%s is larger than %d MB", path, maxHashed>>20))
-	}
-	return hex.EncodeToString(h.Sum(nil)), info.Mode()&0o111 != 0 || runtime.GOOS == "windows", err
 }
 
 // ReadFile returns the content of the regular file at path. The path must not lead out of

@@ -188,14 +188,18 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 	return notes
 }
 
-// MutedNotifiers names the notifiers that do not run because a file of theirs has
-// changed.
+// MutedNotifiers names the notifiers of which a file has changed: they run as they were
+// trusted, or not at all.
 func MutedNotifiers(p *loop.Picture) (notes []string) {
 	for _, c := range p.Config.Notifiers {
 		if path := p.ChangedOf(c); path != "" {
+			does := "does not run"
+			if _, can := p.AsTrusted(c); can {
+				does = "runs from the copy that was trusted"
+			}
 			notes = append(notes,
-				fmt.Sprintf("the notifier %s does not run: %s is not what it was when it was trusted; "+
-					"look at it and run: %s", plain.Line(c.String(), 200), plain.Line(path, 200), p.Loop.Call("trust")))
+				fmt.Sprintf("the notifier %s %s: %s is not what it was when it was trusted; "+
+					"look at it and run: %s", plain.Line(c.String(), 200), does, plain.Line(path, 200), p.Loop.Call("trust")))
 		}
 	}
 	return notes

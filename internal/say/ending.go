@@ -56,8 +56,8 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		}
 		return fmt.Sprintf("nothing changed at %d stops in a row; %s. '%s' goes on.", s.Unchanged, so, do("resume"))
 	case decide.ConfigChanged:
-		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, and '%s' goes on.",
-			s.Needs, so, do("trust"), do("resume"))
+		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, and '%s' goes on. "+
+			"What the agent may edit can be named in \"not_held\".", s.Needs, so, do("trust"), do("resume"))
 	case decide.RecordChanged:
 		return fmt.Sprintf("%s; %s. What ran in checks.log's last lines may have done that: see who wrote it, and what else; "+
 			"'%s' goes on, and \"confine\" in ralph.json keeps commands from such places.", s.Needs, so, do("resume"))

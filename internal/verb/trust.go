@@ -114,7 +114,7 @@ func (t *truster) trust(yes bool) error {
 		}
 		fmt.Fprintf(t.w, "it lists %s, %d of them pass\n", plain.Count(len(list.Items), "feature"), list.Passed())
 	}
-	set := func() error { return t.l.Store.SetTrust(record, t.path) }
+	set := func() error { return t.l.SetTrust(record, t.path) }
 	if err := t.l.Store.Alone(loop.LockWait, set); err != nil {
 		return err
 	}
@@ -243,11 +243,14 @@ func (t *truster) showOwn(list decide.List, own []config.Check, noCommand []stri
 func (t *truster) showFiles(now, before map[string]string) {
 	all := maps.Clone(now)
 	maps.Copy(all, before)
+	var unasked []string
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		was, had := before[path]
 		sum, has := now[path]
 		change := ""
 		switch {
+		case !has && was == "" && config.Optional(path):
+			continue
 		case !has:
 			t.showf("not held any more: %s", path)
 			continue
@@ -256,11 +259,17 @@ func (t *truster) showFiles(now, before map[string]string) {
 		case !had && len(before) > 0:
 			change = ", new"
 		}
-		if sum == "" {
+		switch {
+		case sum == "" && config.Optional(path) && was == "":
+			unasked = append(unasked, path)
+		case sum == "":
 			t.showf("held as not there: %s"+change, path)
-		} else {
+		default:
 			t.showf("held as it is: %s"+change, path)
 		}
+	}
+	if len(unasked) > 0 {
+		t.showf("held as not there, since a program would take them: %s", strings.Join(unasked, ", "))
 	}
 }
 
@@ -280,11 +289,27 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 		t.showf("warning: nothing of the project is held for %s; name the tests and scripts that an agent must not edit "+
 			"in \"protect\"", strings.Join(open, ", "))
 	}
+	c := t.config
+	c.Checks = slices.Concat(c.Checks, own)
+	ShowNotHeld(t.w, t.l.NotHeld(c), "")
 	for _, dir := range filepath.SplitList(t.l.Env.Get("PATH")) {
 		rel, err := filepath.Rel(t.l.At.Project, dir)
 		if err == nil && (filepath.IsLocal(rel) || !filepath.IsAbs(dir)) {
 			t.showf("warning: PATH has the project's folder %s, where an agent can write programs", dir)
 		}
+	}
+}
+
+// maxNotHeld bounds how much that is not held is shown.
+const maxNotHeld = 30
+
+// ShowNotHeld shows what commands rest on and is not held.
+func ShowNotHeld(w io.Writer, open []string, indent string) {
+	for _, text := range open[:min(len(open), maxNotHeld)] {
+		fmt.Fprintf(w, "%swarning: not held: %s\n", indent, plain.Line(text, 500))
+	}
+	if more := len(open) - maxNotHeld; more > 0 {
+		fmt.Fprintf(w, "%swarning: not held: %d more\n", indent, more)
 	}
 }
 

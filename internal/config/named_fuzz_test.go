@@ -1,0 +1,43 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// FuzzNamed reads any text as a shell line. It must come to an end, soon, and name no file
+// with a NUL.
+func FuzzNamed(f *testing.F) {
+	for _, line := range []string{
+		"sh -c \"$(cat a)\" <<E\nx\nE\n", "for t in {a,b}; do sh $t; done", "`sh v.sh`", "$((1+1)) ${a:-b} $'x\\'y'", "<(a) &>b 2>&1",
+		"a \\", "\"", "'", "${", "$(", "((((", "case a in b) c;; esac", "x=$(pwd)/a; sh $x$x$x", "sh -c 'sh -c \"sh a\"'", "<<", "<<<",
+	} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		begin := time.Now()
+		named := Command{Shell: line}.Named()
+		if took := time.Since(begin); len(line) < 2000 && took > 2*time.Second {
+			t.Errorf("%v", took)
+		}
+		for _, file := range named.Files {
+			if strings.Contains(file.Path, unknown) && !strings.Contains(line, unknown) {
+				t.Errorf("%q names %q", line, file.Path)
+			}
+		}
+	})
+}
+
+// TestNamedLong has lines as long as ralph.json may be.
+func TestNamedLong(t *testing.T) {
+	for _, unit := range []string{"a ", "(", "$(", "`a`", "{a,b}", "\"a b\"", "a=b$a;", "'a", "sh -c 'a b' ", "<<E\n", "a:b=", "${a", "x\\ "} {
+		begin := time.Now()
+		Command{Shell: strings.Repeat(unit, MaxBytes/len(unit))}.Named()
+		took := time.Since(begin)
+		t.Logf("%q: %v", unit, took)
+		if took > 10*time.Second {
+			t.Errorf("%q: %v", unit, took)
+		}
+	}
+}

@@ -1,0 +1,399 @@
+package config
+
+import (
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+// word is one word of a command, as the shell reads it.
+type word struct {
+	text    string // without quotes; unknown stands for each part that only the running shell knows
+	pattern string // the same as a pattern of path.Match
+	glob    bool   // the shell replaces it by the files that match
+	or      []word // what else it may be: a variable has several values, or there are braces
+}
+
+// unknown stands for a part of a word whose value the line does not tell, such as a variable's.
+const unknown = "\x00"
+
+func literal(text string) word { return word{text: text, pattern: escapePattern.Replace(text)} }
+
+var escapePattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+
+// open tells whether the line does not tell the whole word.
+func (w word) open() bool { return strings.Contains(w.text, unknown) }
+
+// all returns what the word may be.
+func (w word) all() []word { return append([]word{w}, w.or...) }
+
+func (w word) then(v word) word {
+	return word{text: w.text + v.text, pattern: w.pattern + v.pattern, glob: w.glob || v.glob}
+}
+
+// simple is a simple command: a program with its arguments.
+type simple struct {
+	words  []word
+	reads  []word // files that redirections read
+	writes []word // files that redirections write
+	input  string // a text that it gets as its standard input
+	doc    int    // the number of the here-document that is its input, from 1
+	piped  bool   // it gets its standard input from another command, or from input
+}
+
+// Bounds, beyond which a line is not read as it is. No line that a person writes reaches them.
+const (
+	maxWords  = 1000     // of one command, and commands of a line
+	maxValues = 100      // that one word may have, by variables and braces
+	maxCopied = 16 << 20 // bytes that are copied to put words together
+)
+
+// scanner splits a shell line into simple commands, also those of substitutions. It does not
+// judge: of a line that no shell would take it makes what it can.
+type scanner struct {
+	line     string
+	at       int
+	vars     map[string][]word // each value that the line gives a variable
+	commands []simple
+	docs     []string // the delimiters of all here-documents so far
+	bodies   []string // the texts of those that were read
+	copied   int      // bytes, to put words together
+}
+
+func splitShell(line string) []simple {
+	root, home := literal("."), literal("~")
+	s := scanner{line: line, vars: map[string][]word{"PWD": {root}, "CLAUDE_PROJECT_DIR": {root}, "HOME": {home}}}
+	for s.at < len(s.line) {
+		s.list(0)
+	}
+	for i, c := range s.commands {
+		if c.doc > 0 && c.doc <= len(s.bodies) {
+			s.commands[i].input = s.bodies[c.doc-1]
+		}
+	}
+	return s.commands
+}
+
+// next returns the byte at a distance from the current one, 0 behind the end.
+func (s *scanner) next(n int) byte {
+	if s.at+n < len(s.line) {
+		return s.line[s.at+n]
+	}
+	return 0
+}
+
+// list reads commands to the end of the line, or to the byte that ends a substitution.
+func (s *scanner) list(end byte) {
+	cur := simple{}
+	flush := func(piped bool) {
+		if len(cur.words)+len(cur.reads)+len(cur.writes) > 0 && len(s.commands) < maxWords {
+			s.assign(cur.words)
+			s.commands = append(s.commands, cur)
+		}
+		cur = simple{piped: piped}
+	}
+	defer func() { flush(false) }()
+	for s.at < len(s.line) {
+		switch c := s.line[s.at]; {
+		case end != 0 && c == end:
+			s.at++
+			return
+		case c == '\n':
+			s.at++
+			flush(false)
+			s.documents()
+		case c == ' ' || c == '\t' || c == '\r':
+			s.at++
+		case c == '#':
+			for s.at < len(s.line) && s.line[s.at] != '\n' {
+				s.at++
+			}
+		case c == '<' || c == '>' || c == '&' && s.next(1) == '>':
+			s.redirect(&cur)
+		case c == '(':
+			s.at++
+			flush(false)
+			s.list(')')
+		case strings.IndexByte(";&|)", c) >= 0:
+			piped := c == '|' && s.next(1) != '|'
+			for s.at++; s.next(0) == c || piped && s.next(0) == '&'; s.at++ {
+			}
+			flush(piped)
+		default:
+			w := s.word()
+			if d := s.next(0); (d == '<' || d == '>') && fileNumber.MatchString(w.text) {
+				continue
+			}
+			if len(cur.words) < maxWords {
+				cur.words = append(cur.words, w)
+			}
+		}
+	}
+}
+
+var fileNumber = regexp.MustCompile(`^\d+$`)
+
+// redirect reads a redirection or a process substitution.
+func (s *scanner) redirect(cur *simple) {
+	from := s.at
+	for s.next(0) == '&' || s.next(0) == '<' || s.next(0) == '>' || s.next(0) == '|' {
+		s.at++
+	}
+	op := s.line[from:s.at]
+	if s.next(0) == '(' && (op == "<" || op == ">") {
+		s.at++
+		s.list(')')
+		cur.words = append(cur.words, word{text: unknown, pattern: "*"})
+		return
+	}
+	if op == "<<" && s.next(0) == '-' {
+		s.at++
+	}
+	for s.next(0) == ' ' || s.next(0) == '\t' {
+		s.at++
+	}
+	from = s.at
+	w := s.word()
+	switch {
+	case s.at == from:
+	case op == "<<":
+		s.docs = append(s.docs, w.text)
+		cur.piped, cur.doc = true, len(s.docs)
+	case op == "<<<":
+		cur.piped, cur.input = true, w.text
+	case strings.HasSuffix(op, "&") && (w.text == "-" || fileNumber.MatchString(w.text)):
+	case op == "<":
+		cur.reads = append(cur.reads, w)
+	default:
+		cur.writes = append(cur.writes, w)
+	}
+}
+
+// documents reads the here-documents that begin here.
+func (s *scanner) documents() {
+	for len(s.bodies) < len(s.docs) {
+		delimiter, from := s.docs[len(s.bodies)], s.at
+		to := from
+		for s.at < len(s.line) {
+			to = s.at
+			line, _, _ := strings.Cut(s.line[s.at:], "\n")
+			s.at = min(s.at+len(line)+1, len(s.line))
+			if strings.TrimLeft(line, "\t") == delimiter {
+				break
+			}
+			to = s.at
+		}
+		s.bodies = append(s.bodies, s.line[from:to])
+	}
+}
+
+// word reads one word.
+func (s *scanner) word() word {
+	alts := []word{{}}
+	add := func(more ...word) { alts = s.product(alts, more) }
+	for s.at < len(s.line) {
+		switch c := s.line[s.at]; c {
+		case ' ', '\t', '\r', '\n', ';', '&', '|', '<', '>', '(', ')':
+			return oneOf(alts)
+		case '\\':
+			if runtime.GOOS == "windows" {
+				s.at++
+				add(literal("/"))
+				continue
+			}
+			if s.at++; s.at < len(s.line) {
+				if s.line[s.at] != '\n' {
+					add(literal(s.line[s.at : s.at+1]))
+				}
+				s.at++
+			}
+		case '\'':
+			text, _, _ := strings.Cut(s.line[s.at+1:], "'")
+			s.at = min(s.at+len(text)+2, len(s.line))
+			add(literal(text))
+		case '"':
+			s.at++
+			s.quoted(add)
+		case '$', '`':
+			add(s.expansion()...)
+		case '*', '?', '[':
+			s.at++
+			pattern := string(c)
+			if c == '[' && s.next(0) == '!' {
+				s.at++
+				pattern = "[^"
+			}
+			add(word{text: s.line[s.at-len(pattern) : s.at], pattern: pattern, glob: true})
+		case '{':
+			add(s.braces()...)
+		default:
+			add(s.plain(" \t\r\n;&|<>()\\'\"$`*?[{"))
+		}
+	}
+	return oneOf(alts)
+}
+
+func oneOf(alts []word) word {
+	w := alts[0]
+	w.or = alts[1:]
+	return w
+}
+
+// product puts each of more behind each of alts.
+func (s *scanner) product(alts, more []word) (all []word) {
+	for _, a := range alts {
+		s.copied += len(a.text) * len(more)
+	}
+	if len(alts)*len(more) > maxValues || s.copied > maxCopied {
+		return []word{{text: unknown, pattern: "*"}}
+	}
+	for _, a := range alts {
+		for _, b := range more {
+			all = append(all, a.then(b))
+		}
+	}
+	return all
+}
+
+// quoted reads a text to its closing quotation mark.
+func (s *scanner) quoted(add func(...word)) {
+	for s.at < len(s.line) {
+		switch c := s.line[s.at]; c {
+		case '"':
+			s.at++
+			return
+		case '$', '`':
+			add(s.expansion()...)
+		case '\\':
+			if strings.IndexByte("$`\"\\\n", s.next(1)) >= 0 && s.next(1) != 0 {
+				s.at++
+			}
+			if s.at < len(s.line) && s.line[s.at] != '\n' {
+				add(literal(s.line[s.at : s.at+1]))
+			}
+			s.at++
+		default:
+			add(s.plain("\"$`\\"))
+		}
+	}
+}
+
+// plain reads to the next byte of special.
+func (s *scanner) plain(special string) word {
+	from := s.at
+	if end := strings.IndexAny(s.line[from:], special); end >= 0 {
+		s.at += end
+	} else {
+		s.at = len(s.line)
+	}
+	return literal(s.line[from:s.at])
+}
+
+var (
+	variable = regexp.MustCompile(`^\$(\w+|[-@*#?$!])`)
+	braced   = regexp.MustCompile(`^\$\{(\w+)(?::?[-=]([^{}$"'` + "`" + `]*))?\}`)
+	braces   = regexp.MustCompile(`^\{([^{}\s$"'` + "`" + `;&|<>()]*,[^{}\s$"'` + "`" + `;&|<>()]*)\}`)
+)
+
+// expansion reads what begins with $ or a backtick.
+func (s *scanner) expansion() []word {
+	rest, what := s.line[s.at:], []word{{text: unknown, pattern: "*"}}
+	switch {
+	case rest[0] == '`':
+		inner, _, _ := strings.Cut(rest[1:], "`")
+		s.at = min(s.at+len(inner)+2, len(s.line))
+		if len(s.commands) < maxWords {
+			s.commands = append(s.commands, splitShell(inner)...)
+		}
+	case strings.HasPrefix(rest, "$("):
+		s.at += 2
+		from := s.at
+		s.list(')')
+		if strings.Trim(s.line[from:s.at], " )") == "pwd" {
+			return s.vars["PWD"]
+		}
+	case strings.HasPrefix(rest, "$'"):
+		s.at += 2
+		for s.at < len(s.line) && s.line[s.at] != '\'' {
+			if s.line[s.at] == '\\' {
+				s.at++
+			}
+			s.at++
+		}
+		s.at = min(s.at+1, len(s.line))
+		if text := s.line[len(s.line)-len(rest)+2 : s.at]; !strings.Contains(text, `\`) {
+			return []word{literal(strings.TrimSuffix(text, "'"))}
+		}
+	case braced.MatchString(rest):
+		m := braced.FindStringSubmatch(rest)
+		s.at += len(m[0])
+		if values := s.vars[m[1]]; values != nil {
+			return values
+		}
+		if m[2] != "" {
+			return append(what, literal(m[2])) // if the variable is not set
+		}
+	case strings.HasPrefix(rest, "${"):
+		end := strings.IndexByte(rest, '}') + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		s.at += end
+	case variable.MatchString(rest):
+		name := variable.FindString(rest)
+		s.at += len(name)
+		if values := s.vars[name[1:]]; values != nil {
+			return values
+		}
+	default:
+		s.at++
+		return []word{literal("$")}
+	}
+	return what
+}
+
+// braces reads {a,b}, which some shells take as two words, and others as it is.
+func (s *scanner) braces() []word {
+	m := braces.FindStringSubmatch(s.line[s.at:])
+	if m == nil {
+		s.at++
+		return []word{literal("{")}
+	}
+	s.at += len(m[0])
+	var all []word
+	for part := range strings.SplitSeq(m[1], ",") {
+		all = append(all, literal(part))
+	}
+	return append(all, literal(m[0]))
+}
+
+var assignment = regexp.MustCompile(`^(\w+)\+?=`)
+
+// assign notes the values that a command gives to variables.
+func (s *scanner) assign(words []word) {
+	if len(words) > 2 && words[0].text == "for" && words[2].text == "in" {
+		var values []word
+		for _, w := range words[3:] {
+			values = append(values, w.all()...)
+		}
+		s.vars[words[1].text] = values
+		return
+	}
+	for _, w := range words {
+		m := assignment.FindStringSubmatch(w.text)
+		switch {
+		case m != nil && !w.glob && len(s.vars[m[1]]) < maxValues:
+			for _, w := range w.all() {
+				value := word{text: strings.TrimPrefix(w.text, m[0]), pattern: strings.TrimPrefix(w.pattern, m[0])}
+				s.vars[m[1]] = append(s.vars[m[1]], value)
+			}
+		case m == nil && !declares[w.text]:
+			return
+		}
+	}
+}
+
+var declares = map[string]bool{
+	"export": true, "readonly": true, "local": true, "declare": true, "typeset": true, "then": true, "do": true,
+	"else": true, "{": true, "!": true, "-x": true, "-r": true,
+}

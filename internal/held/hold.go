@@ -1,0 +1,279 @@
+package held
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Holder collects the hashes of what is held, by key. What is not there has the hash "": it
+// must not appear.
+type Holder struct {
+	Project string
+	Home    string              // the user's home folder
+	Config  config.Config       // whose "not_held" and "protect" count
+	Git     func(...string) int // runs git in the project and returns its exit status; nil: no repository
+	Sums    map[string]string
+	Open    []string // what a command rests on and is not held, with the reason
+	Err     error    // of what cannot be held
+
+	programs bool     // data that this command names is not held
+	folders  []string // that commands name
+	beside   []string // names of files that count beside or above held tests
+}
+
+// maxMatches bounds the files that one pattern of a command may match.
+const maxMatches = 10_000
+
+func (h *Holder) open(what, why string) {
+	if text := plain.Line(what, 200) + why; !slices.Contains(h.Open, text) {
+		h.Open = append(h.Open, text)
+	}
+}
+
+const onlyLooks = ": the command only looks at it"
+
+// Command holds what a command rests on. Unless data is set, it may change what it names and
+// does not run.
+func (h *Holder) Command(c config.Command, data bool) {
+	named := c.Named()
+	h.programs = !data
+	for _, f := range named.Files {
+		h.named(f, named.Scripts)
+	}
+	for _, text := range named.Open {
+		h.open(text, ": what this runs is not in its text")
+	}
+}
+
+// Finish holds what depends on what else is held.
+func (h *Holder) Finish() {
+	for _, folder := range h.folders {
+		inside := func(key string) bool { return folder == "." || strings.HasPrefix(key, folder+"/") }
+		if !slices.ContainsFunc(h.held(), inside) {
+			h.open(folder, ": a folder; name the files in it that the agent must not edit in \"protect\"")
+		}
+	}
+	for _, key := range h.held() {
+		if len(h.beside) == 0 || !testFile.MatchString(key) {
+			continue
+		}
+		for dir := path.Dir(key); ; dir = path.Dir(dir) {
+			for _, name := range h.beside {
+				h.one(path.Join(dir, name), config.File{Decides: true})
+			}
+			if dir == "." || dir == "/" {
+				break
+			}
+		}
+	}
+}
+
+// testFile matches what pytest takes for a test.
+var testFile = regexp.MustCompile(`(^|/)(test_[^/]*|[^/]*_test)\.py$`)
+
+// held returns the keys of what is held and there.
+func (h *Holder) held() (keys []string) {
+	for key, sum := range h.Sums {
+		if sum != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (h *Holder) named(f config.File, scripts []string) {
+	if f.Beside {
+		h.beside = append(h.beside, f.Path)
+		return
+	}
+	key := keyOf(h.Project, h.Home, f)
+	switch {
+	case key == "" || !f.Pattern && h.Config.Releases(key) && !h.Config.Protects(key):
+	case f.Set != "" || f.Section:
+		sum, err := sumOf(h.Project, key)
+		if absent(err) {
+			err = nil
+		}
+		h.set(key, sum, err)
+	case f.Pattern:
+		matches, err := fs.Glob(os.DirFS(h.Project), key)
+		if len(matches) > maxMatches {
+			err = fmt.Errorf("it matches more than %d files", maxMatches)
+		}
+		h.fail(key, err)
+		switch {
+		case len(matches) == 0:
+		case f.Looked:
+			h.open(f.Path, onlyLooks)
+		default:
+			h.open(f.Path, ": new files that match")
+			for _, match := range matches {
+				h.one(match, f)
+			}
+		}
+	case path.Base(key) == config.PackageJSON && !h.Config.Protects(key):
+		all, err := scriptsAnd(h.Project, key, scripts)
+		h.fail(key, err)
+		for name, sum := range all {
+			h.Sums[name] = sum
+		}
+	default:
+		h.one(key, f)
+	}
+}
+
+// scriptsAnd is scripts, with those of these names also if they are absent.
+func scriptsAnd(project, key string, names []string) (map[string]string, error) {
+	if _, err := os.Stat(At(project, key)); err != nil {
+		return nil, nil
+	}
+	all, err := scripts(project, key)
+	for _, name := range names {
+		if script := key + partOf + name; err == nil && all[script] == "" {
+			all[script] = ""
+		}
+	}
+	return all, err
+}
+
+func (h *Holder) set(key, sum string, err error) {
+	if h.fail(key, err); err == nil {
+		h.Sums[key] = sum
+	}
+}
+
+func (h *Holder) fail(key string, err error) {
+	if err != nil && h.Err == nil {
+		h.Err = fmt.Errorf("%s cannot be held: %w; mend that, or name it in \"not_held\"", plain.Line(key, 200), err)
+	}
+}
+
+// Hold holds a file that "protect" names, if it can be held.
+func (h *Holder) Hold(key string) {
+	if sum, _, err := HashFile(At(h.Project, key)); err == nil {
+		h.Sums[key] = sum
+	}
+}
+
+// one holds one file that a command names, or says why not.
+func (h *Holder) one(key string, f config.File) {
+	if h.Config.Releases(key) && !h.Config.Protects(key) {
+		return
+	}
+	info, err := os.Stat(At(h.Project, key))
+	switch {
+	case absent(err):
+		switch {
+		case !f.Decides:
+		case f.Built:
+			h.open(key, ": the command builds it")
+		default:
+			h.Sums[key] = ""
+		}
+	case err != nil:
+		if f.Decides {
+			h.fail(key, err)
+		}
+	case info.IsDir():
+		if !f.Quiet && !f.Looked && !slices.Contains(h.folders, key) {
+			h.folders = append(h.folders, key)
+		}
+	case !info.Mode().IsRegular():
+		if f.Decides {
+			h.fail(key, errors.New("it is no regular file"))
+		}
+	default:
+		h.regular(key, f, info.Mode()&0o111 != 0)
+	}
+}
+
+func (h *Holder) regular(key string, f config.File, program bool) {
+	if _, held := h.Sums[key]; held {
+		return
+	}
+	switch ignored := func() bool { return h.Git != nil && h.Git("check-ignore", "-q", "--", key) == 0 }; {
+	case h.programs && !f.Decides && !program:
+	case f.Looked:
+		h.open(key, onlyLooks)
+	case f.Built && (ignored() || binary(At(h.Project, key)) && !h.tracked(key)):
+		h.open(key, ": the command builds it")
+	case !f.Decides && !program && ignored():
+		h.open(key, ": git ignores it")
+	default:
+		sum, _, err := HashFile(At(h.Project, key))
+		h.set(key, sum, err)
+	}
+}
+
+func (h *Holder) tracked(key string) bool {
+	return h.Git != nil && h.Git("--literal-pathspecs", "ls-files", "--error-unmatch", "--", key) == 0
+}
+
+// absent tells whether an error says that there is no such file.
+func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+
+// binary tells whether a file is no text.
+func binary(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := f.Read(head)
+	return bytes.IndexByte(head[:n], 0) >= 0
+}
+
+// keyOf returns the key of what a command names, or a pattern of keys; "" if that is not in
+// the project.
+func keyOf(project, home string, f config.File) string {
+	key := Below(project, home, f.Path)
+	switch {
+	case key == "":
+	case f.Set != "":
+		return key + "/* " + string(f.Set)
+	case f.Section:
+		return key + sections
+	case key == ".":
+		return ""
+	}
+	return key
+}
+
+// Keys returns which of the keys of sums commands rest on, sorted.
+func Keys(project, home string, sums map[string]string, commands ...config.Command) (keys []string) {
+	named, patterns, beside := map[string]bool{}, []string{}, map[string]bool{}
+	for _, c := range commands {
+		for _, f := range c.Named().Files {
+			key := keyOf(project, home, f)
+			switch {
+			case f.Beside:
+				beside[f.Path] = true
+			case f.Pattern && key != "":
+				patterns = append(patterns, key)
+			default:
+				named[key] = true
+			}
+		}
+	}
+	for key := range sums {
+		matches := func(pattern string) bool { is, _ := path.Match(pattern, key); return is }
+		if named[key] || strings.Contains(key, config.PackageJSON+partOf) && named[File(key)] ||
+			beside[path.Base(key)] || slices.ContainsFunc(patterns, matches) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

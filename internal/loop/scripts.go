@@ -1,0 +1,92 @@
+package loop
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// Whoever edits a notifier's script must not silence an ending. So the text of each script is
+// kept beside the record, and runs in the script's place once that is not what it was.
+
+// maxScript is the largest script that is kept, in bytes.
+const maxScript = 1 << 20
+
+// SetTrust records what a person has trusted, and keeps the scripts of the notifiers. path is
+// as in loopdir.Store.SetTrust. The caller holds the lock.
+func (l *Loop) SetTrust(t config.Trust, path string) error {
+	if err := l.Store.SetTrust(t, path); err != nil {
+		return err
+	}
+	c, err := config.Parse([]byte(t.Text))
+	if err != nil {
+		return err
+	}
+	texts := map[string][]byte{}
+	for _, key := range held.Keys(l.At.Project, l.Env.Home, t.Files, c.Notifiers...) {
+		if held.File(key) != key || t.Files[key] == "" {
+			continue
+		}
+		texts[scriptName(key, t.Files[key])] = nil
+		text, err := loopdir.ReadAny(held.At(l.At.Project, key), maxScript)
+		if err == nil && held.Digest(text) == t.Files[key] {
+			texts[scriptName(key, t.Files[key])] = text
+		}
+	}
+	return l.Store.KeepScripts(texts)
+}
+
+// scriptName returns the name of the kept copy of a held file.
+func scriptName(key, sum string) string { return sum[:16] + "-" + path.Base(key) }
+
+// AsTrusted returns the command with the kept copies in the place of the scripts that have
+// changed. The result is false if that cannot be done.
+func (p *Picture) AsTrusted(c config.Command) (config.Command, bool) {
+	copies := map[string]string{} // by key
+	for _, key := range p.HeldFor(c) {
+		sum := p.Config.Files[key]
+		if held.Sum(p.Loop.At.Project, key) == sum {
+			continue
+		}
+		if sum == "" {
+			return c, false
+		}
+		kept := p.Loop.Store.ScriptPath(scriptName(key, sum))
+		if now, _, err := held.HashFile(kept); err != nil || now != sum || !plainPath.MatchString(kept) {
+			return c, false
+		}
+		copies[key] = kept
+	}
+	replaced := map[string]bool{}
+	put := func(word string) string {
+		key := path.Clean(held.Below(p.Loop.At.Project, p.Loop.Env.Home, word))
+		if kept, is := copies[key]; is {
+			replaced[key] = true
+			return kept
+		}
+		return word
+	}
+	if c.Shell != "" {
+		c.Shell = shellWord.ReplaceAllStringFunc(rootVariables.Replace(c.Shell), put)
+	}
+	argv := c.Argv
+	c.Argv = nil
+	for _, word := range argv {
+		c.Argv = append(c.Argv, put(word))
+	}
+	return c, len(replaced) == len(copies)
+}
+
+var (
+	// plainPath is a path that needs no quotes in a shell line, within quotes or without.
+	plainPath = regexp.MustCompile(`^[\w./:\\-]+$`)
+	// shellWord is a word, or a part of one, that can be a file's name as it stands.
+	shellWord = regexp.MustCompile(`[\w./~+@%-]+`)
+	// rootVariables replaces the variables that name the project's root, where commands begin.
+	rootVariables = strings.NewReplacer(
+		"$PWD/", "./", "${PWD}/", "./", "$CLAUDE_PROJECT_DIR/", "./", "${CLAUDE_PROJECT_DIR}/", "./")
+)
