@@ -53,13 +53,13 @@ func Exec(folders []string, path string, argv, env []string) error {
 	// What confines is a property of this thread; by exec it becomes the process.
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("no_new_privs: %w", err)
+		return fmt.Errorf("cannot set no_new_privs: %w", err)
 	}
 	if err := restrict(folders); err != nil {
-		return fmt.Errorf("Landlock: %w", err)
+		return fmt.Errorf("no Landlock: %w", err)
 	}
 	if err := filter(); err != nil {
-		return fmt.Errorf("seccomp: %w", err)
+		return fmt.Errorf("no seccomp filter: %w", err)
 	}
 	return &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, argv, env)}
 }
