@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,14 +127,18 @@ func TestImports(t *testing.T) {
 	}
 	// The control: the test must find a bad import.
 	bad := filepath.Join(t.TempDir(), "bad.go")
-	text := "package decide\nimport \"os\"\nimport \"time\"\nimport _ \"" + prefix + "loopdir\"\nvar _ = time.Now()\n"
+	text := "package decide\nimport \"os\"\nimport \"time\"\nimport _ \"" + prefix + "loopdir\"\nvar _ = time.Now()\n" +
+		"var e = regexp.MustCompile(`x`)\n"
 	if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := checkImports(t, bad, "decide", prefix, allowed["decide"]); len(got) != 3 {
-		t.Errorf("control: found %q, want an impure import, a clock and an arrow up", got)
+	if got := checkImports(t, bad, "decide", prefix, allowed["decide"]); len(got) != 4 {
+		t.Errorf("control: found %q, want an impure import, a clock, an arrow up and an expression", got)
 	}
 }
+
+// atStart matches a variable of a package that is a regular expression.
+var atStart = regexp.MustCompile(`(?m)^(var |\t)\w+ *= regexp\.MustCompile`)
 
 func checkImports(t *testing.T, file, name, prefix string, allowed []string) (problems []string) {
 	t.Helper()
@@ -159,6 +164,9 @@ func checkImports(t *testing.T, file, name, prefix string, allowed []string) (pr
 	}
 	if slices.Contains(pure, name) && strings.Contains(string(text), "time.Now(") {
 		problems = append(problems, "is to be pure and looks at the clock")
+	}
+	if atStart.Match(text) {
+		problems = append(problems, "compiles an expression at each start; use sync.OnceValue")
 	}
 	return problems
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
@@ -153,7 +154,7 @@ var (
 	takesContext = []int{2, 1, 329} // as measured, and 2.1.120 does not
 )
 
-var versionIn = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var versionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
 // clientTimeout is how long the client may take to say its version. A test shortens it.
 var clientTimeout = 10 * time.Second
@@ -167,7 +168,7 @@ func lookClient(in *inspection) []*finding {
 		Argv: []string{"claude", "--version"}, Dir: in.project, Env: in.v.Env.Vars, Timeout: clientTimeout,
 		Output: 1000,
 	})
-	if in.client = versionIn.FindString(string(r.Output)); r.Err != nil || in.client == "" {
+	if in.client = versionIn().FindString(string(r.Output)); r.Err != nil || in.client == "" {
 		said := plain.Line(string(r.Output), 200)
 		if r.Err != nil {
 			said = strings.TrimSuffix(r.Err.Error()+": "+said, ": ")

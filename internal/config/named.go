@@ -2,7 +2,6 @@ package config
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -68,7 +67,7 @@ func (c Command) Named() Named {
 // Optional tells whether a program looks for the file at path without being told, and
 // does without it if it is not there.
 func Optional(p string) bool {
-	for _, names := range readers {
+	for _, names := range readers() {
 		if slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix("/"+p, "/"+name) }) {
 			return true
 		}
@@ -230,11 +229,11 @@ func (n *namer) writes(s simple) {
 		return
 	}
 	name := program(words[0].text)
-	_, interprets := interpreters[name]
+	_, interprets := interpreters()[name]
 	for i, w := range words[1:] {
 		flag, value, _ := strings.Cut(w.text, "=")
 		switch {
-		case makes[name]:
+		case makes()[name]:
 			note(w)
 		case flag != "-o" && flag != "--output" && flag != "--out" && flag != "-out" || interprets:
 		case name == "test" || name == "[" || name == "[[" || name == "find" || name == "grep":
@@ -248,11 +247,8 @@ func (n *namer) writes(s simple) {
 
 // reserved are words of the shell before a command, and programs that run the command that
 // they are given.
-var (
-	reserved = words("if then elif else do while until ! { time exec command builtin nohup nice env sudo stdbuf " +
-		"setsid ionice chronic unbuffer dotenv")
-	option = regexp.MustCompile(`^-`)
-)
+var reserved = words("if then elif else do while until ! { time exec command builtin nohup nice env sudo stdbuf " +
+	"setsid ionice chronic unbuffer dotenv")
 
 // program returns the words from the program's name on.
 func (s simple) program() []word {
@@ -260,10 +256,10 @@ func (s simple) program() []word {
 	for len(words) > 0 {
 		text := words[0].text
 		switch {
-		case assignment.MatchString(text), reserved[text], text == "timeout":
+		case assignment().MatchString(text), reserved()[text], text == "timeout":
 			words = words[1:]
 			for len(words) > 0 && (text == "timeout" || text == "nice" || text == "env" || text == "stdbuf") &&
-				(option.MatchString(words[0].text) || duration.MatchString(words[0].text)) {
+				(strings.HasPrefix(words[0].text, "-") || duration().MatchString(words[0].text)) {
 				words = words[1:]
 			}
 		default:
@@ -273,7 +269,7 @@ func (s simple) program() []word {
 	return nil
 }
 
-var duration = regexp.MustCompile(`^[\d.]+[smhd]?$`)
+var duration = lazily(`^[\d.]+[smhd]?$`)
 
 // command collects from one simple command.
 func (n *namer) command(s simple) {
@@ -291,7 +287,7 @@ func (n *namer) command(s simple) {
 	}
 	n.runs(s, s.program())
 	n.operands(s, words, len(s.words)-len(s.program()), name)
-	if builders[name] || len(words) > 1 && name == "python" && builders[words[1].text] {
+	if builders()[name] || len(words) > 1 && name == "python" && builders()[words[1].text] {
 		n.built = true
 	}
 }
@@ -311,7 +307,7 @@ func (n *namer) changeDir(s simple, to word) {
 // operands adds the words that are files, or have a file's name in them.
 func (n *namer) operands(s simple, words []word, before int, name string) {
 	for _, w := range s.reads {
-		n.file(w, File{Looked: looks[name]})
+		n.file(w, File{Looked: looks()[name]})
 	}
 	for _, w := range s.words[:before] { // NAME=value
 		n.parts(w.text)
@@ -326,8 +322,8 @@ func (n *namer) operands(s simple, words []word, before int, name string) {
 	if strings.ContainsAny(words[0].text, "/.") {
 		n.file(words[0], File{Decides: strings.Contains(words[0].text, "/"), Quiet: true})
 	}
-	_, npm := readers[name]
-	npm = npm && slices.Contains(readers[name], PackageJSON)
+	_, npm := readers()[name]
+	npm = npm && slices.Contains(readers()[name], PackageJSON)
 	valued := false
 	for _, w := range words[1:] {
 		isOption := strings.HasPrefix(w.text, "-") && w.text != "-"
@@ -336,20 +332,20 @@ func (n *namer) operands(s simple, words []word, before int, name string) {
 		case name == "read" || name == "unset": // names of variables
 		case isOption:
 			n.parts(w.text)
-			if !looks[name] && len(w.text) > 2 && w.text[1] != '-' && !bare {
+			if !looks()[name] && len(w.text) > 2 && w.text[1] != '-' && !bare {
 				n.add(w.text[2:], File{Quiet: true}) // -fFILE
 			}
-		case makes[name], bare && (npm || builders[name]), w.text == "{}":
+		case makes()[name], bare && (npm || builders()[name]), w.text == "{}":
 		case valued:
 			n.file(w, File{})
-		case targets[name] && !assignment.MatchString(w.text):
-		case looks[name]:
+		case targets()[name] && !assignment().MatchString(w.text):
+		case looks()[name]:
 			n.file(w, File{Looked: true, Quiet: true})
 		default:
 			n.file(w, File{})
 			n.parts(w.text)
 		}
-		valued = isOption && !strings.Contains(w.text, "=") && (!looks[name] || filesOfLooks[w.text])
+		valued = isOption && !strings.Contains(w.text, "=") && (!looks()[name] || filesOfLooks()[w.text])
 	}
 }
 
@@ -380,12 +376,12 @@ func (n *namer) parts(text string) {
 // runs adds what the programs of a command run or read without being told, wherever they
 // stand: behind timeout, xargs or find -exec too.
 func (n *namer) runs(s simple, words []word) {
-	if len(words) > 0 && looks[program(words[0].text)] {
+	if len(words) > 0 && looks()[program(words[0].text)] {
 		return
 	}
 	for i, w := range words {
 		name := program(w.text)
-		if in, is := interpreters[name]; is && !w.open() && (i == 0 || name != "." && name != "source" && name != "eval") {
+		if in, is := interpreters()[name]; is && !w.open() && (i == 0 || name != "." && name != "source" && name != "eval") {
 			n.interprets(s, words, i, in)
 		}
 		n.reads(words, i)
@@ -417,7 +413,7 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 			if len(rest) == 0 {
 				continue
 			}
-		case slices.Contains(in.code, text) || (name == "sh" || isShell(in)) && shellCode.MatchString(text):
+		case slices.Contains(in.code, text) || (name == "sh" || isShell(in)) && shellCode().MatchString(text):
 			n.code(s, rest, name)
 			return
 		case slices.ContainsFunc(in.code, func(c string) bool {
@@ -425,7 +421,7 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 		}) && python:
 			n.code(s, append([]word{literal(text[:2]), literal(text[2:])}, rest[1:]...), name)
 			return
-		case slices.Contains(in.valued, text) || isShell(in) && shellOption.MatchString(text):
+		case slices.Contains(in.valued, text) || isShell(in) && shellOption().MatchString(text):
 			if len(rest) > 1 {
 				if value := rest[1].text; strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../") {
 					n.script(rest[1], in)
@@ -434,7 +430,7 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 			}
 			rest = rest[1:]
 			continue
-		case option.MatchString(text) || strings.HasPrefix(text, "+") && isShell(in):
+		case strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") && isShell(in):
 			rest = rest[1:]
 			continue
 		case (name == "deno" || name == "bun") && !strings.ContainsAny(text, "./"):
@@ -473,8 +469,8 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 func isShell(in interpreter) bool { return slices.Contains(in.valued, "--rcfile") }
 
 var (
-	shellCode   = regexp.MustCompile(`^-[a-zA-Z]*c[a-zA-Z]*$`) // -lc
-	shellOption = regexp.MustCompile(`^[-+][a-zA-Z]*[oO]$`)    // -euo pipefail
+	shellCode   = lazily(`^-[a-zA-Z]*c[a-zA-Z]*$`) // -lc
+	shellOption = lazily(`^[-+][a-zA-Z]*[oO]$`)    // -euo pipefail
 )
 
 // script adds a script that an interpreter is given, and the files that it would take in its
@@ -508,7 +504,7 @@ func (n *namer) code(s simple, rest []word, name string) {
 	case name == "python" || name == "pypy":
 		n.add(".", File{Set: SetPython})
 		n.parts(text.text + " ")
-	case isShell(interpreters[name]):
+	case isShell(interpreters()[name]):
 		if text.open() {
 			n.open(s)
 		}
@@ -522,9 +518,9 @@ func (n *namer) code(s simple, rest []word, name string) {
 // flag names in their place.
 func (n *namer) reads(words []word, i int) {
 	name := program(words[i].text)
-	names, known := readers[name]
+	names, known := readers()[name]
 	if !known && i+1 < len(words) {
-		names, known = readers[name+" "+words[i+1].text]
+		names, known = readers()[name+" "+words[i+1].text]
 	}
 	if !known {
 		return
@@ -581,8 +577,8 @@ func (n *namer) npm(words []word) {
 		if alias := aliases[w.text]; alias != "" {
 			add(alias)
 		}
-		if first && !option.MatchString(w.text) {
-			first, installs = false, !installsNothing[w.text]
+		if first && !strings.HasPrefix(w.text, "-") {
+			first, installs = false, !installsNothing()[w.text]
 		}
 	}
 	if installs {

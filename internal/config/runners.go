@@ -28,19 +28,21 @@ var (
 		code:   []string{"-e", "--eval", "-p", "--print", "-pe"},
 		suffix: []string{".js", ".json", ".node", ".cjs", ".mjs", ".ts", "/package.json", "/index.js"},
 	}
-	interpreters = map[string]interpreter{
-		"sh": shell, "bash": shell, "dash": shell, "zsh": shell, "ksh": shell, "fish": shell, "ash": shell,
-		"busybox": shell, "source": {}, ".": {}, "eval": {}, "pwsh": powershell, "powershell": powershell, "cmd": {},
-		"python": {valued: []string{"-W", "-X", "--check-hash-based-pycs"}, code: []string{"-c", "-m"}},
-		"pypy":   {valued: []string{"-W", "-X"}, code: []string{"-c", "-m"}},
-		"node":   javascript, "deno": javascript, "bun": javascript, "tsx": javascript, "ts-node": javascript,
-		"ruby": {valued: []string{"-r", "-I", "-C", "-E", "-W"}, code: []string{"-e"}, suffix: []string{".rb"}},
-		"perl": {valued: []string{"-I"}, code: []string{"-e", "-E"}},
-		"php":  {valued: []string{"-c", "-d", "-S", "-t"}, code: []string{"-r"}},
-		"lua":  {valued: []string{"-l"}, code: []string{"-e"}},
-		"awk":  awk, "gawk": awk, "mawk": awk, "Rscript": {code: []string{"-e"}}, "tclsh": {}, "expect": {},
-		"java": {valued: []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "-jar"}},
-	}
+	interpreters = sync.OnceValue(func() map[string]interpreter {
+		return map[string]interpreter{
+			"sh": shell, "bash": shell, "dash": shell, "zsh": shell, "ksh": shell, "fish": shell, "ash": shell,
+			"busybox": shell, "source": {}, ".": {}, "eval": {}, "pwsh": powershell, "powershell": powershell, "cmd": {},
+			"python": {valued: []string{"-W", "-X", "--check-hash-based-pycs"}, code: []string{"-c", "-m"}},
+			"pypy":   {valued: []string{"-W", "-X"}, code: []string{"-c", "-m"}},
+			"node":   javascript, "deno": javascript, "bun": javascript, "tsx": javascript, "ts-node": javascript,
+			"ruby": {valued: []string{"-r", "-I", "-C", "-E", "-W"}, code: []string{"-e"}, suffix: []string{".rb"}},
+			"perl": {valued: []string{"-I"}, code: []string{"-e", "-E"}},
+			"php":  {valued: []string{"-c", "-d", "-S", "-t"}, code: []string{"-r"}},
+			"lua":  {valued: []string{"-l"}, code: []string{"-e"}},
+			"awk":  awk, "gawk": awk, "mawk": awk, "Rscript": {code: []string{"-e"}}, "tclsh": {}, "expect": {},
+			"java": {valued: []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "-jar"}},
+		}
+	})
 	awk = interpreter{valued: []string{"-f", "--file", "-v", "-F", "-E", "--exec", "-i", "--include"}}
 )
 
@@ -49,28 +51,30 @@ var (
 var (
 	makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
 	npmFiles  = []string{PackageJSON, ".npmrc", "binding.gyp"}
-	readers   = map[string][]string{
-		"make":      makefiles,
-		"gmake":     makefiles,
-		"just":      {"justfile", "Justfile", ".justfile"},
-		"task":      {"Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"},
-		"rake":      {"rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"},
-		"npm":       npmFiles,
-		"npx":       npmFiles,
-		"pnpm":      append([]string{"pnpm-workspace.yaml", ".pnpmfile.cjs", ".pnpmfile.mjs"}, npmFiles...),
-		"yarn":      {PackageJSON, ".npmrc", "binding.gyp", ".yarnrc.yml", ".yarnrc", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs"},
-		"bun":       {PackageJSON, ".npmrc", "bunfig.toml"},
-		"bunx":      {PackageJSON, ".npmrc", "bunfig.toml"},
-		"deno task": {"deno.json", "deno.jsonc"},
-		"pytest":    {"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"},
-		"cargo":     {".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"},
-		"go":        {"go.work"},
-		"gradle":    gradle, "gradlew": append([]string{"gradle/wrapper/gradle-wrapper.properties",
-			"gradle/wrapper/gradle-wrapper.jar"}, gradle...),
-		"mvn": maven, "mvnw": append([]string{".mvn/wrapper/maven-wrapper.properties",
-			".mvn/wrapper/maven-wrapper.jar"}, maven...),
-		"tox": {"tox.toml"}, "nox": {"noxfile.py"}, "bundle": {".bundle/config"}, "rspec": {".rspec", ".rspec-local"},
-	}
+	readers   = sync.OnceValue(func() map[string][]string {
+		return map[string][]string{
+			"make":      makefiles,
+			"gmake":     makefiles,
+			"just":      {"justfile", "Justfile", ".justfile"},
+			"task":      {"Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"},
+			"rake":      {"rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"},
+			"npm":       npmFiles,
+			"npx":       npmFiles,
+			"pnpm":      append([]string{"pnpm-workspace.yaml", ".pnpmfile.cjs", ".pnpmfile.mjs"}, npmFiles...),
+			"yarn":      {PackageJSON, ".npmrc", "binding.gyp", ".yarnrc.yml", ".yarnrc", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs"},
+			"bun":       {PackageJSON, ".npmrc", "bunfig.toml"},
+			"bunx":      {PackageJSON, ".npmrc", "bunfig.toml"},
+			"deno task": {"deno.json", "deno.jsonc"},
+			"pytest":    {"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"},
+			"cargo":     {".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"},
+			"go":        {"go.work"},
+			"gradle":    gradle, "gradlew": append([]string{"gradle/wrapper/gradle-wrapper.properties",
+				"gradle/wrapper/gradle-wrapper.jar"}, gradle...),
+			"mvn": maven, "mvnw": append([]string{".mvn/wrapper/maven-wrapper.properties",
+				".mvn/wrapper/maven-wrapper.jar"}, maven...),
+			"tox": {"tox.toml"}, "nox": {"noxfile.py"}, "bundle": {".bundle/config"}, "rspec": {".rspec", ".rspec-local"},
+		}
+	})
 	gradle = []string{"gradle.properties"}
 	maven  = []string{".mvn/extensions.xml", ".mvn/maven.config", ".mvn/jvm.config"}
 )
@@ -88,14 +92,14 @@ func Section(text string) string {
 		if strings.HasPrefix(bare, "[") {
 			top, within = false, strings.Contains(bare, "pytest") || strings.ContainsAny(bare, `\"'`) || bare == "[tool]"
 		}
-		if within && bare != "" || top && topLevelTool.MatchString(bare) {
+		if within && bare != "" || top && topLevelTool().MatchString(bare) {
 			kept.WriteString(bare + "\n")
 		}
 	}
 	return kept.String()
 }
 
-var topLevelTool = regexp.MustCompile(`^(tool\b|"|')`)
+var topLevelTool = lazily(`^(tool\b|"|')`)
 
 // looks are programs that only look at the files that they are given: at what the agent
 // makes. Their operands are not held; the values of their options are.
@@ -117,12 +121,14 @@ var builders = words(`make gmake ninja cmake meson configure autogen.sh bootstra
 // targets are programs whose operands are names of what they are to do.
 var targets = words("make gmake ninja just task rake gradle gradlew mvn mvnw cargo")
 
-func words(text string) map[string]bool {
-	all := map[string]bool{}
-	for _, word := range strings.Fields(text) {
-		all[word] = true
-	}
-	return all
+func words(text string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		all := map[string]bool{}
+		for _, word := range strings.Fields(text) {
+			all[word] = true
+		}
+		return all
+	})
 }
 
 // aliases are other names of a package.json script that npm knows.
@@ -155,7 +161,7 @@ func (s Set) Has(name string) bool {
 		return remade().MatchString(name)
 	case SetPython:
 		stem, _, _ := strings.Cut(name, ".")
-		return slices.Contains(pythonModules(), stem) && (stem == name || pythonFile.MatchString(name))
+		return slices.Contains(pythonModules(), stem) && (stem == name || pythonFile().MatchString(name))
 	case SetRake:
 		return path.Ext(name) == ".rake"
 	}
@@ -167,7 +173,7 @@ var pythonNames string
 
 var (
 	pythonModules = sync.OnceValue(func() []string { return strings.Fields(pythonNames) })
-	pythonFile    = regexp.MustCompile(`\.(py|pyc|pyd|so)$`)
+	pythonFile    = lazily(`\.(py|pyc|pyd|so)$`)
 	remade        = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(s\.)?(GNUmakefile|[mM]akefile)(\.(a|o|out|ln|c|cc|C|cpp|p|f|F|m|r|y|l|ym|yl|s|S|mod|sym|` +
 			`def|h|info|dvi|tex|texinfo|texi|txinfo|w|ch|web|sh|elc|el))*(,v)?$`)

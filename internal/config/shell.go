@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // word is one word of a command, as the shell reads it.
@@ -121,7 +122,7 @@ func (s *scanner) list(end byte) {
 			flush(piped)
 		default:
 			w := s.word()
-			if d := s.next(0); (d == '<' || d == '>') && fileNumber.MatchString(w.text) {
+			if d := s.next(0); (d == '<' || d == '>') && fileNumber().MatchString(w.text) {
 				continue
 			}
 			if len(cur.words) < maxWords {
@@ -131,7 +132,7 @@ func (s *scanner) list(end byte) {
 	}
 }
 
-var fileNumber = regexp.MustCompile(`^\d+$`)
+var fileNumber = lazily(`^\d+$`)
 
 // redirect reads a redirection or a process substitution.
 func (s *scanner) redirect(cur *simple) {
@@ -161,7 +162,7 @@ func (s *scanner) redirect(cur *simple) {
 		cur.piped, cur.doc = true, len(s.docs)
 	case op == "<<<":
 		cur.piped, cur.input = true, w.text
-	case strings.HasSuffix(op, "&") && (w.text == "-" || fileNumber.MatchString(w.text)):
+	case strings.HasSuffix(op, "&") && (w.text == "-" || fileNumber().MatchString(w.text)):
 	case op == "<":
 		cur.reads = append(cur.reads, w)
 	default:
@@ -290,9 +291,9 @@ func (s *scanner) plain(special string) word {
 }
 
 var (
-	variable = regexp.MustCompile(`^\$(\w+|[-@*#?$!])`)
-	braced   = regexp.MustCompile(`^\$\{(\w+)(?::?[-=]([^{}$"'` + "`" + `]*))?\}`)
-	braces   = regexp.MustCompile(`^\{([^{}\s$"'` + "`" + `;&|<>()]*,[^{}\s$"'` + "`" + `;&|<>()]*)\}`)
+	variable = lazily(`^\$(\w+|[-@*#?$!])`)
+	braced   = lazily(`^\$\{(\w+)(?::?[-=]([^{}$"'` + "`" + `]*))?\}`)
+	braces   = lazily(`^\{([^{}\s$"'` + "`" + `;&|<>()]*,[^{}\s$"'` + "`" + `;&|<>()]*)\}`)
 )
 
 // expansion reads what begins with $ or a backtick.
@@ -324,8 +325,8 @@ func (s *scanner) expansion() []word {
 		if text := s.line[len(s.line)-len(rest)+2 : s.at]; !strings.Contains(text, `\`) {
 			return []word{literal(strings.TrimSuffix(text, "'"))}
 		}
-	case braced.MatchString(rest):
-		m := braced.FindStringSubmatch(rest)
+	case braced().MatchString(rest):
+		m := braced().FindStringSubmatch(rest)
 		s.at += len(m[0])
 		if values := s.vars[m[1]]; values != nil {
 			return values
@@ -339,8 +340,8 @@ func (s *scanner) expansion() []word {
 			end = len(rest)
 		}
 		s.at += end
-	case variable.MatchString(rest):
-		name := variable.FindString(rest)
+	case variable().MatchString(rest):
+		name := variable().FindString(rest)
 		s.at += len(name)
 		if values := s.vars[name[1:]]; values != nil {
 			return values
@@ -354,7 +355,7 @@ func (s *scanner) expansion() []word {
 
 // braces reads {a,b}, which some shells take as two words, and others as it is.
 func (s *scanner) braces() []word {
-	m := braces.FindStringSubmatch(s.line[s.at:])
+	m := braces().FindStringSubmatch(s.line[s.at:])
 	if m == nil {
 		s.at++
 		return []word{literal("{")}
@@ -367,7 +368,7 @@ func (s *scanner) braces() []word {
 	return append(all, literal(m[0]))
 }
 
-var assignment = regexp.MustCompile(`^(\w+)\+?=`)
+var assignment = lazily(`^(\w+)\+?=`)
 
 // assign notes the values that a command gives to variables.
 func (s *scanner) assign(words []word) {
@@ -380,7 +381,7 @@ func (s *scanner) assign(words []word) {
 		return
 	}
 	for _, w := range words {
-		m := assignment.FindStringSubmatch(w.text)
+		m := assignment().FindStringSubmatch(w.text)
 		switch {
 		case m != nil && !w.glob && len(s.vars[m[1]]) < maxValues:
 			for _, w := range w.all() {
@@ -396,4 +397,10 @@ func (s *scanner) assign(words []word) {
 var declares = map[string]bool{
 	"export": true, "readonly": true, "local": true, "declare": true, "typeset": true, "then": true, "do": true,
 	"else": true, "{": true, "!": true, "-x": true, "-r": true,
+}
+
+// lazily returns a function that compiles the expression when it is first called: few stops
+// need it, and each start of the program would pay for it.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

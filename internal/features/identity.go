@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -17,7 +18,15 @@ import (
 // agentKeys are the keys of an item that an agent may write, in lower case and without
 // "_" and "-": what it has done so far, and in which order it works. All other keys say
 // what the feature asks for.
-var agentKeys = wordSet(`
+var agentKeys = sync.OnceValue(func() map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(agentWords) {
+		set[word] = true
+	}
+	return set
+})
+
+const agentWords = `
 	passes status completed done state verified tested implemented
 	priority dependencies dependson blockedby
 	notes note completionnotes implementationnotes comments comment history changelog log learnings
@@ -27,15 +36,7 @@ var agentKeys = wordSet(`
 	attempts attempt iterations iteration retries
 	commit commits commitsha commithash branch pr prurl fileschanged
 	assignee assignees assignedto owner agent session sessionid sessions sessionnotes
-`)
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
+`
 
 // isAgentKey reports whether an agent may write the key: agentKeys has it, in whatever
 // case and with whatever hyphens.
@@ -55,7 +56,7 @@ func isAgentKey(key string) bool {
 		folded[n] = c
 		n++
 	}
-	return agentKeys[string(folded[:n])]
+	return agentKeys()[string(folded[:n])]
 }
 
 // Twice returns a key that an object of the list has twice, and where, or "" if there is

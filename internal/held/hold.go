@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -65,7 +66,7 @@ func (h *Holder) Finish() {
 		}
 	}
 	for _, key := range h.held() {
-		if len(h.beside) == 0 || !testFile.MatchString(key) {
+		if len(h.beside) == 0 || !testFile().MatchString(key) {
 			continue
 		}
 		for dir := path.Dir(key); ; dir = path.Dir(dir) {
@@ -80,7 +81,9 @@ func (h *Holder) Finish() {
 }
 
 // testFile matches what pytest takes for a test.
-var testFile = regexp.MustCompile(`(^|/)(test_[^/]*|[^/]*_test)\.py$`)
+var testFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|/)(test_[^/]*|[^/]*_test)\.py$`)
+})
 
 // held returns the keys of what is held and there.
 func (h *Holder) held() (keys []string) {

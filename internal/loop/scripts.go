@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
@@ -56,7 +57,7 @@ func (p *Picture) AsTrusted(c config.Command) (config.Command, bool) {
 			return c, false
 		}
 		kept := p.Loop.Store.ScriptPath(scriptName(key, sum))
-		if now, _, err := held.HashFile(kept); err != nil || now != sum || !plainPath.MatchString(kept) {
+		if now, _, err := held.HashFile(kept); err != nil || now != sum || !plainPath().MatchString(kept) {
 			return c, false
 		}
 		copies[key] = kept
@@ -71,7 +72,7 @@ func (p *Picture) AsTrusted(c config.Command) (config.Command, bool) {
 		return word
 	}
 	if c.Shell != "" {
-		c.Shell = shellWord.ReplaceAllStringFunc(rootVariables.Replace(c.Shell), put)
+		c.Shell = shellWord().ReplaceAllStringFunc(rootVariables.Replace(c.Shell), put)
 	}
 	argv := c.Argv
 	c.Argv = nil
@@ -83,9 +84,9 @@ func (p *Picture) AsTrusted(c config.Command) (config.Command, bool) {
 
 var (
 	// plainPath is a path that needs no quotes in a shell line, within quotes or without.
-	plainPath = regexp.MustCompile(`^[\w./:\\-]+$`)
+	plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./:\\-]+$`) })
 	// shellWord is a word, or a part of one, that can be a file's name as it stands.
-	shellWord = regexp.MustCompile(`[\w./~+@%-]+`)
+	shellWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w./~+@%-]+`) })
 	// rootVariables replaces the variables that name the project's root, where commands begin.
 	rootVariables = strings.NewReplacer(
 		"$PWD/", "./", "${PWD}/", "./", "$CLAUDE_PROJECT_DIR/", "./", "${CLAUDE_PROJECT_DIR}/", "./")
