@@ -1,17 +1,14 @@
 package loop
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // A loop that somebody made by hand has no record. A person begins it: by its prompt, by
@@ -60,43 +57,21 @@ func (l *Loop) brought(ev Event) string {
 	return l.tracked()
 }
 
-// maxUntracked bounds what git may say of the files in a loop folder, in bytes.
-const maxUntracked = 1 << 20
-
-// tracked says that the loop came with a repository, or could have: "" if git says that it
-// tracks no file of the loop folder, and names each one that is there as untracked. So a
-// file that git knows by another spelling counts as tracked.
+// tracked says that the loop came with a repository, or could have; "" if it did not.
 func (l *Loop) tracked() string {
-	const came, unknown = "it came with the repository", "git does not say whether it came with the repository"
 	root := loopdir.RepoRoot(l.At.Dir)
 	if root == "" {
 		return ""
 	}
+	const came = "it came with the repository"
 	if rel, err := filepath.Rel(l.At.Project, root); err == nil && rel != "." && filepath.IsLocal(rel) {
 		return came // a repository of its own, in the folder of loops
 	}
-	git := proc.Git(l.Env.Vars, l.At.Dir, "ls-files", "-z", "-t", "--cached", "--others", "--", ".")
-	out := &proc.Head{Limit: maxUntracked}
-	git.Stdout = out
-	if r := proc.Run(context.Background(), git); r.Err != nil || len(out.Bytes()) >= maxUntracked {
-		return unknown
-	}
-	untracked := map[string]bool{}
-	for _, file := range strings.Split(strings.TrimSuffix(string(out.Bytes()), "\x00"), "\x00") {
-		name, is := strings.CutPrefix(file, "? ")
-		if !is && file != "" {
-			return came
-		}
-		untracked[name] = true
-	}
-	files, err := os.ReadDir(l.At.Dir)
-	if err != nil {
-		return unknown
-	}
-	for _, f := range files {
-		if !f.IsDir() && !untracked[f.Name()] {
-			return came
-		}
+	switch none, known := tree.Untracked(l.Env.Vars, l.At.Dir); {
+	case !known:
+		return "git does not say whether it came with the repository"
+	case !none:
+		return came
 	}
 	return ""
 }

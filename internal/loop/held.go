@@ -1,12 +1,11 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -33,7 +32,7 @@ func (l *Loop) heldFiles(c config.Config) (sums map[string]string, open []string
 	for _, command := range c.Commands() {
 		h.Command(command, true)
 	}
-	err = protect(h, l.treeWithoutList(c))
+	err = h.Protect(l.treeWithoutList(c))
 	h.Finish()
 	return h.Sums, h.Open, errors.Join(h.Err, err)
 }
@@ -64,18 +63,21 @@ func (p *Picture) heldForChecks() []string {
 
 // Changed returns the first held file that has changed, of those that checks rest on;
 // "" if none has.
-func (p *Picture) Changed() string { return cmp.Or(p.firstChanged(p.heldForChecks()), p.added()) }
+func (p *Picture) Changed() string {
+	if key := p.firstChanged(p.heldForChecks()); key != "" || !p.Config.ProtectNew {
+		return key
+	}
+	t := p.tree()
+	t.List, _ = features.Named(p.ListPath())
+	return held.Added(t, p.Config.Config, p.Config.Files)
+}
 
 // ChangedOf is Changed for the files that one command rests on.
 func (p *Picture) ChangedOf(c config.Command) string { return p.firstChanged(p.HeldFor(c)) }
 
 func (p *Picture) firstChanged(keys []string) string {
 	for _, key := range keys {
-		was, now := p.Config.Files[key], held.Sum
-		if strings.HasPrefix(was, linkMark) {
-			now = linkSum
-		}
-		if now(p.Loop.At.Project, key) != was {
+		if held.Changed(p.Loop.At.Project, key, p.Config.Files[key]) {
 			return key
 		}
 	}
@@ -108,4 +110,20 @@ func (p *Picture) touchedSince(before map[string]string) string {
 		}
 	}
 	return ""
+}
+
+// PassedOver returns the folders in which "protect" holds nothing.
+func (l *Loop) PassedOver(c config.Config) []string {
+	found, _ := held.FindProtected(l.treeWithoutList(c), c)
+	return found.Passed
+}
+
+// treeWithoutList returns the tree without the list, which is held by what it says.
+func (l *Loop) treeWithoutList(c config.Config) tree.Tree {
+	t, recorded := l.tree(l.Env.Vars), ""
+	if state, err := l.Store.State(); err == nil {
+		recorded = state.List
+	}
+	t.List, _ = features.Named(l.At.ListPath(c.List, recorded))
+	return t
 }

@@ -88,7 +88,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	}
 	var invalid error
 	if p.Config, invalid = config.Choose(trust, text); invalid == nil && p.Config.Confine {
-		invalid = errors.Join(confine.Available(), l.keptOut(p.Config.Folders))
+		invalid = errors.Join(confine.Available(), loopdir.KeepOut(p.Config.Folders, l.Env.StateDir))
 	}
 	if invalid != nil {
 		s.ConfigErr = fmt.Errorf("%s: %w", filepath.Join(l.At.Dir, loopdir.ConfigFile), invalid)

@@ -2,9 +2,6 @@ package loop
 
 import (
 	"path"
-	"regexp"
-	"strings"
-	"sync"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
@@ -57,37 +54,10 @@ func (p *Picture) AsTrusted(c config.Command) (config.Command, bool) {
 			return c, false
 		}
 		kept := p.Loop.Store.ScriptPath(scriptName(key, sum))
-		if now, _, err := held.HashFile(kept); err != nil || now != sum || !plainPath().MatchString(kept) {
+		if now, _, err := held.HashFile(kept); err != nil || now != sum {
 			return c, false
 		}
 		copies[key] = kept
 	}
-	replaced := map[string]bool{}
-	put := func(word string) string {
-		key := path.Clean(held.Below(p.Loop.At.Project, p.Loop.Env.Home, word))
-		if kept, is := copies[key]; is {
-			replaced[key] = true
-			return kept
-		}
-		return word
-	}
-	if c.Shell != "" {
-		c.Shell = shellWord().ReplaceAllStringFunc(rootVariables.Replace(c.Shell), put)
-	}
-	argv := c.Argv
-	c.Argv = nil
-	for _, word := range argv {
-		c.Argv = append(c.Argv, put(word))
-	}
-	return c, len(replaced) == len(copies)
+	return held.Replace(c, p.Loop.At.Project, p.Loop.Env.Home, copies)
 }
-
-var (
-	// plainPath is a path that needs no quotes in a shell line, within quotes or without.
-	plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./:\\-]+$`) })
-	// shellWord is a word, or a part of one, that can be a file's name as it stands.
-	shellWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w./~+@%-]+`) })
-	// rootVariables replaces the variables that name the project's root, where commands begin.
-	rootVariables = strings.NewReplacer(
-		"$PWD/", "./", "${PWD}/", "./", "$CLAUDE_PROJECT_DIR/", "./", "${CLAUDE_PROJECT_DIR}/", "./")
-)

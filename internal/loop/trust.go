@@ -41,7 +41,7 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		if err := confine.Available(); err != nil {
 			return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 		}
-		if t.Folders, err = l.writable(c); err != nil {
+		if t.Folders, err = loopdir.WritableFolders(c.Writable, l.Env.Home, l.Env.StateDir); err != nil {
 			return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 		}
 	}

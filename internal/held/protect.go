@@ -1,4 +1,4 @@
-package loop
+package held
 
 import (
 	"cmp"
@@ -14,8 +14,6 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
@@ -26,9 +24,9 @@ type Protected struct {
 	Passed []string // folders that were passed over: only a pattern that spells them reaches into them
 }
 
-// protected looks for what "protect" names. A link to a folder is not followed. If new files
+// FindProtected looks for what "protect" names in a tree. A link to a folder is not followed. If new files
 // count, it is named itself where a pattern could reach behind it.
-func protected(t tree.Tree, c config.Config) (found Protected, err error) {
+func FindProtected(t tree.Tree, c config.Config) (found Protected, err error) {
 	if len(c.Protect) == 0 {
 		return found, nil
 	}
@@ -99,25 +97,9 @@ var outputs = []string{
 	"tmp", "temp", "cache", "__pycache__", "Pods", "bower_components",
 }
 
-// PassedOver returns the folders in which "protect" holds nothing.
-func (l *Loop) PassedOver(c config.Config) []string {
-	found, _ := protected(l.treeWithoutList(c), c)
-	return found.Passed
-}
-
-// treeWithoutList returns the tree without the list, which is held by what it says.
-func (l *Loop) treeWithoutList(c config.Config) tree.Tree {
-	t, recorded := l.tree(l.Env.Vars), ""
-	if state, err := l.Store.State(); err == nil {
-		recorded = state.List
-	}
-	t.List, _ = features.Named(l.At.ListPath(c.List, recorded))
-	return t
-}
-
-// protect holds what "protect" names.
-func protect(h *held.Holder, t tree.Tree) error {
-	found, err := protected(t, h.Config)
+// Protect holds what "protect" names in a tree.
+func (h *Holder) Protect(t tree.Tree) error {
+	found, err := FindProtected(t, h.Config)
 	if err != nil {
 		return fmt.Errorf(`"protect": %w`, err)
 	}
@@ -139,9 +121,6 @@ func protect(h *held.Holder, t tree.Tree) error {
 	return nil
 }
 
-// unreadable is the hash of a file that cannot be read: no trusted file has it.
-const unreadable = "unreadable"
-
 // linkMark begins the hash of a link.
 const linkMark = "link "
 
@@ -156,7 +135,7 @@ func linkSum(project, path string) string {
 	text, err := os.Readlink(full)
 	sum := ""
 	if target, notThere := filepath.EvalSymlinks(full); err == nil && notThere == nil {
-		sum, _, err = held.HashFile(target)
+		sum, _, err = HashFile(target)
 	}
 	if err != nil && !errors.Is(err, loopdir.ErrNotRegular) { // a link to a folder is held as it is
 		return unreadable
@@ -164,21 +143,28 @@ func linkSum(project, path string) string {
 	return fmt.Sprintf(linkMark+"%x %s", sha256.Sum256([]byte(text)), sum)
 }
 
-// added returns a new file that "protect" names, if new ones must not be; "" if there is none.
-func (p *Picture) added() string {
-	if !p.Config.ProtectNew {
+// Added returns a new file that "protect" names, if new ones must not be; "" if there is none.
+// sums are the hashes of what is held.
+func Added(t tree.Tree, c config.Config, sums map[string]string) string {
+	if !c.ProtectNew {
 		return ""
 	}
-	t := p.tree()
-	t.List, _ = features.Named(p.ListPath())
-	found, err := protected(t, p.Config.Config)
+	found, err := FindProtected(t, c)
 	if err != nil {
 		return `"protect" cannot be looked after: ` + err.Error() + "; what it names"
 	}
 	for _, path := range found.Files {
-		if _, held := p.Config.Files[path]; !held {
+		if _, is := sums[path]; !is {
 			return path + `, a new file that "protect" names,`
 		}
 	}
 	return ""
+}
+
+// Changed reports whether what a key names is not what it was when it had that hash.
+func Changed(project, key, was string) bool {
+	if strings.HasPrefix(was, linkMark) {
+		return linkSum(project, key) != was
+	}
+	return Sum(project, key) != was
 }
