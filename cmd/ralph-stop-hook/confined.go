@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -19,7 +18,7 @@ func confined(args []string) error {
 	if args[1] != "" {
 		argv = []string{"/bin/sh", "-c", args[1]}
 	}
-	env := os.Environ()
+	env := proc.Environ()
 	path, err := proc.LookPath(argv[0], proc.Value(env, "PATH"))
 	if err != nil {
 		return err

@@ -6,7 +6,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestEntry gives the program, as people build it, variables at which Go's runtime ends with status
@@ -22,7 +25,7 @@ func TestEntry(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, variable := range []string{
-		"GOMEMLIMIT=x", "GODEBUG=fips140=x", "GODEBUG=sbrk=1,efence=1,invalidptr=1", "GOMAXPROCS=100000", "GOGC=x", "G=", "",
+		"GOMEMLIMIT=x", "GODEBUG=fips140=x", "GODEBUG=sbrk=1,efence=1,invalidptr=1", "GOMAXPROCS=100000", "GOGC=x", "GOTRACEBACK=x", "G=", "",
 	} {
 		hook := exec.Command(binary, "hook")
 		hook.Env, hook.Stdin = []string{"A=", variable}, strings.NewReader("{}")
@@ -30,4 +33,27 @@ func TestEntry(t *testing.T) {
 			t.Errorf("%q: %v: %.500s", variable, err, out)
 		}
 	}
+	signalEarly(t, binary)
+}
+
+// signalEarly ends hooks by a signal while they start. Go's runtime would end some with status 2.
+func signalEarly(t *testing.T, binary string) {
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			hook := exec.Command(binary, "hook")
+			hook.Stdin = strings.NewReader("{}")
+			if err := hook.Start(); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(time.Duration(2*i+2) * 100 * time.Microsecond)
+			_ = hook.Process.Signal(syscall.SIGSEGV)
+			_ = hook.Wait()
+			if code := hook.ProcessState.ExitCode(); code == 2 {
+				t.Errorf("a signal after %d µs gave exit status 2", 200*i+200)
+			}
+		})
+	}
+	all.Wait()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
@@ -19,7 +20,12 @@ import (
 // program is this program's name, as a person types it.
 const program = "ralph-stop-hook"
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	// What ends Go's runtime ends it by a signal, not with status 2, which blocks. On Linux the entry
+	// point sees to that even before.
+	debug.SetTraceback("crash")
+	os.Exit(run(os.Args[1:]))
+}
 
 // readEnv reads what the process knows of its surroundings. Nothing below main reads
 // the environment. What the system does not tell is left empty.
