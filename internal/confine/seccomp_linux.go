@@ -18,16 +18,20 @@ const (
 )
 
 // filter refuses what Landlock lets through: the sockets of services of the user's, such as
-// systemd's and Docker's, which run programs for whoever asks; and to type into a terminal.
+// systemd's and Docker's, which run programs for whoever asks; to type into a terminal; and to limit
+// other processes, such as the hook, which end at a limit.
 func filter() error {
 	const load, equal, atLeast, end = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K,
 		unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, unix.BPF_RET | unix.BPF_K
 	program := []unix.SockFilter{
 		{Code: load, K: atArch},
-		{Code: equal, K: audit[runtime.GOARCH], Jf: 11}, // 32-bit programs have other numbers
+		{Code: equal, K: audit[runtime.GOARCH], Jf: 14}, // 32-bit programs have other numbers
 		{Code: load, K: atNumber},
-		{Code: atLeast, K: x32, Jt: 9},
-		{Code: equal, K: unix.SYS_IO_URING_SETUP, Jt: 8}, // it makes sockets without a call
+		{Code: atLeast, K: x32, Jt: 12},
+		{Code: equal, K: unix.SYS_IO_URING_SETUP, Jt: 11}, // it makes sockets without a call
+		{Code: equal, K: unix.SYS_PRLIMIT64, Jf: 2},
+		{Code: load, K: atFirst},
+		{Code: equal, K: 0, Jt: 7, Jf: 8}, // its own limits
 		{Code: equal, K: unix.SYS_SOCKET, Jf: 2},
 		{Code: load, K: atFirst},
 		{Code: equal, K: unix.AF_UNIX, Jt: 5, Jf: 4},
