@@ -36,17 +36,18 @@ type initialiser struct {
 	force      bool
 	given      func(flag string) bool // whether the person gave a flag
 
-	out     io.Writer
-	project string // absolute
-	dir     string // of the loop
-	confine bool
-	found   decide.List
-	files   []loopFile
-	hook    settingsEdit
-	held    []string      // what commands name
-	notHeld []string      // what they rest on and is not held
-	absent  []string      // files that commands name and that do not exist yet
-	over    decide.Status // how an earlier loop of this name has ended
+	out        io.Writer
+	project    string // absolute
+	dir        string // of the loop
+	confine    bool
+	found      decide.List
+	files      []loopFile
+	hook       settingsEdit
+	held       []string      // what commands name
+	notHeld    []string      // what they rest on and is not held
+	pathInside string        // folders of PATH that commands do without
+	absent     []string      // files that commands name and that do not exist yet
+	over       decide.Status // how an earlier loop of this name has ended
 }
 
 func (v verbs) init() *cli.Command {

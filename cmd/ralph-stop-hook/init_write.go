@@ -143,7 +143,9 @@ func (i *initialiser) trust(l *loop.Loop, text []byte) error {
 		}
 	}
 	if c, err := config.Parse(text); err == nil {
-		i.notHeld = l.NotHeld(c)
+		if i.notHeld = l.NotHeld(c); len(c.Commands()) > 0 {
+			i.pathInside = l.PathInside(record.SearchPath)
+		}
 	}
 	return nil
 }

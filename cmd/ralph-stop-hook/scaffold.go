@@ -96,6 +96,9 @@ func (i *initialiser) farewell() {
 		fmt.Fprintf(i.out, "  held as they are: %d more; ralph-stop-hook trust %s shows them\n", more, plain.Arg(i.name))
 	}
 	verb.ShowNotHeld(i.out, i.notHeld, "  ")
+	if i.pathInside != "" {
+		fmt.Fprintf(i.out, "  warning: %s\n", i.pathInside)
+	}
 	for _, path := range i.absent {
 		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: "+
 			"ralph-stop-hook trust %s\n", plain.Line(path, 300), plain.Arg(i.name))

@@ -217,8 +217,14 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 		got.Err = errNotRun(fmt.Sprintf("to its end: of the time for all checks %v were left for it",
 			left.Round(time.Second)))
 	}
-	if names := r.Withheld(); got.Err != nil && names != "" {
+	if got.Err == nil {
+		return got.Output, nil
+	}
+	if names := r.Withheld(); names != "" {
 		got.Output = append(got.Output, "\n("+withheld+": "+names+")\n"...)
+	}
+	if left := r.Loop.PathInside(r.Config.SearchPath); left != "" {
+		got.Output = append(got.Output, "\n("+left+")\n"...)
 	}
 	return got.Output, got.Err
 }

@@ -27,7 +27,7 @@ func (p *Picture) environ(named ...string) (env, dropped []string) {
 	}
 	kept := proc.Kept{Salt: p.Config.EnvSalt, Sums: p.Config.EnvSums, Values: map[string]string{}}
 	maps.Copy(kept.Values, p.Config.EnvValues)
-	kept.Values["PATH"] = p.Config.SearchPath
+	kept.Values["PATH"], _ = proc.Outside(p.Config.SearchPath, p.Loop.At.Project)
 	return kept.Same(p.Loop.Env.Vars, named)
 }
 
@@ -42,10 +42,21 @@ func notByName(name string) string {
 	return ""
 }
 
-// gitEnv returns the environment of git.
+// gitEnv returns the environment of git. No git of the project's runs, even without trust.
 func (p *Picture) gitEnv() []string {
 	env, _ := p.environ()
-	return env
+	path, _ := proc.Outside(proc.Value(env, "PATH"), p.Loop.At.Project)
+	return append(env, "PATH="+path)
+}
+
+// PathInside says which folders of a PATH commands do without; "" for none.
+func (l *Loop) PathInside(path string) string {
+	_, left := proc.Outside(path, l.At.Project)
+	if len(left) == 0 {
+		return ""
+	}
+	return "PATH is passed on without the folders that an agent can write to; name their programs with the folder: " +
+		plain.Line(strings.Join(left, ", "), 300)
 }
 
 // checkEnv returns the environment of checks, without the host's keys if nobody names them.

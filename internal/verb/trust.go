@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Trust accepts a loop's ralph.json and list.
@@ -164,7 +164,8 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	t.showOwn(list, own, noCommand)
 	if len(t.config.Commands())+len(own) > 0 {
 		t.showf("commands run in %s", t.l.At.Project)
-		t.showf("their programs are looked up in %s", record.SearchPath)
+		path, _ := proc.Outside(record.SearchPath, t.l.At.Project)
+		t.showf("their programs are looked up in %s", path)
 	}
 	if lost := list.Lost(before.Features, before.Beside); len(lost) > 0 && !t.config.Source.Given() {
 		t.showf("gone or reworded since: %s", strings.Join(lost, ", "))
@@ -292,11 +293,9 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 	c := t.config
 	c.Checks = slices.Concat(c.Checks, own)
 	ShowNotHeld(t.w, t.l.NotHeld(c), "")
-	for _, dir := range filepath.SplitList(t.l.Env.Get("PATH")) {
-		rel, err := filepath.Rel(t.l.At.Project, dir)
-		if err == nil && (filepath.IsLocal(rel) || !filepath.IsAbs(dir)) {
-			t.showf("warning: PATH has the project's folder %s, where an agent can write programs", dir)
-		}
+	left := t.l.PathInside(record.SearchPath)
+	if left != "" && len(t.config.Commands())+len(own) > 0 {
+		t.showf("warning: %s", left)
 	}
 }
 

@@ -1,0 +1,32 @@
+package proc
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Outside returns a PATH without the folders that lie in dir, also by links, and without those
+// that are not absolute. These are the second result. Who writes dir could put a program of any
+// name there.
+func Outside(path, dir string) (kept string, left []string) {
+	var folders []string
+	dir = realPath(dir)
+	for _, folder := range filepath.SplitList(path) {
+		rel, err := filepath.Rel(dir, realPath(folder))
+		if !filepath.IsAbs(folder) || err == nil && filepath.IsLocal(rel) {
+			left = append(left, filepath.Clean(folder))
+		} else {
+			folders = append(folders, folder)
+		}
+	}
+	return strings.Join(folders, string(filepath.ListSeparator)), left
+}
+
+// realPath returns a path without links, as far as it exists.
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if parent := filepath.Dir(path); err != nil && parent != path {
+		return filepath.Join(realPath(parent), filepath.Base(path))
+	}
+	return filepath.Clean(real)
+}
