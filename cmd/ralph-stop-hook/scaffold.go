@@ -101,7 +101,7 @@ func (i *initialiser) farewell() {
 	}
 	for _, path := range i.absent {
 		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: "+
-			"ralph-stop-hook trust %s\n", plain.Line(path, 300), plain.Arg(i.name))
+			"ralph-stop-hook trust %s; if the agent is to make it, name it in \"not_held\"\n", plain.Line(path, 300), plain.Arg(i.name))
 	}
 	if checks, _ := i.v.Env.ListChecks(i.found); len(checks) > 0 {
 		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n"+

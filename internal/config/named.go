@@ -72,6 +72,10 @@ func Optional(p string) bool {
 			return true
 		}
 	}
+	if stem, is := strings.CutSuffix(p, ".py"); is && (pythonTools()[stem] || strings.HasSuffix(stem, "/__init__") ||
+		strings.HasSuffix(stem, "/__main__")) {
+		return true
+	}
 	return strings.Contains(p, PackageJSON) || strings.Contains(p, "/* for ") || path.Base(p) == besideTests
 }
 
@@ -83,6 +87,7 @@ type namer struct {
 	Named
 	dir     string          // where the line has changed to
 	built   bool            // a program that builds files has run
+	makes   bool            // and one that writes a Makefile
 	guess   bool            // the line may be no shell line
 	unnamed bool            // something runs whose text comes from elsewhere in the line
 	made    map[string]bool // what the line writes
@@ -108,6 +113,7 @@ func (n *namer) add(name string, f File) {
 		return
 	}
 	f.Built, f.Decides = f.Built || n.built, f.Decides && !n.guess
+	f.Looked = f.Looked || !f.Decides && Manifest(name)
 	if path.IsAbs(name) || strings.HasPrefix(name, "~/") {
 		f.Path = clean(name)
 	} else {
@@ -290,6 +296,7 @@ func (n *namer) command(s simple) {
 	if builders()[name] || len(words) > 1 && name == "python" && builders()[words[1].text] {
 		n.built = true
 	}
+	n.makes = n.makes || slices.ContainsFunc(words, func(w word) bool { return generators()[path.Base(w.text)] })
 }
 
 func (n *namer) changeDir(s simple, to word) {
@@ -306,8 +313,9 @@ func (n *namer) changeDir(s simple, to word) {
 
 // operands adds the words that are files, or have a file's name in them.
 func (n *namer) operands(s simple, words []word, before int, name string) {
+	at := looker(words)
 	for _, w := range s.reads {
-		n.file(w, File{Looked: looks()[name]})
+		n.file(w, File{Looked: at >= 0})
 	}
 	for _, w := range s.words[:before] { // NAME=value
 		n.parts(w.text)
@@ -322,35 +330,45 @@ func (n *namer) operands(s simple, words []word, before int, name string) {
 	if strings.ContainsAny(words[0].text, "/.") {
 		n.file(words[0], File{Decides: strings.Contains(words[0].text, "/"), Quiet: true})
 	}
+	if at > 0 { // npx eslint x.js
+		n.arguments(words[1:at+1], name, false)
+		words, name = words[at:], program(words[at].text)
+	}
+	n.arguments(words[1:], name, at >= 0)
+}
+
+// arguments adds the files among the words that a program is given, which may only look at
+// them.
+func (n *namer) arguments(words []word, name string, looks bool) {
 	_, npm := readers()[name]
 	npm = npm && slices.Contains(readers()[name], PackageJSON)
 	valued := false
-	for _, w := range words[1:] {
+	for _, w := range words {
 		isOption := strings.HasPrefix(w.text, "-") && w.text != "-"
 		bare := !strings.ContainsAny(w.text, "/.")
 		switch {
 		case name == "read" || name == "unset": // names of variables
 		case isOption:
 			n.parts(w.text)
-			if !looks()[name] && len(w.text) > 2 && w.text[1] != '-' && !bare {
+			short := len(w.text) > 2 && w.text[1] != '-'
+			if short && (!looks && !bare || looks && filesOfLooks()[name+":"+w.text[:2]]) {
 				n.add(w.text[2:], File{Quiet: true}) // -fFILE
 			}
 		case makes()[name], bare && (npm || builders()[name]), w.text == "{}":
 		case valued:
 			n.file(w, File{})
 		case targets()[name] && !assignment().MatchString(w.text):
-		case looks()[name]:
+		case looks:
 			n.file(w, File{Looked: true, Quiet: true})
 		default:
 			n.file(w, File{})
 			n.parts(w.text)
 		}
-		valued = isOption && !strings.Contains(w.text, "=") && (!looks()[name] || filesOfLooks()[w.text])
+		valued = isOption && !strings.Contains(w.text, "=") &&
+			(!looks || filesOfLooks()[w.text] || filesOfLooks()[name+":"+w.text] ||
+				filesOfLooks()[name+":-"+w.text[len(w.text)-1:]]) // -qf FILE
 	}
 }
-
-// filesOfLooks are the options of programs that look at files whose value says what they do.
-var filesOfLooks = words("-f --file --from-file -c --config --rules --rulesdir -p --project --plugin -specs -B")
 
 // parts adds the files whose names are in a word: --require=./x, a:b, "require('./x')".
 func (n *namer) parts(text string) {
@@ -381,7 +399,9 @@ func (n *namer) runs(s simple, words []word) {
 	}
 	for i, w := range words {
 		name := program(w.text)
-		if in, is := interpreters()[name]; is && !w.open() && (i == 0 || name != "." && name != "source" && name != "eval") {
+		in, is := interpreters()[name]
+		first := name == "." || name == "source" || name == "eval"
+		if is && !w.open() && (i == 0 || !first) && !onlyParses(words[i:]) {
 			n.interprets(s, words, i, in)
 		}
 		n.reads(words, i)
@@ -420,6 +440,10 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 			return len(c) == 2 && strings.HasPrefix(text, c) && len(text) > 2
 		}) && python:
 			n.code(s, append([]word{literal(text[:2]), literal(text[2:])}, rest[1:]...), name)
+			return
+		case (name == "perl" || name == "ruby") && strings.HasSuffix(text, "e") &&
+			strings.Trim(text, "-anlpsw0") == "e": // -lane
+			n.code(s, rest, name)
 			return
 		case slices.Contains(in.valued, text) || isShell(in) && shellOption().MatchString(text):
 			if len(rest) > 1 {
@@ -479,7 +503,7 @@ func (n *namer) script(w word, in interpreter) {
 	if w.text != "{}" {
 		n.file(w, File{Decides: true})
 	}
-	if path.Ext(w.text) == "" && !w.open() && !w.glob {
+	if path.Ext(w.text) == "" && !w.open() && !w.glob && w.text != "{}" {
 		for _, suffix := range in.suffix {
 			n.add(w.text+suffix, File{Decides: true})
 		}
@@ -496,8 +520,10 @@ func (n *namer) code(s simple, rest []word, name string) {
 	switch {
 	case rest[0].text == "-m":
 		at := strings.ReplaceAll(text.text, ".", "/")
+		first, _, _ := strings.Cut(text.text, ".")
+		held := !SetPython.Has(first) // else the set says that it is not there
 		for _, file := range []string{at + ".py", at + "/__init__.py", at + "/__main__.py"} {
-			n.add(file, File{Decides: true})
+			n.add(file, File{Decides: held})
 		}
 		n.add(".", File{Set: SetPython})
 		n.reads(rest, 1)
@@ -544,14 +570,17 @@ func (n *namer) reads(words []word, i int) {
 			dir = path.Join(dir, value)
 		}
 	}
-	for _, file := range names {
+	built := n.built
+	for _, file := range names { // what builds writes none of these, but a Makefile
+		n.built = n.makes && file == "Makefile"
 		n.add(path.Join(dir, file), File{Decides: true})
 	}
+	n.built = built
 	switch name {
 	case "make", "gmake":
-		for _, folder := range []string{"", "RCS", "SCCS"} {
-			n.add(path.Join(dir, folder, "."), File{Set: SetMake})
-		}
+		n.add(path.Join(dir, "."), File{Set: SetMake})
+		n.add(path.Join(dir, "RCS"), File{Set: SetKept})
+		n.add(path.Join(dir, "SCCS"), File{Set: SetKept})
 	case "rake":
 		n.add(path.Join(dir, "rakelib"), File{Set: SetRake})
 		n.add(path.Join(dir, "rakelib/*.rake"), File{Pattern: true})
@@ -573,7 +602,9 @@ func (n *namer) npm(words []word) {
 	add := func(name string) { n.Scripts = append(n.Scripts, name, "pre"+name, "post"+name) }
 	installs := true
 	for _, w := range words {
-		add(w.text)
+		if !strings.HasPrefix(w.text, "-") {
+			add(w.text)
+		}
 		if alias := aliases[w.text]; alias != "" {
 			add(alias)
 		}

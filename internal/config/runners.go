@@ -101,15 +101,6 @@ func Section(text string) string {
 
 var topLevelTool = lazily(`^(tool\b|"|')`)
 
-// looks are programs that only look at the files that they are given: at what the agent
-// makes. Their operands are not held; the values of their options are.
-var looks = words(`test [ [[ echo printf cat head tail wc ls stat file du diff cmp comm grep egrep fgrep rg ag ack sort
-	uniq cut tr nl jq yq xmllint sqlite3 psql mysql duckdb curl wget cc gcc c++ g++ clang clang++ tcc rustc javac kotlinc scalac ghc swiftc gofmt
-	goimports gofumpt golangci-lint staticcheck vet tsc eslint prettier biome standard stylelint jshint oxlint mypy
-	pyright ruff black flake8 pylint isort pycodestyle bandit shellcheck shfmt clang-format clang-tidy cppcheck rustfmt
-	rubocop yamllint jsonlint markdownlint markdownlint-cli2 hadolint hlint sqlfluff codespell vale sha256sum
-	shasum md5sum od hexdump xxd strings nm tar gzip zip unzip case which git kill sleep cd pushd popd`)
-
 // makes are programs that make what they are given, or remove it.
 var makes = words("touch mkdir rm rmdir tee truncate")
 
@@ -117,6 +108,9 @@ var makes = words("touch mkdir rm rmdir tee truncate")
 var builders = words(`make gmake ninja cmake meson configure autogen.sh bootstrap bazel just task rake npm pnpm yarn bun
 	npx tsc go cargo rustc cc gcc g++ c++ clang clang++ javac gradle gradlew mvn mvnw ant sbt dotnet swift zig stack
 	cabal mix tcc webpack vite rollup esbuild babel docker pip poetry uv`)
+
+// generators are programs that write a Makefile.
+var generators = words("configure config.status autogen.sh bootstrap autoreconf cmake meson qmake Makefile.PL")
 
 // targets are programs whose operands are names of what they are to do.
 var targets = words("make gmake ninja just task rake gradle gradlew mvn mvnw cargo")
@@ -149,19 +143,23 @@ type Set string
 
 // The sets.
 const (
-	SetMake   Set = "for make"   // from which make remakes a makefile
-	SetPython Set = "for python" // which python imports in place of its own modules
-	SetRake   Set = "for rake"   // which rake loads, in rakelib
+	SetMake   Set = "for make"              // from which make remakes a makefile
+	SetKept   Set = "for make to check out" // a makefile, in a folder of an old version control system
+	SetPython Set = "for python"            // which python imports in place of its own modules
+	SetRake   Set = "for rake"              // which rake loads, in rakelib
 )
 
 // Has tells whether the set has a name.
 func (s Set) Has(name string) bool {
 	switch s {
-	case SetMake:
+	case SetMake: // the makefiles are held by themselves, if they are not built
+		return remade().MatchString(name) && !slices.Contains(makefiles, name)
+	case SetKept:
 		return remade().MatchString(name)
 	case SetPython:
 		stem, _, _ := strings.Cut(name, ".")
-		return slices.Contains(pythonModules(), stem) && (stem == name || pythonFile().MatchString(name))
+		known := pythonTools()[stem] || slices.Contains(pythonModules(), stem)
+		return known && (stem == name || pythonFile().MatchString(name))
 	case SetRake:
 		return path.Ext(name) == ".rake"
 	}
@@ -170,6 +168,9 @@ func (s Set) Has(name string) bool {
 
 //go:embed python.txt
 var pythonNames string
+
+// pythonTools are modules that python -m often runs, of names that no project has for its own.
+var pythonTools = words("pytest mypy flake8 pylint tox nox pip ruff black isort bandit")
 
 var (
 	pythonModules = sync.OnceValue(func() []string { return strings.Fields(pythonNames) })

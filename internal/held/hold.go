@@ -207,6 +207,8 @@ func (h *Holder) regular(key string, f config.File, program bool) {
 	}
 	switch ignored := func() bool { return h.Git != nil && h.Git("check-ignore", "-q", "--", key) == 0 }; {
 	case h.programs && !f.Decides && !program:
+	case f.Looked && config.Manifest(key):
+		h.open(key, ": it says what the project needs")
 	case f.Looked:
 		h.open(key, onlyLooks)
 	case f.Built && (ignored() || binary(At(h.Project, key)) && !h.tracked(key)):
