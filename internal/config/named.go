@@ -30,7 +30,8 @@ const MaxPackageJSON = 4 << 20
 // The flags that name another file for a reader, or another folder to start in.
 var (
 	fileFlags = []string{"-f", "--file", "--makefile", "--justfile", "--taskfile", "--rakefile", "-c", "--config-file"}
-	dirFlags  = []string{"-C", "--directory", "--dir", "--prefix", "--cwd", "--rootdir", "-d", "--working-directory"}
+	dirFlags  = []string{"-C", "--directory", "--dir", "--prefix", "--cwd", "--rootdir", "-d", "--working-directory",
+		"--chdir", "-D"}
 )
 
 // Named is what a command names.
@@ -293,10 +294,44 @@ func (n *namer) command(s simple) {
 	}
 	n.runs(s, s.program())
 	n.operands(s, words, len(s.words)-len(s.program()), name)
+	if _, known := readers()[name]; !known { // else reads looks for its folders
+		n.elsewhere(s, words, name)
+	}
 	if builders()[name] || len(words) > 1 && name == "python" && builders()[words[1].text] {
 		n.built = true
 	}
 	n.makes = n.makes || slices.ContainsFunc(words, func(w word) bool { return generators()[path.Base(w.text)] })
+}
+
+// elsewhere adds what there is of the command's words in the folders that its options name. What
+// is not there may be meant elsewhere.
+func (n *namer) elsewhere(s simple, words []word, name string) {
+	for _, dir := range s.startsIn() {
+		inner := *n
+		inner.dir, inner.guess = path.Join(n.dir, dir), true
+		inner.runs(s, s.program())
+		inner.operands(s, words, len(s.words)-len(s.program()), name)
+		n.Named, n.unnamed = inner.Named, inner.unnamed
+	}
+}
+
+// startsIn returns the folders that options name, as of `env -C sub`.
+func (s simple) startsIn() (dirs []string) {
+	for i, w := range s.words {
+		flag, value, _ := strings.Cut(w.text, "=")
+		switch {
+		case strings.HasPrefix(w.text, "-C") && len(w.text) > 2:
+			value = w.text[2:]
+		case !slices.Contains(dirFlags, flag):
+			continue
+		case value == "" && i+1 < len(s.words):
+			value = s.words[i+1].text
+		}
+		if value != "" && !path.IsAbs(value) && !strings.HasPrefix(value, "-") && !strings.Contains(value, unknown) {
+			dirs = append(dirs, value)
+		}
+	}
+	return dirs
 }
 
 func (n *namer) changeDir(s simple, to word) {
@@ -330,6 +365,9 @@ func (n *namer) operands(s simple, words []word, before int, name string) {
 	if strings.ContainsAny(words[0].text, "/.") {
 		n.file(words[0], File{Decides: strings.Contains(words[0].text, "/"), Quiet: true})
 	}
+	if strings.Contains(words[0].text, " ") {
+		n.parts(words[0].text) // env -S "sh v.sh"
+	}
 	if at > 0 { // npx eslint x.js
 		n.arguments(words[1:at+1], name, false)
 		words, name = words[at:], program(words[at].text)
@@ -357,6 +395,7 @@ func (n *namer) arguments(words []word, name string, looks bool) {
 		case makes()[name], bare && (npm || builders()[name]), w.text == "{}":
 		case valued:
 			n.file(w, File{})
+			n.parts(w.text)
 		case targets()[name] && !assignment().MatchString(w.text):
 		case looks:
 			n.file(w, File{Looked: true, Quiet: true})
@@ -479,13 +518,15 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 		return
 	}
 	switch {
+	case i > 0 && program(words[0].text) == "xargs":
+		n.open(s)
 	case len(s.reads) > 0:
 		for _, w := range s.reads {
 			n.file(w, File{Decides: true})
 		}
 	case s.input != "" && isShell(in):
 		n.nested(s.input, false)
-	case s.piped || i > 0 && program(words[0].text) == "xargs":
+	case s.piped:
 		n.open(s)
 	}
 }
