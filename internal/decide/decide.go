@@ -112,7 +112,7 @@ func (d *Decision) settle(s *Snapshot) Need {
 	case s.Event == EventStart:
 		d.start(s, stopped)
 	case stopped != InProgress:
-		d.end(s, stopped, ByPerson)
+		d.end(s, stopped, s.stoppedBy())
 	case s.Event == EventEnd && s.Cleared:
 		d.release(s)
 	case s.Event == EventEnd || s.Event == EventFailure:
@@ -271,6 +271,14 @@ func (d *Decision) ReadHeader(s *Snapshot) Status {
 		return asked
 	}
 	return InProgress
+}
+
+// stoppedBy says who stopped the loop, where ReadHeader or the file of `cancel` does.
+func (s *Snapshot) stoppedBy() string {
+	if s.CancelFile {
+		return ByPerson
+	}
+	return ByHeader
 }
 
 // waits decides to wait while something runs in the background that will wake the

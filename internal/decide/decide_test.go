@@ -113,11 +113,11 @@ var stopRows = []row{
 
 	// A person stopped the loop.
 	{"cancel file", func(s *Snapshot) { s.CancelFile = true }, "end CANCELLED by_person"},
-	{"header says PAUSED", func(s *Snapshot) { s.Header.Status = "PAUSED" }, "end PAUSED by_person"},
+	{"header says PAUSED", func(s *Snapshot) { s.Header.Status = "PAUSED" }, "end PAUSED by_header"},
 	{"header says it in another way", func(s *Snapshot) {
 		s.Header.Status = "Paused (waiting for a key)"
-	}, "end PAUSED by_person"},
-	{"header says CANCELED", func(s *Snapshot) { s.Header.Status = "CANCELED" }, "end CANCELLED by_person"},
+	}, "end PAUSED by_header"},
+	{"header says CANCELED", func(s *Snapshot) { s.Header.Status = "CANCELED" }, "end CANCELLED by_header"},
 	{"header says COMPLETE, which nobody believes", func(s *Snapshot) { s.Header.Status = "COMPLETE" }, "continue 5 c"},
 	{"header of before our last write is no edit", func(s *Snapshot) {
 		s.State.Before.Status = "PAUSED" // as it was before a resume

@@ -36,7 +36,7 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 		return
 	}
 	if stopped != InProgress {
-		d.end(s, stopped, ByPerson)
+		d.end(s, stopped, s.stoppedBy())
 		return
 	}
 	d.takeOwnership(s)

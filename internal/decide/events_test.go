@@ -44,7 +44,7 @@ var eventRows = []row{
 	}, "take"},
 	{"its prompt, paused in the header", func(s *Snapshot) {
 		s.Event, s.Marked, s.Header.Status = EventPrompt, true, "PAUSED"
-	}, "end PAUSED by_person"},
+	}, "end PAUSED by_header"},
 	{"its prompt, the header claims the end, which nobody believes", func(s *Snapshot) {
 		s.Event, s.Marked, s.Header.Status = EventPrompt, true, "COMPLETE"
 	}, "take"},
@@ -103,7 +103,7 @@ var eventRows = []row{
 	}, "pass"},
 	{"session ended, paused in the header", func(s *Snapshot) {
 		s.Event, s.Header.Status = EventEnd, "PAUSED"
-	}, "end PAUSED by_person"},
+	}, "end PAUSED by_header"},
 	{"cleared session begins", func(s *Snapshot) {
 		s.Event, s.Cleared, s.Session, s.State.Session, s.Client, s.State.SessionPID = EventStart, true, "t", "", 7, 7
 	}, "tell"},

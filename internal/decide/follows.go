@@ -56,10 +56,11 @@ func same(a, b any) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// noticesFollow reports whether the notices are those of was, but for marks, and for the
-// one of a session's end.
+// noticesFollow reports whether the notices are those of was, but for marks, and for those
+// of a session's end and of a stopped loop.
 func (s *State) noticesFollow(was State, turned bool) bool {
-	word, _, _ := Interrupted.Outcome()
+	ended, _, _ := Interrupted.Outcome()
+	stopped, _, _ := Paused.Outcome()
 	for _, n := range s.Notices {
 		known := slices.ContainsFunc(was.Notices, func(o Notice) bool {
 			return o.DeliveryID == n.DeliveryID && bytes.Equal(o.Payload, n.Payload)
@@ -67,7 +68,9 @@ func (s *State) noticesFollow(was State, turned bool) bool {
 		var payload struct {
 			Status string `json:"status"`
 		}
-		if !known && (!turned || json.Unmarshal(n.Payload, &payload) != nil || payload.Status != word) {
+		switch {
+		case known:
+		case !turned, json.Unmarshal(n.Payload, &payload) != nil, payload.Status != ended && payload.Status != stopped:
 			return false
 		}
 	}

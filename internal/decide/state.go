@@ -56,11 +56,13 @@ const (
 	RateLimit          = "rate_limit"
 	SessionEnded       = "session_ended"
 	ByPerson           = "by_person"
+	ByAgent            = "by_agent"  // it called `pause` or `cancel`
+	ByHeader           = "by_header" // progress.txt says so: a person wrote that, or the agent
 )
 
 // Outcome returns what a notifier is told of an ending: a status word and an exit
-// code, as docs/configuration.md lists them. notify is false if a person ended the
-// loop, because that person knows.
+// code, as docs/configuration.md lists them. notify is false if the loop goes on, or
+// if a person may have stopped it: see State.Notify.
 func (s Status) Outcome() (status string, code int, notify bool) {
 	switch s {
 	case Complete:
@@ -73,8 +75,17 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 		return "blocked", 3, true
 	case Failed, Interrupted:
 		return "failed", 4, true
+	case Paused, Cancelled:
+		return "blocked", 3, false
 	}
 	return "", 0, false
+}
+
+// Notify tells whether the notifiers are told of the ending. A person who stopped the
+// loop by a verb knows of it.
+func (s State) Notify() bool {
+	_, _, notify := s.Status.Outcome()
+	return notify || s.ExitReason == ByAgent || s.ExitReason == ByHeader
 }
 
 // GoesOn tells whether the loop runs, or a prompt alone makes it run again.

@@ -41,6 +41,11 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	if stopped != decide.InProgress && next.Status == decide.InProgress && verb != "resume" && verb != "extend" {
 		return decide.State{}, fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", stopped)
 	}
+	if next.Endings != p.Snapshot.State.Endings {
+		if err := p.attachNotice(&next); err != nil {
+			return decide.State{}, err
+		}
+	}
 	next.Header, next.Before = decide.HeaderOf(next, next.Limit(p.Snapshot.Limits)), p.Snapshot.Header
 	if err := l.Store.Commit(next); err != nil {
 		return decide.State{}, err

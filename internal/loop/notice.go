@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -72,8 +73,8 @@ func CountFeatures(list decide.List, proven int) FeatureCounts {
 // Notices that are still to be told stay in it.
 func (p *Picture) attachNotice(next *decide.State) error {
 	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), decide.Notice.Sent)
-	_, code, notify := next.Status.Outcome()
-	if !notify || len(p.notifiers(code)) == 0 {
+	_, code, _ := next.Status.Outcome()
+	if !next.Notify() || len(p.notifiers(code)) == 0 {
 		return nil
 	}
 	id := p.Loop.deliveryID(next.StartedAt, strconv.Itoa(next.Endings))
@@ -124,7 +125,7 @@ func (p *Picture) branch() string {
 
 // notifiers returns the commands to run at an ending of that exit code.
 func (p *Picture) notifiers(code int) []config.Command {
-	return endingCommands(p.Config, p.Loop.Env.OnComplete, code)
+	return endingCommands(p.Config, cmp.Or(p.Loop.Env.OnComplete, p.Snapshot.State.OnComplete), code)
 }
 
 func endingCommands(c config.Effective, onComplete string, code int) []config.Command {

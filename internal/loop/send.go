@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,8 +106,7 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 		return false, err
 	}
 	notice := p.Snapshot.State.Notices[i]
-	onComplete := cmp.Or(l.Env.OnComplete, p.Snapshot.State.OnComplete)
-	commands := endingCommands(p.Config, onComplete, int(gjson.GetBytes(notice.Payload, "exitCode").Int()))
+	commands := p.notifiers(int(gjson.GetBytes(notice.Payload, "exitCode").Int()))
 	if !apart && total(commands) > time.Until(deadline) {
 		return true, nil
 	}

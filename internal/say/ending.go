@@ -82,8 +82,12 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.SessionEnded:
 		return fmt.Sprintf("its session has ended; %s. A prompt in it when it is resumed, or the loop's prompt in a "+
 			"new one, goes on.", so)
-	case decide.ByPerson:
-		return fmt.Sprintf("stopped by a person at iteration %d; %s. '%s' goes on.", s.Iteration, so, do("resume"))
+	case decide.ByPerson, decide.ByAgent, decide.ByHeader:
+		by := map[string]string{
+			decide.ByPerson: "stopped by a person", decide.ByAgent: "stopped by the agent",
+			decide.ByHeader: "stopped by the header of progress.txt",
+		}[s.ExitReason]
+		return fmt.Sprintf("%s at iteration %d; %s. '%s' goes on.", by, s.Iteration, so, do("resume"))
 	}
 	reason := s.ExitReason
 	if problem != nil {

@@ -17,13 +17,15 @@ import (
 // Cancel ends a loop.
 func (v Verbs) Cancel() *cli.Command {
 	return v.Loop("cancel", "End a loop; only resume brings it back", func(w io.Writer, l *loop.Loop) error {
-		// The word is left first, without the lock: it holds even if nothing else can
-		// be written.
-		if err := l.Store.AskCancel(); err != nil {
-			return fmt.Errorf("cannot cancel: %w", err)
+		// A person's word is left first, without the lock: it holds even if nothing else can
+		// be written. An agent's counts only together with the duty to tell of it.
+		if !v.Env.ByAgent {
+			if err := l.Store.AskCancel(); err != nil {
+				return fmt.Errorf("cannot cancel: %w", err)
+			}
 		}
 		over := false
-		next, err := l.Change("cancel", func(_ *loop.Picture, next *decide.State) error {
+		next, err := v.stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
 			over = !next.Status.GoesOn() && next.Status != decide.Paused
 			switch {
 			case next.Status == decide.Cancelled:
@@ -31,11 +33,14 @@ func (v Verbs) Cancel() *cli.Command {
 			case over:
 				return l.Store.ClearCancel()
 			}
-			next.Status, next.ExitReason, next.EndedAt = decide.Cancelled, decide.ByPerson, time.Now()
+			next.Status, next.ExitReason, next.EndedAt = decide.Cancelled, v.caller(), time.Now()
 			next.Endings++
 			next.Feature, next.Attempts = "", 0
 			return nil
 		})
+		if err != nil && v.Env.ByAgent {
+			return fmt.Errorf("cannot cancel: %w", err)
+		}
 		if err != nil {
 			fmt.Fprintf(w, "%s: cancelled; the next stop ends it\n", name(l))
 			return fmt.Errorf("the loop's own files could not be brought up to date: %w", err)
@@ -50,14 +55,35 @@ func (v Verbs) Cancel() *cli.Command {
 	})
 }
 
+// caller says who stops a loop by a verb.
+func (v Verbs) caller() string {
+	if v.Env.ByAgent {
+		return decide.ByAgent
+	}
+	return decide.ByPerson
+}
+
+// stop is Loop.Change for a verb that stops the loop. Where an agent calls it the
+// notifiers are told, but none that the agent's environment names.
+func (v Verbs) stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) error) (decide.State, error) {
+	if v.Env.ByAgent {
+		l.Env.OnComplete = ""
+	}
+	next, err := l.Change(verb, edit)
+	if err == nil && v.Env.ByAgent {
+		_ = l.Tell(background()) // else the next event of the session does
+	}
+	return next, err
+}
+
 // Pause has the next stop allowed.
 func (v Verbs) Pause() *cli.Command {
 	return v.Loop("pause", "Let the next stop be allowed; resume goes on", func(w io.Writer, l *loop.Loop) error {
-		next, err := l.Change("pause", func(_ *loop.Picture, next *decide.State) error {
+		next, err := v.stop(l, "pause", func(_ *loop.Picture, next *decide.State) error {
 			if !next.Status.GoesOn() {
 				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
 			}
-			next.Status, next.ExitReason, next.EndedAt = decide.Paused, decide.ByPerson, time.Now()
+			next.Status, next.ExitReason, next.EndedAt = decide.Paused, v.caller(), time.Now()
 			next.Endings++
 			return nil
 		})
