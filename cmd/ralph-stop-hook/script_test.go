@@ -193,7 +193,7 @@ func notifier() int {
 	if _, err := in.ReadFrom(os.Stdin); err != nil {
 		return 1
 	}
-	env := strings.Join(os.Environ(), "\n") + "\n"
+	env := strings.Join(proc.Environ(), "\n") + "\n"
 	for name, text := range map[string]string{os.Args[1]: in.String(), os.Args[1] + ".env": env} {
 		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {
