@@ -36,7 +36,8 @@ var floors = []map[string][]string{
 // no host.
 var never = map[string][]string{
 	"loop": {"claude", "claude/settings"}, "say": {"claude", "claude/settings"}, "view": {"claude", "claude/settings"},
-	"verb": {"claude", "claude/settings"}, "cli": {"loop", "say", "claude", "claude/settings"}, "held": {"claude", "claude/settings"},
+	"verb": {"claude", "claude/settings"}, "cli": {"loop", "say", "claude", "claude/settings"},
+	"held": {"claude", "claude/settings"},
 }
 
 // impure lists the imports that a pure package must not have.

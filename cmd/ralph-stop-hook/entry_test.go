@@ -25,7 +25,8 @@ func TestEntry(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, variable := range []string{
-		"GOMEMLIMIT=x", "GODEBUG=fips140=x", "GODEBUG=sbrk=1,efence=1,invalidptr=1", "GOMAXPROCS=100000", "GOGC=x", "GOTRACEBACK=x", "G=", "",
+		"GOMEMLIMIT=x", "GODEBUG=fips140=x", "GODEBUG=sbrk=1,efence=1,invalidptr=1", "GOMAXPROCS=100000", "GOGC=x",
+		"GOTRACEBACK=x", "G=", "",
 	} {
 		hook := exec.Command(binary, "hook")
 		hook.Env, hook.Stdin = []string{"A=", variable}, strings.NewReader("{}")

@@ -76,7 +76,8 @@ func (i *initialiser) config() ([]byte, error) {
 		Checks     []map[string]string `json:"checks,omitempty"`
 		Confine    bool                `json:"confine,omitempty"`
 		OnComplete []string            `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.confine, i.onComplete})
+	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.confine,
+		i.onComplete})
 }
 
 // maxHeldShown bounds how much that is held is shown.
@@ -93,7 +94,8 @@ func (i *initialiser) farewell() {
 		fmt.Fprintf(i.out, "  held as it is: %s\n", plain.Line(key, 300))
 	}
 	if more := len(i.held) - maxHeldShown; more > 0 {
-		fmt.Fprintf(i.out, "  held as they are: %d more; ralph-stop-hook trust %s shows them\n", more, plain.Arg(i.name))
+		fmt.Fprintf(i.out, "  held as they are: %d more; ralph-stop-hook trust %s shows them\n", more,
+			plain.Arg(i.name))
 	}
 	verb.ShowNotHeld(i.out, i.notHeld, "  ")
 	if i.pathInside != "" {
@@ -101,7 +103,8 @@ func (i *initialiser) farewell() {
 	}
 	for _, path := range i.absent {
 		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: "+
-			"ralph-stop-hook trust %s; if the agent is to make it, name it in \"not_held\"\n", plain.Line(path, 300), plain.Arg(i.name))
+			"ralph-stop-hook trust %s; if the agent is to make it, name it in \"not_held\"\n", plain.Line(path, 300),
+			plain.Arg(i.name))
 	}
 	if checks, _ := i.v.Env.ListChecks(i.found); len(checks) > 0 {
 		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n"+

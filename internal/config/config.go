@@ -286,7 +286,8 @@ func (p *parser) folders(v gjson.Result) []string {
 		return !rooted || strings.IndexFunc(path, unicode.IsControl) >= 0
 	})
 	if !v.IsArray() || bad || len(all) > maxWritable {
-		p.fail(v, `"writable" must be a list of at most %d folders from / or ~/, such as ["~/.cache/go-build"]`, maxWritable)
+		p.fail(v, `"writable" must be a list of at most %d folders from / or ~/, such as ["~/.cache/go-build"]`,
+			maxWritable)
 	}
 	return all
 }

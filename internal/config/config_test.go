@@ -163,10 +163,12 @@ func TestProtects(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "/", ".", "./", "..", "../x", "a/../b", "a//b", "//a", "a/./b", `a\b`, "[a", "a/[", "{a", "a}", "{a,{b}", "}{",
+		"", "/", ".", "./", "..", "../x", "a/../b", "a//b", "//a", "a/./b", `a\b`, "[a", "a/[", "{a", "a}", "{a,{b}",
+		"}{",
 		"a**", "src/**.go", "{a,}", "{,/}", strings.Repeat("{a,b}", 7),
 	} {
-		if p, err := ParsePattern(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the pattern %q", text)) {
+		if p, err := ParsePattern(text); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("the pattern %q", text)) {
 			t.Errorf("%q is a pattern: %v, %v", text, p, err)
 		}
 	}

@@ -10,8 +10,10 @@ import (
 // with a NUL.
 func FuzzNamed(f *testing.F) {
 	for _, line := range []string{
-		"sh -c \"$(cat a)\" <<E\nx\nE\n", "for t in {a,b}; do sh $t; done", "`sh v.sh`", "$((1+1)) ${a:-b} $'x\\'y'", "<(a) &>b 2>&1",
-		"a \\", "\"", "'", "${", "$(", "((((", "case a in b) c;; esac", "x=$(pwd)/a; sh $x$x$x", "sh -c 'sh -c \"sh a\"'", "<<", "<<<",
+		"sh -c \"$(cat a)\" <<E\nx\nE\n", "for t in {a,b}; do sh $t; done", "`sh v.sh`", "$((1+1)) ${a:-b} $'x\\'y'",
+		"<(a) &>b 2>&1",
+		"a \\", "\"", "'", "${", "$(", "((((", "case a in b) c;; esac", "x=$(pwd)/a; sh $x$x$x",
+		"sh -c 'sh -c \"sh a\"'", "<<", "<<<",
 	} {
 		f.Add(line)
 	}
@@ -31,7 +33,8 @@ func FuzzNamed(f *testing.F) {
 
 // TestNamedLong has lines as long as ralph.json may be.
 func TestNamedLong(t *testing.T) {
-	for _, unit := range []string{"a ", "(", "$(", "`a`", "{a,b}", "\"a b\"", "a=b$a;", "'a", "sh -c 'a b' ", "<<E\n", "a:b=", "${a", "x\\ "} {
+	for _, unit := range []string{"a ", "(", "$(", "`a`", "{a,b}", "\"a b\"", "a=b$a;", "'a", "sh -c 'a b' ", "<<E\n",
+		"a:b=", "${a", "x\\ "} {
 		begin := time.Now()
 		Command{Shell: strings.Repeat(unit, MaxBytes/len(unit))}.Named()
 		took := time.Since(begin)

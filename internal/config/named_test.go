@@ -25,7 +25,8 @@ func show(c Command) string {
 		if f.Built {
 			text = "+" + text
 		}
-		if f.Set == "" && !f.Beside && !f.Section && !strings.ContainsAny(f.Path, " ;") && f.Path != "." && !slices.Contains(shown, text) {
+		if f.Set == "" && !f.Beside && !f.Section && !strings.ContainsAny(f.Path, " ;") && f.Path != "." &&
+			!slices.Contains(shown, text) {
 			shown = append(shown, text)
 		}
 	}

@@ -31,7 +31,8 @@ var (
 	interpreters = sync.OnceValue(func() map[string]interpreter {
 		return map[string]interpreter{
 			"sh": shell, "bash": shell, "dash": shell, "zsh": shell, "ksh": shell, "fish": shell, "ash": shell,
-			"busybox": shell, "source": {}, ".": {}, "eval": {}, "pwsh": powershell, "powershell": powershell, "cmd": {},
+			"busybox": shell, "source": {}, ".": {}, "eval": {}, "pwsh": powershell, "powershell": powershell,
+			"cmd":    {},
 			"python": {valued: []string{"-W", "-X", "--check-hash-based-pycs"}, code: []string{"-c", "-m"}},
 			"pypy":   {valued: []string{"-W", "-X"}, code: []string{"-c", "-m"}},
 			"node":   javascript, "deno": javascript, "bun": javascript, "tsx": javascript, "ts-node": javascript,
@@ -53,15 +54,16 @@ var (
 	npmFiles  = []string{PackageJSON, ".npmrc", "binding.gyp"}
 	readers   = sync.OnceValue(func() map[string][]string {
 		return map[string][]string{
-			"make":      makefiles,
-			"gmake":     makefiles,
-			"just":      {"justfile", "Justfile", ".justfile"},
-			"task":      {"Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"},
-			"rake":      {"rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"},
-			"npm":       npmFiles,
-			"npx":       npmFiles,
-			"pnpm":      append([]string{"pnpm-workspace.yaml", ".pnpmfile.cjs", ".pnpmfile.mjs"}, npmFiles...),
-			"yarn":      {PackageJSON, ".npmrc", "binding.gyp", ".yarnrc.yml", ".yarnrc", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs"},
+			"make":  makefiles,
+			"gmake": makefiles,
+			"just":  {"justfile", "Justfile", ".justfile"},
+			"task":  {"Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"},
+			"rake":  {"rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"},
+			"npm":   npmFiles,
+			"npx":   npmFiles,
+			"pnpm":  append([]string{"pnpm-workspace.yaml", ".pnpmfile.cjs", ".pnpmfile.mjs"}, npmFiles...),
+			"yarn": {PackageJSON, ".npmrc", "binding.gyp", ".yarnrc.yml", ".yarnrc", ".pnp.cjs", ".pnp.js",
+				".pnp.loader.mjs"},
 			"bun":       {PackageJSON, ".npmrc", "bunfig.toml"},
 			"bunx":      {PackageJSON, ".npmrc", "bunfig.toml"},
 			"deno task": {"deno.json", "deno.jsonc"},
@@ -72,7 +74,8 @@ var (
 				"gradle/wrapper/gradle-wrapper.jar"}, gradle...),
 			"mvn": maven, "mvnw": append([]string{".mvn/wrapper/maven-wrapper.properties",
 				".mvn/wrapper/maven-wrapper.jar"}, maven...),
-			"tox": {"tox.toml"}, "nox": {"noxfile.py"}, "bundle": {".bundle/config"}, "rspec": {".rspec", ".rspec-local"},
+			"tox": {"tox.toml"}, "nox": {"noxfile.py"}, "bundle": {".bundle/config"},
+			"rspec": {".rspec", ".rspec-local"},
 		}
 	})
 	gradle = []string{"gradle.properties"}
@@ -90,7 +93,8 @@ func Section(text string) string {
 	for line := range strings.Lines(text) {
 		bare := strings.TrimSpace(line)
 		if strings.HasPrefix(bare, "[") {
-			top, within = false, strings.Contains(bare, "pytest") || strings.ContainsAny(bare, `\"'`) || bare == "[tool]"
+			top, within = false, strings.Contains(bare, "pytest") || strings.ContainsAny(bare, `\"'`) ||
+				bare == "[tool]"
 		}
 		if within && bare != "" || top && topLevelTool().MatchString(bare) {
 			kept.WriteString(bare + "\n")

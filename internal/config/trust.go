@@ -61,7 +61,8 @@ func ParseTrust(data []byte) (Trust, error) {
 	}
 	switch {
 	case t.Schema > 0 && t.Schema < trustSchema:
-		return Trust{}, fmt.Errorf("an earlier version of ralph-stop-hook wrote it, which held less; trust the loop again")
+		return Trust{},
+			fmt.Errorf("an earlier version of ralph-stop-hook wrote it, which held less; trust the loop again")
 	case t.Schema != trustSchema || t.SHA256 != digest([]byte(t.Text)):
 		return Trust{}, fmt.Errorf("not a trust record of this version")
 	}

@@ -22,7 +22,8 @@ func TestSeatbelt(t *testing.T) {
 			t.Errorf("the profile %s lacks %s", profile, want)
 		}
 	}
-	want := []string{"sandbox-exec", "-D", "FOLDERA=/p", "-D", "FOLDERB=" + hostile, "-p", profile, "/bin/sh", "-c", "exit"}
+	want := []string{"sandbox-exec", "-D", "FOLDERA=/p", "-D", "FOLDERB=" + hostile, "-p", profile, "/bin/sh", "-c",
+		"exit"}
 	if !slices.Equal(args, want) {
 		t.Errorf("%q, want %q", args, want)
 	}

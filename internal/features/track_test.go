@@ -64,7 +64,8 @@ func TestTrack(t *testing.T) {
 		}
 	}
 	// What a tracker says beside the keys that are read may change.
-	first, err := Track(nil, []byte(`[{"id":"a","title":"t","comments":1,"dependents":[],"subtasks":[{"id":1,"x":1}]}]`), show)
+	first, err := Track(nil,
+		[]byte(`[{"id":"a","title":"t","comments":1,"dependents":[],"subtasks":[{"id":1,"x":1}]}]`), show)
 	again, err2 := Track(first, []byte(`[{"id":"a","title":"t","subtasks":[{"id":1,"x":2}],"labels":[]}]`), show)
 	if err != nil || err2 != nil || string(first) != string(again) {
 		t.Errorf("%s, %v, then %s, %v", first, err, again, err2)

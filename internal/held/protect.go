@@ -105,7 +105,8 @@ func (h *Holder) Protect(t tree.Tree) error {
 	}
 	for _, p := range h.Config.Protect {
 		if !h.Config.ProtectNew && !slices.ContainsFunc(found.Files, p.Match) {
-			return fmt.Errorf(`%s: the pattern %q of "protect" names no file; correct it (for all below a folder write `+
+			return fmt.Errorf(`%s: the pattern %q of "protect" names no file; correct it (for all below a folder `+
+				`write `+
 				`"dir/"), or set "protect_new" to true for files to come`, loopdir.ConfigFile, p.Text)
 		}
 	}
@@ -115,7 +116,8 @@ func (h *Holder) Protect(t tree.Tree) error {
 			h.Sums[path] = sum
 		}
 		if sum := h.Sums[path]; h.Err == nil && (sum == "" || sum == unreadable) {
-			return fmt.Errorf(`%q, which "protect" names, cannot be held: it is no regular file, too large, or closed`, path)
+			return fmt.Errorf(`%q, which "protect" names, cannot be held: it is no regular file, too large, or closed`,
+				path)
 		}
 	}
 	return nil

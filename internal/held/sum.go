@@ -38,7 +38,8 @@ const unreadable = "unreadable"
 // At returns the path of a slash-separated path below the project. It does not clean it:
 // what a/../b is depends on whether a is a link.
 func At(project, key string) string {
-	return strings.TrimSuffix(project, string(filepath.Separator)) + string(filepath.Separator) + filepath.FromSlash(key)
+	return strings.TrimSuffix(project, string(filepath.Separator)) + string(filepath.Separator) +
+		filepath.FromSlash(key)
 }
 
 // File returns the path of the file that a key is about; "" if it is about other files too, or

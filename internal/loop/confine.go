@@ -41,7 +41,8 @@ func (p *Picture) hint(c config.Command, output []byte) string {
 	if !p.Config.Confine || !c.Runs() || !slices.ContainsFunc(refusals, refused) {
 		return ""
 	}
-	return "\nThis check is confined: it writes only to the project, to $TMPDIR, and to the folders that a person names in " +
+	return "\nThis check is confined: it writes only to the project, to $TMPDIR, and to the folders that a person " +
+		"names in " +
 		`ralph.json, such as "writable": ["~/.cache/go-build"]; it has no Unix sockets.`
 }
 

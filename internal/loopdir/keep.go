@@ -63,7 +63,8 @@ func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 	}
 	var err error
 	for _, f := range []keptFile{
-		{name: stateFile, limit: maxState}, {name: trustFile, limit: maxTrust}, {name: receiptsFile, limit: maxReceipts},
+		{name: stateFile, limit: maxState}, {name: trustFile, limit: maxTrust},
+		{name: receiptsFile, limit: maxReceipts},
 		{name: baselineFile, limit: features.MaxBytes}, {name: sourceFile, limit: features.MaxBytes},
 	} {
 		if f.data, err = s.private(f.name, f.limit); err != nil {
@@ -151,7 +152,8 @@ func (s *Store) mendSession(k *Kept, note func(string)) error {
 	}
 	dir := filepath.Join(s.Loop.stateDir, "sessions")
 	now, err := optional(ReadFile(dir, k.session.name, maxPathBytes))
-	if state, unread := s.State(); unread == nil && state.Session != k.session.name && k.state.Session == k.session.name {
+	if state, unread := s.State(); unread == nil && state.Session != k.session.name &&
+		k.state.Session == k.session.name {
 		return nil
 	}
 	if err == nil && bytes.Equal(now, k.session.data) {

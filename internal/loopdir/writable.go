@@ -35,7 +35,8 @@ func WritableFolders(names []string, home, stateDir string) (folders []string, e
 func KeepOut(folders []string, stateDir string) error {
 	for _, folder := range folders {
 		if !Protects(stateDir, folder) {
-			return fmt.Errorf(`"writable" names %s, which holds the record in %s; name less, or set RALPH_STATE_DIR to `+
+			return fmt.Errorf(`"writable" names %s, which holds the record in %s; name less, or set `+
+				`RALPH_STATE_DIR to `+
 				"another folder", plain.Line(folder, 200), plain.Line(stateDir, 200))
 		}
 	}

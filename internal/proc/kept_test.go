@@ -13,7 +13,8 @@ func TestKept(t *testing.T) {
 	then := []string{"PATH=/bin", "HOME=/h", "SAME=s", "OTHER=o", "EMPTY=", "TWICE=1", "TWICE=2", "GONE=g", "x"}
 	kept := Keep(then, "salt")
 	now := []string{
-		"PATH=/own", "XDG_CONFIG_HOME=/own", "SAME=s", "OTHER=p", "EMPTY=", "TWICE=2", "TWICE=1", "NEW=n", "ASKED=a", "x",
+		"PATH=/own", "XDG_CONFIG_HOME=/own", "SAME=s", "OTHER=p", "EMPTY=", "TWICE=2", "TWICE=1", "NEW=n", "ASKED=a",
+		"x",
 		"=C:=C:\\", "EMPTY2=", "SAM=Es",
 	}
 	same, dropped := kept.Same(now, []string{"ASKED", "ABSENT"})
@@ -38,8 +39,10 @@ func TestKept(t *testing.T) {
 
 // TestKeptNothing has the record of a version that kept no hashes: nothing is as it was.
 func TestKeptNothing(t *testing.T) {
-	none := Kept{Sums: map[string]string{"A": Keep([]string{"A=1"}, "").Sums["A"]}, Values: map[string]string{"PATH": "/bin"}}
-	if same, _ := none.Same([]string{"A=1", "PATH=/own", "HOME=/own"}, nil); !slices.Equal(same, []string{"PATH=/bin"}) {
+	none := Kept{Sums: map[string]string{"A": Keep([]string{"A=1"}, "").Sums["A"]},
+		Values: map[string]string{"PATH": "/bin"}}
+	same, _ := none.Same([]string{"A=1", "PATH=/own", "HOME=/own"}, nil)
+	if !slices.Equal(same, []string{"PATH=/bin"}) {
 		t.Errorf("%q", same)
 	}
 }

@@ -31,7 +31,8 @@ func Prompt(p *loop.Picture, d decide.Decision) string {
 	w.feature()
 	todo, room := w.todo(), maxPrompt
 	if d.Next.Unchanged > 1 {
-		w.addf("\nNothing has changed since the last stop: no feature, no file, no commit. If that goes on, the loop ends.\n")
+		w.addf("\nNothing has changed since the last stop: no feature, no file, no commit. If that goes on, the " +
+			"loop ends.\n")
 	}
 	if d.Failure != nil {
 		todo = failure(*d.Failure, plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.ChecksLog))) +

@@ -172,7 +172,8 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	}
 	t.showFiles(record.Files, before.Files)
 	if passed := t.l.PassedOver(t.config); len(passed) > 0 {
-		t.showf(`"protect" passes over %s; a pattern that spells such a folder holds what is in it`, strings.Join(passed, ", "))
+		t.showf(`"protect" passes over %s; a pattern that spells such a folder holds what is in it`,
+			strings.Join(passed, ", "))
 	}
 	t.warn(record, own)
 }
@@ -287,7 +288,8 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 		}
 	}
 	if len(open) > 0 && len(t.config.Protect) == 0 {
-		t.showf("warning: nothing of the project is held for %s; name the tests and scripts that an agent must not edit "+
+		t.showf("warning: nothing of the project is held for %s; name the tests and scripts that an agent must "+
+			"not edit "+
 			"in \"protect\"", strings.Join(open, ", "))
 	}
 	c := t.config
