@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -139,11 +140,11 @@ func (p *Picture) usedUp(next *decide.State) error {
 // SendDue tells what is left to be told, and ends the loop if its client died, as its
 // session's end would have.
 func (l *Loop) SendDue(ctx context.Context) error {
-	_ = l.Tell(ctx)
+	untold := l.Tell(ctx) // a full disk, say; the loop may end all the same
 	ev := now()
 	p, err := l.Read(ev)
 	if err != nil || !p.Stale() {
-		return err
+		return errors.Join(untold, err)
 	}
 	ev.Kind, ev.Name, ev.Session = decide.EventEnd, sessionEnd, p.Snapshot.State.Session
 	if l.Env.OnComplete == "" {
@@ -151,10 +152,10 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	}
 	step, err := l.Step(ctx, ev)
 	if err != nil || step.Decision.Verdict != decide.End {
-		return err
+		return errors.Join(untold, err)
 	}
 	l.Notify(ctx, ev, step)
-	return nil
+	return untold
 }
 
 // sessionEnd is what iterations.jsonl calls the end of a session that nobody reported.
