@@ -180,8 +180,8 @@ var (
 	pythonModules = sync.OnceValue(func() []string { return strings.Fields(pythonNames) })
 	pythonFile    = lazily(`\.(py|pyc|pyd|so)$`)
 	remade        = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(s\.)?(GNUmakefile|[mM]akefile)(\.(a|o|out|ln|c|cc|C|cpp|p|f|F|m|r|y|l|ym|yl|s|S|mod|sym|` +
-			`def|h|info|dvi|tex|texinfo|texi|txinfo|w|ch|web|sh|elc|el))*(,v)?$`)
+		return regexp.MustCompile(`^(s\.)?(GNUmakefile|[mM]akefile)(\.(a|o|out|ln|c|cc|C|cpp|p|` +
+			`f|F|m|r|y|l|ym|yl|s|S|mod|sym|def|h|info|dvi|tex|texinfo|texi|txinfo|w|ch|web|sh|elc|el))*(,v)?$`)
 	})
 )
 

@@ -1,0 +1,158 @@
+package config
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// runs adds what the programs of a command run or read without being told, wherever they
+// stand: behind timeout, xargs or find -exec too.
+func (n *namer) runs(s simple, words []word) {
+	if len(words) > 0 && looks()[program(words[0].text)] {
+		return
+	}
+	for i, w := range words {
+		name := program(w.text)
+		in, is := interpreters()[name]
+		first := name == "." || name == "source" || name == "eval"
+		if is && !w.open() && (i == 0 || !first) && !onlyParses(words[i:]) {
+			n.interprets(s, words, i, in)
+		}
+		n.reads(words, i)
+	}
+}
+
+// interprets adds the script of the interpreter at i.
+func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
+	name := program(words[i].text)
+	rest := words[i+1:]
+	python := name == "python" || name == "pypy"
+	if name == "eval" {
+		for _, w := range rest {
+			if w.open() {
+				n.open(s)
+			}
+		}
+		n.nested(simple{words: rest}.text(), false)
+		return
+	}
+	for len(rest) > 0 {
+		text := rest[0].text
+		switch {
+		case text == "-" || text == "-s" && in.code != nil:
+			rest = nil
+			continue
+		case text == "--":
+			rest = rest[1:]
+			if len(rest) == 0 {
+				continue
+			}
+		case slices.Contains(in.code, text) || (name == "sh" || isShell(in)) && shellCode().MatchString(text):
+			n.code(s, rest, name)
+			return
+		case slices.ContainsFunc(in.code, func(c string) bool {
+			return len(c) == 2 && strings.HasPrefix(text, c) && len(text) > 2
+		}) && python:
+			n.code(s, append([]word{literal(text[:2]), literal(text[2:])}, rest[1:]...), name)
+			return
+		case (name == "perl" || name == "ruby") && strings.HasSuffix(text, "e") &&
+			strings.Trim(text, "-anlpsw0") == "e": // -lane
+			n.code(s, rest, name)
+			return
+		case slices.Contains(in.valued, text) || isShell(in) && shellOption().MatchString(text):
+			if len(rest) > 1 {
+				if value := rest[1].text; strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../") {
+					n.script(rest[1], in)
+				}
+				rest = rest[1:]
+			}
+			rest = rest[1:]
+			continue
+		case strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") && isShell(in):
+			rest = rest[1:]
+			continue
+		case (name == "deno" || name == "bun") && !strings.ContainsAny(text, "./"):
+			rest = rest[1:]
+			continue
+		case strings.HasPrefix(name, "busybox"):
+			rest = rest[1:]
+			continue
+		}
+		if strings.HasSuffix(name, "awk") || name == "java" {
+			return // the first operand is the program's text
+		}
+		if rest[0].text == "{}" || slices.ContainsFunc(rest[0].all(), word.open) || n.isMade(clean(rest[0].text)) {
+			n.open(s)
+		}
+		n.script(rest[0], in)
+		for _, w := range rest[0].all() {
+			if python {
+				n.add(path.Dir(w.text), File{Set: SetPython})
+			}
+		}
+		return
+	}
+	switch {
+	case i > 0 && program(words[0].text) == "xargs":
+		n.open(s)
+	case len(s.reads) > 0:
+		for _, w := range s.reads {
+			n.file(w, File{Decides: true})
+		}
+	case s.input != "" && isShell(in):
+		n.nested(s.input, false)
+	case s.piped:
+		n.open(s)
+	}
+}
+
+func isShell(in interpreter) bool { return slices.Contains(in.valued, "--rcfile") }
+
+var (
+	shellCode   = lazily(`^-[a-zA-Z]*c[a-zA-Z]*$`) // -lc
+	shellOption = lazily(`^[-+][a-zA-Z]*[oO]$`)    // -euo pipefail
+)
+
+// script adds a script that an interpreter is given, and the files that it would take in its
+// place.
+func (n *namer) script(w word, in interpreter) {
+	if w.text != "{}" {
+		n.file(w, File{Decides: true})
+	}
+	if path.Ext(w.text) == "" && !w.open() && !w.glob && w.text != "{}" {
+		for _, suffix := range in.suffix {
+			n.add(w.text+suffix, File{Decides: true})
+		}
+	}
+}
+
+// code collects from code that an option gives: of a shell, or of another language, of which
+// only the names of files can be told.
+func (n *namer) code(s simple, rest []word, name string) {
+	if len(rest) < 2 {
+		return
+	}
+	text := rest[1]
+	switch {
+	case rest[0].text == "-m":
+		at := strings.ReplaceAll(text.text, ".", "/")
+		first, _, _ := strings.Cut(text.text, ".")
+		held := !SetPython.Has(first) // else the set says that it is not there
+		for _, file := range []string{at + ".py", at + "/__init__.py", at + "/__main__.py"} {
+			n.add(file, File{Decides: held})
+		}
+		n.add(".", File{Set: SetPython})
+		n.reads(rest, 1)
+	case name == "python" || name == "pypy":
+		n.add(".", File{Set: SetPython})
+		n.parts(text.text + " ")
+	case isShell(interpreters()[name]):
+		if text.open() {
+			n.open(s)
+		}
+		n.nested(text.text, false)
+	default:
+		n.parts(text.text + " ")
+	}
+}
