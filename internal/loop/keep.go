@@ -14,9 +14,8 @@ import (
 // A check, an evaluator or a tracker's command may run what an agent wrote, and runs as
 // the user. So the record is kept in memory meanwhile, and put back if it has changed.
 
-// keeping has a verb run commands, once nobody else does, which it waits for: first is called under the lock,
-// run without it, and
-// then under it again, unless the record was changed.
+// keeping has a verb run commands once no other process does. It calls first under the lock,
+// run without it, and then under it again, unless the record was changed.
 func (p *Picture) keeping(wait time.Duration, first, run func(), then func() error) error {
 	l, state := p.Loop, p.recorded()
 	checks, err := l.Store.LockChecks(wait)

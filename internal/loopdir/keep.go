@@ -3,10 +3,12 @@ package loopdir
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -23,9 +25,8 @@ type Kept struct {
 }
 
 type keptFolder struct {
-	path     string
-	was, at  fs.FileInfo // of the name and, if that is a link, of the folder that it names
-	readable bool
+	path    string
+	was, at fs.FileInfo // of the name and, if that is a link, of what it names, nil if that is nothing
 }
 
 type keptFile struct {
@@ -34,21 +35,19 @@ type keptFile struct {
 	data  []byte // nil: there was no such file
 }
 
-func lookAt(path string) keptFolder {
-	f := keptFolder{path: path}
-	var missing error
-	f.was, missing = os.Lstat(path)
-	f.at, _ = os.Stat(path)
-	f.readable = missing == nil && f.at != nil
-	return f
+func lookAt(path string) (keptFolder, error) {
+	was, err := os.Lstat(path)
+	f := keptFolder{path: path, was: was, at: was}
+	if err == nil && was.Mode()&fs.ModeSymlink != 0 {
+		f.at, _ = os.Stat(path)
+	}
+	return f, err
 }
 
 // is reports whether the folder is the same one, with the same rights.
 func (f keptFolder) is(other keptFolder) bool {
-	if !f.readable || !other.readable {
-		return f.readable == other.readable
-	}
-	return os.SameFile(f.was, other.was) && os.SameFile(f.at, other.at) && f.at.Mode() == other.at.Mode()
+	return other.at != nil && os.SameFile(f.was, other.was) && os.SameFile(f.at, other.at) &&
+		f.at.Mode() == other.at.Mode()
 }
 
 // Keep returns the record of a loop that a session works. The caller holds the lock. state
@@ -59,7 +58,17 @@ func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 	for _, path := range []string{
 		stateDir, filepath.Join(stateDir, "loops"), s.Loop.StatePath(), filepath.Join(stateDir, "sessions"),
 	} {
-		k.folders = append(k.folders, lookAt(path))
+		f, err := lookAt(path)
+		if errors.Is(err, fs.ErrNotExist) && filepath.Base(path) == "sessions" {
+			continue // no session has begun a loop yet
+		}
+		if err == nil && f.at == nil {
+			err = fmt.Errorf("%s is a link that leads to no folder; remove it", path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		k.folders = append(k.folders, f)
 	}
 	var err error
 	for _, f := range []keptFile{
@@ -74,9 +83,9 @@ func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 	}
 	if ValidSession(session) {
 		k.session = keptFile{name: session, limit: maxPathBytes}
-		k.session.data, _ = optional(ReadFile(filepath.Join(stateDir, "sessions"), session, maxPathBytes))
+		k.session.data, err = optional(ReadFile(filepath.Join(stateDir, "sessions"), session, maxPathBytes))
 	}
-	return k, nil
+	return k, err
 }
 
 // Mend takes the lock and puts the record back to what was kept. It returns what had
@@ -104,7 +113,11 @@ func (s *Store) mend(k *Kept) (changed string, err error) {
 		}
 	}
 	for _, was := range k.folders {
-		if !was.is(lookAt(was.path)) && (was.readable || filepath.Base(was.path) != "sessions") {
+		now, unread := lookAt(was.path)
+		if unread != nil && !errors.Is(unread, fs.ErrNotExist) {
+			return changed, unread // nobody can tell what is there
+		}
+		if unread != nil || !was.is(now) {
 			note(was.path)
 			err = errors.Join(err, was.restore())
 		}
@@ -117,19 +130,31 @@ func (s *Store) mend(k *Kept) (changed string, err error) {
 		return changed, err
 	}
 	for _, name := range []string{lockFile, senderFile, checksFile} {
-		if err := regular(s.state, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(regular(s.state, name), ErrNotRegular) {
 			note(filepath.Join(s.state.Name(), name))
 			_ = s.state.RemoveAll(name) // if it stays, whoever wants the lock says so
 		}
 	}
 	for _, f := range k.files {
-		if now, err := s.private(f.name, f.limit); err == nil && k.mayBe(f, now) {
+		now, unread := s.private(f.name, f.limit)
+		if unread == nil && k.mayBe(f, now) {
+			continue
+		}
+		if diskFailed(unread) {
+			err = errors.Join(err, unread)
 			continue
 		}
 		note(filepath.Join(s.state.Name(), f.name))
 		err = errors.Join(err, f.restore(s.state))
 	}
 	return changed, errors.Join(err, s.mendSession(k, note))
+}
+
+// diskFailed reports whether a file could not be read for a reason that nobody's change of
+// the file gives. Nothing is put back then: a write might fail too, and lose the file.
+func diskFailed(err error) bool {
+	errno := syscall.Errno(0)
+	return errors.As(err, &errno) && !errors.Is(err, fs.ErrPermission)
 }
 
 // mayBe reports whether a file of the record may be what it is now.
@@ -159,6 +184,9 @@ func (s *Store) mendSession(k *Kept, note func(string)) error {
 	if err == nil && bytes.Equal(now, k.session.data) {
 		return nil
 	}
+	if diskFailed(err) {
+		return err
+	}
 	note(filepath.Join(dir, k.session.name))
 	root, err := openRoot(dir)
 	if err != nil {
@@ -170,9 +198,6 @@ func (s *Store) mendSession(k *Kept, note func(string)) error {
 
 // restore makes the folder the one that it was, or a new one.
 func (f keptFolder) restore() error {
-	if !f.readable {
-		return os.RemoveAll(f.path)
-	}
 	now, err := os.Lstat(f.path)
 	if err == nil && !os.SameFile(now, f.was) {
 		err = os.RemoveAll(f.path) // a link is removed, not what it names
@@ -187,7 +212,7 @@ func (f keptFolder) restore() error {
 }
 
 func (f keptFile) restore(root *os.Root) error {
-	if f.data == nil || regular(root, f.name) != nil {
+	if f.data == nil || errors.Is(regular(root, f.name), ErrNotRegular) {
 		if err := root.RemoveAll(f.name); err != nil || f.data == nil {
 			return err
 		}
