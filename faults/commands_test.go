@@ -177,7 +177,7 @@ func interrupted(w *world, c hostile, with syscall.Signal) error {
 
 func TestCommands(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "notifiers and checks that die, hang, flood, leave")
+	h := newHarness(t, "notifiers and checks that die, hang, flood or leave processes")
 	type kind struct {
 		name string
 		try  func(*world, hostile) error

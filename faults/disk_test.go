@@ -70,7 +70,7 @@ func fill(path string, leave int) error {
 }
 
 func TestFullDisk(t *testing.T) {
-	h := newHarness(t, "a disk with no page left, or a few")
+	h := newHarness(t, "a full disk, or one with only a few free pages")
 	if !alone(t, h) {
 		return
 	}

@@ -114,7 +114,7 @@ func (t *trial) darkened(h *harness, d disk, kills bool) error {
 }
 
 func TestPowerCut(t *testing.T) {
-	h := newHarness(t, "power cut, also amid a run")
+	h := newHarness(t, "a power cut, also in the middle of a run")
 	if !alone(t, h) {
 		return
 	}

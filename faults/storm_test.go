@@ -179,7 +179,7 @@ func raceAtEnding(c *crowd) error {
 // TestWideRaces has each hook wait at its renames, so that every race is run.
 func TestWideRaces(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "eight hooks at once, each slow at its renames")
+	h := newHarness(t, "eight hooks at once, each with slow renames")
 	needStrace(t)
 	try := func(h *harness, program, what string, run func(*crowd) error) {
 		p, err := get(program)
