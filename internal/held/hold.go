@@ -164,7 +164,7 @@ func (h *Holder) fail(key string, err error) {
 
 // Hold holds a file that "protect" names, if it can be held.
 func (h *Holder) Hold(key string) {
-	if sum, _, err := HashFile(At(h.Project, key)); err == nil {
+	if sum, err := sumFile(At(h.Project, key)); err == nil {
 		h.Sums[key] = sum
 	}
 }
@@ -216,7 +216,7 @@ func (h *Holder) regular(key string, f config.File, program bool) {
 	case !f.Decides && !program && ignored():
 		h.open(key, ": git ignores it")
 	default:
-		sum, _, err := HashFile(At(h.Project, key))
+		sum, err := sumFile(At(h.Project, key))
 		h.set(key, sum, err)
 	}
 }

@@ -137,7 +137,7 @@ func linkSum(project, path string) string {
 	text, err := os.Readlink(full)
 	sum := ""
 	if target, notThere := filepath.EvalSymlinks(full); err == nil && notThere == nil {
-		sum, _, err = HashFile(target)
+		sum, err = sumFile(target)
 	}
 	if err != nil && !errors.Is(err, loopdir.ErrNotRegular) { // a link to a folder is held as it is
 		return unreadable
@@ -166,7 +166,7 @@ func Added(t tree.Tree, c config.Config, sums map[string]string) string {
 // Changed reports whether what a key names is not what it was when it had that hash.
 func Changed(project, key, was string) bool {
 	if strings.HasPrefix(was, linkMark) {
-		return linkSum(project, key) != was
+		return !Same(was, linkSum(project, key))
 	}
-	return Sum(project, key) != was
+	return !Same(was, Sum(project, key))
 }

@@ -78,9 +78,26 @@ func sumOf(project, key string) (string, error) {
 		}
 		return "", err
 	}
-	sum, _, err := HashFile(At(project, key))
+	return sumFile(At(project, key))
+}
+
+// execMark begins the hash of a file that its owner may run. A hash without it, as in a record of an
+// older version, says nothing of that: nobody is hurt if a file may be run later.
+const execMark = "x "
+
+func sumFile(path string) (string, error) {
+	sum, info, err := HashFile(path)
+	if err == nil && info.Mode()&0o100 != 0 {
+		sum = execMark + sum
+	}
 	return sum, err
 }
+
+// Same reports whether what had one hash is as it was if it has another one now.
+func Same(was, now string) bool { return was == now || was == strings.Replace(now, execMark, "", 1) }
+
+// TextSum returns the hash of the text of a file that has this hash, or that a link leads to.
+func TextSum(sum string) string { return sum[strings.LastIndexByte(sum, ' ')+1:] }
 
 // Digest returns the sha256 of a file's content, in hex.
 func Digest(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }

@@ -26,13 +26,14 @@ func (l *Loop) SetTrust(t config.Trust, path string) error {
 	}
 	texts := map[string][]byte{}
 	for _, key := range held.Keys(l.At.Project, l.Env.Home, t.Files, c.Notifiers...) {
-		if held.File(key) != key || t.Files[key] == "" {
+		sum := held.TextSum(t.Files[key])
+		if held.File(key) != key || sum == "" {
 			continue
 		}
-		texts[scriptName(key, t.Files[key])] = nil
+		texts[scriptName(key, sum)] = nil
 		text, err := loopdir.ReadAny(held.At(l.At.Project, key), maxScript)
-		if err == nil && held.Digest(text) == t.Files[key] {
-			texts[scriptName(key, t.Files[key])] = text
+		if err == nil && held.Digest(text) == sum {
+			texts[scriptName(key, sum)] = text
 		}
 	}
 	return l.Store.KeepScripts(texts)
@@ -46,10 +47,10 @@ func scriptName(key, sum string) string { return sum[:16] + "-" + path.Base(key)
 func (p *Picture) AsTrusted(c config.Command) (config.Command, bool) {
 	copies := map[string]string{} // by key
 	for _, key := range p.HeldFor(c) {
-		sum := p.Config.Files[key]
-		if held.Sum(p.Loop.At.Project, key) == sum {
+		if !held.Changed(p.Loop.At.Project, key, p.Config.Files[key]) {
 			continue
 		}
+		sum := held.TextSum(p.Config.Files[key])
 		if sum == "" {
 			return c, false
 		}

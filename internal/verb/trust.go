@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -256,7 +257,7 @@ func (t *truster) showFiles(now, before map[string]string) {
 		case !has:
 			t.showf("not held any more: %s", path)
 			continue
-		case had && was != sum:
+		case had && !held.Same(was, sum):
 			change = ", changed since"
 		case !had && len(before) > 0:
 			change = ", new"
