@@ -52,46 +52,39 @@ type reference struct {
 	b      strings.Builder
 }
 
-// parts lists the tables below the keys: their place in the schema, their title, and a
-// ralph.json around one of their keys.
-var parts = []struct{ path, title, around string }{
-	{"properties.limits", "The limits", `{"limits": {%s}}`},
-	{"properties.source", "A source", `{"source": {"list": ["list"], %s}}`},
-	{"$defs.check", "A check", `{"checks": [{"command": "make test", "when": "feature", %s}]}`},
-	{"$defs.check.properties.file_contains", "The condition `file_contains`", ""},
-	{"$defs.evaluator.oneOf.1", "An evaluator", `{"evaluate": ["default", {"command": "./review.sh", %s}]}`},
-	{"properties.promises", "The promises", `{"promises": {%s}}`},
-	{"$defs.command.oneOf.1", "A command", `{"on_complete": [{"command": "./notify.sh", %s}]}`},
+// parts lists the objects that have keys: their place in the schema, what stands before
+// their keys, and a ralph.json around one of their keys.
+var parts = []struct{ path, before, around string }{
+	{"@this", "", `{%s}`},
+	{"properties.limits", "limits.", `{"limits": {%s}}`},
+	{"properties.source", "source.", `{"source": {"list": ["list"], %s}}`},
+	{"$defs.check", "checks[].", `{"checks": [{"command": "make test", "when": "feature", %s}]}`},
+	{"$defs.check.properties.file_contains", "checks[].file_contains.", ""},
+	{
+		"$defs.evaluator.oneOf.1", "evaluate[].", `{"evaluate": ["default", {"command": "./review.sh", %s}]}`,
+	},
+	{"properties.promises", "promises.", `{"promises": {%s}}`},
+	{"$defs.command.oneOf.1", "COMMAND.", `{"on_complete": [{"command": "./notify.sh", %s}]}`},
 }
 
 func (r *reference) write() {
-	r.schema.Get("properties").ForEach(func(key, value gjson.Result) bool {
-		fmt.Fprintf(&r.b, "\n### `%s`\n\n%s.%s %s\n", key.Str, capital(r.kind(value)),
-			fallback(value, " Default: %s."), value.Get("description").Str)
-		for _, part := range parts {
-			if part.path == "properties."+key.Str {
-				fmt.Fprintf(&r.b, "[Its keys](#%s).\n", strings.ReplaceAll(strings.ToLower(part.title), " ", "-"))
-			}
-		}
-		fmt.Fprintf(&r.b, "\n```json ralph.json\n{%q: %s}\n```\n", key.Str, r.example(key.Str, value, `{%s}`))
-		r.holdDefault(key.Str, value, `{%s}`)
-		return true
-	})
+	r.b.WriteString("| key | value | default | what it does | example |\n|---|---|---|---|---|\n")
 	for _, part := range parts {
-		fmt.Fprintf(&r.b, "\n### %s\n\n| key | what it is | default | what it does | such as |\n"+
-			"|---|---|---|---|---|\n", part.title)
 		r.schema.Get(part.path + ".properties").ForEach(func(key, value gjson.Result) bool {
 			example := ""
 			if part.around != "" {
 				example = fmt.Sprintf("`%s`", r.example(key.Str, value, part.around))
 			}
-			fmt.Fprintf(&r.b, "| `%s` | %s | %s | %s | %s |\n", key.Str, r.kind(value), fallback(value, "%s"),
-				r.description(value), strings.ReplaceAll(example, "|", "\\|"))
+			fmt.Fprintf(&r.b, "| `%s%s` | %s | %s | %s | %s |\n", part.before, key.Str, r.kind(value), fallback(value),
+				plainText.Replace(r.description(value)), strings.ReplaceAll(example, "|", "\\|"))
 			r.holdDefault(key.Str, value, part.around)
 			return true
 		})
 	}
 }
+
+// plainText escapes what is Markdown, in a cell of a table.
+var plainText = strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*")
 
 func (r *reference) description(v gjson.Result) string {
 	text := v.Get("description").Str
@@ -157,9 +150,9 @@ func (r *reference) holdDefault(key string, v gjson.Result, around string) {
 	}
 }
 
-func fallback(v gjson.Result, format string) string {
+func fallback(v gjson.Result) string {
 	if def := v.Get("default"); def.Exists() {
-		return fmt.Sprintf(format, "`"+def.Raw+"`")
+		return "`" + def.Raw + "`"
 	}
 	return ""
 }
@@ -169,13 +162,13 @@ func (r *reference) kind(v gjson.Result) string {
 	if ref := v.Get("$ref").Str; ref != "" {
 		switch name := strings.TrimPrefix(ref, "#/$defs/"); name {
 		case "command":
-			return "[a command](#a-command)"
+			return "a COMMAND"
 		case "commands":
-			return "list of [commands](#a-command)"
+			return "list of COMMANDs"
 		case "check":
-			return "[a check](#a-check)"
+			return "a check"
 		case "evaluator":
-			return "[an evaluator](#an-evaluator)"
+			return "an evaluator"
 		case "words":
 			return "text for the shell, or a list of words"
 		default:
@@ -201,17 +194,14 @@ func (r *reference) kind(v gjson.Result) string {
 	case "boolean":
 		return "`true` or `false`"
 	case "array":
-		one := strings.NewReplacer("[a ", "[", "[an ", "[").Replace(r.kind(v.Get("items")))
-		return "list of " + strings.TrimPrefix(one, "a ")
+		one := r.kind(v.Get("items"))
+		switch one {
+		case "a check", "an evaluator":
+			_, one, _ = strings.Cut(one+"s", " ")
+		}
+		return "list of " + one
 	case "object":
 		return "object"
 	}
 	return "text or number"
-}
-
-func capital(s string) string {
-	if len(s) > 0 && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
 }
