@@ -181,6 +181,8 @@ func (h *Holder) one(key string, f config.File) {
 		case !f.Decides:
 		case f.Built:
 			h.open(key, ": the command builds it")
+		case h.output(key, path.Ext(key) == ""):
+			h.open(key, isOutput)
 		default:
 			h.Sums[key] = ""
 		}
@@ -205,20 +207,46 @@ func (h *Holder) regular(key string, f config.File, program bool) {
 	if _, held := h.Sums[key]; held {
 		return
 	}
-	switch ignored := func() bool { return h.Git != nil && h.Git("check-ignore", "-q", "--", key) == 0 }; {
+	switch {
 	case h.programs && !f.Decides && !program:
 	case f.Looked && config.Manifest(key):
 		h.open(key, ": it says what the project needs")
 	case f.Looked:
 		h.open(key, onlyLooks)
-	case f.Built && (ignored() || binary(At(h.Project, key)) && !h.tracked(key)):
+	case f.Built && (h.ignored(key) || binary(At(h.Project, key)) && !h.tracked(key)):
 		h.open(key, ": the command builds it")
-	case !f.Decides && !program && ignored():
+	case !f.Decides && !program && h.ignored(key):
 		h.open(key, ": git ignores it")
+	case h.output(key, binary(At(h.Project, key))):
+		h.open(key, isOutput)
 	default:
 		sum, err := sumFile(At(h.Project, key))
 		h.set(key, sum, err)
 	}
+}
+
+const isOutput = ": git ignores it, as a build output"
+
+// output reports whether a file that a check names is what builds make, in this check or elsewhere:
+// git ignores a folder for outputs in which it lies, or the file itself, if it is of a kind that only
+// builds make. A notifier's program is never one: only checks may run what the agent makes.
+func (h *Holder) output(key string, kind bool) bool {
+	if h.programs || config.Optional(key) || h.Config.Protects(key) {
+		return false
+	}
+	for i, c := range key {
+		if c == '/' && h.ignored(key[:i+1]) { // below node_modules a folder dist is none of this project's
+			return slices.Contains(outputFolders, path.Base(key[:i]))
+		}
+	}
+	return kind && h.ignored(key)
+}
+
+// outputFolders are the names of folders for what builds make.
+var outputFolders = []string{"build", "dist", "lib", "out", "output", "target", "_build", ".next", ".output"}
+
+func (h *Holder) ignored(key string) bool {
+	return h.Git != nil && h.Git("check-ignore", "-q", "--", key) == 0
 }
 
 func (h *Holder) tracked(key string) bool {
