@@ -36,8 +36,11 @@ func TestNamedLong(t *testing.T) {
 	for _, unit := range []string{"a ", "(", "$(", "`a`", "{a,b}", "\"a b\"", "a=b$a;", "'a", "sh -c 'a b' ", "<<E\n",
 		"a:b=", "${a", "x\\ "} {
 		begin := time.Now()
-		Command{Shell: strings.Repeat(unit, MaxBytes/len(unit))}.Named()
+		named := Command{Shell: strings.Repeat(unit, MaxBytes/len(unit))}.Named()
 		took := time.Since(begin)
+		if deep := unit == "(" || unit == "$("; deep && len(named.Open) == 0 {
+			t.Errorf("%q: nobody is told that this is not read to its end", unit)
+		}
 		t.Logf("%q: %v", unit, took)
 		if took > 10*time.Second {
 			t.Errorf("%q: %v", unit, took)

@@ -46,6 +46,7 @@ const (
 	maxWords  = 1000     // of one command, and commands of a line
 	maxValues = 100      // that one word may have, by variables and braces
 	maxCopied = 16 << 20 // bytes that are copied to put words together
+	maxNested = 1000     // substitutions within each other
 )
 
 // scanner splits a shell line into simple commands, also those of substitutions. It does not
@@ -58,6 +59,7 @@ type scanner struct {
 	docs     []string // the delimiters of all here-documents so far
 	bodies   []string // the texts of those that were read
 	copied   int      // bytes, to put words together
+	nested   int      // substitutions around this one
 }
 
 func splitShell(line string) []simple {
@@ -92,7 +94,13 @@ func (s *scanner) list(end byte) {
 		}
 		cur = simple{piped: piped}
 	}
-	defer func() { flush(false) }()
+	if s.nested++; s.nested > maxNested {
+		cur.words, s.at = []word{{text: unknown, pattern: "*"}}, len(s.line)
+	}
+	defer func() {
+		flush(false)
+		s.nested--
+	}()
 	for s.at < len(s.line) {
 		switch c := s.line[s.at]; {
 		case end != 0 && c == end:
