@@ -148,7 +148,7 @@ func trustEdit(l *loop.Loop, p *loop.Picture, text []byte) error {
 		path = ""
 		before.Text, before.SHA256 = record.Text, record.SHA256
 		maps.Copy(record.Files, before.Files) // files that were held before keep their hashes
-		before.Files = record.Files
+		before.Files, before.Calls = record.Files, record.Calls
 		if len(before.Features) == 0 { // nothing asked what the list is worth
 			before.Features, before.Beside, before.Rules = record.Features, record.Beside, record.Rules
 			path = p.ListPath()

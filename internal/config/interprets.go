@@ -43,6 +43,8 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 		case text == "-" || text == "-s" && in.code != nil:
 			rest = nil
 			continue
+		case text == "--run": // of node: a script of package.json
+			return
 		case text == "--":
 			rest = rest[1:]
 			if len(rest) == 0 {

@@ -12,7 +12,7 @@ type File struct {
 	Decides bool   // by its place it says what the command does: a script, a Makefile. It counts even if it is absent
 	Looked  bool   // the operand of a program that only looks at it
 	Built   bool   // a program before it in the line may build it
-	Pattern bool   // Path is a pattern as of path.Match
+	Pattern bool   // Path is a pattern as of path.Match. With Decides, the files that match are run
 	Quiet   bool   // it may be no file at all: a folder of that name is no matter
 	Set     Set    // not the file, but which files of this set there are in the folder Path
 	Section bool   // only what Section returns of it
@@ -30,15 +30,30 @@ const MaxPackageJSON = 4 << 20
 type Named struct {
 	Files   []File
 	Scripts []string // names of package.json scripts, with those that run beside them
+	Makes   []Make
 	Open    []string // what it runs that cannot be told from its text, as it is written there
+}
+
+// Make is a call of make.
+type Make struct {
+	Dir   string   // it runs there; a path as that of a File
+	Files []string // makefiles that it may read, likewise
+	Args  []string
 }
 
 // Named returns what the command may depend on: all of its words, and the files that its
 // programs read without being told. The same file may come twice, and many words are no
 // files. A file that the command itself writes is left out.
-func (c Command) Named() Named {
+func (c Command) Named() Named { return c.NamedIn("", false) }
+
+// NamedIn is Named for a command that begins in a folder. built says that what builds files has run
+// before it.
+func (c Command) NamedIn(dir string, built bool) Named {
 	left := maxNamed
-	n := namer{made: map[string]bool{}, left: &left}
+	if dir == "." {
+		dir = ""
+	}
+	n := namer{dir: dir, built: built, made: map[string]bool{}, left: &left}
 	if c.Shell != "" {
 		n.line(splitShell(c.Shell))
 	} else {
@@ -97,14 +112,19 @@ func (n *namer) add(name string, f File) {
 			there.Path = clean(name)
 			n.Files = append(n.Files, there) // the cd may be over by then
 		}
-		if n.dir != "" {
-			name = n.dir + "/" + name
-		}
-		if f.Path = clean(name); strings.Contains(n.dir, unknown) {
+		if f.Path = n.at(name); strings.Contains(n.dir, unknown) {
 			return
 		}
 	}
 	n.Files = append(n.Files, f)
+}
+
+// at returns the path of what a name names in the folder that the line is in.
+func (n *namer) at(name string) string {
+	if n.dir != "" && !path.IsAbs(name) && !strings.HasPrefix(name, "~/") {
+		name = n.dir + "/" + name
+	}
+	return clean(name)
 }
 
 // clean is path.Clean but for "a/..": if a is a link, that is not where a is.
@@ -128,7 +148,7 @@ func (n *namer) file(w word, f File) {
 	switch {
 	case w.open() && (!f.Decides || strings.Trim(path.Base(w.pattern), "*?.") == ""):
 	case w.open() || w.glob && !badPattern(w.pattern):
-		f.Pattern, f.Decides = true, false
+		f.Pattern = true
 		n.add(w.pattern, f)
 	default:
 		n.add(w.text, f)

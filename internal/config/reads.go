@@ -69,6 +69,14 @@ func (n *namer) reads(words []word, i int) {
 	n.built = built
 	switch name {
 	case "make", "gmake":
+		call := Make{Dir: n.at(path.Join(dir, "."))}
+		for _, file := range names {
+			call.Files = append(call.Files, n.at(path.Join(dir, file)))
+		}
+		for _, w := range words[i+1:] {
+			call.Args = append(call.Args, w.text)
+		}
+		n.Makes = append(n.Makes, call)
 		n.add(path.Join(dir, "."), File{Set: SetMake})
 		n.add(path.Join(dir, "RCS"), File{Set: SetKept})
 		n.add(path.Join(dir, "SCCS"), File{Set: SetKept})

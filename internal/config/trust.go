@@ -18,17 +18,18 @@ type Trust struct {
 
 	Revoked bool // the person took the trust back: no command runs, and the rest of Text still holds
 
-	SearchPath  string            // the PATH that commands run with
-	EnvValues   map[string]string // where things were when the person trusted them, by variable
-	EnvSums     map[string]string // salted hashes of all variables
-	EnvSalt     string            // of the hashes
-	Features    map[string]string // what identifies each feature of the list, by id
-	Beside      []string          // what the list says beside its features, as of features.List.Beside
-	ListChecks  bool              // the list checks are trusted
-	NotCommands []string          // texts of list checks that read like a command but name no program
-	Rules       map[string]string // texts of the .gitignore files, by folder; nil in an older record
-	Folders     []string          // what "writable" names, without links
-	Files       map[string]string // sha256 of the files that commands or "protect" name, by path below the project
+	SearchPath  string              // the PATH that commands run with
+	EnvValues   map[string]string   // where things were when the person trusted them, by variable
+	EnvSums     map[string]string   // salted hashes of all variables
+	EnvSalt     string              // of the hashes
+	Features    map[string]string   // what identifies each feature of the list, by id
+	Beside      []string            // what the list says beside its features, as of features.List.Beside
+	ListChecks  bool                // the list checks are trusted
+	NotCommands []string            // texts of list checks that read like a command but name no program
+	Rules       map[string]string   // texts of the .gitignore files, by folder; nil in an older record
+	Folders     []string            // what "writable" names, without links
+	Calls       map[string][]string // what of Files the scripts of a file of Files call, by path
+	Files       map[string]string   // sha256 of the files that commands or "protect" name, by path below the project
 }
 
 // trustSchema is the version of the record. It is raised when more is held, or something
@@ -43,6 +44,7 @@ func (t *Trust) Fields() jsontext.Object {
 		"features", &t.Features, "beside", &t.Beside, "own", &t.ListChecks,
 		"manual", &t.NotCommands,
 		"rules", &t.Rules, "writable", &t.Folders, "files", &t.Files,
+		"calls", &t.Calls,
 	}
 }
 

@@ -25,20 +25,32 @@ type Holder struct {
 	Config  config.Config       // whose "not_held" and "protect" count
 	Git     func(...string) int // runs git in the project and returns its exit status; nil: no repository
 	Sums    map[string]string
-	Open    []string // what a command rests on and is not held, with the reason
-	Err     error    // of what cannot be held
+	Calls   map[string][]string // keys of Sums that a makefile's or a package.json's scripts rest on
+	Open    []string            // what a command rests on and is not held, with the reason
+	Err     error               // of what cannot be held
 
-	programs bool     // data that this command names is not held
-	folders  []string // that commands name
-	beside   []string // names of files that count beside or above held tests
+	programs bool              // data that this command names is not held
+	folders  []string          // that commands name
+	beside   map[string]string // names of files that count beside or above held tests, with the caller
+	caller   string            // the file whose scripts are being looked at
+	followed map[string]bool
+}
+
+// New returns a Holder of what a configuration rests on.
+func New(project, home string, c config.Config) *Holder {
+	return &Holder{
+		Project: project, Home: home, Config: c, Sums: map[string]string{}, Calls: map[string][]string{},
+		beside: map[string]string{}, followed: map[string]bool{},
+	}
 }
 
 // maxMatches bounds the files that one pattern of a command may match.
 const maxMatches = 10_000
 
 func (h *Holder) open(what, why string) {
-	if text := plain.Line(what, 200) + why; !slices.Contains(h.Open, text) {
-		h.Open = append(h.Open, text)
+	what = plain.Line(what, 200)
+	if !slices.ContainsFunc(h.Open, func(text string) bool { return strings.HasPrefix(text, what+": ") }) {
+		h.Open = append(h.Open, what+why)
 	}
 }
 
@@ -47,14 +59,8 @@ const onlyLooks = ": the command only looks at it"
 // Command holds what a command rests on. Unless data is set, it may change what it names and
 // does not run.
 func (h *Holder) Command(c config.Command, data bool) {
-	named := c.Named()
 	h.programs = !data
-	for _, f := range named.Files {
-		h.named(f, named.Scripts)
-	}
-	for _, text := range named.Open {
-		h.open(text, ": what this runs is not in its text")
-	}
+	h.names(c.Named())
 }
 
 // Finish holds what depends on what else is held.
@@ -70,7 +76,8 @@ func (h *Holder) Finish() {
 			continue
 		}
 		for dir := path.Dir(key); ; dir = path.Dir(dir) {
-			for _, name := range h.beside {
+			for name, caller := range h.beside {
+				h.caller = caller
 				h.one(path.Join(dir, name), config.File{Decides: true})
 			}
 			if dir == "." || dir == "/" {
@@ -97,7 +104,7 @@ func (h *Holder) held() (keys []string) {
 
 func (h *Holder) named(f config.File, scripts []string) {
 	if f.Beside {
-		h.beside = append(h.beside, f.Path)
+		h.beside[f.Path] = h.caller
 		return
 	}
 	key := keyOf(h.Project, h.Home, f)
@@ -129,7 +136,7 @@ func (h *Holder) named(f config.File, scripts []string) {
 		all, err := scriptsAnd(h.Project, key, scripts)
 		h.fail(key, err)
 		for name, sum := range all {
-			h.Sums[name] = sum
+			h.hold(name, sum)
 		}
 	default:
 		h.one(key, f)
@@ -152,7 +159,13 @@ func scriptsAnd(project, key string, names []string) (map[string]string, error) 
 
 func (h *Holder) set(key, sum string, err error) {
 	if h.fail(key, err); err == nil {
-		h.Sums[key] = sum
+		h.hold(key, sum)
+	}
+}
+
+func (h *Holder) hold(key, sum string) {
+	if h.Sums[key] = sum; h.caller != "" && !slices.Contains(h.Calls[h.caller], key) {
+		h.Calls[h.caller] = append(h.Calls[h.caller], key)
 	}
 }
 
@@ -184,7 +197,7 @@ func (h *Holder) one(key string, f config.File) {
 		case h.output(key, path.Ext(key) == ""):
 			h.open(key, isOutput)
 		default:
-			h.Sums[key] = ""
+			h.hold(key, "")
 		}
 	case err != nil:
 		if f.Decides {
@@ -204,7 +217,8 @@ func (h *Holder) one(key string, f config.File) {
 }
 
 func (h *Holder) regular(key string, f config.File, program bool) {
-	if _, held := h.Sums[key]; held {
+	if sum, held := h.Sums[key]; held {
+		h.hold(key, sum)
 		return
 	}
 	switch {
@@ -282,31 +296,4 @@ func keyOf(project, home string, f config.File) string {
 		return ""
 	}
 	return key
-}
-
-// Keys returns which of the keys of sums commands rest on, sorted.
-func Keys(project, home string, sums map[string]string, commands ...config.Command) (keys []string) {
-	named, patterns, beside := map[string]bool{}, []string{}, map[string]bool{}
-	for _, c := range commands {
-		for _, f := range c.Named().Files {
-			key := keyOf(project, home, f)
-			switch {
-			case f.Beside:
-				beside[f.Path] = true
-			case f.Pattern && key != "":
-				patterns = append(patterns, key)
-			default:
-				named[key] = true
-			}
-		}
-	}
-	for key := range sums {
-		matches := func(pattern string) bool { is, _ := path.Match(pattern, key); return is }
-		if named[key] || strings.Contains(key, config.PackageJSON+partOf) && named[File(key)] ||
-			beside[path.Base(key)] || slices.ContainsFunc(patterns, matches) {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -44,8 +44,8 @@ func TestOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, check := range []bool{true, false} {
-			h := &Holder{Project: project, Git: git, Config: config.Config{Protect: []config.Pattern{kept}}}
-			h.Sums = map[string]string{}
+			h := New(project, "", config.Config{Protect: []config.Pattern{kept}})
+			h.Git = git
 			h.Command(config.Command{Shell: line}, check)
 			var keys []string
 			for key := range h.Sums {

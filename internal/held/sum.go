@@ -150,10 +150,22 @@ func HashFile(path string) (sum string, info fs.FileInfo, err error) {
 // scripts returns the hashes of the scripts in a package.json, by key. Others may be added. A
 // file that does not exist has none.
 func scripts(project, file string) (map[string]string, error) {
+	texts, err := scriptTexts(project, file)
+	if err != nil {
+		return nil, err
+	}
 	all := map[string]string{}
+	for name, text := range texts {
+		all[file+partOf+name] = Digest([]byte(text))
+	}
+	return all, nil
+}
+
+// scriptTexts returns the scripts in a package.json, by name.
+func scriptTexts(project, file string) (map[string]string, error) {
 	text, err := loopdir.ReadAny(At(project, file), config.MaxPackageJSON)
 	if errors.Is(err, fs.ErrNotExist) {
-		return all, nil
+		return nil, nil
 	}
 	if err == nil {
 		text, err = jsontext.Check(text)
@@ -165,8 +177,9 @@ func scripts(project, file string) (map[string]string, error) {
 	if key := jsontext.Twice(jsontext.String(text)); key != "" {
 		return nil, fmt.Errorf("%s has the key %q twice; leave one of them", file, plain.Line(key, 80))
 	}
+	all := map[string]string{}
 	for name, script := range gjson.GetBytes(text, "scripts").ForEach {
-		all[file+partOf+name.Str] = Digest([]byte(script.Str))
+		all[name.Str] = script.Str
 	}
 	return all, nil
 }

@@ -139,7 +139,7 @@ func TestBelow(t *testing.T) {
 // TestFinish holds what tests load unasked, and names folders of which nothing is held.
 func TestFinish(t *testing.T) {
 	project := write(t, map[string]string{"tests/unit/test_a.py": "", "tests/conftest.py": "", "data/x": ""})
-	h := &Holder{Project: project, Sums: map[string]string{}}
+	h := New(project, "", config.Config{})
 	h.Command(config.Command{Shell: "pytest tests/unit/test_a.py; sh run.sh data"}, true)
 	h.Finish()
 	for key, there := range map[string]bool{

@@ -16,10 +16,9 @@ import (
 // "protect" names. These files are held: they must be what they were when a person
 // trusted them.
 
-// heldFiles returns the hashes of what a configuration rests on, by key, and what of it
-// cannot be held, in words.
-func (l *Loop) heldFiles(c config.Config) (sums map[string]string, open []string, err error) {
-	h := &held.Holder{Project: l.At.Project, Home: l.Env.Home, Config: c, Sums: map[string]string{}}
+// heldFiles holds what a configuration rests on.
+func (l *Loop) heldFiles(c config.Config) (*held.Holder, error) {
+	h := held.New(l.At.Project, l.Env.Home, c)
 	if loopdir.RepoRoot(l.At.Project) != "" {
 		h.Git = func(args ...string) int {
 			return proc.Run(context.Background(), proc.Git(l.Env.Vars, l.At.Project, args...)).ExitCode
@@ -32,20 +31,20 @@ func (l *Loop) heldFiles(c config.Config) (sums map[string]string, open []string
 	for _, command := range c.Commands() {
 		h.Command(command, true)
 	}
-	err = h.Protect(l.treeWithoutList(c))
+	err := h.Protect(l.treeWithoutList(c))
 	h.Finish()
-	return h.Sums, h.Open, errors.Join(h.Err, err)
+	return h, errors.Join(h.Err, err)
 }
 
 // NotHeld returns what commands rest on that cannot be held, each with the reason.
 func (l *Loop) NotHeld(c config.Config) []string {
-	_, open, _ := l.heldFiles(c)
-	return open
+	h, _ := l.heldFiles(c)
+	return h.Open
 }
 
 // HeldFor returns which of the held files commands rest on, sorted.
 func (p *Picture) HeldFor(commands ...config.Command) []string {
-	return held.Keys(p.Loop.At.Project, p.Loop.Env.Home, p.Config.Files, commands...)
+	return held.Keys(p.Loop.At.Project, p.Loop.Env.Home, p.Config.Files, p.Config.Calls, commands...)
 }
 
 // heldForChecks returns which of the held files checks and evaluators rest on.

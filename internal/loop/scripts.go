@@ -25,7 +25,7 @@ func (l *Loop) SetTrust(t config.Trust, path string) error {
 		return err
 	}
 	texts := map[string][]byte{}
-	for _, key := range held.Keys(l.At.Project, l.Env.Home, t.Files, c.Notifiers...) {
+	for _, key := range held.Keys(l.At.Project, l.Env.Home, t.Files, t.Calls, c.Notifiers...) {
 		sum := held.TextSum(t.Files[key])
 		if held.File(key) != key || sum == "" {
 			continue

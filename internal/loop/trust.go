@@ -50,7 +50,11 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		c.Checks, t.NotCommands, t.ListChecks = append(c.Checks, checks...), manual, len(checks) > 0
 	}
 	t.Rules = l.tree(l.Env.Vars).IgnoreRules(context.Background())
-	if t.Files, _, err = l.heldFiles(c); err == nil {
+	h, err := l.heldFiles(c)
+	if t.Files = h.Sums; len(h.Calls) > 0 {
+		t.Calls = h.Calls
+	}
+	if err == nil {
 		err = holdList(&t, c, list)
 	}
 	if err != nil || !bindsList(c) {
