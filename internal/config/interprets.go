@@ -37,6 +37,7 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 		n.nested(simple{words: rest}.text(), false)
 		return
 	}
+	n.modules(rest, in, name)
 	for len(rest) > 0 {
 		text := rest[0].text
 		switch {
@@ -109,12 +110,53 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 	}
 }
 
+// loads are the options of interpreters that load a module first.
+var loads = words("perl:-M perl:-m ruby:-r")
+
+// modules adds the modules that options of an interpreter load, from the folders of its -I options.
+func (n *namer) modules(words []word, in interpreter, name string) {
+	var names, dirs []string
+	for i, w := range words {
+		flag, value, _ := strings.Cut(w.text, "=")
+		if slices.Contains(in.valued, flag) && (strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../")) {
+			n.script(literal(value), in) // --require=./x
+		}
+		if name != "perl" && name != "ruby" || len(w.text) < 2 || w.text[0] != '-' {
+			continue
+		}
+		flag, value = w.text[:2], w.text[2:]
+		if value == "" && i+1 < len(words) {
+			value = words[i+1].text
+		}
+		switch {
+		case flag == "-I":
+			dirs = append(dirs, value)
+		case !loads()[name+":"+flag]:
+		case name == "perl":
+			value, _, _ = strings.Cut(strings.TrimPrefix(value, "-"), "=")
+			value, _, _ = strings.Cut(value, " ")
+			names = append(names, strings.ReplaceAll(value, "::", "/")+".pm")
+		case strings.HasPrefix(value, "."):
+			n.script(literal(value), in)
+		default:
+			names = append(names, strings.TrimSuffix(value, ".rb")+".rb")
+		}
+	}
+	for _, dir := range dirs {
+		for _, file := range names {
+			n.add(path.Join(dir, file), File{Decides: true})
+		}
+	}
+}
+
 func isShell(in interpreter) bool { return slices.Contains(in.valued, "--rcfile") }
 
 var (
 	shellCode   = lazily(`^-[a-zA-Z]*c[a-zA-Z]*$`) // -lc
 	shellOption = lazily(`^[-+][a-zA-Z]*[oO]$`)    // -euo pipefail
 )
+
+var imports = lazily(`(?:^|[;:\n])\s*(?:import|from)\s+(\w+)`)
 
 // script adds a script that an interpreter is given, and the files that it would take in its
 // place.
@@ -149,6 +191,11 @@ func (n *namer) code(s simple, rest []word, name string) {
 	case name == "python" || name == "pypy":
 		n.add(".", File{Set: SetPython})
 		n.parts(text.text + " ")
+		for _, module := range imports().FindAllStringSubmatch(text.text, -1) {
+			if !SetPython.Has(module[1]) {
+				n.tell(s)
+			}
+		}
 	case isShell(interpreters()[name]):
 		if text.open() {
 			n.open(s)

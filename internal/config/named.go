@@ -157,6 +157,11 @@ func (n *namer) file(w word, f File) {
 
 func (n *namer) open(s simple) {
 	n.unnamed = true
+	n.tell(s)
+}
+
+// tell notes a command that runs code which is not in its text, and is none that the line hands to it.
+func (n *namer) tell(s simple) {
 	text := s.text()
 	if strings.HasPrefix(text, shownOpen) && n.depth > 1 {
 		return // the line that it stands in is open already

@@ -52,7 +52,7 @@ func TestNamed(t *testing.T) {
 		"python3 -W error t.py":                    "!t.py error t.py",
 		"python3 -X dev -W error -u t.py":          "!t.py dev error t.py",
 		"node -r ./setup.js t.js":                  "!setup.js !t.js setup.js t.js",
-		"node --require=./setup.js t.js":           "!t.js setup.js t.js",
+		"node --require=./setup.js t.js":           "!setup.js !t.js setup.js t.js",
 		"perl -I lib t.pl":                         "!t.pl lib t.pl",
 		"perl -Ilib t.pl":                          "!t.pl t.pl",
 		`sh "my tests/v.sh"`:                       "tests/v.sh",
@@ -119,7 +119,7 @@ func TestNamed(t *testing.T) {
 		"find src -exec node --check {} ;":             "node src",
 		"for f in src/*.js; do php -l $f; done":        "*?src/*.js",
 		"python3 -m flake8 src/x.py":                   "?src/x.py flake8 flake8.py flake8/__init__.py flake8/__main__.py",
-		"npx --yes eslint --rulesdir r -c e.json a.js": "!e.json ?a.js e.json r",
+		"npx --yes eslint --rulesdir r -c e.json a.js": "!.npmrc !binding.gyp !package.json ?a.js e.json r",
 		"poetry run mypy --config-file m.ini a.py":     "?a.py m.ini",
 		"uv run v.py a.py":                             "a.py v.py",
 		"python3 pylint a.py":                          "!pylint a.py pylint",
@@ -142,12 +142,24 @@ func TestNamed(t *testing.T) {
 		"sha256sum -c sums":       "sums",
 
 		// What programs read without being told.
-		"make -s test":                "!GNUmakefile !Makefile !makefile",
-		"make -f other.mk -C sub all": "!sub/other.mk other.mk",
-		"make --file=x.mk":            "!x.mk x.mk",
-		"make -fx.mk -f y.mk -j4":     "!x.mk !y.mk x.mk y.mk",
-		"CI=1 npm --prefix web test":  "!web/.npmrc !web/binding.gyp !web/package.json 1",
-		"go test ./...":               "!go.work ...",
+		"make -s test":                          "!GNUmakefile !Makefile !makefile",
+		"make -f other.mk -C sub all":           "!sub/other.mk other.mk",
+		"make --file=x.mk":                      "!x.mk x.mk",
+		"make -fx.mk -f y.mk -j4":               "!x.mk !y.mk x.mk y.mk",
+		"CI=1 npm --prefix web test":            "!web/.npmrc !web/binding.gyp !web/package.json 1",
+		"go test ./...":                         "!go.work ...",
+		"make -sC sub":                          "!sub/GNUmakefile !sub/Makefile !sub/makefile",
+		"make -f x.mk -ksCsub all":              "!sub/x.mk x.mk",
+		"go test -coverprofile=c.out":           "!go.work c.out overprofile=c.out",
+		"mvn -q -Dtest=A test":                  "!.mvn/extensions.xml !.mvn/jvm.config !.mvn/maven.config A",
+		"python3 -c 'import os, sys; import t'": "os, sys t OPEN python3 -c import os, sys; import t",
+		"node --run test":                       "!package.json test",
+		"npm test -w packages/a":                "!.npmrc !binding.gyp !package.json !packages/a/package.json packages/a",
+		"npm -w a test":                         "!.npmrc !binding.gyp !package.json OPEN npm -w a test",
+		"yarn workspaces run test": "!.npmrc !.pnp.cjs !.pnp.js !.pnp.loader.mjs !.yarnrc !.yarnrc.yml !binding.gyp " +
+			"!package.json OPEN yarn workspaces run test",
+		"perl -Ilib -I t/lib -MMy::Mod=x t.pl": "!lib/My/Mod.pm !t.pl !t/lib/My/Mod.pm t.pl t/lib x",
+		"ruby -I lib -r./setup -rmine t.rb":    "!lib/mine.rb !setup !setup.rb !t.rb lib setup t.rb",
 	} {
 		if got := show(Command{Shell: line}); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", line, got, want)

@@ -45,10 +45,13 @@ func (n *namer) reads(words []word, i int) {
 	dir, named := "", false
 	for rest := words[i+1:]; len(rest) > 0; rest = rest[1:] {
 		flag, value, _ := strings.Cut(rest[0].text, "=")
-		switch {
-		case len(flag) > 2 && flag[0] == '-' && flag[1] != '-': // -fFILE
-			flag, value = flag[:2], flag[2:]
-		case value == "" && len(rest) > 1:
+		if short := flag != "" && flag[0] == '-' && !strings.HasPrefix(flag, "--"); short && flag != "-C" {
+			if longFlags()[name] {
+				continue
+			}
+			flag, value = shortFlag(rest[0].text, name == "make" || name == "gmake")
+		}
+		if value == "" && len(rest) > 1 {
 			value = rest[1].text
 		}
 		if slices.Contains(fileFlags, flag) && (name != "make" || flag != "-c") {
@@ -91,7 +94,23 @@ func (n *namer) reads(words []word, i int) {
 	}
 	if slices.Contains(names, PackageJSON) {
 		n.npm(words[i+1:])
+		n.workspaces(words[i:], dir)
 	}
+}
+
+// longFlags are programs whose short options name no folder and no file with their rules, but for -C.
+var longFlags = words("go cargo gradle gradlew mvn mvnw npm npx pnpm yarn bun bunx deno node")
+
+// shortFlag splits a word such as -fFILE. Of make's options several may stand together (-sC).
+func shortFlag(text string, make bool) (flag, value string) {
+	at := 1
+	if make {
+		at = max(at, strings.IndexAny(text, "CfIoW"))
+	}
+	if len(text) <= at {
+		return text, ""
+	}
+	return "-" + text[at:at+1], text[at+1:]
 }
 
 // npm adds the scripts of a package.json that may run: those that words name, and those that
@@ -113,5 +132,28 @@ func (n *namer) npm(words []word) {
 	}
 	if installs {
 		n.Scripts = append(n.Scripts, lifecycle...)
+	}
+}
+
+// workspaceFlags are the options that name packages of a workspace, whose scripts run then.
+var workspaceFlags = words("-w --workspace -F --filter")
+
+// allWorkspaces are words for all packages of a workspace, or for those of a name.
+var allWorkspaces = words("-ws --workspaces -r --recursive -A --all workspace workspaces")
+
+// workspaces adds the package.json of a package that is named by its folder. Which folder a name means,
+// the line does not tell.
+func (n *namer) workspaces(words []word, dir string) {
+	for i, w := range words[1:] {
+		flag, value, _ := strings.Cut(w.text, "=")
+		if value == "" && len(words) > i+2 {
+			value = words[i+2].text
+		}
+		switch {
+		case workspaceFlags()[flag] && strings.Contains(value, "/") && !strings.HasPrefix(value, "@"):
+			n.add(path.Join(dir, value, PackageJSON), File{Decides: true})
+		case workspaceFlags()[flag] || allWorkspaces()[flag] && (i == 0 || flag[0] == '-'):
+			n.tell(simple{words: words})
+		}
 	}
 }
