@@ -78,7 +78,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add("**/a/**", "b/a/c/a/d")
 	f.Fuzz(func(t *testing.T, text, path string) {
 		if strings.ContainsAny(text+path, "[\\\n") || strings.Contains(text, "***") || !valid(text) || !valid(path) {
-			t.Skip()
+			return
 		}
 		g, err := Parse(text)
 		if err != nil {
