@@ -212,8 +212,5 @@ func (l *Loop) tree(env []string) tree.Tree {
 func (p *Picture) Contents(ctx context.Context) string {
 	t := p.tree()
 	t.List, _ = features.Named(p.ListPath())
-	if p.Config.Trusted && t.Rules == nil {
-		return "" // an older record does not say what git ignored
-	}
 	return t.Contents(ctx)
 }

@@ -39,7 +39,7 @@ func (k Kept) Same(env, named []string) (same, dropped []string) {
 		_, kept := k.Values[v.name]
 		switch {
 		case kept || IsPlace(v.name): // below
-		case slices.ContainsFunc(named, isNamed) || k.Salt != "" && k.Sums[v.name] == sum(v):
+		case slices.ContainsFunc(named, isNamed) || k.Sums[v.name] == sum(v):
 			same = append(same, v.name+"="+v.value)
 		default:
 			dropped = append(dropped, v.name)

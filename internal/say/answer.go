@@ -189,10 +189,6 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 		notes = append(notes, plain.Count(p.Config.Untrusted, "command")+
 			" that nobody has trusted must not run; to accept: "+trust)
 	}
-	if p.Config.Trusted && p.Config.EnvSalt == "" {
-		notes = append(notes,
-			"an older version recorded what was trusted, so checks get few variables; to renew it: "+trust)
-	}
 	return notes
 }
 
