@@ -160,12 +160,13 @@ var versionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 var clientTimeout = 10 * time.Second
 
 func lookClient(in *inspection) []*finding {
-	if _, err := proc.LookPath("claude", in.v.Env.Get("PATH")); err != nil {
+	env := proc.EnvOutside(in.v.Env.Vars, in.project)
+	if _, err := proc.LookPath("claude", proc.Value(env, "PATH")); err != nil {
 		return []*finding{note("nothing, where you use it in an editor",
 			"PATH finds no claude, so its version is not known")}
 	}
 	r := proc.Run(context.Background(), proc.Cmd{
-		Argv: []string{"claude", "--version"}, Dir: in.project, Env: in.v.Env.Vars, Timeout: clientTimeout,
+		Argv: []string{"claude", "--version"}, Dir: in.project, Env: env, Timeout: clientTimeout,
 		Output: 1000,
 	})
 	if in.client = versionIn().FindString(string(r.Output)); r.Err != nil || in.client == "" {
@@ -219,7 +220,8 @@ func lookCap(in *inspection) []*finding {
 }
 
 func lookGit(in *inspection) []*finding {
-	if _, err := proc.LookPath("git", in.v.Env.Get("PATH")); err != nil {
+	env := proc.EnvOutside(in.v.Env.Vars, in.project)
+	if _, err := proc.LookPath("git", proc.Value(env, "PATH")); err != nil {
 		return []*finding{note("install git", "PATH finds no git: whether files changed is seen by their times, "+
 			"and commits are not")}
 	}
@@ -227,7 +229,7 @@ func lookGit(in *inspection) []*finding {
 		return []*finding{note("git init",
 			"the project is no git repository: whether files changed is seen by their times")}
 	}
-	git := proc.Git(in.v.Env.Vars, in.project, "rev-parse", "--is-inside-work-tree")
+	git := proc.Git(env, in.project, "rev-parse", "--is-inside-work-tree")
 	if r := proc.Run(context.Background(), git); r.Err != nil {
 		return []*finding{warning("run git status, and see what it says", "git does not work here: %s",
 			plain.Line(string(r.Output), 300))}

@@ -67,7 +67,7 @@ func (l *Loop) tracked() string {
 	if rel, err := filepath.Rel(l.At.Project, root); err == nil && rel != "." && filepath.IsLocal(rel) {
 		return came // a repository of its own, in the folder of loops
 	}
-	switch none, known := tree.Untracked(l.Env.Vars, l.At.Dir); {
+	switch none, known := tree.Untracked(l.environ(), l.At.Dir); {
 	case !known:
 		return "git does not say whether it came with the repository"
 	case !none:

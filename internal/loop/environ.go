@@ -18,12 +18,15 @@ import (
 // is no person.
 const CheckVar = "RALPH_CHECK"
 
+// environ returns the session's environment. No program of the project's is on its PATH.
+func (l *Loop) environ() []string { return proc.EnvOutside(l.Env.Vars, l.At.Project) }
+
 // environ returns the environment of what the loop runs, and the names of the variables of
 // the session that are not in it. Without trust it is the session's: then only git
 // runs, and what the host's own entry names.
 func (p *Picture) environ(named ...string) (env, dropped []string) {
 	if !p.Config.Trusted {
-		return slices.Clone(p.Loop.Env.Vars), nil
+		return p.Loop.environ(), nil
 	}
 	kept := proc.Kept{Salt: p.Config.EnvSalt, Sums: p.Config.EnvSums, Values: map[string]string{}}
 	maps.Copy(kept.Values, p.Config.EnvValues)
@@ -40,13 +43,6 @@ func notByName(name string) string {
 		return "by which whoever edits the settings would have every program load other code"
 	}
 	return ""
-}
-
-// gitEnv returns the environment of git. No git of the project's runs, even without trust.
-func (p *Picture) gitEnv() []string {
-	env, _ := p.environ()
-	path, _ := proc.Outside(proc.Value(env, "PATH"), p.Loop.At.Project)
-	return append(env, "PATH="+path)
 }
 
 // PathInside says which folders of a PATH commands do without; "" for none.

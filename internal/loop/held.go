@@ -20,8 +20,9 @@ import (
 func (l *Loop) heldFiles(c config.Config) (*held.Holder, error) {
 	h := held.New(l.At.Project, l.Env.Home, c)
 	if loopdir.RepoRoot(l.At.Project) != "" {
+		env := l.environ()
 		h.Git = func(args ...string) int {
-			return proc.Run(context.Background(), proc.Git(l.Env.Vars, l.At.Project, args...)).ExitCode
+			return proc.Run(context.Background(), proc.Git(env, l.At.Project, args...)).ExitCode
 		}
 	}
 	for _, command := range append(c.Source.Commands(), c.Notifiers...) {
@@ -119,7 +120,7 @@ func (l *Loop) PassedOver(c config.Config) []string {
 
 // treeWithoutList returns the tree without the list, which is held by what it says.
 func (l *Loop) treeWithoutList(c config.Config) tree.Tree {
-	t, recorded := l.tree(l.Env.Vars), ""
+	t, recorded := l.tree(l.environ()), ""
 	if state, err := l.Store.State(); err == nil {
 		recorded = state.List
 	}

@@ -115,7 +115,8 @@ func (p *Picture) branch() string {
 	if loopdir.RepoRoot(p.Loop.At.Project) == "" {
 		return ""
 	}
-	git := proc.Git(p.gitEnv(), p.Loop.At.Project, "symbolic-ref", "-q", "--short", "HEAD")
+	env, _ := p.environ()
+	git := proc.Git(env, p.Loop.At.Project, "symbolic-ref", "-q", "--short", "HEAD")
 	r := proc.Run(context.Background(), git)
 	if r.Err != nil {
 		return ""

@@ -193,7 +193,8 @@ func (p *Picture) Stale() bool {
 // session may write to another loop. Git ignores there what it ignored when a person
 // trusted the checks, whatever the rules are now.
 func (p *Picture) tree() tree.Tree {
-	t := p.Loop.tree(p.gitEnv())
+	env, _ := p.environ()
+	t := p.Loop.tree(env)
 	t.Rules = p.Config.Rules
 	return t
 }

@@ -49,7 +49,7 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		checks, manual := l.Env.ListChecks(list)
 		c.Checks, t.NotCommands, t.ListChecks = append(c.Checks, checks...), manual, len(checks) > 0
 	}
-	t.Rules = l.tree(l.Env.Vars).IgnoreRules(context.Background())
+	t.Rules = l.tree(l.environ()).IgnoreRules(context.Background())
 	h, err := l.heldFiles(c)
 	if t.Files = h.Sums; len(h.Calls) > 0 {
 		t.Calls = h.Calls

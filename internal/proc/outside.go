@@ -2,6 +2,7 @@ package proc
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,12 @@ func Outside(path, dir string) (kept string, left []string) {
 		}
 	}
 	return strings.Join(folders, string(filepath.ListSeparator)), left
+}
+
+// EnvOutside returns an environment whose PATH has no folder in dir; see Outside.
+func EnvOutside(env []string, dir string) []string {
+	path, _ := Outside(Value(env, "PATH"), dir)
+	return append(slices.Clone(env), "PATH="+path)
 }
 
 // realPath returns a path without links, as far as it exists.
