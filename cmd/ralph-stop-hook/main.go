@@ -30,7 +30,10 @@ func main() {
 // readEnv reads what the process knows of its surroundings. Nothing below main reads
 // the environment. What the system does not tell is left empty.
 func readEnv() loop.Env {
-	e := loop.Env{Program: program, Agent: "claude", Vars: proc.Environ(), Catch: catchSignals}
+	e := loop.Env{
+		Program: program, Agent: "claude", Vars: proc.Environ(), OfHost: claude.IsVar, IsSecret: claude.IsSecret,
+		Catch: catchSignals,
+	}
 	e.Cwd, _ = os.Getwd()
 	if home, err := os.UserHomeDir(); err == nil {
 		e.Home = filepath.Clean(home)

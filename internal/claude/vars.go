@@ -2,7 +2,11 @@ package claude
 
 import (
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // The variables that Claude Code sets for hooks and for the agent's commands.
@@ -35,6 +39,20 @@ func (v Vars) ByAgent() bool { return v(byAgent) != "" }
 // Code's call of a hook has CLAUDE_PROJECT_DIR, as measured with 2.1.329, and its agent's
 // commands have not.
 func (v Vars) ByHand() bool { return v.ByAgent() && v(ProjectDir) == "" }
+
+// IsVar reports whether a variable is one that Claude Code reads, or sets in its sessions, as
+// measured with 2.1.329.
+func IsVar(name string) bool {
+	isOne := func(one string) bool { return proc.SameName(one, name) }
+	return strings.HasPrefix(name, "CLAUDE") || strings.HasPrefix(name, "ANTHROPIC_") ||
+		slices.ContainsFunc([]string{"AI_AGENT", "COREPACK_ENABLE_AUTO_PIN", "NoDefaultCurrentDirectoryInExePath"}, isOne)
+}
+
+// IsSecret reports whether a variable is a key or a token of Claude Code.
+func IsSecret(name string) bool {
+	return strings.HasPrefix(name, "ANTHROPIC_") || name == "AWS_BEARER_TOKEN_BEDROCK" ||
+		strings.HasPrefix(name, "CLAUDE_CODE_") && (strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
+}
 
 // BlockCap parses the value of the variable BlockCapVar. It returns how many blocks in a row
 // Claude Code accepts without a tool call between them; 0 means that there is no limit.

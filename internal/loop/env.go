@@ -31,6 +31,10 @@ type Env struct {
 	OnComplete string   // a notifier of the host's own entry, a line for the shell
 	ByAgent    bool     // an agent called this program, not a person
 
+	// OfHost reports whether a variable is of the host, and IsSecret whether it is a key or a
+	// token of the host, which no check gets. If they are nil, none is.
+	OfHost, IsSecret func(name string) bool
+
 	// Everywhere reports whether the host calls this program in all projects, so that it
 	// begins no loop by itself. It may read files, and is asked only if it has to be known.
 	Everywhere func() bool

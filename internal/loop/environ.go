@@ -59,9 +59,7 @@ func (l *Loop) PathInside(path string) string {
 func (p *Picture) checkEnv() []string {
 	env, _ := p.environ(p.Config.Env...)
 	env = without(env, func(name string) bool {
-		return !slices.Contains(p.Config.Env, name) && (strings.HasPrefix(name, "ANTHROPIC_") ||
-			name == "AWS_BEARER_TOKEN_BEDROCK" || strings.HasPrefix(name, "CLAUDE_CODE_") &&
-			(strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY")))
+		return !slices.Contains(p.Config.Env, name) && p.Loop.Env.IsSecret != nil && p.Loop.Env.IsSecret(name)
 	})
 	return append(env, CheckVar+"=1", "CLAUDE_PROJECT_DIR="+p.Loop.At.Project)
 }
@@ -74,7 +72,7 @@ const maxWithheld = 10
 // that differ in every session.
 func (p *Picture) Withheld() string {
 	_, names := p.environ(p.Config.Env...)
-	names = slices.DeleteFunc(names, ofSession)
+	names = slices.DeleteFunc(names, p.Loop.Env.ofSession)
 	more := ""
 	if n := len(names) - maxWithheld; n > 0 {
 		names, more = names[:maxWithheld], fmt.Sprintf(" and %d more", n)
@@ -86,17 +84,17 @@ func (p *Picture) Withheld() string {
 }
 
 // ofSession reports whether a variable is another one in each session: one of the
-// host, as measured with 2.1.329, or of the terminal.
-func ofSession(name string) bool {
+// host, of the terminal, or of ours.
+func (e Env) ofSession(name string) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	isOne := func(one string) bool { return proc.SameName(one, name) }
-	return slices.ContainsFunc(sessionNames, isOne) || slices.ContainsFunc(sessionPrefixes, begins)
+	return slices.ContainsFunc(sessionNames, isOne) || slices.ContainsFunc(sessionPrefixes, begins) ||
+		e.OfHost != nil && e.OfHost(name)
 }
 
 var (
-	sessionPrefixes = []string{"CLAUDE", "ANTHROPIC_", "RALPH_", "TERM_", "VSCODE_", "__CF"}
+	sessionPrefixes = []string{"RALPH_", "TERM_", "VSCODE_", "__CF"}
 	sessionNames    = []string{
-		"AI_AGENT", "COREPACK_ENABLE_AUTO_PIN", "NoDefaultCurrentDirectoryInExePath",
 		"_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "WINDOWID", "WT_SESSION", "XDG_SESSION_ID", "TMUX",
 		"TMUX_PANE", "STY", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "GPG_TTY",
 	}
