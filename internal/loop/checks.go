@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -238,35 +239,26 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	}
 	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Loop.At.Project, r.Loop.Env.Self
 	run.Timeout = min(c.Timeout, time.Until(r.deadline))
+	temp, err := os.MkdirTemp(proc.Value(run.Env, "TMPDIR"), "ralph-stop-hook-")
+	if err == nil {
+		defer func() { _ = os.RemoveAll(temp) }()
+	}
 	if r.Config.Confine {
-		done, err := r.confined(&run)
+		if err == nil {
+			err = r.confine(&run, temp)
+		}
 		if err != nil {
 			return proc.Result{Err: errNotRun(err.Error()), ExitCode: -1, NotRun: true}
 		}
-		defer done()
 	}
-	caches, clear := freshCaches(run.Env)
-	defer clear()
-	run.Env = append(run.Env, caches)
+	// Python looks for compiled files there: those in the project may not be what their sources
+	// say. Without a folder it finds none, and writes none.
+	run.Env = append(run.Env, "PYTHONPYCACHEPREFIX="+cmp.Or(temp, os.DevNull))
 	got := proc.Run(ctx, run)
 	if got.NotRun {
 		got.Err = errNotRun(got.Err.Error())
 	}
 	return got
-}
-
-// freshCaches returns the variable that has python look for compiled files in an empty folder
-// of its own: one in the project may not be what its source says.
-func freshCaches(env []string) (variable string, clear func()) {
-	dir, err := os.MkdirTemp(proc.Value(env, "TMPDIR"), "ralph-stop-hook-")
-	if err != nil {
-		dir = os.DevNull // nothing is there, and nothing can be written
-	}
-	return "PYTHONPYCACHEPREFIX=" + dir, func() {
-		if err == nil {
-			_ = os.RemoveAll(dir)
-		}
-	}
 }
 
 // output runs a command for what it prints, at most limit bytes of it.

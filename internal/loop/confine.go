@@ -3,7 +3,6 @@ package loop
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,22 +16,16 @@ func ConfinedTo(c config.Config) string {
 	return strings.Join(append([]string{"the project", "a temporary folder"}, c.Writable...), ", ")
 }
 
-// confined has a command run confined. done removes its temporary folder.
-func (p *Picture) confined(run *proc.Cmd) (done func(), err error) {
-	temp, err := os.MkdirTemp(proc.Value(run.Env, "TMPDIR"), "ralph-stop-hook-")
-	if err != nil {
-		return nil, err
-	}
-	done = func() { _ = os.RemoveAll(temp) }
+// confine has a command run confined, with temp as its temporary folder.
+func (p *Picture) confine(run *proc.Cmd, temp string) error {
 	real, err := filepath.EvalSymlinks(temp)
 	if err != nil {
-		done()
-		return nil, err
+		return err
 	}
 	folders, _ := json.Marshal(slices.Concat([]string{p.Loop.At.Project, real}, p.Config.Folders)) // cannot fail
 	run.Argv = slices.Concat([]string{proc.ConfineJob.Argv0(p.Loop.Env.Self), string(folders), run.Shell}, run.Argv)
 	run.Shell, run.Env = "", append(run.Env, "TMPDIR="+real)
-	return done, nil
+	return nil
 }
 
 // hint says what to do where a check may have failed because it is confined.
@@ -42,8 +35,7 @@ func (p *Picture) hint(c config.Command, output []byte) string {
 		return ""
 	}
 	return "\nThis check is confined: it writes only to the project, to $TMPDIR, and to the folders that a person " +
-		"names in " +
-		`ralph.json, such as "writable": ["~/.cache/go-build"]; it has no Unix sockets.`
+		`names in ralph.json, such as "writable": ["~/.cache/go-build"]; it has no Unix sockets.`
 }
 
 var refusals = []string{"permission denied", "eacces", "eperm", "operation not permitted", "permissionerror"}
