@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -228,62 +227,6 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 		got.Output = append(got.Output, "\n("+left+")\n"...)
 	}
 	return got.Output, got.Err
-}
-
-// command runs a command in the project under a guard, for as long as there is time. If
-// the guard could not be started, which says nothing about the work, the result's error
-// is an errNotRun.
-func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) proc.Result {
-	if r.Loop.Env.Self == "" {
-		return proc.Result{Err: errNotRun("the system does not tell this program's path"), ExitCode: -1, NotRun: true}
-	}
-	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Loop.At.Project, r.Loop.Env.Self
-	run.Timeout = min(c.Timeout, time.Until(r.deadline))
-	temp, err := os.MkdirTemp(proc.Value(run.Env, "TMPDIR"), "ralph-stop-hook-")
-	if err == nil {
-		defer func() { _ = os.RemoveAll(temp) }()
-	}
-	if r.Config.Confine {
-		if err == nil {
-			err = r.confine(&run, temp)
-		}
-		if err != nil {
-			return proc.Result{Err: errNotRun(err.Error()), ExitCode: -1, NotRun: true}
-		}
-	}
-	// Python looks for compiled files there: those in the project may not be what their sources
-	// say. Without a folder it finds none, and writes none.
-	run.Env = append(run.Env, "PYTHONPYCACHEPREFIX="+cmp.Or(temp, os.DevNull))
-	got := proc.Run(ctx, run)
-	if got.NotRun {
-		got.Err = errNotRun(got.Err.Error())
-	}
-	return got
-}
-
-// output runs a command for what it prints, at most limit bytes of it.
-func (r *checker) output(ctx context.Context, c config.Command, stdin []byte, limit int) ([]byte, error) {
-	if c.Untrusted {
-		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
-	}
-	if path := r.ChangedOf(c); path != "" {
-		return nil, errNotRun(path + notAsTrusted)
-	}
-	out := &proc.Head{Limit: limit}
-	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Stdin: stdin, Stdout: out, Output: maxReason})
-	if got.Err != nil {
-		if said := plain.Line(string(got.Output), maxReason); said != "" {
-			got.Err = fmt.Errorf("%w: %s", got.Err, said)
-		}
-		if names := r.Withheld(); names != "" {
-			got.Err = fmt.Errorf("%w; %s: %s", got.Err, withheld, names)
-		}
-		return nil, got.Err
-	}
-	if len(out.Bytes()) >= limit {
-		return nil, fmt.Errorf("it printed more than %d KB", limit>>10)
-	}
-	return out.Bytes(), nil
 }
 
 func (r *checker) exists(path string) error {

@@ -164,3 +164,69 @@ func total(commands []config.Command) (sum time.Duration) {
 	}
 	return sum
 }
+
+// runNotifiers runs commands in order, each with the payload on its standard input,
+// and logs how they fared. A notifier that is missing, fails or hangs changes nothing
+// else. The result is false if they were cut off.
+func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, what payload, deadline time.Time,
+	hear func(line string, err error)) bool {
+	ctx, stop := p.Loop.Env.catch(ctx)
+	defer stop()
+	store := p.Loop.Store
+	// Looked up without the lock: git may be slow.
+	what.Branch = p.branch()
+	what.LogTail = plain.Text(string(store.LogTail(logTailBytes)), logTailBytes)
+	for _, c := range commands {
+		what.Event = c.Event
+		left := time.Until(deadline)
+		if left <= 0 {
+			store.Log(logNotifier(c, "not run: the hook's time is over", nil), nil)
+			return false
+		}
+		line, r := p.notify(ctx, c, what, min(c.Timeout, left))
+		store.Log(line, nil)
+		if hear != nil {
+			hear(line, r.Err)
+		}
+		if r.Err != nil && (ctx.Err() != nil || r.TimedOut && left < c.Timeout) {
+			return false // cut off by this process's end, not by the command's own timeout
+		}
+	}
+	return true
+}
+
+// notify runs one notifier and returns its line for the log.
+func (p *Picture) notify(ctx context.Context, c config.Command, what payload, timeout time.Duration) (
+	string, proc.Result) {
+	begin := time.Now()
+	stdin, err := json.Marshal(what)
+	runs, note := c, ""
+	if path := p.ChangedOf(c); err == nil && path != "" {
+		if kept, can := p.AsTrusted(c); can {
+			runs, note = kept, "; it ran as it was trusted: "+path+notAsTrusted
+		} else {
+			err = errNotRun(path + notAsTrusted)
+		}
+	}
+	if err != nil {
+		return logNotifier(c, err.Error(), nil), proc.Result{Err: err}
+	}
+	r := proc.Run(ctx, proc.Cmd{
+		Argv: runs.Argv, Shell: runs.Shell, Dir: p.Loop.At.Project, Env: p.notifierVars(c, what),
+		Stdin:   append(stdin, '\n'),
+		Timeout: timeout, Output: notifierOutput,
+	})
+	outcome := "ok"
+	if r.Err != nil {
+		outcome = r.Err.Error()
+	}
+	return logNotifier(c, fmt.Sprintf("%s, %d ms%s", outcome, time.Since(begin).Milliseconds(), note), r.Output), r
+}
+
+// notifierVars returns the environment of a notifier, with what it is told.
+func (p *Picture) notifierVars(c config.Command, what payload) []string {
+	return append(p.notifierEnv(c.Env),
+		"RALPH_AGENT="+what.Agent, "RALPH_ITERATION="+strconv.Itoa(what.Iterations),
+		"RALPH_MAX_ITERATIONS="+strconv.Itoa(what.MaxIterations), "RALPH_EXIT_CODE="+strconv.Itoa(what.ExitCode),
+		"RALPH_STATUS="+what.Status, "RALPH_WORK_DIR="+what.Repo)
+}
