@@ -82,7 +82,7 @@ func lookConfine(in *inspection) []*finding {
 	sandbox := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.Sandbox })
 	switch {
 	case c.Confine:
-		return []*finding{good("checks write only to %s", loop.ConfinedTo(c.Config))}
+		return []*finding{good("checks write only to %s", say.ConfinedTo(c.Config))}
 	case sandbox >= 0 && slices.ContainsFunc(c.Commands(), func(c config.Command) bool { return c.Event == "" }):
 		return []*finding{warning(`"confine": true in ralph.json, then: `+in.picture.Loop.Call("trust"),
 			"%s has Claude Code's sandbox on, and checks run outside of it: what the agent wrote runs there as you",

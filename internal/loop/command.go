@@ -9,18 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
-
-// ConfinedTo says in words where confined commands can write.
-func ConfinedTo(c config.Config) string {
-	return strings.Join(append([]string{"the project", "a temporary folder"}, c.Writable...), ", ")
-}
 
 // command runs a command in the project under a guard, for as long as there is time. If
 // the guard could not be started, which says nothing about the work, the result's error

@@ -5,7 +5,6 @@ package loop
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -62,9 +61,6 @@ func (e Env) Where() loopdir.Where {
 		Home: e.Home,
 	}
 }
-
-// ErrPerson refuses what only a person may do when an agent calls.
-var ErrPerson = errors.New("this is for a person, not for an agent")
 
 // Process is the process of a host.
 type Process struct {
@@ -130,9 +126,6 @@ func (ev Event) background(shells bool) (running []string) {
 
 // now is an event of no host: a verb looks at the loop.
 func now() Event { return Event{At: time.Now(), Timeout: maxSend} }
-
-// Clock shows a time to a person.
-func Clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // Instant shows a time in payloads and in `status --json`; the zero time is "".
 func Instant(t time.Time) string {

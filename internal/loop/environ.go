@@ -58,7 +58,7 @@ func (l *Loop) PathInside(path string) string {
 // checkEnv returns the environment of checks, without the host's keys if nobody names them.
 func (p *Picture) checkEnv() []string {
 	env, _ := p.environ(p.Config.Env...)
-	env = without(env, func(name string) bool {
+	env = proc.Without(env, func(name string) bool {
 		return !slices.Contains(p.Config.Env, name) && p.Loop.Env.IsSecret != nil && p.Loop.Env.IsSecret(name)
 	})
 	return append(env, CheckVar+"=1", "CLAUDE_PROJECT_DIR="+p.Loop.At.Project)
@@ -111,16 +111,8 @@ var notifierNames = []string{
 // notifierEnv returns the environment of a notifier. It has those that named lists, too.
 func (p *Picture) notifierEnv(named []string) []string {
 	env, _ := p.environ(named...)
-	return without(env, func(name string) bool {
+	return proc.Without(env, func(name string) bool {
 		is := func(one string) bool { return proc.SameName(one, name) }
 		return !proc.IsPlace(name) && !slices.ContainsFunc(notifierNames, is) && !slices.ContainsFunc(named, is)
-	})
-}
-
-// without returns an environment without the variables of these names.
-func without(env []string, drop func(name string) bool) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return drop(name)
 	})
 }

@@ -20,6 +20,14 @@ func Value(env []string, name string) (value string) {
 	return value
 }
 
+// Without returns an environment without the variables whose names are to be dropped.
+func Without(env []string, drop func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return drop(name)
+	})
+}
+
 // SameName reports whether two names are those of one variable: on Windows their
 // letter case does not matter.
 func SameName(a, b string) bool {
@@ -51,10 +59,7 @@ func LookPath(name, path string) (string, error) {
 // no ssh, fetches nothing, traces nothing and takes no optional lock. It ignores a bare repository
 // that it finds on its way: a clone may have brought it, and its configuration could name programs.
 func Git(env []string, dir string, args ...string) Cmd {
-	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return !IsPlace(name)
-	})
+	env = Without(env, func(name string) bool { return !IsPlace(name) })
 	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
 		"GIT_TRACE2=0", "GIT_TRACE2_PERF=0", "GIT_TRACE2_EVENT=0") // these win over the configuration
 	argv := []string{

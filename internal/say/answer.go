@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -117,7 +119,7 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 			name, plain.Count(d.Limit, "iteration"), do("extend"), d.Limit+decide.DefaultIterations)
 	case d.Refusal == decide.IterationsPerHour:
 		return fmt.Sprintf("ralph: the loop %s has had its iterations of this hour; give it this prompt after %s",
-			name, loop.Clock(s.RetryAt))
+			name, Clock(s.RetryAt))
 	case d.Refusal != "":
 		return fmt.Sprintf("ralph: the loop %s was handed over (%s); give its prompt to a fresh session: /clear, or "+
 			"another window", name, d.Refusal)
@@ -208,4 +210,12 @@ func MutedNotifiers(p *loop.Picture) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// Clock shows a time to a person.
+func Clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+// ConfinedTo says where confined commands can write.
+func ConfinedTo(c config.Config) string {
+	return strings.Join(append([]string{"the project", "a temporary folder"}, c.Writable...), ", ")
 }

@@ -44,7 +44,7 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 			plain.Count(len(p.Snapshot.State.Blocks), "time"), so, do("resume"))
 	case decide.IterationsPerHour:
 		return fmt.Sprintf("it has used the %s that an hour may have; %s. Its prompt goes on after %s.",
-			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, loop.Clock(s.RetryAt))
+			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, Clock(s.RetryAt))
 	case decide.FeaturesPerSession:
 		return fmt.Sprintf("this session has done its %s; %s. The loop's prompt in a fresh session goes on.",
 			plain.Count(s.SessionPassed, "feature"), so)
@@ -78,7 +78,7 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.APIError, decide.RateLimit:
 		until := ""
 		if !s.RetryAt.IsZero() {
-			until = ", until " + loop.Clock(s.RetryAt)
+			until = ", until " + Clock(s.RetryAt)
 		}
 		return fmt.Sprintf("the turn died of an API error (%s%s); %s. A prompt in its session, or the loop's "+
 			"prompt in a "+

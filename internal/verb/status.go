@@ -141,7 +141,7 @@ func show(s cli.Screen, v view.Status) {
 	}
 	row("needs", v.Needs)
 	if at, err := time.Parse(time.RFC3339, v.RetryAt); err == nil {
-		row("retry at", loop.Clock(at))
+		row("retry at", say.Clock(at))
 	}
 	if v.Waiting != nil {
 		since, until := v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")
@@ -193,9 +193,9 @@ func took(v view.Status, now time.Time) string {
 		return ""
 	}
 	if ended, err := time.Parse(time.RFC3339, v.EndedAt); err == nil && v.Status != decide.InProgress {
-		return fmt.Sprintf("%v, until %s", ended.Sub(began).Round(time.Second), loop.Clock(ended))
+		return fmt.Sprintf("%v, until %s", ended.Sub(began).Round(time.Second), say.Clock(ended))
 	}
-	return fmt.Sprintf("%v, since %s", now.Sub(began).Round(time.Second), loop.Clock(began))
+	return fmt.Sprintf("%v, since %s", now.Sub(began).Round(time.Second), say.Clock(began))
 }
 
 // left says what is left of the limits that have no row of their own.

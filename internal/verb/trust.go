@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // Trust accepts a loop's ralph.json and list.
@@ -193,7 +194,7 @@ func diffLines(was, now string) (lines []string) {
 
 func (t *truster) showCommands() {
 	if t.config.Confine {
-		t.showf("confined: checks, evaluators and the source write only to %s", loop.ConfinedTo(t.config))
+		t.showf("confined: checks, evaluators and the source write only to %s", say.ConfinedTo(t.config))
 	}
 	for _, command := range t.config.Notifiers {
 		t.showf(strings.ReplaceAll(command.Event, "-", "_")+" runs"+atMost(command, config.DefaultTimeout)+": %s",

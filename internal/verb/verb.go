@@ -73,7 +73,8 @@ func (v Verbs) PersonOnly() error {
 	for _, arg := range os.Args[1:] {
 		words = append(words, plain.Arg(arg))
 	}
-	return fmt.Errorf("%w; in a terminal of your own run: %s", loop.ErrPerson, strings.Join(words, " "))
+	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run: %s",
+		strings.Join(words, " "))
 }
 
 // Names returns the names of the project's loops, for completions.

@@ -59,7 +59,7 @@ func confined(p *loop.Picture) string {
 	if !p.Config.Confine {
 		return ""
 	}
-	return plain.Line(loop.ConfinedTo(p.Config.Config), 500)
+	return plain.Line(say.ConfinedTo(p.Config.Config), 500)
 }
 
 // Waiting is what a loop waits for.
@@ -110,7 +110,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		v.Waiting = &Waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(s.Limits.MaxWait)}
 	}
 	if r := state.Running; r != nil && proc.Alive(r.PID, r.Start) {
-		v.Running = fmt.Sprintf("%s since %s", r.What, loop.Clock(r.Since))
+		v.Running = fmt.Sprintf("%s since %s", r.What, say.Clock(r.Since))
 	}
 	if len(state.Notices) > 0 {
 		v.Notice = "sent"
@@ -200,7 +200,7 @@ func lastVerdicts(l *loop.Loop) []Verdict {
 
 // String shows the verdict in one line.
 func (v Verdict) String() string {
-	text := fmt.Sprintf("%s %s, iteration %d", loop.Clock(v.Time), v.Verdict, v.Iteration)
+	text := fmt.Sprintf("%s %s, iteration %d", say.Clock(v.Time), v.Verdict, v.Iteration)
 	for _, more := range []string{v.Reason, v.Feature} {
 		if more != "" {
 			text += ", " + more
