@@ -121,16 +121,6 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Arg quotes a word for a POSIX shell, so that a person can paste it.
-func Arg(s string) string {
-	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+"
-	first := strings.Trim(s[:min(1, len(s))], "=@%+") // some shells read these as more than themselves
-	if first != "" && strings.Trim(s, safe) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // Path shows a path to a person or an agent: from the project's root if it is
 // below that, with slashes, as one line.
 func Path(project, path string) string {

@@ -1,7 +1,6 @@
 package plain
 
 import (
-	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -11,24 +10,6 @@ func TestCount(t *testing.T) {
 		if got := Count(n, "feature"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-}
-
-// TestArg has a shell read what Arg quotes.
-func TestArg(t *testing.T) {
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("no shell here")
-	}
-	words := []string{"", "plain", "two words", "it's", "$HOME", "`id`", "a\nb", "*", "-n", "\\", "é 🎉", "~"}
-	for _, word := range words {
-		out, err := exec.Command(sh, "-c", "printf %s "+Arg(word)).Output()
-		if err != nil || string(out) != word {
-			t.Errorf("%q is quoted %s, which a shell reads as %q (%v)", word, Arg(word), out, err)
-		}
-	}
-	if got := Arg("a-b_c.d/e"); got != "a-b_c.d/e" {
-		t.Errorf("%s is quoted without need", got)
 	}
 }
 
