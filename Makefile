@@ -1,7 +1,8 @@
 # make build         builds the programs into bin
 # make install       installs them into Go's bin folder
 # make test          runs all tests that need no client
-# make lint          runs gofmt, go vet for three systems, staticcheck, govulncheck, and shellcheck if it is installed
+# make lint          runs gofmt, go vet for three systems, staticcheck, govulncheck, and shellcheck if it is installed;
+#                    finds lines of over 120 columns
 # make fuzz          runs each fuzz target for FUZZTIME, by default 30s
 # make e2e           runs the real Claude Code client against a scripted model
 # make faults        tests the hook with faults and updates docs/RELIABILITY.md; SHORT=1 takes a minute or two,
@@ -48,6 +49,7 @@ test-windows:
 
 lint:
 	@out=$$(gofmt -s -l .); if [ -n "$$out" ]; then echo "not gofmt -s clean:"; echo "$$out"; exit 1; fi
+	@if LC_ALL=C.UTF-8 grep -rnE --include='*.go' '^.{121}' .; then echo "these lines have over 120 columns"; exit 1; fi
 	go mod tidy -diff
 	GOOS=linux go vet ./...
 	GOOS=darwin go vet ./...

@@ -330,9 +330,8 @@ func (i *initialiser) keepConfig() error {
 		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
 		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
 	if differs {
-		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; edit that and run "+
-			"'%s', "+
-			"or start anew with --force", i.name, i.v.Env.Call("trust", i.name))
+		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; "+
+			"edit that and run '%s', or start anew with --force", i.name, i.v.Env.Call("trust", i.name))
 	}
 	i.onComplete, i.checks = shell, checks
 	i.iterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)

@@ -139,8 +139,8 @@ func (i *initialiser) refuseBeside() error {
 			for _, e := range claude.Entries(file, claude.Stop) {
 				if e.Flag("--entry") == "" {
 					return fmt.Errorf("the hook is in %s already, as an older entry that would run beside a "+
-						"second one; "+
-						"bring that up to date first: %s --settings %s", file, i.v.Env.Call("init", i.name), scope)
+						"second one; bring that up to date first: %s --settings %s",
+						file, i.v.Env.Call("init", i.name), scope)
 				}
 			}
 		}

@@ -145,13 +145,16 @@ func draw(lines [][]cell, title string) string {
 	}
 	width, height := int(float64(widest)*charWidth)+2*margin, barHeight+len(lines)*lineHeight+margin
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" xml:space="preserve"
- fill="#adbac7" font-size="14" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace">
+	const fonts = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d"`+
+		` xml:space="preserve"
+ fill="#adbac7" font-size="14" font-family="%[4]s">
 <title>%[3]s</title>
 <rect width="%[1]d" height="%[2]d" rx="10" fill="#22272e"/>
-<circle cx="26" cy="24" r="6" fill="#ff5f57"/><circle cx="46" cy="24" r="6" fill="#febc2e"/><circle cx="66" cy="24" r="6" fill="#28c840"/>
+`+`<circle cx="26" cy="24" r="6" fill="#ff5f57"/><circle cx="46" cy="24" r="6" fill="#febc2e"/>`+
+		`<circle cx="66" cy="24" r="6" fill="#28c840"/>
 <text x="50%%" y="29" fill="#768390" text-anchor="middle">%[3]s</text>
-`, width, height, html.EscapeString(title))
+`, width, height, html.EscapeString(title), fonts)
 	for row, line := range lines {
 		for col, end := 0, 0; col < len(line); col = end {
 			text := ""

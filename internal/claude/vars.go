@@ -40,12 +40,15 @@ func (v Vars) ByAgent() bool { return v(byAgent) != "" }
 // commands have not.
 func (v Vars) ByHand() bool { return v.ByAgent() && v(ProjectDir) == "" }
 
+// sessionVars are variables without the client's name that it sets in its sessions.
+var sessionVars = []string{"AI_AGENT", "COREPACK_ENABLE_AUTO_PIN", "NoDefaultCurrentDirectoryInExePath"}
+
 // IsVar reports whether a variable is one that Claude Code reads, or sets in its sessions, as
 // measured with 2.1.329.
 func IsVar(name string) bool {
 	isOne := func(one string) bool { return proc.SameName(one, name) }
 	return strings.HasPrefix(name, "CLAUDE") || strings.HasPrefix(name, "ANTHROPIC_") ||
-		slices.ContainsFunc([]string{"AI_AGENT", "COREPACK_ENABLE_AUTO_PIN", "NoDefaultCurrentDirectoryInExePath"}, isOne)
+		slices.ContainsFunc(sessionVars, isOne)
 }
 
 // IsSecret reports whether a variable is a key or a token of Claude Code.

@@ -39,7 +39,8 @@ complete -c @NAME@ -f -a '(__@FUNC@)'
 `},
 	{"powershell", `Register-ArgumentCompleter -Native -CommandName @NAME@ -ScriptBlock {
     param($word, $line, $at)
-    $before = @($line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $at } | ForEach-Object { "$_" })
+    $before = $line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $at }
+    $before = @($before | ForEach-Object { "$_" })
     & @NAME@ complete "=$word" @before 2>$null | ForEach-Object {
         $name, $what = $_ -split "` + "`" + `t", 2
         [System.Management.Automation.CompletionResult]::new($name, $name, 'ParameterValue', "$what ")

@@ -180,12 +180,10 @@ func (s *State) Fields() jsontext.Object {
 		"bind", &s.Bind, "passed", &s.Passed, "sessionPassed", &s.SessionPassed, "context", &s.Context, "hour", &s.Hour,
 		"blocks", &s.Blocks, "rivalSaid", &s.RivalTold, "waitingSince", &s.WaitingSince, "waitingFor", &s.WaitingFor,
 		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
-		"withheld", &s.Withheld, "running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts, "listDigest",
-		&s.ListDigest,
-		"treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged, "header", headerFields(&s.Header),
-		"before", headerFields(&s.Before), "startedAt", &s.StartedAt, "endedAt", &s.EndedAt,
-		"onComplete", &s.OnComplete,
-		"notices", &s.Notices,
+		"withheld", &s.Withheld, "running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts,
+		"listDigest", &s.ListDigest, "treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged,
+		"header", headerFields(&s.Header), "before", headerFields(&s.Before), "startedAt", &s.StartedAt,
+		"endedAt", &s.EndedAt, "onComplete", &s.OnComplete, "notices", &s.Notices,
 	}
 }
 

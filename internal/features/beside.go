@@ -44,7 +44,8 @@ func (l List) Beside() (parts []string) {
 // Keys of an object that has items, whose values change with the work.
 var changing = sync.OnceValue(func() (keys struct{ any, number *regexp.Regexp }) {
 	keys.any = regexp.MustCompile(`(?i)^(current|last)`)
-	keys.number = regexp.MustCompile(`(?i)total|complete|pass|fail|remain|pending|done|open|count|progress|iteration|session`)
+	keys.number = regexp.MustCompile(`(?i)total|complete|pass|fail|remain|pending|done|open|count|progress|` +
+		`iteration|session`)
 	return keys
 })
 

@@ -29,9 +29,8 @@ func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 			at = -1
 			switch same := byIdentity[before.Identity()]; {
 			case len(same) > 1:
-				return nil, fmt.Errorf("the list now has several features that read as %s did; which of them "+
-					"failed is not clear",
-					plain.Line(id, 80))
+				return nil, fmt.Errorf("the list now has several features that read as %s did; "+
+					"which of them failed is not clear", plain.Line(id, 80))
 			case len(same) == 1:
 				at = same[0]
 			}

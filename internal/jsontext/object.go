@@ -79,9 +79,8 @@ func isZero(value any) bool {
 }
 
 // Read sets the variables to the values in data, a JSON object. It ignores unknown keys,
-// and null. It refuses a key that is there twice. The error is an *Error, or says which value has the wrong
-// type; some variables
-// are set then.
+// and null. It refuses a key that is there twice. The error is an *Error, or says which value
+// has the wrong type; some variables are set then.
 func (o Object) Read(data []byte) error {
 	text, err := Check(data)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// WritableFolders returns the folders that "writable" in ralph.json names, with links resolved. It makes
-// those that are missing, and refuses one that holds the state folder.
+// WritableFolders returns the folders that "writable" in ralph.json names, with links
+// resolved. It makes those that are missing, and refuses one that holds the state folder.
 func WritableFolders(names []string, home, stateDir string) (folders []string, err error) {
 	for _, name := range names {
 		path := filepath.FromSlash(name)
@@ -35,9 +35,9 @@ func WritableFolders(names []string, home, stateDir string) (folders []string, e
 func KeepOut(folders []string, stateDir string) error {
 	for _, folder := range folders {
 		if !Protects(stateDir, folder) {
-			return fmt.Errorf(`"writable" names %s, which holds the record in %s; name less, or set `+
-				`RALPH_STATE_DIR to `+
-				"another folder", plain.Line(folder, 200), plain.Line(stateDir, 200))
+			return fmt.Errorf(`"writable" names %s, which holds the record in %s; `+
+				"name less, or set RALPH_STATE_DIR to another folder",
+				plain.Line(folder, 200), plain.Line(stateDir, 200))
 		}
 	}
 	return nil

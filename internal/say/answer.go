@@ -97,9 +97,8 @@ func take(p *loop.Picture, d decide.Decision) Answer {
 		a.Message += fmt.Sprintf(" · it was handed over (%s)", d.From.ExitReason)
 	case decide.Interrupted:
 		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
-		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. Work on the "+
-			"next "+
-			"feature in %s that does not pass; end your turn when it does.",
+		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. "+
+			"Work on the next feature in %s that does not pass; end your turn when it does.",
 			name, d.Next.Iteration, d.Limit, plain.Path(p.Loop.At.Project, p.ListName()))
 	}
 	return a
@@ -114,8 +113,8 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 		return fmt.Sprintf("ralph: the time of the loop %s is up; '%s --deadline' in a terminal gives it more",
 			name, do("extend"))
 	case d.Refusal == decide.MaxIterations:
-		return fmt.Sprintf("ralph: the loop %s has used up its %s; '%s --max-iterations %d' in a terminal gives "+
-			"it more",
+		return fmt.Sprintf("ralph: the loop %s has used up its %s; "+
+			"'%s --max-iterations %d' in a terminal gives it more",
 			name, plain.Count(d.Limit, "iteration"), do("extend"), d.Limit+decide.DefaultIterations)
 	case d.Refusal == decide.IterationsPerHour:
 		return fmt.Sprintf("ralph: the loop %s has had its iterations of this hour; give it this prompt after %s",
@@ -124,18 +123,15 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 		return fmt.Sprintf("ralph: the loop %s was handed over (%s); give its prompt to a fresh session: /clear, or "+
 			"another window", name, d.Refusal)
 	case s.Status == decide.Interrupted:
-		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; your next prompt takes it "+
-			"up again",
-			name, s.ExitReason, s.Iteration, d.Limit)
+		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; "+
+			"your next prompt takes it up again", name, s.ExitReason, s.Iteration, d.Limit)
 	case s.Status == decide.InProgress && s.Session == "":
 		prompt := plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.PromptFile))
-		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; this session gets it by its prompt (%s), "+
-			"or by '%s'",
-			name, s.Iteration, d.Limit, prompt, do("attach"))
+		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; "+
+			"this session gets it by its prompt (%s), or by '%s'", name, s.Iteration, d.Limit, prompt, do("attach"))
 	case s.Status == decide.InProgress:
-		return fmt.Sprintf("ralph: the loop %s is worked by session %s; this session does not get it ('%s' takes "+
-			"it from "+
-			"that one)", name, plain.Line(s.Session, 80), do("detach"))
+		return fmt.Sprintf("ralph: the loop %s is worked by session %s; "+
+			"this session does not get it ('%s' takes it from that one)", name, plain.Line(s.Session, 80), do("detach"))
 	}
 	return fmt.Sprintf("ralph: the loop %s is %s; '%s' takes it up again", name, s.Status, do("resume"))
 }
@@ -143,17 +139,16 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 // Waits says, in one line, that a loop is there which no stop begins, and how a person
 // begins it.
 func Waits(l *loop.Loop, why string) Answer {
-	return Answer{Message: fmt.Sprintf("ralph: the loop %s is here and was not begun: %s; '%s' in a terminal in "+
-		"%s begins it",
+	return Answer{Message: fmt.Sprintf("ralph: the loop %s is here and was not begun: %s; "+
+		"'%s' in a terminal in %s begins it",
 		plain.Line(l.At.Name, 100), strings.TrimRight(plain.Line(why, 400), ".?"), l.Call("resume"),
 		plain.Line(l.At.Project, 300))}
 }
 
 // rival is said once a session.
-const rival = " · another Stop hook, or /goal, keeps this session going too: it may go on when this loop has ended, " +
-	"and its blocks count toward Claude Code's cap; to have this loop alone, say '/goal clear' or take that hook " +
-	"out of " +
-	"the settings"
+const rival = " · another Stop hook, or /goal, keeps this session going too: " +
+	"it may go on when this loop has ended, and its blocks count toward Claude Code's cap; " +
+	"to have this loop alone, say '/goal clear' or take that hook out of the settings"
 
 // notes is what a person should know beside the verdict.
 func notes(p *loop.Picture, d decide.Decision) string {

@@ -38,9 +38,8 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.FeatureAttempts, decide.CheckFailures:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.NoToolUse:
-		return fmt.Sprintf("sent on %s, the agent used no tool that its transcript shows, and Claude Code would "+
-			"soon end "+
-			"the turn without telling anybody; %s. '%s' goes on.",
+		return fmt.Sprintf("sent on %s, the agent used no tool that its transcript shows, and "+
+			"Claude Code would soon end the turn without telling anybody; %s. '%s' goes on.",
 			plain.Count(len(p.Snapshot.State.Blocks), "time"), so, do("resume"))
 	case decide.IterationsPerHour:
 		return fmt.Sprintf("it has used the %s that an hour may have; %s. Its prompt goes on after %s.",
@@ -60,13 +59,12 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, and '%s' goes on. "+
 			"What the agent may edit can be named in \"not_held\".", s.Needs, so, do("trust"), do("resume"))
 	case decide.RecordChanged:
-		return fmt.Sprintf("%s; %s. What ran in checks.log's last lines may have done that: see who wrote it, and "+
-			"what else; "+
-			"'%s' goes on, and \"confine\" in ralph.json keeps commands from such places.", s.Needs, so, do("resume"))
+		return fmt.Sprintf("%s; %s. What ran in checks.log's last lines may have done that: "+
+			"see who wrote it, and what else; '%s' goes on, "+
+			"and \"confine\" in ralph.json keeps commands from such places.", s.Needs, so, do("resume"))
 	case decide.ListChanged:
 		return fmt.Sprintf("parts of the list are gone, or ask for something else than when they were trusted: "+
-			"%s; %s. "+
-			"'%s --restore' puts them back, '%s' accepts the list as it is; then '%s'.",
+			"%s; %s. '%s --restore' puts them back, '%s' accepts the list as it is; then '%s'.",
 			s.Needs, so, do("trust"), do("trust"), do("resume"))
 	case decide.AllBlocked:
 		return fmt.Sprintf("nothing that is open can be worked on: %s; %s. '%s' shows why; when that is mended, "+
@@ -80,9 +78,8 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		if !s.RetryAt.IsZero() {
 			until = ", until " + Clock(s.RetryAt)
 		}
-		return fmt.Sprintf("the turn died of an API error (%s%s); %s. A prompt in its session, or the loop's "+
-			"prompt in a "+
-			"new one, goes on.", s.ExitReason, until, so)
+		return fmt.Sprintf("the turn died of an API error (%s%s); %s. "+
+			"A prompt in its session, or the loop's prompt in a new one, goes on.", s.ExitReason, until, so)
 	case decide.SessionEnded:
 		return fmt.Sprintf("its session has ended; %s. A prompt in it when it is resumed, or the loop's prompt in a "+
 			"new one, goes on.", so)

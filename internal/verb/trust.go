@@ -290,9 +290,8 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 		}
 	}
 	if len(open) > 0 && len(t.config.Protect) == 0 {
-		t.showf("warning: nothing of the project is held for %s; name the tests and scripts that an agent must "+
-			"not edit "+
-			"in \"protect\"", strings.Join(open, ", "))
+		t.showf("warning: nothing of the project is held for %s; "+
+			"name the tests and scripts that an agent must not edit in \"protect\"", strings.Join(open, ", "))
 	}
 	c := t.config
 	c.Checks = slices.Concat(c.Checks, own)
