@@ -4,7 +4,6 @@
 package loopdir
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,11 +12,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // The names of the files in a loop folder.
@@ -146,30 +142,12 @@ func (l *Loop) inPlace() error {
 	return l.Check()
 }
 
-// Current returns the loop that `current` names, or nil. It searches upwards from the
-// host's project, and then upwards from the working folder.
-func (w Where) Current() (l *Loop, err error) {
-	w.upwards(func(dir string) bool {
-		l, err = w.currentIn(dir)
-		return l != nil || err != nil
-	})
-	return l, err
-}
-
 // project returns the host's project or, if the host does not name one, the working folder.
 func (w Where) project() string {
 	if filepath.IsAbs(w.ProjectDir) {
 		return filepath.Clean(w.ProjectDir)
 	}
 	return w.Cwd
-}
-
-// ValidSession reports whether a session id is safe as the name of a file. The host's ids
-// are UUIDs. An id with other characters could be a path out of the folder, and one that
-// begins with "-" a flag.
-func ValidSession(id string) bool {
-	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
-	return id != "" && id[0] != '-' && len(id) <= 128 && strings.Trim(id, safe) == ""
 }
 
 // upwards calls found for the host's project and each folder above it, until found returns
@@ -192,126 +170,6 @@ func (w Where) upwards(found func(dir string) bool) {
 			}
 		}
 	}
-}
-
-// RepoRoot returns the root of the repository that dir is in, or "".
-func RepoRoot(dir string) string {
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
-}
-
-// MainRoot returns the root of the main tree of the repository that dir is in, or "".
-func MainRoot(dir string) string {
-	root := RepoRoot(dir)
-	if git, err := os.Lstat(filepath.Join(root, ".git")); err == nil && git.Mode().IsRegular() {
-		return cmp.Or(mainTree(root), root)
-	}
-	return root
-}
-
-// mainTree returns the main tree of the worktree at dir, or "". A
-// worktree's .git is a file "gitdir: MAIN/.git/worktrees/NAME".
-func mainTree(dir string) string {
-	data, err := ReadFile(dir, ".git", maxPathBytes)
-	path, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
-	if err != nil || !ok {
-		return ""
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	path = filepath.FromSlash(path)
-	worktrees := filepath.Dir(path)
-	if filepath.Base(worktrees) != "worktrees" || filepath.Base(filepath.Dir(worktrees)) != ".git" {
-		return ""
-	}
-	// The main tree names its worktrees, too. It names no folder that an archive brought.
-	data, err = ReadFile(path, "gitdir", maxPathBytes)
-	back := strings.TrimSpace(string(data))
-	if !filepath.IsAbs(back) {
-		back = filepath.Join(path, back)
-	}
-	if err != nil || !sameFile(filepath.FromSlash(back), filepath.Join(dir, ".git")) {
-		return ""
-	}
-	return filepath.Dir(filepath.Dir(worktrees))
-}
-
-// sameFile reports whether two paths lead to the same existing file.
-func sameFile(a, b string) bool {
-	x, _ := os.Stat(a)
-	y, _ := os.Stat(b)
-	return os.SameFile(x, y) // false if either is nil
-}
-
-// currentIn returns the loop that dir's `current` names, or nil.
-func (w Where) currentIn(dir string) (*Loop, error) {
-	path := filepath.Join(dir, Below, current)
-	// Most projects have no loop. Their stops should do no more than this look-up.
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
-		return nil, nil
-	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil,
-			fmt.Errorf("%s points to a loop folder that is not there; run 'ralph-stop-hook init' or remove it", path)
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		l, err := w.open(path)
-		below, unresolved := filepath.EvalSymlinks(filepath.Join(dir, Below))
-		if err == nil && (unresolved != nil || filepath.Dir(l.Dir) != below) {
-			return nil, fmt.Errorf("%s leads to %s; it may only name a folder beside it", path, l.Dir)
-		}
-		return w.unlinked(dir, l, err)
-	}
-	// Where links cannot be made, `current` is a file of one line.
-	data, err := ReadFile(filepath.Dir(path), current, maxPathBytes)
-	if err != nil {
-		return nil, err
-	}
-	name := strings.TrimSpace(string(data))
-	if err := CheckName(name); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	l, err := w.open(filepath.Join(dir, Below, name))
-	return w.unlinked(dir, l, err)
-}
-
-// unlinked refuses a loop that was found below dir if a link led to it out of dir, since
-// somebody else may have made the link; and if a loop with a record was where the link is.
-func (w Where) unlinked(dir string, l *Loop, err error) (*Loop, error) {
-	if err != nil {
-		return l, err
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, err
-	}
-	there := filepath.Join(dir, Below, l.Name)
-	if there == l.Dir {
-		return l, nil
-	}
-	if was := w.at(there); was.hasRecord() {
-		return was, was.inPlace()
-	}
-	if rel, err := filepath.Rel(dir, l.Dir); err != nil || !filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("%s leads out of that folder, to %s; to work that loop from here, say --loop-dir or "+
-			"RALPH_LOOP_DIR", filepath.Join(dir, Below), l.Dir)
-	}
-	return l, nil
-}
-
-// hasRecord reports whether the state folder knows the loop.
-func (l *Loop) hasRecord() bool {
-	_, err := os.Lstat(filepath.Join(l.StatePath(), stateFile))
-	return err == nil
 }
 
 // open returns the loop in an existing folder. It refuses a folder that Check refuses.
@@ -340,108 +198,6 @@ func (w Where) at(dir string) *Loop {
 	return l
 }
 
-// checkFolder refuses the name of a folder that is no loop, since advice and verbs would
-// have the name: one that is read as a flag, or that does not show what it is.
-func checkFolder(name string) error {
-	switch {
-	case name == "" || name == "." || name == "..":
-		return fmt.Errorf("%q is no name for a loop", name)
-	case strings.HasPrefix(name, "-"):
-		return fmt.Errorf("the name \"%s\" begins with '-'", plain.Visible(name))
-	case plain.Visible(name) != name:
-		return fmt.Errorf("the name \"%s\" has control characters, or others that do not show", plain.Visible(name))
-	}
-	return nil
-}
-
-// CheckName refuses a name that cannot be the name of a loop folder on every system.
-func CheckName(name string) error {
-	if err := checkFolder(name); err != nil {
-		return err
-	}
-	switch {
-	case len(name) > 100:
-		return fmt.Errorf("the name %.20q… is longer than 100 bytes", name)
-	case name == current:
-		return fmt.Errorf("the name %q is taken: it points at the loop in use", name)
-	case strings.ContainsAny(name, `/\:*?"<>|`), strings.HasSuffix(name, "."),
-		strings.TrimSpace(name) != name, strings.Contains(name, ".."):
-		return fmt.Errorf("the name %q has characters that a folder cannot have on every system", name)
-	}
-	return nil
-}
-
-// Named returns the loop with the given name in the project that w is in. A loop folder
-// may itself be `current`.
-func (w Where) Named(name string) (*Loop, error) {
-	if name == current {
-		if l, err := w.Current(); l != nil || err != nil {
-			return l, err
-		}
-	} else if err := CheckName(name); err != nil {
-		return nil, err
-	}
-	loops, err := w.All()
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range loops {
-		if l.Name == name {
-			return l, l.Check()
-		}
-	}
-	return nil, fmt.Errorf("no loop %q in this project; 'ralph-stop-hook status --all' lists them", name)
-}
-
-// All returns the loops of the project that w is in. It does not check who could have
-// written them; see Check.
-func (w Where) All() (loops []*Loop, err error) {
-	w.upwards(func(dir string) bool {
-		entries, missing := os.ReadDir(filepath.Join(dir, Below))
-		if missing != nil {
-			return false
-		}
-		if dir, err = filepath.EvalSymlinks(filepath.Join(dir, Below)); err != nil {
-			return true
-		}
-		for _, entry := range entries {
-			// A link is not a folder here, so `current` is counted only if it is itself a loop folder.
-			if entry.IsDir() && checkFolder(entry.Name()) == nil {
-				loops = append(loops, w.at(filepath.Join(dir, entry.Name())))
-			}
-		}
-		return true
-	})
-	return loops, err
-}
-
-// Known returns every loop that has a record in the state folder and whose loop folder
-// still exists.
-func (w Where) Known() (loops []*Loop, err error) {
-	if w.StateErr != nil {
-		return nil, w.StateErr
-	}
-	entries, err := os.ReadDir(filepath.Join(w.StateDir, "loops"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, entry := range entries {
-		s := Store{Loop: &Loop{stateDir: w.StateDir, key: entry.Name()}}
-		if s.openState(false) != nil {
-			continue
-		}
-		state, err := s.State()
-		s.Close()
-		// The key is made of the loop's path. A record under another key is not valid.
-		if l := w.at(state.Loop); err == nil && l.key == entry.Name() && checkFolder(l.Name) == nil {
-			if _, err := os.Lstat(l.Dir); err == nil {
-				loops = append(loops, l)
-			}
-		}
-	}
-	return loops, err
-}
-
 // Check refuses a loop whose folder somebody else could have written, or has a name that no
 // loop may have.
 func (l *Loop) Check() error {
@@ -456,48 +212,4 @@ func (l *Loop) Check() error {
 		return fmt.Errorf("%s is not a folder; a loop is a folder with %s in it", l.Dir, ListFile)
 	}
 	return checkOwner(info, l.Dir, l.Project)
-}
-
-// MakeCurrent makes `current` name the loop. `current` is a link, or a file of one line
-// where links cannot be made.
-func (l *Loop) MakeCurrent() error {
-	parent := filepath.Dir(l.Dir)
-	root, err := openRoot(parent)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	d, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	info, missing := root.Lstat(current)
-	if missing == nil && info.IsDir() {
-		return fmt.Errorf("%s is itself a loop folder; rename it to make room", filepath.Join(parent, current))
-	}
-	if target, err := root.Readlink(current); err == nil && target == l.Name {
-		return nil
-	}
-	// A rename replaces `current` at once, so that it exists at every moment.
-	temp := "." + current + ".new"
-	_ = root.Remove(temp) // left by an init that was killed
-	if err := root.Symlink(l.Name, temp); err == nil {
-		err := root.Rename(temp, current)
-		if err != nil && runtime.GOOS == "windows" { // Windows does not rename onto a link
-			err = errors.Join(root.Remove(current), root.Rename(temp, current))
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // another process has renamed the same link
-		case err != nil:
-			_ = root.Remove(temp)
-			return err
-		}
-		return syncDir(d)
-	}
-	if missing == nil && !info.Mode().IsRegular() {
-		_ = root.Remove(current) // if that fails, Replace reports why
-	}
-	return Replace(root, current, []byte(l.Name+"\n"), 0o644)
 }

@@ -1,0 +1,212 @@
+package verb
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// showf shows the whole of a text: what is cut off or does not show could not be trusted.
+func (t *truster) showf(format, text string) { fmt.Fprintf(t.w, format+"\n", plain.Visible(text)) }
+
+// shown returns the whole of a command, or of a condition, as one line.
+func shown(c config.Command, other string) string {
+	if c.Shell != "" {
+		return plain.Shell(c.Shell)
+	}
+	return plain.Visible(other)
+}
+
+// atMost says how long a command may run, if that is not what it is by itself.
+func atMost(c config.Command, usual time.Duration) string {
+	if c.Timeout == usual {
+		return ""
+	}
+	return fmt.Sprintf(", for %v", c.Timeout)
+}
+
+// kind names what a check is.
+func kind(c config.Check) string {
+	if c.Runs() {
+		return "check"
+	}
+	return "condition"
+}
+
+// show shows what is to be trusted, and what has changed since it was trusted before.
+func (t *truster) show(record config.Trust, before *config.Trust, list decide.List) {
+	if before == nil {
+		before = &config.Trust{}
+	} else if changes := diffLines(before.Text, record.Text); len(changes) > 0 {
+		fmt.Fprintf(t.w, "%s was changed since it was trusted:\n", loopdir.ConfigFile)
+		for _, line := range changes {
+			t.showf("  %s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "  "))
+		}
+	}
+	own, noCommand := t.l.Env.ListChecks(list)
+	t.showCommands()
+	t.showOwn(list, own, noCommand)
+	if len(t.config.Commands())+len(own) > 0 {
+		t.showf("commands run in %s", t.l.At.Project)
+		path, _ := proc.Outside(record.SearchPath, t.l.At.Project)
+		t.showf("their programs are looked up in %s", path)
+	}
+	if lost := list.Lost(before.Features, before.Beside); len(lost) > 0 && !t.config.Source.Given() {
+		t.showf("gone or reworded since: %s", strings.Join(lost, ", "))
+	}
+	t.showFiles(record.Files, before.Files)
+	if passed := t.l.PassedOver(t.config); len(passed) > 0 {
+		t.showf(`"protect" passes over %s; a pattern that spells such a folder holds what is in it`,
+			strings.Join(passed, ", "))
+	}
+	t.warn(record, own)
+}
+
+// diffLines returns what makes now of was: lines that are gone after "- ", new ones
+// after "+ ".
+func diffLines(was, now string) (lines []string) {
+	// The first three lines of a unified diff name the files.
+	for n, line := range strings.SplitAfter(string(diff.Diff("was", []byte(was), "now", []byte(now))), "\n") {
+		if n > 2 && line != "" && (line[0] == '-' || line[0] == '+') {
+			lines = append(lines, line[:1]+" "+line[1:])
+		}
+	}
+	return lines
+}
+
+func (t *truster) showCommands() {
+	if t.config.Confine {
+		t.showf("confined: checks, evaluators and the source write only to %s", say.ConfinedTo(t.config))
+	}
+	for _, command := range t.config.Notifiers {
+		t.showf(strings.ReplaceAll(command.Event, "-", "_")+" runs"+atMost(command, config.DefaultTimeout)+": %s",
+			shown(command, command.String()))
+	}
+	for _, command := range t.config.Source.Commands() {
+		t.showf("source"+atMost(command, config.DefaultTimeout)+": %s", shown(command, command.String()))
+	}
+	for _, check := range t.config.Checks {
+		t.showf(kind(check)+", when "+check.When+atMost(check.Command, config.DefaultCheckTimeout)+": %s",
+			shown(check.Command, check.String()))
+	}
+	if names := t.config.Env; len(names) > 0 {
+		t.showf("checks get as the session has them: %s", strings.Join(names, ", "))
+	}
+	for _, e := range t.config.Active() {
+		if e.Preset == "" {
+			t.showf("evaluator"+atMost(e.Command, config.DefaultCheckTimeout)+": %s", shown(e.Command, e.String()))
+		}
+	}
+}
+
+// showOwn shows what the features of a list bring, each text once.
+func (t *truster) showOwn(list decide.List, own []config.Check, noCommand []string) {
+	var order []string
+	times := map[string]int{}
+	add := func(text string) {
+		if times[text]++; times[text] == 1 {
+			order = append(order, text)
+		}
+	}
+	for _, c := range own {
+		add(kind(c) + " of the list, when feature: " + shown(c.Command, c.Name))
+	}
+	for _, item := range list.Items {
+		_, manual := config.ListChecks(item, func(command string) bool { return !slices.Contains(noCommand, command) })
+		for _, point := range manual {
+			add("manual, so never run: " + point)
+		}
+	}
+	for _, text := range order {
+		of := ""
+		if times[text] > 1 {
+			of = fmt.Sprintf(" (of %d features)", times[text])
+		}
+		t.showf("%s"+of, text)
+	}
+}
+
+func (t *truster) showFiles(now, before map[string]string) {
+	all := maps.Clone(now)
+	maps.Copy(all, before)
+	var unasked []string
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		was, had := before[path]
+		sum, has := now[path]
+		change := ""
+		switch {
+		case !has && was == "" && config.Optional(path):
+			continue
+		case !has:
+			t.showf("not held any more: %s", path)
+			continue
+		case had && !held.Same(was, sum):
+			change = ", changed since"
+		case !had && len(before) > 0:
+			change = ", new"
+		}
+		switch {
+		case sum == "" && config.Optional(path) && was == "":
+			unasked = append(unasked, path)
+		case sum == "":
+			t.showf("held as not there: %s"+change, path)
+		default:
+			t.showf("held as it is: %s"+change, path)
+		}
+	}
+	if len(unasked) > 0 {
+		t.showf("held as not there, since a program would take them: %s", strings.Join(unasked, ", "))
+	}
+}
+
+// warn warns of commands for which nothing is held, and of folders of the project in
+// PATH.
+func (t *truster) warn(record config.Trust, own []config.Check) {
+	p := &loop.Picture{Loop: t.l, Config: config.Effective{Config: t.config, Trust: record}}
+	var open []string
+	for _, check := range slices.Concat(t.config.Checks, own) {
+		isHeld := func(key string) bool { return record.Files[key] != "" }
+		if check.Runs() && !slices.ContainsFunc(p.HeldFor(check.Command), isHeld) &&
+			!slices.Contains(open, check.String()) {
+			open = append(open, check.String())
+		}
+	}
+	if len(open) > 0 && len(t.config.Protect) == 0 {
+		t.showf("warning: nothing of the project is held for %s; "+
+			"name the tests and scripts that an agent must not edit in \"protect\"", strings.Join(open, ", "))
+	}
+	c := t.config
+	c.Checks = slices.Concat(c.Checks, own)
+	ShowNotHeld(t.w, t.l.NotHeld(c), "")
+	left := t.l.PathInside(record.SearchPath)
+	if left != "" && len(t.config.Commands())+len(own) > 0 {
+		t.showf("warning: %s", left)
+	}
+}
+
+// maxNotHeld bounds how much that is not held is shown.
+const maxNotHeld = 30
+
+// ShowNotHeld shows what commands rest on and is not held.
+func ShowNotHeld(w io.Writer, open []string, indent string) {
+	for _, text := range open[:min(len(open), maxNotHeld)] {
+		fmt.Fprintf(w, "%swarning: not held: %s\n", indent, plain.Line(text, 500))
+	}
+	if more := len(open) - maxNotHeld; more > 0 {
+		fmt.Fprintf(w, "%swarning: not held: %d more\n", indent, more)
+	}
+}
