@@ -3,13 +3,10 @@ package features
 import (
 	"cmp"
 	"container/heap"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // need is one item that another has to wait for.
@@ -221,82 +218,5 @@ func (q *queue) Pop() any {
 	return at
 }
 
-// Why says in one line why nobody can work on an open item now. It returns nothing if
-// somebody can.
-func (l List) Why(item Item) string {
-	name := func(id string) string { return plain.Line(id, 80) }
-	if item.Blocked {
-		if word := item.firstOf("status").String(); word == goneWord {
-			return "is gone from what the tracker lists"
-		} else if s, _ := stateOf(word); s == blocked {
-			return "is " + plain.Line(word, 40) + ", as the list says"
-		}
-		return "is part of a task that is blocked"
-	}
-	if !item.waits {
-		return ""
-	}
-	if item.subtasks > 0 {
-		if sub := l.openSubtask(l.index(item.ID)); sub != nil {
-			return "needs its subtask " + name(sub.ID)
-		}
-	}
-	why := ""
-	for _, n := range l.allNeeds(&item) {
-		switch {
-		case n.met():
-		case n.item == nil:
-			return fmt.Sprintf("needs %s, which the list does not have", name(n.id))
-		case n.item.dropped:
-			return fmt.Sprintf("needs %s, which is not going to be done", name(n.id))
-		case why == "":
-			why = "needs " + name(n.id)
-		}
-	}
-	if circle := l.circle(&item); circle != nil {
-		return "needs itself: " + plain.Line(strings.Join(circle, " → "), 300)
-	}
-	return why
-}
-
 // maxCircle bounds the search for a circle. Nobody can follow a longer one anyway.
 const maxCircle = 200
-
-// circle returns the ids of a circle of needs through an item, nil if there is none. The
-// item's id is the first and the last of them.
-func (l *List) circle(item *Item) []string {
-	neededBy := map[string]string{} // the item by which the search came to an item
-	for queue := []*Item{item}; len(queue) > 0 && len(neededBy) < maxCircle; queue = queue[1:] {
-		for _, n := range l.allNeeds(queue[0]) {
-			if n.item == nil || neededBy[n.item.ID] != "" {
-				continue
-			}
-			neededBy[n.item.ID] = queue[0].ID
-			if n.item.ID == item.ID {
-				path := []string{item.ID}
-				for at := neededBy[item.ID]; at != item.ID; at = neededBy[at] {
-					path = append(path, at)
-				}
-				path = append(path, item.ID)
-				slices.Reverse(path)
-				return path
-			}
-			queue = append(queue, n.item)
-		}
-	}
-	return nil
-}
-
-// Stuck says of the first five open items that nobody can work on why that is so.
-func (l List) Stuck() string {
-	var why []string
-	for i := range l.Items {
-		if reason := l.Why(l.Items[i]); reason != "" && !l.Items[i].Passes {
-			why = append(why, plain.Line(l.Items[i].ID, 80)+" "+reason)
-		}
-		if len(why) == 5 {
-			break
-		}
-	}
-	return strings.Join(why, "; ")
-}

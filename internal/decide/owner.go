@@ -1,0 +1,80 @@
+package decide
+
+import (
+	"cmp"
+	"time"
+)
+
+// Bystander reports whether the event is none of the loop's business. It looks at
+// no list, so a caller can ask before it takes the lock.
+func Bystander(s *Snapshot) bool {
+	owner := s.State.Session != "" && s.State.Session == s.Session
+	switch {
+	case s.Session == "":
+		return true
+	case s.Event == EventPrompt:
+		rival := s.Goal && s.State.Status == InProgress && !s.State.RivalTold
+		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.newProcess() || rival))
+	case s.Event == EventStart && s.Cleared:
+		return s.State.Session != "" || s.State.Status != InProgress || s.Client == 0 || s.Client != s.State.SessionPID
+	case s.Event == EventStart:
+		return !owner || s.State.Status != Interrupted && !s.newProcess()
+	case s.Event == EventEnd && s.elsewhere():
+		return true
+	case s.Event == EventFailure, s.Event == EventEnd:
+		return !owner || s.State.Status != InProgress
+	case s.Event != EventStop, s.Aside, s.Busy:
+		return true
+	case s.State.Schema == 0:
+		return s.Brought != "" || s.Bind == BindPrompt && !s.Bound || !s.MayBegin()
+	case s.State.Session == "":
+		return s.State.Bind == BindPrompt || s.State.Status != InProgress
+	}
+	// A hook that was still at work when its session ended brings nothing back.
+	late := s.Now.Before(s.State.EndedAt)
+	return !owner || s.State.Status != InProgress && (s.State.Status != Interrupted || late)
+}
+
+// MayBegin reports whether the header of a loop without a record lets it begin.
+func (s *Snapshot) MayBegin() bool { return parseStatus(s.Header.Status) == InProgress }
+
+// elsewhere reports whether the event comes from a second client of the session,
+// while the first one goes on.
+func (s *Snapshot) elsewhere() bool {
+	return s.OwnerAlive && s.Client > 0 && s.State.SessionPID > 0 && s.Client != s.State.SessionPID
+}
+
+// newProcess reports whether the owner's session runs in another process than before.
+func (s *Snapshot) newProcess() bool {
+	return s.Client != s.State.SessionPID && s.State.Status == InProgress
+}
+
+// takeOwnership makes the session the owner, at work.
+func (d *Decision) takeOwnership(s *Snapshot) {
+	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover
+	if fresh {
+		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
+		d.Next.SessionPassed, d.Next.Context, d.Next.Blocks, d.Next.RivalTold = 0, 0, nil, false
+	}
+	if s.Event == EventStop && !s.Active {
+		d.Next.Blocks = nil
+	}
+	if (s.Goal || s.Event == EventStop && s.Active && len(d.Next.Blocks) == 0) && !d.Next.RivalTold {
+		d.Rival, d.Next.RivalTold = true, true
+	}
+	if passed := s.List.Passed(); s.List.Err == nil {
+		if !fresh {
+			d.Next.SessionPassed += max(0, passed-d.Next.Passed)
+		}
+		if passed != d.Next.Passed {
+			d.Next.Blocks = nil // the agent must have used a tool to change the list
+		}
+		d.Next.Passed = passed
+	}
+	d.Next.Session, d.Next.LastSession, d.Next.Seen, d.Next.Running = s.Session, s.Session, s.Now, nil
+	d.Next.Status, d.Next.ExitReason, d.Next.Needs = InProgress, "", ""
+	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
+	if d.Next.StartedAt.IsZero() || d.Next.StartedAt.After(s.Now) {
+		d.Next.StartedAt = s.Now // the loop may have been made days before
+	}
+}
