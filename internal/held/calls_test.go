@@ -19,7 +19,8 @@ func TestCalls(t *testing.T) {
 		"sub/a.mk":         "",
 		"web/package.json": `{"scripts": {"test": "node t.js && npm run lint", "lint": "sh lint.sh", "x": "sh x.sh"}}`,
 		"package.json":     `{"scripts": {"test": "make sub", "pretest": "python3 -m checks.all src/a.py"}}`,
-		"main.c":           "", "data": "", "tests/run.sh": "", "other.sh": "", "sub/in-sub.sh": "", "depend.sh": "", "sub/deep/v.sh": "", "web/t.js": "",
+		"main.c":           "", "data": "", "tests/run.sh": "", "other.sh": "", "sub/in-sub.sh": "",
+		"depend.sh": "", "sub/deep/v.sh": "", "web/t.js": "",
 		"checks/all.py": "", "src/a.py": "", "web/lint.sh": "",
 	})
 	const (
