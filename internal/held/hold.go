@@ -1,7 +1,6 @@
 package held
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,13 +33,14 @@ type Holder struct {
 	beside   map[string]string // names of files that count beside or above held tests, with the caller
 	caller   string            // the file whose scripts are being looked at
 	followed map[string]bool
+	ignores  map[string]bool // what git said of files and folders
 }
 
 // New returns a Holder of what a configuration rests on.
 func New(project, home string, c config.Config) *Holder {
 	return &Holder{
 		Project: project, Home: home, Config: c, Sums: map[string]string{}, Calls: map[string][]string{},
-		beside: map[string]string{}, followed: map[string]bool{},
+		beside: map[string]string{}, followed: map[string]bool{}, ignores: map[string]bool{},
 	}
 }
 
@@ -195,7 +195,7 @@ func (h *Holder) one(key string, f config.File) {
 		case f.Built:
 			h.open(key, ": the command builds it")
 		case h.output(key, path.Ext(key) == ""):
-			h.open(key, isOutput)
+			h.open(key, builtElsewhere)
 		default:
 			h.hold(key, "")
 		}
@@ -232,55 +232,15 @@ func (h *Holder) regular(key string, f config.File, program bool) {
 	case !f.Decides && !program && h.ignored(key):
 		h.open(key, ": git ignores it")
 	case h.output(key, binary(At(h.Project, key))):
-		h.open(key, isOutput)
+		h.open(key, builtElsewhere)
 	default:
 		sum, err := sumFile(At(h.Project, key))
 		h.set(key, sum, err)
 	}
 }
 
-const isOutput = ": git ignores it, as a build output"
-
-// output reports whether a file that a check names is what builds make, in this check or elsewhere:
-// git ignores a folder for outputs in which it lies, or the file itself, if it is of a kind that only
-// builds make. A notifier's program is never one: only checks may run what the agent makes.
-func (h *Holder) output(key string, kind bool) bool {
-	if h.programs || config.Optional(key) || h.Config.Protects(key) {
-		return false
-	}
-	for i, c := range key {
-		if c == '/' && h.ignored(key[:i+1]) { // below node_modules a folder dist is none of this project's
-			return slices.Contains(outputFolders, path.Base(key[:i]))
-		}
-	}
-	return kind && h.ignored(key)
-}
-
-// outputFolders are the names of folders for what builds make.
-var outputFolders = []string{"build", "dist", "lib", "out", "output", "target", "_build", ".next", ".output"}
-
-func (h *Holder) ignored(key string) bool {
-	return h.Git != nil && h.Git("check-ignore", "-q", "--", key) == 0
-}
-
-func (h *Holder) tracked(key string) bool {
-	return h.Git != nil && h.Git("--literal-pathspecs", "ls-files", "--error-unmatch", "--", key) == 0
-}
-
 // absent tells whether an error says that there is no such file.
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
-
-// binary tells whether a file is no text.
-func binary(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 4096)
-	n, _ := f.Read(head)
-	return bytes.IndexByte(head[:n], 0) >= 0
-}
 
 // keyOf returns the key of what a command names, or a pattern of keys; "" if that is not in
 // the project.
