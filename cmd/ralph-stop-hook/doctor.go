@@ -17,7 +17,7 @@ func (v verbs) doctor() *cli.Command {
 	cmd := &cli.Command{
 		Name:  "doctor",
 		Args:  "[NAME]",
-		Short: "Look for what keeps a loop, or the hook, from working, and say what to do",
+		Short: "Find what keeps the hook or a loop from working, and say what to do",
 		Long:  doctorHelp,
 		Run: func(w io.Writer, args []string) error {
 			l, err := v.Find(args)
@@ -30,8 +30,8 @@ func (v verbs) doctor() *cli.Command {
 			return v.diagnose(w, l, err, fix, asJSON)
 		},
 	}
-	cmd.Flags.BoolVar(&fix, "fix", false, "mend what is safe to mend, and say each")
-	cmd.Flags.BoolVar(&asJSON, "json", false, "for machines: an array of {check, level, text, fix}")
+	cmd.Flags.BoolVar(&fix, "fix", false, "fix what is safe to fix, and say what was fixed")
+	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON: an array of {check, level, text, fix}")
 	return cmd
 }
 
@@ -169,9 +169,9 @@ func mendAll(found []*finding) (mended []*finding) {
 		if f.mend == nil {
 			continue
 		}
-		done := good("mended: %s", f.Text)
+		done := good("fixed: %s", f.Text)
 		if err := f.mend(); err != nil {
-			done = warning(f.Fix, "not mended: %v", err)
+			done = warning(f.Fix, "not fixed: %v", err)
 		}
 		done.Check = f.Check
 		mended = append(mended, done)
@@ -187,6 +187,6 @@ func tooManyErrors(found []*finding) error {
 	if count["error"] == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s and %s; each says what to do",
+	return fmt.Errorf("%s and %s; each line says what to do",
 		plain.Count(count["error"], "error"), plain.Count(count["warning"], "warning"))
 }

@@ -31,7 +31,7 @@ func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "hook",
 		Args:  "[--loop-dir DIR] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
-		Short: "Answer the host: its JSON on standard input, ours on standard output",
+		Short: "Answer Claude Code: its JSON on standard input, ours on standard output",
 		Long:  hookHelp,
 	}
 }
@@ -41,8 +41,8 @@ nothing, or one JSON object. Exits 0 always. This is what 'init' puts into the
 settings file; there is no need to call it by hand.
 
   --loop-dir DIR      the loop's folder; otherwise the session's own loop, else 'current'
-  --entry SCOPE       where the entry stands: local, project, user or plugin; of several
-                      the narrowest answers, and the others are silent
+  --entry SCOPE       the settings that have the entry: local, project, user or plugin; if
+                      several have one, only the narrowest answers
   --timeout 660s      the time that the settings entry allows
   --on-complete CMD   a shell command to run when the loop ends, JSON on its standard input`
 

@@ -67,13 +67,13 @@ func (v verbs) init() *cli.Command {
 	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder "+
 		"(default feature_list.json or prd.json here, else an example)")
 	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "how many iterations, `N`, the loop may have")
-	f.Func("check", "a shell `COMMAND` that has to exit with 0 before the loop is complete; may be repeated",
+	f.Func("check", "a shell `COMMAND` that must exit with 0 before the loop is complete; may be repeated",
 		cli.Each(&i.checks))
 	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
 	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated",
 		cli.Each(&i.onComplete))
 	f.StringVar(&i.scope, "settings", "project", "`WHICH` settings get the hook: project, local, user or none")
-	f.BoolVar(&i.dryRun, "dry-run", false, "say what would be written, and write nothing")
+	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
 	f.BoolVar(&i.force, "force", false, "start a loop of this name anew; the list stays as it is")
 	return cmd
 }

@@ -82,7 +82,7 @@ func (i *initialiser) keepConfig() error {
 		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
 		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
 	if differs {
-		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; "+
+		return fmt.Errorf("the loop %q exists, and its ralph.json says something else; "+
 			"edit that and run '%s', or start anew with --force", i.name, i.v.Env.Call("trust", i.name))
 	}
 	i.onComplete, i.checks = shell, checks

@@ -138,8 +138,8 @@ func (i *initialiser) refuseBeside() error {
 		for _, file := range i.v.install(i.project).Files(scope) {
 			for _, e := range claude.Entries(file, claude.Stop) {
 				if e.Flag("--entry") == "" {
-					return fmt.Errorf("the hook is in %s already, as an older entry that would run beside a "+
-						"second one; bring that up to date first: %s --settings %s",
+					return fmt.Errorf("%s has an older entry of the hook, which would run beside a second one; "+
+						"update it first: %s --settings %s",
 						file, i.v.Env.Call("init", i.name), scope)
 				}
 			}
@@ -168,7 +168,7 @@ func (f *settingsEdit) merge() (err error) {
 		_, err = settings.Read(f.text) // or the client would leave it out
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
+		err = fmt.Errorf("%s: %w; fix it, or run init with --settings none and add the hook yourself", f.path, err)
 	}
 	return err
 }

@@ -109,7 +109,7 @@ func (a *App) counted(c *Command, words []string) error {
 	case len(words) < most && !strings.HasPrefix(want[len(words)], "["):
 		return a.misused(c, "%s wants %s", c.Name, want[len(words)])
 	case len(words) > most && !strings.HasSuffix(c.Args, "..."):
-		return a.misused(c, "%q is one word too many", words[most])
+		return a.misused(c, "%q is one argument too many", words[most])
 	}
 	return nil
 }

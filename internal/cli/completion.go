@@ -55,7 +55,7 @@ func Completion(app *App) []*Command {
 	return []*Command{
 		{
 			Name: "completion", Args: "bash|zsh|fish|powershell",
-			Short: "Print what a shell needs to complete our command lines",
+			Short: "Print the completion script for a shell",
 			Example: "  source <(" + app.Name + " completion bash)     in ~/.bashrc; zsh in ~/.zshrc\n  " +
 				app.Name + " completion fish | source      in ~/.config/fish/config.fish",
 			Run: func(w io.Writer, words []string) error { return printScript(w, app.Name, words[0]) },

@@ -35,7 +35,7 @@ func abi() int {
 // Available returns an error if this system cannot confine a program.
 func Available() error {
 	if v := abi(); v < least {
-		return errors.New(`this system cannot do what "confine" asks for: it takes Linux 6.2 or later with Landlock`)
+		return errors.New(`"confine" needs Linux 6.2 or later with Landlock`)
 	}
 	if audit[runtime.GOARCH] == 0 {
 		return errors.New(`"confine" is for amd64 and arm64`)

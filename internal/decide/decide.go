@@ -123,7 +123,7 @@ func (d *Decision) unusable(s *Snapshot) bool {
 		d.Problem = s.ConfigErr
 		d.end(s, Failed, ConfigInvalid)
 	case s.Tampered != "":
-		d.Next.Needs = plain.Line(s.Tampered, 300) + " is not what it was when it was trusted"
+		d.Next.Needs = plain.Line(s.Tampered, 300) + " differs from what was trusted"
 		d.end(s, Blocked, ConfigChanged)
 	case s.List.Missing:
 		d.Problem = s.List.Err

@@ -55,7 +55,7 @@ func Check(data []byte, tag string) (List, []error) {
 	case list.Passed() == len(list.Items):
 		c.fail(0, "nothing is open: a loop would end at its first stop")
 	case !open:
-		c.fail(0, "nothing that is open can be worked on: %s", list.Stuck())
+		c.fail(0, "no open feature can be worked on: %s", list.Stuck())
 	}
 	slices.SortFunc(c.problems, func(a, b error) int {
 		x, y := a.(*jsontext.Error), b.(*jsontext.Error)

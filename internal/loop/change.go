@@ -81,8 +81,8 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*decide.State)
 		s := &p.Snapshot
 		over := len(s.Checks)+len(s.Evaluators) == 0 || next.Status == decide.Complete
 		if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
-			return fmt.Errorf("nothing to %s: no feature is open; add what there is more to do to %s, or open one "+
-				"there again, and repeat this; or make the loop anew: %s --force",
+			return fmt.Errorf("nothing to %s: no feature is open; add features to %s, or reopen one there, and repeat "+
+				"this; or make the loop anew: %s --force",
 				verb, plain.Path(l.At.Project, p.ListName()), l.Call("init"))
 		}
 		edit(next)

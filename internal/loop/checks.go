@@ -46,7 +46,7 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear}
 	err = p.keeping(LockWait, func() {}, func() { results = r.run(ctx, runs) }, func() error {
 		if r.touched != "" {
-			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; see who did that", r.touched)
+			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; find out who did that", r.touched)
 		}
 		if keep {
 			return p.Loop.keepReceipts(results)
@@ -171,8 +171,8 @@ func (e errNotRun) Error() string { return "not run: " + string(e) }
 
 const (
 	noTrust      = "nobody has trusted this command; a person has to run: "
-	withheld     = "not passed on, since these variables are not as they were when it was trusted"
-	notAsTrusted = " is not what it was when it was trusted"
+	withheld     = "not passed on, because these variables changed after 'trust'"
+	notAsTrusted = " differs from what was trusted"
 )
 
 // holds reports whether a check holds: err says why not.
@@ -214,7 +214,7 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 	left := time.Until(r.deadline)
 	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
 	if got.TimedOut && left < c.Timeout {
-		got.Err = errNotRun(fmt.Sprintf("to its end: of the time for all checks %v were left for it",
+		got.Err = errNotRun(fmt.Sprintf("to its end: only %v of the time for all checks were left",
 			left.Round(time.Second)))
 	}
 	if got.Err == nil {

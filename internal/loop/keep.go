@@ -40,7 +40,7 @@ func (p *Picture) keeping(wait time.Duration, first, run func(), then func() err
 	defer unlock()
 	if changed != "" {
 		return fmt.Errorf("%s was changed while a command of the loop ran, and is put back; "+
-			"so nothing is proven; see who did that", changed)
+			"so nothing is proven; find out who did that", changed)
 	}
 	return then()
 }

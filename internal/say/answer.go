@@ -87,7 +87,7 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 // up again it tells the agent, too.
 func take(p *loop.Picture, d decide.Decision) Answer {
 	name, list := plain.Line(p.Loop.At.Name, 100), p.Snapshot.List
-	a := Answer{Message: fmt.Sprintf("ralph: this session works the loop %s · %d/%d features · iteration %d/%d",
+	a := Answer{Message: fmt.Sprintf("ralph: this session works on the loop %s · %d/%d features · iteration %d/%d",
 		name, list.Passed(), len(list.Items), d.Next.Iteration, d.Limit) + notes(p, d)}
 	if old := d.From.Session; old != "" && old != d.Next.Session {
 		a.Message += " · taken over from session " + plain.Line(old, 80)
@@ -97,7 +97,7 @@ func take(p *loop.Picture, d decide.Decision) Answer {
 		a.Message += fmt.Sprintf(" · it was handed over (%s)", d.From.ExitReason)
 	case decide.Interrupted:
 		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
-		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. "+
+		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and continues at iteration %d of %d. "+
 			"Work on the next feature in %s that does not pass; end your turn when it does.",
 			name, d.Next.Iteration, d.Limit, plain.Path(p.Loop.At.Project, p.ListName()))
 	}
@@ -117,45 +117,46 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 			"'%s --max-iterations %d' in a terminal gives it more",
 			name, plain.Count(d.Limit, "iteration"), do("extend"), d.Limit+decide.DefaultIterations)
 	case d.Refusal == decide.IterationsPerHour:
-		return fmt.Sprintf("ralph: the loop %s has had its iterations of this hour; give it this prompt after %s",
+		return fmt.Sprintf("ralph: the loop %s has used its iterations for this hour; send this prompt again after %s",
 			name, Clock(s.RetryAt))
 	case d.Refusal != "":
 		return fmt.Sprintf("ralph: the loop %s was handed over (%s); give its prompt to a fresh session: /clear, or "+
 			"another window", name, d.Refusal)
 	case s.Status == decide.Interrupted:
 		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; "+
-			"your next prompt takes it up again", name, s.ExitReason, s.Iteration, d.Limit)
+			"your next prompt continues it", name, s.ExitReason, s.Iteration, d.Limit)
 	case s.Status == decide.InProgress && s.Session == "":
 		prompt := plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.PromptFile))
 		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; "+
-			"this session gets it by its prompt (%s), or by '%s'", name, s.Iteration, d.Limit, prompt, do("attach"))
+			"to work on it in this session, send its prompt (%s) or run '%s'",
+			name, s.Iteration, d.Limit, prompt, do("attach"))
 	case s.Status == decide.InProgress:
-		return fmt.Sprintf("ralph: the loop %s is worked by session %s; "+
-			"this session does not get it ('%s' takes it from that one)", name, plain.Line(s.Session, 80), do("detach"))
+		return fmt.Sprintf("ralph: session %s works on the loop %s; "+
+			"this session does not get it ('%s' takes it away from that session)",
+			plain.Line(s.Session, 80), name, do("detach"))
 	}
-	return fmt.Sprintf("ralph: the loop %s is %s; '%s' takes it up again", name, s.Status, do("resume"))
+	return fmt.Sprintf("ralph: the loop %s is %s; '%s' continues it", name, s.Status, do("resume"))
 }
 
 // Waits says, in one line, that a loop is there which no stop begins, and how a person
 // begins it.
 func Waits(l *loop.Loop, why string) Answer {
-	return Answer{Message: fmt.Sprintf("ralph: the loop %s is here and was not begun: %s; "+
-		"'%s' in a terminal in %s begins it",
+	return Answer{Message: fmt.Sprintf("ralph: the loop %s was not begun: %s; to begin it, run '%s' in a terminal in %s",
 		plain.Line(l.At.Name, 100), strings.TrimRight(plain.Line(why, 400), ".?"), l.Call("resume"),
 		plain.Line(l.At.Project, 300))}
 }
 
 // rival is said once a session.
-const rival = " · another Stop hook, or /goal, keeps this session going too: " +
-	"it may go on when this loop has ended, and its blocks count toward Claude Code's cap; " +
-	"to have this loop alone, say '/goal clear' or take that hook out of the settings"
+const rival = " · another Stop hook or /goal also keeps this session going: " +
+	"the session may continue when this loop has ended, and the other blocks count toward Claude Code's cap; " +
+	"to stop that, say '/goal clear' or remove that hook from the settings"
 
 // notes is what a person should know beside the verdict.
 func notes(p *loop.Picture, d decide.Decision) string {
 	var notes strings.Builder
 	add := func(note string) { notes.WriteString(" · " + note) }
 	if d.Raised > 0 {
-		add(fmt.Sprintf("Max Iterations %d in progress.txt is not followed: a limit is raised by '%s'",
+		add(fmt.Sprintf("Max Iterations %d in progress.txt is ignored: only '%s' raises the limit",
 			d.Raised, p.Loop.Call("extend")))
 	}
 	if d.Rival {
@@ -199,8 +200,8 @@ func MutedNotifiers(p *loop.Picture) (notes []string) {
 				does = "runs from the copy that was trusted"
 			}
 			notes = append(notes,
-				fmt.Sprintf("the notifier %s %s: %s is not what it was when it was trusted; "+
-					"look at it and run: %s", plain.Line(c.String(), 200), does, plain.Line(path, 200),
+				fmt.Sprintf("the notifier %s %s: %s differs from what was trusted; "+
+					"look at it, then run: %s", plain.Line(c.String(), 200), does, plain.Line(path, 200),
 					p.Loop.Call("trust")))
 		}
 	}

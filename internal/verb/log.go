@@ -39,8 +39,8 @@ func (v Verbs) Log() *cli.Command {
 	cmd.Long = logHelp
 	cmd.Letters = map[string]string{"n": "lines", "f": "follow"}
 	cmd.Flags.IntVar(&lines, "lines", 20, "how many of the last lines, `N`")
-	cmd.Flags.BoolVar(&follow, "follow", false, "go on showing what is added, until interrupted")
-	cmd.Flags.BoolVar(&asJSON, "json", false, "iterations.jsonl instead: one object a verdict")
+	cmd.Flags.BoolVar(&follow, "follow", false, "keep showing new lines, until interrupted")
+	cmd.Flags.BoolVar(&asJSON, "json", false, "show iterations.jsonl instead: one object per verdict")
 	return cmd
 }
 

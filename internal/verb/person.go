@@ -78,7 +78,7 @@ func (v Verbs) stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.
 
 // Pause has the next stop allowed.
 func (v Verbs) Pause() *cli.Command {
-	return v.Loop("pause", "Let the next stop be allowed; resume goes on", func(w io.Writer, l *loop.Loop) error {
+	return v.Loop("pause", "Let the next turn end; resume continues the loop", func(w io.Writer, l *loop.Loop) error {
 		next, err := v.stop(l, "pause", func(_ *loop.Picture, next *decide.State) error {
 			if !next.Status.GoesOn() {
 				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
@@ -90,14 +90,14 @@ func (v Verbs) Pause() *cli.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' goes on\n", name(l), next.Iteration, l.Call("resume"))
+		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' continues it\n", name(l), next.Iteration, l.Call("resume"))
 		return nil
 	})
 }
 
 // Resume takes up a loop that has ended.
 func (v Verbs) Resume() *cli.Command {
-	const short = "Take up a loop that has ended, or that came with the repository"
+	const short = "Continue a loop that has ended, or begin one that came with the repository"
 	return v.Loop("resume", short, func(w io.Writer, l *loop.Loop) error {
 		return v.revive(w, l, "resume", func(*decide.State) {})
 	})
@@ -108,7 +108,7 @@ func (v Verbs) Extend() *cli.Command {
 	var iterations int
 	var deadline time.Duration
 	var cmd *cli.Command
-	const short = "Raise a limit of a loop, and take it up again if it had reached it"
+	const short = "Raise a limit of a loop, and continue it if it had reached the limit"
 	cmd = v.Loop("extend", short, func(w io.Writer, l *loop.Loop) error {
 		byCount, byTime := cmd.Given("max-iterations"), cmd.Given("deadline")
 		switch {
@@ -153,8 +153,8 @@ func (v Verbs) revive(w io.Writer, l *loop.Loop, verb string, edit func(*decide.
 		prompt := plain.Line(filepath.Join(l.At.Dir, loopdir.PromptFile), 4096)
 		then = "start a session with its prompt: " + say.StartLine(prompt)
 	default:
-		then = "the first session that stops in the project takes it"
+		then = "the first session that stops in the project works on it"
 	}
-	fmt.Fprintf(w, "%s: goes on at iteration %d of %d; %s\n", name(l), next.Iteration, next.Header.MaxIterations, then)
+	fmt.Fprintf(w, "%s: continues at iteration %d of %d; %s\n", name(l), next.Iteration, next.Header.MaxIterations, then)
 	return nil
 }

@@ -52,7 +52,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	if before == nil {
 		before = &config.Trust{}
 	} else if changes := diffLines(before.Text, record.Text); len(changes) > 0 {
-		fmt.Fprintf(t.w, "%s was changed since it was trusted:\n", loopdir.ConfigFile)
+		fmt.Fprintf(t.w, "%s changed after it was trusted:\n", loopdir.ConfigFile)
 		for _, line := range changes {
 			t.showf("  %s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "  "))
 		}
@@ -66,7 +66,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 		t.showf("their programs are looked up in %s", path)
 	}
 	if lost := list.Lost(before.Features, before.Beside); len(lost) > 0 && !t.config.Source.Given() {
-		t.showf("gone or reworded since: %s", strings.Join(lost, ", "))
+		t.showf("deleted or reworded since then: %s", strings.Join(lost, ", "))
 	}
 	t.showFiles(record.Files, before.Files)
 	if passed := t.l.PassedOver(t.config); len(passed) > 0 {
@@ -104,7 +104,7 @@ func (t *truster) showCommands() {
 			shown(check.Command, check.String()))
 	}
 	if names := t.config.Env; len(names) > 0 {
-		t.showf("checks get as the session has them: %s", strings.Join(names, ", "))
+		t.showf("checks get the session's value of: %s", strings.Join(names, ", "))
 	}
 	for _, e := range t.config.Active() {
 		if e.Preset == "" {
@@ -152,7 +152,7 @@ func (t *truster) showFiles(now, before map[string]string) {
 		case !has && was == "" && config.Optional(path):
 			continue
 		case !has:
-			t.showf("not held any more: %s", path)
+			t.showf("no longer held: %s", path)
 			continue
 		case had && !held.Same(was, sum):
 			change = ", changed since"
@@ -163,13 +163,13 @@ func (t *truster) showFiles(now, before map[string]string) {
 		case sum == "" && config.Optional(path) && was == "":
 			unasked = append(unasked, path)
 		case sum == "":
-			t.showf("held as not there: %s"+change, path)
+			t.showf("held as missing: %s"+change, path)
 		default:
 			t.showf("held as it is: %s"+change, path)
 		}
 	}
 	if len(unasked) > 0 {
-		t.showf("held as not there, since a program would take them: %s", strings.Join(unasked, ", "))
+		t.showf("held as missing, because a program would use them: %s", strings.Join(unasked, ", "))
 	}
 }
 

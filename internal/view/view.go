@@ -140,12 +140,12 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	switch {
 	case s.State.Schema != 0:
 	case s.Brought != "":
-		add("not begun: %s; '%s' takes it up", s.Brought, do("resume"))
+		add("not begun: %s; '%s' begins it", s.Brought, do("resume"))
 	default:
 		add("not begun: %s", say.Begin(s.Bind))
 	}
 	if s.State.Schema != 0 && state.Session == "" && state.Status == decide.InProgress {
-		add("no session works it: %s", say.Begin(state.Bind))
+		add("no session works on it: %s", say.Begin(state.Bind))
 	}
 	if s.CancelFile && state.Status != decide.Cancelled {
 		add("cancelled; the next stop ends it, or '%s' takes that back", do("resume"))
@@ -227,7 +227,7 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	case works && v.Waiting != nil:
 		return "nothing; the session wakes by itself"
 	case works:
-		return "nothing; it goes on by itself (" + do("pause") + " lets the next stop be allowed)"
+		return "nothing; it continues by itself (" + do("pause") + " lets the next turn end)"
 	case v.Status == decide.Handover:
 		return "give its prompt to a fresh session: " + begin
 	case v.Status == decide.Complete && v.Features.Passed < v.Features.Total:
@@ -237,7 +237,7 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	case v.ExitReason == decide.MaxIterations:
 		return do("extend") + fmt.Sprintf(" --max-iterations %d", v.Iteration+decide.DefaultIterations)
 	case v.ExitReason == decide.Deadline:
-		return do("extend") + " --deadline 12h, counted from when it began"
+		return do("extend") + " --deadline 12h, counted from its beginning"
 	}
 	return mend(v, do) + "; then: " + do("resume")
 }
@@ -248,7 +248,7 @@ func mend(v Status, do func(verb string) string) string {
 	case v.Status == decide.ReachedLimit:
 		return do("log") + " shows what was tried"
 	case v.Status == decide.Stagnated:
-		return do("log") + " shows where it stuck"
+		return do("log") + " shows where it got stuck"
 	case v.ExitReason == decide.ConfigChanged:
 		return do("trust") + ", or put it back"
 	case v.ExitReason == decide.RecordChanged:
@@ -258,9 +258,9 @@ func mend(v Status, do func(verb string) string) string {
 	case v.ExitReason == decide.AllBlocked:
 		return do("list") + " shows why"
 	case v.Status == decide.Blocked, v.Status == decide.Escalated:
-		return "settle what it needs"
+		return "do what it needs"
 	}
-	return "mend what the reason names"
+	return "fix what the reason names"
 }
 
 // Item is an item of a list, as `list --json` shows it.
