@@ -12,8 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// anytime lists the verbs that change the record also while checks run: they hold or end
-// the loop.
+// anytime lists the verbs that may change the record while checks run: they pause or end the loop.
 var anytime = []string{"pause", "cancel", "detach"}
 
 // Change reads the loop under its lock, lets edit change the record, and commits it.
@@ -32,7 +31,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		return decide.State{}, err
 	}
 	d := decide.Decision{Next: p.Snapshot.Record()}
-	// What a person wrote into the header is not written over.
+	// A person's edit of the header is not overwritten.
 	stopped := d.ReadHeader(&p.Snapshot)
 	next := d.Next
 	next.Loop, next.Name, next.List = l.At.Dir, l.At.Name, p.ListPath()
@@ -51,8 +50,8 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	if err := l.Store.Commit(next); err != nil {
 		return decide.State{}, err
 	}
-	// From here on only the new header is ours, so a person may put it back to what it
-	// was before this verb, and is heard. The verb is done, even if this fails.
+	// From here on only the new header is ours. If a person puts it back to what it was before
+	// this verb, that counts as an edit. The verb is done, even if this fails.
 	if ownHeaderOnly(&next) {
 		_ = l.Store.SaveState(next)
 	}
@@ -60,22 +59,22 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	return next, nil
 }
 
-// ownHeaderOnly makes the header that was just written the only one that is no
-// person's edit. It reports whether that changed the record.
+// ownHeaderOnly records the header that was just written as the only one that is no person's edit.
+// It reports whether that changed the record.
 func ownHeaderOnly(next *decide.State) bool {
 	changed := next.Before != next.Header
 	next.Before = next.Header
 	return changed
 }
 
-// Revive puts a loop back to work for a person, after edit changed its limits.
+// Revive lets a loop continue for a person, after edit changed its limits.
 func (l *Loop) Revive(ctx context.Context, verb string, edit func(*decide.State)) (decide.State, error) {
-	// An ending that is still to be told is told before it is undone: to the notifier that
-	// is recorded with it, not to one of this terminal.
+	// An ending that is not told yet is told before it is undone: to the notifier in its record,
+	// not to one of this terminal.
 	l.Env.OnComplete = ""
 	_ = l.Tell(ctx)
 	if p, err := l.Look(); err == nil {
-		p.AskTracker(ctx) // an item may have been opened again since
+		p.AskTracker(ctx) // an item may have been reopened since
 	}
 	return l.Change(verb, func(p *Picture, next *decide.State) error {
 		s := &p.Snapshot
@@ -97,7 +96,7 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*decide.State)
 	})
 }
 
-// revive makes a record one of a loop at work.
+// revive makes the record that of a running loop.
 func revive(s *decide.Snapshot, next *decide.State) {
 	next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
 	if s.State.Status != decide.InProgress {
@@ -106,13 +105,13 @@ func revive(s *decide.Snapshot, next *decide.State) {
 		next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
 	}
 	next.Hour = slices.DeleteFunc(next.Hour, func(at int64) bool { return at > time.Now().Unix() })
-	// A first stop would not take the loop from an owner that is gone; a prompt does.
+	// A first stop would not take the loop from an owner that is gone. A prompt does.
 	if next.Bind != decide.BindPrompt && next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart) {
 		next.Session, next.SessionPID = "", 0
 	}
 }
 
-// usedUp refuses to go on if that would end at the next stop.
+// usedUp refuses to continue if the loop would end at the next stop.
 func (p *Picture) usedUp(next *decide.State) error {
 	const raise = "raise it in config.json of ralph-stop-hook in your configuration folder"
 	limits, call := p.Snapshot.Limits, p.Loop.Call("extend")
@@ -137,10 +136,10 @@ func (p *Picture) usedUp(next *decide.State) error {
 		ran.Round(time.Second), allowed, call, (ran + allowed).Round(time.Minute))
 }
 
-// SendDue tells what is left to be told, and ends the loop if its client died, as its
-// session's end would have.
+// SendDue sends the notices that are left. If the client of the loop's session died, it ends the
+// loop as the session's end would have.
 func (l *Loop) SendDue(ctx context.Context) error {
-	untold := l.Tell(ctx) // a full disk, say; the loop may end all the same
+	untold := l.Tell(ctx) // it may fail, on a full disk for example; the loop can still end
 	ev := now()
 	p, err := l.Read(ev)
 	if err != nil || !p.Stale() {
@@ -158,5 +157,5 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	return untold
 }
 
-// sessionEnd is what iterations.jsonl calls the end of a session that nobody reported.
+// sessionEnd is the event's name in iterations.jsonl for a session's end that nobody reported.
 const sessionEnd = "SessionEnd"
