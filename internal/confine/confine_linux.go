@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What Landlock holds back. To make a device is granted nowhere: by one, root would
-// write a disk.
+// What Landlock refuses. Nothing may make a device: with one, root could write to a disk.
 const (
 	content  = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	makeNode = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK

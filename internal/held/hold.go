@@ -16,17 +16,17 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Holder collects the hashes of what is held, by key. What is not there has the hash "": it
-// must not appear.
+// Holder collects the hashes of held files, by key. A missing file has the hash "": it must not
+// appear.
 type Holder struct {
 	Project string
 	Home    string              // the user's home folder
 	Config  config.Config       // whose "not_held" and "protect" count
 	Git     func(...string) int // runs git in the project and returns its exit status; nil: no repository
 	Sums    map[string]string
-	Calls   map[string][]string // keys of Sums that a makefile's or a package.json's scripts rest on
-	Open    []string            // what a command rests on and is not held, with the reason
-	Err     error               // of what cannot be held
+	Calls   map[string][]string // keys of Sums on which the scripts of a makefile or package.json depend
+	Open    []string            // what a command depends on and is not held, with the reason
+	Err     error               // why something cannot be held
 
 	programs bool              // data that this command names is not held
 	folders  []string          // that commands name
@@ -36,7 +36,7 @@ type Holder struct {
 	ignores  map[string]bool // what git said of files and folders
 }
 
-// New returns a Holder of what a configuration rests on.
+// New returns a Holder for a configuration.
 func New(project, home string, c config.Config) *Holder {
 	return &Holder{
 		Project: project, Home: home, Config: c, Sums: map[string]string{}, Calls: map[string][]string{},
@@ -56,14 +56,14 @@ func (h *Holder) open(what, why string) {
 
 const onlyLooks = ": the command only looks at it"
 
-// Command holds what a command rests on. Unless data is set, it may change what it names and
-// does not run.
+// Command holds what a command depends on. Unless data is set, the command may change files that
+// it names and does not run.
 func (h *Holder) Command(c config.Command, data bool) {
 	h.programs = !data
 	h.names(c.Named())
 }
 
-// Finish holds what depends on what else is held.
+// Finish holds the files that depend on other held files.
 func (h *Holder) Finish() {
 	for _, folder := range h.folders {
 		inside := func(key string) bool { return folder == "." || strings.HasPrefix(key, folder+"/") }
@@ -92,7 +92,7 @@ var testFile = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|/)(test_[^/]*|[^/]*_test)\.py$`)
 })
 
-// held returns the keys of what is held and there.
+// held returns the keys of held files that exist.
 func (h *Holder) held() (keys []string) {
 	for key, sum := range h.Sums {
 		if sum != "" {
@@ -143,7 +143,7 @@ func (h *Holder) named(f config.File, scripts []string) {
 	}
 }
 
-// scriptsAnd is scripts, with those of these names also if they are absent.
+// scriptsAnd is scripts. The result also has these names if the scripts are absent.
 func scriptsAnd(project, key string, names []string) (map[string]string, error) {
 	if _, err := os.Stat(At(project, key)); err != nil {
 		return nil, nil
@@ -182,7 +182,7 @@ func (h *Holder) Hold(key string) {
 	}
 }
 
-// one holds one file that a command names, or says why not.
+// one holds one file that a command names, or notes why not.
 func (h *Holder) one(key string, f config.File) {
 	if h.Config.Releases(key) && !h.Config.Protects(key) {
 		return
@@ -239,10 +239,10 @@ func (h *Holder) regular(key string, f config.File, program bool) {
 	}
 }
 
-// absent tells whether an error says that there is no such file.
+// absent reports whether an error means that there is no such file.
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
-// keyOf returns the key of what a command names, or a pattern of keys; "" if that is not in
+// keyOf returns the key of a file that a command names, or a pattern of keys; "" if it is not in
 // the project.
 func keyOf(project, home string, f config.File) string {
 	key := Below(project, home, f.Path)

@@ -12,9 +12,10 @@ import (
 
 const builtElsewhere = ": git ignores it, as a build output"
 
-// output reports whether a file that a check names is what builds make, in this check or elsewhere:
-// git ignores a folder for outputs in which it lies, or the file itself, if it is of a kind that only
-// builds make. A notifier's program is never one: only checks may run what the agent makes.
+// output reports whether a file that a check names is the output of a build, in this check or
+// elsewhere. It is if git ignores an output folder in which it lies, or the file itself, and only
+// builds make files of its kind. A notifier's program is never one: only checks may run what the
+// agent makes.
 func (h *Holder) output(key string, kind bool) bool {
 	isOutput := func(name string) bool { return slices.Contains(outputFolders, name) }
 	if !kind && !slices.ContainsFunc(strings.Split(key, "/"), isOutput) || h.programs || config.Optional(key) ||
@@ -22,7 +23,7 @@ func (h *Holder) output(key string, kind bool) bool {
 		return false
 	}
 	for i, c := range key {
-		if c == '/' && h.ignored(key[:i+1]) { // below node_modules a folder dist is none of this project's
+		if c == '/' && h.ignored(key[:i+1]) { // below node_modules, a folder dist is not this project's
 			return isOutput(path.Base(key[:i]))
 		}
 	}
@@ -45,7 +46,7 @@ func (h *Holder) tracked(key string) bool {
 	return h.Git != nil && h.Git("--literal-pathspecs", "ls-files", "--error-unmatch", "--", key) == 0
 }
 
-// binary tells whether a file is no text.
+// binary reports whether a file is not text.
 func binary(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
