@@ -91,7 +91,7 @@ var (
 	}
 )
 
-// unless returns what was found wrong, and fine if that is nothing.
+// unless returns the problems, or fine if there are none.
 func unless(found []*finding, fine *finding) []*finding {
 	if found == nil {
 		found = append(found, fine)
@@ -99,7 +99,7 @@ func unless(found []*finding, fine *finding) []*finding {
 	return found
 }
 
-// inspect looks at everything. trouble is why there is no loop to look at.
+// inspect runs all probes. trouble is why there is no loop to look at.
 func (v verbs) inspect(l *loopdir.Loop, trouble error) (all []*finding, err error) {
 	project, err := v.projectHere()
 	if err != nil {
@@ -132,7 +132,7 @@ func (v verbs) inspect(l *loopdir.Loop, trouble error) (all []*finding, err erro
 	return all, nil
 }
 
-// diagnose inspects, mends if fix says so, and shows what is left.
+// diagnose inspects, fixes problems if fix is set, and shows what is left.
 func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON bool) error {
 	if fix {
 		if err := v.PersonOnly(); err != nil {
@@ -163,7 +163,7 @@ func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON
 	return tooManyErrors(found)
 }
 
-// mendAll mends what can be mended, and says of each whether it is.
+// mendAll fixes what can be fixed, and reports each.
 func mendAll(found []*finding) (mended []*finding) {
 	for _, f := range found {
 		if f.mend == nil {

@@ -32,8 +32,7 @@ func renewing(s *scope, fix, format string, args ...any) *finding {
 	return f
 }
 
-// lookScopes looks at where our entries stand, and returns the narrowest scope that has
-// one.
+// lookScopes finds the settings that have our entries, and returns the narrowest scope.
 func lookScopes(in *inspection) (first *scope, found []*finding) {
 	for _, s := range in.scopes {
 		hooks := s.Ours(claude.Stop)
@@ -60,7 +59,7 @@ func lookScopes(in *inspection) (first *scope, found []*finding) {
 	return first, found
 }
 
-// lookEvents looks whether each event calls the hook, and none twice.
+// lookEvents checks that each event calls the hook once.
 func lookEvents(in *inspection, first *scope) (found []*finding) {
 	var absent []string
 	twice := false
@@ -123,7 +122,7 @@ func (s *scope) renew() error {
 	return f.write()
 }
 
-// lookTimeout compares what the client gives the hook with what the hook counts on.
+// lookTimeout compares the timeout that the client uses with the one that the hook expects.
 func (s *scope) lookTimeout() (found []*finding) {
 	for _, h := range s.Ours(claude.Stop) {
 		own := defaultTimeout

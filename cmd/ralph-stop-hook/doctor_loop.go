@@ -23,10 +23,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// lookFolders looks at whose the folders are, before anything in them is read.
+// lookFolders checks who owns the folders, before anything in them is read.
 func lookFolders(in *inspection) (found []*finding) {
 	narrow := func(f *finding, dir string, mode os.FileMode) {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() { // a link may lead to what is not ours
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() { // a link may lead to a folder that is not ours
 			f.mend = func() error { return os.Chmod(dir, mode) }
 		}
 		found = append(found, f)
@@ -75,8 +75,7 @@ func lookFolders(in *inspection) (found []*finding) {
 		plain.Path(in.project, in.loop.Dir), in.loop.StatePath()))
 }
 
-// lookConfine looks at what keeps checks from writing outside of the project, where the
-// agent itself is kept from it.
+// lookConfine checks whether checks can write outside of the project while the agent cannot.
 func lookConfine(in *inspection) []*finding {
 	c := in.picture.Config
 	sandbox := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.Sandbox })
@@ -91,7 +90,7 @@ func lookConfine(in *inspection) []*finding {
 	return nil
 }
 
-// lookLoop opens and loads the loop; without that the rest of it is not looked at.
+// lookLoop opens and loads the loop. If that fails, nothing else of the loop is checked.
 func lookLoop(in *inspection) []*finding {
 	l, err := loop.Open(in.v.Env, in.loop)
 	if err == nil {
@@ -181,7 +180,7 @@ func lookTrust(in *inspection) (found []*finding) {
 	return unless(found, good("nothing is trusted, and nothing needs trust"))
 }
 
-// lookTime looks whether checks can take the time that they may take.
+// lookTime checks whether the checks can have the time that their timeouts allow.
 func lookTime(in *inspection) (found []*finding) {
 	p := in.picture
 	if len(p.Config.Checks) == 0 {
@@ -256,7 +255,7 @@ func lookLeftovers(in *inspection) []*finding {
 	return []*finding{f}
 }
 
-// mend does something with the loop, which is opened for it.
+// mend opens the loop and calls do with it.
 func (in *inspection) mend(do func(*loop.Loop) error) func() error {
 	env, at := in.v.Env, in.loop
 	return func() error {

@@ -99,8 +99,8 @@ func newEvaluator(what, name string, timeout time.Duration) any {
 	return e
 }
 
-// editEvaluators changes ralph.json and what is trusted of it, and nothing else that is
-// trusted: what changed since then stays what a person has to look at.
+// editEvaluators changes the evaluators in ralph.json and in the trusted copy, and nothing else
+// that is trusted. A person must still look at other changes.
 func (v verbs) editEvaluators(w io.Writer, l *loop.Loop, edit func(text []byte) ([]byte, error)) error {
 	if err := v.PersonOnly(); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (v verbs) editEvaluators(w io.Writer, l *loop.Loop, edit func(text []byte) 
 
 // trustEdit makes text the trusted ralph.json.
 func trustEdit(l *loop.Loop, p *loop.Picture, text []byte) error {
-	// If this verb was cut off between its two files, text is what was trusted already.
+	// If this verb was cut off between its two writes, text is already trusted.
 	if p.Config.Changed && string(text) != p.Config.Text || p.Config.Untrusted > 0 {
 		return fmt.Errorf("%s differs from what was trusted; look at it and run '%s' first", loopdir.ConfigFile,
 			l.Call("trust"))
@@ -149,7 +149,7 @@ func trustEdit(l *loop.Loop, p *loop.Picture, text []byte) error {
 		before.Text, before.SHA256 = record.Text, record.SHA256
 		maps.Copy(record.Files, before.Files) // files that were held before keep their hashes
 		before.Files, before.Calls = record.Files, record.Calls
-		if len(before.Features) == 0 { // nothing asked what the list is worth
+		if len(before.Features) == 0 { // nothing judged the features until now
 			before.Features, before.Beside, before.Rules = record.Features, record.Beside, record.Rules
 			path = p.ListPath()
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// initialiser is one run of init: it plans everything that can be refused, shows the
-// plan if that is asked for, and then writes.
+// initialiser is one run of init. It plans everything that can be refused, shows the plan if asked
+// to, and then writes.
 type initialiser struct {
 	v          verbs
 	name       string
@@ -97,8 +97,8 @@ func (i *initialiser) run() error {
 	return nil
 }
 
-// plan settles what will be written. Everything that can be refused is refused here,
-// before anything is written.
+// plan decides what will be written. It refuses everything that can be refused before anything is
+// written.
 func (i *initialiser) plan() (err error) {
 	if err := i.check(); err != nil {
 		return err
@@ -121,8 +121,8 @@ func (i *initialiser) plan() (err error) {
 	return i.checkState()
 }
 
-// checkState refuses a loop whose record could not be kept, and one with commands that
-// an agent could change.
+// checkState refuses a loop whose record could not be written, and one with commands that an agent
+// could change.
 func (i *initialiser) checkState() error {
 	if i.v.Env.StateErr != nil {
 		return i.v.Env.StateErr
@@ -149,7 +149,7 @@ func (i *initialiser) showPlan() {
 	fmt.Fprint(i.out, i.hook.preview())
 }
 
-// check settles the names and reads the list.
+// check decides on the names and reads the list.
 func (i *initialiser) check() (err error) {
 	if i.confine {
 		if err := confine.Available(); err != nil {

@@ -56,8 +56,7 @@ func (i *initialiser) planFiles() ([]loopFile, error) {
 	return list, nil
 }
 
-// keepConfig takes over what the ralph.json that is there says, and refuses
-// flags of this run that say something else.
+// keepConfig reads the existing ralph.json, and refuses flags that contradict it.
 func (i *initialiser) keepConfig() error {
 	text, err := loopdir.ReadAny(filepath.Join(i.dir, loopdir.ConfigFile), config.MaxBytes)
 	if err != nil {

@@ -48,7 +48,7 @@ the lists and logs in them, and their records outside of the project. It lists a
 and asks first; without a terminal it needs --yes. It refuses while a loop is in
 progress; cancel that loop first.`
 
-// uninstaller is one run of uninstall: it plans, shows, asks and then does.
+// uninstaller is one run of uninstall. It plans, shows, asks and then acts.
 type uninstaller struct {
 	v                  verbs
 	out                io.Writer
@@ -66,7 +66,7 @@ type removal struct {
 func (u *uninstaller) run() error {
 	if !u.dryRun {
 		if err := u.v.PersonOnly(); err != nil {
-			return err // without its hook a loop ends, and nobody is told
+			return err // without its hook a loop stops, and nobody is told
 		}
 	}
 	r, err := u.plan()
@@ -93,7 +93,7 @@ func (u *uninstaller) run() error {
 	return nil
 }
 
-// plan settles what is to be removed. Everything that can be refused is refused here.
+// plan decides what to remove. It refuses everything that can be refused.
 func (u *uninstaller) plan() (r removal, err error) {
 	if r.project, err = u.v.projectHere(); err != nil {
 		return r, err
@@ -166,8 +166,8 @@ func (u *uninstaller) showWhatStays(r removal) {
 	}
 }
 
-// projectHere returns the project of a verb that is about no single loop: that of the
-// loops found from here, else this folder.
+// projectHere returns the project of a verb that concerns no single loop: the one of the loops
+// found from here, else this folder.
 func (v verbs) projectHere() (string, error) {
 	loops, err := v.Env.Where().All()
 	if err == nil && len(loops) > 0 {
@@ -201,8 +201,8 @@ func (u *uninstaller) hookedFiles(project string) (files []settingsEdit, err err
 	return files, nil
 }
 
-// withoutHook plans to take our entries out of a settings file. An edit of a file that
-// has nothing of ours changes nothing.
+// withoutHook plans to take our entries out of a settings file. If there are none, the edit
+// changes nothing.
 func withoutHook(path string) (f settingsEdit, err error) {
 	f.path = real(path)
 	f.old, err = loopdir.ReadAny(f.path, settings.MaxBytes)
@@ -244,7 +244,7 @@ func inProgress(loops []*loopdir.Loop) error {
 		if err != nil {
 			return err
 		}
-		// A record that cannot be read belongs to no loop that could go on.
+		// A loop with an unreadable record cannot continue.
 		if state, err := s.State(); err == nil && state.Status == decide.InProgress && !s.CancelAsked() {
 			names = append(names, plain.Line(l.Name, 100))
 		}

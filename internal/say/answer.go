@@ -1,5 +1,5 @@
-// Package say has the words for the agent, and those for people that more than one
-// place says. A verb's own lines stand with the verb.
+// Package say has the texts for the agent, and those for people that more than one place prints. A
+// verb's own lines are in the verb.
 //
 //   - Errors go to standard error after "error:", in lower case, without a full stop,
 //     and end with what to do next.
@@ -21,8 +21,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Answer is what a host is told, in words that are no host's own. The zero Answer is
-// silence.
+// Answer is an answer to a host, in words that belong to no host. The zero Answer is silence.
 type Answer struct {
 	Prompt  string // not empty: the agent goes on with this prompt
 	Message string // for the person
@@ -30,13 +29,13 @@ type Answer struct {
 	End     bool   // the loop is over
 }
 
-// Trouble is the message of a program that could not do its work for a host.
+// Trouble returns the message of a program that could not do its work for a host.
 func Trouble(program string, err error) string {
 	what := strings.TrimRight(plain.Line(err.Error(), 1000), ".?")
 	return program + ": " + what + ". The turn may end; no loop was continued."
 }
 
-// DecisionAnswer is the answer to the host for a decision about a loop.
+// DecisionAnswer returns the answer to the host for a decision about a loop.
 func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)
 	switch d.Binding {
@@ -83,8 +82,8 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	return message
 }
 
-// take tells a person that the session works on the loop now; at a loop that is taken
-// up again it tells the agent, too.
+// take tells a person that the session works on the loop now. If a loop continues, it tells the
+// agent, too.
 func take(p *loop.Picture, d decide.Decision) Answer {
 	name, list := plain.Line(p.Loop.At.Name, 100), p.Snapshot.List
 	a := Answer{Message: fmt.Sprintf("ralph: this session works on the loop %s · %d/%d features · iteration %d/%d",
@@ -104,8 +103,8 @@ func take(p *loop.Picture, d decide.Decision) Answer {
 	return a
 }
 
-// Tell says how a loop stands: to a prompt why its session does not get the loop, to
-// a session that starts how the loop would go on.
+// Tell says how a loop stands: to a prompt, why its session does not get the loop; to a session
+// that starts, how the loop would continue.
 func Tell(p *loop.Picture, d decide.Decision) string {
 	name, do, s := plain.Line(p.Loop.At.Name, 100), p.Loop.Call, d.From
 	switch {
@@ -138,8 +137,7 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 	return fmt.Sprintf("ralph: the loop %s is %s; '%s' continues it", name, s.Status, do("resume"))
 }
 
-// Waits says, in one line, that a loop is there which no stop begins, and how a person
-// begins it.
+// Waits says in one line that there is a loop which no stop begins, and how a person begins it.
 func Waits(l *loop.Loop, why string) Answer {
 	return Answer{Message: fmt.Sprintf("ralph: the loop %s was not begun: %s; to begin it, run '%s' in a terminal in %s",
 		plain.Line(l.At.Name, 100), strings.TrimRight(plain.Line(why, 400), ".?"), l.Call("resume"),
@@ -151,7 +149,7 @@ const rival = " · another Stop hook or /goal also keeps this session going: " +
 	"the session may continue when this loop has ended, and the other blocks count toward Claude Code's cap; " +
 	"to stop that, say '/goal clear' or remove that hook from the settings"
 
-// notes is what a person should know beside the verdict.
+// notes returns what a person should know beside the verdict.
 func notes(p *loop.Picture, d decide.Decision) string {
 	var notes strings.Builder
 	add := func(note string) { notes.WriteString(" · " + note) }
@@ -176,7 +174,7 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	return notes.String()
 }
 
-// ConfigNotes says what of ralph.json is not in force.
+// ConfigNotes returns which parts of ralph.json are not in force.
 func ConfigNotes(p *loop.Picture) (notes []string) {
 	trust := p.Loop.Call("trust")
 	if p.Config.Changed {
@@ -190,8 +188,8 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 	return notes
 }
 
-// MutedNotifiers names the notifiers of which a file has changed: they run as they were
-// trusted, or not at all.
+// MutedNotifiers names the notifiers with a changed file. They run as they were trusted, or not at
+// all.
 func MutedNotifiers(p *loop.Picture) (notes []string) {
 	for _, c := range p.Config.Notifiers {
 		if path := p.ChangedOf(c); path != "" {

@@ -10,12 +10,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// ending says in one line how a loop ended and how it goes on.
+// ending says in one line how a loop ended and how a person continues it.
 func ending(p *loop.Picture, s decide.State, problem error) string {
 	return fmt.Sprintf("Ralph loop %s: %s: %s", s.Status, plain.Line(p.Loop.At.Name, 100), why(p, s, problem))
 }
 
-// why says how the features stand, and what a person would do next.
+// why says how the features stand, and what a person does next.
 func why(p *loop.Picture, s decide.State, problem error) string {
 	list, do := p.Snapshot.List, p.Loop.Call
 	so := Proof(list.Passed(), len(list.Items), s.Proven, s.Manual, len(p.Snapshot.Checks))
@@ -98,7 +98,8 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	return reason + ". When that is fixed, '" + do("resume") + "' continues the loop."
 }
 
-// Proof says how the claims stand. Nothing is called proven that no check has proven.
+// Proof says how many features are claimed and proven. It calls nothing proven that no check has
+// proven.
 func Proof(claimed, total, proven, manual, checks int) (text string) {
 	switch {
 	case checks == 0:

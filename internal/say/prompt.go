@@ -20,8 +20,8 @@ const (
 	maxAcceptance = 8    // acceptance criteria that are shown; the list has the rest
 )
 
-// Prompt is what the agent gets to work on next. The parts that come from the list are
-// single lines, introduced as data.
+// Prompt returns the agent's next prompt. Text from the list is in single lines, introduced as
+// data.
 func Prompt(p *loop.Picture, d decide.Decision) string {
 	w := &prompter{p: p, d: d, list: plain.Path(p.Loop.At.Project, p.ListName())}
 	w.head()
@@ -39,7 +39,7 @@ func Prompt(p *loop.Picture, d decide.Decision) string {
 			todo
 		room += utf8.RuneCountInString(d.Failure.Tail)
 	}
-	// What to do stays whole; what is shown of the list is cut.
+	// The steps stay whole; the text of the list is cut.
 	return plain.Text(w.text.String(), max(200, room-utf8.RuneCountInString(todo))) + todo
 }
 
@@ -63,7 +63,7 @@ func (w *prompter) head() {
 	w.addf("%d of %d features pass.\n", w.p.Snapshot.List.Passed(), len(w.p.Snapshot.List.Items))
 }
 
-// promised contradicts an agent that says too early that all is complete.
+// promised contradicts an agent that says too early that everything is complete.
 func (w *prompter) promised() {
 	list := w.p.Snapshot.List
 	if w.d.Promised && list.Passed() < len(list.Items) {
@@ -171,7 +171,7 @@ func ClaimIn(l features.List, item features.Item, list string) string {
 	return fmt.Sprintf("set its %q to %s in %s", key, plain.Line(value, 80), list)
 }
 
-// failure says why a claim does not count.
+// failure tells the agent why a claim does not count.
 func failure(f decide.Receipt, log string) string {
 	what := "The feature was claimed, but its check"
 	if f.Feature == "" {
@@ -183,7 +183,7 @@ func failure(f decide.Receipt, log string) string {
 		"Fix what it found. Do not weaken the check.\n", what, plain.Line(f.Name, 80), log, tail)
 }
 
-// Steps is what the agent is to do with each feature.
+// Steps returns what the agent should do with each feature.
 func Steps(claim, progress string) string {
 	return fmt.Sprintf(`1. Implement this one feature.
 2. Verify that it really works, by running it or its tests.
@@ -203,7 +203,7 @@ const finish = `When everything is done, end your message with this line on its 
 <promise>COMPLETE</promise>
 `
 
-// Begin says which session takes up a loop.
+// Begin says which session will work on a loop.
 func Begin(bind string) string {
 	if bind == decide.BindPrompt {
 		return "the session that gets RALPH_PROMPT.md will work on it"
@@ -211,7 +211,7 @@ func Begin(bind string) string {
 	return "the first session that stops in this project will work on it"
 }
 
-// StartLine is what a person types to start a session with a loop's prompt.
+// StartLine returns the line that a person types to start a session with a loop's prompt.
 func StartLine(prompt string) string {
 	if runtime.GOOS == "windows" {
 		return fmt.Sprintf("claude (Get-Content -Raw %s)", plain.Arg(prompt))

@@ -84,7 +84,7 @@ func listCheck() *cli.Command {
 	}
 }
 
-// ReadList reads the file of a list's name, and tells which tag of it is meant.
+// ReadList reads the file that a list's name has, and returns the tag in the name.
 func ReadList(name string) (data []byte, tag string, err error) {
 	file, tag := features.Named(name)
 	data, err = loopdir.ReadAny(file, features.MaxBytes)

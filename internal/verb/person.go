@@ -17,8 +17,8 @@ import (
 // Cancel ends a loop.
 func (v Verbs) Cancel() *cli.Command {
 	return v.Loop("cancel", "End a loop; only resume brings it back", func(w io.Writer, l *loop.Loop) error {
-		// A person's word is left first, without the lock: it holds even if nothing else can
-		// be written. An agent's counts only together with the duty to tell of it.
+		// A person's request is written first, without the lock: it holds even if nothing else can
+		// be written. An agent's request counts only together with a notice of it.
 		if !v.Env.ByAgent {
 			if err := l.Store.AskCancel(); err != nil {
 				return fmt.Errorf("cannot cancel: %w", err)
@@ -55,7 +55,7 @@ func (v Verbs) Cancel() *cli.Command {
 	})
 }
 
-// caller says who stops a loop by a verb.
+// caller returns who stops a loop with a verb.
 func (v Verbs) caller() string {
 	if v.Env.ByAgent {
 		return decide.ByAgent
@@ -63,8 +63,8 @@ func (v Verbs) caller() string {
 	return decide.ByPerson
 }
 
-// stop is Loop.Change for a verb that stops the loop. Where an agent calls it the
-// notifiers are told, but none that the agent's environment names.
+// stop is Loop.Change for a verb that stops the loop. If an agent calls it, the notifiers are
+// told, but none that the agent's environment names.
 func (v Verbs) stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) error) (decide.State, error) {
 	if v.Env.ByAgent {
 		l.Env.OnComplete = ""
@@ -76,7 +76,7 @@ func (v Verbs) stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.
 	return next, err
 }
 
-// Pause has the next stop allowed.
+// Pause lets the next turn end.
 func (v Verbs) Pause() *cli.Command {
 	return v.Loop("pause", "Let the next turn end; resume continues the loop", func(w io.Writer, l *loop.Loop) error {
 		next, err := v.stop(l, "pause", func(_ *loop.Picture, next *decide.State) error {
@@ -95,7 +95,7 @@ func (v Verbs) Pause() *cli.Command {
 	})
 }
 
-// Resume takes up a loop that has ended.
+// Resume continues a loop that has ended.
 func (v Verbs) Resume() *cli.Command {
 	const short = "Continue a loop that has ended, or begin one that came with the repository"
 	return v.Loop("resume", short, func(w io.Writer, l *loop.Loop) error {
@@ -137,7 +137,7 @@ func (v Verbs) Extend() *cli.Command {
 // ErrIterations refuses a --max-iterations that ralph.json could not hold.
 var ErrIterations = cli.Usagef("--max-iterations must be from 1 to %d", decide.MaxCount)
 
-// revive puts a loop back to work and says how it goes on.
+// revive lets a loop continue, and says how.
 func (v Verbs) revive(w io.Writer, l *loop.Loop, verb string, edit func(*decide.State)) error {
 	if err := v.PersonOnly(); err != nil {
 		return err

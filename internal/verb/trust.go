@@ -74,7 +74,7 @@ func (t *truster) restore() error {
 	return nil
 }
 
-// trust shows what is to be trusted, asks, and records it.
+// trust shows what a person is about to trust, asks, and records it.
 func (t *truster) trust(yes bool) error {
 	source := t.config.Source.Given()
 	list := decide.List{}

@@ -20,10 +20,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
-// showf shows the whole of a text: what is cut off or does not show could not be trusted.
+// showf shows all of a text. Nobody can trust text that is cut off or invisible.
 func (t *truster) showf(format, text string) { fmt.Fprintf(t.w, format+"\n", plain.Visible(text)) }
 
-// shown returns the whole of a command, or of a condition, as one line.
+// shown returns all of a command, or of a condition, as one line.
 func shown(c config.Command, other string) string {
 	if c.Shell != "" {
 		return plain.Shell(c.Shell)
@@ -31,7 +31,7 @@ func shown(c config.Command, other string) string {
 	return plain.Visible(other)
 }
 
-// atMost says how long a command may run, if that is not what it is by itself.
+// atMost returns how long a command may run, if that is not the default.
 func atMost(c config.Command, usual time.Duration) string {
 	if c.Timeout == usual {
 		return ""
@@ -47,7 +47,7 @@ func kind(c config.Check) string {
 	return "condition"
 }
 
-// show shows what is to be trusted, and what has changed since it was trusted before.
+// show shows what a person is about to trust, and what has changed since the last time.
 func (t *truster) show(record config.Trust, before *config.Trust, list decide.List) {
 	if before == nil {
 		before = &config.Trust{}
@@ -76,8 +76,8 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	t.warn(record, own)
 }
 
-// diffLines returns what makes now of was: lines that are gone after "- ", new ones
-// after "+ ".
+// diffLines returns the differences between was and now: deleted lines after "- ", new ones after
+// "+ ".
 func diffLines(was, now string) (lines []string) {
 	// The first three lines of a unified diff name the files.
 	for n, line := range strings.SplitAfter(string(diff.Diff("was", []byte(was), "now", []byte(now))), "\n") {
@@ -201,7 +201,7 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 // maxNotHeld bounds how much that is not held is shown.
 const maxNotHeld = 30
 
-// ShowNotHeld shows what commands rest on and is not held.
+// ShowNotHeld shows what commands depend on and is not held.
 func ShowNotHeld(w io.Writer, open []string, indent string) {
 	for _, text := range open[:min(len(open), maxNotHeld)] {
 		fmt.Fprintf(w, "%swarning: not held: %s\n", indent, plain.Line(text, 500))

@@ -42,7 +42,7 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 	if err != nil {
 		return err
 	}
-	// An agent chooses the environment in which it calls: that proves nothing.
+	// An agent chooses the environment of its calls, so they prove nothing.
 	results, err := p.RunChecks(background(), runs, !v.Env.ByAgent, func(run decide.Run, done *decide.Receipt) {
 		said := "runs"
 		if done != nil {
@@ -63,8 +63,7 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 		plain.Count(len(failed), "check"), plain.Path(l.At.Project, l.At.Dir)+"/"+loopdir.ChecksLog)
 }
 
-// planRuns returns the checks to run: of these features, or of what is claimed, or of
-// all features.
+// planRuns returns the checks to run: of these features, of the claimed ones, or of all.
 func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err error) {
 	s := &p.Snapshot
 	if len(s.Lost) > 0 {

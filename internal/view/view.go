@@ -1,5 +1,5 @@
-// Package view has what `status` and `list` know of a loop, as values: for the
-// terminal, for --json, and for other faces.
+// Package view has what `status` and `list` show of a loop, as values: for the terminal, for
+// --json, and for other programs.
 package view
 
 import (
@@ -209,7 +209,7 @@ func (v Verdict) String() string {
 	return text
 }
 
-// then says what a person would do now.
+// then returns what a person should do now.
 func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	begin := say.StartLine(filepath.Join(v.Loop, loopdir.PromptFile))
 	bind := cmp.Or(p.Snapshot.Record().Bind, p.Snapshot.Bind)
@@ -242,7 +242,7 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	return mend(v, do) + "; then: " + do("resume")
 }
 
-// mend says what a person does before a loop can be resumed.
+// mend returns what a person should do before `resume`.
 func mend(v Status, do func(verb string) string) string {
 	switch {
 	case v.Status == decide.ReachedLimit:
@@ -277,7 +277,7 @@ type Item struct {
 // titles.
 func Title(item features.Item) string { return cmp.Or(item.Title(), item.Description()) }
 
-// Items returns the items of a list, those that are no work last.
+// Items returns the items of a list. Those that are not work come last.
 func Items(l features.List) (items []Item) {
 	order := map[string]int{}
 	for n, item := range l.Order() {
