@@ -35,13 +35,13 @@ func (v verbs) doctor() *cli.Command {
 	return cmd
 }
 
-const doctorHelp = `Look at the client, its settings, the hook's entry in them, and the loop: its
-folders, list, trust, session and notices. Each finding says what to do. Without a
-loop the installation alone is looked at. The exit status is 1 if there is an error.
+const doctorHelp = `Check the client, its settings, the hook's entry in them, and the loop: its folders,
+list, trust, session and notices. Each finding says what to do. Without a loop, only
+the installation is checked. The exit status is 1 if there is an error.
 
---fix does what can be undone and needs no choice: the modes of our own folders, a
-second entry of ours, an event that the entry lacks, leftover temporary files, and
-notices that were cut off. What else stands in the settings it leaves alone.`
+--fix does what can be undone and needs no choice. It corrects the modes of our own
+folders, a second entry of ours, and an event that the entry lacks. It removes leftover
+temporary files, and sends notices that were cut off. It changes nothing else.`
 
 type finding struct {
 	Check string `json:"check"`

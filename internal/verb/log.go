@@ -44,5 +44,5 @@ func (v Verbs) Log() *cli.Command {
 	return cmd
 }
 
-const logHelp = `Show what the hook did, since the loop began: what it did in an earlier run, before
-'init --force', is in hook.log.old and iterations.jsonl.old in the loop's folder.`
+const logHelp = `Show what the hook did since the loop began. The logs of an earlier run, before
+'init --force', are hook.log.old and iterations.jsonl.old in the loop's folder.`

@@ -63,7 +63,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	if len(t.config.Commands())+len(own) > 0 {
 		t.showf("commands run in %s", t.l.At.Project)
 		path, _ := proc.Outside(record.SearchPath, t.l.At.Project)
-		t.showf("their programs are looked up in %s", path)
+		t.showf("programs are looked up in %s", path)
 	}
 	if lost := list.Lost(before.Features, before.Beside); len(lost) > 0 && !t.config.Source.Given() {
 		t.showf("deleted or reworded since then: %s", strings.Join(lost, ", "))
@@ -186,7 +186,7 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 		}
 	}
 	if len(open) > 0 && len(t.config.Protect) == 0 {
-		t.showf("warning: nothing of the project is held for %s; "+
+		t.showf("warning: no file of the project is held for %s; "+
 			"name the tests and scripts that an agent must not edit in \"protect\"", strings.Join(open, ", "))
 	}
 	c := t.config
