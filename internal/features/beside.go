@@ -28,11 +28,10 @@ func (l List) Beside() (parts []string) {
 		}
 		return parts
 	}
-	box := markdownPatterns().box
 	for line := range strings.Lines(l.text) {
 		line = strings.TrimRight(line, " \t\r\n")
-		if at := box.FindStringSubmatchIndex(line); at != nil {
-			line = line[:at[4]] + " " + line[at[5]:]
+		if at := boxIn(line); at >= 0 {
+			line = line[:at+1] + " " + line[at+2:]
 		}
 		if line != "" {
 			parts = append(parts, digest([]byte(line))+" "+plain.Line(line, 60))

@@ -1,0 +1,332 @@
+package features
+
+import "strings"
+
+// blocks reads Markdown line by line and tells of each line which block of CommonMark it
+// is in. It reads no links and no emphasis.
+type blocks struct {
+	open []container // the quotations and list items that the last line is in, from outside
+	leaf leaf        // what the next line may go on with, in the innermost of open
+
+	// The fenced block, or the block of HTML, that the next line may go on with.
+	fence       byte // the character of its marks
+	fenceLength int
+	htmlKind    htmlKind
+
+	// What the last line is.
+	kind    lineKind
+	kept    int    // how many of open were open before it
+	text    int    // offset in the line of its text, behind the marks of containers
+	begins  bool   // it is the first line of a paragraph,
+	first   bool   // which is the first thing in a list item
+	level   int    // of a heading
+	heading string // the title of one with a # before it
+}
+
+// container is a quotation or an item of a list.
+type container struct {
+	quote  bool
+	indent int  // columns before the content of an item
+	empty  bool // the item has no content yet
+}
+
+// leaf is a kind of block that has lines of text.
+type leaf uint8
+
+const (
+	noLeaf leaf = iota
+	paragraph
+	fenced
+	html
+)
+
+// lineKind is what a line of Markdown is.
+type lineKind uint8
+
+const (
+	lineOther     lineKind = iota // blank, a break, or the first or last line of a fenced block
+	lineText                      // of a paragraph
+	lineHeading                   // a # is before its title
+	lineUnderline                 // makes a heading of the paragraph before it
+	lineFenced                    // in a fenced block
+	lineIndented                  // code, by its indent
+	lineHTML
+)
+
+// maxContainers bounds how deep lists and quotations are nested, and so the work for a
+// line. What is deeper is text.
+const maxContainers = 100
+
+// next reads a line, which has no line end.
+func (b *blocks) next(line string) {
+	c := cursor{line: line}
+	matched := b.match(&c)
+	b.kind, b.kept, b.begins, b.first = lineOther, matched, false, false
+	columns, after := c.indent()
+	b.text = after
+	switch rest := line[after:]; {
+	case matched < len(b.open) || b.leaf < fenced:
+		b.begin(&c, matched)
+	case b.leaf == html:
+		b.goOnHTML(rest)
+	case columns < 4 && closes(rest, b.fence, b.fenceLength):
+		b.leaf = noLeaf
+	default:
+		b.kind = lineFenced
+	}
+}
+
+// match passes the marks of the containers that the line stays in, and returns how many
+// these are.
+func (b *blocks) match(c *cursor) int {
+	for n := range b.open {
+		columns, after := c.indent()
+		blank := after == len(c.line)
+		switch in := &b.open[n]; {
+		case in.quote:
+			if columns > 3 || blank || c.line[after] != '>' {
+				return n
+			}
+			c.skip(columns)
+			c.pass(1)
+			c.skip(1)
+		case blank && in.empty, !blank && columns < in.indent:
+			return n
+		case !blank:
+			c.skip(in.indent)
+		}
+	}
+	return len(b.open)
+}
+
+// begin reads what begins in a line behind the marks of the first containers, which it
+// stays in.
+func (b *blocks) begin(c *cursor, matched int) {
+	inText := b.leaf == paragraph           // the line may go on with the paragraph before it,
+	lazy := inText && matched < len(b.open) // though it lacks marks of its containers
+	end := func() {                         // something else begins
+		b.open, b.leaf = b.open[:matched], noLeaf
+		inText, lazy = false, false
+	}
+	fill := func() {
+		if len(b.open) > 0 {
+			b.open[len(b.open)-1].empty = false
+		}
+	}
+	if !inText {
+		end()
+	}
+	for {
+		columns, after := c.indent()
+		b.text = after
+		switch rest := c.line[after:]; {
+		case rest == "":
+			end()
+			return
+		case columns > 3 && !inText:
+			fill()
+			b.kind = lineIndented
+			return
+		case columns > 3:
+		case rest[0] == '>' && matched < maxContainers:
+			end()
+			fill()
+			c.skip(columns)
+			c.pass(1)
+			c.skip(1)
+			b.open = append(b.open, container{quote: true})
+			matched++
+			continue
+		case b.beginLeaf(rest, columns, inText, lazy):
+			leaf := b.leaf
+			end()
+			fill()
+			b.leaf = leaf
+			return
+		default:
+			if in, ok := readMarker(c, inText && !lazy); ok && matched < maxContainers {
+				end()
+				fill()
+				b.open = append(b.open, in)
+				matched++
+				continue
+			}
+		}
+		break
+	}
+	b.kind = lineText
+	if lazy {
+		b.kept = len(b.open)
+		return
+	}
+	if !inText {
+		b.begins = true
+		b.first = len(b.open) > 0 && b.open[len(b.open)-1].empty
+		b.leaf = paragraph
+		fill()
+	}
+}
+
+// beginLeaf tells whether text begins a block that is neither a container nor a paragraph.
+// It sets kind, and leaf where the next line may go on with the block.
+func (b *blocks) beginLeaf(text string, columns int, inText, lazy bool) bool {
+	b.leaf = noLeaf
+	switch mark := text[0]; mark {
+	case '#':
+		if b.level, b.heading = readHeading(text); b.level > 0 {
+			b.kind = lineHeading
+			return true
+		}
+	case '`', '~':
+		length := len(text) - len(strings.TrimLeft(text, text[:1]))
+		if length >= 3 && !(mark == '`' && strings.Contains(text[length:], "`")) {
+			b.leaf, b.fence, b.fenceLength = fenced, mark, length
+			return true
+		}
+	case '<':
+		if kind := beginsHTML(text, inText); kind != noHTML {
+			b.leaf, b.kind, b.htmlKind = html, lineHTML, kind
+			b.goOnHTML(text)
+			return true
+		}
+	case '=', '-':
+		if inText && !lazy && closes(text, mark, 1) {
+			b.level = 1
+			if mark == '-' {
+				b.level = 2
+			}
+			b.kind = lineUnderline
+			return true
+		}
+	}
+	if isBreak(text) {
+		return true
+	}
+	if inText {
+		b.leaf = paragraph
+	}
+	return false
+}
+
+// readHeading returns the level and the title of a heading that begins with a #; the level is
+// 0 for other text.
+func readHeading(text string) (level int, title string) {
+	title = strings.TrimLeft(text, "#")
+	level = len(text) - len(title)
+	if level > 6 || title != "" && title[0] != ' ' && title[0] != '\t' {
+		return 0, ""
+	}
+	title = strings.Trim(title, " \t")
+	if open := strings.TrimRight(title, "#"); open == "" || open[len(open)-1] == ' ' || open[len(open)-1] == '\t' {
+		title = strings.TrimRight(open, " \t") // the marks at the end are no part of it
+	}
+	return level, title
+}
+
+// closes tells whether text has at least so many of one mark, and nothing else but white
+// space behind them.
+func closes(text string, mark byte, least int) bool {
+	n := 0
+	for n < len(text) && text[n] == mark {
+		n++
+	}
+	return n >= least && strings.Trim(text[n:], " \t") == ""
+}
+
+// isBreak tells whether text is a line across the page, such as ***.
+func isBreak(text string) bool {
+	mark, n := text[0], 0
+	if mark != '*' && mark != '-' && mark != '_' {
+		return false
+	}
+	for i := range len(text) {
+		switch text[i] {
+		case mark:
+			n++
+		case ' ', '\t':
+		default:
+			return false
+		}
+	}
+	return n >= 3
+}
+
+// readMarker passes the mark of a list item, and the white space behind it. It returns
+// false, and passes nothing, if there is none. Only some items may end a paragraph: those
+// with content, and of numbered ones the first.
+func readMarker(c *cursor, inText bool) (item container, ok bool) {
+	columns, after := c.indent()
+	rest := c.line[after:]
+	width := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	switch {
+	case width > 9, width == len(rest):
+		return item, false
+	case width == 0 && strings.IndexByte("-+*", rest[0]) < 0:
+		return item, false
+	case width > 0 && rest[width] != '.' && rest[width] != ')':
+		return item, false
+	case inText && width > 0 && strings.TrimLeft(rest[:width-1], "0")+rest[width-1:width] != "1":
+		return item, false
+	}
+	width++
+	before := *c
+	c.skip(columns)
+	c.pass(width)
+	spaces, content := c.indent()
+	blank := content == len(c.line)
+	if !blank && spaces == 0 || blank && inText {
+		*c = before
+		return item, false
+	}
+	if blank || spaces > 4 {
+		spaces = 1
+	}
+	c.skip(spaces)
+	return container{indent: columns + width + spaces, empty: true}, true
+}
+
+// cursor is a place in a line. A tab reaches to the next multiple of four columns.
+type cursor struct {
+	line    string
+	at, col int
+	inTab   int // columns of the tab before at that are not passed yet
+}
+
+// indent returns how many columns of white space come next, and the offset after them.
+func (c *cursor) indent() (columns, after int) {
+	columns, after = c.inTab, c.at
+	for col := c.col; after < len(c.line); after++ {
+		width := 1
+		switch c.line[after] {
+		case '\t':
+			width = 4 - col%4
+		case ' ':
+		default:
+			return columns, after
+		}
+		columns += width
+		col += width
+	}
+	return columns, after
+}
+
+// skip passes at most so many columns of white space.
+func (c *cursor) skip(columns int) {
+	for ; columns > 0; columns-- {
+		switch {
+		case c.inTab > 0:
+			c.inTab--
+		case c.at < len(c.line) && c.line[c.at] == '\t':
+			c.inTab = 3 - c.col%4
+			c.col += 4 - c.col%4
+			c.at++
+		case c.at < len(c.line) && c.line[c.at] == ' ':
+			c.pass(1)
+		default:
+			return
+		}
+	}
+}
+
+// pass passes bytes that are no tabs.
+func (c *cursor) pass(n int) { c.at, c.col = c.at+n, c.col+n }

@@ -1,0 +1,222 @@
+package features
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// outline is what two readings of Markdown have to agree on: which lines are code and HTML,
+// where the boxes and the headings are, and what they say.
+type outline []string
+
+func (o *outline) add(line int, format string, args ...any) {
+	*o = append(*o, fmt.Sprintf("%6d ", line+1)+fmt.Sprintf(format, args...))
+}
+
+func (o outline) String() string {
+	slices.Sort(o)
+	return strings.Join(slices.Compact(o), "\n")
+}
+
+// spaced returns the words of a text, with one space between.
+func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+var someBox = regexp.MustCompile(`^\[[ xX~/!>?-]\](?: |$)`)
+
+// ours is the outline as blocks has it.
+func ours(source string) (o outline) {
+	var b blocks
+	n, begun, title := -1, 0, ""
+	for line := range strings.Lines(source) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		b.next(line)
+		text := spaced(line[b.text:])
+		switch {
+		case b.kind == lineHeading:
+			o.add(n, "heading %d %q", b.level, spaced(b.heading))
+		case text == "": // to which block an empty line belongs does not matter
+		case b.kind == lineFenced:
+			o.add(n, "code")
+		case b.kind == lineHTML:
+			o.add(n, "html")
+		case b.kind == lineUnderline:
+			o.add(begun, "heading %d %q", b.level, title)
+		case b.kind == lineText && b.begins:
+			begun, title = n, text
+			if b.first && someBox.MatchString(text) {
+				o.add(n, "box %q", text)
+			}
+		}
+	}
+	return o
+}
+
+// theirs is the outline as goldmark has it.
+func theirs(source []byte) (o outline) {
+	lineOf := func(at int) int { return bytes.Count(source[:at], []byte("\n")) }
+	first := func(n ast.Node) (at int, line string) {
+		if n.Lines().Len() == 0 {
+			return n.Pos(), ""
+		}
+		s := n.Lines().At(0)
+		return s.Start, spaced(string(s.Value(source)))
+	}
+	all := func(n ast.Node, kind string) {
+		for i := range n.Lines().Len() {
+			if s := n.Lines().At(i); spaced(string(s.Value(source))) != "" {
+				o.add(lineOf(s.Start), "%s", kind)
+			}
+		}
+	}
+	root := goldmark.DefaultParser().Parse(text.NewReader(source))
+	_ = ast.Walk(root, func(n ast.Node, _ bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.FencedCodeBlock:
+			all(n, "code")
+		case *ast.HTMLBlock:
+			all(n, "html")
+			if n.HasClosure() {
+				o.add(lineOf(n.ClosureLine.Start), "html")
+			}
+		case *ast.Heading:
+			at, title := first(n)
+			o.add(lineOf(at), "heading %d %q", n.Level, title)
+		case *ast.ListItem:
+			switch n.FirstChild().(type) {
+			case *ast.Paragraph, *ast.TextBlock, *ast.Heading: // an item with a line below it is one, too
+				at, title := first(n.FirstChild())
+				before := strings.TrimRight(string(source[:at]), " ")
+				if someBox.MatchString(title) && !strings.HasSuffix(before, "#") {
+					o.add(lineOf(at), "box %q", title)
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return o
+}
+
+// tamed returns Markdown with spaces for its tabs, and LF for CRLF. Goldmark takes "-"
+// before CRLF for text, does not take a tag with a tab behind it for HTML, and counts the
+// columns of a tab wrongly behind a mark such as >.
+func tamed(source string) []byte {
+	var out bytes.Buffer
+	for line := range strings.Lines(strings.ReplaceAll(source, "\r\n", "\n")) {
+		column := 0
+		for _, c := range []byte(line) {
+			for column++; c == '\t' && column%4 != 0; column++ {
+				out.WriteByte(' ')
+			}
+			if c == '\t' {
+				c = ' '
+			}
+			out.WriteByte(c)
+		}
+	}
+	return out.Bytes()
+}
+
+// unlike matches what the two readings may differ in: blocks reads no definitions of links,
+// which are no text of a heading, and goldmark takes an empty item in an item for longer
+// than the empty line behind it.
+var unlike = regexp.MustCompile(`\[[^\]]*\]:` +
+	`|(?m)(?:[-+*]|\d[.)])[ \t]+(?:[-+*]|\d+[.)])[ \t\r]*\n[ \t>\r]*\n`)
+
+// differ returns both readings of a text if they differ.
+func differ(source string) string {
+	a, b := ours(source).String(), theirs(tamed(source)).String()
+	if a == b || unlike.MatchString(source) {
+		return ""
+	}
+	return fmt.Sprintf("%q\nwe read\n%s\ngoldmark reads\n%s", source, a, b)
+}
+
+// pieces are what Markdown is made of.
+var pieces = []string{
+	"\n", "\n", "\n", "\n\n", "\r\n", " ", "  ", "    ", "\t", "- ", "- ", "* ", "+ ", "1. ", "2) ", "10. ", "-", "1.",
+	"> ", ">", "[ ] ", "[x] a", "[ ]", "[~] ", "a", "b c", "\\", "```", "````", "~~~", "~~~~", "```js", "`", "# ", "## a",
+	"#", "###### a ##", "===", "---", "--", "***", "_ _ _", "<!--", "-->", "<!-- a -->", "<div>", "</div>", "<pre>",
+	"</pre>", "<?", "?>", "<!A", "<b>", "<b", "<b a='1' c>", "<![CDATA[", "]]>",
+}
+
+// pieced returns the Markdown that bytes stand for, one piece for each.
+func pieced(bytes []byte) string {
+	var s strings.Builder
+	for _, c := range bytes {
+		s.WriteString(pieces[int(c)%len(pieces)])
+	}
+	return s.String()
+}
+
+// markdownTexts are hard to read. Each has one open item, "yes".
+var markdownTexts = map[string]string{
+	"inline code in three backticks":    "```go test``` runs the tests\n\n- [ ] yes\n",
+	"a shorter fence in a fence":        "````md\n```\n- [ ] no\n```\n````\n- [ ] yes\n",
+	"the other fence in a fence":        "```\n~~~\n- [ ] no\n```\n- [ ] yes\n\n~~~\n- [ ] no\n",
+	"a fence with text behind it":       "```\n- [ ] no\n``` no end\n- [ ] no\n```\n- [ ] yes\n",
+	"a fence in an item":                "- a\n  ```\n  - [ ] no\n- [ ] yes\n",
+	"a fence in a quotation":            "> ```\n> - [ ] no\n\n- [ ] yes\n",
+	"a comment":                         "<!--\n- [ ] no\n\n- [ ] no\n-->\n- [ ] yes\n",
+	"a comment in one line":             "<!-- - [ ] no -->\n- [ ] yes\n",
+	"a comment in an item":              "- a\n  <!--\n  - [ ] no\n  -->\n  - [ ] yes\n",
+	"a comment that ends with its item": "- <!--\n  - [ ] no\n\n- [ ] yes\n",
+	"details":                           "<details>\n<summary>More</summary>\n\n- [ ] yes\n\n</details>\n",
+	"raw HTML":                          "<pre>\n- [ ] no\n\n- [ ] no\n</pre>\n- [ ] yes\n",
+	"code by its indent":                "# A\n\n    - [ ] no\n\n- [ ] yes\n",
+	"an item in an item":                "1. a\n\n   - b\n\n     - [ ] yes\n",
+	"deep in tabs":                      "- a\n\t- b\n\t\t- [ ] yes\n",
+	"on the line of its list":           "- - [ ] yes\n",
+	"below its mark":                    "-\n  [ ] yes\n",
+	"in a quotation":                    "> - [ ] yes\n",
+	"a number behind text":              "a\n1) [ ] yes\n",
+	"CRLF":                              "```\r\n- [ ] no\r\n```\r\n<!--\r\n- [ ] no\r\n-->\r\n- [ ] yes\r\n",
+}
+
+// TestBlocks compares our reading of Markdown with goldmark's.
+func TestBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		data := make([]byte, 1+r.IntN(20))
+		for i := range data {
+			data[i] = byte(r.IntN(len(pieces)))
+		}
+		if d := differ(pieced(data)); d != "" {
+			t.Error(d)
+		}
+	}
+	for name, source := range markdownTexts {
+		if d := differ(source); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+		list, err := Parse([]byte(source))
+		if open := list.Open(); err != nil || len(list.all) != 1 || len(open) != 1 || open[0] != "yes" {
+			t.Errorf("%s: open are %q, want yes (%v)", name, open, err)
+		}
+	}
+	if theirs([]byte("- [ ] a\n")).String() != ours("1. [ ] a\n").String() || ours("\\- [ ] a\n").String() != "" {
+		t.Error("control: a box is not found, or found in text")
+	}
+}
+
+func FuzzBlocks(f *testing.F) {
+	for _, source := range markdownTexts {
+		f.Add([]byte(source))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, source := range []string{string(data), pieced(data)} {
+			if d := differ(source); d != "" {
+				t.Error(d)
+			}
+		}
+	})
+}
