@@ -66,6 +66,11 @@ func (i *initialiser) keepConfig() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", i.show(filepath.Join(i.dir, loopdir.ConfigFile)), err)
 	}
+	if i.reading.Skip = c.SkipHeadings; i.list != "" {
+		if err := i.readList(filepath.Join(i.project, filepath.FromSlash(i.list))); err != nil {
+			return err
+		}
+	}
 	var shell []string
 	for _, command := range c.Notifiers {
 		if command.Event == config.OnComplete {
@@ -135,7 +140,7 @@ func (i *initialiser) namedList() (string, error) {
 }
 
 func (i *initialiser) readList(path string) error {
-	i.found = loopdir.ReadList(path, i.dir, i.project)
+	i.found = loopdir.ReadList(path, i.reading, i.dir, i.project)
 	return i.found.Err
 }
 

@@ -18,10 +18,10 @@ var knownKeys = slices.Concat(readKeys, []string{
 	"assignee", "owner", "estimate", "state", "issue_type",
 })
 
-// Check returns what is wrong or odd in a list, or in one tag of it. The problems are
+// Check returns what is wrong or odd in a list. The problems are
 // *jsontext.Errors, in the order of the text. If the text cannot be read there is one.
-func Check(data []byte, tag string) (List, []error) {
-	list, problems := parse(data, tag)
+func (r Reading) Check(data []byte) (List, []error) {
+	list, problems := r.parse(data)
 	if list.all == nil && len(problems) > 0 {
 		return list, problems
 	}

@@ -66,13 +66,13 @@ type List struct {
 	Items   []Item   // the work, in list order
 	Dropped []Item   // what is not work: deferred, cancelled, optional
 	Tags    []string // of a Task Master file, each as it follows the file's name: "#ui"
+	Reading          // how the list was read
 
 	all         []Item           // Items and Dropped; nil for a list that was not parsed
 	passed      int              // how many of Items pass
 	sorted      bool             // the ids of all ascend
 	byID        map[string]int32 // indexes of all; nil if sorted
 	shape       shape
-	tag         string   // as the caller of ParseTag gave it
 	validStatus string   // the file's own status words, as JSON
 	bom         int      // length of the byte order mark
 	beside      []member // of a JSON object: its other keys
@@ -134,6 +134,9 @@ func (l *List) index(id string) int {
 	}
 	return -1
 }
+
+// Derived tells whether the list itself has no id for the item.
+func (i Item) Derived() bool { return i.derived }
 
 // firstOf returns the value of the first of these keys that is not empty.
 func (i Item) firstOf(keys ...string) gjson.Result {

@@ -123,7 +123,7 @@ func FuzzConvert(f *testing.F) {
 		f.Add([]byte(asClaimed.Replace(tc.text)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, problems := Check(data, "")
+		_, problems := Reading{}.Check(data)
 		l, err := Parse(data)
 		if err != nil {
 			if len(problems) == 0 {

@@ -2,10 +2,8 @@ package features
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // maxDetails bounds the description of an item of Markdown, in bytes.
@@ -14,10 +12,11 @@ const maxDetails = 2000
 // markdownReader is what readMarkdown keeps from one line to the next.
 type markdownReader struct {
 	blocks
-	notWork        int    // level of the heading below which nothing is work; 0: no such heading
-	paragraph      string // the text of the last one, which the next line may make a heading
-	item           *Item  // the one that lines describe; nil if none
-	depth          int    // how many containers the item is in, counting its own
+	skip           []string // see Reading.Skip
+	notWork        int      // level of the heading below which nothing is work; 0: no such heading
+	paragraph      string   // the text of the last one, which the next line may make a heading
+	item           *Item    // the one that lines describe; nil if none
+	depth          int      // how many containers the item is in, counting its own
 	title, details string
 }
 
@@ -25,7 +24,10 @@ type markdownReader struct {
 // or below a heading such as Optional, is not work. What else is in the list item describes
 // it. It returns false if the text has no checkbox.
 func (p *parser) readMarkdown() bool {
-	var r markdownReader
+	r := markdownReader{skip: p.how.Skip}
+	if r.skip == nil {
+		r.skip = SkipHeadings
+	}
 	at := 0
 	for line := range strings.Lines(p.Text) {
 		begin := at
@@ -76,16 +78,11 @@ func (r *markdownReader) section(title string) {
 	r.finish()
 	if r.notWork == 0 || r.level <= r.notWork {
 		r.notWork = 0
-		if notWork().MatchString(title) {
+		if isSkipHeading(title, r.skip) {
 			r.notWork = r.level
 		}
 	}
 }
-
-// notWork is compiled at its first use: most stops read no Markdown.
-var notWork = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(optional|future|nice[ -]to[ -]haves?|out of scope)\b`)
-})
 
 // addCheckbox adds the item whose text begins with a box. Begin and markAt are the offsets
 // of its line and its mark.

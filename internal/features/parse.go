@@ -12,19 +12,24 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
+// Reading is how a list is to be read. The zero Reading fits most.
+type Reading struct {
+	Tag  string   // of a Task Master file, as Named returns it; "" is "master", or the only one
+	Skip []string // headings of Markdown below which nothing is work; nil means SkipHeadings
+}
+
 // Parse reads a list. The error is a *jsontext.Error if the text is wrong, or ErrEmpty.
 // The list refers to data: nobody may write to data afterwards.
-func Parse(data []byte) (List, error) { return ParseTag(data, "") }
+func Parse(data []byte) (List, error) { return Reading{}.Parse(data) }
 
-// ParseTag reads the list of one tag of a Task Master file, as Named returns it. An
-// empty tag means "master", or the only tag of the file.
-func ParseTag(data []byte, tag string) (List, error) {
-	list, problems := parse(data, tag)
+// Parse reads a list, as the function Parse does.
+func (r Reading) Parse(data []byte) (List, error) {
+	list, problems := r.parse(data)
 	if len(problems) > 0 {
-		return List{tag: tag}, problems[0]
+		return List{Reading: r}, problems[0]
 	}
 	if len(list.Items) == 0 {
-		return List{tag: tag}, ErrEmpty
+		return List{Reading: r, Dropped: list.Dropped}, ErrEmpty
 	}
 	return list, nil
 }
@@ -39,7 +44,7 @@ const maxLevel = 4
 // parser reads a list in one pass over its text.
 type parser struct {
 	jsontext.Scanner
-	wantTag     string // the tag to read; see ParseTag
+	how         Reading
 	shape       shape
 	validStatus string // rules.valid_status, as JSON
 	tags        []string
@@ -64,18 +69,18 @@ func (p *parser) fail(at int, format string, args ...any) {
 
 // parse returns what can be read of a list, and its problems. A list with a syntax
 // error is empty and has one problem.
-func parse(data []byte, tag string) (List, []error) {
+func (r Reading) parse(data []byte) (List, []error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
-	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, wantTag: tag}
+	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, how: r}
 	if err := p.read(text); err != nil {
-		return List{tag: tag, bom: len(data) - len(text)}, []error{err}
+		return List{Reading: r, bom: len(data) - len(text)}, []error{err}
 	}
-	if tag != "" && p.tags == nil {
-		p.fail(0, "there is no tag %q; the list has none", plain.Line(tag, 80))
+	if r.Tag != "" && p.tags == nil {
+		p.fail(0, "there is no tag %q; the list has none", plain.Line(r.Tag, 80))
 	}
 	list := List{
 		Tags: p.tags, shape: p.shape, validStatus: p.validStatus, all: p.all,
-		tag: tag, bom: len(data) - len(text), beside: p.beside,
+		Reading: r, bom: len(data) - len(text), beside: p.beside,
 	}
 	if p.shape == markdown {
 		list.text = p.Text

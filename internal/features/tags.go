@@ -65,10 +65,10 @@ func (p *parser) chooseTag(tags []tag, at int) {
 	}
 	names := plain.Line(strings.Join(p.tags, ", "), 500)
 	t := tags[0]
-	if i := slices.IndexFunc(tags, func(t tag) bool { return t.name == cmp.Or(p.wantTag, "master") }); i >= 0 {
+	if i := slices.IndexFunc(tags, func(t tag) bool { return t.name == cmp.Or(p.how.Tag, "master") }); i >= 0 {
 		t = tags[i]
-	} else if p.wantTag != "" {
-		p.fail(at, "there is no tag %q; there are %s", plain.Line(p.wantTag, 80), names)
+	} else if p.how.Tag != "" {
+		p.fail(at, "there is no tag %q; there are %s", plain.Line(p.how.Tag, 80), names)
 	} else if len(tags) > 1 {
 		p.fail(at, `several tags, and none of them is "master"; name one behind the file: %s`, names)
 	}

@@ -54,9 +54,9 @@ func (l *List) byIdentity() map[string][]int {
 }
 
 // Restore returns baseline, an earlier text of the list, with those items passing that
-// pass in l. The error is that of ParseTag.
+// pass in l. The error is that of Parse.
 func (l List) Restore(baseline []byte) ([]byte, error) {
-	was, err := ParseTag(baseline, l.tag)
+	was, err := l.Reading.Parse(baseline)
 	if err != nil {
 		return nil, err
 	}

@@ -149,7 +149,7 @@ func (p *Picture) readList(listed *decide.List) {
 	case s.ListIsOld:
 		s.List = p.Loop.Store.SourceList()
 	default:
-		s.List = p.Loop.Store.List(p.ListPath())
+		s.List = p.Loop.Store.List(p.ListPath(), features.Reading{Skip: p.Config.SkipHeadings})
 	}
 	s.Lost = p.lost()
 }

@@ -66,11 +66,11 @@ func listCheck() *cli.Command {
 	return &cli.Command{
 		Name: "list check", Args: "FILE", Short: "Report what is wrong or odd in a list, and what to write instead",
 		Run: func(w io.Writer, args []string) error {
-			data, tag, err := ReadList(args[0])
+			data, how, err := ReadList(args[0])
 			if err != nil {
 				return err
 			}
-			list, problems := features.Check(data, tag)
+			list, problems := how.Check(data)
 			for _, problem := range problems {
 				fmt.Fprintf(w, "%s\n", plain.Line(problem.Error(), 1000))
 			}
@@ -84,11 +84,11 @@ func listCheck() *cli.Command {
 	}
 }
 
-// ReadList reads the file that a list's name has, and returns the tag in the name.
-func ReadList(name string) (data []byte, tag string, err error) {
+// ReadList reads the file of a list's name, and tells how its text is to be read.
+func ReadList(name string) (data []byte, how features.Reading, err error) {
 	file, tag := features.Named(name)
 	data, err = loopdir.ReadAny(file, features.MaxBytes)
-	return data, tag, err
+	return data, features.Reading{Tag: tag}, err
 }
 
 func (v Verbs) listConvert() *cli.Command {
@@ -103,11 +103,11 @@ func (v Verbs) listConvert() *cli.Command {
 }
 
 func convert(w io.Writer, name, to string) error {
-	data, tag, err := ReadList(name)
+	data, how, err := ReadList(name)
 	if err != nil {
 		return err
 	}
-	list, err := features.ParseTag(data, tag)
+	list, err := how.Parse(data)
 	if err != nil {
 		return fmt.Errorf("%s: %w", plain.Line(name, 300), err)
 	}

@@ -155,6 +155,9 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 			add("%s", plain.Line(err.Error(), 300))
 		}
 	}
+	if dropped := say.Dropped(s.List.List); dropped != "" {
+		add("%s", dropped)
+	}
 	if !v.Protected {
 		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
