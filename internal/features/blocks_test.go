@@ -129,8 +129,9 @@ func tamed(source string) []byte {
 
 // unlike matches what the two readings may differ in: blocks reads no definitions of links,
 // which are no text of a heading. Goldmark takes an empty item in an item for longer than
-// the empty line behind it, and takes no declaration of HTML in lower case.
-var unlike = regexp.MustCompile(`\[[^\]]*\]:|<![a-z]` +
+// the empty line behind it, takes a tag with a space before its name for HTML, and no
+// declaration in lower case.
+var unlike = regexp.MustCompile(`\[[^\]]*\]:|<![a-z]|</?[ \t]` +
 	`|(?m)[ \t>](?:[-+*]|\d+[.)])[ \t\r]*\n[ \t>\r]*\n`)
 
 // unseen takes out what no person types: goldmark takes some of these characters for spaces.
