@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -37,10 +36,10 @@ func (r Reading) Check(data []byte) (List, []error) {
 			c.fail(int(item.at), "item %d does not say what is to be done; give it a title or a description",
 				item.number)
 		}
-		word := item.firstOf("status").String()
-		if _, known := stateOf(word); !known && item.mark == status {
-			var similar []string // none for a word of the list's own rules
-			if !strings.Contains(list.validStatus, `"`+word+`"`) {
+		word := item.word()
+		if _, known := stateIn(list.ownWords, word); !known && item.mark.isWord() {
+			var similar []string // none for a word that the list itself names
+			if !slices.ContainsFunc(list.ownWords, func(w ownWord) bool { return w.text == word }) {
 				similar = knownWords()
 			}
 			c.fail(int(item.markAt), "%q is no status we know, so it counts as open; %s", plain.Line(word, 80),

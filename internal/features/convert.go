@@ -107,16 +107,16 @@ func (l *List) outItem(at int, prd bool) outItem {
 // Left returns the keys of data, which Parse has read as l, whose values Convert leaves
 // out, in the order of the text. Keys with an empty value do not count.
 func (l *List) Left(data []byte, to string) (left []string) {
-	marks := []string{"id", "subtasks", "passes", "completed"}
+	marks := append([]string{"id", "subtasks"}, markKeys[finished:]...)
 	carried := marks // the keys that Convert writes in some way
 	if to != ToMarkdown {
-		carried = slices.Concat(marks, []string{"status", "priority", "model", "test_file"}, entryKeys, needKeys)
+		carried = slices.Concat(marks, []string{"status", "state", "priority", "model", "test_file"}, entryKeys, needKeys)
 	}
 	seen := map[string]bool{}
 	for n := range l.all {
 		item, keys := &l.all[n], carried
 		if to == ToMarkdown && !item.Blocked {
-			keys = slices.Concat(marks, []string{"status"})
+			keys = slices.Concat(marks, []string{"status", "state"})
 		}
 		var values []string // those of other keys that Convert writes
 		for _, parts := range [][]string{titleKeys, descriptionKeys, acceptanceKeys} {

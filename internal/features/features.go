@@ -68,15 +68,16 @@ type List struct {
 	Tags    []string // of a Task Master file, each as it follows the file's name: "#ui"
 	Reading          // how the list was read
 
-	all         []Item           // Items and Dropped; nil for a list that was not parsed
-	passed      int              // how many of Items pass
-	sorted      bool             // the ids of all ascend
-	byID        map[string]int32 // indexes of all; nil if sorted
-	shape       shape
-	validStatus string   // the file's own status words, as JSON
-	bom         int      // length of the byte order mark
-	beside      []member // of a JSON object: its other keys
-	text        string   // of Markdown: the whole text
+	all      []Item           // Items and Dropped; nil for a list that was not parsed
+	passed   int              // how many of Items pass
+	sorted   bool             // the ids of all ascend
+	byID     map[string]int32 // indexes of all; nil if sorted
+	shape    shape
+	ownWords []ownWord // the status words that the list itself names
+	remarks  []error
+	bom      int      // length of the byte order mark
+	beside   []member // of a JSON object: its other keys
+	text     string   // of Markdown: the whole text
 }
 
 // assignIDs makes the id of every item unique. It is a problem if the list itself gives two items
@@ -148,8 +149,11 @@ func (i Item) firstOf(keys ...string) gjson.Result {
 	return gjson.Result{}
 }
 
-// Title returns the item's title. Like all text of an item it is foreign; package plain makes it
-// safe to show.
+// word returns the item's status word.
+func (i Item) word() string { return i.firstOf(markKeys[status], markKeys[stateMark]).String() }
+
+// Title returns the item's title. It is foreign text, as all that an item says: package
+// plain makes it safe to show.
 func (i Item) Title() string { return i.firstOf(titleKeys...).String() }
 
 // Description returns what is to be done.

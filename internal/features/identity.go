@@ -27,7 +27,7 @@ var agentKeys = sync.OnceValue(func() map[string]bool {
 })
 
 const agentWords = `
-	passes status completed done state verified tested implemented
+	passes passed passing status completed complete finished done state verified tested implemented
 	priority dependencies dependson blockedby
 	notes note completionnotes implementationnotes comments comment history changelog log learnings
 	evidence result results output error lasterror blocker blockers blockedreason reason closereason

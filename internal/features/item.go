@@ -13,7 +13,8 @@ import (
 // fields are the values of an item's keys, as JSON; empty where it lacks the key.
 type fields struct {
 	id, title, status, priority string
-	idAt                        int // offset in the text
+	out                         bool // it is no work, by another key than its status
+	idAt                        int  // offset in the text
 	subtasks                    string
 	subtasksAt                  int
 	marks                       [checkbox]bool // keys of the item that are marks
@@ -34,7 +35,8 @@ func (p *parser) readItem(task *Item, n int) {
 	}
 	item.raw = p.Text[item.at:p.Pos]
 	p.setID(&item, &f, task)
-	item.setState(unquote(f.status), unquote(f.priority), task)
+	s, _ := p.stateOf(unquote(f.status))
+	item.setState(s, unquote(f.priority), f.out, task)
 	if f.subtasks != "" {
 		before := len(p.all)
 		p.readSubtasks(&item, &f)
@@ -56,7 +58,7 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 			p.fail(at, `item %d has the key "id" twice; leave one of them`, item.number)
 		}
 		f.id, f.idAt = value, begin
-	case "passes", "completed", "status":
+	case "passes", "completed", "status", "state", "finished", "done", "complete", "passed", "passing": // markKeys
 		p.setMark(item, f, key, value, at, begin)
 	case "priority":
 		f.priority = value
@@ -66,6 +68,8 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 		} else if strings.HasPrefix(value, "[") {
 			f.subtasks, f.subtasksAt = value, begin
 		}
+	case "deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred": // outKeys
+		f.out = f.out || value == "true"
 	case "title", "name":
 		if f.title == "" || key == titleKeys[0] {
 			f.title = value
@@ -87,13 +91,19 @@ func (p *parser) setMark(item *Item, f *fields, key, value string, at, begin int
 		p.fail(at, "item %d has the key %q twice; leave one of them", item.number, key)
 	}
 	f.marks[m] = true
+	p.unknown = p.unknown || m.isWord() && !p.isStatus(value)
 	isFlag := value == "true" || value == "false" || value == "null"
 	switch {
-	case m == status:
+	case m == stateMark && !p.isStatus(value):
+		return
+	case m.isWord():
+		if f.marks[status] && m < status {
+			return
+		}
 		f.status = value
 	case m == passes && !isFlag:
 		p.fail(begin, `item %d: "passes" must be true or false%s`, item.number, notFlag(value))
-	case m == completed && (!isFlag || value == "null"):
+	case m < passes && (!isFlag || value == "null"):
 		return
 	}
 	if m > item.mark {
@@ -109,14 +119,21 @@ func notFlag(value string) string {
 	return ", not " + plain.Line(value, 40)
 }
 
-// readSubtasks reads the text of an item's subtasks again, now as items.
+// readSubtasks reads the text of an item's subtasks again, now as items. Where one of them
+// is none, the item has no subtasks.
 func (p *parser) readSubtasks(item *Item, f *fields) {
 	outer := p.Scanner
 	p.Scanner = jsontext.Scanner{Text: p.Text[:f.subtasksAt+len(f.subtasks)], Pos: f.subtasksAt}
+	from, problems := len(p.all), len(p.problems)
 	p.level++
 	p.readArray(item)
 	p.level--
 	p.Scanner = outer
+	if p.refused {
+		p.all, p.problems, p.refused = p.all[:from], p.problems[:problems], false
+		p.remark(f.subtasksAt, "the subtasks of item %d are no objects, such as {\"title\": \"Log in\"}; "+
+			"it is handed out as a whole", item.number)
+	}
 }
 
 // setID gives an item the id that the list has for it, else one made of its title, else
@@ -163,12 +180,15 @@ func unquote(value string) string {
 	return jsontext.Unquote(value)
 }
 
-// setState sets Priority, Blocked and dropped, and Passes where the status decides it. A
-// subtask is dropped or blocked where its task is.
-func (i *Item) setState(word, priority string, task *Item) {
-	s, _ := stateOf(word)
-	if i.Priority = rank(priority); i.mark == status {
+// setState sets Priority, Blocked and dropped, and Passes where the status decides it. Out
+// says that a key of the item takes it out of the work. A subtask is dropped, blocked or
+// done where its task is.
+func (i *Item) setState(s state, priority string, out bool, task *Item) {
+	if i.Priority = rank(priority); i.mark.isWord() {
 		i.Passes = s == done
+	}
+	if out {
+		s = dropped
 	}
 	if i.Priority == noPriority {
 		if n, _ := stateOf(priority); n == dropped { // some lists cancel an item by its priority
@@ -180,6 +200,9 @@ func (i *Item) setState(word, priority string, task *Item) {
 		s = dropped
 	case task != nil && task.Blocked && s != dropped:
 		s = blocked
+	}
+	if task != nil && task.Passes && !i.Passes { // what opens the task again opens this, too
+		i.Passes, i.mark, i.markAt, i.markLen = true, task.mark, task.markAt, task.markLen
 	}
 	i.dropped, i.Blocked = s == dropped, s == blocked && !i.Passes
 }

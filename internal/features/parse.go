@@ -44,15 +44,18 @@ const maxLevel = 4
 // parser reads a list in one pass over its text.
 type parser struct {
 	jsontext.Scanner
-	how         Reading
-	shape       shape
-	validStatus string // rules.valid_status, as JSON
-	tags        []string
-	beside      []member // the keys of the list's object that are not its items
-	all         []Item   // in list order, subtasks before their task
-	level       int      // how many arrays of subtasks the parser is in
-	reserved    bool     // reserve was called
-	problems    []error
+	how      Reading
+	shape    shape
+	words    []ownWord // those that the list itself explains
+	tags     []string
+	beside   []member // the keys of the list's object that are not its items
+	all      []Item   // in list order, subtasks before their task
+	level    int      // how many arrays of subtasks the parser is in
+	reserved bool     // reserve was called
+	refused  bool     // one of the subtasks is none
+	unknown  bool     // a status word is not known
+	problems []error
+	remarks  []error
 
 	// What few lists have. A list that has none is spared a pass over its items.
 	unsorted   bool // the ids do not ascend, or an item has none
@@ -67,19 +70,33 @@ func (p *parser) fail(at int, format string, args ...any) {
 	}
 }
 
+// remark records what is odd at an offset of the text, and no problem.
+func (p *parser) remark(at int, format string, args ...any) {
+	if len(p.remarks) < maxProblems {
+		p.remarks = append(p.remarks, jsontext.ErrorAt([]byte(p.Text), at, fmt.Sprintf(format, args...)))
+	}
+}
+
 // parse returns what can be read of a list, and its problems. A list with a syntax
 // error is empty and has one problem.
 func (r Reading) parse(data []byte) (List, []error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
 	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, how: r}
-	if err := p.read(text); err != nil {
+	err := p.read(text)
+	if vocabulary, more := p.vocabulary(); err == nil && more && p.unknown { // the list says what its words mean
+		p = &parser{Scanner: jsontext.Scanner{Text: p.Text}, how: r, words: vocabulary}
+		err = p.read(text)
+	} else {
+		p.words = vocabulary
+	}
+	if err != nil {
 		return List{Reading: r, bom: len(data) - len(text)}, []error{err}
 	}
 	if r.Tag != "" && p.tags == nil {
 		p.fail(0, "there is no tag %q; the list has none", plain.Line(r.Tag, 80))
 	}
 	list := List{
-		Tags: p.tags, shape: p.shape, validStatus: p.validStatus, all: p.all,
+		Tags: p.tags, shape: p.shape, ownWords: p.words, remarks: p.remarks, all: p.all,
 		Reading: r, bom: len(data) - len(text), beside: p.beside,
 	}
 	if p.shape == markdown {
@@ -148,15 +165,11 @@ func (p *parser) readJSON() {
 			p.shape = shapes[i]
 			p.readArray(nil)
 			p.all, found = p.all[from:], true
-		case next == '{' && (!found || key == "rules"):
+		case next == '{' && !found:
 			from := p.Pos
-			t, isTag := p.readTag(key)
-			switch {
-			case isTag && !found:
+			if t, isTag := p.readTag(key); isTag {
 				tags = append(tags, t)
-			case isTag:
-				p.all = p.all[:t.from]
-			default:
+			} else {
 				p.keep(key, p.Text[from:p.Pos])
 			}
 		default:
@@ -235,6 +248,9 @@ func (p *parser) readElement(task *Item, n int) {
 		p.reserve()
 	}
 	switch at := p.Pos; {
+	case p.Peek() != '{' && task != nil:
+		p.Skip()
+		p.refused = true
 	case p.Peek() != '{':
 		p.Skip()
 		p.fail(at, `item %d is not an object, such as {"title": "Log in", "passes": false}`, n)

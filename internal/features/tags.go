@@ -32,8 +32,7 @@ type tag struct {
 	twice    keySet
 }
 
-// readTag reads the object of a key. It is a tag if it has an array of tasks. The object
-// "rules" may have the list's status words.
+// readTag reads the object of a key. It is a tag if it has an array of tasks.
 func (p *parser) readTag(key string) (t tag, isTag bool) {
 	t = tag{name: key, from: len(p.all)}
 	p.Enter()
@@ -49,8 +48,6 @@ func (p *parser) readTag(key string) (t tag, isTag bool) {
 		case inner == "tasks" && p.Peek() == '[' && !isTag:
 			isTag = true
 			p.readArray(nil)
-		case inner == "valid_status" && key == "rules":
-			p.validStatus = p.Skip()
 		default:
 			t.beside = append(t.beside, member{inner, gjson.Parse(p.Skip())})
 		}

@@ -92,7 +92,7 @@ func shownItem(id string, printed []byte) (raw string, has bool) {
 // setGone returns an item with goneWord as its only mark.
 func setGone(raw string) (string, error) {
 	raw, err := sjson.Set(raw, markKeys[status], goneWord)
-	for _, m := range []mark{completed, passes} {
+	for m := finished; m <= passes; m++ {
 		if err == nil {
 			raw, err = sjson.Delete(raw, markKeys[m])
 		}

@@ -12,9 +12,9 @@ import (
 func (l List) Why(item Item) string {
 	name := func(id string) string { return plain.Line(id, 80) }
 	if item.Blocked {
-		if word := item.firstOf("status").String(); word == goneWord {
+		if word := item.word(); word == goneWord {
 			return "is gone from what the tracker lists"
-		} else if s, _ := stateOf(word); s == blocked {
+		} else if s, _ := stateIn(l.ownWords, word); s == blocked {
 			return "is " + plain.Line(word, 40) + ", as the list says"
 		}
 		return "is part of a task that is blocked"
