@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -140,6 +141,7 @@ func (i *initialiser) namedList() (string, error) {
 }
 
 func (i *initialiser) readList(path string) error {
+	i.reading.Now = time.Now()
 	i.found = loopdir.ReadList(path, i.reading, i.dir, i.project)
 	return i.found.Err
 }

@@ -30,7 +30,7 @@ type outItem struct {
 	Description        string          `json:"description,omitempty"`
 	Acceptance         []string        `json:"acceptance,omitempty"`
 	AcceptanceCriteria []string        `json:"acceptanceCriteria,omitempty"`
-	Priority           *int32          `json:"priority,omitempty"`
+	Priority           *float32        `json:"priority,omitempty"`
 	Model              string          `json:"model,omitempty"`
 	Dependencies       []string        `json:"dependencies,omitempty"`
 	DependsOn          []string        `json:"dependsOn,omitempty"`

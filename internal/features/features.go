@@ -37,11 +37,11 @@ type Item struct {
 	// ID is as the list spells it; of a subtask it begins with the task's: "1.2". An item
 	// without one has an ID made of its title, or "#3" for the third.
 	ID       string
-	Priority int32 // lower is first; noPriority if the list gives none
-	Passes   bool  // the list claims that it passes
-	Blocked  bool  // the list says that nobody can work on it now
+	Priority float32 // lower is first; noPriority if the list gives none
+	Passes   bool    // the list claims that it passes
+	Blocked  bool    // the list says that nobody can work on it now
 
-	waits   bool   // it is open and needs an item that does not pass
+	waits   bool   // it is open and needs an item that does not pass, or a later time
 	derived bool   // ID is not in the list
 	raw     string // the whole item, as JSON
 
@@ -54,9 +54,10 @@ type Item struct {
 	mark              mark
 	isSubtask         bool
 	dropped           bool
+	later             bool // it is put off to a time that has not come
 }
 
-const noPriority = math.MaxInt32
+const noPriority = math.MaxFloat32
 
 // needs returns the ids of the items that this one needs, as JSON.
 func (i *Item) needs() string { return i.raw[i.needsAt:i.needsEnd] }
@@ -68,10 +69,11 @@ type List struct {
 	Tags    []string // of a Task Master file, each as it follows the file's name: "#ui"
 	Reading          // how the list was read
 
-	all      []Item           // Items and Dropped; nil for a list that was not parsed
-	passed   int              // how many of Items pass
-	sorted   bool             // the ids of all ascend
-	byID     map[string]int32 // indexes of all; nil if sorted
+	all      []Item             // Items and Dropped; nil for a list that was not parsed
+	passed   int                // how many of Items pass
+	sorted   bool               // the ids of all ascend
+	byID     map[string]int32   // indexes of all; nil if sorted
+	parents  map[string][]int32 // by id, indexes of the items that a tracker calls its parents
 	shape    shape
 	ownWords []ownWord // the status words that the list itself names
 	remarks  []error

@@ -162,7 +162,7 @@ func FuzzConvert(f *testing.F) {
 			show := func(l List) (s string) {
 				for _, items := range [][]Item{l.Items, l.Dropped, l.Order()} {
 					for _, item := range items {
-						s += fmt.Sprintf("%q %v %v %d,", item.ID, item.Passes, item.Blocked, item.Priority)
+						s += fmt.Sprintf("%q %v %v %v,", item.ID, item.Passes, item.Blocked, item.Priority)
 					}
 					s += "\n"
 				}

@@ -28,7 +28,7 @@ var agentKeys = sync.OnceValue(func() map[string]bool {
 
 const agentWords = `
 	passes passed passing status completed complete finished done state verified tested implemented
-	priority dependencies dependson blockedby
+	priority dependencies dependson blockedby deferuntil
 	notes note completionnotes implementationnotes comments comment history changelog log learnings
 	evidence result results output error lasterror blocker blockers blockedreason reason closereason
 	createdat updatedat updated lastupdated modifiedat startedat completedat finishedat closedat doneat

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -13,8 +14,10 @@ import (
 // fields are the values of an item's keys, as JSON; empty where it lacks the key.
 type fields struct {
 	id, title, status, priority string
-	out                         bool // it is no work, by another key than its status
-	idAt                        int  // offset in the text
+	out                         bool   // it is no work, by another key than its status
+	later                       bool   // it is put off
+	kind                        string // the kind of a record of beads
+	idAt                        int    // offset in the text
 	subtasks                    string
 	subtasksAt                  int
 	marks                       [checkbox]bool // keys of the item that are marks
@@ -34,6 +37,9 @@ func (p *parser) readItem(task *Item, n int) {
 		p.readField(&item, &f, key, at)
 	}
 	item.raw = p.Text[item.at:p.Pos]
+	if f.kind != "" && f.kind != `"issue"` && f.title == "" {
+		return // a memory or a setting among the items of beads
+	}
 	p.setID(&item, &f, task)
 	s, _ := p.stateOf(unquote(f.status))
 	item.setState(s, unquote(f.priority), f.out, task)
@@ -43,6 +49,8 @@ func (p *parser) readItem(task *Item, n int) {
 		item.subtasks = int32(len(p.all) - before)
 	}
 	p.unsorted = p.unsorted || item.derived || len(p.all) > 0 && !ascends(&p.all[len(p.all)-1], &item)
+	item.later = f.later && !item.Passes && !item.dropped
+	item.waits = item.later
 	p.hasNeeds = p.hasNeeds || item.needsEnd > 0 || item.subtasks > 0 || item.isSubtask
 	p.hasDropped = p.hasDropped || item.dropped
 	p.all = append(p.all, item)
@@ -68,8 +76,15 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 		} else if strings.HasPrefix(value, "[") {
 			f.subtasks, f.subtasksAt = value, begin
 		}
-	case "deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred": // outKeys
+	case "deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred",
+		"pinned", "ephemeral", "is_template": // outKeys
 		f.out = f.out || value == "true"
+	case "_type":
+		f.kind = value
+	case "issue_type":
+		f.out = f.out || strings.Contains(notWorkTypes, " "+strings.ToLower(unquote(value))+" ")
+	case "defer_until":
+		f.later = isLater(unquote(value), p.how.Now)
 	case "title", "name":
 		if f.title == "" || key == titleKeys[0] {
 			f.title = value
@@ -207,10 +222,19 @@ func (i *Item) setState(s state, priority string, out bool, task *Item) {
 	i.dropped, i.Blocked = s == dropped, s == blocked && !i.Passes
 }
 
+// isLater tells whether a time, or a day, is after now.
+func isLater(text string, now time.Time) bool {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t, err = time.ParseInLocation(time.DateOnly, text, now.Location())
+	}
+	return err == nil && t.After(now)
+}
+
 // rank reads a priority: a number, "P0" to "P9", or a word. Lower is first.
-func rank(priority string) int32 {
+func rank(priority string) float32 {
 	if len(priority) == 1 && priority[0] >= '0' && priority[0] <= '9' {
-		return int32(priority[0] - '0')
+		return float32(priority[0] - '0')
 	}
 	switch word := strings.ToLower(priority); word {
 	case "critical", "urgent", "highest":
@@ -226,7 +250,7 @@ func rank(priority string) int32 {
 	case "":
 	default:
 		if n, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64); err == nil && n > -1e9 && n < 1e9 {
-			return int32(n)
+			return float32(n)
 		}
 	}
 	return noPriority

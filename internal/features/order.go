@@ -21,24 +21,49 @@ func (n need) met() bool {
 	if n.item == nil {
 		return n.fromTracker
 	}
-	return n.item.Passes
+	return n.item.Passes || n.item.dropped && n.item.word() == tombstone
 }
 
-// isPartOf reports whether the needed item is a subtask of task.
-func (n need) isPartOf(task *Item) bool { return strings.HasPrefix(n.id, task.ID+".") }
-
-// allNeeds returns what an item must wait for. A subtask also waits for what its task waits for,
-// other than the task's subtasks.
+// allNeeds returns what an item has to wait for: what it needs itself, and what the items
+// need that it is a part of, other than their parts.
 func (l *List) allNeeds(item *Item) (needs []need) {
 	needs = l.directNeeds(item)
-	if task := l.taskOf(item); task != nil {
-		for _, n := range l.allNeeds(task) {
-			if !n.isPartOf(task) {
-				needs = append(needs, n)
+	seen := []*Item{item}
+	for n := 0; n < len(seen) && n < maxCircle; n++ {
+		for _, whole := range l.wholes(seen[n]) {
+			if slices.Contains(seen, whole) {
+				continue
+			}
+			seen = append(seen, whole)
+			for _, n := range l.directNeeds(whole) {
+				if !l.isPart(n, whole) {
+					needs = append(needs, n)
+				}
 			}
 		}
 	}
 	return needs
+}
+
+// wholes returns the items that an item is a part of: the task of a subtask, and the
+// parents that are open.
+func (l *List) wholes(item *Item) (wholes []*Item) {
+	if task := l.taskOf(item); task != nil {
+		wholes = append(wholes, task)
+	}
+	for _, at := range l.parents[item.ID] {
+		if parent := &l.all[at]; !parent.Passes && !parent.dropped {
+			wholes = append(wholes, parent)
+		}
+	}
+	return wholes
+}
+
+// isPart tells whether the needed item is a part of another.
+func (l *List) isPart(n need, whole *Item) bool {
+	return strings.HasPrefix(n.id, whole.ID+".") || slices.ContainsFunc(l.parents[n.id], func(at int32) bool {
+		return l.all[at].ID == whole.ID
+	})
 }
 
 // taskOf returns the task that a subtask is a part of, nil for any other item.
@@ -51,10 +76,15 @@ func (l *List) taskOf(item *Item) *Item {
 	return nil
 }
 
+// The types of a tracker's records. A record of any other type is for people.
+const (
+	blocking     = "  blocks conditional-blocks waits-for " // or without a type
+	parentRecord = "parent-child"
+)
+
 // directNeeds returns what an item itself says that it has to wait for: one id, an array
-// of ids, or a tracker's records {depends_on_id, type}. Of these only records of type
-// "blocks", or without a type, count. A subtask may name its siblings by their own ids,
-// without the task's.
+// of ids, or a tracker's records {depends_on_id, type}. A subtask may name its siblings by
+// their own ids, without the task's.
 func (l *List) directNeeds(item *Item) (needs []need) {
 	add := func(id string, fromTracker bool) {
 		n := need{id: id, fromTracker: fromTracker}
@@ -72,9 +102,8 @@ func (l *List) directNeeds(item *Item) (needs []need) {
 	for _, v := range gjson.Parse(item.needs()).Array() {
 		switch {
 		case v.IsObject():
-			kind := v.Get("type").String() + v.Get("dependency_type").String()
-			if kind == "" || kind == "blocks" {
-				add(cmp.Or(v.Get("depends_on_id").String(), v.Get("id").String()), true)
+			if kind, id := record(v); strings.Contains(blocking, " "+kind+" ") {
+				add(id, true)
 			}
 		case v.Type == gjson.Number:
 			add(v.Raw, false)
@@ -85,29 +114,59 @@ func (l *List) directNeeds(item *Item) (needs []need) {
 	return needs
 }
 
+// record returns the type of a tracker's record, and the id of the item that it names.
+func record(v gjson.Result) (kind, id string) {
+	kind = cmp.Or(v.Get("type").String(), v.Get("dependency_type").String())
+	return kind, cmp.Or(v.Get("depends_on_id").String(), v.Get("id").String())
+}
+
+// findParents sets parents.
+func (l *List) findParents() {
+	for n := range l.all {
+		item := &l.all[n]
+		if item.needsEnd == 0 || !strings.Contains(item.needs(), parentRecord) {
+			continue
+		}
+		for _, v := range gjson.Parse(item.needs()).Array() {
+			kind, id := record(v)
+			if at := l.index(id); kind == parentRecord && at >= 0 && at != n {
+				if l.parents == nil {
+					l.parents = map[string][]int32{}
+				}
+				l.parents[item.ID] = append(l.parents[item.ID], int32(at))
+			}
+		}
+	}
+}
+
 // findWaiting sets waits of all items that have to wait for others.
 func (l *List) findWaiting() {
-	waitingTasks := map[*Item]bool{}
+	l.findParents()
+	shut := map[*Item]bool{}
 	for n := range l.all {
 		if item := &l.all[n]; !item.Passes {
-			item.waits = item.subtasks > 0 && l.openSubtask(n) != nil ||
-				item.isSubtask && l.taskWaits(item, waitingTasks) ||
+			item.waits = item.later || item.subtasks > 0 && l.openSubtask(n) != nil ||
+				(item.isSubtask || l.parents != nil) && slices.ContainsFunc(l.wholes(item), func(whole *Item) bool {
+					return l.isShut(whole, shut)
+				}) ||
 				item.needsEnd > 0 && slices.ContainsFunc(l.directNeeds(item), func(n need) bool { return !n.met() })
 		}
 	}
 }
 
-// taskWaits reports whether a subtask's task must wait for items other than its subtasks. It keeps
-// its answers in known, because a task may have many subtasks and many needs.
-func (l *List) taskWaits(item *Item, known map[*Item]bool) bool {
-	task := l.taskOf(item)
-	waits, isKnown := known[task]
-	if task != nil && !isKnown {
-		unmet := func(n need) bool { return !n.met() && !n.isPartOf(task) }
-		waits = slices.ContainsFunc(l.directNeeds(task), unmet) || l.taskWaits(task, known)
-		known[task] = waits
+// isShut tells whether the parts of an item have to wait: for what it needs, other than its
+// parts, or since nobody can work on it now. It keeps its answers in known: an item may
+// have many parts and many needs.
+func (l *List) isShut(whole *Item, known map[*Item]bool) bool {
+	shut, isKnown := known[whole]
+	if !isKnown {
+		known[whole] = false // parents in a circle
+		shut = whole.Blocked || whole.later ||
+			slices.ContainsFunc(l.directNeeds(whole), func(n need) bool { return !n.met() && !l.isPart(n, whole) }) ||
+			slices.ContainsFunc(l.wholes(whole), func(outer *Item) bool { return l.isShut(outer, known) })
+		known[whole] = shut
 	}
-	return waits
+	return shut
 }
 
 // openSubtask returns a subtask that is still to be done of the task at an index of all,
@@ -126,8 +185,10 @@ func (l *List) splitDropped(hasDropped bool) {
 	if hasDropped {
 		l.Items = make([]Item, 0, len(l.all))
 		for n := range l.all {
-			if l.all[n].dropped {
-				l.Dropped = append(l.Dropped, l.all[n])
+			if item := &l.all[n]; item.dropped {
+				if item.word() != tombstone { // that is not even something to be dropped
+					l.Dropped = append(l.Dropped, *item)
+				}
 			} else {
 				l.Items = append(l.Items, l.all[n])
 			}
@@ -159,38 +220,83 @@ func (l List) Next() (Item, bool) {
 // Order returns the items that can be worked on, in the order in which Next returns them
 // if each passes in turn.
 func (l List) Order() (order []Item) {
-	unmet := make([]int, len(l.all)) // how many others each item still waits for
-	waitFor := map[*Item][]int{}     // which items wait for one, as indexes of all
+	count := len(l.all)
+	unmet := make([]int, 2*count) // how many others each item, and each item's parts, still wait for
+	waitFor := map[int][]int{}    // which of these wait for one, as indexes of unmet
+	wait := func(n, forWhat int) {
+		unmet[n]++
+		waitFor[forWhat] = append(waitFor[forWhat], n)
+	}
 	ready := &queue{all: l.all}
+	whole, shut := make([]bool, count), map[*Item]bool{}
+	for n := range l.all {
+		for _, w := range l.wholes(&l.all[n]) {
+			if !l.isShut(w, shut) {
+				continue
+			}
+			at := l.index(w.ID)
+			wait(n, count+at)
+			wait(count+n, count+at)
+			whole[at] = true
+		}
+	}
 	for n := range l.all {
 		item := &l.all[n]
-		if item.Passes || item.Blocked || item.dropped {
-			continue
+		if item.Blocked || item.later {
+			unmet[count+n]++
 		}
-		for _, need := range l.allNeeds(item) {
-			if !need.met() {
-				unmet[n]++
-				waitFor[need.item] = append(waitFor[need.item], n)
+		if item.Passes || item.Blocked || item.later || item.dropped {
+			unmet[n]++
+		}
+		for _, need := range l.directNeeds(item) {
+			at := -1
+			switch {
+			case need.met():
+				continue
+			case need.item != nil:
+				at = l.index(need.item.ID)
+			}
+			wait(n, at)
+			if whole[n] && !l.isPart(need, item) {
+				wait(count+n, at)
 			}
 		}
 		for k := n - int(item.subtasks); k < n; k++ {
 			if sub := &l.all[k]; !sub.Passes && !sub.dropped {
-				unmet[n]++
-				waitFor[sub] = append(waitFor[sub], n)
+				wait(n, k)
 			}
 		}
+	}
+	var release func(n int)
+	release = func(n int) {
+		for _, n := range waitFor[n] {
+			if unmet[n]--; unmet[n] > 0 {
+				continue
+			}
+			if n < count {
+				heap.Push(ready, n)
+			} else {
+				release(n)
+			}
+		}
+	}
+	free := []int{}
+	for n := range unmet {
 		if unmet[n] == 0 {
+			free = append(free, n)
+		}
+	}
+	for _, n := range free {
+		if n < count {
 			heap.Push(ready, n)
+		} else {
+			release(n)
 		}
 	}
 	for ready.Len() > 0 {
-		item := &l.all[heap.Pop(ready).(int)]
-		order = append(order, *item)
-		for _, n := range waitFor[item] {
-			if unmet[n]--; unmet[n] == 0 {
-				heap.Push(ready, n)
-			}
-		}
+		n := heap.Pop(ready).(int)
+		order = append(order, l.all[n])
+		release(n)
 	}
 	return order
 }

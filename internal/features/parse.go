@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -14,8 +15,9 @@ import (
 
 // Reading is how a list is to be read. The zero Reading fits most.
 type Reading struct {
-	Tag  string   // of a Task Master file, as Named returns it; "" is "master", or the only one
-	Skip []string // headings of Markdown below which nothing is work; nil means SkipHeadings
+	Tag  string    // of a Task Master file, as Named returns it; "" is "master", or the only one
+	Skip []string  // headings of Markdown below which nothing is work; nil means SkipHeadings
+	Now  time.Time // items that are put off until later than this wait
 }
 
 // Parse reads a list. The error is a *jsontext.Error if the text is wrong, or ErrEmpty.

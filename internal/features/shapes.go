@@ -36,7 +36,12 @@ var (
 var (
 	titleKeys = []string{"title", "name"}
 	// Keys that say with true that the item is no work, as in readField.
-	outKeys         = []string{"deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred"}
+	outKeys = []string{
+		"deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred", "pinned", "ephemeral",
+		"is_template",
+	}
+	// What else beads says of an item.
+	beadsKeys       = []string{"_type", "issue_type", "defer_until"}
 	descriptionKeys = []string{"description", "details"}
 	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"} // as in readField
 	acceptanceKeys  = []string{"acceptance", "acceptance_criteria", "acceptanceCriteria", "steps", "testStrategy"}
@@ -44,7 +49,13 @@ var (
 
 // readKeys are all keys of an item that are read.
 var readKeys = slices.Concat([]string{"id"}, titleKeys, descriptionKeys, []string{"category"}, acceptanceKeys,
-	entryKeys, []string{"test_file"}, markKeys[1:], outKeys, needKeys, []string{"priority", "model", "subtasks"})
+	entryKeys, []string{"test_file"}, markKeys[1:], outKeys, beadsKeys, needKeys, []string{"priority", "model", "subtasks"})
+
+// notWorkTypes are the types of beads that no agent works on.
+const notWorkTypes = " gate molecule message agent role rig convoy event slot merge-request "
+
+// tombstone is the status that beads gives an item that was removed.
+const tombstone = "tombstone"
 
 // mark is the key of an item that says whether it passes. If an item has several, the one
 // that is last here counts.
@@ -102,7 +113,7 @@ var states = [...]string{
 		" implemented resolved shipped merged fixed delivered deployed released ",
 	blocked: " blocked on_hold " + goneWord + " ",
 	dropped: " cancelled canceled deferred postponed skipped wontfix wont_fix wont_do abandoned obsolete deprecated" +
-		" duplicate archived not_planned pinned tombstone ",
+		" duplicate archived not_planned pinned " + tombstone + " ",
 }
 
 // goneWord is the status that Track gives an item that the tracker no longer has.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -88,7 +89,7 @@ func listCheck() *cli.Command {
 func ReadList(name string) (data []byte, how features.Reading, err error) {
 	file, tag := features.Named(name)
 	data, err = loopdir.ReadAny(file, features.MaxBytes)
-	return data, features.Reading{Tag: tag}, err
+	return data, features.Reading{Tag: tag, Now: time.Now()}, err
 }
 
 func (v Verbs) listConvert() *cli.Command {

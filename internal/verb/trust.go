@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -64,7 +65,9 @@ func newTruster(w io.Writer, l *loop.Loop) (*truster, error) {
 }
 
 // reading is how the list is read under the ralph.json that is to be trusted.
-func (t *truster) reading() features.Reading { return features.Reading{Skip: t.config.SkipHeadings} }
+func (t *truster) reading() features.Reading {
+	return features.Reading{Skip: t.config.SkipHeadings, Now: time.Now()}
+}
 
 func (t *truster) restore() error {
 	if t.config.Source.Given() {
