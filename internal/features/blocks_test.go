@@ -179,6 +179,7 @@ var markdownTexts = map[string]string{
 	"a comment that ends with its item": "- <!--\n  - [ ] no\n\n- [ ] yes\n",
 	"details":                           "<details>\n<summary>More</summary>\n\n- [ ] yes\n\n</details>\n",
 	"raw HTML":                          "<pre>\n- [ ] no\n\n- [ ] no\n</pre>\n- [ ] yes\n",
+	"a tag that begins as another":      "<pre-set>\n- [ ] no\n\n- [ ] yes\n",
 	"code by its indent":                "# A\n\n    - [ ] no\n\n- [ ] yes\n",
 	"an item in an item":                "1. a\n\n   - b\n\n     - [ ] yes\n",
 	"deep in tabs":                      "- a\n\t- b\n\t\t- [ ] yes\n",

@@ -45,7 +45,7 @@ func beginsHTML(text string, inText bool) htmlKind {
 		return htmlRaw
 	case (ends || strings.HasPrefix(after, "/>")) && strings.Contains(blockTags, " "+name+" "):
 		return htmlBlock
-	case !inText && !slices.Contains(rawTags, name) && anyTag().MatchString(text):
+	case !inText && (!slices.Contains(rawTags, name) || strings.HasPrefix(after, "-")) && anyTag().MatchString(text):
 		return htmlBlock
 	}
 	return noHTML
