@@ -155,11 +155,38 @@ func (i Item) firstOf(keys ...string) gjson.Result {
 func (i Item) word() string { return i.firstOf(markKeys[status], markKeys[stateMark]).String() }
 
 // Title returns the item's title. It is foreign text, as all that an item says: package
-// plain makes it safe to show.
-func (i Item) Title() string { return i.firstOf(titleKeys...).String() }
+// plain makes it safe to show. If no key is known to say what the item asks for, the title
+// is the first text of another key.
+func (i Item) Title() string {
+	if title := textOf(i.firstOf(titleKeys...)); title != "" || i.Description() != "" || len(i.Acceptance()) > 0 {
+		return title
+	}
+	for key, value := range gjson.Parse(i.raw).ForEach {
+		other := value.Type == gjson.String && !isAgentKey(key.Str) && !isIDKey(key.Str) &&
+			!slices.Contains(labelKeys, key.Str) && !slices.Contains(beadsKeys, key.Str) && !slices.Contains(needKeys, key.Str)
+		if text := strings.TrimSpace(value.Str); other && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func isIDKey(key string) bool { return strings.HasSuffix(strings.ToLower(key), "id") }
+
+// textOf returns the text of a value; that of an object is the first text in it.
+func textOf(v gjson.Result) string {
+	if v.IsObject() {
+		for key, value := range v.ForEach {
+			if value.Type == gjson.String && value.Str != "" && !isIDKey(key.Str) {
+				return value.Str
+			}
+		}
+	}
+	return v.String()
+}
 
 // Description returns what is to be done.
-func (i Item) Description() string { return i.firstOf(descriptionKeys...).String() }
+func (i Item) Description() string { return textOf(i.firstOf(descriptionKeys...)) }
 
 // Model returns the model that the item asks for.
 func (i Item) Model() string { return i.firstOf("model").String() }
@@ -167,7 +194,7 @@ func (i Item) Model() string { return i.firstOf("model").String() }
 // Acceptance returns what must hold for the item to pass.
 func (i Item) Acceptance() (texts []string) {
 	for _, v := range i.firstOf(acceptanceKeys...).Array() {
-		if text := v.String(); text != "" {
+		if text := textOf(v); text != "" {
 			texts = append(texts, text)
 		}
 	}

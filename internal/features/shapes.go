@@ -34,7 +34,10 @@ var (
 
 // The keys of an item's parts. Of several that an item has, the first one counts.
 var (
-	titleKeys = []string{"title", "name"}
+	titleKeys = []string{
+		"title", "name", "behavior", "behaviour", "requirement", "feature", "summary", "story", "user_story", "userStory",
+		"task", "subject", "objective", "goal", "scenario", "text", "content", "what", "statement", "issue",
+	}
 	// Keys that say with true that the item is no work, as in readField.
 	outKeys = []string{
 		"deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred", "pinned", "ephemeral",
@@ -42,10 +45,18 @@ var (
 	}
 	// What else beads says of an item.
 	beadsKeys       = []string{"_type", "issue_type", "defer_until"}
-	descriptionKeys = []string{"description", "details"}
+	descriptionKeys = []string{"description", "details", "detail", "body"}
 	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"} // as in readField
-	acceptanceKeys  = []string{"acceptance", "acceptance_criteria", "acceptanceCriteria", "steps", "testStrategy"}
+	acceptanceKeys  = []string{
+		"acceptance", "acceptance_criteria", "acceptanceCriteria", "steps", "testStrategy", "criteria", "success_criteria",
+		"successCriteria", "definition_of_done", "done_when", "validation",
+	}
 )
+
+// Keys of an item whose text does not say what is to be done.
+var labelKeys = []string{
+	"category", "priority", "model", "test_file", "type", "labels", "tags", "phase", "version", "url",
+}
 
 // readKeys are all keys of an item that are read.
 var readKeys = slices.Concat([]string{"id"}, titleKeys, descriptionKeys, []string{"category"}, acceptanceKeys,

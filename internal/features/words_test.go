@@ -100,3 +100,33 @@ func TestOwnWords(t *testing.T) {
 		}
 	}
 }
+
+// TestTitles checks that no item is shown without what it says.
+func TestTitles(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"id":1,"title":"a","name":"b"}`:                                    "a",
+		`{"id":1,"name":"b","title":""}`:                                     "b",
+		`{"id":1,"behavior":"Logs in"}`:                                      "Logs in",
+		`{"id":1,"requirement":"Logs in","status":"open"}`:                   "Logs in",
+		`{"id":1,"requirement":{"text":"Logs in"}}`:                          "Logs in",
+		`{"id":1,"feature":"Login","description":"Logs in"}`:                 "Login",
+		`{"id":1,"category":"style","user_story":"As a user"}`:               "As a user",
+		`{"id":1,"task":"Log in"}`:                                           "Log in",
+		`{"id":"F1","category":"style","erwartung":"Es geht","passes":true}`: "Es geht",
+		`{"id":1,"status":"open","phase":"one","notes":"later"}`:             "",
+		`{"id":1,"description":"a","erwartung":"b"}`:                         "",
+		`{"id":1,"steps":[{"text":"a"}],"erwartung":"b"}`:                    "",
+	} {
+		l, err := Parse([]byte("[" + text + "]"))
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		if got := l.Items[0].Title(); got != want {
+			t.Errorf("%s has the title %q, want %q", text, got, want)
+		}
+	}
+	l, _ := Parse([]byte(`[{"id":1,"acceptance_criteria":[{"id":"AC1","text":"a"},"b"]}]`))
+	if got := strings.Join(l.Items[0].Acceptance(), ","); got != "a,b" {
+		t.Errorf("%s", got)
+	}
+}
