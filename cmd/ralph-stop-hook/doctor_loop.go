@@ -136,7 +136,7 @@ func lookList(in *inspection) (found []*finding) {
 		return []*finding{failure("", "%v", err)}
 	}
 	how.Skip = in.picture.Config.SkipHeadings
-	list, problems := how.Check(data)
+	list, problems, remarks := how.Check(data)
 	for _, problem := range problems[:min(len(problems), maxProblems)] {
 		f := warning("ralph-stop-hook list check "+plain.Arg(plain.Path(in.project, path)), "%s: %v", path, problem)
 		switch {
@@ -146,6 +146,9 @@ func lookList(in *inspection) (found []*finding) {
 			f.Level = "note" // that nothing is open is what a loop is for
 		}
 		found = append(found, f)
+	}
+	for _, remark := range remarks[:min(len(remarks), maxProblems)] {
+		found = append(found, note("", "%s: %v", path, remark))
 	}
 	return unless(found, good("%s, %d of them pass", plain.Count(len(list.Items), "feature"), list.Passed()))
 }

@@ -138,7 +138,7 @@ func FuzzConvert(f *testing.F) {
 		f.Add([]byte(asClaimed.Replace(tc.text)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, problems := Reading{}.Check(data)
+		_, problems, _ := Reading{}.Check(data)
 		l, err := Parse(data)
 		if err != nil {
 			if len(problems) == 0 {

@@ -13,10 +13,12 @@ const maxDetails = 2000
 type markdownReader struct {
 	blocks
 	skip           []string // see Reading.Skip
-	notWork        int      // level of the heading below which nothing is work; 0: no such heading
-	paragraph      string   // the text of the last one, which the next line may make a heading
-	item           *Item    // the one that lines describe; nil if none
-	depth          int      // how many containers the item is in, counting its own
+	marks          boxMarks
+	legend         bool   // the text says that a list of marks follows
+	notWork        int    // level of the heading below which nothing is work; 0: no such heading
+	paragraph      string // the text of the last one, which the next line may make a heading
+	item           *Item  // the one that lines describe; nil if none
+	depth          int    // how many containers the item is in, counting its own
 	title, details string
 }
 
@@ -24,7 +26,7 @@ type markdownReader struct {
 // or below a heading such as Optional, is not work. What else is in the list item describes
 // it. It returns false if the text has no checkbox.
 func (p *parser) readMarkdown() bool {
-	r := markdownReader{skip: p.how.Skip}
+	r := markdownReader{skip: p.how.Skip, marks: boxMarks{'-': dropped}}
 	if r.skip == nil {
 		r.skip = SkipHeadings
 	}
@@ -41,9 +43,15 @@ func (p *parser) readMarkdown() bool {
 			r.section(r.heading)
 		case r.kind == lineUnderline && len(r.open) == 0:
 			r.section(r.paragraph)
-		case r.kind != lineText:
-		case !r.first || !isBox(text):
-			r.describe(line)
+		case r.kind != lineText || !r.first || !isBox(text):
+			if at := boxIn(line); at > 0 && r.isOdd(line[:at]) {
+				p.remark(begin+at, "this checkbox is no item: Markdown takes the line for %s", r.block())
+			}
+			if r.kind == lineText {
+				r.marks.read(text)
+				r.describe(line)
+			}
+		case r.legend && r.marks.readEntry(text):
 		case len(p.all) == maxItems:
 			p.fail(begin, "more than %d items", maxItems)
 			return true
@@ -53,8 +61,27 @@ func (p *parser) readMarkdown() bool {
 		}
 	}
 	r.finish()
+	p.applyMarks(r.marks)
 	p.shape, p.unsorted = markdown, true
 	return len(p.all) > 0
+}
+
+// isOdd tells whether a box behind these marks looks like an item's, and is none. Nobody
+// takes one in a fenced block or in a comment for an item.
+func (r *markdownReader) isOdd(marks string) bool {
+	hidden := r.kind == lineFenced || r.kind == lineHTML && r.htmlKind != htmlBlock
+	return !hidden && strings.ContainsAny(marks, "-+*.)")
+}
+
+// block names the block that the last line is in.
+func (r *markdownReader) block() string {
+	switch r.kind {
+	case lineIndented:
+		return "code, since it is indented by four columns or more"
+	case lineHTML:
+		return "HTML, up to the next empty line"
+	}
+	return "text of the paragraph above it"
 }
 
 // isBox tells whether text begins with a checkbox.
@@ -76,6 +103,7 @@ func boxIn(line string) int {
 // section begins what is below a heading.
 func (r *markdownReader) section(title string) {
 	r.finish()
+	r.legend = isLegend(title)
 	if r.notWork == 0 || r.level <= r.notWork {
 		r.notWork = 0
 		if isSkipHeading(title, r.skip) {
@@ -92,12 +120,13 @@ func (p *parser) addCheckbox(r *markdownReader, text string, begin, markAt int) 
 	item := Item{
 		ID: slug(r.title), derived: true, Priority: noPriority, number: int32(len(p.all) + 1), at: int32(begin),
 		mark: checkbox, markAt: int32(markAt), markLen: 1, Passes: mark == 'x' || mark == 'X',
-		dropped: mark == '-' || r.notWork > 0,
+		dropped: r.notWork > 0,
 	}
 	if item.ID == "" {
 		item.ID = "#" + strconv.Itoa(int(item.number))
 	}
 	p.hasDropped = p.hasDropped || item.dropped
+	r.legend = false
 	p.all = append(p.all, item)
 	r.item = &p.all[len(p.all)-1]
 }
@@ -109,6 +138,7 @@ func (r *markdownReader) describe(line string) {
 	if len(r.open) == 0 {
 		if text = &r.paragraph; r.begins {
 			*text = ""
+			r.legend = isLegend(line)
 		}
 	} else if r.item == nil {
 		return

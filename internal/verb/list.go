@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
 )
 
@@ -71,15 +72,21 @@ func listCheck() *cli.Command {
 			if err != nil {
 				return err
 			}
-			list, problems := how.Check(data)
+			list, problems, remarks := how.Check(data)
 			for _, problem := range problems {
 				fmt.Fprintf(w, "%s\n", plain.Line(problem.Error(), 1000))
+			}
+			for _, remark := range remarks {
+				fmt.Fprintf(w, "remark: %s\n", plain.Line(remark.Error(), 1000))
 			}
 			if len(problems) > 0 {
 				return fmt.Errorf("%s in %s", plain.Count(len(problems), "problem"), plain.Line(args[0], 300))
 			}
 			fmt.Fprintf(w, "%s, %d of them pass; nothing is wrong\n", plain.Count(len(list.Items), "feature"),
 				list.Passed())
+			if dropped := say.Dropped(list); dropped != "" {
+				fmt.Fprintf(w, "%s\n", dropped)
+			}
 			return nil
 		},
 	}
