@@ -43,7 +43,7 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 		if item.word() == tombstone {
 			continue
 		}
-		if list.shape != markdown {
+		if list.shape != checkboxes {
 			c.checkKeys(item, misspelt)
 		}
 		if item.Title() == "" && item.Description() == "" {

@@ -229,7 +229,7 @@ func FuzzParse(f *testing.F) {
 		var items []json.RawMessage
 		var root map[string]json.RawMessage
 		switch l.shape {
-		case markdown:
+		case checkboxes:
 			return
 		case lines:
 			for d := json.NewDecoder(bytes.NewReader(text)); err == nil; {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/markdown"
 )
 
 // maxDetails bounds the description of an item of Markdown, in bytes.
@@ -11,7 +13,7 @@ const maxDetails = 2000
 
 // markdownReader is what readMarkdown keeps from one line to the next.
 type markdownReader struct {
-	blocks
+	markdown.Reader
 	skip           []string // see Reading.Skip
 	marks          boxMarks
 	legend         bool   // the text says that a list of marks follows
@@ -35,19 +37,19 @@ func (p *parser) readMarkdown() bool {
 		begin := at
 		at += len(line)
 		line = strings.TrimRight(line, "\r\n")
-		if r.next(line); r.kept < r.depth {
+		if r.Next(line); r.Kept < r.depth {
 			r.finish()
 		}
-		switch text := line[r.text:]; {
-		case r.kind == lineHeading && len(r.open) == 0:
-			r.section(r.heading)
-		case r.kind == lineUnderline && len(r.open) == 0:
+		switch text := line[r.Text:]; {
+		case r.Kind == markdown.Heading && r.Depth() == 0:
+			r.section(r.Heading)
+		case r.Kind == markdown.Underline && r.Depth() == 0:
 			r.section(r.paragraph)
-		case r.kind != lineText || !r.first || !isBox(text):
+		case r.Kind != markdown.Text || !r.First || !isBox(text):
 			if at := boxIn(line); at > 0 && r.isOdd(line[:at]) {
 				p.remark(begin+at, "this checkbox is no item: Markdown takes the line for %s", r.block())
 			}
-			if r.kind == lineText {
+			if r.Kind == markdown.Text {
 				r.marks.read(text)
 				r.describe(line)
 			}
@@ -57,28 +59,28 @@ func (p *parser) readMarkdown() bool {
 			return true
 		default:
 			r.finish()
-			p.addCheckbox(&r, text, begin, begin+r.text+1)
+			p.addCheckbox(&r, text, begin, begin+r.Text+1)
 		}
 	}
 	r.finish()
 	p.applyMarks(r.marks)
-	p.shape, p.unsorted = markdown, true
+	p.shape, p.unsorted = checkboxes, true
 	return len(p.all) > 0
 }
 
 // isOdd tells whether a box behind these marks looks like an item's, and is none. Nobody
 // takes one in a fenced block or in a comment for an item.
 func (r *markdownReader) isOdd(marks string) bool {
-	hidden := r.kind == lineFenced || r.kind == lineHTML && r.htmlKind != htmlBlock
+	hidden := r.Kind == markdown.Fenced || r.Kind == markdown.HTML && !r.InElement()
 	return !hidden && strings.ContainsAny(marks, "-+*.)")
 }
 
 // block names the block that the last line is in.
 func (r *markdownReader) block() string {
-	switch r.kind {
-	case lineIndented:
+	switch r.Kind {
+	case markdown.Indented:
 		return "code, since it is indented by four columns or more"
-	case lineHTML:
+	case markdown.HTML:
 		return "HTML, up to the next empty line"
 	}
 	return "text of the paragraph above it"
@@ -104,10 +106,10 @@ func boxIn(line string) int {
 func (r *markdownReader) section(title string) {
 	r.finish()
 	r.legend = isLegend(title)
-	if r.notWork == 0 || r.level <= r.notWork {
+	if r.notWork == 0 || r.Level <= r.notWork {
 		r.notWork = 0
 		if isSkipHeading(title, r.skip) {
-			r.notWork = r.level
+			r.notWork = r.Level
 		}
 	}
 }
@@ -115,7 +117,7 @@ func (r *markdownReader) section(title string) {
 // addCheckbox adds the item whose text begins with a box. Begin and markAt are the offsets
 // of its line and its mark.
 func (p *parser) addCheckbox(r *markdownReader, text string, begin, markAt int) {
-	r.title, r.details, r.depth = strings.TrimSpace(text[3:]), "", len(r.open)
+	r.title, r.details, r.depth = strings.TrimSpace(text[3:]), "", r.Depth()
 	mark := text[1]
 	item := Item{
 		ID: slug(r.title), derived: true, Priority: noPriority, number: int32(len(p.all) + 1), at: int32(begin),
@@ -135,8 +137,8 @@ func (p *parser) addCheckbox(r *markdownReader, text string, begin, markAt int) 
 // and as one of a paragraph that may be a heading, if it is in no list.
 func (r *markdownReader) describe(line string) {
 	text := &r.details
-	if len(r.open) == 0 {
-		if text = &r.paragraph; r.begins {
+	if r.Depth() == 0 {
+		if text = &r.paragraph; r.Begins {
 			*text = ""
 			r.legend = isLegend(line)
 		}

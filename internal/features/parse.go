@@ -101,7 +101,7 @@ func (r Reading) parse(data []byte) (List, []error) {
 		Tags: p.tags, shape: p.shape, ownWords: p.words, remarks: p.remarks, all: p.all,
 		Reading: r, bom: len(data) - len(text), beside: p.beside,
 	}
-	if p.shape == markdown {
+	if p.shape == checkboxes {
 		list.text = p.Text
 	}
 	list.assignIDs(p)

@@ -27,9 +27,9 @@ var tasks = shape{"tasks", "pending", "done"} // ralphy, Task Master
 
 // Shapes that have no key.
 var (
-	array    = shape{"[]", "pending", "done"}
-	lines    = shape{"{}", "open", "closed"} // one JSON object a line: beads
-	markdown = shape{"- [ ]", " ", "x"}
+	array      = shape{"[]", "pending", "done"}
+	lines      = shape{"{}", "open", "closed"} // one JSON object a line: beads
+	checkboxes = shape{"- [ ]", " ", "x"}
 )
 
 // The keys of an item's parts. Of several that an item has, the first one counts.

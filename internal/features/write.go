@@ -141,9 +141,9 @@ func (w words) value(m mark, passes bool, old string) string {
 		return string(quoted)
 	case checkbox:
 		if passes {
-			return markdown.done
+			return checkboxes.done
 		}
-		return markdown.open
+		return checkboxes.open
 	}
 	return strconv.FormatBool(passes)
 }
@@ -176,7 +176,7 @@ func (l List) Claim(item Item) (key, value string) {
 	}
 	switch m {
 	case checkbox:
-		return "", "[" + markdown.done + "]"
+		return "", "[" + checkboxes.done + "]"
 	case noMark:
 		m = passes
 	}

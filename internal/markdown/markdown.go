@@ -1,10 +1,12 @@
-package features
+// Package markdown reads the blocks of Markdown, as CommonMark has them: lists, quotations,
+// code, HTML and headings. It reads no links and no emphasis.
+package markdown
 
 import "strings"
 
-// blocks reads Markdown line by line and tells of each line which block of CommonMark it
+// Reader reads Markdown line by line and tells of each line which block of CommonMark it
 // is in. It reads no links and no emphasis.
-type blocks struct {
+type Reader struct {
 	open []container // the quotations and list items that the last line is in, from outside
 	leaf leaf        // what the next line may go on with, in the innermost of open
 
@@ -14,14 +16,20 @@ type blocks struct {
 	htmlKind    htmlKind
 
 	// What the last line is.
-	kind    lineKind
-	kept    int    // how many of open were open before it
-	text    int    // offset in the line of its text, behind the marks of containers
-	begins  bool   // it is the first line of a paragraph,
-	first   bool   // which is the first thing in a list item
-	level   int    // of a heading
-	heading string // the title of one with a # before it
+	Kind    Kind
+	Kept    int    // how many of open were open before it
+	Text    int    // offset in the line of its text, behind the marks of containers
+	Begins  bool   // it is the first line of a paragraph,
+	First   bool   // which is the first thing in a list item
+	Level   int    // of a heading
+	Heading string // the title of one with a # before it
 }
+
+// Depth returns how many quotations and list items the last line is in.
+func (b *Reader) Depth() int { return len(b.open) }
+
+// InElement tells whether the last line is HTML that an empty line ends, and no comment.
+func (b *Reader) InElement() bool { return b.Kind == HTML && b.htmlKind == htmlBlock }
 
 // container is a quotation or an item of a list.
 type container struct {
@@ -40,30 +48,30 @@ const (
 	html
 )
 
-// lineKind is what a line of Markdown is.
-type lineKind uint8
+// Kind is what a line of Markdown is.
+type Kind uint8
 
 const (
-	lineOther     lineKind = iota // blank, a break, or the first or last line of a fenced block
-	lineText                      // of a paragraph
-	lineHeading                   // a # is before its title
-	lineUnderline                 // makes a heading of the paragraph before it
-	lineFenced                    // in a fenced block
-	lineIndented                  // code, by its indent
-	lineHTML
+	Other     Kind = iota // blank, a break, or the first or last line of a fenced block
+	Text                  // of a paragraph
+	Heading               // a # is before its title
+	Underline             // makes a heading of the paragraph before it
+	Fenced                // in a fenced block
+	Indented              // code, by its indent
+	HTML
 )
 
 // maxContainers bounds how deep lists and quotations are nested, and so the work for a
 // line. What is deeper is text.
 const maxContainers = 100
 
-// next reads a line, which has no line end.
-func (b *blocks) next(line string) {
+// Next reads a line, which has no line end.
+func (b *Reader) Next(line string) {
 	c := cursor{line: line}
 	matched := b.match(&c)
-	b.kind, b.kept, b.begins, b.first = lineOther, matched, false, false
+	b.Kind, b.Kept, b.Begins, b.First = Other, matched, false, false
 	columns, after := c.indent()
-	b.text = after
+	b.Text = after
 	switch rest := line[after:]; {
 	case matched < len(b.open) || b.leaf < fenced:
 		b.begin(&c, matched)
@@ -72,13 +80,13 @@ func (b *blocks) next(line string) {
 	case columns < 4 && closes(rest, b.fence, b.fenceLength):
 		b.leaf = noLeaf
 	default:
-		b.kind = lineFenced
+		b.Kind = Fenced
 	}
 }
 
 // match passes the marks of the containers that the line stays in, and returns how many
 // these are.
-func (b *blocks) match(c *cursor) int {
+func (b *Reader) match(c *cursor) int {
 	for n := range b.open {
 		columns, after := c.indent()
 		blank := after == len(c.line)
@@ -101,7 +109,7 @@ func (b *blocks) match(c *cursor) int {
 
 // begin reads what begins in a line behind the marks of the first containers, which it
 // stays in.
-func (b *blocks) begin(c *cursor, matched int) {
+func (b *Reader) begin(c *cursor, matched int) {
 	inText := b.leaf == paragraph           // the line may go on with the paragraph before it,
 	lazy := inText && matched < len(b.open) // though it lacks marks of its containers
 	end := func() {                         // something else begins
@@ -118,14 +126,14 @@ func (b *blocks) begin(c *cursor, matched int) {
 	}
 	for {
 		columns, after := c.indent()
-		b.text = after
+		b.Text = after
 		switch rest := c.line[after:]; {
 		case rest == "":
 			end()
 			return
 		case columns > 3 && !inText:
 			fill()
-			b.kind = lineIndented
+			b.Kind = Indented
 			return
 		case columns > 3:
 		case rest[0] == '>' && matched < maxContainers:
@@ -154,14 +162,14 @@ func (b *blocks) begin(c *cursor, matched int) {
 		}
 		break
 	}
-	b.kind = lineText
+	b.Kind = Text
 	if lazy {
-		b.kept = len(b.open)
+		b.Kept = len(b.open)
 		return
 	}
 	if !inText {
-		b.begins = true
-		b.first = len(b.open) > 0 && b.open[len(b.open)-1].empty
+		b.Begins = true
+		b.First = len(b.open) > 0 && b.open[len(b.open)-1].empty
 		b.leaf = paragraph
 		fill()
 	}
@@ -169,12 +177,12 @@ func (b *blocks) begin(c *cursor, matched int) {
 
 // beginLeaf tells whether text begins a block that is neither a container nor a paragraph.
 // It sets kind, and leaf where the next line may go on with the block.
-func (b *blocks) beginLeaf(text string, columns int, inText, lazy bool) bool {
+func (b *Reader) beginLeaf(text string, columns int, inText, lazy bool) bool {
 	b.leaf = noLeaf
 	switch mark := text[0]; mark {
 	case '#':
-		if b.level, b.heading = readHeading(text); b.level > 0 {
-			b.kind = lineHeading
+		if b.Level, b.Heading = readHeading(text); b.Level > 0 {
+			b.Kind = Heading
 			return true
 		}
 	case '`', '~':
@@ -185,17 +193,17 @@ func (b *blocks) beginLeaf(text string, columns int, inText, lazy bool) bool {
 		}
 	case '<':
 		if kind := beginsHTML(text, inText); kind != noHTML {
-			b.leaf, b.kind, b.htmlKind = html, lineHTML, kind
+			b.leaf, b.Kind, b.htmlKind = html, HTML, kind
 			b.goOnHTML(text)
 			return true
 		}
 	case '=', '-':
 		if inText && !lazy && closes(text, mark, 1) {
-			b.level = 1
+			b.Level = 1
 			if mark == '-' {
-				b.level = 2
+				b.Level = 2
 			}
-			b.kind = lineUnderline
+			b.Kind = Underline
 			return true
 		}
 	}
@@ -284,49 +292,3 @@ func readMarker(c *cursor, inText bool) (item container, ok bool) {
 	c.skip(spaces)
 	return container{indent: columns + width + spaces, empty: true}, true
 }
-
-// cursor is a place in a line. A tab reaches to the next multiple of four columns.
-type cursor struct {
-	line    string
-	at, col int
-	inTab   int // columns of the tab before at that are not passed yet
-}
-
-// indent returns how many columns of white space come next, and the offset after them.
-func (c *cursor) indent() (columns, after int) {
-	columns, after = c.inTab, c.at
-	for col := c.col; after < len(c.line); after++ {
-		width := 1
-		switch c.line[after] {
-		case '\t':
-			width = 4 - col%4
-		case ' ':
-		default:
-			return columns, after
-		}
-		columns += width
-		col += width
-	}
-	return columns, after
-}
-
-// skip passes at most so many columns of white space.
-func (c *cursor) skip(columns int) {
-	for ; columns > 0; columns-- {
-		switch {
-		case c.inTab > 0:
-			c.inTab--
-		case c.at < len(c.line) && c.line[c.at] == '\t':
-			c.inTab = 3 - c.col%4
-			c.col += 4 - c.col%4
-			c.at++
-		case c.at < len(c.line) && c.line[c.at] == ' ':
-			c.pass(1)
-		default:
-			return
-		}
-	}
-}
-
-// pass passes bytes that are no tabs.
-func (c *cursor) pass(n int) { c.at, c.col = c.at+n, c.col+n }

@@ -1,4 +1,4 @@
-package features
+package markdown
 
 import (
 	"regexp"
@@ -68,13 +68,13 @@ var anyTag = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // goOnHTML reads a line of the block of HTML, whose text behind white space is given.
-func (b *blocks) goOnHTML(text string) {
-	b.kind = lineHTML
+func (b *Reader) goOnHTML(text string) {
+	b.Kind = HTML
 	ends := false
 	switch b.htmlKind {
 	case htmlBlock:
 		if ends = text == ""; ends {
-			b.kind = lineOther
+			b.Kind = Other
 		}
 	case htmlComment:
 		ends = strings.Contains(text, "-->")
