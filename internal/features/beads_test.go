@@ -6,54 +6,54 @@ import (
 	"time"
 )
 
-// TestBeads reads issues as beads does: which are work, in which order, and why others wait.
-func TestBeads(t *testing.T) {
-	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
-	dep := func(on, kind string) string {
-		return `"dependencies":[{"depends_on_id":"` + on + `","type":"` + kind + `"}]`
-	}
-	for name, tc := range map[string]struct{ text, order, waits, dropped string }{
-		"memories": {
-			`{"_type":"memory","key":"k","value":"v"}
+func dep(on, kind string) string {
+	return `"dependencies":[{"depends_on_id":"` + on + `","type":"` + kind + `"}]`
+}
+
+// beads are issues, in the order in which they are handed out, with why others wait, and
+// those that are no work.
+var beads = map[string]struct{ text, order, waits, dropped string }{
+	"memories": {
+		`{"_type":"memory","key":"k","value":"v"}
 {"_type":"issue","id":"a","title":"A","status":"open"}
 {"_type":"memory","key":"l","value":"w"}`, "a", "", "",
-		},
-		"a tombstone blocks nothing": {
-			`{"id":"a","title":"A","status":"open",` + dep("t", "blocks") + `}
+	},
+	"a tombstone blocks nothing": {
+		`{"id":"a","title":"A","status":"open",` + dep("t", "blocks") + `}
 {"id":"t","title":"T","status":"tombstone"}`, "a", "", "",
-		},
-		"children of a blocked epic": {
-			`{"id":"b","title":"B","status":"open","priority":3}
+	},
+	"children of a blocked epic": {
+		`{"id":"b","title":"B","status":"open","priority":3}
 {"id":"c","title":"C","status":"open",` + dep("e", "parent-child") + `}
 {"id":"e","title":"E","status":"open","issue_type":"epic",` + dep("b", "blocks") + `}
 {"id":"g","title":"G","status":"open",` + dep("c", "parent-child") + `}`,
-			"b c e g", "c needs b, e needs b, g needs b", "",
-		},
-		"children of an epic that is on hold": {
-			`{"id":"c","title":"C","status":"open",` + dep("e", "parent-child") + `}
+		"b c e g", "c needs b, e needs b, g needs b", "",
+	},
+	"children of an epic that is on hold": {
+		`{"id":"c","title":"C","status":"open",` + dep("e", "parent-child") + `}
 {"id":"e","title":"E","status":"blocked"}`,
-			"", "c is part of e, which nobody can work on, e is blocked, as the list says", "",
-		},
-		"an epic that waits for its child": {
-			`{"id":"c","title":"C","status":"open",` + dep("e", "parent-child") + `}
+		"", "c is part of e, which nobody can work on, e is blocked, as the list says", "",
+	},
+	"an epic that waits for its child": {
+		`{"id":"c","title":"C","status":"open",` + dep("e", "parent-child") + `}
 {"id":"e","title":"E","status":"open",` + dep("c", "blocks") + `}`,
-			"c e", "e needs c", "",
-		},
-		"parents in a circle": {
-			`{"id":"c","title":"C","status":"open",` + dep("e", "parent-child") + `}
+		"c e", "e needs c", "",
+	},
+	"parents in a circle": {
+		`{"id":"c","title":"C","status":"open",` + dep("e", "parent-child") + `}
 {"id":"e","title":"E","status":"open",` + dep("c", "parent-child") + `}`,
-			"c e", "", "",
-		},
-		"the kinds that block": {
-			`{"id":"a","title":"A","status":"open","priority":4}
+		"c e", "", "",
+	},
+	"the kinds that block": {
+		`{"id":"a","title":"A","status":"open","priority":4}
 {"id":"b","title":"B","status":"open",` + dep("a", "conditional-blocks") + `}
 {"id":"c","title":"C","status":"open",` + dep("a", "waits-for") + `}
 {"id":"d","title":"D","status":"open","priority":9,` + dep("a", "related") + `}
 {"id":"e","title":"E","status":"open","priority":9,` + dep("a", "discovered-from") + `}`,
-			"a d e b c", "b needs a, c needs a", "",
-		},
-		"what is no work": {
-			`{"id":"a","title":"A","status":"open"}
+		"a d e b c", "b needs a, c needs a", "",
+	},
+	"what is no work": {
+		`{"id":"a","title":"A","status":"open"}
 {"id":"b","title":"B","status":"open","pinned":true}
 {"id":"c","title":"C","status":"open","ephemeral":true}
 {"id":"d","title":"D","status":"open","is_template":true}
@@ -64,29 +64,34 @@ func TestBeads(t *testing.T) {
 {"id":"i","title":"I","status":"open","issue_type":"role"}
 {"id":"j","title":"J","status":"pinned"}
 {"id":"k","title":"K","status":"open","issue_type":"bug","pinned":false}`, "a k", "", "b c d e f g h i j",
-		},
-		"a gate blocks until it is closed": {
-			`{"id":"a","title":"A","status":"open",` + dep("g", "blocks") + `}
+	},
+	"a gate blocks until it is closed": {
+		`{"id":"a","title":"A","status":"open",` + dep("g", "blocks") + `}
 {"id":"b","title":"B","status":"open",` + dep("h", "blocks") + `}
 {"id":"g","title":"G","status":"open","issue_type":"gate"}
 {"id":"h","title":"H","status":"closed","issue_type":"gate"}`, "b", "a needs g, which is not going to be done", "g h",
-		},
-		"put off": {
-			`{"id":"a","title":"A","status":"open","defer_until":"2026-11-23T00:00:00Z"}
+	},
+	"put off": {
+		`{"id":"a","title":"A","status":"open","defer_until":"2026-11-23T00:00:00Z"}
 {"id":"b","title":"B","status":"open","defer_until":"2026-11-22T09:00:00Z"}
 {"id":"c","title":"C","status":"open",` + dep("a", "parent-child") + `}
 {"id":"d","title":"D","status":"open","defer_until":"2027-01-01"}
 {"id":"e","title":"E","status":"open",` + dep("a", "blocks") + `}
 {"id":"f","title":"F","status":"open","defer_until":"soon"}
 {"id":"g","title":"G","status":"open","defer_until":null}`,
-			"b f g", "a is put off until 2026-11-23T00:00:00Z, c is part of a, which nobody can work on, " +
-				"d is put off until 2027-01-01, e needs a", "",
-		},
-		"a fraction": {
-			`[{"id":"a","title":"A","status":"open","priority":1.75},{"id":"b","title":"B","status":"open","priority":1.5},
+		"b f g", "a is put off until 2026-11-23T00:00:00Z, c is part of a, which nobody can work on, " +
+			"d is put off until 2027-01-01, e needs a", "",
+	},
+	"a fraction": {
+		`[{"id":"a","title":"A","status":"open","priority":1.75},{"id":"b","title":"B","status":"open","priority":1.5},
 {"id":"c","title":"C","status":"open","priority":2},{"id":"d","title":"D","status":"open","priority":"P0.5"}]`, "d b a c", "", "",
-		},
-	} {
+	},
+}
+
+// TestBeads reads issues as beads does: which are work, in which order, and why others wait.
+func TestBeads(t *testing.T) {
+	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	for name, tc := range beads {
 		l, err := Reading{Now: now}.Parse([]byte(tc.text))
 		if err != nil {
 			t.Fatal(name, err)

@@ -40,7 +40,7 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 	circles := map[string]bool{}
 	for n := range list.all {
 		item := &list.all[n]
-		if item.word() == tombstone {
+		if item.isTombstone() {
 			continue
 		}
 		if list.shape != checkboxes {

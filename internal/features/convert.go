@@ -49,7 +49,9 @@ func (l List) Convert(to string) ([]byte, error) {
 	}
 	items := []outItem{}
 	for n := range l.all {
-		items = append(items, l.outItem(n, to == ToPRD))
+		if !l.all[n].isTombstone() {
+			items = append(items, l.outItem(n, to == ToPRD))
+		}
 	}
 	var list struct {
 		Schema   string    `json:"$schema"`
@@ -83,9 +85,12 @@ func (l *List) outItem(at int, prd bool) outItem {
 	}
 	*acceptance = item.Acceptance()
 	for _, need := range l.allNeeds(item) {
-		if need.item != nil || !need.fromTracker {
+		if need.item == nil && !need.fromTracker || need.item != nil && !need.item.isTombstone() {
 			*needs = append(*needs, need.id)
 		}
+	}
+	if whole := l.heldBy(item); whole != nil && !item.Passes {
+		*needs = append(*needs, whole.ID)
 	}
 	for _, sub := range l.all[at-int(item.subtasks) : at] {
 		if !sub.dropped {
@@ -98,7 +103,7 @@ func (l *List) outItem(at int, prd bool) outItem {
 	switch {
 	case item.dropped:
 		o.Status = "cancelled"
-	case item.Blocked:
+	case item.Blocked, item.later:
 		o.Status = "blocked"
 	}
 	return o

@@ -220,6 +220,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		text := []byte(strings.TrimPrefix(string(data), "\xef\xbb\xbf"))
+		if bytes.Contains(text, []byte("_type")) || bytes.Contains(text, []byte(`\u`)) {
+			return // perhaps a memory of beads, which is no item
+		}
 		whole := 0
 		for _, item := range l.all {
 			if !item.isSubtask {

@@ -137,6 +137,9 @@ func FuzzConvert(f *testing.F) {
 		f.Add([]byte(strings.NewReplacer("«", "", "|", "", "»", "").Replace(tc.text)))
 		f.Add([]byte(asClaimed.Replace(tc.text)))
 	}
+	for _, tc := range beads {
+		f.Add([]byte(tc.text))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, problems, _ := Reading{}.Check(data)
 		l, err := Parse(data)
@@ -162,7 +165,7 @@ func FuzzConvert(f *testing.F) {
 			show := func(l List) (s string) {
 				for _, items := range [][]Item{l.Items, l.Dropped, l.Order()} {
 					for _, item := range items {
-						s += fmt.Sprintf("%q %v %v %v,", item.ID, item.Passes, item.Blocked, item.Priority)
+						s += fmt.Sprintf("%q %v %v %v,", item.ID, item.Passes, item.Blocked || item.later, item.Priority)
 					}
 					s += "\n"
 				}

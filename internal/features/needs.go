@@ -20,8 +20,11 @@ func (n need) met() bool {
 	if n.item == nil {
 		return n.fromTracker
 	}
-	return n.item.Passes || n.item.dropped && n.item.word() == tombstone
+	return n.item.Passes || n.item.isTombstone()
 }
+
+// isTombstone tells whether the item only says that it was removed.
+func (i *Item) isTombstone() bool { return i.dropped && i.word() == tombstone }
 
 // allNeeds returns what an item has to wait for: what it needs itself, and what the items
 // need that it is a part of, other than their parts.

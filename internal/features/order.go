@@ -23,7 +23,7 @@ func (l *List) splitDropped(hasDropped bool) {
 		l.Items = make([]Item, 0, len(l.all))
 		for n := range l.all {
 			if item := &l.all[n]; item.dropped {
-				if item.word() != tombstone { // that is not even something to be dropped
+				if !item.isTombstone() { // that is not even something to be dropped
 					l.Dropped = append(l.Dropped, *item)
 				}
 			} else {
