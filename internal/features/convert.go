@@ -89,7 +89,7 @@ func (l *List) outItem(at int, prd bool) outItem {
 			*needs = append(*needs, need.id)
 		}
 	}
-	if whole := l.heldBy(item); whole != nil && !item.Passes {
+	if whole := l.heldBy(item); whole != nil && !item.Passes && !item.Blocked {
 		*needs = append(*needs, whole.ID)
 	}
 	for _, sub := range l.all[at-int(item.subtasks) : at] {

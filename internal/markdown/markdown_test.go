@@ -130,8 +130,9 @@ func tamed(source string) []byte {
 // unlike matches what the two readings may differ in: Reader reads no definitions of links,
 // which are no text of a heading. Goldmark takes an empty item in an item for longer than
 // the empty line behind it, an indented hyphen below text for an item, a tag with a space
-// before its name for HTML, and no declaration in lower case.
-var unlike = regexp.MustCompile(`\[[^\]]*\]:|<![a-z]|</?[ \t]|\n[ \t]+-[ \t\r]*(?:\n|$)` +
+// before its name, or a slash behind one that closes, for HTML, and no declaration in lower
+// case.
+var unlike = regexp.MustCompile(`\[[^\]]*\]:|<![a-z]|</?[ \t]|</[A-Za-z0-9]+/|\n[ \t]+-[ \t\r]*(?:\n|$)` +
 	`|(?m)[ \t>](?:[-+*]|\d+[.)])[ \t\r]*\n[ \t>\r]*\n`)
 
 // unseen takes out what no person types: goldmark takes some of these characters for spaces.
