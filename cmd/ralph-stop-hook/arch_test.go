@@ -43,7 +43,9 @@ var never = map[string][]string{
 // impure lists the imports that a pure package must not have.
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}
 
-var pure = []string{"glob", "jsontext", "markdown", "plain", "features", "progress", "decide", "config", "claude/settings"}
+var pure = []string{
+	"glob", "jsontext", "markdown", "plain", "features", "progress", "decide", "config", "claude/settings",
+}
 
 // modules lists the only modules that the program may be linked from, in addition to the
 // standard library and this one.

@@ -84,7 +84,8 @@ var beads = map[string]struct{ text, order, waits, dropped string }{
 	},
 	"a fraction": {
 		`[{"id":"a","title":"A","status":"open","priority":1.75},{"id":"b","title":"B","status":"open","priority":1.5},
-{"id":"c","title":"C","status":"open","priority":2},{"id":"d","title":"D","status":"open","priority":"P0.5"}]`, "d b a c", "", "",
+{"id":"c","title":"C","status":"open","priority":2},{"id":"d","title":"D","status":"open","priority":"P0.5"}]`,
+		"d b a c", "", "",
 	},
 }
 

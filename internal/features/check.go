@@ -5,24 +5,29 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// spelt are the keys that decide what is worked, and when it counts as done. Check takes a
+// spelt returns the keys that decide what is worked, and when it counts as done. Check takes a
 // key that is almost one of these for a typing error.
-var spelt = slices.Concat([]string{"id", "title", "description", "acceptance", "acceptance_criteria"}, []string{
-	"acceptanceCriteria", "steps", "verify", "verification", "status", "completed", "passes", "priority", "subtasks",
-}, needKeys)
+var spelt = sync.OnceValue(func() []string {
+	return slices.Concat([]string{"id", "title", "description", "acceptance", "acceptance_criteria"}, []string{
+		"acceptanceCriteria", "steps", "verify", "verification", "status", "completed", "passes", "priority", "subtasks",
+	}, needKeys)
+})
 
-// knownKeys are all keys of items in the lists that we know, also those that we do not read.
-var knownKeys = slices.Concat(readKeys, []string{
-	"target_files", "files", "notes", "completion_notes", "completionNotes", "labels", "tags", "type", "complexity",
-	"parallel_group", "created_at", "created_by", "updated_at", "completed_at", "started_at", "startedAt", "completedAt",
-	"assignee", "owner", "estimate", "step", "phase", "order", "index", "section", "epic", "sprint", "version", "test",
-	"tests", "testing", "states", "path", "task_id", "story_id", "parent", "pass_rate", "due", "due_date", "verified",
+// knownKeys returns all keys of items in the lists that we know, also those that we do not read.
+var knownKeys = sync.OnceValue(func() []string {
+	return slices.Concat(readKeys(), []string{
+		"target_files", "files", "notes", "completion_notes", "completionNotes", "labels", "tags", "type", "complexity",
+		"parallel_group", "created_at", "created_by", "updated_at", "completed_at", "started_at", "startedAt", "completedAt",
+		"assignee", "owner", "estimate", "step", "phase", "order", "index", "section", "epic", "sprint", "version", "test",
+		"tests", "testing", "states", "path", "task_id", "story_id", "parent", "pass_rate", "due", "due_date", "verified",
+	})
 })
 
 // Check returns what is wrong in a list, and what is only odd: the list is worked all the
@@ -110,10 +115,10 @@ func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
 			p.fail(at, "item %d has the key %q twice; leave one of them", item.number, plain.Line(key, 80))
 		}
 		seen[key] = true
-		if misspelt[key] || slices.Contains(knownKeys, key) || isAgentKey(key) {
+		if misspelt[key] || slices.Contains(knownKeys(), key) || isAgentKey(key) {
 			continue
 		}
-		if meant := jsontext.Nearest(key, spelt); meant != "" && !slices.Contains(knownKeys, folded(key)) {
+		if meant := jsontext.Nearest(key, spelt()); meant != "" && !slices.Contains(knownKeys(), folded(key)) {
 			misspelt[key] = true
 			p.fail(at, "unknown key %q; did you mean %q?", plain.Line(key, 80), meant)
 		}

@@ -9,7 +9,9 @@ import (
 // the dropped ones, and the first remark.
 func TestBoxMarks(t *testing.T) {
 	for text, want := range map[string][3]string{
-		"- [~] a\n- [ ] b\n":                                  {"a b", "", "line 1, column 1: [~] is taken for work that is not done; items with it: 1"},
+		"- [~] a\n- [ ] b\n": {
+			"a b", "", "line 1, column 1: [~] is taken for work that is not done; items with it: 1",
+		},
 		"- [~] ~~a~~\n- [ ] b\n":                              {"b", "a", ""},
 		"Legend: [x] done, [~] skipped\n\n- [~] a\n- [ ] b\n": {"b", "a", ""},
 		"- [~] a\n- [ ] b\n\n`[~]` = deferred\n":              {"b", "a", ""},
@@ -18,13 +20,16 @@ func TestBoxMarks(t *testing.T) {
 		"[!] blocked | [/] complete\n\n- [!] a\n- [/] b\n":    {"a", "", ""},
 		"- [-] a\n- [ ] b\n":                                  {"b", "a", ""},
 		"[-] in progress\n\n- [-] a\n":                        {"a", "", "line 3, column 1: [-] is taken for work"},
+
 		"## Legend\n- [ ] Not started\n- [~] Won't do\n- [x] Done\n\n## Work\n- [~] a\n- [ ] b\n": {"b", "a", ""},
 		"**Legend:**\n- [ ] open\n- [x] done\n- [ ] Build it\n- [ ] done\n":                       {"build-it done", "", ""},
 		"# A\n\n    - [ ] no\n\n- [ ] a\n": {"a", "", "line 3, column 7: this checkbox is no item: " +
 			"Markdown takes the line for code, since it is indented by four columns or more"},
 		"<details>\n- [ ] no\n</details>\n\n- [ ] a\n": {"a", "", "line 2, column 3: this checkbox is no item: " +
 			"Markdown takes the line for HTML"},
-		"Text\n2. [ ] no\n\n- [ ] a\n":                             {"a", "", "line 2, column 4: this checkbox is no item: Markdown takes the line for text"},
+		"Text\n2. [ ] no\n\n- [ ] a\n": {
+			"a", "", "line 2, column 4: this checkbox is no item: Markdown takes the line for text",
+		},
 		"<!--\n- [ ] no\n-->\n```\n- [ ] no\n```\n- [ ] a [x] b\n": {"a-x-b", "", ""},
 	} {
 		l, problems, remarks := Reading{}.Check([]byte(text))

@@ -3,6 +3,7 @@ package features
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -58,9 +59,11 @@ var labelKeys = []string{
 	"category", "priority", "model", "test_file", "type", "labels", "tags", "phase", "version", "url",
 }
 
-// readKeys are all keys of an item that are read.
-var readKeys = slices.Concat([]string{"id"}, titleKeys, descriptionKeys, []string{"category"}, acceptanceKeys,
-	entryKeys, []string{"test_file"}, markKeys[1:], outKeys, beadsKeys, needKeys, []string{"priority", "model", "subtasks"})
+// readKeys returns all keys of an item that are read.
+var readKeys = sync.OnceValue(func() []string {
+	return slices.Concat([]string{"id"}, titleKeys, descriptionKeys, []string{"category"}, acceptanceKeys, entryKeys,
+		[]string{"test_file"}, markKeys[1:], outKeys, beadsKeys, needKeys, []string{"priority", "model", "subtasks"})
+})
 
 // notWorkTypes are the types of beads that no agent works on.
 const notWorkTypes = " gate molecule message agent role rig convoy event slot merge-request "

@@ -60,7 +60,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 func readOnly(raw string) string {
 	var kept []string
 	for key, value := range gjson.Parse(raw).ForEach {
-		if !slices.Contains(readKeys, key.Str) {
+		if !slices.Contains(readKeys(), key.Str) {
 			continue
 		}
 		text := value.Raw
