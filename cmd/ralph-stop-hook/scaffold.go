@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -72,12 +73,13 @@ func (i *initialiser) config() ([]byte, error) {
 		Task       string              `json:"task"`
 		List       string              `json:"list,omitempty"`
 		Bind       string              `json:"bind"`
+		Continue   string              `json:"continue_with"`
 		Limits     map[string]int      `json:"limits"`
 		Checks     []map[string]string `json:"checks,omitempty"`
 		Confine    bool                `json:"confine,omitempty"`
 		OnComplete []string            `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.confine,
-		i.onComplete})
+	}{i.name, i.list, decide.BindPrompt, config.ContinueAuto, map[string]int{"max_iterations": i.iterations}, checks,
+		i.confine, i.onComplete})
 }
 
 // maxHeldShown bounds how much that is held is shown.

@@ -156,7 +156,19 @@ func (s *stage) init() {
 }
 
 // answer is what the hook prints; zero where it prints nothing.
-type answer struct{ Decision, Reason, SystemMessage string }
+type answer struct {
+	Decision, Reason, SystemMessage string
+	HookSpecificOutput              struct{ AdditionalContext string }
+}
+
+// prompt is what the agent goes on with: the reason of a block, or context beside none. At the
+// end of a loop there is neither.
+func (a answer) prompt() string {
+	if a.Decision == "block" {
+		return a.Reason
+	}
+	return a.HookSpecificOutput.AdditionalContext
+}
 
 // call does what the host does at an event: it runs the hook that the settings
 // name for it, if they do, and reads the one object that it may print.
