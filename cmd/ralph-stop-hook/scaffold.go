@@ -119,12 +119,11 @@ func (i *initialiser) farewell() {
 			name)
 		return
 	}
-	prompt := i.show(filepath.Join(i.dir, loopdir.PromptFile))
 	if i.list == "" {
 		fmt.Fprintf(i.out, "\nThe list is an example; write yours into %s first.\n",
 			i.show(filepath.Join(i.dir, loopdir.ListFile)))
 	} else if i.found.Passed() == len(i.found.Items) {
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
-	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", say.StartLine(prompt))
+	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", say.Start(i.v.Env, &loopdir.Loop{Dir: i.dir, Project: i.project}))
 }

@@ -110,12 +110,11 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 	name, do, s := plain.Line(p.Loop.At.Name, 100), p.Loop.Call, d.From
 	switch {
 	case d.Refusal == decide.Deadline:
-		return fmt.Sprintf("ralph: the time of the loop %s is up; '%s --deadline' in a terminal gives it more",
-			name, do("extend"))
+		return fmt.Sprintf("ralph: the time of the loop %s is up; to give it more, in a terminal: %s",
+			name, p.MoreTime(d.Next))
 	case d.Refusal == decide.MaxIterations:
-		return fmt.Sprintf("ralph: the loop %s has used up its %s; "+
-			"'%s --max-iterations %d' in a terminal gives it more",
-			name, plain.Count(d.Limit, "iteration"), do("extend"), d.Limit+decide.DefaultIterations)
+		return fmt.Sprintf("ralph: the loop %s has used up its %s; to give it more, in a terminal: %s",
+			name, plain.Count(d.Limit, "iteration"), p.MoreIterations(d.Next))
 	case d.Refusal == decide.IterationsPerHour:
 		return fmt.Sprintf("ralph: the loop %s has had its iterations of this hour; give it this prompt after %s",
 			name, Clock(s.RetryAt))

@@ -3,7 +3,6 @@ package say
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -30,11 +29,11 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.ByEvaluator:
 		return fmt.Sprintf("%s; %s. '%s' goes on.", s.Needs, so, do("resume"))
 	case decide.MaxIterations:
-		return fmt.Sprintf("used up its %s; %s. '%s --max-iterations %d' gives it more.",
-			plain.Count(s.Iteration, "iteration"), so, do("extend"), s.Iteration+decide.DefaultIterations)
+		return fmt.Sprintf("used up its %s; %s. To give it more: %s",
+			plain.Count(s.Iteration, "iteration"), so, p.MoreIterations(s))
 	case decide.Deadline:
-		return fmt.Sprintf("its time is up, %s after it began; %s. '%s --deadline' gives it more.",
-			s.EndedAt.Sub(s.StartedAt).Round(time.Second), so, do("extend"))
+		return fmt.Sprintf("its time is up, %s after it began; %s. To give it more: %s",
+			plain.Duration(s.EndedAt.Sub(s.StartedAt)), so, p.MoreTime(s))
 	case decide.FeatureAttempts, decide.CheckFailures:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.NoToolUse:

@@ -3,7 +3,6 @@ package say
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -210,12 +209,4 @@ func Begin(bind string) string {
 		return "the session that is given RALPH_PROMPT.md takes it up"
 	}
 	return "the first session that stops in this project takes it up"
-}
-
-// StartLine is what a person types to start a session with a loop's prompt.
-func StartLine(prompt string) string {
-	if runtime.GOOS == "windows" {
-		return fmt.Sprintf("claude (Get-Content -Raw %s)", plain.Arg(prompt))
-	}
-	return fmt.Sprintf("claude \"$(cat %s)\"", plain.Arg(prompt))
 }

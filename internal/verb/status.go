@@ -122,8 +122,11 @@ func show(s cli.Screen, v view.Status) {
 	if v.ExitReason != "" {
 		fmt.Fprintf(s, " (%s)", plain.Line(v.ExitReason, 80))
 	}
-	if v.Stale {
+	switch {
+	case v.Stale:
 		fmt.Fprint(s, ", stale")
+	case v.Waits:
+		fmt.Fprint(s, ", waits for a session")
 	}
 	fmt.Fprintln(s)
 	if v.MaxIterations > 0 {
@@ -193,9 +196,9 @@ func took(v view.Status, now time.Time) string {
 		return ""
 	}
 	if ended, err := time.Parse(time.RFC3339, v.EndedAt); err == nil && v.Status != decide.InProgress {
-		return fmt.Sprintf("%v, until %s", ended.Sub(began).Round(time.Second), say.Clock(ended))
+		return fmt.Sprintf("%s, until %s", plain.Duration(ended.Sub(began)), say.Clock(ended))
 	}
-	return fmt.Sprintf("%v, since %s", now.Sub(began).Round(time.Second), say.Clock(began))
+	return fmt.Sprintf("%s, since %s", plain.Duration(now.Sub(began)), say.Clock(began))
 }
 
 // left says what is left of the limits that have no row of their own.
@@ -206,8 +209,8 @@ func left(v view.Status) string {
 		switch {
 		case l.Name == "max_iterations" || l.Name == "max_wait":
 		case l.Unit == "seconds":
-			of := time.Duration(l.Limit) * time.Second
-			left = append(left, fmt.Sprintf("%s %v of %v left", name, time.Duration(l.Left)*time.Second, of))
+			of := plain.Duration(time.Duration(l.Limit) * time.Second)
+			left = append(left, fmt.Sprintf("%s %s of %s left", name, plain.Duration(time.Duration(l.Left)*time.Second), of))
 		default:
 			left = append(left, fmt.Sprintf("%s %d of %d left", name, l.Left, l.Limit))
 		}
