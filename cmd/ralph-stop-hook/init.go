@@ -118,6 +118,9 @@ func (i *initialiser) plan() (err error) {
 	if i.files, err = i.planFiles(); err != nil {
 		return err
 	}
+	if err := i.checkList(); err != nil {
+		return err
+	}
 	return i.checkState()
 }
 

@@ -48,8 +48,8 @@ func (i *initialiser) writeLocked(l *loop.Loop) error {
 	if err != nil && !i.force {
 		return err
 	}
-	fmt.Fprintf(i.out, "loop %q: %s, %d of them pass; at most %s\n", i.name, plain.Count(len(i.found.Items), "feature"),
-		i.found.Passed(), plain.Count(i.iterations, "iteration"))
+	fmt.Fprintf(i.out, "loop %q: %s, %d of them open; at most %s\n", i.name, plain.Count(len(i.found.Items), "feature"),
+		len(i.found.Items)-i.found.Passed(), plain.Count(i.iterations, "iteration"))
 	if file, tag := features.Named(i.list); tag == "" && len(i.found.Tags) > 1 {
 		fmt.Fprintf(i.out, "  it has the tags %s, and this is #master; another one: --features %s#TAG\n",
 			plain.Line(strings.Join(i.found.Tags, ", "), 300), plain.Line(file, 300))

@@ -122,7 +122,7 @@ func (i *initialiser) farewell() {
 	if i.list == "" {
 		fmt.Fprintf(i.out, "\nThe list is an example; write yours into %s first.\n",
 			i.show(filepath.Join(i.dir, loopdir.ListFile)))
-	} else if i.found.Passed() == len(i.found.Items) {
+	} else if i.found.Passed() == len(i.found.Items) && len(i.checks) == 0 {
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
 	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", say.Start(i.v.Env, &loopdir.Loop{Dir: i.dir, Project: i.project}))
