@@ -41,10 +41,16 @@ func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)
 	switch d.Binding {
 	case decide.Note:
+		message := ""
 		if d.Rival {
-			return Answer{Message: "ralph: " + at + rival}
+			message = "ralph: " + at + rival
 		}
-		return Answer{}
+		if p.Snapshot.Event == decide.EventStart {
+			if doom := Doom(p); doom != "" {
+				message = "ralph: " + at + " · " + doom
+			}
+		}
+		return Answer{Message: message}
 	case decide.Take:
 		return take(p, d)
 	case decide.Tell:
@@ -165,6 +171,11 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	}
 	for _, note := range ConfigNotes(p) {
 		add(note)
+	}
+	if d.Binding == decide.Take { // not at each stop: it reads what is held
+		if doom := Doom(p); doom != "" {
+			add(doom)
+		}
 	}
 	if d.Verdict == decide.End {
 		for _, note := range MutedNotifiers(p) {

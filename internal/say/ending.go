@@ -96,6 +96,25 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	return reason + ". When that is mended, '" + do("resume") + "' goes on."
 }
 
+// Doom says how the loop will end whatever the agent does, and what a person does about it;
+// "" if it need not.
+func Doom(p *loop.Picture) string {
+	d, is := p.Doomed()
+	if !is {
+		return ""
+	}
+	what, do := d.Next.Needs, p.Loop.Call
+	switch {
+	case d.Next.ExitReason == decide.AllBlocked:
+		what = fmt.Sprintf("nothing that is open can be worked on: %s; '%s' shows why", what, do("list"))
+	case d.Next.ExitReason == decide.ConfigChanged:
+		what += fmt.Sprintf("; put it back, or look at it and accept it: %s", do("trust"))
+	case d.Problem != nil:
+		what = plain.Line(d.Problem.Error(), 500)
+	}
+	return fmt.Sprintf("the loop will end %s: %s", d.Next.Status, what)
+}
+
 // Proof says how the claims stand. Nothing is called proven that no check has proven.
 func Proof(claimed, total, proven, manual, checks int) (text string) {
 	switch {

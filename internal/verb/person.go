@@ -119,5 +119,11 @@ func (v Verbs) revive(
 	}
 	fmt.Fprintf(w, "%s: %sgoes on at iteration %d of %d\n  %s\n", name(l), said, next.Iteration,
 		next.Header.MaxIterations, say.GoOn(picture, next))
+	if picture, err = l.Look(); err != nil {
+		return err
+	}
+	if doom := say.Doom(picture); doom != "" {
+		fmt.Fprintf(w, "warning: %s\n", doom)
+	}
 	return nil
 }

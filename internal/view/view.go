@@ -40,6 +40,7 @@ type Status struct {
 	Session       string             `json:"session"`
 	Stale         bool               `json:"stale"`  // its client died without a word
 	Waits         bool               `json:"waits"`  // a person took it up again, and no session works it yet
+	Doom          string             `json:"doom"`   // how it will end whatever the agent does; "": it need not
 	Limits        []decide.Standing  `json:"limits"` // those that are on
 	Needs         string             `json:"needs"`
 	RetryAt       string             `json:"retryAt"` // when a limit will be lifted, if that is known
@@ -98,6 +99,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: lastVerdicts(l),
 	}
 	v.Features = loop.CountFeatures(s.List, v.proof(ctx, p, state))
+	v.Doom = say.Doom(p)
 	v.Notes = notes(p, state, &v)
 	limits := s.Limits
 	if v.Checks == 0 {
@@ -151,10 +153,17 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if s.CancelFile && state.Status != decide.Cancelled {
 		add("cancelled; the next stop ends it, or '%s' takes that back", do("resume"))
 	}
+	if v.Doom != "" {
+		add("%s", v.Doom)
+	}
 	for _, err := range []error{s.ConfigErr, s.List.Err} {
-		if err != nil {
+		if err != nil && v.Doom == "" {
 			add("%s", plain.Line(err.Error(), 300))
 		}
+	}
+	if len(s.Lost) > 0 {
+		add("parts of the list are gone, or ask for something else than when they were trusted: %s; to put them back: "+
+			"%s --restore", plain.Line(strings.Join(s.Lost, ", "), 300), do("trust"))
 	}
 	if !v.Protected {
 		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
@@ -218,6 +227,10 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	state.Bind = cmp.Or(state.Bind, p.Snapshot.Bind)
 	works := v.Status == decide.InProgress
 	switch {
+	case v.Doom != "":
+		d, _ := p.Doomed()
+		v.Status, v.ExitReason = d.Next.Status, d.Next.ExitReason
+		return mend(v, do) + "; then: " + say.GoOn(p, state)
 	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return do("resume")
 	case works && (v.Stale || v.Waits || v.Session == ""), v.Status == decide.Interrupted, v.Status == decide.Handover:
