@@ -117,6 +117,7 @@ func (s *scope) renew() error {
 		f.entry.Args, f.entry.Timeout = []string{"hook", "--timeout", timeout}, h.Timeout
 	}
 	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", s.name)
+	f.entry.Quiet = shared(s.name, f.entry)
 	if err := f.merge(); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -67,6 +68,7 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 		return f, err
 	}
 	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", i.scope)
+	f.entry.Quiet = shared(i.scope, f.entry)
 	// In a worktree the host reads the main tree's local settings too: a second entry
 	// beside the one there would be a second answer to a stop.
 	files := in.Files(i.scope)
@@ -122,6 +124,12 @@ func newEntry(env loop.Env) (e settings.Entry, onPath bool, err error) {
 		e.Command, onPath = program, true
 	}
 	return e, onPath, nil
+}
+
+// shared reports whether an entry may be read where the program is missing: it names the bare
+// program in settings that go with the repository. On Windows there may be no shell for it.
+func shared(scope string, e settings.Entry) bool {
+	return scope == "project" && e.Command == program && runtime.GOOS != "windows"
 }
 
 // real follows a link, as dotfile managers make them: its target is edited.

@@ -178,7 +178,13 @@ func (s *stage) call(event string, payload map[string]any) (a answer) {
 		return a
 	}
 	entry := groups[0].Hooks[0]
-	if s.hook != "" {
+	switch line := entry.Args == nil; { // for a shell
+	case line && s.hook != "":
+		called := strings.Replace(entry.Command, "exec ralph-stop-hook", "exec '"+s.hook+"'", 1)
+		entry.Command, entry.Args = "sh", []string{"-c", called}
+	case line:
+		entry.Command, entry.Args = "sh", []string{"-c", entry.Command}
+	case s.hook != "":
 		entry.Command = s.hook
 	}
 	payload["hook_event_name"], payload["cwd"], payload["permission_mode"] = event, s.dir, "default"

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,6 +27,31 @@ type Entry struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 	Timeout int      `json:"timeout"` // seconds; then the host kills the hook
+
+	// Quiet makes it a line for the shell that does nothing where PATH does not find Command,
+	// for settings that are shared: the host reports a missing program at each event.
+	Quiet bool `json:"-"`
+}
+
+// json returns the entry as the settings have it.
+func (e Entry) json() []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // a person reads it
+	var err error
+	if e.Quiet {
+		err = encoder.Encode(struct {
+			Type    string `json:"type"`
+			Command string `json:"command"`
+			Timeout int    `json:"timeout"`
+		}{e.Type, quietLine(e.Args), e.Timeout})
+	} else {
+		err = encoder.Encode(e)
+	}
+	if err != nil {
+		return nil // cannot happen: it has only texts and a number
+	}
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // program is the name by which we know our entries. Its folder does not matter.
@@ -70,8 +96,7 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 		return nil, errors.New("the settings are not a JSON object")
 	}
 	root.Raw = strings.TrimSpace(root.Raw) // gjson keeps what follows the last brace
-	entry, _ := json.Marshal(e)            // cannot fail: it has only texts and a number
-	group := `{"hooks":[` + string(entry) + `]}`
+	group := `{"hooks":[` + string(e.json()) + `]}`
 	_, hooks, err := member(text, root, "hooks")
 	switch {
 	case err != nil:
@@ -107,17 +132,13 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 // the entry: flags such as --on-complete, and keys such as statusMessage.
 func update(text []byte, at string, e Entry) ([]byte, error) {
 	have := gjson.GetBytes(text, at)
-	if args := have.Get("args"); args.IsArray() {
-		e.Args = slices.Concat(e.Args, addedFlags(args))
+	if h := newHook("", have); h.Exec {
+		e.Args = slices.Concat(e.Args, addedFlags(h.Args))
 	}
-	var h Entry
-	same := func() bool {
-		return h.Type == e.Type && h.Command == e.Command && slices.Equal(h.Args, e.Args) && h.Timeout == e.Timeout
-	}
-	if json.Unmarshal([]byte(have.Raw), &h) == nil && same() {
+	if e.is(have) {
 		return text, nil // its layout may differ
 	}
-	raw, _ := json.Marshal(e)
+	raw := e.json()
 	for key, value := range have.ForEach {
 		if !slices.Contains([]string{"type", "command", "args", "timeout"}, key.Str) {
 			raw = fmt.Appendf(raw[:len(raw)-1], ",%s:%s}", key.Raw, value.Raw)
@@ -126,13 +147,20 @@ func update(text []byte, at string, e Entry) ([]byte, error) {
 	return sjson.SetRawBytes(text, at, []byte(jsontext.Layout(text, jsontext.Lead(text, have.Index), string(raw))))
 }
 
+// is reports whether an entry of a file says what e says.
+func (e Entry) is(have gjson.Result) bool {
+	want := gjson.ParseBytes(e.json())
+	differs := func(key string) bool { return !reflect.DeepEqual(want.Get(key).Value(), have.Get(key).Value()) }
+	return !slices.ContainsFunc([]string{"type", "command", "args", "timeout"}, differs)
+}
+
 // addedFlags returns the arguments of an entry that a person added: all but those that
-// init writes.
-func addedFlags(args gjson.Result) (added []string) {
-	list := args.Array()
-	for i := 0; i < len(list); i++ {
-		switch arg := list[i].String(); {
-		case arg == "hook" && i == 0, strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="):
+// init writes, and a first word that is no flag and so no call of the hook.
+func addedFlags(args []string) (added []string) {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case i == 0 && !strings.HasPrefix(arg, "-"):
+		case strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="):
 		case arg == "--timeout", arg == "--entry":
 			i++
 		default:
