@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ type initialiser struct {
 	name       string
 	list       string // --features
 	iterations int
+	limits     decide.Limits // those of the other flags
 	onComplete []string
 	checks     []string // shell commands, when: complete
 	scope      string   // --settings
@@ -67,6 +67,7 @@ func (v verbs) init() *cli.Command {
 	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder "+
 		"(default feature_list.json or prd.json here, else an example)")
 	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "how many iterations, `N`, the loop may have")
+	i.limitFlags(f)
 	f.Func("check", "a shell `COMMAND` that has to exit with 0 before the loop is complete; may be repeated",
 		cli.Each(&i.checks))
 	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
@@ -159,7 +160,7 @@ func (i *initialiser) check() (err error) {
 			return err
 		}
 	}
-	if i.project, err = projectFolder(); err != nil {
+	if i.project, err = i.projectFolder(); err != nil {
 		return err
 	}
 	if i.name == "" {
@@ -183,15 +184,6 @@ func (i *initialiser) check() (err error) {
 	}
 	i.dir = filepath.Join(i.project, loopdir.Below, i.name)
 	return i.findList()
-}
-
-// projectFolder is the working folder, with its links resolved.
-func projectFolder() (string, error) {
-	cwd, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(cwd)
 }
 
 func defaultName(project string) string {

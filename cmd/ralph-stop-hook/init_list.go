@@ -38,6 +38,7 @@ func (i *initialiser) checkList() error {
 		return fmt.Errorf("nothing in %s can be worked on: %s; mend that, and run init again (ralph-stop-hook list check "+
 			"%s says where)", shown, plain.Line(list.Stuck(), 500), plain.Arg(shown))
 	}
+	i.warnOfOthers()
 	for _, problem := range problems[:min(len(problems), maxProblems)] {
 		fmt.Fprintf(i.out, "warning: %s: %s\n", shown, plain.Line(problem.Error(), 500))
 	}

@@ -74,11 +74,11 @@ func (i *initialiser) config() ([]byte, error) {
 		List       string              `json:"list,omitempty"`
 		Bind       string              `json:"bind"`
 		Continue   string              `json:"continue_with"`
-		Limits     map[string]int      `json:"limits"`
+		Limits     map[string]any      `json:"limits"`
 		Checks     []map[string]string `json:"checks,omitempty"`
 		Confine    bool                `json:"confine,omitempty"`
 		OnComplete []string            `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, config.ContinueAuto, map[string]int{"max_iterations": i.iterations}, checks,
+	}{i.name, i.list, decide.BindPrompt, config.ContinueAuto, i.limitsJSON(), checks,
 		i.confine, i.onComplete})
 }
 

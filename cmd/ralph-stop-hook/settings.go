@@ -26,6 +26,7 @@ type settingsEdit struct {
 	path      string // empty: none
 	named     string // by init: path with the links that lead to it
 	entry     settings.Entry
+	why       string // why it is this file, if that needs words
 	old, text []byte // as it is, and as it is to become
 
 	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
@@ -56,10 +57,12 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 	} else {
 		if !onPath {
 			i.scope = "local"
+			f.why = "these settings are for this machine alone: PATH does not find " + program +
+				", so the entry names it by its full path"
 		}
 		for _, scope := range []string{i.scope, "project", "local", "user"} {
 			if slices.ContainsFunc(in.Files(scope), claude.Installed) {
-				i.scope = scope
+				i.scope, f.why = scope, ""
 				break
 			}
 		}
@@ -252,6 +255,9 @@ func (f *settingsEdit) report(i *initialiser, would string) {
 		fmt.Fprintf(i.out, "  would add the hook to %s\n", i.show(f.path))
 	default:
 		fmt.Fprintf(i.out, "  hook in  %s\n", i.show(f.path))
+	}
+	if f.why != "" {
+		fmt.Fprintf(i.out, "           %s\n", f.why)
 	}
 }
 
