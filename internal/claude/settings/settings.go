@@ -206,7 +206,10 @@ func ours(hook gjson.Result) bool {
 	if hook.Get("args").Exists() {
 		return strings.TrimSuffix(path.Base(command), ".exe") == program
 	}
-	// In a line for the shell the program is the first word, or the word before "hook".
+	if strings.HasPrefix(command, quiet) {
+		return true // also with a misspelt word behind it
+	}
+	// In another line for the shell the program is the first word, or the word before "hook".
 	// The latter finds it after env or timeout, and in a path with spaces.
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(command))
 	for i, word := range words {
