@@ -124,7 +124,7 @@ func (t *trial) survived(r result, f fault) error {
 		return errors.New("COMPLETE, which it is not")
 	}
 	owns := state.Status == "IN_PROGRESS" && strings.Contains(t.stdin, `"`+state.Session+`"`)
-	if strings.Contains(r.stdout, "this session works the loop") && !owns {
+	if strings.Contains(r.stdout, "this session works on the loop") && !owns {
 		return fmt.Errorf("it said that the session has the loop, and the record says %s of %q", state.Status,
 			state.Session)
 	}
@@ -306,7 +306,7 @@ func (t *trial) goesOn(r result) error {
 	session := cmp.Or(state.Session, "s1")
 	steps := []step{event(stop(session), `"decision":"block"`)}
 	const fresh = "fresh" // a session
-	inFresh := []step{event(prompt(fresh), "this session works the loop"), event(stop(fresh), `"decision":"block"`)}
+	inFresh := []step{event(prompt(fresh), "this session works on the loop"), event(stop(fresh), `"decision":"block"`)}
 	switch {
 	case state.Status == "IN_PROGRESS" && state.Iteration == state.Extended:
 		steps = append([]step{event(stop(session), "REACHED_LIMIT"), verb("extend", "--max-iterations", "9")}, steps...)

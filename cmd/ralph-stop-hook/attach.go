@@ -22,15 +22,15 @@ func (v verbs) attach() *cli.Command {
 		own := v.Env.Get(claude.SessionID)
 		session = cmp.Or(session, own)
 		if !loopdir.ValidSession(session) {
-			return cli.Usagef("which session? inside Claude Code it is the one that asks; elsewhere say --session ID " +
+			return cli.Usagef("which session? inside Claude Code it is the calling one; elsewhere say --session ID " +
 				"('claude --resume' lists them)")
 		}
 		if err := v.PersonOnly(); err != nil {
 			switch {
 			case session != own:
-				return fmt.Errorf("session %s is not the one that asks; %w", session, err)
+				return fmt.Errorf("session %s is not the calling session; %w", session, err)
 			case v.worksAnother(session, l):
-				return fmt.Errorf("session %s works another loop, which goes on; %w", session, err)
+				return fmt.Errorf("session %s works on another loop, which is not over; %w", session, err)
 			}
 		}
 		next, err := l.Change("attach", func(p *loop.Picture, next *decide.State) error {
@@ -49,11 +49,11 @@ func (v verbs) attach() *cli.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: session %s works it now, at iteration %d\n", plain.Line(l.At.Name, 100), session,
+		fmt.Fprintf(w, "%s: session %s works on it now, at iteration %d\n", plain.Line(l.At.Name, 100), session,
 			next.Iteration)
 		return nil
 	})
-	cmd.Flags.StringVar(&session, "session", "", "the session's `ID`; inside Claude Code its own, where none is said")
+	cmd.Flags.StringVar(&session, "session", "", "the session's `ID` (default inside Claude Code: its own)")
 	return cmd
 }
 
@@ -79,7 +79,7 @@ func (v verbs) worksAnother(session string, l *loop.Loop) bool {
 }
 
 func (v verbs) detach() *cli.Command {
-	const short = "Take a loop from its session; it waits for its prompt, or for attach"
+	const short = "Take a loop away from its session; it waits for its prompt, or for attach"
 	return v.Loop("detach", short, func(w io.Writer, l *loop.Loop) error {
 		if err := v.PersonOnly(); err != nil {
 			return err // the loop would stand still, and nobody would be told
@@ -94,9 +94,9 @@ func (v verbs) detach() *cli.Command {
 		case err != nil:
 			return err
 		case was == "":
-			fmt.Fprintf(w, "%s: no session worked it\n", plain.Line(l.At.Name, 100))
+			fmt.Fprintf(w, "%s: no session worked on it\n", plain.Line(l.At.Name, 100))
 		default:
-			fmt.Fprintf(w, "%s: session %s does not work it any more\n", plain.Line(l.At.Name, 100),
+			fmt.Fprintf(w, "%s: session %s no longer works on it\n", plain.Line(l.At.Name, 100),
 				plain.Line(was, 80))
 		}
 		return nil

@@ -18,7 +18,7 @@ func (v verbs) doctor() *cli.Command {
 	cmd := &cli.Command{
 		Name:  "doctor",
 		Args:  "[NAME]",
-		Short: "Look for what keeps a loop, or the hook, from working, and say what to do",
+		Short: "Find what keeps the hook or a loop from working, and say what to do",
 		Long:  doctorHelp,
 		Run: func(w io.Writer, args []string) error {
 			l, err := v.Find(args)
@@ -31,18 +31,18 @@ func (v verbs) doctor() *cli.Command {
 			return v.diagnose(w, l, err, fix, asJSON)
 		},
 	}
-	cmd.Flags.BoolVar(&fix, "fix", false, "mend what is safe to mend, and say each")
-	cmd.Flags.BoolVar(&asJSON, "json", false, "for machines: an array of {check, level, text, fix}")
+	cmd.Flags.BoolVar(&fix, "fix", false, "fix what is safe to fix, and say what was fixed")
+	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON: an array of {check, level, text, fix}")
 	return cmd
 }
 
-const doctorHelp = `Look at the client, its settings, the hook's entry in them, and the loop: its
-folders, list, trust, session and notices. Each finding says what to do. Without a
-loop the installation alone is looked at. The exit status is 1 if there is an error.
+const doctorHelp = `Check the client, its settings, the hook's entry in them, and the loop: its folders,
+list, trust, session and notices. Each finding says what to do. Without a loop, only
+the installation is checked. The exit status is 1 if there is an error.
 
---fix does what can be undone and needs no choice: the modes of our own folders, a
-second entry of ours, an event that the entry lacks, leftover temporary files, and
-notices that were cut off. What else stands in the settings it leaves alone.`
+--fix does what can be undone and needs no choice. It corrects the modes of our own
+folders, a second entry of ours, and an event that the entry lacks. It removes leftover
+temporary files, and sends notices that were cut off. It changes nothing else.`
 
 type finding struct {
 	Check string `json:"check"`
@@ -92,7 +92,7 @@ var (
 	}
 )
 
-// unless returns what was found wrong, and fine if that is nothing.
+// unless returns the problems, or fine if there are none.
 func unless(found []*finding, fine *finding) []*finding {
 	if found == nil {
 		found = append(found, fine)
@@ -100,7 +100,7 @@ func unless(found []*finding, fine *finding) []*finding {
 	return found
 }
 
-// inspect looks at everything. trouble is why there is no loop to look at.
+// inspect runs all probes. trouble is why there is no loop to look at.
 func (v verbs) inspect(l *loopdir.Loop, trouble error) (all []*finding, err error) {
 	project, err := v.projectHere()
 	if err != nil {
@@ -133,7 +133,7 @@ func (v verbs) inspect(l *loopdir.Loop, trouble error) (all []*finding, err erro
 	return all, nil
 }
 
-// diagnose inspects, mends if fix says so, and shows what is left.
+// diagnose inspects, fixes problems if fix is set, and shows what is left.
 func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON bool) error {
 	if fix {
 		if err := v.PersonOnly(); err != nil {
@@ -166,15 +166,15 @@ func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON
 	return tooManyErrors(found)
 }
 
-// mendAll mends what can be mended, and says of each whether it is.
+// mendAll fixes what can be fixed, and reports each.
 func mendAll(found []*finding) (mended []*finding) {
 	for _, f := range found {
 		if f.mend == nil {
 			continue
 		}
-		done := good("mended: %s", f.Text)
+		done := good("fixed: %s", f.Text)
 		if err := f.mend(); err != nil {
-			done = warning(f.Fix, "not mended: %v", err)
+			done = warning(f.Fix, "not fixed: %v", err)
 		}
 		done.Check = f.Check
 		mended = append(mended, done)
@@ -190,6 +190,6 @@ func tooManyErrors(found []*finding) error {
 	if count["error"] == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s and %s; each says what to do",
+	return fmt.Errorf("%s and %s; each line says what to do",
 		plain.Count(count["error"], "error"), plain.Count(count["warning"], "warning"))
 }

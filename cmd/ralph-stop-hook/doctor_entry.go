@@ -35,8 +35,7 @@ func renewing(s *scope, fix, format string, args ...any) *finding {
 	return f
 }
 
-// lookScopes looks at where our entries stand, and returns the narrowest scope that has
-// one.
+// lookScopes finds the settings that have our entries, and returns the narrowest scope.
 func lookScopes(in *inspection) (first *scope, found []*finding) {
 	for _, s := range in.scopes {
 		hooks := s.Ours(claude.Stop)
@@ -49,11 +48,11 @@ func lookScopes(in *inspection) (first *scope, found []*finding) {
 		switch {
 		case said != "" && said != s.name && s.name != "managed":
 			found = append(found,
-				renewing(s, fix, "the entry in %s says --entry %s, so it does not count where it stands",
+				renewing(s, fix, "the entry in %s has --entry %s, so it does not count in that file",
 					s.shown, plain.Line(said, 80)))
 		case first != nil && older:
 			found = append(found,
-				renewing(s, fix, "the older entry in %s does not know of the one in %s, so both answer a stop",
+				renewing(s, fix, "the older entry in %s and the one in %s both answer a stop",
 					s.shown, first.shown))
 		}
 		if first == nil {
@@ -63,7 +62,7 @@ func lookScopes(in *inspection) (first *scope, found []*finding) {
 	return first, found
 }
 
-// lookEvents looks whether each event calls the hook, and none twice.
+// lookEvents checks that each event calls the hook once.
 func lookEvents(in *inspection, first *scope) (found []*finding) {
 	var absent []string
 	twice := false
@@ -83,7 +82,7 @@ func lookEvents(in *inspection, first *scope) (found []*finding) {
 	}
 	if len(absent) > 0 {
 		found = append(found, renewing(first, "ralph-stop-hook init",
-			"the entry in %s is not for %s, so the loop does not hear of that", first.shown,
+			"the entry in %s is not for %s, so the hook gets no such event", first.shown,
 			strings.Join(absent, ", ")))
 	}
 	return found
@@ -165,7 +164,7 @@ func (s *scope) renew() error {
 	return f.write()
 }
 
-// lookTimeout compares what the client gives the hook with what the hook counts on.
+// lookTimeout compares the timeout that the client uses with the one that the hook expects.
 func (s *scope) lookTimeout() (found []*finding) {
 	for _, h := range s.Ours(claude.Stop) {
 		own := defaultTimeout
@@ -173,7 +172,7 @@ func (s *scope) lookTimeout() (found []*finding) {
 			d, err := time.ParseDuration(value)
 			if err != nil || d <= 0 {
 				return append(found,
-					failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is no duration",
+					failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is not a duration",
 						s.shown, value))
 			}
 			own = d
@@ -181,11 +180,11 @@ func (s *scope) lookTimeout() (found []*finding) {
 		switch {
 		case h.Timeout == 0:
 			found = append(found, warning("ralph-stop-hook init",
-				"the entry in %s has no \"timeout\": the client ends the hook when its own default is over, "+
-					"and the hook counts on %v", s.shown, own))
+				"the entry in %s has no \"timeout\": the client kills the hook at its own default, "+
+					"but the hook expects %v", s.shown, own))
 		case own > time.Duration(h.Timeout)*time.Second:
 			found = append(found, warning(fmt.Sprintf("make both the same: \"timeout\": %d", int(own.Seconds())),
-				"the entry in %s gives the hook %d s, and the hook counts on %v: what it says after that is not heard",
+				"the entry in %s gives the hook %d s, but the hook expects %v: a later answer is lost",
 				s.shown, h.Timeout, own))
 		}
 	}
@@ -202,7 +201,7 @@ func lookRivals(in *inspection) (found []*finding) {
 	for _, s := range in.scopes {
 		for _, h := range s.Hooks {
 			if h.Event == claude.Stop && !h.Ours {
-				found = append(found, note("look whether it can block: a loop's limits do not bind it",
+				found = append(found, note("check whether it can block: a loop's limits do not bind it",
 					"%s has another Stop hook: %s", s.shown, h.Command))
 			}
 		}

@@ -89,11 +89,11 @@ func (in *inspection) close() {
 func lookSettings(in *inspection) (found []*finding) {
 	for _, s := range in.scopes {
 		if s.err != nil {
-			found = append(found, failure("mend that file", "%s: %v; the client leaves out all of it, and says nothing",
+			found = append(found, failure("fix that file", "%s: %v; the client ignores the whole file, and says nothing",
 				s.shown, s.err))
 		}
 	}
-	return unless(found, good("the client can read each that is there"))
+	return unless(found, good("the client can read all settings files"))
 }
 
 func lookDisabled(in *inspection) []*finding {
@@ -104,7 +104,7 @@ func lookDisabled(in *inspection) []*finding {
 		}
 		if s.name == "managed" && s.ManagedOnly && len(s.Ours(claude.Stop)) == 0 {
 			return []*finding{failure("ask your administrator to put the hook there",
-				"%s has \"allowManagedHooksOnly\": true, and not the hook, so the loop cannot work", s.shown)}
+				"%s has \"allowManagedHooksOnly\": true, but not the hook, so the loop cannot work", s.shown)}
 		}
 		if s.Disabled.Exists() {
 			break // a wider one is not heard
@@ -135,10 +135,10 @@ func lookProgram(in *inspection) (found []*finding) {
 					"the entry in %s runs %s, which PATH does not find", s.shown, name))
 			case err != nil:
 				found = append(found, failure("put it there, or run: ralph-stop-hook init",
-					"the entry in %s runs %s, which is not there or no program", s.shown, name))
+					"the entry in %s runs %s, which is missing or not a program", s.shown, name))
 			case !claude.SameFile(path, self):
 				found = append(found,
-					note("look whether that is the version you mean", "the entry in %s runs %s, and this is %s",
+					note("check that this is the version you want", "the entry in %s runs %s, but this is %s",
 						s.shown, path, self))
 			default:
 				found = append(found, good("the entry in %s runs this program, %s", s.shown, path))
@@ -162,8 +162,8 @@ var clientTimeout = 10 * time.Second
 func lookClient(in *inspection) []*finding {
 	env := proc.EnvOutside(in.v.Env.Vars, in.project)
 	if _, err := proc.LookPath("claude", proc.Value(env, "PATH")); err != nil {
-		return []*finding{note("nothing, where you use it in an editor",
-			"PATH finds no claude, so its version is not known")}
+		return []*finding{note("nothing, if you use Claude Code in an editor",
+			"claude is not on PATH, so its version is unknown")}
 	}
 	r := proc.Run(context.Background(), proc.Cmd{
 		Argv: []string{"claude", "--version"}, Dir: in.project, Env: env, Timeout: clientTimeout,
@@ -174,15 +174,15 @@ func lookClient(in *inspection) []*finding {
 		if r.Err != nil {
 			said = strings.TrimSuffix(r.Err.Error()+": "+said, ": ")
 		}
-		return []*finding{warning("try it: claude --version", "claude does not tell its version: %s", said)}
+		return []*finding{warning("try it: claude --version", "claude did not print its version: %s", said)}
 	}
 	if in.older(readsArgs) {
 		return []*finding{warning("claude update",
-			"Claude Code %s does not read the arguments of the hook's entry, as "+
-				"2.1.139 and later do: --timeout and --on-complete there have no effect", in.client)}
+			"Claude Code %s ignores the arguments in the hook's entry, which 2.1.139 and later "+
+				"read: --timeout and --on-complete have no effect", in.client)}
 	}
 	if in.older(takesContext) {
-		return []*finding{good("Claude Code %s, which is not known to take answers as context (2.1.329 is)", in.client)}
+		return []*finding{good("Claude Code %s (answers as context need 2.1.329 or later)", in.client)}
 	}
 	return []*finding{good("Claude Code %s", in.client)}
 }
@@ -204,17 +204,17 @@ func lookCap(in *inspection) []*finding {
 	switch most := claude.BlockCap(text); {
 	case most == 0:
 		return []*finding{note("nothing, if you mean it",
-			"%s is 0: the client bounds blocks without a tool call no more, the loop's own limits do",
+			"%s is 0: the client does not limit blocks without a tool call; the loop's own limits do",
 			claude.BlockCapVar)}
 	case most == 1:
-		return []*finding{failure("set it to 8, or take it out", "%s is 1, so the client never goes on after a stop",
+		return []*finding{failure("set it to 8, or take it out", "%s is 1, so the client never continues after a stop",
 			claude.BlockCapVar)}
 	case most < 4:
 		return []*finding{warning("set it to 8, or take it out",
 			"%s is %d, so a loop ends STAGNATED after %s in a row without a tool call",
 			claude.BlockCapVar, most, plain.Count(most-1, "block"))}
 	default:
-		return []*finding{good("the client honours %d blocks in a row without a tool call, and the loop ends "+
+		return []*finding{good("the client allows %d blocks in a row without a tool call, and the loop ends "+
 			"before that", most)}
 	}
 }
@@ -222,12 +222,12 @@ func lookCap(in *inspection) []*finding {
 func lookGit(in *inspection) []*finding {
 	env := proc.EnvOutside(in.v.Env.Vars, in.project)
 	if _, err := proc.LookPath("git", proc.Value(env, "PATH")); err != nil {
-		return []*finding{note("install git", "PATH finds no git: whether files changed is seen by their times, "+
-			"and commits are not")}
+		return []*finding{note("install git", "git is not on PATH: changes of files are seen by their times, "+
+			"and commits are not seen")}
 	}
 	if loopdir.RepoRoot(in.project) == "" {
 		return []*finding{note("git init",
-			"the project is no git repository: whether files changed is seen by their times")}
+			"the project is not a git repository: changes of files are seen by their times")}
 	}
 	git := proc.Git(env, in.project, "rev-parse", "--is-inside-work-tree")
 	if r := proc.Run(context.Background(), git); r.Err != nil {

@@ -23,16 +23,16 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// lookFolders looks at whose the folders are, before anything in them is read.
+// lookFolders checks who owns the folders, before anything in them is read.
 func lookFolders(in *inspection) (found []*finding) {
 	narrow := func(f *finding, dir string, mode os.FileMode) {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() { // a link may lead to what is not ours
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() { // a link may lead to a folder that is not ours
 			f.mend = func() error { return os.Chmod(dir, mode) }
 		}
 		found = append(found, f)
 	}
 	if err := in.loop.Check(); err != nil {
-		f := failure("look who made it; a loop is a folder of yours that others cannot write", "%v", err)
+		f := failure("find out who made it; a loop is a folder of yours that others cannot write", "%v", err)
 		if info, err := os.Stat(in.loop.Dir); err == nil && info.IsDir() {
 			narrow(f, in.loop.Dir, info.Mode().Perm()&^0o002)
 		} else {
@@ -71,12 +71,11 @@ func lookFolders(in *inspection) (found []*finding) {
 			found = append(found, failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be written", dir))
 		}
 	}
-	return unless(found, good("%s and %s are yours alone to write",
+	return unless(found, good("only you can write %s and %s",
 		plain.Path(in.project, in.loop.Dir), in.loop.StatePath()))
 }
 
-// lookConfine looks at what keeps checks from writing outside of the project, where the
-// agent itself is kept from it.
+// lookConfine checks whether checks can write outside of the project while the agent cannot.
 func lookConfine(in *inspection) []*finding {
 	c := in.picture.Config
 	sandbox := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.Sandbox })
@@ -85,13 +84,13 @@ func lookConfine(in *inspection) []*finding {
 		return []*finding{good("checks write only to %s", say.ConfinedTo(c.Config))}
 	case sandbox >= 0 && slices.ContainsFunc(c.Commands(), func(c config.Command) bool { return c.Event == "" }):
 		return []*finding{warning(`"confine": true in ralph.json, then: `+in.picture.Loop.Call("trust"),
-			"%s has Claude Code's sandbox on, and checks run outside of it: what the agent wrote runs there as you",
+			"%s turns Claude Code's sandbox on, but checks run outside of it: the agent's code runs there as you",
 			in.scopes[sandbox].shown)}
 	}
 	return nil
 }
 
-// lookLoop opens and loads the loop; without that the rest of it is not looked at.
+// lookLoop opens and loads the loop. If that fails, nothing else of the loop is checked.
 func lookLoop(in *inspection) []*finding {
 	l, err := loop.Open(in.v.Env, in.loop)
 	if err == nil {
@@ -110,12 +109,12 @@ func lookLoop(in *inspection) []*finding {
 				"unprotected: the record is in the project, where an agent can write, so nothing is trusted"))
 	}
 	if err := in.picture.Snapshot.ConfigErr; err != nil {
-		found = append(found, failure("mend it, then: "+l.Call("trust"), "%v", err))
+		found = append(found, failure("fix it, then: "+l.Call("trust"), "%v", err))
 	}
 	context := in.picture.Config.Continue == config.ContinueContext
 	if context && in.older(takesContext) {
 		found = append(found, warning(`"continue_with": "block" in ralph.json, or claude update`,
-			"the loop goes on by context, which Claude Code %s is not known to honour: the turn may end", in.client))
+			"the next prompt is sent as context, which Claude Code %s may ignore: the turn may end", in.client))
 	}
 	state := in.picture.Snapshot.Record()
 	return append(found, good("%s is %s at iteration %d of %d",
@@ -128,7 +127,7 @@ const maxProblems = 5
 func lookList(in *inspection) (found []*finding) {
 	if list := in.picture.Snapshot.List; in.picture.Config.Source.Given() || list.Missing {
 		if list.Err != nil {
-			return []*finding{failure("put it back, or mend what prints it", "%v", list.Err)}
+			return []*finding{failure("put it back, or fix what prints it", "%v", list.Err)}
 		}
 		return []*finding{good("%s", plain.Count(len(list.Items), "feature"))}
 	}
@@ -164,7 +163,7 @@ func lookTrust(in *inspection) (found []*finding) {
 	}
 	if path := p.Changed(); path != "" {
 		found = append(found,
-			failure(trust, "%s is not what it was when it was trusted: the loop will end BLOCKED", path))
+			failure(trust, "%s differs from what was trusted: the loop will end BLOCKED", path))
 	}
 	if p.Unheld() {
 		found = append(found, note("to hold it as it is now: "+call("trust"),
@@ -172,16 +171,16 @@ func lookTrust(in *inspection) (found []*finding) {
 	}
 	if len(s.Lost) > 0 {
 		found = append(found, failure(call("trust")+" --restore",
-			"parts of the list are gone, or ask for something else than when they were trusted: %s",
+			"parts of the list were deleted or reworded after it was trusted: %s",
 			strings.Join(s.Lost, ", ")))
 	}
 	if p.Config.Trusted {
 		return unless(found, good("what runs is what you trusted"))
 	}
-	return unless(found, good("nothing was trusted, and nothing needs it"))
+	return unless(found, good("nothing is trusted, and nothing needs trust"))
 }
 
-// lookTime looks whether checks can take the time that they may take.
+// lookTime checks whether the checks can have the time that their timeouts allow.
 func lookTime(in *inspection) (found []*finding) {
 	p := in.picture
 	if len(p.Config.Checks) == 0 {
@@ -200,11 +199,11 @@ func lookTime(in *inspection) (found []*finding) {
 		if c.Timeout > left {
 			found = append(found,
 				warning("raise both in the settings entry, \"timeout\" and --timeout, or lower the check's",
-					"the check %s may take %v, and the hook's entry leaves %v for all checks of a stop",
+					"the check %s may take %v, but the hook's entry leaves %v for all checks of a stop",
 					plain.Line(c.Name, 80), c.Timeout, left))
 		}
 	}
-	return unless(found, good("each check has the time that it may take: the entry leaves %v for all of a stop", left))
+	return unless(found, good("each check has enough time: the entry leaves %v for all checks of a stop", left))
 }
 
 func lookSession(in *inspection) []*finding {
@@ -217,22 +216,22 @@ func lookSession(in *inspection) []*finding {
 		return []*finding{note(say.GoOn(p, state), "the loop was taken up again, and no session works it yet")}
 	case p.Snapshot.CancelFile && state.Status != decide.Cancelled:
 		return []*finding{note("'"+p.Loop.Call("resume")+"' takes that back",
-			"the loop is to be cancelled at its next stop")}
+			"the next stop cancels the loop")}
 	case state.Status == decide.InProgress && state.Session == "":
 		bind := cmp.Or(state.Bind, p.Snapshot.Bind)
-		return []*finding{note("nothing, if you have yet to start it", "no session works it: %s", say.Begin(bind))}
+		return []*finding{note("nothing, if you have yet to start it", "no session works on it: %s", say.Begin(bind))}
 	case state.Session == "":
-		return []*finding{good("no session works it")}
+		return []*finding{good("no session works on it")}
 	}
-	return []*finding{good("session %s works it", state.Session)}
+	return []*finding{good("session %s works on it", state.Session)}
 }
 
 func lookNotices(in *inspection) []*finding {
 	late := in.picture.Loop.Untold()
 	if late == 0 {
-		return []*finding{good("nothing is left to be told")}
+		return []*finding{good("no notice is left to send")}
 	}
-	f := warning("ralph-stop-hook status --send-due", "%s of an ending that was cut off", plain.Count(late, "notice"))
+	f := warning("ralph-stop-hook status --send-due", "%s of an ending, not sent yet", plain.Count(late, "notice"))
 	f.mend = in.mend(func(l *loop.Loop) error { return l.Tell(context.Background()) })
 	return []*finding{f}
 }
@@ -256,7 +255,7 @@ func lookLeftovers(in *inspection) []*finding {
 	return []*finding{f}
 }
 
-// mend does something with the loop, which is opened for it.
+// mend opens the loop and calls do with it.
 func (in *inspection) mend(do func(*loop.Loop) error) func() error {
 	env, at := in.v.Env, in.loop
 	return func() error {

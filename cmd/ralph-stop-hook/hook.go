@@ -23,15 +23,15 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
-// defaultTimeout is the settings entry's timeout as `init` writes it.
+// defaultTimeout is the timeout in the settings entry that `init` writes.
 const defaultTimeout = 660 * time.Second
 
-// hookCommand is here for the help; run calls hookMode without it.
+// hookCommand is only for the help: run calls hookMode without it.
 func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "hook",
 		Args:  "[--loop-dir DIR] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
-		Short: "Answer the host: its JSON on standard input, ours on standard output",
+		Short: "Answer Claude Code: its JSON on standard input, ours on standard output",
 		Long:  hookHelp,
 	}
 }
@@ -41,8 +41,8 @@ nothing, or one JSON object. Exits 0 always. This is what 'init' puts into the
 settings file; there is no need to call it by hand.
 
   --loop-dir DIR      the loop's folder; otherwise the session's own loop, else 'current'
-  --entry SCOPE       where the entry stands: local, project, user or plugin; of several
-                      the narrowest answers, and the others are silent
+  --entry SCOPE       the settings that have the entry: local, project, user or plugin; if
+                      several have one, only the narrowest answers
   --timeout 660s      the time that the settings entry allows
   --on-complete CMD   a shell command to run when the loop ends, JSON on its standard input`
 
@@ -55,9 +55,9 @@ type hook struct {
 	printed bool
 }
 
-// hookMode answers one call of Claude Code. Every bug ends the loop and none extends
-// it: whatever goes wrong, it prints nothing or one object that does not block, and
-// the exit status is 0, since Claude Code takes 2 for a block.
+// hookMode answers one call of Claude Code. Every bug ends the loop, and none extends it. Whatever
+// goes wrong, it prints nothing or one object that does not block. It exits with 0, because Claude
+// Code takes 2 for a block.
 func hookMode(args []string) (status int) {
 	h := &hook{begin: time.Now()}
 	ignoreSignals()
@@ -83,19 +83,19 @@ func hookMode(args []string) (status int) {
 	return 0
 }
 
-// ignoreSignals ignores what must not end a hook: SIGPIPE, so that a host that is gone
-// does not take the notice of an ending with it, and signals at which Go exits with 2. A
-// fault of this process's own still is a panic.
+// ignoreSignals ignores signals that must not end a hook: SIGPIPE, so that an ending is told even
+// if the host is gone, and signals at which Go exits with 2. A fault of this process is still a
+// panic.
 func ignoreSignals() {
 	signal.Ignore(append(exitWith2, syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT)...)
 }
 
-// catchInHook is catchSignals for a process that ignores some of them: a subprocess
-// would inherit that. It costs a thread, so it is not done for the whole process.
+// catchInHook is catchSignals for a process that ignores some signals, which a subprocess would
+// inherit. It costs a thread, so it is not done for the whole process.
 func catchInHook(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := catchSignals(ctx)
 	return ctx, func() {
-		ignoreSignals() // first: stop gives every other signal its default effect back
+		ignoreSignals() // first, because stop gives every other signal its default effect back
 		stop()
 	}
 }
@@ -207,8 +207,8 @@ func (h *hook) encode(s *loop.Step) claude.Answer {
 	return answer
 }
 
-// giveUp answers where the loop cannot go on and the record cannot say so: the turn may
-// end, the person is told, and the notifiers once.
+// giveUp answers if the loop cannot continue and the record cannot say so: the turn may end, the
+// person is told, and the notifiers once.
 func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err error) {
 	var notify func()
 	if l != nil {
@@ -247,8 +247,8 @@ func (h *hook) neutral() loop.Event {
 	return ev
 }
 
-// readTail reads the end of a transcript, and some more where one result of a tool
-// fills that. Whatever the transcript's length, it never reads more.
+// readTail reads the end of a transcript, and some more if one result of a tool fills that. It
+// never reads more, however long the transcript is.
 func readTail(path, message string, now time.Time) (tail decide.Tail) {
 	for _, most := range []int{claude.TailBytes, claude.MaxTailBytes} {
 		data := loopdir.Tail(path, int64(most))

@@ -138,7 +138,7 @@ var hostileProgress = []hostile{
 	{"a limit of 0", "Max Iterations: 0\n", block, "iteration 3/15", ""},
 	{"a limit below 0", "Max Iterations: -1\n", block, "iteration 3/15", ""},
 	{"a limit of 1", "Max Iterations: 1\n", end, "used up its 2 iterations", ""},
-	{"a limit raised", "Max Iterations: 99999\n", block, "Max Iterations 99999 in progress.txt is not followed", ""},
+	{"a limit raised", "Max Iterations: 99999\n", block, "Max Iterations 99999 in progress.txt is ignored", ""},
 	{"a pipe", fifo, trouble, "progress.txt: not a regular file", "hook.log lock"},
 	{"a folder", folder, trouble, "progress.txt: not a regular file", "hook.log lock"},
 	{"a device", zeros, trouble, "progress.txt: not a regular file", "hook.log lock"},

@@ -247,7 +247,7 @@ var hostileStdin = []hostile{
 	},
 	{
 		"a claim", stop(`,"last_assistant_message":"<promise>COMPLETE</promise>"`),
-		block, "It is not: still open are one, two.", "",
+		block, "It is not. Still open: one, two.", "",
 	},
 
 	{"a prompt without a prompt", `{"hook_event_name":"UserPromptSubmit","session_id":"s2"}`, silent, "", ""},
@@ -257,7 +257,7 @@ var hostileStdin = []hostile{
 	},
 	{"a prompt that names a path", prompted("s2", marker+"../../../../etc"), silent, "", ""},
 	{"a prompt that names no folder", prompted("s2", marker), trouble, "no loop", ""},
-	{"a prompt that names the folder above", prompted("s2", marker+".."), trouble, "is no name for a loop", ""},
+	{"a prompt that names the folder above", prompted("s2", marker+".."), trouble, "is not a name for a loop", ""},
 	{"a prompt that names an absolute path", prompted("s2", "ralph-loop: /etc"), silent, "", ""},
 	{
 		"a prompt that names a loop with an escape", prompted("s2", marker+`no\u001b[2J`),
@@ -345,9 +345,9 @@ const (
 // The next block would be the last one that the host accepts in a row. So the hook looks in
 // the transcript for a recent tool call, and ends the loop if it finds none.
 var hostileTranscripts = []hostile{
-	{"nothing", "", end, "used no tool", ""},
-	{"missing", missing, end, "used no tool", ""},
-	{"words alone", said + said, end, "used no tool", ""},
+	{"nothing", "", end, "without a tool call", ""},
+	{"missing", missing, end, "without a tool call", ""},
+	{"words alone", said + said, end, "without a tool call", ""},
 	{"a call", said + called + said, block, "iteration 3/15", ""},
 	{"a call, CRLF", strings.ReplaceAll(said+called, "\n", "\r\n"), block, "iteration 3/15", ""},
 	{"a call behind garbage", "\x00\xff{[\n" + called + "\x00\xff{[\n", block, "iteration 3/15", ""},
@@ -355,26 +355,26 @@ var hostileTranscripts = []hostile{
 		"a call behind invalid UTF-8", called + strings.Replace(said, `"x"`, "\"\xff\xc0\xaf\"", 1),
 		block, "iteration 3/15", "",
 	},
-	{"half a call", called[:80], end, "used no tool", ""},
-	{"a subagent's call", strings.Replace(called, "{", `{"isSidechain":true,`, 1), end, "used no tool", ""},
-	{"a call of no time", strings.Replace(called, "2999-01-01T00:00:00Z", "now", 1), end, "used no tool", ""},
-	{"a call of a number", strings.Replace(called, `"2999-01-01T00:00:00Z"`, "9e99", 1), end, "used no tool", ""},
-	{"a call of long ago", strings.Replace(called, "2999", "0001", 1), end, "used no tool", ""},
+	{"half a call", called[:80], end, "without a tool call", ""},
+	{"a subagent's call", strings.Replace(called, "{", `{"isSidechain":true,`, 1), end, "without a tool call", ""},
+	{"a call of no time", strings.Replace(called, "2999-01-01T00:00:00Z", "now", 1), end, "without a tool call", ""},
+	{"a call of a number", strings.Replace(called, `"2999-01-01T00:00:00Z"`, "9e99", 1), end, "without a tool call", ""},
+	{"a call of long ago", strings.Replace(called, "2999", "0001", 1), end, "without a tool call", ""},
 	{
 		"a call in words", `{"type":"assistant","message":{"content":"[{\"type\":\"tool_use\"}]"}}` + "\n",
-		end, "used no tool", "",
+		end, "without a tool call", "",
 	},
 	{"a call far back", around(called, said, 5000, ""), block, "iteration 3/15", ""},
 	{"deep", around(called+`"assistant"`, "[", 1_000_000, "\n"), block, "iteration 3/15", ""},
 	{"20 MB in a line", around(`{"type":"user","x":"`, "a", 20_000_000, "\"}\n"), block, "iteration 3/15", ""},
 	{"20 MB of empty lines", many("\n", 20_000_000), block, "iteration 3/15", ""},
 	{"zeros", sparse(1 << 30), block, "iteration 3/15", ""},
-	{"UTF-16", utf16(called, false), end, "used no tool", ""},
-	{"not JSON at all", many("the assistant said\n", 1000), end, "used no tool", ""},
-	{"a pipe", fifo, end, "used no tool", ""},
-	{"a folder", folder, end, "used no tool", ""},
-	{"a device", zeros, end, "used no tool", ""},
-	{"a link to nothing", nowhere, end, "used no tool", ""},
+	{"UTF-16", utf16(called, false), end, "without a tool call", ""},
+	{"not JSON at all", many("the assistant said\n", 1000), end, "without a tool call", ""},
+	{"a pipe", fifo, end, "without a tool call", ""},
+	{"a folder", folder, end, "without a tool call", ""},
+	{"a device", zeros, end, "without a tool call", ""},
+	{"a link to nothing", nowhere, end, "without a tool call", ""},
 }
 
 // init reports what is wrong. It creates no loop and does not change the file.

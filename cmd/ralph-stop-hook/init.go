@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// initialiser is one run of init: it plans everything that can be refused, shows the
-// plan if that is asked for, and then writes.
+// initialiser is one run of init. It plans everything that can be refused, shows the plan if asked
+// to, and then writes.
 type initialiser struct {
 	v          verbs
 	name       string
@@ -68,13 +68,13 @@ func (v verbs) init() *cli.Command {
 		"(default feature_list.json or prd.json here, else an example)")
 	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "how many iterations, `N`, the loop may have")
 	i.limitFlags(f)
-	f.Func("check", "a shell `COMMAND` that has to exit with 0 before the loop is complete; may be repeated",
+	f.Func("check", "a shell `COMMAND` that must exit with 0 before the loop is complete; may be repeated",
 		cli.Each(&i.checks))
 	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
 	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated",
 		cli.Each(&i.onComplete))
 	f.StringVar(&i.scope, "settings", "project", "`WHICH` settings get the hook: project, local, user or none")
-	f.BoolVar(&i.dryRun, "dry-run", false, "say what would be written, and write nothing")
+	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
 	f.BoolVar(&i.force, "force", false, "start a loop of this name anew; the list stays as it is")
 	return cmd
 }
@@ -98,8 +98,8 @@ func (i *initialiser) run() error {
 	return nil
 }
 
-// plan settles what will be written. Everything that can be refused is refused here,
-// before anything is written.
+// plan decides what will be written. It refuses everything that can be refused before anything is
+// written.
 func (i *initialiser) plan() (err error) {
 	if err := i.check(); err != nil {
 		return err
@@ -125,8 +125,8 @@ func (i *initialiser) plan() (err error) {
 	return i.checkState()
 }
 
-// checkState refuses a loop whose record could not be kept, and one with commands that
-// an agent could change.
+// checkState refuses a loop whose record could not be written, and one with commands that an agent
+// could change.
 func (i *initialiser) checkState() error {
 	if i.v.Env.StateErr != nil {
 		return i.v.Env.StateErr
@@ -153,7 +153,7 @@ func (i *initialiser) showPlan() {
 	fmt.Fprint(i.out, i.hook.preview())
 }
 
-// check settles the names and reads the list.
+// check decides on the names and reads the list.
 func (i *initialiser) check() (err error) {
 	if i.confine {
 		if err := confine.Available(); err != nil {

@@ -59,8 +59,7 @@ func (i *initialiser) planFiles() ([]loopFile, error) {
 	return list, nil
 }
 
-// keepConfig takes over what the ralph.json that is there says, and refuses
-// flags of this run that say something else.
+// keepConfig reads the existing ralph.json, and refuses flags that contradict it.
 func (i *initialiser) keepConfig() error {
 	text, err := loopdir.ReadAny(filepath.Join(i.dir, loopdir.ConfigFile), config.MaxBytes)
 	if err != nil {
@@ -85,7 +84,7 @@ func (i *initialiser) keepConfig() error {
 		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
 		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
 	if differs {
-		return fmt.Errorf("the loop %q is there already and its ralph.json says something else; "+
+		return fmt.Errorf("the loop %q exists, and its ralph.json says something else; "+
 			"edit that and run '%s', or start anew with --force", i.name, i.v.Env.Call("trust", i.name))
 	}
 	i.onComplete, i.checks = shell, checks

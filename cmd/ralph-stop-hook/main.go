@@ -27,8 +27,8 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// readEnv reads what the process knows of its surroundings. Nothing below main reads
-// the environment. What the system does not tell is left empty.
+// readEnv reads the process's surroundings. Nothing below main reads the environment. What the
+// system does not tell stays empty.
 func readEnv() loop.Env {
 	e := loop.Env{
 		Program: program, Agent: "claude", Vars: proc.Environ(), OfHost: claude.IsVar, IsSecret: claude.IsSecret,
@@ -59,10 +59,9 @@ func configDir(home string) string {
 // endings are the signals by which a person, a terminal or the host ends a process.
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
 
-// catchSignals returns a context that ends when this process is told to end, so that
-// its subprocesses end with it. From then on SIGPIPE does not end this process: what
-// it began it does to the end, even if nobody reads on. Its subprocesses get SIGPIPE
-// as they know it.
+// catchSignals returns a context that ends when this process is told to end, so that its
+// subprocesses end with it. From then on SIGPIPE does not end this process: it completes its work
+// even if nobody reads the output. Its subprocesses still get SIGPIPE.
 func catchSignals(ctx context.Context) (context.Context, context.CancelFunc) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signal.NotifyContext(ctx, endings...)

@@ -50,8 +50,8 @@ func run(args []string) (status int) {
 	}
 	if errors.As(err, new(*cli.UsageError)) {
 		if _, silent := readEvent(); silent == nil {
-			// A misspelt settings entry. An exit status of 1 would show as a problem, so
-			// the error is said as the host wants it.
+			// The settings entry is misspelt. An exit status of 1 would show as a problem, so the
+			// error is an answer to the host.
 			fmt.Print(string(claude.Answer{Message: say.Trouble(program, err)}.Encode()))
 			return 0
 		}
@@ -65,7 +65,7 @@ func printError(err error) {
 	fmt.Fprintf(os.Stderr, program+": error: %s\n", plain.Line(err.Error(), 2000))
 }
 
-// readEvent reads what the host says, in whatever comes within a second.
+// readEvent reads an event from standard input, and waits at most a second.
 func readEvent() (claude.Event, error) {
 	late := errors.New("nothing on standard input")
 	if term.IsTerminal(int(os.Stdin.Fd())) {
@@ -114,7 +114,7 @@ func newApp(env loop.Env) *cli.App {
 	return app
 }
 
-// man is for a release. An agent could have pages written outside of the project.
+// man is for a release. Without this check an agent could write pages outside of the project.
 func (v verbs) man(app *cli.App) *cli.Command {
 	cmd := cli.Man(app)
 	write := cmd.Run

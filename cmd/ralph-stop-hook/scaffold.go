@@ -87,7 +87,7 @@ const maxHeldShown = 20
 
 func (i *initialiser) farewell() {
 	for _, check := range i.checks {
-		fmt.Fprintf(i.out, "  has to hold: %s\n", plain.Line(check, 300))
+		fmt.Fprintf(i.out, "  must hold: %s\n", plain.Line(check, 300))
 	}
 	for _, command := range i.onComplete {
 		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))
@@ -104,18 +104,18 @@ func (i *initialiser) farewell() {
 		fmt.Fprintf(i.out, "  warning: %s\n", i.pathInside)
 	}
 	for _, path := range i.absent {
-		fmt.Fprintf(i.out, "  warning: %s is not there yet, and does not run before you have written it and said: "+
-			"ralph-stop-hook trust %s; if the agent is to make it, name it in \"not_held\"\n", plain.Line(path, 300),
+		fmt.Fprintf(i.out, "  warning: %s does not exist yet, and runs only after you have written it and said: "+
+			"ralph-stop-hook trust %s; if the agent should make it, name it in \"not_held\"\n", plain.Line(path, 300),
 			plain.Arg(i.name))
 	}
 	if checks, _ := i.v.Env.ListChecks(i.found); len(checks) > 0 {
-		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them, and have them run:\n"+
+		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them and let them run:\n"+
 			"  ralph-stop-hook trust %s\n", plain.Count(len(checks), "check"), plain.Arg(i.name))
 	}
 	if i.over != "" { // its record outlives its folder
 		name := plain.Arg(i.name)
-		fmt.Fprintf(i.out, "\nA loop of this name was here before, and is over (%s). To take it up again, "+
-			"or to start it anew:\n  ralph-stop-hook resume %s\n  ralph-stop-hook init %s --force\n", i.over, name,
+		fmt.Fprintf(i.out, "\nAn earlier loop of this name has ended (%s). To continue it, "+
+			"or to start anew:\n  ralph-stop-hook resume %s\n  ralph-stop-hook init %s --force\n", i.over, name,
 			name)
 		return
 	}

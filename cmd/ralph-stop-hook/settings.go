@@ -21,7 +21,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// settingsEdit is an edit of the settings file that gets the hook, or loses it.
+// settingsEdit is an edit of a settings file that adds or removes the hook.
 type settingsEdit struct {
 	path      string // empty: none
 	named     string // by init: path with the links that lead to it
@@ -32,9 +32,9 @@ type settingsEdit struct {
 	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
 }
 
-// planHook chooses the file: the one that has the hook already; else the project's
-// with the bare name, if PATH finds this very program, so that the file can be shared;
-// else the person's own with the absolute path.
+// planHook chooses the file. It takes the one that already has the hook, else the project's with
+// the bare name, if PATH finds this very program and the file can be shared, else the person's own
+// with the absolute path.
 func (i *initialiser) planHook() (f settingsEdit, err error) {
 	var onPath bool
 	if f.entry, onPath, err = newEntry(i.v.Env); err != nil {
@@ -91,9 +91,9 @@ func (v verbs) install(project string) claude.Install {
 	return claude.Install{Vars: v.Env.Get, Home: v.Env.Home, Project: project}
 }
 
-// everywhere reports whether Claude Code calls this program in all projects: scope, the
-// --entry of the call, says so or, where an older entry says nothing, the settings do.
-// Settings of the project's own that have an entry call it for this project.
+// everywhere reports whether Claude Code calls this program in all projects. scope, the --entry of
+// the call, says so. For an older entry without it, the settings do. An entry in the project's own
+// settings calls it for this project only.
 func everywhere(env loop.Env, project, scope string) bool {
 	if scope != "" {
 		return scope == "user" || scope == "plugin"
@@ -143,14 +143,14 @@ func real(path string) string {
 	return path
 }
 
-// refuseBeside refuses a second entry beside one that would give way to none.
+// refuseBeside refuses a second entry beside an older one, because both would answer.
 func (i *initialiser) refuseBeside() error {
 	for _, scope := range claude.Scopes[slices.Index(claude.Scopes, i.scope)+1:] {
 		for _, file := range i.v.install(i.project).Files(scope) {
 			for _, e := range claude.Entries(file, claude.Stop) {
 				if e.Flag("--entry") == "" {
-					return fmt.Errorf("the hook is in %s already, as an older entry that would run beside a "+
-						"second one; bring that up to date first: %s --settings %s",
+					return fmt.Errorf("%s has an older entry of the hook, which would run beside a second one; "+
+						"update it first: %s --settings %s",
 						file, i.v.Env.Call("init", i.name), scope)
 				}
 			}
@@ -179,13 +179,13 @@ func (f *settingsEdit) merge() (err error) {
 		_, err = settings.Read(f.text) // or the client would leave it out
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w; mend it, or run init with --settings none and add the hook yourself", f.path, err)
+		err = fmt.Errorf("%s: %w; fix it, or run init with --settings none and add the hook yourself", f.path, err)
 	}
 	return err
 }
 
-// outside refuses an edit of settings that are not the project's alone: an agent's, and
-// one to which a link leads, since a repository may have brought the link.
+// outside refuses an edit of settings that are not the project's alone: by an agent, or through a
+// link, because a repository may have brought the link.
 func (f *settingsEdit) outside(i *initialiser) error {
 	switch {
 	case f.path == "" || !f.changed():
@@ -261,8 +261,8 @@ func (f *settingsEdit) report(i *initialiser, would string) {
 	}
 }
 
-// preflight refuses a loop that the settings, with the hook in them, keep from
-// working, and points out files that the client leaves out.
+// preflight refuses a loop that cannot work with the settings as they will be, and reports files
+// that the client ignores.
 func (f *settingsEdit) preflight(i *initialiser) error {
 	p := i.v.newInspection(i.project)
 	here := func(s *scope) bool { return f.path != "" && real(s.path) == f.path }

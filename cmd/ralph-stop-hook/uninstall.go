@@ -23,7 +23,7 @@ func (v verbs) uninstall() *cli.Command {
 	u := &uninstaller{v: v}
 	cmd := &cli.Command{
 		Name:  "uninstall",
-		Short: "Take the hook out of the settings, which are then as they were before init",
+		Short: "Take the hook out of the settings",
 		Long:  uninstallHelp,
 		Run: func(w io.Writer, _ []string) error {
 			u.out = w
@@ -35,20 +35,20 @@ func (v verbs) uninstall() *cli.Command {
 		"(default the project's and local ones that have it; else the user's)")
 	f.BoolVar(&u.purge, "purge", false, "remove the project's loops too, with their records")
 	f.BoolVar(&u.yes, "yes", false, "with --purge: do not ask")
-	f.BoolVar(&u.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&u.dryRun, "dry-run", false, "show what would be done, and do nothing")
 	return cmd
 }
 
-const uninstallHelp = `Take the hook's entries out of the settings, with what init made for them: where
-nothing else has changed since, the files are as they were before, to the byte. That
-is for a person, and so is all of this but --dry-run.
+const uninstallHelp = `Take the hook's entries out of the settings, with what init made for them. If nothing
+else has changed, the files are the same to the byte as before init. Only a person may
+do this; an agent may use --dry-run.
 
-Loops stay, unless --purge. That removes the loop folders of
-this project, with the lists and logs in them, and what is kept of them outside of
-it. It lists all that and asks first; where there is no terminal, it wants --yes. It
-refuses while a loop that is there is in progress; cancel that first.`
+Loops stay, unless --purge is given. It removes the loop folders of this project, with
+the lists and logs in them, and their records outside of the project. It lists all that
+and asks first; without a terminal it needs --yes. It refuses while a loop is in
+progress; cancel that loop first.`
 
-// uninstaller is one run of uninstall: it plans, shows, asks and then does.
+// uninstaller is one run of uninstall. It plans, shows, asks and then acts.
 type uninstaller struct {
 	v                  verbs
 	out                io.Writer
@@ -66,7 +66,7 @@ type removal struct {
 func (u *uninstaller) run() error {
 	if !u.dryRun {
 		if err := u.v.PersonOnly(); err != nil {
-			return err // without its hook a loop ends, and nobody is told
+			return err // without its hook a loop stops, and nobody is told
 		}
 	}
 	r, err := u.plan()
@@ -93,7 +93,7 @@ func (u *uninstaller) run() error {
 	return nil
 }
 
-// plan settles what is to be removed. Everything that can be refused is refused here.
+// plan decides what to remove. It refuses everything that can be refused.
 func (u *uninstaller) plan() (r removal, err error) {
 	if r.project, err = u.v.projectHere(); err != nil {
 		return r, err
@@ -166,8 +166,8 @@ func (u *uninstaller) showWhatStays(r removal) {
 	}
 }
 
-// projectHere returns the project of a verb that is about no single loop: that of the
-// loops found from here, else this folder.
+// projectHere returns the project of a verb that concerns no single loop: the one of the loops
+// found from here, else this folder.
 func (v verbs) projectHere() (string, error) {
 	loops, err := v.Env.Where().All()
 	if err == nil && len(loops) > 0 {
@@ -201,8 +201,8 @@ func (u *uninstaller) hookedFiles(project string) (files []settingsEdit, err err
 	return files, nil
 }
 
-// withoutHook plans to take our entries out of a settings file. An edit of a file that
-// has nothing of ours changes nothing.
+// withoutHook plans to take our entries out of a settings file. If there are none, the edit
+// changes nothing.
 func withoutHook(path string) (f settingsEdit, err error) {
 	f.path = real(path)
 	f.old, err = loopdir.ReadAny(f.path, settings.MaxBytes)
@@ -214,7 +214,7 @@ func withoutHook(path string) (f settingsEdit, err error) {
 		f.text, err = settings.Remove(f.old)
 	}
 	if err != nil {
-		return f, fmt.Errorf("%s: %w; mend it, or take the hook out yourself", f.path, err)
+		return f, fmt.Errorf("%s: %w; fix it, or take the hook out yourself", f.path, err)
 	}
 	if f.text == nil && f.path != path {
 		f.text = []byte("{}\n") // else the link would lead to nothing
@@ -244,7 +244,7 @@ func inProgress(loops []*loopdir.Loop) error {
 		if err != nil {
 			return err
 		}
-		// A record that cannot be read belongs to no loop that could go on.
+		// A loop with an unreadable record cannot continue.
 		if state, err := s.State(); err == nil && state.Status == decide.InProgress && !s.CancelAsked() {
 			names = append(names, plain.Line(l.Name, 100))
 		}

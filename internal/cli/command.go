@@ -1,5 +1,5 @@
-// Package cli is what every command line program of ours has: commands with flags,
-// help, completion, tables and what a person looks at in a terminal.
+// Package cli has what every command line program of ours needs: commands with flags, help,
+// completion, tables, and output for a terminal.
 package cli
 
 import (
@@ -15,8 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// Command is one verb: what help, man pages and completions say of it, and what it
-// does.
+// Command is one verb: its text in help, man pages and completions, and its action.
 type Command struct {
 	Name    string // with that of the verb that it belongs to: "list check"; empty for the program itself
 	Args    string // the words that it takes, as its usage shows them; "[NAME]" in them is a loop's name
@@ -28,8 +27,8 @@ type Command struct {
 	Letters map[string]string // one-letter names of flags
 	Flags   flag.FlagSet
 
-	// Run does it, with the words that are no flags; nil if the command only stands
-	// before others.
+	// Run is the action, with the arguments that are not flags; nil if the command only has
+	// commands below it.
 	Run func(w io.Writer, words []string) error
 }
 
@@ -40,7 +39,7 @@ type App struct {
 	Loops    func() []string // the names that complete an argument [NAME]; may be nil
 }
 
-// UsageError is a call that was misspelt.
+// UsageError means that the command line is wrong.
 type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
@@ -49,7 +48,7 @@ func (e *UsageError) Unwrap() error { return e.Err }
 // Usagef returns a UsageError.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
-// Given reports whether a flag was in the call; else it has its default.
+// Given reports whether the command line has a flag; else the flag has its default.
 func (c *Command) Given(name string) (is bool) {
 	c.Flags.Visit(func(f *flag.Flag) { is = is || f.Name == name })
 	return is
@@ -71,7 +70,7 @@ func (a *App) misused(c *Command, format string, args ...any) error {
 	return Usagef(format+"; see '"+a.path(c)+" --help'", args...)
 }
 
-// Execute does what a call says.
+// Execute runs the command that the words name.
 func (a *App) Execute(w io.Writer, words []string) error {
 	help := len(words) > 0 && slices.Contains([]string{"help", "--help", "-h"}, words[0])
 	if help {
@@ -102,14 +101,14 @@ func (a *App) Execute(w io.Writer, words []string) error {
 	return c.Run(w, words)
 }
 
-// counted refuses too few or too many words.
+// counted refuses too few or too many arguments.
 func (a *App) counted(c *Command, words []string) error {
 	want := strings.Fields(c.Args)
 	switch most := len(want); {
 	case len(words) < most && !strings.HasPrefix(want[len(words)], "["):
 		return a.misused(c, "%s wants %s", c.Name, want[len(words)])
 	case len(words) > most && !strings.HasSuffix(c.Args, "..."):
-		return a.misused(c, "%q is one word too many", words[most])
+		return a.misused(c, "%q is one argument too many", words[most])
 	}
 	return nil
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// shells is what each shell needs to ask the program itself (the hidden verb
-// `complete`). The word to complete goes first, behind a sign: some shells lose an
-// empty argument.
+// shells has the script with which each shell asks the program itself, by the hidden verb
+// `complete`. The word to complete comes first, after a sign, because some shells drop an empty
+// argument.
 var shells = []struct{ name, script string }{
 	{"bash", `_@FUNC@() {
   local found
@@ -49,13 +49,13 @@ complete -c @NAME@ -f -a '(__@FUNC@)'
 `},
 }
 
-// Completion returns the verb that prints what a shell needs to complete command lines
-// of the program, and the hidden verb that the shell asks then.
+// Completion returns the verb that prints the completion script of a shell, and the hidden verb
+// that the script calls.
 func Completion(app *App) []*Command {
 	return []*Command{
 		{
 			Name: "completion", Args: "bash|zsh|fish|powershell",
-			Short: "Print what a shell needs to complete our command lines",
+			Short: "Print the completion script for a shell",
 			Example: "  source <(" + app.Name + " completion bash)     in ~/.bashrc; zsh in ~/.zshrc\n  " +
 				app.Name + " completion fish | source      in ~/.config/fish/config.fish",
 			Run: func(w io.Writer, words []string) error { return printScript(w, app.Name, words[0]) },
@@ -84,8 +84,8 @@ func printScript(w io.Writer, program, name string) error {
 	return Usagef("there is no completion for %q; say bash, zsh, fish or powershell", name)
 }
 
-// complete returns what begins with word and may stand behind the words before, each
-// with what it is.
+// complete returns what begins with word and may follow the words before, each with its
+// description.
 func (a *App) complete(word string, before []string) (found [][2]string) {
 	c, words := a.Find(before)
 	offer := func(name, what string) {

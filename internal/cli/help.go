@@ -20,7 +20,7 @@ func (a *App) help(w io.Writer, c *Command) {
 	showRows(w, "Commands", subs)
 	showRows(w, "Flags", c.options())
 	if len(subs) > 0 {
-		fmt.Fprintf(w, "\n'%s COMMAND --help' says more of one.\n", a.path(c))
+		fmt.Fprintf(w, "\n'%s COMMAND --help' explains one.\n", a.path(c))
 	}
 }
 

@@ -20,7 +20,7 @@ const MaxBytes = 256 << 10
 // DefaultTimeout is how long a notifier or a tracker's command may run when ralph.json gives no timeout.
 const DefaultTimeout = 30 * time.Second
 
-// Config is what ralph.json says.
+// Config is the content of ralph.json.
 type Config struct {
 	Task       string // what the loop is for, in a few words
 	List       string // slash-separated path below the project's root; empty: feature_list.json in the loop folder
@@ -35,8 +35,8 @@ type Config struct {
 	Promises   []decide.Promise // the lines that a person adds to the built-in promises
 	Protect    []Pattern        // of files that must stay as they were when ralph.json was trusted
 	ProtectNew bool             // files that Protect names must not be added either
-	Env        []string         // names of variables that checks get as the session has them
-	NotHeld    []Pattern        // of files that commands name and that the agent may edit all the same
+	Env        []string         // names of variables that checks get with the session's value
+	NotHeld    []Pattern        // of files that the agent may edit although commands name them
 	Recheck    string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
 	Confine    bool             // commands but notifiers can write only to the project, and to Writable
 	Writable   []string         // folders outside of the project, with ~/ for the home folder
@@ -71,7 +71,7 @@ const (
 	OnIteration  = "on-iteration"  // each iteration that a stop begins
 )
 
-// Runs tells whether the command is set. It may only run if a person has trusted it.
+// Runs reports whether the command is set. It may only run if a person has trusted it.
 func (c Command) Runs() bool { return c.Shell != "" || len(c.Argv) > 0 }
 
 // String shows the command as a person types it.
@@ -198,7 +198,7 @@ func (p *parser) limits(v gjson.Result, l *decide.Limits) {
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// isVariable reports whether a text is a name that shells take for a variable's.
+// isVariable reports whether a text is a valid name of a shell variable.
 func isVariable(name string) bool {
 	return name != "" && (name[0] < '0' || name[0] > '9') && strings.IndexFunc(name, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -221,7 +221,7 @@ func (c Config) Commands() []Command {
 	return all
 }
 
-// Releases tells whether a pattern of "not_held" matches a slash-separated path.
+// Releases reports whether a pattern of "not_held" matches a slash-separated path.
 func (c Config) Releases(path string) bool {
 	return slices.ContainsFunc(c.NotHeld, func(p Pattern) bool { return p.Match(path) })
 }

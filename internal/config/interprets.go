@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// runs adds what the programs of a command run or read without being told, wherever they
-// stand: behind timeout, xargs or find -exec too.
+// runs adds the files that the programs of a command run or read without being told. The programs
+// may also follow timeout, xargs or find -exec.
 func (n *namer) runs(s simple, words []word) {
 	if len(words) > 0 && looks()[program(words[0].text)] {
 		return
@@ -158,8 +158,7 @@ var (
 
 var imports = lazily(`(?:^|[;:\n])\s*(?:import|from)\s+(\w+)`)
 
-// script adds a script that an interpreter is given, and the files that it would take in its
-// place.
+// script adds a script that an interpreter gets, and the files that it would take instead.
 func (n *namer) script(w word, in interpreter) {
 	if w.text != "{}" {
 		n.file(w, File{Decides: true})
@@ -171,8 +170,8 @@ func (n *namer) script(w word, in interpreter) {
 	}
 }
 
-// code collects from code that an option gives: of a shell, or of another language, of which
-// only the names of files can be told.
+// code collects from code in an option: of a shell, or of another language, in which only file
+// names can be found.
 func (n *namer) code(s simple, rest []word, name string) {
 	if len(rest) < 2 {
 		return
@@ -182,7 +181,7 @@ func (n *namer) code(s simple, rest []word, name string) {
 	case rest[0].text == "-m":
 		at := strings.ReplaceAll(text.text, ".", "/")
 		first, _, _ := strings.Cut(text.text, ".")
-		held := !SetPython.Has(first) // else the set says that it is not there
+		held := !SetPython.Has(first) // else the set records that it is missing
 		for _, file := range []string{at + ".py", at + "/__init__.py", at + "/__main__.py"} {
 			n.add(file, File{Decides: held})
 		}

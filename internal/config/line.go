@@ -38,7 +38,7 @@ func (n *namer) nested(text string, guess bool) {
 	n.Named, n.unnamed = inner.Named, inner.unnamed
 }
 
-// writes notes the files that a command writes: they say nothing about what was trusted.
+// writes notes the files that a command writes. Their old content was not trusted.
 func (n *namer) writes(s simple) {
 	note := func(w word) {
 		if !w.open() && !w.glob && !strings.HasPrefix(w.text, "-") {
@@ -107,7 +107,7 @@ func (n *namer) command(s simple) {
 		n.changeDir(s, words[1])
 		return
 	case name == "for" || name == "select":
-		return // what its words are for is where its variable is used
+		return // its words are read where its variable is used
 	}
 	n.runs(s, s.program())
 	n.operands(s, words, len(s.words)-len(s.program()), name)
@@ -120,8 +120,8 @@ func (n *namer) command(s simple) {
 	n.makes = n.makes || slices.ContainsFunc(words, func(w word) bool { return generators()[path.Base(w.text)] })
 }
 
-// elsewhere adds what there is of the command's words in the folders that its options name. What
-// is not there may be meant elsewhere.
+// elsewhere adds those of the command's words that exist in the folders that its options name. A
+// missing one may be meant elsewhere.
 func (n *namer) elsewhere(s simple, words []word, name string) {
 	for _, dir := range s.startsIn() {
 		inner := *n
@@ -163,7 +163,7 @@ func (n *namer) changeDir(s simple, to word) {
 	}
 }
 
-// operands adds the words that are files, or have a file's name in them.
+// operands adds the words that are files, or contain a file's name.
 func (n *namer) operands(s simple, words []word, before int, name string) {
 	at := looker(words)
 	for _, w := range s.reads {
@@ -192,8 +192,7 @@ func (n *namer) operands(s simple, words []word, before int, name string) {
 	n.arguments(words[1:], name, at >= 0)
 }
 
-// arguments adds the files among the words that a program is given, which may only look at
-// them.
+// arguments adds the files among a program's arguments. The program may only look at them.
 func (n *namer) arguments(words []word, name string, looks bool) {
 	_, npm := readers()[name]
 	npm = npm && slices.Contains(readers()[name], PackageJSON)

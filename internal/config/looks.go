@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// What the agent makes is its to edit, also where a check names it: what a program compiles,
-// or only looks at. The lists are of programs, without their version, whose operands
-// decide nothing; of any other program the operands are held.
+// The agent may edit what it makes, even if a check names it: files that a program compiles or
+// only looks at. These lists have programs, without their version, whose operands decide nothing.
+// The operands of any other program are held.
 
-// linters are programs that only look at the files that they are given, and that are often
-// run by way of another program. With them are modules of python.
+// linters are programs that only look at the files that they get, and that another program often
+// starts. Modules of python are among them.
 var linters = words(`tsc eslint prettier biome standard stylelint jshint oxlint html-validate mypy pyright ruff black
 	flake pylint isort pycodestyle pyflakes bandit rubocop yamllint jsonlint markdownlint markdownlint-cli codespell
 	sqlfluff py_compile compileall json.tool doctest tabnanny pip`)
 
-// looks are programs that only look at the files that they are given: at what the agent
-// makes. Their operands are not held; the values of some of their options are.
+// looks are programs that only look at the files that they get. Their operands are not held; the
+// values of some of their options are.
 var looks = words(`test [ [[ echo printf cat head tail wc ls stat file du diff cmp comm grep egrep fgrep rg ag ack sort
 	uniq cut tr nl jq yq xmllint sqlite psql mysql duckdb curl wget cc gcc c++ g++ clang clang++ tcc rustc javac kotlinc
 	scalac ghc swiftc gofmt goimports gofumpt golangci-lint staticcheck vet tsc eslint prettier biome standard stylelint
@@ -27,8 +27,8 @@ var looks = words(`test [ [[ echo printf cat head tail wc ls stat file du diff c
 	actionlint hlint sqlfluff codespell vale sha256sum shasum md5sum od hexdump xxd strings nm tar gzip zip unzip case
 	which git kill sleep cd pushd popd pip`)
 
-// filesOfLooks are the options of programs that look at files whose value says what they do:
-// of all, or of one.
+// filesOfLooks are the options whose value is a file of rules, for all programs that look at
+// files, or for one.
 var filesOfLooks = words(`--file --from-file --config --config-file --config-path --rcfile --settings-file --rules
 	--rulesdir --project --plugin -specs -B -init grep:-f egrep:-f fgrep:-f rg:-f jq:-f psql:-f sha256sum:-c shasum:-c
 	md5sum:-c eslint:-c oxlint:-c golangci-lint:-c yamllint:-c hadolint:-c markdownlint:-c rubocop:-c bandit:-c tsc:-p
@@ -44,8 +44,7 @@ var launchers = sync.OnceValue(func() map[string]map[string]bool {
 	}
 })
 
-// compiles are programs that compile what they are given, and do not run it, by their first
-// word.
+// compiles are programs that compile their operands and do not run them, by their first word.
 var compiles = words("go:build go:vet go:fmt go:list")
 
 // parses are the interpreters that read a script and do not run it, with the first word that
@@ -53,14 +52,13 @@ var compiles = words("go:build go:vet go:fmt go:list")
 var parses = words("node:-c node:--check php:-l php:--syntax-check ruby:-c ruby:-wc sh:-n bash:-n dash:-n " +
 	"zsh:-n ksh:-n")
 
-// onlyParses tells whether words are an interpreter that does not run what it is given.
+// onlyParses reports whether words are an interpreter that does not run its script.
 func onlyParses(words []word) bool {
 	return len(words) > 2 && parses()[program(words[0].text)+":"+words[1].text] &&
 		!slices.ContainsFunc(words[2:], func(w word) bool { return strings.HasPrefix(w.text, "-") })
 }
 
-// looker returns where in words the program is that only looks at its operands; -1 if there
-// is none.
+// looker returns the index of the program that only looks at its operands; -1 if there is none.
 func looker(words []word) int {
 	if len(words) == 0 {
 		return -1
@@ -84,9 +82,8 @@ func looker(words []word) int {
 	return -1
 }
 
-// Manifest tells whether a file says what a project needs, which the agent may have to add
-// to. The programs that read it do so without being told as well; so it is not held where a
-// command names it.
+// Manifest reports whether a file lists what a project needs. The agent may have to add to it.
+// Programs also read it without being told. So it is not held if a command names it.
 func Manifest(p string) bool {
 	name := path.Base(p)
 	return name == "Cargo.toml" || name == "go.mod" || name == "pom.xml" || name == "pyproject.toml" ||

@@ -9,18 +9,18 @@ import (
 // File is what a command may depend on: a file, or files.
 type File struct {
 	Path    string // slash-separated, relative to the project's root, absolute, or below "~/"
-	Decides bool   // by its place it says what the command does: a script, a Makefile. It counts even if it is absent
+	Decides bool   // its presence decides what the command does: a script, a Makefile. It counts even if it is absent
 	Looked  bool   // the operand of a program that only looks at it
 	Built   bool   // a program before it in the line may build it
 	Pattern bool   // Path is a pattern as of path.Match. With Decides, the files that match are run
-	Quiet   bool   // it may be no file at all: a folder of that name is no matter
-	Set     Set    // not the file, but which files of this set there are in the folder Path
+	Quiet   bool   // it may not be a file at all: a folder of that name is ignored
+	Set     Set    // not the file, but which files of this set exist in the folder Path
 	Section bool   // only what Section returns of it
 	Beside  bool   // Path is a name: of the files of this name, those beside or above held tests
 }
 
-// PackageJSON is the name of a file of which only the scripts decide what a command
-// does. An agent may have to edit the rest of it.
+// PackageJSON is the name of a file in which only the scripts decide what a command does. An agent
+// may have to edit the rest.
 const PackageJSON = "package.json"
 
 // MaxPackageJSON is the largest size of a package.json in bytes. Real ones reach some 100 KB.
@@ -31,7 +31,7 @@ type Named struct {
 	Files   []File
 	Scripts []string // names of package.json scripts, with those that run beside them
 	Makes   []Make
-	Open    []string // what it runs that cannot be told from its text, as it is written there
+	Open    []string // what it runs that its text does not show, as it is written there
 }
 
 // Make is a call of make.
@@ -41,13 +41,13 @@ type Make struct {
 	Args  []string
 }
 
-// Named returns what the command may depend on: all of its words, and the files that its
-// programs read without being told. The same file may come twice, and many words are no
-// files. A file that the command itself writes is left out.
+// Named returns what the command may depend on: all of its words, and the files that its programs
+// read without being told. The same file may come twice, and many words are not files. Files that
+// the command itself writes are left out.
 func (c Command) Named() Named { return c.NamedIn("", false) }
 
-// NamedIn is Named for a command that begins in a folder. built says that what builds files has run
-// before it.
+// NamedIn is Named for a command that begins in a folder. built: a program that builds files has
+// run before it.
 func (c Command) NamedIn(dir string, built bool) Named {
 	left := maxNamed
 	if dir == "." {
@@ -79,7 +79,7 @@ type namer struct {
 	built   bool            // a program that builds files has run
 	makes   bool            // and one that writes a Makefile
 	guess   bool            // the line may be no shell line
-	unnamed bool            // something runs whose text comes from elsewhere in the line
+	unnamed bool            // something runs whose text is elsewhere in the line
 	made    map[string]bool // what the line writes
 	depth   int
 	left    *int // words that may still be looked at
@@ -119,7 +119,7 @@ func (n *namer) add(name string, f File) {
 	n.Files = append(n.Files, f)
 }
 
-// at returns the path of what a name names in the folder that the line is in.
+// at returns the path of a name in the folder that the line is in.
 func (n *namer) at(name string) string {
 	if n.dir != "" && !path.IsAbs(name) && !strings.HasPrefix(name, "~/") {
 		name = n.dir + "/" + name
@@ -160,7 +160,7 @@ func (n *namer) open(s simple) {
 	n.tell(s)
 }
 
-// tell notes a command that runs code which is not in its text, and is none that the line hands to it.
+// tell notes a command that runs code which is neither in its text nor passed on by the line.
 func (n *namer) tell(s simple) {
 	text := s.text()
 	if strings.HasPrefix(text, shownOpen) && n.depth > 1 {
@@ -171,7 +171,7 @@ func (n *namer) tell(s simple) {
 	}
 }
 
-// badPattern tells whether a pattern is none, so that the shell takes it as it is.
+// badPattern reports whether a pattern is invalid, so that the shell takes it literally.
 func badPattern(pattern string) bool {
 	_, err := path.Match(pattern, "")
 	return err != nil

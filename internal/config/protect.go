@@ -92,7 +92,7 @@ func expand(text string) ([]string, error) {
 			}
 		}
 	}
-	return nil, errors.New("has a brace without its partner")
+	return nil, errors.New("has an unmatched brace")
 }
 
 // combine puts each of the words between two texts, and expands what comes of it.

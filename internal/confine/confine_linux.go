@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What Landlock holds back. To make a device is granted nowhere: by one, root would
-// write a disk.
+// What Landlock refuses. Nothing may make a device: with one, root could write to a disk.
 const (
 	content  = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	makeNode = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
@@ -35,7 +34,7 @@ func abi() int {
 // Available returns an error if this system cannot confine a program.
 func Available() error {
 	if v := abi(); v < least {
-		return errors.New(`this system cannot do what "confine" asks for: it takes Linux 6.2 or later with Landlock`)
+		return errors.New(`"confine" needs Linux 6.2 or later with Landlock`)
 	}
 	if audit[runtime.GOARCH] == 0 {
 		return errors.New(`"confine" is for amd64 and arm64`)

@@ -6,7 +6,7 @@ import "errors"
 
 // Available returns an error: this system cannot confine a program.
 func Available() error {
-	return errors.New(`this system cannot do what "confine" asks for; Linux and macOS can`)
+	return errors.New(`"confine" needs Linux or macOS`)
 }
 
 // Exec returns an error.

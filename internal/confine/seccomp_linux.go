@@ -17,9 +17,9 @@ const (
 	x32 = 0x40000000 // begins the numbers of a second set of calls, on amd64
 )
 
-// filter refuses what Landlock lets through: the sockets of services of the user's, such as
-// systemd's and Docker's, which run programs for whoever asks; to type into a terminal; and to limit
-// other processes, such as the hook, which end at a limit.
+// filter refuses what Landlock allows: the sockets of the user's services, such as systemd's and
+// Docker's, which run programs for anybody; input to a terminal; and limits on other processes,
+// such as the hook, which would end at a limit.
 func filter() error {
 	const load, equal, atLeast, end = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K,
 		unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, unix.BPF_RET | unix.BPF_K

@@ -12,15 +12,15 @@ const (
 	WhenComplete  = "complete"  // when every feature is claimed
 )
 
-// Which checks of features run again when every feature is claimed. A receipt is
-// stale if the work tree has other contents than those the check ran on.
+// Which checks of features run again when every feature is claimed. A receipt is stale if the work
+// tree has changed since its check ran.
 const (
 	RecheckStale = "stale" // those with a stale receipt
 	RecheckAll   = "all"   // all of them, unless they ran at this stop
 	RecheckNever = "never" // none: stale receipts count
 )
 
-// Check is what a decision has to know of a check.
+// Check is what a decision needs to know about a check.
 type Check struct {
 	Name     string
 	Digest   string   // of all that the check does, so that an edited check has no receipts
@@ -28,7 +28,7 @@ type Check struct {
 	Features []string // with WhenFeature: the ids of the features that it is for; none: all features
 }
 
-// Run asks for one check of a feature, or of the whole tree if Feature is empty.
+// Run asks to run one check for a feature, or for the whole tree if Feature is empty.
 type Run struct {
 	Check   Check
 	Feature string // id
@@ -56,8 +56,8 @@ type Proof struct {
 	Manual int // have manual points, which only a person can check
 }
 
-// evidence is what a decision knows of the claims. The keys of the receipts are a
-// check's digest and a feature's id.
+// evidence is what a decision knows about the claims. The key of a receipt is the check's digest
+// and the feature's id.
 type evidence struct {
 	stored  map[[2]string]Receipt // from the record
 	now     map[[2]string]Receipt // of the checks that ran at this stop
@@ -83,8 +83,8 @@ func (s *Snapshot) evidence() evidence {
 	return e
 }
 
-// last returns the newest receipt of a check for a feature. If there is none, the
-// result is one that did not pass.
+// last returns the newest receipt of a check for a feature. If there is none, it returns a receipt
+// of a check that did not pass.
 func (e evidence) last(c Check, feature string) Receipt {
 	key := [2]string{c.Digest, feature}
 	if r, now := e.now[key]; now {
@@ -93,8 +93,8 @@ func (e evidence) last(c Check, feature string) Receipt {
 	return e.stored[key]
 }
 
-// due returns the runs of the checks that belong to when, for each feature that they
-// are for now, as far as need accepts the key of their receipt.
+// due returns the runs that are due: of each check with this when, for each of its features whose
+// receipt need accepts.
 func (s *Snapshot) due(e evidence, when string, need func(key [2]string) bool) (runs []Run) {
 	for _, c := range s.Checks {
 		if c.When != when {
@@ -111,13 +111,13 @@ func (s *Snapshot) due(e evidence, when string, need func(key [2]string) bool) (
 
 func failed(r Receipt) bool { return !r.Passed }
 
-// IsFor tells whether the check is for the feature.
+// IsFor reports whether the check is for the feature.
 func (c Check) IsFor(id string) bool {
 	return len(c.Features) == 0 || slices.Contains(c.Features, id)
 }
 
-// subjects returns the ids of the claimed features that a check is for. Of a check of
-// the whole tree it returns one empty id.
+// subjects returns the ids of the claimed features that a check is for. For a check of the whole
+// tree it returns one empty id.
 func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 	if c.When != WhenFeature {
 		return []string{""}
@@ -138,15 +138,15 @@ func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 	return ids
 }
 
-// Holds reports whether a feature is one that a person trusted. One that an agent has
-// added is never checked: its id would reach the checks' commands.
+// Holds reports whether a person trusted the feature. A feature that an agent has added is never
+// checked, because its id would reach the checks' commands.
 func (s *Snapshot) Holds(id string) bool {
 	_, held := s.Held[id]
 	return held || s.Held == nil
 }
 
-// everyCheckRan reports whether the checks of features have been asked about all of the
-// features that they are for. All of these must be claimed.
+// everyCheckRan reports whether each check of features has a result for each of its features. All
+// of these must be claimed.
 func (s *Snapshot) everyCheckRan(e evidence) bool {
 	for _, c := range s.Checks {
 		if c.When != WhenFeature {

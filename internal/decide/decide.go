@@ -1,6 +1,5 @@
-// Package decide makes the decision at an event of a host. Decide is a pure and
-// total function from what was found to what is to be done: it reads no file and
-// no clock.
+// Package decide makes the decision at an event of a host. Decide is a pure and total function: it
+// gets what was found, reads no file and no clock, and returns what to do.
 package decide
 
 import (
@@ -15,9 +14,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
-// Record returns the record, or a new one if there is none. Its iteration is the
-// largest one that is known, at least 1: a number never comes twice, whatever file
-// was lost or put back to an older state.
+// Record returns the record, or a new one if there is none. The iteration is the largest known
+// one, at least 1. So no number comes twice, even if a file was lost or is an older version.
 func (s *Snapshot) Record() State {
 	state := s.State
 	if state.Schema == 0 {
@@ -31,9 +29,8 @@ func (s *Snapshot) Record() State {
 	return state
 }
 
-// Decide makes the decision, or says what it needs to know first. Its order is that
-// of the design: a person's stop, the list, the agent's promise, completion,
-// limits, the next feature.
+// Decide makes the decision, or says what it needs to know first. It looks in this order at a
+// person's stop, the list, the agent's promise, completion, the limits, and the next feature.
 func Decide(s Snapshot) (Decision, Need) {
 	if Bystander(&s) {
 		return pass(&s), Need{}
@@ -49,7 +46,7 @@ func Decide(s Snapshot) (Decision, Need) {
 // pass leaves the record as it is.
 func pass(s *Snapshot) Decision { return Decision{Verdict: Pass, Next: s.State, From: s.State} }
 
-// settle answers an event that is the loop's business.
+// settle answers an event that concerns the loop.
 func (d *Decision) settle(s *Snapshot) Need {
 	if s.Event == EventStop {
 		d.takeOwnership(s)
@@ -123,13 +120,14 @@ func (d *Decision) unusable(s *Snapshot) bool {
 		d.Problem = s.ConfigErr
 		d.end(s, Failed, ConfigInvalid)
 	case s.Tampered != "":
-		d.Next.Needs = plain.Line(s.Tampered, 300) + " is not what it was when it was trusted"
+		d.Next.Needs = plain.Line(s.Tampered, 300) + " differs from what was trusted"
 		d.end(s, Blocked, ConfigChanged)
 	case s.List.Missing:
 		d.Problem = s.List.Err
 		d.end(s, Failed, ListMissing)
 	case s.List.Err != nil && !errors.As(s.List.Err, new(*jsontext.Error)):
-		// No items, no right to read it, not a file: the agent cannot repair that.
+		// There are no items, the file cannot be read, or it is not a file: the agent cannot
+		// repair that.
 		d.Problem = s.List.Err
 		d.end(s, Failed, ListInvalid)
 	default:
@@ -139,8 +137,8 @@ func (d *Decision) unusable(s *Snapshot) bool {
 	return true
 }
 
-// promise reads what the agent says of the whole loop. That ends the loop if it
-// wants a person; that all is complete is a claim, no more.
+// promise reads what the agent says about the whole loop. If it wants a person, the loop ends. If
+// it says that everything is complete, that is only a claim.
 func (d *Decision) promise(s *Snapshot) (ended bool) {
 	status, why := s.promise()
 	reason := map[Status]string{Blocked: PromiseBlocked, Escalated: PromiseEscalate}[status]
@@ -153,8 +151,8 @@ func (d *Decision) promise(s *Snapshot) (ended bool) {
 	return true
 }
 
-// restore has the agent put features back that are gone or reworded. It is asked
-// once; then the loop ends.
+// restore asks the agent to put deleted or reworded features back. It asks once; then the loop
+// ends.
 func (d *Decision) restore(s *Snapshot) Need {
 	if d.Next.Warned {
 		d.Next.Needs = plain.Line(strings.Join(s.Lost, ", "), 500)
@@ -166,8 +164,8 @@ func (d *Decision) restore(s *Snapshot) Need {
 	return d.next(s, feature.ID, features.Item{})
 }
 
-// next begins the next iteration with a feature, unless a limit is reached. due is
-// the id of the feature whose attempts count.
+// next begins the next iteration with a feature, unless a limit is reached. due is the id of the
+// feature whose attempts count.
 func (d *Decision) next(s *Snapshot, due string, feature features.Item) Need {
 	need := d.limits(s, due)
 	if need.Kind == NeedNothing && d.Verdict == "" {
@@ -176,10 +174,10 @@ func (d *Decision) next(s *Snapshot, due string, feature features.Item) Need {
 	return need
 }
 
-// ReadHeader takes a person's edits from the header and returns the status that it
-// asks for, InProgress if none. Edits can only stop a loop: a raised limit is
-// reported, not followed. A header that equals the last one written is no edit,
-// and neither is one that equals the one before: then our own write was cut off.
+// ReadHeader takes a person's edits from the header and returns the status that it asks for,
+// InProgress if none. Edits can only stop a loop: a raised limit is reported and ignored. A header
+// that equals the last one written is not an edit. Neither is one that equals the one before: then
+// our own write was cut off.
 func (d *Decision) ReadHeader(s *Snapshot) Status {
 	if s.State.Schema == 0 || s.Header == s.State.Header || s.Header == s.State.Before {
 		return InProgress
@@ -191,14 +189,15 @@ func (d *Decision) ReadHeader(s *Snapshot) Status {
 			d.Raised = asked
 		}
 	}
-	// No other word ends a loop: an agent may have written it.
+	// Other words do not end a loop, because an agent may have written them.
 	if asked := parseStatus(s.Header.Status); asked == Paused || asked == Cancelled {
 		return asked
 	}
 	return InProgress
 }
 
-// stoppedBy says who stopped the loop, where ReadHeader or the file of `cancel` does.
+// stoppedBy says who stopped the loop, if ReadHeader or the file of `cancel` says that it is
+// stopped.
 func (s *Snapshot) stoppedBy() string {
 	if s.CancelFile {
 		return ByPerson
@@ -206,9 +205,8 @@ func (s *Snapshot) stoppedBy() string {
 	return ByHeader
 }
 
-// waits decides to wait while something runs in the background that will wake the
-// session: a block would only make the agent poll. The wait is bounded and costs no
-// iteration.
+// waits decides to wait while something in the background will wake the session. A block would
+// only make the agent poll. The wait is bounded and costs no iteration.
 func (d *Decision) waits(s *Snapshot) bool {
 	if len(s.Running) == 0 {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""

@@ -12,7 +12,7 @@ type Evaluator struct {
 const (
 	EvaluateDefault    = "default"    // every feature is claimed, and every check passes
 	EvaluateValidation = "validation" // every check passes, for all features that it is for
-	EvaluatePromise    = "promise"    // the agent says so, and every check passes that the list brings
+	EvaluatePromise    = "promise"    // the agent says so, and every check in the list passes
 )
 
 // Presets has the names of all presets.
@@ -27,15 +27,14 @@ type Answer struct {
 
 // Actions of an Answer.
 const (
-	AnswerComplete = "complete" // only a claim: the loop goes on if a feature is open or a check fails
+	AnswerComplete = "complete" // only a claim: the loop continues if a feature is open or a check fails
 	AnswerContinue = "continue"
 	AnswerEscalate = "escalate" // also if the command fails, hangs or prints nonsense
 )
 
-// evaluate has the checks run that are due, the features reopened whose claim
-// failed, and the evaluators asked. If it ends the loop, d.Verdict is set; if it
-// neither ends the loop nor needs anything, a feature is to be worked on, which
-// d.Failure names if its check failed.
+// evaluate asks to run the checks that are due, to reopen the features whose claim failed, and to
+// ask the evaluators. If it ends the loop, it sets d.Verdict. If it neither ends the loop nor
+// needs anything, the agent works on a feature; d.Failure is its failed check, if there is one.
 func (d *Decision) evaluate(s *Snapshot) Need {
 	e := s.evidence()
 	open := s.List.Passed() < len(s.List.Items)
@@ -62,8 +61,7 @@ func (d *Decision) evaluate(s *Snapshot) Need {
 	return Need{}
 }
 
-// ask asks one evaluator. open tells that features are open, holds that every check ran
-// and passed.
+// ask asks one evaluator. open: features are open. holds: every check ran and passed.
 func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open, holds bool) {
 	switch by.Preset {
 	case EvaluateDefault:
@@ -96,8 +94,8 @@ func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open, holds bool) {
 	}
 }
 
-// gather returns what has to be done before the claims can be weighed: checks to
-// run (those of the whole tree too, if whole says so), or features to reopen.
+// gather returns what must happen before the claims count: checks to run (with those of the whole
+// tree, if whole is set), or features to reopen.
 func (s *Snapshot) gather(e evidence, whole bool) Need {
 	notNow := func(key [2]string) bool { _, has := e.now[key]; return !has }
 	unknown := func(key [2]string) bool { _, has := e.stored[key]; return !has && notNow(key) }
@@ -134,8 +132,8 @@ func (s *Snapshot) mustRecheck(r Receipt) bool {
 	return s.Recheck == RecheckAll || s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents)
 }
 
-// weigh puts the results of the checks into the record: what they prove, which one
-// failed, and at how many stops in a row one did. open tells that features are open.
+// weigh records the results of the checks: what they prove, which one failed, and at how many
+// stops in a row one did. open: features are open.
 func (d *Decision) weigh(s *Snapshot, open bool) {
 	proof := s.Proof()
 	d.Next.Proven, d.Next.Manual = proof.Proven, proof.Manual

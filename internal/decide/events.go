@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// unseen is the time after which an owner whose process is unknown, and who has
-// shown no sign of life, loses the loop to the next session that asks.
+// unseen is how long an owner whose process is unknown may be silent. Then the next session with
+// the loop's prompt gets the loop.
 const unseen = time.Hour
 
-// ownerLives reports whether the owner can be expected to go on.
+// ownerLives reports whether the owner may still come back.
 func (s *Snapshot) ownerLives() bool {
 	return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
 }
@@ -41,14 +41,14 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 	}
 	d.takeOwnership(s)
 	if status == Handover {
-		d.countIteration(s) // an interrupted iteration goes on, but a handover begins a new one
+		d.countIteration(s) // an interrupted iteration continues, but a handover begins a new one
 	}
 	if d.Binding = Take; !s.Marked && status == InProgress {
 		d.Binding = Note
 	}
 }
 
-// refusal returns the limit that keeps a prompt from taking the loop up again.
+// refusal returns the limit that keeps a prompt from continuing the loop.
 func (d *Decision) refusal(s *Snapshot) string {
 	handover := s.State.Status == Handover
 	switch hourly := s.Limits.IterationsPerHour; {
@@ -61,13 +61,13 @@ func (d *Decision) refusal(s *Snapshot) string {
 	case hourly > 0 && len(s.State.LastHour(s.Now)) >= hourly:
 		return IterationsPerHour
 	case s.State.LastSession == s.Session && s.State.ExitReason != IterationsPerHour:
-		return s.State.ExitReason // the loop was handed over so that a fresh session takes it
+		return s.State.ExitReason // the loop was handed over to a fresh session
 	}
 	return ""
 }
 
-// start answers a session that starts. An interrupted loop waits for a prompt all
-// the same: a person may only want to read what was said.
+// start answers a session that starts. An interrupted loop still waits for a prompt: a person may
+// only want to read the conversation.
 func (d *Decision) start(s *Snapshot, stopped Status) {
 	if stopped != InProgress {
 		*d = pass(s) // the next stop says so
@@ -79,9 +79,8 @@ func (d *Decision) start(s *Snapshot, stopped Status) {
 	}
 }
 
-// interrupt ends a loop whose turn died of an API error, or whose session ended.
-// That may have been an API error too, whose own event was cut off: the transcript
-// tells.
+// interrupt ends a loop whose turn ended with an API error, or whose session ended. The end of a
+// session can also come from an API error whose own event was cut off; the transcript shows that.
 func (d *Decision) interrupt(s *Snapshot) Need {
 	if s.Tail == nil {
 		return Need{Kind: NeedTail}
@@ -102,7 +101,7 @@ func (d *Decision) interrupt(s *Snapshot) Need {
 	return Need{}
 }
 
-// release lets the loop go: a cleared conversation knows nothing of the loop, and
+// release takes the loop from its session. A cleared conversation knows nothing of the loop, and
 // its session gets another id.
 func (d *Decision) release(s *Snapshot) {
 	d.Verdict, d.Binding = Pass, Release
@@ -110,15 +109,15 @@ func (d *Decision) release(s *Snapshot) {
 	d.Next.SessionPID = s.State.SessionPID // the cleared session is known by its process
 }
 
-// Attach decides as a prompt of that session that names the loop would.
+// Attach decides as if that session sent the loop's prompt.
 func Attach(s Snapshot, session string) Decision {
 	s.Event, s.Session, s.Marked = EventPrompt, session, true
 	d, _ := Decide(s)
 	return d
 }
 
-// Preview decides as the next stop of the loop's owner would, on a work tree that
-// has changed since the last one. Whatever session asks counts as the owner.
+// Preview decides as the next stop of the loop's owner would, on a changed work tree. The asking
+// session counts as the owner.
 func Preview(s Snapshot) (Decision, Need) {
 	s.Event, s.Session = EventStop, cmp.Or(s.State.Session, "preview")
 	s.State.Session, s.State.Bind, s.Bind, s.Brought = s.Session, "", "", ""

@@ -8,23 +8,23 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// Keys of the record that others may change while a stop's checks run: another event of
-// the host tells who works the loop, or a sender marks a notice.
+// Keys of the record that others may change while a stop's checks run: an event of the host says
+// which session works on the loop, or a sender marks a notice.
 var anytime = []string{
 	"session", "lastSession", "sessionPid", "clientStart", "seen", "bind", "header", "before", "rivalSaid", "running",
 	"waitingSince", "waitingFor", "blocks", "passed", "sessionPassed", "context", "iteration", "lowered", "notices",
 }
 
-// Keys that they may change if they end the loop or take it up again.
+// Keys that they may change if they end or continue the loop.
 var withStatus = []string{
 	"status", "exitReason", "needs", "endings", "endedAt", "retryAt", "feature", "attempts", "onComplete",
 }
 
-// Follows reports whether the record can have become s while checks ran and was was the
-// record. A person may hold or end the loop meanwhile, and its session may end. Nobody
-// completes it, gives it more, or takes an iteration back.
+// Follows reports whether the record was can legally have become s while checks ran. A person may
+// pause or end the loop meanwhile, and its session may end. Nobody completes it, raises a limit,
+// or takes an iteration back.
 func (s State) Follows(was State) bool {
-	turned := s.Status != was.Status || s.Endings > was.Endings // it may have ended, and gone on
+	turned := s.Status != was.Status || s.Endings > was.Endings // it may have ended, and continued
 	if turned && !slices.Contains([]Status{InProgress, Paused, Cancelled, Interrupted}, s.Status) ||
 		s.Iteration < was.Iteration || s.Endings < was.Endings ||
 		s.Lowered != was.Lowered && (s.Lowered < 1 || s.Lowered >= was.lowest()) {
@@ -56,8 +56,8 @@ func same(a, b any) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// noticesFollow reports whether the notices are those of was, but for marks, and for those
-// of a session's end and of a stopped loop.
+// noticesFollow reports whether the notices are those of was. Marks may differ, and notices of a
+// session's end and of a stopped loop may be new.
 func (s *State) noticesFollow(was State, turned bool) bool {
 	ended, _, _ := Interrupted.Outcome()
 	stopped, _, _ := Paused.Outcome()

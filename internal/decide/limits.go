@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Limits are the values of "limits" in ralph.json, with a person's ceilings. 0 is off unless a field says otherwise.
+// Limits are the values of "limits" in ralph.json, under a person's ceilings. 0 is off unless a
+// field says otherwise.
 type Limits struct {
 	MaxIterations      int           // 0: ralph.json gives none
 	Deadline           time.Duration // since the loop began
@@ -16,13 +17,13 @@ type Limits struct {
 	FeatureAttempts    int           // iterations in a row given to one feature
 	CheckFailures      int           // stops in a row at which a check failed
 	IterationsPerHour  int
-	FeaturesPerSession int           // features that come to pass while one session works
+	FeaturesPerSession int           // features that may pass in one session
 	ContextTokens      int           // tokens of the session's conversation
 	MaxWait            time.Duration // how long the loop waits for background work; 0: it does not wait
 
-	Trusted bool // a person trusted ralph.json, so an edit of it cannot raise the limits
+	Trusted bool // a person trusted ralph.json, so an edit cannot raise the limits
 
-	// The ceilings of what `extend` can raise. `extend` cannot go over them.
+	// The ceilings of the two limits that `extend` can raise.
 	CeilingIterations int
 	CeilingDeadline   time.Duration
 }
@@ -145,8 +146,8 @@ func least[T int | time.Duration](limits ...T) (min T) {
 	return min
 }
 
-// CappedBy returns the limits, none of them above the person's own ceilings. A
-// ceiling also switches on a limit that is off.
+// CappedBy returns the limits, lowered to the person's own ceilings. A ceiling also switches on a
+// limit that is off.
 func (l Limits) CappedBy(ceilings Limits) Limits {
 	lowered := l
 	for _, row := range LimitTable {
@@ -156,18 +157,17 @@ func (l Limits) CappedBy(ceilings Limits) Limits {
 			*row.Count(&lowered) = least(*row.Count(&l), *row.Count(&ceilings))
 		}
 	}
-	// `extend` can raise these two later, so their ceilings are kept beside them.
+	// `extend` can raise these two later, so their ceilings are kept too.
 	lowered.MaxIterations, lowered.CeilingIterations = l.MaxIterations, ceilings.MaxIterations
 	lowered.Deadline, lowered.CeilingDeadline = l.Deadline, ceilings.Deadline
 	lowered.MaxWait = min(l.MaxWait, ceilings.MaxWait) // 0 is the strictest value here, not off
 	return lowered
 }
 
-// Limit returns how many iterations the loop may have. It is the number that `extend`
-// set, else ralph.json's, else that of the header the loop began with, else
-// DefaultIterations. A later edit of the header can only lower it, and no number goes
-// over the person's ceiling. If nobody has trusted ralph.json, an edit of it cannot
-// give the loop more than it began with.
+// Limit returns how many iterations the loop may have. It is the number that `extend` set, else
+// the one in ralph.json, else the one in the header when the loop began, else DefaultIterations. A
+// later edit of the header can only lower it, and the person's ceiling always holds. If nobody has
+// trusted ralph.json, an edit of it cannot give the loop more than it began with.
 func (s State) Limit(l Limits) int {
 	limit := DefaultIterations
 	switch {
@@ -193,20 +193,20 @@ func (s State) Deadline(l Limits) time.Duration {
 	return least(l.Deadline, l.CeilingDeadline)
 }
 
-// PastDeadline tells whether the deadline has passed.
+// PastDeadline reports whether the deadline has passed.
 func (s State) PastDeadline(l Limits, now time.Time) bool {
 	deadline := s.Deadline(l)
 	return deadline > 0 && !s.StartedAt.IsZero() && now.Sub(s.StartedAt) >= deadline
 }
 
-// LastHour returns the times of s.Hour that are in the hour before now. Times after
-// now stay too: somebody set the clock back, which must not make room for more.
+// LastHour returns the times of s.Hour that are in the hour before now. Later times stay too: if
+// somebody sets the clock back, that must not allow more iterations.
 func (s State) LastHour(now time.Time) []int64 {
 	return slices.DeleteFunc(slices.Clone(s.Hour), func(at int64) bool { return now.Unix()-at >= 3600 })
 }
 
-// limits ends the loop if a limit is reached, in the order of the design. It asks
-// for what it has to know first.
+// limits ends the loop if a limit is reached, in the order of the design. It first asks for what
+// it needs to know.
 func (d *Decision) limits(s *Snapshot, next string) Need {
 	if d.Next.Iteration >= d.Limit {
 		d.end(s, ReachedLimit, MaxIterations)
@@ -221,7 +221,7 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 			return Need{}
 		}
 	}
-	most := min(max(1, s.BlockCap-1), maxBlocks) // with these, the next block is the last that the host honours
+	most := min(max(1, s.BlockCap-1), maxBlocks) // after these, the next block is the last that the host honours
 	idle := s.BlockCap > 0 && len(d.Next.Blocks) >= most
 	if (idle || s.Limits.ContextTokens > 0) && s.Tail == nil {
 		return Need{Kind: NeedTail}
@@ -272,9 +272,9 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 	return Need{}
 }
 
-// fingerprint counts the stops in a row at which nothing changed. It looks at the list
-// first. Only if the list did not change does it need the work tree, which is slower to
-// read. It returns false if it needs Snapshot.Tree and that is empty.
+// fingerprint counts the stops in a row without a change. It looks at the list first, and only if
+// that did not change at the work tree, which is slower to read. It returns false if it needs
+// Snapshot.Tree and that is empty.
 func (d *Decision) fingerprint(s *Snapshot) bool {
 	list := s.List.Digest()
 	if s.List.Err != nil {

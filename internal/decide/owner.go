@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Bystander reports whether the event is none of the loop's business. It looks at
-// no list, so a caller can ask before it takes the lock.
+// Bystander reports whether the event does not concern the loop. It looks at no list, so a caller
+// can ask before it takes the lock.
 func Bystander(s *Snapshot) bool {
 	owner := s.State.Session != "" && s.State.Session == s.Session
 	switch {
@@ -30,16 +30,16 @@ func Bystander(s *Snapshot) bool {
 	case s.State.Session == "":
 		return s.State.Bind == BindPrompt || s.State.Status != InProgress
 	}
-	// A hook that was still at work when its session ended brings nothing back.
+	// A hook that still ran when its session ended must not revive the loop.
 	late := s.Now.Before(s.State.EndedAt)
 	return !owner || s.State.Status != InProgress && (s.State.Status != Interrupted || late)
 }
 
-// MayBegin reports whether the header of a loop without a record lets it begin.
+// MayBegin reports whether the header lets a loop without a record begin.
 func (s *Snapshot) MayBegin() bool { return parseStatus(s.Header.Status) == InProgress }
 
-// elsewhere reports whether the event comes from a second client of the session,
-// while the first one goes on.
+// elsewhere reports whether the event comes from a second client of the session while the first
+// one still runs.
 func (s *Snapshot) elsewhere() bool {
 	return s.OwnerAlive && s.Client > 0 && s.State.SessionPID > 0 && s.Client != s.State.SessionPID
 }
@@ -49,7 +49,7 @@ func (s *Snapshot) newProcess() bool {
 	return s.Client != s.State.SessionPID && s.State.Status == InProgress
 }
 
-// takeOwnership makes the session the owner, at work.
+// takeOwnership makes the session the owner, and the loop IN_PROGRESS.
 func (d *Decision) takeOwnership(s *Snapshot) {
 	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover
 	if fresh {
@@ -75,6 +75,6 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	d.Next.Status, d.Next.ExitReason, d.Next.Needs = InProgress, "", ""
 	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
 	if d.Next.StartedAt.IsZero() || d.Next.StartedAt.After(s.Now) {
-		d.Next.StartedAt = s.Now // the loop may have been made days before
+		d.Next.StartedAt = s.Now // the loop may be days older
 	}
 }

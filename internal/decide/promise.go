@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Promise is a line that a person adds to the built-in ones. With it the agent says how
-// the loop stands.
+// Promise is a line that a person adds to the built-in ones. The agent writes it to say how the
+// loop stands.
 type Promise struct {
 	Status  Status         // Complete, Blocked or Escalated
 	Pattern *regexp.Regexp // matches a whole line; its first group, if it has one, is the reason
 }
 
-// promise reads what the agent says of the whole loop in its last message:
-// <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, or the same with
-// ESCALATE. The promise must be the whole last line, apart from empty ones. It must not
-// stand in a code fence or a quotation, so that an agent can write about promises
-// without making one. status is empty if there is no promise.
+// promise reads what the agent says about the whole loop in its last message:
+// <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, or the same with ESCALATE. The
+// promise must be the whole last line that is not empty. It must not be in a code fence or a
+// quotation, so that an agent can write about promises without making one. status is empty if
+// there is no promise.
 func (s *Snapshot) promise() (status Status, why string) {
 	lines := strings.Split(strings.TrimRight(s.Message, " \t\r\n"), "\n")
 	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
@@ -48,8 +48,8 @@ func (s *Snapshot) promise() (status Status, why string) {
 	return "", ""
 }
 
-// inFenceOrQuote tells whether the line after these is in a code fence, or continues a
-// quotation, by the rules of CommonMark.
+// inFenceOrQuote reports whether the line after these is in a code fence or continues a quotation,
+// by the rules of CommonMark.
 func inFenceOrQuote(lines []string) bool {
 	fence, at, quoted := "", 0, false
 	for _, line := range lines {

@@ -10,27 +10,27 @@ import (
 // Event is the kind of an event that a host reports.
 type Event string
 
-// The events that are answered. Any other is none of the loop's business.
+// The events that get an answer. No other event concerns the loop.
 const (
 	EventStop    Event = "stop"    // the agent's turn is about to end
 	EventPrompt  Event = "prompt"  // a person submits a prompt
-	EventFailure Event = "failure" // the turn died of an API error
+	EventFailure Event = "failure" // the turn ended with an API error
 	EventStart   Event = "start"   // a session starts or is resumed
 	EventEnd     Event = "end"     // a session ends
 )
 
-// Verdict says what becomes of the agent's turn.
+// Verdict says what happens to the agent's turn.
 type Verdict string
 
 // The verdicts. A Decision that needs to know more has none.
 const (
-	Pass     Verdict = "pass"     // the turn is not our business
-	Wait     Verdict = "wait"     // the turn may end; the loop goes on when the session wakes up
-	Continue Verdict = "continue" // the turn goes on with the next prompt
+	Pass     Verdict = "pass"     // the turn does not concern the loop
+	Wait     Verdict = "wait"     // the turn may end; the loop continues when the session wakes up
+	Continue Verdict = "continue" // the turn continues with the next prompt
 	End      Verdict = "end"      // the turn may end; the loop is over
 )
 
-// Binding says what an event beside a stop changes between a session and the loop.
+// Binding says what an event other than a stop changes between a session and the loop.
 type Binding string
 
 // The bindings. At a stop there is none.
@@ -41,7 +41,7 @@ const (
 	Note    Binding = "note"    // the record learns something about its owner
 )
 
-// Need is the one thing that a decision has to know before it can be made.
+// Need is one fact that the decision still lacks.
 type Need struct {
 	Kind      NeedKind
 	Runs      []Run    // NeedChecks: the checks to run; none: only the hash of the contents is wanted
@@ -70,8 +70,8 @@ type List struct {
 	Missing bool  // there is no such file; Err names the path
 }
 
-// Tail is what the end of a conversation's transcript tells. The host writes it
-// with some delay, so the last message may be missing.
+// Tail is what the end of a conversation's transcript shows. The host writes the transcript with
+// some delay, so the last message may be missing.
 type Tail struct {
 	ToolCall time.Time // of the main agent's last tool call; zero: none in the tail
 	Context  int       // tokens of the last request and its answer; -1: not in the tail
@@ -116,19 +116,19 @@ type Snapshot struct {
 	State        State           // Schema 0: there is no record yet
 	Header       progress.Header // of progress.txt as it is now
 	LogIteration int             // of the last line of iterations.jsonl
-	Brought      string          // why a loop without a record is not begun by a stop; "" if it may be
+	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
 	CancelFile   bool            // a person has asked to cancel the loop
 	List         List
-	ListIsOld    bool     // List is what a tracker said at another time
+	ListIsOld    bool     // List is what a tracker printed at an earlier time
 	ConfigErr    error    // why ralph.json cannot be used
-	Lost         []string // features that are gone, or ask for something else than a person trusted
+	Lost         []string // features that were deleted or reworded after a person trusted them
 	Limits       Limits
 
-	Promises   []Promise   // lines by which an agent says how the loop stands, beside our own
+	Promises   []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
 	Evaluators []Evaluator // none: the default
 
 	Checks       []Check
-	Held         map[string]string // the features that a person trusted, by id; nil: all that there are
+	Held         map[string]string // the features that a person trusted, by id; nil: all features
 	ManualPoints map[string]bool   // features with points that only a person can check
 	Recheck      string            // RecheckStale, RecheckAll or RecheckNever
 	Receipts     []Receipt         // the stored ones
@@ -136,10 +136,9 @@ type Snapshot struct {
 	Now time.Time
 }
 
-// Decision says what is to be done. Next is the record as it is to be: to commit
-// before anything is printed, unless the verdict is Pass without a binding, or
-// the binding is Tell. While more is needed Verdict is empty, and Next has what
-// is settled so far.
+// Decision says what to do. Next is the new record. It is committed before anything is printed,
+// unless the verdict is Pass without a binding, or the binding is Tell. While the decision needs
+// more, Verdict is empty, and Next has what is settled so far.
 type Decision struct {
 	Verdict    Verdict
 	Binding    Binding // empty at a stop
@@ -150,11 +149,11 @@ type Decision struct {
 	HeaderErr  error         // why progress.txt does not show Next, which is committed
 	From       State         // the record before
 	Raised     int           // Max Iterations that the header asks for and does not get
-	Refusal    string        // Tell: the exit reason for which the loop does not go on here and now
-	Promised   bool          // the agent said that all is complete
+	Refusal    string        // Tell: the exit reason that keeps the loop from continuing here and now
+	Promised   bool          // the agent said that everything is complete
 	Answer     *Answer       // the evaluator's last answer that counts, if the loop goes on
 	AnsweredBy string        // that evaluator's name
-	Lost       []string      // features that the agent has to put back
+	Lost       []string      // features that the agent must put back
 	Failure    *Receipt      // the check that failed, of Feature or of the whole tree
 	Rival      bool          // something else blocks this session's stops too, and nobody was told yet
 }

@@ -56,13 +56,13 @@ const (
 	RateLimit          = "rate_limit"
 	SessionEnded       = "session_ended"
 	ByPerson           = "by_person"
-	ByAgent            = "by_agent"  // it called `pause` or `cancel`
+	ByAgent            = "by_agent"  // the agent called `pause` or `cancel`
 	ByHeader           = "by_header" // progress.txt says so: a person wrote that, or the agent
 )
 
-// Outcome returns what a notifier is told of an ending: a status word and an exit
-// code, as docs/configuration.md lists them. notify is false if the loop goes on, or
-// if a person may have stopped it: see State.Notify.
+// Outcome returns what a notifier gets for an ending: a status word and an exit code, as
+// docs/configuration.md lists them. notify is false if the loop continues, or if a person may have
+// stopped it; see State.Notify.
 func (s Status) Outcome() (status string, code int, notify bool) {
 	switch s {
 	case Complete:
@@ -81,14 +81,14 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 	return "", 0, false
 }
 
-// Notify tells whether the notifiers are told of the ending. A person who stopped the
-// loop by a verb knows of it.
+// Notify reports whether the notifiers are told of the ending. A person who stopped the loop with
+// a verb already knows.
 func (s State) Notify() bool {
 	_, _, notify := s.Status.Outcome()
 	return notify || s.ExitReason == ByAgent || s.ExitReason == ByHeader
 }
 
-// GoesOn tells whether the loop runs, or a prompt alone makes it run again.
+// GoesOn reports whether the loop runs, or continues with a prompt alone.
 func (s Status) GoesOn() bool { return s == InProgress || s == Interrupted || s == Handover }
 
 // parseStatus reads the status word of progress.txt. A word that we do not know counts
@@ -117,11 +117,11 @@ type State struct {
 
 	Status     Status
 	ExitReason string
-	Needs      string // what a person has to look at
+	Needs      string // what a person must look at
 	Iteration  int
 	Endings    int // how many endings the loop has had
 
-	RetryAt time.Time // when a rate limit, or our limit per hour, lets the loop go on
+	RetryAt time.Time // when a rate limit, or our limit per hour, lets the loop continue
 
 	HeaderLimit      int           // Max Iterations of the header when the loop began
 	Allowed          int           // how many iterations the loop could have when it began
@@ -138,7 +138,7 @@ type State struct {
 	Waits       bool      // a person took the loop up again when the owner's client was gone: no session works it yet
 
 	Passed        int     // features that passed when the list was last sound
-	SessionPassed int     // features that came to pass while the owner worked
+	SessionPassed int     // features that passed while the owner worked
 	Context       int     // tokens of the owner's conversation; only kept for the limit context_tokens
 	Hour          []int64 // Unix times of the iterations of the last hour; only kept for iterations_per_hour
 	Blocks        []int64 // Unix ms of the blocks of this turn that may have come after the last tool call
@@ -167,7 +167,7 @@ type State struct {
 	EndedAt   time.Time
 
 	OnComplete string   // the notifier of the settings entry, for runs that have no such entry
-	Notices    []Notice // those that are not sent, and the one of the last ending
+	Notices    []Notice // the notices that are not sent, and the one of the last ending
 }
 
 // Fields are the keys of the record and their values.
@@ -208,9 +208,9 @@ const (
 	BindFirst  = "first"  // by being the first session that stops
 )
 
-// Notice is the duty to tell the notifiers of an ending. It is committed with the
-// ending, so that a later process can finish what a killed sender began. Who sends
-// is settled by a lock file (loopdir.Store.LockSender), not by the record.
+// Notice is the duty to tell the notifiers of an ending. It is committed with the ending, so that
+// a later process can finish what a killed sender began. A lock file decides who sends
+// (loopdir.Store.LockSender), not the record.
 type Notice struct {
 	DeliveryID string          `json:"deliveryId"`
 	Payload    json.RawMessage `json:"payload"` // without the log's tail
@@ -220,9 +220,8 @@ type Notice struct {
 // Sent reports whether the notifiers have been told.
 func (n Notice) Sent() bool { return !n.SentAt.IsZero() }
 
-// Release takes the loop from its session. From then on the loop waits for its
-// prompt, even if it was bound to the first session that stops: else the next stop
-// of any session would take it.
+// Release takes the loop from its session. From then on the loop waits for its prompt, even if it
+// was bound to the first session that stops. Otherwise the next stop of any session would take it.
 func (s *State) Release() {
 	s.Session, s.SessionPID, s.ClientStart, s.Bind = "", 0, "", BindPrompt
 	s.WaitingSince, s.WaitingFor = time.Time{}, ""

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// What a list says beside its items holds for all of them: the rules of a file, the
-// headings of a plan. A person trusts it with the items.
+// The text beside a list's items applies to all of them: the rules of a file, the headings of a
+// plan. A person trusts it with the items.
 
 // Beside returns what the list says beside its items, each part as its digest, a space,
 // and what people know it by. Of JSON these are the values of the other keys, without
@@ -65,8 +65,8 @@ func appendParts(parts []string, name string, value gjson.Result) []string {
 	return parts
 }
 
-// lostBeside returns in words which parts the list does not have any more. Others may be
-// added. Those of Markdown must keep their order.
+// lostBeside returns in words which parts the list no longer has. Others may be added. Those of
+// Markdown must keep their order.
 func (l List) lostBeside(was []string) (lost []string) {
 	if len(was) == 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// knownKeys are the keys of items in the lists that we know, also those that we do not
-// read. Check takes a key that is almost one of these for a typing error.
+// knownKeys are the keys of items in the lists that we know, also those that we do not read. Check
+// reports a key that nearly is one of these as a typing error.
 var knownKeys = slices.Concat(readKeys, []string{
 	"target_files", "files", "notes", "completionNotes", "labels", "tags", "type", "complexity", "parallel_group",
 	"created_at", "updated_at", "completed_at", "startedAt", "completedAt",
@@ -55,7 +55,7 @@ func Check(data []byte, tag string) (List, []error) {
 	case list.Passed() == len(list.Items):
 		c.fail(0, "nothing is open: a loop would end at its first stop")
 	case !open:
-		c.fail(0, "nothing that is open can be worked on: %s", list.Stuck())
+		c.fail(0, "no open feature can be worked on: %s", list.Stuck())
 	}
 	slices.SortFunc(c.problems, func(a, b error) int {
 		x, y := a.(*jsontext.Error), b.(*jsontext.Error)
@@ -119,8 +119,8 @@ func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 	}
 }
 
-// suggest asks whether the known word was meant that is most like word. It returns
-// otherwise if there is none.
+// suggest asks whether the known word nearest to word was meant. If none is near, it returns
+// otherwise.
 func suggest(word string, known []string, otherwise string) string {
 	if meant := jsontext.Nearest(word, known); meant != "" {
 		return fmt.Sprintf("did you mean %q?", plain.Line(meant, 80))

@@ -42,8 +42,7 @@ type outItem struct {
 	Passes             bool            `json:"passes"`
 }
 
-// Convert returns the text of the list in another shape. Left returns what that shape has
-// no place for.
+// Convert returns the text of the list in another shape. Left returns what that shape cannot hold.
 func (l List) Convert(to string) ([]byte, error) {
 	if to == ToMarkdown {
 		return l.markdown(), nil
@@ -152,7 +151,7 @@ func appendLeft(left []string, seen map[string]bool, object string, keys, values
 	return left
 }
 
-// markdown returns the list as checkboxes. What is not work is below a heading that
+// markdown returns the list as checkboxes. Items that are not work come below a heading that
 // readMarkdown knows.
 func (l *List) markdown() []byte {
 	var work, notWork strings.Builder

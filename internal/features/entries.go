@@ -80,8 +80,8 @@ var grammar = sync.OnceValue(func() (g struct{ quoted, command, sentence *regexp
 	return g
 })
 
-// prose tells whether text is for people. A command begins with a path or with a program
-// in lower case, is one line, and has no words of a sentence outside quotes.
+// prose reports whether text is for people. A command begins with a path or with a program in
+// lower case, is one line, and has no words of a sentence outside quotes.
 func prose(text string) bool {
 	g := grammar()
 	return !g.command.MatchString(text) || strings.Contains(text, "\n") ||

@@ -22,14 +22,14 @@ import (
 // MaxBytes bounds a list. Real ones reach 1.15 MB; 100,000 features are 18 MB.
 const MaxBytes = 64 << 20
 
-// maxItems and maxID, in bytes, bound the memory that a list takes and what of it is
-// stored: a list of millions of empty objects is a small file. Real ones have thousands.
+// maxItems and maxID, in bytes, bound the memory of a list and the part of it that is stored: a
+// list of millions of empty objects is a small file. Real lists have thousands of items.
 const (
 	maxItems = 250_000
 	maxID    = 500
 )
 
-// ErrEmpty says that a list is sound but has no work in it.
+// ErrEmpty means that a list is valid but has no work in it.
 var ErrEmpty = errors.New("the list has no items")
 
 // Item is one feature, or a subtask of one.
@@ -79,8 +79,8 @@ type List struct {
 	text        string   // of Markdown: the whole text
 }
 
-// assignIDs makes the id of every item unique. Two items to which the list itself gives
-// the same id are a problem.
+// assignIDs makes the id of every item unique. It is a problem if the list itself gives two items
+// the same id.
 func (l *List) assignIDs(p *parser) {
 	if l.sorted = !p.unsorted; l.sorted {
 		return
@@ -108,7 +108,7 @@ func (l *List) assignIDs(p *parser) {
 	}
 }
 
-// ascends tells whether b may follow a in a list whose ids ascend.
+// ascends reports whether b may follow a in a list whose ids ascend.
 func ascends(a, b *Item) bool { return !a.derived && !b.derived && compareIDs(a.ID, b.ID) < 0 }
 
 // compareIDs puts a shorter id first, so that "9" is before "10".
@@ -116,8 +116,8 @@ func compareIDs(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// index returns where in all the item of that id is, or -1. A list whose ids ascend has no
-// map: to make one takes about a quarter of the time of reading a long list.
+// index returns the index in all of the item with that id, or -1. A list with ascending ids has no
+// map, because making one takes about a quarter of the time of reading a long list.
 func (l *List) index(id string) int {
 	switch {
 	case l.sorted:
@@ -145,8 +145,8 @@ func (i Item) firstOf(keys ...string) gjson.Result {
 	return gjson.Result{}
 }
 
-// Title returns the item's title. It is foreign text, as all that an item says: package
-// plain makes it safe to show.
+// Title returns the item's title. Like all text of an item it is foreign; package plain makes it
+// safe to show.
 func (i Item) Title() string { return i.firstOf(titleKeys...).String() }
 
 // Description returns what is to be done.
@@ -155,7 +155,7 @@ func (i Item) Description() string { return i.firstOf(descriptionKeys...).String
 // Model returns the model that the item asks for.
 func (i Item) Model() string { return i.firstOf("model").String() }
 
-// Acceptance returns what has to hold for the item to pass.
+// Acceptance returns what must hold for the item to pass.
 func (i Item) Acceptance() (texts []string) {
 	for _, v := range i.firstOf(acceptanceKeys...).Array() {
 		if text := v.String(); text != "" {

@@ -15,9 +15,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// agentKeys are the keys of an item that an agent may write, in lower case and without
-// "_" and "-": what it has done so far, and in which order it works. All other keys say
-// what the feature asks for.
+// agentKeys are the keys of an item that an agent may write, in lower case and without "_" and
+// "-": they say what it has done, and in which order it works. All other keys say what the feature
+// asks for.
 var agentKeys = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(agentWords) {
@@ -59,9 +59,8 @@ func isAgentKey(key string) bool {
 	return agentKeys()[string(folded[:n])]
 }
 
-// Twice returns a key that an object of the list has twice, and where, or "" if there is
-// none. An item that has one is not one thing: of two checks one could be trusted and the
-// other one run.
+// Twice returns a key that an object of the list has twice, and where, or "" if there is none.
+// Such an item is ambiguous: one of two checks could be trusted and the other one run.
 func (l List) Twice() (key, where string) {
 	for _, item := range l.all {
 		if key := jsontext.Twice(item.raw); key != "" {
@@ -76,11 +75,10 @@ func (l List) Twice() (key, where string) {
 	return "", ""
 }
 
-// Identity returns 24 hex digits, the start of a sha256 over what a feature asks for: all
-// of its keys but the id, its subtasks, which are items of their own, and agentKeys. Nor
-// is spelling part of it: the order of keys, escapes, white space. An item that has a key
-// twice asks for nothing that could have been trusted. An item of Markdown has its title
-// alone: Beside has the lines below it.
+// Identity returns 24 hex digits, the start of a sha256 over what a feature asks for: all of its
+// keys but the id, agentKeys, and its subtasks, which are items themselves. The order of keys,
+// escapes and white space do not count. An item with a duplicate key has no Identity that anybody
+// could have trusted. An item of Markdown has only its title: Beside has the lines below it.
 func (i Item) Identity() string {
 	if key := jsontext.Twice(i.raw); key != "" {
 		return "twice " + key
@@ -153,9 +151,9 @@ func appendText(text []byte, kind byte, s string) []byte {
 	return append(append(strconv.AppendInt(append(text, kind), int64(len(s)), 10), ':'), s...)
 }
 
-// Lost returns what the list no longer has of what was trusted, sorted: the ids of items
-// that are gone or ask for something else now, and in words what it said beside them.
-// Was has an Identity for each id; beside is what Beside returned.
+// Lost returns what the list no longer has of what was trusted, sorted: the ids of items that were
+// deleted or reworded, and in words the lost text beside them. Was has an Identity for each id;
+// beside is what Beside returned.
 func (l List) Lost(was map[string]string, beside []string) (lost []string) {
 	for id, identity := range was {
 		if item, has := l.Find(id); !has || item.Identity() != identity {

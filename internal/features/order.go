@@ -16,7 +16,7 @@ type need struct {
 	fromTracker bool  // a tracker's record says so; trackers leave out items that are closed
 }
 
-// met tells whether nobody has to wait for the needed item any more.
+// met reports whether nobody needs to wait for the needed item any more.
 func (n need) met() bool {
 	if n.item == nil {
 		return n.fromTracker
@@ -24,11 +24,11 @@ func (n need) met() bool {
 	return n.item.Passes
 }
 
-// isPartOf tells whether the needed item is a subtask of task.
+// isPartOf reports whether the needed item is a subtask of task.
 func (n need) isPartOf(task *Item) bool { return strings.HasPrefix(n.id, task.ID+".") }
 
-// allNeeds returns what an item has to wait for. A subtask also waits for what its task
-// waits for, other than the task's subtasks.
+// allNeeds returns what an item must wait for. A subtask also waits for what its task waits for,
+// other than the task's subtasks.
 func (l *List) allNeeds(item *Item) (needs []need) {
 	needs = l.directNeeds(item)
 	if task := l.taskOf(item); task != nil {
@@ -97,8 +97,8 @@ func (l *List) findWaiting() {
 	}
 }
 
-// taskWaits tells whether a subtask's task has to wait for items other than its subtasks.
-// It keeps its answers in known: a task may have many subtasks and many needs.
+// taskWaits reports whether a subtask's task must wait for items other than its subtasks. It keeps
+// its answers in known, because a task may have many subtasks and many needs.
 func (l *List) taskWaits(item *Item, known map[*Item]bool) bool {
 	task := l.taskOf(item)
 	waits, isKnown := known[task]

@@ -13,11 +13,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Track merges what a tracker has printed, a list, into known, an earlier result of Track.
-// Of an item that is only in known, show returns what the tracker says of it, or nothing.
-// An item of which show returns nothing gets the status goneWord: it counts as blocked.
-// Items keep only the keys that are read: what a tracker says beside these depends on the
-// command, and changes by itself.
+// Track merges a list that a tracker has printed into known, an earlier result of Track. For an
+// item that is only in known, show returns what the tracker says about it, or nothing. Then the
+// item gets the status goneWord and counts as blocked. Items keep only the keys that are read.
+// Other keys depend on the tracker's command, and change by themselves.
 func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(printed)) == 0 {
 		printed = []byte("[]") // sqlite3 prints nothing if there is no row

@@ -8,8 +8,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Why says in one line why nobody can work on an open item now. It returns nothing if
-// somebody can.
+// Why returns in one line why nobody can work on an open item now, or nothing if somebody can.
 func (l List) Why(item Item) string {
 	name := func(id string) string { return plain.Line(id, 80) }
 	if item.Blocked {
@@ -71,7 +70,7 @@ func (l *List) circle(item *Item) []string {
 	return nil
 }
 
-// Stuck says of the first five open items that nobody can work on why that is so.
+// Stuck returns why nobody can work on the first five of the open items that wait.
 func (l List) Stuck() string {
 	var why []string
 	for i := range l.Items {

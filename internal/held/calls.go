@@ -9,8 +9,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// What make and npm run is in the recipes of a makefile and the scripts of a package.json. They are
-// read like commands, but only what they run is held, and not all that they name.
+// Make runs the recipes of a makefile, and npm the scripts of a package.json. They are read like
+// commands, but only the programs and scripts that they run are held, not every file that they
+// name.
 
 // maxMakefile is the largest makefile that is read, in bytes.
 const maxMakefile = 1 << 20
@@ -18,7 +19,7 @@ const maxMakefile = 1 << 20
 // maxFollowed bounds how many makefiles and package.jsons are followed for one configuration.
 const maxFollowed = 1000
 
-// names holds what a command names, and what the scripts rest on that it calls.
+// names has what a command names, and what the scripts that it calls depend on.
 func (h *Holder) names(named config.Named) {
 	for _, f := range named.Files {
 		if h.caller == "" || f.Decides || f.Set != "" || f.Section || f.Beside {
@@ -50,7 +51,7 @@ func (h *Holder) names(named config.Named) {
 
 const notTold = ": what this runs is not in its text"
 
-// follow calls f with the text of a file that commands call with these arguments, if it is held.
+// follow calls f with the text of each held file that commands call with these arguments.
 func (h *Holder) follow(file string, args []string, f func(text string)) {
 	key := keyOf(h.Project, h.Home, config.File{Path: file})
 	call := key + "\x00" + strings.Join(args, "\x00")
@@ -59,7 +60,7 @@ func (h *Holder) follow(file string, args []string, f func(text string)) {
 	}
 	text, err := loopdir.ReadAny(At(h.Project, key), maxMakefile)
 	if err != nil {
-		return // it is not there, or not held, and that is said
+		return // it is missing or not held, which is reported elsewhere
 	}
 	if h.followed[call] = true; len(h.followed) > maxFollowed {
 		h.open(key, notTold)
@@ -70,7 +71,7 @@ func (h *Holder) follow(file string, args []string, f func(text string)) {
 	f(string(text))
 }
 
-// recipes holds what the recipes of a makefile rest on.
+// recipes holds the files on which the recipes of a makefile depend.
 func (h *Holder) recipes(text string, call config.Make) {
 	read := config.ReadRecipes(text, call.Args, func(name string) string {
 		if key := keyOf(h.Project, h.Home, config.File{Path: path.Join(call.Dir, name)}); key != "" {
@@ -94,7 +95,7 @@ func (h *Holder) recipes(text string, call config.Make) {
 	}
 }
 
-// Keys returns which of the keys of sums commands rest on, sorted. calls are a Holder's.
+// Keys returns the keys of sums on which commands depend, sorted. calls are a Holder's.
 func Keys(project, home string, sums map[string]string, calls map[string][]string,
 	commands ...config.Command) (keys []string) {
 	named, patterns, beside := map[string]bool{}, []string{}, map[string]bool{}

@@ -1,7 +1,6 @@
 package held
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,30 +16,31 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Holder collects the hashes of what is held, by key. What is not there has the hash "": it
-// must not appear.
+// Holder collects the hashes of held files, by key. A missing file has the hash "": it must not
+// appear.
 type Holder struct {
 	Project string
 	Home    string              // the user's home folder
 	Config  config.Config       // whose "not_held" and "protect" count
 	Git     func(...string) int // runs git in the project and returns its exit status; nil: no repository
 	Sums    map[string]string
-	Calls   map[string][]string // keys of Sums that a makefile's or a package.json's scripts rest on
-	Open    []string            // what a command rests on and is not held, with the reason
-	Err     error               // of what cannot be held
+	Calls   map[string][]string // keys of Sums on which the scripts of a makefile or package.json depend
+	Open    []string            // what a command depends on and is not held, with the reason
+	Err     error               // why something cannot be held
 
 	programs bool              // data that this command names is not held
 	folders  []string          // that commands name
 	beside   map[string]string // names of files that count beside or above held tests, with the caller
 	caller   string            // the file whose scripts are being looked at
 	followed map[string]bool
+	ignores  map[string]bool // what git said of files and folders
 }
 
-// New returns a Holder of what a configuration rests on.
+// New returns a Holder for a configuration.
 func New(project, home string, c config.Config) *Holder {
 	return &Holder{
 		Project: project, Home: home, Config: c, Sums: map[string]string{}, Calls: map[string][]string{},
-		beside: map[string]string{}, followed: map[string]bool{},
+		beside: map[string]string{}, followed: map[string]bool{}, ignores: map[string]bool{},
 	}
 }
 
@@ -56,14 +56,14 @@ func (h *Holder) open(what, why string) {
 
 const onlyLooks = ": the command only looks at it"
 
-// Command holds what a command rests on. Unless data is set, it may change what it names and
-// does not run.
+// Command holds what a command depends on. Unless data is set, the command may change files that
+// it names and does not run.
 func (h *Holder) Command(c config.Command, data bool) {
 	h.programs = !data
 	h.names(c.Named())
 }
 
-// Finish holds what depends on what else is held.
+// Finish holds the files that depend on other held files.
 func (h *Holder) Finish() {
 	for _, folder := range h.folders {
 		inside := func(key string) bool { return folder == "." || strings.HasPrefix(key, folder+"/") }
@@ -92,7 +92,7 @@ var testFile = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|/)(test_[^/]*|[^/]*_test)\.py$`)
 })
 
-// held returns the keys of what is held and there.
+// held returns the keys of held files that exist.
 func (h *Holder) held() (keys []string) {
 	for key, sum := range h.Sums {
 		if sum != "" {
@@ -143,7 +143,7 @@ func (h *Holder) named(f config.File, scripts []string) {
 	}
 }
 
-// scriptsAnd is scripts, with those of these names also if they are absent.
+// scriptsAnd is scripts. The result also has these names if the scripts are absent.
 func scriptsAnd(project, key string, names []string) (map[string]string, error) {
 	if _, err := os.Stat(At(project, key)); err != nil {
 		return nil, nil
@@ -182,7 +182,7 @@ func (h *Holder) Hold(key string) {
 	}
 }
 
-// one holds one file that a command names, or says why not.
+// one holds one file that a command names, or notes why not.
 func (h *Holder) one(key string, f config.File) {
 	if h.Config.Releases(key) && !h.Config.Protects(key) {
 		return
@@ -195,7 +195,7 @@ func (h *Holder) one(key string, f config.File) {
 		case f.Built:
 			h.open(key, ": the command builds it")
 		case h.output(key, path.Ext(key) == ""):
-			h.open(key, isOutput)
+			h.open(key, builtElsewhere)
 		default:
 			h.hold(key, "")
 		}
@@ -232,57 +232,17 @@ func (h *Holder) regular(key string, f config.File, program bool) {
 	case !f.Decides && !program && h.ignored(key):
 		h.open(key, ": git ignores it")
 	case h.output(key, binary(At(h.Project, key))):
-		h.open(key, isOutput)
+		h.open(key, builtElsewhere)
 	default:
 		sum, err := sumFile(At(h.Project, key))
 		h.set(key, sum, err)
 	}
 }
 
-const isOutput = ": git ignores it, as a build output"
-
-// output reports whether a file that a check names is what builds make, in this check or elsewhere:
-// git ignores a folder for outputs in which it lies, or the file itself, if it is of a kind that only
-// builds make. A notifier's program is never one: only checks may run what the agent makes.
-func (h *Holder) output(key string, kind bool) bool {
-	if h.programs || config.Optional(key) || h.Config.Protects(key) {
-		return false
-	}
-	for i, c := range key {
-		if c == '/' && h.ignored(key[:i+1]) { // below node_modules a folder dist is none of this project's
-			return slices.Contains(outputFolders, path.Base(key[:i]))
-		}
-	}
-	return kind && h.ignored(key)
-}
-
-// outputFolders are the names of folders for what builds make.
-var outputFolders = []string{"build", "dist", "lib", "out", "output", "target", "_build", ".next", ".output"}
-
-func (h *Holder) ignored(key string) bool {
-	return h.Git != nil && h.Git("check-ignore", "-q", "--", key) == 0
-}
-
-func (h *Holder) tracked(key string) bool {
-	return h.Git != nil && h.Git("--literal-pathspecs", "ls-files", "--error-unmatch", "--", key) == 0
-}
-
-// absent tells whether an error says that there is no such file.
+// absent reports whether an error means that there is no such file.
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
-// binary tells whether a file is no text.
-func binary(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 4096)
-	n, _ := f.Read(head)
-	return bytes.IndexByte(head[:n], 0) >= 0
-}
-
-// keyOf returns the key of what a command names, or a pattern of keys; "" if that is not in
+// keyOf returns the key of a file that a command names, or a pattern of keys; "" if it is not in
 // the project.
 func keyOf(project, home string, f config.File) string {
 	key := Below(project, home, f.Path)

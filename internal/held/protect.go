@@ -18,14 +18,14 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
-// Protected is what the patterns of "protect" name on the disk.
+// Protected has the files on the disk that the patterns of "protect" match.
 type Protected struct {
 	Files  []string // slash-separated paths below the project
-	Passed []string // folders that were passed over: only a pattern that spells them reaches into them
+	Passed []string // folders that were passed over: only a pattern that spells them out looks into them
 }
 
-// FindProtected looks for what "protect" names in a tree. A link to a folder is not followed. If new files
-// count, it is named itself where a pattern could reach behind it.
+// FindProtected looks for the files that "protect" names in a tree. It does not follow a link to a
+// folder. If new files count, such a link is itself named if a pattern could look behind it.
 func FindProtected(t tree.Tree, c config.Config) (found Protected, err error) {
 	if len(c.Protect) == 0 {
 		return found, nil
@@ -69,7 +69,7 @@ func FindProtected(t tree.Tree, c config.Config) (found Protected, err error) {
 	return found, err
 }
 
-// ours reports whether a file is one that loops have in their folder.
+// ours reports whether a file belongs to a loop's folder.
 func ours(path, loops string) bool {
 	if !strings.HasPrefix(path, loops+string(filepath.Separator)) {
 		return false
@@ -83,8 +83,8 @@ func ours(path, loops string) bool {
 		loopdir.ConfigFile, "current"}, name)
 }
 
-// madeAnew reports whether a folder is one that tools fill and empty, such as build outputs
-// and dependencies. To hold what is in it would hurt an agent that only builds.
+// madeAnew reports whether tools fill and empty a folder, such as build outputs and dependencies.
+// If they were held, an agent that only builds would end the loop.
 func madeAnew(folder string, ignored bool) bool {
 	name := path.Base(folder)
 	return name == ".git" || name == "node_modules" || ignored && (name[0] == '.' || slices.Contains(outputs, name))
@@ -126,8 +126,8 @@ func (h *Holder) Protect(t tree.Tree) error {
 // linkMark begins the hash of a link.
 const linkMark = "link "
 
-// linkSum returns the hash of what a link says and of the file that it leads to; "" if there
-// is no link.
+// linkSum returns the hash of a link's text and of the file that it leads to; "" if there is no
+// link.
 func linkSum(project, path string) string {
 	full := filepath.Join(project, filepath.FromSlash(path))
 	info, err := os.Lstat(full)
@@ -163,7 +163,7 @@ func Added(t tree.Tree, c config.Config, sums map[string]string) string {
 	return ""
 }
 
-// Changed reports whether what a key names is not what it was when it had that hash.
+// Changed reports whether what a key names has changed since it had that hash.
 func Changed(project, key, was string) bool {
 	if strings.HasPrefix(was, linkMark) {
 		return !Same(was, linkSum(project, key))

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 )
 
-// Replace returns the command with other files in the place of some that it names. files has
-// their paths, by key. The result is false if not all of them can be put there.
+// Replace returns the command with other files instead of some that it names. files has their
+// paths, by key. The result is false if that cannot be done for all of them.
 func Replace(c config.Command, project, home string, files map[string]string) (config.Command, bool) {
 	for _, file := range files {
 		if !plainPath().MatchString(file) {

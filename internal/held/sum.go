@@ -1,4 +1,4 @@
-// Package held knows what files trusted commands rest on: their names, and what is in them.
+// Package held finds the files on which trusted commands depend, and hashes their content.
 package held
 
 import (
@@ -35,8 +35,8 @@ const maxSection = 4 << 20
 // unreadable is the hash of a file that cannot be read: no trusted file has it.
 const unreadable = "unreadable"
 
-// At returns the path of a slash-separated path below the project. It does not clean it:
-// what a/../b is depends on whether a is a link.
+// At returns the path of a slash-separated path below the project. It does not clean it, because
+// a/../b depends on whether a is a link.
 func At(project, key string) string {
 	return strings.TrimSuffix(project, string(filepath.Separator)) + string(filepath.Separator) +
 		filepath.FromSlash(key)
@@ -54,7 +54,7 @@ func File(key string) string {
 	return key
 }
 
-// Sum returns the hash that what a key names has now: "" if it is not there.
+// Sum returns the current hash of what a key names: "" if it is missing.
 func Sum(project, key string) string {
 	sum, err := sumOf(project, key)
 	if err != nil && !absent(err) {
@@ -93,7 +93,7 @@ func sumFile(path string) (string, error) {
 	return sum, err
 }
 
-// Same reports whether what had one hash is as it was if it has another one now.
+// Same reports whether two hashes of one key mean that nothing has changed.
 func Same(was, now string) bool { return was == now || was == strings.Replace(now, execMark, "", 1) }
 
 // TextSum returns the hash of the text of a file that has this hash, or that a link leads to.
@@ -102,7 +102,7 @@ func TextSum(sum string) string { return sum[strings.LastIndexByte(sum, ' ')+1:]
 // Digest returns the sha256 of a file's content, in hex.
 func Digest(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
-// sumOfSet returns a hash of the names of a set that there are in a folder: "" if none is.
+// sumOfSet returns a hash of those names of a set that exist in a folder: "" if none does.
 func sumOfSet(folder string, set config.Set) (string, error) {
 	entries, err := os.ReadDir(folder)
 	var names []string
@@ -148,7 +148,7 @@ func HashFile(path string) (sum string, info fs.FileInfo, err error) {
 }
 
 // scripts returns the hashes of the scripts in a package.json, by key. Others may be added. A
-// file that does not exist has none.
+// missing file has none.
 func scripts(project, file string) (map[string]string, error) {
 	texts, err := scriptTexts(project, file)
 	if err != nil {

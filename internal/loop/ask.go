@@ -34,7 +34,8 @@ type question struct {
 	Features          FeatureCounts  `json:"features"`
 }
 
-// validation is the result of a check, of this stop or one that still counts.
+// validation is the result of a check that ran at this stop, or of an earlier one that still
+// counts.
 type validation struct {
 	RuleName string `json:"ruleName"`
 	Passed   bool   `json:"passed"`
@@ -47,8 +48,8 @@ type promiseFound struct {
 	Content  string `json:"content"`
 }
 
-// newQuestion says what a decision knows so far. A promise that ends a loop outright
-// is never found here.
+// newQuestion returns what a decision knows so far. A promise that ends a loop by itself never
+// gets here.
 func newQuestion(ctx context.Context, p *Picture, d decide.Decision, message string) question {
 	q := question{
 		TaskID: p.Loop.At.Name, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
@@ -73,8 +74,7 @@ func newQuestion(ctx context.Context, p *Picture, d decide.Decision, message str
 	return q
 }
 
-// ask has an evaluator answer. If it fails, hangs or makes no sense, a person has to
-// look at it.
+// ask asks an evaluator. If it fails, hangs or makes no sense, a person must look at it.
 func (r *checker) ask(ctx context.Context, e config.Evaluator, q question) decide.Answer {
 	ctx, cancel := r.watched(ctx)
 	defer cancel()

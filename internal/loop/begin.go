@@ -11,17 +11,17 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
-// A loop that somebody made by hand has no record. A person begins it: by its prompt, by
-// attach, by resume or by init. A stop begins it only if nobody else can have brought it.
+// A loop that somebody made by hand has no record. A person begins it with its prompt, attach,
+// resume or init. A stop begins it only if nobody else can have brought it.
 
-// peekUnrecorded reads what says who may begin a loop that has no record.
+// peekUnrecorded reads who may begin a loop that has no record.
 func (l *Loop) peekUnrecorded(s *decide.Snapshot, ev Event) error {
 	text, err := l.Store.Progress()
 	if err != nil {
 		return err
 	}
 	s.Header = progress.Parse(text)
-	s.Bind = decide.BindPrompt // a ralph.json that cannot be read makes no bystander an owner
+	s.Bind = decide.BindPrompt // an unreadable ralph.json must not make a bystander an owner
 	text, err = l.Store.Config()
 	if err == nil {
 		var c config.Effective
@@ -38,8 +38,8 @@ func (l *Loop) peekUnrecorded(s *decide.Snapshot, ev Event) error {
 	return nil
 }
 
-// brought says why a loop without a record is not begun by a stop, "" if it may be. A
-// verb is no event, and does not ask where the session is.
+// brought says why a stop does not begin a loop that has no record, "" if it may. A verb has no
+// event, and does not ask where the session is.
 func (l *Loop) brought(ev Event) string {
 	where := l.Env.Where()
 	if ev.Cwd != "" {
@@ -57,7 +57,7 @@ func (l *Loop) brought(ev Event) string {
 	return l.tracked()
 }
 
-// tracked says that the loop came with a repository, or could have; "" if it did not.
+// tracked says that the loop came with a repository or could have come with one; "" if not.
 func (l *Loop) tracked() string {
 	root := loopdir.RepoRoot(l.At.Dir)
 	if root == "" {

@@ -13,8 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// anytime lists the verbs that change the record also while checks run: they hold or end
-// the loop.
+// anytime lists the verbs that may change the record while checks run: they pause or end the loop.
 var anytime = []string{"pause", "cancel", "detach"}
 
 // Change reads the loop under its lock, lets edit change the record, and commits it.
@@ -33,7 +32,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		return decide.State{}, err
 	}
 	d := decide.Decision{Next: p.Snapshot.Record()}
-	// What a person wrote into the header is not written over.
+	// A person's edit of the header is not overwritten.
 	stopped := d.ReadHeader(&p.Snapshot)
 	next := d.Next
 	next.Loop, next.Name, next.List = l.At.Dir, l.At.Name, p.ListPath()
@@ -52,8 +51,8 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	if err := l.Store.Commit(next); err != nil {
 		return decide.State{}, err
 	}
-	// From here on only the new header is ours, so a person may put it back to what it
-	// was before this verb, and is heard. The verb is done, even if this fails.
+	// From here on only the new header is ours. If a person puts it back to what it was before
+	// this verb, that counts as an edit. The verb is done, even if this fails.
 	if ownHeaderOnly(&next) {
 		_ = l.Store.SaveState(next)
 	}
@@ -61,8 +60,8 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	return next, nil
 }
 
-// ownHeaderOnly makes the header that was just written the only one that is no
-// person's edit. It reports whether that changed the record.
+// ownHeaderOnly records the header that was just written as the only one that is no person's edit.
+// It reports whether that changed the record.
 func ownHeaderOnly(next *decide.State) bool {
 	changed := next.Before != next.Header
 	next.Before = next.Header
@@ -77,14 +76,14 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 	l.Env.OnComplete = ""
 	_ = l.Tell(ctx)
 	if p, err := l.Look(); err == nil {
-		p.AskTracker(ctx) // an item may have been opened again since
+		p.AskTracker(ctx) // an item may have been reopened since
 	}
 	return l.Change(verb, func(p *Picture, next *decide.State) error {
 		s := &p.Snapshot
 		over := len(s.Checks)+len(s.Evaluators) == 0 || next.Status == decide.Complete
 		if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
-			return fmt.Errorf("nothing to %s: no feature is open; add what there is more to do to %s, or open one "+
-				"there again, and repeat this; or make the loop anew: %s --force",
+			return fmt.Errorf("nothing to %s: no feature is open; add features to %s, or reopen one there, and repeat "+
+				"this; or make the loop anew: %s --force",
 				verb, plain.Path(l.At.Project, p.ListName()), l.Call("init"))
 		}
 		if err := edit(p, next); err != nil {
@@ -101,7 +100,7 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 	})
 }
 
-// revive makes a record one of a loop at work.
+// revive makes the record that of a running loop.
 func revive(s *decide.Snapshot, next *decide.State) {
 	next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
 	if s.State.Status != decide.InProgress {
@@ -117,7 +116,7 @@ func revive(s *decide.Snapshot, next *decide.State) {
 	}
 }
 
-// usedUp refuses to go on if that would end at the next stop.
+// usedUp refuses to continue if the loop would end at the next stop.
 func (p *Picture) usedUp(next *decide.State) error {
 	limits := p.Snapshot.Limits
 	if limit := next.Limit(limits); next.Iteration >= limit {
@@ -153,7 +152,7 @@ const raise = "raise your own ceiling for all loops, %s, in config.json of ralph
 // SendDue tells what is left to be told, and ends the loop if its client died, as its
 // session's end would have.
 func (l *Loop) SendDue(ctx context.Context) error {
-	untold := l.Tell(ctx) // a full disk, say; the loop may end all the same
+	untold := l.Tell(ctx) // it may fail, on a full disk for example; the loop can still end
 	ev := now()
 	p, err := l.Read(ev)
 	if err != nil || !p.Stale() {
@@ -171,5 +170,5 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	return untold
 }
 
-// sessionEnd is what iterations.jsonl calls the end of a session that nobody reported.
+// sessionEnd is the event's name in iterations.jsonl for a session's end that nobody reported.
 const sessionEnd = "SessionEnd"

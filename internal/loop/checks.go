@@ -30,15 +30,15 @@ type checker struct {
 	message  string                            // the agent's last one
 	deadline time.Time                         // for all of them
 	contents string                            // hash of the work tree as they find it
-	touched  string                            // a held file that was written while they ran
+	touched  string                            // a held file that was written while the commands ran
 	source   []byte                            // what the tracker printed, to be stored
 	hear     func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
 	byDigest map[string]config.Check
 }
 
-// RunChecks runs checks for a verb. hear is called when a check begins, with nil, and
-// with its result. Receipts are stored if keep says so. It is an error if a file that
-// checks rest on, or the record, was written meanwhile.
+// RunChecks runs checks for a verb. It calls hear when a check begins, with nil, and with its
+// result. It stores the receipts if keep is set. It returns an error if a held file or the record
+// was written meanwhile.
 func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	hear func(decide.Run, *decide.Receipt)) (results []decide.Receipt, err error) {
 	ctx, stop := p.Loop.Env.catch(ctx)
@@ -46,7 +46,7 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear}
 	err = p.keeping(LockWait, func() {}, func() { results = r.run(ctx, runs) }, func() error {
 		if r.touched != "" {
-			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; see who did that", r.touched)
+			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; find out who did that", r.touched)
 		}
 		if keep {
 			return p.Loop.keepReceipts(results)
@@ -56,7 +56,7 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	return results, err
 }
 
-// watched returns a context that ends when the time is up, or a person cancels.
+// watched returns a context that ends when the time is up, or when a person cancels the loop.
 func (r *checker) watched(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(ctx, r.deadline)
 	over := make(chan struct{})
@@ -123,8 +123,8 @@ func (r *checker) first(ctx context.Context, run decide.Run) (result decide.Rece
 	return result
 }
 
-// groups returns the indexes of runs, together if one run answers for several: a
-// command that many features of a list bring does not depend on the feature.
+// groups returns the indexes of runs. Runs are in one group if one command answers for all of
+// them: features of a list often bring the same command.
 func (r *checker) groups(runs []decide.Run) (groups [][]int) {
 	r.byDigest = make(map[string]config.Check, len(r.Config.Checks))
 	for _, c := range r.Config.Checks {
@@ -164,18 +164,18 @@ func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receip
 	r.Loop.Store.LogChecks(logCheck(*result, run, outcome, output))
 }
 
-// errNotRun says why a check says nothing about the work.
+// errNotRun means that a check did not run, so its result says nothing about the work.
 type errNotRun string
 
 func (e errNotRun) Error() string { return "not run: " + string(e) }
 
 const (
 	noTrust      = "nobody has trusted this command; a person has to run: "
-	withheld     = "not passed on, since these variables are not as they were when it was trusted"
-	notAsTrusted = " is not what it was when it was trusted"
+	withheld     = "not passed on, because these variables changed after 'trust'"
+	notAsTrusted = " differs from what was trusted"
 )
 
-// holds reports whether a check holds: err says why not.
+// holds returns nil if a check holds, and the reason if it does not.
 func (r *checker) holds(ctx context.Context, c config.Check, feature string) (output []byte, err error) {
 	switch {
 	case c.Untrusted:
@@ -214,7 +214,7 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 	left := time.Until(r.deadline)
 	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
 	if got.TimedOut && left < c.Timeout {
-		got.Err = errNotRun(fmt.Sprintf("to its end: of the time for all checks %v were left for it",
+		got.Err = errNotRun(fmt.Sprintf("to its end: only %v of the time for all checks were left",
 			left.Round(time.Second)))
 	}
 	if got.Err == nil {

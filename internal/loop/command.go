@@ -16,9 +16,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// command runs a command in the project under a guard, for as long as there is time. If
-// the guard could not be started, which says nothing about the work, the result's error
-// is an errNotRun.
+// command runs a command in the project, under a guard, for as long as there is time. If the guard
+// could not be started, the result's error is an errNotRun, because that says nothing about the
+// work.
 func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) proc.Result {
 	if r.Loop.Env.Self == "" {
 		return proc.Result{Err: errNotRun("the system does not tell this program's path"), ExitCode: -1, NotRun: true}
@@ -84,7 +84,7 @@ func (p *Picture) confine(run *proc.Cmd, temp string) error {
 	return nil
 }
 
-// hint says what to do where a check may have failed because it is confined.
+// hint says what to do if a check may have failed because it is confined.
 func (p *Picture) hint(c config.Command, output []byte) string {
 	refused := func(word string) bool { return bytes.Contains(bytes.ToLower(output), []byte(word)) }
 	if !p.Config.Confine || !c.Runs() || !slices.ContainsFunc(refusals, refused) {

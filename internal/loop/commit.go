@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// commit binds the session, makes the decision's record the loop's with the notice of
-// an ending in it, and writes the logs.
+// commit binds the session, commits the decision's record with the notice of an ending, and writes
+// the logs.
 func (s *stepper) commit() error {
 	l, d, snap := s.loop, &s.decision, &s.picture.Snapshot
 	d.Next.Loop, d.Next.Name, d.Next.List = l.At.Dir, l.At.Name, s.picture.ListPath()
@@ -30,7 +30,7 @@ func (s *stepper) commit() error {
 		if left, err := where.Own(); err == nil { // a loop that cannot be used need not be left
 			l.left = left
 		}
-		// A made-up event must not have another session drawn to this loop from wherever it is.
+		// A made-up event must not bind another session to this loop.
 		if s.ev.Caller == "" || s.ev.Caller == d.Next.Session {
 			if err := l.Store.Bind(d.Next.Session); err != nil {
 				return err
@@ -49,8 +49,8 @@ func (s *stepper) commit() error {
 		}
 	}
 	if err := l.Store.Commit(d.Next); err != nil {
-		// The error may have come after the commit point. Then an ending is one all
-		// the same, and the next run brings progress.txt up to it.
+		// The error may have come after the commit point. Then an ending still counts, and the
+		// next run updates progress.txt.
 		state, unread := l.Store.State()
 		if d.Verdict != decide.End || unread != nil || state.Endings != d.Next.Endings ||
 			state.Status != d.Next.Status {
@@ -78,8 +78,8 @@ func iterationEntry(ev Event, d *decide.Decision) jsontext.Object {
 	}
 }
 
-// Notify does what follows a step, after its answer was printed: it lets go of the
-// loop that the session worked on before, and tells the notifiers.
+// Notify does what follows the printed answer: it releases the loop that the session worked on
+// before, and tells the notifiers.
 func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
 	l.leaveOther(ev.Session)
 	switch d := &s.Decision; {
@@ -91,8 +91,8 @@ func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
 	}
 }
 
-// Tidy does what is left to do at an event that changed nothing: it completes a
-// header whose write was cut off, and waits for the notices at a session's end.
+// Tidy finishes earlier work at an event that changed nothing: it completes a header whose write
+// was cut off, and waits for the notices at a session's end.
 func (l *Loop) Tidy(ctx context.Context, ev Event) {
 	ends := ev.Kind == decide.EventEnd
 	if len(l.seen.State.Notices) > 0 || ends {
@@ -103,18 +103,18 @@ func (l *Loop) Tidy(ctx context.Context, ev Event) {
 	}
 }
 
-// GiveUp notes that the loop cannot go on and that the record cannot say so. The
-// function that it returns tells the notifiers, once; it may be nil.
+// GiveUp notes that the loop cannot continue, and that the record cannot say so. The returned
+// function tells the notifiers, once; it may be nil.
 func (l *Loop) GiveUp(ctx context.Context, ev Event, err error) (notify func()) {
 	l.Store.Log(logTrouble(ev.At, err), nil)
 	if errors.Is(err, loopdir.ErrLocked) {
-		return nil // another process is at work, and the loop is as well as it was
+		return nil // another process holds the lock, and the loop is unharmed
 	}
 	return func() { l.sendTrouble(ctx, ev, err) }
 }
 
-// leaveOther lets go of the loop that the session worked on before it took this one.
-// It holds no other lock meanwhile.
+// leaveOther releases the loop that the session worked on before it took this one. It holds no
+// other lock meanwhile.
 func (l *Loop) leaveOther(session string) {
 	if l.left == nil || l.left.Dir == l.At.Dir {
 		return
@@ -124,7 +124,7 @@ func (l *Loop) leaveOther(session string) {
 		return
 	}
 	defer other.Close()
-	// If it cannot be let go, it finds its owner by the prompt later.
+	// If that fails, that loop finds its owner by its prompt later.
 	_ = other.Locked(LockWait, func() error {
 		state, err := other.State()
 		if err != nil || state.Session != session {

@@ -1,6 +1,6 @@
-// Package loop is the spine that every program over a loop shares: it finds the
-// loop of an event, loads what a decision rests on, decides, runs checks, commits
-// the record and tells the notifiers. It does not know which host calls it.
+// Package loop is shared by every program over a loop: it finds the loop of an event, loads what a
+// decision depends on, decides, runs checks, commits the record and tells the notifiers. It does
+// not know which host calls it.
 package loop
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Env is what the process knows of its surroundings. It is read once, in main:
-// nothing below reads the environment.
+// Env describes the process's surroundings. main reads them once; nothing below reads the
+// environment.
 type Env struct {
 	Program    string   // this program's name, as a person types it
 	Self       string   // this program's path; "" if the system does not tell
@@ -25,7 +25,7 @@ type Env struct {
 	ConfigDir  string   // the system's folder for users' configuration; "" if there is none
 	StateDir   string   // the user's state folder; "" if there is none
 	StateErr   error    // why there is no state folder
-	LoopDir    string   // a loop's folder that is named outright, by flag or environment
+	LoopDir    string   // a loop's folder that a flag or the environment names
 	ProjectDir string   // the host's project; "" if the host does not say
 	OnComplete string   // a notifier of the host's own entry, a line for the shell
 	ByAgent    bool     // an agent called this program, not a person
@@ -34,8 +34,8 @@ type Env struct {
 	// token of the host, which no check gets. If they are nil, none is.
 	OfHost, IsSecret func(name string) bool
 
-	// Everywhere reports whether the host calls this program in all projects, so that it
-	// begins no loop by itself. It may read files, and is asked only if it has to be known.
+	// Everywhere reports whether the host calls this program in all projects. Then a stop begins
+	// no loop. It may read files, so it is called only if needed.
 	Everywhere func() bool
 
 	// Catch, if it is not nil, is called around work that may take long. It returns a
@@ -85,7 +85,7 @@ type Event struct {
 	Cwd     string // the session's working folder; "": that of this process
 	Message string // the agent's last message
 	Prompt  string // EventPrompt: what was submitted
-	Aside   bool   // not the agent's own event, but a subagent's, say, or one that the agent made up
+	Aside   bool   // not the agent's own event: a subagent's, for example, or one that the agent made up
 	Caller  string // the session whose agent sends this event by hand; "": the host sends it
 	Active  bool   // EventStop: some hook has blocked in this turn
 	Goal    bool   // EventPrompt: the prompt sets the host's own goal
@@ -101,8 +101,8 @@ type Event struct {
 	Timeout  time.Duration                   // how long its answer may take, with the notifiers
 }
 
-// margin is what is left of the time of an event when everything must be over: the
-// answer of a hook that outlives its time is dropped.
+// margin is how much of an event's time is kept free at its end: the host drops the answer of a
+// hook that is late.
 const margin = 5 * time.Second
 
 // Deadline returns when notifiers must be done.

@@ -10,20 +10,20 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Whoever edits the settings can give the hook any variable, and no list can say which of
-// them change what a command does. So what a trusted loop runs gets those variables
-// that are as they were when a person trusted it, and those that ralph.json names.
+// Whoever edits the settings can give the hook any variable, and no list can say which variables
+// change what a command does. So what a trusted loop runs gets only variables that are as they
+// were when a person trusted it, and those that ralph.json names.
 
-// CheckVar is set for checks, evaluators and trackers: what calls this program from there
-// is no person.
+// CheckVar is set for checks, evaluators and trackers. If it is set, the caller of this program is
+// not a person.
 const CheckVar = "RALPH_CHECK"
 
 // environ returns the session's environment. No program of the project's is on its PATH.
 func (l *Loop) environ() []string { return proc.EnvOutside(l.Env.Vars, l.At.Project) }
 
-// environ returns the environment of what the loop runs, and the names of the variables of
-// the session that are not in it. Without trust it is the session's: then only git
-// runs, and what the host's own entry names.
+// environ returns the environment of what the loop runs, and the names of the session's variables
+// that are left out. Without trust it is the session's environment: then only git runs, and the
+// command of the host's own entry.
 func (p *Picture) environ(named ...string) (env, dropped []string) {
 	if !p.Config.Trusted {
 		return p.Loop.environ(), nil
@@ -45,7 +45,7 @@ func notByName(name string) string {
 	return ""
 }
 
-// PathInside says which folders of a PATH commands do without; "" for none.
+// PathInside returns the folders of a PATH in which commands are not looked up; "" for none.
 func (l *Loop) PathInside(path string) string {
 	_, left := proc.Outside(path, l.At.Project)
 	if len(left) == 0 {
@@ -67,9 +67,8 @@ func (p *Picture) checkEnv() []string {
 // maxWithheld is how many variables Withheld names.
 const maxWithheld = 10
 
-// Withheld names the variables of the session that checks do not get because they are not as
-// they were when a person trusted the loop; "" for none. It leaves out those
-// that differ in every session.
+// Withheld names the session's variables that checks do not get, because they changed after a
+// person trusted the loop; "" for none. It leaves out variables that differ in every session.
 func (p *Picture) Withheld() string {
 	_, names := p.environ(p.Config.Env...)
 	names = slices.DeleteFunc(names, p.Loop.Env.ofSession)
@@ -83,8 +82,8 @@ func (p *Picture) Withheld() string {
 	return strings.Join(names, ", ") + more
 }
 
-// ofSession reports whether a variable is another one in each session: one of the
-// host, of the terminal, or of ours.
+// ofSession reports whether a variable differs in each session: one of the host, as measured with
+// 2.1.329, or of the terminal.
 func (e Env) ofSession(name string) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	isOne := func(one string) bool { return proc.SameName(one, name) }

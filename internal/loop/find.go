@@ -14,7 +14,7 @@ type Loop struct {
 
 	marked bool            // the event's prompt names it
 	client Process         // the host's process
-	seen   decide.Snapshot // what a bystander is known by, as it was when the loop was found
+	seen   decide.Snapshot // what tells a bystander, as it was when the loop was found
 	left   *loopdir.Loop   // the loop that the session worked on before this one
 	told   map[string]bool // notices that this process has told
 }
@@ -28,8 +28,8 @@ func Open(env Env, at *loopdir.Loop) (*Loop, error) {
 	return &Loop{At: at, Store: store, Env: env}, nil
 }
 
-// OpenRecorded opens the loop whose record names the folder dir: its record alone if the
-// folder is refused by now.
+// OpenRecorded opens the loop whose record names the folder dir. If that folder is now refused, it
+// opens the record alone.
 func OpenRecorded(env Env, dir string) (*Loop, error) {
 	at, refused := env.Where().Recorded(dir)
 	if refused == nil {
@@ -45,12 +45,12 @@ func OpenRecorded(env Env, dir string) (*Loop, error) {
 // Close closes the loop's folders.
 func (l *Loop) Close() { l.Store.Close() }
 
-// Call returns the command line by which a person calls a verb for this loop, which
-// need not be the current one.
+// Call returns the command line with which a person calls a verb for this loop. It names the loop,
+// which may not be the current one.
 func (l *Loop) Call(verb string) string { return l.Env.Call(verb, l.At.Name) }
 
-// Call returns the command line by which a person calls a verb for a loop. The name of a
-// loop never begins with "-", so flags may follow it.
+// Call returns the command line with which a person calls a verb for a loop. The name of a loop
+// never begins with "-", so flags may follow it.
 func (e Env) Call(verb, name string) string {
 	return e.Program + " " + verb + " " + plain.Arg(name)
 }
@@ -62,8 +62,8 @@ type finder struct {
 	where loopdir.Where
 }
 
-// Find returns the loop that an event is about, open, or nil. A loop beside an error
-// is the session's own for certain, so its trouble is an ending, which is told from its
+// Find returns the loop that an event is about, open, or nil. If it returns a loop and an error,
+// the loop is certainly the session's own. Its trouble is then an ending, which is told from its
 // record; see GiveUp.
 func Find(env Env, ev Event) (*Loop, error) {
 	if !loopdir.ValidSession(ev.Session) || ev.Aside {
@@ -89,8 +89,7 @@ func Find(env Env, ev Event) (*Loop, error) {
 	return nil, nil
 }
 
-// Bystander reports whether the event is none of the loop's business, by what was
-// seen when the loop was found.
+// Bystander reports whether the event does not concern the loop, as far as Find could see.
 func (l *Loop) Bystander() bool { return decide.Bystander(&l.seen) }
 
 // own returns the loop that the session works on.
@@ -134,9 +133,9 @@ func (f finder) cleared() (*Loop, error) {
 	return nil, err
 }
 
-// open opens a loop, with what a bystander is known by, if there is one. A loop that is
-// not the session's own for certain is closed if it cannot be read. Of the session's own
-// the record alone is opened if the folder was refused.
+// open opens a loop and reads what tells a bystander. If a loop cannot be read and is not
+// certainly the session's own, it is closed. If the folder of the session's own loop is refused,
+// only its record is opened.
 func (f finder) open(at *loopdir.Loop, refused error) (*Loop, error) {
 	if at == nil {
 		return nil, refused
@@ -169,18 +168,18 @@ func (f finder) record(at *loopdir.Loop, refused error) (*Loop, error) {
 	l := &Loop{At: at, Store: store, Env: f.env, client: FindProcess(f.ev.Client)}
 	if l.seen, err = l.peek(f.ev); err == nil && (l.seen.State.Schema == 0 || l.Bystander()) {
 		l.Close()
-		return nil, refused // the folder of a loop that this session does not work
+		return nil, refused // the folder of a loop that this session does not work on
 	}
 	return l, refused
 }
 
-// stop returns the loop of a stop. A session whose own loop is over may work on the
-// one of `current`. A session whose own loop goes on stays with it, whatever the
-// environment names: an agent can write the settings.
+// stop returns the loop of a stop. A session whose own loop is over may work on the one of
+// `current`. A session whose own loop is not over stays with it, whatever the environment names:
+// an agent can write the settings.
 func (f finder) stop() (*Loop, error) {
 	if f.env.LoopDir != "" && f.env.LoopDir == f.env.Get("RALPH_LOOP_DIR") {
 		if at, err := f.where.Own(); at != nil || err != nil {
-			l, err := f.open(at, err) // the other loop's words would hide an error
+			l, err := f.open(at, err) // the other loop's answer would hide an error
 			if err != nil || l.seen.State.Status == decide.InProgress {
 				return l, err
 			}

@@ -12,11 +12,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
-// What a trusted command does is in the files that it names, and in those that
-// "protect" names. These files are held: they must be what they were when a person
-// trusted them.
+// What a trusted command does depends on the files that it names, and on those that "protect"
+// names. These files are held: they must stay as they were when a person trusted them.
 
-// heldFiles holds what a configuration rests on.
+// heldFiles returns the held files of a configuration.
 func (l *Loop) heldFiles(c config.Config) (*held.Holder, error) {
 	h := held.New(l.At.Project, l.Env.Home, c)
 	if loopdir.RepoRoot(l.At.Project) != "" {
@@ -37,18 +36,18 @@ func (l *Loop) heldFiles(c config.Config) (*held.Holder, error) {
 	return h, errors.Join(h.Err, err)
 }
 
-// NotHeld returns what commands rest on that cannot be held, each with the reason.
+// NotHeld returns what commands depend on and cannot be held, each with the reason.
 func (l *Loop) NotHeld(c config.Config) []string {
 	h, _ := l.heldFiles(c)
 	return h.Open
 }
 
-// HeldFor returns which of the held files commands rest on, sorted.
+// HeldFor returns the held files that commands depend on, sorted.
 func (p *Picture) HeldFor(commands ...config.Command) []string {
 	return held.Keys(p.Loop.At.Project, p.Loop.Env.Home, p.Config.Files, p.Config.Calls, commands...)
 }
 
-// heldForChecks returns which of the held files checks and evaluators rest on.
+// heldForChecks returns the held files that checks and evaluators depend on.
 func (p *Picture) heldForChecks() []string {
 	c := p.Config.Config
 	c.Notifiers = nil // they change no verdict
@@ -61,8 +60,7 @@ func (p *Picture) heldForChecks() []string {
 	return keys
 }
 
-// Changed returns the first held file that has changed, of those that checks rest on;
-// "" if none has.
+// Changed returns the first changed file among the held files of checks; "" if none has changed.
 func (p *Picture) Changed() string {
 	if key := p.firstChanged(p.heldForChecks()); key != "" || !p.Config.ProtectNew {
 		return key
@@ -72,7 +70,7 @@ func (p *Picture) Changed() string {
 	return held.Added(t, p.Config.Config, p.Config.Files)
 }
 
-// ChangedOf is Changed for the files that one command rests on.
+// ChangedOf is Changed for the files of one command.
 func (p *Picture) ChangedOf(c config.Command) string { return p.firstChanged(p.HeldFor(c)) }
 
 func (p *Picture) firstChanged(keys []string) string {
@@ -84,7 +82,7 @@ func (p *Picture) firstChanged(keys []string) string {
 	return ""
 }
 
-// stamps returns when what checks rest on changed last.
+// stamps returns when each held file of the checks changed last.
 func (p *Picture) stamps() map[string]string {
 	all := map[string]string{}
 	for _, key := range p.heldForChecks() {
@@ -102,7 +100,7 @@ func (p *Picture) stamp(key string) string {
 	return held.Sum(p.Loop.At.Project, key)
 }
 
-// touchedSince returns a key whose stamp is not what it was; "" if all are.
+// touchedSince returns a key whose stamp has changed; "" if none has.
 func (p *Picture) touchedSince(before map[string]string) string {
 	for key, was := range before {
 		if p.stamp(key) != was {

@@ -11,11 +11,11 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// A check, an evaluator or a tracker's command may run what an agent wrote, and runs as
-// the user. So the record is kept in memory meanwhile, and put back if it has changed.
+// A check, an evaluator or a tracker's command may run an agent's code, as the user. So the record
+// is kept in memory meanwhile, and put back if it has changed.
 
-// keeping has a verb run commands once no other process does. It calls first under the lock,
-// run without it, and then under it again, unless the record was changed.
+// keeping lets a verb run commands when no other process does. It calls first under the lock, then
+// run without it, and then under the lock again, unless the record was changed.
 func (p *Picture) keeping(wait time.Duration, first, run func(), then func() error) error {
 	l, state := p.Loop, p.recorded()
 	checks, err := l.Store.LockChecks(wait)
@@ -40,13 +40,13 @@ func (p *Picture) keeping(wait time.Duration, first, run func(), then func() err
 	defer unlock()
 	if changed != "" {
 		return fmt.Errorf("%s was changed while a command of the loop ran, and is put back; "+
-			"so nothing is proven; see who did that", changed)
+			"so nothing is proven; find out who did that", changed)
 	}
 	return then()
 }
 
-// recorded returns the record or, if there is none yet, what a first event would begin,
-// as a commit that changes nothing would write it.
+// recorded returns the record. If there is none yet, it returns the one that a first event would
+// begin, as a commit without a change would write it.
 func (p *Picture) recorded() decide.State {
 	state := p.Snapshot.State
 	if state.Schema == 0 {
@@ -56,7 +56,7 @@ func (p *Picture) recorded() decide.State {
 	return state
 }
 
-// runsCommands reports whether a need has trusted commands run.
+// runsCommands reports whether a need makes trusted commands run.
 func (p *Picture) runsCommands(need decide.Need) bool {
 	if !p.Config.Trusted || p.Config.Revoked {
 		return false
@@ -72,8 +72,8 @@ func (p *Picture) runsCommands(need decide.Need) bool {
 	return slices.ContainsFunc(need.Runs, func(r decide.Run) bool { return command[r.Check.Digest] })
 }
 
-// alone makes this the only process that runs the loop's commands. It reports whether it
-// had to wait for another one: the loop may have changed by then. It frees the lock if so.
+// alone makes this the only process that runs the loop's commands. It reports whether it had to
+// wait for another one, because the loop may have changed by then. In that case it frees the lock.
 func (s *stepper) alone() (waited bool, err error) {
 	if s.checks != nil {
 		return false, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// The lines of hook.log and checks.log. They hold ids and reasons only, and no text
-// of the conversation.
+// The lines of hook.log and checks.log. They contain ids and reasons only, and no text of the
+// conversation.
 
 const logTime = "2006-01-02T15:04:05Z"
 
@@ -43,7 +43,7 @@ func logCheck(r decide.Receipt, run decide.Run, outcome string, output []byte) s
 		plain.Line(outcome, 300), r.DurationMS, plain.Text(string(output), len(output)))
 }
 
-// logAnswer is for an evaluator, or a tracker that failed.
+// logAnswer returns the line for an evaluator, or for a tracker that failed.
 func logAnswer(at time.Time, name, outcome string) string {
 	return fmt.Sprintf("== %s %s: %s, %d ms\n", at.UTC().Format(logTime), plain.Line(name, 80),
 		plain.Line(outcome, 1000),

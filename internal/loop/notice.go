@@ -29,7 +29,7 @@ const (
 type payload struct {
 	Schema        int           `json:"schema"`
 	Event         string        `json:"event"`
-	DeliveryID    string        `json:"deliveryId"` // the same whenever one ending is told again
+	DeliveryID    string        `json:"deliveryId"` // the same if an ending is told again
 	Status        string        `json:"status"`     // completed, failed, blocked; in_progress of an iteration
 	ExitReason    string        `json:"exitReason"`
 	ExitCode      int           `json:"exitCode"`
@@ -69,8 +69,7 @@ func CountFeatures(list decide.List, proven int) FeatureCounts {
 	}
 }
 
-// attachNotice makes the duty to tell the notifiers part of an ending's record.
-// Notices that are still to be told stay in it.
+// attachNotice adds a notice to the record of an ending. Notices that are not sent yet stay in it.
 func (p *Picture) attachNotice(next *decide.State) error {
 	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), decide.Notice.Sent)
 	_, code, _ := next.Status.Outcome()
@@ -165,9 +164,9 @@ func total(commands []config.Command) (sum time.Duration) {
 	return sum
 }
 
-// runNotifiers runs commands in order, each with the payload on its standard input,
-// and logs how they fared. A notifier that is missing, fails or hangs changes nothing
-// else. The result is false if they were cut off.
+// runNotifiers runs commands in order, each with the payload on its standard input, and logs the
+// results. A notifier that is missing, fails or hangs changes nothing else. The result is false if
+// they were cut off.
 func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, what payload, deadline time.Time,
 	hear func(line string, err error)) bool {
 	ctx, stop := p.Loop.Env.catch(ctx)
@@ -189,7 +188,7 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 			hear(line, r.Err)
 		}
 		if r.Err != nil && (ctx.Err() != nil || r.TimedOut && left < c.Timeout) {
-			return false // cut off by this process's end, not by the command's own timeout
+			return false // cut off by the end of this process, not by the command's own timeout
 		}
 	}
 	return true

@@ -19,8 +19,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
-// Picture is a loop as it was read: what a decision rests on, and the configuration
-// that is in force.
+// Picture is a loop as it was read, with the configuration that is in force.
 type Picture struct {
 	Loop         *Loop
 	Snapshot     decide.Snapshot
@@ -28,7 +27,7 @@ type Picture struct {
 	ManualPoints map[string][]string // by feature, the points that only a person can check
 }
 
-// peek reads what it takes to know a bystander.
+// peek reads only what tells a bystander.
 func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s := decide.Snapshot{
 		Event: ev.Kind, Aside: ev.Aside, Session: ev.Session, Client: ev.Client, Message: ev.Message, Marked: l.marked,
@@ -62,7 +61,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 // Read reads the whole loop. It takes no lock.
 func (l *Loop) Read(ev Event) (*Picture, error) { return l.read(ev, decide.Found{}, nil) }
 
-// Look reads the whole loop for a verb, which is no event of a host.
+// Look reads the whole loop for a verb. A verb is not an event of a host.
 func (l *Loop) Look() (*Picture, error) { return l.Read(now()) }
 
 // read reads the whole loop. found is what was looked up for the decision; listed,
@@ -155,7 +154,7 @@ func (p *Picture) readList(listed *decide.List) {
 	s.Lost = p.lost()
 }
 
-// lost returns the features that are not as a person trusted them.
+// lost returns the features that were deleted or reworded after a person trusted them.
 func (p *Picture) lost() []string {
 	if p.Snapshot.List.Err != nil || len(p.Config.Features) == 0 {
 		return nil
@@ -174,7 +173,7 @@ func (p *Picture) ListName() string {
 	return NameList(p.ListPath())
 }
 
-// NameList shows a list's path, with its tag, to who is to look into it.
+// NameList shows a list's path, with its tag, to whoever should look into it.
 func NameList(path string) string {
 	file, tag := features.Named(path)
 	if tag != "" {
@@ -190,9 +189,9 @@ func (p *Picture) Stale() bool {
 	return s.State.Status == decide.InProgress && s.State.Session != "" && s.OwnerKnown && !s.OwnerAlive && !s.State.Waits
 }
 
-// tree returns the loop's work tree without all loops of the project, since another
-// session may write to another loop. Git ignores there what it ignored when a person
-// trusted the checks, whatever the rules are now.
+// tree returns the loop's work tree. It leaves out all loops of the project, because another
+// session may write to another loop. It ignores what git ignored when a person trusted the checks,
+// whatever the rules are now.
 func (p *Picture) tree() tree.Tree {
 	env, _ := p.environ()
 	t := p.Loop.tree(env)
@@ -208,9 +207,9 @@ func (l *Loop) tree(env []string) tree.Tree {
 	return tree.Tree{Env: env, Dir: l.At.Project, Top: loopdir.RepoRoot(l.At.Project), Except: except}
 }
 
-// Contents returns the hash of what checks prove something about: the work tree
-// without the list, all loops and what git ignores. It is empty, so that everything
-// is proven again, if that cannot be known.
+// Contents returns the hash of the files about which checks prove something: the work tree without
+// the list, the loops and what git ignores. If the hash cannot be computed it is empty, so that
+// everything is proven again.
 func (p *Picture) Contents(ctx context.Context) string {
 	t := p.tree()
 	t.List, _ = features.Named(p.ListPath())

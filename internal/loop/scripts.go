@@ -8,13 +8,13 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// Whoever edits a notifier's script must not silence an ending. So the text of each script is
-// kept beside the record, and runs in the script's place once that is not what it was.
+// Nobody may silence an ending by editing a notifier's script. So a copy of each script is kept
+// beside the record. If the script has changed, the copy runs.
 
 // maxScript is the largest script that is kept, in bytes.
 const maxScript = 1 << 20
 
-// SetTrust records what a person has trusted, and keeps the scripts of the notifiers. path is
+// SetTrust records what a person has trusted, and keeps copies of the notifiers' scripts. path is
 // as in loopdir.Store.SetTrust. The caller holds the lock.
 func (l *Loop) SetTrust(t config.Trust, path string) error {
 	if err := l.Store.SetTrust(t, path); err != nil {
@@ -42,8 +42,8 @@ func (l *Loop) SetTrust(t config.Trust, path string) error {
 // scriptName returns the name of the kept copy of a held file.
 func scriptName(key, sum string) string { return sum[:16] + "-" + path.Base(key) }
 
-// AsTrusted returns the command with the kept copies in the place of the scripts that have
-// changed. The result is false if that cannot be done.
+// AsTrusted returns the command with the kept copies instead of the scripts that have changed. The
+// result is false if that cannot be done.
 func (p *Picture) AsTrusted(c config.Command) (config.Command, bool) {
 	copies := map[string]string{} // by key
 	for _, key := range p.HeldFor(c) {

@@ -17,25 +17,24 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Every ending is told once. The record holds a notice for each ending that is still
-// to be told, and one process at a time tells them: the one that holds the sender
-// lock. It marks each notice when it has told it. The kernel frees the lock of a
-// sender that dies; then a later process tells again what the dead one did not mark,
-// with the same delivery id.
+// Every ending is told once. The record has a notice for each ending that is not told yet. One
+// process at a time tells them: the one that holds the sender lock. It marks each notice that it
+// has told. If it dies, the kernel frees the lock, and a later process tells the unmarked notices
+// again, with the same delivery id.
 
 const (
-	maxSend   = 24 * time.Hour        // how long a sender of its own may live; its commands end long before
-	markTries = 5                     // how often a sender tries to mark a notice; unmarked, it would be told again
+	maxSend   = 24 * time.Hour        // how long a sender may live; its commands end long before
+	markTries = 5                     // how often a sender tries to mark a notice; an unmarked one is told again
 	waitPause = 50 * time.Millisecond // between two looks at what another process does
 
-	// How long the sender lock is waited for. A process that only looks whether there
-	// is a sender holds it for a moment.
+	// How long to wait for the sender lock. A process that only checks whether there is a sender
+	// holds it for a moment.
 	senderWait = 200 * time.Millisecond
 )
 
 func unsent(n decide.Notice) bool { return !n.Sent() }
 
-// Untold returns how many notices nobody is about to tell.
+// Untold returns the number of notices that no process is telling.
 func (l *Loop) Untold() int {
 	state, err := l.Store.State()
 	left := slices.DeleteFunc(slices.Clone(state.Notices), decide.Notice.Sent)
@@ -44,7 +43,7 @@ func (l *Loop) Untold() int {
 	}
 	unlock, err := l.Store.LockSender(0)
 	if errors.Is(err, loopdir.ErrLocked) {
-		return 0 // the process that holds it tells all
+		return 0 // the process that holds the lock tells all
 	}
 	if err == nil {
 		unlock()
@@ -52,22 +51,21 @@ func (l *Loop) Untold() int {
 	return len(left)
 }
 
-// SendLeft starts a sender for the notices that a killed one left, if there are any.
+// SendLeft starts a sender if a killed one left notices.
 func (l *Loop) SendLeft() {
 	if slices.ContainsFunc(l.seen.State.Notices, unsent) && l.Untold() > 0 {
-		_, _ = l.sendApart() // else the next event does
+		_, _ = l.sendApart() // if it fails, the next event tries again
 	}
 }
 
-// Tell tells the notifiers of every ending that is still to be told, unless another
-// process does. It returns when that is done.
+// Tell tells the notifiers of every ending that is not told yet, unless another process does. It
+// returns when that is done.
 func (l *Loop) Tell(ctx context.Context) error { return l.tell(ctx, time.Now().Add(maxSend), true) }
 
-// tell is Tell for a hook, which has a deadline. A sender apart is a process of its own,
-// which is never late.
+// tell is Tell for a hook, which has a deadline. A sender in its own process is never late.
 func (l *Loop) tell(ctx context.Context, deadline time.Time, apart bool) error {
-	// A notice that is committed while the lock is held is looked for once it is free:
-	// the process that committed it found the lock taken.
+	// Another process may commit a notice while this one holds the lock, and then find the lock
+	// taken. So look again after the lock is free.
 	for l.pending() {
 		unlock, err := l.Store.LockSender(senderWait)
 		if errors.Is(err, loopdir.ErrLocked) {
@@ -88,7 +86,7 @@ func (l *Loop) tell(ctx context.Context, deadline time.Time, apart bool) error {
 	return nil
 }
 
-// pending reports whether there is a notice that this process could tell.
+// pending reports whether there is a notice that this process can tell.
 func (l *Loop) pending() bool {
 	state, err := l.Store.State()
 	return err == nil && slices.ContainsFunc(state.Notices, l.untold)
@@ -96,8 +94,8 @@ func (l *Loop) pending() bool {
 
 func (l *Loop) untold(n decide.Notice) bool { return unsent(n) && !l.told[n.DeliveryID] }
 
-// tellNext tells the first notice that is left, under the sender lock. It reports late,
-// and tells nothing, if that takes more time than there is.
+// tellNext tells the first notice that is left, under the sender lock. If there is not enough
+// time, it tells nothing and reports late.
 func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (late bool, err error) {
 	p, err := l.Look()
 	i := slices.IndexFunc(p.Snapshot.State.Notices, l.untold)
@@ -129,7 +127,7 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 	return false, err
 }
 
-// mark notes that a notice is sent. Of those that are, the last one is kept.
+// mark records that a notice is sent. Of the sent notices the last one is kept.
 func (l *Loop) mark(id string) error {
 	return l.Store.Locked(LockWait, func() error {
 		state, err := l.Store.State()
@@ -144,16 +142,16 @@ func (l *Loop) mark(id string) error {
 	})
 }
 
-// tellEnding tells the notifiers of the ending that was just committed: by a process
-// of its own if this one may be killed meanwhile, or has not the time.
+// tellEnding tells the notifiers of the ending that was just committed. It uses a process of its
+// own if this one may be killed meanwhile, or does not have the time.
 func (l *Loop) tellEnding(ctx context.Context, ev Event, state decide.State) {
 	if !slices.ContainsFunc(state.Notices, unsent) {
 		return
 	}
 	if ev.Dying {
 		if ended, err := l.sendApart(); err == nil {
-			// Who ends after an error may kill this process and what it has started, but
-			// does not find the sender of a process that is gone. So only the last event waits.
+			// After an error the host may kill this process and its children, but not a sender
+			// whose parent is gone. So only the last event waits.
 			if ev.Kind == decide.EventEnd {
 				l.await(ctx, ev.Deadline(), ended)
 			}
@@ -163,10 +161,9 @@ func (l *Loop) tellEnding(ctx context.Context, ev Event, state decide.State) {
 	_ = l.tell(ctx, ev.Deadline(), false) // a later event tries again
 }
 
-// await waits until everything is told: when a host ends there may be no later run.
-// It waits for a sender that was started, whose end closes ended, and tells itself
-// what is left then. If the record can be neither read nor written it does not wait
-// for long.
+// await waits until everything is told, because there may be no later run when a host ends. It
+// waits for a started sender, which closes ended at its end, and then tells what is left itself.
+// If the record can be neither read nor written, it does not wait long.
 func (l *Loop) await(ctx context.Context, deadline time.Time, ended <-chan struct{}) {
 	for tries := markTries; tries > 0 && time.Now().Before(deadline); time.Sleep(waitPause) {
 		state, err := l.Store.State()
@@ -224,7 +221,7 @@ func (l *Loop) SendIteration(ctx context.Context, iteration int) error {
 	state := p.Snapshot.Record()
 	what := p.payload(state, l.deliveryID(state.StartedAt, "iteration "+strconv.Itoa(iteration)))
 	ended := time.Now().UTC()
-	// The record may have gone on meanwhile, even to an ending.
+	// The record may have changed meanwhile, even to an ending.
 	what.Status, what.ExitReason, what.ExitCode, what.Needs, what.RetryAt = "in_progress", "", 0, "", ""
 	what.Iterations, what.EndedAt = min(iteration, state.Iteration), ended
 	what.DurationSec = int64(ended.Sub(state.StartedAt).Seconds())
@@ -232,8 +229,8 @@ func (l *Loop) SendIteration(ctx context.Context, iteration int) error {
 	return nil
 }
 
-// Try runs every notifier of the loop now, with the exit reason "test". hear gets a
-// line for each, with its error. The result is how many there are.
+// Try runs every notifier of the loop now, with the exit reason "test". It calls hear with a line
+// for each, and its error. It returns how many there are.
 func (p *Picture) Try(ctx context.Context, hear func(line string, err error)) int {
 	all := []string{config.OnComplete, config.OnStagnation, config.OnFailure, config.OnIteration}
 	commands := commandsFor(p.Config, p.Loop.Env.OnComplete, all...)
@@ -243,8 +240,8 @@ func (p *Picture) Try(ctx context.Context, hear func(line string, err error)) in
 	return len(commands)
 }
 
-// sendApart starts a sender that outlives this process. With an iteration's
-// number it tells of that iteration, else of the endings that are left.
+// sendApart starts a sender that outlives this process. If iteration is set, it tells of that
+// iteration, else of the endings that are left.
 func (l *Loop) sendApart(args ...string) (ended <-chan struct{}, err error) {
 	if l.Env.Self == "" {
 		return nil, errors.New("the system does not tell this program's path")

@@ -12,9 +12,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// A list may be what a tracker's commands print. They run without the lock. What they
-// said is kept beside the record, so that an item which is not printed any more is
-// missed.
+// A tracker's commands can print the list. They run without the lock. Their output is kept beside
+// the record, so that an item which is no longer printed is missed.
 
 // AskTracker reads the list anew for a verb, if a tracker has it.
 func (p *Picture) AskTracker(ctx context.Context) {
@@ -23,8 +22,8 @@ func (p *Picture) AskTracker(ctx context.Context) {
 	}
 }
 
-// askAnew reads the list anew for a verb. The tracker is asked as for the first time if
-// first says so.
+// askAnew reads the list anew for a verb. If first is set, it asks the tracker as if for the first
+// time.
 func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) error {
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
 	ask := func() { p.Snapshot.List, p.Snapshot.ListIsOld = r.askTracker(ctx), false }
@@ -54,8 +53,8 @@ func (r *checker) keepSource(list *decide.List) {
 	}
 }
 
-// askTracker has the tracker print its items. An error is for a person to mend: no
-// agent repairs a command.
+// askTracker asks the tracker for its items. A person must fix an error: no agent repairs a
+// command.
 func (r *checker) askTracker(ctx context.Context) decide.List {
 	known, err := r.Loop.Store.Source()
 	var text []byte
@@ -77,7 +76,7 @@ func (r *checker) askTracker(ctx context.Context) decide.List {
 	return decide.List{List: list, Err: err}
 }
 
-// showItem has the tracker print one item; nil leaves the item unknown.
+// showItem asks the tracker for one item; nil leaves the item unknown.
 func (r *checker) showItem(ctx context.Context, id string) []byte {
 	show := r.Config.Source.Show
 	if len(show.Argv) == 0 {

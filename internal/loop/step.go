@@ -14,22 +14,21 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// LockWait is how long a lock is waited for: a process holds it for milliseconds.
+// LockWait is how long to wait for a lock. A process holds it for milliseconds.
 const LockWait = 2 * time.Second
 
-// maxRounds bounds how often a decision is asked again. Each round answers one need,
-// and a list that is written all the time could need more for ever.
+// maxRounds bounds how often a decision is made again. Each round answers one need. A list that
+// changes all the time could need more for ever.
 const maxRounds = 30
 
-// Step is what an event came to.
+// Step is the result of an event.
 type Step struct {
 	Picture  *Picture // the loop as it was when the decision was made
 	Decision decide.Decision
 }
 
-// Step answers an event: it decides and commits. What a decision needs is looked up
-// without the lock if that takes time. Then the loop is read again, so that whatever
-// changed meanwhile counts. Nothing is committed if ctx ends.
+// Step answers an event: it decides and commits. It looks up what takes time without the lock.
+// Then it reads the loop again, because the loop may have changed. It commits nothing if ctx ends.
 //
 // After an error the caller calls GiveUp; after an answer was printed, Notify.
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
@@ -57,7 +56,7 @@ type stepper struct {
 	listed   *decide.List // by the tracker, in this round
 	asked    string       // digest of the list that evaluators were asked about
 	unlock   func()       // nil while the lock is not held
-	checks   func()       // frees the lock of who runs checks; nil while it is not held
+	checks   func()       // frees the lock for running checks; nil while it is not held
 }
 
 func (s *stepper) lock() (err error) {
@@ -66,7 +65,7 @@ func (s *stepper) lock() (err error) {
 	}
 	wait := LockWait
 	if s.ev.Dying {
-		wait = time.Until(s.ev.Deadline()) // no later event would make up for it
+		wait = time.Until(s.ev.Deadline()) // no later event could do this
 	}
 	s.unlock, err = s.loop.Store.Lock(wait)
 	return err
@@ -86,8 +85,8 @@ func (s *stepper) decideAndCommit(ctx context.Context) error {
 	return s.commit()
 }
 
-// decide takes the lock, reads and decides until no more is needed. It holds the lock
-// when it returns, unless the decision is Pass because ctx ended.
+// decide takes the lock, reads and decides until no more is needed. It returns with the lock held,
+// unless the decision is Pass because ctx ended.
 func (s *stepper) decide(ctx context.Context) error {
 	s.found, s.listed, s.asked = decide.Found{}, nil, ""
 	for range maxRounds {
@@ -147,8 +146,8 @@ func (s *stepper) read() (err error) {
 	return nil
 }
 
-// held looks at the files that checks rest on, before a check runs and before its
-// word is taken. It reports whether one has changed, which decides anew.
+// held looks at the held files before a check runs, and again before its result counts. It reports
+// whether one has changed; then the decision is made anew.
 func (s *stepper) held(need decide.Need) bool {
 	complete := s.decision.Verdict == decide.End && s.decision.Next.Status == decide.Complete
 	switch need.Kind {
@@ -177,8 +176,8 @@ func (s *stepper) reopen(ids []string) {
 	s.found.ListNotWritten = err != nil
 }
 
-// lookUp answers a need without the lock. A process that is told to end in here
-// commits nothing: nobody waits for an answer any more.
+// lookUp answers a need without the lock. If the process is told to end in here, it commits
+// nothing: nobody waits for an answer any more.
 func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted bool, err error) {
 	var kept *loopdir.Kept
 	commands := s.picture.runsCommands(need)
@@ -207,12 +206,12 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		err := r.reopenItems(ctx, need.Reopen)
 		s.listed = nil
 		s.loop.Store.Log(logReopen(s.ev.At, need.Reopen, err), nil)
-		s.found.ListNotWritten = true // once is enough: the list tells what came of it
+		s.found.ListNotWritten = true // once is enough: the list shows the result
 	case decide.NeedTree:
 		s.found.Tree = p.tree().Fingerprint(ctx)
 	case decide.NeedChecks:
 		if len(need.Runs) > 0 {
-			s.listed = nil // the tracker may say something else by then
+			s.listed = nil // the tracker may print something else by then
 		}
 		r.contents = p.Contents(ctx)
 		s.found.Contents = cmp.Or(r.contents, "unknown")
@@ -246,8 +245,8 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	return false, nil
 }
 
-// markRunning lets status say what runs, and since when. It returns the record as it then
-// is or, if there is none yet, would be.
+// markRunning lets status say what runs, and since when. It returns the record as it is then. If
+// there is none yet, it returns the one that would be begun.
 func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
 	what, state := runsInWords(s.picture, need), s.picture.recorded()
 	if what == "" || s.picture.Snapshot.State.Schema == 0 {
@@ -277,11 +276,11 @@ func runsInWords(p *Picture, need decide.Need) string {
 	return plain.Line(what, 200)
 }
 
-// checksSlack is what is left of an event's time beside checks and notifiers.
+// checksSlack is how much of an event's time is left beside checks and notifiers.
 const checksSlack = 10 * time.Second
 
-// CheckTime returns how much of an event's time all its checks together may take:
-// the notifiers come after them.
+// CheckTime returns how much of an event's time all its checks together may take. The notifiers
+// run after them.
 func (p *Picture) CheckTime(timeout time.Duration) time.Duration {
 	left := timeout - total(p.notifiers(0)) - checksSlack
 	return max(left, timeout/2)

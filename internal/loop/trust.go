@@ -16,10 +16,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// NewTrust returns a record of text as the ralph.json that a person trusts, with all
-// that is held to what it is now. The list is held too if checks, or an evaluator's
-// command, say what its features are worth. The checks that the features themselves
-// bring are trusted only if own says so.
+// NewTrust returns a record of text as the ralph.json that a person trusts, with hashes of all
+// that is held. If checks or an evaluator's command judge the features, the list is held too. The
+// checks that the features bring are trusted only if own is set.
 func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, error) {
 	t := config.NewTrust(text, l.Env.Get("PATH"))
 	kept := proc.Keep(l.Env.Vars, rand.Text())
@@ -63,15 +62,14 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	return t, list.Err
 }
 
-// bindsList reports whether checks, or an evaluator's command, say what the features of a
-// list are worth.
+// bindsList reports whether checks, or an evaluator's command, judge the features of a list.
 func bindsList(c config.Config) bool {
 	asks := slices.ContainsFunc(c.Active(), func(e config.Evaluator) bool { return e.Preset == "" })
 	return len(c.Checks) > 0 || asks
 }
 
-// holdList puts into a record what a list asks for, if it is to be held. It refuses a list
-// that does not say one thing, or that the checks do not fit.
+// holdList records what a list asks for, if the list is to be held. It refuses an ambiguous list,
+// and checks that do not fit the list.
 func holdList(t *config.Trust, c config.Config, list decide.List) error {
 	if key, where := list.Twice(); key != "" {
 		return fmt.Errorf("%s has the key %q twice; leave one of them", where, plain.Line(key, 80))
@@ -102,8 +100,8 @@ func holdList(t *config.Trust, c config.Config, list decide.List) error {
 	return nil
 }
 
-// holdFirst holds the list as it is, if there was none when a person trusted the checks.
-// The caller holds the lock. It reports whether it has changed the record.
+// holdFirst holds the list as it is now, if there was none when a person trusted the checks. The
+// caller holds the lock. It reports whether it has changed the record.
 func (p *Picture) holdFirst() (changed bool, err error) {
 	if !p.Unheld() || p.Snapshot.List.Err != nil {
 		return false, nil
@@ -116,14 +114,14 @@ func (p *Picture) holdFirst() (changed bool, err error) {
 	return true, p.Loop.Store.SetTrust(record, p.ListPath())
 }
 
-// Unheld reports whether the list is to be held and is not: there was none when a person
+// Unheld reports whether the list should be held and is not, because there was none when a person
 // trusted the checks.
 func (p *Picture) Unheld() bool {
 	c := &p.Config
 	return c.Trusted && !c.Revoked && len(c.Features) == 0 && !c.Source.Given() && bindsList(c.Config)
 }
 
-// TrustSource adds to a record that is about to be trusted what the tracker lists.
+// TrustSource adds the tracker's items to a record that is about to be trusted.
 func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.Trust) (
 	config.Trust, decide.List, error) {
 	p := &Picture{Loop: l, Config: config.Effective{Config: c, Trust: record, Trusted: true}}
@@ -136,8 +134,8 @@ func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.T
 	return record, list, err
 }
 
-// ListChecks returns the checks that the features of a list bring, and those of their
-// commands that are none, since there is no such program.
+// ListChecks returns the checks that the features of a list bring, and those of their commands
+// that name no existing program.
 func (e Env) ListChecks(list decide.List) (checks []config.Check, manual []string) {
 	known := map[string]bool{} // many features bring the same
 	for _, item := range list.Items {

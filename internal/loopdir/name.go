@@ -20,7 +20,7 @@ func ValidSession(id string) bool {
 func checkFolder(name string) error {
 	switch {
 	case name == "" || name == "." || name == "..":
-		return fmt.Errorf("%q is no name for a loop", name)
+		return fmt.Errorf("%q is not a name for a loop", name)
 	case strings.HasPrefix(name, "-"):
 		return fmt.Errorf("the name \"%s\" begins with '-'", plain.Visible(name))
 	case plain.Visible(name) != name:

@@ -1,5 +1,5 @@
-// Package say has the words for the agent, and those for people that more than one
-// place says. A verb's own lines stand with the verb.
+// Package say has the texts for the agent, and those for people that more than one place prints. A
+// verb's own lines are in the verb.
 //
 //   - Errors go to standard error after "error:", in lower case, without a full stop,
 //     and end with what to do next.
@@ -21,8 +21,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Answer is what a host is told, in words that are no host's own. The zero Answer is
-// silence.
+// Answer is an answer to a host, in words that belong to no host. The zero Answer is silence.
 type Answer struct {
 	Prompt  string // not empty: the agent goes on with this prompt
 	Message string // for the person
@@ -30,13 +29,13 @@ type Answer struct {
 	End     bool   // the loop is over
 }
 
-// Trouble is the message of a program that could not do its work for a host.
+// Trouble returns the message of a program that could not do its work for a host.
 func Trouble(program string, err error) string {
 	what := strings.TrimRight(plain.Line(err.Error(), 1000), ".?")
 	return program + ": " + what + ". The turn may end; no loop was continued."
 }
 
-// DecisionAnswer is the answer to the host for a decision about a loop.
+// DecisionAnswer returns the answer to the host for a decision about a loop.
 func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)
 	switch d.Binding {
@@ -89,11 +88,11 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	return message
 }
 
-// take tells a person that the session works on the loop now; at a loop that is taken
-// up again it tells the agent, too.
+// take tells a person that the session works on the loop now. If a loop continues, it tells the
+// agent, too.
 func take(p *loop.Picture, d decide.Decision) Answer {
 	name, list := plain.Line(p.Loop.At.Name, 100), p.Snapshot.List
-	a := Answer{Message: fmt.Sprintf("ralph: this session works the loop %s · %d/%d features · iteration %d/%d",
+	a := Answer{Message: fmt.Sprintf("ralph: this session works on the loop %s · %d/%d features · iteration %d/%d",
 		name, list.Passed(), len(list.Items), d.Next.Iteration, d.Limit) + notes(p, d)}
 	if old := d.From.Session; old != "" && old != d.Next.Session {
 		a.Message += " · taken over from session " + plain.Line(old, 80)
@@ -103,15 +102,15 @@ func take(p *loop.Picture, d decide.Decision) Answer {
 		a.Message += fmt.Sprintf(" · it was handed over (%s)", d.From.ExitReason)
 	case decide.Interrupted:
 		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
-		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and goes on at iteration %d of %d. "+
+		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and continues at iteration %d of %d. "+
 			"Work on the next feature in %s that does not pass; end your turn when it does.",
 			name, d.Next.Iteration, d.Limit, plain.Path(p.Loop.At.Project, p.ListName()))
 	}
 	return a
 }
 
-// Tell says how a loop stands: to a prompt why its session does not get the loop, to
-// a session that starts how the loop would go on.
+// Tell says how a loop stands: to a prompt, why its session does not get the loop; to a session
+// that starts, how the loop would continue.
 func Tell(p *loop.Picture, d decide.Decision) string {
 	name, do, s := plain.Line(p.Loop.At.Name, 100), p.Loop.Call, d.From
 	switch {
@@ -122,45 +121,45 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 		return fmt.Sprintf("ralph: the loop %s has used up its %s; to give it more, in a terminal: %s",
 			name, plain.Count(d.Limit, "iteration"), p.MoreIterations(d.Next))
 	case d.Refusal == decide.IterationsPerHour:
-		return fmt.Sprintf("ralph: the loop %s has had its iterations of this hour; give it this prompt after %s",
+		return fmt.Sprintf("ralph: the loop %s has used its iterations for this hour; send this prompt again after %s",
 			name, Clock(s.RetryAt))
 	case d.Refusal != "":
 		return fmt.Sprintf("ralph: the loop %s was handed over (%s); give its prompt to a fresh session: /clear, or "+
 			"another window", name, d.Refusal)
 	case s.Status == decide.Interrupted:
 		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; "+
-			"your next prompt takes it up again", name, s.ExitReason, s.Iteration, d.Limit)
+			"your next prompt continues it", name, s.ExitReason, s.Iteration, d.Limit)
 	case s.Status == decide.InProgress && s.Session == "":
 		prompt := plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.PromptFile))
 		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; "+
-			"this session gets it by its prompt (%s), or by '%s'", name, s.Iteration, d.Limit, prompt, do("attach"))
+			"to work on it in this session, send its prompt (%s) or run '%s'",
+			name, s.Iteration, d.Limit, prompt, do("attach"))
 	case s.Status == decide.InProgress:
-		return fmt.Sprintf("ralph: the loop %s is worked by session %s; "+
-			"this session does not get it ('%s' takes it from that one)", name, plain.Line(s.Session, 80), do("detach"))
+		return fmt.Sprintf("ralph: session %s works on the loop %s; "+
+			"this session does not get it ('%s' takes it away from that session)",
+			plain.Line(s.Session, 80), name, do("detach"))
 	}
-	return fmt.Sprintf("ralph: the loop %s is %s; '%s' takes it up again", name, s.Status, do("resume"))
+	return fmt.Sprintf("ralph: the loop %s is %s; '%s' continues it", name, s.Status, do("resume"))
 }
 
-// Waits says, in one line, that a loop is there which no stop begins, and how a person
-// begins it.
+// Waits says in one line that there is a loop which no stop begins, and how a person begins it.
 func Waits(l *loop.Loop, why string) Answer {
-	return Answer{Message: fmt.Sprintf("ralph: the loop %s is here and was not begun: %s; "+
-		"'%s' in a terminal in %s begins it",
+	return Answer{Message: fmt.Sprintf("ralph: the loop %s was not begun: %s; to begin it, run '%s' in a terminal in %s",
 		plain.Line(l.At.Name, 100), strings.TrimRight(plain.Line(why, 400), ".?"), l.Call("resume"),
 		plain.Line(l.At.Project, 300))}
 }
 
 // rival is said once a session.
-const rival = " · another Stop hook, or /goal, keeps this session going too: " +
-	"it may go on when this loop has ended, and its blocks count toward Claude Code's cap; " +
-	"to have this loop alone, say '/goal clear' or take that hook out of the settings"
+const rival = " · another Stop hook or /goal also keeps this session going: " +
+	"the session may continue when this loop has ended, and the other blocks count toward Claude Code's cap; " +
+	"to stop that, say '/goal clear' or remove that hook from the settings"
 
-// notes is what a person should know beside the verdict.
+// notes returns what a person should know beside the verdict.
 func notes(p *loop.Picture, d decide.Decision) string {
 	var notes strings.Builder
 	add := func(note string) { notes.WriteString(" · " + note) }
 	if d.Raised > 0 {
-		add(fmt.Sprintf("Max Iterations %d in progress.txt is not followed: a limit is raised by '%s'",
+		add(fmt.Sprintf("Max Iterations %d in progress.txt is ignored: only '%s' raises the limit",
 			d.Raised, p.Loop.Call("extend")))
 	}
 	if d.Rival {
@@ -185,7 +184,7 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	return notes.String()
 }
 
-// ConfigNotes says what of ralph.json is not in force.
+// ConfigNotes returns which parts of ralph.json are not in force.
 func ConfigNotes(p *loop.Picture) (notes []string) {
 	trust := p.Loop.Call("trust")
 	if p.Config.Changed {
@@ -199,8 +198,8 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 	return notes
 }
 
-// MutedNotifiers names the notifiers of which a file has changed: they run as they were
-// trusted, or not at all.
+// MutedNotifiers names the notifiers with a changed file. They run as they were trusted, or not at
+// all.
 func MutedNotifiers(p *loop.Picture) (notes []string) {
 	for _, c := range p.Config.Notifiers {
 		if path := p.ChangedOf(c); path != "" {
@@ -209,8 +208,8 @@ func MutedNotifiers(p *loop.Picture) (notes []string) {
 				does = "runs from the copy that was trusted"
 			}
 			notes = append(notes,
-				fmt.Sprintf("the notifier %s %s: %s is not what it was when it was trusted; "+
-					"look at it and run: %s", plain.Line(c.String(), 200), does, plain.Line(path, 200),
+				fmt.Sprintf("the notifier %s %s: %s differs from what was trusted; "+
+					"look at it, then run: %s", plain.Line(c.String(), 200), does, plain.Line(path, 200),
 					p.Loop.Call("trust")))
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// ending says in one line how a loop ended and how it goes on.
+// ending says in one line how a loop ended and how a person continues it.
 func ending(p *loop.Picture, s decide.State, problem error) string {
 	return fmt.Sprintf("Ralph loop %s: %s: %s", s.Status, plain.Line(p.Loop.At.Name, 100), why(p, s, problem))
 }
 
-// why says how the features stand, and what a person would do next.
+// why says how the features stand, and what a person does next.
 func why(p *loop.Picture, s decide.State, problem error) string {
 	list, do := p.Snapshot.List, p.Loop.Call
 	so := Proof(list.Passed(), len(list.Items), s.Proven, s.Manual, len(p.Snapshot.Checks))
@@ -27,7 +27,7 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.ByPromise:
 		return "on the agent's word alone; " + so + after
 	case decide.ByEvaluator:
-		return fmt.Sprintf("%s; %s. '%s' goes on.", s.Needs, so, do("resume"))
+		return fmt.Sprintf("%s; %s. '%s' continues it.", s.Needs, so, do("resume"))
 	case decide.MaxIterations:
 		return fmt.Sprintf("used up its %s; %s. To give it more: %s",
 			plain.Count(s.Iteration, "iteration"), so, p.MoreIterations(s))
@@ -37,63 +37,64 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.FeatureAttempts, decide.CheckFailures:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.NoToolUse:
-		return fmt.Sprintf("sent on %s, the agent used no tool that its transcript shows, and "+
-			"Claude Code would soon end the turn without telling anybody; %s. '%s' goes on.",
+		return fmt.Sprintf("the agent was sent on %s without a tool call in its transcript, and "+
+			"Claude Code would soon end the turn without telling anybody; %s. '%s' continues it.",
 			plain.Count(len(p.Snapshot.State.Blocks), "time"), so, do("resume"))
 	case decide.IterationsPerHour:
-		return fmt.Sprintf("it has used the %s that an hour may have; %s. Its prompt goes on after %s.",
+		return fmt.Sprintf("it has used its %s for this hour; %s. Its prompt continues it after %s.",
 			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, Clock(s.RetryAt))
 	case decide.FeaturesPerSession:
-		return fmt.Sprintf("this session has done its %s; %s. The loop's prompt in a fresh session goes on.",
+		return fmt.Sprintf("this session has done its %s; %s. The loop's prompt in a fresh session continues it.",
 			plain.Count(s.SessionPassed, "feature"), so)
 	case decide.ContextTokens:
-		return fmt.Sprintf("the conversation has grown to %d tokens; %s. The loop's prompt in a fresh session goes on.",
-			s.Context, so)
+		return fmt.Sprintf("the conversation has grown to %d tokens; %s. "+
+			"The loop's prompt in a fresh session continues it.", s.Context, so)
 	case decide.NoProgress:
 		if list.Err != nil {
 			so = plain.Line(list.Err.Error(), 500)
 		}
-		return fmt.Sprintf("nothing changed at %d stops in a row; %s. '%s' goes on.", s.Unchanged, so, do("resume"))
+		return fmt.Sprintf("nothing changed at %d stops in a row; %s. '%s' continues it.",
+			s.Unchanged, so, do("resume"))
 	case decide.ConfigChanged:
-		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, and '%s' goes on. "+
-			"What the agent may edit can be named in \"not_held\".", s.Needs, so, do("trust"), do("resume"))
+		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, then '%s' continues the loop. "+
+			"If the agent may edit it, name it in \"not_held\".", s.Needs, so, do("trust"), do("resume"))
 	case decide.RecordChanged:
-		return fmt.Sprintf("%s; %s. What ran in checks.log's last lines may have done that: "+
-			"see who wrote it, and what else; '%s' goes on, "+
-			"and \"confine\" in ralph.json keeps commands from such places.", s.Needs, so, do("resume"))
+		return fmt.Sprintf("%s; %s. The last lines of checks.log show what ran; find out what it wrote. "+
+			"Then '%s' continues the loop. \"confine\" in ralph.json keeps commands from writing there.",
+			s.Needs, so, do("resume"))
 	case decide.ListChanged:
-		return fmt.Sprintf("parts of the list are gone, or ask for something else than when they were trusted: "+
-			"%s; %s. '%s --restore' puts them back, '%s' accepts the list as it is; then '%s'.",
+		return fmt.Sprintf("parts of the list were deleted or reworded after it was trusted: %s; %s. "+
+			"'%s --restore' puts them back, '%s' accepts the list as it is; then '%s' continues the loop.",
 			s.Needs, so, do("trust"), do("trust"), do("resume"))
 	case decide.AllBlocked:
-		return fmt.Sprintf("nothing that is open can be worked on: %s; %s. '%s' shows why; when that is mended, "+
-			"'%s' goes on.",
+		return fmt.Sprintf("no open feature can be worked on: %s; %s. '%s' shows why; "+
+			"when that is fixed, '%s' continues the loop.",
 			s.Needs, so, do("list"), do("resume"))
 	case decide.PromiseBlocked, decide.PromiseEscalate:
-		return fmt.Sprintf("the agent needs a person: %s; %s. '%s' goes on.",
+		return fmt.Sprintf("the agent needs a person: %s; %s. '%s' continues it.",
 			plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so, do("resume"))
 	case decide.APIError, decide.RateLimit:
 		until := ""
 		if !s.RetryAt.IsZero() {
 			until = ", until " + Clock(s.RetryAt)
 		}
-		return fmt.Sprintf("the turn died of an API error (%s%s); %s. "+
-			"A prompt in its session, or the loop's prompt in a new one, goes on.", s.ExitReason, until, so)
+		return fmt.Sprintf("the turn ended with an API error (%s%s); %s. "+
+			"A prompt in its session, or the loop's prompt in a new one, continues it.", s.ExitReason, until, so)
 	case decide.SessionEnded:
-		return fmt.Sprintf("its session has ended; %s. A prompt in it when it is resumed, or the loop's prompt in a "+
-			"new one, goes on.", so)
+		return fmt.Sprintf("its session has ended; %s. "+
+			"A prompt in the resumed session, or the loop's prompt in a new one, continues it.", so)
 	case decide.ByPerson, decide.ByAgent, decide.ByHeader:
 		by := map[string]string{
 			decide.ByPerson: "stopped by a person", decide.ByAgent: "stopped by the agent",
 			decide.ByHeader: "stopped by the header of progress.txt",
 		}[s.ExitReason]
-		return fmt.Sprintf("%s at iteration %d; %s. '%s' goes on.", by, s.Iteration, so, do("resume"))
+		return fmt.Sprintf("%s at iteration %d; %s. '%s' continues it.", by, s.Iteration, so, do("resume"))
 	}
 	reason := s.ExitReason
 	if problem != nil {
 		reason = plain.Line(problem.Error(), 500)
 	}
-	return reason + ". When that is mended, '" + do("resume") + "' goes on."
+	return reason + ". When that is fixed, '" + do("resume") + "' continues the loop."
 }
 
 // Doom says how the loop will end whatever the agent does, and what a person does about it;

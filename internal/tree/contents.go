@@ -15,10 +15,10 @@ import (
 	"syscall"
 )
 
-// Contents returns a hash, in hex, of the path, the kind, the permissions and the contents
-// of everything in the tree, and of what links in it lead to. A commit does not change it.
-// It is empty if there is something that cannot be known: files that cannot be read, FIFOs
-// and devices, or more than can be read in time.
+// Contents returns a hash, in hex, of the path, the kind, the permissions and the contents of
+// everything in the tree, and of the targets of its links. A commit does not change it. It is
+// empty if something cannot be read: a closed file, a FIFO or a device, or more than can be read
+// in time.
 func (t Tree) Contents(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -67,7 +67,7 @@ type summer struct {
 	real   string // the path of the root, without links
 	files  *files
 	left   int64           // how many bytes may still be read
-	linked map[string]bool // what links lead to, outside of the tree
+	linked map[string]bool // the targets of links, outside of the tree
 }
 
 // add adds the file at name in root to the hash, and calls it by its path.
@@ -99,7 +99,7 @@ func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo) error {
 	return err
 }
 
-// follow adds what the link at path leads to, unless that is in the tree.
+// follow adds the target of the link at path, unless that is in the tree.
 func (s *summer) follow(path string) error {
 	nothing := func(err error) bool {
 		return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)

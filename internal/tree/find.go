@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Find walks the disk below Dir, past what git ignores too, and calls see for everything
-// that is not a folder, with its slash-separated path from Dir. enter says whether to walk a
-// folder; ignored says whether git ignores it. closed are the folders that could not be read.
+// Find walks the disk below Dir, also where git ignores files. It calls see for everything that is
+// not a folder, with its slash-separated path from Dir. enter decides whether to walk a folder.
+// ignored: git ignores it. closed lists the folders that could not be read.
 func (t Tree) Find(ctx context.Context, enter func(folder string, ignored bool) bool,
 	see func(path string, kind fs.FileMode)) (closed []string, err error) {
 	root, err := os.OpenRoot(t.root())

@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
 )
 
-// rules are those of one .gitignore file, after those of the folders above.
+// rules are the lines of one .gitignore file, after those of the folders above.
 type rules struct {
 	above *rules
 	depth int // how many folders its own folder is below the root
@@ -18,7 +18,7 @@ type rule struct {
 	glob   glob.Glob
 	name   bool // it is about the last name of a path, wherever that is
 	folder bool // it is about folders only
-	not    bool // it takes back what a line before has said
+	not    bool // it takes back an earlier line
 }
 
 // parseRules reads a .gitignore file as git does. It leaves out a line that it cannot read,

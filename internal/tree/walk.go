@@ -31,13 +31,12 @@ type files struct {
 	index []string          // git's index: "TAG MODE HASH STAGE<tab>NAME"
 	rules map[string]string // texts of .gitignore files by folder, as it is from Dir
 	bytes int               // of these texts
-	err   error             // what could not be read
+	err   error             // why something could not be read
 }
 
-// walk finds the files of the tree: those that no rule ignores, and those that git tracks.
-// It goes by the folders on the disk and by the .gitignore files there, or by the texts in
-// Rules. What else git goes by, an agent could write, to hide files that a check rests on.
-// The caller closes the root.
+// walk finds the files of the tree: those that no rule ignores, and those that git tracks. It uses
+// the folders on the disk and the .gitignore files there, or the texts in Rules. An agent could
+// write git's other rules, and so hide files that a check depends on. The caller closes the root.
 func (t Tree) walk(ctx context.Context) (*files, error) {
 	root, err := os.OpenRoot(t.root())
 	if err != nil {

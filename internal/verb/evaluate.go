@@ -22,10 +22,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Evaluate says who settles whether a loop is complete, and changes that.
+// Evaluate chooses who decides whether a loop is complete, and changes that.
 func (v Verbs) Evaluate() []*cli.Command {
 	all := &cli.Command{
-		Name: "evaluate", Short: "Say who settles whether a loop is complete", Long: evaluateHelp,
+		Name: "evaluate", Short: "Choose who decides whether a loop is complete", Long: evaluateHelp,
 	}
 	list := v.Loop("evaluate list", "Show a loop's evaluators, in order", func(w io.Writer, l *loop.Loop) error {
 		p, err := l.Look()
@@ -46,7 +46,7 @@ func (v Verbs) evaluateAdd() *cli.Command {
 	cmd := &cli.Command{
 		Name:    "evaluate add",
 		Args:    strings.Join(decide.Presets, "|") + "|COMMAND [NAME]",
-		Short:   "Add an evaluator to a loop, behind those that there are; the first takes the place of the default",
+		Short:   "Add an evaluator at the end; the first one replaces the default",
 		Example: "  " + v.Env.Program + " evaluate add './review.sh' --timeout 2m",
 		Run: func(w io.Writer, args []string) error {
 			what := args[0]
@@ -77,8 +77,8 @@ func (v Verbs) evaluateAdd() *cli.Command {
 			})(w, args[1:])
 		},
 	}
-	cmd.Flags.StringVar(&name, "name", "", "what people and logs see of it, `WORDS`")
-	cmd.Flags.DurationVar(&timeout, "timeout", 0, "its time, `T` (default 5m)")
+	cmd.Flags.StringVar(&name, "name", "", "the name, `WORDS`, that people and logs see")
+	cmd.Flags.DurationVar(&timeout, "timeout", 0, "how long, `T`, it may run (default 5m)")
 	return cmd
 }
 
@@ -134,19 +134,19 @@ func evaluatorsOf(text []byte, called string) (named []int, err error) {
 	return named, err
 }
 
-const evaluateHelp = `Say who settles, at each stop, whether a loop is complete. Evaluators
-are asked in order; the first that says complete, or escalates, is followed.
+const evaluateHelp = `Choose who decides, at each stop, whether a loop is complete. The hook asks the
+evaluators in order, and follows the first that says complete or escalate.
 
   default      every feature is claimed, and every check holds
   validation   every check holds, whatever the list claims
-  promise      the agent says <promise>COMPLETE</promise>; not beside checks
+  promise      the agent says <promise>COMPLETE</promise>; not allowed beside checks
   COMMAND      a command of yours. It gets the iteration as JSON on standard
                input and answers with JSON on standard output:
                {"action": "complete|continue|escalate", "reason": "...", "nextPrompt": "..."}
 
-Limits, a person's stop and what blocks a loop hold whoever is asked. A command's
-complete is a claim: open features and failing checks hold against it. One that
-fails, hangs or answers something else ends the loop ESCALATED.`
+Limits, a person's stop and what blocks a loop always hold. A command's complete is a
+claim: open features and failing checks overrule it. If a command fails, hangs or
+answers something else, the loop ends ESCALATED.`
 
 func newEvaluator(what, name string, timeout time.Duration) any {
 	if slices.Contains(decide.Presets, what) {
@@ -198,9 +198,9 @@ func (v Verbs) editEvaluators(w io.Writer, l *loop.Loop, edit func(text []byte) 
 
 // trustEdit makes text the trusted ralph.json.
 func trustEdit(l *loop.Loop, p *loop.Picture, text []byte) error {
-	// If this verb was cut off between its two files, text is what was trusted already.
+	// If this verb was cut off between its two writes, text is already trusted.
 	if p.Config.Changed && string(text) != p.Config.Text || p.Config.Untrusted > 0 {
-		return fmt.Errorf("%s is not what was trusted; look at it and run '%s' first", loopdir.ConfigFile,
+		return fmt.Errorf("%s differs from what was trusted; look at it and run '%s' first", loopdir.ConfigFile,
 			l.Call("trust"))
 	}
 	record, err := l.NewTrust(text, p.Snapshot.List, false)
@@ -213,7 +213,7 @@ func trustEdit(l *loop.Loop, p *loop.Picture, text []byte) error {
 		before.Text, before.SHA256 = record.Text, record.SHA256
 		maps.Copy(record.Files, before.Files) // files that were held before keep their hashes
 		before.Files, before.Calls = record.Files, record.Calls
-		if len(before.Features) == 0 { // nothing asked what the list is worth
+		if len(before.Features) == 0 { // nothing judged the features until now
 			before.Features, before.Beside, before.Rules = record.Features, record.Beside, record.Rules
 			path = p.ListPath()
 		}

@@ -12,12 +12,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// maxLine bounds what the host's status line gets.
+// maxLine bounds the length of the status line.
 const maxLine = 100
 
-// showLine shows how the session's loop stands, or the current one, in a line. The
-// host calls it all the time, so it looks at no files of the project but the list.
-// Whatever goes wrong, it prints nothing.
+// showLine shows in one line how the session's loop stands, or the current one. The host calls it
+// all the time, so it reads no file of the project but the list. If anything goes wrong, it prints
+// nothing.
 func (s *status) showLine(w io.Writer, args []string) {
 	defer func() { _ = recover() }()
 	where := s.Env.Where()

@@ -20,7 +20,7 @@ func (v Verbs) List() []*cli.Command { return []*cli.Command{v.list(), listCheck
 
 func (v Verbs) list() *cli.Command {
 	var asJSON bool
-	const short = "Show a loop's list as it is read: what is open, in which order, and why something is not"
+	const short = "Show a loop's features: which are open, in which order, and why the others are not"
 	cmd := v.Loop("list", short, func(w io.Writer, l *loop.Loop) error {
 		p, err := l.Look()
 		p.AskTracker(background())
@@ -35,17 +35,17 @@ func (v Verbs) list() *cli.Command {
 		return nil
 	})
 	cmd.Long = listHelp
-	cmd.Flags.BoolVar(&asJSON, "json", false, "for machines")
+	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-const listHelp = `Show a loop's list as it is read: what is open, in which order it is handed out,
-what has to wait for what, and what is no work at all.
+const listHelp = `Show a loop's features: which are open, in which order the agent gets them, which
+wait for others, and which are not work.
 
 A list is a JSON array of features, an object with "features", "userStories",
-"stories" or "tasks", Task Master's tasks.json (of several tags, "master", or the
-one that is named: tasks.json#ui), one JSON object a line (beads), or Markdown with
-checkboxes. It is worked as it is; nothing in it is reformatted.`
+"stories" or "tasks", Task Master's tasks.json (the tag "master", or another one:
+tasks.json#ui), one JSON object a line (beads), or Markdown with checkboxes. The list
+stays as it is; nothing in it is reformatted.`
 
 func showItems(w io.Writer, items []view.Item) {
 	rows := [][]string{{"STATE", "ORDER", "ID", "TITLE"}}
@@ -64,7 +64,7 @@ func showItems(w io.Writer, items []view.Item) {
 
 func listCheck() *cli.Command {
 	return &cli.Command{
-		Name: "list check", Args: "FILE", Short: "Say what is wrong with a list, or odd, and what to write instead",
+		Name: "list check", Args: "FILE", Short: "Report what is wrong or odd in a list, and what to write instead",
 		Run: func(w io.Writer, args []string) error {
 			data, tag, err := ReadList(args[0])
 			if err != nil {
@@ -84,7 +84,7 @@ func listCheck() *cli.Command {
 	}
 }
 
-// ReadList reads the file of a list's name, and tells which tag of it is meant.
+// ReadList reads the file that a list's name has, and returns the tag in the name.
 func ReadList(name string) (data []byte, tag string, err error) {
 	file, tag := features.Named(name)
 	data, err = loopdir.ReadAny(file, features.MaxBytes)

@@ -39,10 +39,10 @@ func (v Verbs) Log() *cli.Command {
 	cmd.Long = logHelp
 	cmd.Letters = map[string]string{"n": "lines", "f": "follow"}
 	cmd.Flags.IntVar(&lines, "lines", 20, "how many of the last lines, `N`")
-	cmd.Flags.BoolVar(&follow, "follow", false, "go on showing what is added, until interrupted")
-	cmd.Flags.BoolVar(&asJSON, "json", false, "iterations.jsonl instead: one object a verdict")
+	cmd.Flags.BoolVar(&follow, "follow", false, "keep showing new lines, until interrupted")
+	cmd.Flags.BoolVar(&asJSON, "json", false, "show iterations.jsonl instead: one object per verdict")
 	return cmd
 }
 
-const logHelp = `Show what the hook did, since the loop began: what it did in an earlier run, before
-'init --force', is in hook.log.old and iterations.jsonl.old in the loop's folder.`
+const logHelp = `Show what the hook did since the loop began. The logs of an earlier run, before
+'init --force', are hook.log.old and iterations.jsonl.old in the loop's folder.`

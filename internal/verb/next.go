@@ -30,7 +30,7 @@ func (v Verbs) Next() *cli.Command {
 			return nil
 		case d.Verdict == decide.Pass:
 			status := cmp.Or(string(p.Snapshot.State.Status), plain.Line(p.Snapshot.Header.Status, 80))
-			return fmt.Errorf("the agent would be told nothing: the loop is %s; '%s' takes it up again",
+			return fmt.Errorf("the agent would be told nothing: the loop is %s; '%s' continues it",
 				status, l.Call("resume"))
 		case d.Verdict == decide.Continue:
 			fmt.Fprint(w, say.Prompt(p, d))

@@ -14,8 +14,8 @@ import (
 // Cancel ends a loop.
 func (v Verbs) Cancel() *cli.Command {
 	return v.Loop("cancel", "End a loop; only resume brings it back", func(w io.Writer, l *loop.Loop) error {
-		// A person's word is left first, without the lock: it holds even if nothing else can
-		// be written. An agent's counts only together with the duty to tell of it.
+		// A person's request is written first, without the lock: it holds even if nothing else can
+		// be written. An agent's request counts only together with a notice of it.
 		if !v.Env.ByAgent {
 			if err := l.Store.AskCancel(); err != nil {
 				return fmt.Errorf("cannot cancel: %w", err)
@@ -52,7 +52,7 @@ func (v Verbs) Cancel() *cli.Command {
 	})
 }
 
-// caller says who stops a loop by a verb.
+// caller returns who stops a loop with a verb.
 func (v Verbs) caller() string {
 	if v.Env.ByAgent {
 		return decide.ByAgent
@@ -60,8 +60,8 @@ func (v Verbs) caller() string {
 	return decide.ByPerson
 }
 
-// stop is Loop.Change for a verb that stops the loop. Where an agent calls it the
-// notifiers are told, but none that the agent's environment names.
+// stop is Loop.Change for a verb that stops the loop. If an agent calls it, the notifiers are
+// told, but none that the agent's environment names.
 func (v Verbs) stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) error) (decide.State, error) {
 	if v.Env.ByAgent {
 		l.Env.OnComplete = ""
@@ -73,9 +73,9 @@ func (v Verbs) stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.
 	return next, err
 }
 
-// Pause has the next stop allowed.
+// Pause lets the next turn end.
 func (v Verbs) Pause() *cli.Command {
-	return v.Loop("pause", "Let the next stop be allowed; resume goes on", func(w io.Writer, l *loop.Loop) error {
+	return v.Loop("pause", "Let the next turn end; resume continues the loop", func(w io.Writer, l *loop.Loop) error {
 		next, err := v.stop(l, "pause", func(_ *loop.Picture, next *decide.State) error {
 			if !next.Status.GoesOn() {
 				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
@@ -87,14 +87,14 @@ func (v Verbs) Pause() *cli.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' goes on\n", name(l), next.Iteration, l.Call("resume"))
+		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' continues it\n", name(l), next.Iteration, l.Call("resume"))
 		return nil
 	})
 }
 
-// Resume takes up a loop that has ended.
+// Resume continues a loop that has ended.
 func (v Verbs) Resume() *cli.Command {
-	const short = "Take up a loop that has ended, or that came with the repository"
+	const short = "Continue a loop that has ended, or begin one that came with the repository"
 	return v.Loop("resume", short, func(w io.Writer, l *loop.Loop) error {
 		return v.revive(w, l, "resume", func(*loop.Picture, *decide.State) (string, error) { return "", nil })
 	})
@@ -117,7 +117,7 @@ func (v Verbs) revive(
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s: %sgoes on at iteration %d of %d\n  %s\n", name(l), said, next.Iteration,
+	fmt.Fprintf(w, "%s: %scontinues at iteration %d of %d\n  %s\n", name(l), said, next.Iteration,
 		next.Header.MaxIterations, say.GoOn(picture, next))
 	if picture, err = l.Look(); err != nil {
 		return err

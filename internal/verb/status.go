@@ -24,11 +24,11 @@ func (v Verbs) Status() *cli.Command {
 		Long: strings.ReplaceAll(statusHelp, "@", v.Env.Program), Run: s.run,
 	}
 	f := &cmd.Flags
-	f.BoolVar(&s.all, "all", false, "every loop of the project; outside a project, and with --send-due, "+
-		"every loop of yours")
+	f.BoolVar(&s.all, "all", false, "all loops of the project; outside a project, and with --send-due, "+
+		"all your loops")
 	f.BoolVar(&s.watch, "watch", false, "show it again every two seconds, until it is over")
-	f.BoolVar(&s.json, "json", false, "for machines; with --all an array")
-	f.BoolVar(&s.line, "line", false, "one short line, for Claude Code's status line; nothing where there is no loop")
+	f.BoolVar(&s.json, "json", false, "print JSON; with --all an array")
+	f.BoolVar(&s.line, "line", false, "one short line, for Claude Code's status line; nothing if there is no loop")
 	f.BoolVar(&s.sendDue, "send-due", false,
 		"end loops whose client died, and send notices that were cut off; for cron")
 	return cmd
@@ -211,11 +211,11 @@ func show(s cli.Screen, v view.Status) {
 	}
 	if v.Waiting != nil {
 		since, until := v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")
-		row("waits for", fmt.Sprintf("%s, since %s; from %s on it goes on without", v.Waiting.For, since, until))
+		row("waits for", fmt.Sprintf("%s, since %s; after %s the loop continues without", v.Waiting.For, since, until))
 	}
 	row("running", v.Running)
 	if v.Withheld != "" {
-		row("withheld", v.Withheld+": not as when you trusted the loop, so checks do not get this")
+		row("withheld", v.Withheld+": changed since 'trust', so checks do not get it")
 	}
 	if v.Confined != "" {
 		row("confined", "checks write only to "+v.Confined)

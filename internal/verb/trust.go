@@ -31,7 +31,7 @@ func (v Verbs) Trust() *cli.Command {
 		return t.trust(yes)
 	})
 	cmd.Flags.BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags.BoolVar(&restore, "restore", false, "put the list back as it was trusted, with what passes in it now")
+	cmd.Flags.BoolVar(&restore, "restore", false, "put the list back as it was trusted, and keep what passes now")
 	return cmd
 }
 
@@ -74,7 +74,7 @@ func (t *truster) restore() error {
 	return nil
 }
 
-// trust shows what is to be trusted, asks, and records it.
+// trust shows what a person is about to trust, asks, and records it.
 func (t *truster) trust(yes bool) error {
 	asks := !yes && cli.CanAsk()
 	if !yes && !asks {
@@ -107,7 +107,7 @@ func (t *truster) trust(yes bool) error {
 		return fmt.Errorf("nothing was trusted: there is no terminal to ask at; to accept what is listed: %s --yes",
 			t.l.Call("trust"))
 	default:
-		if err := cli.Confirm(t.w, "trust this?", "nothing was trusted; what held before holds"); err != nil {
+		if err := cli.Confirm(t.w, "trust this?", "nothing was trusted; the earlier trust stays in force"); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (t *truster) trust(yes bool) error {
 		if record, list, err = t.l.TrustSource(background(), t.config, record); err != nil {
 			return err
 		}
-		fmt.Fprintf(t.w, "it lists %s, %d of them pass\n", plain.Count(len(list.Items), "feature"), list.Passed())
+		fmt.Fprintf(t.w, "the tracker lists %s, %d of them pass\n", plain.Count(len(list.Items), "feature"), list.Passed())
 	}
 	set := func() error { return t.l.SetTrust(record, t.path) }
 	if err := t.l.Store.Alone(loop.LockWait, set); err != nil {
@@ -127,7 +127,7 @@ func (t *truster) trust(yes bool) error {
 
 // Untrust takes trust back.
 func (v Verbs) Untrust() *cli.Command {
-	const short = "Take trust back: none of a loop's commands runs any more"
+	const short = "Take trust back, so that none of a loop's commands runs"
 	cmd := v.Loop("untrust", short, func(w io.Writer, l *loop.Loop) error {
 		if err := v.PersonOnly(); err != nil {
 			return err
@@ -146,9 +146,8 @@ func (v Verbs) Untrust() *cli.Command {
 		fmt.Fprintf(w, "%s: no command is trusted any more\n", name(l))
 		return nil
 	})
-	cmd.Long = `Take trust back: none of a loop's commands runs any more, so none of its checks
-that is a command can pass, and no notifier is told. The rest of ralph.json, such as
-its limits, and the list are held to what you trusted last; edits of them have no
-effect until 'trust' accepts them.`
+	cmd.Long = `Take trust back: none of a loop's commands runs any more. Checks that are commands
+fail, and no notifier is told. The rest of ralph.json, such as its limits, and the
+list stay as you trusted them last. Edits have no effect until 'trust' accepts them.`
 	return cmd
 }

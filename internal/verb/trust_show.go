@@ -20,10 +20,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
-// showf shows the whole of a text: what is cut off or does not show could not be trusted.
+// showf shows all of a text. Nobody can trust text that is cut off or invisible.
 func (t *truster) showf(format, text string) { fmt.Fprintf(t.w, format+"\n", plain.Visible(text)) }
 
-// shown returns the whole of a command, or of a condition, as one line.
+// shown returns all of a command, or of a condition, as one line.
 func shown(c config.Command, other string) string {
 	if c.Shell != "" {
 		return plain.Shell(c.Shell)
@@ -31,7 +31,7 @@ func shown(c config.Command, other string) string {
 	return plain.Visible(other)
 }
 
-// atMost says how long a command may run, if that is not what it is by itself.
+// atMost returns how long a command may run, if that is not the default.
 func atMost(c config.Command, usual time.Duration) string {
 	if c.Timeout == usual {
 		return ""
@@ -47,12 +47,12 @@ func kind(c config.Check) string {
 	return "condition"
 }
 
-// show shows what is to be trusted, and what has changed since it was trusted before.
+// show shows what a person is about to trust, and what has changed since the last time.
 func (t *truster) show(record config.Trust, before *config.Trust, list decide.List) {
 	if before == nil {
 		before = &config.Trust{}
 	} else if changes := diffLines(before.Text, record.Text); len(changes) > 0 {
-		fmt.Fprintf(t.w, "%s was changed since it was trusted:\n", loopdir.ConfigFile)
+		fmt.Fprintf(t.w, "%s changed after it was trusted:\n", loopdir.ConfigFile)
 		for _, line := range changes {
 			t.showf("  %s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "  "))
 		}
@@ -63,10 +63,10 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	if len(t.config.Commands())+len(own) > 0 {
 		t.showf("commands run in %s", t.l.At.Project)
 		path, _ := proc.Outside(record.SearchPath, t.l.At.Project)
-		t.showf("their programs are looked up in %s", path)
+		t.showf("programs are looked up in %s", path)
 	}
 	if lost := list.Lost(before.Features, before.Beside); len(lost) > 0 && !t.config.Source.Given() {
-		t.showf("gone or reworded since: %s", strings.Join(lost, ", "))
+		t.showf("deleted or reworded since then: %s", strings.Join(lost, ", "))
 	}
 	t.showFiles(record.Files, before.Files)
 	if passed := t.l.PassedOver(t.config); len(passed) > 0 {
@@ -76,8 +76,8 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	t.warn(record, own)
 }
 
-// diffLines returns what makes now of was: lines that are gone after "- ", new ones
-// after "+ ".
+// diffLines returns the differences between was and now: deleted lines after "- ", new ones after
+// "+ ".
 func diffLines(was, now string) (lines []string) {
 	// The first three lines of a unified diff name the files.
 	for n, line := range strings.SplitAfter(string(diff.Diff("was", []byte(was), "now", []byte(now))), "\n") {
@@ -104,7 +104,7 @@ func (t *truster) showCommands() {
 			shown(check.Command, check.String()))
 	}
 	if names := t.config.Env; len(names) > 0 {
-		t.showf("checks get as the session has them: %s", strings.Join(names, ", "))
+		t.showf("checks get the session's value of: %s", strings.Join(names, ", "))
 	}
 	for _, e := range t.config.Active() {
 		if e.Preset == "" {
@@ -152,7 +152,7 @@ func (t *truster) showFiles(now, before map[string]string) {
 		case !has && was == "" && config.Optional(path):
 			continue
 		case !has:
-			t.showf("not held any more: %s", path)
+			t.showf("no longer held: %s", path)
 			continue
 		case had && !held.Same(was, sum):
 			change = ", changed since"
@@ -163,13 +163,13 @@ func (t *truster) showFiles(now, before map[string]string) {
 		case sum == "" && config.Optional(path) && was == "":
 			unasked = append(unasked, path)
 		case sum == "":
-			t.showf("held as not there: %s"+change, path)
+			t.showf("held as missing: %s"+change, path)
 		default:
 			t.showf("held as it is: %s"+change, path)
 		}
 	}
 	if len(unasked) > 0 {
-		t.showf("held as not there, since a program would take them: %s", strings.Join(unasked, ", "))
+		t.showf("held as missing, because a program would use them: %s", strings.Join(unasked, ", "))
 	}
 }
 
@@ -186,7 +186,7 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 		}
 	}
 	if len(open) > 0 && len(t.config.Protect) == 0 {
-		t.showf("warning: nothing of the project is held for %s; "+
+		t.showf("warning: no file of the project is held for %s; "+
 			"name the tests and scripts that an agent must not edit in \"protect\"", strings.Join(open, ", "))
 	}
 	c := t.config
@@ -201,7 +201,7 @@ func (t *truster) warn(record config.Trust, own []config.Check) {
 // maxNotHeld bounds how much that is not held is shown.
 const maxNotHeld = 30
 
-// ShowNotHeld shows what commands rest on and is not held.
+// ShowNotHeld shows what commands depend on and is not held.
 func ShowNotHeld(w io.Writer, open []string, indent string) {
 	for _, text := range open[:min(len(open), maxNotHeld)] {
 		fmt.Fprintf(w, "%swarning: not held: %s\n", indent, plain.Line(text, 500))

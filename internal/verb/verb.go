@@ -20,12 +20,12 @@ type Verbs struct {
 	Env  loop.Env
 	Init string // the command line that makes a loop
 
-	// Host adds what the host says that calls `status --line`: its session, its
-	// project and its working folder.
+	// Host adds what the host that calls `status --line` says: its session, its project and its
+	// working folder.
 	Host func(*loopdir.Where)
 }
 
-// ErrNoLoop says that the project has no loop.
+// ErrNoLoop means that the project has no loop.
 var ErrNoLoop = errors.New("no loop in this project")
 
 func (v Verbs) noLoop() error { return fmt.Errorf("%w; '%s' makes one", ErrNoLoop, v.Init) }
@@ -46,8 +46,7 @@ func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 	return l, err
 }
 
-// OnLoop makes a command's Run of what is to be done with the loop that its arguments
-// name.
+// OnLoop makes a command's Run from a function of the loop that its arguments name.
 func (v Verbs) OnLoop(do func(w io.Writer, l *loop.Loop) error) func(io.Writer, []string) error {
 	return func(w io.Writer, args []string) error {
 		at, err := v.Find(args)
@@ -63,7 +62,7 @@ func (v Verbs) OnLoop(do func(w io.Writer, l *loop.Loop) error) func(io.Writer, 
 	}
 }
 
-// Loop makes a verb of what is to be done with one loop, which its argument may name.
+// Loop makes a verb from a function of one loop, which its argument may name.
 func (v Verbs) Loop(name, short string, do func(w io.Writer, l *loop.Loop) error) *cli.Command {
 	return &cli.Command{Name: name, Args: "[NAME]", Short: short, Run: v.OnLoop(do)}
 }
@@ -92,7 +91,7 @@ func (v Verbs) Names() (names []string) {
 	return names
 }
 
-// background is the context of a verb: what takes long ends at a signal by Env.Catch.
+// background is the context of a verb: slow work ends at a signal, by Env.Catch.
 func background() context.Context { return context.Background() }
 
 func name(l *loop.Loop) string { return plain.Line(l.At.Name, 100) }

@@ -21,7 +21,7 @@ func (v Verbs) Verify() *cli.Command {
 	var all bool
 	cmd := &cli.Command{
 		Name: "verify", Args: "[NAME] [FEATURE]...",
-		Short: "Run a loop's checks by hand: of what is claimed, or of these features",
+		Short: "Run a loop's checks now, for the claimed features or the named ones",
 		Run: func(w io.Writer, words []string) error {
 			name, ids, err := v.loopBefore(words)
 			if err != nil {
@@ -30,7 +30,7 @@ func (v Verbs) Verify() *cli.Command {
 			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.verify(w, l, ids, all) })(w, name)
 		},
 	}
-	cmd.Flags.BoolVar(&all, "all", false, "of features that are open, too")
+	cmd.Flags.BoolVar(&all, "all", false, "also run the checks of open features")
 	return cmd
 }
 
@@ -66,7 +66,7 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 	if err != nil {
 		return err
 	}
-	// An agent chooses the environment in which it calls: that proves nothing.
+	// An agent chooses the environment of its calls, so they prove nothing.
 	results, err := p.RunChecks(background(), runs, !v.Env.ByAgent, func(run decide.Run, done *decide.Receipt) {
 		said := "runs"
 		if done != nil {
@@ -83,16 +83,15 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s did not hold; all that was printed is in %s",
+	return fmt.Errorf("%s did not hold; the whole output is in %s",
 		plain.Count(len(failed), "check"), plain.Path(l.At.Project, l.At.Dir)+"/"+loopdir.ChecksLog)
 }
 
-// planRuns returns the checks to run: of these features, or of what is claimed, or of
-// all features.
+// planRuns returns the checks to run: of these features, of the claimed ones, or of all.
 func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err error) {
 	s := &p.Snapshot
 	if len(s.Lost) > 0 {
-		return nil, fmt.Errorf("parts of the list are gone, or ask for something else than when they were trusted: "+
+		return nil, fmt.Errorf("parts of the list were deleted or reworded after it was trusted: "+
 			"%s; '%s --restore' puts them back", plain.Line(strings.Join(s.Lost, ", "), 500), p.Loop.Call("trust"))
 	}
 	for _, id := range ids {
@@ -108,12 +107,12 @@ func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err e
 		}
 	}
 	if len(runs) == 0 {
-		return nil, errors.New("there is nothing to check: no check is for what is claimed; with --all those " +
-			"of open features run too")
+		return nil, errors.New("nothing to check: no check is for a claimed feature; --all also runs the checks of " +
+			"open features")
 	}
 	if path := p.Changed(); path != "" {
 		return nil,
-			errors.New(path + " is not what it was when it was trusted; look at it and run: " + p.Loop.Call("trust"))
+			errors.New(path + " differs from what was trusted; look at it, then run: " + p.Loop.Call("trust"))
 	}
 	return runs, nil
 }

@@ -1,5 +1,5 @@
-// Package view has what `status` and `list` know of a loop, as values: for the
-// terminal, for --json, and for other faces.
+// Package view has what `status` and `list` show of a loop, as values: for the terminal, for
+// --json, and for other programs.
 package view
 
 import (
@@ -143,12 +143,12 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	switch {
 	case s.State.Schema != 0:
 	case s.Brought != "":
-		add("not begun: %s; '%s' takes it up", s.Brought, do("resume"))
+		add("not begun: %s; '%s' begins it", s.Brought, do("resume"))
 	default:
 		add("not begun: %s", say.Begin(s.Bind))
 	}
 	if s.State.Schema != 0 && state.Session == "" && state.Status == decide.InProgress {
-		add("no session works it: %s", say.Begin(state.Bind))
+		add("no session works on it: %s", say.Begin(state.Bind))
 	}
 	if s.CancelFile && state.Status != decide.Cancelled {
 		add("cancelled; the next stop ends it, or '%s' takes that back", do("resume"))
@@ -221,7 +221,7 @@ func (v Verdict) String() string {
 	return text
 }
 
-// then says what a person would do now.
+// then returns what a person should do now.
 func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	state := p.Snapshot.Record()
 	state.Bind = cmp.Or(state.Bind, p.Snapshot.Bind)
@@ -238,7 +238,7 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	case works && v.Waiting != nil:
 		return "nothing; the session wakes by itself"
 	case works:
-		return "nothing; it goes on by itself (" + do("pause") + " lets the next stop be allowed)"
+		return "nothing; it continues by itself (" + do("pause") + " lets the next turn end)"
 	case v.Status == decide.Complete && v.Features.Passed < v.Features.Total:
 		return do("resume") + ", since features are open again"
 	case v.Status == decide.Complete:
@@ -251,13 +251,13 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	return mend(v, do) + "; then: " + do("resume")
 }
 
-// mend says what a person does before a loop can be resumed.
+// mend returns what a person should do before `resume`.
 func mend(v Status, do func(verb string) string) string {
 	switch {
 	case v.Status == decide.ReachedLimit:
 		return do("log") + " shows what was tried"
 	case v.Status == decide.Stagnated:
-		return do("log") + " shows where it stuck"
+		return do("log") + " shows where it got stuck"
 	case v.ExitReason == decide.ConfigChanged:
 		return do("trust") + ", or put it back"
 	case v.ExitReason == decide.RecordChanged:
@@ -267,9 +267,9 @@ func mend(v Status, do func(verb string) string) string {
 	case v.ExitReason == decide.AllBlocked:
 		return do("list") + " shows why"
 	case v.Status == decide.Blocked, v.Status == decide.Escalated:
-		return "settle what it needs"
+		return "do what it needs"
 	}
-	return "mend what the reason names"
+	return "fix what the reason names"
 }
 
 // Item is an item of a list, as `list --json` shows it.
@@ -286,7 +286,7 @@ type Item struct {
 // titles.
 func Title(item features.Item) string { return cmp.Or(item.Title(), item.Description()) }
 
-// Items returns the items of a list, those that are no work last.
+// Items returns the items of a list. Those that are not work come last.
 func Items(l features.List) (items []Item) {
 	order := map[string]int{}
 	for n, item := range l.Order() {
