@@ -233,7 +233,7 @@ func readJSON(name string, text []byte) error {
 			return errors.New("the Stop hook in these settings is not read as ours")
 		}
 	case slices.Contains([]string{"feature_list.json", "prd.json", "tasks.json"}, name):
-		_, errs := features.Check(text, "")
+		_, errs, _ := features.Reading{}.Check(text)
 		return errors.Join(errs...)
 	case slices.Contains([]string{"answer.json", "notice.json", "iteration.json"}, name):
 	default:

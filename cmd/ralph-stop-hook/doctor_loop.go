@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -132,11 +131,12 @@ func lookList(in *inspection) (found []*finding) {
 		return []*finding{good("%s", plain.Count(len(list.Items), "feature"))}
 	}
 	path := in.picture.ListPath()
-	data, tag, err := verb.ReadList(path)
+	data, how, err := verb.ReadList(path)
 	if err != nil {
 		return []*finding{failure("", "%v", err)}
 	}
-	list, problems := features.Check(data, tag)
+	how.Skip = in.picture.Config.SkipHeadings
+	list, problems, remarks := how.Check(data)
 	for _, problem := range problems[:min(len(problems), maxProblems)] {
 		f := warning("ralph-stop-hook list check "+plain.Arg(plain.Path(in.project, path)), "%s: %v", path, problem)
 		switch {
@@ -146,6 +146,9 @@ func lookList(in *inspection) (found []*finding) {
 			f.Level = "note" // that nothing is open is what a loop is for
 		}
 		found = append(found, f)
+	}
+	for _, remark := range remarks[:min(len(remarks), maxProblems)] {
+		found = append(found, note("", "%s: %v", path, remark))
 	}
 	return unless(found, good("%s, %d of them pass", plain.Count(len(list.Items), "feature"), list.Passed()))
 }

@@ -73,7 +73,7 @@ func hookMode(args []string) (status int) {
 	if h.byHand() {
 		h.env.OnComplete = "" // an agent's command
 	}
-	event, unread := claude.Read(os.Stdin)
+	event, unread := h.read()
 	if err := cmp.Or(wrong, unread); err != nil {
 		h.print(claude.Answer{Message: say.Trouble(program, err)})
 		return 0
@@ -81,6 +81,23 @@ func hookMode(args []string) (status int) {
 	h.event = event
 	h.answer(context.Background())
 	return 0
+}
+
+// inputWait is how long the host may take to send an event.
+var inputWait = 30 * time.Second
+
+// read reads the event. A host that neither sends all of it nor closes its end is told so.
+func (h *hook) read() (claude.Event, error) {
+	late := time.AfterFunc(inputWait, func() {
+		h.print(claude.Answer{Message: say.Trouble(program,
+			fmt.Errorf("no whole JSON object came on standard input within %v", inputWait))})
+		os.Exit(0)
+	})
+	event, err := claude.Read(os.Stdin)
+	if !late.Stop() {
+		select {} // the process ends
+	}
+	return event, err
 }
 
 // ignoreSignals ignores signals that must not end a hook: SIGPIPE, so that an ending is told even

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
@@ -34,6 +35,7 @@ type initialiser struct {
 	project    string // absolute
 	dir        string // of the loop
 	confine    bool
+	reading    features.Reading // how the list is read
 	found      decide.List
 	files      []loopFile
 	hook       settingsEdit

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -68,6 +69,11 @@ func (i *initialiser) keepConfig() error {
 	c, err := config.Parse(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", i.show(filepath.Join(i.dir, loopdir.ConfigFile)), err)
+	}
+	if i.reading.Skip = c.SkipHeadings; i.list != "" {
+		if err := i.readList(filepath.Join(i.project, filepath.FromSlash(i.list))); err != nil {
+			return err
+		}
 	}
 	var shell []string
 	for _, command := range c.Notifiers {
@@ -138,7 +144,8 @@ func (i *initialiser) namedList() (string, error) {
 }
 
 func (i *initialiser) readList(path string) error {
-	i.found = loopdir.ReadList(path, i.dir, i.project)
+	i.reading.Now = time.Now()
+	i.found = loopdir.ReadList(path, i.reading, i.dir, i.project)
 	return i.found.Err
 }
 

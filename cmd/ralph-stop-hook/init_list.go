@@ -18,11 +18,12 @@ func (i *initialiser) checkList() error {
 	if i.list != "" {
 		path = filepath.Join(i.project, filepath.FromSlash(i.list))
 	}
-	data, tag, err := verb.ReadList(path)
+	data, how, err := verb.ReadList(path)
 	if err != nil {
 		return nil // an example, which init is to write
 	}
-	list, problems := features.Check(data, tag)
+	how.Skip = i.reading.Skip
+	list, problems := how.Check(data)
 	shown, _ := features.Named(path)
 	shown = i.show(shown)
 	_, open := list.Next()

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 func (i *initialiser) write() error {
@@ -50,6 +51,9 @@ func (i *initialiser) writeLocked(l *loop.Loop) error {
 	}
 	fmt.Fprintf(i.out, "loop %q: %s, %d of them open; at most %s\n", i.name, plain.Count(len(i.found.Items), "feature"),
 		len(i.found.Items)-i.found.Passed(), plain.Count(i.iterations, "iteration"))
+	if dropped := say.Dropped(i.found.List); dropped != "" {
+		fmt.Fprintf(i.out, "  %s\n", dropped)
+	}
 	if file, tag := features.Named(i.list); tag == "" && len(i.found.Tags) > 1 {
 		fmt.Fprintf(i.out, "  it has the tags %s, and this is #master; another one: --features %s#TAG\n",
 			plain.Line(strings.Join(i.found.Tags, ", "), 300), plain.Line(file, 300))

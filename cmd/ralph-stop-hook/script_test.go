@@ -44,6 +44,9 @@ func init() {
 	if wait, err := time.ParseDuration(os.Getenv("TEST_CLIENT_TIMEOUT")); err == nil {
 		clientTimeout = wait
 	}
+	if wait, err := time.ParseDuration(os.Getenv("TEST_INPUT_WAIT")); err == nil {
+		inputWait = wait
+	}
 	if os.Getenv("TEST_PANIC") != "" {
 		testOnlyStep = func(*loop.Loop, context.Context, loop.Event) (*loop.Step, error) { panic("a bug") }
 	}

@@ -103,14 +103,24 @@ func (e Event) Goal() bool {
 // goalOver lists the arguments with which /goal removes the goal.
 var goalOver = []string{"clear", "stop", "off", "reset", "none", "cancel"}
 
-// Read reads an event, one JSON object, from r. Its errors name r as standard input.
+// Read reads an event, one JSON object, from r, up to its end. What writes it may leave r
+// open. Its errors name r as standard input.
 func Read(r io.Reader) (Event, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err != nil {
-		return Event{}, fmt.Errorf("cannot read standard input: %w", err)
-	}
-	if len(data) > maxBytes {
-		return Event{}, fmt.Errorf("standard input is larger than %d MB", maxBytes>>20)
+	var end jsontext.End
+	data := make([]byte, 0, 4<<10)
+	for !end.Found(data) {
+		data = slices.Grow(data, 1)
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if len(data) > maxBytes {
+			return Event{}, fmt.Errorf("standard input is larger than %d MB", maxBytes>>20)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return Event{}, fmt.Errorf("cannot read standard input: %w", err)
+		}
 	}
 	return parse(data)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -22,25 +23,26 @@ const DefaultTimeout = 30 * time.Second
 
 // Config is the content of ralph.json.
 type Config struct {
-	Task       string // what the loop is for, in a few words
-	List       string // slash-separated path below the project's root; empty: feature_list.json in the loop folder
-	Source     Source // the tracker that has the list; never set together with List
-	Bind       string // decide.BindPrompt or decide.BindFirst; empty: BindFirst
-	Continue   string // ContinueBlock (the default), ContinueContext or ContinueAuto
-	Limits     decide.Limits
-	WaitShells bool             // the loop waits for background shells too
-	Notifiers  []Command        // in the order of the file
-	Checks     []Check          // in the order of the file
-	Evaluators []Evaluator      // in the order of the file; none: the default one
-	Promises   []decide.Promise // the lines that a person adds to the built-in promises
-	Protect    []Pattern        // of files that must stay as they were when ralph.json was trusted
-	ProtectNew bool             // files that Protect names must not be added either
-	Env        []string         // names of variables that checks get with the session's value
-	NotHeld    []Pattern        // of files that the agent may edit although commands name them
-	Recheck    string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
-	Confine    bool             // commands but notifiers can write only to the project, and to Writable
-	Writable   []string         // folders outside of the project, with ~/ for the home folder
-	Parallel   int              // how many checks of one stop may run at the same time
+	Task         string   // what the loop is for, in a few words
+	List         string   // slash-separated path below the project's root; empty: feature_list.json in the loop folder
+	SkipHeadings []string // of a Markdown list, below which nothing is work
+	Source       Source   // the tracker that has the list; never set together with List
+	Bind         string   // decide.BindPrompt or decide.BindFirst; empty: BindFirst
+	Continue     string   // ContinueBlock (the default), ContinueContext or ContinueAuto
+	Limits       decide.Limits
+	WaitShells   bool             // the loop waits for background shells too
+	Notifiers    []Command        // in the order of the file
+	Checks       []Check          // in the order of the file
+	Evaluators   []Evaluator      // in the order of the file; none: the default one
+	Promises     []decide.Promise // the lines that a person adds to the built-in promises
+	Protect      []Pattern        // of files that must stay as they were when ralph.json was trusted
+	ProtectNew   bool             // files that Protect names must not be added either
+	Env          []string         // names of variables that checks get with the session's value
+	NotHeld      []Pattern        // of files that the agent may edit although commands name them
+	Recheck      string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
+	Confine      bool             // commands but notifiers can write only to the project, and to Writable
+	Writable     []string         // folders outside of the project, with ~/ for the home folder
+	Parallel     int              // how many checks of one stop may run at the same time
 }
 
 // How the next prompt reaches the agent. The context costs half of what the
@@ -85,9 +87,10 @@ func (c Command) String() string {
 // Default returns the configuration of a loop without ralph.json.
 func Default() Config {
 	return Config{
-		Continue: ContinueBlock,
-		Recheck:  decide.RecheckStale,
-		Parallel: 1,
+		SkipHeadings: features.SkipHeadings,
+		Continue:     ContinueBlock,
+		Recheck:      decide.RecheckStale,
+		Parallel:     1,
 		Limits: decide.Limits{
 			CheckFailures: decide.DefaultCheckFailures,
 			Stagnation:    decide.DefaultStagnation,
@@ -108,11 +111,12 @@ func Parse(data []byte) (Config, error) {
 	c := Default()
 	p := &parser{text: text}
 	p.object(root, "ralph.json", map[string]func(gjson.Result){
-		"$schema": func(gjson.Result) {},
-		"task":    func(v gjson.Result) { c.Task = p.str(v, "task") },
-		"list":    func(v gjson.Result) { c.List = p.local(v, "list") },
-		"source":  func(v gjson.Result) { c.Source = p.source(v) },
-		"bind":    func(v gjson.Result) { c.Bind = p.oneOf(v, "bind", decide.BindPrompt, decide.BindFirst) },
+		"$schema":       func(gjson.Result) {},
+		"task":          func(v gjson.Result) { c.Task = p.str(v, "task") },
+		"list":          func(v gjson.Result) { c.List = p.local(v, "list") },
+		"skip_headings": func(v gjson.Result) { c.SkipHeadings = p.headings(v) },
+		"source":        func(v gjson.Result) { c.Source = p.source(v) },
+		"bind":          func(v gjson.Result) { c.Bind = p.oneOf(v, "bind", decide.BindPrompt, decide.BindFirst) },
 		"continue_with": func(v gjson.Result) {
 			c.Continue = p.oneOf(v, "continue_with", ContinueBlock, ContinueContext, ContinueAuto)
 		},

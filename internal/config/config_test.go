@@ -60,7 +60,7 @@ func TestParseRefuses(t *testing.T) {
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, bind, checks, ` +
 			"confine, continue_with, env, evaluate, limits, list, not_held, on_complete, on_failure, " +
-			"on_iteration, on_stagnation, parallel, promises, protect, protect_new, recheck, source, task, " +
+			"on_iteration, on_stagnation, parallel, promises, protect, protect_new, recheck, skip_headings, source, task, " +
 			"wait_for, writable",
 
 		`{"confine": 1}`:                               `"confine" must be true or false`,
@@ -68,6 +68,9 @@ func TestParseRefuses(t *testing.T) {
 		`{"confine": true, "writable": ["x"]}`:         `"writable" must be a list of at most 20 folders`,
 		`{"confine": true, "writable": ["~other/x"]}`:  `"writable" must be a list of at most 20 folders`,
 		`{"confine": true, "writable": ["/a\u0007b"]}`: `"writable" must be a list of at most 20 folders`,
+
+		`{"skip_headings": "Later"}`: `"skip_headings" must be a list of headings`,
+		`{"skip_headings": [""]}`:    `"skip_headings" must be a list of headings`,
 
 		`{"env": "A"}`:                              `"env" must be a list of names of variables`,
 		`{"env": ["A B"]}`:                          `"env" must be a list of names of variables`,

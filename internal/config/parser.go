@@ -64,6 +64,15 @@ func (p *parser) strs(v gjson.Result, key string) (texts []string) {
 	return texts
 }
 
+// headings reads "skip_headings". An empty list is not nil.
+func (p *parser) headings(v gjson.Result) []string {
+	all := p.strs(v, "skip_headings")
+	if !v.IsArray() || slices.Contains(all, "") {
+		p.fail(v, `"skip_headings" must be a list of headings, such as ["Optional", "Stretch goals"]`)
+	}
+	return append([]string{}, all...)
+}
+
 // folders reads "writable".
 func (p *parser) folders(v gjson.Result) []string {
 	all := p.strs(v, "writable")

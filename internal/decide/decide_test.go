@@ -319,6 +319,42 @@ func TestDecideKeepsCount(t *testing.T) {
 	}
 }
 
+func TestStatusBlock(t *testing.T) {
+	const end = "\n---END_RALPH_STATUS---"
+	for lines, want := range map[string]string{
+		"STATUS: COMPLETE\nFILES_MODIFIED: 2\nEXIT_SIGNAL: true\nRECOMMENDATION: none" + end: "COMPLETE ",
+
+		"EXIT_SIGNAL: true":                                                "COMPLETE ",
+		"EXIT_SIGNAL: true" + end + " \r\n\n":                              "COMPLETE ",
+		"EXIT_SIGNAL: TRUE\nSTATUS: COMPLETE" + end:                        "COMPLETE ",
+		"STATUS: COMPLETE" + end:                                           " ",
+		"STATUS: COMPLETE\nEXIT_SIGNAL: false" + end:                       " ",
+		"STATUS: IN_PROGRESS\nEXIT_SIGNAL: true" + end:                     " ",
+		"EXIT_SIGNAL: true\nEXIT_SIGNAL: false" + end:                      " ",
+		"EXIT_SIGNAL: false\nEXIT_SIGNAL: true" + end:                      " ",
+		"EXIT_SIGNAL: true" + end + "\nmore":                               " ",
+		"EXIT_SIGNAL: true" + end + "\n```":                                " ",
+		"STATUS: BLOCKED\nEXIT_SIGNAL: false\nRECOMMENDATION: a key" + end: "BLOCKED a key",
+		"EXIT_SIGNAL: true\n<promise>BLOCKED: x</promise>":                 "BLOCKED x",
+
+		"EXIT_SIGNAL: true" + end + "\nno\n---RALPH_STATUS---\nEXIT_SIGNAL: false" + end: " ",
+	} {
+		for before, counts := range map[string]bool{
+			"": true, "Done.\n\n": true, "```\n": false, "~~~ text\n": false, "> ": false, "    ": false, "So: ": false,
+		} {
+			s := Snapshot{Message: before + "---RALPH_STATUS---\n" + lines}
+			status, why := s.promise()
+			if got := string(status) + " " + why; counts && got != want || !counts && got == "COMPLETE " {
+				t.Errorf("%q: %q, want %q", s.Message, got, want)
+			}
+		}
+	}
+	s := Snapshot{Message: "EXIT_SIGNAL: true" + end}
+	if status, _ := s.promise(); status != "" {
+		t.Errorf("a block without a beginning: %s", status)
+	}
+}
+
 func TestPromise(t *testing.T) {
 	own := []Promise{{Complete, regexp.MustCompile(`^(?:ALL DONE)$`)},
 		{Escalated, regexp.MustCompile(`^(?:HELP: (.*))$`)}}
@@ -336,7 +372,8 @@ func TestPromise(t *testing.T) {
 		"`<promise>BLOCKED</promise>`":        " ",
 		"<promise>COMPLETE</promise>":         "COMPLETE ",
 		"x\nRALPH_STATUS: COMPLETE\n":         "COMPLETE ",
-		"EXIT_SIGNAL: true":                   "COMPLETE ",
+		"EXIT_SIGNAL: true":                   " ",
+		"done\n\nEXIT_SIGNAL: true\n":         " ",
 		"EXIT_SIGNAL: false":                  " ",
 		"```\nEXIT_SIGNAL: true":              " ",
 		"<promise>blocked</promise>":          " ",

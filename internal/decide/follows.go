@@ -20,9 +20,9 @@ var withStatus = []string{
 	"status", "exitReason", "needs", "endings", "endedAt", "retryAt", "feature", "attempts", "onComplete",
 }
 
-// Follows reports whether the record was can legally have become s while checks ran. A person may
-// pause or end the loop meanwhile, and its session may end. Nobody completes it, raises a limit,
-// or takes an iteration back.
+// Follows reports whether the record was can have become s while checks ran. A person may
+// pause or end the loop meanwhile, and its session may end. Nobody completes the loop,
+// raises a limit, or takes an iteration back.
 func (s State) Follows(was State) bool {
 	turned := s.Status != was.Status || s.Endings > was.Endings // it may have ended, and continued
 	if turned && !slices.Contains([]Status{InProgress, Paused, Cancelled, Interrupted}, s.Status) ||

@@ -13,10 +13,10 @@ type Promise struct {
 }
 
 // promise reads what the agent says about the whole loop in its last message:
-// <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, or the same with ESCALATE. The
-// promise must be the whole last line that is not empty. It must not be in a code fence or a
-// quotation, so that an agent can write about promises without making one. status is empty if
-// there is no promise.
+// <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, the same with ESCALATE, or the
+// status block that other loops use. The promise must be the whole last line that is not empty,
+// and the block must be the last lines. It must not be in a code fence or a quotation, so that an
+// agent can write about promises without making one. status is empty if there is no promise.
 func (s *Snapshot) promise() (status Status, why string) {
 	lines := strings.Split(strings.TrimRight(s.Message, " \t\r\n"), "\n")
 	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
@@ -28,8 +28,11 @@ func (s *Snapshot) promise() (status Status, why string) {
 			return p.Status, strings.TrimSpace(strings.Join(found[1:min(2, len(found))], ""))
 		}
 	}
-	if last == "RALPH_STATUS: COMPLETE" || last == "EXIT_SIGNAL: true" {
-		return Complete, "" // the words that other loops use
+	if last == "RALPH_STATUS: COMPLETE" {
+		return Complete, ""
+	}
+	if begin := statusBlock(lines); begin >= 0 && !strings.HasPrefix(last, "<promise>") {
+		return readStatusBlock(lines[begin+1:])
 	}
 	body, opened := strings.CutPrefix(last, "<promise>")
 	body, closed := strings.CutSuffix(body, "</promise>")
@@ -44,6 +47,57 @@ func (s *Snapshot) promise() (status Status, why string) {
 		return Blocked, strings.TrimSpace(why)
 	case "ESCALATE":
 		return Escalated, strings.TrimSpace(why)
+	}
+	return "", ""
+}
+
+// The first and the last line of a block of status lines.
+const (
+	statusBegin = "---RALPH_STATUS---"
+	statusEnd   = "---END_RALPH_STATUS---"
+)
+
+// statusBlock returns the index of the first line of the block of status lines with which
+// a message ends, or -1 if it does not end with one. The block's last line may be lacking.
+func statusBlock(lines []string) int {
+	for n := len(lines) - 1; n >= 0; n-- {
+		switch strings.TrimRight(lines[n], " \t\r") {
+		case statusBegin:
+			return n
+		case statusEnd:
+			if n < len(lines)-1 {
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+// readStatusBlock reads what follows the first line of the block. It says that all is done
+// only if no line of it contradicts that.
+func readStatusBlock(lines []string) (status Status, why string) {
+	exit, said := "", ""
+	for _, line := range lines {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		value = strings.TrimSpace(value)
+		switch key {
+		case "EXIT_SIGNAL":
+			if exit == "" || exit == "true" {
+				exit = strings.ToLower(value)
+			}
+		case "STATUS":
+			if said == "" || said == "COMPLETE" {
+				said = strings.ToUpper(value)
+			}
+		case "RECOMMENDATION":
+			why = value
+		}
+	}
+	switch {
+	case said == "BLOCKED":
+		return Blocked, why
+	case exit == "true" && (said == "" || said == "COMPLETE"):
+		return Complete, ""
 	}
 	return "", ""
 }

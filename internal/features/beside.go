@@ -20,7 +20,7 @@ import (
 // agentKeys, counters and what is current or last; of Markdown all lines that are not blank, in their order, with
 // every box empty.
 func (l List) Beside() (parts []string) {
-	if l.shape != markdown {
+	if l.shape != checkboxes {
 		for _, m := range l.beside {
 			if jsontext.Twice(m.value.Raw) == "" { // else it does not say one thing
 				parts = appendParts(parts, m.key, m.value)
@@ -28,11 +28,10 @@ func (l List) Beside() (parts []string) {
 		}
 		return parts
 	}
-	box := markdownPatterns().box
 	for line := range strings.Lines(l.text) {
 		line = strings.TrimRight(line, " \t\r\n")
-		if at := box.FindStringSubmatchIndex(line); at != nil {
-			line = line[:at[4]] + " " + line[at[5]:]
+		if at := boxIn(line); at >= 0 {
+			line = line[:at+1] + " " + line[at+2:]
 		}
 		if line != "" {
 			parts = append(parts, digest([]byte(line))+" "+plain.Line(line, 60))
@@ -90,7 +89,7 @@ func (l List) lostBeside(was []string) (lost []string) {
 		ordered = ordered && next < len(now)
 		next++
 	}
-	if l.shape == markdown && lost == nil && !ordered {
+	if l.shape == checkboxes && lost == nil && !ordered {
 		lost = []string{"the order of its lines"}
 	}
 	return lost

@@ -5,46 +5,62 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// knownKeys are the keys of items in the lists that we know, also those that we do not read. Check
-// reports a key that nearly is one of these as a typing error.
+// spelt are the keys that decide what is worked, and when it counts as done. Check takes a
+// key that is almost one of these for a typing error.
+var spelt = slices.Concat([]string{"id", "title", "description", "acceptance", "acceptance_criteria"}, []string{
+	"acceptanceCriteria", "steps", "verify", "verification", "status", "completed", "passes", "priority", "subtasks",
+}, needKeys)
+
+// knownKeys are all keys of items in the lists that we know, also those that we do not read.
 var knownKeys = slices.Concat(readKeys, []string{
-	"target_files", "files", "notes", "completionNotes", "labels", "tags", "type", "complexity", "parallel_group",
-	"created_at", "updated_at", "completed_at", "startedAt", "completedAt",
-	"assignee", "owner", "estimate", "state", "issue_type",
+	"target_files", "files", "notes", "completion_notes", "completionNotes", "labels", "tags", "type", "complexity",
+	"parallel_group", "created_at", "created_by", "updated_at", "completed_at", "started_at", "startedAt", "completedAt",
+	"assignee", "owner", "estimate", "step", "phase", "order", "index", "section", "epic", "sprint", "version", "test",
+	"tests", "testing", "states", "path", "task_id", "story_id", "parent", "pass_rate", "due", "due_date", "verified",
 })
 
-// Check returns what is wrong or odd in a list, or in one tag of it. The problems are
-// *jsontext.Errors, in the order of the text. If the text cannot be read there is one.
-func Check(data []byte, tag string) (List, []error) {
-	list, problems := parse(data, tag)
+// Check returns what is wrong in a list, and what is only odd: the list is worked all the
+// same. All are *jsontext.Errors, in the order of the text. If the text cannot be read there
+// is one problem.
+func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
+	list, problems := r.parse(data)
 	if list.all == nil && len(problems) > 0 {
-		return list, problems
+		return list, problems, nil
 	}
-	c := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(data[list.bom:])}, problems: problems}
+	c := &parser{
+		Scanner: jsontext.Scanner{Text: jsontext.String(data[list.bom:])}, problems: problems, remarks: list.remarks,
+	}
 	misspelt := map[string]bool{}
 	circles := map[string]bool{}
 	for n := range list.all {
 		item := &list.all[n]
-		if list.shape != markdown {
+		if item.isTombstone() {
+			continue
+		}
+		if list.shape != checkboxes {
 			c.checkKeys(item, misspelt)
 		}
 		if item.Title() == "" && item.Description() == "" {
 			c.fail(int(item.at), "item %d does not say what is to be done; give it a title or a description",
 				item.number)
 		}
-		word := item.firstOf("status").String()
-		if _, known := stateOf(word); !known && item.mark == status {
-			var similar []string // none for a word of the list's own rules
-			if !strings.Contains(list.validStatus, `"`+word+`"`) {
-				similar = knownWords()
+		word := item.word()
+		named := slices.ContainsFunc(list.ownWords, func(w ownWord) bool { return w.text == word })
+		if _, known := stateIn(list.ownWords, word); !known && item.mark.isWord() {
+			text := fmt.Sprintf("%q is no status we know, so it counts as open; ", plain.Line(word, 80))
+			// Another word that is alike begins in another way: parked is not passed.
+			meant := jsontext.Nearest(word, knownWords())
+			if !named && len(meant) > 3 && strings.HasPrefix(strings.ToLower(word), meant[:3]) {
+				c.fail(int(item.markAt), "%sdid you mean %q?", text, meant)
+			} else {
+				c.remark(int(item.markAt), "%sthose are pending, in_progress, done, blocked, cancelled", text)
 			}
-			c.fail(int(item.markAt), "%q is no status we know, so it counts as open; %s", plain.Line(word, 80),
-				suggest(word, similar, "those are pending, in_progress, done, blocked, cancelled"))
 		}
 		c.checkNeeds(&list, item, circles)
 	}
@@ -53,15 +69,29 @@ func Check(data []byte, tag string) (List, []error) {
 	case len(list.Items) == 0:
 		c.fail(0, "there is no work in the list")
 	case list.Passed() == len(list.Items):
-		c.fail(0, "nothing is open: a loop would end at its first stop")
+		c.remark(0, "nothing is open: a loop would end at its first stop")
 	case !open:
 		c.fail(0, "no open feature can be worked on: %s", list.Stuck())
 	}
-	slices.SortFunc(c.problems, func(a, b error) int {
-		x, y := a.(*jsontext.Error), b.(*jsontext.Error)
-		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col), cmp.Compare(x.Problem, y.Problem))
-	})
-	return list, c.problems
+	for _, errs := range [][]error{c.problems, c.remarks} {
+		slices.SortFunc(errs, func(a, b error) int {
+			x, y := a.(*jsontext.Error), b.(*jsontext.Error)
+			return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col), cmp.Compare(x.Problem, y.Problem))
+		})
+	}
+	return list, c.problems, c.remarks
+}
+
+// folded returns a key in lower case, with underscores: created_at for createdAt.
+func folded(key string) string {
+	var b strings.Builder
+	for i, c := range strings.ReplaceAll(key, "-", "_") {
+		if c >= 'A' && c <= 'Z' && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
 }
 
 // checkKeys reports keys that an item has twice, and those that look like typing errors.
@@ -80,10 +110,10 @@ func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
 			p.fail(at, "item %d has the key %q twice; leave one of them", item.number, plain.Line(key, 80))
 		}
 		seen[key] = true
-		if misspelt[key] || slices.Contains(knownKeys, key) {
+		if misspelt[key] || slices.Contains(knownKeys, key) || isAgentKey(key) {
 			continue
 		}
-		if meant := jsontext.Nearest(key, knownKeys); meant != "" {
+		if meant := jsontext.Nearest(key, spelt); meant != "" && !slices.Contains(knownKeys, folded(key)) {
 			misspelt[key] = true
 			p.fail(at, "unknown key %q; did you mean %q?", plain.Line(key, 80), meant)
 		}

@@ -30,7 +30,7 @@ type outItem struct {
 	Description        string          `json:"description,omitempty"`
 	Acceptance         []string        `json:"acceptance,omitempty"`
 	AcceptanceCriteria []string        `json:"acceptanceCriteria,omitempty"`
-	Priority           *int32          `json:"priority,omitempty"`
+	Priority           *float32        `json:"priority,omitempty"`
 	Model              string          `json:"model,omitempty"`
 	Dependencies       []string        `json:"dependencies,omitempty"`
 	DependsOn          []string        `json:"dependsOn,omitempty"`
@@ -49,7 +49,9 @@ func (l List) Convert(to string) ([]byte, error) {
 	}
 	items := []outItem{}
 	for n := range l.all {
-		items = append(items, l.outItem(n, to == ToPRD))
+		if !l.all[n].isTombstone() {
+			items = append(items, l.outItem(n, to == ToPRD))
+		}
 	}
 	var list struct {
 		Schema   string    `json:"$schema"`
@@ -83,9 +85,12 @@ func (l *List) outItem(at int, prd bool) outItem {
 	}
 	*acceptance = item.Acceptance()
 	for _, need := range l.allNeeds(item) {
-		if need.item != nil || !need.fromTracker {
+		if need.item == nil && !need.fromTracker || need.item != nil && !need.item.isTombstone() {
 			*needs = append(*needs, need.id)
 		}
+	}
+	if whole := l.heldBy(item); whole != nil && !item.Passes && !item.Blocked {
+		*needs = append(*needs, whole.ID)
 	}
 	for _, sub := range l.all[at-int(item.subtasks) : at] {
 		if !sub.dropped {
@@ -98,7 +103,7 @@ func (l *List) outItem(at int, prd bool) outItem {
 	switch {
 	case item.dropped:
 		o.Status = "cancelled"
-	case item.Blocked:
+	case item.Blocked, item.later:
 		o.Status = "blocked"
 	}
 	return o
@@ -107,16 +112,16 @@ func (l *List) outItem(at int, prd bool) outItem {
 // Left returns the keys of data, which Parse has read as l, whose values Convert leaves
 // out, in the order of the text. Keys with an empty value do not count.
 func (l *List) Left(data []byte, to string) (left []string) {
-	marks := []string{"id", "subtasks", "passes", "completed"}
+	marks := append([]string{"id", "subtasks"}, markKeys[finished:]...)
 	carried := marks // the keys that Convert writes in some way
 	if to != ToMarkdown {
-		carried = slices.Concat(marks, []string{"status", "priority", "model", "test_file"}, entryKeys, needKeys)
+		carried = slices.Concat(marks, []string{"status", "state", "priority", "model", "test_file"}, entryKeys, needKeys)
 	}
 	seen := map[string]bool{}
 	for n := range l.all {
 		item, keys := &l.all[n], carried
 		if to == ToMarkdown && !item.Blocked {
-			keys = slices.Concat(marks, []string{"status"})
+			keys = slices.Concat(marks, []string{"status", "state"})
 		}
 		var values []string // those of other keys that Convert writes
 		for _, parts := range [][]string{titleKeys, descriptionKeys, acceptanceKeys} {

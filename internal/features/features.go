@@ -37,11 +37,11 @@ type Item struct {
 	// ID is as the list spells it; of a subtask it begins with the task's: "1.2". An item
 	// without one has an ID made of its title, or "#3" for the third.
 	ID       string
-	Priority int32 // lower is first; noPriority if the list gives none
-	Passes   bool  // the list claims that it passes
-	Blocked  bool  // the list says that nobody can work on it now
+	Priority float32 // lower is first; noPriority if the list gives none
+	Passes   bool    // the list claims that it passes
+	Blocked  bool    // the list says that nobody can work on it now
 
-	waits   bool   // it is open and needs an item that does not pass
+	waits   bool   // it is open and needs an item that does not pass, or a later time
 	derived bool   // ID is not in the list
 	raw     string // the whole item, as JSON
 
@@ -54,9 +54,10 @@ type Item struct {
 	mark              mark
 	isSubtask         bool
 	dropped           bool
+	later             bool // it is put off to a time that has not come
 }
 
-const noPriority = math.MaxInt32
+const noPriority = math.MaxFloat32
 
 // needs returns the ids of the items that this one needs, as JSON.
 func (i *Item) needs() string { return i.raw[i.needsAt:i.needsEnd] }
@@ -66,17 +67,19 @@ type List struct {
 	Items   []Item   // the work, in list order
 	Dropped []Item   // what is not work: deferred, cancelled, optional
 	Tags    []string // of a Task Master file, each as it follows the file's name: "#ui"
+	Reading          // how the list was read
 
-	all         []Item           // Items and Dropped; nil for a list that was not parsed
-	passed      int              // how many of Items pass
-	sorted      bool             // the ids of all ascend
-	byID        map[string]int32 // indexes of all; nil if sorted
-	shape       shape
-	tag         string   // as the caller of ParseTag gave it
-	validStatus string   // the file's own status words, as JSON
-	bom         int      // length of the byte order mark
-	beside      []member // of a JSON object: its other keys
-	text        string   // of Markdown: the whole text
+	all      []Item             // Items and Dropped; nil for a list that was not parsed
+	passed   int                // how many of Items pass
+	sorted   bool               // the ids of all ascend
+	byID     map[string]int32   // indexes of all; nil if sorted
+	parents  map[string][]int32 // by id, indexes of the items that a tracker calls its parents
+	shape    shape
+	ownWords []ownWord // the status words that the list itself names
+	remarks  []error
+	bom      int      // length of the byte order mark
+	beside   []member // of a JSON object: its other keys
+	text     string   // of Markdown: the whole text
 }
 
 // assignIDs makes the id of every item unique. It is a problem if the list itself gives two items
@@ -135,6 +138,9 @@ func (l *List) index(id string) int {
 	return -1
 }
 
+// Derived tells whether the list itself has no id for the item.
+func (i Item) Derived() bool { return i.derived }
+
 // firstOf returns the value of the first of these keys that is not empty.
 func (i Item) firstOf(keys ...string) gjson.Result {
 	for _, key := range keys {
@@ -145,12 +151,42 @@ func (i Item) firstOf(keys ...string) gjson.Result {
 	return gjson.Result{}
 }
 
-// Title returns the item's title. Like all text of an item it is foreign; package plain makes it
-// safe to show.
-func (i Item) Title() string { return i.firstOf(titleKeys...).String() }
+// word returns the item's status word.
+func (i Item) word() string { return i.firstOf(markKeys[status], markKeys[stateMark]).String() }
+
+// Title returns the item's title. It is foreign text, as all that an item says: package
+// plain makes it safe to show. If no key is known to say what the item asks for, the title
+// is the first text of another key.
+func (i Item) Title() string {
+	if title := textOf(i.firstOf(titleKeys...)); title != "" || i.Description() != "" || len(i.Acceptance()) > 0 {
+		return title
+	}
+	for key, value := range gjson.Parse(i.raw).ForEach {
+		other := value.Type == gjson.String && !isAgentKey(key.Str) && !isIDKey(key.Str) &&
+			!slices.Contains(labelKeys, key.Str) && !slices.Contains(beadsKeys, key.Str) && !slices.Contains(needKeys, key.Str)
+		if text := strings.TrimSpace(value.Str); other && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func isIDKey(key string) bool { return strings.HasSuffix(strings.ToLower(key), "id") }
+
+// textOf returns the text of a value; that of an object is the first text in it.
+func textOf(v gjson.Result) string {
+	if v.IsObject() {
+		for key, value := range v.ForEach {
+			if value.Type == gjson.String && value.Str != "" && !isIDKey(key.Str) {
+				return value.Str
+			}
+		}
+	}
+	return v.String()
+}
 
 // Description returns what is to be done.
-func (i Item) Description() string { return i.firstOf(descriptionKeys...).String() }
+func (i Item) Description() string { return textOf(i.firstOf(descriptionKeys...)) }
 
 // Model returns the model that the item asks for.
 func (i Item) Model() string { return i.firstOf("model").String() }
@@ -158,7 +194,7 @@ func (i Item) Model() string { return i.firstOf("model").String() }
 // Acceptance returns what must hold for the item to pass.
 func (i Item) Acceptance() (texts []string) {
 	for _, v := range i.firstOf(acceptanceKeys...).Array() {
-		if text := v.String(); text != "" {
+		if text := textOf(v); text != "" {
 			texts = append(texts, text)
 		}
 	}

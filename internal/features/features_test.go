@@ -220,6 +220,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		text := []byte(strings.TrimPrefix(string(data), "\xef\xbb\xbf"))
+		if bytes.Contains(text, []byte("_type")) || bytes.Contains(text, []byte(`\u`)) {
+			return // perhaps a memory of beads, which is no item
+		}
 		whole := 0
 		for _, item := range l.all {
 			if !item.isSubtask {
@@ -229,7 +232,7 @@ func FuzzParse(f *testing.F) {
 		var items []json.RawMessage
 		var root map[string]json.RawMessage
 		switch l.shape {
-		case markdown:
+		case checkboxes:
 			return
 		case lines:
 			for d := json.NewDecoder(bytes.NewReader(text)); err == nil; {

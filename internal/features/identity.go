@@ -27,8 +27,8 @@ var agentKeys = sync.OnceValue(func() map[string]bool {
 })
 
 const agentWords = `
-	passes status completed done state verified tested implemented
-	priority dependencies dependson blockedby
+	passes passed passing status completed complete finished done state verified tested implemented
+	priority dependencies dependson blockedby deferuntil
 	notes note completionnotes implementationnotes comments comment history changelog log learnings
 	evidence result results output error lasterror blocker blockers blockedreason reason closereason
 	createdat updatedat updated lastupdated modifiedat startedat completedat finishedat closedat doneat

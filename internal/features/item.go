@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -13,7 +14,10 @@ import (
 // fields are the values of an item's keys, as JSON; empty where it lacks the key.
 type fields struct {
 	id, title, status, priority string
-	idAt                        int // offset in the text
+	out                         bool   // it is no work, by another key than its status
+	later                       bool   // it is put off
+	kind                        string // the kind of a record of beads
+	idAt                        int    // offset in the text
 	subtasks                    string
 	subtasksAt                  int
 	marks                       [checkbox]bool // keys of the item that are marks
@@ -33,14 +37,20 @@ func (p *parser) readItem(task *Item, n int) {
 		p.readField(&item, &f, key, at)
 	}
 	item.raw = p.Text[item.at:p.Pos]
+	if f.kind != "" && f.kind != `"issue"` && f.title == "" {
+		return // a memory or a setting among the items of beads
+	}
 	p.setID(&item, &f, task)
-	item.setState(unquote(f.status), unquote(f.priority), task)
+	s, _ := p.stateOf(unquote(f.status))
+	item.setState(s, unquote(f.priority), f.out, task)
 	if f.subtasks != "" {
 		before := len(p.all)
 		p.readSubtasks(&item, &f)
 		item.subtasks = int32(len(p.all) - before)
 	}
 	p.unsorted = p.unsorted || item.derived || len(p.all) > 0 && !ascends(&p.all[len(p.all)-1], &item)
+	item.later = f.later && !item.Passes && !item.dropped
+	item.waits = item.later
 	p.hasNeeds = p.hasNeeds || item.needsEnd > 0 || item.subtasks > 0 || item.isSubtask
 	p.hasDropped = p.hasDropped || item.dropped
 	p.all = append(p.all, item)
@@ -56,7 +66,7 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 			p.fail(at, `item %d has the key "id" twice; leave one of them`, item.number)
 		}
 		f.id, f.idAt = value, begin
-	case "passes", "completed", "status":
+	case "passes", "completed", "status", "state", "finished", "done", "complete", "passed", "passing": // markKeys
 		p.setMark(item, f, key, value, at, begin)
 	case "priority":
 		f.priority = value
@@ -66,6 +76,15 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 		} else if strings.HasPrefix(value, "[") {
 			f.subtasks, f.subtasksAt = value, begin
 		}
+	case "deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred",
+		"pinned", "ephemeral", "is_template": // outKeys
+		f.out = f.out || value == "true"
+	case "_type":
+		f.kind = value
+	case "issue_type":
+		f.out = f.out || strings.Contains(notWorkTypes, " "+strings.ToLower(unquote(value))+" ")
+	case "defer_until":
+		f.later = isLater(unquote(value), p.how.Now)
 	case "title", "name":
 		if f.title == "" || key == titleKeys[0] {
 			f.title = value
@@ -87,13 +106,19 @@ func (p *parser) setMark(item *Item, f *fields, key, value string, at, begin int
 		p.fail(at, "item %d has the key %q twice; leave one of them", item.number, key)
 	}
 	f.marks[m] = true
+	p.unknown = p.unknown || m.isWord() && !p.isStatus(value)
 	isFlag := value == "true" || value == "false" || value == "null"
 	switch {
-	case m == status:
+	case m == stateMark && !p.isStatus(value):
+		return
+	case m.isWord():
+		if f.marks[status] && m < status {
+			return
+		}
 		f.status = value
 	case m == passes && !isFlag:
 		p.fail(begin, `item %d: "passes" must be true or false%s`, item.number, notFlag(value))
-	case m == completed && (!isFlag || value == "null"):
+	case m < passes && (!isFlag || value == "null"):
 		return
 	}
 	if m > item.mark {
@@ -109,14 +134,21 @@ func notFlag(value string) string {
 	return ", not " + plain.Line(value, 40)
 }
 
-// readSubtasks reads the text of an item's subtasks again, now as items.
+// readSubtasks reads the text of an item's subtasks again, now as items. Where one of them
+// is none, the item has no subtasks.
 func (p *parser) readSubtasks(item *Item, f *fields) {
 	outer := p.Scanner
 	p.Scanner = jsontext.Scanner{Text: p.Text[:f.subtasksAt+len(f.subtasks)], Pos: f.subtasksAt}
+	from, problems := len(p.all), len(p.problems)
 	p.level++
 	p.readArray(item)
 	p.level--
 	p.Scanner = outer
+	if p.refused {
+		p.all, p.problems, p.refused = p.all[:from], p.problems[:problems], false
+		p.remark(f.subtasksAt, "the subtasks of item %d are no objects, such as {\"title\": \"Log in\"}; "+
+			"it is handed out as a whole", item.number)
+	}
 }
 
 // setID gives an item the id that the list has for it, else one made of its title, else
@@ -163,12 +195,15 @@ func unquote(value string) string {
 	return jsontext.Unquote(value)
 }
 
-// setState sets Priority, Blocked and dropped, and Passes where the status decides it. A
-// subtask is dropped or blocked where its task is.
-func (i *Item) setState(word, priority string, task *Item) {
-	s, _ := stateOf(word)
-	if i.Priority = rank(priority); i.mark == status {
+// setState sets Priority, Blocked and dropped, and Passes where the status decides it. Out
+// says that a key of the item takes it out of the work. A subtask is dropped, blocked or
+// done where its task is.
+func (i *Item) setState(s state, priority string, out bool, task *Item) {
+	if i.Priority = rank(priority); i.mark.isWord() {
 		i.Passes = s == done
+	}
+	if out {
+		s = dropped
 	}
 	if i.Priority == noPriority {
 		if n, _ := stateOf(priority); n == dropped { // some lists cancel an item by its priority
@@ -181,13 +216,25 @@ func (i *Item) setState(word, priority string, task *Item) {
 	case task != nil && task.Blocked && s != dropped:
 		s = blocked
 	}
+	if task != nil && task.Passes && !i.Passes { // what opens the task again opens this, too
+		i.Passes, i.mark, i.markAt, i.markLen = true, task.mark, task.markAt, task.markLen
+	}
 	i.dropped, i.Blocked = s == dropped, s == blocked && !i.Passes
 }
 
+// isLater tells whether a time, or a day, is after now.
+func isLater(text string, now time.Time) bool {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t, err = time.ParseInLocation(time.DateOnly, text, now.Location())
+	}
+	return err == nil && t.After(now)
+}
+
 // rank reads a priority: a number, "P0" to "P9", or a word. Lower is first.
-func rank(priority string) int32 {
+func rank(priority string) float32 {
 	if len(priority) == 1 && priority[0] >= '0' && priority[0] <= '9' {
-		return int32(priority[0] - '0')
+		return float32(priority[0] - '0')
 	}
 	switch word := strings.ToLower(priority); word {
 	case "critical", "urgent", "highest":
@@ -203,7 +250,7 @@ func rank(priority string) int32 {
 	case "":
 	default:
 		if n, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64); err == nil && n > -1e9 && n < 1e9 {
-			return int32(n)
+			return float32(n)
 		}
 	}
 	return noPriority

@@ -65,6 +65,18 @@ func TestLinear(t *testing.T) {
 				return nil
 			}
 		},
+		"order and waiting, many children of an epic that needs many": func(n int) func() error {
+			data := []byte(`[{"id":"e","title":"t","dependencies":` + string(items(n, `"N"`)) + "}," +
+				string(items(n, `{"id":"N","title":"t"}`))[1:])
+			children := items(n, `{"id":"c-N","title":"t","dependencies":[{"depends_on_id":"e","type":"parent-child"}]}`)
+			data = append(append(data[:len(data)-1], ','), children[1:]...)
+			return func() error {
+				if l := read(data); len(l.Order()) != 2*n+1 {
+					return fmt.Errorf("%d items are in order", len(l.Order()))
+				}
+				return nil
+			}
+		},
 		"keys that are left": func(n int) func() error {
 			data := items(n, `{"id":"N","kN":1}`)
 			l := read(data)

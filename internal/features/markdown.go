@@ -2,119 +2,151 @@ package features
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
-)
 
-// markdownPatterns are compiled at their first use: most stops read no Markdown.
-var markdownPatterns = sync.OnceValue(func() (m struct{ box, heading, notWork *regexp.Regexp }) {
-	m.box = regexp.MustCompile(`^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~/!>?-])\](?:[ \t]+(.*))?$`)
-	m.heading = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*)$`)
-	m.notWork = regexp.MustCompile(`(?i)\b(optional|future|nice[ -]to[ -]haves?|out of scope)\b`)
-	return m
-})
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/markdown"
+)
 
 // maxDetails bounds the description of an item of Markdown, in bytes.
 const maxDetails = 2000
 
 // markdownReader is what readMarkdown keeps from one line to the next.
 type markdownReader struct {
-	fence          string // of the code block that the line is in: ``` or ~~~
+	markdown.Reader
+	skip           []string // see Reading.Skip
+	marks          boxMarks
+	legend         bool   // the text says that a list of marks follows
 	notWork        int    // level of the heading below which nothing is work; 0: no such heading
-	item           *Item  // the one that indented lines describe; nil if none
-	indent         int    // of its line
+	paragraph      string // the text of the last one, which the next line may make a heading
+	item           *Item  // the one that lines describe; nil if none
+	depth          int    // how many containers the item is in, counting its own
 	title, details string
 }
 
 // readMarkdown reads items such as "- [ ] title". One with an x passes; one with a hyphen,
-// or below a heading such as Optional, is not work. Lines below an item that are indented
-// further describe it. It returns false if the text has no checkbox.
+// or below a heading such as Optional, is not work. What else is in the list item describes
+// it. It returns false if the text has no checkbox.
 func (p *parser) readMarkdown() bool {
-	var r markdownReader
-	patterns, at := markdownPatterns(), 0
+	r := markdownReader{skip: p.how.Skip, marks: boxMarks{'-': dropped}}
+	if r.skip == nil {
+		r.skip = SkipHeadings
+	}
+	at := 0
 	for line := range strings.Lines(p.Text) {
 		begin := at
 		at += len(line)
 		line = strings.TrimRight(line, "\r\n")
-		if r.inCode(line) {
-			continue
-		}
-		if h := patterns.heading.FindStringSubmatch(line); h != nil {
+		if r.Next(line); r.Kept < r.depth {
 			r.finish()
-			if level := len(h[1]); r.notWork == 0 || level <= r.notWork {
-				r.notWork = 0
-				if patterns.notWork.MatchString(h[2]) {
-					r.notWork = level
-				}
+		}
+		switch text := line[r.Text:]; {
+		case r.Kind == markdown.Heading && r.Depth() == 0:
+			r.section(r.Heading)
+		case r.Kind == markdown.Underline && r.Depth() == 0:
+			r.section(r.paragraph)
+		case r.Kind != markdown.Text || !r.First || !isBox(text):
+			if at := boxIn(line); at > 0 && r.isOdd(line[:at]) {
+				p.remark(begin+at, "this checkbox is no item: Markdown takes the line for %s", r.block())
 			}
-			continue
-		}
-		box := patterns.box.FindStringSubmatchIndex(line)
-		if box != nil && len(p.all) == maxItems {
+			if r.Kind == markdown.Text {
+				r.marks.read(text)
+				r.describe(line)
+			}
+		case r.legend && r.marks.readEntry(text):
+		case len(p.all) == maxItems:
 			p.fail(begin, "more than %d items", maxItems)
-			break
-		}
-		if box != nil {
+			return true
+		default:
 			r.finish()
-			p.addCheckbox(&r, line, begin, box)
-		} else {
-			r.describe(line)
+			p.addCheckbox(&r, text, begin, begin+r.Text+1)
 		}
 	}
 	r.finish()
-	p.shape, p.unsorted = markdown, true
+	p.applyMarks(r.marks)
+	p.shape, p.unsorted = checkboxes, true
 	return len(p.all) > 0
 }
 
-func (r *markdownReader) inCode(line string) bool {
-	line = strings.TrimSpace(line)
-	switch {
-	case r.fence != "":
-		if strings.HasPrefix(line, r.fence) {
-			r.fence = ""
-		}
-		return true
-	case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
-		r.fence = line[:3]
-		return true
-	}
-	return false
+// isOdd tells whether a box behind these marks looks like an item's, and is none. Nobody
+// takes one in a fenced block or in a comment for an item.
+func (r *markdownReader) isOdd(marks string) bool {
+	hidden := r.Kind == markdown.Fenced || r.Kind == markdown.HTML && !r.InElement()
+	return !hidden && strings.ContainsAny(marks, "-+*.)")
 }
 
-// addCheckbox adds the item of a line that begins at an offset of the text. Box has the
-// submatches of the pattern box: the indent, the mark, the title.
-func (p *parser) addCheckbox(r *markdownReader, line string, begin int, box []int) {
-	r.title, r.details, r.indent = "", "", box[3]-box[2]
-	if box[6] >= 0 {
-		r.title = strings.TrimSpace(line[box[6]:box[7]])
+// block names the block that the last line is in.
+func (r *markdownReader) block() string {
+	switch r.Kind {
+	case markdown.Indented:
+		return "code, since it is indented by four columns or more"
+	case markdown.HTML:
+		return "HTML, up to the next empty line"
 	}
-	mark := line[box[4]:box[5]]
+	return "text of the paragraph above it"
+}
+
+// isBox tells whether text begins with a checkbox.
+func isBox(text string) bool {
+	return len(text) > 2 && text[0] == '[' && strings.IndexByte(" xX~/!>?-", text[1]) >= 0 && text[2] == ']' &&
+		(len(text) == 3 || text[3] == ' ' || text[3] == '\t')
+}
+
+// boxIn returns the offset of the box behind the marks of lists in a line, -1 if there is
+// none. Not each is an item: one may be in code, or in a comment.
+func boxIn(line string) int {
+	text := strings.TrimLeft(line, " \t>-+*0123456789.)")
+	if !isBox(text) {
+		return -1
+	}
+	return len(line) - len(text)
+}
+
+// section begins what is below a heading.
+func (r *markdownReader) section(title string) {
+	r.finish()
+	r.legend = isLegend(title)
+	if r.notWork == 0 || r.Level <= r.notWork {
+		r.notWork = 0
+		if isSkipHeading(title, r.skip) {
+			r.notWork = r.Level
+		}
+	}
+}
+
+// addCheckbox adds the item whose text begins with a box. Begin and markAt are the offsets
+// of its line and its mark.
+func (p *parser) addCheckbox(r *markdownReader, text string, begin, markAt int) {
+	r.title, r.details, r.depth = strings.TrimSpace(text[3:]), "", r.Depth()
+	mark := text[1]
 	item := Item{
 		ID: slug(r.title), derived: true, Priority: noPriority, number: int32(len(p.all) + 1), at: int32(begin),
-		mark: checkbox, markAt: int32(begin + box[4]), markLen: 1, Passes: mark == "x" || mark == "X",
-		dropped: mark == "-" || r.notWork > 0,
+		mark: checkbox, markAt: int32(markAt), markLen: 1, Passes: mark == 'x' || mark == 'X',
+		dropped: r.notWork > 0,
 	}
 	if item.ID == "" {
 		item.ID = "#" + strconv.Itoa(int(item.number))
 	}
 	p.hasDropped = p.hasDropped || item.dropped
+	r.legend = false
 	p.all = append(p.all, item)
 	r.item = &p.all[len(p.all)-1]
 }
 
-// describe takes a line as a part of the item's description if it is indented further
-// than the item. Any other line ends the item.
+// describe takes a line of text as a part of the item's description, if it is in the item,
+// and as one of a paragraph that may be a heading, if it is in no list.
 func (r *markdownReader) describe(line string) {
-	text := strings.TrimSpace(line)
-	indent := len(line) - len(strings.TrimLeft(line, " \t"))
-	switch {
-	case text == "":
-	case r.item != nil && indent > r.indent && len(r.details) < maxDetails:
-		r.details = strings.TrimSpace(r.details + " " + text)
-	default:
-		r.finish()
+	text := &r.details
+	if r.Depth() == 0 {
+		if text = &r.paragraph; r.Begins {
+			*text = ""
+			r.legend = isLegend(line)
+		}
+	} else if r.item == nil {
+		return
+	}
+	if len(*text) < maxDetails {
+		*text = strings.TrimSpace(*text + " " + strings.TrimSpace(line))
 	}
 }
 
@@ -124,5 +156,5 @@ func (r *markdownReader) finish() {
 		raw, _ := json.Marshal(map[string]string{"title": r.title, "description": r.details}) // strings never fail
 		r.item.raw = string(raw)
 	}
-	r.item = nil
+	r.item, r.depth = nil, 0
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -12,19 +13,25 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
+// Reading is how a list is to be read. The zero Reading fits most.
+type Reading struct {
+	Tag  string    // of a Task Master file, as Named returns it; "" is "master", or the only one
+	Skip []string  // headings of Markdown below which nothing is work; nil means SkipHeadings
+	Now  time.Time // items that are put off until later than this wait
+}
+
 // Parse reads a list. The error is a *jsontext.Error if the text is wrong, or ErrEmpty.
 // The list refers to data: nobody may write to data afterwards.
-func Parse(data []byte) (List, error) { return ParseTag(data, "") }
+func Parse(data []byte) (List, error) { return Reading{}.Parse(data) }
 
-// ParseTag reads the list of one tag of a Task Master file, as Named returns it. An
-// empty tag means "master", or the only tag of the file.
-func ParseTag(data []byte, tag string) (List, error) {
-	list, problems := parse(data, tag)
+// Parse reads a list, as the function Parse does.
+func (r Reading) Parse(data []byte) (List, error) {
+	list, problems := r.parse(data)
 	if len(problems) > 0 {
-		return List{tag: tag}, problems[0]
+		return List{Reading: r}, problems[0]
 	}
 	if len(list.Items) == 0 {
-		return List{tag: tag}, ErrEmpty
+		return List{Reading: r, Dropped: list.Dropped}, ErrEmpty
 	}
 	return list, nil
 }
@@ -39,15 +46,18 @@ const maxLevel = 4
 // parser reads a list in one pass over its text.
 type parser struct {
 	jsontext.Scanner
-	wantTag     string // the tag to read; see ParseTag
-	shape       shape
-	validStatus string // rules.valid_status, as JSON
-	tags        []string
-	beside      []member // the keys of the list's object that are not its items
-	all         []Item   // in list order, subtasks before their task
-	level       int      // how many arrays of subtasks the parser is in
-	reserved    bool     // reserve was called
-	problems    []error
+	how      Reading
+	shape    shape
+	words    []ownWord // those that the list itself explains
+	tags     []string
+	beside   []member // the keys of the list's object that are not its items
+	all      []Item   // in list order, subtasks before their task
+	level    int      // how many arrays of subtasks the parser is in
+	reserved bool     // reserve was called
+	refused  bool     // one of the subtasks is none
+	unknown  bool     // a status word is not known
+	problems []error
+	remarks  []error
 
 	// What few lists have. A list that has none is spared a pass over its items.
 	unsorted   bool // the ids do not ascend, or an item has none
@@ -62,22 +72,36 @@ func (p *parser) fail(at int, format string, args ...any) {
 	}
 }
 
+// remark records what is odd at an offset of the text, and no problem.
+func (p *parser) remark(at int, format string, args ...any) {
+	if len(p.remarks) < maxProblems {
+		p.remarks = append(p.remarks, jsontext.ErrorAt([]byte(p.Text), at, fmt.Sprintf(format, args...)))
+	}
+}
+
 // parse returns what can be read of a list, and its problems. A list with a syntax
 // error is empty and has one problem.
-func parse(data []byte, tag string) (List, []error) {
+func (r Reading) parse(data []byte) (List, []error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
-	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, wantTag: tag}
-	if err := p.read(text); err != nil {
-		return List{tag: tag, bom: len(data) - len(text)}, []error{err}
+	p := &parser{Scanner: jsontext.Scanner{Text: jsontext.String(text)}, how: r}
+	err := p.read(text)
+	if vocabulary, more := p.vocabulary(); err == nil && more && p.unknown { // the list says what its words mean
+		p = &parser{Scanner: jsontext.Scanner{Text: p.Text}, how: r, words: vocabulary}
+		err = p.read(text)
+	} else {
+		p.words = vocabulary
 	}
-	if tag != "" && p.tags == nil {
-		p.fail(0, "there is no tag %q; the list has none", plain.Line(tag, 80))
+	if err != nil {
+		return List{Reading: r, bom: len(data) - len(text)}, []error{err}
+	}
+	if r.Tag != "" && p.tags == nil {
+		p.fail(0, "there is no tag %q; the list has none", plain.Line(r.Tag, 80))
 	}
 	list := List{
-		Tags: p.tags, shape: p.shape, validStatus: p.validStatus, all: p.all,
-		tag: tag, bom: len(data) - len(text), beside: p.beside,
+		Tags: p.tags, shape: p.shape, ownWords: p.words, remarks: p.remarks, all: p.all,
+		Reading: r, bom: len(data) - len(text), beside: p.beside,
 	}
-	if p.shape == markdown {
+	if p.shape == checkboxes {
 		list.text = p.Text
 	}
 	list.assignIDs(p)
@@ -143,15 +167,11 @@ func (p *parser) readJSON() {
 			p.shape = shapes[i]
 			p.readArray(nil)
 			p.all, found = p.all[from:], true
-		case next == '{' && (!found || key == "rules"):
+		case next == '{' && !found:
 			from := p.Pos
-			t, isTag := p.readTag(key)
-			switch {
-			case isTag && !found:
+			if t, isTag := p.readTag(key); isTag {
 				tags = append(tags, t)
-			case isTag:
-				p.all = p.all[:t.from]
-			default:
+			} else {
 				p.keep(key, p.Text[from:p.Pos])
 			}
 		default:
@@ -230,6 +250,9 @@ func (p *parser) readElement(task *Item, n int) {
 		p.reserve()
 	}
 	switch at := p.Pos; {
+	case p.Peek() != '{' && task != nil:
+		p.Skip()
+		p.refused = true
 	case p.Peek() != '{':
 		p.Skip()
 		p.fail(at, `item %d is not an object, such as {"title": "Log in", "passes": false}`, n)

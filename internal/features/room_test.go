@@ -28,7 +28,7 @@ func TestRoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			parse([]byte(text), "")
+			Reading{}.parse([]byte(text))
 			runtime.ReadMemStats(&after)
 			if most, took := uint64(50*len(text)), after.TotalAlloc-before.TotalAlloc; took > most {
 				t.Errorf("took %d KB for a text of %d KB", took>>10, len(text)>>10)

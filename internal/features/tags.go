@@ -32,8 +32,7 @@ type tag struct {
 	twice    keySet
 }
 
-// readTag reads the object of a key. It is a tag if it has an array of tasks. The object
-// "rules" may have the list's status words.
+// readTag reads the object of a key. It is a tag if it has an array of tasks.
 func (p *parser) readTag(key string) (t tag, isTag bool) {
 	t = tag{name: key, from: len(p.all)}
 	p.Enter()
@@ -49,8 +48,6 @@ func (p *parser) readTag(key string) (t tag, isTag bool) {
 		case inner == "tasks" && p.Peek() == '[' && !isTag:
 			isTag = true
 			p.readArray(nil)
-		case inner == "valid_status" && key == "rules":
-			p.validStatus = p.Skip()
 		default:
 			t.beside = append(t.beside, member{inner, gjson.Parse(p.Skip())})
 		}
@@ -65,10 +62,10 @@ func (p *parser) chooseTag(tags []tag, at int) {
 	}
 	names := plain.Line(strings.Join(p.tags, ", "), 500)
 	t := tags[0]
-	if i := slices.IndexFunc(tags, func(t tag) bool { return t.name == cmp.Or(p.wantTag, "master") }); i >= 0 {
+	if i := slices.IndexFunc(tags, func(t tag) bool { return t.name == cmp.Or(p.how.Tag, "master") }); i >= 0 {
 		t = tags[i]
-	} else if p.wantTag != "" {
-		p.fail(at, "there is no tag %q; there are %s", plain.Line(p.wantTag, 80), names)
+	} else if p.how.Tag != "" {
+		p.fail(at, "there is no tag %q; there are %s", plain.Line(p.how.Tag, 80), names)
 	} else if len(tags) > 1 {
 		p.fail(at, `several tags, and none of them is "master"; name one behind the file: %s`, names)
 	}

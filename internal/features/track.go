@@ -21,11 +21,11 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(printed)) == 0 {
 		printed = []byte("[]") // sqlite3 prints nothing if there is no row
 	}
-	now, problems := parse(printed, "")
+	now, problems := Reading{}.parse(printed)
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("what it printed is no list: %v", problems[0])
 	}
-	before, _ := parse(known, "")
+	before, _ := Reading{}.parse(known)
 	if len(now.all)+len(before.all) == 0 {
 		return nil, errors.New("it printed no items")
 	}
@@ -81,7 +81,7 @@ func shownItem(id string, printed []byte) (raw string, has bool) {
 	if bytes.HasPrefix(bytes.TrimSpace(printed), []byte("{")) { // one item, perhaps over several lines
 		printed = slices.Concat([]byte("["), printed, []byte("]"))
 	}
-	list, problems := parse(printed, "")
+	list, problems := Reading{}.parse(printed)
 	at := list.index(id)
 	if at < 0 || len(problems) > 0 {
 		return "", false
@@ -92,7 +92,7 @@ func shownItem(id string, printed []byte) (raw string, has bool) {
 // setGone returns an item with goneWord as its only mark.
 func setGone(raw string) (string, error) {
 	raw, err := sjson.Set(raw, markKeys[status], goneWord)
-	for _, m := range []mark{completed, passes} {
+	for m := finished; m <= passes; m++ {
 		if err == nil {
 			raw, err = sjson.Delete(raw, markKeys[m])
 		}

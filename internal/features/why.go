@@ -12,12 +12,15 @@ import (
 func (l List) Why(item Item) string {
 	name := func(id string) string { return plain.Line(id, 80) }
 	if item.Blocked {
-		if word := item.firstOf("status").String(); word == goneWord {
+		if word := item.word(); word == goneWord {
 			return "is gone from what the tracker lists"
-		} else if s, _ := stateOf(word); s == blocked {
+		} else if s, _ := stateIn(l.ownWords, word); s == blocked {
 			return "is " + plain.Line(word, 40) + ", as the list says"
 		}
 		return "is part of a task that is blocked"
+	}
+	if item.later {
+		return "is put off until " + plain.Line(item.firstOf("defer_until").String(), 40)
 	}
 	if !item.waits {
 		return ""
@@ -39,10 +42,30 @@ func (l List) Why(item Item) string {
 			why = "needs " + name(n.id)
 		}
 	}
+	if whole := l.heldBy(&item); why == "" && whole != nil {
+		return fmt.Sprintf("is part of %s, which nobody can work on", name(whole.ID))
+	}
 	if circle := l.circle(&item); circle != nil {
 		return "needs itself: " + plain.Line(strings.Join(circle, " → "), 300)
 	}
 	return why
+}
+
+// heldBy returns the item that an item is a part of, directly or not, and on which nobody can
+// work, whatever it needs.
+func (l *List) heldBy(item *Item) *Item {
+	seen := []*Item{item}
+	for n := 0; n < len(seen) && n < maxCircle; n++ {
+		for _, whole := range l.wholes(seen[n]) {
+			if whole.Blocked || whole.later {
+				return whole
+			}
+			if !slices.Contains(seen, whole) {
+				seen = append(seen, whole)
+			}
+		}
+	}
+	return nil
 }
 
 // circle returns the ids of a circle of needs through an item, nil if there is none. The

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -39,6 +37,9 @@ func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 			return nil, fmt.Errorf("the feature %s is not in the list any more", plain.Line(id, 80))
 		}
 		reopen[at] = true
+		for task := l.taskOf(&l.all[at]); task != nil; task = l.taskOf(task) { // else this still passed with it
+			reopen[l.index(task.ID)] = true
+		}
 	}
 	return l.set(data, l, func(at int) bool { return l.all[at].Passes && !reopen[at] }), nil
 }
@@ -54,9 +55,9 @@ func (l *List) byIdentity() map[string][]int {
 }
 
 // Restore returns baseline, an earlier text of the list, with those items passing that
-// pass in l. The error is that of ParseTag.
+// pass in l. The error is that of Parse.
 func (l List) Restore(baseline []byte) ([]byte, error) {
-	was, err := ParseTag(baseline, l.tag)
+	was, err := l.Reading.Parse(baseline)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +84,9 @@ func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
 	for _, n := range edits {
 		item := &l.all[n]
 		at := l.bom + int(item.markAt)
+		if at < from {
+			continue // a subtask that was done since its task was
+		}
 		end := at + int(item.markLen)
 		edited.Write(data[from:at])
 		edited.WriteString(words.value(item.mark, !item.Passes, string(data[at:end])))
@@ -104,7 +108,7 @@ type words struct {
 func (l *List) words() words {
 	w := words{shape: l.shape}
 	take := func(word string) {
-		switch s, known := stateOf(word); {
+		switch s, known := stateIn(l.ownWords, word); {
 		case !known || word == "":
 		case s == open && w.open == "":
 			w.open = word
@@ -112,12 +116,12 @@ func (l *List) words() words {
 			w.done = word
 		}
 	}
-	for _, word := range gjson.Parse(l.validStatus).Array() {
-		take(word.Str)
+	for _, word := range l.ownWords {
+		take(word.text)
 	}
 	for n := 0; n < len(l.all) && (w.open == "" || w.done == ""); n++ {
-		if item := &l.all[n]; item.mark == status {
-			word := item.firstOf("status").String()
+		if item := &l.all[n]; item.mark.isWord() {
+			word := item.word()
 			w.first = cmp.Or(w.first, word)
 			take(word)
 		}
@@ -129,14 +133,17 @@ func (l *List) words() words {
 // item passes or does not; old is what is there now.
 func (w words) value(m mark, passes bool, old string) string {
 	switch m {
-	case status:
+	case stateMark, status:
+		if is := cmp.Or(old, w.first); is == "true" || is == "false" {
+			break
+		}
 		quoted, _ := json.Marshal(w.word(passes, unquote(old))) // a string never fails
 		return string(quoted)
 	case checkbox:
 		if passes {
-			return markdown.done
+			return checkboxes.done
 		}
-		return markdown.open
+		return checkboxes.open
 	}
 	return strconv.FormatBool(passes)
 }
@@ -169,7 +176,7 @@ func (l List) Claim(item Item) (key, value string) {
 	}
 	switch m {
 	case checkbox:
-		return "", "[" + markdown.done + "]"
+		return "", "[" + checkboxes.done + "]"
 	case noMark:
 		m = passes
 	}

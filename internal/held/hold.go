@@ -171,7 +171,7 @@ func (h *Holder) hold(key, sum string) {
 
 func (h *Holder) fail(key string, err error) {
 	if err != nil && h.Err == nil {
-		h.Err = fmt.Errorf("%s cannot be held: %w; mend that, or name it in \"not_held\"", plain.Line(key, 200), err)
+		h.Err = fmt.Errorf("%s cannot be held: %w; fix that, or name it in \"not_held\"", plain.Line(key, 200), err)
 	}
 }
 

@@ -147,9 +147,9 @@ func (p *Picture) readList(listed *decide.List) {
 	case listed != nil:
 		s.List = *listed
 	case s.ListIsOld:
-		s.List = p.Loop.Store.SourceList()
+		s.List = p.Loop.Store.SourceList(s.Now)
 	default:
-		s.List = p.Loop.Store.List(p.ListPath())
+		s.List = p.Loop.Store.List(p.ListPath(), features.Reading{Skip: p.Config.SkipHeadings, Now: s.Now})
 	}
 	s.Lost = p.lost()
 }

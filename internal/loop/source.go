@@ -18,7 +18,7 @@ import (
 // AskTracker reads the list anew for a verb, if a tracker has it.
 func (p *Picture) AskTracker(ctx context.Context) {
 	if p.Snapshot.ListIsOld && p.askAnew(ctx, 0, false) != nil {
-		p.Snapshot.List = p.Loop.Store.SourceList() // while checks run, what it said last has to do
+		p.Snapshot.List = p.Loop.Store.SourceList(p.Snapshot.Now) // while checks run, what it said last has to do
 	}
 }
 
@@ -69,7 +69,7 @@ func (r *checker) askTracker(ctx context.Context) decide.List {
 		return decide.List{Err: fmt.Errorf("%s: %w", name, err)}
 	}
 	r.source = text
-	list, err := features.Parse(text)
+	list, err := features.Reading{Now: time.Now()}.Parse(text)
 	if err != nil && !errors.Is(err, features.ErrEmpty) {
 		err = fmt.Errorf("%s: %v", name, err) // its line and column are of a text that nobody sees
 	}

@@ -26,17 +26,20 @@ func (l *Loop) ListPath(named, recorded string) string {
 	return filepath.Join(l.Dir, ListFile)
 }
 
-// List reads the list at path, which is in the loop folder or below the project's root.
-func (s *Store) List(path string) decide.List {
+// List reads the list at path, which is in the loop folder or below the project's root. The
+// tag of how is that of path.
+func (s *Store) List(path string, how features.Reading) decide.List {
 	if s.Refused {
 		return decide.List{Err: errors.New("the list is not read, since the loop folder is refused")}
 	}
-	return ReadList(path, s.Loop.Dir, s.Loop.Project)
+	return ReadList(path, how, s.Loop.Dir, s.Loop.Project)
 }
 
-// ReadList reads the list at path, which must be in one of the folders.
-func ReadList(path string, folders ...string) decide.List {
-	file, tag := features.Named(path)
+// ReadList reads the list at path, which must be in one of the folders. The tag of how is
+// that of path.
+func ReadList(path string, how features.Reading, folders ...string) decide.List {
+	var file string
+	file, how.Tag = features.Named(path)
 	data, err := readList(path, folders)
 	if errors.Is(err, fs.ErrNotExist) {
 		return decide.List{Missing: true, Err: fmt.Errorf("no list at %s", file)}
@@ -44,7 +47,7 @@ func ReadList(path string, folders ...string) decide.List {
 	if err != nil {
 		return decide.List{Err: err}
 	}
-	list, err := features.ParseTag(data, tag)
+	list, err := how.Parse(data)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
@@ -99,14 +102,13 @@ func (s *Store) Reopen(path string, was features.List, ids []string) error {
 	if err := s.restoreFolder(); err != nil {
 		return err
 	}
-	_, tag := features.Named(path)
 	changed := errors.New("the list changes all the time; try again when nobody edits it")
 	for range 5 {
 		data, err := read(root, name, features.MaxBytes)
 		if err != nil {
 			return err
 		}
-		list, err := features.ParseTag(data, tag)
+		list, err := was.Reading.Parse(data)
 		if err != nil {
 			return err
 		}
@@ -153,7 +155,7 @@ func (s *Store) SweepList(path string) {
 
 // RestoreList replaces the list at path by the trusted copy. Features that pass now still
 // pass afterwards. The replaced text is kept as list.bak. The caller holds the lock.
-func (s *Store) RestoreList(path string) error {
+func (s *Store) RestoreList(path string, how features.Reading) error {
 	baseline, err := s.private(baselineFile, features.MaxBytes)
 	if err != nil || baseline == nil {
 		return errors.Join(err, errors.New(
@@ -169,8 +171,8 @@ func (s *Store) RestoreList(path string) error {
 	if err != nil {
 		return err // without its text, the features that pass are unknown
 	}
-	_, tag := features.Named(path)
-	list, _ := features.ParseTag(now, tag) // in a broken list, no feature is known to pass
+	_, how.Tag = features.Named(path)
+	list, _ := how.Parse(now) // in a broken list, no feature is known to pass
 	restored, err := list.Restore(baseline)
 	if err != nil {
 		return err

@@ -266,7 +266,7 @@ func TestReopen(t *testing.T) {
 	}
 	defer unlock()
 	for _, id := range []string{"a", "b"} {
-		if err := s.Reopen(path, s.List(path).List, []string{id}); err != nil {
+		if err := s.Reopen(path, s.List(path, features.Reading{}).List, []string{id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -409,7 +409,7 @@ func TestRestoreUnread(t *testing.T) {
 	if err := os.Truncate(path, features.MaxBytes+1); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.RestoreList(path); err == nil {
+	if err := s.RestoreList(path, features.Reading{}); err == nil {
 		t.Error("a list that was not read was restored")
 	}
 }

@@ -3,6 +3,7 @@ package loopdir
 import (
 	"bytes"
 	"errors"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -31,7 +32,7 @@ var ErrUnasked = errors.New("the tracker has not been asked for its list yet; th
 
 // SourceList returns the list that a tracker sent last. Its Err is ErrUnasked if the
 // tracker was not asked yet.
-func (s *Store) SourceList() decide.List {
+func (s *Store) SourceList(now time.Time) decide.List {
 	text, err := s.Source()
 	if err == nil && text == nil {
 		err = ErrUnasked
@@ -39,6 +40,6 @@ func (s *Store) SourceList() decide.List {
 	if err != nil {
 		return decide.List{Err: err}
 	}
-	list, err := features.Parse(text)
+	list, err := features.Reading{Now: now}.Parse(text)
 	return decide.List{List: list, Err: err}
 }

@@ -3,15 +3,46 @@ package say
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // ending says in one line how a loop ended and how a person continues it.
 func ending(p *loop.Picture, s decide.State, problem error) string {
-	return fmt.Sprintf("Ralph loop %s: %s: %s", s.Status, plain.Line(p.Loop.At.Name, 100), why(p, s, problem))
+	text := fmt.Sprintf("Ralph loop %s: %s: %s", s.Status, plain.Line(p.Loop.At.Name, 100), why(p, s, problem))
+	if dropped := Dropped(p.Snapshot.List.List); dropped != "" {
+		text += " " + dropped + "."
+	}
+	return text
+}
+
+// Dropped says which items of a list are no work, or nothing if there is none.
+func Dropped(list features.List) string {
+	const most = 5
+	var names []string
+	for _, item := range list.Dropped[:min(most, len(list.Dropped))] {
+		name := item.Title()
+		if !item.Derived() || name == "" {
+			name = strings.TrimSpace(item.ID + " " + name)
+		}
+		names = append(names, plain.Line(name, 60))
+	}
+	text := strings.Join(names, ", ")
+	switch n := len(list.Dropped); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "1 item is dropped, as no work: " + text
+	case n > most:
+		text += fmt.Sprintf(" and %d more", n-most)
+		fallthrough
+	default:
+		return fmt.Sprintf("%d items are dropped, as no work: %s", n, text)
+	}
 }
 
 // why says how the features stand, and what a person does next.

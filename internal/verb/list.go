@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
 )
 
@@ -66,29 +68,35 @@ func listCheck() *cli.Command {
 	return &cli.Command{
 		Name: "list check", Args: "FILE", Short: "Report what is wrong or odd in a list, and what to write instead",
 		Run: func(w io.Writer, args []string) error {
-			data, tag, err := ReadList(args[0])
+			data, how, err := ReadList(args[0])
 			if err != nil {
 				return err
 			}
-			list, problems := features.Check(data, tag)
+			list, problems, remarks := how.Check(data)
 			for _, problem := range problems {
 				fmt.Fprintf(w, "%s\n", plain.Line(problem.Error(), 1000))
+			}
+			for _, remark := range remarks {
+				fmt.Fprintf(w, "remark: %s\n", plain.Line(remark.Error(), 1000))
 			}
 			if len(problems) > 0 {
 				return fmt.Errorf("%s in %s", plain.Count(len(problems), "problem"), plain.Line(args[0], 300))
 			}
 			fmt.Fprintf(w, "%s, %d of them pass; nothing is wrong\n", plain.Count(len(list.Items), "feature"),
 				list.Passed())
+			if dropped := say.Dropped(list); dropped != "" {
+				fmt.Fprintf(w, "%s\n", dropped)
+			}
 			return nil
 		},
 	}
 }
 
-// ReadList reads the file that a list's name has, and returns the tag in the name.
-func ReadList(name string) (data []byte, tag string, err error) {
+// ReadList reads the file of a list's name, and tells how its text is to be read.
+func ReadList(name string) (data []byte, how features.Reading, err error) {
 	file, tag := features.Named(name)
 	data, err = loopdir.ReadAny(file, features.MaxBytes)
-	return data, tag, err
+	return data, features.Reading{Tag: tag, Now: time.Now()}, err
 }
 
 func (v Verbs) listConvert() *cli.Command {
@@ -103,11 +111,11 @@ func (v Verbs) listConvert() *cli.Command {
 }
 
 func convert(w io.Writer, name, to string) error {
-	data, tag, err := ReadList(name)
+	data, how, err := ReadList(name)
 	if err != nil {
 		return err
 	}
-	list, err := features.ParseTag(data, tag)
+	list, err := how.Parse(data)
 	if err != nil {
 		return fmt.Errorf("%s: %w", plain.Line(name, 300), err)
 	}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -62,11 +64,16 @@ func newTruster(w io.Writer, l *loop.Loop) (*truster, error) {
 	return &truster{w, l, text, c, l.At.ListPath(c.List, state.List)}, nil
 }
 
+// reading is how the list is read under the ralph.json that is to be trusted.
+func (t *truster) reading() features.Reading {
+	return features.Reading{Skip: t.config.SkipHeadings, Now: time.Now()}
+}
+
 func (t *truster) restore() error {
 	if t.config.Source.Given() {
 		return errors.New("the list is a tracker's; put the features back there")
 	}
-	restore := func() error { return t.l.Store.RestoreList(t.path) }
+	restore := func() error { return t.l.Store.RestoreList(t.path, t.reading()) }
 	if err := t.l.Store.Locked(loop.LockWait, restore); err != nil {
 		return err
 	}
@@ -86,7 +93,7 @@ func (t *truster) trust(yes bool) error {
 	if source {
 		t.path = ""
 	} else {
-		list = t.l.Store.List(t.path)
+		list = t.l.Store.List(t.path, t.reading())
 	}
 	record, err := t.l.NewTrust(t.text, list, true)
 	if err != nil {

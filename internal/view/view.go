@@ -165,6 +165,9 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		add("parts of the list are gone, or ask for something else than when they were trusted: %s; to put them back: "+
 			"%s --restore", plain.Line(strings.Join(s.Lost, ", "), 300), do("trust"))
 	}
+	if dropped := say.Dropped(s.List.List); dropped != "" {
+		add("%s", dropped)
+	}
 	if !v.Protected {
 		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}

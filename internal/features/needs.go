@@ -1,0 +1,172 @@
+package features
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// need is one item that another has to wait for.
+type need struct {
+	id          string
+	item        *Item // nil if the list does not have it
+	fromTracker bool  // a tracker's record says so; trackers leave out items that are closed
+}
+
+// met tells whether nobody has to wait for the needed item any more.
+func (n need) met() bool {
+	if n.item == nil {
+		return n.fromTracker
+	}
+	return n.item.Passes || n.item.isTombstone()
+}
+
+// isTombstone tells whether the item only says that it was removed.
+func (i *Item) isTombstone() bool { return i.dropped && i.word() == tombstone }
+
+// allNeeds returns what an item has to wait for: what it needs itself, and what the items
+// need that it is a part of, other than their parts.
+func (l *List) allNeeds(item *Item) (needs []need) {
+	needs = l.directNeeds(item)
+	seen := []*Item{item}
+	for n := 0; n < len(seen) && n < maxCircle; n++ {
+		for _, whole := range l.wholes(seen[n]) {
+			if slices.Contains(seen, whole) {
+				continue
+			}
+			seen = append(seen, whole)
+			for _, n := range l.directNeeds(whole) {
+				if !l.isPart(n, whole) {
+					needs = append(needs, n)
+				}
+			}
+		}
+	}
+	return needs
+}
+
+// wholes returns the items that an item is a part of: the task of a subtask, and the
+// parents that are open.
+func (l *List) wholes(item *Item) (wholes []*Item) {
+	if task := l.taskOf(item); task != nil {
+		wholes = append(wholes, task)
+	}
+	for _, at := range l.parents[item.ID] {
+		if parent := &l.all[at]; !parent.Passes && !parent.dropped {
+			wholes = append(wholes, parent)
+		}
+	}
+	return wholes
+}
+
+// isPart tells whether the needed item is a part of another.
+func (l *List) isPart(n need, whole *Item) bool {
+	return strings.HasPrefix(n.id, whole.ID+".") || slices.ContainsFunc(l.parents[n.id], func(at int32) bool {
+		return l.all[at].ID == whole.ID
+	})
+}
+
+// taskOf returns the task that a subtask is a part of, nil for any other item.
+func (l *List) taskOf(item *Item) *Item {
+	if item.isSubtask {
+		if at := l.index(item.ID[:strings.LastIndexByte(item.ID, '.')]); at >= 0 {
+			return &l.all[at]
+		}
+	}
+	return nil
+}
+
+// The types of a tracker's records. A record of any other type is for people.
+const (
+	blocking     = "  blocks conditional-blocks waits-for " // or without a type
+	parentRecord = "parent-child"
+)
+
+// directNeeds returns what an item itself says that it has to wait for: one id, an array
+// of ids, or a tracker's records {depends_on_id, type}. A subtask may name its siblings by
+// their own ids, without the task's.
+func (l *List) directNeeds(item *Item) (needs []need) {
+	add := func(id string, fromTracker bool) {
+		n := need{id: id, fromTracker: fromTracker}
+		if item.isSubtask {
+			sibling := item.ID[:strings.LastIndexByte(item.ID, '.')+1] + id
+			if l.index(sibling) >= 0 {
+				n.id = sibling
+			}
+		}
+		if at := l.index(n.id); at >= 0 {
+			n.item = &l.all[at]
+		}
+		needs = append(needs, n)
+	}
+	for _, v := range gjson.Parse(item.needs()).Array() {
+		switch {
+		case v.IsObject():
+			if kind, id := record(v); strings.Contains(blocking, " "+kind+" ") {
+				add(id, true)
+			}
+		case v.Type == gjson.Number:
+			add(v.Raw, false)
+		case v.Str != "":
+			add(v.Str, false)
+		}
+	}
+	return needs
+}
+
+// record returns the type of a tracker's record, and the id of the item that it names.
+func record(v gjson.Result) (kind, id string) {
+	kind = cmp.Or(v.Get("type").String(), v.Get("dependency_type").String())
+	return kind, cmp.Or(v.Get("depends_on_id").String(), v.Get("id").String())
+}
+
+// findParents sets parents.
+func (l *List) findParents() {
+	for n := range l.all {
+		item := &l.all[n]
+		if item.needsEnd == 0 || !strings.Contains(item.needs(), parentRecord) {
+			continue
+		}
+		for _, v := range gjson.Parse(item.needs()).Array() {
+			kind, id := record(v)
+			if at := l.index(id); kind == parentRecord && at >= 0 && at != n {
+				if l.parents == nil {
+					l.parents = map[string][]int32{}
+				}
+				l.parents[item.ID] = append(l.parents[item.ID], int32(at))
+			}
+		}
+	}
+}
+
+// findWaiting sets waits of all items that have to wait for others.
+func (l *List) findWaiting() {
+	l.findParents()
+	shut := map[*Item]bool{}
+	for n := range l.all {
+		if item := &l.all[n]; !item.Passes {
+			item.waits = item.later || item.subtasks > 0 && l.openSubtask(n) != nil ||
+				(item.isSubtask || l.parents != nil) && slices.ContainsFunc(l.wholes(item), func(whole *Item) bool {
+					return l.isShut(whole, shut)
+				}) ||
+				item.needsEnd > 0 && slices.ContainsFunc(l.directNeeds(item), func(n need) bool { return !n.met() })
+		}
+	}
+}
+
+// isShut tells whether the parts of an item have to wait: for what it needs, other than its
+// parts, or since nobody can work on it now. It keeps its answers in known: an item may
+// have many parts and many needs.
+func (l *List) isShut(whole *Item, known map[*Item]bool) bool {
+	shut, isKnown := known[whole]
+	if !isKnown {
+		known[whole] = false // parents in a circle
+		shut = whole.Blocked || whole.later ||
+			slices.ContainsFunc(l.directNeeds(whole), func(n need) bool { return !n.met() && !l.isPart(n, whole) }) ||
+			slices.ContainsFunc(l.wholes(whole), func(outer *Item) bool { return l.isShut(outer, known) })
+		known[whole] = shut
+	}
+	return shut
+}
