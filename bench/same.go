@@ -38,8 +38,14 @@ func (s *stage) said() (a answer) {
 	if len(text) == 0 {
 		return a
 	}
-	var said struct{ Decision, Reason string }
+	var said struct {
+		Decision, Reason   string
+		HookSpecificOutput struct{ AdditionalContext string }
+	}
 	check(json.Unmarshal(text, &said))
+	if prompt := said.HookSpecificOutput.AdditionalContext; prompt != "" { // as good as a block
+		said.Decision, said.Reason = "block", prompt
+	}
 	found := inPrompt.FindStringSubmatch(said.Reason)
 	if found == nil {
 		check(fmt.Errorf("this is not the prompt of a next feature: %q", text))

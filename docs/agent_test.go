@@ -85,10 +85,19 @@ func (a *agent) settings() error {
 	return errors.New("no settings name a Stop hook")
 }
 
+// answer is what the hook prints; zero if it prints nothing.
+type answer struct {
+	Decision, SystemMessage string
+	HookSpecificOutput      struct{ AdditionalContext string }
+}
+
+// goesOn reports whether the agent gets another prompt: by a block, or by context.
+func (a answer) goesOn() bool {
+	return a.Decision == "block" || a.HookSpecificOutput.AdditionalContext != ""
+}
+
 // call runs the hook for an event, as the client does, and returns the answer.
-func (a *agent) call(
-	event string, payload map[string]any,
-) (answer struct{ Decision, Reason, SystemMessage string }, err error) {
+func (a *agent) call(event string, payload map[string]any) (answer answer, err error) {
 	entry := a.hooks.Get(event + ".0.hooks.0")
 	if !entry.Exists() {
 		return answer, nil
@@ -153,10 +162,10 @@ func (a *agent) session(prompt string) error {
 		if _, list, err = a.list(); err != nil {
 			return err
 		}
-		if again, _ := list.Find(item.ID); early && (answer.Decision != "block" || again.Passes) {
+		if again, _ := list.Find(item.ID); early && (!answer.goesOn() || again.Passes) {
 			return fmt.Errorf("%s was claimed with nothing done for it, and the hook said: %+v", item.ID, answer)
 		}
-		if answer.Decision != "block" {
+		if !answer.goesOn() {
 			fmt.Println(answer.SystemMessage)
 			_, err = a.call("SessionEnd", map[string]any{"reason": "other"})
 			return err

@@ -25,10 +25,11 @@ import (
 //	<!-- not run: why -->    of the next block; how many there are is in notRun
 //	<!-- needs: PROGRAM… --> without which the rest of the document is skipped
 //	<!-- new project -->     an empty one from here on
-//	<!-- run: COMMAND -->    what a reader has done, and needs no words
+//
+// No comment is run: what a reader does not see, a reader does not do.
 var (
 	fence   = regexp.MustCompile("^```([a-z]*)(?: (\\S+))?$")
-	comment = regexp.MustCompile(`^<!-- (?:(not run|needs|run): )?(.*) -->$`)
+	comment = regexp.MustCompile(`^<!-- (?:(not run|needs): )?(.*) -->$`)
 )
 
 // block is a fenced block or a comment.
@@ -55,12 +56,12 @@ func blocks(text string) (list []block, err error) {
 			now, why = &block{line: n + 1, kind: m[1], path: m[2], notRun: why}, ""
 		case c != nil && c[1] == "not run":
 			why = c[2]
-		case c != nil && c[1] == "run":
-			list = append(list, block{line: n + 1, kind: "sh", text: c[2]})
 		case c != nil && c[1] == "needs":
 			list = append(list, block{line: n + 1, kind: c[1], text: c[2]})
 		case c != nil && c[2] == "new project":
 			list = append(list, block{line: n + 1, kind: c[2]})
+		case c != nil && strings.HasPrefix(c[2], "run: "):
+			return nil, fmt.Errorf("line %d: a step that a reader does not see", n+1)
 		case strings.HasPrefix(line, "    ") && before == "":
 			return nil, fmt.Errorf("line %d: an indented block, which is not run; fence it", n+1)
 		case why != "":

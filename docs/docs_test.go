@@ -1,9 +1,11 @@
 package docs
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -105,6 +107,24 @@ func build(t *testing.T) string {
 	return dir
 }
 
+// TestRules checks that the Makefile has the rules that the README names.
+func TestRules(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	makefile, err2 := os.ReadFile("../Makefile")
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`make ([a-z-]+)`").FindAllStringSubmatch(string(readme), -1)
+	for _, m := range named {
+		if !regexp.MustCompile(`(?m)^` + m[1] + `:`).Match(makefile) {
+			t.Errorf("the Makefile has no rule %s", m[1])
+		}
+	}
+	if len(named) < 5 {
+		t.Errorf("the README names %d rules", len(named))
+	}
+}
+
 // TestControl checks that an error in a document is found.
 func TestControl(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -121,12 +141,13 @@ func TestControl(t *testing.T) {
 		"```json config.json\n{\"checks\": []}\n```":                               "unknown key",
 		"```json settings.json\n{\"hooks\": {\"stop\": \"ralph-stop-hook\"}}\n```": "not read as ours",
 		"```json prd.json\n{\"userStories\": [{\"id\": 1}, {\"id\": 1}]}\n```":     "1",
-		"```json\n{}\n```":                 "without a name",
-		"```json notice.json\n{]\n```":     "line 1",
-		"```yaml\na: b\n```":               "no known kind",
-		"```sh\ntrue":                      "has no end",
-		"text\n\n    ralph-stop-hook init": "an indented block",
-		"<!-- not run: why -->\ntext":      "of no block",
+		"```json\n{}\n```":                   "without a name",
+		"```json notice.json\n{]\n```":       "line 1",
+		"```yaml\na: b\n```":                 "no known kind",
+		"```sh\ntrue":                        "has no end",
+		"text\n\n    ralph-stop-hook init":   "an indented block",
+		"<!-- not run: why -->\ntext":        "of no block",
+		"<!-- run: ralph-stop-hook init -->": "a step that a reader does not see",
 	} {
 		list, err := blocks(text)
 		for _, b := range list {

@@ -47,7 +47,7 @@ func newReader(t *testing.T, name, program string) *reader {
 		"HOME": temp, "TMPDIR": os.TempDir(),
 		"PATH":           strings.Join([]string{bin, program, os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"XDG_STATE_HOME": filepath.Join(temp, ".local", "state"), "XDG_CONFIG_HOME": filepath.Join(temp, ".config"),
-		"GIT_CONFIG_GLOBAL": os.DevNull, "REPOSITORY": root, "SLACK_URL": "https://hooks.example.com/ralph",
+		"GIT_CONFIG_GLOBAL": os.DevNull, "REPOSITORY": root,
 	}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		vars["GIT_"+who+"_NAME"], vars["GIT_"+who+"_EMAIL"] = "t", "t@example.com"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -154,9 +155,11 @@ func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON
 	if asJSON {
 		return cmp.Or(cli.JSON(w, found), tooManyErrors(found))
 	}
-	for _, f := range found {
+	for n, f := range found {
 		fmt.Fprintf(w, "%-8s %-10s %s\n", f.Level, f.Check, f.Text)
-		if f.Fix != "" {
+		// What mends several findings is said once, below the last of them.
+		again := func(later *finding) bool { return later.Fix == f.Fix }
+		if f.Fix != "" && !slices.ContainsFunc(found[n+1:], again) {
 			fmt.Fprintf(w, "%20s-> %s\n", "", f.Fix)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -22,6 +24,7 @@ func lookEntry(in *inspection) (found []*finding) {
 		return []*finding{good("the hook comes with the plugin %s", plugin)}
 	}
 	found = append(found, lookEvents(in, first)...)
+	found = append(found, lookWords(in)...)
 	return append(unless(found, good("the hook is in %s", first.shown)), first.lookTimeout()...)
 }
 
@@ -85,6 +88,44 @@ func lookEvents(in *inspection, first *scope) (found []*finding) {
 	return found
 }
 
+// lookWords looks whether the words of our entries are a call of the hook: to a misspelt one the
+// host only hears of a problem, and no stop is answered. Each entry of a file is mended at once.
+func lookWords(in *inspection) (found []*finding) {
+	for _, s := range in.scopes {
+		for _, h := range s.Ours("") {
+			if wrong := notHook(h); wrong != "" {
+				found = append(found, renewing(s, "ralph-stop-hook init --settings "+s.name,
+					"the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong))
+				break
+			}
+		}
+	}
+	return found
+}
+
+// notHook says why an entry's words are no call of the hook, "" if they are.
+func notHook(h *settings.Hook) string {
+	args := h.Args
+	if !h.Exec { // a line for the shell
+		args = args[min(1, len(args)):]
+		if filepath.Base(h.Args[0]) != program {
+			args = nil // after another program, where "hook" made it ours
+		}
+	}
+	switch {
+	case len(args) == 0: // the bare program
+		return ""
+	case args[0] != "hook":
+		return fmt.Sprintf("its first word is %q, not \"hook\"", plain.Line(args[0], 80))
+	case !h.Exec:
+		return "" // the shell reads its other words
+	}
+	if err := (&hook{}).parseFlags(args[1:]); err != nil {
+		return plain.Line(errors.Unwrap(err).Error(), 300)
+	}
+	return ""
+}
+
 // plugin returns the first enabled plugin of one of these names, with where it
 // comes from.
 func (in *inspection) plugin(names ...string) string {
@@ -116,6 +157,7 @@ func (s *scope) renew() error {
 		f.entry.Args, f.entry.Timeout = []string{"hook", "--timeout", timeout}, h.Timeout
 	}
 	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", s.name)
+	f.entry.Quiet = shared(s.name, f.entry)
 	if err := f.merge(); err != nil {
 		return err
 	}

@@ -214,9 +214,9 @@ func lookSession(in *inspection) []*finding {
 	state := p.Snapshot.Record()
 	switch {
 	case p.Stale():
-		return []*finding{warning("resume that session, or give the loop's prompt to a new one; "+
-			"'ralph-stop-hook status --send-due' ends it",
-			"the client of session %s died without a word, and the loop waits", state.Session)}
+		return []*finding{warning(say.GoOn(p, state), "the client of session %s died without a word", state.Session)}
+	case state.Waits && state.Status == decide.InProgress:
+		return []*finding{note(say.GoOn(p, state), "the loop was taken up again, and no session works it yet")}
 	case p.Snapshot.CancelFile && state.Status != decide.Cancelled:
 		return []*finding{note("'"+p.Loop.Call("resume")+"' takes that back",
 			"the next stop cancels the loop")}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +23,7 @@ type initialiser struct {
 	name       string
 	list       string // --features
 	iterations int
+	limits     decide.Limits // those of the other flags
 	onComplete []string
 	checks     []string // shell commands, when: complete
 	scope      string   // --settings
@@ -69,6 +69,7 @@ func (v verbs) init() *cli.Command {
 	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder "+
 		"(default feature_list.json or prd.json here, else an example)")
 	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "how many iterations, `N`, the loop may have")
+	i.limitFlags(f)
 	f.Func("check", "a shell `COMMAND` that must exit with 0 before the loop is complete; may be repeated",
 		cli.Each(&i.checks))
 	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
@@ -120,6 +121,9 @@ func (i *initialiser) plan() (err error) {
 	if i.files, err = i.planFiles(); err != nil {
 		return err
 	}
+	if err := i.checkList(); err != nil {
+		return err
+	}
 	return i.checkState()
 }
 
@@ -158,7 +162,7 @@ func (i *initialiser) check() (err error) {
 			return err
 		}
 	}
-	if i.project, err = projectFolder(); err != nil {
+	if i.project, err = i.projectFolder(); err != nil {
 		return err
 	}
 	if i.name == "" {
@@ -182,15 +186,6 @@ func (i *initialiser) check() (err error) {
 	}
 	i.dir = filepath.Join(i.project, loopdir.Below, i.name)
 	return i.findList()
-}
-
-// projectFolder is the working folder, with its links resolved.
-func projectFolder() (string, error) {
-	cwd, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(cwd)
 }
 
 func defaultName(project string) string {

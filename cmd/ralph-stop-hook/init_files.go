@@ -28,6 +28,9 @@ type loopFile struct {
 // planFiles returns the files of the loop folder. What exists stays, unless --force.
 func (i *initialiser) planFiles() ([]loopFile, error) {
 	config, err := i.config()
+	if err == nil {
+		err = checkLimits(config)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +85,7 @@ func (i *initialiser) keepConfig() error {
 	for _, check := range c.Checks {
 		checks = append(checks, check.String())
 	}
-	differs := i.given("max-iterations") && i.iterations != c.Limits.MaxIterations ||
+	differs := i.otherLimits(c.Limits) ||
 		i.list != "" && i.list != c.List ||
 		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
 		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
@@ -98,7 +101,7 @@ func (i *initialiser) keepConfig() error {
 // findList looks for the list: --features, else one at the project's root,
 // else none, and an example will be written.
 func (i *initialiser) findList() error {
-	candidates := []string{loopdir.ListFile, "prd.json"}
+	candidates := listNames[:]
 	if i.list != "" {
 		named, err := i.namedList()
 		if err != nil {

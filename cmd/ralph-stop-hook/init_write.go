@@ -49,8 +49,8 @@ func (i *initialiser) writeLocked(l *loop.Loop) error {
 	if err != nil && !i.force {
 		return err
 	}
-	fmt.Fprintf(i.out, "loop %q: %s, %d of them pass; at most %s\n", i.name, plain.Count(len(i.found.Items), "feature"),
-		i.found.Passed(), plain.Count(i.iterations, "iteration"))
+	fmt.Fprintf(i.out, "loop %q: %s, %d of them open; at most %s\n", i.name, plain.Count(len(i.found.Items), "feature"),
+		len(i.found.Items)-i.found.Passed(), plain.Count(i.iterations, "iteration"))
 	if dropped := say.Dropped(i.found.List); dropped != "" {
 		fmt.Fprintf(i.out, "  %s\n", dropped)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 )
 
 // TestPlugin compares the plugin's entries with those that init writes, and the two halves
@@ -23,13 +24,17 @@ func TestPlugin(t *testing.T) {
 		}
 		return string(text)
 	}
-	plugin, settings := gjson.Get(read("hooks.json"), "hooks"), gjson.Get(read("settings.json"), "hooks")
-	if got, want := plugin.Get("@keys").Raw, settings.Get("@keys").Raw; got != want {
+	plugin, shared := gjson.Get(read("hooks.json"), "hooks"), gjson.Get(read("settings.json"), "hooks")
+	if got, want := plugin.Get("@keys").Raw, shared.Get("@keys").Raw; got != want {
 		t.Errorf("the plugin answers %s, want %s", got, want)
 	}
+	file, err := settings.Read([]byte(read("settings.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
 	plugin.ForEach(func(event, groups gjson.Result) bool {
-		entry, want := groups.Get("0.hooks.0"), settings.Get(event.Str+".0.hooks.0")
-		timeout := want.Get("args.4").Str
+		entry, want := groups.Get("0.hooks.0"), shared.Get(event.Str+".0.hooks.0")
+		timeout := file.Ours(event.Str)[0].Flag("--timeout")
 		if event.Str == claude.SessionEnd || event.Str == claude.StopFailure {
 			timeout = "1s"
 		}

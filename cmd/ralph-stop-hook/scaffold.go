@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -72,12 +73,13 @@ func (i *initialiser) config() ([]byte, error) {
 		Task       string              `json:"task"`
 		List       string              `json:"list,omitempty"`
 		Bind       string              `json:"bind"`
-		Limits     map[string]int      `json:"limits"`
+		Continue   string              `json:"continue_with"`
+		Limits     map[string]any      `json:"limits"`
 		Checks     []map[string]string `json:"checks,omitempty"`
 		Confine    bool                `json:"confine,omitempty"`
 		OnComplete []string            `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, map[string]int{"max_iterations": i.iterations}, checks, i.confine,
-		i.onComplete})
+	}{i.name, i.list, decide.BindPrompt, config.ContinueAuto, i.limitsJSON(), checks,
+		i.confine, i.onComplete})
 }
 
 // maxHeldShown bounds how much that is held is shown.
@@ -117,12 +119,11 @@ func (i *initialiser) farewell() {
 			name)
 		return
 	}
-	prompt := i.show(filepath.Join(i.dir, loopdir.PromptFile))
 	if i.list == "" {
 		fmt.Fprintf(i.out, "\nThe list is an example; write yours into %s first.\n",
 			i.show(filepath.Join(i.dir, loopdir.ListFile)))
-	} else if i.found.Passed() == len(i.found.Items) {
+	} else if i.found.Passed() == len(i.found.Items) && len(i.checks) == 0 {
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
-	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", say.StartLine(prompt))
+	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", say.Start(i.v.Env, &loopdir.Loop{Dir: i.dir, Project: i.project}))
 }

@@ -108,17 +108,18 @@ func params(folder string) testscript.Params {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"json":    jsonCommand,
-			"flip":    flipCommand,
-			"tree":    treeCommand,
-			"count":   countCommand,
-			"repeat":  repeatCommand,
-			"loopkey": loopkeyCommand,
-			"replace": replaceCommand,
-			"append":  appendCommand,
-			"ago":     agoCommand,
-			"await":   awaitCommand,
-			"grown":   grownCommand,
+			"json":      jsonCommand,
+			"continues": continuesCommand,
+			"flip":      flipCommand,
+			"tree":      treeCommand,
+			"count":     countCommand,
+			"repeat":    repeatCommand,
+			"loopkey":   loopkeyCommand,
+			"replace":   replaceCommand,
+			"append":    appendCommand,
+			"ago":       agoCommand,
+			"await":     awaitCommand,
+			"grown":     grownCommand,
 		},
 	}
 }
@@ -242,6 +243,25 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	got := gjson.Get(text, args[1]).String()
 	if (got == args[2]) == neg {
 		ts.Fatalf("%s of %s is %q, want %q (negated: %v)", args[1], args[0], got, args[2], neg)
+	}
+}
+
+// continuesCommand implements continues: standard output is one answer, and it sends the agent
+// on, by the reason of a block or by context.
+func continuesCommand(ts *testscript.TestScript, neg bool, args []string) {
+	text := ts.ReadFile("stdout")
+	if !gjson.Valid(text) || len(args) > 0 {
+		ts.Fatalf("continues: not one JSON value: %.300q", text)
+	}
+	answer, prompt := gjson.Parse(text), ""
+	switch {
+	case answer.Get("decision").Str == "block":
+		prompt = answer.Get("reason").Str
+	case answer.Get("hookSpecificOutput.hookEventName").Str == "Stop":
+		prompt = answer.Get("hookSpecificOutput.additionalContext").Str
+	}
+	if (prompt == "") != neg {
+		ts.Fatalf("the answer sends the agent on with %q (negated: %v)", prompt, neg)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -25,6 +26,7 @@ type settingsEdit struct {
 	path      string // empty: none
 	named     string // by init: path with the links that lead to it
 	entry     settings.Entry
+	why       string // why it is this file, if that needs words
 	old, text []byte // as it is, and as it is to become
 
 	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
@@ -55,10 +57,12 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 	} else {
 		if !onPath {
 			i.scope = "local"
+			f.why = "these settings are for this machine alone: PATH does not find " + program +
+				", so the entry names it by its full path"
 		}
 		for _, scope := range []string{i.scope, "project", "local", "user"} {
 			if slices.ContainsFunc(in.Files(scope), claude.Installed) {
-				i.scope = scope
+				i.scope, f.why = scope, ""
 				break
 			}
 		}
@@ -67,6 +71,7 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 		return f, err
 	}
 	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", i.scope)
+	f.entry.Quiet = shared(i.scope, f.entry)
 	// In a worktree the host reads the main tree's local settings too: a second entry
 	// beside the one there would be a second answer to a stop.
 	files := in.Files(i.scope)
@@ -122,6 +127,12 @@ func newEntry(env loop.Env) (e settings.Entry, onPath bool, err error) {
 		e.Command, onPath = program, true
 	}
 	return e, onPath, nil
+}
+
+// shared reports whether an entry may be read where the program is missing: it names the bare
+// program in settings that go with the repository. On Windows there may be no shell for it.
+func shared(scope string, e settings.Entry) bool {
+	return scope == "project" && e.Command == program && runtime.GOOS != "windows"
 }
 
 // real follows a link, as dotfile managers make them: its target is edited.
@@ -244,6 +255,9 @@ func (f *settingsEdit) report(i *initialiser, would string) {
 		fmt.Fprintf(i.out, "  would add the hook to %s\n", i.show(f.path))
 	default:
 		fmt.Fprintf(i.out, "  hook in  %s\n", i.show(f.path))
+	}
+	if f.why != "" {
+		fmt.Fprintf(i.out, "           %s\n", f.why)
 	}
 }
 

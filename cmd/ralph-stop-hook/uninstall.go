@@ -173,7 +173,7 @@ func (v verbs) projectHere() (string, error) {
 	if err == nil && len(loops) > 0 {
 		return loops[0].Project, nil
 	}
-	return projectFolder()
+	return workingFolder()
 }
 
 // hookedFiles returns the settings files that have entries of ours, with what they

@@ -114,7 +114,7 @@ func (s *stage) play() int {
 			"stop_hook_active": n > 1, "last_assistant_message": did, "effort": map[string]any{"level": "medium"},
 			"background_tasks": []any{}, "session_crons": []any{},
 		})
-		goesOn := a.Decision == "block"
+		goesOn := a.prompt() != ""
 		verdict := s.paint(green, "end     ")
 		if goesOn {
 			verdict = s.paint(cyan, "continue")
@@ -124,7 +124,7 @@ func (s *stage) play() int {
 			return n
 		}
 		before := next
-		next = named(a.Reason)
+		next = named(a.prompt())
 		if (next == before) != (n == idleTurn) {
 			s.check(fmt.Errorf("stop %d: after %q the hook's prompt names %q", n, before.id, next.id))
 		}

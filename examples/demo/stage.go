@@ -156,7 +156,19 @@ func (s *stage) init() {
 }
 
 // answer is what the hook prints; zero where it prints nothing.
-type answer struct{ Decision, Reason, SystemMessage string }
+type answer struct {
+	Decision, Reason, SystemMessage string
+	HookSpecificOutput              struct{ AdditionalContext string }
+}
+
+// prompt is what the agent goes on with: the reason of a block, or context beside none. At the
+// end of a loop there is neither.
+func (a answer) prompt() string {
+	if a.Decision == "block" {
+		return a.Reason
+	}
+	return a.HookSpecificOutput.AdditionalContext
+}
 
 // call does what the host does at an event: it runs the hook that the settings
 // name for it, if they do, and reads the one object that it may print.
@@ -166,7 +178,13 @@ func (s *stage) call(event string, payload map[string]any) (a answer) {
 		return a
 	}
 	entry := groups[0].Hooks[0]
-	if s.hook != "" {
+	switch line := entry.Args == nil; { // for a shell
+	case line && s.hook != "":
+		called := strings.Replace(entry.Command, "exec ralph-stop-hook", "exec '"+s.hook+"'", 1)
+		entry.Command, entry.Args = "sh", []string{"-c", called}
+	case line:
+		entry.Command, entry.Args = "sh", []string{"-c", entry.Command}
+	case s.hook != "":
 		entry.Command = s.hook
 	}
 	payload["hook_event_name"], payload["cwd"], payload["permission_mode"] = event, s.dir, "default"

@@ -18,7 +18,7 @@ import (
 // Command is one verb: its text in help, man pages and completions, and its action.
 type Command struct {
 	Name    string // with that of the verb that it belongs to: "list check"; empty for the program itself
-	Args    string // the words that it takes, as its usage shows them; "[NAME]" is a loop's name
+	Args    string // the words that it takes, as its usage shows them; "[NAME]" in them is a loop's name
 	Short   string
 	Long    string // help's text, if that is more than Short
 	Example string
@@ -172,7 +172,9 @@ func (a *App) parse(c *Command, args []string) (words []string, err error) {
 		case !has:
 			value, args = args[0], args[1:]
 		}
-		if c.Flags.Set(f.Name, value) != nil {
+		if err := c.Flags.Set(f.Name, value); errors.As(err, new(*UsageError)) {
+			return nil, err
+		} else if err != nil {
 			return nil, a.misused(c, "--%s %q; want %s", f.Name, value, wanted(f))
 		}
 	}

@@ -36,9 +36,12 @@ func JSON(w io.Writer, v any) error {
 	return err
 }
 
+// CanAsk reports whether there is a terminal at which a person can answer.
+func CanAsk() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
+
 // Confirm asks a person who was shown what is to be done; no says what a no means.
 func Confirm(w io.Writer, question, no string) error {
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
+	if !CanAsk() {
 		return errors.New("there is no terminal to ask at; look at what is listed and run it again with --yes")
 	}
 	fmt.Fprintf(w, "%s [y/N] ", question)

@@ -9,19 +9,28 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// maxCell bounds what is shown of a cell; the last one of a row has more room.
+// maxCell bounds what is shown of a cell; the last one of a row has more room, and so has one
+// long word: a path or an id says nothing without its end.
 const maxCell = 60
+
+func shorten(text string) string {
+	line := plain.Line(text, 5*maxCell)
+	if short := plain.Line(line, maxCell); strings.ContainsRune(short, ' ') {
+		return short
+	}
+	return line
+}
 
 // Table shows rows in columns as wide as what is in them, each cell cleaned.
 func Table(w io.Writer, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
-		for i, cell := range row {
+		for i, text := range row {
 			if i == len(row)-1 {
-				row[i] = plain.Line(cell, 5*maxCell)
+				row[i] = plain.Line(text, 5*maxCell)
 				break
 			}
-			row[i] = plain.Line(cell, maxCell)
+			row[i] = shorten(text)
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}

@@ -2,7 +2,6 @@
 package config
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // MaxBytes is the largest size of ralph.json. A person writes the file, so it is small.
@@ -76,12 +76,12 @@ const (
 // Runs reports whether the command is set. It may only run if a person has trusted it.
 func (c Command) Runs() bool { return c.Shell != "" || len(c.Argv) > 0 }
 
-// String shows the command as a person wrote it.
+// String shows the command as a person types it.
 func (c Command) String() string {
 	if c.Shell != "" {
 		return c.Shell
 	}
-	return fmt.Sprintf("%q", c.Argv)
+	return plain.Typed(c.Argv)
 }
 
 // Default returns the configuration of a loop without ralph.json.

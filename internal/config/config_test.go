@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	a = c.Notifiers[1]
-	if a.Shell != "" || !slices.Equal(a.Argv, []string{"a", "b c"}) || a.String() != `["a" "b c"]` {
+	if a.Shell != "" || !slices.Equal(a.Argv, []string{"a", "b c"}) || a.String() != "a 'b c'" {
 		t.Errorf("%+v", a)
 	}
 	if a := c.Notifiers[2]; a.Timeout != time.Minute || !slices.Equal(a.Env, []string{"TOKEN"}) {

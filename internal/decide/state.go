@@ -135,6 +135,7 @@ type State struct {
 	ClientStart string    // when that process began; tells two processes with one pid apart
 	Seen        time.Time // when the last event of the owner was committed
 	Bind        string    // BindPrompt or BindFirst
+	Waits       bool      // a person took the loop up again when the owner's client was gone: no session works it yet
 
 	Passed        int     // features that passed when the list was last sound
 	SessionPassed int     // features that passed while the owner worked
@@ -177,7 +178,7 @@ func (s *State) Fields() jsontext.Object {
 		"retryAt", &s.RetryAt, "headerLimit", &s.HeaderLimit, "allowed", &s.Allowed, "lowered", &s.Lowered,
 		"extended", &s.Extended, "extendedDeadline", (*int64)(&s.ExtendedDeadline), "session", &s.Session,
 		"lastSession", &s.LastSession, "sessionPid", &s.SessionPID, "clientStart", &s.ClientStart, "seen", &s.Seen,
-		"bind", &s.Bind, "passed", &s.Passed, "sessionPassed", &s.SessionPassed, "context", &s.Context, "hour", &s.Hour,
+		"bind", &s.Bind, "waits", &s.Waits, "passed", &s.Passed, "sessionPassed", &s.SessionPassed, "context", &s.Context, "hour", &s.Hour,
 		"blocks", &s.Blocks, "rivalSaid", &s.RivalTold, "waitingSince", &s.WaitingSince, "waitingFor", &s.WaitingFor,
 		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
 		"withheld", &s.Withheld, "running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -67,10 +68,11 @@ func ownHeaderOnly(next *decide.State) bool {
 	return changed
 }
 
-// Revive lets a loop continue for a person, after edit changed its limits.
-func (l *Loop) Revive(ctx context.Context, verb string, edit func(*decide.State)) (decide.State, error) {
-	// An ending that is not told yet is told before it is undone: to the notifier in its record,
-	// not to one of this terminal.
+// Revive puts a loop back to work for a person, after edit changed its limits.
+func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *decide.State) error) (
+	decide.State, error) {
+	// An ending that is still to be told is told before it is undone: to the notifier that
+	// is recorded with it, not to one of this terminal.
 	l.Env.OnComplete = ""
 	_ = l.Tell(ctx)
 	if p, err := l.Look(); err == nil {
@@ -84,7 +86,9 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*decide.State)
 				"this; or make the loop anew: %s --force",
 				verb, plain.Path(l.At.Project, p.ListName()), l.Call("init"))
 		}
-		edit(next)
+		if err := edit(p, next); err != nil {
+			return err
+		}
 		if err := p.usedUp(next); err != nil {
 			return err
 		}
@@ -105,39 +109,48 @@ func revive(s *decide.Snapshot, next *decide.State) {
 		next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
 	}
 	next.Hour = slices.DeleteFunc(next.Hour, func(at int64) bool { return at > time.Now().Unix() })
-	// A first stop would not take the loop from an owner that is gone. A prompt does.
-	if next.Bind != decide.BindPrompt && next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart) {
-		next.Session, next.SessionPID = "", 0
+	next.Waits = next.Session != "" && next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart)
+	// A first stop would not take the loop from an owner that is gone; a prompt does.
+	if next.Waits && next.Bind != decide.BindPrompt {
+		next.Session, next.SessionPID, next.Waits = "", 0, false
 	}
 }
 
 // usedUp refuses to continue if the loop would end at the next stop.
 func (p *Picture) usedUp(next *decide.State) error {
-	const raise = "raise it in config.json of ralph-stop-hook in your configuration folder"
-	limits, call := p.Snapshot.Limits, p.Loop.Call("extend")
+	limits := p.Snapshot.Limits
 	if limit := next.Limit(limits); next.Iteration >= limit {
-		if ceiling := limits.CeilingIterations; ceiling > 0 && next.Iteration >= ceiling {
-			return fmt.Errorf("%d iterations are used up, and your own ceiling for all loops is %d; "+raise,
-				next.Iteration, ceiling)
-		}
-		return fmt.Errorf("%d of %d iterations are used up; give it more: %s --max-iterations %d",
-			next.Iteration, limit, call, next.Iteration+decide.DefaultIterations)
+		return fmt.Errorf("%s used up, and the loop may have %d; to give it more: %s",
+			plain.Count(next.Iteration, "iteration"), limit, p.MoreIterations(*next))
 	}
 	if !next.PastDeadline(limits, time.Now()) {
 		return nil
 	}
-	ran := time.Since(next.StartedAt)
-	if ceiling := limits.CeilingDeadline; ceiling > 0 && ran >= ceiling {
-		return fmt.Errorf("the loop began %v ago, and your own ceiling for all loops is %v; "+raise,
-			ran.Round(time.Second), ceiling)
-	}
-	allowed := next.Deadline(limits)
-	return fmt.Errorf("the loop began %v ago and may take %v; give it more: %s --deadline %v",
-		ran.Round(time.Second), allowed, call, (ran + allowed).Round(time.Minute))
+	return fmt.Errorf("the loop began %s ago and may take %s; to give it more: %s",
+		plain.Duration(time.Since(next.StartedAt)), plain.Duration(next.Deadline(limits)), p.MoreTime(*next))
 }
 
-// SendDue sends the notices that are left. If the client of the loop's session died, it ends the
-// loop as the session's end would have.
+// MoreIterations and MoreTime say what a person does to give a loop more of what it has used
+// up: a command line that works, whatever the loop's limit is.
+func (p *Picture) MoreIterations(s decide.State) string {
+	if ceiling := p.Snapshot.Limits.CeilingIterations; ceiling > 0 && s.Iteration >= ceiling {
+		return fmt.Sprintf(raise, strconv.Itoa(ceiling))
+	}
+	return fmt.Sprintf("%s +%d", p.Loop.Call("extend"), decide.DefaultIterations)
+}
+
+// MoreTime is described with MoreIterations.
+func (p *Picture) MoreTime(s decide.State) string {
+	if ceiling := p.Snapshot.Limits.CeilingDeadline; ceiling > 0 && time.Since(s.StartedAt) >= ceiling {
+		return fmt.Sprintf(raise, plain.Duration(ceiling))
+	}
+	return p.Loop.Call("extend") + " +2h"
+}
+
+const raise = "raise your own ceiling for all loops, %s, in config.json of ralph-stop-hook in your configuration folder"
+
+// SendDue tells what is left to be told, and ends the loop if its client died, as its
+// session's end would have.
 func (l *Loop) SendDue(ctx context.Context) error {
 	untold := l.Tell(ctx) // it may fail, on a full disk for example; the loop can still end
 	ev := now()

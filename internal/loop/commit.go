@@ -22,7 +22,7 @@ func (s *stepper) commit() error {
 	l, d, snap := s.loop, &s.decision, &s.picture.Snapshot
 	d.Next.Loop, d.Next.Name, d.Next.List = l.At.Dir, l.At.Name, s.picture.ListPath()
 	if d.Next.Session != "" && d.Verdict != decide.End {
-		d.Next.SessionPID, d.Next.ClientStart = l.client.PID, l.client.Start
+		d.Next.SessionPID, d.Next.ClientStart, d.Next.Waits = l.client.PID, l.client.Start, false
 	}
 	if d.Next.Session != "" && snap.State.Session != d.Next.Session {
 		where := l.Env.Where()

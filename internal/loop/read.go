@@ -182,10 +182,11 @@ func NameList(path string) string {
 	return file
 }
 
-// Stale reports whether the client of the loop's session died, and no event reported that.
+// Stale reports whether the client of the loop's session died without a word. A loop that a
+// person took up again since then waits for a session, and is not stale.
 func (p *Picture) Stale() bool {
 	s := &p.Snapshot
-	return s.State.Status == decide.InProgress && s.State.Session != "" && s.OwnerKnown && !s.OwnerAlive
+	return s.State.Status == decide.InProgress && s.State.Session != "" && s.OwnerKnown && !s.OwnerAlive && !s.State.Waits
 }
 
 // tree returns the loop's work tree. It leaves out all loops of the project, because another

@@ -7,11 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
-// Current returns the loop that `current` names, or nil. It searches upwards from the
-// host's project, and then upwards from the working folder.
+// Current returns the loop that `current` names, or nil. A project with a single loop needs no
+// `current`. The search goes upwards from the host's project, and then from the working folder.
 func (w Where) Current() (l *Loop, err error) {
 	w.upwards(func(dir string) bool {
 		l, err = w.currentIn(dir)
@@ -20,18 +21,22 @@ func (w Where) Current() (l *Loop, err error) {
 	return l, err
 }
 
-// currentIn returns the loop that dir's `current` names, or nil.
+// currentIn returns the loop that dir's `current` names or, without `current`, the only loop
+// that dir has; or nil.
 func (w Where) currentIn(dir string) (*Loop, error) {
 	path := filepath.Join(dir, Below, current)
 	// Most projects have no loop. Their stops should do no more than this look-up.
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+	if _, err := os.Lstat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
 		return nil, nil
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+		return w.onlyIn(dir)
 	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil,
-			fmt.Errorf("%s points to a loop folder that is not there; run 'ralph-stop-hook init' or remove it", path)
+		return nil, fmt.Errorf("%s points to a loop folder that is not there; 'ralph-stop-hook use NAME' names another, "+
+			"'ralph-stop-hook init' makes one", path)
 	case err != nil:
 		return nil, err
 	case info.IsDir():
@@ -53,6 +58,34 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 	}
 	l, err := w.open(filepath.Join(dir, Below, name))
 	return w.unlinked(dir, l, err)
+}
+
+// onlyIn returns the loop of dir if there is only one, or nil.
+func (w Where) onlyIn(dir string) (*Loop, error) {
+	only := ""
+	entries, _ := os.ReadDir(filepath.Join(dir, Below)) // a file, say, is no folder of loops
+	for _, entry := range entries {
+		switch name := entry.Name(); {
+		case !entry.IsDir() || checkFolder(name) != nil || !looksLikeLoop(filepath.Join(dir, Below, name)):
+		case only != "":
+			return nil, nil
+		default:
+			only = name
+		}
+	}
+	if only == "" {
+		return nil, nil
+	}
+	l, err := w.open(filepath.Join(dir, Below, only))
+	return w.unlinked(dir, l, err)
+}
+
+// looksLikeLoop reports whether a folder has one of the files that make a loop.
+func looksLikeLoop(dir string) bool {
+	return slices.ContainsFunc([]string{ProgressFile, ListFile, ConfigFile, PromptFile}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
 }
 
 // unlinked refuses a loop that was found below dir if a link led to it out of dir, since

@@ -16,6 +16,20 @@ func Arg(s string) string {
 	return posixArg(s)
 }
 
+// Typed shows the words of a command as a person types them. It is for reading: Arg is for
+// what is pasted.
+func Typed(words []string) string {
+	typed := make([]string, len(words))
+	for i, word := range words {
+		typed[i] = word
+		bare := func(r rune) bool { return isBare(r, "-_./:=@%+,") }
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !bare(r) }) {
+			typed[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(typed, " ")
+}
+
 // posixArg writes a word for a POSIX shell. It escapes each special character, so that none
 // is bare after a quote in s that ends the quotes around the advice.
 func posixArg(s string) string {

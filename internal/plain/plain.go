@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,10 +14,26 @@ import (
 // Line returns s as one line of at most limit characters. It removes control characters,
 // with which terminal escapes begin, invisible characters, those that change the direction
 // of text, and invalid UTF-8. White space becomes one space. A line that is cut ends
-// with "…".
+// with "…", behind a whole word if one ends near.
 func Line(s string, limit int) string {
-	return cut(strings.Join(strings.FieldsFunc(clean(s, limit), unicode.IsSpace), " "), limit)
+	line := strings.Join(strings.FieldsFunc(clean(s, limit), unicode.IsSpace), " ")
+	short := cut(line, limit)
+	if short == line {
+		return line
+	}
+	head := strings.TrimSuffix(short, "…")
+	if strings.HasPrefix(line[len(head):], " ") {
+		return short
+	}
+	at := strings.LastIndexByte(head, ' ')
+	if at < 0 || utf8.RuneCountInString(head[at:]) > min(limit/2, longWord) {
+		return short
+	}
+	return head[:at] + " …"
 }
+
+// longWord is how many characters of a word are left out rather than shown without its end.
+const longWord = 40
 
 // Text does the same as Line, but keeps line feeds, tabs and spaces.
 func Text(s string, limit int) string {
@@ -119,6 +136,17 @@ func Count(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Duration returns a time as a person types it: "8h" and "1h30m", not "8h0m0s".
+func Duration(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, none) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
 // Path shows a path to a person or an agent: from the project's root if it is

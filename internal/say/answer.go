@@ -40,10 +40,16 @@ func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)
 	switch d.Binding {
 	case decide.Note:
+		message := ""
 		if d.Rival {
-			return Answer{Message: "ralph: " + at + rival}
+			message = "ralph: " + at + rival
 		}
-		return Answer{}
+		if p.Snapshot.Event == decide.EventStart {
+			if doom := Doom(p); doom != "" {
+				message = "ralph: " + at + " · " + doom
+			}
+		}
+		return Answer{Message: message}
 	case decide.Take:
 		return take(p, d)
 	case decide.Tell:
@@ -109,12 +115,11 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 	name, do, s := plain.Line(p.Loop.At.Name, 100), p.Loop.Call, d.From
 	switch {
 	case d.Refusal == decide.Deadline:
-		return fmt.Sprintf("ralph: the time of the loop %s is up; '%s --deadline' in a terminal gives it more",
-			name, do("extend"))
+		return fmt.Sprintf("ralph: the time of the loop %s is up; to give it more, in a terminal: %s",
+			name, p.MoreTime(d.Next))
 	case d.Refusal == decide.MaxIterations:
-		return fmt.Sprintf("ralph: the loop %s has used up its %s; "+
-			"'%s --max-iterations %d' in a terminal gives it more",
-			name, plain.Count(d.Limit, "iteration"), do("extend"), d.Limit+decide.DefaultIterations)
+		return fmt.Sprintf("ralph: the loop %s has used up its %s; to give it more, in a terminal: %s",
+			name, plain.Count(d.Limit, "iteration"), p.MoreIterations(d.Next))
 	case d.Refusal == decide.IterationsPerHour:
 		return fmt.Sprintf("ralph: the loop %s has used its iterations for this hour; send this prompt again after %s",
 			name, Clock(s.RetryAt))
@@ -165,6 +170,11 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	}
 	for _, note := range ConfigNotes(p) {
 		add(note)
+	}
+	if d.Binding == decide.Take { // not at each stop: it reads what is held
+		if doom := Doom(p); doom != "" {
+			add(doom)
+		}
 	}
 	if d.Verdict == decide.End {
 		for _, note := range MutedNotifiers(p) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -61,11 +60,11 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.ByEvaluator:
 		return fmt.Sprintf("%s; %s. '%s' continues it.", s.Needs, so, do("resume"))
 	case decide.MaxIterations:
-		return fmt.Sprintf("used up its %s; %s. '%s --max-iterations %d' gives it more.",
-			plain.Count(s.Iteration, "iteration"), so, do("extend"), s.Iteration+decide.DefaultIterations)
+		return fmt.Sprintf("used up its %s; %s. To give it more: %s",
+			plain.Count(s.Iteration, "iteration"), so, p.MoreIterations(s))
 	case decide.Deadline:
-		return fmt.Sprintf("its time is up, %s after it began; %s. '%s --deadline' gives it more.",
-			s.EndedAt.Sub(s.StartedAt).Round(time.Second), so, do("extend"))
+		return fmt.Sprintf("its time is up, %s after it began; %s. To give it more: %s",
+			plain.Duration(s.EndedAt.Sub(s.StartedAt)), so, p.MoreTime(s))
 	case decide.FeatureAttempts, decide.CheckFailures:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.NoToolUse:
@@ -129,8 +128,26 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	return reason + ". When that is fixed, '" + do("resume") + "' continues the loop."
 }
 
-// Proof says how many features are claimed and proven. It calls nothing proven that no check has
-// proven.
+// Doom says how the loop will end whatever the agent does, and what a person does about it;
+// "" if it need not.
+func Doom(p *loop.Picture) string {
+	d, is := p.Doomed()
+	if !is {
+		return ""
+	}
+	what, do := d.Next.Needs, p.Loop.Call
+	switch {
+	case d.Next.ExitReason == decide.AllBlocked:
+		what = fmt.Sprintf("nothing that is open can be worked on: %s; '%s' shows why", what, do("list"))
+	case d.Next.ExitReason == decide.ConfigChanged:
+		what += fmt.Sprintf("; put it back, or look at it and accept it: %s", do("trust"))
+	case d.Problem != nil:
+		what = plain.Line(d.Problem.Error(), 500)
+	}
+	return fmt.Sprintf("the loop will end %s: %s", d.Next.Status, what)
+}
+
+// Proof says how the claims stand. Nothing is called proven that no check has proven.
 func Proof(claimed, total, proven, manual, checks int) (text string) {
 	switch {
 	case checks == 0:

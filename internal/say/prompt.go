@@ -3,7 +3,6 @@ package say
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -209,12 +208,4 @@ func Begin(bind string) string {
 		return "the session that gets RALPH_PROMPT.md will work on it"
 	}
 	return "the first session that stops in this project will work on it"
-}
-
-// StartLine returns the line that a person types to start a session with a loop's prompt.
-func StartLine(prompt string) string {
-	if runtime.GOOS == "windows" {
-		return fmt.Sprintf("claude (Get-Content -Raw %s)", plain.Arg(prompt))
-	}
-	return fmt.Sprintf("claude \"$(cat %s)\"", plain.Arg(prompt))
 }

@@ -68,6 +68,8 @@ func statusLine(p *loop.Picture, session string) string {
 		return line + " · no session yet"
 	case p.Stale():
 		return line + " · its client is gone"
+	case s.Waits:
+		return line + " · no session yet"
 	case !own:
 		return line + " · in another session"
 	case r != nil && proc.Alive(r.PID, r.Start):

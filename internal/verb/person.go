@@ -3,14 +3,11 @@ package verb
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
@@ -99,62 +96,34 @@ func (v Verbs) Pause() *cli.Command {
 func (v Verbs) Resume() *cli.Command {
 	const short = "Continue a loop that has ended, or begin one that came with the repository"
 	return v.Loop("resume", short, func(w io.Writer, l *loop.Loop) error {
-		return v.revive(w, l, "resume", func(*decide.State) {})
+		return v.revive(w, l, "resume", func(*loop.Picture, *decide.State) (string, error) { return "", nil })
 	})
 }
 
-// Extend raises a limit.
-func (v Verbs) Extend() *cli.Command {
-	var iterations int
-	var deadline time.Duration
-	var cmd *cli.Command
-	const short = "Raise a limit of a loop, and continue it if it had reached the limit"
-	cmd = v.Loop("extend", short, func(w io.Writer, l *loop.Loop) error {
-		byCount, byTime := cmd.Given("max-iterations"), cmd.Given("deadline")
-		switch {
-		case !byCount && !byTime:
-			return cli.Usagef("extend what? say --max-iterations N or --deadline T")
-		case byCount && (iterations < 1 || iterations > decide.MaxCount):
-			return ErrIterations
-		case byTime && deadline <= 0:
-			return cli.Usagef("--deadline must be a duration of more than 0, such as 12h")
-		}
-		return v.revive(w, l, "extend", func(next *decide.State) {
-			if byCount {
-				next.Extended, next.Lowered = iterations, 0
-			}
-			if byTime {
-				next.ExtendedDeadline = deadline
-			}
-		})
-	})
-	cmd.Flags.IntVar(&iterations, "max-iterations", 0, "the iterations, `N`, that the loop may have in all")
-	cmd.Flags.DurationVar(&deadline, "deadline", 0,
-		"the time, `T`, that it may take in all, from when it began, such as 12h")
-	return cmd
-}
-
-// ErrIterations refuses a --max-iterations that ralph.json could not hold.
-var ErrIterations = cli.Usagef("--max-iterations must be from 1 to %d", decide.MaxCount)
-
-// revive lets a loop continue, and says how.
-func (v Verbs) revive(w io.Writer, l *loop.Loop, verb string, edit func(*decide.State)) error {
+// revive puts a loop back to work, and says how it goes on.
+func (v Verbs) revive(
+	w io.Writer, l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) (string, error),
+) error {
 	if err := v.PersonOnly(); err != nil {
 		return err
 	}
-	next, err := l.Revive(background(), verb, edit)
+	var picture *loop.Picture
+	said := ""
+	next, err := l.Revive(background(), verb, func(p *loop.Picture, next *decide.State) (err error) {
+		picture = p
+		said, err = edit(p, next)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	then := "type anything in session " + plain.Line(next.Session, 80)
-	switch {
-	case next.Session != "":
-	case next.Bind == decide.BindPrompt:
-		prompt := plain.Line(filepath.Join(l.At.Dir, loopdir.PromptFile), 4096)
-		then = "start a session with its prompt: " + say.StartLine(prompt)
-	default:
-		then = "the first session that stops in the project works on it"
+	fmt.Fprintf(w, "%s: %scontinues at iteration %d of %d\n  %s\n", name(l), said, next.Iteration,
+		next.Header.MaxIterations, say.GoOn(picture, next))
+	if picture, err = l.Look(); err != nil {
+		return err
 	}
-	fmt.Fprintf(w, "%s: continues at iteration %d of %d; %s\n", name(l), next.Iteration, next.Header.MaxIterations, then)
+	if doom := say.Doom(picture); doom != "" {
+		fmt.Fprintf(w, "warning: %s\n", doom)
+	}
 	return nil
 }

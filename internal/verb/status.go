@@ -3,6 +3,7 @@ package verb
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ func (v Verbs) Status() *cli.Command {
 	f := &cmd.Flags
 	f.BoolVar(&s.all, "all", false, "all loops of the project; outside a project, and with --send-due, "+
 		"all your loops")
+	f.BoolVar(&s.watch, "watch", false, "show it again every two seconds, until it is over")
 	f.BoolVar(&s.json, "json", false, "print JSON; with --all an array")
 	f.BoolVar(&s.line, "line", false, "one short line, for Claude Code's status line; nothing if there is no loop")
 	f.BoolVar(&s.sendDue, "send-due", false,
@@ -42,32 +44,61 @@ cut off is sent. A line for cron:
 
 type status struct {
 	Verbs
-	all, json, line, sendDue bool
+	all, json, line, sendDue, watch bool
 }
 
 func (s *status) run(w io.Writer, args []string) error {
 	if s.all && len(args) > 0 {
 		return cli.Usagef("--all and the name %q do not go together", args[0])
 	}
-	if s.line {
+	switch {
+	case s.line:
 		s.showLine(w, args)
 		return nil
+	case s.watch && (s.json || s.sendDue):
+		return cli.Usagef("--watch is for people; say it without --json and --send-due")
 	}
+	for {
+		views, err := s.views(args)
+		if err != nil {
+			return err
+		}
+		if s.watch {
+			cli.NewScreen(w, s.Env.Get).Clear()
+		}
+		if err := s.show(w, views); err != nil || !s.watch || !slices.ContainsFunc(views, goesOn) {
+			return err
+		}
+		time.Sleep(watchPause)
+	}
+}
+
+// watchPause is how long status --watch sleeps between two looks.
+const watchPause = 2 * time.Second
+
+func goesOn(v view.Status) bool { return v.Status.GoesOn() }
+
+// views looks at the loops that the call is about.
+func (s *status) views(args []string) ([]view.Status, error) {
 	loops, err := s.loops(args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	views := make([]view.Status, 0, len(loops))
 	for _, at := range loops {
 		one, err := s.look(at)
 		if err != nil && !s.all {
-			return err
+			return nil, err
 		}
 		if err != nil {
 			one = view.Unreadable(at, err)
 		}
 		views = append(views, one)
 	}
+	return views, nil
+}
+
+func (s *status) show(w io.Writer, views []view.Status) error {
 	switch {
 	case s.json && s.all:
 		return cli.JSON(w, views)
@@ -78,7 +109,12 @@ func (s *status) run(w io.Writer, args []string) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		show(cli.NewScreen(w, s.Env.Get), one)
+		screen := cli.NewScreen(w, s.Env.Get)
+		if s.all {
+			brief(screen, one)
+		} else {
+			show(screen, one)
+		}
 	}
 	return nil
 }
@@ -116,23 +152,53 @@ func (s *status) look(at *loopdir.Loop) (view.Status, error) {
 	return view.Of(background(), l)
 }
 
-func show(s cli.Screen, v view.Status) {
-	row := func(name, value string) { s.Row(name, plain.Line(value, 500)) }
+// brief shows a loop among others: how far it is, and what a person does now.
+func brief(s cli.Screen, v view.Status) {
+	head(s, v)
+	if v.MaxIterations > 0 {
+		s.Row("features", fmt.Sprintf("%s · iteration %d of %d", proof(v), v.Iteration, v.MaxIterations))
+	}
+	s.Row("loop", plain.Line(v.Loop, 500))
+	if v.Notice == "pending" {
+		s.Row("notice", "not delivered yet")
+	}
+	for _, note := range v.Notes {
+		if v.Then == "" || note == v.Doom { // one that cannot be read, or one that is doomed
+			s.Row("note", plain.Line(note, 500))
+		}
+	}
+	s.Lines("now", cli.Labels, []string{plain.Line(v.Then, 500)})
+}
+
+func proof(v view.Status) string {
+	proof := say.Proof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Manual, v.Checks)
+	proof = strings.Replace(proof, " features", "", 1)
+	if v.StaleProofs > 0 {
+		proof += fmt.Sprintf(", %d of them on older files", v.StaleProofs)
+	}
+	return proof
+}
+
+// head shows a loop's name and status.
+func head(s cli.Screen, v view.Status) {
 	fmt.Fprintf(s, "%s: %s", plain.Line(v.Name, 100), colour(s, v.Status))
 	if v.ExitReason != "" {
 		fmt.Fprintf(s, " (%s)", plain.Line(v.ExitReason, 80))
 	}
-	if v.Stale {
+	switch {
+	case v.Stale:
 		fmt.Fprint(s, ", stale")
+	case v.Waits:
+		fmt.Fprint(s, ", waits for a session")
 	}
 	fmt.Fprintln(s)
+}
+
+func show(s cli.Screen, v view.Status) {
+	row := func(name, value string) { s.Row(name, plain.Line(value, 500)) }
+	head(s, v)
 	if v.MaxIterations > 0 {
-		proof := say.Proof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Manual, v.Checks)
-		proof = strings.Replace(proof, " features", "", 1)
-		if v.StaleProofs > 0 {
-			proof += fmt.Sprintf(", %d of them on older files", v.StaleProofs)
-		}
-		row("features", proof)
+		row("features", proof(v))
 		s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total))
 		row("next", v.Next)
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
@@ -193,9 +259,9 @@ func took(v view.Status, now time.Time) string {
 		return ""
 	}
 	if ended, err := time.Parse(time.RFC3339, v.EndedAt); err == nil && v.Status != decide.InProgress {
-		return fmt.Sprintf("%v, until %s", ended.Sub(began).Round(time.Second), say.Clock(ended))
+		return fmt.Sprintf("%s, until %s", plain.Duration(ended.Sub(began)), say.Clock(ended))
 	}
-	return fmt.Sprintf("%v, since %s", now.Sub(began).Round(time.Second), say.Clock(began))
+	return fmt.Sprintf("%s, since %s", plain.Duration(now.Sub(began)), say.Clock(began))
 }
 
 // left says what is left of the limits that have no row of their own.
@@ -206,8 +272,8 @@ func left(v view.Status) string {
 		switch {
 		case l.Name == "max_iterations" || l.Name == "max_wait":
 		case l.Unit == "seconds":
-			of := time.Duration(l.Limit) * time.Second
-			left = append(left, fmt.Sprintf("%s %v of %v left", name, time.Duration(l.Left)*time.Second, of))
+			of := plain.Duration(time.Duration(l.Limit) * time.Second)
+			left = append(left, fmt.Sprintf("%s %s of %s left", name, plain.Duration(time.Duration(l.Left)*time.Second), of))
 		default:
 			left = append(left, fmt.Sprintf("%s %d of %d left", name, l.Left, l.Limit))
 		}

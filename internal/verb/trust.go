@@ -83,6 +83,11 @@ func (t *truster) restore() error {
 
 // trust shows what a person is about to trust, asks, and records it.
 func (t *truster) trust(yes bool) error {
+	asks := !yes && cli.CanAsk()
+	if !yes && !asks {
+		fmt.Fprintf(t.w, "there is no terminal to ask at, so this only shows what would be trusted; to accept it: %s --yes\n",
+			t.l.Call("trust"))
+	}
 	source := t.config.Source.Given()
 	list := decide.List{}
 	if source {
@@ -103,7 +108,12 @@ func (t *truster) trust(yes bool) error {
 		fmt.Fprintf(t.w, "held as they are: %s of %s\n",
 			plain.Count(len(record.Features), "feature"), plain.Path(t.l.At.Project, t.path))
 	}
-	if !yes {
+	switch {
+	case yes:
+	case !asks:
+		return fmt.Errorf("nothing was trusted: there is no terminal to ask at; to accept what is listed: %s --yes",
+			t.l.Call("trust"))
+	default:
 		if err := cli.Confirm(t.w, "trust this?", "nothing was trusted; the earlier trust stays in force"); err != nil {
 			return err
 		}

@@ -38,6 +38,10 @@ func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 	l, err := loopdir.Find(v.Env.Where())
 	if err == nil && l == nil {
 		err = v.noLoop()
+		if names := v.Names(); len(names) > 0 {
+			err = fmt.Errorf("none of the loops %s is the current one; name one, or: %s",
+				plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
+		}
 	}
 	return l, err
 }

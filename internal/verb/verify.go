@@ -16,19 +16,43 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Verify runs the checks of the current loop by hand.
+// Verify runs the checks of a loop by hand.
 func (v Verbs) Verify() *cli.Command {
 	var all bool
 	cmd := &cli.Command{
-		Name: "verify", Args: "[FEATURE]...",
-		Short: "Run the checks of the current loop now, for the claimed features or the named ones",
-		Run: func(w io.Writer, ids []string) error {
-			run := v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.verify(w, l, ids, all) })
-			return run(w, nil)
+		Name: "verify", Args: "[NAME] [FEATURE]...",
+		Short: "Run a loop's checks now, for the claimed features or the named ones",
+		Run: func(w io.Writer, words []string) error {
+			name, ids, err := v.loopBefore(words)
+			if err != nil {
+				return err
+			}
+			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.verify(w, l, ids, all) })(w, name)
 		},
 	}
 	cmd.Flags.BoolVar(&all, "all", false, "also run the checks of open features")
 	return cmd
+}
+
+// loopBefore splits words into the name of a loop, if they begin with one, and the ids of
+// features. It refuses a word that could be either.
+func (v Verbs) loopBefore(words []string) (name, ids []string, err error) {
+	if len(words) == 0 || !slices.Contains(v.Names(), words[0]) {
+		return nil, words, nil
+	}
+	if at, err := v.Find(nil); err == nil && at.Name != words[0] {
+		if l, err := loop.Open(v.Env, at); err == nil {
+			defer l.Close()
+			p, err := l.Look()
+			if _, has := p.Snapshot.List.Find(words[0]); err == nil && has {
+				id := plain.Arg(words[0])
+				return nil, nil, fmt.Errorf("%s is a loop, and a feature of the loop %s; for the feature say: %s %s; "+
+					"for the loop: %s, and then: %s verify", id, plain.Arg(at.Name), l.Call("verify"), id,
+					v.Env.Call("use", words[0]), v.Env.Program)
+			}
+		}
+	}
+	return words[:1], words[1:], nil
 }
 
 // verify plans which checks to run, runs them and shows the results.

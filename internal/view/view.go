@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +39,8 @@ type Status struct {
 	List          string             `json:"list"`
 	Session       string             `json:"session"`
 	Stale         bool               `json:"stale"`  // its client died without a word
+	Waits         bool               `json:"waits"`  // a person took it up again, and no session works it yet
+	Doom          string             `json:"doom"`   // how it will end whatever the agent does; "": it need not
 	Limits        []decide.Standing  `json:"limits"` // those that are on
 	Needs         string             `json:"needs"`
 	RetryAt       string             `json:"retryAt"` // when a limit will be lifted, if that is known
@@ -94,9 +95,11 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		StartedAt: loop.Instant(state.StartedAt), EndedAt: loop.Instant(state.EndedAt),
 		RetryAt:   loop.Instant(state.RetryAt),
 		Protected: l.Store.Protected || s.State.Schema == 0, Checks: len(s.Checks), Stale: p.Stale(),
+		Waits:      state.Waits && state.Status == decide.InProgress,
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: lastVerdicts(l),
 	}
 	v.Features = loop.CountFeatures(s.List, v.proof(ctx, p, state))
+	v.Doom = say.Doom(p)
 	v.Notes = notes(p, state, &v)
 	limits := s.Limits
 	if v.Checks == 0 {
@@ -150,10 +153,17 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if s.CancelFile && state.Status != decide.Cancelled {
 		add("cancelled; the next stop ends it, or '%s' takes that back", do("resume"))
 	}
+	if v.Doom != "" {
+		add("%s", v.Doom)
+	}
 	for _, err := range []error{s.ConfigErr, s.List.Err} {
-		if err != nil {
+		if err != nil && v.Doom == "" {
 			add("%s", plain.Line(err.Error(), 300))
 		}
+	}
+	if len(s.Lost) > 0 {
+		add("parts of the list are gone, or ask for something else than when they were trusted: %s; to put them back: "+
+			"%s --restore", plain.Line(strings.Join(s.Lost, ", "), 300), do("trust"))
 	}
 	if dropped := say.Dropped(s.List.List); dropped != "" {
 		add("%s", dropped)
@@ -167,8 +177,10 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 			plain.Count(len(checks), "check"), do("trust"))
 	}
 	if v.Stale {
-		add("stale: its client died without a word. Resume that session, or give the loop's prompt to a new one. " +
-			"('status --send-due' ends it and tells the notifiers)")
+		add("stale: its client died without a word ('status --send-due' ends the loop and tells the notifiers)")
+	}
+	if v.Waits {
+		add("taken up again; no session works it yet")
 	}
 	return notes
 }
@@ -214,33 +226,30 @@ func (v Verdict) String() string {
 
 // then returns what a person should do now.
 func then(v Status, p *loop.Picture, do func(verb string) string) string {
-	begin := say.StartLine(filepath.Join(v.Loop, loopdir.PromptFile))
-	bind := cmp.Or(p.Snapshot.Record().Bind, p.Snapshot.Bind)
+	state := p.Snapshot.Record()
+	state.Bind = cmp.Or(state.Bind, p.Snapshot.Bind)
 	works := v.Status == decide.InProgress
 	switch {
+	case v.Doom != "":
+		d, _ := p.Doomed()
+		v.Status, v.ExitReason = d.Next.Status, d.Next.ExitReason
+		return mend(v, do) + "; then: " + say.GoOn(p, state)
 	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return do("resume")
-	case works && v.Stale, v.Status == decide.Interrupted:
-		return "claude --resume " + plain.Arg(v.Session) + ", and type anything; or give its prompt to a new one: " +
-			begin
-	case works && v.Session == "" && bind == decide.BindPrompt:
-		return begin
-	case works && v.Session == "":
-		return "claude, in this project"
+	case works && (v.Stale || v.Waits || v.Session == ""), v.Status == decide.Interrupted, v.Status == decide.Handover:
+		return say.GoOn(p, state)
 	case works && v.Waiting != nil:
 		return "nothing; the session wakes by itself"
 	case works:
 		return "nothing; it continues by itself (" + do("pause") + " lets the next turn end)"
-	case v.Status == decide.Handover:
-		return "give its prompt to a fresh session: " + begin
 	case v.Status == decide.Complete && v.Features.Passed < v.Features.Total:
 		return do("resume") + ", since features are open again"
 	case v.Status == decide.Complete:
 		return "look at what was done"
 	case v.ExitReason == decide.MaxIterations:
-		return do("extend") + fmt.Sprintf(" --max-iterations %d", v.Iteration+decide.DefaultIterations)
+		return p.MoreIterations(state)
 	case v.ExitReason == decide.Deadline:
-		return do("extend") + " --deadline 12h, counted from its beginning"
+		return p.MoreTime(state)
 	}
 	return mend(v, do) + "; then: " + do("resume")
 }

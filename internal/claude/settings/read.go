@@ -25,8 +25,8 @@ type File struct {
 type Hook struct {
 	Event   string   // the event that it is for
 	Command string   // the program, or a line for the shell
-	Args    []string // the arguments; of a line for the shell, its words
-	Exec    bool     // the host starts the program itself, without a shell
+	Args    []string // the arguments; of another line for the shell, its words
+	Exec    bool     // the host starts the program itself, without a shell; or our own line does, see Entry.Quiet
 	Timeout int      // seconds; 0: the entry gives none
 	Ours    bool     // it runs this program
 }
@@ -135,6 +135,9 @@ func newHook(event string, entry gjson.Result) *Hook {
 	}
 	for _, arg := range args.Array() {
 		h.Args = append(h.Args, arg.String())
+	}
+	if words, quiet := quietWords(h.Command); quiet && !h.Exec {
+		h.Command, h.Args, h.Exec = program, words, true
 	}
 	if !h.Exec {
 		h.Args = strings.Fields(h.Command)

@@ -11,11 +11,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// wasEmpty marks an object or array that was in the file, and empty, before Merge put
-// something into it. It comes after the white space that was there. An object or array
-// that Merge makes itself has no space in that place.
-const wasEmpty = " "
-
 // Remove takes all our entries out of settings, and what Merge made for them. What
 // Merge made of a text becomes that text again, byte for byte. Remove returns nil if
 // there was no file before Merge.
@@ -37,7 +32,7 @@ func Remove(data []byte) ([]byte, error) {
 			continue
 		}
 		// Merge made all of it. It ends the text with a line end only if there was no file.
-		before := data[:len(mark)+space(data[len(mark):])]
+		before := data[:len(mark)+jsontext.Space(data[len(mark):])]
 		if len(before) == 0 && bytes.HasSuffix(data, []byte("\n")) {
 			return nil, nil
 		}
@@ -84,7 +79,7 @@ func firstOurs(text []byte) ([]level, error) {
 func prune(text []byte, levels []level) []byte {
 	for depth, l := range levels {
 		open := l.container.Index
-		begin := open + 1 + space(text[open+1:])
+		begin := open + 1 + jsontext.Space(text[open+1:])
 		end, before, after := 0, 0, 0 // the ends of the member and of the one before it, and the start of the next
 		for key, value := range l.container.ForEach {
 			from, to := value.Index, value.Index+len(value.Raw)
@@ -102,26 +97,20 @@ func prune(text []byte, levels []level) []byte {
 		}
 		switch was := strings.TrimRight(string(text[open+1:begin]), " \t"); {
 		case before > 0:
-			return splice(text, before, end, "")
+			return jsontext.Splice(text, before, end, "")
 		case after > 0:
-			return splice(text, l.at, after, "")
+			return jsontext.Splice(text, l.at, after, "")
 		case depth == 0: // the group goes with its only entry, whatever else it says
 		default:
 			lead := string(text[open+1 : begin])
 			if strings.HasSuffix(was, "\n") {
 				lead = strings.TrimSuffix(strings.TrimSuffix(was, "\n"), "\r")
 			}
-			if lead, is := strings.CutSuffix(lead, wasEmpty); is {
-				closing := end + space(text[end:])
-				return splice(text, open+1, closing, lead)
+			if lead, is := strings.CutSuffix(lead, jsontext.WasEmpty); is {
+				closing := end + jsontext.Space(text[end:])
+				return jsontext.Splice(text, open+1, closing, lead)
 			}
 		}
 	}
 	return nil
 }
-
-// white has the characters that JSON allows between its parts.
-const white = " \t\r\n"
-
-// space returns how many bytes of white space the text begins with.
-func space(text []byte) int { return len(text) - len(bytes.TrimLeft(text, white)) }

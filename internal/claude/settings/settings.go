@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,6 +27,31 @@ type Entry struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 	Timeout int      `json:"timeout"` // seconds; then the host kills the hook
+
+	// Quiet makes it a line for the shell that does nothing where PATH does not find Command,
+	// for settings that are shared: the host reports a missing program at each event.
+	Quiet bool `json:"-"`
+}
+
+// json returns the entry as the settings have it.
+func (e Entry) json() []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // a person reads it
+	var err error
+	if e.Quiet {
+		err = encoder.Encode(struct {
+			Type    string `json:"type"`
+			Command string `json:"command"`
+			Timeout int    `json:"timeout"`
+		}{e.Type, quietLine(e.Args), e.Timeout})
+	} else {
+		err = encoder.Encode(e)
+	}
+	if err != nil {
+		return nil // cannot happen: it has only texts and a number
+	}
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // program is the name by which we know our entries. Its folder does not matter.
@@ -39,12 +65,12 @@ const program = "ralph-stop-hook"
 func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
 	text := bytes.TrimPrefix(data, jsontext.BOM)
 	mark := data[:len(data)-len(text)]
-	if space(text) == len(text) {
+	if jsontext.Space(text) == len(text) {
 		out, err := merge([]byte("{}"), event, e)
 		if err != nil {
 			return nil, false, err
 		}
-		out = append([]byte("{"), out[1+len(wasEmpty):]...)
+		out = append([]byte("{"), out[1+len(jsontext.WasEmpty):]...)
 		if data == nil {
 			return append(out, '\n'), true, nil
 		}
@@ -70,14 +96,13 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 		return nil, errors.New("the settings are not a JSON object")
 	}
 	root.Raw = strings.TrimSpace(root.Raw) // gjson keeps what follows the last brace
-	entry, _ := json.Marshal(e)            // cannot fail: it has only texts and a number
-	group := `{"hooks":[` + string(entry) + `]}`
+	group := `{"hooks":[` + string(e.json()) + `]}`
 	_, hooks, err := member(text, root, "hooks")
 	switch {
 	case err != nil:
 		return nil, err
 	case !hooks.Exists():
-		return insert(text, root, "hooks", `{"`+event+`":[`+group+`]}`), nil
+		return jsontext.Insert(text, root, "hooks", `{"`+event+`":[`+group+`]}`), nil
 	case !hooks.IsObject():
 		return nil, jsontext.ErrorAt(text, hooks.Index, `"hooks" is not an object`)
 	}
@@ -86,13 +111,13 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !list.Exists():
-		return insert(text, hooks, event, `[`+group+`]`), nil
+		return jsontext.Insert(text, hooks, event, `[`+group+`]`), nil
 	case !list.IsArray():
 		return nil, jsontext.ErrorAt(text, list.Index, `"`+event+`" is not an array`)
 	}
 	have := oursIn(list, event)
 	if len(have) == 0 {
-		return insert(text, list, "", group), nil
+		return jsontext.Insert(text, list, "", group), nil
 	}
 	// A second entry would call us a second time at one stop.
 	for _, at := range slices.Backward(have[1:]) {
@@ -107,32 +132,35 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 // the entry: flags such as --on-complete, and keys such as statusMessage.
 func update(text []byte, at string, e Entry) ([]byte, error) {
 	have := gjson.GetBytes(text, at)
-	if args := have.Get("args"); args.IsArray() {
-		e.Args = slices.Concat(e.Args, addedFlags(args))
+	if h := newHook("", have); h.Exec {
+		e.Args = slices.Concat(e.Args, addedFlags(h.Args))
 	}
-	var h Entry
-	same := func() bool {
-		return h.Type == e.Type && h.Command == e.Command && slices.Equal(h.Args, e.Args) && h.Timeout == e.Timeout
-	}
-	if json.Unmarshal([]byte(have.Raw), &h) == nil && same() {
+	if e.is(have) {
 		return text, nil // its layout may differ
 	}
-	raw, _ := json.Marshal(e)
+	raw := e.json()
 	for key, value := range have.ForEach {
 		if !slices.Contains([]string{"type", "command", "args", "timeout"}, key.Str) {
 			raw = fmt.Appendf(raw[:len(raw)-1], ",%s:%s}", key.Raw, value.Raw)
 		}
 	}
-	return sjson.SetRawBytes(text, at, []byte(layout(text, lead(text, have.Index), string(raw))))
+	return sjson.SetRawBytes(text, at, []byte(jsontext.Layout(text, jsontext.Lead(text, have.Index), string(raw))))
+}
+
+// is reports whether an entry of a file says what e says.
+func (e Entry) is(have gjson.Result) bool {
+	want := gjson.ParseBytes(e.json())
+	differs := func(key string) bool { return !reflect.DeepEqual(want.Get(key).Value(), have.Get(key).Value()) }
+	return !slices.ContainsFunc([]string{"type", "command", "args", "timeout"}, differs)
 }
 
 // addedFlags returns the arguments of an entry that a person added: all but those that
-// init writes.
-func addedFlags(args gjson.Result) (added []string) {
-	list := args.Array()
-	for i := 0; i < len(list); i++ {
-		switch arg := list[i].String(); {
-		case arg == "hook" && i == 0, strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="):
+// init writes, and a first word that is no flag and so no call of the hook.
+func addedFlags(args []string) (added []string) {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case i == 0 && !strings.HasPrefix(arg, "-"):
+		case strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="):
 		case arg == "--timeout", arg == "--entry":
 			i++
 		default:
@@ -178,7 +206,10 @@ func ours(hook gjson.Result) bool {
 	if hook.Get("args").Exists() {
 		return strings.TrimSuffix(path.Base(command), ".exe") == program
 	}
-	// In a line for the shell the program is the first word, or the word before "hook".
+	if strings.HasPrefix(command, quiet) {
+		return true // also with a misspelt word behind it
+	}
+	// In another line for the shell the program is the first word, or the word before "hook".
 	// The latter finds it after env or timeout, and in a path with spaces.
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(command))
 	for i, word := range words {
@@ -188,103 +219,6 @@ func ours(hook gjson.Result) bool {
 		}
 	}
 	return false
-}
-
-// Append adds an element to the array key of an object, and keeps the object's layout.
-// It makes the array if there is none. text is the object and value the element, in JSON.
-func Append(text []byte, key, value string) []byte {
-	if list := gjson.GetBytes(text, key); list.Exists() {
-		return insert(text, list, "", value)
-	}
-	root := gjson.ParseBytes(text)
-	root.Raw = strings.TrimSpace(root.Raw)
-	return insert(text, root, key, "["+value+"]")
-}
-
-// insert adds a member to an object, or an element to an array, where key is empty. It
-// comes last, in the layout of the file.
-func insert(text []byte, container gjson.Result, key, value string) []byte {
-	open := container.Index
-	end := open + len(container.Raw) - 1
-	last := len(bytes.TrimRight(text[:end], " \t\r\n"))
-	empty := last == open+1
-	outer := lead(text, open)
-	add := func(before string) string {
-		value := layout(text, before, value)
-		switch {
-		case key == "":
-			return value
-		case oneLine(text):
-			return `"` + key + `":` + value
-		}
-		return `"` + key + `": ` + value
-	}
-	was := string(text[open+1:end]) + wasEmpty
-	switch {
-	case empty && oneLine(text):
-		return splice(text, open+1, end, was+add(""))
-	case oneLine(text):
-		return splice(text, last, last, ","+add(""))
-	case empty:
-		inner := outer + indent(text)
-		return splice(text, open+1, end, was+eol(text)+inner+add(inner)+eol(text)+outer)
-	}
-	first := bytes.IndexByte(text[open:end], '\n')
-	if first < 0 {
-		return splice(text, last, last, ", "+add(outer))
-	}
-	inner := lead(text, open+first+1)
-	if at := open + 1 + space(text[open+1:]); bytes.IndexByte(text[open:at], '\n') >= 0 {
-		inner = lead(text, at) // blank lines may come before the first member
-	}
-	return splice(text, last, last, ","+eol(text)+inner+add(inner))
-}
-
-// oneLine tells whether a file is written in one line. An empty object does not count:
-// what comes into it gets the usual layout.
-func oneLine(text []byte) bool {
-	text = bytes.TrimSpace(text)
-	return !bytes.Contains(text, []byte("\n")) && string(text) != "{}"
-}
-
-// splice puts add in the place of the bytes from the offset from to the offset to.
-func splice(text []byte, from, to int, add string) []byte {
-	return slices.Concat(text[:from], []byte(add), text[to:])
-}
-
-// layout lays raw JSON out as the file does: in one line, or in several lines that
-// begin with the indent before.
-func layout(text []byte, before, raw string) string {
-	var b bytes.Buffer
-	if oneLine(text) || json.Indent(&b, []byte(raw), before, indent(text)) != nil {
-		return raw
-	}
-	return strings.ReplaceAll(b.String(), "\n", eol(text))
-}
-
-// lead returns the white space that the line of an offset begins with.
-func lead(text []byte, offset int) string {
-	line := text[bytes.LastIndexByte(text[:offset], '\n')+1:]
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
-}
-
-// indent returns one level of the file's indent, which is that of its first indented line.
-func indent(text []byte) string {
-	for line := range bytes.SplitSeq(text, []byte("\n")) {
-		rest := bytes.TrimLeft(line, " \t")
-		if len(rest) < len(line) && len(bytes.TrimSpace(rest)) > 0 {
-			return string(line[:len(line)-len(rest)])
-		}
-	}
-	return "  "
-}
-
-// eol returns the line end of the file.
-func eol(text []byte) string {
-	if bytes.Contains(text, []byte("\r\n")) {
-		return "\r\n"
-	}
-	return "\n"
 }
 
 // comment tells whether broken settings look like JSON with comments.

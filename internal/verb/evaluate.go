@@ -1,6 +1,7 @@
-package main
+package verb
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/tidwall/sjson"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -22,11 +22,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func (v verbs) evaluate() []*cli.Command {
+// Evaluate chooses who decides whether a loop is complete, and changes that.
+func (v Verbs) Evaluate() []*cli.Command {
 	all := &cli.Command{
-		Name: "evaluate", Short: "Choose who decides whether the current loop is complete", Long: evaluateHelp,
+		Name: "evaluate", Short: "Choose who decides whether a loop is complete", Long: evaluateHelp,
 	}
-	list := v.Loop("evaluate list", "Show the evaluators, in order", func(w io.Writer, l *loop.Loop) error {
+	list := v.Loop("evaluate list", "Show a loop's evaluators, in order", func(w io.Writer, l *loop.Loop) error {
 		p, err := l.Look()
 		if err = errors.Join(err, p.Snapshot.ConfigErr); err == nil {
 			showEvaluators(w, p.Config.Config)
@@ -36,18 +37,17 @@ func (v verbs) evaluate() []*cli.Command {
 	clear := v.Loop("evaluate clear", "Go back to the default", func(w io.Writer, l *loop.Loop) error {
 		return v.editEvaluators(w, l, func(text []byte) ([]byte, error) { return sjson.DeleteBytes(text, "evaluate") })
 	})
-	list.Args, clear.Args = "", "" // the current loop's
-	return []*cli.Command{all, list, v.evaluateAdd(), clear}
+	return []*cli.Command{all, list, v.evaluateAdd(), v.evaluateRemove(), clear}
 }
 
-func (v verbs) evaluateAdd() *cli.Command {
+func (v Verbs) evaluateAdd() *cli.Command {
 	var name string
 	var timeout time.Duration
 	cmd := &cli.Command{
 		Name:    "evaluate add",
-		Args:    strings.Join(decide.Presets, "|") + "|COMMAND",
+		Args:    strings.Join(decide.Presets, "|") + "|COMMAND [NAME]",
 		Short:   "Add an evaluator at the end; the first one replaces the default",
-		Example: "  ralph-stop-hook evaluate add './review.sh' --timeout 2m",
+		Example: "  " + v.Env.Program + " evaluate add './review.sh' --timeout 2m",
 		Run: func(w io.Writer, args []string) error {
 			what := args[0]
 			if !slices.Contains(decide.Presets, what) && !v.Env.IsCommand(what) {
@@ -61,8 +61,20 @@ func (v verbs) evaluateAdd() *cli.Command {
 			if err != nil {
 				return err
 			}
-			add := func(text []byte) ([]byte, error) { return settings.Append(text, "evaluate", string(value)), nil }
-			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.editEvaluators(w, l, add) })(w, nil)
+			return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
+				return v.editEvaluators(w, l, func(text []byte) ([]byte, error) {
+					switch there, err := evaluatorsOf(text, cmp.Or(name, what)); {
+					case err != nil:
+						return nil, err
+					case len(there) > 0:
+						called := plain.Arg(cmp.Or(name, what))
+						return nil, fmt.Errorf("the loop has an evaluator %s already; give this one another name with "+
+							"--name, or take the other out: %s evaluate remove %s %s", called, v.Env.Program, called,
+							plain.Arg(l.At.Name))
+					}
+					return jsontext.Append(text, "evaluate", string(value)), nil
+				})
+			})(w, args[1:])
 		},
 	}
 	cmd.Flags.StringVar(&name, "name", "", "the name, `WORDS`, that people and logs see")
@@ -70,8 +82,60 @@ func (v verbs) evaluateAdd() *cli.Command {
 	return cmd
 }
 
-const evaluateHelp = `Choose who decides, at each stop, whether the current loop is complete. The hook asks
-the evaluators in order, and follows the first that says complete or escalate.
+func (v Verbs) evaluateRemove() *cli.Command {
+	return &cli.Command{
+		Name: "evaluate remove", Args: "EVALUATOR [NAME]",
+		Short: "Take an evaluator out of a loop: by its name, or by its command",
+		Run: func(w io.Writer, args []string) error {
+			return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
+				return v.editEvaluators(w, l, func(text []byte) ([]byte, error) {
+					return removeEvaluator(text, args[0])
+				})
+			})(w, args[1:])
+		},
+	}
+}
+
+// removeEvaluator takes the evaluators of a name out of a ralph.json.
+func removeEvaluator(text []byte, called string) ([]byte, error) {
+	there, err := evaluatorsOf(text, called)
+	switch c, _ := config.Parse(text); {
+	case err != nil:
+		return nil, err
+	case len(there) == 0:
+		return nil, fmt.Errorf("the loop has no evaluator %s; 'evaluate list' shows them", plain.Arg(called))
+	case len(there) == len(c.Evaluators):
+		return sjson.DeleteBytes(text, "evaluate") // an empty list is an error
+	}
+	for _, n := range slices.Backward(there) {
+		if text, err = sjson.DeleteBytes(text, fmt.Sprintf("evaluate.%d", n)); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// evaluatorsOf returns the places of the evaluators in a ralph.json that have a name, or if
+// none has it, that are that command.
+func evaluatorsOf(text []byte, called string) (named []int, err error) {
+	c, err := config.Parse(text)
+	var same []int
+	for n, e := range c.Evaluators {
+		if e.Name == called {
+			named = append(named, n)
+		}
+		if e.String() == called {
+			same = append(same, n)
+		}
+	}
+	if len(named) == 0 {
+		named = same
+	}
+	return named, err
+}
+
+const evaluateHelp = `Choose who decides, at each stop, whether a loop is complete. The hook asks the
+evaluators in order, and follows the first that says complete or escalate.
 
   default      every feature is claimed, and every check holds
   validation   every check holds, whatever the list claims
@@ -99,9 +163,9 @@ func newEvaluator(what, name string, timeout time.Duration) any {
 	return e
 }
 
-// editEvaluators changes the evaluators in ralph.json and in the trusted copy, and nothing else
-// that is trusted. A person must still look at other changes.
-func (v verbs) editEvaluators(w io.Writer, l *loop.Loop, edit func(text []byte) ([]byte, error)) error {
+// editEvaluators changes ralph.json and what is trusted of it, and nothing else that is
+// trusted: what changed since then stays what a person has to look at.
+func (v Verbs) editEvaluators(w io.Writer, l *loop.Loop, edit func(text []byte) ([]byte, error)) error {
 	if err := v.PersonOnly(); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
-package main
+package verb
 
 import (
-	"context"
 	"fmt"
 	"io"
 
@@ -11,12 +10,13 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
-func (v verbs) notify() *cli.Command {
+// Notify tries a loop's notifiers.
+func (v Verbs) Notify() *cli.Command {
 	var test bool
 	const short = "Try a loop's notifiers: run each now, with the exit reason \"test\""
 	cmd := v.Loop("notify", short, func(w io.Writer, l *loop.Loop) error {
 		if !test {
-			return cli.Usagef("notify only tests; say 'ralph-stop-hook notify --test'")
+			return cli.Usagef("notify only tests; say '%s notify --test'", v.Env.Program)
 		}
 		if err := v.PersonOnly(); err != nil {
 			return err // an agent could have its person believe that a loop is over
@@ -29,7 +29,7 @@ func (v verbs) notify() *cli.Command {
 			fmt.Fprintln(w, note)
 		}
 		failed := 0
-		all := p.Try(context.Background(), func(line string, err error) {
+		all := p.Try(background(), func(line string, err error) {
 			fmt.Fprintln(w, line)
 			if err != nil {
 				failed++

@@ -1,0 +1,62 @@
+package say
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// The command lines by which a loop is begun, and goes on. A session belongs to the folder
+// that it was started in, so a line that is for another folder than this one begins with cd.
+
+// Start is what a person types to start a session with a loop's prompt.
+func Start(env loop.Env, at *loopdir.Loop) string {
+	prompt := filepath.Join(at.Dir, loopdir.PromptFile)
+	name := plain.Arg(plain.Path(at.Project, prompt))
+	line := fmt.Sprintf("claude \"$(cat %s)\"", name)
+	if runtime.GOOS == "windows" {
+		line = fmt.Sprintf("claude (Get-Content -Raw %s)", name)
+	}
+	if _, err := os.Lstat(prompt); err != nil { // of a loop that was made by hand; its first line is what counts
+		line = "claude " + plain.Arg(loopdir.Marker+plain.Path(at.Project, at.Dir))
+	}
+	return inProject(env, at, line)
+}
+
+// GoOn is what a person does so that a loop goes on that is at work, or that a prompt takes up.
+func GoOn(p *loop.Picture, s decide.State) string {
+	l, owner := p.Loop, plain.Line(s.Session, 80)
+	fresh := Start(l.Env, l.At)
+	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
+	switch resume := inProject(l.Env, l.At, "claude --resume "+plain.Arg(owner)+" 'Go on.'"); {
+	case s.Status == decide.Handover, s.Session == "" && s.Bind == decide.BindPrompt:
+		return fresh
+	case s.Session == "":
+		return inProject(l.Env, l.At, "claude") + "; the first session that stops there takes the loop"
+	case known && alive:
+		return "type anything in its session, which is open: " + owner
+	case known:
+		return resume + "; or in a new session: " + fresh
+	default:
+		return "type anything in its session, " + owner + ", if it is open; else: " + resume
+	}
+}
+
+// inProject returns a line that a person types in the loop's project.
+func inProject(env loop.Env, at *loopdir.Loop, line string) string {
+	here, err := os.Stat(env.Cwd)
+	there, err2 := os.Stat(at.Project)
+	switch {
+	case err == nil && err2 == nil && os.SameFile(here, there):
+		return line
+	case runtime.GOOS == "windows":
+		return fmt.Sprintf("cd %s; %s", plain.Arg(at.Project), line)
+	}
+	return fmt.Sprintf("cd %s && %s", plain.Arg(at.Project), line)
+}

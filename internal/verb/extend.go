@@ -1,0 +1,146 @@
+package verb
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// extension is what a person gives a loop: a new limit, or more of what it has.
+type extension struct {
+	iterations, moreIterations int // 0: not said
+	deadline, moreTime         time.Duration
+}
+
+// Extend changes a limit.
+func (v Verbs) Extend() *cli.Command {
+	var e extension
+	cmd := &cli.Command{
+		Name: "extend", Args: "[NAME] [+MORE]",
+		Short: "Raise a limit of a loop, and take it up again if it had reached it",
+		Example: strings.ReplaceAll("  @ extend +10                    ten more iterations\n"+
+			"  @ extend checkout +2h           two more hours\n"+
+			"  @ extend --max-iterations 40    40 in all", "@", v.Env.Program),
+		Run: func(w io.Writer, words []string) error {
+			var name []string
+			for _, word := range words {
+				if !strings.HasPrefix(word, "+") {
+					name = append(name, word)
+				} else if e.setIterations(word) != nil && e.setDeadline(word) != nil {
+					return cli.Usagef("extend by %q? say how many iterations, +10, or how much time, +2h",
+						plain.Line(word, 80))
+				}
+			}
+			switch {
+			case len(name) > 1:
+				return cli.Usagef("extend one loop at a time")
+			case e == (extension{}):
+				return cli.Usagef("extend what? say +10, +2h, --max-iterations N or --deadline T")
+			}
+			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.revive(w, l, "extend", e.apply) })(w, name)
+		},
+	}
+	cmd.Flags.Func("max-iterations", "the iterations that the loop may have in all, `N`; or +N more", e.setIterations)
+	cmd.Flags.Func("deadline", "the time that it may take in all, from when it began, `T`, such as 12h; or +T more",
+		e.setDeadline)
+	return cmd
+}
+
+// ErrIterations refuses a --max-iterations that ralph.json could not hold.
+var ErrIterations = cli.Usagef("--max-iterations must be from 1 to %d", decide.MaxCount)
+
+func (e *extension) setIterations(text string) error {
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return cli.Usagef("--max-iterations %q; want a number, such as 30 or +10", text)
+	case n < 1 || n > decide.MaxCount:
+		return ErrIterations
+	case strings.HasPrefix(text, "+"):
+		e.iterations, e.moreIterations = 0, n
+	default:
+		e.iterations, e.moreIterations = n, 0
+	}
+	return nil
+}
+
+func (e *extension) setDeadline(text string) error {
+	t, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return cli.Usagef("--deadline %q; want a time, such as 90s, 12h or +2h", text)
+	case t <= 0 || t > decide.MaxTime:
+		return cli.Usagef("--deadline must be a time of more than 0, such as 12h, and at most %s",
+			plain.Duration(decide.MaxTime))
+	case strings.HasPrefix(text, "+"):
+		e.deadline, e.moreTime = 0, t
+	default:
+		e.deadline, e.moreTime = t, 0
+	}
+	return nil
+}
+
+// apply changes the limits of a loop, and says what they are and were.
+func (e *extension) apply(p *loop.Picture, next *decide.State) (said string, err error) {
+	limits := p.Snapshot.Limits
+	if e.iterations+e.moreIterations > 0 {
+		before := next.Limit(limits)
+		next.Extended, next.Lowered = e.iterations, 0
+		if e.moreIterations > 0 {
+			next.Extended = min(max(before, next.Iteration)+e.moreIterations, decide.MaxCount)
+		}
+		after := next.Limit(limits)
+		said += fmt.Sprintf("at most %s in all, %s; ", plain.Count(after, "iteration"),
+			compared(after, before, strconv.Itoa(before)))
+		if after < next.Extended {
+			said += "your own ceiling for all loops allows no more; "
+		}
+	}
+	if e.deadline+e.moreTime == 0 {
+		return said, nil
+	}
+	before, ran := next.Deadline(limits), time.Duration(0)
+	if !next.StartedAt.IsZero() {
+		ran = time.Since(next.StartedAt)
+	}
+	next.ExtendedDeadline = e.deadline
+	if e.moreTime > 0 {
+		if before == 0 {
+			return "", fmt.Errorf("the loop has no deadline, so its time needs no more; --deadline T gives it one")
+		}
+		next.ExtendedDeadline = min((max(before, ran) + e.moreTime).Round(time.Second), decide.MaxTime)
+	}
+	after := next.Deadline(limits)
+	was := "it had no deadline"
+	if before > 0 {
+		was = compared(after, before, plain.Duration(before))
+	}
+	until := "from its first prompt on"
+	if !next.StartedAt.IsZero() {
+		until = "until " + say.Clock(next.StartedAt.Add(after))
+	}
+	said += fmt.Sprintf("at most %s in all, %s, %s; ", plain.Duration(after), until, was)
+	if after < next.ExtendedDeadline {
+		said += "your own ceiling for all loops allows no more; "
+	}
+	return said, nil
+}
+
+// compared says what became of a limit.
+func compared[T int | time.Duration](after, before T, shown string) string {
+	switch {
+	case after < before:
+		return "lowered from " + shown
+	case after > before:
+		return "raised from " + shown
+	}
+	return "as before"
+}

@@ -1,0 +1,37 @@
+package verb
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Use makes a loop the one that verbs without a name mean.
+func (v Verbs) Use() *cli.Command {
+	return &cli.Command{
+		Name: "use", Args: "[NAME]", Short: "Make a loop the current one, which verbs without a name mean",
+		Run: func(w io.Writer, args []string) error {
+			if len(args) == 0 {
+				at, err := v.Find(nil)
+				if err == nil {
+					fmt.Fprintf(w, "the current loop is %s\n", plain.Line(at.Name, 100))
+				}
+				return err
+			}
+			if err := v.PersonOnly(); err != nil {
+				return err // a loop of a bind of "first" would begin in sessions of the agent's choice
+			}
+			at, err := v.Find(args)
+			if err == nil {
+				err = at.MakeCurrent()
+			}
+			if err == nil {
+				fmt.Fprintf(w, "%s: this is the current loop now; sessions keep the loops that they work\n",
+					plain.Line(at.Name, 100))
+			}
+			return err
+		},
+	}
+}
