@@ -22,8 +22,8 @@ func (i *initialiser) checkList() error {
 	if err != nil {
 		return nil // an example, which init is to write
 	}
-	how.Skip = i.reading.Skip
-	list, problems := how.Check(data)
+	how.Skip, how.Now = i.reading.Skip, i.reading.Now
+	list, problems, remarks := how.Check(data)
 	shown, _ := features.Named(path)
 	shown = i.show(shown)
 	_, open := list.Next()
@@ -40,12 +40,16 @@ func (i *initialiser) checkList() error {
 			"%s says where)", shown, plain.Line(list.Stuck(), 500), plain.Arg(shown))
 	}
 	i.warnOfOthers()
-	for _, problem := range problems[:min(len(problems), maxProblems)] {
-		fmt.Fprintf(i.out, "warning: %s: %s\n", shown, plain.Line(problem.Error(), 500))
+	tell := func(level string, found []error) {
+		for _, err := range found[:min(len(found), maxProblems)] {
+			fmt.Fprintf(i.out, "%s: %s: %s\n", level, shown, plain.Line(err.Error(), 500))
+		}
+		if more := len(found) - maxProblems; more > 0 {
+			fmt.Fprintf(i.out, "%s: %d more; ralph-stop-hook list check %s shows them\n", level, more, plain.Arg(shown))
+		}
 	}
-	if more := len(problems) - maxProblems; more > 0 {
-		fmt.Fprintf(i.out, "warning: %d more; ralph-stop-hook list check %s shows them\n", more, plain.Arg(shown))
-	}
+	tell("warning", problems)
+	tell("remark", remarks)
 	return nil
 }
 
