@@ -22,8 +22,7 @@ type initialiser struct {
 	v          verbs
 	name       string
 	list       string // --features
-	iterations int
-	limits     decide.Limits // those of the other flags
+	limits     decide.Limits
 	onComplete []string
 	checks     []string // shell commands, when: complete
 	scope      string   // --settings
@@ -68,8 +67,8 @@ func (v verbs) init() *cli.Command {
 	i.given = cmd.Given
 	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder "+
 		"(default feature_list.json or prd.json here, else an example)")
-	f.IntVar(&i.iterations, "max-iterations", decide.DefaultIterations, "how many iterations, `N`, the loop may have")
-	i.limitFlags(f)
+	i.limits.MaxIterations = decide.DefaultIterations
+	verb.LimitFlags(f, &i.limits)
 	f.Func("check", "a shell `COMMAND` that must exit with 0 before the loop is complete; may be repeated",
 		cli.Each(&i.checks))
 	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
@@ -171,7 +170,7 @@ func (i *initialiser) check() (err error) {
 	if err := loopdir.CheckName(i.name); err != nil {
 		return cli.Usagef("%w; say another one: ralph-stop-hook init NAME", err)
 	}
-	if i.iterations < 1 || i.iterations > decide.MaxCount {
+	if i.limits.MaxIterations < 1 || i.limits.MaxIterations > decide.MaxCount {
 		return verb.ErrIterations
 	}
 	for flag, commands := range map[string][]string{"--on-complete": i.onComplete, "--check": i.checks} {

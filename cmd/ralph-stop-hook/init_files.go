@@ -10,12 +10,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // loopFile is a file of the loop folder that init writes.
@@ -36,7 +39,7 @@ func (i *initialiser) planFiles() ([]loopFile, error) {
 	}
 	next, _ := i.found.Next()
 	header := progress.Header{
-		Status: string(decide.InProgress), Iteration: 1, MaxIterations: i.iterations, Feature: plain.Line(next.ID, 80),
+		Status: string(decide.InProgress), Iteration: 1, MaxIterations: i.limits.MaxIterations, Feature: plain.Line(next.ID, 80),
 	}
 	list := []loopFile{
 		{name: loopdir.ConfigFile, text: string(config)},
@@ -85,7 +88,7 @@ func (i *initialiser) keepConfig() error {
 	for _, check := range c.Checks {
 		checks = append(checks, check.String())
 	}
-	differs := i.otherLimits(c.Limits) ||
+	differs := verb.OtherLimits(i.limits, c.Limits, i.given) ||
 		i.list != "" && i.list != c.List ||
 		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
 		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
@@ -94,7 +97,7 @@ func (i *initialiser) keepConfig() error {
 			"edit that and run '%s', or start anew with --force", i.name, i.v.Env.Call("trust", i.name))
 	}
 	i.onComplete, i.checks = shell, checks
-	i.iterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)
+	i.limits.MaxIterations = cmp.Or(c.Limits.MaxIterations, decide.DefaultIterations)
 	return nil
 }
 
@@ -152,4 +155,13 @@ func (i *initialiser) readList(path string) error {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// checkLimits refuses limits that ralph.json could not have.
+func checkLimits(text []byte) error {
+	_, err := config.Parse(text)
+	if wrong := (*jsontext.Error)(nil); errors.As(err, &wrong) {
+		return cli.Usagef("%s", wrong.Problem)
+	}
+	return err
 }

@@ -50,7 +50,7 @@ func (i *initialiser) writeLocked(l *loop.Loop) error {
 		return err
 	}
 	fmt.Fprintf(i.out, "loop %q: %s, %d of them open; at most %s\n", i.name, plain.Count(len(i.found.Items), "feature"),
-		len(i.found.Items)-i.found.Passed(), plain.Count(i.iterations, "iteration"))
+		len(i.found.Items)-i.found.Passed(), plain.Count(i.limits.MaxIterations, "iteration"))
 	if dropped := say.Dropped(i.found.List); dropped != "" {
 		fmt.Fprintf(i.out, "  %s\n", dropped)
 	}

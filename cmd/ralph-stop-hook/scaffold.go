@@ -78,7 +78,7 @@ func (i *initialiser) config() ([]byte, error) {
 		Checks     []map[string]string `json:"checks,omitempty"`
 		Confine    bool                `json:"confine,omitempty"`
 		OnComplete []string            `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, config.ContinueAuto, i.limitsJSON(), checks,
+	}{i.name, i.list, decide.BindPrompt, config.ContinueAuto, verb.LimitsJSON(i.limits, i.given), checks,
 		i.confine, i.onComplete})
 }
 

@@ -131,8 +131,8 @@ func tamed(source string) []byte {
 // which are no text of a heading. Goldmark takes an empty item in an item for longer than
 // the empty line behind it, an indented hyphen below text for an item, a tag with a space
 // before its name, or a slash behind one that closes, for HTML, and no declaration in lower
-// case.
-var unlike = regexp.MustCompile(`\[[^\]]*\]:|<![a-z]|</?[ \t]|</[A-Za-z0-9]+/|\n[ \t]+-[ \t\r]*(?:\n|$)` +
+// case. It lets meta begin a block, as CommonMark did before its version 0.29.
+var unlike = regexp.MustCompile(`\[[^\]]*\]:|<![a-z]|(?i:</?meta)|</?[ \t]|</[A-Za-z0-9]+/|\n[ \t]+-[ \t\r]*(?:\n|$)` +
 	`|(?m)[ \t>](?:[-+*]|\d+[.)])[ \t\r]*\n[ \t>\r]*\n`)
 
 // unseen takes out what no person types: goldmark takes some of these characters for spaces.
