@@ -39,7 +39,8 @@ func (i *initialiser) planFiles() ([]loopFile, error) {
 	}
 	next, _ := i.found.Next()
 	header := progress.Header{
-		Status: string(decide.InProgress), Iteration: 1, MaxIterations: i.limits.MaxIterations, Feature: plain.Line(next.ID, 80),
+		Status: string(decide.InProgress), Iteration: 1, MaxIterations: i.limits.MaxIterations,
+		Feature: plain.Line(next.ID, 80),
 	}
 	list := []loopFile{
 		{name: loopdir.ConfigFile, text: string(config)},
