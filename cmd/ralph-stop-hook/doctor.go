@@ -157,7 +157,7 @@ func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON
 	}
 	for n, f := range found {
 		fmt.Fprintf(w, "%-8s %-10s %s\n", f.Level, f.Check, f.Text)
-		// What mends several findings is said once, below the last of them.
+		// A fix for several findings is shown once, below the last of them.
 		again := func(later *finding) bool { return later.Fix == f.Fix }
 		if f.Fix != "" && !slices.ContainsFunc(found[n+1:], again) {
 			fmt.Fprintf(w, "%20s-> %s\n", "", f.Fix)

@@ -28,7 +28,7 @@ func lookEntry(in *inspection) (found []*finding) {
 	return append(unless(found, good("the hook is in %s", first.shown)), first.lookTimeout()...)
 }
 
-// renewing is a warning that a new entry in a scope mends.
+// renewing is a warning that goes away with a new entry in a scope.
 func renewing(s *scope, fix, format string, args ...any) *finding {
 	f := warning(fix, format, args...)
 	f.mend = s.renew
@@ -88,8 +88,8 @@ func lookEvents(in *inspection, first *scope) (found []*finding) {
 	return found
 }
 
-// lookWords looks whether the words of our entries are a call of the hook: to a misspelt one the
-// host only hears of a problem, and no stop is answered. Each entry of a file is mended at once.
+// lookWords checks that our entries call the hook. For a misspelt call the host only reports a
+// problem, and no stop is answered. One fix renews all entries of a file.
 func lookWords(in *inspection) (found []*finding) {
 	for _, s := range in.scopes {
 		for _, h := range s.Ours("") {
@@ -103,7 +103,7 @@ func lookWords(in *inspection) (found []*finding) {
 	return found
 }
 
-// notHook says why an entry's words are no call of the hook, "" if they are.
+// notHook says why an entry does not call the hook, "" if it does.
 func notHook(h *settings.Hook) string {
 	args := h.Args
 	if !h.Exec { // a line for the shell

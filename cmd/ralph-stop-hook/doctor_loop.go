@@ -216,7 +216,7 @@ func lookSession(in *inspection) []*finding {
 	case p.Stale():
 		return []*finding{warning(say.GoOn(p, state), "the client of session %s died without a word", state.Session)}
 	case state.Waits && state.Status == decide.InProgress:
-		return []*finding{note(say.GoOn(p, state), "the loop was taken up again, and no session works it yet")}
+		return []*finding{note(say.GoOn(p, state), "the loop continues, but no session works on it yet")}
 	case p.Snapshot.CancelFile && state.Status != decide.Cancelled:
 		return []*finding{note("'"+p.Loop.Call("resume")+"' takes that back",
 			"the next stop cancels the loop")}

@@ -36,7 +36,7 @@ func (i *initialiser) checkList() error {
 		return fmt.Errorf("every feature of %s passes already, so there is nothing to do; add what there is more to do, "+
 			"or open a feature again, and run init again", shown)
 	default:
-		return fmt.Errorf("nothing in %s can be worked on: %s; mend that, and run init again (ralph-stop-hook list check "+
+		return fmt.Errorf("nothing in %s can be worked on: %s; fix that, and run init again (ralph-stop-hook list check "+
 			"%s says where)", shown, plain.Line(list.Stuck(), 500), plain.Arg(shown))
 	}
 	i.warnOfOthers()

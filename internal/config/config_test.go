@@ -60,8 +60,8 @@ func TestParseRefuses(t *testing.T) {
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, bind, checks, ` +
 			"confine, continue_with, env, evaluate, limits, list, not_held, on_complete, on_failure, " +
-			"on_iteration, on_stagnation, parallel, promises, protect, protect_new, recheck, skip_headings, source, task, " +
-			"wait_for, writable",
+			"on_iteration, on_stagnation, parallel, promises, protect, protect_new, recheck, skip_headings, source, " +
+			"task, wait_for, writable",
 
 		`{"confine": 1}`:                               `"confine" must be true or false`,
 		`{"confine": true, "writable": "~/x"}`:         `"writable" must be a list of at most 20 folders`,

@@ -135,7 +135,7 @@ type State struct {
 	ClientStart string    // when that process began; tells two processes with one pid apart
 	Seen        time.Time // when the last event of the owner was committed
 	Bind        string    // BindPrompt or BindFirst
-	Waits       bool      // a person took the loop up again when the owner's client was gone: no session works it yet
+	Waits       bool      // a person continued the loop after the owner's client was gone; no session works on it yet
 
 	Passed        int     // features that passed when the list was last sound
 	SessionPassed int     // features that passed while the owner worked

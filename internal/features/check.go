@@ -24,8 +24,9 @@ var spelt = sync.OnceValue(func() []string {
 var knownKeys = sync.OnceValue(func() []string {
 	return slices.Concat(readKeys(), []string{
 		"target_files", "files", "notes", "completion_notes", "completionNotes", "labels", "tags", "type", "complexity",
-		"parallel_group", "created_at", "created_by", "updated_at", "completed_at", "started_at", "startedAt", "completedAt",
-		"assignee", "owner", "estimate", "step", "phase", "order", "index", "section", "epic", "sprint", "version", "test",
+		"parallel_group", "created_at", "created_by", "updated_at", "completed_at", "started_at", "startedAt",
+		"completedAt", "assignee", "owner", "estimate", "step", "phase", "order", "index", "section", "epic",
+		"sprint", "version", "test",
 		"tests", "testing", "states", "path", "task_id", "story_id", "parent", "pass_rate", "due", "due_date", "verified",
 	})
 })

@@ -163,7 +163,8 @@ func (i Item) Title() string {
 	}
 	for key, value := range gjson.Parse(i.raw).ForEach {
 		other := value.Type == gjson.String && !isAgentKey(key.Str) && !isIDKey(key.Str) &&
-			!slices.Contains(labelKeys, key.Str) && !slices.Contains(beadsKeys, key.Str) && !slices.Contains(needKeys, key.Str)
+			!slices.Contains(labelKeys, key.Str) && !slices.Contains(beadsKeys, key.Str) &&
+			!slices.Contains(needKeys, key.Str)
 		if text := strings.TrimSpace(value.Str); other && text != "" {
 			return text
 		}

@@ -8,7 +8,8 @@ func TestSkipHeadings(t *testing.T) {
 		"Future Enhancements", "future improvements", "Future Ideas & Considerations", "Nice to Have", "Nice-to-have",
 		"nice to haves", "Nice-to-Haves (v2)", "Out of Scope", "Out-of-scope", "Out of scope for now", "5. Future Work",
 		"7) Optional", "3.2 Nice to have", "IV. Out of Scope", "Phase 4: Future Enhancements", "🚀 Future Work",
-		"✨ Nice to Have ✨", "Optional / Nice to Have", "Future Work (optional)", "Future (post-MVP)", "Phase 5 – Optional",
+		"✨ Nice to Have ✨", "Optional / Nice to Have", "Future Work (optional)", "Future (post-MVP)",
+		"Phase 5 – Optional",
 		"Polish (optional)", "Phase 6: Polish (Optional)", "Dark mode [nice to have]", "Optional Tasks", "Optional items.",
 		"Future Work and Out of Scope", "P3 - Nice to have", "Future Plans", "— Optional —", "Future…",
 	} {

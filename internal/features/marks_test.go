@@ -22,7 +22,8 @@ func TestBoxMarks(t *testing.T) {
 		"[-] in progress\n\n- [-] a\n":                        {"a", "", "line 3, column 1: [-] is taken for work"},
 
 		"## Legend\n- [ ] Not started\n- [~] Won't do\n- [x] Done\n\n## Work\n- [~] a\n- [ ] b\n": {"b", "a", ""},
-		"**Legend:**\n- [ ] open\n- [x] done\n- [ ] Build it\n- [ ] done\n":                       {"build-it done", "", ""},
+
+		"**Legend:**\n- [ ] open\n- [x] done\n- [ ] Build it\n- [ ] done\n": {"build-it done", "", ""},
 		"# A\n\n    - [ ] no\n\n- [ ] a\n": {"a", "", "line 3, column 7: this checkbox is no item: " +
 			"Markdown takes the line for code, since it is indented by four columns or more"},
 		"<details>\n- [ ] no\n</details>\n\n- [ ] a\n": {"a", "", "line 2, column 3: this checkbox is no item: " +

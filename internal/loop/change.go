@@ -71,8 +71,8 @@ func ownHeaderOnly(next *decide.State) bool {
 // Revive puts a loop back to work for a person, after edit changed its limits.
 func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *decide.State) error) (
 	decide.State, error) {
-	// An ending that is still to be told is told before it is undone: to the notifier that
-	// is recorded with it, not to one of this terminal.
+	// An ending that is not told yet is told before it is undone: to the notifier in its record,
+	// not to one of this terminal.
 	l.Env.OnComplete = ""
 	_ = l.Tell(ctx)
 	if p, err := l.Look(); err == nil {
@@ -130,8 +130,8 @@ func (p *Picture) usedUp(next *decide.State) error {
 		plain.Duration(time.Since(next.StartedAt)), plain.Duration(next.Deadline(limits)), p.MoreTime(*next))
 }
 
-// MoreIterations and MoreTime say what a person does to give a loop more of what it has used
-// up: a command line that works, whatever the loop's limit is.
+// MoreIterations returns the command that gives a loop more iterations. If a person's own ceiling
+// forbids that, it returns what to raise.
 func (p *Picture) MoreIterations(s decide.State) string {
 	if ceiling := p.Snapshot.Limits.CeilingIterations; ceiling > 0 && s.Iteration >= ceiling {
 		return fmt.Sprintf(raise, strconv.Itoa(ceiling))
@@ -139,7 +139,7 @@ func (p *Picture) MoreIterations(s decide.State) string {
 	return fmt.Sprintf("%s +%d", p.Loop.Call("extend"), decide.DefaultIterations)
 }
 
-// MoreTime is described with MoreIterations.
+// MoreTime is MoreIterations for the deadline.
 func (p *Picture) MoreTime(s decide.State) string {
 	if ceiling := p.Snapshot.Limits.CeilingDeadline; ceiling > 0 && time.Since(s.StartedAt) >= ceiling {
 		return fmt.Sprintf(raise, plain.Duration(ceiling))
@@ -149,8 +149,8 @@ func (p *Picture) MoreTime(s decide.State) string {
 
 const raise = "raise your own ceiling for all loops, %s, in config.json of ralph-stop-hook in your configuration folder"
 
-// SendDue tells what is left to be told, and ends the loop if its client died, as its
-// session's end would have.
+// SendDue sends the notices that are left. If the client of the loop's session died, it ends the
+// loop as the session's end would have.
 func (l *Loop) SendDue(ctx context.Context) error {
 	untold := l.Tell(ctx) // it may fail, on a full disk for example; the loop can still end
 	ev := now()

@@ -2,9 +2,9 @@ package loop
 
 import "github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 
-// Doomed returns the ending that the loop comes to whatever the agent does, and true, if it goes
-// on and a person has to mend something first. The list or ralph.json cannot be worked, which
-// the next stop finds; or a held file has changed, which is found when a check is due.
+// Doomed returns the ending that the loop reaches whatever the agent does. It returns true if the
+// loop is not over and a person must fix something first: the list or ralph.json cannot be used,
+// which the next stop finds, or a held file has changed, which the next check finds.
 func (p *Picture) Doomed() (decide.Decision, bool) {
 	s := p.Snapshot
 	if state := s.Record(); !state.Status.GoesOn() {

@@ -101,7 +101,7 @@ func (t *truster) trust(yes bool) error {
 	}
 	before, err := t.l.Store.Trust()
 	if err != nil {
-		fmt.Fprintf(t.w, "warning: %s\n", plain.Line(err.Error(), 1000)) // a new record mends it
+		fmt.Fprintf(t.w, "warning: %s\n", plain.Line(err.Error(), 1000)) // a new record replaces it
 	}
 	t.show(record, before, list)
 	if len(record.Features) > 0 {

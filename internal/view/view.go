@@ -39,7 +39,7 @@ type Status struct {
 	List          string             `json:"list"`
 	Session       string             `json:"session"`
 	Stale         bool               `json:"stale"`  // its client died without a word
-	Waits         bool               `json:"waits"`  // a person took it up again, and no session works it yet
+	Waits         bool               `json:"waits"`  // a person continued it, and no session works on it yet
 	Doom          string             `json:"doom"`   // how it will end whatever the agent does; "": it need not
 	Limits        []decide.Standing  `json:"limits"` // those that are on
 	Needs         string             `json:"needs"`
@@ -180,7 +180,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		add("stale: its client died without a word ('status --send-due' ends the loop and tells the notifiers)")
 	}
 	if v.Waits {
-		add("taken up again; no session works it yet")
+		add("it continues, but no session works on it yet")
 	}
 	return notes
 }
@@ -233,7 +233,7 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	case v.Doom != "":
 		d, _ := p.Doomed()
 		v.Status, v.ExitReason = d.Next.Status, d.Next.ExitReason
-		return mend(v, do) + "; then: " + say.GoOn(p, state)
+		return fix(v, do) + "; then: " + say.GoOn(p, state)
 	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return do("resume")
 	case works && (v.Stale || v.Waits || v.Session == ""), v.Status == decide.Interrupted, v.Status == decide.Handover:
@@ -251,11 +251,11 @@ func then(v Status, p *loop.Picture, do func(verb string) string) string {
 	case v.ExitReason == decide.Deadline:
 		return p.MoreTime(state)
 	}
-	return mend(v, do) + "; then: " + do("resume")
+	return fix(v, do) + "; then: " + do("resume")
 }
 
-// mend returns what a person should do before `resume`.
-func mend(v Status, do func(verb string) string) string {
+// fix returns what a person should do before `resume`.
+func fix(v Status, do func(verb string) string) string {
 	switch {
 	case v.Status == decide.ReachedLimit:
 		return do("log") + " shows what was tried"
