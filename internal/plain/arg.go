@@ -17,7 +17,7 @@ func Arg(s string) string {
 }
 
 // Typed shows the words of a command as a person types them. It is for reading: Arg is for
-// what is pasted.
+// what is pasted with quotes around it. A POSIX shell reads the words back from it.
 func Typed(words []string) string {
 	typed := make([]string, len(words))
 	for i, word := range words {

@@ -45,7 +45,7 @@ func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 			message = "ralph: " + at + rival
 		}
 		if p.Snapshot.Event == decide.EventStart {
-			if doom := Doom(p); doom != "" {
+			if doom, _ := Doom(p); doom != "" {
 				message = "ralph: " + at + " · " + doom
 			}
 		}
@@ -172,7 +172,7 @@ func notes(p *loop.Picture, d decide.Decision) string {
 		add(note)
 	}
 	if d.Binding == decide.Take { // not at each stop: it reads what is held
-		if doom := Doom(p); doom != "" {
+		if doom, _ := Doom(p); doom != "" {
 			add(doom)
 		}
 	}

@@ -128,12 +128,12 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	return reason + ". When that is fixed, '" + do("resume") + "' continues the loop."
 }
 
-// Doom says how the loop will end whatever the agent does, and what a person does about it;
-// "" if it need not.
-func Doom(p *loop.Picture) string {
+// Doom says how the loop will end whatever the agent does, and what a person does about it; "" if
+// that is open. It also returns that ending. It hashes all held files: too much for every stop.
+func Doom(p *loop.Picture) (text string, d decide.Decision) {
 	d, is := p.Doomed()
 	if !is {
-		return ""
+		return "", d
 	}
 	what, do := d.Next.Needs, p.Loop.Call
 	switch {
@@ -144,7 +144,7 @@ func Doom(p *loop.Picture) string {
 	case d.Problem != nil:
 		what = plain.Line(d.Problem.Error(), 500)
 	}
-	return fmt.Sprintf("the loop will end %s: %s", d.Next.Status, what)
+	return fmt.Sprintf("the loop will end %s: %s", d.Next.Status, what), d
 }
 
 // Proof says how the claims stand. Nothing is called proven that no check has proven.

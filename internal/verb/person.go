@@ -122,7 +122,7 @@ func (v Verbs) revive(
 	if picture, err = l.Look(); err != nil {
 		return err
 	}
-	if doom := say.Doom(picture); doom != "" {
+	if doom, _ := say.Doom(picture); doom != "" {
 		fmt.Fprintf(w, "warning: %s\n", doom)
 	}
 	return nil

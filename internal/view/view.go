@@ -99,7 +99,8 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: lastVerdicts(l),
 	}
 	v.Features = loop.CountFeatures(s.List, v.proof(ctx, p, state))
-	v.Doom = say.Doom(p)
+	text, doom := say.Doom(p)
+	v.Doom = text
 	v.Notes = notes(p, state, &v)
 	limits := s.Limits
 	if v.Checks == 0 {
@@ -121,7 +122,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	if slices.ContainsFunc(state.Notices, func(n decide.Notice) bool { return !n.Sent() }) {
 		v.Notice = "pending"
 	}
-	v.Then = then(v, p, l.Call)
+	v.Then = then(v, doom, p, l.Call)
 	return v, nil
 }
 
@@ -225,14 +226,13 @@ func (v Verdict) String() string {
 }
 
 // then returns what a person should do now.
-func then(v Status, p *loop.Picture, do func(verb string) string) string {
+func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) string) string {
 	state := p.Snapshot.Record()
 	state.Bind = cmp.Or(state.Bind, p.Snapshot.Bind)
 	works := v.Status == decide.InProgress
 	switch {
 	case v.Doom != "":
-		d, _ := p.Doomed()
-		v.Status, v.ExitReason = d.Next.Status, d.Next.ExitReason
+		v.Status, v.ExitReason = doom.Next.Status, doom.Next.ExitReason
 		return fix(v, do) + "; then: " + say.GoOn(p, state)
 	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return do("resume")

@@ -1,23 +1,17 @@
 package settings
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
 
 // quiet begins the line of an entry that does nothing where the program is missing. The program
 // takes the shell's place, so the host sees one process.
 const quiet = "command -v " + program + " >/dev/null 2>&1 || exit 0; exec " + program
 
 // quietLine returns the line for these arguments.
-func quietLine(args []string) string {
-	var b strings.Builder
-	b.WriteString(quiet)
-	for _, arg := range args {
-		if arg == "" || strings.Trim(arg, wordSafe) != "" {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		b.WriteString(" " + arg)
-	}
-	return b.String()
-}
+func quietLine(args []string) string { return quiet + " " + plain.Typed(args) }
 
 // wordSafe has the characters that mean no more than themselves to a shell.
 const wordSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
