@@ -71,9 +71,12 @@ func (b *bench) newStage(o options) *stage {
 		return s
 	}
 	check(os.MkdirAll(s.loop, 0o755))
-	s.writeList()
+	s.writeList(false) // init refuses a list without open features
 	ralph := b.hook.argv[0]
 	s.command(ralph, "init", loopName, "--settings", "none", "--max-iterations", strconv.Itoa(maxLoop))
+	if o.claimed {
+		s.writeList(true)
+	}
 	if o.rules != "" {
 		text := []byte(`{"bind": "prompt", ` + o.rules + `}`)
 		check(os.WriteFile(filepath.Join(s.loop, "ralph.json"), text, 0o644))
@@ -107,13 +110,13 @@ func (s *stage) payload(recorded string, set map[string]any) {
 
 func (s *stage) list() string { return filepath.Join(s.loop, listName) }
 
-// writeList writes the list: a feature on each line, some 180 bytes long. The first half passes, or all where the
-// stage is claimed.
-func (s *stage) writeList() {
+// writeList writes the list: a feature on each line, some 180 bytes long. The first half passes, or all where claimed is
+// true.
+func (s *stage) writeList(claimed bool) {
 	var b bytes.Buffer
 	between := "[\n"
 	for n := range s.features {
-		passes := s.claimed || n < s.features/2
+		passes := claimed || n < s.features/2
 		fmt.Fprintf(&b, `%s  {"id": "feature-%06d", "priority": %d, "title": "Line %[2]d of an order", `+
 			`"description": "An order of %[2]d lines shows what each costs, and a total that is right.", "passes": `,
 			between, n+1, n%3+1)
