@@ -26,7 +26,7 @@ var floors = []map[string][]string{
 	},
 	{"held": nil},
 	{"loop": nil},
-	{"say": nil},
+	{"say": nil, "agent": nil},
 	{"cli": nil, "view": nil},
 	{"verb": nil},
 	{"seeds": nil}, // for tests alone
@@ -37,7 +37,7 @@ var floors = []map[string][]string{
 var never = map[string][]string{
 	"loop": {"claude", "claude/settings"}, "say": {"claude", "claude/settings"}, "view": {"claude", "claude/settings"},
 	"verb": {"claude", "claude/settings"}, "cli": {"loop", "say", "claude", "claude/settings"},
-	"held": {"claude", "claude/settings"},
+	"held": {"claude", "claude/settings"}, "agent": {"loop", "held", "claude/settings"},
 }
 
 // impure lists the imports that a pure package must not have.

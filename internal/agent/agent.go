@@ -1,0 +1,78 @@
+// Package agent starts coding agents, each for one session, and reads what they print.
+package agent
+
+import "time"
+
+// Class says how a session ended.
+type Class string
+
+// The classes.
+const (
+	Done        Class = "done"        // the agent ended its turn by itself
+	Limit       Class = "limit"       // the provider's limit is used up; Outcome.Until may say until when
+	Transient   Class = "transient"   // an error of the provider that may be over soon, such as an overload
+	Auth        Class = "auth"        // a wrong key, no login or no credit: only a person can help
+	Context     Class = "context"     // the prompt or the conversation is too long for the model
+	Budget      Class = "budget"      // the session used up the money that it was given
+	Turns       Class = "turns"       // the session used up the turns that it was given
+	Failed      Class = "failed"      // the agent reports another error
+	Interrupted Class = "interrupted" // somebody else stopped the agent, with a signal
+	Died        Class = "died"        // the agent ended without its last event, or with an exit status other than 0
+	TimedOut    Class = "timed_out"   // we stopped it: its time was up, or it was silent for too long
+	Stopped     Class = "stopped"     // we stopped it: a person or a signal asked for that
+	NotStarted  Class = "not_started" // the program could not be started
+)
+
+// Usage is what a session used. A session that was killed and most agents tell not all of it.
+type Usage struct {
+	Input, Output         int64 // tokens; Input has no cached ones
+	CacheRead, CacheWrite int64 // tokens
+	CostUSD               float64
+	TokensKnown           bool // the agent told the tokens
+	CostKnown             bool // the agent told the cost
+}
+
+// Heard is what an agent's lines have told so far.
+type Heard struct {
+	Session    string    // the agent's own session id
+	Model      string    // the model that answers
+	KeySource  string    // where the agent's key comes from, in its own words; "" if it does not say
+	Text       string    // the last text of the agent, on one line, cleaned and short
+	Tool       string    // the tool that runs now, with what it works on, on one line; "": none
+	Retrying   bool      // the agent said that it waits before it asks the provider again
+	Ended      bool      // the last event of the session has come, and nothing since
+	Background bool      // something of the session still runs in the background
+	Warning    time.Time // the provider warned that its limit is near; the limit is reset then; zero: no warning
+	Usage      Usage     // so far; of most agents known only at the end
+}
+
+// Exit is how an agent's process ended.
+type Exit struct {
+	Code       int    // -1: a signal ended it
+	Stderr     string // the end of its standard error
+	NotStarted error  // why it could not be started; nil: it was
+}
+
+// Outcome is how a session ended, and what it left.
+type Outcome struct {
+	Class   Class
+	Message string    // the agent's final answer; "": there is none
+	Problem string    // what went wrong, on one line, cleaned; "" if the class is Done
+	Until   time.Time // with Limit: when the limit is reset; zero: nobody said
+	Denied  int       // how many uses of tools the agent's permissions refused
+	Usage   Usage
+}
+
+// Parser reads what one session of an agent prints. It is used by one goroutine at a time.
+type Parser interface {
+	// Line reads the next line of standard output, without its end. If cut is true, the line is longer than MaxLine,
+	// and only its beginning is there. now is when the line came.
+	Line(line []byte, cut bool, now time.Time)
+	// Heard returns what the lines have told so far.
+	Heard() Heard
+	// Outcome judges the session after its process has ended: by the last event, and only then by the exit status.
+	Outcome(exit Exit, now time.Time) Outcome
+}
+
+// MaxLine is how many bytes of a line are kept. A line of 3 MB was seen: one call of a tool that writes a file.
+const MaxLine = 8 << 20
