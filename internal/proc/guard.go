@@ -15,7 +15,8 @@ import (
 //
 // Standard input is a pipe from the process that started the guard. The first size bytes
 // are the program's input. After them, the pipe stays open as long as that process lives.
-// When it closes, Guard kills the program, what the program started, and its own group.
+// One more byte asks the program to end. When the pipe closes, Guard kills the program, what
+// the program started, and its own group.
 func Guard(args []string) int {
 	size, err := strconv.Atoi(args[0])
 	if err != nil || size < 0 {
@@ -29,13 +30,16 @@ func Guard(args []string) int {
 	adopt()
 	go func() {
 		defer killGroup()
-		_, _ = io.Copy(io.Discard, os.Stdin) // only the end of the input matters
+		if n, _ := os.Stdin.Read(make([]byte, 1)); n > 0 {
+			askGroup()
+			_, _ = io.Copy(io.Discard, os.Stdin) // only the end of the input matters
+		}
 		killAdopted()
 	}()
 	env := Environ()
 	cmd := command(context.Background(), env, argv, line)
 	cmd.Env = env
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = os.Stdout, os.Stderr, waitDelay // a child may hold the input, unread
 	if size > 0 {
 		cmd.Stdin = bytes.NewReader(in)
 	}
@@ -48,7 +52,7 @@ func Guard(args []string) int {
 	case cmd.ProcessState == nil:
 		return -1 // the goroutine above killed and reaped the program, and will end this process
 	}
-	return cmd.ProcessState.ExitCode()
+	return exitStatus(cmd.ProcessState)
 }
 
 // notStarted is the exit status of a guard that could not start its program. Shells use

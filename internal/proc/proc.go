@@ -28,9 +28,18 @@ type Cmd struct {
 	Timeout time.Duration // required
 	Output  int           // how many bytes of the output to keep; the last ones are kept
 	Stdout  io.Writer     // if set, it gets standard output, and only standard error is kept
+	Stderr  io.Writer     // if set, it gets standard error, which is not kept
 	// Guard is the path of a program that does GuardJob. If it is set, such a process runs
 	// the program and kills it when this process is gone.
 	Guard string
+	// Grace is how long the program may take to end, once its time is up or ctx is done: it is
+	// asked first, with SIGTERM to its group, and killed then. It needs Guard. Windows has no
+	// such signal, so there the program is killed at once. A closed Now ends the grace.
+	Grace time.Duration
+	Now   <-chan struct{}
+	// Session starts the guard in a session of its own, without a terminal.
+	Session bool
+	Started func(pid int) // if set, it is called when the process runs
 }
 
 // Result is how a subprocess ended.
@@ -76,7 +85,13 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}
+	if c.Stderr != nil {
+		cmd.Stderr = c.Stderr
+	}
 	g := group(cmd)
+	if c.Session {
+		ownSession(cmd)
+	}
 	kill := cmd.Cancel
 	if c.Guard != "" {
 		line, hold, err := os.Pipe()
@@ -86,6 +101,9 @@ func Run(ctx context.Context, c Cmd) Result {
 		defer hold.Close()
 		defer line.Close()
 		cmd.Stdin, cmd.Cancel, cmd.WaitDelay = line, hold.Close, guardDelay
+		if canAsk && c.Grace > 0 {
+			cmd.Cancel, cmd.WaitDelay = func() error { return c.ask(hold) }, c.Grace+guardDelay
+		}
 		go func() {
 			defer func() { _ = recover() }()
 			_, _ = hold.Write(c.Stdin) // returns when the guard has read all of it, or has ended
@@ -94,6 +112,9 @@ func Run(ctx context.Context, c Cmd) Result {
 	err := cmd.Start()
 	if err == nil {
 		g.started()
+		if c.Started != nil {
+			c.Started(cmd.Process.Pid)
+		}
 		err = cmd.Wait()
 		g.done()
 		if c.Guard != "" {
@@ -113,6 +134,21 @@ func Run(ctx context.Context, c Cmd) Result {
 		r.Err = context.Cause(ctx)
 	}
 	return r
+}
+
+// ask lets the guard ask its program to end, and kill it after the grace.
+func (c Cmd) ask(hold *os.File) error {
+	_, err := hold.Write([]byte{0})
+	go func() {
+		grace := time.NewTimer(c.Grace)
+		defer grace.Stop()
+		select {
+		case <-grace.C:
+		case <-c.Now:
+		}
+		_ = hold.Close()
+	}()
+	return err
 }
 
 // inFolder returns an environment for a program that starts in dir. PWD is that folder. On

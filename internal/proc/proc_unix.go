@@ -5,6 +5,7 @@ package proc
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 )
 
@@ -26,6 +27,29 @@ func group(cmd *exec.Cmd) grouped {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return grouped{}
+}
+
+// ownSession makes cmd the leader of a session and of its group. A session has no terminal at first.
+func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// canAsk says that a program can be asked to end.
+const canAsk = true
+
+// askGroup asks all other processes of this process's group to end.
+func askGroup() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) // not ignored: programs inherit that
+	if syscall.Getpgrp() == syscall.Getpid() {
+		_ = syscall.Kill(0, syscall.SIGTERM)
+	}
+}
+
+// exitStatus returns a program's exit status. If a signal ended it, that is 128 and the signal, as
+// shells have it.
+func exitStatus(s *os.ProcessState) int {
+	if w, is := s.Sys().(syscall.WaitStatus); is && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
 }
 
 // killGroup ends this process. If it leads a process group, the whole group is killed.

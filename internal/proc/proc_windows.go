@@ -23,6 +23,16 @@ func shellLine(cmd *exec.Cmd, line string) {
 // that the end of either does not end the program.
 var detached = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 
+// ownSession does nothing: a job has no terminal of its own to leave.
+func ownSession(*exec.Cmd) {}
+
+// canAsk says that no program can be asked to end.
+const canAsk = false
+
+func askGroup() {}
+
+func exitStatus(s *os.ProcessState) int { return s.ExitCode() }
+
 // killGroup ends only this process. Its job belongs to its parent.
 func killGroup() { os.Exit(1) }
 
