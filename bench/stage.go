@@ -110,8 +110,8 @@ func (s *stage) payload(recorded string, set map[string]any) {
 
 func (s *stage) list() string { return filepath.Join(s.loop, listName) }
 
-// writeList writes the list: a feature on each line, some 180 bytes long. The first half passes, or all where claimed is
-// true.
+// writeList writes the list: a feature on each line, some 180 bytes long. The first half passes,
+// or all if claimed is set.
 func (s *stage) writeList(claimed bool) {
 	var b bytes.Buffer
 	between := "[\n"
