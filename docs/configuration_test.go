@@ -203,5 +203,8 @@ func (r *reference) kind(v gjson.Result) string {
 	case "object":
 		return "object"
 	}
+	if v.Get("type").Str == "number" {
+		return "number above 0"
+	}
 	return "text or number"
 }

@@ -43,6 +43,9 @@ type Config struct {
 	Confine      bool             // commands but notifiers can write only to the project, and to Writable
 	Writable     []string         // folders outside of the project, with ~/ for the home folder
 	Parallel     int              // how many checks of one stop may run at the same time
+	Agents       []Agent          // in the order of the file
+	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
+	MaxTokens    int              // what they may use; 0: no bound
 }
 
 // How the next prompt reaches the agent. The context costs half of what the
@@ -62,15 +65,20 @@ type Command struct {
 	Timeout time.Duration
 	Env     []string // names of environment variables that the command gets from the hook
 
+	Stops     bool // if it fails, the run ends; only of PreIteration
 	Untrusted bool // no person has trusted it, so it does not run
 }
 
-// The events at which notifiers run. Each notifier is told its event.
+// The events at which notifiers run. Each notifier is told its event. The last two are only those of a program that
+// starts sessions.
 const (
 	OnComplete   = "on-complete"   // every ending
 	OnStagnation = "on-stagnation" // the ending STAGNATED
 	OnFailure    = "on-failure"    // every other ending that is a failure
 	OnIteration  = "on-iteration"  // each iteration that a stop begins
+
+	PreIteration  = "pre-iteration"  // before a session
+	PostIteration = "post-iteration" // after a session
 )
 
 // Runs reports whether the command is set. It may only run if a person has trusted it.
@@ -155,6 +163,17 @@ func Parse(data []byte) (Config, error) {
 		"recheck": func(v gjson.Result) {
 			c.Recheck = p.oneOf(v, "recheck", decide.RecheckStale, decide.RecheckAll, decide.RecheckNever)
 		},
+		"pre_iteration": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, PreIteration)...) },
+		"post_iteration": func(v gjson.Result) {
+			c.Notifiers = append(c.Notifiers, p.commands(v, PostIteration)...)
+		},
+		"max_cost_usd": func(v gjson.Result) {
+			if c.MaxCostUSD = v.Num; v.Type != gjson.Number || v.Num <= 0 || v.Num > 1e6 {
+				p.fail(v, `"max_cost_usd" must be a number above 0, such as 2.50`)
+			}
+		},
+		"max_tokens":    func(v gjson.Result) { c.MaxTokens = p.count(v, "max_tokens", 1, 1e12) },
+		"agents":        func(v gjson.Result) { c.Agents = p.agents(v) },
 		"on_complete":   func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnComplete)...) },
 		"on_stagnation": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnStagnation)...) },
 		"on_failure":    func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnFailure)...) },
@@ -178,6 +197,7 @@ func ParseCeilings(data []byte) (decide.Limits, error) {
 	p := &parser{text: text}
 	p.object(gjson.ParseBytes(text), "the configuration", map[string]func(gjson.Result){
 		"limits": func(v gjson.Result) { p.limits(v, &l) },
+		"agents": func(gjson.Result) {}, // ParseAgents reads them
 	})
 	return l, p.err
 }
@@ -220,6 +240,11 @@ func (c Config) Commands() []Command {
 	for _, e := range c.Active() {
 		if e.Preset == "" {
 			all = append(all, e.Command)
+		}
+	}
+	for _, a := range c.Agents {
+		if len(a.Argv) > 0 {
+			all = append(all, Command{Argv: a.Argv})
 		}
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,35 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseRunner(t *testing.T) {
+	c, err := Parse([]byte(`{"max_cost_usd": 2.5, "max_tokens": 9, "agents": {
+		"planner": {"extends": "claude", "model": "opus", "args": ["-x"], "prompt": "plan.md"},
+		"builder": {"command": ["./bin/builder"], "prompt_by": "file", "output": "text"}},
+		"pre_iteration": [{"command": "./room.sh", "on_error": "stop"}], "post_iteration": ["./count.sh"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Agent{
+		{Name: "planner", Extends: "claude", Model: "opus", Args: []string{"-x"}, Prompt: "plan.md"},
+		{Name: "builder", Argv: []string{"./bin/builder"}, PromptBy: "file", Output: "text"},
+	}
+	if !reflect.DeepEqual(c.Agents, want) || c.MaxCostUSD != 2.5 || c.MaxTokens != 9 {
+		t.Errorf("%+v", c)
+	}
+	pre, post := c.Notifiers[0], c.Notifiers[1]
+	if pre.Event != PreIteration || !pre.Stops || post.Event != PostIteration || post.Stops {
+		t.Errorf("%+v", c.Notifiers)
+	}
+	in, err := Choose(nil, []byte(`{"agents": {"a": {"command": ["x"]}}}`))
+	if err != nil || !in.Agents[0].Untrusted || in.Untrusted != 1 {
+		t.Errorf("%+v, %v: an agent that nobody has trusted", in, err)
+	}
+	own, err := ParseAgents([]byte(`{"limits": {}, "agents": {"a": {"command": ["x"]}}}`))
+	if err != nil || len(own) != 1 {
+		t.Errorf("%+v, %v", own, err)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for in, want := range map[string]string{
 		``:   "nothing here",
@@ -58,10 +88,19 @@ func TestParseRefuses(t *testing.T) {
 
 		"{\n \"limits\": {\"max_iteration\": 3}}": "line 2, column 13: " +
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
-		`{"colour": 1}`: `unknown key "colour"; known: $schema, bind, checks, ` +
-			"confine, continue_with, env, evaluate, limits, list, not_held, on_complete, on_failure, " +
-			"on_iteration, on_stagnation, parallel, promises, protect, protect_new, recheck, skip_headings, source, " +
-			"task, wait_for, writable",
+		`{"colour": 1}`: `unknown key "colour"; known: $schema, agents, bind, checks, ` +
+			"confine, continue_with, env, evaluate, limits, list, max_cost_usd, max_tokens, not_held, on_complete, " +
+			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pre_iteration, promises, protect, " +
+			"protect_new, recheck, skip_headings, source, task, wait_for, writable",
+		`{"agents": {"a b": {"command": ["x"]}}}`:                 "an agent's name has letters, digits, - and _",
+		`{"agents": {"a": {"command": ["x"]}, "a": {}}}`:          `the key "a" is there twice`,
+		`{"agents": {"a": {}}}`:                                   `must have either "extends", another agent, or "command"`,
+		`{"agents": {"a": {"command": ["x"], "extends": "b"}}}`:   `must have either "extends", another agent, or "command"`,
+		`{"agents": {"a": {"command": "x"}}}`:                     `"command" must be an array of words`,
+		`{"agents": {"a": {"command": ["x"], "prompt": "/p"}}}`:   "must be a path below the project's root",
+		`{"agents": {"a": {"command": ["x"], "output": "json"}}}`: `"output" must be "claude" or "text"`,
+		`{"max_cost_usd": 0}`:                                     `"max_cost_usd" must be a number above 0`,
+		`{"on_complete": [{"command": "x", "on_error": "stop"}]}`: `goes with "pre_iteration" alone`,
 
 		`{"confine": 1}`:                               `"confine" must be true or false`,
 		`{"confine": true, "writable": "~/x"}`:         `"writable" must be a list of at most 20 folders`,
@@ -251,6 +290,7 @@ func TestSchema(t *testing.T) {
 		"properties.promises.properties":                  `{"promises": {"zzzzzzzz": 1}}`,
 		"$defs.evaluator.oneOf.1.properties":              `{"evaluate": [{"zzzzzzzz": 1}]}`,
 		"$defs.command.oneOf.1.properties":                `{"on_complete": [{"zzzzzzzz": 1}]}`,
+		"$defs.agent.properties":                          `{"agents": {"a": {"zzzzzzzz": 1}}}`,
 	} {
 		keys := slices.Sorted(maps.Keys(gjson.GetBytes(data, path).Map()))
 		_, err := Parse([]byte(in))

@@ -142,6 +142,11 @@ func (p *parser) command(v gjson.Result, key string) Command {
 			"command": func(v gjson.Result) { c.Shell, c.Argv = p.words(v, key) },
 			"timeout": func(v gjson.Result) { c.Timeout = p.timeout(v) },
 			"env":     func(v gjson.Result) { c.Env = p.strs(v, "env") },
+			"on_error": func(v gjson.Result) {
+				if c.Stops = p.oneOf(v, "on_error", "continue", "stop") == "stop"; c.Stops && key != "pre_iteration" {
+					p.fail(v, `"on_error": "stop" goes with "pre_iteration" alone`)
+				}
+			},
 		})
 	} else {
 		c.Shell, c.Argv = p.words(v, key)

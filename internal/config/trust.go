@@ -111,6 +111,10 @@ func Choose(trust *Trust, text []byte) (in Effective, err error) {
 	for i := range in.Evaluators {
 		in.distrust(&in.Evaluators[i].Command)
 	}
+	for i := range in.Agents {
+		in.Agents[i].Untrusted = true
+		in.Untrusted++
+	}
 	return in, err
 }
 

@@ -212,6 +212,11 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 		d.end(s, ReachedLimit, MaxIterations)
 		return Need{}
 	}
+	if s.Spent != "" {
+		d.Next.Needs = s.Bill
+		d.end(s, ReachedLimit, s.Spent)
+		return Need{}
+	}
 	if s.Limits.Stagnation > 0 {
 		if !d.fingerprint(s) {
 			return Need{Kind: NeedTree}
@@ -252,7 +257,9 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 	if l := s.Limits.IterationsPerHour; l > 0 {
 		if hour := s.State.LastHour(s.Now); len(hour) >= l {
 			d.Next.RetryAt = time.Unix(hour[len(hour)-l], 0).Add(time.Hour).UTC()
-			d.end(s, Handover, IterationsPerHour)
+			if d.Verdict = Wait; !s.Fresh {
+				d.end(s, Handover, IterationsPerHour)
+			}
 			return Need{}
 		}
 	}

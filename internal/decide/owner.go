@@ -51,7 +51,7 @@ func (s *Snapshot) newProcess() bool {
 
 // takeOwnership makes the session the owner, and the loop IN_PROGRESS.
 func (d *Decision) takeOwnership(s *Snapshot) {
-	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover
+	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover || s.Fresh
 	if fresh {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
 		d.Next.SessionPassed, d.Next.Context, d.Next.Blocks, d.Next.RivalTold = 0, 0, nil, false

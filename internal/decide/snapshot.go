@@ -91,6 +91,13 @@ type Found struct {
 	Foreign        string    // a file of the record that a command of the loop has changed
 }
 
+// Round is what a host adds to EventStop that works each iteration in a fresh session of the agent.
+type Round struct {
+	Fresh bool   // it is such a host
+	Spent string // the exit reason of a limit of the host's own that is reached; "": none
+	Bill  string // with Spent: what was spent, in words
+}
+
 // Snapshot is everything that a decision depends on.
 type Snapshot struct {
 	Found
@@ -107,6 +114,7 @@ type Snapshot struct {
 	Failure  string   // EventFailure: the name of the API error, such as RateLimit
 	Active   bool     // EventStop: some hook has blocked in this turn
 	BlockCap int      // blocks in a row without a tool call that the host honours; 0: any number
+	Round
 
 	Busy         bool            // another process runs the checks of this very stop
 	Bound        bool            // the session's own file names this loop

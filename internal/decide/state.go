@@ -35,6 +35,8 @@ const (
 	ByEvaluator        = "evaluator"
 	MaxIterations      = "max_iterations"
 	Deadline           = "deadline"
+	Cost               = "cost"   // of all sessions of a run
+	Tokens             = "tokens" // of all sessions of a run
 	FeatureAttempts    = "feature_attempts"
 	CheckFailures      = "check_failures"
 	NoProgress         = "no_progress"

@@ -78,20 +78,21 @@ func FindProcess(pid int) Process {
 
 // Event is what a host reports, in words that are no host's own.
 type Event struct {
-	Kind    decide.Event
-	Name    string // the host's own name for the event, for iterations.jsonl
-	Session string // the session that it is about
-	Client  int    // the process id of the host; 0: not known
-	Cwd     string // the session's working folder; "": that of this process
-	Message string // the agent's last message
-	Prompt  string // EventPrompt: what was submitted
-	Aside   bool   // not the agent's own event: a subagent's, for example, or one that the agent made up
-	Caller  string // the session whose agent sends this event by hand; "": the host sends it
-	Active  bool   // EventStop: some hook has blocked in this turn
-	Goal    bool   // EventPrompt: the prompt sets the host's own goal
-	Cleared bool   // EventStart, EventEnd: the conversation was cleared
-	Failure string // EventFailure: the name of the API error, such as decide.RateLimit
-	Dying   bool   // the host may end this process at any moment, and reads no answer
+	Kind         decide.Event
+	Name         string // the host's own name for the event, for iterations.jsonl
+	Session      string // the session that it is about
+	Client       int    // the process id of the host; 0: not known
+	Cwd          string // the session's working folder; "": that of this process
+	Message      string // the agent's last message
+	Prompt       string // EventPrompt: what was submitted
+	Aside        bool   // not the agent's own event: a subagent's, for example, or one that the agent made up
+	Caller       string // the session whose agent sends this event by hand; "": the host sends it
+	Active       bool   // EventStop: some hook has blocked in this turn
+	Goal         bool   // EventPrompt: the prompt sets the host's own goal
+	Cleared      bool   // EventStart, EventEnd: the conversation was cleared
+	Failure      string // EventFailure: the name of the API error, such as decide.RateLimit
+	Dying        bool   // the host may end this process at any moment, and reads no answer
+	decide.Round        // EventStop of a host that works each iteration in a fresh session
 
 	Subagents, Shells, Wakeups int // what runs in the background and will wake the session
 
@@ -101,8 +102,7 @@ type Event struct {
 	Timeout  time.Duration                   // how long its answer may take, with the notifiers
 }
 
-// margin is how much of an event's time is kept free at its end: the host drops the answer of a
-// hook that is late.
+// margin is how much of an event's time is kept free at its end: a late answer is dropped.
 const margin = 5 * time.Second
 
 // Deadline returns when notifiers must be done.

@@ -32,7 +32,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s := decide.Snapshot{
 		Event: ev.Kind, Aside: ev.Aside, Session: ev.Session, Client: ev.Client, Message: ev.Message, Marked: l.marked,
 		Goal: ev.Goal, Cleared: ev.Cleared, Failure: ev.Failure, Active: ev.Active, BlockCap: ev.BlockCap,
-		Bound: l.At.Bound, Now: ev.At,
+		Bound: l.At.Bound, Now: ev.At, Round: ev.Round,
 	}
 	var err error
 	if s.State, err = l.Store.State(); err != nil {

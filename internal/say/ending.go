@@ -65,6 +65,8 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.Deadline:
 		return fmt.Sprintf("its time is up, %s after it began; %s. To give it more: %s",
 			plain.Duration(s.EndedAt.Sub(s.StartedAt)), so, p.MoreTime(s))
+	case decide.Cost, decide.Tokens:
+		return fmt.Sprintf("%s; %s. '%s' and a higher limit continue it.", s.Needs, so, do("resume"))
 	case decide.FeatureAttempts, decide.CheckFailures:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.NoToolUse:

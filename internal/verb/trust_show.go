@@ -96,6 +96,13 @@ func (t *truster) showCommands() {
 		t.showf(strings.ReplaceAll(command.Event, "-", "_")+" runs"+atMost(command, config.DefaultTimeout)+": %s",
 			shown(command, command.String()))
 	}
+	for _, a := range t.config.Agents {
+		words := append(append([]string{}, a.Argv...), a.Args...)
+		if a.Extends != "" {
+			words = append([]string{a.Extends}, words...)
+		}
+		t.showf("agent "+a.Name+": %s", plain.Line(plain.Typed(words), 300))
+	}
 	for _, command := range t.config.Source.Commands() {
 		t.showf("source"+atMost(command, config.DefaultTimeout)+": %s", shown(command, command.String()))
 	}

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+)
+
+// Agent is an agent that a person has added, for the program that starts agents.
+type Agent struct {
+	Name     string
+	Extends  string   // the agent of which it takes everything that it does not say itself; "": none
+	Argv     []string // the program and its arguments
+	Args     []string // more arguments, behind those of Extends or Argv
+	Model    string
+	Prompt   string // path of a file below the project's root; its text comes before each prompt
+	PromptBy string // "stdin", "argument" or "file"; "": as Extends has it
+	Output   string // "claude" or "text"; "": as Extends has it
+
+	Untrusted bool // no person has trusted it, so it is not started
+}
+
+// agents reads "agents".
+func (p *parser) agents(v gjson.Result) (all []Agent) {
+	if !v.IsObject() {
+		p.fail(v, `"agents" must be an object, such as {"builder": {"command": ["./bin/builder"]}}`)
+		return nil
+	}
+	seen := map[string]bool{}
+	v.ForEach(func(key, value gjson.Result) bool {
+		switch {
+		case !isName(key.Str):
+			p.fail(key, "an agent's name has letters, digits, - and _; %q has others", key.Str)
+		case seen[key.Str]:
+			p.fail(key, "the key %q is there twice", key.Str)
+		}
+		seen[key.Str] = true
+		all = append(all, p.agent(key.Str, value))
+		return p.err == nil
+	})
+	return all
+}
+
+func (p *parser) agent(name string, v gjson.Result) Agent {
+	a := Agent{Name: name}
+	p.object(v, "an agent", map[string]func(gjson.Result){
+		"extends":   func(v gjson.Result) { a.Extends = p.str(v, "extends") },
+		"command":   func(v gjson.Result) { a.Argv = p.argv(v, "command") },
+		"args":      func(v gjson.Result) { a.Args = p.argv(v, "args") },
+		"model":     func(v gjson.Result) { a.Model = p.str(v, "model") },
+		"prompt":    func(v gjson.Result) { a.Prompt = p.local(v, "prompt") },
+		"prompt_by": func(v gjson.Result) { a.PromptBy = p.oneOf(v, "prompt_by", "stdin", "argument", "file") },
+		"output":    func(v gjson.Result) { a.Output = p.oneOf(v, "output", "claude", "text") },
+	})
+	if (a.Extends == "") == (len(a.Argv) == 0) {
+		p.fail(v, `the agent %q must have either "extends", another agent, or "command", a program`, name)
+	}
+	return a
+}
+
+// argv reads words that no shell sees.
+func (p *parser) argv(v gjson.Result, key string) []string {
+	words := p.strs(v, key)
+	if !v.IsArray() || len(words) == 0 {
+		p.fail(v, `%q must be an array of words, such as ["./bin/builder", "--fast"]`, key)
+	}
+	return words
+}
+
+func isName(name string) bool {
+	for _, r := range name {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if !letter && r != '-' && r != '_' {
+			return false
+		}
+	}
+	return name != "" && name[0] != '-'
+}
+
+// ParseAgents reads the agents of a person's own configuration, {"agents": {...}}.
+func ParseAgents(data []byte) ([]Agent, error) {
+	text, err := jsontext.Check(data)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{text: text}
+	root := gjson.ParseBytes(text)
+	if v := root.Get("agents"); v.Exists() {
+		return p.agents(v), p.err
+	}
+	return nil, nil
+}
