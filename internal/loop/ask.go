@@ -31,7 +31,7 @@ type question struct {
 	ValidationResults []validation   `json:"validationResults"`
 	Promises          []promiseFound `json:"completionPromises"`
 	AgentOutput       string         `json:"agentOutput"` // its last message
-	Features          FeatureCounts  `json:"features"`
+	Features          decide.Counts  `json:"features"`
 }
 
 // validation is the result of a check that ran at this stop, or of an earlier one that still
@@ -53,7 +53,7 @@ type promiseFound struct {
 func newQuestion(ctx context.Context, p *Picture, d decide.Decision, message string) question {
 	q := question{
 		TaskID: p.Loop.At.Name, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
-		Features: CountFeatures(p.Snapshot.List, d.Next.Proven), ValidationResults: []validation{},
+		Features: p.Snapshot.List.Count(d.Next.Proven), ValidationResults: []validation{},
 		FilesModified: p.tree().Modified(ctx, p.Snapshot.State.Seen),
 		Promises:      []promiseFound{{Type: "COMPLETE", Detected: d.Promised}, {Type: "BLOCKED"}, {Type: "ESCALATE"}},
 	}

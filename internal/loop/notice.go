@@ -21,7 +21,6 @@ const (
 	logTailBytes   = 3000 // of hook.log, in a payload
 	notifierOutput = 4000 // bytes of a notifier's output, in hook.log
 	maxUnsent      = 20   // notices that wait for a sender; older ones are dropped
-	maxOpen        = 100  // ids of open features in a payload
 )
 
 // payload is what a notifier gets on standard input. It holds no secrets: no
@@ -44,29 +43,10 @@ type payload struct {
 	StartedAt     time.Time     `json:"startedAt"`
 	EndedAt       time.Time     `json:"endedAt"`
 	DurationSec   int64         `json:"durationSec"`
-	Features      FeatureCounts `json:"features"`
+	Features      decide.Counts `json:"features"`
 	Needs         string        `json:"needs"`
 	RetryAt       string        `json:"retryAt"`
 	LogTail       string        `json:"logTail"`
-}
-
-// FeatureCounts is the state of the list in a payload and in `status --json`.
-type FeatureCounts struct {
-	Total  int      `json:"total"`
-	Passed int      `json:"passed"` // as the list claims
-	Proven int      `json:"proven"` // by our own checks
-	Open   []string `json:"open"`   // ids, at most 100
-}
-
-// CountFeatures counts the features of a list.
-func CountFeatures(list decide.List, proven int) FeatureCounts {
-	open := list.Open()
-	for i := range open {
-		open[i] = plain.Line(open[i], 80)
-	}
-	return FeatureCounts{
-		Total: len(list.Items), Passed: list.Passed(), Proven: proven, Open: open[:min(len(open), maxOpen)],
-	}
 }
 
 // attachNotice adds a notice to the record of an ending. Notices that are not sent yet stay in it.
@@ -105,7 +85,7 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		Iterations: state.Iteration, MaxIterations: state.Limit(p.Snapshot.Limits),
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(),
 		DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
-		Features:    CountFeatures(p.Snapshot.List, state.Proven), Needs: state.Needs, RetryAt: Instant(state.RetryAt),
+		Features:    p.Snapshot.List.Count(state.Proven), Needs: state.Needs, RetryAt: Instant(state.RetryAt),
 	}
 }
 
@@ -182,7 +162,7 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 			store.Log(logNotifier(c, "not run: the hook's time is over", nil), nil)
 			return false
 		}
-		line, r := p.notify(ctx, c, what, min(c.Timeout, left))
+		line, r := p.notify(ctx, c, what, what.vars(), min(c.Timeout, left))
 		store.Log(line, nil)
 		if hear != nil {
 			hear(line, r.Err)
@@ -194,8 +174,16 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 	return true
 }
 
+// RunHook runs a trusted command at an event of the host's own. It gets what as JSON on standard
+// input, and the variables.
+func (p *Picture) RunHook(ctx context.Context, c config.Command, what any, vars []string) error {
+	line, r := p.notify(ctx, c, what, vars, c.Timeout)
+	p.Loop.Store.Log(line, nil)
+	return r.Err
+}
+
 // notify runs one notifier and returns its line for the log.
-func (p *Picture) notify(ctx context.Context, c config.Command, what payload, timeout time.Duration) (
+func (p *Picture) notify(ctx context.Context, c config.Command, what any, vars []string, timeout time.Duration) (
 	string, proc.Result) {
 	begin := time.Now()
 	stdin, err := json.Marshal(what)
@@ -211,7 +199,7 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what payload, ti
 		return logNotifier(c, err.Error(), nil), proc.Result{Err: err}
 	}
 	r := proc.Run(ctx, proc.Cmd{
-		Argv: runs.Argv, Shell: runs.Shell, Dir: p.Loop.At.Project, Env: p.notifierVars(c, what),
+		Argv: runs.Argv, Shell: runs.Shell, Dir: p.Loop.At.Project, Env: append(p.notifierEnv(c.Env), vars...),
 		Stdin:   append(stdin, '\n'),
 		Timeout: timeout, Output: notifierOutput,
 	})
@@ -222,10 +210,11 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what payload, ti
 	return logNotifier(c, fmt.Sprintf("%s, %d ms%s", outcome, time.Since(begin).Milliseconds(), note), r.Output), r
 }
 
-// notifierVars returns the environment of a notifier, with what it is told.
-func (p *Picture) notifierVars(c config.Command, what payload) []string {
-	return append(p.notifierEnv(c.Env),
-		"RALPH_AGENT="+what.Agent, "RALPH_ITERATION="+strconv.Itoa(what.Iterations),
-		"RALPH_MAX_ITERATIONS="+strconv.Itoa(what.MaxIterations), "RALPH_EXIT_CODE="+strconv.Itoa(what.ExitCode),
-		"RALPH_STATUS="+what.Status, "RALPH_WORK_DIR="+what.Repo)
+// vars returns what a notifier is told in variables.
+func (what payload) vars() []string {
+	return []string{
+		"RALPH_AGENT=" + what.Agent, "RALPH_ITERATION=" + strconv.Itoa(what.Iterations),
+		"RALPH_MAX_ITERATIONS=" + strconv.Itoa(what.MaxIterations), "RALPH_EXIT_CODE=" + strconv.Itoa(what.ExitCode),
+		"RALPH_STATUS=" + what.Status, "RALPH_WORK_DIR=" + what.Repo,
+	}
 }

@@ -23,37 +23,37 @@ import (
 
 // Status is how a loop stands, as `status --json` shows it.
 type Status struct {
-	Name          string             `json:"name"`
-	Status        decide.Status      `json:"status"`
-	ExitReason    string             `json:"exitReason"`
-	Iteration     int                `json:"iteration"`
-	MaxIterations int                `json:"maxIterations"`
-	Features      loop.FeatureCounts `json:"features"`
-	Checks        int                `json:"checks"`      // how many there are
-	Manual        int                `json:"manual"`      // claimed features with points that only a person can check
-	StaleProofs   int                `json:"staleProofs"` // features proven on other contents than now
-	Running       string             `json:"running"`     // checks that run now
-	Withheld      string             `json:"withheld"`    // variables that the last checks did not get
-	Confined      string             `json:"confined"`    // where checks can write; "": wherever you can
-	Next          string             `json:"next"`        // the feature to work on
-	List          string             `json:"list"`
-	Session       string             `json:"session"`
-	Stale         bool               `json:"stale"`  // its client died without a word
-	Waits         bool               `json:"waits"`  // a person continued it, and no session works on it yet
-	Doom          string             `json:"doom"`   // how it will end whatever the agent does; "": it need not
-	Limits        []decide.Standing  `json:"limits"` // those that are on
-	Needs         string             `json:"needs"`
-	RetryAt       string             `json:"retryAt"` // when a limit will be lifted, if that is known
-	Waiting       *Waiting           `json:"waiting"` // null: it does not wait
-	Loop          string             `json:"loop"`
-	Protected     bool               `json:"protected"` // the record is outside the project
-	StartedAt     string             `json:"startedAt"`
-	EndedAt       string             `json:"endedAt"`
-	Notice        string             `json:"notice"`     // of the last ending: "", "sent" or "pending"
-	Notes         []string           `json:"notes"`      // what a person should know
-	Verdicts      []Verdict          `json:"verdicts"`   // of the last stops, the latest first
-	Then          string             `json:"then"`       // what a person would do now
-	ClientRuns    bool               `json:"clientRuns"` // the process of its session is known to run
+	Name          string            `json:"name"`
+	Status        decide.Status     `json:"status"`
+	ExitReason    string            `json:"exitReason"`
+	Iteration     int               `json:"iteration"`
+	MaxIterations int               `json:"maxIterations"`
+	Features      decide.Counts     `json:"features"`
+	Checks        int               `json:"checks"`      // how many there are
+	Manual        int               `json:"manual"`      // claimed features with points that only a person can check
+	StaleProofs   int               `json:"staleProofs"` // features proven on other contents than now
+	Running       string            `json:"running"`     // checks that run now
+	Withheld      string            `json:"withheld"`    // variables that the last checks did not get
+	Confined      string            `json:"confined"`    // where checks can write; "": wherever you can
+	Next          string            `json:"next"`        // the feature to work on
+	List          string            `json:"list"`
+	Session       string            `json:"session"`
+	Stale         bool              `json:"stale"`  // its client died without a word
+	Waits         bool              `json:"waits"`  // a person continued it, and no session works on it yet
+	Doom          string            `json:"doom"`   // how it will end whatever the agent does; "": it need not
+	Limits        []decide.Standing `json:"limits"` // those that are on
+	Needs         string            `json:"needs"`
+	RetryAt       string            `json:"retryAt"` // when a limit will be lifted, if that is known
+	Waiting       *Waiting          `json:"waiting"` // null: it does not wait
+	Loop          string            `json:"loop"`
+	Protected     bool              `json:"protected"` // the record is outside the project
+	StartedAt     string            `json:"startedAt"`
+	EndedAt       string            `json:"endedAt"`
+	Notice        string            `json:"notice"`     // of the last ending: "", "sent" or "pending"
+	Notes         []string          `json:"notes"`      // what a person should know
+	Verdicts      []Verdict         `json:"verdicts"`   // of the last stops, the latest first
+	Then          string            `json:"then"`       // what a person would do now
+	ClientRuns    bool              `json:"clientRuns"` // the process of its session is known to run
 }
 
 func confined(p *loop.Picture) string {
@@ -98,7 +98,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		Waits:      state.Waits && state.Status == decide.InProgress,
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: lastVerdicts(l),
 	}
-	v.Features = loop.CountFeatures(s.List, v.proof(ctx, p, state))
+	v.Features = s.List.Count(v.proof(ctx, p, state))
 	text, doom := say.Doom(p)
 	v.Doom = text
 	v.Notes = notes(p, state, &v)
