@@ -28,7 +28,8 @@ var floors = []map[string][]string{
 	{"loop": nil},
 	{"say": nil, "agent": nil},
 	{"cli": nil, "view": nil},
-	{"verb": nil},
+	{"verb": nil, "boot": nil},
+	{"run": nil},
 	{"seeds": nil}, // for tests alone
 }
 

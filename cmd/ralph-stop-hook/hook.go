@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -107,10 +108,10 @@ func ignoreSignals() {
 	signal.Ignore(append(exitWith2, syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT)...)
 }
 
-// catchInHook is catchSignals for a process that ignores some signals, which a subprocess would
+// catchInHook is boot.Catch for a process that ignores some signals, which a subprocess would
 // inherit. It costs a thread, so it is not done for the whole process.
 func catchInHook(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := catchSignals(ctx)
+	ctx, stop := boot.Catch(ctx)
 	return ctx, func() {
 		ignoreSignals() // first, because stop gives every other signal its default effect back
 		stop()

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -27,7 +28,10 @@ func run(args []string) (status int) {
 			status = 1
 		}
 	}()
-	if status, is := doJob(args); is {
+	if status, is, err := boot.Job(program, args); is {
+		if err != nil {
+			printError(err)
+		}
 		return status
 	}
 	if len(args) == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {

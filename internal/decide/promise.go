@@ -12,18 +12,21 @@ type Promise struct {
 	Pattern *regexp.Regexp // matches a whole line; its first group, if it has one, is the reason
 }
 
-// promise reads what the agent says about the whole loop in its last message:
+// promise reads what the agent says about the whole loop in its last message.
+func (s *Snapshot) promise() (status Status, why string) { return Said(s.Message, s.Promises) }
+
+// Said reads what a final answer says about the whole loop: a promise of a person's own, or
 // <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, the same with ESCALATE, or the
 // status block that other loops use. The promise must be the whole last line that is not empty,
 // and the block must be the last lines. It must not be in a code fence or a quotation, so that an
 // agent can write about promises without making one. status is empty if there is no promise.
-func (s *Snapshot) promise() (status Status, why string) {
-	lines := strings.Split(strings.TrimRight(s.Message, " \t\r\n"), "\n")
+func Said(message string, promises []Promise) (status Status, why string) {
+	lines := strings.Split(strings.TrimRight(message, " \t\r\n"), "\n")
 	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
 	if inFenceOrQuote(lines[:len(lines)-1]) {
 		return "", ""
 	}
-	for _, p := range s.Promises {
+	for _, p := range promises {
 		if found := p.Pattern.FindStringSubmatch(last); found != nil {
 			return p.Status, strings.TrimSpace(strings.Join(found[1:min(2, len(found))], ""))
 		}

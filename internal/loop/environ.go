@@ -18,6 +18,10 @@ import (
 // not a person.
 const CheckVar = "RALPH_CHECK"
 
+// RunVar has the run's id in the environment of an agent that a program of ours has started. If it
+// is set, the caller of this program is not a person.
+const RunVar = "RALPH_RUN"
+
 // environ returns the session's environment. No program of the project's is on its PATH.
 func (l *Loop) environ() []string { return proc.EnvOutside(l.Env.Vars, l.At.Project) }
 

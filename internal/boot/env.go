@@ -1,0 +1,55 @@
+// Package boot has what the mains of all programs over loops begin with.
+package boot
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Env reads the surroundings of the process. Nothing below main reads the environment. What the
+// system does not tell stays empty. name is the program's name, as a person types it.
+func Env(name string) loop.Env {
+	e := loop.Env{
+		Program: name, Agent: "claude", Vars: proc.Environ(), OfHost: claude.IsVar, IsSecret: claude.IsSecret,
+		Catch: Catch,
+	}
+	e.Cwd, _ = os.Getwd()
+	if home, err := os.UserHomeDir(); err == nil {
+		e.Home = filepath.Clean(home)
+	}
+	e.Self, _ = os.Executable()
+	e.ConfigDir = configDir(e.Home)
+	e.StateDir, e.StateErr = loopdir.StateDir(e.Get)
+	e.LoopDir, e.OnComplete = e.Get("RALPH_LOOP_DIR"), e.Get("RALPH_ON_COMPLETE")
+	e.ByAgent = claude.Vars(e.Get).ByAgent() || e.Get(loop.CheckVar) != "" || e.Get(loop.RunVar) != ""
+	return e
+}
+
+// configDir returns the system's folder for users' configuration. Go does without a
+// relative XDG_CONFIG_HOME, where other programs go by HOME.
+func configDir(home string) string {
+	dir, err := os.UserConfigDir()
+	if err != nil && filepath.IsAbs(home) {
+		dir = filepath.Join(home, ".config")
+	}
+	return dir
+}
+
+// Endings are the signals by which a person, a terminal or the host ends a process.
+var Endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
+
+// Catch returns a context that ends when this process is told to end, so that its
+// subprocesses end with it. From then on SIGPIPE does not end this process: it completes its work
+// even if nobody reads the output. Its subprocesses still get SIGPIPE.
+func Catch(ctx context.Context) (context.Context, context.CancelFunc) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return signal.NotifyContext(ctx, Endings...)
+}

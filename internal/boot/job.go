@@ -1,0 +1,70 @@
+package boot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Job does what a program has started itself for. is is false for an ordinary call. name and args
+// are those of the program.
+func Job(name string, args []string) (status int, is bool, err error) {
+	switch proc.JobOf(os.Args[0]) {
+	case proc.GuardJob:
+		return proc.Guard(args), true, nil
+	case proc.ConfineJob:
+		err = confined(args)
+	case proc.SendJob:
+		err = sendNotices(name, args)
+	default:
+		return 0, false, nil
+	}
+	if err != nil {
+		status = 1
+	}
+	return status, true, err
+}
+
+// confined becomes a program, or a line for the shell, that writes only to some folders:
+// FOLDERS LINE [PROGRAM] [ARG]... It returns only after an error.
+func confined(args []string) error {
+	var folders []string
+	if err := json.Unmarshal([]byte(args[0]), &folders); err != nil {
+		return err
+	}
+	argv := args[2:]
+	if args[1] != "" {
+		argv = []string{"/bin/sh", "-c", args[1]}
+	}
+	env := proc.Environ()
+	path, err := proc.LookPath(argv[0], proc.Value(env, "PATH"))
+	if err != nil {
+		return err
+	}
+	return confine.Exec(folders, path, argv, env)
+}
+
+// sendNotices tells the notifiers what the program must not or cannot tell itself: the
+// endings that are left or, with an iteration's number, that iteration.
+func sendNotices(name string, args []string) error {
+	env := Env(name)
+	l, err := loop.OpenRecorded(env, env.LoopDir)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if len(args) == 0 {
+		return l.Tell(context.Background())
+	}
+	iteration, err := strconv.Atoi(args[0])
+	if err != nil {
+		return fmt.Errorf("the iteration %q is no number", args[0])
+	}
+	return l.SendIteration(context.Background(), iteration)
+}

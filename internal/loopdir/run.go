@@ -1,0 +1,37 @@
+package loopdir
+
+import (
+	"os"
+	"time"
+)
+
+// The files of the last run over a loop, of a program that starts sessions by itself.
+const (
+	runFile = "run.json"
+	runLock = "run"    // locked by the process that works the run
+	maxRun  = 16 << 20 // bytes
+)
+
+// Run returns the record of the last run, or nil if there is none.
+func (s *Store) Run() ([]byte, error) {
+	if s.state == nil {
+		return nil, nil
+	}
+	return s.private(runFile, maxRun)
+}
+
+// SaveRun writes the record of the run. Only the process that holds the lock of LockRun writes it.
+func (s *Store) SaveRun(data []byte) error {
+	if err := s.openState(true); err != nil {
+		return err
+	}
+	return replace(s.state, runFile, data, 0o600, true, nil)
+}
+
+// LockRun makes this process the only one that runs sessions over the loop, until unlock or until
+// it dies. It waits for at most the given time and then returns ErrLocked.
+func (s *Store) LockRun(wait time.Duration) (unlock func(), err error) { return s.lock(runLock, wait) }
+
+// AppendLog adds one line to a log in a folder, as the logs of a loop are written: in one write,
+// and with the older half in NAME.1. A link or a special file is refused.
+func AppendLog(root *os.Root, name string, line []byte) error { return appendLog(root, name, line) }
