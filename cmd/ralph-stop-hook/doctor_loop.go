@@ -124,6 +124,9 @@ func lookLoop(in *inspection) []*finding {
 const maxProblems = 5
 
 func lookList(in *inspection) (found []*finding) {
+	if s := &in.picture.Snapshot; s.NoList {
+		return []*finding{good("no list; %s", say.NoListProof(decide.InProgress, "", len(s.Checks)))}
+	}
 	if list := in.picture.Snapshot.List; in.picture.Config.Source.Given() || list.Missing {
 		if list.Err != nil {
 			return []*finding{failure("put it back, or fix what prints it", "%v", list.Err)}

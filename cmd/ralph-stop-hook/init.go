@@ -21,7 +21,8 @@ import (
 type initialiser struct {
 	v          verbs
 	name       string
-	list       string // --features
+	list       string // --features, or config.ListNone
+	task       verb.Task
 	limits     decide.Limits
 	onComplete []string
 	checks     []string // shell commands, when: complete
@@ -52,7 +53,8 @@ func (v verbs) init() *cli.Command {
 		Args:  "[NAME]",
 		Short: "Make a loop in this folder and install the hook",
 		Example: `  ralph-stop-hook init checkout
-  ralph-stop-hook init checkout --features docs/prd.json --max-iterations 30 --on-complete ./notify.sh`,
+  ralph-stop-hook init checkout --features docs/prd.json --max-iterations 30 --on-complete ./notify.sh
+  ralph-stop-hook init todos --prompt 'Build a todo API.' --check 'go test ./...'    without a list`,
 		Run: func(w io.Writer, args []string) error {
 			i.out = w
 			if len(args) > 0 {
@@ -67,6 +69,7 @@ func (v verbs) init() *cli.Command {
 	i.given = cmd.Given
 	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder "+
 		"(default feature_list.json or prd.json here, else an example)")
+	i.task.Flags(f)
 	i.limits.MaxIterations = decide.DefaultIterations
 	verb.LimitFlags(f, &i.limits)
 	f.Func("check", "a shell `COMMAND` that must exit with 0 before the loop is complete; may be repeated",
@@ -160,6 +163,9 @@ func (i *initialiser) check() (err error) {
 		if err := confine.Available(); err != nil {
 			return err
 		}
+	}
+	if err := i.task.Read(i.given); err != nil {
+		return err
 	}
 	if i.project, err = i.projectFolder(); err != nil {
 		return err

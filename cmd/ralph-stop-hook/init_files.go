@@ -30,9 +30,12 @@ type loopFile struct {
 
 // planFiles returns the files of the loop folder. What exists stays, unless --force.
 func (i *initialiser) planFiles() ([]loopFile, error) {
-	config, err := i.config()
+	text, err := verb.NewConfig{
+		Task: cmp.Or(i.task.Line, i.name), List: i.list, Limits: i.limits, Given: i.given, Checks: i.checks,
+		Confine: i.confine, OnComplete: i.onComplete,
+	}.Text()
 	if err == nil {
-		err = checkLimits(config)
+		err = checkLimits(text)
 	}
 	if err != nil {
 		return nil, err
@@ -43,18 +46,19 @@ func (i *initialiser) planFiles() ([]loopFile, error) {
 		Feature: plain.Line(next.ID, 80),
 	}
 	list := []loopFile{
-		{name: loopdir.ConfigFile, text: string(config)},
+		{name: loopdir.ConfigFile, text: string(text)},
 		{name: loopdir.ProgressFile, text: string(progress.Edit([]byte("\n# Notes\n"), header))},
 		{name: loopdir.PromptFile, text: i.prompt()},
-		{name: loopdir.IgnoreFile, text: ignoreText},
+		{name: loopdir.IgnoreFile, text: verb.IgnoreText},
 	}
 	if i.list == "" {
-		list = append([]loopFile{{name: loopdir.ListFile, text: exampleList}}, list...)
+		list = append([]loopFile{{name: loopdir.ListFile, text: verb.ExampleList}}, list...)
 	}
 	for n := range list {
 		f := &list[n]
-		// A list is the person's: not even --force writes over it.
-		f.kept = exists(filepath.Join(i.dir, f.name)) && (!i.force || f.name == loopdir.ListFile)
+		// A list or a task is the person's: not even --force writes over it.
+		task := f.name == loopdir.PromptFile && i.list == config.ListNone && i.task.Text == ""
+		f.kept = exists(filepath.Join(i.dir, f.name)) && (!i.force || task || f.name == loopdir.ListFile)
 		if f.kept && f.name == loopdir.ConfigFile {
 			if err := i.keepConfig(); err != nil {
 				return nil, err
@@ -74,7 +78,7 @@ func (i *initialiser) keepConfig() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", i.show(filepath.Join(i.dir, loopdir.ConfigFile)), err)
 	}
-	if i.reading.Skip = c.SkipHeadings; i.list != "" {
+	if i.reading.Skip = c.SkipHeadings; i.list != "" && i.list != config.ListNone {
 		if err := i.readList(filepath.Join(i.project, filepath.FromSlash(i.list))); err != nil {
 			return err
 		}
@@ -90,7 +94,7 @@ func (i *initialiser) keepConfig() error {
 		checks = append(checks, check.String())
 	}
 	differs := verb.OtherLimits(i.limits, c.Limits, i.given) ||
-		i.list != "" && i.list != c.List ||
+		i.list != "" && i.list != c.List || i.task.Text != "" && i.task.Line != c.Task ||
 		len(i.onComplete) > 0 && !slices.Equal(shell, i.onComplete) ||
 		len(i.checks) > 0 && !slices.Equal(checks, i.checks)
 	if differs {
@@ -102,9 +106,13 @@ func (i *initialiser) keepConfig() error {
 	return nil
 }
 
-// findList looks for the list: --features, else one at the project's root,
+// findList looks for the list: none of a loop with a task, --features, else one at the project's root,
 // else none, and an example will be written.
 func (i *initialiser) findList() error {
+	if i.noList() {
+		i.list = config.ListNone
+		return nil
+	}
 	candidates := listNames[:]
 	if i.list != "" {
 		named, err := i.namedList()
@@ -118,13 +126,15 @@ func (i *initialiser) findList() error {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && i.list == "" {
 			continue
 		}
-		i.list = filepath.ToSlash(rel)
+		if i.list = filepath.ToSlash(rel); i.list == config.ListNone {
+			i.list = "./" + i.list // a file of that name
+		}
 		return i.readList(path)
 	}
 	if path := filepath.Join(i.dir, loopdir.ListFile); exists(path) {
 		return i.readList(path) // of an earlier run
 	}
-	i.found.List, i.found.Err = features.Parse([]byte(exampleList))
+	i.found.List, i.found.Err = features.Parse([]byte(verb.ExampleList))
 	return i.found.Err
 }
 

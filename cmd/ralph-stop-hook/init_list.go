@@ -14,6 +14,9 @@ import (
 // checkList says what is wrong with the list, and refuses one in which nothing can be worked.
 // It is as 'list check' has it.
 func (i *initialiser) checkList() error {
+	if i.list == config.ListNone {
+		return nil
+	}
 	path := filepath.Join(i.dir, loopdir.ListFile)
 	if i.list != "" {
 		path = filepath.Join(i.project, filepath.FromSlash(i.list))

@@ -28,7 +28,7 @@ func workingFolder() (string, error) {
 func (i *initialiser) projectFolder() (string, error) {
 	cwd, err := workingFolder()
 	root := loopdir.RepoRoot(cwd)
-	if err != nil || i.list != "" || root == "" {
+	if err != nil || i.list+i.task.Line != "" || root == "" {
 		return cwd, err
 	}
 	for dir := cwd; ; dir = filepath.Dir(dir) {

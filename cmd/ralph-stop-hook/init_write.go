@@ -49,8 +49,11 @@ func (i *initialiser) writeLocked(l *loop.Loop) error {
 	if err != nil && !i.force {
 		return err
 	}
-	fmt.Fprintf(i.out, "loop %q: %s, %d of them open; at most %s\n", i.name, plain.Count(len(i.found.Items), "feature"),
-		len(i.found.Items)-i.found.Passed(), plain.Count(i.limits.MaxIterations, "iteration"))
+	what := "no list, " + say.Checks(len(i.checks))
+	if all := len(i.found.Items); i.list != config.ListNone {
+		what = fmt.Sprintf("%s, %d of them open", plain.Count(all, "feature"), all-i.found.Passed())
+	}
+	fmt.Fprintf(i.out, "loop %q: %s; at most %s\n", i.name, what, plain.Count(i.limits.MaxIterations, "iteration"))
 	if dropped := say.Dropped(i.found.List); dropped != "" {
 		fmt.Fprintf(i.out, "  %s\n", dropped)
 	}

@@ -1,86 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
-
-// The texts that init writes.
-
-const exampleList = `{
-  "$schema": "` + features.Schemas + `features.schema.json",
-  "features": [
-    {
-      "id": "hello",
-      "title": "Say hello",
-      "description": "hello.txt holds one line: Hello, world.",
-      "passes": false
-    },
-    {
-      "id": "goodbye",
-      "title": "Say goodbye",
-      "description": "goodbye.txt holds one line: Goodbye, world.",
-      "dependencies": ["hello"],
-      "passes": false
-    }
-  ]
-}
-`
-
-const ignoreText = `# what the hook writes for itself
-hook.log*
-checks.log*
-iterations.jsonl*
-*.bak
-.*.txt[0-9]*
-`
-
-// prompt is the text that starts the session.
-func (i *initialiser) prompt() string {
-	folder := filepath.ToSlash(filepath.Join(loopdir.Below, i.name))
-	next, _ := i.found.Next()
-	list := loop.NameList(cmp.Or(i.list, folder+"/"+loopdir.ListFile))
-	return fmt.Sprintf(loopdir.Marker+`%s
-
-Work through the features in %s, one at a time, the most important first.
-
-For each feature:
-%s
-End your turn after each feature. A Stop hook then gives you the next one, until
-every feature passes.
-
-%s`, folder, list, say.Steps(say.ClaimIn(i.found.List, next, list), folder+"/"+loopdir.ProgressFile), say.GiveUp)
-}
-
-// config is the text of ralph.json.
-func (i *initialiser) config() ([]byte, error) {
-	var checks []map[string]string
-	for _, c := range i.checks {
-		checks = append(checks, map[string]string{"command": c})
-	}
-	return jsontext.Indent(struct {
-		Task       string              `json:"task"`
-		List       string              `json:"list,omitempty"`
-		Bind       string              `json:"bind"`
-		Continue   string              `json:"continue_with"`
-		Limits     map[string]any      `json:"limits"`
-		Checks     []map[string]string `json:"checks,omitempty"`
-		Confine    bool                `json:"confine,omitempty"`
-		OnComplete []string            `json:"on_complete,omitempty"`
-	}{i.name, i.list, decide.BindPrompt, config.ContinueAuto, verb.LimitsJSON(i.limits, i.given), checks,
-		i.confine, i.onComplete})
-}
 
 // maxHeldShown bounds how much that is held is shown.
 const maxHeldShown = 20
@@ -119,10 +48,14 @@ func (i *initialiser) farewell() {
 			name)
 		return
 	}
-	if i.list == "" {
+	switch {
+	case i.list == "":
 		fmt.Fprintf(i.out, "\nThe list is an example; write yours into %s first.\n",
 			i.show(filepath.Join(i.dir, loopdir.ListFile)))
-	} else if i.found.Passed() == len(i.found.Items) && len(i.checks) == 0 {
+	case len(i.checks) > 0:
+	case i.list == config.ListNone:
+		fmt.Fprintf(i.out, "\nWithout a --check, Claude's word alone completes the loop.\n")
+	case i.found.Passed() == len(i.found.Items):
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
 	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", say.Start(i.v.Env, &loopdir.Loop{Dir: i.dir, Project: i.project}))

@@ -125,8 +125,8 @@ func params(folder string) testscript.Params {
 }
 
 // host plays the client: host PAYLOAD [key=value]… [-- hook arguments]. It sends a
-// recorded payload with the session and the folder of the script. Its exit status is that
-// of the hook.
+// recorded payload with the session and the folder of the script. A value @FILE is the text of
+// that file. Its exit status is that of the hook.
 func host(args []string) int {
 	data, err := os.ReadFile(filepath.Join(os.Getenv("PAYLOADS"), args[0]))
 	if err != nil {
@@ -142,6 +142,14 @@ func host(args []string) int {
 			break
 		}
 		key, value, _ := strings.Cut(kv, "=")
+		if name, is := strings.CutPrefix(value, "@"); is {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 99
+			}
+			value = string(text)
+		}
 		if data, err = sjson.SetBytes(data, key, value); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 99

@@ -24,7 +24,7 @@ const DefaultTimeout = 30 * time.Second
 // Config is the content of ralph.json.
 type Config struct {
 	Task         string   // what the loop is for, in a few words
-	List         string   // slash-separated path below the project's root; empty: feature_list.json in the loop folder
+	List         string   // slash-separated path below the project's root; or ListNone; empty: loopdir.ListFile
 	SkipHeadings []string // of a Markdown list, below which nothing is work
 	Source       Source   // the tracker that has the list; never set together with List
 	Bind         string   // decide.BindPrompt or decide.BindFirst; empty: BindFirst
@@ -182,6 +182,7 @@ func Parse(data []byte) (Config, error) {
 	if c.Source.Given() && c.List != "" {
 		p.fail(root.Get("source"), `"source" and "list" do not go together`)
 	}
+	p.checkNoList(root, c)
 	p.checkEvaluators(root, c)
 	return c, p.err
 }

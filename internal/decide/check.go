@@ -9,7 +9,7 @@ import (
 const (
 	WhenFeature   = "feature"   // when a feature is newly claimed
 	WhenIteration = "iteration" // at each stop
-	WhenComplete  = "complete"  // when every feature is claimed
+	WhenComplete  = "complete"  // when every feature is claimed, or the loop without a list
 )
 
 // Which checks of features run again when every feature is claimed. A receipt is stale if the work

@@ -10,7 +10,7 @@ type Evaluator struct {
 
 // The presets, and when the loop is complete for each.
 const (
-	EvaluateDefault    = "default"    // every feature is claimed, and every check passes
+	EvaluateDefault    = "default"    // every feature is claimed, or the loop without a list; every check passes
 	EvaluateValidation = "validation" // every check passes, for all features that it is for
 	EvaluatePromise    = "promise"    // the agent says so, and every check in the list passes
 )
@@ -37,7 +37,7 @@ const (
 // needs anything, the agent works on a feature; d.Failure is its failed check, if there is one.
 func (d *Decision) evaluate(s *Snapshot) Need {
 	e := s.evidence()
-	open := s.List.Passed() < len(s.List.Items)
+	open := s.List.Passed() < len(s.List.Items) || s.NoList && !d.claimed(s)
 	evaluators := s.Evaluators
 	if len(evaluators) == 0 {
 		evaluators = []Evaluator{{Preset: EvaluateDefault}}
@@ -61,12 +61,35 @@ func (d *Decision) evaluate(s *Snapshot) Need {
 	return Need{}
 }
 
-// ask asks one evaluator. open: features are open. holds: every check ran and passed.
+// claimed reports whether somebody claims that a loop without a list is complete: the agent, an
+// evaluator's command, or the host. The host's claim needs checks, since an agent that gives up
+// may end like one that is done.
+func (d *Decision) claimed(s *Snapshot) bool {
+	says := func(a Answer) bool { return a.Action == AnswerComplete }
+	return d.Promised || slices.ContainsFunc(s.Answers, says) || s.Claimed && len(s.Checks) > 0
+}
+
+// complete ends the loop. reason is that of a loop with a list.
+func (d *Decision) complete(s *Snapshot, reason string) {
+	switch {
+	case !s.NoList:
+	case len(s.Checks) > 0:
+		reason = AllChecksPass
+	case d.Promised:
+		reason = ByPromise
+	default:
+		reason = ByEvaluator
+	}
+	d.end(s, Complete, reason)
+}
+
+// ask asks one evaluator. open: features are open, or a loop without a list is not claimed. holds:
+// every check ran and passed.
 func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open, holds bool) {
 	switch by.Preset {
 	case EvaluateDefault:
 		if !open && d.Failure == nil {
-			d.end(s, Complete, AllFeaturesPass)
+			d.complete(s, AllFeaturesPass)
 		}
 	case EvaluateValidation:
 		if len(s.Checks) > 0 && holds {
@@ -74,17 +97,17 @@ func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open, holds bool) {
 			if !open {
 				reason = AllFeaturesPass
 			}
-			d.end(s, Complete, reason)
+			d.complete(s, reason)
 		}
 	case EvaluatePromise:
 		if d.Promised && holds {
-			d.end(s, Complete, ByPromise)
+			d.complete(s, ByPromise)
 		}
 	default:
 		a := &s.Answers[i]
 		switch {
 		case a.Action == AnswerComplete && !open && d.Failure == nil:
-			d.end(s, Complete, AllFeaturesPass)
+			d.complete(s, AllFeaturesPass)
 		case a.Action != AnswerComplete && a.Action != AnswerContinue:
 			d.Next.Needs = a.Reason
 			d.end(s, Escalated, ByEvaluator)

@@ -141,6 +141,7 @@ var edits = []func(s *Snapshot, d *dice){
 			s.Receipts = append(s.Receipts, receipt(pick(d, "f", "b"), item.ID, pick(d, "now", "before", "")))
 		}
 	},
+	func(s *Snapshot, d *dice) { s.NoList, s.Claimed = d.is(), d.is() },
 }
 
 func draw(program []byte) (Snapshot, *dice) {
@@ -150,6 +151,10 @@ func draw(program []byte) (Snapshot, *dice) {
 	}
 	if s.State.Schema == 0 {
 		s.State = State{} // there is no record, so nothing is in it
+	}
+	if s.NoList {
+		s.List, s.Lost, s.Receipts, s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = List{}, nil, nil, 0, 0
+		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c Check) bool { return c.When == WhenFeature })
 	}
 	return s, d
 }
@@ -262,13 +267,19 @@ func goesOn(s Snapshot, d Decision, known int) error {
 	case s.State.Schema > 0 && s.Header != s.State.Header && s.Header != s.State.Before &&
 		(s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
 		return errors.New("goes on although the header says " + s.Header.Status)
-	case !open && s.List.Err == nil && len(s.Lost) == 0 && d.Failure == nil &&
+	case !open && s.List.Err == nil && len(s.Lost) == 0 && d.Failure == nil && (!s.NoList || claims(s)) &&
 		(len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
 		return errors.New("nothing to do")
 	case d.Next.Status != InProgress || d.Next.Session != s.Session:
 		return fmt.Errorf("goes on %s with session %q", d.Next.Status, d.Next.Session)
 	}
 	return nil
+}
+
+// claims reports whether the agent or the host claims that a loop is complete.
+func claims(s Snapshot) bool {
+	status, _ := s.promise()
+	return status == Complete || s.Claimed && len(s.Checks) > 0
 }
 
 // asks reports whether an evaluator with this preset decides.
@@ -284,7 +295,15 @@ func ends(decide decider, s Snapshot, d Decision) error {
 		return fmt.Errorf("an ending %s %q, number %d", d.Next.Status, d.Next.ExitReason, d.Next.Endings)
 	}
 	if d.Next.Status == Complete {
-		switch status, _ := s.promise(); {
+		status, _ := s.promise()
+		answered := slices.ContainsFunc(s.Answers, func(a Answer) bool { return a.Action == AnswerComplete })
+		switch {
+		case s.NoList && d.Next.ExitReason == AllChecksPass && len(s.Checks) > 0 &&
+			(claims(s) || answered || asks(s, EvaluateValidation)),
+			s.NoList && d.Next.ExitReason == ByEvaluator && len(s.Checks) == 0 && answered,
+			s.NoList && d.Next.ExitReason == ByPromise && len(s.Checks) == 0 && status == Complete:
+			return proven(s, true)
+		case s.NoList:
 		case d.Next.ExitReason == ByPromise && asks(s, EvaluatePromise) && status == Complete && len(s.Lost) == 0:
 			return nil
 		case d.Next.ExitReason == AllChecksPass && asks(s, EvaluateValidation) && len(s.Checks) > 0:
@@ -401,8 +420,16 @@ func TestProperties(t *testing.T) {
 			}
 			return d, need
 		},
-		"does not see what was lost": func(s Snapshot) (Decision, Need) { s.Lost = nil; return Decide(s) },
-		"asks for ever":              func(s Snapshot) (Decision, Need) { s.Tree = ""; return Decide(s) },
+		"believes the host": func(s Snapshot) (Decision, Need) {
+			d, need := Decide(s)
+			if s.NoList && s.Claimed && d.Verdict == Continue {
+				d.end(&s, Complete, ByPromise)
+			}
+			return d, need
+		},
+		"completes what nobody claims": func(s Snapshot) (Decision, Need) { s.NoList = false; return Decide(s) },
+		"does not see what was lost":   func(s Snapshot) (Decision, Need) { s.Lost = nil; return Decide(s) },
+		"asks for ever":                func(s Snapshot) (Decision, Need) { s.Tree = ""; return Decide(s) },
 		"blocks where all pass": func(s Snapshot) (Decision, Need) {
 			d, need := Decide(s)
 			if _, open := s.List.Next(); d.Verdict == End && !open && d.Next.Status != Complete {

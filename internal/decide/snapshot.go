@@ -93,9 +93,10 @@ type Found struct {
 
 // Round is what a host adds to EventStop that works each iteration in a fresh session of the agent.
 type Round struct {
-	Fresh bool   // it is such a host
-	Spent string // the exit reason of a limit of the host's own that is reached; "": none
-	Bill  string // with Spent: what was spent, in words
+	Fresh   bool   // it is such a host
+	Claimed bool   // the session claims that all is done, by its exit status for example
+	Spent   string // the exit reason of a limit of the host's own that is reached; "": none
+	Bill    string // with Spent: what was spent, in words
 }
 
 // Snapshot is everything that a decision depends on.
@@ -127,6 +128,7 @@ type Snapshot struct {
 	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
 	CancelFile   bool            // a person has asked to cancel the loop
 	List         List
+	NoList       bool     // the loop has no list: a claim and the checks complete it; List is empty
 	ListIsOld    bool     // List is what a tracker printed at an earlier time
 	ConfigErr    error    // why ralph.json cannot be used
 	Lost         []string // features that were deleted or reworded after a person trusted them

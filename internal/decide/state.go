@@ -30,7 +30,7 @@ const (
 // Exit reasons, as notifiers get them.
 const (
 	AllFeaturesPass    = "all_features_pass"
-	AllChecksPass      = "all_checks_pass" // features may be open: the preset "validation" asks only the checks
+	AllChecksPass      = "all_checks_pass" // there is no list, or features may be open (the preset "validation")
 	ByPromise          = "promise"
 	ByEvaluator        = "evaluator"
 	MaxIterations      = "max_iterations"

@@ -60,7 +60,7 @@ func newQuestion(ctx context.Context, p *Picture, d decide.Decision, message str
 	if d.Promised {
 		q.Promises[0].Content = message[strings.LastIndexByte(strings.TrimSpace(message), '\n')+1:]
 	}
-	if len(q.Features.Open) == 0 {
+	if len(q.Features.Open) == 0 && (d.Promised || !p.Snapshot.NoList) {
 		q.ExecutionPhase = "complete"
 	}
 	seen := map[[2]string]bool{}

@@ -92,11 +92,13 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	if invalid != nil {
 		s.ConfigErr = fmt.Errorf("%s: %w", filepath.Join(l.At.Dir, loopdir.ConfigFile), invalid)
 	}
-	s.Found = found
+	s.Found, s.NoList = found, p.Config.NoList()
 	s.Header = progress.Parse(notes)
 	s.LogIteration = l.Store.LogIteration()
 	s.CancelFile = l.Store.CancelAsked()
-	s.Limits = p.limits()
+	if s.Limits = p.limits(); s.NoList {
+		s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = 0, 0
+	}
 	s.Running = ev.background(p.Config.WaitShells)
 	p.readList(listed)
 	if p.Config.ListChecks && s.List.Err == nil {
@@ -144,6 +146,7 @@ func (p *Picture) limits() decide.Limits {
 func (p *Picture) readList(listed *decide.List) {
 	s := &p.Snapshot
 	switch s.ListIsOld = p.Config.Source.Given() && listed == nil; {
+	case s.NoList:
 	case listed != nil:
 		s.List = *listed
 	case s.ListIsOld:
@@ -165,7 +168,7 @@ func (p *Picture) lost() []string {
 // ListPath returns the path of the list, as features.Named reads it.
 func (p *Picture) ListPath() string { return p.Loop.At.ListPath(p.Config.List, p.Snapshot.State.List) }
 
-// ListName returns what people and the agent know the list by.
+// ListName returns what people and the agent know the list by, "" if there is none.
 func (p *Picture) ListName() string {
 	if p.Config.Source.Given() {
 		return "the list of " + strings.Join(p.Config.Source.List.Argv, " ")

@@ -56,16 +56,10 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	if err == nil {
 		err = holdList(&t, c, list)
 	}
-	if err != nil || !bindsList(c) {
+	if err != nil || !c.HoldsList() {
 		return t, err
 	}
 	return t, list.Err
-}
-
-// bindsList reports whether checks, or an evaluator's command, judge the features of a list.
-func bindsList(c config.Config) bool {
-	asks := slices.ContainsFunc(c.Active(), func(e config.Evaluator) bool { return e.Preset == "" })
-	return len(c.Checks) > 0 || asks
 }
 
 // holdList records what a list asks for, if the list is to be held. It refuses an ambiguous list,
@@ -74,7 +68,7 @@ func holdList(t *config.Trust, c config.Config, list decide.List) error {
 	if key, where := list.Twice(); key != "" {
 		return fmt.Errorf("%s has the key %q twice; leave one of them", where, plain.Line(key, 80))
 	}
-	if !bindsList(c) {
+	if !c.HoldsList() {
 		return nil
 	}
 	t.Features, t.Beside = map[string]string{}, list.Beside()
@@ -118,7 +112,7 @@ func (p *Picture) holdFirst() (changed bool, err error) {
 // trusted the checks.
 func (p *Picture) Unheld() bool {
 	c := &p.Config
-	return c.Trusted && !c.Revoked && len(c.Features) == 0 && !c.Source.Given() && bindsList(c.Config)
+	return c.Trusted && !c.Revoked && len(c.Features) == 0 && !c.Source.Given() && c.HoldsList()
 }
 
 // TrustSource adds the tracker's items to a record that is about to be trusted.

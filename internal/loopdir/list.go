@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
@@ -15,9 +16,11 @@ import (
 // ListPath returns the path of the list. named is the path in ralph.json, relative to the
 // project's root; it wins if it is not empty. recorded is the path in the record; it is
 // used if ralph.json was lost. Without both, the list is feature_list.json in the loop
-// folder.
+// folder. The path of config.ListNone is empty.
 func (l *Loop) ListPath(named, recorded string) string {
 	switch {
+	case named == config.ListNone:
+		return ""
 	case named != "":
 		return filepath.Join(l.Project, filepath.FromSlash(named))
 	case recorded != "":

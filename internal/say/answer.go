@@ -51,7 +51,7 @@ func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 		}
 		return Answer{Message: message}
 	case decide.Take:
-		return take(p, d)
+		return take(p, d, at)
 	case decide.Tell:
 		return Answer{Message: Tell(p, d)}
 	}
@@ -71,8 +71,7 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	if d.Problem != nil {
 		return "ralph: the list is broken · " + at + " · " + plain.Line(d.Problem.Error(), 300)
 	}
-	list := p.Snapshot.List
-	message := fmt.Sprintf("ralph: %d/%d features · %s", list.Passed(), len(list.Items), at)
+	message := "ralph: " + standing(p, at)
 	if d.Feature.ID != "" {
 		message += " · next " + plain.Line(d.Feature.ID, 80)
 		if d.Next.Attempts > 1 {
@@ -88,12 +87,20 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	return message
 }
 
+// standing says how much is done, and how much of the limit is used.
+func standing(p *loop.Picture, at string) string {
+	if p.Snapshot.NoList {
+		return at + " · " + Checks(len(p.Snapshot.Checks))
+	}
+	list := p.Snapshot.List
+	return fmt.Sprintf("%d/%d features · %s", list.Passed(), len(list.Items), at)
+}
+
 // take tells a person that the session works on the loop now. If a loop continues, it tells the
 // agent, too.
-func take(p *loop.Picture, d decide.Decision) Answer {
-	name, list := plain.Line(p.Loop.At.Name, 100), p.Snapshot.List
-	a := Answer{Message: fmt.Sprintf("ralph: this session works on the loop %s · %d/%d features · iteration %d/%d",
-		name, list.Passed(), len(list.Items), d.Next.Iteration, d.Limit) + notes(p, d)}
+func take(p *loop.Picture, d decide.Decision, at string) Answer {
+	name := plain.Line(p.Loop.At.Name, 100)
+	a := Answer{Message: "ralph: this session works on the loop " + name + " · " + standing(p, at) + notes(p, d)}
 	if old := d.From.Session; old != "" && old != d.Next.Session {
 		a.Message += " · taken over from session " + plain.Line(old, 80)
 	}
@@ -102,9 +109,14 @@ func take(p *loop.Picture, d decide.Decision) Answer {
 		a.Message += fmt.Sprintf(" · it was handed over (%s)", d.From.ExitReason)
 	case decide.Interrupted:
 		a.Message += fmt.Sprintf(" · it was interrupted (%s)", d.From.ExitReason)
-		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and continues at iteration %d of %d. "+
-			"Work on the next feature in %s that does not pass; end your turn when it does.",
-			name, d.Next.Iteration, d.Limit, plain.Path(p.Loop.At.Project, p.ListName()))
+		a.Context = fmt.Sprintf("The Ralph loop %q was interrupted and continues at iteration %d of %d. ",
+			name, d.Next.Iteration, d.Limit)
+		if p.Snapshot.NoList {
+			a.Context += task(p) + Finish
+		} else {
+			a.Context += fmt.Sprintf("Work on the next feature in %s that does not pass; end your turn when it does.",
+				plain.Path(p.Loop.At.Project, p.ListName()))
+		}
 	}
 	return a
 }

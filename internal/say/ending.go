@@ -50,6 +50,11 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	list, do := p.Snapshot.List, p.Loop.Call
 	so := Proof(list.Passed(), len(list.Items), s.Proven, s.Manual, len(p.Snapshot.Checks))
 	after := ", after " + plain.Count(s.Iteration, "iteration") + "."
+	if p.Snapshot.NoList {
+		if so = "it is not complete"; s.Status == decide.Complete {
+			return NoListProof(s.Status, s.ExitReason, len(p.Snapshot.Checks)) + after
+		}
+	}
 	switch s.ExitReason {
 	case decide.AllFeaturesPass:
 		return so + after

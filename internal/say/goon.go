@@ -3,7 +3,6 @@ package say
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -17,13 +16,13 @@ import (
 
 // Start is what a person types to start a session with a loop's prompt.
 func Start(env loop.Env, at *loopdir.Loop) string {
-	prompt := filepath.Join(at.Dir, loopdir.PromptFile)
+	prompt, is := promptFile(at)
 	name := plain.Arg(plain.Path(at.Project, prompt))
 	line := fmt.Sprintf("claude \"$(cat %s)\"", name)
 	if runtime.GOOS == "windows" {
 		line = fmt.Sprintf("claude (Get-Content -Raw %s)", name)
 	}
-	if _, err := os.Lstat(prompt); err != nil { // of a loop that was made by hand; its first line is what counts
+	if !is { // of a loop that was made by hand; its first line is what counts
 		line = "claude " + plain.Arg(loopdir.Marker+plain.Path(at.Project, at.Dir))
 	}
 	return inProject(env, at, line)

@@ -27,11 +27,15 @@ func Prompt(p *loop.Picture, d decide.Decision) string {
 	w.promised()
 	w.answer()
 	w.lost()
-	w.feature()
+	if w.p.Snapshot.NoList && !w.said {
+		w.text.WriteString("\n" + task(w.p))
+	} else {
+		w.feature()
+	}
 	todo, room := w.todo(), maxPrompt
 	if d.Next.Unchanged > 1 {
-		w.addf("\nNothing has changed since the last stop: no feature, no file, no commit. If that " +
-			"continues, the loop ends.\n")
+		w.addf("\nNothing has changed since the last stop: %sno file, no commit. If that continues, the loop ends.\n",
+			map[bool]string{false: "no feature, "}[w.p.Snapshot.NoList])
 	}
 	if d.Failure != nil {
 		todo = failure(*d.Failure, plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.ChecksLog))) +
@@ -57,6 +61,9 @@ func (w *prompter) head() {
 	if w.d.Problem != nil {
 		w.addf("\nThe feature list cannot be read: %s\nRepair %s so that it is valid again, keep every feature in it, "+
 			"then continue with the next one that does not pass.\n", plain.Line(w.d.Problem.Error(), 500), w.list)
+		return
+	}
+	if w.p.Snapshot.NoList {
 		return
 	}
 	w.addf("%d of %d features pass.\n", w.p.Snapshot.List.Passed(), len(w.p.Snapshot.List.Items))
@@ -119,15 +126,19 @@ func (w *prompter) feature() {
 }
 
 func (w *prompter) todo() string {
-	todo := "\n"
-	if !w.said && w.d.Problem == nil && !w.allClaimed() {
-		progress := filepath.Join(w.d.Next.Loop, loopdir.ProgressFile)
-		todo += Steps(Claim(w.p, w.d.Feature, w.list), plain.Path(w.p.Loop.At.Project, progress)) + "\n"
+	todo, noList := "\n", w.p.Snapshot.NoList
+	progress := plain.Path(w.p.Loop.At.Project, filepath.Join(w.d.Next.Loop, loopdir.ProgressFile))
+	switch {
+	case w.said || w.d.Problem != nil:
+	case noList:
+		todo += taskSteps(progress) + "\n"
+	case !w.allClaimed():
+		todo += Steps(Claim(w.p, w.d.Feature, w.list), progress) + "\n"
 	}
 	todo += GiveUp
 	byPromise := func(e decide.Evaluator) bool { return e.Preset == decide.EvaluatePromise }
-	if slices.ContainsFunc(w.p.Snapshot.Evaluators, byPromise) {
-		todo += finish
+	if noList || slices.ContainsFunc(w.p.Snapshot.Evaluators, byPromise) {
+		todo += Finish
 	}
 	return todo
 }
@@ -198,7 +209,8 @@ with the reason in it:
 <promise>BLOCKED: reason</promise>
 `
 
-const finish = `When everything is done, end your message with this line on its own:
+// Finish tells the agent how to say that everything is done.
+const Finish = `When everything is done, end your message with this line on its own:
 <promise>COMPLETE</promise>
 `
 

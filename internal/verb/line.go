@@ -52,7 +52,10 @@ func statusLine(p *loop.Picture, session string) string {
 	s := p.Snapshot.Record()
 	own := session == "" || session == s.Session
 	list := p.Snapshot.List
-	line := fmt.Sprintf("ralph %s %d/%d", plain.Line(p.Loop.At.Name, 30), list.Passed(), len(list.Items))
+	line := "ralph " + plain.Line(p.Loop.At.Name, 30)
+	if !p.Snapshot.NoList {
+		line += fmt.Sprintf(" %d/%d", list.Passed(), len(list.Items))
+	}
 	if s.Status != decide.InProgress {
 		if !own && !s.Status.GoesOn() {
 			return ""

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -30,8 +31,13 @@ func (v Verbs) list() *cli.Command {
 			return err
 		}
 		items := view.Items(p.Snapshot.List.List)
-		if asJSON {
+		switch {
+		case asJSON:
 			return cli.JSON(w, items)
+		case p.Snapshot.NoList:
+			fmt.Fprintf(w, "the loop %s has no list; %s\n", name(l),
+				say.NoListProof(decide.InProgress, "", len(p.Snapshot.Checks)))
+			return nil
 		}
 		showItems(w, items)
 		return nil

@@ -156,7 +156,7 @@ func (s *status) look(at *loopdir.Loop) (view.Status, error) {
 func brief(s cli.Screen, v view.Status) {
 	head(s, v)
 	if v.MaxIterations > 0 {
-		s.Row("features", fmt.Sprintf("%s · iteration %d of %d", proof(v), v.Iteration, v.MaxIterations))
+		s.Row(proofLabel(v), fmt.Sprintf("%s · iteration %d of %d", proof(v), v.Iteration, v.MaxIterations))
 	}
 	s.Row("loop", plain.Line(v.Loop, 500))
 	if v.Notice == "pending" {
@@ -170,7 +170,17 @@ func brief(s cli.Screen, v view.Status) {
 	s.Lines("now", cli.Labels, []string{plain.Line(v.Then, 500)})
 }
 
+func proofLabel(v view.Status) string {
+	if v.NoList {
+		return "proof"
+	}
+	return "features"
+}
+
 func proof(v view.Status) string {
+	if v.NoList {
+		return say.NoListProof(v.Status, v.ExitReason, v.Checks)
+	}
 	proof := say.Proof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Manual, v.Checks)
 	proof = strings.Replace(proof, " features", "", 1)
 	if v.StaleProofs > 0 {
@@ -198,8 +208,10 @@ func show(s cli.Screen, v view.Status) {
 	row := func(name, value string) { s.Row(name, plain.Line(value, 500)) }
 	head(s, v)
 	if v.MaxIterations > 0 {
-		row("features", proof(v))
-		s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total))
+		row(proofLabel(v), proof(v))
+		if !v.NoList {
+			s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total))
+		}
 		row("next", v.Next)
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
 		row("time", took(v, time.Now()))

@@ -70,8 +70,11 @@ func (t *truster) reading() features.Reading {
 }
 
 func (t *truster) restore() error {
-	if t.config.Source.Given() {
+	switch {
+	case t.config.Source.Given():
 		return errors.New("the list is a tracker's; put the features back there")
+	case t.config.NoList():
+		return errors.New("the loop has no list")
 	}
 	restore := func() error { return t.l.Store.RestoreList(t.path, t.reading()) }
 	if err := t.l.Store.Locked(loop.LockWait, restore); err != nil {
@@ -92,7 +95,7 @@ func (t *truster) trust(yes bool) error {
 	list := decide.List{}
 	if source {
 		t.path = ""
-	} else {
+	} else if !t.config.NoList() {
 		list = t.l.Store.List(t.path, t.reading())
 	}
 	record, err := t.l.NewTrust(t.text, list, true)

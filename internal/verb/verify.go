@@ -106,6 +106,9 @@ func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err e
 			runs = append(runs, decide.Run{Check: c})
 		}
 	}
+	if len(s.Checks) == 0 {
+		return nil, errors.New("nothing to check: the loop has no checks")
+	}
 	if len(runs) == 0 {
 		return nil, errors.New("nothing to check: no check is for a claimed feature; --all also runs the checks of " +
 			"open features")

@@ -28,6 +28,7 @@ type Status struct {
 	ExitReason    string            `json:"exitReason"`
 	Iteration     int               `json:"iteration"`
 	MaxIterations int               `json:"maxIterations"`
+	NoList        bool              `json:"noList"` // there are no features: a claim and the checks complete it
 	Features      decide.Counts     `json:"features"`
 	Checks        int               `json:"checks"`      // how many there are
 	Manual        int               `json:"manual"`      // claimed features with points that only a person can check
@@ -91,7 +92,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		Status: state.Status, ExitReason: state.ExitReason, Needs: state.Needs, Session: state.Session,
 		Withheld:  state.Withheld,
 		Confined:  confined(p),
-		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits),
+		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits), NoList: s.NoList,
 		StartedAt: loop.Instant(state.StartedAt), EndedAt: loop.Instant(state.EndedAt),
 		RetryAt:   loop.Instant(state.RetryAt),
 		Protected: l.Store.Protected || s.State.Schema == 0, Checks: len(s.Checks), Stale: p.Stale(),
@@ -128,7 +129,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 
 // proof counts the proven features, as they are now.
 func (v *Status) proof(ctx context.Context, p *loop.Picture, state decide.State) int {
-	if v.Checks == 0 || state.Status == decide.Complete {
+	if v.Checks == 0 || v.NoList || state.Status == decide.Complete {
 		v.Manual = state.Manual
 		return min(state.Proven, p.Snapshot.List.Passed()) // the list may be another by now
 	}
@@ -290,8 +291,8 @@ type Item struct {
 func Title(item features.Item) string { return cmp.Or(item.Title(), item.Description()) }
 
 // Items returns the items of a list. Those that are not work come last.
-func Items(l features.List) (items []Item) {
-	order := map[string]int{}
+func Items(l features.List) []Item {
+	items, order := []Item{}, map[string]int{}
 	for n, item := range l.Order() {
 		order[item.ID] = n + 1
 	}

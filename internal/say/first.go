@@ -1,0 +1,37 @@
+package say
+
+import (
+	"fmt"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// ListPrompt returns the text of RALPH_PROMPT.md for a loop with a list. folder is the loop's
+// folder, below the project; claim is what ClaimIn returned.
+func ListPrompt(folder, list, claim string) string {
+	return fmt.Sprintf(loopdir.Marker+`%s
+
+Work through the features in %s, one at a time, the most important first.
+
+For each feature:
+%s
+End your turn after each feature. A Stop hook then gives you the next one, until
+every feature passes.
+
+%s`, folder, list, Steps(claim, folder+"/"+loopdir.ProgressFile), GiveUp)
+}
+
+// TaskPrompt returns the text of RALPH_PROMPT.md for a loop without a list. task is the person's own
+// text.
+func TaskPrompt(folder, task string) string {
+	return fmt.Sprintf(loopdir.Marker+`%s
+
+%s
+
+In each turn:
+%s
+End your turn when a part is done and noted. A Stop hook then sends you on, until everything is done.
+
+%s
+%s`, folder, task, taskSteps(folder+"/"+loopdir.ProgressFile), Finish, GiveUp)
+}

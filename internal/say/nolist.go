@@ -1,0 +1,70 @@
+package say
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// The words for a loop without a list. Its task is the text of its prompt.
+
+// MaxTask is how many characters of a loop's task are shown in one line.
+const MaxTask = 500
+
+// Checks counts the checks of a loop without a list.
+func Checks(n int) string {
+	if n == 0 {
+		return "no checks"
+	}
+	return plain.Count(n, "check")
+}
+
+// NoListProof says what completed a loop without a list, or what has to hold for that.
+func NoListProof(status decide.Status, reason string, checks int) string {
+	switch {
+	case status != decide.Complete && checks == 0:
+		return "no checks, so the agent's word alone completes it"
+	case status != decide.Complete:
+		return Checks(checks) + " must hold when the agent says that all is done"
+	case reason == decide.ByPromise:
+		return "on the agent's word alone; there are no checks"
+	case reason == decide.ByEvaluator:
+		return "an evaluator says so; there are no checks"
+	}
+	return "every check holds (" + Checks(checks) + ")"
+}
+
+// promptFile returns the path of a loop's prompt, and false if there is none.
+func promptFile(at *loopdir.Loop) (string, bool) {
+	path := filepath.Join(at.Dir, loopdir.PromptFile)
+	_, err := os.Lstat(path)
+	return path, err == nil
+}
+
+// task tells the agent to go on with its task. The line of the task comes from ralph.json, which a
+// person has trusted. The file has all of it, but an agent can write there.
+func task(p *loop.Picture) (text string) {
+	if line := plain.Line(p.Config.Task, MaxTask); line != "" {
+		text = "The task: " + line + "\n"
+	}
+	path, is := promptFile(p.Loop.At)
+	if !is {
+		return text + "Go on with what is still missing.\n"
+	}
+	return text + fmt.Sprintf("Read %s again: it has the whole task. Then go on with what is still missing.\n",
+		plain.Path(p.Loop.At.Project, path))
+}
+
+// taskSteps returns what the agent should do at each iteration of a loop without a list.
+func taskSteps(progress string) string {
+	return fmt.Sprintf(`1. Look at what is there already, and do what is still missing.
+2. Verify that it really works, by running it or its tests.
+3. Commit, if this is a git repository.
+4. Add a short note to %s, below its header (the hook writes the header).
+`, progress)
+}
