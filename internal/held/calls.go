@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/makefile"
 )
 
 // Make runs the recipes of a makefile, and npm the scripts of a package.json. They are read like
@@ -73,7 +74,7 @@ func (h *Holder) follow(file string, args []string, f func(text string)) {
 
 // recipes holds the files on which the recipes of a makefile depend.
 func (h *Holder) recipes(text string, call config.Make) {
-	read := config.ReadRecipes(text, call.Args, func(name string) string {
+	read := makefile.Read(text, call.Args, func(name string) string {
 		if key := keyOf(h.Project, h.Home, config.File{Path: path.Join(call.Dir, name)}); key != "" {
 			if text, err := loopdir.ReadAny(At(h.Project, key), maxMakefile); err == nil {
 				return string(text)

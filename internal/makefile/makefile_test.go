@@ -1,4 +1,4 @@
-package config
+package makefile
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestReadRecipes has a makefile and arguments of make in each row, and what make runs.
-func TestReadRecipes(t *testing.T) {
+// TestRead has a makefile and arguments of make in each row, and what make runs.
+func TestRead(t *testing.T) {
 	for _, row := range []struct{ text, args, want string }{
 		{"test:\n\tsh t.sh\nother:\n\tsh o.sh\n", "", "sh t.sh"},
 		{"test:\n\tsh t.sh\nother:\n\tsh o.sh\n", "other", "sh o.sh"},
@@ -35,7 +35,7 @@ func TestReadRecipes(t *testing.T) {
 		{"a:\r\n\tsh t.sh\r\n", "", "sh t.sh"},
 		{"", "", ""},
 	} {
-		r := ReadRecipes(row.text, strings.Fields(row.args), func(name string) string {
+		r := Read(row.text, strings.Fields(row.args), func(name string) string {
 			return map[string]string{"x.mk": "x:\n\tfrom x\ninclude x.mk\n"}[name]
 		})
 		got := r.Lines
@@ -51,8 +51,8 @@ func TestReadRecipes(t *testing.T) {
 	}
 }
 
-// TestReadRecipesLong has makefiles that would take for ever.
-func TestReadRecipesLong(t *testing.T) {
+// TestReadLong has makefiles that would take for ever.
+func TestReadLong(t *testing.T) {
 	chain := ""
 	for c := 'a'; c < 'z'; c++ {
 		chain += strings.ReplaceAll("Xc = $(Xd)$(Xd)\n", "c", string(c))
@@ -64,7 +64,7 @@ func TestReadRecipesLong(t *testing.T) {
 		"a:" + strings.Repeat(" b%", 1<<14) + "\n%:\n\tx\n", "include x\n", strings.Repeat("X += $(X)\n", 1<<13),
 	} {
 		begin := time.Now()
-		ReadRecipes(text, nil, func(string) string { return text })
+		Read(text, nil, func(string) string { return text })
 		if took := time.Since(begin); took > 10*time.Second {
 			t.Errorf("%.40q: %v", text, took)
 		}

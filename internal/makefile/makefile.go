@@ -1,9 +1,12 @@
-package config
+// Package makefile reads from the text of a makefile what make would run. It runs nothing.
+package makefile
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Recipes is what make runs of a makefile.
@@ -14,11 +17,11 @@ type Recipes struct {
 	Open     []string // statements that cannot be told from their text
 }
 
-// ReadRecipes returns what make runs of a makefile when it gets these arguments: the recipes of the
+// Read returns what make runs of a makefile when it gets these arguments: the recipes of the
 // targets that they name, or of the first one, and of all that these need. include returns the text of
 // another makefile.
-func ReadRecipes(text string, args []string, include func(name string) string) Recipes {
-	m := makefile{
+func Read(text string, args []string, include func(name string) string) Recipes {
+	m := reader{
 		vars: map[string]string{
 			"MAKE": "make", "CURDIR": ".", "SHELL": "/bin/sh", "CC": "cc", "CXX": "g++", "AR": "ar", "RM": "rm -f",
 		},
@@ -65,7 +68,7 @@ type rule struct {
 	lines []string
 }
 
-type makefile struct {
+type reader struct {
 	Recipes
 	vars     map[string]string
 	given    map[string]bool // variables that the command line sets
@@ -81,13 +84,17 @@ type makefile struct {
 }
 
 var (
-	continued   = strings.NewReplacer("\\\r\n", " ", "\\\n", " ")
-	makeSets    = lazily(`^([\w.-]+)\s*(\+|\?|!|:{0,3})=\s*(.*)$`)
-	makeIgnores = words("ifeq ifneq ifdef ifndef else endif unexport undefine vpath")
+	continued = strings.NewReplacer("\\\r\n", " ", "\\\n", " ")
+	ignores   = strings.Fields("ifeq ifneq ifdef ifndef else endif unexport undefine vpath")
+
+	// Compiled when it is first used: few stops need it.
+	sets = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([\w.-]+)\s*(\+|\?|!|:{0,3})=\s*(.*)$`)
+	})
 )
 
 // read reads a makefile. Of a condition it reads both branches.
-func (m *makefile) read(text string) {
+func (m *reader) read(text string) {
 	defines := false
 	for line := range strings.Lines(continued.Replace(text)) {
 		bare := strings.TrimSpace(line)
@@ -106,7 +113,7 @@ func (m *makefile) read(text string) {
 		switch {
 		case defines:
 			defines = bare != "endef"
-		case bare == "" || makeIgnores()[first]:
+		case bare == "" || slices.Contains(ignores, first):
 		case first == "define":
 			name, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 			m.vars[name], defines = untold, true
@@ -115,7 +122,7 @@ func (m *makefile) read(text string) {
 			m.includes(m.expand(rest, nil))
 		default:
 			m.current = nil
-			if set := makeSets().FindStringSubmatch(bare); set != nil {
+			if set := sets().FindStringSubmatch(bare); set != nil {
 				m.assign(set[1], set[2], set[3])
 			} else {
 				m.rule(bare)
@@ -124,10 +131,10 @@ func (m *makefile) read(text string) {
 	}
 }
 
-func (m *makefile) includes(names string) {
+func (m *reader) includes(names string) {
 	for name := range strings.FieldsSeq(names) {
 		if strings.Contains(name, untold) {
-			m.Open = append(m.Open, "include "+strings.ReplaceAll(name, untold, shownOpen))
+			m.Open = append(m.Open, "include "+strings.ReplaceAll(name, untold, "$…"))
 			continue
 		}
 		if !slices.Contains(m.Included, name) && len(m.Included) < maxIncluded {
@@ -138,7 +145,7 @@ func (m *makefile) includes(names string) {
 }
 
 // assign sets a variable. One that gets several values has none that is told.
-func (m *makefile) assign(name, op, value string) {
+func (m *reader) assign(name, op, value string) {
 	was, is := m.vars[name], m.set[name]
 	switch {
 	case m.given[name] || op == "?" && is:
@@ -151,7 +158,7 @@ func (m *makefile) assign(name, op, value string) {
 	m.vars[name], m.set[name] = value, true
 }
 
-func (m *makefile) rule(text string) {
+func (m *reader) rule(text string) {
 	head, recipe, inline := strings.Cut(text, ";")
 	targets, needs, is := strings.Cut(m.expand(head, nil), ":")
 	if !is {
@@ -161,7 +168,7 @@ func (m *makefile) rule(text string) {
 		return
 	}
 	needs = strings.TrimSpace(strings.TrimPrefix(needs, ":"))
-	if set := makeSets().FindStringSubmatch(needs); set != nil { // for these targets alone
+	if set := sets().FindStringSubmatch(needs); set != nil { // for these targets alone
 		m.assign(set[1], set[2], set[3])
 		return
 	}
@@ -185,7 +192,7 @@ func (m *makefile) rule(text string) {
 }
 
 // find returns the rule for a target, and what a "%" in it stands for.
-func (m *makefile) find(target string) (found *rule, stem string) {
+func (m *reader) find(target string) (found *rule, stem string) {
 	if found = m.rules[target]; found != nil && len(found.lines) > 0 {
 		return found, ""
 	}
@@ -205,7 +212,7 @@ func (m *makefile) find(target string) (found *rule, stem string) {
 }
 
 // make adds the recipes of a target and of what it needs.
-func (m *makefile) make(target string) {
+func (m *reader) make(target string) {
 	r, stem := m.find(target)
 	if r == nil || m.done[target] || len(m.done) > maxRecipes {
 		return
@@ -229,7 +236,7 @@ func (m *makefile) make(target string) {
 }
 
 // expand puts in the values of variables.
-func (m *makefile) expand(text string, auto map[string]string) string {
+func (m *reader) expand(text string, auto map[string]string) string {
 	var all strings.Builder
 	for {
 		before, rest, is := strings.Cut(text, "$")
@@ -268,7 +275,7 @@ func reference(text string, begin byte) (name, rest string) {
 	return text, ""
 }
 
-func (m *makefile) value(name string, auto map[string]string) string {
+func (m *reader) value(name string, auto map[string]string) string {
 	if value, is := auto[name]; is {
 		return value
 	}
