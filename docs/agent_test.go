@@ -20,10 +20,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// agent plays a session of Claude Code whose model does one feature a turn. The documents
-// start it with: claude [FLAG…] PROMPT. If $SOLUTIONS names a folder, the agent first
-// claims each feature without work, which must be refused. Then it copies the files from
-// the folder with the feature's id into the project.
+// agent plays a session of Claude Code whose model does one feature a turn. In a loop without a
+// list, it says in its second turn that it is done. The documents start it with: claude [FLAG…]
+// PROMPT. If $SOLUTIONS names a folder, the agent first claims each feature without work, which must
+// be refused. Then it copies the files from the folder with the feature's id into the project.
 type agent struct {
 	project, solutions string
 	loop               string // empty: that of current
@@ -152,8 +152,12 @@ func (a *agent) session(prompt string) error {
 				return err
 			}
 		}
+		said := "I did what I could."
+		if path == "" && turn > 0 {
+			said += "\n\n<promise>COMPLETE</promise>"
+		}
 		answer, err := a.call("Stop", map[string]any{
-			"stop_hook_active": turn > 0, "last_assistant_message": "I did what I could.",
+			"stop_hook_active": turn > 0, "last_assistant_message": said,
 			"background_tasks": []any{}, "session_crons": []any{},
 		})
 		if err != nil {
@@ -174,7 +178,7 @@ func (a *agent) session(prompt string) error {
 	return fmt.Errorf("the hook still blocks after %d turns", maxTurns)
 }
 
-// list reads the loop's list, in any of its places.
+// list reads the loop's list, in any of its places. The path is empty if the loop has none.
 func (a *agent) list() (string, features.List, error) {
 	args := []string{"status", "--json"}
 	if a.loop != "" {
@@ -185,6 +189,9 @@ func (a *agent) list() (string, features.List, error) {
 		return "", features.List{}, fmt.Errorf("ralph-stop-hook %v: %w", args, err)
 	}
 	path := gjson.GetBytes(out, "list").String()
+	if gjson.GetBytes(out, "noList").Bool() {
+		return "", features.List{}, nil
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return path, features.List{}, err

@@ -28,9 +28,9 @@ func Checks(n int) string {
 func NoListProof(status decide.Status, reason string, checks int) string {
 	switch {
 	case status != decide.Complete && checks == 0:
-		return "no checks, so the agent's word alone completes it"
+		return "no checks"
 	case status != decide.Complete:
-		return Checks(checks) + " must hold when the agent says that all is done"
+		return Checks(checks) + " must hold"
 	case reason == decide.ByPromise:
 		return "on the agent's word alone; there are no checks"
 	case reason == decide.ByEvaluator:
