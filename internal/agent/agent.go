@@ -49,6 +49,7 @@ type Heard struct {
 // Exit is how an agent's process ended.
 type Exit struct {
 	Code       int    // -1: a signal ended it
+	Signal     string // the signal's name, as syscall.Signal says it, such as "killed"; "": none, or not known
 	Stderr     string // the end of its standard error
 	NotStarted error  // why it could not be started; nil: it was
 }
@@ -66,7 +67,8 @@ type Outcome struct {
 // Parser reads what one session of an agent prints. It is used by one goroutine at a time.
 type Parser interface {
 	// Line reads the next line of standard output, without its end. If cut is true, the line is longer than MaxLine,
-	// and only its beginning is there. now is when the line came.
+	// and only its beginning is there. now is when the line came. The parser does not change the line's bytes, and
+	// keeps none of them, since the next line may have the same place.
 	Line(line []byte, cut bool, now time.Time)
 	// Heard returns what the lines have told so far.
 	Heard() Heard

@@ -1,0 +1,172 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// maxMessage is how many bytes of an answer are kept.
+const maxMessage = 1 << 20
+
+// maxTools is how many tools that run at once are known.
+const maxTools = 64
+
+// claudeParser reads what claude prints with -p --output-format stream-json --verbose, as measured with 2.1.329: one
+// JSON object a line. It reads --output-format json as well, which prints the last event alone, and with --verbose one
+// array of all events.
+type claudeParser struct {
+	heard  Heard        // without Text and Tool
+	tools  []claudeTool // that run
+	text   rawJSON      // the last text of the main agent, or its end; a copy
+	answer string       // the text of the last result without an error
+	end    *claudeEnd   // the last result
+	denied int          // events that say that a tool was refused
+	stray  string       // the last line that is not JSON
+
+	limited bool      // the provider's last word on its limit is that it is used up
+	reset   time.Time // with limited: when the limit is reset; zero: not said
+	failure string    // the kind of error that Claude Code wrote in the place of an answer
+	halted  bool      // Claude Code says that it was interrupted
+}
+
+// claudeTool is one call of a tool.
+type claudeTool struct{ id, name, subject string }
+
+// NewClaude returns the Parser for Claude Code, run with -p --output-format stream-json --verbose.
+func NewClaude() Parser { return &claudeParser{} }
+
+func (p *claudeParser) Line(line []byte, cut bool, now time.Time) {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, jsontext.BOM))
+	switch {
+	case len(line) == 0 || cut:
+	case line[0] == '[':
+		text, err := jsontext.Check(line)
+		if err != nil {
+			return
+		}
+		for _, element := range gjson.Parse(jsontext.String(text)).ForEach {
+			p.object([]byte(element.Raw), now)
+		}
+	case line[0] == '{':
+		p.object(line, now)
+	default:
+		p.stray = string(line[:min(len(line), 4*textChars)])
+	}
+}
+
+// object reads one event. Types that it does not know, and objects that are no event of Claude Code's, change nothing.
+func (p *claudeParser) object(line []byte, now time.Time) {
+	e, ok := readClaude(line)
+	if !ok {
+		return
+	}
+	switch e.kind.text() {
+	case "system":
+		p.system(&e)
+	case "assistant":
+		p.goOn()
+		if e.main() {
+			p.assistant(&e)
+		}
+	case "user":
+		p.goOn()
+		if e.main() {
+			p.user(&e)
+		}
+	case "stream_event":
+		p.goOn()
+	case "rate_limit_event":
+		p.rateLimit(e.rateLimit.value(), now)
+	case "result":
+		p.result(&e)
+	}
+}
+
+// goOn notes that the agent works, which it may do after a result: when work in the background has ended.
+func (p *claudeParser) goOn() { p.heard.Ended, p.heard.Retrying = false, false }
+
+func (p *claudeParser) system(e *claudeEvent) {
+	switch e.subtype.text() {
+	case "init":
+		p.goOn()
+		p.tools, p.failure, p.halted = nil, "", false
+		p.heard.Session, p.heard.Model, p.heard.KeySource = e.session.name(), e.model.name(), e.keySource.name()
+	case "api_retry":
+		p.goOn()
+		p.heard.Retrying = true
+	case "model_fallback":
+		p.heard.Model = cmp.Or(e.fallback.name(), p.heard.Model)
+	case "background_tasks_changed":
+		p.heard.Background = e.tasks.value().Get("#").Int() > 0
+	case "permission_denied": // its message is a string
+		p.denied++
+	}
+}
+
+// synthetic is the model of messages that Claude Code wrote itself.
+const synthetic = "<synthetic>"
+
+func (p *claudeParser) assistant(e *claudeEvent) {
+	author := e.author.text()
+	if author == synthetic || e.isFailure.value().Bool() {
+		p.failure = e.failure.name()
+		return
+	}
+	p.failure, p.halted = "", false
+	if author != p.heard.Model {
+		p.heard.Model = cmp.Or(e.author.name(), p.heard.Model)
+	}
+	for _, block := range e.blocks {
+		switch block.kind.text() {
+		case "text":
+			if strings.TrimSpace(block.text.head(textChars)) != "" {
+				p.text = block.text.end(maxMessage) // most texts are never asked for
+			}
+		case "tool_use":
+			if len(p.tools) == maxTools {
+				p.tools = slices.Delete(p.tools, 0, 1)
+			}
+			p.tools = append(p.tools, claudeTool{
+				block.id.head(4 * nameChars), block.name.head(4 * nameChars), block.subject.head(16 * toolChars),
+			})
+		}
+	}
+}
+
+func (p *claudeParser) user(e *claudeEvent) {
+	for _, block := range e.blocks {
+		switch block.kind.text() {
+		case "tool_result":
+			id := block.of.head(4 * nameChars)
+			p.tools = slices.DeleteFunc(p.tools, func(t claudeTool) bool { return t.id == id })
+		case "text":
+			p.halted = p.halted || strings.HasPrefix(block.text.head(nameChars), "[Request interrupted by user")
+		}
+	}
+}
+
+func (p *claudeParser) Heard() Heard {
+	h := p.heard
+	h.Text = plain.Line(p.text.head(8*textChars), textChars)
+	if len(p.tools) > 0 {
+		h.Tool = p.tools[len(p.tools)-1].label()
+	}
+	return h
+}
+
+// label says which tool it is and what it works on, on one line.
+func (t claudeTool) label() string {
+	text := t.name
+	if t.subject != "" {
+		text += ": " + t.subject
+	}
+	return plain.Line(text, toolChars)
+}

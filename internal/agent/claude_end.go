@@ -1,0 +1,244 @@
+package agent
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// claudeEnd is what a result says about the end of a turn. Its subtype is "success" for most errors too.
+type claudeEnd struct {
+	good    bool
+	subtype string
+	reason  string // terminal_reason; "" in old versions
+	status  int64  // the HTTP status of the provider's answer; 0: none
+	words   string // what went wrong, cleaned
+	denied  int
+}
+
+// result reads a result, the last event of a turn. Other agents print events of this type too, but without is_error.
+func (p *claudeParser) result(e *claudeEvent) {
+	failed := e.isError.value()
+	if !failed.IsBool() {
+		return
+	}
+	p.heard.Ended, p.heard.Retrying, p.tools = true, false, nil
+	p.heard.Session = cmp.Or(e.session.name(), p.heard.Session)
+	p.end = &claudeEnd{
+		good: !failed.Bool(), subtype: e.subtype.name(), reason: e.reason.name(),
+		status: e.status.value().Int(), denied: int(e.denials.value().Get("#").Int()),
+	}
+	if p.end.good {
+		p.answer = cmp.Or(e.result.tail(maxMessage), p.answer)
+	} else {
+		words := cmp.Or(e.result.head(4*problemChars), e.errors.value().Get("0").Str, e.failure.value().Get("message").Str)
+		p.end.words = strings.Clone(plain.Line(words, problemChars))
+	}
+	p.usage(e)
+}
+
+// usage reads what the session has used. The figures of each result hold all before it and those of subagents. A
+// resumed session begins with the figures of the one before.
+func (p *claudeParser) usage(e *claudeEvent) {
+	u := Usage{}
+	models := e.models.value()
+	for _, model := range models.ForEach {
+		u.Input = addTokens(u.Input, model.Get("inputTokens"))
+		u.Output = addTokens(u.Output, model.Get("outputTokens"))
+		u.CacheRead = addTokens(u.CacheRead, model.Get("cacheReadInputTokens"))
+		u.CacheWrite = addTokens(u.CacheWrite, model.Get("cacheCreationInputTokens"))
+	}
+	u.TokensKnown = models.IsObject()
+	if cost := e.cost.value(); cost.Type == gjson.Number && cost.Num >= 0 && cost.Num <= maxCost {
+		u.CostUSD, u.CostKnown = cost.Num, true
+	}
+	p.heard.Usage = u
+}
+
+// Figures above these are not real.
+const (
+	maxTokens = 1 << 50
+	maxCost   = 1e9
+)
+
+// addTokens adds a number of tokens to a sum. It adds nothing if that is not a number, or below 0.
+func addTokens(sum int64, tokens gjson.Result) int64 {
+	if tokens.Type != gjson.Number {
+		return sum
+	}
+	return int64(min(float64(sum)+max(tokens.Num, 0), maxTokens))
+}
+
+// rateLimit reads what the provider says about its limit, at the first answer and when that changes.
+func (p *claudeParser) rateLimit(info gjson.Result, now time.Time) {
+	status, reset := info.Get("status").Str, time.Time{}
+	if at := info.Get("resetsAt"); at.Type == gjson.Number && at.Num > 0 {
+		reset = time.Unix(int64(min(at.Num, 1<<40)), 0).UTC() // seconds
+	}
+	p.limited, p.reset, p.heard.Warning = status == "rejected", time.Time{}, time.Time{}
+	switch status {
+	case "rejected":
+		p.reset = reset
+	case "allowed_warning":
+		p.heard.Warning = clampReset(reset, now)
+	}
+}
+
+// clampReset returns a time of reset that is from 1 minute to 8 days ahead, or zero for zero. The longest limits are
+// weekly.
+func clampReset(at, now time.Time) time.Time {
+	const soonest, latest = time.Minute, 8 * 24 * time.Hour
+	switch {
+	case at.IsZero():
+		return at
+	case at.Before(now.Add(soonest)):
+		return now.Add(soonest).UTC()
+	case at.After(now.Add(latest)):
+		return now.Add(latest).UTC()
+	}
+	return at
+}
+
+func (p *claudeParser) Outcome(exit Exit, now time.Time) Outcome {
+	if exit.NotStarted != nil {
+		return exit.notStarted()
+	}
+	o := Outcome{Message: cmp.Or(p.answer, p.text.tail(maxMessage)), Denied: p.denied, Usage: p.heard.Usage}
+	if p.end != nil {
+		o.Denied = max(o.Denied, p.end.denied)
+	}
+	if !p.heard.Ended {
+		// The session was stopped in the middle: what is known leaves out the last turn.
+		o.Usage.TokensKnown, o.Usage.CostKnown = false, false
+		o.Class, o.Problem = p.broken(exit)
+		return o
+	}
+	if o.Class = p.class(now); o.Class != Done {
+		o.Problem = p.problem(o.Class)
+	}
+	if o.Class == Limit {
+		o.Until = p.until(now)
+	}
+	return o
+}
+
+// broken judges a session whose last event has not come.
+func (p *claudeParser) broken(exit Exit) (Class, string) {
+	refused := refusal(exit.Stderr)
+	switch {
+	case exit.interrupted():
+		return Interrupted, exit.problem("")
+	case p.halted:
+		return Interrupted, exit.problem("interrupted by a signal")
+	case exit.Code == 1 && !p.began() && refused != "":
+		return Failed, refused
+	}
+	if exit.Stderr == "" {
+		exit.Stderr = p.stray
+	}
+	return Died, exit.problem("before the last event")
+}
+
+// began reports whether any event of a session has come.
+func (p *claudeParser) began() bool { return p.heard.Session != "" || p.end != nil }
+
+// refusal returns the line in which Claude Code says why it does not begin a session: a wrong flag, or a session id
+// that is in use. A crash has no such line.
+func refusal(stderr string) string {
+	for line := range strings.Lines(stderr) {
+		if word, _, found := strings.Cut(line, ":"); found && strings.EqualFold(word, "error") {
+			return lastLine(line)
+		}
+	}
+	return ""
+}
+
+// Kinds of errors that Claude Code names in the message before a result.
+var (
+	authFailures = []string{
+		"authentication_failed", "billing_error", "account_on_hold", "oauth_org_not_allowed",
+	}
+	finalFailures   = []string{"invalid_request", "model_not_found", "max_output_tokens"}
+	contextReasons  = []string{"prompt_too_long", "blocking_limit", "rapid_refill_breaker"}
+	authStatuses    = []int64{401, 402, 403}
+	passingStatuses = []int64{408, 409}
+)
+
+// class judges a session by its last result. Words decide only where no field does: old versions, and the format json,
+// have fewer fields. Other words than those of an API error may be the model's, and decide nothing.
+func (p *claudeParser) class(now time.Time) Class {
+	end, words := p.end, ""
+	if end.reason == "" || end.reason == "api_error" {
+		words = end.words
+	}
+	has := func(prefix string) bool { return strings.HasPrefix(words, prefix) }
+	status := cmp.Or(end.status, saidStatus(words))
+	switch {
+	case end.good:
+		return Done
+	case strings.HasPrefix(end.reason, "aborted"):
+		return Interrupted
+	case end.reason == "max_turns" || end.subtype == "error_max_turns":
+		return Turns
+	case end.reason == "budget_exhausted" || end.subtype == "error_max_budget_usd":
+		return Budget
+	case slices.Contains(contextReasons, end.reason) || status == 413 || has("Prompt is too long"):
+		return Context
+	case slices.Contains(authFailures, p.failure) || slices.Contains(authStatuses, status) ||
+		has("Credit balance is too low") || has("Not logged in"):
+		return Auth
+	case p.limited && (status == 429 || p.failure == "rate_limit"):
+		return Limit
+	case strings.Contains(words, "not your usage limit"):
+		return Transient
+	case status == 429 || p.failure == "rate_limit" || status == 0 && !claude.RetryAt(words, now).IsZero():
+		return Limit
+	case status >= 500 || slices.Contains(passingStatuses, status):
+		return Transient
+	case status != 0 || slices.Contains(finalFailures, p.failure):
+		return Failed
+	case end.reason == "api_error" || has("API Error"), // no answer: refused, timed out
+		end.reason == "completed" && end.subtype == "error_during_execution": // an error inside the answer
+		return Transient
+	}
+	return Failed
+}
+
+// saidStatus returns the HTTP status in an error's words, or 0.
+func saidStatus(words string) int64 {
+	m := regexp.MustCompile(`API Error: (?:Request rejected \()?([45]\d\d)\b`).FindStringSubmatch(words)
+	if m == nil {
+		return 0
+	}
+	status, _ := strconv.ParseInt(m[1], 10, 64) // three digits always fit
+	return status
+}
+
+// problem says what the last result says went wrong.
+func (p *claudeParser) problem(class Class) string {
+	end := p.end
+	switch {
+	case class == Interrupted:
+		return "interrupted: " + end.reason
+	case class == Transient && end.reason == "completed":
+		return plain.Line("the answer broke off: "+end.words, problemChars)
+	}
+	return cmp.Or(end.words, "the agent reports an error and does not say which")
+}
+
+// until returns when the limit is reset: as the event says, else as the words say, else zero.
+func (p *claudeParser) until(now time.Time) time.Time {
+	at := claude.RetryAt(p.end.words, now)
+	if p.limited && !p.reset.IsZero() {
+		at = p.reset
+	}
+	return clampReset(at, now)
+}

@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// How many characters of an agent's words are shown.
+const (
+	problemChars = 300
+	textChars    = 200
+	toolChars    = 100
+	nameChars    = 100 // of an id or a name
+)
+
+// interrupted reports whether a signal that asks a process to end has ended it. Programs that catch such a signal exit
+// with 128 and its number: 1 (hangup), 2 (interrupt), 15 (terminated).
+func (e Exit) interrupted() bool {
+	return slices.Contains([]int{129, 130, 143}, e.Code) ||
+		slices.Contains([]string{"hangup", "interrupt", "terminated"}, e.Signal)
+}
+
+// problem says how the process ended, and the last line of its standard error.
+func (e Exit) problem(why string) string {
+	how := fmt.Sprintf("exit status %d", e.Code)
+	switch {
+	case e.Signal != "":
+		how = "ended by a signal: " + e.Signal
+	case e.Code < 0:
+		how = "ended by a signal"
+	case e.interrupted():
+		how += ", which means that a signal ended it"
+	}
+	if why != "" {
+		how += ", " + why
+	}
+	if line := lastLine(e.Stderr); line != "" {
+		how += ": " + line
+	}
+	return plain.Line(how, problemChars)
+}
+
+// notStarted returns the Outcome of a program that could not be started.
+func (e Exit) notStarted() Outcome {
+	return Outcome{Class: NotStarted, Problem: plain.Line(e.NotStarted.Error(), problemChars)}
+}
+
+// lastLine returns the last line of text in which something is to be seen, cleaned, without terminal escapes.
+func lastLine(text string) string {
+	for text != "" {
+		text = strings.TrimRight(text, "\r\n")
+		start := strings.LastIndexByte(text, '\n') + 1
+		if line := plain.Line(string(appendVisible(nil, []byte(text[start:]))), textChars); line != "" {
+			return line
+		}
+		text = text[:start]
+	}
+	return ""
+}

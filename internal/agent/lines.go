@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"bytes"
+	"time"
+)
+
+// Lines cuts what an agent prints into lines, which end in "\n" or "\r\n", and gives each to a Parser. It holds at most
+// MaxLine bytes. A line that comes whole in one Write is not copied.
+type Lines struct {
+	Parser Parser
+	Now    func() time.Time // the clock; nil: time.Now
+
+	part []byte // the beginning of a line whose end has not come
+	cut  bool   // part is full, and more of the line has come
+}
+
+// Write gives all lines to the parser that end in text. It returns len(text) and no error.
+func (l *Lines) Write(text []byte) (int, error) {
+	written, now := len(text), l.now()
+	for {
+		end := bytes.IndexByte(text, '\n')
+		if end < 0 {
+			break
+		}
+		if len(l.part) > 0 {
+			l.keep(text[:end])
+			l.give(l.part, now)
+		} else {
+			l.give(text[:end], now)
+		}
+		text = text[end+1:]
+	}
+	l.keep(text)
+	return written, nil
+}
+
+// Close gives the last line to the parser if that line has no end. It returns no error.
+func (l *Lines) Close() error {
+	if len(l.part) > 0 {
+		l.give(l.part, l.now())
+	}
+	return nil
+}
+
+func (l *Lines) now() time.Time {
+	if l.Now != nil {
+		return l.Now()
+	}
+	return time.Now()
+}
+
+// keep adds text to the line whose end has not come. Memory doubles, so that a long line in small pieces is not copied
+// for each of them.
+func (l *Lines) keep(text []byte) {
+	if room := MaxLine - len(l.part); len(text) > room {
+		text, l.cut = text[:room], true
+	}
+	if need := len(l.part) + len(text); need > cap(l.part) {
+		l.part = append(make([]byte, 0, min(max(need, 2*cap(l.part), 4<<10), MaxLine)), l.part...)
+	}
+	l.part = append(l.part, text...)
+}
+
+// give gives one line to the parser.
+func (l *Lines) give(line []byte, now time.Time) {
+	cut := l.cut || len(line) > MaxLine
+	if cut {
+		line = line[:MaxLine]
+	} else {
+		line = bytes.TrimSuffix(line, []byte("\r"))
+	}
+	l.Parser.Line(line, cut, now)
+	l.part, l.cut = l.part[:0], false
+}
