@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -114,21 +113,8 @@ func newApp(env loop.Env) *cli.App {
 	add(v.Evaluate()...)
 	add(v.doctor(), v.uninstall(), hookCommand())
 	completion := cli.Completion(app)
-	add(completion[0], versionCommand(), completion[1], v.man(app))
+	add(completion[0], cli.Version(program, version), completion[1], v.Man(app))
 	return app
-}
-
-// man is for a release. Without this check an agent could write pages outside of the project.
-func (v verbs) man(app *cli.App) *cli.Command {
-	cmd := cli.Man(app)
-	write := cmd.Run
-	cmd.Run = func(w io.Writer, words []string) error {
-		if err := v.PersonOnly(); err != nil {
-			return err
-		}
-		return write(w, words)
-	}
-	return cmd
 }
 
 // statusLine adds what Claude Code says when it calls `status --line`.

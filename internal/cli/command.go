@@ -138,6 +138,9 @@ func (a *App) names(c *Command) (names []string) {
 	return names
 }
 
+// Near returns the command that a word is most like, "" for none.
+func (a *App) Near(word string) string { return jsontext.Nearest(word, a.names(a.Commands[0])) }
+
 func (a *App) unknown(c *Command, word string) error {
 	hint := "'" + a.path(c) + " --help' lists them"
 	if near := jsontext.Nearest(word, a.names(c)); near != "" {

@@ -207,7 +207,8 @@ func (l *Loop) tree(env []string) tree.Tree {
 	if parent := filepath.Dir(l.At.Dir); parent == filepath.Join(l.At.Project, loopdir.Below) {
 		except = parent
 	}
-	return tree.Tree{Env: env, Dir: l.At.Project, Top: loopdir.RepoRoot(l.At.Project), Except: except}
+	return tree.Tree{Env: env, Dir: l.At.Project, Top: loopdir.RepoRoot(l.At.Project), Except: except,
+		Runs: filepath.Join(l.At.Project, loopdir.RunFolder)}
 }
 
 // Contents returns the hash of the files about which checks prove something: the work tree without

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// RunFolder is the folder below a project's root that has the files of runs for people.
+const RunFolder = ".agent-state"
+
 // The files of the last run over a loop, of a program that starts sessions by itself.
 const (
 	runFile = "run.json"

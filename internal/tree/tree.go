@@ -32,6 +32,7 @@ type Tree struct {
 	Top    string   // the root of the repository that Dir is in, or "" if there is none
 	Except string   // the absolute path of a file or folder to leave out, or ""
 	List   string   // a second path to leave out; it may be below Except
+	Runs   string   // a third one, with what programs write while the agent works
 
 	// Rules are the texts of the .gitignore files that count, by the folder that each is in,
 	// as a slash-separated path from Dir. If it is nil, those on the disk count.

@@ -165,5 +165,5 @@ func (t Tree) excepted(path string) bool {
 		rest, has := strings.CutPrefix(path, e)
 		return e != "" && has && (rest == "" || rest[0] == filepath.Separator)
 	}
-	return below(t.Except) || below(t.List)
+	return below(t.Except) || below(t.List) || below(t.Runs)
 }

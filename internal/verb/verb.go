@@ -91,6 +91,19 @@ func (v Verbs) Names() (names []string) {
 	return names
 }
 
+// Man is for a release. Without its check an agent could write pages outside of the project.
+func (v Verbs) Man(app *cli.App) *cli.Command {
+	cmd := cli.Man(app)
+	write := cmd.Run
+	cmd.Run = func(w io.Writer, words []string) error {
+		if err := v.PersonOnly(); err != nil {
+			return err
+		}
+		return write(w, words)
+	}
+	return cmd
+}
+
 // background is the context of a verb: slow work ends at a signal, by Env.Catch.
 func background() context.Context { return context.Background() }
 
