@@ -24,7 +24,7 @@ SYFT = github.com/anchore/syft/cmd/syft@v1.54.1
 TOOLS = $(CURDIR)/bin/tools
 
 # Each program is a folder below cmd.
-PROGRAMS = ralph-stop-hook
+PROGRAMS = ralph-stop-hook ralph-runner
 COMMANDS = $(PROGRAMS:%=./cmd/%)
 # .goreleaser.yaml builds with the same flags.
 BUILD = -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'

@@ -53,7 +53,9 @@ type payload struct {
 func (p *Picture) attachNotice(next *decide.State) error {
 	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), decide.Notice.Sent)
 	_, code, _ := next.Status.Outcome()
-	if !next.Notify() || len(p.notifiers(code)) == 0 {
+	// A run that works the loop tells of its own end.
+	byRun := next.Status.GoesOn() && p.Loop.Env.Get(RunVar) != "" && p.Loop.Store.RunWorks()
+	if byRun || !next.Notify() || len(p.notifiers(code)) == 0 {
 		return nil
 	}
 	id := p.Loop.deliveryID(next.StartedAt, strconv.Itoa(next.Endings))

@@ -1,6 +1,7 @@
 package loopdir
 
 import (
+	"errors"
 	"os"
 	"time"
 )
@@ -38,3 +39,12 @@ func (s *Store) LockRun(wait time.Duration) (unlock func(), err error) { return 
 // AppendLog adds one line to a log in a folder, as the logs of a loop are written: in one write,
 // and with the older half in NAME.1. A link or a special file is refused.
 func AppendLog(root *os.Root, name string, line []byte) error { return appendLog(root, name, line) }
+
+// RunWorks reports whether a process holds the lock of LockRun.
+func (s *Store) RunWorks() bool {
+	unlock, err := s.LockRun(0)
+	if err == nil {
+		unlock()
+	}
+	return errors.Is(err, ErrLocked)
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// build builds a program of this checkout and returns its path.
+func build(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), filepath.Base(dir))
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	if out, err := exec.Command("go", "build", "-o", path, dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// fake is an agent. Its first argument names a file with its turns: a line for each session, the last one for all that
+// follow. A turn has words, which it does in order:
+//
+//	work         claims the feature that the prompt names, in feature_list.json
+//	claim=ID     claims that feature
+//	write=FILE   makes a file
+//	say=TEXT     prints a line; _ stands for a space
+//	raw=FILE     prints a file
+//	env=NAME     prints a variable
+//	sleep=D      sleeps
+//	exit=N       exits
+func fake(args []string) int {
+	prompt, _ := io.ReadAll(os.Stdin)
+	turn := nextTurn(args[0])
+	_ = os.WriteFile("prompt."+strconv.Itoa(turn.n), prompt, 0o644)
+	for _, word := range strings.Fields(turn.words) {
+		verb, value, _ := strings.Cut(word, "=")
+		value = strings.ReplaceAll(value, "_", " ")
+		switch verb {
+		case "work":
+			if found := regexp.MustCompile(`(?m)^  id: (.*)$`).FindSubmatch(prompt); found != nil {
+				claim(string(found[1]))
+			}
+		case "claim":
+			claim(value)
+		case "write":
+			_ = os.WriteFile(value, []byte("x\n"), 0o644)
+		case "say":
+			fmt.Println(value)
+		case "raw":
+			data, _ := os.ReadFile(value)
+			_, _ = os.Stdout.Write(data)
+		case "env":
+			fmt.Printf("%s=%s\n", value, os.Getenv(value))
+		case "sleep":
+			d, _ := time.ParseDuration(value)
+			time.Sleep(d)
+		case "exit":
+			code, _ := strconv.Atoi(value)
+			return code
+		}
+	}
+	return 0
+}
+
+type turn struct {
+	n     int
+	words string
+}
+
+// nextTurn returns the turn of this session, and counts it in a file.
+func nextTurn(path string) turn {
+	data, _ := os.ReadFile(path)
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	counted, _ := os.ReadFile(path + ".n")
+	n, _ := strconv.Atoi(strings.TrimSpace(string(counted)))
+	_ = os.WriteFile(path+".n", []byte(strconv.Itoa(n+1)), 0o644)
+	return turn{n + 1, lines[min(n, len(lines)-1)]}
+}
+
+// claim lets a feature pass in the list.
+func claim(id string) {
+	data, err := os.ReadFile("feature_list.json")
+	if err != nil {
+		return
+	}
+	var list []map[string]any
+	if json.Unmarshal(data, &list) != nil {
+		return
+	}
+	for _, item := range list {
+		if item["id"] == id {
+			item["passes"] = true
+		}
+	}
+	data, _ = json.MarshalIndent(list, "", "  ")
+	_ = os.WriteFile("feature_list.json", append(bytes.TrimSpace(data), '\n'), 0o644)
+}
+
+// jsonCommand is `json FILE PATH WANT`. FILE may be stdout; a line of a log is FILE:N, the first one 1.
+func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: json FILE PATH WANT")
+	}
+	file, number, isLine := strings.Cut(args[0], ":")
+	text := ts.ReadFile(file)
+	if isLine {
+		n, err := strconv.Atoi(number)
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if err != nil || n < 1 || n > len(lines) {
+			ts.Fatalf("%s has %d lines", file, len(lines))
+		}
+		text = lines[n-1]
+	}
+	if got := gjson.Get(text, args[1]).String(); (got == args[2]) == neg {
+		ts.Fatalf("%s: %s is %q, want %q", args[0], args[1], got, args[2])
+	}
+}
+
+// awaitCommand is `await FILE`: it waits until the file is there.
+func awaitCommand(ts *testscript.TestScript, _ bool, args []string) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("there is no %s after 30 s", args[0])
+}
+
+// aliveCommand is `alive FILE`: the process whose id is in the file runs. `! alive FILE` waits until it has ended.
+func aliveCommand(ts *testscript.TestScript, neg bool, args []string) {
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
+	if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	for end := time.Now().Add(10 * time.Second); proc.Alive(pid, "") == neg; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("process %d: alive is %v", pid, neg)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+// Ralph-runner works a loop with fresh sessions of an agent: one process for each feature, until every feature is
+// proven.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+)
+
+// program is this program's name, as a person types it.
+const program = "ralph-runner"
+
+// The exit statuses beside those of endings, which docs/runner.md lists.
+const (
+	failed      = 4   // the run could not work, or a verb failed
+	misused     = 64  // the command line is wrong; EX_USAGE of sysexits.h
+	interrupted = 130 // a person stopped the run; shells have this after Ctrl-C
+)
+
+func main() { os.Exit(execute(os.Args[1:])) }
+
+func execute(args []string) int {
+	if status, is, err := boot.Job(program, args); is {
+		printError(err)
+		return status
+	}
+	out := &cli.Output{Writer: os.Stdout}
+	app := newApp(boot.Env(program))
+	err := app.Execute(out, withRun(app, args))
+	var status exit
+	switch {
+	case errors.As(err, &status):
+		printError(status.err)
+		return status.code
+	case err == nil && out.Err != nil:
+		err = fmt.Errorf("not all was printed: %w", out.Err)
+	case errors.As(err, new(*cli.UsageError)):
+		printError(err)
+		return misused
+	}
+	printError(err)
+	if err != nil {
+		return failed
+	}
+	return 0
+}
+
+// exit is an error with an exit status. err is nil if people know everything already.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func printError(err error) {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, program+": error: %s\n", plain.Line(err.Error(), 2000))
+	}
+}
+
+// withRun adds the verb run, which a person need not type.
+func withRun(app *cli.App, words []string) []string {
+	if len(words) == 0 {
+		return []string{"run"}
+	}
+	if words[0] == "--version" {
+		return []string{"version"}
+	}
+	verb, _ := app.Find(words)
+	if verb.Name != "" || slices.Contains([]string{"help", "--help", "-h"}, words[0]) {
+		return words
+	}
+	return append([]string{"run"}, words...)
+}
+
+type verbs struct{ verb.Verbs }
+
+// newApp makes all commands, in the order in which help lists them.
+func newApp(env loop.Env) *cli.App {
+	v := verbs{verb.Verbs{Env: env, Init: "ralph-stop-hook init"}}
+	app := &cli.App{Name: program, Loops: v.Names}
+	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
+	add(&cli.Command{Short: "Work a loop with fresh sessions of an agent", Long: helpText})
+	add(v.run(), v.delegate(), v.agents())
+	add(v.Status(), v.Next())
+	add(v.List()...)
+	add(v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend())
+	add(v.Trust(), v.Untrust(), v.Verify(), v.Notify())
+	completion := cli.Completion(app)
+	add(completion[0], cli.Version(program, version), completion[1], v.Man(app))
+	return app
+}
+
+// version is a release's version, set by the linker: -ldflags "-X main.version=1.2.3".
+var version string
+
+const helpText = `Work a loop with fresh sessions of an agent, one feature each, until every feature
+is proven. A loop is a feature list, or a prompt and checks; 'ralph-stop-hook init'
+makes one.
+
+  ralph-runner                                    work the current loop with claude
+  ralph-runner checkout --max-cost 5              the loop checkout, for at most $5
+  ralph-runner --agent claude --max-iterations 10 --prompt "Fix the build" --check "make"
+  ralph-runner --resume                           go on after an interruption
+
+The exit status is 0 if the loop is complete, 1 at a limit, 2 if it stagnated, 3 if it
+needs a person, 4 if it failed or was interrupted, 64 if the call is wrong, and 130 if a
+person stopped it.`

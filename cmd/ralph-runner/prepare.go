@@ -1,0 +1,161 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+)
+
+// prepare finds the loop and the agent, or the run that goes on.
+func (k *worker) prepare(words []string) (*run.Run, error) {
+	if k.resume {
+		return k.again(words)
+	}
+	if len(words) == 0 && k.task.Text != "" {
+		return k.taskRun()
+	}
+	at, err := k.find(words)
+	if err != nil {
+		return nil, err
+	}
+	if len(k.checks) > 0 {
+		return nil, cli.Usagef(`--check goes with --prompt; for the loop %s add it to "checks" in its ralph.json, then: %s`,
+			plain.Line(at.Name, 100), k.Env.Call("trust", at.Name))
+	}
+	k.options.Prompt = k.task.Text
+	row, err := k.row(at)
+	if err != nil {
+		return nil, err
+	}
+	return run.New(k.Env, at, row, k.options), nil
+}
+
+// find finds the loop. Without one it says what to type.
+func (k *worker) find(words []string) (*loopdir.Loop, error) {
+	at, err := k.Find(words)
+	switch {
+	case err == nil:
+		return at, nil
+	case errors.Is(err, verb.ErrNoLoop) && k.cmd.Given("agent"):
+		return nil, cli.Usagef("there is no loop here, so say what is to be done, and how long it may take: "+
+			"%s --agent %s --max-iterations 10 --prompt 'TEXT'; for a feature list: %s", program,
+			plain.Arg(k.options.Agent), k.Init)
+	case len(words) > 0:
+		if verb := k.nearVerb(words[0]); verb != "" {
+			return nil, cli.Usagef("%w; did you mean the command %s?", err, verb)
+		}
+	}
+	return nil, cli.Usagef("%w", err)
+}
+
+// taskRun makes a loop without a list.
+func (k *worker) taskRun() (*run.Run, error) {
+	if k.options.MaxIterations == 0 {
+		return nil, cli.Usagef("a run must have a limit; add --max-iterations 10")
+	}
+	agents, err := run.NewAgents(k.Env, k.Env.Cwd, nil)
+	if err != nil {
+		return nil, err
+	}
+	row, err := agents.Find(k.options.Agent)
+	if err != nil {
+		return nil, cli.Usagef("%w", err)
+	}
+	if err := k.fits(row); err != nil {
+		return nil, err
+	}
+	if k.dryRun {
+		return nil, k.showTask(row)
+	}
+	at, err := run.MakeLoop(k.Env, k.task, k.checks, k.options.MaxIterations)
+	if err != nil {
+		return nil, err
+	}
+	k.options.Prompt = k.task.Text
+	return run.New(k.Env, at, row, k.options), nil
+}
+
+// showTask says what would be started, and makes nothing. It ends the call.
+func (k *worker) showTask(row agent.Row) error {
+	fmt.Printf("agent    %s\nfolder   %s\nlimit    %s\n\n%s\n", plain.Line(plain.Typed(row.Line(k.options.Asked)), 500),
+		k.Env.Cwd, plain.Count(k.options.MaxIterations, "iteration"), k.task.Text)
+	return exit{}
+}
+
+// row finds the agent for a loop.
+func (k *worker) row(at *loopdir.Loop) (agent.Row, error) {
+	l, err := loop.Open(k.Env, at)
+	if err != nil {
+		return agent.Row{}, err
+	}
+	defer l.Close()
+	p, err := l.Look()
+	if err != nil {
+		return agent.Row{}, err
+	}
+	k.options.MaxCostUSD = cmp.Or(k.options.MaxCostUSD, p.Config.MaxCostUSD)
+	k.options.MaxTokens = cmp.Or(k.options.MaxTokens, int64(p.Config.MaxTokens))
+	agents, err := run.NewAgents(k.Env, at.Project, p)
+	if err != nil {
+		return agent.Row{}, err
+	}
+	row, err := agents.Find(k.options.Agent)
+	if err != nil {
+		return row, cli.Usagef("%w", err)
+	}
+	return row, k.fits(row)
+}
+
+// fits refuses what the agent cannot do, and limits that could never bind.
+func (k *worker) fits(row agent.Row) error {
+	switch o := k.options; {
+	case len(row.Lacks(o.Asked)) > 0:
+		return cli.Usagef("the agent %s takes no %s", row.Name, strings.Join(row.Lacks(o.Asked), ", "))
+	case o.MaxCostUSD > 0 && !row.TellsCost:
+		return cli.Usagef("the agent %s does not tell what it costs, so --max-cost would never end the run; "+
+			"use --max-iterations", row.Name)
+	case o.MaxTokens > 0 && !row.TellsTokens:
+		return cli.Usagef("the agent %s does not tell its tokens, so --max-tokens would never end the run; "+
+			"use --max-iterations", row.Name)
+	}
+	return nil
+}
+
+// again finds the run that goes on.
+func (k *worker) again(words []string) (*run.Run, error) {
+	at, err := k.findRun(words)
+	if err != nil {
+		return nil, err
+	}
+	return run.Resume(k.Env, at, func(o run.Options) (agent.Row, error) {
+		k.options = o
+		return k.row(at)
+	})
+}
+
+// findRun finds the loop of a run: by the loop's name, by the run's id, or by the name of its file.
+func (k *worker) findRun(words []string) (*loopdir.Loop, error) {
+	if len(words) == 0 {
+		return run.LastLoop(k.Env)
+	}
+	id := words[0]
+	if file := filepath.Base(id); strings.HasPrefix(file, "run-") && strings.HasSuffix(file, ".json") {
+		id = strings.TrimSuffix(strings.TrimPrefix(file, "run-"), ".json")
+	} else if at, err := k.Find(words); err == nil {
+		return at, nil
+	}
+	return run.LoopOf(k.Env, id)
+}
+
+// nearVerb returns the command that a word is most like, "" for none.
+func (k *worker) nearVerb(word string) string { return newApp(k.Env).Near(word) }

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+)
+
+// The times that hold if nobody says others.
+const (
+	usualTimeout = time.Hour
+	usualWait    = 6 * time.Hour
+	leastIdle    = 15 * time.Minute // one tool of Claude Code may be silent for 10 minutes
+)
+
+// worker is what the command line of a run says.
+type worker struct {
+	verbs
+	cmd     *cli.Command
+	options run.Options
+	task    verb.Task
+	checks  []string
+
+	cwd                            string
+	noWait, resume, dryRun, asJSON bool
+	verbose                        bool
+	hooks, completeOn              []string
+}
+
+func (v verbs) run() *cli.Command {
+	k := &worker{verbs: v}
+	k.cmd = &cli.Command{
+		Name: "run", Args: "[NAME]", Short: "Work a loop; the word run may be left out", Long: runHelp,
+		Letters: map[string]string{"v": "verbose"}, Run: k.run,
+	}
+	o, f := &k.options, &k.cmd.Flags
+	f.StringVar(&o.Agent, "agent", "claude", "the agent, by its `NAME`; 'ralph-runner agents' lists them")
+	f.IntVar(&o.MaxIterations, "max-iterations", 0, "how many iterations this run may have, `N`")
+	k.task.Flags(f)
+	f.Func("check", "a shell command that proves that all is done, `CMD`, in a loop without a list; may be repeated",
+		cli.Each(&k.checks))
+	f.Func("hook", "run a command at an event, `EVENT:CMD`; may be repeated", cli.Each(&k.hooks))
+	f.StringVar(&o.OnComplete, "on-complete", "", "run a shell command when the loop ends, `CMD`")
+	f.StringVar(&k.cwd, "cwd", "", "the folder to work in, `DIR`")
+	f.BoolVar(&k.verbose, "verbose", false, "show each thing that the agent does")
+	f.StringVar(&o.Asked.Model, "model", "", "the model that the agent is asked for, `M`")
+	f.StringVar(&o.Asked.Effort, "effort", "", "how much the model thinks, in the agent's words, `E`")
+	f.StringVar(&o.Asked.Permission, "permission-mode", "", "the mode of the agent's permissions, `MODE`, passed on")
+	f.BoolVar(&o.Asked.SkipPermissions, "dangerously-skip-permissions", false, "passed on to the agent")
+	f.Float64Var(&o.MaxCostUSD, "max-cost", 0, "what the sessions may cost together, in `USD`")
+	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "how many tokens they may use together, `N`")
+	f.DurationVar(&o.SessionTimeout, "session-timeout", usualTimeout, "how long a session may take, `D`")
+	f.DurationVar(&o.IdleTimeout, "idle-timeout", 0, "how long it may be silent while no tool runs, `D`; 15m at least")
+	f.DurationVar(&o.KeepBackground, "keep-background", 0, "how long it may run on for its background work, `D`")
+	f.DurationVar(&o.Wait, "wait", usualWait, "how long to wait for a provider's limit, `D`")
+	f.BoolVar(&k.noWait, "no-wait", false, "end instead of waiting for a provider")
+	f.Func("complete-on", "what claims that all is done: marker, exit_code, file:`PATH`; separated by commas",
+		func(text string) error { k.completeOn = append(k.completeOn, strings.Split(text, ",")...); return nil })
+	f.StringVar(&o.Pattern, "pattern", "",
+		"a line with which the agent claims that all is done, a regular expression, `RE`")
+	f.BoolVar(&o.InSession, "in-session", false,
+		"let the Stop hook drive each session; begin a fresh one when it hands over")
+	f.BoolVar(&k.resume, "resume", false, "go on with the last run; NAME is a loop, a run's id, or a file run-ID.json")
+	f.BoolVar(&k.dryRun, "dry-run", false, "show what would be started, and start nothing")
+	f.BoolVar(&k.asJSON, "json", false, "print the run's record as JSON at the end")
+	return k.cmd
+}
+
+const runHelp = `Works a loop: each iteration is a fresh session of the agent, with a prompt for one
+feature. After each session the loop's own checks decide what counts.
+
+A run always has a limit: that of the loop, and --max-iterations, --max-cost and
+--max-tokens for this run alone. When a provider's limit is used up, the run waits until
+that is reset. Ctrl-C ends the session and the run; a second Ctrl-C kills them.
+
+With --prompt or --prompt-file and no NAME it makes a loop without a list: complete when
+the agent claims that all is done, and every --check holds.`
+
+func (k *worker) run(w io.Writer, words []string) error {
+	if err := k.PersonOnly(); err != nil {
+		return err
+	}
+	if err := k.settle(); err != nil {
+		return err
+	}
+	r, err := k.prepare(words)
+	if err != nil {
+		return err
+	}
+	if k.dryRun {
+		text, err := r.Preview()
+		fmt.Fprint(w, text)
+		return err
+	}
+	if err := k.warn(r); err != nil {
+		return err
+	}
+	return k.work(w, r)
+}
+
+// settle completes and checks what the command line says.
+func (k *worker) settle() error {
+	o := &k.options
+	if k.noWait {
+		o.Wait = 0
+	}
+	switch {
+	case k.cmd.Given("max-iterations") && (o.MaxIterations < 1 || o.MaxIterations > decide.MaxCount):
+		return verb.ErrIterations
+	case o.MaxCostUSD < 0 || o.MaxTokens < 0:
+		return cli.Usagef("--max-cost and --max-tokens must be above 0")
+	case o.SessionTimeout <= 0:
+		return cli.Usagef("--session-timeout must be above 0: a session without a limit may hang for ever")
+	case o.IdleTimeout != 0 && o.IdleTimeout < leastIdle:
+		return cli.Usagef("--idle-timeout must be %s at least: a tool is silent until it ends", plain.Duration(leastIdle))
+	case o.Wait < 0 || o.KeepBackground < 0:
+		return cli.Usagef("--wait and --keep-background cannot be below 0")
+	}
+	for _, text := range k.hooks {
+		hook, err := run.ParseHook(text)
+		if err != nil {
+			return cli.Usagef("%w", err)
+		}
+		o.Hooks = append(o.Hooks, hook)
+	}
+	for _, name := range k.completeOn {
+		if err := run.CheckSignal(name); err != nil {
+			return cli.Usagef("%w", err)
+		}
+	}
+	o.CompleteOn = k.completeOn
+	if err := run.CheckPattern(o.Pattern); err != nil {
+		return cli.Usagef("%w", err)
+	}
+	for i, check := range k.checks {
+		k.checks[i] = strings.TrimPrefix(check, "command:")
+	}
+	if err := k.task.Read(k.cmd.Given); err != nil {
+		return err
+	}
+	return k.enter()
+}
+
+// enter makes --cwd the working folder.
+func (k *worker) enter() error {
+	if k.cwd == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(k.cwd)
+	if err == nil {
+		err = os.Chdir(dir)
+	}
+	k.Env.Cwd = dir
+	return err
+}
+
+// work works the run, and ends with its exit status.
+func (k *worker) work(w io.Writer, r *run.Run) error {
+	ctx, kill, by := catch(context.Background())
+	r.Kill = kill
+	view := newView(k, w)
+	r.Screen = view
+	state, err := r.Work(ctx)
+	view.close()
+	if err != nil {
+		return err
+	}
+	if k.asJSON {
+		if err := cli.JSON(w, &r.Record); err != nil {
+			return err
+		}
+	}
+	if by() != nil || slices.Contains([]decide.Status{decide.Paused, decide.Cancelled}, state.Status) {
+		return exit{code: interrupted}
+	}
+	if code := exitStatus(state); code != 0 {
+		return exit{code: code}
+	}
+	return nil
+}
+
+func exitStatus(state decide.State) int {
+	if state.Status == decide.InProgress {
+		return failed
+	}
+	_, code, _ := state.Status.Outcome()
+	return code
+}

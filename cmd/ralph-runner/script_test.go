@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+func TestMain(m *testing.M) {
+	if proc.JobOf(os.Args[0]) != "" {
+		main() // testscript.Main takes the job out of argv[0]
+	}
+	testscript.Main(m, map[string]func(){
+		"ralph-runner": main,
+		"fake":         func() { os.Exit(fake(os.Args[1:])) },
+	})
+}
+
+// TestScripts runs the program with scripted agents. The hook comes from this checkout.
+func TestScripts(t *testing.T) {
+	hook := build(t, "../ralph-stop-hook")
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			for _, kv := range [][2]string{
+				{"HOME", home}, {"USERPROFILE", home},
+				{"LOCALAPPDATA", filepath.Join(home, "state")}, {"XDG_STATE_HOME", filepath.Join(home, "state")},
+				{"LOOPS", filepath.Join(".claude", "data", "ralph-loops")},
+				{"GIT_CONFIG_GLOBAL", os.DevNull},
+				{"PATH", filepath.Dir(hook) + string(os.PathListSeparator) + env.Getenv("PATH")},
+			} {
+				env.Setenv(kv[0], kv[1])
+			}
+			return os.MkdirAll(home, 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"json":  jsonCommand,
+			"await": awaitCommand,
+			"alive": aliveCommand,
+		},
+	})
+}

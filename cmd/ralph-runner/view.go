@@ -1,0 +1,221 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// view shows a run: lines that stay and, in a terminal, one line below them that changes in place.
+type view struct {
+	out     io.Writer // for the lines that stay
+	screen  cli.Screen
+	verbose bool
+	bars    *mpb.Progress // nil: there is no terminal
+	bar     *mpb.Bar
+
+	mu    sync.Mutex // guards what follows: the line is drawn in another goroutine
+	now   now
+	heard agent.Heard
+}
+
+// now is what the changing line shows.
+type now struct {
+	agent, feature   string
+	iteration, limit int
+	began            time.Time // the session; zero: none runs
+	spent            run.Sum
+	until            time.Time // for a wait; zero: none
+	why              string
+}
+
+// refresh is how often the changing line is drawn.
+const refresh = 250 * time.Millisecond
+
+// newView returns a view on w. With --json, w is for the record, so the view is on standard error.
+func newView(k *worker, w io.Writer) *view {
+	file := os.Stdout
+	if k.asJSON {
+		w, file = os.Stderr, os.Stderr
+	}
+	v := &view{out: w, screen: cli.NewScreen(w, k.Env.Get), verbose: k.verbose}
+	if k.asJSON {
+		v.screen = cli.Screen{Writer: w}
+	}
+	if term.IsTerminal(int(file.Fd())) && k.Env.Get("TERM") != "dumb" {
+		v.bars = mpb.New(mpb.WithOutput(file), mpb.WithRefreshRate(refresh), mpb.WithAutoRefresh())
+		v.bar = v.bars.MustAdd(0, mpb.BarFillerFunc(v.draw), mpb.BarFillerTrim(), mpb.BarRemoveOnComplete())
+		v.out = v.bars
+	}
+	return v
+}
+
+// close takes the changing line away.
+func (v *view) close() {
+	if v.bars == nil {
+		return
+	}
+	v.bar.Abort(true)
+	v.bars.Wait()
+	v.bars, v.out = nil, v.screen.Writer
+}
+
+func (v *view) printf(format string, args ...any) { fmt.Fprintf(v.out, format+"\n", args...) }
+
+// draw draws the changing line as wide as the terminal is.
+func (v *view) draw(w io.Writer, stats decor.Statistics) error {
+	_, err := io.WriteString(w, runewidth.Truncate(v.line(time.Now()), max(0, stats.AvailableWidth-1), "…"))
+	return err
+}
+
+// line says what goes on now.
+func (v *view) line(at time.Time) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n := v.now
+	head := fmt.Sprintf("[%s] iteration %d/%d", n.agent, n.iteration, n.limit)
+	switch {
+	case !n.until.IsZero():
+		return fmt.Sprintf("%s · waits %s more · %s", head, clock(n.until.Round(0).Sub(at.Round(0))), n.why)
+	case n.began.IsZero():
+		return head + " · checks"
+	}
+	parts := []string{head}
+	if n.feature != "" {
+		parts = append(parts, n.feature)
+	}
+	took := at.Sub(n.began)
+	parts = append(parts, clock(took))
+	if n.spent.CostKnown {
+		parts = append(parts, fmt.Sprintf("$%.3f", n.spent.CostUSD))
+	}
+	switch {
+	case v.heard.Tool != "":
+		parts = append(parts, v.heard.Tool)
+	case v.heard.Text != "":
+		parts = append(parts, v.heard.Text)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// clock shows a time that runs.
+func clock(d time.Duration) string { return max(0, d).Round(time.Second).String() }
+
+// set changes what the changing line shows.
+func (v *view) set(change func(*now)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	change(&v.now)
+}
+
+// Begin says which run works which loop.
+func (v *view) Begin(r run.Record) {
+	v.printf("run %s works the loop %s with %s", r.ID, plain.Line(r.Name, 100), plain.Line(r.Options.Agent, 80))
+}
+
+// Session says what the next session is about.
+func (v *view) Session(r run.Record, limit int, title string) {
+	c := r.Current
+	feature := strings.TrimSpace(plain.Line(c.Feature, 80) + " " + plain.Line(title, 100))
+	v.set(func(n *now) {
+		*n = now{
+			agent: plain.Line(r.Options.Agent, 40), feature: plain.Line(c.Feature, 40), iteration: c.Iteration, limit: limit,
+			began: time.Now(), spent: r.Spent,
+		}
+		v.heard = agent.Heard{}
+	})
+	if feature != "" {
+		feature = " · " + feature
+	}
+	v.printf("iteration %d/%d%s", c.Iteration, limit, feature)
+}
+
+// Heard shows what the agent does.
+func (v *view) Heard(h agent.Heard) {
+	v.mu.Lock()
+	was := v.heard
+	v.heard = h
+	v.mu.Unlock()
+	if was.KeySource != h.KeySource && h.KeySource != "" && h.KeySource != "none" && v.verbose {
+		v.printf("  the agent's key comes from %s", plain.Line(h.KeySource, 80))
+	}
+	if !v.verbose {
+		return
+	}
+	if h.Tool != "" && h.Tool != was.Tool {
+		v.printf("  %s", h.Tool)
+	}
+	if h.Text != "" && h.Text != was.Text {
+		v.printf("  %s", h.Text)
+	}
+}
+
+// Ended says how the session ended.
+func (v *view) Ended(r run.Record, e agent.Ended) {
+	v.set(func(n *now) { n.began, n.spent = time.Time{}, r.Spent })
+	what := string(e.Class)
+	if e.Problem != "" {
+		what += ": " + e.Problem
+	}
+	if e.Denied > 0 {
+		what += fmt.Sprintf(" · %s refused by the agent's permissions", plain.Count(e.Denied, "tool call"))
+	}
+	v.printf("  %s after %s · %s", what, plain.Duration(e.Took), run.Used(e.Usage))
+}
+
+// Counted says how the loop stands.
+func (v *view) Counted(_ run.Record, s *loop.Step) {
+	a := say.DecisionAnswer(s.Picture, s.Decision)
+	if text := strings.TrimPrefix(a.Message, "ralph: "); text != "" && !a.End {
+		v.printf("  %s", text)
+	}
+}
+
+// Wait says for what the run waits.
+func (v *view) Wait(until time.Time, why string) {
+	v.set(func(n *now) { n.until, n.why, n.began = until, why, time.Time{} })
+	v.printf("  waiting until %s: %s", say.Clock(until), why)
+}
+
+// Warn shows a warning.
+func (v *view) Warn(text string) { v.printf("warning: %s", plain.Line(text, 500)) }
+
+// End shows the summary.
+func (v *view) End(s run.Summary) {
+	v.close()
+	screen := v.screen
+	fmt.Fprintln(screen)
+	fmt.Fprintln(screen, s.Ending)
+	screen.Row("run", s.RunID)
+	screen.Row("iterations", fmt.Sprintf("%d, in %s", s.Iterations, plain.Count(s.Sessions, "session")))
+	screen.Row("time", plain.Duration(s.Took))
+	screen.Row("used", s.Spent)
+	for i, w := range s.Work {
+		label := ""
+		if i == 0 {
+			label = "features"
+		}
+		text := fmt.Sprintf("%s: %s, %s, %s", s.Feature(w), plain.Count(w.Attempts, "attempt"), plain.Duration(w.Took),
+			run.Bill(w.Spent))
+		if w.Checks != "" {
+			text += ", " + w.Checks
+		}
+		screen.Row(label, text)
+	}
+	screen.Row("logs", s.Logs)
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+)
+
+// warn says before the start that Claude Code's permissions will refuse most of the work. In -p nobody can be asked.
+func (k *worker) warn(r *run.Run) error {
+	if r.Row.Output != agent.OutputClaude {
+		return nil
+	}
+	words := strings.Join(r.Row.Command, " ")
+	asked := r.Record.Options.Asked
+	mode := asked.Permission
+	switch {
+	case asked.SkipPermissions, strings.Contains(words, "--dangerously-skip-permissions"),
+		strings.Contains(words, "--allowed"), strings.Contains(words, "--permission-mode") && mode == "":
+		return nil
+	}
+	in := claude.Install{Vars: k.Env.Get, Home: k.Env.Home, Project: r.At.Project}
+	if !in.Refuses(mode) {
+		return nil
+	}
+	_, err := fmt.Fprintf(os.Stderr, "%s: warning: the permissions of Claude Code refuse every edit and command that "+
+		"nobody has allowed, and a session cannot ask; allow tools in .claude/settings.json (\"permissions\"), or say "+
+		"--permission-mode acceptEdits or, in a sandbox, --dangerously-skip-permissions\n", program)
+	return err
+}

@@ -1,0 +1,242 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Session is one process of an agent, from its prompt to its end.
+type Session struct {
+	Row    Row
+	Asked  Asked
+	Prompt string
+	Dir    string
+	Env    []string  // the whole environment
+	Guard  string    // the path of a program that does proc.GuardJob
+	Log    io.Writer // gets all that the agent prints; nil: nothing is kept
+
+	Limit      time.Duration // the session may take this long
+	Idle       time.Duration // it may be silent for this long, while no tool runs; 0: for as long as it likes
+	Background time.Duration // it may run on for this long after its last event, for what it left in the background
+
+	Started func(pid int)   // is called when the process runs; may be nil
+	Hear    func(Heard)     // is called after each line, and not twice at a time; may be nil
+	Kill    <-chan struct{} // closed: the agent is killed, and not asked first
+}
+
+// Ended is how a session ended.
+type Ended struct {
+	Outcome
+	ExitCode int // -1: none
+	Took     time.Duration
+	Heard    Heard
+}
+
+const (
+	// grace is how long an agent may take to end when it is asked to. Claude Code was measured to take up to 1.6 s.
+	grace = 5 * time.Second
+	// linger is how long a session may run on after its last event. Claude Code ends at once if nothing runs in the
+	// background.
+	linger = 5 * time.Second
+	// look is how often the clocks of a session are looked at.
+	look = 50 * time.Millisecond
+)
+
+// The reasons for which a session is stopped here.
+var (
+	errSilent = errors.New("it was silent")
+	errOver   = errors.New("its last event has come")
+)
+
+// Run runs the session. When ctx ends, it stops the agent. On Linux nothing that the agent has started lives on.
+func (s Session) Run(ctx context.Context) Ended {
+	begin := time.Now()
+	w := &watch{Parser: s.Row.parser(), hear: s.Hear, last: begin}
+	argv, stdin, clean, err := s.command()
+	defer clean()
+	if err != nil {
+		out := Outcome{Class: NotStarted, Problem: plain.Line(err.Error(), 300)}
+		return Ended{Outcome: out, ExitCode: -1}
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		w.clocks(ctx, s, stop)
+	}()
+	lines := &Lines{Parser: w}
+	out, stderr := io.Writer(lines), &tail{}
+	errs := io.Writer(stderr)
+	if s.Log != nil {
+		log := &shared{w: s.Log}
+		out, errs = io.MultiWriter(log, lines), io.MultiWriter(log, stderr)
+	}
+	r := proc.Run(ctx, proc.Cmd{
+		Argv: argv, Dir: s.Dir, Env: s.Env, Stdin: stdin, Timeout: s.Limit, Stdout: out, Stderr: errs,
+		Guard: s.Guard, Grace: grace, Now: s.Kill, Session: true, Started: s.Started,
+	})
+	why := context.Cause(ctx)
+	stop(nil)
+	<-watched
+	_ = lines.Close()
+	e := Ended{ExitCode: r.ExitCode, Took: time.Since(begin), Heard: w.Heard()}
+	exit := Exit{Code: r.ExitCode, Stderr: string(stderr.text)}
+	if r.NotRun {
+		exit.NotStarted = r.Err
+	}
+	e.Outcome = w.Outcome(exit, time.Now())
+	switch heard := e.Heard; {
+	case errors.Is(why, errOver): // its own last event counts
+	case r.TimedOut:
+		e.Class, e.Problem = TimedOut, "it took longer than "+plain.Duration(s.Limit)
+	case errors.Is(why, errSilent):
+		e.Class, e.Problem = TimedOut, "it was silent for "+plain.Duration(s.Idle)
+	case why != nil && !heard.Ended:
+		e.Class, e.Problem = Stopped, "it was stopped"
+	}
+	return e
+}
+
+// command returns the command line and the standard input. clean removes the file of the prompt.
+func (s Session) command() (argv []string, stdin []byte, clean func(), err error) {
+	clean = func() {}
+	argv = s.Row.Line(s.Asked)
+	if name := argv[0]; filepath.Base(name) == name {
+		if argv[0], err = proc.LookPath(name, proc.Value(s.Env, "PATH")); err != nil {
+			return nil, nil, clean, fmt.Errorf("the program %s is not on PATH; install it, or name its path", name)
+		}
+	}
+	switch s.Row.PromptBy {
+	case ByArgument:
+		if len(s.Prompt) > MaxArgument {
+			return nil, nil, clean, fmt.Errorf("the prompt has %d bytes, and one argument may have %d; "+
+				`let the agent read it from standard input ("prompt_by": "stdin")`, len(s.Prompt), MaxArgument)
+		}
+		return append(argv, s.Prompt), []byte{}, clean, nil
+	case ByFile:
+		dir, err := os.MkdirTemp("", "ralph-prompt-")
+		if err != nil {
+			return nil, nil, clean, err
+		}
+		path := filepath.Join(dir, "prompt.md")
+		return append(argv, path), []byte{}, func() { _ = os.RemoveAll(dir) }, os.WriteFile(path, []byte(s.Prompt), 0o600)
+	}
+	return argv, []byte(s.Prompt), clean, nil
+}
+
+// watch is a Parser that two goroutines use: one gives it lines, the other looks at clocks.
+type watch struct {
+	Parser
+	hear func(Heard)
+
+	mu    sync.Mutex
+	last  time.Time // when the last line came
+	ended time.Time // when the last event came; zero: it has not
+}
+
+func (w *watch) Line(line []byte, cut bool, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Parser.Line(line, cut, now)
+	w.last = now
+	heard := w.Parser.Heard()
+	switch {
+	case !heard.Ended:
+		w.ended = time.Time{}
+	case w.ended.IsZero():
+		w.ended = now
+	}
+	if w.hear != nil {
+		w.hear(heard)
+	}
+}
+
+func (w *watch) Heard() Heard {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Parser.Heard()
+}
+
+// clocks stops the session when it has been silent for too long, or runs on after its last event.
+func (w *watch) clocks(ctx context.Context, s Session, stop context.CancelCauseFunc) {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if why := w.late(s, now); why != nil {
+				stop(why)
+				return
+			}
+		}
+	}
+}
+
+func (w *watch) late(s Session, now time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	heard := w.Parser.Heard()
+	after := linger
+	if heard.Background {
+		after = max(after, s.Background)
+	}
+	switch {
+	case !w.ended.IsZero() && now.Sub(w.ended) >= after:
+		return errOver
+	case heard.Tool != "" || heard.Retrying:
+		w.last = now // a tool's output comes when it has ended
+	case s.Idle > 0 && w.ended.IsZero() && now.Sub(w.last) >= s.Idle:
+		return errSilent
+	}
+	return nil
+}
+
+// shared is a writer for two goroutines. What it cannot write is lost: trouble with a log stops no session.
+type shared struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *shared) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.w.Write(p)
+	return len(p), nil
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ text []byte }
+
+const maxTail = 8 << 10 // bytes
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p[max(0, len(p)-maxTail):]...)
+	if len(t.text) > 2*maxTail {
+		t.text = slices.Clone(t.text[len(t.text)-maxTail:])
+	}
+	return len(p), nil
+}
+
+// Environ returns the environment of an agent: without what a session of another agent has set, and without the
+// variables of loops. An older client of Claude Code does not start below another session. A hook in the session must
+// find the same record, so its folder stays.
+func Environ(vars []string) []string {
+	return proc.Without(vars, func(name string) bool {
+		ours := strings.HasPrefix(name, "RALPH_") && name != "RALPH_STATE_DIR"
+		return ours || name == "CLAUDECODE" || name == "CLAUDE_CODE_ENTRYPOINT"
+	})
+}

@@ -1,0 +1,180 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Agents finds agents by name: in ralph.json, in the person's own configuration, among the built-in ones, and on PATH.
+type Agents struct {
+	env     loop.Env
+	project string
+	picture *loop.Picture // of the loop; nil: there is none
+	own     []config.Agent
+}
+
+// NewAgents returns the agents that there are for a loop. p may be nil.
+func NewAgents(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
+	a := &Agents{env: env, project: project, picture: p}
+	text, path, err := loopdir.UserConfig(env.ConfigDir)
+	if err == nil && text != nil {
+		a.own, err = config.ParseAgents(text)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return a, err
+}
+
+// maxExtends is how many agents may stand behind each other.
+const maxExtends = 10
+
+// Find returns the agent of a name.
+func (a *Agents) Find(name string) (agent.Row, error) { return a.find(name, maxExtends) }
+
+func (a *Agents) find(name string, left int) (agent.Row, error) {
+	if left == 0 {
+		return agent.Row{}, fmt.Errorf("the agent %q extends too many others, or itself", plain.Line(name, 80))
+	}
+	if c, is := named(a.inConfig(), name); is {
+		if err := a.trusted(c); err != nil {
+			return agent.Row{}, err
+		}
+		return a.row(c, left)
+	}
+	if c, is := named(a.own, name); is {
+		return a.row(c, left)
+	}
+	for _, row := range agent.BuiltIn() {
+		if row.Name == name {
+			return row, nil
+		}
+	}
+	return a.program(name)
+}
+
+func (a *Agents) inConfig() []config.Agent {
+	if a.picture == nil {
+		return nil
+	}
+	return a.picture.Config.Agents
+}
+
+func named(all []config.Agent, name string) (config.Agent, bool) {
+	i := slices.IndexFunc(all, func(c config.Agent) bool { return c.Name == name })
+	if i < 0 {
+		return config.Agent{}, false
+	}
+	return all[i], true
+}
+
+// trusted refuses an agent of ralph.json that nobody has trusted, or whose program has changed since.
+func (a *Agents) trusted(c config.Agent) error {
+	trust := a.picture.Loop.Call("trust")
+	if c.Untrusted {
+		return fmt.Errorf("nobody has trusted the agent %s of ralph.json; look at it, then run: %s", c.Name, trust)
+	}
+	if len(c.Argv) == 0 {
+		return nil
+	}
+	if path := a.picture.ChangedOf(config.Command{Argv: c.Argv}); path != "" {
+		return fmt.Errorf("the agent %s: %s differs from what was trusted; look at it, then run: %s", c.Name,
+			plain.Line(path, 200), trust)
+	}
+	return nil
+}
+
+// row returns the agent that a configuration describes.
+func (a *Agents) row(c config.Agent, left int) (agent.Row, error) {
+	row := agent.Program(c.Name, c.Argv...)
+	if c.Extends != "" {
+		base, err := a.base(c, left)
+		if err != nil {
+			return agent.Row{}, err
+		}
+		row = base
+		row.Name = c.Name
+	} else if path := filepath.FromSlash(c.Argv[0]); strings.ContainsAny(c.Argv[0], `/\`) && !filepath.IsAbs(path) {
+		row.Command[0] = filepath.Join(a.project, path)
+	}
+	row.Command = append(slices.Clone(row.Command), c.Args...)
+	if c.Model != "" {
+		row.Model = c.Model
+	}
+	if c.Prompt != "" {
+		row.Prompt = filepath.Join(a.project, filepath.FromSlash(c.Prompt))
+	}
+	if c.PromptBy != "" {
+		row.PromptBy = c.PromptBy
+	}
+	if c.Output != "" {
+		row.Output = c.Output
+		row.TellsTokens, row.TellsCost = c.Output == agent.OutputClaude, c.Output == agent.OutputClaude
+	}
+	return row, nil
+}
+
+// base returns the agent that another one extends. An agent may have the name of the one that it extends.
+func (a *Agents) base(c config.Agent, left int) (agent.Row, error) {
+	if c.Extends != c.Name {
+		return a.find(c.Extends, left-1)
+	}
+	for _, row := range agent.BuiltIn() {
+		if row.Name == c.Name {
+			return row, nil
+		}
+	}
+	return agent.Row{}, fmt.Errorf("the agent %q extends itself", c.Name)
+}
+
+// program returns an agent that is only a program on PATH.
+func (a *Agents) program(name string) (agent.Row, error) {
+	if filepath.Base(name) != name || name == "" || name[0] == '-' {
+		return agent.Row{}, a.unknown(name)
+	}
+	if _, err := os.Stat(filepath.Join(a.project, "bin", name)); err == nil {
+		return agent.Row{}, fmt.Errorf("bin/%s is in the project, where an agent can change it; to use it, add "+
+			`"agents": {%q: {"command": ["./bin/%s"]}} to ralph.json and trust that: %s trust`, name, name, name,
+			a.env.Program)
+	}
+	path, _ := proc.Outside(a.env.Get("PATH"), a.project)
+	found, err := proc.LookPath(name, path)
+	if err != nil {
+		return agent.Row{}, a.unknown(name)
+	}
+	return agent.Program(name, found), nil
+}
+
+// Names returns the names of the agents that have a row.
+func (a *Agents) Names() (names []string) {
+	for _, c := range slices.Concat(a.inConfig(), a.own) {
+		names = append(names, c.Name)
+	}
+	for _, row := range agent.BuiltIn() {
+		names = append(names, row.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (a *Agents) unknown(name string) error {
+	names := a.Names()
+	text := fmt.Sprintf("there is no agent %q: ralph.json, your configuration and PATH have none of that name",
+		plain.Line(name, 80))
+	if near := jsontext.Nearest(name, names); near != "" {
+		return fmt.Errorf("%s; did you mean %s?", text, near)
+	}
+	return errors.New(text + "; there are " + strings.Join(names, ", ") + ", and any program on PATH")
+}

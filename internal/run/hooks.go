@@ -1,0 +1,168 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Hook is a command of the command line that runs at an event.
+type Hook struct {
+	Event string `json:"event"`
+	Line  string `json:"line"` // for the shell
+}
+
+// Events are the events at which hooks run.
+var Events = []string{
+	config.PreIteration, config.PostIteration, config.OnComplete, config.OnStagnation, config.OnFailure,
+	config.OnIteration,
+}
+
+// ParseHook reads EVENT:COMMAND.
+func ParseHook(text string) (Hook, error) {
+	event, line, is := strings.Cut(text, ":")
+	switch {
+	case !is || strings.TrimSpace(line) == "":
+		return Hook{}, fmt.Errorf("the hook %q; want EVENT:COMMAND, such as post-iteration:./count.sh", plain.Line(text, 200))
+	case !slices.Contains(Events, event):
+		return Hook{}, fmt.Errorf("unknown hook event %q; there are %s", plain.Line(event, 80), strings.Join(Events, ", "))
+	}
+	return Hook{Event: event, Line: strings.TrimSpace(line)}, nil
+}
+
+// told is what a hook gets on standard input, as JSON.
+type told struct {
+	Schema        int           `json:"schema"`
+	Event         string        `json:"event"`
+	RunID         string        `json:"runId"`
+	EpicID        string        `json:"epicId"` // the loop's name
+	Repo          string        `json:"repo"`
+	Agent         string        `json:"agent"`
+	Model         string        `json:"model"`
+	Status        string        `json:"status"` // in_progress, or how the run ended
+	ExitReason    string        `json:"exitReason"`
+	ExitCode      int           `json:"exitCode"` // of the last session; at the end that of the run
+	Iteration     int           `json:"iteration"`
+	MaxIterations int           `json:"maxIterations"`
+	Feature       string        `json:"feature"`
+	Outcome       string        `json:"outcome"` // of the last session; "" before it
+	Tokens        int64         `json:"tokens"`  // of the whole run
+	CostUSD       float64       `json:"costUsd"` // of the whole run
+	CostUnknown   int           `json:"costUnknown"`
+	Features      decide.Counts `json:"features"`
+}
+
+func (r *Run) told(s *loop.Step, state decide.State) told {
+	status, code, _ := state.Status.Outcome()
+	if status == "" {
+		status = "in_progress"
+	}
+	t := told{
+		Schema: 1, RunID: r.Record.ID, EpicID: plain.Line(r.At.Name, 100), Repo: r.At.Project,
+		Agent: r.Record.Options.Agent, Model: r.Record.Options.Asked.Model, Status: status,
+		ExitReason: state.ExitReason, ExitCode: code, Iteration: state.Iteration, MaxIterations: s.Decision.Limit,
+		Feature: plain.Line(state.Feature, 80), Tokens: tokens(r.Record.Spent.Usage), CostUSD: r.Record.Spent.CostUSD,
+		CostUnknown: r.Record.Spent.Unknown, Features: s.Picture.Snapshot.List.Count(state.Proven),
+	}
+	if c := r.Record.Current; c != nil && c.Ended != nil {
+		t.Outcome, t.ExitCode, t.Feature = string(c.Ended.Class), c.Ended.ExitCode, plain.Line(c.Feature, 80)
+	}
+	return t
+}
+
+func (t told) vars() []string {
+	return []string{
+		"RALPH_AGENT=" + t.Agent, "RALPH_ITERATION=" + strconv.Itoa(t.Iteration),
+		"RALPH_MAX_ITERATIONS=" + strconv.Itoa(t.MaxIterations), "RALPH_EXIT_CODE=" + strconv.Itoa(t.ExitCode),
+		"RALPH_STATUS=" + t.Status, "RALPH_WORK_DIR=" + t.Repo, loop.RunVar + "=" + t.RunID, "RALPH_MODEL=" + t.Model,
+		"RALPH_COST_USD=" + strconv.FormatFloat(t.CostUSD, 'f', 4, 64),
+	}
+}
+
+// commands returns the commands of an event: those of ralph.json for the events of sessions, since the loop itself runs
+// the others, and those of the command line.
+func (r *Run) commands(p *loop.Picture, event string) (all []config.Command) {
+	if event == config.PreIteration || event == config.PostIteration {
+		for _, c := range p.Config.Notifiers {
+			if c.Event == event {
+				all = append(all, c)
+			}
+		}
+	}
+	for _, h := range r.Record.Options.Hooks {
+		if h.Event == event {
+			all = append(all, config.Command{Event: event, Shell: h.Line, Timeout: config.DefaultTimeout})
+		}
+	}
+	return all
+}
+
+// before runs the hooks that come before a session. The error says which one does not let the session start.
+func (r *Run) before(ctx context.Context, s *loop.Step) error {
+	return r.runHooks(ctx, s, config.PreIteration, s.Decision.Next)
+}
+
+// hooks runs the hooks of some events. If one fails, people are told, and nothing else changes.
+func (r *Run) hooks(s *loop.Step, events []string, state decide.State) {
+	for _, event := range events {
+		_ = r.runHooks(context.Background(), s, event, state)
+	}
+}
+
+func (r *Run) runHooks(ctx context.Context, s *loop.Step, event string, state decide.State) (stop error) {
+	commands := r.commands(s.Picture, event)
+	if len(commands) == 0 {
+		return nil
+	}
+	what := r.told(s, state)
+	what.Event = event
+	p, done, err := r.look()
+	if err != nil {
+		return nil // the step that follows says so
+	}
+	defer done()
+	for _, c := range commands {
+		if err := p.RunHook(ctx, c, what, what.vars()); err != nil {
+			r.Screen.Warn(fmt.Sprintf("the %s hook %s failed: %v", event, plain.Line(c.String(), 100), err))
+			if c.Stops {
+				return fmt.Errorf("the %s hook %s failed", event, plain.Line(c.String(), 100))
+			}
+		}
+	}
+	return nil
+}
+
+// look reads the loop anew: the step's own picture is closed.
+func (r *Run) look() (p *loop.Picture, done func(), err error) {
+	l, err := loop.Open(r.Env, r.At)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p, err = l.Look(); err != nil {
+		l.Close()
+		return nil, nil, err
+	}
+	return p, l.Close, nil
+}
+
+// endingHooks returns the events of an ending.
+func endingHooks(state decide.State) []string {
+	status, code, _ := state.Status.Outcome()
+	_, stagnated, _ := decide.Stagnated.Outcome()
+	switch {
+	case status == "":
+		return nil
+	case code == stagnated:
+		return []string{config.OnComplete, config.OnStagnation}
+	case status == "failed":
+		return []string{config.OnComplete, config.OnFailure}
+	}
+	return []string{config.OnComplete}
+}

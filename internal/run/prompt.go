@@ -1,0 +1,64 @@
+package run
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// maxPromptFile is how large the file of an agent's own prompt may be, in bytes.
+const maxPromptFile = 1 << 20
+
+const onlyThis = `
+You work in a fresh session that gets this one feature. Do it, then end your turn: the next session gets the next one.
+`
+
+// prompt returns the prompt of a session. It does not carry the line that names the loop, so a Stop hook in the session
+// has nothing to do with it.
+func (r *Run) prompt(s *loop.Step, feature features.Item) string {
+	if r.Record.Options.InSession {
+		return r.loopPrompt()
+	}
+	d := s.Decision
+	d.Feature = feature
+	var b strings.Builder
+	task := r.Record.Options.Prompt
+	if task == "" && s.Picture.Snapshot.NoList {
+		_, task, _ = strings.Cut(r.loopPrompt(), "\n") // without the line that names the loop
+	}
+	for _, text := range []string{r.ownPrompt(), task} {
+		if text = strings.TrimSpace(text); text != "" {
+			b.WriteString(text + "\n\n")
+		}
+	}
+	b.WriteString(say.Prompt(s.Picture, d))
+	if feature.ID != "" {
+		b.WriteString(onlyThis)
+	}
+	return b.String()
+}
+
+// loopPrompt returns the loop's own prompt. Its first line names the loop.
+func (r *Run) loopPrompt() string {
+	text, err := loopdir.ReadFile(r.At.Dir, loopdir.PromptFile, maxPromptFile)
+	if err != nil {
+		return loopdir.Marker + filepath.ToSlash(filepath.Join(loopdir.Below, r.At.Name)) + "\n"
+	}
+	return string(text)
+}
+
+// ownPrompt returns the text that comes before each prompt of the agent.
+func (r *Run) ownPrompt() string {
+	if r.Row.Prompt == "" {
+		return ""
+	}
+	data, err := loopdir.ReadFile(filepath.Dir(r.Row.Prompt), filepath.Base(r.Row.Prompt), maxPromptFile)
+	if err != nil {
+		r.Screen.Warn("the agent's prompt cannot be read: " + err.Error())
+	}
+	return string(data)
+}

@@ -1,0 +1,297 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// Run is a run that works a loop.
+type Run struct {
+	Env    loop.Env
+	At     *loopdir.Loop
+	Row    agent.Row
+	Record Record
+	Screen Screen
+	Kill   <-chan struct{} // closed: the agent is killed, and not asked to end first
+
+	store   *loopdir.Store
+	folder  *folder // for people
+	pattern pattern // what else the agent writes when all is done
+	tooLong int     // sessions in a row whose prompt was too long
+}
+
+// stepTime is how long a step may take, with its checks and notifiers. Each has a timeout of its own.
+const stepTime = 24 * time.Hour
+
+// New returns a run over a loop that nobody works.
+func New(env loop.Env, at *loopdir.Loop, row agent.Row, o Options) *Run {
+	now := time.Now().UTC()
+	return &Run{Env: env, At: at, Row: row, Record: Record{
+		Schema: schema, ID: newID(), Loop: at.Dir, Name: at.Name, Options: o, StartedAt: now, Status: decide.InProgress,
+	}}
+}
+
+// Resume returns the last run over a loop, which goes on.
+func Resume(env loop.Env, at *loopdir.Loop, find func(Options) (agent.Row, error)) (*Run, error) {
+	store, err := at.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	record, err := Load(store)
+	if err != nil {
+		return nil, err
+	}
+	if record == nil {
+		return nil, fmt.Errorf("the loop %s has had no run; to begin one: %s %s", plain.Line(at.Name, 100), env.Program,
+			plain.Arg(at.Name))
+	}
+	row, err := find(record.Options)
+	return &Run{Env: env, At: at, Row: row, Record: *record}, err
+}
+
+// Work works the loop until it ends, or ctx does, and returns the loop's record. An error means that the run could not
+// begin, or that the record could not be written.
+func (r *Run) Work(ctx context.Context) (decide.State, error) {
+	unlock, err := r.own()
+	if err != nil {
+		return decide.State{}, err
+	}
+	defer unlock()
+	defer r.store.Close()
+	defer r.folder.close()
+	step, err := r.work(ctx)
+	if err != nil {
+		return decide.State{}, err
+	}
+	return step.Decision.Next, r.end(step)
+}
+
+func (r *Run) work(ctx context.Context) (*loop.Step, error) {
+	if err := r.waitForAgent(); err != nil {
+		return nil, err
+	}
+	r.Record.PID, r.Record.Start = os.Getpid(), proc.Start(os.Getpid())
+	if r.Record.Options.InSession {
+		return r.drive(ctx)
+	}
+	step, err := r.begin(ctx)
+	for err == nil && goesOn(step) {
+		step, err = r.next(ctx, step)
+	}
+	return step, err
+}
+
+// own makes this process the only one that works a run over the loop.
+func (r *Run) own() (unlock func(), err error) {
+	if r.store, err = r.At.Open(); err != nil {
+		return nil, err
+	}
+	if unlock, err = r.store.LockRun(loop.LockWait); errors.Is(err, loopdir.ErrLocked) {
+		err = r.taken()
+	}
+	if err == nil {
+		if err = r.compile(); err == nil {
+			r.folder, err = openFolder(r.At.Project, r.Record.ID)
+		}
+		if err != nil {
+			unlock()
+		}
+	}
+	if err != nil {
+		r.store.Close()
+	}
+	return unlock, err
+}
+
+// taken says who works the loop.
+func (r *Run) taken() error {
+	name := plain.Line(r.At.Name, 100)
+	other, err := Load(r.store)
+	if err != nil || other == nil {
+		return fmt.Errorf("another run works the loop %s", name)
+	}
+	return fmt.Errorf("run %s works the loop %s: process %d, since %s; to end it, press Ctrl-C there, or: %s",
+		other.ID, name, other.PID, say.Clock(other.StartedAt), r.Env.Call("cancel", r.At.Name))
+}
+
+// begin takes the loop, and finishes what a run that was killed has left.
+func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
+	if c := r.Record.Current; c != nil && c.Ended == nil { // killed with the run
+		r.Record.Spent.Unknown++
+		r.Record.Current = nil
+	}
+	pending := r.Record.Current
+	step, err := r.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Record.Status, r.Record.EndedAt = decide.InProgress, time.Time{}
+	if err := r.save(); err != nil {
+		return nil, err
+	}
+	r.Screen.Begin(r.Record)
+	if pending == nil {
+		return step, nil
+	}
+	if step.Decision.Next.Iteration > pending.Iteration { // the loop counted it
+		return step, r.counted(nil)
+	}
+	return r.stop(ctx)
+}
+
+// waitForAgent waits for the agent of a run that was killed: its guard kills it.
+func (r *Run) waitForAgent() error {
+	c := r.Record.Current
+	if c == nil || c.PID == 0 || !proc.Known(c.Start) {
+		return nil
+	}
+	for end := time.Now().Add(10 * time.Second); proc.Alive(c.PID, c.Start); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			return fmt.Errorf("the agent of session %d still runs: process %d; end it, then repeat this", c.Session, c.PID)
+		}
+	}
+	return nil
+}
+
+// take makes the run the loop's owner, as a session with the loop's prompt becomes it.
+func (r *Run) take(ctx context.Context) (*loop.Step, error) {
+	ev := r.event(decide.EventPrompt)
+	ev.Prompt = loopdir.Marker + filepath.ToSlash(filepath.Join(loopdir.Below, r.At.Name))
+	step, err := r.step(ctx, ev)
+	switch {
+	case err != nil:
+		return nil, err
+	case step == nil:
+		return nil, fmt.Errorf("the loop %s cannot be worked from here", plain.Line(r.At.Name, 100))
+	case step.Decision.Binding == decide.Tell:
+		return nil, errors.New(strings.TrimPrefix(say.Tell(step.Picture, step.Decision), "ralph: "))
+	}
+	return step, nil
+}
+
+// event returns an event of the run for the loop.
+func (r *Run) event(kind decide.Event) loop.Event {
+	return loop.Event{
+		Kind: kind, Name: "Session", Session: r.Record.session(), Client: os.Getpid(), At: time.Now(), Timeout: stepTime,
+		Tail:  func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
+		Round: decide.Round{Fresh: true},
+	}
+}
+
+// step takes a step of the loop. A step that has begun is finished, whatever happens to ctx.
+func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
+	env := r.Env
+	env.LoopDir, env.Agent, env.OnComplete = r.At.Dir, r.Record.Options.Agent, r.Record.Options.OnComplete
+	l, err := loop.Find(env, ev)
+	if err != nil || l == nil {
+		return nil, err
+	}
+	defer l.Close()
+	l.SendLeft()
+	step, err := l.Step(ctx, ev)
+	if err != nil {
+		if notify := l.GiveUp(ctx, ev, err); notify != nil {
+			notify()
+		}
+		return nil, err
+	}
+	if step.Decision.Commits() {
+		l.Notify(context.WithoutCancel(ctx), ev, step)
+	}
+	return step, nil
+}
+
+// goesOn reports whether the loop has more to do after a step. A person who pauses or cancels it makes the run
+// a bystander, so the step passes.
+func goesOn(s *loop.Step) bool {
+	switch d := &s.Decision; {
+	case d.Binding == decide.Take, d.Verdict == decide.Continue, d.Verdict == decide.Wait:
+		return true
+	}
+	return false
+}
+
+// next does what a step asks for: it waits, or works an iteration.
+func (r *Run) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
+	if d := &s.Decision; d.Verdict == decide.Wait {
+		r.wait(ctx, d.Next.RetryAt, "the loop has used its iterations for this hour")
+		if ctx.Err() != nil {
+			return r.step(context.WithoutCancel(ctx), r.event(decide.EventEnd))
+		}
+		return r.stop(ctx)
+	}
+	ev, counts := r.round(ctx, s)
+	if !counts {
+		return r.step(context.WithoutCancel(ctx), ev)
+	}
+	return r.stop(ctx)
+}
+
+// stop tells the loop that a session has ended, and counts the session.
+func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
+	ev := r.stopEvent()
+	s, err := r.step(ctx, ev)
+	if err == nil && s != nil && s.Decision.Verdict == decide.Pass && ctx.Err() != nil { // cut off: nothing was decided
+		s, err = r.step(context.WithoutCancel(ctx), r.event(decide.EventEnd))
+	}
+	if err == nil && s == nil {
+		err = errors.New("the loop is gone")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Record.Current == nil || s.Decision.Verdict == decide.Wait {
+		return s, nil
+	}
+	return s, r.counted(s)
+}
+
+// save writes the record of the run, and its copy for people.
+func (r *Run) save() error {
+	if err := r.Record.save(r.store); err != nil {
+		return fmt.Errorf("cannot save the run's record: %w", err)
+	}
+	r.folder.write("run-"+r.Record.ID+".json", &r.Record)
+	return nil
+}
+
+// end closes the record of the run and writes its summary.
+func (r *Run) end(s *loop.Step) error {
+	state := s.Decision.Next
+	r.Record.Status, r.Record.ExitReason, r.Record.Waiting = state.Status, state.ExitReason, nil
+	r.Record.EndedAt = time.Now().UTC()
+	if err := r.save(); err != nil {
+		return err
+	}
+	sum := Summarise(&r.Record, s)
+	r.folder.text("summary-"+r.Record.ID+".md", sum.Markdown())
+	r.Screen.End(sum)
+	r.hooks(s, endingHooks(state), state)
+	return nil
+}
+
+// Preview says what the next session would be, and starts nothing.
+func (r *Run) Preview() (string, error) {
+	s, err := r.lookAt()
+	if err != nil {
+		return "", err
+	}
+	d := s.Decision
+	return fmt.Sprintf("loop     %s\nagent    %s\nfolder   %s\nlimit    iteration %d of %d\n\n%s",
+		plain.Line(r.At.Name, 100), plain.Line(plain.Typed(r.Row.Line(r.Record.Options.Asked)), 500), r.At.Project, d.Next.Iteration, d.Limit,
+		r.prompt(s, due(s))), nil
+}

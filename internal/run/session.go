@@ -1,0 +1,250 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// round works one iteration: it starts sessions until one of them counts, or the run gives up. If none counts, the
+// loop ends with the event.
+func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bool) {
+	if err := r.before(ctx, s); err != nil {
+		return r.ends(err.Error()), false
+	}
+	for failed := 0; ; failed++ {
+		e := r.session(ctx, s)
+		stopped := ctx.Err() != nil && e.Class != agent.Done
+		until, why, class := r.retry(e, failed)
+		if class == "" && !stopped {
+			return loop.Event{}, true
+		}
+		r.folder.iteration(&r.Record, r.Record.Current, nil, false)
+		r.Record.Current = nil
+		if stopped {
+			return r.ends(""), false
+		}
+		if until.IsZero() {
+			return r.fails(class, why, e.Until), false
+		}
+		r.wait(ctx, until, why)
+		if ctx.Err() != nil || r.stopped() {
+			return r.ends(""), false
+		}
+	}
+}
+
+// ends returns the event of a run that ends before its loop.
+func (r *Run) ends(why string) loop.Event {
+	ev := r.event(decide.EventEnd)
+	ev.Bill = why
+	return ev
+}
+
+// fails returns the event of a run that gives up because of an error of the agent's provider.
+func (r *Run) fails(class, why string, until time.Time) loop.Event {
+	ev := r.event(decide.EventFailure)
+	ev.Failure, ev.Bill = class, why
+	ev.Tail = func(time.Time) decide.Tail { return decide.Tail{Context: -1, RetryAt: until} }
+	return ev
+}
+
+// retry judges a session that does not count. class is "" if it counts. until is when the run tries again, zero if it
+// gives up. failed is how many sessions of this iteration did not count before.
+func (r *Run) retry(e agent.Ended, failed int) (until time.Time, why, class string) {
+	now := time.Now()
+	if e.Class != agent.Context {
+		r.tooLong = 0
+	}
+	switch e.Class {
+	case agent.Limit:
+		until = e.Until
+		if until.IsZero() {
+			until = now.Add(step(ladder, failed))
+		}
+		if until.Sub(now) > r.Record.Options.Wait {
+			until = time.Time{}
+		}
+		return until, e.Problem, decide.RateLimit
+	case agent.Transient:
+		if failed < len(backOff) && r.Record.Options.Wait > 0 {
+			until = now.Add(backOff[failed])
+		}
+		return until, e.Problem, decide.APIError
+	case agent.Auth, agent.NotStarted, agent.Interrupted:
+		return time.Time{}, e.Problem, decide.APIError
+	case agent.Context:
+		if r.tooLong++; r.tooLong > 1 {
+			return time.Time{}, e.Problem, decide.APIError
+		}
+	}
+	return time.Time{}, "", ""
+}
+
+// session starts one session and waits for its end. The record knows of it before it starts.
+func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
+	feature := due(s)
+	r.Record.Sessions++
+	c := &Current{
+		Session: r.Record.Sessions, Iteration: s.Decision.Next.Iteration, Feature: feature.ID, StartedAt: time.Now().UTC(),
+	}
+	r.Record.Current = c
+	if err := r.save(); err != nil {
+		return agent.Ended{Outcome: agent.Outcome{Class: agent.NotStarted, Problem: plain.Line(err.Error(), 300)}}
+	}
+	log := r.folder.log(c.Session)
+	defer log.Close()
+	r.Screen.Session(r.Record, s.Decision.Limit, feature.Title())
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go r.watch(ctx, stop)
+	o := r.Record.Options
+	asked := o.Asked
+	if m := feature.Model(); asked.Model == "" && r.Row.ModelFlag != "" {
+		asked.Model = m
+	}
+	if o.MaxCostUSD > 0 {
+		asked.BudgetUSD = max(0.01, o.MaxCostUSD-r.Record.Spent.CostUSD)
+	}
+	e := agent.Session{
+		Row: r.Row, Asked: asked, Prompt: r.prompt(s, feature), Dir: r.At.Project, Guard: r.Env.Self, Log: log,
+		Env:   append(agent.Environ(r.Env.Vars), loop.RunVar+"="+r.Record.ID),
+		Limit: o.SessionTimeout, Idle: o.IdleTimeout, Background: o.KeepBackground, Kill: r.Kill, Hear: r.Screen.Heard,
+		Started: func(pid int) {
+			c.PID, c.Start = pid, proc.Start(pid)
+			_ = r.Record.save(r.store) // a later save says so if it fails
+		},
+	}.Run(ctx)
+	r.ended(c, e)
+	return e
+}
+
+// ended notes how a session ended, and adds what it used to the sum. From here on it is not forgotten.
+func (r *Run) ended(c *Current, e agent.Ended) {
+	message := e.Message[max(0, len(e.Message)-maxMessage):]
+	c.Ended = &Finished{
+		Class: e.Class, Message: message, Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Denied: e.Denied,
+		Model: e.Heard.Model, Used: e.Usage,
+	}
+	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
+	r.Record.Spent.add(e.Usage)
+	w := r.Record.work(c.Feature)
+	w.Took += e.Took
+	w.Spent.add(e.Usage)
+	_ = r.save() // the step that follows reports a disk that is full
+	r.Screen.Ended(r.Record, e)
+}
+
+// due returns the feature of the iteration that a step begins.
+func due(s *loop.Step) (item features.Item) {
+	if item = s.Decision.Feature; item.ID == "" && s.Decision.Failure == nil {
+		item, _ = s.Picture.Snapshot.List.Next()
+	}
+	return item
+}
+
+// watch stops the agent when a person cancels the loop.
+func (r *Run) watch(ctx context.Context, stop context.CancelFunc) {
+	tick := time.NewTicker(nap)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if r.cancelled() {
+				stop()
+				return
+			}
+		}
+	}
+}
+
+func (r *Run) cancelled() bool {
+	state, err := r.store.State()
+	return r.store.CancelAsked() || err == nil && state.Status == decide.Cancelled
+}
+
+// stopped reports whether a person has stopped the loop.
+func (r *Run) stopped() bool {
+	state, err := r.store.State()
+	return r.store.CancelAsked() || err == nil && state.Status != decide.InProgress
+}
+
+// wait waits until a time, and lets people know.
+func (r *Run) wait(ctx context.Context, until time.Time, why string) {
+	r.Record.Waiting = &Waiting{Until: until.UTC(), Why: why}
+	_ = r.save() // the wait does not depend on it
+	r.Screen.Wait(until, why)
+	waitUntil(ctx, until, r.stopped)
+	r.Record.Waiting = nil
+}
+
+// stopEvent is what the loop is told of the session that has ended.
+func (r *Run) stopEvent() loop.Event {
+	ev := r.event(decide.EventStop)
+	o, spent := r.Record.Options, r.Record.Spent
+	if c := r.Record.Current; c != nil && c.Ended != nil {
+		ev.Message = c.Ended.Message
+	}
+	switch used := tokens(spent.Usage); {
+	case o.MaxCostUSD > 0 && spent.CostUSD >= o.MaxCostUSD, r.budgetUsed():
+		ev.Spent, ev.Bill = decide.Cost, fmt.Sprintf("spent %s of $%.2f", dollars(spent), o.MaxCostUSD)
+	case o.MaxTokens > 0 && used >= o.MaxTokens:
+		ev.Spent, ev.Bill = decide.Tokens, fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
+	case o.MaxIterations > 0 && r.Record.Iterations+1 >= o.MaxIterations:
+		ev.Spent = decide.MaxIterations
+		ev.Bill = "this run has used up its " + plain.Count(o.MaxIterations, "iteration")
+	}
+	return ev
+}
+
+// budgetUsed reports whether the agent stopped because of the money that it was given.
+func (r *Run) budgetUsed() bool {
+	c := r.Record.Current
+	return c != nil && c.Ended != nil && c.Ended.Class == agent.Budget
+}
+
+// counted counts the session that has ended, and tells of it. s is the loop's step after it, nil if another process
+// took that.
+func (r *Run) counted(s *loop.Step) error {
+	c := r.Record.Current
+	r.Record.Current = nil
+	r.Record.Iterations++
+	w := r.Record.work(c.Feature)
+	w.Attempts++
+	if s != nil {
+		if checks := checksInWords(s.Picture.Snapshot.Results); checks != "" {
+			w.Checks = checks
+		}
+	}
+	r.folder.iteration(&r.Record, c, s, true)
+	if err := r.save(); err != nil {
+		return err
+	}
+	if s != nil {
+		r.Screen.Counted(r.Record, s)
+		r.hooks(s, []string{config.PostIteration, config.OnIteration}, s.Decision.Next)
+	}
+	return nil
+}
+
+// checksInWords says how checks ended.
+func checksInWords(results []decide.Receipt) string {
+	if len(results) == 0 {
+		return ""
+	}
+	if i := slices.IndexFunc(results, func(r decide.Receipt) bool { return !r.Passed }); i >= 0 {
+		return plain.Line(results[i].Name, 80) + " failed"
+	}
+	return plain.Count(len(results), "check") + " passed"
+}

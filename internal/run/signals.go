@@ -1,0 +1,93 @@
+package run
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// The signals with which a session says that all is done. Each is only a claim.
+const (
+	Marker   = "marker"    // a line of the final answer says so; decide.Said reads it
+	ExitCode = "exit_code" // the agent ended with status 0
+	File     = "file"      // a file exists: "file:PATH"
+)
+
+// CheckSignal refuses an unknown signal.
+func CheckSignal(name string) error {
+	path, isFile := strings.CutPrefix(name, File+":")
+	switch {
+	case name == Marker, name == ExitCode, isFile && filepath.IsLocal(path):
+		return nil
+	case isFile:
+		return fmt.Errorf("the signal %q; want file: and a path below the project's root", plain.Line(name, 100))
+	}
+	return fmt.Errorf("unknown signal %q; there are %s, %s and %s:PATH", plain.Line(name, 100), Marker, ExitCode, File)
+}
+
+// pattern is a line of a person's own with which the agent says that all is done.
+type pattern []decide.Promise
+
+// CheckPattern refuses what is no regular expression.
+func CheckPattern(text string) error {
+	_, err := compile(text)
+	return err
+}
+
+func compile(text string) (pattern, error) {
+	if text == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile("^(?:" + text + ")$")
+	if err != nil {
+		return nil, fmt.Errorf("--pattern is no regular expression: %w", err)
+	}
+	return pattern{{Status: decide.Complete, Pattern: re}}, nil
+}
+
+func (r *Run) compile() (err error) {
+	r.pattern, err = compile(r.Record.Options.Pattern)
+	return err
+}
+
+// signals returns the signals that a session gave, and whether one of them claims that all is done. The loop itself
+// reads the marker.
+func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
+	on := r.Record.Options.CompleteOn
+	names = []string{}
+	if status, _ := decide.Said(e.Message, r.pattern); status == decide.Complete {
+		names = append(names, Marker)
+		claimed = len(r.pattern) > 0
+	}
+	if slices.Contains(on, ExitCode) && e.Class == agent.Done && e.ExitCode == 0 {
+		names, claimed = append(names, ExitCode), true
+	}
+	for _, name := range on {
+		if path, is := strings.CutPrefix(name, File+":"); is && r.exists(path) {
+			names, claimed = append(names, name), true
+		}
+	}
+	if e.Class == agent.TimedOut {
+		names = append(names, "timeout")
+	}
+	return names, claimed
+}
+
+// exists reports whether the project has a file. It follows no link out of the project.
+func (r *Run) exists(path string) bool {
+	root, err := os.OpenRoot(r.At.Project)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	info, err := root.Stat(path)
+	return err == nil && info.Mode()&fs.ModeType == 0
+}
