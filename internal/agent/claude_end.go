@@ -237,7 +237,7 @@ func (p *claudeParser) problem(class Class) string {
 // until returns when the limit is reset: as the event says, else as the words say, else zero.
 func (p *claudeParser) until(now time.Time) time.Time {
 	at := claude.RetryAt(p.end.words, now)
-	if p.limited && !p.reset.IsZero() {
+	if !p.reset.IsZero() {
 		at = p.reset
 	}
 	return clampReset(at, now)

@@ -17,7 +17,8 @@ func TestClaudeHeard(t *testing.T) {
 	}{
 		{begins, func() { h.Session, h.Model, h.KeySource = "s1", "m1", "none" }},
 		{says, func() { h.Text = "a text" }},
-		{toolUse("t1", "Bash", `{"command":"go test\n ./...","description":"d"}`), func() { h.Tool = "Bash: go test ./..." }},
+		{toolUse("t1", "Bash", `{"description":"d","command":"go test\n ./...","url":"u"}`),
+			func() { h.Tool = "Bash: go test ./..." }},
 		{toolUse("t2", "Read", `{"file_path":"/a/b","limit":3}`), func() { h.Tool = "Read: /a/b" }},
 		{toolResult("t2"), func() { h.Tool = "Bash: go test ./..." }},
 		{`{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1795311361}}`,
@@ -44,6 +45,10 @@ func TestClaudeHeard(t *testing.T) {
 		{toolUse("t5", "Agent", `{"description":"look","prompt":"p"}`), func() { h.Tool = "Agent: look" }},
 		{strings.Replace(says, "{", `{"parent_tool_use_id":"t5",`, 1), func() {}},
 		{good, func() { h.Tool, h.Ended = "", true }},
+		{`{"type":"stream_event"}`, func() { h.Ended = false }},
+		{`{"type":"system","subtype":"api_retry"}`, func() { h.Retrying = true }},
+		{good, func() { h.Ended, h.Retrying = true, false }},
+		{`{"type":"user","message":{"content":"x"}}`, func() { h.Ended = false }},
 	} {
 		p.Line([]byte(strings.TrimSpace(step.line)), false, sampled)
 		step.set()
