@@ -52,10 +52,11 @@ type attacked struct {
 	problems []string // what must not be
 }
 
-// attack runs the scripts of a folder. passes says whether the final check passes.
-func attack(t *testing.T, folder string, passes bool) map[string]attacked {
+// attack runs the scripts of a folder. passes says whether the final check passes. host, if it is not nil, sets up
+// another host than Claude Code.
+func attack(t *testing.T, folder string, p testscript.Params, passes bool, host func(*testscript.Env) error,
+) map[string]attacked {
 	results, mu := map[string]attacked{}, sync.Mutex{}
-	p := params(folder)
 	setup := p.Setup
 	p.Setup = func(env *testscript.Env) error {
 		for _, f := range txtar.Parse([]byte(world)).Files {
@@ -92,7 +93,10 @@ func attack(t *testing.T, folder string, passes bool) map[string]attacked {
 			defer mu.Unlock()
 			results[name] = a
 		})
-		return setup(env)
+		if err := setup(env); err != nil || host == nil {
+			return err
+		}
+		return host(env)
 	}
 	p.Cmds = maps.Clone(p.Cmds)
 	p.Cmds["begin"], p.Cmds["claim"], p.Cmds["work"] = beginCommand, claimCommand, workCommand
@@ -219,7 +223,7 @@ func TestAttacks(t *testing.T) {
 	}
 	for _, folder := range []string{"attack", "attack/open"} {
 		var table bytes.Buffer
-		fails, passes := attack(t, folder, false), attack(t, folder, true)
+		fails, passes := attack(t, folder, params(folder), false, nil), attack(t, folder, params(folder), true, nil)
 		if folder == "attack" && len(fails) < 25 {
 			t.Errorf("%d attacks, want 25 or more", len(fails))
 		}

@@ -62,6 +62,7 @@ func TestMain(m *testing.M) {
 		"start":           func() { os.Exit(start(os.Args[1:])) },
 		"notifier":        func() { os.Exit(notifier()) },
 		"quitter":         quitter,
+		"door":            func() { os.Exit(door(os.Args[1:])) },
 		"claude":          func() { fmt.Println(os.Getenv("CLAUDE_SAYS")) }, // its version
 	})
 }
@@ -154,6 +155,9 @@ func host(args []string) int {
 			fmt.Fprintln(os.Stderr, err)
 			return 99
 		}
+	}
+	if dir := os.Getenv(runnerVar); dir != "" {
+		return byRunner(dir, args[0], gjson.GetBytes(data, "last_assistant_message").String())
 	}
 	cmd := exec.Command("ralph-stop-hook", append([]string{"hook"}, hookArgs...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), os.Stdout, os.Stderr

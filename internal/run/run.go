@@ -195,16 +195,20 @@ func (r *Run) event(kind decide.Event) loop.Event {
 // step takes a step of the loop. A step that has begun is finished, whatever happens to ctx.
 func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 	env := r.Env
-	env.LoopDir, env.Agent, env.OnComplete = r.At.Dir, r.Record.Options.Agent, r.Record.Options.OnComplete
+	env.LoopDir, env.Cwd, env.ProjectDir = "", r.At.Project, "" // the loop is found by the run's own name
+	env.Agent, env.OnComplete = r.Record.Options.Agent, r.Record.Options.OnComplete
 	l, err := loop.Find(env, ev)
-	if err != nil || l == nil {
+	if l == nil {
 		return nil, err
 	}
 	defer l.Close()
-	l.SendLeft()
-	step, err := l.Step(ctx, ev)
+	var step *loop.Step
+	if err == nil {
+		l.SendLeft()
+		step, err = l.Step(ctx, ev)
+	}
 	if err != nil {
-		if notify := l.GiveUp(ctx, ev, err); notify != nil {
+		if notify := l.GiveUp(context.WithoutCancel(ctx), ev, err); notify != nil {
 			notify()
 		}
 		return nil, err
