@@ -49,7 +49,7 @@ func clean(s string, limit int) string {
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t' || r == '\r':
+		case r >= ' ' && r <= '~', r == '\n', r == '\t', r == '\r': // most of all text, so the tables are not asked
 			return r
 		case unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
 			return ' '
