@@ -23,7 +23,8 @@ const maxTools = 64
 // JSON object a line. It reads --output-format json as well, which prints the last event alone, and with --verbose one
 // array of all events.
 type claudeParser struct {
-	heard  Heard        // without Text and Tool
+	heard  Heard        // Text and Tool only if stale is false
+	stale  bool         // text or tools have changed since they were asked for
 	tools  []claudeTool // that run
 	text   rawJSON      // the last text of the main agent, or its end; a copy
 	answer string       // the text of the last result without an error
@@ -97,7 +98,7 @@ func (p *claudeParser) system(e *claudeEvent) {
 	switch e.subtype.text() {
 	case "init":
 		p.goOn()
-		p.tools, p.failure, p.halted = nil, "", false
+		p.tools, p.stale, p.failure, p.halted = nil, true, "", false
 		p.heard.Session, p.heard.Model, p.heard.KeySource = e.session.name(), e.model.name(), e.keySource.name()
 	case "api_retry":
 		p.goOn()
@@ -124,6 +125,7 @@ func (p *claudeParser) assistant(e *claudeEvent) {
 	if author != p.heard.Model {
 		p.heard.Model = cmp.Or(e.author.name(), p.heard.Model)
 	}
+	p.stale = true
 	for _, block := range e.blocks {
 		switch block.kind.text() {
 		case "text":
@@ -135,13 +137,14 @@ func (p *claudeParser) assistant(e *claudeEvent) {
 				p.tools = slices.Delete(p.tools, 0, 1)
 			}
 			p.tools = append(p.tools, claudeTool{
-				block.id.head(4 * nameChars), block.name.head(4 * nameChars), block.subject.head(16 * toolChars),
+				block.id.head(4 * nameChars), block.name.head(4 * nameChars), block.subject.head(4 * toolChars),
 			})
 		}
 	}
 }
 
 func (p *claudeParser) user(e *claudeEvent) {
+	p.stale = true
 	for _, block := range e.blocks {
 		switch block.kind.text() {
 		case "tool_result":
@@ -154,12 +157,14 @@ func (p *claudeParser) user(e *claudeEvent) {
 }
 
 func (p *claudeParser) Heard() Heard {
-	h := p.heard
-	h.Text = plain.Line(p.text.head(8*textChars), textChars)
-	if len(p.tools) > 0 {
-		h.Tool = p.tools[len(p.tools)-1].label()
+	if p.stale {
+		p.stale = false
+		p.heard.Text, p.heard.Tool = plain.Line(p.text.head(4*textChars), textChars), ""
+		if len(p.tools) > 0 {
+			p.heard.Tool = p.tools[len(p.tools)-1].label()
+		}
 	}
-	return h
+	return p.heard
 }
 
 // label says which tool it is and what it works on, on one line.

@@ -30,7 +30,8 @@ func (p *claudeParser) result(e *claudeEvent) {
 	if !failed.IsBool() {
 		return
 	}
-	p.heard.Ended, p.heard.Retrying, p.tools = true, false, nil
+	p.heard.Ended, p.heard.Retrying = true, false
+	p.tools, p.stale = nil, true
 	p.heard.Session = cmp.Or(e.session.name(), p.heard.Session)
 	p.end = &claudeEnd{
 		good: !failed.Bool(), subtype: e.subtype.name(), reason: e.reason.name(),

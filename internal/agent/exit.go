@@ -53,7 +53,8 @@ func lastLine(text string) string {
 	for text != "" {
 		text = strings.TrimRight(text, "\r\n")
 		start := strings.LastIndexByte(text, '\n') + 1
-		if line := plain.Line(string(appendVisible(nil, []byte(text[start:]))), textChars); line != "" {
+		line := []byte(text[start:min(len(text), start+16*textChars)])
+		if line := plain.Line(string(appendVisible(nil, line)), textChars); line != "" {
 			return line
 		}
 		text = text[:start]

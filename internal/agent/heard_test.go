@@ -49,6 +49,8 @@ func TestClaudeHeard(t *testing.T) {
 		{`{"type":"system","subtype":"api_retry"}`, func() { h.Retrying = true }},
 		{good, func() { h.Ended, h.Retrying = true, false }},
 		{`{"type":"user","message":{"content":"x"}}`, func() { h.Ended = false }},
+		{toolUse("t6", "Read", `{"path":"p"}`), func() { h.Tool = "Read: p" }},
+		{begins, func() { h.Tool = "" }},
 	} {
 		p.Line([]byte(strings.TrimSpace(step.line)), false, sampled)
 		step.set()

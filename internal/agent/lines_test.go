@@ -81,6 +81,14 @@ type timer struct {
 
 func (t *timer) Line(_ []byte, _ bool, now time.Time) { *t.at = append(*t.at, now) }
 
+// asker is a Parser that is asked after each line what was heard, as a Session asks it.
+type asker struct{ Parser }
+
+func (a asker) Line(line []byte, cut bool, now time.Time) {
+	a.Parser.Line(line, cut, now)
+	a.Heard()
+}
+
 // BenchmarkLines measures how fast output is read: what Claude Code prints, with lines of several lengths, and plain
 // text. Pieces are as large as those that os/exec copies.
 func BenchmarkLines(b *testing.B) {
@@ -108,7 +116,7 @@ func BenchmarkLines(b *testing.B) {
 		{"text-4MB", NewText, bytes.Repeat([]byte("x"), 4<<20)},
 	} {
 		b.Run(row.name, func(b *testing.B) {
-			lines := &Lines{Parser: row.new()}
+			lines := &Lines{Parser: asker{row.new()}}
 			b.SetBytes(int64(len(row.text)))
 			b.ReportAllocs()
 			for b.Loop() {

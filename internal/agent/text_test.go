@@ -24,7 +24,7 @@ func TestText(t *testing.T) {
 		{"long", strings.Repeat(line, 200) + "end\n", strings.Repeat(line, 32) + "end", "end"},
 		{"one long line", strings.Repeat("é", 1<<20), strings.Repeat("é", maxText/2-1), strings.Repeat("é", 199) + "…"},
 	} {
-		p := feed(NewText(), []byte(row.text))
+		p := feed(asker{NewText()}, []byte(row.text))
 		if got := p.Outcome(Exit{}, sampled); got.Class != Done || got.Message != row.message || got.Problem != "" {
 			t.Errorf("%s: %s, %q, %d bytes: %.99q", row.name, got.Class, got.Problem, len(got.Message), got.Message)
 		}
