@@ -98,7 +98,7 @@ func newApp(env loop.Env) *cli.App {
 	add(v.run(), v.delegate(), v.agents())
 	add(v.Status(), v.Next())
 	add(v.List()...)
-	add(v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend())
+	add(v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.Note())
 	add(v.Trust(), v.Untrust(), v.Verify(), v.Notify())
 	completion := cli.Completion(app)
 	add(completion[0], cli.Version(program, version), completion[1], v.Man(app))

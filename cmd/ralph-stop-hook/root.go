@@ -108,7 +108,7 @@ func newApp(env loop.Env) *cli.App {
 	add(&cli.Command{Short: "Keep Claude Code working through a feature list", Long: helpText})
 	add(v.init(), v.Status(), v.Next())
 	add(v.List()...)
-	add(v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.attach(), v.detach())
+	add(v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.Note(), v.attach(), v.detach())
 	add(v.Trust(), v.Untrust(), v.Verify(), v.Notify())
 	add(v.Evaluate()...)
 	add(v.doctor(), v.uninstall(), hookCommand())

@@ -104,7 +104,7 @@ func (s Session) Run(ctx context.Context) Ended {
 	case errors.Is(why, errSilent):
 		e.Class, e.Problem = TimedOut, "it was silent for "+plain.Duration(s.Idle)
 	case why != nil && !heard.Ended:
-		e.Class, e.Problem = Stopped, "it was stopped"
+		e.Class, e.Problem = Stopped, ""
 	}
 	return e
 }

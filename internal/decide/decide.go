@@ -225,6 +225,7 @@ func (d *Decision) waits(s *Snapshot) bool {
 
 func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	d.Verdict, d.Feature = Continue, feature
+	d.Note, d.Next.Note = d.Next.Note, ""
 	d.countIteration(s)
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
 	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())

@@ -40,6 +40,9 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 		return
 	}
 	d.takeOwnership(s)
+	if s.Fresh { // the host's next prompt is its own
+		d.Note, d.Next.Note = d.Next.Note, ""
+	}
 	if status == Handover {
 		d.countIteration(s) // an interrupted iteration continues, but a handover begins a new one
 	}

@@ -161,6 +161,7 @@ type Decision struct {
 	Raised     int           // Max Iterations that the header asks for and does not get
 	Refusal    string        // Tell: the exit reason that keeps the loop from continuing here and now
 	Promised   bool          // the agent said that everything is complete
+	Note       string        // a person's text for the next prompt, which Next no longer has
 	Answer     *Answer       // the evaluator's last answer that counts, if the loop goes on
 	AnsweredBy string        // that evaluator's name
 	Lost       []string      // features that the agent must put back

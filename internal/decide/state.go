@@ -165,6 +165,9 @@ type State struct {
 	Header progress.Header // what we last wrote to progress.txt
 	Before progress.Header // what was there when we decided on Header
 
+	Note    string // a person's text for the next prompt; empty: none
+	StopNow bool   // with Paused: a host that starts the agent stops it at once
+
 	StartedAt time.Time
 	EndedAt   time.Time
 
@@ -186,7 +189,8 @@ func (s *State) Fields() jsontext.Object {
 		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
 		"withheld", &s.Withheld, "running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts,
 		"listDigest", &s.ListDigest, "treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged,
-		"header", headerFields(&s.Header), "before", headerFields(&s.Before), "startedAt", &s.StartedAt,
+		"header", headerFields(&s.Header), "before", headerFields(&s.Before), "note", &s.Note,
+		"stopNow", &s.StopNow, "startedAt", &s.StartedAt,
 		"endedAt", &s.EndedAt, "onComplete", &s.OnComplete, "notices", &s.Notices,
 	}
 }

@@ -103,6 +103,7 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 // revive makes the record that of a running loop.
 func revive(s *decide.Snapshot, next *decide.State) {
 	next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
+	next.StopNow = false
 	if s.State.Status != decide.InProgress {
 		next.RetryAt, next.SessionPassed, next.Blocks = time.Time{}, 0, nil
 		next.Warned, next.CheckFailures = false, 0

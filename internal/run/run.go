@@ -295,7 +295,8 @@ func (r *Run) Preview() (string, error) {
 		return "", err
 	}
 	d := s.Decision
+	command := plain.Line(plain.Typed(r.Row.Line(r.Record.Options.Asked)), 500)
 	return fmt.Sprintf("loop     %s\nagent    %s\nfolder   %s\nlimit    iteration %d of %d\n\n%s",
-		plain.Line(r.At.Name, 100), plain.Line(plain.Typed(r.Row.Line(r.Record.Options.Asked)), 500), r.At.Project, d.Next.Iteration, d.Limit,
+		plain.Line(r.At.Name, 100), command, r.At.Project, d.Next.Iteration, d.Limit,
 		r.prompt(s, due(s))), nil
 }

@@ -23,7 +23,7 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 	}
 	for failed := 0; ; failed++ {
 		e := r.session(ctx, s)
-		stopped := ctx.Err() != nil && e.Class != agent.Done
+		stopped := e.Class == agent.Stopped || ctx.Err() != nil && e.Class != agent.Done
 		until, why, class := r.retry(e, failed)
 		if class == "" && !stopped {
 			return loop.Event{}, true
@@ -152,7 +152,7 @@ func due(s *loop.Step) (item features.Item) {
 	return item
 }
 
-// watch stops the agent when a person cancels the loop.
+// watch stops the agent when a person cancels the loop, or pauses it at once.
 func (r *Run) watch(ctx context.Context, stop context.CancelFunc) {
 	tick := time.NewTicker(nap)
 	defer tick.Stop()
@@ -171,7 +171,8 @@ func (r *Run) watch(ctx context.Context, stop context.CancelFunc) {
 
 func (r *Run) cancelled() bool {
 	state, err := r.store.State()
-	return r.store.CancelAsked() || err == nil && state.Status == decide.Cancelled
+	return r.store.CancelAsked() || err == nil && (state.Status == decide.Cancelled ||
+		state.Status == decide.Paused && state.StopNow)
 }
 
 // stopped reports whether a person has stopped the loop.

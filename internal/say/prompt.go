@@ -26,6 +26,9 @@ func Prompt(p *loop.Picture, d decide.Decision) string {
 	w.head()
 	w.promised()
 	w.answer()
+	if d.Note != "" {
+		w.addf("\nThe person who runs this loop adds:\n%s\n", d.Note)
+	}
 	w.lost()
 	if w.p.Snapshot.NoList && !w.said {
 		w.text.WriteString("\n" + task(w.p))

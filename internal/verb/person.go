@@ -3,11 +3,13 @@ package verb
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
@@ -75,12 +77,15 @@ func (v Verbs) stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.
 
 // Pause lets the next turn end.
 func (v Verbs) Pause() *cli.Command {
-	return v.Loop("pause", "Let the next turn end; resume continues the loop", func(w io.Writer, l *loop.Loop) error {
+	now := false
+	const short = "Let the next turn end; resume continues the loop"
+	cmd := v.Loop("pause", short, func(w io.Writer, l *loop.Loop) error {
 		next, err := v.stop(l, "pause", func(_ *loop.Picture, next *decide.State) error {
 			if !next.Status.GoesOn() {
 				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
 			}
 			next.Status, next.ExitReason, next.EndedAt = decide.Paused, v.caller(), time.Now()
+			next.StopNow = now
 			next.Endings++
 			return nil
 		})
@@ -90,6 +95,41 @@ func (v Verbs) Pause() *cli.Command {
 		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' continues it\n", name(l), next.Iteration, l.Call("resume"))
 		return nil
 	})
+	cmd.Flags.BoolVar(&now, "now", false, "a run of ralph-runner stops its agent at once, and does not count the session")
+	return cmd
+}
+
+// maxNote is the longest note, in characters. It is part of a prompt.
+const maxNote = 1000
+
+// Note gives the agent a text once.
+func (v Verbs) Note() *cli.Command {
+	var named []string
+	cmd := &cli.Command{
+		Name: "note", Args: "TEXT...", Short: "Give the agent a text once, with its next prompt",
+		Example: fmt.Sprintf("  %s note Use the new API, not the old one", v.Env.Program),
+	}
+	cmd.Flags.Func("loop", "the loop, by its `NAME`", cli.Each(&named))
+	cmd.Run = func(w io.Writer, words []string) error {
+		if err := v.PersonOnly(); err != nil {
+			return err
+		}
+		text := plain.Text(strings.Join(words, " "), maxNote)
+		return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
+			_, err := l.Change("note", func(_ *loop.Picture, next *decide.State) error {
+				if !next.Status.GoesOn() && next.Status != decide.Paused {
+					return fmt.Errorf("the loop is %s, so no prompt follows; '%s' continues it", next.Status, l.Call("resume"))
+				}
+				next.Note = text
+				return nil
+			})
+			if err == nil {
+				fmt.Fprintf(w, "%s: the next prompt has it\n", name(l))
+			}
+			return err
+		})(w, named)
+	}
+	return cmd
 }
 
 // Resume continues a loop that has ended.
