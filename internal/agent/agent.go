@@ -48,8 +48,7 @@ type Heard struct {
 
 // Exit is how an agent's process ended.
 type Exit struct {
-	Code       int    // -1: a signal ended it
-	Signal     string // the signal's name, as syscall.Signal says it, such as "killed"; "": none, or not known
+	Code       int    // 128 and a signal's number if that ended it; -1: not known
 	Stderr     string // the end of its standard error
 	NotStarted error  // why it could not be started; nil: it was
 }

@@ -59,16 +59,16 @@ func TestClaudeClass(t *testing.T) {
 		{text: begins + halted + says, want: Died},
 		{text: begins + strings.Replace(halted, "{", `{"agent_id":"a",`, 1), want: Died},
 		{text: begins, exit: Exit{Code: 130}, want: Interrupted},
-		{text: begins, exit: Exit{Code: -1, Signal: "interrupt"}, want: Interrupted},
-		{text: begins, exit: Exit{Code: -1, Signal: "terminated"}, want: Interrupted},
-		{text: begins, exit: Exit{Code: -1, Signal: "killed"}, want: Died},
+		{text: begins, exit: Exit{Code: 130}, want: Interrupted},
+		{text: begins, exit: Exit{Code: 143}, want: Interrupted},
+		{text: begins, exit: Exit{Code: 137}, want: Died},
 		{text: begins, exit: Exit{Code: 137}, want: Died},
 		{text: begins, exit: Exit{Code: 1, Stderr: "Error: x"}, want: Died},
 		{exit: Exit{Code: 1, Stderr: "error: unknown option '--x'\n(Did you mean --y?)\n"}, want: Failed},
 		{exit: Exit{Code: 1, Stderr: "TypeError: x\n    at y\nNode.js v22\n"}, want: Died},
 		{exit: Exit{Code: 127, Stderr: "error: x"}, want: Died},
 		{text: good, exit: Exit{Code: 1}, want: Done},
-		{text: good, exit: Exit{Code: -1, Signal: "killed"}, want: Done},
+		{text: good, exit: Exit{Code: 137}, want: Done},
 	} {
 		got := feed(NewClaude(), []byte(row.text)).Outcome(row.exit, sampled)
 		if got.Class != row.want || badOutcome(got, sampled) != "" {

@@ -16,21 +16,18 @@ const (
 	nameChars    = 100 // of an id or a name
 )
 
-// interrupted reports whether a signal that asks a process to end has ended it. Programs that catch such a signal exit
-// with 128 and its number: 1 (hangup), 2 (interrupt), 15 (terminated).
-func (e Exit) interrupted() bool {
-	return slices.Contains([]int{129, 130, 143}, e.Code) ||
-		slices.Contains([]string{"hangup", "interrupt", "terminated"}, e.Signal)
-}
+// interrupted reports whether a signal that asks a process to end has ended it: 1 (hangup), 2 (interrupt) or 15
+// (terminated). Programs that catch such a signal exit with the same status.
+func (e Exit) interrupted() bool { return slices.Contains([]int{129, 130, 143}, e.Code) }
 
 // problem says how the process ended, and the last line of its standard error.
 func (e Exit) problem(why string) string {
 	how := fmt.Sprintf("exit status %d", e.Code)
 	switch {
-	case e.Signal != "":
-		how = "ended by a signal: " + e.Signal
 	case e.Code < 0:
 		how = "ended by a signal"
+	case e.Code == 137:
+		how += ", which means that it was killed" // signal 9; often by a system that ran out of memory
 	case e.interrupted():
 		how += ", which means that a signal ended it"
 	}
