@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// Promised is the line with which an agent says that all is done.
+const Promised = "<promise>COMPLETE</promise>"
+
 // Promise is a line that a person adds to the built-in ones. The agent writes it to say how the
 // loop stands.
 type Promise struct {

@@ -136,6 +136,9 @@ func (r *Run) ended(c *Current, e agent.Ended) {
 		Model: e.Heard.Model, Used: e.Usage,
 	}
 	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
+	if r.promised(e.Message) {
+		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
+	}
 	r.Record.Spent.add(e.Usage)
 	w := r.Record.work(c.Feature)
 	w.Took += e.Took
@@ -195,7 +198,7 @@ func (r *Run) stopEvent() loop.Event {
 	ev := r.event(decide.EventStop)
 	o, spent := r.Record.Options, r.Record.Spent
 	if c := r.Record.Current; c != nil && c.Ended != nil {
-		ev.Message = c.Ended.Message
+		ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
 	}
 	switch used := tokens(spent.Usage); {
 	case o.MaxCostUSD > 0 && spent.CostUSD >= o.MaxCostUSD, r.budgetUsed():

@@ -62,10 +62,12 @@ func (r *Run) compile() (err error) {
 // reads the marker.
 func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 	on := r.Record.Options.CompleteOn
+	if len(on) == 0 {
+		on = []string{ExitCode} // counts only in a loop without a list that has checks
+	}
 	names = []string{}
 	if status, _ := decide.Said(e.Message, r.pattern); status == decide.Complete {
 		names = append(names, Marker)
-		claimed = len(r.pattern) > 0
 	}
 	if slices.Contains(on, ExitCode) && e.Class == agent.Done && e.ExitCode == 0 {
 		names, claimed = append(names, ExitCode), true
@@ -79,6 +81,13 @@ func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 		names = append(names, "timeout")
 	}
 	return names, claimed
+}
+
+// promised reports whether a final answer ends with a line that the person's own pattern matches.
+func (r *Run) promised(message string) bool {
+	status, _ := decide.Said(message, r.pattern)
+	builtIn, _ := decide.Said(message, nil)
+	return status == decide.Complete && builtIn == ""
 }
 
 // exists reports whether the project has a file. It follows no link out of the project.
