@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // delegation is one session of an agent for one task, without a loop.
@@ -122,7 +123,10 @@ func (d *delegation) tell(row agent.Row, dir string, e agent.Ended) {
 	}
 	what := payload{
 		Task: plain.Line(d.task, 500), Repo: dir, Status: "completed", ExitCode: e.ExitCode,
-		DurationSec: int64(e.Took.Seconds()), Agent: row.Name, Branch: branch(d.Env.Vars, dir),
+		DurationSec: int64(e.Took.Seconds()), Agent: row.Name,
+	}
+	if loopdir.RepoRoot(dir) != "" {
+		what.Branch = tree.Branch(d.Env.Vars, dir)
 	}
 	if e.Class != agent.Done || e.ExitCode != 0 {
 		what.Status = "failed"
@@ -148,15 +152,3 @@ func (d *delegation) tell(row agent.Row, dir string, e agent.Ended) {
 
 // notifyTimeout is how long the command of --on-complete may run.
 const notifyTimeout = 30 * time.Second
-
-// branch returns the branch that is checked out in a folder, "" for none.
-func branch(env []string, dir string) string {
-	if loopdir.RepoRoot(dir) == "" {
-		return ""
-	}
-	r := proc.Run(context.Background(), proc.Git(env, dir, "symbolic-ref", "-q", "--short", "HEAD"))
-	if r.Err != nil {
-		return ""
-	}
-	return plain.Line(string(r.Output), 300)
-}

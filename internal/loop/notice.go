@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 const (
@@ -97,12 +98,7 @@ func (p *Picture) branch() string {
 		return ""
 	}
 	env, _ := p.environ()
-	git := proc.Git(env, p.Loop.At.Project, "symbolic-ref", "-q", "--short", "HEAD")
-	r := proc.Run(context.Background(), git)
-	if r.Err != nil {
-		return ""
-	}
-	return plain.Line(string(r.Output), 300)
+	return tree.Branch(env, p.Loop.At.Project)
 }
 
 // notifiers returns the commands to run at an ending of that exit code.
