@@ -49,8 +49,15 @@ func findClient() (string, error) {
 //	claude -file FILE [FLAG…]
 //
 // It is a program of its own, and not a function of the test, so that a script
-// can run it in the background and wait for it like any other.
+// can run it in the background and wait for it like any other. A program that
+// drives the client itself says -p first, and gets the client as it is.
 func clientMain() {
+	if len(os.Args) > 1 && os.Args[1] == "-p" {
+		client := os.Getenv("E2E_CLIENT")
+		err := syscall.Exec(client, append([]string{client}, os.Args[1:]...), os.Environ())
+		fmt.Fprintln(os.Stderr, "claude:", err)
+		os.Exit(1)
+	}
 	code, err := runClient(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "claude:", err)
@@ -72,7 +79,7 @@ func runClient(args []string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
 	defer cancel()
 
-	cmd := exec.CommandContext(ctx, os.Getenv("RALPH_E2E_CLIENT"), append([]string{"-p",
+	cmd := exec.CommandContext(ctx, os.Getenv("E2E_CLIENT"), append([]string{"-p",
 		"--output-format", "stream-json", "--verbose", "--include-hook-events"}, args...)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	// A group of its own, so that nothing the client started outlives the run:

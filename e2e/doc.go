@@ -1,7 +1,8 @@
-// Package e2e drives the real Claude Code client through ralph-stop-hook.
+// Package e2e drives the real Claude Code client through ralph-stop-hook and
+// ralph-runner.
 //
 // Nothing in it is imported by the product. With the build tag e2e it holds a
-// scripted Messages API and the tests that put the client, the hook and that
+// scripted Messages API and the tests that put the client, the programs and that
 // API together: the client is real, the tool calls are real, only the model is
 // a list of lines. Run it with `make e2e`, which installs the client first; where
 // a person sits at the client, that is in a terminal of tmux.

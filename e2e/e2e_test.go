@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"claude": clientMain})
 }
 
-// TestScripts runs the scripts with the hook of this checkout. It fails without a client,
+// TestScripts runs the scripts with the programs of this checkout. It fails without a client,
 // because a run that tested nothing must not look like a success.
 func TestScripts(t *testing.T) {
 	client, err := findClient()
@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "../cmd/ralph-stop-hook")
+	build := exec.Command("go", "build", "-o", bin, "../cmd/ralph-stop-hook", "../cmd/ralph-runner")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -55,7 +55,9 @@ func TestScripts(t *testing.T) {
 			"model":    cmdModel,
 			"requests": cmdRequests,
 			"blocks":   cmdBlocks,
+			"begun":    cmdBegun,
 			"asked":    cmdAsked,
+			"used":     cmdUsed,
 			"jsonfile": cmdJSONFile,
 			"added":    cmdAdded,
 			"count":    cmdCount,
@@ -104,7 +106,7 @@ func setup(env *testscript.Env, client, bin string) error {
 		{"CLAUDE_CODE_MAX_RETRIES", "1"},
 		// The client refuses to skip its permission prompts as root without it.
 		{"IS_SANDBOX", "1"},
-		{"RALPH_E2E_CLIENT", client},
+		{"E2E_CLIENT", client},
 		{"REPO", repo},
 	} {
 		env.Setenv(kv[0], kv[1])
@@ -113,10 +115,6 @@ func setup(env *testscript.Env, client, bin string) error {
 	env.Values[models{}] = make(map[string]*model)
 	return nil
 }
-
-// models is the key under which a script keeps its models, by file name. The empty name
-// stands for the current one.
-type models struct{}
 
 // current returns the agent's requests to the current model. It fails if the model could
 // not answer all of them.
@@ -157,6 +155,11 @@ func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
 // cmdBlocks asserts how often a hook blocked a stop.
 func cmdBlocks(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, args, "blocks", blocks(current(ts)))
+}
+
+// cmdBegun asserts how many conversations were begun with the current model.
+func cmdBegun(ts *testscript.TestScript, neg bool, args []string) {
+	expect(ts, neg, args, "conversations", begun(current(ts)))
 }
 
 // cmdAsked asserts that the agent sent the model a text that matches. The text may come

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -21,106 +23,6 @@ import (
 // maxRequests bounds the agent's requests to one model. A hook that never lets
 // go of a model that loops would otherwise run until the deadline.
 const maxRequests = 500
-
-// step is one line of a model's script, and one answer to the agent.
-type step struct {
-	verb  string          // say, tool, status or loop
-	text  string          // what is said, or the body of a status
-	tool  string          // the tool's name
-	input json.RawMessage // the tool's input
-	code  int             // the HTTP status
-}
-
-// parseScript reads a model's script, one step a line:
-//
-//	say TEXT            a text that ends the turn
-//	bash COMMAND        a call of the Bash tool
-//	tool NAME INPUT     a call of any tool, with its input as JSON
-//	status CODE BODY    an HTTP status with a JSON body
-//	loop                start again from the first line, for ever
-//	for TEXT            what follows is said to those whose prompt holds TEXT,
-//	                    such as a subagent with a prompt of its own
-//
-// Empty lines and lines that begin with # are skipped.
-func parseScript(script string) (parts []*part, err error) {
-	parts = []*part{{}}
-	for i, line := range strings.Split(script, "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		if who, ok := strings.CutPrefix(line, "for "); ok {
-			parts = append(parts, &part{who: who})
-			continue
-		}
-		s, err := parseStep(line)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
-		}
-		p := parts[len(parts)-1]
-		if s.verb == "loop" && len(p.steps) == 0 {
-			return nil, fmt.Errorf("line %d: nothing to loop over", i+1)
-		}
-		p.steps = append(p.steps, s)
-	}
-	return parts, nil
-}
-
-// part is what a script says to one agent: the main one, or those whose prompt
-// holds a text.
-type part struct {
-	who   string // empty for the main agent
-	steps []step
-	next  int
-}
-
-// take returns the part's next step.
-func (p *part) take() step {
-	if p.next < len(p.steps) && p.steps[p.next].verb == "loop" {
-		p.next = 0
-	}
-	if p.next == len(p.steps) {
-		return step{verb: "say", text: "the script is over"}
-	}
-	p.next++
-	return p.steps[p.next-1]
-}
-
-// partFor returns the part for an agent, by its prompt: the first message.
-func (m *model) partFor(req request) *part {
-	for _, p := range m.parts[1:] {
-		if len(req.Messages) > 0 && strings.Contains(string(req.Messages[0].Content), p.who) {
-			return p
-		}
-	}
-	return m.parts[0]
-}
-
-// parseStep reads one line of a model's script.
-func parseStep(line string) (step, error) {
-	verb, rest, _ := strings.Cut(line, " ")
-	rest = strings.TrimSpace(rest)
-	switch verb {
-	case "say":
-		return step{verb: "say", text: rest}, nil
-	case "bash":
-		input, err := json.Marshal(map[string]string{"command": rest, "description": "scripted"})
-		return step{verb: "tool", tool: "Bash", input: input}, err
-	case "tool":
-		name, input, _ := strings.Cut(rest, " ")
-		if !json.Valid([]byte(input)) {
-			return step{}, fmt.Errorf("the input of tool %s is not JSON", name)
-		}
-		return step{verb: "tool", tool: name, input: json.RawMessage(input)}, nil
-	case "status":
-		code, body, _ := strings.Cut(rest, " ")
-		n, err := strconv.Atoi(code)
-		return step{verb: "status", code: n, text: body}, err
-	case "loop":
-		return step{verb: "loop"}, nil
-	}
-	return step{}, fmt.Errorf("unknown step %q", verb)
-}
 
 // request is the part of a Messages API request that the model looks at.
 type request struct {
@@ -144,8 +46,23 @@ type model struct {
 	parts    []*part   // the main agent's first
 	requests []request // the main agent's, in order
 	others   int       // requests of subagents
+	used     usage     // by all answers together
 	failure  error     // the first thing that went wrong while serving
 }
+
+// partFor returns the part for an agent, by its prompt: the first message.
+func (m *model) partFor(req request) *part {
+	for _, p := range m.parts[1:] {
+		if len(req.Messages) > 0 && strings.Contains(string(req.Messages[0].Content), p.who) {
+			return p
+		}
+	}
+	return m.parts[0]
+}
+
+// models is the key under which a script keeps its models, by file name. The empty name
+// stands for the current one.
+type models struct{}
 
 // newModel starts a model with the given script. The caller closes it.
 func newModel(script string) (*model, error) {
@@ -168,6 +85,17 @@ func (m *model) recorded() ([]request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.requests, m.failure
+}
+
+// begun counts the requests that begin a conversation: those in which the model
+// has said nothing yet.
+func begun(requests []request) (n int) {
+	for _, req := range requests {
+		if !slices.ContainsFunc(req.Messages, func(m message) bool { return m.Role == "assistant" }) {
+			n++
+		}
+	}
+	return n
 }
 
 // blocks counts how often a hook kept the agent from ending its turn: the
@@ -251,11 +179,28 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case answer.verb == "status":
 		writeJSON(w, answer.code, []byte(answer.text))
+	case answer.verb == "limit":
+		maps.Copy(w.Header(), limitHeaders(time.Now().Add(answer.reset)))
+		writeJSON(w, http.StatusTooManyRequests,
+			[]byte(`{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your limit"}}`))
 	case req.Stream:
 		writeEvents(w, answer)
 	default:
 		writeJSON(w, http.StatusOK, answer.whole())
 	}
+}
+
+// limitHeaders returns the headers of a subscription whose five hours are used
+// up. The client asks for no other sign of it.
+func limitHeaders(reset time.Time) http.Header {
+	h, at := http.Header{}, strconv.FormatInt(reset.Unix(), 10)
+	for _, kv := range [][2]string{
+		{"Status", "rejected"}, {"Reset", at}, {"Representative-Claim", "five_hour"}, {"5h-Status", "rejected"},
+		{"5h-Reset", at}, {"5h-Utilization", "1"}, {"Overage-Status", "rejected"},
+	} {
+		h.Set("Anthropic-Ratelimit-Unified-"+kv[0], kv[1])
+	}
+	return h
 }
 
 // answer decides who is asking, and with which step to answer. Titles,
@@ -264,8 +209,15 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 func (m *model) answer(req request, err error) step {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	s := m.choose(req, err)
+	m.used.Input, m.used.Output = m.used.Input+s.usage.Input, m.used.Output+s.usage.Output
+	m.used.CacheRead, m.used.CacheWrite = m.used.CacheRead+s.usage.CacheRead, m.used.CacheWrite+s.usage.CacheWrite
+	return s
+}
+
+func (m *model) choose(req request, err error) step {
 	if err == nil && len(req.Tools) == 0 {
-		return step{verb: "say", text: "ok"}
+		return step{verb: "say", text: "ok", usage: usual}
 	}
 	p := m.partFor(req)
 	if p == m.parts[0] {
@@ -299,11 +251,11 @@ func (s step) block() (block, delta map[string]any, stopReason string) {
 }
 
 // envelope returns a message of the assistant around some content.
-func envelope(content []any, stopReason any) map[string]any {
+func envelope(content []any, stopReason any, used usage) map[string]any {
 	return map[string]any{
 		"id": newID("msg"), "type": "message", "role": "assistant", "model": "scripted",
 		"content": content, "stop_reason": stopReason, "stop_sequence": nil,
-		"usage": map[string]any{"input_tokens": 10, "output_tokens": 10},
+		"usage": used,
 	}
 }
 
@@ -315,20 +267,22 @@ func (s step) whole() []byte {
 	} else {
 		block["text"] = s.text
 	}
-	return mustJSON(envelope([]any{block}, stopReason))
+	return mustJSON(envelope([]any{block}, stopReason, s.usage))
 }
 
 // writeEvents answers with a step as server-sent events.
 func writeEvents(w http.ResponseWriter, s step) {
 	block, delta, stopReason := s.block()
+	begun := s.usage
+	begun.Output = 1 // the API knows the rest at the end
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, event := range []map[string]any{
-		{"type": "message_start", "message": envelope([]any{}, nil)},
+		{"type": "message_start", "message": envelope([]any{}, nil, begun)},
 		{"type": "content_block_start", "index": 0, "content_block": block},
 		{"type": "content_block_delta", "index": 0, "delta": delta},
 		{"type": "content_block_stop", "index": 0},
 		{"type": "message_delta", "delta": map[string]any{"stop_reason": stopReason, "stop_sequence": nil},
-			"usage": map[string]any{"output_tokens": 10}},
+			"usage": map[string]any{"output_tokens": s.usage.Output}},
 		{"type": "message_stop"},
 	} {
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], mustJSON(event))

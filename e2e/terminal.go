@@ -68,7 +68,7 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		// server's. A client that ends leaves its last screen to be looked at.
 		ts.Check(ts.Exec("tmux", append([]string{"-u", "-S", t.socket, "-f", "/dev/null",
 			"start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
-			"new-session", "-d", "-x", screenWidth, "-y", screenHeight, "--", ts.Getenv("RALPH_E2E_CLIENT")},
+			"new-session", "-d", "-x", screenWidth, "-y", screenHeight, "--", ts.Getenv("E2E_CLIENT")},
 			args...)...))
 	case "type":
 		ts.Check(t.enter(regexp.QuoteMeta(text), "send-keys", "-l", "--", text))
