@@ -60,7 +60,15 @@ func (d *delegation) run(w io.Writer, _ []string) error {
 	if d.timeout <= 0 {
 		return cli.Usagef("--session-timeout must be above 0: a session without a limit may hang for ever")
 	}
-	dir := cmp.Or(d.cwd, d.Env.Cwd)
+	if d.cmd.Given("max-cost") {
+		if err := checkCost(d.asked.BudgetUSD); err != nil {
+			return err
+		}
+	}
+	dir, err := folder(cmp.Or(d.cwd, d.Env.Cwd))
+	if err != nil {
+		return err
+	}
 	agents, err := run.NewAgents(d.Env, dir, nil)
 	if err != nil {
 		return err

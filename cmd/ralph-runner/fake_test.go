@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -130,6 +131,23 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got := gjson.Get(text, args[1]).String(); (got == args[2]) == neg {
 		ts.Fatalf("%s: %s is %q, want %q", args[0], args[1], got, args[2])
+	}
+}
+
+// exitsCommand is `exits STATUS PROGRAM ARG...`: it runs a program, which must end with that exit status.
+func exitsCommand(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) {
+			ts.Fatalf("%v", err)
+		}
+		got = ended.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%s ends with %d, want %d", args[1], got, want)
 	}
 }
 

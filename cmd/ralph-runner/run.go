@@ -115,11 +115,16 @@ func (k *worker) settle() error {
 	if k.noWait {
 		o.Wait = 0
 	}
+	if k.cmd.Given("max-cost") {
+		if err := checkCost(o.MaxCostUSD); err != nil {
+			return err
+		}
+	}
 	switch {
 	case k.cmd.Given("max-iterations") && (o.MaxIterations < 1 || o.MaxIterations > decide.MaxCount):
 		return verb.ErrIterations
-	case o.MaxCostUSD < 0 || o.MaxTokens < 0:
-		return cli.Usagef("--max-cost and --max-tokens must be above 0")
+	case k.cmd.Given("max-tokens") && o.MaxTokens < 1:
+		return cli.Usagef("--max-tokens must be above 0")
 	case o.SessionTimeout <= 0:
 		return cli.Usagef("--session-timeout must be above 0: a session without a limit may hang for ever")
 	case o.IdleTimeout != 0 && o.IdleTimeout < leastIdle:
@@ -143,13 +148,19 @@ func (k *worker) settle() error {
 	if err := run.CheckPattern(o.Pattern); err != nil {
 		return cli.Usagef("%w", err)
 	}
-	for i, check := range k.checks {
-		k.checks[i] = strings.TrimPrefix(check, "command:")
-	}
 	if err := k.task.Read(k.cmd.Given); err != nil {
 		return err
 	}
-	return k.enter()
+	if err := k.enter(); err != nil {
+		return err
+	}
+	for i, check := range k.checks {
+		k.checks[i] = strings.TrimPrefix(check, "command:")
+		if err := k.lookUp(k.checks[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enter makes --cwd the working folder.
@@ -157,12 +168,36 @@ func (k *worker) enter() error {
 	if k.cwd == "" {
 		return nil
 	}
-	dir, err := filepath.Abs(k.cwd)
+	dir, err := folder(k.cwd)
 	if err == nil {
 		err = os.Chdir(dir)
 	}
 	k.Env.Cwd = dir
 	return err
+}
+
+// folder returns the absolute path of the folder that --cwd names.
+func folder(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return "", cli.Usagef("--cwd: %w", err)
+	case !info.IsDir():
+		return "", cli.Usagef("--cwd: %s is not a folder", path)
+	}
+	return path, nil
+}
+
+// checkCost refuses a --max-cost that is no bound.
+func checkCost(usd float64) error {
+	const most = 1_000_000
+	if usd > 0 && usd <= most { // NaN is not
+		return nil
+	}
+	return cli.Usagef("--max-cost must be above 0, and at most %d", most)
 }
 
 // work works the run, and ends with its exit status.

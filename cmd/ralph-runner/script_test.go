@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exitsCommand,
 			"json":  jsonCommand,
 			"await": awaitCommand,
 			"alive": aliveCommand,

@@ -173,6 +173,10 @@ func (a *Agents) unknown(name string) error {
 	names := a.Names()
 	text := fmt.Sprintf("there is no agent %q: ralph.json, your configuration and PATH have none of that name",
 		plain.Line(name, 80))
+	if a.picture != nil && a.picture.Config.Changed {
+		return fmt.Errorf("%s; ralph.json differs from what was trusted; look at it, then run: %s", text,
+			a.picture.Loop.Call("trust"))
+	}
 	if near := jsontext.Nearest(name, names); near != "" {
 		return fmt.Errorf("%s; did you mean %s?", text, near)
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -46,11 +47,14 @@ func compile(text string) (pattern, error) {
 	if text == "" {
 		return nil, nil
 	}
-	re, err := regexp.Compile("^(?:" + text + ")$")
-	if err != nil {
+	if _, err := regexp.Compile(text); err != nil { // "a)|(b" would be one between the brackets below
 		return nil, fmt.Errorf("--pattern is no regular expression: %w", err)
 	}
-	return pattern{{Status: decide.Complete, Pattern: re}}, nil
+	re, err := regexp.Compile("^(?:" + text + ")$")
+	if err == nil && re.MatchString("") {
+		return nil, errors.New("--pattern matches an empty line, so a session that says nothing would claim that all is done")
+	}
+	return pattern{{Status: decide.Complete, Pattern: re}}, err
 }
 
 func (r *Run) compile() (err error) {

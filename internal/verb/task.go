@@ -41,7 +41,7 @@ func (t *Task) Read(given func(flag string) bool) error {
 	case file:
 		read, err := loopdir.ReadAny(t.file, maxTask)
 		if err != nil {
-			return err
+			return cli.Usagef("--prompt-file: %w", err)
 		}
 		t.Text = string(read)
 	}
