@@ -50,8 +50,11 @@ func (r *Run) ends(why string) loop.Event {
 	return ev
 }
 
-// fails returns the event of a run that gives up because of an error of the agent's provider.
+// fails returns the event of a run that gives up because of an error of the agent or of its provider.
 func (r *Run) fails(class, why string, until time.Time) loop.Event {
+	if class == decide.SessionEnded {
+		return r.ends(why)
+	}
 	ev := r.event(decide.EventFailure)
 	ev.Failure, ev.Bill = class, why
 	ev.Tail = func(time.Time) decide.Tail { return decide.Tail{Context: -1, RetryAt: until} }
@@ -80,7 +83,9 @@ func (r *Run) retry(e agent.Ended, failed int) (until time.Time, why, class stri
 			until = now.Add(backOff[failed])
 		}
 		return until, e.Problem, decide.APIError
-	case agent.Auth, agent.NotStarted, agent.Interrupted:
+	case agent.Interrupted:
+		return time.Time{}, "somebody stopped the agent: " + e.Problem, decide.SessionEnded
+	case agent.Auth, agent.NotStarted:
 		return time.Time{}, e.Problem, decide.APIError
 	case agent.Context:
 		if r.tooLong++; r.tooLong > 1 {
