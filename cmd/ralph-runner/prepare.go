@@ -137,10 +137,47 @@ func (k *worker) again(words []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return run.Resume(k.Env, at, func(o run.Options) (agent.Row, error) {
-		k.options = o
+	return run.Resume(k.Env, at, func(o *run.Options, spent run.Sum) (agent.Row, error) {
+		k.override(o)
+		if k.options = *o; o.MaxCostUSD > 0 && spent.CostUSD >= o.MaxCostUSD {
+			return agent.Row{}, fmt.Errorf("the run has spent $%.2f of $%.2f; to give it more: %s --resume --max-cost %.0f",
+				spent.CostUSD, o.MaxCostUSD, program, 2*o.MaxCostUSD+1)
+		}
 		return k.row(at)
 	})
+}
+
+// override changes what the run was asked for by what the command line says now.
+func (k *worker) override(o *run.Options) {
+	now := k.options
+	for name, change := range map[string]func(){
+		"agent":           func() { o.Agent = now.Agent },
+		"max-iterations":  func() { o.MaxIterations = now.MaxIterations },
+		"max-cost":        func() { o.MaxCostUSD = now.MaxCostUSD },
+		"max-tokens":      func() { o.MaxTokens = now.MaxTokens },
+		"model":           func() { o.Asked.Model = now.Asked.Model },
+		"effort":          func() { o.Asked.Effort = now.Asked.Effort },
+		"permission-mode": func() { o.Asked.Permission = now.Asked.Permission },
+		"session-timeout": func() { o.SessionTimeout = now.SessionTimeout },
+		"idle-timeout":    func() { o.IdleTimeout = now.IdleTimeout },
+		"keep-background": func() { o.KeepBackground = now.KeepBackground },
+		"wait":            func() { o.Wait = now.Wait },
+		"no-wait":         func() { o.Wait = now.Wait },
+		"hook":            func() { o.Hooks = now.Hooks },
+		"on-complete":     func() { o.OnComplete = now.OnComplete },
+		"complete-on":     func() { o.CompleteOn = now.CompleteOn },
+		"pattern":         func() { o.Pattern = now.Pattern },
+		"in-session":      func() { o.InSession = now.InSession },
+
+		"dangerously-skip-permissions": func() { o.Asked.SkipPermissions = now.Asked.SkipPermissions },
+	} {
+		if k.cmd.Given(name) {
+			change()
+		}
+	}
+	if k.task.Text != "" {
+		o.Prompt = k.task.Text
+	}
 }
 
 // findRun finds the loop of a run: by the loop's name, by the run's id, or by the name of its file.

@@ -44,8 +44,9 @@ func New(env loop.Env, at *loopdir.Loop, row agent.Row, o Options) *Run {
 	}}
 }
 
-// Resume returns the last run over a loop, which goes on.
-func Resume(env loop.Env, at *loopdir.Loop, find func(Options) (agent.Row, error)) (*Run, error) {
+// Resume returns the last run over a loop, which goes on. find returns the agent, and may change what is asked of the
+// run.
+func Resume(env loop.Env, at *loopdir.Loop, find func(*Options, Sum) (agent.Row, error)) (*Run, error) {
 	store, err := at.Open()
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(Options) (agent.Row, error
 		return nil, fmt.Errorf("the loop %s has had no run; to begin one: %s %s", plain.Line(at.Name, 100), env.Program,
 			plain.Arg(at.Name))
 	}
-	row, err := find(record.Options)
+	row, err := find(&record.Options, record.Spent)
 	return &Run{Env: env, At: at, Row: row, Record: *record}, err
 }
 
@@ -135,6 +136,9 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 		r.Record.Current = nil
 	}
 	pending := r.Record.Current
+	if step, err := r.finished(ctx); step != nil || err != nil {
+		return step, err
+	}
 	step, err := r.take(ctx)
 	if err != nil {
 		return nil, err
@@ -151,6 +155,32 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 		return step, r.counted(nil)
 	}
 	return r.stop(ctx)
+}
+
+// finished returns the last step of a run that was killed after its loop had ended, nil if the loop goes on. It tells
+// of the ending if nobody did.
+func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
+	step, err := r.lookAt()
+	if err != nil {
+		return nil, err
+	}
+	state := step.Decision.From
+	own := state.Session == r.Record.session() && r.Record.EndedAt.IsZero()
+	if !own || state.Status.GoesOn() || state.Status == decide.Paused || state.Status == decide.Cancelled {
+		return nil, nil
+	}
+	l, err := loop.Open(r.Env, r.At)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	if err := l.Tell(ctx); err != nil {
+		return nil, err
+	}
+	if r.Record.Current != nil {
+		return step, r.counted(nil)
+	}
+	return step, nil
 }
 
 // waitForAgent waits for the agent of a run that was killed: its guard kills it.
