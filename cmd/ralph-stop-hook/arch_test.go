@@ -30,7 +30,7 @@ var floors = []map[string][]string{
 	{"cli": nil, "view": nil},
 	{"verb": nil, "boot": nil},
 	{"run": nil},
-	{"seeds": nil}, // for tests alone
+	{"seeds": nil, "cli/clitest": nil}, // for tests alone
 }
 
 // never lists imports that the floors would allow, but that must not be: the spine knows
@@ -48,7 +48,7 @@ var pure = []string{
 	"glob", "jsontext", "makefile", "markdown", "plain", "features", "progress", "decide", "config", "claude/settings",
 }
 
-// modules lists the only modules that the program may be linked from, in addition to the
+// modules lists the only modules that every program may be linked from, in addition to the
 // standard library and this one.
 var modules = []string{
 	"github.com/tidwall/gjson", "github.com/tidwall/sjson", "github.com/tidwall/match", "github.com/tidwall/pretty",
@@ -56,37 +56,62 @@ var modules = []string{
 	"github.com/rogpeppe/go-internal/diff", // shows what changed in ralph.json since it was trusted
 }
 
+// programs lists the folders of the programs, and the modules that each of them may be linked from in addition.
+var programs = map[string][]string{
+	".": nil,
+	"../ralph-runner": { // draws a line of a terminal that changes in place
+		"github.com/vbauerster/mpb/v8", "github.com/VividCortex/ewma", "github.com/acarl005/stripansi",
+		"github.com/mattn/go-runewidth", "github.com/rivo/uniseg",
+	},
+}
+
 // heavy lists packages of the standard library that would make each start slower.
 var heavy = []string{"net", "net/http", "net/url", "text/template", "html", "encoding/xml", "encoding/gob", "go/ast"}
 
-// TestLinked compares the packages that are linked with an allow-list.
+// TestLinked compares the packages that are linked with an allow-list, on each system that a release is for.
 func TestLinked(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	linked := strings.Fields(string(out))
-	if got := strangers(linked); len(got) > 0 {
-		t.Errorf("linked, and not on the list: %q", got)
-	}
-	if got := strangers(append(linked, "example.com/more", "golang.org/x/system")); len(got) != 2 {
-		t.Errorf("control: found %q, want two", got)
-	}
-	out, err = exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range heavy {
-		if slices.Contains(strings.Fields(string(out)), path) {
-			t.Errorf("%s is linked", path)
+	for dir, more := range programs {
+		for _, system := range []string{"linux", "darwin", "windows"} {
+			allowed := slices.Concat(modules, more)
+			linked := dependencies(t, system, dir, "{{if not .Standard}}{{.ImportPath}}{{end}}")
+			if got := strangers(linked, allowed); len(got) > 0 {
+				t.Errorf("%s for %s: linked, and not on the list: %q", dir, system, got)
+			}
+			if got := strangers(append(linked, "example.com/more", "golang.org/x/system"), allowed); len(got) != 2 {
+				t.Errorf("control: found %q, want two", got)
+			}
+			for _, m := range more {
+				if len(strangers(linked, []string{m})) == len(strangers(linked, nil)) {
+					t.Errorf("%s for %s: %s is on the list, and not linked", dir, system, m)
+				}
+			}
+			all := dependencies(t, system, dir, "{{.ImportPath}}")
+			for _, path := range heavy {
+				inSys := path == "net" && system == "windows" // golang.org/x/sys/windows imports it
+				if slices.Contains(all, path) && !inSys {
+					t.Errorf("%s for %s: %s is linked", dir, system, path)
+				}
+			}
 		}
 	}
 }
 
-// strangers returns the packages that belong to none of the modules.
-func strangers(packages []string) []string {
+// dependencies returns what is linked into the program of a folder, in the form of go list.
+func dependencies(t *testing.T, system, dir, form string) []string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-f", form, dir)
+	cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}
+
+// strangers returns the packages that belong neither to this module nor to an allowed one.
+func strangers(packages, allowed []string) []string {
 	return slices.DeleteFunc(slices.Clone(packages), func(path string) bool {
-		return strings.HasPrefix(path, module) || slices.ContainsFunc(modules, func(m string) bool {
+		return strings.HasPrefix(path, module) || slices.ContainsFunc(allowed, func(m string) bool {
 			return path == m || strings.HasPrefix(path, m+"/")
 		})
 	})
