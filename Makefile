@@ -8,6 +8,7 @@
 # make faults        tests the hook with faults and updates docs/RELIABILITY.md; SHORT=1 takes a minute or two,
 #                    RUN=Name runs one test
 # make demo          shows a loop from init to COMPLETE
+# make demo-runner   shows a run of ralph-runner from init to COMPLETE
 # make picture       draws docs/*.svg from runs of the demo and of the client
 # make icon          draws the plugin's icon
 # make test-windows  runs the tests for Windows under Wine; needs root in Debian
@@ -32,7 +33,7 @@ BUILD = -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz bench e2e faults demo picture icon install
+.PHONY: build test lint fuzz bench e2e faults demo demo-runner picture icon install
 .PHONY: release release-dry release-tools test-windows clean
 
 build:
@@ -81,6 +82,9 @@ faults:
 
 demo:
 	@go run ./examples/demo
+
+demo-runner:
+	@go run ./examples/demo -runner
 
 picture:
 	go run ./examples/demo -color > demo.txt

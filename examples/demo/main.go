@@ -1,8 +1,10 @@
 // Demo shows the hook at work without Claude Code: in a temporary project it
 // makes a loop with the real ralph-stop-hook, plays a scripted agent whose
-// stops the hook answers, and prints what a person would want to see.
+// stops the hook answers, and prints what a person would want to see. With
+// -runner it shows ralph-runner, which starts the scripted agent itself.
 //
 //	go run ./examples/demo
+//	go run ./examples/demo -runner
 package main
 
 import (
@@ -49,18 +51,26 @@ func main() {
 }
 
 func run(args []string) error {
+	if isAgent(os.Args[0]) {
+		return playAgent()
+	}
 	s := &stage{}
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.BoolVar(&s.color, "color", isTerminal() && os.Getenv("NO_COLOR") == "", "show colours")
+	runner := flags.Bool("runner", false, "show ralph-runner instead of the hook")
 	flags.StringVar(&s.hook, "hook", "",
-		"have the program at this absolute `path` answer the stops, to see the demo fail")
+		"have the program at this absolute `path` do what is shown, to see the demo fail")
+	proof := flags.String("check", "", "check the feature of this `id` and do nothing else; the demo's check")
 	store := flags.String("store", "", "append standard input to this `file` and do nothing else; the demo's "+
 		"on-complete command")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *store != "" {
+	switch {
+	case *store != "":
 		return appendInput(*store)
+	case *proof != "":
+		return check(*proof)
 	}
 	temp, err := os.MkdirTemp("", "ralph-demo-")
 	if err != nil {
@@ -74,9 +84,11 @@ func run(args []string) error {
 	var cancel context.CancelFunc
 	s.ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	s.build(temp)
-	s.init()
-	s.sumUp(s.play())
+	if *runner {
+		s.showRunner(temp)
+	} else {
+		s.showHook(temp)
+	}
 	s.check(os.RemoveAll(temp))
 	return s.err
 }
@@ -95,6 +107,12 @@ func appendInput(name string) error {
 	}
 	_, err = io.Copy(f, os.Stdin)
 	return errors.Join(err, f.Close())
+}
+
+func (s *stage) showHook(temp string) {
+	s.build(temp, "", "./cmd/ralph-stop-hook")
+	s.init()
+	s.sumUp(s.play())
 }
 
 // play is the session: turns of the agent with a stop at the end of each,

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,7 +45,20 @@ func TestMain(m *testing.M) {
 		_, command := notifier()
 		args = append(args, "--on-complete", command)
 	}
-	real := exec.Command("ralph-stop-hook", args...)
+	name := "ralph-stop-hook"
+	switch kind {
+	case "careless": // it believes a claim without a check
+		if err := os.WriteFile("discount-code.txt", nil, 0o644); err != nil {
+			panic(err)
+		}
+		name = "ralph-runner"
+	case "mute":
+		name = "ralph-runner"
+		if args[0] == "delegate" {
+			os.Exit(0)
+		}
+	}
+	real := exec.Command(name, args...)
 	real.Stdin, real.Stdout = os.Stdin, os.Stdout
 	if err := real.Run(); err != nil {
 		panic(err)
@@ -107,6 +121,25 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+func TestRunner(t *testing.T) {
+	program := build(t)
+	stdout, stderr, status := perform(t, program, "RALPH_ON_COMPLETE=exit 1", "-runner")
+	if status != 0 || stderr != "" || !strings.HasSuffix(stdout, "\n5 of 5 features, 6 sessions, 1 delegated task.\n") {
+		t.Fatalf("status %d, standard error %q, output\n%s", status, stderr, stdout)
+	}
+	for _, want := range []string{
+		"next discount-code · attempt 2 · the check", "2 attempts", "5 of 5 features proven, after 6 iterations.",
+		"\nThe release note: ", "  task  Write the release note: completed, exit code 0\n",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the output lacks %q:\n%s", want, stdout)
+		}
+	}
+	if strings.Contains(stdout, "ralph-demo-") || strings.Contains(stdout, "\x1b") {
+		t.Errorf("temporary paths or colours in the output:\n%q", stdout)
+	}
+}
+
 // TestControl checks that the demo can fail.
 func TestControl(t *testing.T) {
 	program := build(t)
@@ -114,22 +147,27 @@ func TestControl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct{ hook, want string }{
-		{"silent", `stop 1 was allowed`},
-		{"hasty", `stop 1 was allowed`},
-		{"twice", `want one JSON object`},
-		{"failing", `exit status 2`},
-		{"endless", `stop 2: after "shipping-cost" the hook's prompt names "shipping-cost"`},
-		{"secretive", `called 0 times`},
-		{"insistent", `called 2 times`},
+	for _, test := range []struct{ hook, want, flag string }{
+		{"silent", `stop 1 was allowed`, ""},
+		{"hasty", `stop 1 was allowed`, ""},
+		{"twice", `want one JSON object`, ""},
+		{"failing", `exit status 2`, ""},
+		{"endless", `stop 2: after "shipping-cost" the hook's prompt names "shipping-cost"`, ""},
+		{"secretive", `called 0 times`, ""},
+		{"insistent", `called 2 times`, ""},
+		{"silent", `the loop IN_PROGRESS with 0 proven features`, "-runner"},
+		{"failing", `ralph-runner --permission-mode acceptEdits: exit status 2`, "-runner"},
+		{"careless", `discount-code took 1 sessions, want 2`, "-runner"},
+		{"mute", `the on-complete commands were told [map[`, "-runner"},
 	} {
-		t.Run(test.hook, func(t *testing.T) {
+		t.Run(test.hook+test.flag, func(t *testing.T) {
 			t.Parallel()
-			stdout, stderr, status := perform(t, program, fakeHook+"="+test.hook, "-hook", self)
+			stdout, stderr, status := perform(t, program, fakeHook+"="+test.hook, slices.DeleteFunc([]string{"-hook", self, test.flag},
+				func(arg string) bool { return arg == "" })...)
 			if status != 1 || !strings.HasPrefix(stderr, "demo: error: ") || !strings.Contains(stderr, test.want) {
 				t.Errorf("status %d, standard error %q, want 1 and %s", status, stderr, test.want)
 			}
-			if strings.HasSuffix(stdout, "notice.\n") {
+			if strings.HasSuffix(stdout, "notice.\n") || strings.HasSuffix(stdout, "task.\n") {
 				t.Errorf("praised all the same:\n%s", stdout)
 			}
 		})

@@ -25,6 +25,7 @@ const (
 type stage struct {
 	ctx      context.Context
 	dir      string // of the project
+	bin      string // the folder of the programs
 	hook     string // called instead of the installed one
 	color    bool
 	settings struct {
@@ -69,11 +70,7 @@ func (s *stage) read(name string) string {
 
 func (s *stage) write(name, text string) {
 	if s.err == nil {
-		mode := os.FileMode(0o644)
-		if program, _ := notifier(); name == program {
-			mode = 0o755
-		}
-		s.check(os.WriteFile(filepath.Join(s.dir, name), []byte(text), mode))
+		s.check(os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644))
 	}
 }
 
@@ -92,14 +89,15 @@ func (s *stage) exec(stdin []byte, name string, args ...string) []byte {
 	return out
 }
 
-// build makes the hook, the project with its list, and an environment that has
-// nothing of the person's own settings and loops.
-func (s *stage) build(temp string) {
-	bin := filepath.Join(temp, "bin")
+// build makes the programs, the project with its list, and an environment that has
+// nothing of the person's own settings and loops. Each feature in the list has more, with its id for %s.
+func (s *stage) build(temp, more string, programs ...string) {
+	s.bin = filepath.Join(temp, "bin")
 	// Without cgo there is far less to compile on a fresh machine. Stamping
 	// would fail where git does not trust the checkout.
 	s.check(os.Setenv("CGO_ENABLED", "0"))
-	s.exec(nil, "go", "build", "-buildvcs=false", "-o", bin+string(os.PathSeparator), "./cmd/ralph-stop-hook")
+	args := []string{"build", "-buildvcs=false", "-o", s.bin + string(os.PathSeparator)}
+	s.exec(nil, "go", append(args, programs...)...)
 	if s.err != nil {
 		s.err = fmt.Errorf("call 'go run ./examples/demo' in the repository's root: %w", s.err)
 		return
@@ -115,7 +113,7 @@ func (s *stage) build(temp string) {
 	for name, value := range map[string]string{
 		"HOME": temp, "USERPROFILE": temp, "APPDATA": temp,
 		"RALPH_STATE_DIR": filepath.Join(temp, "state"), "CLAUDE_PROJECT_DIR": s.dir,
-		"PATH": bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH": s.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 	} {
 		s.check(os.Setenv(name, value))
 	}
@@ -123,6 +121,9 @@ func (s *stage) build(temp string) {
 	items := make([]string, len(features))
 	for i, f := range features {
 		items[i] = "  " + f.json(false)
+		if more != "" {
+			items[i] = strings.TrimSuffix(items[i], "}") + ", " + fmt.Sprintf(more, f.id) + "}"
+		}
 	}
 	s.write(noticesFile, "")
 	s.write(listFile, "[\n"+strings.Join(items, ",\n")+"\n]\n")
@@ -138,14 +139,21 @@ func notifier() (file, command string) {
 	return "notify", "./notify -store " + noticesFile
 }
 
-// init makes the loop, as a person does, and reads the settings, as a host does.
-func (s *stage) init() {
-	file, command := notifier()
+// copySelf puts this program into a folder.
+func (s *stage) copySelf(dir, name string) {
 	self, err := os.Executable()
 	s.check(err)
 	binary, err := os.ReadFile(self)
 	s.check(err)
-	s.write(file, string(binary))
+	if s.err == nil {
+		s.check(os.WriteFile(filepath.Join(dir, name), binary, 0o755))
+	}
+}
+
+// init makes the loop, as a person does, and reads the settings, as a host does.
+func (s *stage) init() {
+	file, command := notifier()
+	s.copySelf(s.dir, file)
 	args := []string{"init", "checkout", "--max-iterations", "12", "--on-complete", command}
 	out := s.exec(nil, "ralph-stop-hook", args...)
 	line := fmt.Sprintf("$ ralph-stop-hook %s '%s'", strings.Join(args[:5], " "), command)
