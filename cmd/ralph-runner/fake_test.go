@@ -161,6 +161,34 @@ func awaitCommand(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("there is no %s after 30 s", args[0])
 }
 
+// countCommand is `count FILE N`: the file has so many lines.
+func countCommand(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	if got := strings.Count(ts.ReadFile(args[0]), "\n"); got != want {
+		ts.Fatalf("%s has %d lines, want %d", args[0], got, want)
+	}
+}
+
+// nobodyCommand is `nobody`: no process works in the script's folder, or will in a moment.
+func nobodyCommand(ts *testscript.TestScript, neg bool, args []string) {
+	within := func() (found []string) {
+		all, _ := filepath.Glob("/proc/[0-9]*/cwd")
+		for _, link := range all {
+			if dir, err := os.Readlink(link); err == nil && strings.HasPrefix(dir, ts.Getenv("WORK")) {
+				line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+				found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+			}
+		}
+		return found
+	}
+	for end := time.Now().Add(5 * time.Second); (len(within()) > 0) != neg; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("the processes %q", within())
+		}
+	}
+}
+
 // aliveCommand is `alive FILE`: the process whose id is in the file runs. `! alive FILE` waits until it has ended.
 func aliveCommand(ts *testscript.TestScript, neg bool, args []string) {
 	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))

@@ -81,6 +81,7 @@ func (k *worker) taskRun() (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	k.options.MaxIterations = 0 // it is the loop's own limit now, which 'extend' raises
 	k.options.Prompt = k.task.Text
 	return run.New(k.Env, at, row, k.options), nil
 }
@@ -137,12 +138,9 @@ func (k *worker) again(words []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return run.Resume(k.Env, at, func(o *run.Options, spent run.Sum) (agent.Row, error) {
+	return run.Resume(k.Env, at, func(o *run.Options) (agent.Row, error) {
 		k.override(o)
-		if k.options = *o; o.MaxCostUSD > 0 && spent.CostUSD >= o.MaxCostUSD {
-			return agent.Row{}, fmt.Errorf("the run has spent $%.2f of $%.2f; to give it more: %s --resume --max-cost %.0f",
-				spent.CostUSD, o.MaxCostUSD, program, 2*o.MaxCostUSD+1)
-		}
+		k.options = *o
 		return k.row(at)
 	})
 }

@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exitsCommand,
 			"json":  jsonCommand,
+			"count": countCommand, "nobody": nobodyCommand,
 			"await": awaitCommand,
 			"alive": aliveCommand,
 		},

@@ -256,6 +256,7 @@ func (d *Decision) end(s *Snapshot, status Status, reason string) {
 	if !status.GoesOn() {
 		d.Next.Feature, d.Next.Attempts = "", 0
 	}
+	d.Next.Judged = s.Fresh && s.Event == EventStop && status.Judges()
 	d.Next.WaitingSince, d.Next.WaitingFor, d.Next.Blocks = time.Time{}, "", nil
 }
 

@@ -3,6 +3,8 @@ package decide
 import (
 	"cmp"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // unseen is how long an owner whose process is unknown may be silent. Then the next session with
@@ -43,7 +45,7 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 	if s.Fresh { // the host's next prompt is its own
 		d.Note, d.Next.Note = d.Next.Note, ""
 	}
-	if status == Handover {
+	if status == Handover || s.Fresh && s.State.Judged {
 		d.countIteration(s) // an interrupted iteration continues, but a handover begins a new one
 	}
 	if d.Binding = Take; !s.Marked && status == InProgress {
@@ -101,6 +103,7 @@ func (d *Decision) interrupt(s *Snapshot) Need {
 		reason = APIError
 	}
 	d.end(s, Interrupted, reason)
+	d.Next.Needs = plain.Line(s.Bill, 300)
 	return Need{}
 }
 

@@ -73,6 +73,7 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	}
 	d.Next.Session, d.Next.LastSession, d.Next.Seen, d.Next.Running = s.Session, s.Session, s.Now, nil
 	d.Next.Status, d.Next.ExitReason, d.Next.Needs, d.Next.StopNow = InProgress, "", "", false
+	d.Next.Judged = false
 	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
 	if d.Next.StartedAt.IsZero() || d.Next.StartedAt.After(s.Now) {
 		d.Next.StartedAt = s.Now // the loop may be days older

@@ -96,7 +96,7 @@ type Round struct {
 	Fresh   bool   // it is such a host
 	Claimed bool   // the session claims that all is done, by its exit status for example
 	Spent   string // the exit reason of a limit of the host's own that is reached; "": none
-	Bill    string // with Spent: what was spent, in words
+	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
 }
 
 // Snapshot is everything that a decision depends on.

@@ -83,6 +83,20 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 	return "", 0, false
 }
 
+// RunSession returns the id of the session as which a run of fresh sessions owns a loop.
+func RunSession(run string) string { return runPrefix + run }
+
+const runPrefix = "run-"
+
+// Run returns the id of the run that owns the loop, "" if a session of an agent owns it, or nobody.
+func (s State) Run() string {
+	id, is := strings.CutPrefix(s.Session, runPrefix)
+	if !is {
+		return ""
+	}
+	return id
+}
+
 // Notify reports whether the notifiers are told of the ending. A person who stopped the loop with
 // a verb already knows.
 func (s State) Notify() bool {
@@ -92,6 +106,9 @@ func (s State) Notify() bool {
 
 // GoesOn reports whether the loop runs, or continues with a prompt alone.
 func (s Status) GoesOn() bool { return s == InProgress || s == Interrupted || s == Handover }
+
+// Judges reports whether the session of the loop's iteration was judged when the loop came to the status.
+func (s Status) Judges() bool { return !s.GoesOn() && s != Paused && s != Cancelled }
 
 // parseStatus reads the status word of progress.txt. A word that we do not know counts
 // as InProgress, so that only a known word can stop a loop.
@@ -167,6 +184,7 @@ type State struct {
 
 	Note    string // a person's text for the next prompt; empty: none
 	StopNow bool   // with Paused: a host that starts the agent stops it at once
+	Judged  bool   // the loop ended when the session of its iteration was over; a fresh session begins the next one
 
 	StartedAt time.Time
 	EndedAt   time.Time
@@ -190,7 +208,7 @@ func (s *State) Fields() jsontext.Object {
 		"withheld", &s.Withheld, "running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts,
 		"listDigest", &s.ListDigest, "treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged,
 		"header", headerFields(&s.Header), "before", headerFields(&s.Before), "note", &s.Note,
-		"stopNow", &s.StopNow, "startedAt", &s.StartedAt,
+		"stopNow", &s.StopNow, "judged", &s.Judged, "startedAt", &s.StartedAt,
 		"endedAt", &s.EndedAt, "onComplete", &s.OnComplete, "notices", &s.Notices,
 	}
 }

@@ -84,7 +84,7 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 		if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
 			return fmt.Errorf("nothing to %s: no feature is open; add features to %s, or reopen one there, and repeat "+
 				"this; or make the loop anew: %s --force",
-				verb, plain.Path(l.At.Project, p.ListName()), l.Call("init"))
+				verb, plain.Path(l.At.Project, p.ListName()), "ralph-stop-hook init "+plain.Arg(l.At.Name))
 		}
 		if err := edit(p, next); err != nil {
 			return err

@@ -156,7 +156,7 @@ func (r *Record) save(store *loopdir.Store) error {
 }
 
 // session is the name by which the loop knows the run.
-func (r *Record) session() string { return "run-" + r.ID }
+func (r *Record) session() string { return decide.RunSession(r.ID) }
 
 // work returns the entry of a feature.
 func (r *Record) work(feature string) *Work {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type Run struct {
 	Screen Screen
 	Kill   <-chan struct{} // closed: the agent is killed, and not asked to end first
 
+	resumes bool // the record is that of a run that goes on
 	store   *loopdir.Store
 	folder  *folder // for people
 	pattern pattern // what else the agent writes when all is done
@@ -46,7 +48,7 @@ func New(env loop.Env, at *loopdir.Loop, row agent.Row, o Options) *Run {
 
 // Resume returns the last run over a loop, which goes on. find returns the agent, and may change what is asked of the
 // run.
-func Resume(env loop.Env, at *loopdir.Loop, find func(*Options, Sum) (agent.Row, error)) (*Run, error) {
+func Resume(env loop.Env, at *loopdir.Loop, find func(*Options) (agent.Row, error)) (*Run, error) {
 	store, err := at.Open()
 	if err != nil {
 		return nil, err
@@ -60,8 +62,12 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*Options, Sum) (agent.Row,
 		return nil, fmt.Errorf("the loop %s has had no run; to begin one: %s %s", plain.Line(at.Name, 100), env.Program,
 			plain.Arg(at.Name))
 	}
-	row, err := find(&record.Options, record.Spent)
-	return &Run{Env: env, At: at, Row: row, Record: *record}, err
+	row, err := find(&record.Options)
+	r := &Run{Env: env, At: at, Row: row, Record: *record, resumes: true}
+	if l := r.limit(0); l.reason != "" {
+		err = fmt.Errorf("the run has %s; to give it more: %s --resume %s %s", l.bill, env.Program, record.ID, l.raise)
+	}
+	return r, err
 }
 
 // Work works the loop until it ends, or ctx does, and returns the loop's record. An error means that the run could not
@@ -82,9 +88,6 @@ func (r *Run) Work(ctx context.Context) (decide.State, error) {
 }
 
 func (r *Run) work(ctx context.Context) (*loop.Step, error) {
-	if err := r.waitForAgent(); err != nil {
-		return nil, err
-	}
 	r.Record.PID, r.Record.Start = os.Getpid(), proc.Start(os.Getpid())
 	if r.Record.Options.InSession {
 		return r.drive(ctx)
@@ -105,10 +108,7 @@ func (r *Run) own() (unlock func(), err error) {
 		err = r.taken()
 	}
 	if err == nil {
-		if err = r.compile(); err == nil {
-			r.folder, err = openFolder(r.At.Project, r.Record.ID)
-		}
-		if err != nil {
+		if err = r.ready(); err != nil {
 			unlock()
 		}
 	}
@@ -116,6 +116,35 @@ func (r *Run) own() (unlock func(), err error) {
 		r.store.Close()
 	}
 	return unlock, err
+}
+
+// ready prepares the run under its lock.
+func (r *Run) ready() error {
+	last, err := Load(r.store)
+	if !r.resumes && err != nil {
+		last, err = nil, nil // a new run needs no record of the last one
+	}
+	if err != nil {
+		return err
+	}
+	if r.resumes { // another process may have worked the run since its record was read
+		if last == nil || last.ID != r.Record.ID {
+			return fmt.Errorf("another run has begun over the loop %s; that one goes on with: %s --resume",
+				plain.Line(r.At.Name, 100), r.Env.Program)
+		}
+		last.Options = r.Record.Options
+		r.Record = *last
+	}
+	if last != nil {
+		if err := waitForAgent(last.Current); err != nil {
+			return err
+		}
+	}
+	if err := r.compile(); err != nil {
+		return err
+	}
+	r.folder, err = openFolder(r.At.Project, r.Record.ID)
+	return err
 }
 
 // taken says who works the loop.
@@ -131,11 +160,10 @@ func (r *Run) taken() error {
 
 // begin takes the loop, and finishes what a run that was killed has left.
 func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
-	if c := r.Record.Current; c != nil && c.Ended == nil { // killed with the run
-		r.Record.Spent.Unknown++
-		r.Record.Current = nil
+	if err := r.revive(ctx); err != nil {
+		return nil, err
 	}
-	pending := r.Record.Current
+	pending := r.left()
 	if step, err := r.finished(ctx); step != nil || err != nil {
 		return step, err
 	}
@@ -155,6 +183,44 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 		return step, r.counted(nil)
 	}
 	return r.stop(ctx)
+}
+
+// revive puts the loop back to work if a limit of the run's own ended it, which is raised now.
+func (r *Run) revive(ctx context.Context) error {
+	s, err := r.lookAt()
+	if err != nil {
+		return err
+	}
+	state := s.Decision.From
+	own := state.Session == r.Record.session() && state.Needs != "" // the loop's own limits on iterations need nothing
+	if !own || !slices.Contains([]string{decide.Cost, decide.Tokens, decide.MaxIterations}, state.ExitReason) {
+		return nil
+	}
+	l, err := loop.Open(r.Env, r.At)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, err = l.Revive(ctx, "resume", func(*loop.Picture, *decide.State) error { return nil })
+	return err
+}
+
+// left returns the session that is to be counted yet, nil for none. It notes the end of one that does not count.
+func (r *Run) left() *Current {
+	c := r.Record.Current
+	if c == nil {
+		return nil
+	}
+	if c.Ended == nil {
+		c.Ended = &Finished{Class: agent.Stopped, Problem: "it was killed with its run", ExitCode: -1}
+		r.Record.Spent.Unknown++
+	}
+	if counts(c.Ended.Class) {
+		return c
+	}
+	r.folder.iteration(&r.Record, c, nil, false)
+	r.Record.Current = nil
+	return nil
 }
 
 // finished returns the last step of a run that was killed after its loop had ended, nil if the loop goes on. It tells
@@ -184,8 +250,7 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 }
 
 // waitForAgent waits for the agent of a run that was killed: its guard kills it.
-func (r *Run) waitForAgent() error {
-	c := r.Record.Current
+func waitForAgent(c *Current) error {
 	if c == nil || c.PID == 0 || !proc.Known(c.Start) {
 		return nil
 	}
@@ -261,37 +326,53 @@ func goesOn(s *loop.Step) bool {
 
 // next does what a step asks for: it waits, or works an iteration.
 func (r *Run) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
+	if ctx.Err() != nil {
+		return r.interrupt(ctx, r.ends(""))
+	}
 	if d := &s.Decision; d.Verdict == decide.Wait {
 		r.wait(ctx, d.Next.RetryAt, "the loop has used its iterations for this hour")
 		if ctx.Err() != nil {
-			return r.step(context.WithoutCancel(ctx), r.event(decide.EventEnd))
+			return r.interrupt(ctx, r.ends(""))
 		}
 		return r.stop(ctx)
 	}
 	ev, counts := r.round(ctx, s)
 	if !counts {
-		return r.step(context.WithoutCancel(ctx), ev)
+		return r.interrupt(ctx, ev)
 	}
 	return r.stop(ctx)
 }
 
-// stop tells the loop that a session has ended, and counts the session.
+// interrupt tells the loop that the run ends before it.
+func (r *Run) interrupt(ctx context.Context, ev loop.Event) (*loop.Step, error) {
+	s, err := r.step(context.WithoutCancel(ctx), ev)
+	if err == nil && s == nil {
+		err = errGone
+	}
+	return s, err
+}
+
+var errGone = errors.New("the loop is gone")
+
+// stop tells the loop that a session has ended, and counts the session. If a person stopped the loop meanwhile, or ctx
+// ended, nothing was decided: then the session is counted when the run goes on.
 func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 	ev := r.stopEvent()
 	s, err := r.step(ctx, ev)
 	if err == nil && s != nil && s.Decision.Verdict == decide.Pass && ctx.Err() != nil { // cut off: nothing was decided
-		s, err = r.step(context.WithoutCancel(ctx), r.event(decide.EventEnd))
+		return r.interrupt(ctx, r.ends(""))
 	}
 	if err == nil && s == nil {
-		err = errors.New("the loop is gone")
+		err = errGone
 	}
 	if err != nil {
 		return nil, err
 	}
-	if r.Record.Current == nil || s.Decision.Verdict == decide.Wait {
-		return s, nil
+	d := &s.Decision
+	if r.Record.Current != nil && (d.Verdict == decide.Continue || d.Verdict == decide.End && d.Next.Status.Judges()) {
+		err = r.counted(s)
 	}
-	return s, r.counted(s)
+	return s, err
 }
 
 // save writes the record of the run, and its copy for people.

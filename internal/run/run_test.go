@@ -74,11 +74,11 @@ func TestSpent(t *testing.T) {
 	}{
 		{Options{}, ""},
 		{Options{MaxCostUSD: 1.01}, ""},
-		{Options{MaxCostUSD: 1}, "cost: spent at least $1.000 (of 1 session unknown) of $1.00"},
+		{Options{MaxCostUSD: 1}, "cost: the run has spent at least $1.000 (of 1 session unknown) of $1.00"},
 		{Options{MaxTokens: 3001}, ""},
-		{Options{MaxTokens: 3000}, "tokens: used 3000 of 3000 tokens"},
+		{Options{MaxTokens: 3000}, "tokens: the run has used 3000 of 3000 tokens"},
 		{Options{MaxIterations: 4}, ""},
-		{Options{MaxIterations: 3}, "max_iterations: this run has used up its 3 iterations"},
+		{Options{MaxIterations: 3}, "max_iterations: the run has used up its 3 iterations"},
 	} {
 		r := Run{Record: Record{Options: tc.o, Iterations: 2}}
 		r.Record.Spent.add(used)

@@ -95,6 +95,15 @@ func (r *Run) retry(e agent.Ended, failed int) (until time.Time, why, class stri
 	return time.Time{}, "", ""
 }
 
+// counts reports whether a session of the class can count as an iteration.
+func counts(c agent.Class) bool {
+	switch c {
+	case agent.Limit, agent.Transient, agent.Interrupted, agent.Auth, agent.NotStarted, agent.Stopped:
+		return false
+	}
+	return true
+}
+
 // session starts one session and waits for its end. The record knows of it before it starts.
 func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	feature := due(s)
@@ -201,20 +210,40 @@ func (r *Run) wait(ctx context.Context, until time.Time, why string) {
 // stopEvent is what the loop is told of the session that has ended.
 func (r *Run) stopEvent() loop.Event {
 	ev := r.event(decide.EventStop)
-	o, spent := r.Record.Options, r.Record.Spent
 	if c := r.Record.Current; c != nil && c.Ended != nil {
 		ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
 	}
-	switch used := tokens(spent.Usage); {
-	case o.MaxCostUSD > 0 && spent.CostUSD >= o.MaxCostUSD, r.budgetUsed():
-		ev.Spent, ev.Bill = decide.Cost, fmt.Sprintf("spent %s of $%.2f", dollars(spent), o.MaxCostUSD)
-	case o.MaxTokens > 0 && used >= o.MaxTokens:
-		ev.Spent, ev.Bill = decide.Tokens, fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
-	case o.MaxIterations > 0 && r.Record.Iterations+1 >= o.MaxIterations:
-		ev.Spent = decide.MaxIterations
-		ev.Bill = "this run has used up its " + plain.Count(o.MaxIterations, "iteration")
+	if l := r.limit(1); l.reason != "" {
+		ev.Spent, ev.Bill = l.reason, "the run has "+l.bill
 	}
 	return ev
+}
+
+// ownLimit is a limit of the run's own that is reached.
+type ownLimit struct {
+	reason string // decide.Cost, decide.Tokens or decide.MaxIterations; "": none is reached
+	bill   string // what was used, in words that follow "the run has"
+	raise  string // a flag that gives the run more
+}
+
+// limit returns the limit that is reached when so many more sessions count.
+func (r *Run) limit(more int) ownLimit {
+	o, spent := r.Record.Options, r.Record.Spent
+	switch used := tokens(spent.Usage); {
+	case o.MaxCostUSD > 0 && spent.CostUSD >= o.MaxCostUSD, more > 0 && r.budgetUsed():
+		bill := fmt.Sprintf("spent its $%.2f", o.MaxCostUSD) // the agent says so
+		if spent.CostKnown {
+			bill = fmt.Sprintf("spent %s of $%.2f", dollars(spent), o.MaxCostUSD)
+		}
+		return ownLimit{decide.Cost, bill, fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
+	case o.MaxTokens > 0 && used >= o.MaxTokens:
+		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
+		return ownLimit{decide.Tokens, bill, fmt.Sprintf("--max-tokens %d", 2*o.MaxTokens)}
+	case o.MaxIterations > 0 && r.Record.Iterations+more >= o.MaxIterations:
+		bill := "used up its " + plain.Count(o.MaxIterations, "iteration")
+		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", 2*o.MaxIterations)}
+	}
+	return ownLimit{}
 }
 
 // budgetUsed reports whether the agent stopped because of the money that it was given.

@@ -65,13 +65,18 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.ByEvaluator:
 		return fmt.Sprintf("%s; %s. '%s' continues it.", s.Needs, so, do("resume"))
 	case decide.MaxIterations:
+		if s.Needs != "" {
+			return moreOfRun(s, "--max-iterations", so)
+		}
 		return fmt.Sprintf("used up its %s; %s. To give it more: %s",
 			plain.Count(s.Iteration, "iteration"), so, p.MoreIterations(s))
 	case decide.Deadline:
 		return fmt.Sprintf("its time is up, %s after it began; %s. To give it more: %s",
 			plain.Duration(s.EndedAt.Sub(s.StartedAt)), so, p.MoreTime(s))
-	case decide.Cost, decide.Tokens:
-		return fmt.Sprintf("%s; %s. '%s' and a higher limit continue it.", s.Needs, so, do("resume"))
+	case decide.Cost:
+		return moreOfRun(s, "--max-cost", so)
+	case decide.Tokens:
+		return moreOfRun(s, "--max-tokens", so)
 	case decide.FeatureAttempts, decide.CheckFailures:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.NoToolUse:
@@ -116,9 +121,16 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		if !s.RetryAt.IsZero() {
 			until = ", until " + Clock(s.RetryAt)
 		}
+		if run := s.Run(); run != "" {
+			return fmt.Sprintf("the agent could not go on: %s (%s%s); %s. '%s' continues it.",
+				cmp.Or(s.Needs, "it did not say why"), s.ExitReason, until, so, ResumeRun(run))
+		}
 		return fmt.Sprintf("the turn ended with an API error (%s%s); %s. "+
 			"A prompt in its session, or the loop's prompt in a new one, continues it.", s.ExitReason, until, so)
 	case decide.SessionEnded:
+		if run := s.Run(); run != "" {
+			return fmt.Sprintf("%s; %s. '%s' continues it.", cmp.Or(s.Needs, "the run was stopped"), so, ResumeRun(run))
+		}
 		return fmt.Sprintf("its session has ended; %s. "+
 			"A prompt in the resumed session, or the loop's prompt in a new one, continues it.", so)
 	case decide.ByPerson, decide.ByAgent, decide.ByHeader:
@@ -133,6 +145,11 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		reason = plain.Line(problem.Error(), 500)
 	}
 	return reason + ". When that is fixed, '" + do("resume") + "' continues the loop."
+}
+
+// moreOfRun says which limit of its own has ended a run, and which flag gives it more.
+func moreOfRun(s decide.State, flag, so string) string {
+	return fmt.Sprintf("%s; %s. '%s' with a higher %s continues it.", s.Needs, so, ResumeRun(s.Run()), flag)
 }
 
 // Doom says how the loop will end whatever the agent does, and what a person does about it; "" if

@@ -28,16 +28,28 @@ func Start(env loop.Env, at *loopdir.Loop) string {
 	return inProject(env, at, line)
 }
 
+// ResumeRun is what a person types so that a run of fresh sessions goes on.
+func ResumeRun(id string) string { return "ralph-runner --resume " + plain.Arg(plain.Line(id, 80)) }
+
 // GoOn is what a person does so that a loop goes on that is at work, or that a prompt takes up.
 func GoOn(p *loop.Picture, s decide.State) string {
 	l, owner := p.Loop, plain.Line(s.Session, 80)
 	fresh := Start(l.Env, l.At)
 	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
-	switch resume := inProject(l.Env, l.At, "claude --resume "+plain.Arg(owner)+" 'Go on.'"); {
+	resume := inProject(l.Env, l.At, "claude --resume "+plain.Arg(owner)+" 'Go on.'")
+	run := s.Run()
+	if run != "" {
+		resume = inProject(l.Env, l.At, ResumeRun(run))
+	}
+	switch {
 	case s.Status == decide.Handover, s.Session == "" && s.Bind == decide.BindPrompt:
 		return fresh
 	case s.Session == "":
 		return inProject(l.Env, l.At, "claude") + "; the first session that stops there takes the loop"
+	case run != "" && known && alive:
+		return "nothing; the run " + plain.Line(run, 80) + " works on it"
+	case run != "":
+		return resume + "; or in a new session: " + fresh
 	case known && alive:
 		return "type anything in its session, which is open: " + owner
 	case known:
