@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,8 +44,11 @@ func door(args []string) int {
 	dir := args[0]
 	for n := 1; ; n++ {
 		begun, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("begun.%d", n)), os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil {
+		if errors.Is(err, fs.ErrExist) {
 			continue
+		}
+		if err != nil {
+			return 1 // the script is over
 		}
 		begun.Close()
 		for {
@@ -58,8 +63,9 @@ func door(args []string) int {
 
 // startRun starts a run in the background, and waits until its first session has begun.
 func startRun(dir string) int {
-	script := fmt.Sprintf("ralph-runner --agent door --no-wait >%q 2>&1; touch %q", filepath.Join(dir, "log"),
-		filepath.Join(dir, "over"))
+	// The folder is in the command line, so that openDoor finds the process.
+	script := fmt.Sprintf("ralph-runner --agent door --no-wait --cwd %q/../project >%q 2>&1; touch %q", dir,
+		filepath.Join(dir, "log"), filepath.Join(dir, "over"))
 	cmd := exec.Command("sh", "-c", script)
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -151,7 +157,7 @@ func openDoor(env *testscript.Env, bin string) error {
 	}
 	env.Setenv(runnerVar, dir)
 	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
-	env.Defer(func() { _ = exec.Command("pkill", "-9", "-f", dir).Run() })
+	env.Defer(func() { _ = exec.Command("pkill", "-9", "-f", dir).Run() }) // the shell, the run, its guard and the door
 	text := fmt.Sprintf(`{"agents": {"door": {"command": ["door", %q]}}}`, dir)
 	return os.WriteFile(filepath.Join(config, "config.json"), []byte(text), 0o644)
 }
