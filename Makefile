@@ -109,13 +109,16 @@ release-tools:
 	GOBIN=$(TOOLS) go install $(GORELEASER)
 	GOBIN=$(TOOLS) go install $(SYFT)
 
+# An archive lists the programs in the order in which their builds end, so there is one build at a time.
+GORELEASE = goreleaser release --clean --parallelism 1
+
 release-dry: release-tools
-	goreleaser release --snapshot --clean
+	$(GORELEASE) --snapshot
 	node npm/pack.js
 
 # This publishes on GitHub. The release workflow then publishes dist/npm with npm.
 release: release-tools
-	goreleaser release --clean
+	$(GORELEASE)
 	node npm/pack.js
 
 clean:

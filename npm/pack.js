@@ -1,5 +1,5 @@
 // Packs the binaries that goreleaser has built in dist into dist/npm/*.tgz: one
-// package for each platform, and one without a platform that depends on them.
+// package for each platform, with all programs, and one without a platform that depends on them.
 const fs = require("node:fs");
 const path = require("node:path");
 const { execFileSync } = require("node:child_process");
@@ -32,15 +32,24 @@ fs.rmSync(out, { recursive: true, force: true });
 const optionalDependencies = {};
 const binaries = JSON.parse(fs.readFileSync("dist/artifacts.json")).filter(({ type }) => type === "Binary");
 binaries.sort((a, b) => (a.path < b.path ? -1 : 1)); // goreleaser lists them in the order in which their builds end
+const platforms = {}; // the files of each platform's package
+const bin = {};
+const shims = {};
 for (const { goos, goarch, path: binary } of binaries) {
-  const os = goos === "windows" ? "win32" : goos;
-  const cpu = goarch === "amd64" ? "x64" : goarch;
-  const name = `@ralph-stop-hook/${os}-${cpu}`;
+  const platform = `${goos === "windows" ? "win32" : goos}-${goarch === "amd64" ? "x64" : goarch}`;
+  platforms[platform] = { ...platforms[platform], [`bin/${path.basename(binary)}`]: binary };
+  const program = path.basename(binary, ".exe");
+  bin[program] = `${program}.js`;
+  shims[`${program}.js`] = "npm/shim.js";
+}
+for (const [platform, files] of Object.entries(platforms)) {
+  const [os, cpu] = platform.split("-");
+  const name = `@ralph-stop-hook/${platform}`;
   optionalDependencies[name] = version;
-  pack(name, { os: [os], cpu: [cpu] }, { [`bin/${path.basename(binary)}`]: binary });
+  pack(name, { os: [os], cpu: [cpu] }, files);
 }
 pack(
   "ralph-stop-hook",
-  { bin: { "ralph-stop-hook": "ralph-stop-hook.js" }, engines: { node: ">=18" }, optionalDependencies },
-  { "ralph-stop-hook.js": "npm/ralph-stop-hook.js", "README.md": "README.md" },
+  { bin, engines: { node: ">=18" }, optionalDependencies },
+  { ...shims, "README.md": "README.md" },
 );

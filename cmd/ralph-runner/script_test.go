@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -30,7 +33,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			for _, kv := range [][2]string{
-				{"HOME", home}, {"USERPROFILE", home},
+				{"HOME", home}, {"USERPROFILE", home}, {"APPDATA", filepath.Join(home, ".config")},
 				{"LOCALAPPDATA", filepath.Join(home, "state")}, {"XDG_STATE_HOME", filepath.Join(home, "state")},
 				{"LOOPS", filepath.Join(".claude", "data", "ralph-loops")},
 				{"GIT_CONFIG_GLOBAL", os.DevNull},
@@ -38,7 +41,7 @@ func TestScripts(t *testing.T) {
 			} {
 				env.Setenv(kv[0], kv[1])
 			}
-			return os.MkdirAll(home, 0o755)
+			return errors.Join(os.MkdirAll(home, 0o755), place(home))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exitsCommand,
@@ -48,4 +51,20 @@ func TestScripts(t *testing.T) {
 			"alive": aliveCommand,
 		},
 	})
+}
+
+// place puts a script's configuration of a user, home/.config, where the system looks for it.
+func place(home string) error {
+	if runtime.GOOS != "darwin" {
+		return nil
+	}
+	library := filepath.Join(home, "Library")
+	err := os.Mkdir(library, 0o755)
+	if err == nil {
+		err = os.Rename(filepath.Join(home, ".config"), filepath.Join(library, "Application Support"))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
