@@ -25,11 +25,13 @@ const (
 
 // Usage is what a session used. A session that was killed and most agents tell not all of it.
 type Usage struct {
-	Input, Output         int64 // tokens; Input has no cached ones
-	CacheRead, CacheWrite int64 // tokens
-	CostUSD               float64
-	TokensKnown           bool // the agent told the tokens
-	CostKnown             bool // the agent told the cost
+	Input       int64   `json:"inputTokens"` // without cached ones
+	Output      int64   `json:"outputTokens"`
+	CacheRead   int64   `json:"cacheReadTokens"`
+	CacheWrite  int64   `json:"cacheWriteTokens"`
+	CostUSD     float64 `json:"costUsd"`
+	TokensKnown bool    `json:"tokensKnown"` // the agent told the tokens
+	CostKnown   bool    `json:"costKnown"`   // the agent told the cost
 }
 
 // Heard is what an agent's lines have told so far.

@@ -39,10 +39,11 @@ const MaxArgument = 128<<10 - 1
 
 // Asked is what a run asks of the agent of a session.
 type Asked struct {
-	Model, Effort   string
-	BudgetUSD       float64 // 0: no bound
-	Permission      string  // the mode of the agent's permissions; "": its own
-	SkipPermissions bool
+	Model           string  `json:"model"`
+	Effort          string  `json:"effort"`
+	BudgetUSD       float64 `json:"budgetUsd"`      // 0: no bound
+	Permission      string  `json:"permissionMode"` // the mode of the agent's permissions; "": its own
+	SkipPermissions bool    `json:"skipPermissions"`
 }
 
 // BuiltIn returns the agents that need no configuration.

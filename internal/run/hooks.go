@@ -48,18 +48,19 @@ type told struct {
 	Model         string        `json:"model"`
 	Status        string        `json:"status"` // in_progress, or how the run ended
 	ExitReason    string        `json:"exitReason"`
-	ExitCode      int           `json:"exitCode"` // of the last session; at the end that of the run
+	ExitCode      int           `json:"exitCode"` // of the session; at the end of the run that of the run
 	Iteration     int           `json:"iteration"`
 	MaxIterations int           `json:"maxIterations"`
 	Feature       string        `json:"feature"`
-	Outcome       string        `json:"outcome"` // of the last session; "" before it
+	Outcome       string        `json:"outcome"` // of the session; "" if the event is not about one that has ended
 	Tokens        int64         `json:"tokens"`  // of the whole run
 	CostUSD       float64       `json:"costUsd"` // of the whole run
 	CostUnknown   int           `json:"costUnknown"`
 	Features      decide.Counts `json:"features"`
 }
 
-func (r *Run) told(s *loop.Step, state decide.State) told {
+// told returns what hooks get. ended is the session that has ended; nil: the event is about none.
+func (r *Run) told(s *loop.Step, state decide.State, ended *Current) told {
 	status, code, _ := state.Status.Outcome()
 	if status == "" {
 		status = "in_progress"
@@ -71,8 +72,9 @@ func (r *Run) told(s *loop.Step, state decide.State) told {
 		Feature: plain.Line(state.Feature, 80), Tokens: tokens(r.Record.Spent.Usage), CostUSD: r.Record.Spent.CostUSD,
 		CostUnknown: r.Record.Spent.Unknown, Features: s.Picture.Snapshot.List.Count(state.Proven),
 	}
-	if c := r.Record.Current; c != nil && c.Ended != nil {
-		t.Outcome, t.ExitCode, t.Feature = string(c.Ended.Class), c.Ended.ExitCode, plain.Line(c.Feature, 80)
+	if ended != nil {
+		t.Iteration, t.Feature, t.Model = ended.Iteration, plain.Line(ended.Feature, 80), ended.Ended.Model
+		t.Outcome, t.ExitCode = string(ended.Ended.Class), ended.Ended.ExitCode
 	}
 	return t
 }
@@ -106,22 +108,21 @@ func (r *Run) commands(p *loop.Picture, event string) (all []config.Command) {
 
 // before runs the hooks that come before a session. The error says which one does not let the session start.
 func (r *Run) before(ctx context.Context, s *loop.Step) error {
-	return r.runHooks(ctx, s, config.PreIteration, s.Decision.Next)
+	return r.runHooks(ctx, s, config.PreIteration, r.told(s, s.Decision.Next, nil))
 }
 
 // hooks runs the hooks of some events. If one fails, people are told, and nothing else changes.
-func (r *Run) hooks(s *loop.Step, events []string, state decide.State) {
+func (r *Run) hooks(s *loop.Step, events []string, what told) {
 	for _, event := range events {
-		_ = r.runHooks(context.Background(), s, event, state)
+		_ = r.runHooks(context.Background(), s, event, what)
 	}
 }
 
-func (r *Run) runHooks(ctx context.Context, s *loop.Step, event string, state decide.State) (stop error) {
+func (r *Run) runHooks(ctx context.Context, s *loop.Step, event string, what told) (stop error) {
 	commands := r.commands(s.Picture, event)
 	if len(commands) == 0 {
 		return nil
 	}
-	what := r.told(s, state)
 	what.Event = event
 	p, done, err := r.look()
 	if err != nil {

@@ -395,7 +395,7 @@ func (r *Run) end(s *loop.Step) error {
 	sum := Summarise(&r.Record, s)
 	r.folder.text("summary-"+r.Record.ID+".md", sum.Markdown())
 	r.Screen.End(sum)
-	r.hooks(s, endingHooks(state), state)
+	r.hooks(s, endingHooks(state), r.told(s, state, nil))
 	return nil
 }
 

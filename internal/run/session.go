@@ -271,7 +271,7 @@ func (r *Run) counted(s *loop.Step) error {
 	}
 	if s != nil {
 		r.Screen.Counted(r.Record, s)
-		r.hooks(s, []string{config.PostIteration, config.OnIteration}, s.Decision.Next)
+		r.hooks(s, []string{config.PostIteration, config.OnIteration}, r.told(s, s.Decision.Next, c))
 	}
 	return nil
 }
