@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -61,6 +62,7 @@ func TestScripts(t *testing.T) {
 			"jsonfile": cmdJSONFile,
 			"added":    cmdAdded,
 			"count":    cmdCount,
+			"exits":    cmdExits,
 			"terminal": cmdTerminal,
 			"picture":  cmdPicture,
 		},
@@ -196,6 +198,19 @@ func cmdCount(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: count FILE N")
 	}
 	expect(ts, neg, args[1:], "lines", strings.Count(ts.ReadFile(args[0]), "\n"))
+}
+
+// cmdExits runs a program as exec does, and asserts its exit status: exits N PROGRAM [ARG…].
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: exits N PROGRAM [ARG…]")
+	}
+	err, code := ts.Exec(args[1], args[2:]...), 0
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err, code = nil, exit.ExitCode()
+	}
+	ts.Check(err)
+	expect(ts, neg, args[:1], "is the exit status", code)
 }
 
 // expect compares a number with the one that the script names.

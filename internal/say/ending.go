@@ -96,8 +96,11 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		if list.Err != nil {
 			so = plain.Line(list.Err.Error(), 500)
 		}
-		return fmt.Sprintf("nothing changed at %d stops in a row; %s. '%s' continues it.",
-			s.Unchanged, so, do("resume"))
+		when := fmt.Sprintf("at %d stops", s.Unchanged)
+		if s.Run() != "" {
+			when = fmt.Sprintf("in %d iterations", s.Unchanged)
+		}
+		return fmt.Sprintf("nothing changed %s in a row; %s. '%s' continues it.", when, so, do("resume"))
 	case decide.ConfigChanged:
 		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, then '%s' continues the loop. "+
 			"If the agent may edit it, name it in \"not_held\".", s.Needs, so, do("trust"), do("resume"))

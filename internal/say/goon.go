@@ -14,8 +14,14 @@ import (
 // The command lines by which a loop is begun, and goes on. A session belongs to the folder
 // that it was started in, so a line that is for another folder than this one begins with cd.
 
-// Start is what a person types to start a session with a loop's prompt.
+// runner is the program that works loops with fresh sessions.
+const runner = "ralph-runner"
+
+// Start is what a person types to start a session with a loop's prompt, or a run of it.
 func Start(env loop.Env, at *loopdir.Loop) string {
+	if env.Program == runner {
+		return inProject(env, at, runner+" "+plain.Arg(at.Name))
+	}
 	prompt, is := promptFile(at)
 	name := plain.Arg(plain.Path(at.Project, prompt))
 	line := fmt.Sprintf("claude \"$(cat %s)\"", name)
@@ -29,12 +35,16 @@ func Start(env loop.Env, at *loopdir.Loop) string {
 }
 
 // ResumeRun is what a person types so that a run of fresh sessions goes on.
-func ResumeRun(id string) string { return "ralph-runner --resume " + plain.Arg(plain.Line(id, 80)) }
+func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plain.Line(id, 80)) }
 
 // GoOn is what a person does so that a loop goes on that is at work, or that a prompt takes up.
 func GoOn(p *loop.Picture, s decide.State) string {
 	l, owner := p.Loop, plain.Line(s.Session, 80)
 	fresh := Start(l.Env, l.At)
+	anew := "; or in a new session: " + fresh
+	if l.Env.Program == runner {
+		anew = "; or in a new run: " + fresh
+	}
 	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
 	resume := inProject(l.Env, l.At, "claude --resume "+plain.Arg(owner)+" 'Go on.'")
 	run := s.Run()
@@ -44,16 +54,18 @@ func GoOn(p *loop.Picture, s decide.State) string {
 	switch {
 	case s.Status == decide.Handover, s.Session == "" && s.Bind == decide.BindPrompt:
 		return fresh
+	case s.Session == "" && l.Env.Program == runner:
+		return fresh
 	case s.Session == "":
 		return inProject(l.Env, l.At, "claude") + "; the first session that stops there takes the loop"
 	case run != "" && known && alive:
 		return "nothing; the run " + plain.Line(run, 80) + " works on it"
 	case run != "":
-		return resume + "; or in a new session: " + fresh
+		return resume + anew
 	case known && alive:
 		return "type anything in its session, which is open: " + owner
 	case known:
-		return resume + "; or in a new session: " + fresh
+		return resume + anew
 	default:
 		return "type anything in its session, " + owner + ", if it is open; else: " + resume
 	}
