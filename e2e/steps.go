@@ -35,6 +35,7 @@ var usual = usage{Input: 10, Output: 10}
 // parseScript reads a model's script, one step a line:
 //
 //	say TEXT            a text that ends the turn
+//	text "TEXT"         the same, with escapes as Go has them
 //	bash COMMAND        a call of the Bash tool
 //	tool NAME INPUT     a call of any tool, with its input as JSON
 //	status CODE BODY    an HTTP status with a JSON body
@@ -109,6 +110,9 @@ func parseStep(line string) (step, error) {
 	switch verb {
 	case "say":
 		return step{verb: "say", text: rest}, nil
+	case "text":
+		text, err := strconv.Unquote(rest)
+		return step{verb: "say", text: text}, err
 	case "bash":
 		input, err := json.Marshal(map[string]string{"command": rest, "description": "scripted"})
 		return step{verb: "tool", tool: "Bash", input: input}, err
