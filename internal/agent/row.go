@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Row is an agent: how it is started, and how what it prints is read.
@@ -44,6 +45,17 @@ type Asked struct {
 	BudgetUSD       float64 `json:"budgetUsd"`      // 0: no bound
 	Permission      string  `json:"permissionMode"` // the mode of the agent's permissions; "": its own
 	SkipPermissions bool    `json:"skipPermissions"`
+}
+
+// IsModel reports whether text can be the name of a model, such as "opus", "claude-sonnet-5-5[1m]" or "openai/o3:high".
+func IsModel(text string) bool {
+	for i, r := range text {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if !letter && (i == 0 || !strings.ContainsRune("._:/@[]-", r)) {
+			return false
+		}
+	}
+	return text != "" && len(text) <= 200
 }
 
 // BuiltIn returns the agents that need no configuration.

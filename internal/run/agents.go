@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -181,4 +182,16 @@ func (a *Agents) unknown(name string) error {
 		return fmt.Errorf("%s; did you mean %s?", text, near)
 	}
 	return errors.New(text + "; there are " + strings.Join(names, ", ") + ", and any program on PATH")
+}
+
+// model returns the model that the list asks for. It becomes a word of a command line, and an agent can write the list,
+// so it must be a name.
+func (r *Run) model(feature features.Item) string {
+	model := feature.Model()
+	if model == "" || agent.IsModel(model) {
+		return model
+	}
+	r.Screen.Warn(fmt.Sprintf("the list asks for the model %q for %s, which is no name of a model; it is left out",
+		plain.Line(model, 80), plain.Line(feature.ID, 80)))
+	return ""
 }

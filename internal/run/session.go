@@ -123,8 +123,8 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	go r.watch(ctx, stop)
 	o := r.Record.Options
 	asked := o.Asked
-	if m := feature.Model(); asked.Model == "" && r.Row.ModelFlag != "" {
-		asked.Model = m
+	if asked.Model == "" && r.Row.ModelFlag != "" {
+		asked.Model = r.model(feature)
 	}
 	if o.MaxCostUSD > 0 {
 		asked.BudgetUSD = max(0.01, o.MaxCostUSD-r.Record.Spent.CostUSD)
