@@ -63,7 +63,7 @@ func (v verbs) listAgents(w io.Writer, words []string) error {
 			tells = append(tells, "cost")
 		}
 		if len(tells) > 0 {
-			text += fmt.Sprintf(" · tells %s", strings.Join(tells, " and "))
+			text += fmt.Sprintf(" · reports %s", strings.Join(tells, " and "))
 		}
 		screen.Row(name, text)
 	}

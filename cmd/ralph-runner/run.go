@@ -65,7 +65,7 @@ func (v verbs) run() *cli.Command {
 	f.DurationVar(&o.KeepBackground, "keep-background", 0, "how long it may run on for its background work, `D`")
 	f.DurationVar(&o.Wait, "wait", usualWait, "how long to wait for a provider's limit, `D`")
 	f.BoolVar(&k.noWait, "no-wait", false, "end instead of waiting for a provider")
-	f.Func("complete-on", "what claims that all is done: marker, exit_code, file:`PATH`; separated by commas",
+	f.Func("complete-on", "`SIGNALS` that claim that all is done: marker, exit_code, file:PATH; separated by commas",
 		func(text string) error { k.completeOn = append(k.completeOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
 		"a line with which the agent claims that all is done, a regular expression, `RE`")

@@ -117,7 +117,7 @@ func (s Summary) Markdown() string {
 func (s Summary) Feature(w Work) string {
 	switch title := s.Titles[w.Feature]; {
 	case w.Feature == "":
-		return "(no feature)"
+		return "the loop as a whole"
 	case title == "":
 		return w.Feature
 	default:
