@@ -51,20 +51,27 @@ func playAgent(args []string) int {
 			os.Environ(), "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_PROJECT_DIR="+project,
 			"CLAUDE_PID="+strconv.Itoa(os.Getpid()),
 		)
-		prompt := slices.MaxFunc(args, func(a, b string) int { return len(a) - len(b) })
-		if first, _, _ := strings.Cut(prompt, "\n"); strings.HasPrefix(first, loopdir.Marker) {
-			a.loop = filepath.Base(first)
+		if slices.Contains(args, "stream-json") {
+			return a.fresh(os.Stdin)
 		}
-		if err := a.settings(); err != nil {
-			return err
-		}
-		return a.session(prompt)
+		return a.driven(slices.MaxFunc(args, func(a, b string) int { return len(a) - len(b) }))
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "claude:", err)
 		return 1
 	}
 	return 0
+}
+
+// driven plays a session that the hook drives.
+func (a *agent) driven(prompt string) error {
+	if first, _, _ := strings.Cut(prompt, "\n"); strings.HasPrefix(first, loopdir.Marker) {
+		a.loop = filepath.Base(first)
+	}
+	if err := a.settings(); err != nil {
+		return err
+	}
+	return a.session(prompt)
 }
 
 // settings reads the settings as a client does: local, project, user.

@@ -96,11 +96,11 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// build builds the program and returns its folder.
+// build builds the programs and returns their folder.
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", dir, "../cmd/ralph-stop-hook")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", dir, "../cmd/ralph-stop-hook", "../cmd/ralph-runner")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -180,7 +180,7 @@ func (r *reader) do(b block) error {
 }
 
 // trusts matches the commands that ask a person.
-var trusts = regexp.MustCompile(`(?m)(ralph-stop-hook trust\b)([^|;&\n]*)`)
+var trusts = regexp.MustCompile(`(?m)(ralph-(?:stop-hook|runner) trust\b)([^|;&\n]*)`)
 
 // sh runs commands in a shell.
 func (r *reader) sh(text string) (string, error) {
@@ -226,7 +226,8 @@ func readJSON(name string, text []byte) error {
 		return err
 	case name == "config.json":
 		_, err := config.ParseCeilings(text)
-		return err
+		_, err2 := config.ParseAgents(text)
+		return errors.Join(err, err2)
 	case name == "settings.json":
 		line := gjson.GetBytes(text, "statusLine.command").Str
 		if line != "ralph-stop-hook status --line" && bytes.Contains(text, []byte("ralph-stop-hook")) && !hooked(text) {
@@ -235,7 +236,9 @@ func readJSON(name string, text []byte) error {
 	case slices.Contains([]string{"feature_list.json", "prd.json", "tasks.json"}, name):
 		_, errs, _ := features.Reading{}.Check(text)
 		return errors.Join(errs...)
-	case slices.Contains([]string{"answer.json", "notice.json", "iteration.json"}, name):
+	case slices.Contains([]string{
+		"answer.json", "notice.json", "iteration.json", "event.json", "delegated.json", "session.json",
+	}, name):
 	default:
 		return fmt.Errorf("a block of JSON without a name that tells what reads it: %q", name)
 	}
@@ -245,8 +248,12 @@ func readJSON(name string, text []byte) error {
 // examine checks the result. JSON in a document must have the same keys as the real JSON.
 // An example must be complete and proven.
 func (r *reader) examine() {
-	for shown, real := range map[string]string{"notice.json": "told.jsonl", "iteration.json": "asked.jsonl"} {
-		want, err := os.ReadFile(filepath.Join(r.project, real))
+	for shown, real := range map[string]string{
+		"notice.json": "told.jsonl", "iteration.json": "asked.jsonl", "event.json": "events.jsonl",
+		"delegated.json": "delegated.jsonl", "session.json": ".agent-state/iterations.jsonl",
+	} {
+		lines, err := os.ReadFile(filepath.Join(r.project, real))
+		want, _, _ := bytes.Cut(lines, []byte("\n"))
 		if got, err2 := os.ReadFile(filepath.Join(r.project, shown)); err == nil && err2 == nil &&
 			keys(got) != keys(want) {
 			r.t.Errorf("%s: %s has %s, and in fact there are %s", r.name, shown, keys(got), keys(want))

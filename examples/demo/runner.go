@@ -17,8 +17,8 @@ func (s *stage) showRunner(temp string) {
 	s.build(temp, fmt.Sprintf(`"verification": %q`, test), "./cmd/ralph-stop-hook", "./cmd/ralph-runner")
 	s.copySelf(s.dir, file)
 	s.copySelf(s.bin, strings.Replace(file, "notify", "claude", 1))
-	s.printf("%s\n\n", s.paint(dim, "A scripted agent is on PATH in the place of claude. Its costs are made up. Each feature\n"+
-		"of the list brings a check of its own."))
+	s.printf("%s\n\n", s.paint(dim, "A scripted agent is on PATH in the place of claude. Its costs are made up.\n"+
+		"Each feature of the list brings a check of its own."))
 	s.show("ralph-stop-hook", "init", "checkout", "--settings", "none", "--on-complete", notify)
 	s.trust()
 	s.show("ralph-runner", "--permission-mode", "acceptEdits")
