@@ -152,6 +152,9 @@ func TestClaudeSamples(t *testing.T) {
 			if !got.Until.IsZero() {
 				until = got.Until.Format(time.RFC3339)
 			}
+			if _, err := time.LoadLocation("Asia/Kolkata"); err != nil && name == "json-5h-limit" {
+				t.Skip("no time zones here, so the clock in the words is read as this machine's own")
+			}
 			if until != sampleUntil[name] || got.Denied != sampleDenied[name] {
 				t.Errorf("until %q, %d denied, want %q, %d", until, got.Denied, sampleUntil[name], sampleDenied[name])
 			}
