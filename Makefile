@@ -5,8 +5,8 @@
 #                    finds lines of over 120 columns
 # make fuzz          runs each fuzz target for FUZZTIME, by default 30s
 # make e2e           runs the real Claude Code client against a scripted model
-# make faults        tests the hook with faults and updates docs/RELIABILITY.md; SHORT=1 takes a minute or two,
-#                    RUN=Name runs one test
+# make faults        tests the hook and the runner with faults and updates docs/RELIABILITY.md; SHORT=1 takes a minute
+#                    or two, RUN=Name runs one test
 # make demo          shows a loop from init to COMPLETE
 # make demo-runner   shows a run of ralph-runner from init to COMPLETE
 # make picture       draws docs/*.svg from runs of the demo and of the client
@@ -59,10 +59,10 @@ lint:
 	GOOS=darwin go build -o /dev/null $(COMMANDS)
 	GOOS=windows go build -o /dev/null $(COMMANDS)
 	go vet -tags e2e ./e2e
-	GOOS=linux go vet -tags faults ./faults
+	GOOS=linux go vet -tags faults ./faults ./cmd/ralph-runner
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags e2e ./e2e
-	GOOS=linux go run $(STATICCHECK) -tags faults ./faults
+	GOOS=linux go run $(STATICCHECK) -tags faults ./faults ./cmd/ralph-runner
 	.ci/govulncheck $(GOVULNCHECK)
 	@if command -v shellcheck >/dev/null; then \
 		shellcheck .ci/* release/prepare e2e/install.sh && shellcheck -s sh hooks/run.cmd; fi
@@ -79,6 +79,7 @@ FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)
 faults:
 	cd faults && go test -tags faults -count=1 -parallel 4 -timeout 30m \
 		$(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
+	go test -tags faults -count=1 $(if $(SHORT),-short) -run '^Test$(or $(RUN),Killed)$$' ./cmd/ralph-runner
 
 demo:
 	@go run ./examples/demo

@@ -116,7 +116,8 @@ func claim(id string) {
 		}
 	}
 	data, _ = json.MarshalIndent(list, "", "  ")
-	_ = os.WriteFile("feature_list.json", append(bytes.TrimSpace(data), '\n'), 0o644)
+	_ = os.WriteFile("feature_list.new", append(bytes.TrimSpace(data), '\n'), 0o644)
+	_ = os.Rename("feature_list.new", "feature_list.json") // tests kill agents at any moment
 }
 
 // jsonCommand is `json FILE PATH WANT`. FILE may be stdout; a line of a log is FILE:N, the first one 1.
@@ -175,21 +176,24 @@ func countCommand(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// nobodyCommand is `nobody`: no process works in the script's folder, or will in a moment.
-func nobodyCommand(ts *testscript.TestScript, neg bool, args []string) {
-	within := func() (found []string) {
-		all, _ := filepath.Glob("/proc/[0-9]*/cwd")
-		for _, link := range all {
-			if dir, err := os.Readlink(link); err == nil && strings.HasPrefix(dir, ts.Getenv("WORK")) {
-				line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
-				found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
-			}
+// within returns the command lines of the processes that work in a folder, as Linux tells them.
+func within(dir string) (lines []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range all {
+		if at, err := os.Readlink(link); err == nil && strings.HasPrefix(at, dir) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+			lines = append(lines, strings.ReplaceAll(string(line), "\x00", " "))
 		}
-		return found
 	}
-	for end := time.Now().Add(5 * time.Second); (len(within()) > 0) != neg; time.Sleep(20 * time.Millisecond) {
+	return lines
+}
+
+// nobodyCommand is `nobody`: no process works in the script's folder, or will in a moment.
+func nobodyCommand(ts *testscript.TestScript, neg bool, _ []string) {
+	dir := ts.Getenv("WORK")
+	for end := time.Now().Add(5 * time.Second); (len(within(dir)) > 0) != neg; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			ts.Fatalf("the processes %q", within())
+			ts.Fatalf("these processes work there: %q", within(dir))
 		}
 	}
 }

@@ -13,6 +13,13 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
+// Tests kill a run at a system call by its number. With one thread, the order of the calls is the same in every run.
+func init() {
+	if os.Getenv("TEST_ONE_THREAD") != "" {
+		runtime.LockOSThread()
+	}
+}
+
 func TestMain(m *testing.M) {
 	if proc.JobOf(os.Args[0]) != "" {
 		main() // testscript.Main takes the job out of argv[0]

@@ -1,0 +1,304 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// kills are the system calls at which TestKilled kills a run, and how far apart they are. The tag faults has all of
+// them.
+type kills struct {
+	calls []string
+	far   int
+}
+
+// trial is a project with a loop of two features, and what belongs to it. Its agent does one feature a session, and
+// says that it cost 25 cents.
+type trial struct {
+	testing.TB
+	dir, project string
+}
+
+func newTrial(t testing.TB) *trial {
+	dir := t.TempDir()
+	w := &trial{t, dir, filepath.Join(dir, "project")}
+	for name, text := range map[string]string{
+		"project/feature_list.json": `[{"id": "a", "passes": false}, {"id": "b", "passes": false}]`,
+		"project/turns":             "work raw=said",
+		"project/said": `{"type":"system","subtype":"init","session_id":"s","model":"m"}` + "\n" +
+			`{"type":"result","subtype":"success","is_error":false,"result":"Done.","total_cost_usd":0.25,` +
+			`"modelUsage":{"m":{"inputTokens":7,"outputTokens":3}}}` + "\n",
+		"project/told.sh":  "tr '\\n' ' ' >> ../told\necho >> ../told\n",
+		"project/check.sh": "test -e feature_list.json\n",
+		"project/.claude/data/ralph-loops/demo/ralph.json": `{"list": "feature_list.json", "bind": "prompt",
+			"on_complete": ["sh told.sh"], "checks": [{"command": "sh check.sh", "when": "feature"}]}`,
+		"home/.config/ralph-stop-hook/config.json": `{"agents": {"worker": {"command": ["fake", "turns"],
+			"output": "claude"}}}`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := w.command("ralph-runner", "trust", "demo", "--yes").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"project", "home"} {
+		if err := os.CopyFS(filepath.Join(dir, "ready", name), os.DirFS(filepath.Join(dir, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// again makes everything as it was before the first run.
+func (w *trial) again() {
+	for _, name := range []string{"project", "home", "told"} {
+		if err := os.RemoveAll(filepath.Join(w.dir, name)); err != nil {
+			w.Fatal(err)
+		}
+	}
+	for _, name := range []string{"project", "home"} {
+		if err := os.CopyFS(filepath.Join(w.dir, name), os.DirFS(filepath.Join(w.dir, "ready", name))); err != nil {
+			w.Fatal(err)
+		}
+	}
+	_ = filepath.WalkDir(filepath.Join(w.dir, "home"), func(path string, d os.DirEntry, _ error) error {
+		if !d.IsDir() {
+			return os.Chmod(path, 0o600) // CopyFS makes files that others may read
+		}
+		return nil
+	})
+}
+
+func (w *trial) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	home := filepath.Join(w.dir, "home")
+	cmd.Dir = w.project
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME=",
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "CLAUDECODE=", "TEST_ONE_THREAD=1")
+	return cmd
+}
+
+// work works the loop under strace with some flags.
+func (w *trial) work(flags ...string) error {
+	args := slices.Concat([]string{"-qq"}, flags, []string{"ralph-runner", "demo", "--agent", "worker"})
+	return w.command("strace", args...).Run()
+}
+
+// count returns how often a run makes each of the calls.
+func (w *trial) count(calls []string) map[string]int {
+	trace := filepath.Join(w.dir, "trace")
+	if err := w.work("-o", trace, "-e", "trace="+strings.Join(calls, ",")); err != nil {
+		w.Fatalf("a run that nobody kills: %v", err)
+	}
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		w.Fatal(err)
+	}
+	made := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		name, _, _ := strings.Cut(line, "(")
+		made[name]++
+	}
+	return made
+}
+
+// goOn resumes the run until the loop is complete, as a person does who sees that it is gone.
+func (w *trial) goOn() error {
+	text := ""
+	for range 3 {
+		out, err := w.command("ralph-runner", "--resume").CombinedOutput()
+		text += string(out)
+		if strings.Contains(string(out), "has had") { // it was killed before it had a record
+			out, err = w.command("ralph-runner", "demo", "--agent", "worker").CombinedOutput()
+			text += string(out)
+		}
+		if err == nil || strings.Contains(string(out), "the loop demo is COMPLETE") {
+			return nil
+		}
+	}
+	return fmt.Errorf("it does not get COMPLETE:\n%s", text)
+}
+
+// check returns what is wrong when the loop is complete.
+func (w *trial) check() error {
+	return errors.Join(w.checkProcesses(), w.checkRecord(), w.checkNotices())
+}
+
+func (w *trial) checkProcesses() error {
+	var found []string
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if found = within(w.dir); len(found) == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("these processes live on: %q", found)
+}
+
+// checkRecord compares the run's record with iterations.jsonl: each session is there once, each iteration counts once,
+// and what they cost is the sum.
+func (w *trial) checkRecord() error {
+	found, _ := filepath.Glob(filepath.Join(w.dir, "home/state/ralph-stop-hook/loops/*/run.json"))
+	if len(found) != 1 {
+		return fmt.Errorf("%d records of runs", len(found))
+	}
+	record, err := os.ReadFile(found[0])
+	if err != nil {
+		return err
+	}
+	run := gjson.ParseBytes(record)
+	text, err := os.ReadFile(filepath.Join(w.project, ".agent-state", "iterations.jsonl"))
+	if err != nil {
+		return err
+	}
+	sessions, counted := map[int64]int{}, map[int64]int{}
+	cost, unknown := 0.0, int64(0)
+	for line := range strings.Lines(string(text)) {
+		l := gjson.Parse(line)
+		if l.Get("runId").Str != run.Get("id").Str {
+			return fmt.Errorf("a line of another run: %s", line)
+		}
+		if sessions[l.Get("session").Int()]++; l.Get("counted").Bool() {
+			counted[l.Get("iteration").Int()]++
+		}
+		if cost += l.Get("costUsd").Num; l.Get("costUsd").Type == gjson.Null {
+			unknown++
+		}
+	}
+	want := func(n int64) map[int64]int {
+		all := map[int64]int{}
+		for i := range n {
+			all[i+1] = 1
+		}
+		return all
+	}
+	switch spent := run.Get("spent"); {
+	case !maps.Equal(sessions, want(run.Get("sessions").Int())):
+		err = errors.New("not each session is there once")
+	case !maps.Equal(counted, want(run.Get("iterations").Int())):
+		err = errors.New("not each iteration counts once")
+	case spent.Get("costUsd").Num != cost || spent.Get("unknown").Int() != unknown:
+		err = fmt.Errorf("the sessions cost %v, and of %d it is not known", cost, unknown)
+	case run.Get("status").Str != "COMPLETE" || run.Get("endedAt").Str == "" || run.Get("current").Exists():
+		err = errors.New("the run is not over")
+	}
+	if err != nil {
+		return fmt.Errorf("%w:\n%s\n%s", err, text, record)
+	}
+	return nil
+}
+
+// checkNotices returns an error unless the one ending is told. A process that is killed after it told, and before it
+// wrote that down, has it told again with the same id.
+func (w *trial) checkNotices() error {
+	told, err := os.ReadFile(filepath.Join(w.dir, "told"))
+	ids := map[string]int{}
+	for line := range strings.Lines(string(told)) {
+		ids[gjson.Get(line, "deliveryId").Str]++
+	}
+	if err != nil || len(ids) != 1 || strings.Count(string(told), "\n") > 2 {
+		return fmt.Errorf("told %v, %w:\n%s", ids, err, told)
+	}
+	return nil
+}
+
+// TestKilled kills a run at its system calls. The run then goes on to the end: nothing is lost, and nothing is there
+// twice.
+func TestKilled(t *testing.T) {
+	if err := exec.Command("strace", "-o", os.DevNull, "true").Run(); err != nil {
+		t.Skipf("needs strace and the right to trace: %v", err)
+	}
+	const workers = 2
+	far := killing.far
+	if testing.Short() {
+		far *= 5
+	}
+	for first := range workers {
+		t.Run(fmt.Sprint(first), func(t *testing.T) {
+			t.Parallel()
+			w := newTrial(t)
+			made := w.count(killing.calls)
+			if err := w.check(); err != nil {
+				t.Fatal(err)
+			}
+			times := 0
+			for _, call := range killing.calls {
+				if made[call] == 0 {
+					t.Errorf("the run does not call %s", call)
+				}
+				for n := 1 + first*far; n <= made[call]; n += workers * far {
+					w.again()
+					at := fmt.Sprintf("%s:signal=KILL:when=%d", call, n)
+					err := w.work("-o", os.DevNull, "-e", "trace="+call, "-e", "inject="+at)
+					if err == nil {
+						continue // it did not come that far
+					}
+					times++
+					if err = w.goOn(); err == nil {
+						err = w.check()
+					}
+					if err != nil {
+						t.Fatalf("%s of %d: %v", at, made[call], err)
+					}
+				}
+			}
+			if t.Logf("killed %d times", times); times == 0 {
+				t.Error("the run was never killed")
+			}
+			if first == 0 {
+				controlKilled(w)
+			}
+		})
+	}
+}
+
+// controlKilled breaks what TestKilled looks at.
+func controlKilled(w *trial) {
+	lines := filepath.Join(w.project, ".agent-state", "iterations.jsonl")
+	for what, spoil := range map[string]func(text []byte) []byte{
+		"a session twice":      func(text []byte) []byte { return slices.Concat(text, text) },
+		"a session is missing": func(text []byte) []byte { return text[strings.IndexByte(string(text), '\n')+1:] },
+		"another cost":         func(text []byte) []byte { return []byte(strings.Replace(string(text), "0.25", "0.5", 1)) },
+	} {
+		text, err := os.ReadFile(lines)
+		if err == nil {
+			err = os.WriteFile(lines, spoil(text), 0o644)
+		}
+		if err != nil || w.checkRecord() == nil {
+			w.Errorf("control: %s: %v", what, err)
+		}
+		if err := os.WriteFile(lines, text, 0o644); err != nil {
+			w.Fatal(err)
+		}
+	}
+	told := filepath.Join(w.dir, "told")
+	if err := os.Remove(told); err != nil || w.checkNotices() == nil {
+		w.Errorf("control: nothing is told: %v", err)
+	}
+	left := exec.Command("sleep", "100")
+	left.Dir = w.project
+	if err := left.Start(); err != nil {
+		w.Fatal(err)
+	}
+	if w.checkProcesses() == nil {
+		w.Error("control: a process is left")
+	}
+	_ = left.Process.Kill()
+	_ = left.Wait()
+}
