@@ -1,11 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -17,6 +19,46 @@ import (
 
 // drive starts sessions until the loop is over, or the run is.
 func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
+	s, err := r.beginDriving(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for failed := 0; ; failed++ {
+		if err := r.before(ctx, s); err != nil {
+			return r.leave(parting{why: err.Error()})
+		}
+		before := s.Decision.From
+		e := r.session(ctx, s)
+		until, why, class := r.retry(e, failed)
+		if s, err = r.visited(s, class == ""); err != nil || !s.Decision.Next.Status.GoesOn() {
+			return s, err
+		}
+		if class == "" {
+			failed = -1
+		}
+		p := r.parts(before, s.Decision.From)
+		switch {
+		case ctx.Err() != nil:
+			p = parting{why: "the run was stopped"}
+		case class != "" && until.IsZero():
+			p = parting{class, why, e.Until}
+		case class != "":
+			if r.wait(ctx, until, why); ctx.Err() == nil {
+				continue
+			}
+			p = parting{why: "the run was stopped"}
+		}
+		if p.why != "" {
+			return r.leave(p)
+		}
+	}
+}
+
+// beginDriving looks at the loop, and finishes what a run that was killed has left.
+func (r *Run) beginDriving(ctx context.Context) (*loop.Step, error) {
+	if err := r.revive(ctx); err != nil {
+		return nil, err
+	}
 	s, err := r.lookAt()
 	if err != nil {
 		return nil, err
@@ -25,54 +67,67 @@ func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
 		return nil, fmt.Errorf("the loop %s is %s; '%s' continues it", plain.Line(r.At.Name, 100), state.Status,
 			r.Env.Call("resume", r.At.Name))
 	}
-	r.Record.Current = nil
-	r.Screen.Begin(r.Record)
-	for failed := 0; ; {
-		before := s.Decision.Next
-		e := r.session(ctx, s)
-		until, why, class := r.retry(e, failed)
-		r.folder.iteration(&r.Record, r.Record.Current, nil, class == "")
+	if c := r.left(); c != nil {
+		r.folder.iteration(&r.Record, c, nil, true)
 		r.Record.Current = nil
-		if s, err = r.lookAt(); err != nil {
-			return nil, err
-		}
-		now := s.Decision.Next
-		r.Record.Iterations += max(0, now.Iteration-before.Iteration)
-		switch {
-		case !now.Status.GoesOn():
-			return s, nil
-		case ctx.Err() != nil:
-			return r.leave("the run was stopped", e.Until)
-		case class == "":
-			failed = 0
-			why = r.spent(before, now)
-		case !until.IsZero():
-			failed++
-			r.wait(ctx, until, why)
-			why = ""
-		}
-		if why != "" {
-			return r.leave(why, e.Until)
-		}
 	}
+	r.Record.Status, r.Record.EndedAt = decide.InProgress, time.Time{}
+	if err := r.save(); err != nil {
+		return nil, err
+	}
+	r.Screen.Begin(r.Record)
+	return s, nil
 }
 
-// spent says why no fresh session begins after one that counts, "" if one does.
-func (r *Run) spent(before, now decide.State) string {
-	if ev := r.stopEvent(); ev.Spent != "" && ev.Spent != decide.MaxIterations {
-		return ev.Bill
+// visited looks at the loop after a session, and tells of that.
+func (r *Run) visited(before *loop.Step, counts bool) (*loop.Step, error) {
+	s, err := r.lookAt()
+	if err != nil {
+		return nil, err
 	}
-	if most := r.Record.Options.MaxIterations; most > 0 && r.Record.Iterations >= most {
-		return "this run has used up its " + plain.Count(most, "iteration")
+	r.Record.Iterations += max(0, worked(s.Decision.From)-worked(before.Decision.From))
+	c := r.Record.Current
+	r.folder.iteration(&r.Record, c, nil, counts)
+	state := s.Decision.Next
+	if state.Status.GoesOn() {
+		s.Decision.Verdict = decide.Continue
+		r.Screen.Counted(r.Record, s)
+		state.Status, state.ExitReason = decide.InProgress, "" // another session follows, if nothing stops the run
+	}
+	r.hooks(s, []string{config.PostIteration, config.OnIteration}, r.told(s, state, c))
+	r.Record.Current = nil
+	return s, r.save()
+}
+
+// worked returns how many iterations of a loop have been judged.
+func worked(s decide.State) int {
+	if s.Status == decide.Handover || s.Status.Judges() {
+		return s.Iteration
+	}
+	return max(0, s.Iteration-1)
+}
+
+// parting says why a run leaves its loop before that is over.
+type parting struct {
+	reason string // an exit reason; "": the session has ended
+	why    string // in words; "": the run does not leave
+	until  time.Time
+}
+
+// parts says why no fresh session begins after one that counts.
+func (r *Run) parts(before, now decide.State) parting {
+	if l := r.limit(0); l.reason != "" {
+		return parting{reason: l.reason, why: "the run has " + l.bill}
 	}
 	if now.Iteration == before.Iteration && now.Passed == before.Passed && now.Status == before.Status {
-		return "a session ended, and the loop did not move; 'ralph-stop-hook doctor' says whether the Stop hook runs"
+		return parting{why: "a session ended, and the loop did not move; 'ralph-stop-hook doctor' says whether the " +
+			"Stop hook runs"}
 	}
-	return ""
+	return parting{}
 }
 
-// leave ends the loop INTERRUPTED, and tells of it: the hook did not.
-func (r *Run) leave(why string, until time.Time) (*loop.Step, error) {
+// leave ends the loop, and tells of it: the hook did not. The loop belongs to the run then, which can go on.
+func (r *Run) leave(why parting) (*loop.Step, error) {
 	env := r.Env
 	env.Agent, env.OnComplete = r.Record.Options.Agent, r.Record.Options.OnComplete
 	l, err := loop.Open(env, r.At)
@@ -84,8 +139,13 @@ func (r *Run) leave(why string, until time.Time) (*loop.Step, error) {
 		if !next.Status.GoesOn() {
 			return errOver
 		}
-		next.Status, next.ExitReason, next.EndedAt = decide.Interrupted, decide.SessionEnded, time.Now()
-		next.Needs, next.RetryAt = plain.Line(why, 300), until
+		next.Status, next.ExitReason = decide.Interrupted, cmp.Or(why.reason, decide.SessionEnded)
+		if r.limit(0).reason != "" {
+			next.Status = decide.ReachedLimit
+		}
+		next.Session, next.LastSession = r.Record.session(), r.Record.session()
+		next.SessionPID, next.ClientStart = r.Record.PID, r.Record.Start
+		next.Needs, next.RetryAt, next.EndedAt = plain.Line(why.why, 300), why.until, time.Now()
 		next.Endings++
 		next.OnComplete = env.OnComplete
 		return nil
@@ -96,7 +156,11 @@ func (r *Run) leave(why string, until time.Time) (*loop.Step, error) {
 	if err != nil && !errors.Is(err, errOver) {
 		return nil, err
 	}
-	return r.lookAt()
+	s, err := r.lookAt()
+	if err == nil {
+		s.Decision.Verdict = decide.End
+	}
+	return s, err
 }
 
 var errOver = errors.New("the loop is over")
@@ -112,6 +176,9 @@ func (r *Run) lookAt() (*loop.Step, error) {
 	d.Next.Loop, d.Next.Name = r.At.Dir, r.At.Name
 	if d.Limit = d.Next.Limit(p.Snapshot.Limits); !d.Next.Status.GoesOn() {
 		d.Verdict = decide.End
+	}
+	if d.Next.Status == decide.Handover {
+		d.Next.Iteration++ // it is in the next one that the loop goes on
 	}
 	return &loop.Step{Picture: p, Decision: d}, nil
 }

@@ -154,9 +154,11 @@ func (r *Run) ended(c *Current, e agent.Ended) {
 		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
 	}
 	r.Record.Spent.add(e.Usage)
-	w := r.Record.work(c.Feature)
-	w.Took += e.Took
-	w.Spent.add(e.Usage)
+	if !r.Record.Options.InSession { // such a session may work on several features
+		w := r.Record.work(c.Feature)
+		w.Took += e.Took
+		w.Spent.add(e.Usage)
+	}
 	_ = r.save() // the step that follows reports a disk that is full
 	r.Screen.Ended(r.Record, e)
 }
@@ -195,7 +197,11 @@ func (r *Run) cancelled() bool {
 // stopped reports whether a person has stopped the loop.
 func (r *Run) stopped() bool {
 	state, err := r.store.State()
-	return r.store.CancelAsked() || err == nil && state.Status != decide.InProgress
+	over := state.Status != decide.InProgress
+	if r.Record.Options.InSession { // the Stop hook ends it INTERRUPTED where the run waits
+		over = !state.Status.GoesOn()
+	}
+	return r.store.CancelAsked() || err == nil && over
 }
 
 // wait waits until a time, and lets people know.

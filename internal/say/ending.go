@@ -126,7 +126,8 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		}
 		if run := s.Run(); run != "" {
 			return fmt.Sprintf("the agent could not go on: %s (%s%s); %s. '%s' continues it.",
-				cmp.Or(s.Needs, "it did not say why"), s.ExitReason, until, so, ResumeRun(run))
+				cmp.Or(strings.TrimRight(plain.Line(s.Needs, 160), "."), "it did not say why"), s.ExitReason, until, so,
+				ResumeRun(run))
 		}
 		return fmt.Sprintf("the turn ended with an API error (%s%s); %s. "+
 			"A prompt in its session, or the loop's prompt in a new one, continues it.", s.ExitReason, until, so)
