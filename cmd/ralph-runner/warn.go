@@ -12,7 +12,7 @@ import (
 
 // warn says before the start that Claude Code's permissions will refuse most of the work. In -p nobody can be asked.
 func (k *worker) warn(r *run.Run) error {
-	if r.Row.Output != agent.OutputClaude {
+	if r.Row.Output != agent.OutputClaude || r.Row.PermissionFlag == "" { // what another program passes on is not known
 		return nil
 	}
 	words := strings.Join(r.Row.Command, " ")
