@@ -2,7 +2,8 @@
 
 // Bench measures the hook as Claude Code waits for it: whole processes, from start to end. Beside the hook it runs a
 // Go program that only reads its input (the floor), and the same hook in bash with jq and for Node (the rivals). It
-// writes docs/BENCHMARKS.md and docs/bench.svg.
+// measures runs of ralph-runner beside the agent alone and beside a loop in bash. It writes docs/BENCHMARKS.md and
+// docs/bench.svg.
 //
 //	go run ./bench           measures everything, in some minutes
 //	go run ./bench -quick    runs every row a few times and writes nothing
@@ -64,6 +65,8 @@ type bench struct {
 
 	floor, launch, grep program
 	hook, bash, node    program
+	runner              program
+	agent               string // path of the agent that takes no time
 }
 
 // fewer returns many, or few in a quick run.
@@ -93,6 +96,7 @@ func main() {
 	go func() { exit(fmt.Errorf("%v", <-interrupted)) }()
 	b.build()
 	b.controls()
+	b.runControls()
 	r := b.measure()
 	if !b.quick {
 		check(os.WriteFile("docs/BENCHMARKS.md", must(r.text()), 0o644))
@@ -106,12 +110,13 @@ func main() {
 func (b *bench) build() {
 	in := func(name string) string { return filepath.Join(b.memory, name) }
 	command("make", "-s", "build")
-	for _, name := range []string{"floor", "launch"} {
+	for _, name := range []string{"floor", "launch", "agent"} {
 		command("go", "build", "-ldflags", "-s -w", "-o", in(name), "./bench/"+name)
 	}
-	command("cp", "bin/ralph-stop-hook", "bench/rivals/hook.sh", "bench/rivals/hook.mjs", b.memory)
+	command("cp", "bin/ralph-stop-hook", "bin/ralph-runner", "bench/rivals/hook.sh", "bench/rivals/hook.mjs", b.memory)
 	b.floor, b.launch = program{"floor", []string{in("floor")}}, program{"launch", []string{in("launch")}}
 	b.hook = program{"ralph-stop-hook", []string{in("ralph-stop-hook"), "hook", "--timeout", "660s"}}
+	b.runner, b.agent = program{"ralph-runner", []string{in("ralph-runner")}}, in("agent")
 	b.bash = program{"bash + jq", []string{must(exec.LookPath("bash")), in("hook.sh")}}
 	b.node = program{"Node", []string{must(exec.LookPath("node")), in("hook.mjs")}}
 	b.grep = program{"grep -c", []string{must(exec.LookPath("grep")), "-c", `"passes": true`}}

@@ -28,7 +28,7 @@ type bar struct {
 
 // rows are measured in this order.
 var rows = []func(*bench) row{
-	idle, changed, onDisk, unchanged, large, huge, longTranscript, longLoop, reopened,
+	idle, changed, onDisk, unchanged, large, huge, longTranscript, longLoop, reopened, outer, stream, starts,
 }
 
 // times returns how many times as long f took as of.
@@ -47,14 +47,24 @@ func (r *row) theSame(f, as figure, why string) {
 	r.Bars = append(r.Bars, bar{want, fmt.Sprintf("%.2f ×", got), math.Abs(got-1) <= 0.1, why})
 }
 
-// Floor tells whether the first figure is the floor's. The second one is then the hook's.
-func (r row) Floor() bool { return r.Figures[0].Name == "floor" }
+// Floor tells whether the others are to be compared with the first two figures. The first one is the least that it can
+// take.
+func (r row) Floor() bool { return r.Figures[0].Name == "floor" || r.Figures[0].Name == alone }
+
+// Least and Ours name the first two figures in the head of a table.
+func (r row) Least() string { return r.Figures[0].Name }
+func (r row) Ours() string {
+	if name := r.Figures[1].Name; name != "ralph-stop-hook" {
+		return name
+	}
+	return "hook"
+}
 
 func idle(b *bench) row {
 	s := b.newStage(options{})
 	var runners []runner
 	for _, p := range []program{b.floor, b.hook, b.bash, b.node} {
-		runners = append(runners, runner{p, []*stage{s}, &answer{}}) // none of them says anything
+		runners = append(runners, runner{program: p, stages: []*stage{s}, want: &answer{}}) // none of them says anything
 	}
 	r := row{"No loop in the project", "Every stop of every other session costs this much.", b.race(runners...), nil}
 	r.atMost(1.4, r.Figures[1], r.Figures[0], "Most of the time above the floor is the start of a larger "+

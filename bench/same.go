@@ -66,7 +66,7 @@ func (s *stage) ready(p program) runner {
 	if a.Decision != "block" {
 		check(fmt.Errorf("%s does not block: %#v", p.name, a))
 	}
-	return runner{p, []*stage{s}, &a}
+	return runner{program: p, stages: []*stage{s}, want: &a}
 }
 
 // same makes a stage for each hook, plays its first stop there, and lets a feature pass: the next stop is what is

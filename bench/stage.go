@@ -28,6 +28,7 @@ type options struct {
 	features   int    // how many features the list has
 	rules      string // the keys of a trusted ralph.json, without "bind"; empty: what init writes
 	claimed    bool   // every feature passes in the list, and a stop may change the list
+	run        bool   // every feature is open, nobody has given the loop's prompt, and a run changes the list
 	transcript string // path
 	onDisk     bool
 }
@@ -74,6 +75,10 @@ func (b *bench) newStage(o options) *stage {
 	s.writeList(false) // init refuses a list without open features
 	ralph := b.hook.argv[0]
 	s.command(ralph, "init", loopName, "--settings", "none", "--max-iterations", strconv.Itoa(maxLoop))
+	if o.run {
+		s.payload("stop.json", nil) // nobody reads it
+		return s
+	}
 	if o.claimed {
 		s.writeList(true)
 	}
@@ -98,6 +103,14 @@ func (s *stage) command(argv ...string) {
 	}
 }
 
+// agent makes an agent of that name for ralph-runner.
+func (s *stage) agent(name string, command ...string) {
+	dir := filepath.Join(s.root, "home", ".config", "ralph-stop-hook")
+	agents := map[string]any{"agents": map[string]any{name: map[string]any{"command": command, "output": "claude"}}}
+	check(os.MkdirAll(dir, 0o700))
+	check(os.WriteFile(filepath.Join(dir, "config.json"), must(json.Marshal(agents)), 0o600))
+}
+
 // payload writes the next event: a recorded one, with this stage's paths and with the keys of set.
 func (s *stage) payload(recorded string, set map[string]any) {
 	event := map[string]any{}
@@ -116,7 +129,7 @@ func (s *stage) writeList(claimed bool) {
 	var b bytes.Buffer
 	between := "[\n"
 	for n := range s.features {
-		passes := claimed || n < s.features/2
+		passes := claimed || n < s.features/2 && !s.run
 		fmt.Fprintf(&b, `%s  {"id": "feature-%06d", "priority": %d, "title": "Line %[2]d of an order", `+
 			`"description": "An order of %[2]d lines shows what each costs, and a total that is right.", "passes": `,
 			between, n+1, n%3+1)
@@ -142,7 +155,7 @@ func (s *stage) files() map[string][]byte {
 	all := map[string][]byte{}
 	for _, dir := range []string{s.loop, s.state} {
 		check(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.Type().IsRegular() && (entry.Name() != listName || s.claimed) {
+			if err == nil && entry.Type().IsRegular() && (entry.Name() != listName || s.claimed || s.run) {
 				all[path], err = os.ReadFile(path)
 			}
 			return err
@@ -155,6 +168,9 @@ func (s *stage) files() map[string][]byte {
 func (s *stage) restore() {
 	if s.saved == nil {
 		return
+	}
+	if s.run {
+		check(os.RemoveAll(filepath.Join(s.project, ".agent-state")))
 	}
 	now := s.files()
 	for path := range now {

@@ -1,0 +1,113 @@
+// Agent stands in for Claude Code and takes no time. It reads a prompt on standard input, lets one feature of the list
+// pass, the one that the prompt names or else the first open one, and prints a result as Claude Code prints it.
+//
+//	agent LIST                    one session
+//	agent LIST -times N PROMPT    N sessions, one after the other, each a process with that file as its prompt
+//	agent LIST -print FILE BYTES  one session that prints the file before its result, until those bytes are printed
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+)
+
+func main() {
+	if err := run(os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "agent: error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(list string, args []string) error {
+	if len(args) == 3 && args[0] == "-times" {
+		return sessions(list, args[1], args[2])
+	}
+	prompt, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	if len(args) == 3 && args[0] == "-print" {
+		if err := repeat(args[1], args[2]); err != nil {
+			return err
+		}
+	}
+	if err := pass(list, prompt); err != nil {
+		return err
+	}
+	_, err = fmt.Println(`{"type":"result","subtype":"success","is_error":false,"result":"Done.","total_cost_usd":0.01,` +
+		`"modelUsage":{"m":{"inputTokens":1000,"outputTokens":500}}}`)
+	return err
+}
+
+// pass lets a feature pass. In the list, a value of "passes" takes five bytes.
+func pass(list string, prompt []byte) error {
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return err
+	}
+	at := 0
+	if _, rest, named := bytes.Cut(prompt, []byte("\n  id: ")); named {
+		id, _, _ := bytes.Cut(rest, []byte("\n"))
+		if at = bytes.Index(text, fmt.Appendf(nil, "%q", id)); at < 0 {
+			return fmt.Errorf("the list has no %s", id)
+		}
+	}
+	open := bytes.Index(text[at:], []byte(`"passes": false`))
+	if open < 0 {
+		return nil // there is nothing to do
+	}
+	f, err := os.OpenFile(list, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if _, err = f.WriteAt([]byte("true "), int64(at+open+len(`"passes": `))); err == nil {
+		err = f.Close()
+	}
+	return err
+}
+
+// repeat prints a file again and again, until it has printed a number of bytes or more.
+func repeat(path, count string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	left, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	text = bytes.Repeat(text, 1+(1<<20)/len(text))
+	for ; left > 0; left -= len(text) {
+		if _, err := os.Stdout.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sessions starts sessions and waits for each.
+func sessions(list, count, prompt string) error {
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	for range n {
+		stdin, err := os.Open(prompt)
+		if err != nil {
+			return err
+		}
+		p, err := os.StartProcess(os.Args[0], []string{os.Args[0], list},
+			&os.ProcAttr{Files: []*os.File{stdin, os.Stdout, os.Stderr}})
+		if err != nil {
+			return err
+		}
+		stdin.Close()
+		if state, err := p.Wait(); err != nil || !state.Success() {
+			return fmt.Errorf("%v: %w", state, err)
+		}
+	}
+	return nil
+}
