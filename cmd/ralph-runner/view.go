@@ -172,10 +172,11 @@ func (v *view) Ended(r run.Record, e agent.Ended) {
 	if e.Problem != "" {
 		what += ": " + e.Problem
 	}
+	text := fmt.Sprintf("  %s after %s · %s", what, plain.Duration(e.Took), run.Used(e.Usage))
 	if e.Denied > 0 {
-		what += fmt.Sprintf(" · %s refused by the agent's permissions", plain.Count(e.Denied, "tool call"))
+		text += " · the agent's permissions refused " + plain.Count(e.Denied, "tool call")
 	}
-	v.printf("  %s after %s · %s", what, plain.Duration(e.Took), run.Used(e.Usage))
+	v.printf("%s", text)
 }
 
 // Counted says how the loop stands.
@@ -205,6 +206,9 @@ func (v *view) End(s run.Summary) {
 	screen.Row("iterations", fmt.Sprintf("%d, in %s", s.Iterations, plain.Count(s.Sessions, "session")))
 	screen.Row("time", plain.Duration(s.Took))
 	screen.Row("used", s.Spent)
+	if s.Denied > 0 {
+		screen.Row("refused", plain.Count(s.Denied, "tool call")+", by the agent's permissions")
+	}
 	for i, w := range s.Work {
 		label := ""
 		if i == 0 {

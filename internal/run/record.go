@@ -55,6 +55,7 @@ type Record struct {
 	Iterations int           `json:"iterations"` // sessions that counted
 	Sessions   int           `json:"sessions"`   // sessions that were started
 	Spent      Sum           `json:"spent"`
+	Denied     int           `json:"denied"`            // uses of tools that the agent's permissions refused
 	Work       []Work        `json:"work"`              // by feature, in the order of their first session
 	Waiting    *Waiting      `json:"waiting,omitempty"` // nil: the run does not wait
 	Current    *Current      `json:"current,omitempty"` // nil: no session runs, and none is to be counted

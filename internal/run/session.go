@@ -154,6 +154,7 @@ func (r *Run) ended(c *Current, e agent.Ended) {
 		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
 	}
 	r.Record.Spent.add(e.Usage)
+	r.Record.Denied += e.Denied
 	if !r.Record.Options.InSession { // such a session may work on several features
 		w := r.Record.work(c.Feature)
 		w.Took += e.Took

@@ -21,6 +21,7 @@ type Summary struct {
 	Sessions           int
 	Took               time.Duration
 	Spent              string
+	Denied             int // uses of tools that the agent's permissions refused
 	Work               []Work
 	Titles             map[string]string // of features, by id
 	Logs               string            // where the logs of the sessions are
@@ -32,7 +33,7 @@ func Summarise(r *Record, s *loop.Step) Summary {
 	sum := Summary{
 		RunID: r.ID, Loop: plain.Line(r.Name, 100), Agent: plain.Line(r.Options.Agent, 80), Status: state.Status,
 		Ending: ending(s), Iterations: r.Iterations, Sessions: r.Sessions, Took: r.EndedAt.Sub(r.StartedAt),
-		Spent: Bill(r.Spent), Titles: map[string]string{}, Logs: Folder + "/logs/" + r.ID,
+		Spent: Bill(r.Spent), Denied: r.Denied, Titles: map[string]string{}, Logs: Folder + "/logs/" + r.ID,
 	}
 	for _, w := range r.Work {
 		if item, is := p.Snapshot.List.Find(w.Feature); is {
@@ -102,6 +103,9 @@ func (s Summary) Markdown() string {
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| loop | %s |\n| agent | %s |\n| iterations | %d |\n| sessions | %d |\n"+
 		"| time | %s |\n| used | %s |\n| logs | `%s` |\n", escape(s.Loop), escape(s.Agent), s.Iterations, s.Sessions,
 		plain.Duration(s.Took), escape(s.Spent), s.Logs)
+	if s.Denied > 0 {
+		fmt.Fprintf(&b, "| refused | %s, by the agent's permissions |\n", plain.Count(s.Denied, "tool call"))
+	}
 	if len(s.Work) == 0 {
 		return b.String()
 	}
