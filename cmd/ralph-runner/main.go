@@ -34,7 +34,7 @@ func execute(args []string) int {
 	}
 	out := &cli.Output{Writer: os.Stdout}
 	app := newApp(boot.Env(program))
-	err := app.Execute(out, withRun(app, args))
+	err := app.Execute(out, withUsual(app, args))
 	var status exit
 	switch {
 	case errors.As(err, &status):
@@ -72,10 +72,10 @@ func printError(err error) {
 	}
 }
 
-// withRun adds the verb run, which a person need not type.
-func withRun(app *cli.App, words []string) []string {
+// withUsual adds the verb that a person need not type.
+func withUsual(app *cli.App, words []string) []string {
 	if len(words) == 0 {
-		return []string{"run"}
+		return []string{app.Usual}
 	}
 	if words[0] == "--version" {
 		return []string{"version"}
@@ -84,7 +84,7 @@ func withRun(app *cli.App, words []string) []string {
 	if verb.Name != "" || slices.Contains([]string{"help", "--help", "-h"}, words[0]) {
 		return words
 	}
-	return append([]string{"run"}, words...)
+	return append([]string{app.Usual}, words...)
 }
 
 type verbs struct{ verb.Verbs }
@@ -92,7 +92,7 @@ type verbs struct{ verb.Verbs }
 // newApp makes all commands, in the order in which help lists them.
 func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env, Init: "ralph-stop-hook init"}}
-	app := &cli.App{Name: program, Loops: v.Names}
+	app := &cli.App{Name: program, Loops: v.Names, Usual: "run"}
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
 	add(&cli.Command{Short: "Work a loop with fresh sessions of an agent", Long: helpText})
 	add(v.run(), v.delegate(), v.agents())

@@ -37,6 +37,7 @@ type App struct {
 	Name     string
 	Commands []*Command
 	Loops    func() []string // the names that complete an argument [NAME]; may be nil
+	Usual    string          // the name of the command that a person need not type; "": there is none
 }
 
 // UsageError means that the command line is wrong.

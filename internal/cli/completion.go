@@ -87,7 +87,11 @@ func printScript(w io.Writer, program, name string) error {
 // complete returns what begins with word and may follow the words before, each with its
 // description.
 func (a *App) complete(word string, before []string) (found [][2]string) {
-	c, words := a.Find(before)
+	named, words := a.Find(before)
+	c := named
+	if c.Name == "" && a.Usual != "" {
+		c, _ = a.Find([]string{a.Usual})
+	}
 	offer := func(name, what string) {
 		if strings.HasPrefix(name, word) {
 			found = append(found, [2]string{name, what})
@@ -107,7 +111,7 @@ func (a *App) complete(word string, before []string) (found [][2]string) {
 			return nil // its value
 		}
 	} else {
-		for _, sub := range a.below(c) {
+		for _, sub := range a.below(named) {
 			offer(sub.verb(), sub.Short)
 		}
 	}
