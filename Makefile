@@ -89,12 +89,14 @@ demo-runner:
 
 picture:
 	go run ./examples/demo -color > demo.txt
+	go run ./examples/demo -runner -color > runner.txt
 	e2e/install.sh
 	go test -tags e2e -count=1 -run '^TestScripts$$/^picture$$' ./e2e -pictures '$(CURDIR)'
 	go run ./docs/picture -title 'make demo' < demo.txt > docs/demo.svg
+	go run ./docs/picture -title 'make demo-runner' < runner.txt > docs/runner.svg
 	go run ./docs/picture -title 'Claude Code' < client.txt > docs/client.svg
 	go run ./docs/picture -title 'ralph-stop-hook status' < status.txt > docs/status.svg
-	rm demo.txt client.txt status.txt
+	rm demo.txt runner.txt client.txt status.txt
 
 icon:
 	go run ./docs/icon > .claude-plugin/icon.png.new
