@@ -168,11 +168,11 @@ func (v *view) Heard(h agent.Heard) {
 // Ended says how the session ended.
 func (v *view) Ended(r run.Record, e agent.Ended) {
 	v.set(func(n *now) { n.began, n.spent = time.Time{}, r.Spent })
-	what := string(e.Class)
+	text := fmt.Sprintf("  %s after %s", e.Class, plain.Duration(e.Took))
 	if e.Problem != "" {
-		what += ": " + e.Problem
+		text += ": " + e.Problem
 	}
-	text := fmt.Sprintf("  %s after %s · %s", what, plain.Duration(e.Took), run.Used(e.Usage))
+	text += " · " + run.Used(e.Usage)
 	if e.Denied > 0 {
 		text += " · the agent's permissions refused " + plain.Count(e.Denied, "tool call")
 	}

@@ -41,6 +41,10 @@ func appendLog(root *os.Root, name string, line []byte) error {
 	return err
 }
 
+// LogTail returns the last n bytes of a log in a folder, or nil if it cannot be read. It does not wait for the writer
+// of a FIFO.
+func LogTail(root *os.Root, name string, n int64) []byte { return logTail(root, name, n) }
+
 // logTail returns the last n bytes of a log.
 func logTail(root *os.Root, name string, n int64) []byte {
 	f, info, err := openFile(root, name, os.O_RDONLY)

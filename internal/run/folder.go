@@ -20,8 +20,9 @@ const Folder = loopdir.RunFolder
 
 // folder is that folder, open. Trouble with it stops no run. If it cannot be opened, nothing is written.
 type folder struct {
-	root *os.Root
-	id   string // of the run
+	root    *os.Root // nil: nothing is written
+	id      string   // of the run
+	trouble error    // why nothing is written
 }
 
 // openFolder makes and opens the folder. It follows no link out of the project.
@@ -32,12 +33,15 @@ func openFolder(project, id string) (*folder, error) {
 	}
 	defer top.Close()
 	f := &folder{id: id}
-	if err := top.MkdirAll(Folder, 0o755); err != nil {
+	if f.trouble = top.MkdirAll(Folder, 0o755); f.trouble != nil {
 		return f, nil
 	}
-	if f.root, err = top.OpenRoot(Folder); err != nil {
-		return &folder{id: id}, nil
+	root, err := top.OpenRoot(Folder)
+	if err != nil {
+		f.trouble = err
+		return f, nil
 	}
+	f.root = root
 	if _, err := f.root.Lstat(".gitignore"); err != nil {
 		f.text(".gitignore", "*\n")
 	}
@@ -183,18 +187,7 @@ func (f *folder) iteration(r *Record, c *Current, s *loop.Step, counted bool) {
 
 // has reports whether the last line is that of a session: a process that was killed may have written it.
 func (f *folder) has(id string, session int) bool {
-	file, err := f.root.Open(iterations)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	data := make([]byte, min(info.Size(), 1<<20))
-	n, _ := file.ReadAt(data, info.Size()-int64(len(data)))
-	text := bytes.TrimRight(data[:n], "\n")
+	text := bytes.TrimRight(loopdir.LogTail(f.root, iterations, 1<<20), "\n")
 	last := string(text[bytes.LastIndexByte(text, '\n')+1:])
 	return strings.HasPrefix(last, fmt.Sprintf(`{"runId":%q,"session":%d,`, id, session))
 }

@@ -75,7 +75,7 @@ func (r *Run) beginDriving(ctx context.Context) (*loop.Step, error) {
 	if err := r.save(); err != nil {
 		return nil, err
 	}
-	r.Screen.Begin(r.Record)
+	r.announce()
 	return s, nil
 }
 

@@ -94,7 +94,9 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	}
 	step, err := r.begin(ctx)
 	for err == nil && goesOn(step) {
-		step, err = r.next(ctx, step)
+		if step, err = r.next(ctx, step); err != nil {
+			err = fmt.Errorf("%w; when that is mended, go on with: %s", err, say.ResumeRun(r.Record.ID))
+		}
 	}
 	return step, err
 }
@@ -175,7 +177,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err := r.save(); err != nil {
 		return nil, err
 	}
-	r.Screen.Begin(r.Record)
+	r.announce()
 	if pending == nil {
 		return step, nil
 	}
@@ -183,6 +185,14 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 		return step, r.counted(nil)
 	}
 	return r.stop(ctx)
+}
+
+// announce says that the run begins.
+func (r *Run) announce() {
+	r.Screen.Begin(r.Record)
+	if err := r.folder.trouble; err != nil {
+		r.Screen.Warn(fmt.Sprintf("%s cannot be written, so there are no logs of this run: %v", Folder, err))
+	}
 }
 
 // revive puts the loop back to work if a limit of the run's own ended it, which is raised now.
@@ -212,7 +222,7 @@ func (r *Run) left() *Current {
 		return nil
 	}
 	if c.Ended == nil {
-		c.Ended = &Finished{Class: agent.Stopped, Problem: "it was killed with its run", ExitCode: -1}
+		c.Ended = &Finished{Class: agent.Stopped, Problem: "its end is not recorded: the run was killed, or could not write", ExitCode: -1}
 		r.Record.Spent.Unknown++
 	}
 	if counts(c.Ended.Class) {
@@ -393,6 +403,9 @@ func (r *Run) end(s *loop.Step) error {
 		return err
 	}
 	sum := Summarise(&r.Record, s)
+	if r.folder.trouble != nil {
+		sum.Logs = ""
+	}
 	r.folder.text("summary-"+r.Record.ID+".md", sum.Markdown())
 	r.Screen.End(sum)
 	r.hooks(s, endingHooks(state), r.told(s, state, nil))
