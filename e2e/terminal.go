@@ -44,15 +44,17 @@ type terminal struct{ socket string }
 // cmdTerminal is the command terminal of the scripts:
 //
 //	terminal start [PROMPT | -file FILE] [FLAG…]
+//	terminal run PROGRAM [ARG…]
 //	terminal type TEXT        a line, then Enter
 //	terminal paste FILE       what a person has copied, then Enter
-//	terminal press KEY        Escape, BTab and the like, as tmux calls them
+//	terminal press KEY        Escape, C-c and the like, as tmux calls them
 //	terminal shows REGEXP     waits until the screen does; with !, until it no
 //	                          longer does
 //	terminal resize X Y       makes it so many columns wide and lines high
 //	terminal picture NAME     leaves the screen, colours included, for make picture
 //	terminal screen           makes the screen the standard output
 //	terminal quit             waits until the client has ended
+//	terminal close            as a person closes the window
 func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 || neg && args[0] != "shows" {
 		args = []string{"help"}
@@ -63,13 +65,9 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	case "start":
 		args, err := clientArgs(args[1:])
 		ts.Check(err)
-		ts.Defer(t.kill)
-		// The server inherits the script's environment, and the client the
-		// server's. A client that ends leaves its last screen to be looked at.
-		ts.Check(ts.Exec("tmux", append([]string{"-u", "-S", t.socket, "-f", "/dev/null",
-			"start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
-			"new-session", "-d", "-x", screenWidth, "-y", screenHeight, "--", ts.Getenv("E2E_CLIENT")},
-			args...)...))
+		t.open(ts, append([]string{ts.Getenv("E2E_CLIENT")}, args...))
+	case "run":
+		t.open(ts, args[1:])
 	case "type":
 		ts.Check(t.enter(regexp.QuoteMeta(text), "send-keys", "-l", "--", text))
 	case "paste":
@@ -95,10 +93,22 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	case "quit":
 		ts.Check(t.enter("/exit", "send-keys", "-l", "--", "/exit"))
 		ts.Check(t.await(ended, true))
+	case "close":
+		_, err := t.tmux("kill-server")
+		ts.Check(err)
 	default:
-		ts.Fatalf("usage: terminal start [PROMPT | -file FILE] [FLAG…] | type TEXT | paste FILE | press KEY | shows " +
-			"REGEXP | resize X Y | picture NAME | screen | quit")
+		ts.Fatalf("usage: terminal start [PROMPT | -file FILE] [FLAG…] | run PROGRAM [ARG…] | type TEXT | paste FILE | " +
+			"press KEY | shows REGEXP | resize X Y | picture NAME | screen | quit | close")
 	}
+}
+
+// open starts a program in the terminal. A program that ends leaves its last screen to be looked at.
+func (t terminal) open(ts *testscript.TestScript, program []string) {
+	ts.Defer(t.kill)
+	// The server inherits the script's environment, and the program the server's.
+	ts.Check(ts.Exec("tmux", append([]string{"-u", "-S", t.socket, "-f", "/dev/null",
+		"start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
+		"new-session", "-d", "-x", screenWidth, "-y", screenHeight, "--"}, program...)...))
 }
 
 // cmdPicture is the command picture of the scripts, which leaves a file's text
