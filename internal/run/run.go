@@ -222,7 +222,8 @@ func (r *Run) left() *Current {
 		return nil
 	}
 	if c.Ended == nil {
-		c.Ended = &Finished{Class: agent.Stopped, Problem: "its end is not recorded: the run was killed, or could not write", ExitCode: -1}
+		c.Ended = &Finished{Class: agent.Stopped, ExitCode: -1,
+			Problem: "its end is not recorded: the run was killed, or could not write"}
 		r.Record.Spent.Unknown++
 	}
 	if counts(c.Ended.Class) {
