@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
 
@@ -52,7 +51,7 @@ func (v verbs) listAgents(w io.Writer, words []string) error {
 			continue
 		}
 		text := plain.Line(plain.Typed(row.Command), 200)
-		if _, err := proc.LookPath(row.Command[0], v.Env.Get("PATH")); err != nil {
+		if _, err := row.Find(v.Env.Get("PATH")); err != nil {
 			text += " · not installed"
 		}
 		var tells []string

@@ -117,7 +117,7 @@ func (k *worker) row(at *loopdir.Loop) (agent.Row, error) {
 	return row, k.fits(row)
 }
 
-// fits refuses what the agent cannot do, and limits that could never bind.
+// fits refuses an agent that is not installed, what it cannot do, and limits that could never bind.
 func (k *worker) fits(row agent.Row) error {
 	switch o := k.options; {
 	case len(row.Lacks(o.Asked)) > 0:
@@ -128,6 +128,11 @@ func (k *worker) fits(row agent.Row) error {
 	case o.MaxTokens > 0 && !row.TellsTokens:
 		return cli.Usagef("the agent %s does not tell its tokens, so --max-tokens would never end the run; "+
 			"use --max-iterations", row.Name)
+	case k.dryRun:
+		return nil
+	}
+	if _, err := row.Find(k.Env.Get("PATH")); err != nil {
+		return cli.Usagef("the agent %s cannot start: %w", row.Name, err)
 	}
 	return nil
 }

@@ -1,9 +1,14 @@
 package agent
 
 import (
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Row is an agent: how it is started, and how what it prints is read.
@@ -73,6 +78,19 @@ func BuiltIn() []Row {
 // Program returns a row for any program: it gets the prompt on standard input and prints text.
 func Program(name string, command ...string) Row {
 	return Row{Name: name, Command: command, PromptBy: ByStdin, Output: OutputText}
+}
+
+// Find returns where the agent's program is: on the PATH that is given, or where its row says. The error says what to do.
+func (r Row) Find(path string) (string, error) {
+	name := r.Command[0]
+	if filepath.Base(name) != name {
+		return name, nil
+	}
+	found, err := proc.LookPath(name, path)
+	if err != nil {
+		return "", fmt.Errorf("the program %s is not on PATH; install it, or name its path", plain.Line(name, 100))
+	}
+	return found, nil
 }
 
 // Lacks returns which of the things that are asked the agent's command line cannot say.

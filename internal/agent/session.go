@@ -113,10 +113,8 @@ func (s Session) Run(ctx context.Context) Ended {
 func (s Session) command() (argv []string, stdin []byte, clean func(), err error) {
 	clean = func() {}
 	argv = s.Row.Line(s.Asked)
-	if name := argv[0]; filepath.Base(name) == name {
-		if argv[0], err = proc.LookPath(name, proc.Value(s.Env, "PATH")); err != nil {
-			return nil, nil, clean, fmt.Errorf("the program %s is not on PATH; install it, or name its path", name)
-		}
+	if argv[0], err = s.Row.Find(proc.Value(s.Env, "PATH")); err != nil {
+		return nil, nil, clean, err
 	}
 	switch s.Row.PromptBy {
 	case ByArgument:
