@@ -30,6 +30,7 @@ var floors = []map[string][]string{
 	{"cli": nil, "view": nil},
 	{"verb": nil, "boot": nil},
 	{"run": nil},
+	{"watch": nil},
 	{"seeds": nil, "cli/clitest": nil}, // for tests alone
 }
 

@@ -188,32 +188,46 @@ func (s *Snapshot) ReceiptsToStore() (kept []Receipt) {
 
 // Proof counts the claimed features by what is known of them.
 func (s *Snapshot) Proof() (p Proof) {
-	e := s.evidence()
-	type sum struct{ unproven, stale bool }
-	sums := map[string]sum{} // by id, of the claimed features that have checks
-	for _, c := range s.Checks {
-		if c.When != WhenFeature {
-			continue
-		}
-		for _, id := range s.subjects(e, c) {
-			r, of := e.last(c, id), sums[id]
-			of.unproven = of.unproven || !r.Passed
-			of.stale = of.stale || s.Contents != "" && r.Tree != s.Contents
-			sums[id] = of
-		}
-	}
-	for _, of := range sums {
-		if !of.unproven {
+	for _, of := range s.Proofs() {
+		if of.Proven {
 			p.Proven++
-			if of.stale {
+			if of.Stale {
 				p.Stale++
 			}
 		}
 	}
+	if len(s.ManualPoints) == 0 {
+		return p
+	}
+	e := s.evidence()
 	for id := range s.ManualPoints {
 		if e.claimed[id] {
 			p.Manual++
 		}
 	}
 	return p
+}
+
+// FeatureProof is what is known of a claimed feature that has checks.
+type FeatureProof struct {
+	Proven bool // all of its checks passed
+	Stale  bool // at least one of them on other contents than the work tree has now
+}
+
+// Proofs returns what is known of the claimed features that have checks, by id.
+func (s *Snapshot) Proofs() map[string]FeatureProof {
+	e, all := s.evidence(), map[string]FeatureProof{}
+	for _, c := range s.Checks {
+		if c.When != WhenFeature {
+			continue
+		}
+		for _, id := range s.subjects(e, c) {
+			r := e.last(c, id)
+			of, seen := all[id]
+			of.Proven = r.Passed && (of.Proven || !seen)
+			of.Stale = of.Stale || s.Contents != "" && r.Tree != s.Contents
+			all[id] = of
+		}
+	}
+	return all
 }

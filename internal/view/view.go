@@ -85,6 +85,16 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	return of(p, func() string { return p.Contents(ctx) }), nil
+}
+
+// Quick returns the status of a loop that was read. It starts no process and hashes no work tree, so it does not tell
+// which proofs are stale.
+func Quick(p *loop.Picture) Status { return of(p, func() string { return "" }) }
+
+// of makes the status of a loop. contents returns the hash of the work tree; it is called only if that is needed.
+func of(p *loop.Picture, contents func() string) Status {
+	l := p.Loop
 	s := &p.Snapshot
 	state := s.Record()
 	v := Status{
@@ -99,7 +109,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		Waits:      state.Waits && state.Status == decide.InProgress,
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: lastVerdicts(l),
 	}
-	v.Features = s.List.Count(v.proof(ctx, p, state))
+	v.Features = s.List.Count(v.proof(p, state, contents))
 	text, doom := say.Doom(p)
 	v.Doom = text
 	v.Notes = notes(p, state, &v)
@@ -124,16 +134,16 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 		v.Notice = "pending"
 	}
 	v.Then = then(v, doom, p, l.Call)
-	return v, nil
+	return v
 }
 
 // proof counts the proven features, as they are now.
-func (v *Status) proof(ctx context.Context, p *loop.Picture, state decide.State) int {
+func (v *Status) proof(p *loop.Picture, state decide.State, contents func() string) int {
 	if v.Checks == 0 || v.NoList || state.Status == decide.Complete {
 		v.Manual = state.Manual
 		return min(state.Proven, p.Snapshot.List.Passed()) // the list may be another by now
 	}
-	p.Snapshot.Contents = p.Contents(ctx)
+	p.Snapshot.Contents = contents()
 	proof := p.Snapshot.Proof()
 	v.StaleProofs, v.Manual = proof.Stale, proof.Manual
 	return proof.Proven

@@ -1,0 +1,203 @@
+// Package watch has what goes on in all loops and runs of a user: as one picture that never changes, and as a stream of
+// newer pictures. It reads files alone, so the loops of the hook and of the runner look the same, and no daemon is
+// needed.
+package watch
+
+import (
+	"cmp"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+)
+
+// Picture is all loops at one moment. Nobody changes it, so any number of goroutines may read it.
+type Picture struct {
+	At    time.Time
+	Loops []Loop // those that are at work first, then the one that changed last
+}
+
+// Loop is a loop as it was when it was read last. Its texts are clean.
+type Loop struct {
+	Key     string `json:"key"` // names the loop among all of this user
+	Project string `json:"project"`
+	view.Status
+	Run       *Run      `json:"run"`       // its last run; null: it had none
+	ChangedAt time.Time `json:"changedAt"` // when one of its files changed last
+}
+
+// Run is the last run over a loop. It has no command and no prompt, since those may have secrets.
+type Run struct {
+	ID         string    `json:"id"`
+	Agent      string    `json:"agent"`
+	Works      bool      `json:"works"` // its process runs
+	StartedAt  time.Time `json:"startedAt"`
+	EndedAt    time.Time `json:"endedAt,omitzero"` // zero: it is not over
+	Iterations int       `json:"iterations"`       // sessions that counted
+	Sessions   int       `json:"sessions"`
+	Session    *Session  `json:"session"`   // that runs now; null: none
+	WaitsFor   string    `json:"waitsFor"`  // "": it does not wait
+	WaitsTill  time.Time `json:"waitsTill"` // zero: it does not wait
+	Tokens     int64     `json:"tokens"`
+	CostUSD    float64   `json:"costUsd"`
+	CostKnown  bool      `json:"costKnown"` // false: no session has told its cost
+	Unknown    int       `json:"unknown"`   // sessions that did not tell it
+	Bill       string    `json:"bill"`      // tokens and cost, in words
+}
+
+// Session is a session of a run that works now.
+type Session struct {
+	Number    int       `json:"number"`
+	Feature   string    `json:"feature"`
+	StartedAt time.Time `json:"startedAt"`
+}
+
+// Works reports whether the loop is at work: a session or a run works on it.
+func (l *Loop) Works() bool {
+	return l.Status.Status == decide.InProgress && l.Session != "" && !l.Stale && !l.Waits
+}
+
+// Find returns the loop of a key, of a run's id, or of a name that only one loop has; nil if there is none.
+func (p *Picture) Find(name string) *Loop {
+	var found *Loop
+	for i := range p.Loops {
+		l := &p.Loops[i]
+		switch {
+		case l.Key == name, l.Run != nil && l.Run.ID == name:
+			return l
+		case l.Name == name && found != nil:
+			return nil
+		case l.Name == name:
+			found = l
+		}
+	}
+	return found
+}
+
+// Look reads all loops that have a record, and those of the project that env is in and of some folders.
+func Look(env loop.Env, folders ...string) (*Picture, error) {
+	all, err := find(env, folders)
+	if err != nil {
+		return nil, err
+	}
+	loops := make([]Loop, len(all))
+	each(len(all), func(i int) { loops[i], _ = read(env, all[i]) })
+	return picture(loops), nil
+}
+
+// each calls do for each number below n, on all processors.
+func each(n int, do func(i int)) {
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+}
+
+func picture(loops []Loop) *Picture {
+	slices.SortFunc(loops, func(a, b Loop) int {
+		if a.Works() != b.Works() {
+			if a.Works() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(b.ChangedAt.Compare(a.ChangedAt), strings.Compare(a.Name, b.Name), strings.Compare(a.Key, b.Key))
+	})
+	return &Picture{At: time.Now(), Loops: loops}
+}
+
+// find returns the loops of this user, each once.
+func find(env loop.Env, folders []string) ([]*loopdir.Loop, error) {
+	all, err := env.Where().Known()
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range append([]string{env.Cwd}, folders...) {
+		where := env.Where()
+		where.Cwd, where.ProjectDir, where.LoopDir = folder, "", ""
+		here, err := where.All()
+		if err != nil {
+			continue // it is no project that can be read
+		}
+		all = append(all, here...)
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(l *loopdir.Loop) bool {
+		was := seen[l.Dir]
+		seen[l.Dir] = true
+		return was
+	}), nil
+}
+
+func keyOf(at *loopdir.Loop) string { return filepath.Base(at.StatePath()) }
+
+// read reads one loop, and returns its processes that run. What cannot be read becomes a note of its status.
+func read(env loop.Env, at *loopdir.Loop) (found Loop, alive []loop.Process) {
+	found = Loop{Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed(at)}
+	l, err := open(env, at)
+	if err != nil {
+		found.Status = view.Unreadable(at, err)
+		return found, nil
+	}
+	defer l.Close()
+	p, err := l.Look()
+	if err != nil {
+		found.Status = view.Unreadable(at, err)
+		return found, nil
+	}
+	found.Status = view.Quick(p)
+	state := p.Snapshot.Record()
+	alive = []loop.Process{{PID: state.SessionPID, Start: state.ClientStart}}
+	if state.Running != nil {
+		alive = append(alive, loop.Process{PID: state.Running.PID, Start: state.Running.Start})
+	}
+	if record, err := run.Load(l.Store); err == nil && record != nil {
+		found.Run = runOf(record)
+		alive = append(alive, loop.Process{PID: record.PID, Start: record.Start})
+	}
+	return found, slices.DeleteFunc(alive, gone)
+}
+
+// open opens a loop that a verb for people may use.
+func open(env loop.Env, at *loopdir.Loop) (*loop.Loop, error) {
+	if err := at.Check(); err != nil {
+		return nil, err
+	}
+	return loop.Open(env, at)
+}
+
+func runOf(r *run.Record) *Run {
+	found := &Run{
+		ID: plain.Line(r.ID, 40), Agent: plain.Line(r.Options.Agent, 80), StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Works: r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start), Iterations: r.Iterations, Sessions: r.Sessions,
+		Tokens: run.AllTokens(r.Spent.Usage), CostUSD: r.Spent.CostUSD, CostKnown: r.Spent.CostKnown,
+		Unknown: r.Spent.Unknown, Bill: run.Bill(r.Spent),
+	}
+	if r.Waiting != nil && found.Works {
+		found.WaitsFor, found.WaitsTill = plain.Line(r.Waiting.Why, 200), r.Waiting.Until
+	}
+	if c := r.Current; c != nil && c.Ended == nil && found.Works {
+		found.Session = &Session{Number: c.Session, Feature: plain.Line(c.Feature, 80), StartedAt: c.StartedAt}
+	}
+	return found
+}

@@ -1,0 +1,249 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+)
+
+// TestLook reads a loop of the hook and one with a run.
+func TestLook(t *testing.T) {
+	w := newWorld(t)
+	w.commit(w.loop("hook"), func(s *decide.State) { s.Status, s.ExitReason = decide.Complete, "promise" })
+	r := run.Record{
+		ID: "abc", PID: os.Getpid(), Start: proc.Start(os.Getpid()), StartedAt: time.Now(), Iterations: 2, Sessions: 3,
+		Current: &run.Current{Session: 3, Feature: "f3\x1b[31m"},
+		Spent:   run.Sum{Usage: agent.Usage{Input: 7, CostUSD: 1.5, TokensKnown: true, CostKnown: true}},
+	}
+	r.Options.Agent, r.Options.OnComplete = "claude", "curl -H secret"
+	w.run(w.loop("runner"), r)
+	p, err := Look(w.env)
+	if err != nil || len(p.Loops) != 2 {
+		t.Fatal(p, err)
+	}
+	first, second := p.Loops[0], p.Loops[1]
+	if first.Name != "runner" || second.Name != "hook" || second.Works() || second.Run != nil {
+		t.Errorf("the loops are %s and %s; want the one at work first", first.Name, second.Name)
+	}
+	got := first.Run
+	if !first.Works() || first.Features.Total != 10 || first.Features.Passed != 3 || got == nil || !got.Works ||
+		got.Session == nil || got.Session.Feature != "f3[31m" || got.CostUSD != 1.5 || got.Tokens != 7 {
+		t.Errorf("the run is %+v of %+v", got, first)
+	}
+	for name, want := range map[string]string{"runner": "runner", "abc": "runner", first.Key: "runner", "no": ""} {
+		if l := p.Find(name); (l == nil) != (want == "") || l != nil && l.Name != want {
+			t.Errorf("Find(%q) = %v", name, l)
+		}
+	}
+	w.write(filepath.Join(w.dir, "projects", "hook", loopdir.Below, "hook", loopdir.ListFile), "[")
+	w.write(filepath.Join(w.env.StateDir, "loops", second.Key, "state.json"), "{}")
+	if p, err = Look(w.env, filepath.Join(w.dir, "projects", "hook")); err != nil || p.Find("hook") == nil ||
+		p.Find("hook").Status.Status != "UNKNOWN" {
+		t.Errorf("a loop that cannot be read: %+v, %v", p, err)
+	}
+}
+
+// follow starts a watcher and returns a function that waits until its picture is as wanted.
+func follow(w world, notices bool) (await func(what string, is func(*Picture) bool)) {
+	w.Helper()
+	watcher, err := New(w.env)
+	if err != nil {
+		w.Fatal(err)
+	}
+	watcher.notices = notices
+	changes, stop := watcher.Changes()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { watcher.Run(ctx); close(done) }()
+	w.Cleanup(func() { cancel(); <-done; stop() })
+	return func(what string, is func(*Picture) bool) {
+		w.Helper()
+		late := time.After(20 * time.Second)
+		for !is(watcher.Picture()) {
+			select {
+			case <-changes:
+			case <-late:
+				w.Fatalf("%s: the picture is still %+v", what, watcher.Picture())
+			}
+		}
+	}
+}
+
+// TestFollow changes loops in every way, with the system's notices and without them.
+func TestFollow(t *testing.T) {
+	for _, notices := range []bool{true, false} {
+		t.Run(fmt.Sprint("notices ", notices), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			a := w.loop("a")
+			w.loop("b")
+			await := follow(w, notices)
+			loopIs := func(name string, is func(l *Loop) bool) func(*Picture) bool {
+				return func(p *Picture) bool { l := p.Find(name); return l != nil && is(l) }
+			}
+			await("at first", func(p *Picture) bool { return len(p.Loops) == 2 })
+
+			path := filepath.Join(a.Dir, loopdir.ListFile)
+			w.write(path+".new", list(10, 4))
+			if err := os.Rename(path+".new", path); err != nil {
+				t.Fatal(err)
+			}
+			await("a rename over the list", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 4 }))
+
+			w.write(path, list(10, 5))
+			past := time.Now().Add(-48 * time.Hour)
+			if err := os.Chtimes(path, past, past); err != nil {
+				t.Fatal(err)
+			}
+			await("a clock that was set back", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 5 }))
+
+			w.commit(a, func(s *decide.State) { s.Iteration = 7 })
+			await("a new record", loopIs("a", func(l *Loop) bool { return l.Iteration == 7 }))
+
+			w.loop("c")
+			await("a new loop", loopIs("c", func(l *Loop) bool { return l.Works() }))
+
+			if err := os.RemoveAll(a.Dir); err != nil {
+				t.Fatal(err)
+			}
+			await("a loop that was deleted", func(p *Picture) bool { return p.Find("a") == nil })
+			w.loop("a")
+			w.commit(a, func(s *decide.State) { s.Iteration = 9 })
+			await("a loop that is there again", loopIs("a", func(l *Loop) bool { return l.Iteration == 9 }))
+			w.write(path, list(10, 6))
+			await("its list", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 6 }))
+		})
+	}
+}
+
+// TestEnded sees that the client of a loop died without a word: no file changes then.
+func TestEnded(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sleep")
+	}
+	w := newWorld(t)
+	client := exec.Command("sleep", "60")
+	if err := client.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.commit(w.loop("a"), func(s *decide.State) {
+		s.SessionPID, s.ClientStart = client.Process.Pid, proc.Start(client.Process.Pid)
+	})
+	await := follow(w, true)
+	await("at first", func(p *Picture) bool { return p.Find("a").Works() })
+	_ = client.Process.Kill()
+	_ = client.Wait()
+	await("a client that is gone", func(p *Picture) bool { return p.Find("a").Stale })
+}
+
+// TestSlowReader sends more changes than a reader takes. It gets the last picture, and no queue grows.
+func TestSlowReader(t *testing.T) {
+	w := newWorld(t)
+	at := w.loop("a")
+	watcher, err := New(w.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, stop := watcher.Changes()
+	for i := 2; i <= 20; i++ {
+		w.commit(at, func(s *decide.State) { s.Iteration = i })
+		watcher.sweep()
+	}
+	<-changes
+	if got := watcher.Picture().Find("a").Iteration; got != 20 {
+		t.Errorf("the reader sees iteration %d, want 20", got)
+	}
+	select {
+	case <-changes:
+		t.Error("a second change was kept for the reader")
+	default:
+	}
+	stop()
+	w.commit(at, func(s *decide.State) { s.Iteration = 99 })
+	watcher.sweep()
+	if len(watcher.readers) != 0 || len(changes) != 0 {
+		t.Error("a reader that has stopped is still told")
+	}
+}
+
+// TestCost compares the work for one change among many loops with that for all of them.
+func TestCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes 200 loops")
+	}
+	w := newWorld(t)
+	var one *loopdir.Loop
+	for i := range 200 {
+		one = w.loop(fmt.Sprint("l", i))
+	}
+	begin := time.Now()
+	watcher, err := New(w.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := time.Since(begin)
+	begin = time.Now()
+	watcher.sweep() // the lists were new, so their loops are read once more
+	second := time.Since(begin)
+	begin = time.Now()
+	watcher.sweep()
+	idle := time.Since(begin)
+	w.commit(one, func(s *decide.State) { s.Iteration = 5 })
+	paths := map[string]bool{filepath.Join(one.StatePath(), "state.json"): true}
+	begin = time.Now()
+	watcher.touched(paths)
+	change := time.Since(begin)
+	t.Logf("first picture %s, second %s, a look without changes %s, one change %s", first, second, idle, change)
+	if watcher.Picture().Find(keyOf(one)).Iteration != 5 {
+		t.Error("the change is not in the picture")
+	}
+	if change > first/4 {
+		t.Errorf("one change among 200 loops takes %s; all of them take %s", change, first)
+	}
+}
+
+// TestWeek sends the events of a week: memory does not grow with them.
+func TestWeek(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes a record thousands of times")
+	}
+	w := newWorld(t)
+	at := w.loop("a")
+	watcher, err := New(w.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	_, stop := watcher.Changes() // nobody reads it
+	defer stop()
+	path := filepath.Join(at.Dir, loopdir.ListFile)
+	events := func(n int) {
+		for i := range n {
+			w.write(path, list(10, i%10)+fmt.Sprintf("%*s", i%7, ""))
+			watcher.touched(map[string]bool{path: true})
+		}
+	}
+	events(100)
+	before := heap()
+	events(7 * 24 * 12) // one every five minutes
+	if after := heap(); after > before+before/2+1<<20 {
+		t.Errorf("the heap grew from %d to %d bytes", before, after)
+	}
+}
