@@ -10,8 +10,15 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
 
-// warn says before the start that Claude Code's permissions will refuse most of the work. In -p nobody can be asked.
+// warn says before the start that the agent's permissions will refuse most of the work. A session cannot ask anybody.
 func (k *worker) warn(r *run.Run) error {
+	if r.Row.BuiltIn && r.Row.Driven == "" {
+		fmt.Fprintf(os.Stderr, "%s: warning: the agent %s is known from its documents alone\n", program, r.Row.Name)
+	}
+	if words := r.Row.Warning(r.Record.Options.Asked); words != "" {
+		_, err := fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, words)
+		return err
+	}
 	if r.Row.Output != agent.OutputClaude || r.Row.PermissionFlag == "" { // what another program passes on is not known
 		return nil
 	}

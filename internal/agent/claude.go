@@ -3,34 +3,21 @@ package agent
 import (
 	"bytes"
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
-
-// maxMessage is how many bytes of an answer are kept.
-const maxMessage = 1 << 20
-
-// maxTools is how many tools that run at once are known.
-const maxTools = 64
 
 // claudeParser reads what claude prints with -p --output-format stream-json --verbose, as measured with 2.1.329: one
 // JSON object a line. It reads --output-format json as well, which prints the last event alone, and with --verbose one
 // array of all events.
 type claudeParser struct {
-	heard  Heard        // Text and Tool only if stale is false
-	stale  bool         // text or tools have changed since they were asked for
-	tools  []claudeTool // that run
-	text   rawJSON      // the last text of the main agent, or its end; a copy
-	answer string       // the text of the last result without an error
-	end    *claudeEnd   // the last result
-	denied int          // events that say that a tool was refused
-	stray  string       // the last line that is not JSON
+	transcript
+	answer string     // the text of the last result without an error
+	end    *claudeEnd // the last result
 
 	limited bool      // the provider's last word on its limit is that it is used up
 	reset   time.Time // with limited: when the limit is reset; zero: not said
@@ -38,8 +25,14 @@ type claudeParser struct {
 	halted  bool      // Claude Code says that it was interrupted
 }
 
-// claudeTool is one call of a tool.
-type claudeTool struct{ id, name, subject string }
+var claudeRow = Row{
+	Name:     "claude",
+	Command:  []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
+	PromptBy: ByStdin, Output: OutputClaude,
+	ModelFlag: "--model", EffortFlag: "--effort", BudgetFlag: "--max-budget-usd", ResumeFlag: "--resume",
+	PermissionFlag: "--permission-mode", SkipPermissionsFlag: "--dangerously-skip-permissions",
+	Driven: "2.1.329", TellsReset: true, StopHook: true,
+}
 
 // NewClaude returns the Parser for Claude Code, run with -p --output-format stream-json --verbose.
 func NewClaude() Parser { return &claudeParser{} }
@@ -91,9 +84,6 @@ func (p *claudeParser) object(line []byte, now time.Time) {
 	}
 }
 
-// goOn notes that the agent works, which it may do after a result: when work in the background has ended.
-func (p *claudeParser) goOn() { p.heard.Ended, p.heard.Retrying = false, false }
-
 func (p *claudeParser) system(e *claudeEvent) {
 	switch e.subtype.text() {
 	case "init":
@@ -129,16 +119,9 @@ func (p *claudeParser) assistant(e *claudeEvent) {
 	for _, block := range e.blocks {
 		switch block.kind.text() {
 		case "text":
-			if strings.TrimSpace(block.text.head(textChars)) != "" {
-				p.text = block.text.end(maxMessage) // most texts are never asked for
-			}
+			p.says(block.text)
 		case "tool_use":
-			if len(p.tools) == maxTools {
-				p.tools = slices.Delete(p.tools, 0, 1)
-			}
-			p.tools = append(p.tools, claudeTool{
-				block.id.head(4 * nameChars), block.name.head(4 * nameChars), block.subject.head(4 * toolChars),
-			})
+			p.begins(block.id, block.name, block.subject)
 		}
 	}
 }
@@ -148,30 +131,9 @@ func (p *claudeParser) user(e *claudeEvent) {
 	for _, block := range e.blocks {
 		switch block.kind.text() {
 		case "tool_result":
-			id := block.of.head(4 * nameChars)
-			p.tools = slices.DeleteFunc(p.tools, func(t claudeTool) bool { return t.id == id })
+			p.ends(block.of)
 		case "text":
 			p.halted = p.halted || strings.HasPrefix(block.text.head(nameChars), "[Request interrupted by user")
 		}
 	}
-}
-
-func (p *claudeParser) Heard() Heard {
-	if p.stale {
-		p.stale = false
-		p.heard.Text, p.heard.Tool = plain.Line(p.text.head(4*textChars), textChars), ""
-		if len(p.tools) > 0 {
-			p.heard.Tool = p.tools[len(p.tools)-1].label()
-		}
-	}
-	return p.heard
-}
-
-// label says which tool it is and what it works on, on one line.
-func (t claudeTool) label() string {
-	text := t.name
-	if t.subject != "" {
-		text += ": " + t.subject
-	}
-	return plain.Line(text, toolChars)
 }

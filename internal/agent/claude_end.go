@@ -80,10 +80,7 @@ func addTokens(sum int64, tokens gjson.Result) int64 {
 
 // rateLimit reads what the provider says about its limit, at the first answer and when that changes.
 func (p *claudeParser) rateLimit(info gjson.Result, now time.Time) {
-	status, reset := info.Get("status").Str, time.Time{}
-	if at := info.Get("resetsAt"); at.Type == gjson.Number && at.Num > 0 {
-		reset = time.Unix(int64(min(at.Num, 1<<40)), 0).UTC() // seconds
-	}
+	status, reset := info.Get("status").Str, unixTime(info.Get("resetsAt"))
 	p.limited, p.reset, p.heard.Warning = status == "rejected", time.Time{}, time.Time{}
 	switch status {
 	case "rejected":

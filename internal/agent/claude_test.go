@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -15,9 +13,7 @@ import (
 // sampled is when the samples were taken.
 var sampled = time.Date(2026, 11, 21, 22, 36, 0, 0, time.UTC)
 
-// sampleRows say how each recorded session ended: SAMPLE EXIT CLASS TOKENS COST | MESSAGE | PROBLEM, the latter two as
-// prefixes. TOKENS are input and output, with "?" if not all are known. testdata/claude has what Claude Code 2.1.329
-// printed, with a scripted model behind it.
+// sampleRows are rows for replay. testdata/claude has what Claude Code 2.1.329 printed, with a scripted model.
 const sampleRows = `
 400-credit               1 auth        0/0 0             |           | Credit balance is too low
 400-prompt-too-long      1 context     0/0 0             |           | Prompt is too long · the request is ~210000
@@ -105,67 +101,7 @@ var sampleUntil = map[string]string{
 var sampleDenied = map[string]int{"perm-default": 2}
 
 func TestClaudeSamples(t *testing.T) {
-	files, err := filepath.Glob("testdata/claude/*.jsonl")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no samples", err)
-	}
-	rows := map[string]string{}
-	for row := range strings.Lines(strings.TrimSpace(sampleRows)) {
-		name, rest, _ := strings.Cut(row, " ")
-		rows[name] = rest
-	}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
-		t.Run(name, func(t *testing.T) {
-			row, there := rows[name]
-			if !there {
-				t.Fatal("no row for this sample")
-			}
-			delete(rows, name)
-			var code int
-			var class, tokens, cost string
-			cells := strings.SplitN(row, "|", 3)
-			if _, err := fmt.Sscan(cells[0], &code, &class, &tokens, &cost); err != nil {
-				t.Fatal(err)
-			}
-			message, problem := strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])
-			exit := Exit{Code: code}
-			if code < 0 {
-				exit = Exit{Code: 137}
-			}
-			if stderr, err := os.ReadFile(filepath.Join("testdata/claude", name+".stderr.txt")); err == nil {
-				exit.Stderr = string(stderr)
-			}
-			p := feedFile(t, NewClaude(), file)
-			got := p.Outcome(exit, sampled)
-			if string(got.Class) != class || tokensOf(got.Usage) != tokens || costOf(got.Usage) != cost {
-				t.Errorf("%s %s %s, want %s %s %s",
-					got.Class, tokensOf(got.Usage), costOf(got.Usage), class, tokens, cost)
-			}
-			if !strings.HasPrefix(got.Message, message) || (message == "") != (got.Message == "") {
-				t.Errorf("message %q, want %q", got.Message, message)
-			}
-			if !strings.HasPrefix(got.Problem, problem) || (problem == "") != (got.Problem == "") {
-				t.Errorf("problem %q, want %q", got.Problem, problem)
-			}
-			until := ""
-			if !got.Until.IsZero() {
-				until = got.Until.Format(time.RFC3339)
-			}
-			if _, err := time.LoadLocation("Asia/Kolkata"); err != nil && name == "json-5h-limit" {
-				t.Skip("no time zones here, so the clock in the words is read as this machine's own")
-			}
-			if until != sampleUntil[name] || got.Denied != sampleDenied[name] {
-				t.Errorf("until %q, %d denied, want %q, %d", until, got.Denied, sampleUntil[name], sampleDenied[name])
-			}
-			if problem := badOutcome(got, sampled); problem != "" {
-				t.Error(problem)
-			}
-		})
-	}
-	if len(rows) > 0 {
-		t.Errorf("rows without a sample: %q", rows)
-	}
+	replay(t, OutputClaude, sampleRows, sampleUntil, sampleDenied)
 }
 
 // tokensOf returns the tokens as sampleRows have them.

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-func FuzzClaude(f *testing.F) {
-	files, _ := filepath.Glob("testdata/claude/*.jsonl")
+// FuzzOutput gives what each parser was made for, and anything else, to all parsers.
+func FuzzOutput(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*/*.jsonl")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -26,8 +27,12 @@ func FuzzClaude(f *testing.F) {
 	for _, row := range hostileRows {
 		f.Add([]byte(row.text), 1)
 	}
+	for _, row := range hostileEvents {
+		f.Add([]byte(row.text), 0)
+	}
 	f.Fuzz(func(t *testing.T, text []byte, code int) {
-		for _, p := range []Parser{NewClaude(), NewText()} {
+		for _, format := range formats {
+			p := format.parser()
 			feed(p, text)
 			got, h := p.Outcome(Exit{Code: code, Stderr: string(text)}, sampled), p.Heard()
 			if problem := badOutcome(got, sampled); problem != "" {

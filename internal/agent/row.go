@@ -15,15 +15,30 @@ import (
 type Row struct {
 	Name     string
 	Command  []string // the program and its arguments, without the prompt
+	Last     []string // arguments behind all flags, before the prompt
 	PromptBy string   // ByStdin, ByArgument or ByFile
-	Output   string   // OutputClaude or OutputText
+	Output   string   // one of the Output constants
+	Env      []string // variables that it needs, NAME=VALUE
 	Model    string   // the model that it is asked for; "": its own choice
 	Prompt   string   // the path of a file whose text comes before each prompt; "": none
 
-	// The flags of the agent's own command line; "": it has none.
+	// The flags of the agent's own command line; "": it has none. A flag may have several words. Its value is a word of
+	// its own, unless the flag ends in "=".
 	ModelFlag, EffortFlag, BudgetFlag, PermissionFlag, SkipPermissionsFlag string
 
-	TellsTokens, TellsCost bool // whether it can tell them at all
+	ResumeFlag string // goes on with a session, by its id; "": the agent cannot
+	UsageFlag  string // names a file into which it writes what it used; "": it has none
+
+	// What a session refuses if nobody allows it, in words that follow "refuses"; "": nothing, or it is not known. Each
+	// word of the command line that begins with one of Permits allows it. Advice says what a person can do.
+	Refuses, Advice string
+	Permits         []string
+
+	TellsTokens, TellsCost bool   // whether it can tell them at all
+	TellsReset             bool   // whether it can tell when a limit is reset
+	StopHook               bool   // whether ralph-stop-hook was seen to drive its sessions
+	Driven                 string // the version with which the row was measured; "": it is known from documents alone
+	BuiltIn                bool
 	Untrusted              bool // ralph.json names the command, and no person has trusted it
 }
 
@@ -32,12 +47,6 @@ const (
 	ByStdin    = "stdin"    // on standard input, which is closed then
 	ByArgument = "argument" // as the last argument; at most MaxArgument bytes
 	ByFile     = "file"     // as the path of a file, the last argument
-)
-
-// How the output of an agent is read.
-const (
-	OutputClaude = "claude" // Claude Code's --output-format stream-json
-	OutputText   = "text"
 )
 
 // MaxArgument is how many bytes one argument of a program may have: MAX_ARG_STRLEN of Linux, with its end.
@@ -50,6 +59,7 @@ type Asked struct {
 	BudgetUSD       float64 `json:"budgetUsd"`      // 0: no bound
 	Permission      string  `json:"permissionMode"` // the mode of the agent's permissions; "": its own
 	SkipPermissions bool    `json:"skipPermissions"`
+	Resume          string  `json:"resume,omitempty"` // the id of a session of the agent; "": a fresh session
 }
 
 // IsModel reports whether text can be the name of a model, such as "opus", "claude-sonnet-5-5[1m]" or "openai/o3:high".
@@ -63,16 +73,16 @@ func IsModel(text string) bool {
 	return text != "" && len(text) <= 200
 }
 
-// BuiltIn returns the agents that need no configuration.
+// BuiltIn returns the agents that need no configuration. The last ones are known from documents alone.
 func BuiltIn() []Row {
-	return []Row{{
-		Name:     "claude",
-		Command:  []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
-		PromptBy: ByStdin, Output: OutputClaude,
-		ModelFlag: "--model", EffortFlag: "--effort", BudgetFlag: "--max-budget-usd",
-		PermissionFlag: "--permission-mode", SkipPermissionsFlag: "--dangerously-skip-permissions",
-		TellsTokens: true, TellsCost: true,
-	}}
+	rows := []Row{
+		claudeRow, codexRow, copilotRow, geminiRow, opencodeRow, qwenRow, aiderRow, ampRow, cursorRow,
+	}
+	for i := range rows {
+		rows[i] = rows[i].Reads(rows[i].Output)
+		rows[i].BuiltIn = true
+	}
+	return rows
 }
 
 // Program returns a row for any program: it gets the prompt on standard input and prints text.
@@ -108,6 +118,19 @@ type asked struct {
 	given             bool
 }
 
+// words returns the arguments that ask it.
+func (a asked) words() []string {
+	words := strings.Fields(a.flag)
+	switch {
+	case a.value == "":
+	case strings.HasSuffix(a.flag, "="):
+		words[len(words)-1] += a.value
+	default:
+		words = append(words, a.value)
+	}
+	return words
+}
+
 // flags leaves out the budget: the run watches it, too.
 func (r Row) flags(a Asked) []asked {
 	return []asked{
@@ -115,10 +138,11 @@ func (r Row) flags(a Asked) []asked {
 		{"--effort", r.EffortFlag, a.Effort, a.Effort != ""},
 		{"--permission-mode", r.PermissionFlag, a.Permission, a.Permission != ""},
 		{"--dangerously-skip-permissions", r.SkipPermissionsFlag, "", a.SkipPermissions},
+		{"session to go on with", r.ResumeFlag, a.Resume, a.Resume != ""},
 	}
 }
 
-// Line returns the command line of a session.
+// Line returns the command line of a session, without the prompt.
 func (r Row) Line(a Asked) []string {
 	argv := slices.Clone(r.Command)
 	if a.Model == "" {
@@ -126,24 +150,26 @@ func (r Row) Line(a Asked) []string {
 	}
 	all := r.flags(a)
 	if a.BudgetUSD > 0 {
-		budget := strconv.FormatFloat(a.BudgetUSD, 'f', 4, 64)
-		all = append(all, asked{"", r.BudgetFlag, budget, true})
+		budget := asked{"", r.BudgetFlag, strconv.FormatFloat(a.BudgetUSD, 'f', 4, 64), true}
+		all = slices.Insert(all, len(all)-1, budget)
 	}
 	for _, one := range all {
-		if !one.given || one.flag == "" {
-			continue
-		}
-		argv = append(argv, one.flag)
-		if one.value != "" {
-			argv = append(argv, one.value)
+		if one.given && one.flag != "" {
+			argv = append(argv, one.words()...)
 		}
 	}
-	return argv
+	return append(argv, r.Last...)
 }
 
-func (r Row) parser() Parser {
-	if r.Output == OutputClaude {
-		return NewClaude()
+// Warning says what a session refuses because nobody allowed it, or "". The agent's own configuration, which may allow
+// it, is not looked at.
+func (r Row) Warning(a Asked) string {
+	permits := func(word string) bool {
+		return slices.ContainsFunc(r.Permits, func(p string) bool { return strings.HasPrefix(word, p) })
 	}
-	return NewText()
+	if r.Refuses == "" || a.SkipPermissions || a.Permission != "" || slices.ContainsFunc(r.Command, permits) {
+		return ""
+	}
+	return fmt.Sprintf("unless its own configuration allows it, %s refuses %s, and a session cannot ask; say %s", r.Name,
+		r.Refuses, r.Advice)
 }

@@ -24,6 +24,7 @@ type Session struct {
 	Dir    string
 	Env    []string  // the whole environment
 	Guard  string    // the path of a program that does proc.GuardJob
+	Before Usage     // with Asked.Resume: what the session has used before
 	Log    io.Writer // gets all that the agent prints; nil: nothing is kept
 
 	Limit      time.Duration // the session may take this long
@@ -62,9 +63,10 @@ var (
 // Run runs the session. When ctx ends, it stops the agent. On Linux nothing that the agent has started lives on.
 func (s Session) Run(ctx context.Context) Ended {
 	begin := time.Now()
-	w := &watch{Parser: s.Row.parser(), hear: s.Hear, last: begin}
-	argv, stdin, clean, err := s.command()
-	defer clean()
+	format := formatOf(s.Row.Output)
+	w := &watch{Parser: format.parser(), hear: s.Hear, last: begin}
+	argv, stdin, files, err := s.command()
+	defer files.remove()
 	if err != nil {
 		out := Outcome{Class: NotStarted, Problem: plain.Line(err.Error(), 300)}
 		return Ended{Outcome: out, ExitCode: -1}
@@ -84,8 +86,8 @@ func (s Session) Run(ctx context.Context) Ended {
 		out, errs = io.MultiWriter(log, lines), io.MultiWriter(log, stderr)
 	}
 	r := proc.Run(ctx, proc.Cmd{
-		Argv: argv, Dir: s.Dir, Env: s.Env, Stdin: stdin, Timeout: s.Limit, Stdout: out, Stderr: errs,
-		Guard: s.Guard, Grace: grace, Now: s.Kill, Session: true, Started: s.Started,
+		Argv: argv, Dir: s.Dir, Env: slices.Concat(s.Env, s.Row.Env), Stdin: stdin, Timeout: s.Limit,
+		Stdout: out, Stderr: errs, Guard: s.Guard, Grace: grace, Now: s.Kill, Session: true, Started: s.Started,
 	})
 	why := context.Cause(ctx)
 	stop(nil)
@@ -97,6 +99,12 @@ func (s Session) Run(ctx context.Context) Ended {
 		exit.NotStarted = r.Err
 	}
 	e.Outcome = w.Outcome(exit, time.Now())
+	if format.after != nil {
+		format.after(&s, files.path(usageFile), &e)
+	}
+	if s.Asked.Resume != "" && format.sums {
+		e.Usage = e.Usage.since(s.Before)
+	}
 	switch heard := e.Heard; {
 	case errors.Is(why, errOver): // its own last event counts
 	case r.TimedOut:
@@ -109,29 +117,52 @@ func (s Session) Run(ctx context.Context) Ended {
 	return e
 }
 
-// command returns the command line and the standard input. clean removes the file of the prompt.
-func (s Session) command() (argv []string, stdin []byte, clean func(), err error) {
-	clean = func() {}
+// command returns the command line and the standard input.
+func (s Session) command() (argv []string, stdin []byte, files tempFiles, err error) {
 	argv = s.Row.Line(s.Asked)
 	if argv[0], err = s.Row.Find(proc.Value(s.Env, "PATH")); err != nil {
-		return nil, nil, clean, err
+		return nil, nil, "", err
+	}
+	if s.Row.UsageFlag != "" || s.Row.PromptBy == ByFile {
+		if err := files.make(); err != nil {
+			return nil, nil, "", err
+		}
+	}
+	if s.Row.UsageFlag != "" {
+		argv = slices.Insert(argv, len(argv)-len(s.Row.Last), s.Row.UsageFlag, files.path(usageFile))
 	}
 	switch s.Row.PromptBy {
 	case ByArgument:
 		if len(s.Prompt) > MaxArgument {
-			return nil, nil, clean, fmt.Errorf("the prompt has %d bytes, and one argument may have %d; "+
+			return nil, nil, files, fmt.Errorf("the prompt has %d bytes, and one argument may have %d; "+
 				`let the agent read it from standard input ("prompt_by": "stdin")`, len(s.Prompt), MaxArgument)
 		}
-		return append(argv, s.Prompt), []byte{}, clean, nil
+		return append(argv, s.Prompt), []byte{}, files, nil
 	case ByFile:
-		dir, err := os.MkdirTemp("", "ralph-prompt-")
-		if err != nil {
-			return nil, nil, clean, err
-		}
-		path := filepath.Join(dir, "prompt.md")
-		return append(argv, path), []byte{}, func() { _ = os.RemoveAll(dir) }, os.WriteFile(path, []byte(s.Prompt), 0o600)
+		path := files.path("prompt.md")
+		return append(argv, path), []byte{}, files, os.WriteFile(path, []byte(s.Prompt), 0o600)
 	}
-	return argv, []byte(s.Prompt), clean, nil
+	return argv, []byte(s.Prompt), files, nil
+}
+
+// tempFiles is the path of a folder for files of a session, or "".
+type tempFiles string
+
+// usageFile is the name of the file into which an agent writes what it used.
+const usageFile = "usage.json"
+
+func (f *tempFiles) make() error {
+	dir, err := os.MkdirTemp("", "ralph-prompt-")
+	*f = tempFiles(dir)
+	return err
+}
+
+func (f tempFiles) path(name string) string { return filepath.Join(string(f), name) }
+
+func (f tempFiles) remove() {
+	if f != "" {
+		_ = os.RemoveAll(string(f))
+	}
 }
 
 // watch is a Parser that two goroutines use: one gives it lines, the other looks at clocks.

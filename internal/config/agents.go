@@ -15,10 +15,13 @@ type Agent struct {
 	Model    string
 	Prompt   string // path of a file below the project's root; its text comes before each prompt
 	PromptBy string // "stdin", "argument" or "file"; "": as Extends has it
-	Output   string // "claude" or "text"; "": as Extends has it
+	Output   string // one of Outputs; "": as Extends has it
 
 	Untrusted bool // no person has trusted it, so it is not started
 }
+
+// Outputs are the ways to read what an agent prints. Package agent has them.
+var Outputs = []string{"claude", "codex", "copilot", "gemini", "opencode", "qwen", "text"}
 
 // agents reads "agents".
 func (p *parser) agents(v gjson.Result) (all []Agent) {
@@ -50,7 +53,7 @@ func (p *parser) agent(name string, v gjson.Result) Agent {
 		"model":     func(v gjson.Result) { a.Model = p.str(v, "model") },
 		"prompt":    func(v gjson.Result) { a.Prompt = p.local(v, "prompt") },
 		"prompt_by": func(v gjson.Result) { a.PromptBy = p.oneOf(v, "prompt_by", "stdin", "argument", "file") },
-		"output":    func(v gjson.Result) { a.Output = p.oneOf(v, "output", "claude", "text") },
+		"output":    func(v gjson.Result) { a.Output = p.oneOf(v, "output", Outputs...) },
 	})
 	if (a.Extends == "") == (len(a.Argv) == 0) {
 		p.fail(v, `the agent %q must have either "extends", another agent, or "command", a program`, name)

@@ -98,7 +98,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"agents": {"a": {"command": ["x"], "extends": "b"}}}`:   `must have either "extends", another agent, or "command"`,
 		`{"agents": {"a": {"command": "x"}}}`:                     `"command" must be an array of words`,
 		`{"agents": {"a": {"command": ["x"], "prompt": "/p"}}}`:   "must be a path below the project's root",
-		`{"agents": {"a": {"command": ["x"], "output": "json"}}}`: `"output" must be "claude" or "text"`,
+		`{"agents": {"a": {"command": ["x"], "output": "json"}}}`: `"output" must be "claude" or "codex" or`,
 		`{"max_cost_usd": 0}`:                                     `"max_cost_usd" must be a number above 0`,
 		`{"on_complete": [{"command": "x", "on_error": "stop"}]}`: `goes with "pre_iteration" alone`,
 

@@ -121,8 +121,7 @@ func (a *Agents) row(c config.Agent, left int) (agent.Row, error) {
 		row.PromptBy = c.PromptBy
 	}
 	if c.Output != "" {
-		row.Output = c.Output
-		row.TellsTokens, row.TellsCost = c.Output == agent.OutputClaude, c.Output == agent.OutputClaude
+		row = row.Reads(c.Output)
 	}
 	return row, nil
 }

@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// afterCodex reads the file that Codex keeps of each session: when the limit is reset, and the model. Codex prints
+// neither.
+func afterCodex(s *Session, _ string, e *Ended) {
+	home := cmp.Or(proc.Value(s.Env, "CODEX_HOME"), filepath.Join(proc.Value(s.Env, "HOME"), ".codex"))
+	text := rollout(home, e.Heard.Session)
+	model, reset := readRollout(text)
+	e.Heard.Model = cmp.Or(e.Heard.Model, model)
+	if e.Class == Limit && !reset.IsZero() {
+		e.Until = clampReset(reset, time.Now())
+	}
+}
+
+// rollout returns the end of the file of a thread, "" if there is none.
+func rollout(home, thread string) string {
+	if !regexp.MustCompile(`^[0-9A-Za-z-]+$`).MatchString(thread) {
+		return ""
+	}
+	files, _ := filepath.Glob(filepath.Join(home, "sessions", "*", "*", "*", "rollout-*-"+thread+".jsonl"))
+	if len(files) == 0 {
+		return ""
+	}
+	text, _ := fileEnd(slices.Max(files)) // the path begins with the date
+	return text
+}
+
+// readRollout returns the model of a session and when its limit is reset, each as the last line about it says. The
+// limit is that window of the provider which is used up, or nearest to it.
+func readRollout(text string) (model string, reset time.Time) {
+	for line := range strings.Lines(text) {
+		if !gjson.Valid(line) {
+			continue
+		}
+		e := event{gjson.Parse(line)}
+		if name := e.at("payload.model"); e.Get("type").Str == "turn_context" && name != "" {
+			model = name.name()
+		}
+		if limits := e.Get("payload.rate_limits"); e.Get("payload.type").Str == "token_count" && limits.IsObject() {
+			reset = time.Time{}
+			used := -1.0
+			for _, name := range []string{"primary", "secondary"} {
+				window := limits.Get(name)
+				if percent := min(window.Get("used_percent").Num, 100); window.IsObject() && percent >= used {
+					used, reset = percent, unixTime(window.Get("resets_at"))
+				}
+			}
+		}
+	}
+	return model, reset
+}
+
+// unixTime returns the time of a number of seconds, or zero.
+func unixTime(at gjson.Result) time.Time {
+	if at.Type != gjson.Number || !(at.Num > 0) {
+		return time.Time{}
+	}
+	return time.Unix(int64(min(at.Num, 1<<40)), 0).UTC()
+}
+
+// maxFile is how many bytes of a file of an agent are read, from its end.
+const maxFile = 4 << 20
+
+// fileEnd returns the end of a regular file.
+func fileEnd(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", cmp.Or(err, os.ErrInvalid)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text := make([]byte, min(info.Size(), maxFile))
+	n, err := f.ReadAt(text, max(0, info.Size()-maxFile))
+	if err == io.EOF {
+		err = nil
+	}
+	return string(text[:n]), err
+}

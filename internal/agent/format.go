@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"slices"
+)
+
+// How the output of an agent is read. Each constant but the last one is named for the agent that prints it.
+const (
+	OutputClaude   = "claude"   // --output-format stream-json --verbose
+	OutputCodex    = "codex"    // exec --json
+	OutputCopilot  = "copilot"  // --output-format json
+	OutputGemini   = "gemini"   // --output-format stream-json
+	OutputOpencode = "opencode" // run --format json
+	OutputQwen     = "qwen"     // --output-format stream-json
+	OutputText     = "text"     // any text; the end of it is the answer, and the exit status says how it went
+)
+
+// format is a way to read what an agent prints.
+type format struct {
+	output                 string
+	parser                 func() Parser
+	tellsTokens, tellsCost bool
+	// sums says that a resumed session begins with the tokens of the one before.
+	sums bool
+	// after reads the agent's own files after its end, and completes what it printed; nil: there are none.
+	after func(s *Session, usageFile string, e *Ended)
+}
+
+var formats = []format{
+	{output: OutputClaude, parser: NewClaude, tellsTokens: true, tellsCost: true, sums: true},
+	{output: OutputCodex, parser: NewCodex, tellsTokens: true, sums: true, after: afterCodex},
+	{output: OutputCopilot, parser: NewCopilot, tellsTokens: true, after: afterCopilot},
+	{output: OutputGemini, parser: NewGemini, tellsTokens: true},
+	{output: OutputOpencode, parser: NewOpencode, tellsTokens: true, tellsCost: true},
+	{output: OutputQwen, parser: NewQwen, tellsTokens: true, sums: true},
+	{output: OutputText, parser: NewText},
+}
+
+// formatOf returns the format of a name, that of text if there is none.
+func formatOf(output string) format {
+	i := slices.IndexFunc(formats, func(f format) bool { return f.output == output })
+	if i < 0 {
+		i = len(formats) - 1
+	}
+	return formats[i]
+}
+
+// Outputs returns the names of all formats.
+func Outputs() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.output)
+	}
+	return names
+}
+
+// Reads returns the row with another format of its output, and what that format tells.
+func (r Row) Reads(output string) Row {
+	f := formatOf(output)
+	r.Output, r.TellsTokens, r.TellsCost = f.output, f.tellsTokens, f.tellsCost
+	return r
+}
+
+// since returns what was used after a former session whose figures this one holds, too.
+func (u Usage) since(before Usage) Usage {
+	u.Input, u.Output = max(0, u.Input-before.Input), max(0, u.Output-before.Output)
+	u.CacheRead, u.CacheWrite = max(0, u.CacheRead-before.CacheRead), max(0, u.CacheWrite-before.CacheWrite)
+	u.CostUSD = max(0, u.CostUSD-before.CostUSD)
+	return u
+}

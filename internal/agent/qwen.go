@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Qwen Code, measured with 0.24.4.
+var qwenRow = Row{
+	Name: "qwen", Command: []string{"qwen", "--output-format", "stream-json"},
+	PromptBy: ByStdin, Output: OutputQwen,
+	ModelFlag: "--model", ResumeFlag: "--resume",
+	PermissionFlag: "--approval-mode", SkipPermissionsFlag: "--yolo",
+	Refuses: "most commands and edits", Permits: []string{"--approval-mode", "--yolo", "-y"},
+	Advice: "--permission-mode auto-edit or, in a sandbox, --dangerously-skip-permissions",
+	Driven: "0.24.4", StopHook: true,
+}
+
+// NewQwen returns the Parser for Qwen Code, run with --output-format stream-json. It prints Claude Code's events, with
+// other figures and without a reason in the last one.
+func NewQwen() Parser {
+	return &eventParser{dialect: dialect{
+		read:  readQwen,
+		exits: map[int]Class{53: Turns},
+		noise: []string{"Ripgrep not available", "Warning: running headless", "Retrying provider attempt"},
+	}}
+}
+
+func readQwen(p *eventParser, e event) {
+	if e.Get("parent_tool_use_id").Type == gjson.String { // a subagent's
+		return
+	}
+	switch e.Get("type").Str {
+	case "system":
+		p.qwenSystem(e)
+	case "assistant":
+		p.goOn()
+		for _, block := range e.Get("message.content").Array() {
+			p.qwenBlock(event{block})
+		}
+	case "user":
+		p.goOn()
+		for _, block := range e.Get("message.content").Array() {
+			p.ends(event{block}.at("tool_use_id"))
+		}
+	case "result":
+		p.qwenEnd(e)
+	}
+}
+
+func (p *eventParser) qwenSystem(e event) {
+	switch e.Get("subtype").Str {
+	case "init":
+		p.goOn()
+		p.heard.Session, p.heard.Model = e.at("session_id").name(), e.at("model").name()
+	case "retry":
+		p.heard.Retrying = true
+	}
+}
+
+// qwenBlock reads a part of a message. Errors of the API are texts, too.
+func (p *eventParser) qwenBlock(block event) {
+	switch block.Get("type").Str {
+	case "text":
+		if !strings.HasPrefix(block.Get("text").Str, "[API Error: ") {
+			p.says(block.at("text"))
+		}
+	case "tool_use":
+		p.begins(block.at("id"), block.at("name"), block.subject("input"))
+	}
+}
+
+// qwenEnd reads the result of Qwen Code.
+func (p *eventParser) qwenEnd(e event) {
+	failed := e.Get("is_error")
+	if !failed.IsBool() {
+		return
+	}
+	p.over()
+	p.denied = max(p.denied, int(e.Get("permission_denials.#").Int()))
+	if p.failure = nil; failed.Bool() {
+		p.fails(e.first("error.message", "result"), 0)
+	} else if p.text == "" {
+		p.says(e.at("result")) // which joins all texts behind the last tool
+	}
+	u := "usage."
+	p.usage(e.tokens(u+"input_tokens"), e.tokens(u+"output_tokens"), e.tokens(u+"cache_read_input_tokens"), 0)
+	p.heard.Usage.TokensKnown = e.Get("usage").IsObject()
+}

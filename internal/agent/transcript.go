@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// maxMessage is how many bytes of an answer are kept.
+const maxMessage = 1 << 20
+
+// maxTools is how many tools that run at once are known.
+const maxTools = 64
+
+// transcript is what all parsers of JSON keep of a session. It needs the same memory for each length of the session.
+type transcript struct {
+	heard  Heard   // Text and Tool only if stale is false
+	stale  bool    // text or tools have changed since they were asked for
+	tools  []tool  // that run
+	text   rawJSON // the last text of the main agent, or its end; a copy
+	denied int     // events that say that a tool was refused
+	stray  string  // the last line that is not JSON
+	active bool    // the agent has begun to work
+}
+
+// tool is one call of a tool.
+type tool struct{ id, name, subject string }
+
+// goOn notes that the agent works. It may do so after its last event: when work in the background has ended.
+func (t *transcript) goOn() { t.active, t.heard.Ended, t.heard.Retrying = true, false, false }
+
+// says notes a text of the agent. Most texts are never asked for.
+func (t *transcript) says(text rawJSON) {
+	if t.stale = true; strings.TrimSpace(text.head(textChars)) != "" {
+		t.text = text.end(maxMessage)
+	}
+}
+
+// begins notes that a tool runs. subject is what it works on.
+func (t *transcript) begins(id, name, subject rawJSON) {
+	if t.stale = true; len(t.tools) == maxTools {
+		t.tools = slices.Delete(t.tools, 0, 1)
+	}
+	t.tools = append(t.tools, tool{id.head(4 * nameChars), name.head(4 * nameChars), subject.head(4 * toolChars)})
+}
+
+// ends notes that a tool has ended.
+func (t *transcript) ends(id rawJSON) {
+	of := id.head(4 * nameChars)
+	t.stale, t.tools = true, slices.DeleteFunc(t.tools, func(t tool) bool { return t.id == of })
+}
+
+// Heard returns what the lines have told so far.
+func (t *transcript) Heard() Heard {
+	if t.stale {
+		t.stale = false
+		t.heard.Text, t.heard.Tool = plain.Line(t.text.head(4*textChars), textChars), ""
+		if len(t.tools) > 0 {
+			t.heard.Tool = t.tools[len(t.tools)-1].label()
+		}
+	}
+	return t.heard
+}
+
+// label says which tool it is and what it works on, on one line.
+func (t tool) label() string {
+	text := t.name
+	if t.subject != "" {
+		text += ": " + t.subject
+	}
+	return plain.Line(text, toolChars)
+}
