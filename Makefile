@@ -43,7 +43,7 @@ install:
 	go install $(BUILD) $(COMMANDS)
 
 test:
-	go test ./...
+	TMPDIR=$$(.ci/memory) go test ./...
 
 test-windows:
 	.ci/windows
