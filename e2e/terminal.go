@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -94,8 +95,7 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(t.enter("/exit", "send-keys", "-l", "--", "/exit"))
 		ts.Check(t.await(ended, true))
 	case "close":
-		_, err := t.tmux("kill-server")
-		ts.Check(err)
+		ts.Check(t.close())
 	default:
 		ts.Fatalf("usage: terminal start [PROMPT | -file FILE] [FLAG…] | run PROGRAM [ARG…] | type TEXT | paste FILE | " +
 			"press KEY | shows REGEXP | resize X Y | picture NAME | screen | quit | close")
@@ -174,6 +174,20 @@ func (t terminal) screen() (string, error) {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n", err
+}
+
+// close ends the terminal, and waits until it is gone: another one may take its place.
+func (t terminal) close() error {
+	_, err := t.tmux("kill-server")
+	if err != nil {
+		return err
+	}
+	for end := time.Now().Add(screenDeadline); time.Now().Before(end); time.Sleep(screenPoll) {
+		if _, err := t.tmux("list-sessions"); err != nil {
+			return nil
+		}
+	}
+	return errors.New("the terminal does not end")
 }
 
 // kill ends what still runs. The client is told first, which lets it stop the
