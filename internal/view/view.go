@@ -107,7 +107,7 @@ func of(p *loop.Picture, contents func() string) Status {
 		RetryAt:   loop.Instant(state.RetryAt),
 		Protected: l.Store.Protected || s.State.Schema == 0, Checks: len(s.Checks), Stale: p.Stale(),
 		Waits:      state.Waits && state.Status == decide.InProgress,
-		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: lastVerdicts(l),
+		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: Verdicts(l, shownVerdicts),
 	}
 	v.Features = s.List.Count(v.proof(p, state, contents))
 	text, doom := say.Doom(p)
@@ -209,9 +209,10 @@ type Verdict struct {
 // shownVerdicts is how many of the last verdicts are shown.
 const shownVerdicts = 3
 
-func lastVerdicts(l *loop.Loop) []Verdict {
+// Verdicts returns the last n verdicts of a loop, the latest first.
+func Verdicts(l *loop.Loop, n int) []Verdict {
 	verdicts := []Verdict{}
-	text, log := l.Store.OpenLog(loopdir.IterationLog, shownVerdicts)
+	text, log := l.Store.OpenLog(loopdir.IterationLog, n)
 	log.Close()
 	for line := range bytes.Lines(text) {
 		var v Verdict

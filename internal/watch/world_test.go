@@ -42,7 +42,8 @@ func (w world) write(path, text string) {
 func list(n, passed int) string {
 	var items []map[string]any
 	for i := range n {
-		items = append(items, map[string]any{"id": fmt.Sprint("f", i), "title": fmt.Sprint("Feature ", i), "passes": i < passed})
+		item := map[string]any{"id": fmt.Sprint("f", i), "title": fmt.Sprint("Feature ", i), "passes": i < passed}
+		items = append(items, item)
 	}
 	text, _ := json.Marshal(items)
 	return string(text)

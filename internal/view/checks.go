@@ -1,0 +1,68 @@
+package view
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Checked is a check that ran, as checks.log has it. An agent can write that file, too.
+type Checked struct {
+	At         time.Time `json:"at"`
+	Name       string    `json:"name"`    // with the feature's id, if it was for one
+	Outcome    string    `json:"outcome"` // in words
+	DurationMS int64     `json:"durationMs"`
+	Tail       string    `json:"tail"` // the end of its output
+}
+
+// maxTail is how many characters of a check's output are shown.
+const maxTail = 4000
+
+// checkHead is the first line of a check, as package loop writes it.
+var checkHead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^== (\S{20}) (.{1,300}?): (.{1,300}), (\d{1,12}) ms$`)
+})
+
+// Checks returns the last n checks that ran, the latest first.
+func Checks(l *loop.Loop, n int) []Checked {
+	text, log := l.Store.OpenLog(loopdir.ChecksLog, 100*n)
+	log.Close()
+	all := []Checked{}
+	var tail []byte
+	end := func() {
+		if len(all) > 0 {
+			all[len(all)-1].Tail = lastOf(tail)
+		}
+		tail = nil
+	}
+	for line := range bytes.Lines(text) {
+		if head := checkHead().FindSubmatch(bytes.TrimRight(line, "\n")); head != nil {
+			end()
+			at, _ := time.Parse(time.RFC3339, string(head[1]))
+			took, _ := strconv.ParseInt(string(head[4]), 10, 64)
+			all = append(all, Checked{
+				At: at, Name: plain.Line(string(head[2]), 300), Outcome: plain.Line(string(head[3]), 300), DurationMS: took,
+			})
+			continue
+		}
+		tail = append(tail, line...)
+	}
+	end()
+	slices.Reverse(all)
+	return all[:min(n, len(all))]
+}
+
+// lastOf returns the end of an output, cleaned.
+func lastOf(text []byte) string {
+	text = bytes.TrimSpace(text)
+	cleaned := plain.Text(string(text[max(0, len(text)-4*maxTail):]), 4*maxTail)
+	runes := []rune(cleaned)
+	return string(runes[max(0, len(runes)-maxTail):])
+}

@@ -1,0 +1,209 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+)
+
+// Detail is a loop with all that its files tell of it.
+type Detail struct {
+	Loop
+	Task       string         `json:"task"`
+	Items      []Item         `json:"items"`
+	Iterations []Iteration    `json:"iterations"` // the first one first; the files keep only the last ones
+	Checked    []view.Checked `json:"checked"`    // the last checks that ran, the latest first
+	Log        string         `json:"log"`        // the end of hook.log
+	Output     []string       `json:"output"`     // what the agent of the last session said and did
+
+}
+
+// Item is a feature. State is open, claimed, proven, stale, blocked or dropped.
+type Item struct {
+	view.Item
+	Checks []Receipt `json:"checks"` // that have proven it
+}
+
+// The states of an item that are not those of `list`.
+const (
+	Claimed = "claimed" // the list says that it passes, and no check has proven that
+	Proven  = "proven"
+	Stale   = "stale" // proven, but files have changed since
+)
+
+// Receipt is a check that passed.
+type Receipt struct {
+	Name       string    `json:"name"`
+	At         time.Time `json:"at"`
+	DurationMS int64     `json:"durationMs"`
+}
+
+// Iteration is a session of a run, or a stop of a session of the hook.
+type Iteration struct {
+	Number    int         `json:"number"`
+	Feature   string      `json:"feature"`
+	StartedAt time.Time   `json:"startedAt,omitzero"` // zero: not known
+	EndedAt   time.Time   `json:"endedAt"`
+	Outcome   string      `json:"outcome"` // how the session ended; of a stop the verdict
+	Why       string      `json:"why"`
+	Counted   bool        `json:"counted"` // false: an interruption, and the same iteration went on
+	Model     string      `json:"model"`
+	Tokens    int64       `json:"tokens"`
+	CostUSD   *float64    `json:"costUsd"` // null: not known
+	Checks    []CheckMade `json:"checks"`
+}
+
+// CheckMade is a check that ran after a session.
+type CheckMade struct {
+	Name    string `json:"name"`
+	Feature string `json:"feature"`
+	Passed  bool   `json:"passed"`
+}
+
+const (
+	maxIterations = 10_000  // stops of the hook that are shown
+	maxChecked    = 30      // checks
+	maxLog        = 20_000  // bytes of hook.log
+	maxOutput     = 1 << 20 // bytes of a session's log
+	maxTold       = 200     // lines of a session
+)
+
+// Open reads a loop in detail. tree says whether the work tree is hashed: only then is it known which proofs are stale.
+// That takes git, and about a second in a large project.
+func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, error) {
+	at, err := env.Where().Recorded(dir)
+	if err != nil {
+		return nil, err
+	}
+	l, err := open(env, at)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	p, err := l.Look()
+	if err != nil {
+		return nil, err
+	}
+	d := &Detail{Task: plain.Line(p.Config.Task, 500)}
+	d.Loop, _ = read(env, at)
+	if tree && len(p.Snapshot.Checks) > 0 && !p.Snapshot.NoList {
+		p.Snapshot.Contents = p.Contents(ctx)
+		d.StaleProofs = p.Snapshot.Proof().Stale
+	}
+	d.Items = items(p)
+	d.Checked = view.Checks(l, maxChecked)
+	d.Log = plain.Text(string(l.Store.LogTail(maxLog)), maxLog)
+	if d.Run == nil {
+		d.Iterations = stops(view.Verdicts(l, maxIterations))
+		return d, nil
+	}
+	d.Iterations = sessions(run.Sessions(at.Project, d.Run.ID))
+	d.Output = output(env, at, p, d.Run)
+	return d, nil
+}
+
+// items returns the features with what is known of their proofs.
+func items(p *loop.Picture) []Item {
+	s := &p.Snapshot
+	proofs, receipts := s.Proofs(), map[string][]Receipt{}
+	for _, r := range s.Receipts {
+		receipts[r.Feature] = append(receipts[r.Feature], Receipt{plain.Line(r.Name, 80), r.At, r.DurationMS})
+	}
+	all := []Item{}
+	for _, item := range view.Items(s.List.List) {
+		proof := proofs[item.ID]
+		one := Item{Item: item, Checks: []Receipt{}}
+		if item.State == "done" {
+			switch {
+			case proof.Proven && proof.Stale:
+				one.State = Stale
+			case proof.Proven:
+				one.State = Proven
+			default:
+				one.State = Claimed
+			}
+			one.Checks = append(one.Checks, receipts[item.ID]...)
+		}
+		one.ID, one.Title, one.Why = plain.Line(item.ID, 80), plain.Line(item.Title, 300), plain.Line(item.Why, 300)
+		one.Model = plain.Line(item.Model, 80)
+		all = append(all, one)
+	}
+	return all
+}
+
+// stops returns the iterations of a loop of the hook. The verdicts are the latest first.
+func stops(verdicts []view.Verdict) []Iteration {
+	all := make([]Iteration, 0, len(verdicts))
+	for i := len(verdicts) - 1; i >= 0; i-- {
+		v := verdicts[i]
+		all = append(all, Iteration{
+			Number: v.Iteration, Feature: v.Feature, EndedAt: v.Time, Outcome: v.Verdict, Why: v.Reason, Checks: []CheckMade{},
+			Counted: v.Verdict == string(decide.Continue) || v.Verdict == string(decide.End),
+		})
+	}
+	return all
+}
+
+func sessions(lines []run.SessionLine) []Iteration {
+	all := make([]Iteration, 0, len(lines))
+	for _, l := range lines {
+		one := Iteration{
+			Number: l.Iteration, Feature: l.Feature, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Outcome: l.Outcome,
+			Why: l.Problem, Counted: l.Counted, Model: l.Model, CostUSD: l.CostUSD, Checks: []CheckMade{},
+			Tokens: l.Tokens.Input + l.Tokens.Output + l.Tokens.CacheRead + l.Tokens.CacheWrite,
+		}
+		for _, c := range l.Checks {
+			one.Checks = append(one.Checks, CheckMade{c.Name, c.Feature, c.Passed})
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// output returns what the run's last session has printed, as a person reads it.
+func output(env loop.Env, at *loopdir.Loop, p *loop.Picture, r *Run) []string {
+	if r.Sessions == 0 {
+		return nil
+	}
+	log := run.SessionLog(at.Project, r.ID, r.Sessions, maxOutput)
+	row := agent.Row{Output: agent.OutputText}
+	if agents, err := run.NewAgents(env, at.Project, p); err == nil {
+		if found, err := agents.Find(r.Agent); err == nil {
+			row = found
+		}
+	}
+	return row.Told(log, len(log) == maxOutput, maxTold)
+}
+
+// Took returns how long the iteration took, 0 if that is not known.
+func (i Iteration) Took() time.Duration {
+	if i.StartedAt.IsZero() {
+		return 0
+	}
+	return max(0, i.EndedAt.Sub(i.StartedAt))
+}
+
+// Cost says what the iteration cost.
+func (i Iteration) Cost() string {
+	if i.CostUSD == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.3f", *i.CostUSD)
+}
+
+// Heading names the item: its id, and its title if that says more.
+func (i Item) Heading() string {
+	if i.Title == i.ID {
+		return i.ID
+	}
+	return cmp.Or(i.Title, i.ID)
+}

@@ -1,0 +1,132 @@
+package watch
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+)
+
+// stop lets the hook answer a stop of the loop.
+func (w world) stop(at *loopdir.Loop) {
+	w.Helper()
+	env := w.env
+	env.LoopDir = at.Dir
+	ev := loop.Event{
+		Kind: decide.EventStop, Name: "Stop", Session: "s1", Client: os.Getpid(), At: time.Now(), Timeout: time.Minute,
+	}
+	l, err := loop.Find(env, ev)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := l.Step(context.Background(), ev); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// TestOpen reads a loop of the hook in detail: one feature is proven, one claim failed, and one proof is stale.
+func TestOpen(t *testing.T) {
+	w := newWorld(t)
+	at := w.loop("demo")
+	w.write(filepath.Join(at.Dir, loopdir.ConfigFile), `{"task": "the task", "checks": [
+		{"name": "there", "file_exists": "made-f0", "when": "feature", "features": ["f0"]},
+		{"name": "too", "file_exists": "made-f1", "when": "feature", "features": ["f1"]}]}`)
+	w.write(filepath.Join(at.Dir, loopdir.ListFile), list(4, 2))
+	w.write(filepath.Join(at.Project, "made-f0"), "")
+	w.stop(at)
+	d, err := Open(t.Context(), w.env, at.Dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := []string{}
+	for _, item := range d.Items {
+		states = append(states, item.ID+" "+item.State)
+	}
+	if want := []string{"f0 proven", "f1 open", "f2 open", "f3 open"}; !slices.Equal(states, want) {
+		t.Errorf("the features are %q, want %q", states, want)
+	}
+	if d.Task != "the task" || len(d.Items[0].Checks) != 1 || d.Items[0].Checks[0].Name != "there" {
+		t.Errorf("the task is %q, the receipts are %+v", d.Task, d.Items[0].Checks)
+	}
+	if len(d.Checked) != 2 || d.Checked[0].Name != "too f1" || len(d.Iterations) != 1 ||
+		d.Iterations[0].Outcome != "continue" || !strings.Contains(d.Log, "reopen f1") {
+		t.Errorf("checks %+v, iterations %+v, log %q", d.Checked, d.Iterations, d.Log)
+	}
+	w.write(filepath.Join(at.Project, "other"), "")
+	if d, err = Open(t.Context(), w.env, at.Dir, true); err != nil || d.Items[0].State != Stale || d.StaleProofs != 1 {
+		t.Errorf("after a change of a file: %+v, %v", d.Items[0], err)
+	}
+}
+
+// TestOpenRun reads a loop with a run in detail.
+func TestOpenRun(t *testing.T) {
+	w := newWorld(t)
+	at := w.loop("demo")
+	w.run(at, run.Record{ID: "r1", Sessions: 2, Options: run.Options{Agent: "claude"}})
+	dir := filepath.Join(at.Project, run.Folder, "logs", "r1")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.write(filepath.Join(dir, "2.log"),
+		`{"type":"assistant","message":{"content":[{"type":"text","text":"Hello <b>"}]}}`)
+	w.write(filepath.Join(at.Project, run.Folder, "iterations.jsonl"), strings.Join([]string{
+		`{"runId":"r0","session":1,"iteration":1}`,
+		`no JSON`,
+		`{"runId":"r1","session":1,"iteration":1,"counted":true,"feature":"f0\u001b[1m","costUsd":0.5,"outcome":"done",` +
+			`"startedAt":"2026-11-22T10:00:00Z","endedAt":"2026-11-22T10:01:00Z","tokens":{"input":1,"cacheRead":2},` +
+			`"checks":[{"name":"tests","passed":true}]}`,
+	}, "\n")+"\n")
+	d, err := Open(t.Context(), w.env, at.Dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Iterations) != 1 || !slices.Equal(d.Output, []string{"Hello <b>"}) {
+		t.Fatalf("iterations %+v, output %q", d.Iterations, d.Output)
+	}
+	if i := d.Iterations[0]; i.Feature != "f0[1m" || i.Took() != time.Minute || i.Cost() != "$0.500" || i.Tokens != 3 ||
+		!i.Counted || len(i.Checks) != 1 || !i.Checks[0].Passed {
+		t.Errorf("the iteration is %+v", i)
+	}
+}
+
+// TestDo does what the verbs do.
+func TestDo(t *testing.T) {
+	w := newWorld(t)
+	at := w.loop("demo")
+	find := func(verb string) Action {
+		all := Actions()
+		return all[slices.IndexFunc(all, func(a Action) bool { return a.Verb == verb })]
+	}
+	for _, tc := range []struct {
+		verb, says string
+		status     decide.Status
+	}{
+		{"pause", "paused at iteration 1", decide.Paused},
+		{"resume", "continues at iteration 1", decide.InProgress},
+		{"extend", "at most 25 iterations", decide.InProgress},
+		{"cancel", "cancelled at iteration 1", decide.Cancelled},
+	} {
+		said, err := Do(w.env, at.Dir, find(tc.verb))
+		p, _ := Look(w.env)
+		if err != nil || !strings.Contains(said, tc.says) || p.Find("demo").Status.Status != tc.status {
+			t.Errorf("%s says %q, %v; the loop is %s", tc.verb, said, err, p.Find("demo").Status.Status)
+		}
+	}
+	agents := w.env
+	agents.ByAgent = true
+	if _, err := Do(agents, at.Dir, find("resume")); err == nil {
+		t.Error("an agent can resume a loop")
+	}
+	if _, err := Do(w.env, at.Dir, Action{Verb: "trust"}); err == nil {
+		t.Error("there is an action for trust")
+	}
+}

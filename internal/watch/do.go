@@ -1,0 +1,66 @@
+package watch
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+)
+
+// Action is what a person can do with a loop from a view. It does what the verb of its name does.
+type Action struct {
+	Verb string
+	Ask  string // the question before it is done; %s is the loop's name
+	More []string
+}
+
+// Actions returns all actions.
+func Actions() []Action {
+	return []Action{
+		{Verb: "pause", Ask: "Pause %s after this turn?"},
+		{Verb: "resume", Ask: "Continue %s?"},
+		{Verb: "extend", Ask: "Give %s ten more iterations?", More: []string{"+10"}},
+		{Verb: "cancel", Ask: "Cancel %s? Only resume brings it back."},
+	}
+}
+
+// Can reports whether an action makes sense for a loop as it is.
+func (l *Loop) Can(a Action) bool {
+	on := l.Status.Status.GoesOn()
+	switch a.Verb {
+	case "pause":
+		return on
+	case "cancel":
+		return on || l.Status.Status == "PAUSED"
+	case "resume":
+		return !on || l.Waits || l.Session == ""
+	}
+	return l.MaxIterations > 0
+}
+
+// Do does an action with the loop in the folder dir, and returns what the verb says.
+func Do(env loop.Env, dir string, a Action) (said string, err error) {
+	env.LoopDir, env.ProjectDir = dir, ""
+	v := verb.Verbs{Env: env}
+	var command *cli.Command
+	switch a.Verb {
+	case "pause":
+		command = v.Pause()
+	case "resume":
+		command = v.Resume()
+	case "extend":
+		command = v.Extend()
+	case "cancel":
+		command = v.Cancel()
+	default:
+		return "", fmt.Errorf("there is no action %q", plain.Line(a.Verb, 40))
+	}
+	var out bytes.Buffer
+	err = command.Run(io.Writer(&out), a.More)
+	return strings.TrimSpace(plain.Text(out.String(), 4000)), err
+}
