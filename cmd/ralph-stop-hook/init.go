@@ -72,8 +72,8 @@ func (v verbs) init() *cli.Command {
 	i.task.Flags(f)
 	i.limits.MaxIterations = decide.DefaultIterations
 	verb.LimitFlags(f, &i.limits)
-	f.Func("check", "a shell `COMMAND` that must exit with 0 before the loop is complete; may be repeated",
-		cli.Each(&i.checks))
+	f.Func("check", "a shell `COMMAND` that must exit with 0 before the loop is complete, or for each feature "+
+		"if it names $RALPH_FEATURE; may be repeated", cli.Each(&i.checks))
 	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
 	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated",
 		cli.Each(&i.onComplete))

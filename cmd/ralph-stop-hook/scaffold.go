@@ -16,7 +16,11 @@ const maxHeldShown = 20
 
 func (i *initialiser) farewell() {
 	for _, check := range i.checks {
-		fmt.Fprintf(i.out, "  must hold: %s\n", plain.Line(check, 300))
+		of := ""
+		if verb.PerFeature(check) && i.list != config.ListNone {
+			of = " for each feature"
+		}
+		fmt.Fprintf(i.out, "  must hold%s: %s\n", of, plain.Line(check, 300))
 	}
 	for _, command := range i.onComplete {
 		fmt.Fprintf(i.out, "  at the end: %s\n", plain.Line(command, 300))

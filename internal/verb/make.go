@@ -1,6 +1,8 @@
 package verb
 
 import (
+	"strings"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -45,16 +47,24 @@ type NewConfig struct {
 	List       string // as in ralph.json; empty: in the loop's folder
 	Limits     decide.Limits
 	Given      func(flag string) bool // whether the person gave the flag of a limit
-	Checks     []string               // shell commands, when: complete
+	Checks     []string               // shell commands; see PerFeature
 	Confine    bool
 	OnComplete []string // shell commands
 }
+
+// PerFeature tells whether the shell command of a check is about one feature: it names the variable that has the
+// feature's id. In a check of the whole loop that is empty.
+func PerFeature(check string) bool { return strings.Contains(check, "RALPH_FEATURE") }
 
 // Text returns the text of ralph.json.
 func (n NewConfig) Text() ([]byte, error) {
 	var checks []map[string]string
 	for _, c := range n.Checks {
-		checks = append(checks, map[string]string{"command": c})
+		check := map[string]string{"command": c}
+		if PerFeature(c) && n.List != config.ListNone {
+			check["when"] = decide.WhenFeature
+		}
+		checks = append(checks, check)
 	}
 	return jsontext.Indent(struct {
 		Task       string              `json:"task"`
