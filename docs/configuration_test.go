@@ -57,6 +57,7 @@ type reference struct {
 var parts = []struct{ path, before, around string }{
 	{"@this", "", `{%s}`},
 	{"properties.limits", "limits.", `{"limits": {%s}}`},
+	{"properties.guards", "guards.", `{"guards": {%s}}`},
 	{"properties.source", "source.", `{"source": {"list": ["list"], %s}}`},
 	{"$defs.check", "checks[].", `{"checks": [{"command": "make test", "when": "feature", %s}]}`},
 	{"$defs.check.properties.file_contains", "checks[].file_contains.", ""},

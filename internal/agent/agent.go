@@ -62,6 +62,7 @@ type Outcome struct {
 	Problem string    // what went wrong, on one line, cleaned; "" if the class is Done
 	Until   time.Time // with Limit: when the limit is reset; zero: nobody said
 	Denied  int       // how many uses of tools the agent's permissions refused
+	Refused string    // the last tool that they refused, cleaned; "": not known
 	Usage   Usage
 }
 

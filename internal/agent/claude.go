@@ -131,7 +131,7 @@ func (p *claudeParser) user(e *claudeEvent) {
 	for _, block := range e.blocks {
 		switch block.kind.text() {
 		case "tool_result":
-			p.ends(block.of)
+			p.ends(block.of, false)
 		case "text":
 			p.halted = p.halted || strings.HasPrefix(block.text.head(nameChars), "[Request interrupted by user")
 		}

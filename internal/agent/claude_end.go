@@ -37,6 +37,9 @@ func (p *claudeParser) result(e *claudeEvent) {
 		good: !failed.Bool(), subtype: e.subtype.name(), reason: e.reason.name(),
 		status: e.status.value().Int(), denied: int(e.denials.value().Get("#").Int()),
 	}
+	if denials := e.denials.value().Array(); len(denials) > 0 {
+		p.refused = toolOf(denials)
+	}
 	if p.end.good {
 		p.answer = cmp.Or(e.result.tail(maxMessage), p.answer)
 	} else {
@@ -109,7 +112,9 @@ func (p *claudeParser) Outcome(exit Exit, now time.Time) Outcome {
 	if exit.NotStarted != nil {
 		return exit.notStarted()
 	}
-	o := Outcome{Message: cmp.Or(p.answer, p.text.tail(maxMessage)), Denied: p.denied, Usage: p.heard.Usage}
+	o := Outcome{
+		Message: cmp.Or(p.answer, p.text.tail(maxMessage)), Denied: p.denied, Refused: p.refused, Usage: p.heard.Usage,
+	}
 	if p.end != nil {
 		o.Denied = max(o.Denied, p.end.denied)
 	}

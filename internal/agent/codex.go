@@ -36,12 +36,9 @@ func readCodex(p *eventParser, e event) {
 			e.first("item.command", "item.changes.0.path", "item.query", "item.tool"))
 	case "item.completed":
 		p.goOn()
-		p.ends(e.at("item.id"))
+		p.ends(e.at("item.id"), e.Get("item.status").Str == "declined")
 		if e.Get("item.type").Str == "agent_message" {
 			p.says(e.at("item.text"))
-		}
-		if e.Get("item.status").Str == "declined" {
-			p.denied++
 		}
 	case "error": // it tries again, or turn.failed follows
 		p.heard.Retrying = true

@@ -34,10 +34,7 @@ func readCopilot(p *eventParser, e event) {
 		p.begins(e.at("data.toolCallId"), e.at("data.toolName"), e.subject("data.arguments"))
 	case "tool.execution_complete":
 		p.goOn()
-		p.ends(e.at("data.toolCallId"))
-		if e.Get("data.error.code").Str == "denied" {
-			p.denied++
-		}
+		p.ends(e.at("data.toolCallId"), e.Get("data.error.code").Str == "denied")
 	case "assistant.turn_retry":
 		p.heard.Retrying = true
 	case "session.error":

@@ -115,7 +115,7 @@ func (p *eventParser) Outcome(exit Exit, now time.Time) Outcome {
 	if exit.NotStarted != nil {
 		return exit.notStarted()
 	}
-	o := Outcome{Message: p.text.tail(maxMessage), Denied: p.denied, Usage: p.heard.Usage}
+	o := Outcome{Message: p.text.tail(maxMessage), Denied: p.denied, Refused: p.refused, Usage: p.heard.Usage}
 	if !p.heard.Ended {
 		o.Usage.TokensKnown, o.Usage.CostKnown = false, false // the last turn is left out
 	}

@@ -45,10 +45,8 @@ func readGemini(p *eventParser, e event) {
 		p.begins(e.at("tool_id"), e.at("tool_name"), e.subject("parameters"))
 	case "tool_result":
 		p.goOn()
-		p.ends(e.at("tool_id"))
-		if e.Get("error.type").Str == "tool_not_registered" { // such as a shell that nobody allowed
-			p.denied++
-		}
+		// A tool that is not registered is such as a shell that nobody allowed.
+		p.ends(e.at("tool_id"), e.Get("error.type").Str == "tool_not_registered")
 	case "error": // with a result: why; a warning ends nothing
 		if e.Get("severity").Str == "error" {
 			p.fails(e.at("message"), 0)

@@ -36,6 +36,7 @@ func readOpencode(p *eventParser, e event) {
 		p.stale = true
 		if words := e.Get("part.state.error").Str; strings.Contains(words, "rejected permission") {
 			p.denied++ // and the run ends
+			p.refused = e.at("part.tool").name()
 			p.fails(e.at("part.state.error"), 0)
 		}
 	case "step_finish":

@@ -42,7 +42,7 @@ func readQwen(p *eventParser, e event) {
 	case "user":
 		p.goOn()
 		for _, block := range e.Get("message.content").Array() {
-			p.ends(event{block}.at("tool_use_id"))
+			p.ends(event{block}.at("tool_use_id"), false)
 		}
 	case "result":
 		p.qwenEnd(e)
@@ -78,7 +78,9 @@ func (p *eventParser) qwenEnd(e event) {
 		return
 	}
 	p.over()
-	p.denied = max(p.denied, int(e.Get("permission_denials.#").Int()))
+	if denials := e.Get("permission_denials").Array(); len(denials) > 0 {
+		p.denied, p.refused = max(p.denied, len(denials)), toolOf(denials)
+	}
 	if p.failure = nil; failed.Bool() {
 		p.fails(e.first("error.message", "result"), 0)
 	} else if p.text == "" {

@@ -65,6 +65,9 @@ func replay(t *testing.T, output, table string, resets map[string]string, refusa
 			if until != resets[name] || got.Denied != refusals[name] {
 				t.Errorf("until %q, %d denied, want %q, %d", until, got.Denied, resets[name], refusals[name])
 			}
+			if (got.Denied > 0) != (got.Refused != "") {
+				t.Errorf("%d denied, the last one %q", got.Denied, got.Refused)
+			}
 			if problem := badOutcome(got, sampled); problem != "" {
 				t.Error(problem)
 			}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -15,13 +17,14 @@ const maxTools = 64
 
 // transcript is what all parsers of JSON keep of a session. It needs the same memory for each length of the session.
 type transcript struct {
-	heard  Heard   // Text and Tool only if stale is false
-	stale  bool    // text or tools have changed since they were asked for
-	tools  []tool  // that run
-	text   rawJSON // the last text of the main agent, or its end; a copy
-	denied int     // events that say that a tool was refused
-	stray  string  // the last line that is not JSON
-	active bool    // the agent has begun to work
+	heard   Heard   // Text and Tool only if stale is false
+	stale   bool    // text or tools have changed since they were asked for
+	tools   []tool  // that run
+	text    rawJSON // the last text of the main agent, or its end; a copy
+	denied  int     // events that say that a tool was refused
+	refused string  // the last tool that was refused, cleaned; "": not known
+	stray   string  // the last line that is not JSON
+	active  bool    // the agent has begun to work
 }
 
 // tool is one call of a tool.
@@ -45,9 +48,15 @@ func (t *transcript) begins(id, name, subject rawJSON) {
 	t.tools = append(t.tools, tool{id.head(4 * nameChars), name.head(4 * nameChars), subject.head(4 * toolChars)})
 }
 
-// ends notes that a tool has ended.
-func (t *transcript) ends(id rawJSON) {
+// ends notes that a tool has ended, and whether the agent's permissions refused it.
+func (t *transcript) ends(id rawJSON, refused bool) {
 	of := id.head(4 * nameChars)
+	if i := slices.IndexFunc(t.tools, func(t tool) bool { return t.id == of }); refused {
+		t.denied++
+		if i >= 0 {
+			t.refused = plain.Line(t.tools[i].name, nameChars)
+		}
+	}
 	t.stale, t.tools = true, slices.DeleteFunc(t.tools, func(t tool) bool { return t.id == of })
 }
 
@@ -70,4 +79,9 @@ func (t tool) label() string {
 		text += ": " + t.subject
 	}
 	return plain.Line(text, toolChars)
+}
+
+// toolOf returns the tool of the last of "permission_denials", cleaned.
+func toolOf(denials []gjson.Result) string {
+	return strings.Clone(plain.Line(denials[len(denials)-1].Get("tool_name").Str, nameChars))
 }

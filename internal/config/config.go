@@ -30,6 +30,7 @@ type Config struct {
 	Bind         string   // decide.BindPrompt or decide.BindFirst; empty: BindFirst
 	Continue     string   // ContinueBlock (the default), ContinueContext or ContinueAuto
 	Limits       decide.Limits
+	GuardsOff    []string         // of decide.Guards
 	WaitShells   bool             // the loop waits for background shells too
 	Notifiers    []Command        // in the order of the file
 	Checks       []Check          // in the order of the file
@@ -129,6 +130,7 @@ func Parse(data []byte) (Config, error) {
 			c.Continue = p.oneOf(v, "continue_with", ContinueBlock, ContinueContext, ContinueAuto)
 		},
 		"limits": func(v gjson.Result) { p.limits(v, &c.Limits) },
+		"guards": func(v gjson.Result) { c.GuardsOff = p.guards(v) },
 		"wait_for": func(v gjson.Result) {
 			if !v.IsArray() {
 				p.fail(v, `"wait_for" must be a list of "subagent" and "shell"`)

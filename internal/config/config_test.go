@@ -21,6 +21,7 @@ func TestParse(t *testing.T) {
 		"task": "checkout flow", "list": "docs/list.json", "bind": "prompt", "continue_with": "auto",
 		"limits": {"max_iterations": 30, "deadline": "8h", "stagnation": 0, "feature_attempts": 5, "iterations_per_hour": 6,
 			"features_per_session": 7, "context_tokens": 150000, "max_wait": "90m"}, "wait_for": ["subagent", "shell"],
+		"guards": {"tests_only": false, "asks": true, "same_file": false},
 		"on_complete": ["./notify.sh $X", ["a", "b c"], {"command": ["d"], "timeout": "1m", "env": ["TOKEN"]}]
 	}`))
 	if err != nil {
@@ -35,6 +36,9 @@ func TestParse(t *testing.T) {
 	}
 	if c.Limits != want || !c.WaitShells || len(c.Notifiers) != 3 {
 		t.Errorf("%+v", c)
+	}
+	if !slices.Equal(c.GuardsOff, []string{decide.TestsOnly, decide.SameFile}) {
+		t.Errorf("these guards are off: %q", c.GuardsOff)
 	}
 	a, line := c.Notifiers[0], "./notify.sh $X"
 	if a.Shell != line || a.String() != line || a.Timeout != DefaultTimeout || a.Event != OnComplete {
@@ -89,7 +93,7 @@ func TestParseRefuses(t *testing.T) {
 		"{\n \"limits\": {\"max_iteration\": 3}}": "line 2, column 13: " +
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, agents, bind, checks, ` +
-			"confine, continue_with, env, evaluate, limits, list, max_cost_usd, max_tokens, not_held, on_complete, " +
+			"confine, continue_with, env, evaluate, guards, limits, list, max_cost_usd, max_tokens, not_held, on_complete, " +
 			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pre_iteration, promises, protect, " +
 			"protect_new, recheck, skip_headings, source, task, wait_for, writable",
 		`{"agents": {"a b": {"command": ["x"]}}}`:                 "an agent's name has letters, digits, - and _",
@@ -124,6 +128,9 @@ func TestParseRefuses(t *testing.T) {
 		`{"limits": []}`:                            `"limits" must be an object`,
 		`{"limits": {"max_wait": "-1s"}}`:           `"max_wait" must be a duration`,
 		`{"limits": {"max_wait": 60}}`:              `"max_wait" must be text`,
+		`{"guards": true}`:                          `"guards" must be an object`,
+		`{"guards": {"asks": 0}}`:                   `"asks" must be true or false`,
+		`{"guards": {"ask": false}}`:                `unknown key "ask"; did you mean "asks"?`,
 		`{"wait_for": "shell"}`:                     `"wait_for" must be a list`,
 		`{"wait_for": ["cron"]}`:                    `"wait_for" must be "subagent" or "shell"`,
 		`{"task": 7}`:                               `"task" must be text`,
@@ -284,6 +291,7 @@ func TestSchema(t *testing.T) {
 	for path, in := range map[string]string{
 		"properties":                                      `{"zzzzzzzz": 1}`,
 		"properties.limits.properties":                    `{"limits": {"zzzzzzzz": 1}}`,
+		"properties.guards.properties":                    `{"guards": {"zzzzzzzz": 1}}`,
 		"properties.source.properties":                    `{"source": {"zzzzzzzz": 1}}`,
 		"$defs.check.properties":                          `{"checks": [{"zzzzzzzz": 1}]}`,
 		"$defs.check.properties.file_contains.properties": `{"checks": [{"file_contains": {"zzzzzzzz": 1}}]}`,

@@ -159,7 +159,7 @@ func (s *Snapshot) mustRecheck(r Receipt) bool {
 // stops in a row one did. open: features are open.
 func (d *Decision) weigh(s *Snapshot, open bool) {
 	proof := s.Proof()
-	d.Next.Proven, d.Next.Manual = proof.Proven, proof.Manual
+	d.Next.Proven, d.Next.Manual, d.Next.Checked = proof.Proven, proof.Manual, proof.Proven
 	if i := slices.IndexFunc(s.Results, failed); i >= 0 {
 		d.Failure = &s.Results[i]
 	} else if !open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature }) {

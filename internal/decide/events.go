@@ -2,6 +2,7 @@ package decide
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -129,4 +130,16 @@ func Preview(s Snapshot) (Decision, Need) {
 	s.State.Session, s.State.Bind, s.Bind, s.Brought = s.Session, "", "", ""
 	s.Tree, s.Tail = "preview", &Tail{}
 	return Decide(s)
+}
+
+// Revive makes the record that of a running loop again. was is the status that people saw last. A loop that did not
+// run begins to count anew.
+func (s *State) Revive(was Status, now time.Time) {
+	s.Status, s.ExitReason, s.Needs, s.EndedAt, s.StopNow = InProgress, "", "", time.Time{}, false
+	if was != InProgress {
+		s.RetryAt, s.SessionPassed, s.Blocks = time.Time{}, 0, nil
+		s.Warned, s.CheckFailures, s.Habits = false, 0, Habits{}
+		s.ListDigest, s.TreeDigest, s.Unchanged = "", "", 0
+	}
+	s.Hour = slices.DeleteFunc(s.Hour, func(at int64) bool { return at > now.Unix() })
 }

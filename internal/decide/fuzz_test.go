@@ -54,6 +54,15 @@ var edits = []func(s *Snapshot, d *dice){
 			"---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_RALPH_STATUS---",
 		)
 	},
+	func(s *Snapshot, d *dice) {
+		s.Message, s.Denied = pick(d, "", "Which one?", "Done."), pick(d, "", "Bash")
+		s.Changes = pick(d, nil, []string{}, []string{"a.go"}, []string{"a_test.go"}, []string{"a.go", "b.go"})
+		s.GuardsOff = pick(d, nil, Guards, Guards[:2])
+		s.State.Habits = Habits{
+			Denied: d.n(4), Asked: d.n(3), TestsOnly: d.n(6), Checked: d.n(5), Fell: d.n(5),
+			Rewritten: pick(d, nil, map[string]int{"a.go": 4}, map[string]int{"a.go": 3, "b.go": 1}),
+		}
+	},
 	func(s *Snapshot, d *dice) { s.Running = pick(d, nil, []string{"1 subagent"}, []string{"1 shell", "x"}) },
 	func(s *Snapshot, d *dice) {
 		s.Client, s.State.SessionPID, s.OwnerKnown, s.OwnerAlive = d.n(3), d.n(3), d.is(), d.is()
@@ -314,7 +323,9 @@ func ends(decide decider, s Snapshot, d Decision) error {
 		return fmt.Errorf("complete by %s", d.Next.ExitReason)
 	}
 	// The limits that count unchanged stops or failed checks are off: a list with more
-	// features that pass is a change, so these limits may well turn an ending into a block.
+	// features that pass is a change, so these limits may well turn an ending into a block. So may
+	// guards, which let an agent work that gets features to pass.
+	s.GuardsOff = Guards
 	s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
 	verdict := func() Verdict { d, _ := decide(s); return d.Verdict }
 	if verdict() != End {

@@ -217,14 +217,15 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 		d.end(s, ReachedLimit, s.Spent)
 		return Need{}
 	}
-	if s.Limits.Stagnation > 0 {
-		if !d.fingerprint(s) {
-			return Need{Kind: NeedTree}
-		}
-		if d.Next.Unchanged >= s.Limits.Stagnation {
-			d.end(s, Stagnated, NoProgress)
-			return Need{}
-		}
+	if s.Limits.Stagnation > 0 && !d.fingerprint(s) {
+		return Need{Kind: NeedTree}
+	}
+	if d.guard(s); d.Verdict != "" {
+		return Need{}
+	}
+	if l := s.Limits.Stagnation; l > 0 && d.Next.Unchanged >= l {
+		d.end(s, Stagnated, NoProgress)
+		return Need{}
 	}
 	most := min(max(1, s.BlockCap-1), maxBlocks) // after these, the next block is the last that the host honours
 	idle := s.BlockCap > 0 && len(d.Next.Blocks) >= most
@@ -257,6 +258,7 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 	if l := s.Limits.IterationsPerHour; l > 0 {
 		if hour := s.State.LastHour(s.Now); len(hour) >= l {
 			d.Next.RetryAt = time.Unix(hour[len(hour)-l], 0).Add(time.Hour).UTC()
+			d.Next.Habits = d.From.Habits // this stop comes again
 			if d.Verdict = Wait; !s.Fresh {
 				d.end(s, Handover, IterationsPerHour)
 			}

@@ -82,6 +82,7 @@ type Tail struct {
 // Found is what was looked up because a decision needed it. It is empty at first.
 type Found struct {
 	Tree           string    // fingerprint of the work tree
+	Changes        []string  // with Tree: the files that were written since State.Seen, without the list; nil: not known
 	Tail           *Tail     // the end of the transcript
 	Results        []Receipt // results of this stop's checks
 	Contents       string    // hash of the work tree's contents, as the checks find it
@@ -97,6 +98,7 @@ type Round struct {
 	Claimed bool   // the session claims that all is done, by its exit status for example
 	Spent   string // the exit reason of a limit of the host's own that is reached; "": none
 	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
+	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none
 }
 
 // Snapshot is everything that a decision depends on.
@@ -133,6 +135,7 @@ type Snapshot struct {
 	ConfigErr    error    // why ralph.json cannot be used
 	Lost         []string // features that were deleted or reworded after a person trusted them
 	Limits       Limits
+	GuardsOff    []string // the guards that a person has switched off
 
 	Promises   []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
 	Evaluators []Evaluator // none: the default

@@ -41,12 +41,17 @@ const (
 	CheckFailures      = "check_failures"
 	NoProgress         = "no_progress"
 	NoToolUse          = "no_tool_use"
+	TestsOnly          = "tests_only" // a guard, as the next two
+	SameFile           = "same_file"
+	Regression         = "regression"
 	PromiseBlocked     = "promise_blocked"
 	PromiseEscalate    = "promise_escalate"
 	ConfigChanged      = "config_changed"
 	RecordChanged      = "record_changed"
 	ListChanged        = "list_changed"
 	AllBlocked         = "all_blocked"
+	PermissionDenied   = "permission_denied" // a guard, as the next one
+	Asks               = "asks"
 	IterationsPerHour  = "iterations_per_hour"
 	FeaturesPerSession = "features_per_session"
 	ContextTokens      = "context_tokens"
@@ -178,6 +183,7 @@ type State struct {
 	ListDigest string // fingerprint of the list at the last stop
 	TreeDigest string // fingerprint of the work tree then; empty: that stop did not need it
 	Unchanged  int    // stops in a row with the same fingerprints
+	Habits
 
 	Header progress.Header // what we last wrote to progress.txt
 	Before progress.Header // what was there when we decided on Header
@@ -207,6 +213,8 @@ func (s *State) Fields() jsontext.Object {
 		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
 		"withheld", &s.Withheld, "running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts,
 		"listDigest", &s.ListDigest, "treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged,
+		"denied", &s.Denied, "asked", &s.Asked, "testsOnly", &s.TestsOnly, "rewritten", &s.Rewritten,
+		"checked", &s.Checked, "fell", &s.Fell,
 		"header", headerFields(&s.Header), "before", headerFields(&s.Before), "note", &s.Note,
 		"stopNow", &s.StopNow, "judged", &s.Judged, "startedAt", &s.StartedAt,
 		"endedAt", &s.EndedAt, "onComplete", &s.OnComplete, "notices", &s.Notices,

@@ -102,14 +102,7 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 
 // revive makes the record that of a running loop.
 func revive(s *decide.Snapshot, next *decide.State) {
-	next.Status, next.ExitReason, next.Needs, next.EndedAt = decide.InProgress, "", "", time.Time{}
-	next.StopNow = false
-	if s.State.Status != decide.InProgress {
-		next.RetryAt, next.SessionPassed, next.Blocks = time.Time{}, 0, nil
-		next.Warned, next.CheckFailures = false, 0
-		next.ListDigest, next.TreeDigest, next.Unchanged = "", "", 0
-	}
-	next.Hour = slices.DeleteFunc(next.Hour, func(at int64) bool { return at > time.Now().Unix() })
+	next.Revive(s.State.Status, time.Now())
 	next.Waits = next.Session != "" && next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart)
 	// A first stop would not take the loop from an owner that is gone; a prompt does.
 	if next.Waits && next.Bind != decide.BindPrompt {

@@ -58,7 +58,7 @@ func (s *stepper) commit() error {
 		}
 		d.HeaderErr = err
 	}
-	l.Store.Log(logDecision(s.ev.At, *d), iterationEntry(s.ev, d))
+	l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line(), iterationEntry(s.ev, d))
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -15,27 +14,6 @@ import (
 // conversation.
 
 const logTime = "2006-01-02T15:04:05Z"
-
-func logDecision(at time.Time, d decide.Decision) string {
-	line := fmt.Sprintf("%s %s iteration %d/%d", at.UTC().Format(logTime), d.Word(), d.Next.Iteration, d.Limit)
-	switch {
-	case d.Verdict == decide.End:
-		line += fmt.Sprintf(" %s %s", d.Next.Status, d.Next.ExitReason)
-	case d.Binding != "":
-		line += " session " + plain.Line(cmp.Or(d.Next.Session, d.From.Session), 80)
-	case d.Verdict == decide.Wait:
-		line += " for " + d.Next.WaitingFor
-	case d.Feature.ID != "":
-		line += " next " + plain.Line(d.Feature.ID, 80)
-	}
-	if d.Failure != nil {
-		line += fmt.Sprintf(": the check %s failed", plain.Line(d.Failure.Name, 80))
-	}
-	if d.Problem != nil {
-		line += ": " + plain.Line(d.Problem.Error(), 300)
-	}
-	return line
-}
 
 func logCheck(r decide.Receipt, run decide.Run, outcome string, output []byte) string {
 	return fmt.Sprintf("== %s %s: %s, %d ms\n%s\n", r.At.Format(logTime),

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
@@ -114,7 +116,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	if len(p.Config.Features) > 0 {
 		s.Held = p.Config.Features
 	}
-	s.Recheck, s.Promises = p.Config.Recheck, p.Config.Promises
+	s.Recheck, s.Promises, s.GuardsOff = p.Config.Recheck, p.Config.Promises, p.Config.GuardsOff
 	for _, c := range p.Config.Checks {
 		s.Checks = append(s.Checks, c.Check)
 	}
@@ -209,6 +211,19 @@ func (l *Loop) tree(env []string) tree.Tree {
 	}
 	return tree.Tree{Env: env, Dir: l.At.Project, Top: loopdir.RepoRoot(l.At.Project), Except: except,
 		Runs: filepath.Join(l.At.Project, loopdir.RunFolder)}
+}
+
+// changes returns the fingerprint of the work tree, and the files that were written since the last
+// stop or prompt, without the list.
+func (p *Picture) changes(ctx context.Context) (print string, written []string) {
+	t, since := p.tree(), p.Snapshot.State.Seen
+	if p.Snapshot.State.Status != decide.InProgress {
+		since = time.Time{} // a person may have written files meanwhile
+	}
+	print, written = t.Fingerprint(ctx, since)
+	path, _ := features.Named(p.ListPath())
+	list, _ := filepath.Rel(t.Dir, path)
+	return print, slices.DeleteFunc(written, func(name string) bool { return name == filepath.ToSlash(list) })
 }
 
 // Contents returns the hash of the files about which checks prove something: the work tree without

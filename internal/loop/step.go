@@ -208,7 +208,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		s.loop.Store.Log(logReopen(s.ev.At, need.Reopen, err), nil)
 		s.found.ListNotWritten = true // once is enough: the list shows the result
 	case decide.NeedTree:
-		s.found.Tree = p.tree().Fingerprint(ctx)
+		s.found.Tree, s.found.Changes = p.changes(ctx)
 	case decide.NeedChecks:
 		if len(need.Runs) > 0 {
 			s.listed = nil // the tracker may print something else by then

@@ -116,6 +116,7 @@ type Finished struct {
 	Took     time.Duration `json:"took"`
 	Model    string        `json:"model"`
 	Denied   int           `json:"denied"`
+	Refused  string        `json:"refused"` // the last tool that the agent's permissions refused; "": none, or not known
 	Used     agent.Usage   `json:"used"`
 	Claimed  bool          `json:"claimed"` // a signal other than the marker says that all is done
 	Signals  []string      `json:"signals"`

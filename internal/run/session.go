@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -147,7 +148,7 @@ func (r *Run) ended(c *Current, e agent.Ended) {
 	message := e.Message[max(0, len(e.Message)-maxMessage):]
 	c.Ended = &Finished{
 		Class: e.Class, Message: message, Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Denied: e.Denied,
-		Model: e.Heard.Model, Used: e.Usage,
+		Refused: e.Refused, Model: e.Heard.Model, Used: e.Usage,
 	}
 	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
 	if r.promised(e.Message) {
@@ -219,6 +220,9 @@ func (r *Run) stopEvent() loop.Event {
 	ev := r.event(decide.EventStop)
 	if c := r.Record.Current; c != nil && c.Ended != nil {
 		ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
+		if c.Ended.Denied > 0 {
+			ev.Denied = cmp.Or(c.Ended.Refused, "a tool")
+		}
 	}
 	if l := r.limit(1); l.reason != "" {
 		ev.Spent, ev.Bill = l.reason, "the run has "+l.bill

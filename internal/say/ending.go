@@ -101,6 +101,12 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 			when = fmt.Sprintf("in %d iterations", s.Unchanged)
 		}
 		return fmt.Sprintf("nothing changed %s in a row; %s. '%s' continues it.", when, so, do("resume"))
+	case decide.PermissionDenied, decide.Regression, decide.TestsOnly, decide.SameFile:
+		return fmt.Sprintf("%s; %s. '%s' continues it; \"guards\" in ralph.json switches this rule off.", s.Needs, so,
+			do("resume"))
+	case decide.Asks:
+		return fmt.Sprintf("the agent asks and does nothing else: %s; %s. '%s' continues it; then "+
+			"'%s note --loop %s ANSWER' answers.", s.Needs, so, do("resume"), p.Loop.Env.Program, plain.Arg(p.Loop.At.Name))
 	case decide.ConfigChanged:
 		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, then '%s' continues the loop. "+
 			"If the agent may edit it, name it in \"not_held\".", s.Needs, so, do("trust"), do("resume"))

@@ -40,6 +40,10 @@ func Prompt(p *loop.Picture, d decide.Decision) string {
 		w.addf("\nNothing has changed since the last stop: %sno file, no commit. If that continues, the loop ends.\n",
 			map[bool]string{false: "no feature, "}[w.p.Snapshot.NoList])
 	}
+	if d.Next.Asked > 0 {
+		w.addf("\nYour last message ends in a question, and nobody is here to answer. Decide for yourself. " +
+			"If you cannot, say so as below.\n")
+	}
 	if d.Failure != nil {
 		todo = failure(*d.Failure, plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.ChecksLog))) +
 			todo

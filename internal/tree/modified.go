@@ -2,7 +2,6 @@ package tree
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,17 +14,28 @@ const maxModified = 1000
 // paths are relative to Dir and separated by slashes. It looks at the files that Files
 // lists, so it does not report deleted files.
 func (t Tree) Modified(ctx context.Context, since time.Time) []string {
-	modified := []string{}
-	names, _ := t.Files(ctx) // after an error, the files that were listed before it
-	for _, name := range names {
-		path := filepath.Join(t.Dir, name)
-		if len(modified) == maxModified {
+	found, err := t.walk(ctx)
+	if err != nil {
+		return []string{}
+	}
+	defer found.root.Close()
+	return t.written(found, since)
+}
+
+// written returns those of the files that were written at or after since, as Modified does.
+func (t Tree) written(found *files, since time.Time) []string {
+	written := []string{}
+	for _, f := range found.list {
+		if len(written) == maxModified {
 			break
 		}
-		if info, err := os.Lstat(path); err == nil && !info.ModTime().Before(since) {
-			modified = append(modified, filepath.ToSlash(name))
+		if f.info.ModTime().Before(since) {
+			continue
+		}
+		if name, is := t.below(f); is {
+			written = append(written, filepath.ToSlash(name))
 		}
 	}
-	slices.Sort(modified)
-	return modified
+	slices.Sort(written)
+	return written
 }

@@ -33,6 +33,9 @@ func TestModified(t *testing.T) {
 	if got := tree.Modified(t.Context(), since); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if _, got := tree.Fingerprint(t.Context(), since); got != nil {
+		t.Errorf("without a repository, %q beside the fingerprint", got)
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")
 	}
@@ -48,5 +51,14 @@ func TestModified(t *testing.T) {
 	tree.Env, tree.Top = os.Environ(), dir
 	if got := tree.Modified(t.Context(), since); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if _, got := tree.Fingerprint(t.Context(), since); !slices.Equal(got, want) {
+		t.Errorf("beside the fingerprint %q, want %q", got, want)
+	}
+	if _, got := tree.Fingerprint(t.Context(), time.Now().Add(time.Hour)); got == nil || len(got) > 0 {
+		t.Errorf("beside the fingerprint %#v, want an empty list", got)
+	}
+	if _, got := tree.Fingerprint(t.Context(), time.Time{}); got != nil {
+		t.Errorf("since no time, %q beside the fingerprint", got)
 	}
 }

@@ -46,7 +46,10 @@ func (t Tree) root() string { return cmp.Or(t.Top, t.Dir) }
 // path, size and time of each file of the tree. For a tree that takes too long it returns a
 // fixed text: the tree then counts as unchanged, so that trouble ends a loop and does not
 // extend it.
-func (t Tree) Fingerprint(ctx context.Context) string {
+//
+// It also returns the files that were written at or after since, as Modified does: nil if since
+// is zero, if the tree is in no repository, or if it takes too long.
+func (t Tree) Fingerprint(ctx context.Context, since time.Time) (print string, written []string) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	sum := sha256.New()
@@ -61,7 +64,7 @@ func (t Tree) Fingerprint(ctx context.Context) string {
 	files, err := t.walk(ctx)
 	both.Wait()
 	if err != nil {
-		return "no folder"
+		return "no folder", nil
 	}
 	defer files.root.Close()
 	sum.Write(head)
@@ -74,9 +77,12 @@ func (t Tree) Fingerprint(ctx context.Context) string {
 		}
 	}
 	if ctx.Err() != nil {
-		return "too slow"
+		return "too slow", nil
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	if t.Top != "" && !since.IsZero() {
+		written = t.written(files, since)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), written
 }
 
 // Files returns the paths of the tree's files below Dir, relative to it.
@@ -87,12 +93,17 @@ func (t Tree) Files(ctx context.Context) (names []string, err error) {
 	}
 	defer files.root.Close()
 	for _, f := range files.list {
-		name, err := filepath.Rel(t.Dir, filepath.Join(t.root(), f.name))
-		if err == nil && filepath.IsLocal(name) && !f.info.IsDir() {
+		if name, is := t.below(f); is {
 			names = append(names, name)
 		}
 	}
 	return names, files.err
+}
+
+// below returns a file's path below Dir, and false for a folder or a file that is elsewhere.
+func (t Tree) below(f file) (name string, is bool) {
+	name, err := filepath.Rel(t.Dir, filepath.Join(t.root(), f.name))
+	return name, err == nil && filepath.IsLocal(name) && !f.info.IsDir()
 }
 
 // IgnoreRules returns the texts of the .gitignore files, as Rules has them.

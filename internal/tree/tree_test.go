@@ -48,7 +48,7 @@ func TestFingerprint(t *testing.T) {
 	for _, kind := range []string{"git", "git without a commit", "git below the top", "no git"} {
 		t.Run(kind, func(t *testing.T) { fingerprint(t, kind) })
 	}
-	if a := (Tree{Dir: filepath.Join(t.TempDir(), "gone")}).Fingerprint(t.Context()); a == "" {
+	if a, _ := (Tree{Dir: filepath.Join(t.TempDir(), "gone")}).Fingerprint(t.Context(), time.Time{}); a == "" {
 		t.Error("a missing folder has no fingerprint")
 	}
 }
@@ -71,11 +71,15 @@ func fingerprint(t *testing.T, kind string) {
 		p.run("add", ".")
 		p.run("commit", "-qm", "one")
 	}
-	last := tree.Fingerprint(t.Context())
+	look := func() string {
+		print, _ := tree.Fingerprint(t.Context(), time.Time{})
+		return print
+	}
+	last := look()
 	changes := func(what string, want bool) {
 		t.Helper()
-		now := tree.Fingerprint(t.Context())
-		if now != tree.Fingerprint(t.Context()) {
+		now := look()
+		if now != look() {
 			t.Fatalf("%s: two looks at the same tree differ", what)
 		}
 		if (now != last) != want {
@@ -99,7 +103,7 @@ func fingerprint(t *testing.T, kind string) {
 		changes("a commit", true)
 		p.write("big.bin", "\x00\x01")
 		p.run("add", "big.bin")
-		last = tree.Fingerprint(t.Context())
+		last = look()
 		p.write("big.bin", "\x00\x02")
 		changes("an edit of a binary file", true)
 		hostileConfiguration(p, filepath.Join(top, "pwned"), changes)

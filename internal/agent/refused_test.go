@@ -1,0 +1,23 @@
+package agent
+
+import "testing"
+
+// TestRefused checks the name of the last tool that each agent says was refused.
+func TestRefused(t *testing.T) {
+	for output, lines := range map[string]string{
+		OutputClaude: `{"type":"result","is_error":false,"permission_denials":[{"tool_name":"Edit"},{"tool_name":"shell"}]}`,
+		OutputCodex: `{"type":"item.started","item":{"id":"1","type":"shell"}}
+{"type":"item.completed","item":{"id":"1","type":"shell","status":"declined"}}`,
+		OutputCopilot: `{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"shell"}}
+{"type":"tool.execution_complete","data":{"toolCallId":"1","success":false,"error":{"code":"denied"}}}`,
+		OutputGemini: `{"type":"tool_use","tool_id":"1","tool_name":"shell","parameters":{}}
+{"type":"tool_result","tool_id":"1","status":"error","error":{"type":"tool_not_registered"}}`,
+		OutputOpencode: `{"type":"tool_use","part":{"tool":"shell","state":{"error":"The user rejected permission to use this"}}}`,
+		OutputQwen:     `{"type":"result","is_error":false,"permission_denials":[{"tool_name":"shell"}]}`,
+	} {
+		got := feed(formatOf(output).parser(), []byte(lines)).Outcome(Exit{}, sampled)
+		if got.Refused != "shell" || got.Denied < 1 {
+			t.Errorf("%s: %d denied, the last one %q", output, got.Denied, got.Refused)
+		}
+	}
+}

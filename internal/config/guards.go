@@ -1,0 +1,23 @@
+package config
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+)
+
+// guards reads "guards", and returns the names of those that are off.
+func (p *parser) guards(v gjson.Result) (off []string) {
+	keys := map[string]func(gjson.Result){}
+	for _, name := range decide.Guards {
+		keys[name] = func(v gjson.Result) {
+			if !v.IsBool() {
+				p.fail(v, "%q must be true or false", name)
+			} else if !v.Bool() {
+				off = append(off, name)
+			}
+		}
+	}
+	p.object(v, `"guards"`, keys)
+	return off
+}

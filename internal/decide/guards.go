@@ -1,0 +1,187 @@
+package decide
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Guards end a loop whose agent works without getting anywhere, before a limit would. A guard's name is its key in
+// "guards" of ralph.json, and the exit reason of its ending. An ending's Needs says what the guard saw.
+
+// Guards has the names of all guards, in the order in which they are asked.
+var Guards = []string{PermissionDenied, Asks, Regression, TestsOnly, SameFile}
+
+const (
+	deniedRounds = 3   // iterations in a row in which a tool was refused
+	askedRounds  = 2   // iterations in a row in which the agent only asked
+	stuckRounds  = 5   // iterations in a row without a feature that passes, of TestsOnly and SameFile
+	maxRewritten = 100 // files of one iteration that are counted
+)
+
+// Habits is what the guards have seen of the last iterations.
+type Habits struct {
+	Denied    int            // iterations in a row in which a tool was refused, and no feature passed
+	Asked     int            // iterations in a row in which the agent only asked
+	TestsOnly int            // iterations since the last one that changed another file than a test, or passed a feature
+	Rewritten map[string]int // how often each file was changed since a new one was, or a feature passed
+	Checked   int            // features whose own checks had passed at the last stop
+	Fell      int            // Checked before it fell at the last stop; 0: it did not fall
+}
+
+// guard counts what this iteration did, and ends the loop if a guard has seen enough. The fingerprints must be known.
+func (d *Decision) guard(s *Snapshot) {
+	passed := d.Next.Passed > d.From.Passed
+	for _, g := range []struct {
+		reason string
+		status Status
+		saw    string
+	}{
+		{PermissionDenied, Blocked, d.denied(s, passed)},
+		{Asks, Blocked, d.asks(s, passed)},
+		{Regression, Stagnated, d.falls()},
+		{TestsOnly, Stagnated, d.testsOnly(s, passed)},
+		{SameFile, Stagnated, d.sameFile(s, passed)},
+	} {
+		if g.saw != "" && !slices.Contains(s.GuardsOff, g.reason) {
+			d.Next.Needs = g.saw
+			d.end(s, g.status, g.reason)
+			return
+		}
+	}
+}
+
+// denied counts iterations in which the agent's permissions refused a tool. An agent that gets on without the tool is
+// let work.
+func (d *Decision) denied(s *Snapshot, passed bool) (saw string) {
+	if s.Denied == "" || passed {
+		d.Next.Denied = 0
+		return ""
+	}
+	if d.Next.Denied++; d.Next.Denied < deniedRounds {
+		return ""
+	}
+	return fmt.Sprintf("the agent's permissions refused %s, in %d iterations in a row", plain.Line(s.Denied, 200),
+		d.Next.Denied)
+}
+
+// asks counts iterations that ended in a question, and in which nothing else happened.
+func (d *Decision) asks(s *Snapshot, passed bool) (saw string) {
+	question := Question(s.Message)
+	idle := d.Next.Unchanged > 1 || d.From.ListDigest == "" && s.Changes != nil && len(s.Changes) == 0
+	if question == "" || !idle || passed {
+		d.Next.Asked = 0
+		return ""
+	}
+	if d.Next.Asked++; d.Next.Asked < askedRounds {
+		return ""
+	}
+	return question
+}
+
+// Question returns the question in which a message ends, with the paragraph that it is in; "" if the message ends in
+// none. A question in a code fence or a quotation is not the agent's own.
+func Question(message string) string {
+	lines := strings.Split(strings.TrimSpace(message), "\n")
+	last := strings.TrimRight(lines[len(lines)-1], " \t\r*_)]\"'”’»")
+	if end, _ := utf8.DecodeLastRuneInString(last); !strings.ContainsRune("?？؟", end) ||
+		strings.HasPrefix(strings.TrimSpace(last), ">") || inFenceOrQuote(lines[:len(lines)-1]) {
+		return ""
+	}
+	begin := len(lines) - 1
+	for begin > 0 && strings.TrimSpace(lines[begin-1]) != "" {
+		begin--
+	}
+	const most = 500
+	text := []rune(plain.Line(strings.Join(lines[begin:], " "), 10*most))
+	return string(text[max(0, len(text)-most):])
+}
+
+// falls notes how many features were proven at a stop. Twice in a row it was less than before: the agent breaks what
+// worked.
+func (d *Decision) falls() (saw string) {
+	now, before, first := d.Next.Checked, d.From.Checked, d.From.Fell
+	if d.Next.Fell = 0; now < before {
+		d.Next.Fell = before
+	}
+	if d.Next.Fell == 0 || first == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the checks of %s passed, then of %d, and now of %d", plain.Count(first, "feature"), before, now)
+}
+
+// testsOnly counts iterations that changed tests and nothing else. If nobody knows what an iteration changed, or it
+// changed nothing, it is not counted.
+func (d *Decision) testsOnly(s *Snapshot, passed bool) (saw string) {
+	switch {
+	case passed || s.NoList:
+		d.Next.TestsOnly = 0
+	case len(s.Changes) == 0:
+	case slices.ContainsFunc(s.Changes, func(name string) bool { return !isTest(name) }), d.aboutTests(s):
+		d.Next.TestsOnly = 0
+	default:
+		if d.Next.TestsOnly++; d.Next.TestsOnly >= stuckRounds {
+			return fmt.Sprintf("%d iterations changed only tests (%s), and no feature passed", d.Next.TestsOnly,
+				plain.Line(strings.Join(s.Changes, ", "), 200))
+		}
+	}
+	return ""
+}
+
+// aboutTests reports whether the title of the feature that the agent worked on names tests.
+func (d *Decision) aboutTests(s *Snapshot) bool {
+	feature, is := s.List.Find(d.From.Feature)
+	if !is {
+		feature, _ = s.List.Next()
+	}
+	return strings.Contains(strings.ToLower(feature.Title()), "test")
+}
+
+// testFolders are names of folders that hold tests, or what tests read.
+var testFolders = []string{"test", "tests", "__tests__", "spec", "specs", "testdata", "fixtures", "e2e"}
+
+// isTest reports whether a slash-separated path is that of a test, by the names that common tools for tests look for.
+func isTest(name string) bool {
+	dir, base := path.Split(name)
+	inFolder := func(folder string) bool { return slices.Contains(testFolders, strings.ToLower(folder)) }
+	stem, _, _ := strings.Cut(base, ".")
+	for _, end := range []string{"Test", "Tests", "Spec"} { // Java and C#
+		if before, is := strings.CutSuffix(stem, end); is && before != "" {
+			return true
+		}
+	}
+	base = strings.ToLower(base)
+	words := strings.FieldsFunc(base, func(r rune) bool { return r == '.' || r == '_' || r == '-' })
+	return slices.ContainsFunc(strings.Split(dir, "/"), inFolder) || slices.Contains(words, "test") ||
+		slices.Contains(words, "tests") || strings.Contains(base, ".spec.") || strings.Contains(base, "_spec.") ||
+		base == "conftest.py"
+}
+
+// sameFile counts how often each file was changed since the agent last got to a file that it had not changed before.
+func (d *Decision) sameFile(s *Snapshot, passed bool) (saw string) {
+	switch {
+	case passed || s.NoList || len(s.Changes) > maxRewritten:
+		d.Next.Rewritten = nil
+	case len(s.Changes) > 0:
+		count := maps.Clone(d.From.Rewritten)
+		for _, name := range s.Changes {
+			if count[name] == 0 { // new ground
+				count = map[string]int{}
+				break
+			}
+		}
+		for _, name := range s.Changes {
+			if count[name]++; count[name] >= stuckRounds && saw == "" {
+				saw = fmt.Sprintf("%d iterations changed %s again and no other file for the first time, and no feature passed",
+					count[name], plain.Line(name, 200))
+			}
+		}
+		d.Next.Rewritten = count
+	}
+	return saw
+}
