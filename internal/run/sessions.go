@@ -67,3 +67,19 @@ func openFiles(project string) (*os.Root, error) {
 	defer top.Close()
 	return top.OpenRoot(Folder)
 }
+
+// Escape keeps foreign text from being Markdown or HTML.
+func Escape(text string) string { return escape(text) }
+
+// WriteFile writes a file of a run for people, and returns its path.
+func WriteFile(project, name string, text []byte) (path string, err error) {
+	f, err := openFolder(project, "")
+	if err != nil {
+		return "", err
+	}
+	defer f.close()
+	if f.trouble != nil {
+		return "", f.trouble
+	}
+	return filepath.Join(project, Folder, name), loopdir.Replace(f.root, name, text, 0o644)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+)
+
+// report writes what became of a loop.
+func (v verbs) report() *cli.Command {
+	var format, output string
+	cmd := &cli.Command{
+		Name: "report", Args: "[NAME]", Short: "Write what became of a loop or run, as one HTML file", Long: reportHelp,
+		Example: "  ralph-runner report                      of the current loop\n" +
+			"  ralph-runner report checkout --format md",
+	}
+	cmd.Flags.StringVar(&format, "format", "html", "the `FORMAT`: html, md or json")
+	cmd.Flags.StringVar(&output, "output", "", "the `FILE` to write; - is standard output")
+	cmd.Run = func(w io.Writer, words []string) error {
+		write, known := map[string]func(*report.Report, io.Writer) error{
+			"html": (*report.Report).HTML, "md": (*report.Report).Markdown, "json": (*report.Report).JSON,
+		}[format]
+		if !known {
+			return cli.Usagef("--format %q; want html, md or json", plain.Line(format, 40))
+		}
+		dir, err := v.anywhere(words)
+		if err != nil {
+			return err
+		}
+		r, err := report.Make(context.Background(), v.Env, dir)
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		if err := write(r, &text); err != nil {
+			return err
+		}
+		switch {
+		case output == "-", output == "" && format != "html":
+			_, err = w.Write(text.Bytes())
+			return err
+		case output != "":
+			err = os.WriteFile(output, text.Bytes(), 0o644)
+		default:
+			output, err = run.WriteFile(r.Project, report.Name(r.Run, r.Name), text.Bytes())
+		}
+		if err == nil {
+			fmt.Fprintln(w, output)
+		}
+		return err
+	}
+	return cmd
+}
+
+const reportHelp = `Write what became of a loop: what was asked, what was proven by which check, iterations,
+cost, the commits of each feature, how it ended, and what to do. NAME is a loop, or the id
+of its last run; a loop of another project is found, too, if no other has its name.
+
+The page is one file that loads nothing. It is written to .agent-state/report-ID.html in
+the project, and its path is printed. Markdown and JSON go to standard output.`
+
+// anywhere returns the folder of the loop that the words name: in this project, or the only one of this user.
+func (v verbs) anywhere(words []string) (dir string, err error) {
+	at, err := v.Find(words)
+	if err == nil {
+		return at.Dir, nil
+	}
+	if len(words) == 0 {
+		if at, e := run.LastLoop(v.Env); e == nil {
+			return at.Dir, nil
+		}
+		return "", err
+	}
+	p, e := watch.Look(v.Env)
+	if e != nil {
+		return "", e
+	}
+	if l := p.Find(words[0]); l != nil {
+		return l.Loop, nil
+	}
+	return "", fmt.Errorf("%w; and no other project, or more than one, has such a loop or run", err)
+}

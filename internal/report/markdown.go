@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+)
+
+// Markdown writes the report as Markdown.
+func (r *Report) Markdown(w io.Writer) error {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	row := func(name, value string) {
+		if value != "" {
+			say("| %s | %s |\n", name, run.Escape(value))
+		}
+	}
+	say("# %s: %s\n\n", run.Escape(r.Name), r.Status.Status)
+	if r.Task != "" {
+		say("%s\n\n", run.Escape(r.Task))
+	}
+	say("| | |\n|---|---|\n")
+	row("reason", r.ExitReason)
+	row("needs", r.Needs)
+	row("now", r.Then)
+	if !r.NoList {
+		row("features", fmt.Sprintf("%d proven, %d claimed, of %d", r.Features.Proven, r.Features.Passed, r.Features.Total))
+	}
+	row("iterations", fmt.Sprintf("%d of %d", r.Iteration, r.MaxIterations))
+	row("time", Duration(r.Took))
+	if r.Run != nil {
+		row("agent", r.Run.Agent)
+		row("used", r.Run.Bill)
+		row("run", r.Run.ID)
+	}
+	row("project", r.Project)
+	if len(r.Work) > 0 {
+		say("\n## Features\n\n| state | feature | proven by | attempts | time | cost | commits |\n" +
+			"|---|---|---|--:|--:|--:|---|\n")
+	}
+	for _, f := range r.Work {
+		var commits []string
+		for _, c := range f.Commits {
+			commits = append(commits, c.Hash[:min(10, len(c.Hash))]+" "+c.Subject)
+		}
+		say("| %s | %s | %s | %d | %s | %s | %s |\n", f.State, run.Escape(strings.TrimSpace(f.ID+" "+f.Title)),
+			run.Escape(strings.Join(f.ProvenBy(), "; ")), f.Attempts, Duration(f.Took), f.Cost(),
+			run.Escape(strings.Join(commits, "; ")))
+	}
+	if len(r.Iterations) > 0 {
+		say("\n## Iterations\n\n| iteration | feature | outcome | time | cost |\n|--:|---|---|--:|--:|\n")
+	}
+	for _, i := range r.Iterations {
+		outcome := run.Escape(strings.TrimSpace(i.Outcome + " " + i.Why))
+		say("| %d | %s | %s | %s | %s |\n", i.Number, run.Escape(i.Feature), outcome, Duration(i.Took()), i.Cost())
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

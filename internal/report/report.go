@@ -1,0 +1,166 @@
+// Package report tells in one file what became of a loop: what was asked, what was proven by which check, what it took
+// and cost, which commits were made, how it ended and what to do.
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+)
+
+// Report is all that a report says. Its texts are clean.
+type Report struct {
+	MadeAt time.Time `json:"madeAt"`
+	watch.Detail
+	Work    []Feature     `json:"work"`    // the features
+	Commits []tree.Commit `json:"commits"` // that belong to no feature
+	Took    time.Duration `json:"-"`
+	TookSec int64         `json:"tookSec"`
+
+	NoItems *struct{} `json:"items,omitempty"` // nil: JSON has them in work alone
+}
+
+// Feature is a feature with what it took.
+type Feature struct {
+	watch.Item
+	Attempts int           `json:"attempts"`
+	Took     time.Duration `json:"-"`
+	TookSec  int64         `json:"tookSec"`
+	CostUSD  float64       `json:"costUsd"`
+	Unknown  int           `json:"unknown"` // attempts that did not tell their cost
+	Commits  []tree.Commit `json:"commits"`
+}
+
+// Make reads a loop and makes its report.
+func Make(ctx context.Context, env loop.Env, dir string) (*Report, error) {
+	d, err := watch.Open(ctx, env, dir, true)
+	if err != nil {
+		return nil, err
+	}
+	from, to := span(d)
+	var commits []tree.Commit
+	if !from.IsZero() {
+		commits = tree.Commits(ctx, proc.EnvOutside(env.Vars, d.Project), d.Project, from, to)
+	}
+	return Of(d, commits), nil
+}
+
+// span returns when the loop, or its last run, began and ended. An end that has not come is now.
+func span(d *watch.Detail) (from, to time.Time) {
+	from, _ = time.Parse(time.RFC3339, d.StartedAt)
+	to = time.Now()
+	if ended, err := time.Parse(time.RFC3339, d.EndedAt); err == nil {
+		to = ended
+	}
+	if d.Run != nil {
+		from = d.Run.StartedAt
+		if !d.Run.EndedAt.IsZero() {
+			to = d.Run.EndedAt
+		}
+	}
+	return from, to
+}
+
+// Of makes the report of a loop and the commits that were made while it worked.
+func Of(d *watch.Detail, commits []tree.Commit) *Report {
+	r := &Report{MadeAt: time.Now().UTC(), Detail: *d, Work: []Feature{}, Commits: []tree.Commit{}}
+	from, to := span(d)
+	if !from.IsZero() {
+		r.Took = max(0, to.Sub(from)).Round(time.Second)
+		r.TookSec = int64(r.Took.Seconds())
+	}
+	at := map[string]int{}
+	for _, item := range d.Items {
+		at[item.ID] = len(r.Work)
+		r.Work = append(r.Work, Feature{Item: item, Commits: []tree.Commit{}})
+	}
+	for _, i := range d.Iterations {
+		n, known := at[i.Feature]
+		if !known || !i.Counted {
+			continue
+		}
+		f := &r.Work[n]
+		f.Attempts++
+		f.Took += i.Took()
+		f.TookSec = int64(f.Took.Seconds())
+		if i.CostUSD != nil {
+			f.CostUSD += *i.CostUSD
+		} else {
+			f.Unknown++
+		}
+	}
+	for _, c := range commits {
+		if n, known := at[worked(d.Iterations, c.At)]; known {
+			r.Work[n].Commits = append(r.Work[n].Commits, c)
+		} else {
+			r.Commits = append(r.Commits, c)
+		}
+	}
+	return r
+}
+
+// worked returns the feature that was worked on at a time. A stop of the hook names the feature that comes next, so
+// there it is that of the last stop before.
+func worked(all []watch.Iteration, at time.Time) (feature string) {
+	for _, i := range all {
+		switch {
+		case i.StartedAt.IsZero() && !i.EndedAt.After(at):
+			feature = i.Feature
+		case i.StartedAt.IsZero():
+			return feature
+		case !i.StartedAt.Truncate(time.Second).After(at) && !i.EndedAt.Before(at): // git knows seconds alone
+			return i.Feature
+		}
+	}
+	return feature
+}
+
+// JSON writes the report for programs.
+func (r *Report) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// Cost says what a feature cost, as far as it is known.
+func (f Feature) Cost() string {
+	switch {
+	case f.Attempts == 0 || f.Unknown == f.Attempts:
+		return ""
+	case f.Unknown > 0:
+		return fmt.Sprintf("at least $%.3f", f.CostUSD)
+	}
+	return fmt.Sprintf("$%.3f", f.CostUSD)
+}
+
+// ProvenBy says which checks have proven the feature, and when.
+func (f Feature) ProvenBy() (said []string) {
+	for _, c := range f.Checks {
+		said = append(said, fmt.Sprintf("%s, %s", c.Name, c.At.UTC().Format("2006-01-02 15:04:05 UTC")))
+	}
+	return said
+}
+
+// Duration says how long something took, "" if that is not known.
+func Duration(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return plain.Duration(d.Round(time.Second))
+}
+
+// Name returns the name of a report's file. run is nil if the loop had no run.
+func Name(run *watch.Run, loop string) string {
+	if run != nil {
+		return "report-" + run.ID + ".html"
+	}
+	return "report-" + loop + ".html"
+}

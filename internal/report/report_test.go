@@ -1,0 +1,148 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+)
+
+var began = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+
+// detail is a loop of two features and n iterations, of a minute each.
+func detail(n int, text string) *watch.Detail {
+	d := &watch.Detail{Task: text, Log: text, Output: []string{text}}
+	d.Name, d.Status.Status, d.Then, d.Needs = "demo", decide.Complete, text, text
+	d.Features = decide.Counts{Total: 2, Passed: 2, Proven: 1}
+	d.Notes = []string{text}
+	d.Run = &watch.Run{ID: "r1", Agent: text, StartedAt: began, EndedAt: began.Add(time.Duration(n) * time.Minute)}
+	d.Items = []watch.Item{
+		{Item: view.Item{ID: "a", State: watch.Proven, Title: text}, Checks: []watch.Receipt{{Name: text, At: began}}},
+		{Item: view.Item{ID: "b", State: watch.Claimed, Title: "Second"}},
+	}
+	d.Checked = []view.Checked{{Name: text, Outcome: text, Tail: text}}
+	for i := range n {
+		cost := 0.25
+		one := watch.Iteration{
+			Number: i + 1, Feature: []string{"a", "b"}[i%2], Counted: true, Outcome: text, Model: text, Tokens: 10,
+			StartedAt: began.Add(time.Duration(i) * time.Minute), EndedAt: began.Add(time.Duration(i+1) * time.Minute),
+			Checks: []watch.CheckMade{{Name: "tests", Feature: "a", Passed: i%2 == 0}},
+		}
+		if i%2 == 0 {
+			one.CostUSD = &cost
+		}
+		d.Iterations = append(d.Iterations, one)
+	}
+	return d
+}
+
+// TestOf sums up what the features took.
+func TestOf(t *testing.T) {
+	commits := []tree.Commit{
+		{Hash: "1111111111111111", At: began.Add(30 * time.Second), Subject: "In a"},
+		{Hash: "2222222222222222", At: began.Add(90 * time.Second), Subject: "In b"},
+		{Hash: "3333333333333333", At: began.Add(-time.Hour), Subject: "Before"},
+	}
+	r := Of(detail(4, "x"), commits)
+	a, b := r.Work[0], r.Work[1]
+	if a.Attempts != 2 || a.Took != 2*time.Minute || a.Cost() != "$0.500" || b.Cost() != "" || b.Unknown != 2 {
+		t.Errorf("the features took %+v and %+v", a, b)
+	}
+	if len(a.Commits) != 1 || a.Commits[0].Subject != "In a" || len(b.Commits) != 1 || len(r.Commits) != 1 {
+		t.Errorf("the commits are %+v, %+v and %+v", a.Commits, b.Commits, r.Commits)
+	}
+	if r.Took != 4*time.Minute {
+		t.Errorf("it took %s", r.Took)
+	}
+	var out bytes.Buffer
+	var read map[string]any
+	if err := r.JSON(&out); err != nil || json.Unmarshal(out.Bytes(), &read) != nil {
+		t.Fatal(err, out.String())
+	}
+	if read["status"] != "COMPLETE" || read["items"] != nil || len(read["work"].([]any)) != 2 {
+		t.Errorf("the JSON is %s", out.String())
+	}
+}
+
+// TestStops finds the feature of a commit in a loop of the hook, whose stops name the feature that comes next.
+func TestStops(t *testing.T) {
+	all := []watch.Iteration{
+		{Feature: "a", EndedAt: began}, {Feature: "b", EndedAt: began.Add(time.Minute)}, {EndedAt: began.Add(time.Hour)},
+	}
+	for minutes, want := range map[int]string{-1: "", 0: "a", 2: "b", 59: "b", 61: ""} {
+		if got := worked(all, began.Add(time.Duration(minutes)*time.Minute)); got != want {
+			t.Errorf("after %d minutes %q was worked on, want %q", minutes, got, want)
+		}
+	}
+}
+
+// hostile is a text that wants to be code in every place.
+const hostile = `</pre></title><script>alert(1)</script><img src=x onerror=alert(2)>"' onload=x [a](javascript:x) |` +
+	"`"
+
+// tags are the elements of which a report is made.
+var tags = regexp.MustCompile(`<(?:script|img|iframe|object|a|form|link)\b|\son\w+=["']?[a-z]|(?:src|href)=`)
+
+// TestHostile makes a report of hostile texts: none becomes an element or an attribute, and nothing is loaded.
+func TestHostile(t *testing.T) {
+	var html, md bytes.Buffer
+	r := Of(detail(3, hostile), []tree.Commit{{Hash: "1", At: began, Subject: hostile, Diff: hostile}})
+	if err := r.HTML(&html); err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile(`&#?\w+;`).ReplaceAllString(html.String(), "")
+	shown = strings.ReplaceAll(shown, "img src=x onerror=alert(2)", "") // as text it does nothing
+	shown = strings.ReplaceAll(shown, "onload=x", "")
+	if bad := tags.FindAllString(shown, -1); len(bad) > 0 {
+		t.Errorf("the page has %q", bad)
+	}
+	if !tags.MatchString(hostile) {
+		t.Error("control: the text is not hostile")
+	}
+	if err := r.Markdown(&md); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(md.String(), "<script") || strings.Contains(md.String(), "[a](") {
+		t.Errorf("the Markdown has %s", md.String())
+	}
+}
+
+// TestLong makes reports of many iterations: time and size grow no faster than the iterations.
+func TestLong(t *testing.T) {
+	made := func(n int) (took time.Duration, size int) {
+		var out bytes.Buffer
+		d := detail(n, "x")
+		best := time.Hour
+		for range 3 {
+			out.Reset()
+			begin := time.Now()
+			if err := Of(d, nil).HTML(&out); err != nil {
+				t.Fatal(err)
+			}
+			best = min(best, time.Since(begin))
+		}
+		return best, out.Len()
+	}
+	made(10)
+	few, small := made(1000)
+	many, large := made(10_000)
+	t.Logf("1,000 iterations: %s, %d bytes; 10,000: %s, %d bytes", few, small, many, large)
+	if large > 10*small || large > 10_000*500 {
+		t.Errorf("10,000 iterations have %d bytes; 1,000 have %d", large, small)
+	}
+	if many > 30*few {
+		t.Errorf("10,000 iterations take %s; 1,000 take %s", many, few)
+	}
+	var out bytes.Buffer
+	_ = Of(detail(10_000, "x"), nil).HTML(&out)
+	if open := strings.Count(out.String(), "<details open>"); open != 1 {
+		t.Errorf("%d parts of the list are open", open)
+	}
+}

@@ -1,0 +1,55 @@
+package tree
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Commit is a commit of a repository. Its texts are foreign and cleaned.
+type Commit struct {
+	Hash    string    `json:"hash"`
+	At      time.Time `json:"at"` // when it was committed
+	Subject string    `json:"subject"`
+	Diff    string    `json:"diff"` // with the sums of each file before it; its beginning, if it is long
+}
+
+const (
+	maxCommits = 500
+	maxDiffs   = 8 << 20 // bytes of all diffs
+	maxDiff    = 20_000  // characters of one
+)
+
+// Commits returns the commits that were made in a time on what is checked out in a folder, the first one first: at most
+// the last 500. It returns none if the folder is in no repository. It runs no program that the repository names.
+func Commits(ctx context.Context, env []string, dir string, from, to time.Time) (all []Commit) {
+	mark := rand.Text() // nobody can put it into a commit
+	out := &proc.Head{Limit: maxDiffs}
+	git := proc.Git(env, dir, "log", "-n", strconv.Itoa(maxCommits), "--no-show-signature", "--no-color", "--no-ext-diff",
+		"--no-textconv", "--no-notes", "--stat", "--patch", "--format="+mark+"%H %ct %s",
+		fmt.Sprintf("--since=@%d", from.Unix()), fmt.Sprintf("--until=@%d", to.Unix()+1))
+	git.Stdout = out
+	_ = proc.Run(ctx, git) // without a repository there are no commits
+	for _, text := range strings.Split(string(out.Bytes()), mark) {
+		head, diff, _ := strings.Cut(text, "\n")
+		words := strings.SplitN(head, " ", 3)
+		if len(words) < 3 {
+			continue
+		}
+		seconds, err := strconv.ParseInt(words[1], 10, 64)
+		if err != nil {
+			continue
+		}
+		all = append([]Commit{{
+			Hash: plain.Line(words[0], 64), At: time.Unix(seconds, 0).UTC(), Subject: plain.Line(words[2], 200),
+			Diff: plain.Text(strings.TrimSpace(diff), maxDiff),
+		}}, all...)
+	}
+	return all
+}
