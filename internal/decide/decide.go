@@ -223,9 +223,22 @@ func (d *Decision) waits(s *Snapshot) bool {
 	return true
 }
 
+// giveNote puts a person's note into the prompt. A fresh session that does not count does not take it along: it is given
+// again.
+func (d *Decision) giveNote(s *Snapshot, counted bool) {
+	if counted {
+		d.Next.NoteGiven = ""
+	}
+	d.Note = strings.TrimPrefix(d.Next.NoteGiven+"\n"+d.Next.Note, "\n")
+	d.Note = strings.TrimSuffix(d.Note, "\n")
+	if d.Next.Note = ""; s.Fresh {
+		d.Next.NoteGiven = d.Note
+	}
+}
+
 func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	d.Verdict, d.Feature = Continue, feature
-	d.Note, d.Next.Note = d.Next.Note, ""
+	d.giveNote(s, true)
 	d.countIteration(s)
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
 	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())

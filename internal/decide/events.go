@@ -44,7 +44,7 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 	}
 	d.takeOwnership(s)
 	if s.Fresh { // the host's next prompt is its own
-		d.Note, d.Next.Note = d.Next.Note, ""
+		d.giveNote(s, s.State.Judged)
 	}
 	if status == Handover || s.Fresh && s.State.Judged {
 		d.countIteration(s) // an interrupted iteration continues, but a handover begins a new one

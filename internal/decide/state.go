@@ -188,9 +188,10 @@ type State struct {
 	Header progress.Header // what we last wrote to progress.txt
 	Before progress.Header // what was there when we decided on Header
 
-	Note    string // a person's text for the next prompt; empty: none
-	StopNow bool   // with Paused: a host that starts the agent stops it at once
-	Judged  bool   // the loop ended when the session of its iteration was over; a fresh session begins the next one
+	Note      string // a person's text for the next prompt; empty: none
+	NoteGiven string // the text that a fresh session got which has not counted yet
+	StopNow   bool   // with Paused: a host that starts the agent stops it at once
+	Judged    bool   // the loop ended when the session of its iteration was over; a fresh session begins the next one
 
 	StartedAt time.Time
 	EndedAt   time.Time
@@ -215,7 +216,7 @@ func (s *State) Fields() jsontext.Object {
 		"listDigest", &s.ListDigest, "treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged,
 		"denied", &s.Denied, "asked", &s.Asked, "testsOnly", &s.TestsOnly, "rewritten", &s.Rewritten,
 		"checked", &s.Checked, "fell", &s.Fell,
-		"header", headerFields(&s.Header), "before", headerFields(&s.Before), "note", &s.Note,
+		"header", headerFields(&s.Header), "before", headerFields(&s.Before), "note", &s.Note, "noteGiven", &s.NoteGiven,
 		"stopNow", &s.StopNow, "judged", &s.Judged, "startedAt", &s.StartedAt,
 		"endedAt", &s.EndedAt, "onComplete", &s.OnComplete, "notices", &s.Notices,
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -99,7 +100,7 @@ func (v Verbs) Pause() *cli.Command {
 	return cmd
 }
 
-// maxNote is the longest note, in characters. It is part of a prompt.
+// maxNote is how long the notes for one prompt may be, in characters.
 const maxNote = 1000
 
 // Note gives the agent a text once.
@@ -114,11 +115,17 @@ func (v Verbs) Note() *cli.Command {
 		if err := v.PersonOnly(); err != nil {
 			return err
 		}
-		text := plain.Text(strings.Join(words, " "), maxNote)
+		text := plain.Text(strings.Join(words, " "), 2*maxNote)
 		return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
 			_, err := l.Change("note", func(_ *loop.Picture, next *decide.State) error {
 				if !next.Status.GoesOn() && next.Status != decide.Paused {
 					return fmt.Errorf("the loop is %s, so no prompt follows; '%s' continues it", next.Status, l.Call("resume"))
+				}
+				if next.Note != "" {
+					text = next.Note + "\n" + text
+				}
+				if n := utf8.RuneCountInString(text); n > maxNote {
+					return fmt.Errorf("the notes for the next prompt have %d characters, and may have %d", n, maxNote)
 				}
 				next.Note = text
 				return nil
