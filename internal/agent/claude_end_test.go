@@ -98,7 +98,8 @@ func TestClaudeUntil(t *testing.T) {
 // TestClaudeSums checks the sums over models, and what counts of a session that is stopped in a later turn.
 func TestClaudeSums(t *testing.T) {
 	model := `{"inputTokens":1,"outputTokens":20,"cacheReadInputTokens":300,"cacheCreationInputTokens":4000}`
-	end := strings.Replace(good, "{", `{"modelUsage":{"a":`+model+`,"b":`+model+`},"permission_denials":[{},{"tool_name":"Edit"}],`, 1)
+	end := strings.Replace(good, "{", `{"modelUsage":{"a":`+model+`,"b":`+model+`},`+
+		`"permission_denials":[{},{"tool_name":"Edit"}],`, 1)
 	want := Usage{
 		Input: 2, Output: 40, CacheRead: 600, CacheWrite: 8000, CostUSD: 0.5, TokensKnown: true, CostKnown: true,
 	}

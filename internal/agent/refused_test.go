@@ -12,7 +12,8 @@ func TestRefused(t *testing.T) {
 {"type":"tool.execution_complete","data":{"toolCallId":"1","success":false,"error":{"code":"denied"}}}`,
 		OutputGemini: `{"type":"tool_use","tool_id":"1","tool_name":"shell","parameters":{}}
 {"type":"tool_result","tool_id":"1","status":"error","error":{"type":"tool_not_registered"}}`,
-		OutputOpencode: `{"type":"tool_use","part":{"tool":"shell","state":{"error":"The user rejected permission to use this"}}}`,
+		OutputOpencode: `{"type":"tool_use","part":{"tool":"shell",` +
+			`"state":{"error":"The user rejected permission to use this"}}}`,
 		OutputQwen:     `{"type":"result","is_error":false,"permission_denials":[{"tool_name":"shell"}]}`,
 	} {
 		got := feed(formatOf(output).parser(), []byte(lines)).Outcome(Exit{}, sampled)

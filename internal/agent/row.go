@@ -90,7 +90,8 @@ func Program(name string, command ...string) Row {
 	return Row{Name: name, Command: command, PromptBy: ByStdin, Output: OutputText}
 }
 
-// Find returns where the agent's program is: on the PATH that is given, or where its row says. The error says what to do.
+// Find returns where the agent's program is: on the PATH that is given, or where its row says. The error says what to
+// do.
 func (r Row) Find(path string) (string, error) {
 	name := r.Command[0]
 	if filepath.Base(name) != name {

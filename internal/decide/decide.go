@@ -223,8 +223,8 @@ func (d *Decision) waits(s *Snapshot) bool {
 	return true
 }
 
-// giveNote puts a person's note into the prompt. A fresh session that does not count does not take it along: it is given
-// again.
+// giveNote puts a person's note into the prompt. A fresh session that does not count does not take it along: it is
+// given again.
 func (d *Decision) giveNote(s *Snapshot, counted bool) {
 	if counted {
 		d.Next.NoteGiven = ""
