@@ -14,7 +14,7 @@ func TestRefused(t *testing.T) {
 {"type":"tool_result","tool_id":"1","status":"error","error":{"type":"tool_not_registered"}}`,
 		OutputOpencode: `{"type":"tool_use","part":{"tool":"shell",` +
 			`"state":{"error":"The user rejected permission to use this"}}}`,
-		OutputQwen:     `{"type":"result","is_error":false,"permission_denials":[{"tool_name":"shell"}]}`,
+		OutputQwen: `{"type":"result","is_error":false,"permission_denials":[{"tool_name":"shell"}]}`,
 	} {
 		got := feed(formatOf(output).parser(), []byte(lines)).Outcome(Exit{}, sampled)
 		if got.Refused != "shell" || got.Denied < 1 {
