@@ -17,7 +17,7 @@ import (
 // floors are the layers of ARCHITECTURE.md, the lowest first. A package may import the
 // packages of lower floors, and those that are listed with it.
 var floors = []map[string][]string{
-	{"chart": nil, "glob": nil, "jsontext": nil, "makefile": nil, "markdown": nil, "plain": nil},
+	{"chain": nil, "chart": nil, "glob": nil, "jsontext": nil, "makefile": nil, "markdown": nil, "plain": nil},
 	{"features": nil, "progress": nil},
 	{"decide": nil},
 	{
@@ -48,7 +48,7 @@ var never = map[string][]string{
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}
 
 var pure = []string{
-	"glob", "jsontext", "makefile", "markdown", "plain", "features", "progress", "decide", "config", "claude/settings",
+	"chain", "glob", "jsontext", "makefile", "markdown", "plain", "features", "progress", "decide", "config", "claude/settings",
 }
 
 // modules lists the only modules that every program may be linked from, in addition to the

@@ -1,0 +1,231 @@
+// Package chain reads the definition of a chain of agents: "planner:10 -> builder:20".
+package chain
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Leg is one part of a chain: an agent, and how many iterations it may have.
+type Leg struct {
+	Agent string `json:"agent"`
+	Limit int    `json:"limit"`
+}
+
+// Chain has the legs in their order; there is at least one.
+type Chain []Leg
+
+// The bounds of a definition.
+const (
+	MaxText  = 4096 // bytes
+	MaxLegs  = 100
+	MaxLimit = 1_000_000 // iterations of a leg
+)
+
+// Arrow stands between two legs.
+const Arrow = "->"
+
+// Parse reads a definition: legs that an arrow joins, each NAME:LIMIT. Blanks between the parts are free. A name with
+// other characters than letters, digits, and . _ - + @ stands in quotes of either kind. Errors are of type *Error.
+func Parse(text string) (Chain, error) {
+	p := &parser{text: text}
+	switch at := strings.IndexFunc(text, forbidden); {
+	case len(text) > MaxText:
+		return nil, p.fail(MaxText, "the chain has more than %d bytes", MaxText)
+	case at >= 0:
+		return nil, p.fail(at, "this character cannot be part of a chain")
+	}
+	return p.chain()
+}
+
+// forbidden reports whether a character has no place in a definition, not even in a quoted name.
+func forbidden(r rune) bool {
+	return r == utf8.RuneError || !unicode.IsPrint(r) && r != '\n' && r != '\r' && r != '\t'
+}
+
+// String writes the chain in its usual form. Parse reads that as the same chain.
+func (c Chain) String() string {
+	var parts []string
+	for _, leg := range c {
+		parts = append(parts, fmt.Sprintf("%s:%d", quoted(leg.Agent), leg.Limit))
+	}
+	return strings.Join(parts, " "+Arrow+" ")
+}
+
+// Named reports whether text can only be the name of a chain: it has neither a limit nor an arrow.
+func Named(text string) bool {
+	return text != "" && strings.IndexFunc(text, func(r rune) bool { return !inName(r) }) < 0
+}
+
+func quoted(name string) string {
+	switch {
+	case Named(name):
+		return name
+	case strings.Contains(name, `"`):
+		return "'" + name + "'"
+	}
+	return `"` + name + `"`
+}
+
+func inName(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune("._-+@", r)
+}
+
+// parser reads a definition from its beginning.
+type parser struct {
+	text string
+	at   int // byte offset of what is read next
+}
+
+func (p *parser) fail(at int, format string, args ...any) error {
+	return &Error{Text: p.text, At: at, Problem: fmt.Sprintf(format, args...)}
+}
+
+func (p *parser) rest() string { return p.text[p.at:] }
+
+func (p *parser) over() bool { return p.at == len(p.text) }
+
+func (p *parser) blanks() {
+	p.at += len(p.rest()) - len(strings.TrimLeftFunc(p.rest(), unicode.IsSpace))
+}
+
+// take goes over a text if it is next.
+func (p *parser) take(text string) bool {
+	is := strings.HasPrefix(p.rest(), text)
+	if is {
+		p.at += len(text)
+	}
+	return is
+}
+
+func (p *parser) chain() (c Chain, err error) {
+	for {
+		p.blanks()
+		leg, err := p.leg(c)
+		if err != nil {
+			return nil, err
+		}
+		if c = append(c, leg); len(c) > MaxLegs {
+			return nil, p.fail(p.at, "the chain has more than %d legs", MaxLegs)
+		}
+		end := p.at
+		p.blanks()
+		switch {
+		case p.over():
+			return c, nil
+		case p.take(Arrow):
+		default:
+			return nil, p.noArrow(end)
+		}
+	}
+}
+
+// noArrow says what is wrong where an arrow or the end is missing. end is where the leg before ends.
+func (p *parser) noArrow(end int) error {
+	for _, other := range []string{"→", "⇒", "=>", "-->", "—>", "–>", ">", "|", ",", ";", "&", "then ", "-"} {
+		if strings.HasPrefix(p.rest(), other) {
+			return p.fail(p.at, "%q joins no legs; write %s between them", strings.TrimSpace(other), Arrow)
+		}
+	}
+	if p.at == end {
+		return p.fail(p.at, "a limit has only digits, such as 10")
+	}
+	return p.fail(p.at, "want %s and the next leg, or the end", Arrow)
+}
+
+// leg reads NAME:LIMIT. before has the legs before it.
+func (p *parser) leg(before Chain) (Leg, error) {
+	switch begin := p.at; {
+	case p.over() && len(before) == 0:
+		return Leg{}, p.fail(begin, "the chain is empty; write it like planner:10 %s builder:20", Arrow)
+	case p.over():
+		return Leg{}, p.fail(begin, "a leg is missing behind the last %s", Arrow)
+	case strings.HasPrefix(p.rest(), Arrow):
+		return Leg{}, p.fail(begin, "a leg is missing before this %s", Arrow)
+	case strings.HasPrefix(p.rest(), ":"):
+		return Leg{}, p.fail(begin, "the name of an agent is missing before the limit")
+	}
+	name, err := p.name()
+	if err != nil {
+		return Leg{}, err
+	}
+	end := p.at
+	p.blanks()
+	if !p.take(":") {
+		return Leg{}, p.noLimit(name, end)
+	}
+	p.blanks()
+	limit, err := p.limit(name)
+	return Leg{Agent: name, Limit: limit}, err
+}
+
+// noLimit says what is wrong where the colon of a leg is missing.
+func (p *parser) noLimit(name string, end int) error {
+	if p.over() || strings.HasPrefix(p.rest(), Arrow) {
+		return p.fail(end, "say how many iterations %s may have: %s:10", name, quoted(name))
+	}
+	r, _ := utf8.DecodeRuneInString(p.rest())
+	switch {
+	case p.at == end && (r == '"' || r == '\''):
+		return p.fail(p.at, "a quote begins in the middle of a name")
+	case p.at == end && !unicode.IsSpace(r):
+		return p.fail(p.at, "a name with %q stands in quotes", string(r))
+	case unicode.IsDigit(r):
+		return p.fail(p.at, "a colon is missing between %s and its limit", name)
+	}
+	return p.fail(p.at, "want a colon and a limit behind %s; a name with a blank stands in quotes", name)
+}
+
+// name reads the name of an agent.
+func (p *parser) name() (string, error) {
+	begin := p.at
+	if quote := p.text[begin]; quote == '"' || quote == '\'' {
+		length := strings.IndexByte(p.text[begin+1:], quote)
+		if length < 0 {
+			return "", p.fail(begin, "this quote has no end")
+		}
+		name := p.text[begin+1 : begin+1+length]
+		switch {
+		case strings.TrimSpace(name) == "":
+			return "", p.fail(begin, "the name between these quotes is empty")
+		case strings.ContainsAny(name, "\n\r\t"):
+			return "", p.fail(begin, "a name has one line, and no tab")
+		}
+		p.at += length + 2
+		return name, nil
+	}
+	for p.at < len(p.text) && !strings.HasPrefix(p.rest(), Arrow) {
+		r, size := utf8.DecodeRuneInString(p.rest())
+		if !inName(r) {
+			break
+		}
+		p.at += size
+	}
+	if p.at == begin {
+		r, _ := utf8.DecodeRuneInString(p.rest())
+		return "", p.fail(begin, "want the name of an agent; a name with %q stands in quotes", string(r))
+	}
+	return p.text[begin:p.at], nil
+}
+
+// limit reads how many iterations a leg may have.
+func (p *parser) limit(name string) (int, error) {
+	begin := p.at
+	for !p.over() && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+		p.at++
+	}
+	digits := p.text[begin:p.at]
+	n, err := strconv.Atoi(digits)
+	switch {
+	case digits == "" && (p.over() || strings.HasPrefix(p.rest(), Arrow)):
+		return 0, p.fail(begin, "the limit of %s is missing behind the colon, such as 10", name)
+	case digits == "":
+		return 0, p.fail(begin, "the limit of %s must be a whole number, such as 10", name)
+	case err != nil || n < 1 || n > MaxLimit:
+		return 0, p.fail(begin, "the limit of %s must be from 1 to %d", name, MaxLimit)
+	}
+	return n, nil
+}
