@@ -41,7 +41,7 @@ func build(t *testing.T, dir string) string {
 }
 
 // fake is an agent. Its first argument names a file with its turns: a line for each session, the last one for all that
-// follow. A turn has words, which it does in order:
+// follow. Where there are several agents, a second argument is its name. A turn has words, which it does in order:
 //
 //	work         claims the feature that the prompt names, in feature_list.json
 //	claim=ID     claims that feature
@@ -49,12 +49,17 @@ func build(t *testing.T, dir string) string {
 //	say=TEXT     prints a line; _ stands for a space
 //	raw=FILE     prints a file
 //	env=NAME     prints a variable
+//	left=FILE    copies what the leg before has left to a file
 //	sleep=D      sleeps
 //	exit=N       exits
 func fake(args []string) int {
 	prompt, _ := io.ReadAll(os.Stdin)
 	turn := nextTurn(args[0])
-	_ = os.WriteFile("prompt."+strconv.Itoa(turn.n), prompt, 0o644)
+	name := "prompt." + strconv.Itoa(turn.n)
+	if len(args) > 1 { // one of several agents
+		name = args[1] + "." + name
+	}
+	_ = os.WriteFile(name, prompt, 0o644)
 	for _, word := range strings.Fields(turn.words) {
 		verb, value, _ := strings.Cut(word, "=")
 		value = strings.ReplaceAll(value, "_", " ")
@@ -74,6 +79,9 @@ func fake(args []string) int {
 			_, _ = os.Stdout.Write(data)
 		case "env":
 			fmt.Printf("%s=%s\n", value, os.Getenv(value))
+		case "left":
+			data, _ := os.ReadFile(os.Getenv("RALPH_HANDOFF"))
+			_ = os.WriteFile(value, data, 0o644)
 		case "sleep":
 			d, _ := time.ParseDuration(value)
 			time.Sleep(d)

@@ -68,7 +68,7 @@ func (e exit) Error() string {
 
 func printError(err error) {
 	if err != nil {
-		fmt.Fprintf(os.Stderr, program+": error: %s\n", plain.Line(err.Error(), 2000))
+		fmt.Fprintf(os.Stderr, program+": error: %s\n%s", plain.Line(err.Error(), 2000), marked(err))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -28,16 +29,33 @@ func (k *worker) prepare(words []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(k.checks) > 0 {
-		return nil, cli.Usagef(`--check goes with --prompt; for the loop %s add it to "checks" in its ralph.json, then: %s`,
-			plain.Line(at.Name, 100), k.Env.Call("trust", at.Name))
+	if k.chain == "" {
+		if err := k.noChecks(at); err != nil {
+			return nil, err
+		}
 	}
 	k.options.Prompt = k.task.Text
-	row, err := k.row(at)
+	var legs *run.Chain
+	rows, err := k.team(at, func(agents *run.Agents, p *loop.Picture) (rows run.Rows, err error) {
+		legs, rows, err = k.chainOf(agents, p, at.Project)
+		return rows, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return run.New(k.Env, at, row, k.options), nil
+	if err := k.noChecks(at); err != nil { // that belong to no leg
+		return nil, err
+	}
+	return run.New(k.Env, at, rows, k.options, legs), nil
+}
+
+// noChecks refuses checks for a loop that has its own.
+func (k *worker) noChecks(at *loopdir.Loop) error {
+	if len(k.checks) == 0 {
+		return nil
+	}
+	return cli.Usagef(`--check goes with --prompt; for the loop %s add it to "checks" in its ralph.json, then: %s`,
+		plain.Line(at.Name, 100), k.Env.Call("trust", at.Name))
 }
 
 // find finds the loop. Without one it says what to type.
@@ -60,22 +78,22 @@ func (k *worker) find(words []string) (*loopdir.Loop, error) {
 
 // taskRun makes a loop without a list.
 func (k *worker) taskRun() (*run.Run, error) {
-	if k.options.MaxIterations == 0 {
+	if k.options.MaxIterations == 0 && k.chain == "" {
 		return nil, cli.Usagef("a run must have a limit; add --max-iterations 10")
 	}
 	agents, err := run.NewAgents(k.Env, k.Env.Cwd, nil)
 	if err != nil {
 		return nil, err
 	}
-	row, err := agents.Find(k.options.Agent)
+	legs, rows, err := k.chainOf(agents, nil, k.Env.Cwd)
 	if err != nil {
-		return nil, cli.Usagef("%w", err)
-	}
-	if err := k.fits(row); err != nil {
 		return nil, err
 	}
+	if legs != nil {
+		k.options.MaxIterations = legs.Limits()
+	}
 	if k.dryRun {
-		return nil, k.showTask(row)
+		return nil, k.showTask(rows[k.options.Agent], legs)
 	}
 	at, err := run.MakeLoop(k.Env, k.task, k.checks, k.options.MaxIterations)
 	if err != nil {
@@ -83,38 +101,35 @@ func (k *worker) taskRun() (*run.Run, error) {
 	}
 	k.options.MaxIterations = 0 // it is the loop's own limit now, which 'extend' raises
 	k.options.Prompt = k.task.Text
-	return run.New(k.Env, at, row, k.options), nil
+	return run.New(k.Env, at, rows, k.options, legs), nil
 }
 
 // showTask says what would be started, and makes nothing. It ends the call.
-func (k *worker) showTask(row agent.Row) error {
+func (k *worker) showTask(row agent.Row, legs *run.Chain) error {
+	fmt.Print(legs.Shown())
 	fmt.Printf("agent    %s\nfolder   %s\nlimit    %s\n\n%s\n", plain.Line(plain.Typed(row.Line(k.options.Asked)), 500),
 		k.Env.Cwd, plain.Count(k.options.MaxIterations, "iteration"), k.task.Text)
 	return exit{}
 }
 
-// row finds the agent for a loop.
-func (k *worker) row(at *loopdir.Loop) (agent.Row, error) {
+// team finds the agents for a loop. find gets all agents that there are.
+func (k *worker) team(at *loopdir.Loop, find func(*run.Agents, *loop.Picture) (run.Rows, error)) (run.Rows, error) {
 	l, err := loop.Open(k.Env, at)
 	if err != nil {
-		return agent.Row{}, err
+		return nil, err
 	}
 	defer l.Close()
 	p, err := l.Look()
 	if err != nil {
-		return agent.Row{}, err
+		return nil, err
 	}
 	k.options.MaxCostUSD = cmp.Or(k.options.MaxCostUSD, p.Config.MaxCostUSD)
 	k.options.MaxTokens = cmp.Or(k.options.MaxTokens, int64(p.Config.MaxTokens))
 	agents, err := run.NewAgents(k.Env, at.Project, p)
 	if err != nil {
-		return agent.Row{}, err
+		return nil, err
 	}
-	row, err := agents.Find(k.options.Agent)
-	if err != nil {
-		return row, cli.Usagef("%w", err)
-	}
-	return row, k.fits(row)
+	return find(agents, p)
 }
 
 // fits refuses an agent that is not installed, what it cannot do, and limits that could never bind.
@@ -143,10 +158,15 @@ func (k *worker) again(words []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return run.Resume(k.Env, at, func(o *run.Options) (agent.Row, error) {
-		k.override(o)
-		k.options = *o
-		return k.row(at)
+	return run.Resume(k.Env, at, func(r *run.Record) (run.Rows, error) {
+		k.override(&r.Options)
+		names := []string{r.Options.Agent}
+		if leg := r.Leg(); leg != nil {
+			k.overrideLeg(r, leg)
+			names = r.Chain.Agents()
+		}
+		k.options = r.Options
+		return k.team(at, func(agents *run.Agents, _ *loop.Picture) (run.Rows, error) { return k.rows(agents, names) })
 	})
 }
 
@@ -183,19 +203,32 @@ func (k *worker) override(o *run.Options) {
 	}
 }
 
+// overrideLeg is override for the leg of a chain that goes on: it may have another agent, and more iterations.
+func (k *worker) overrideLeg(r *run.Record, leg *run.Leg) {
+	if k.cmd.Given("agent") {
+		leg.Agent = r.Options.Agent
+	}
+	if k.cmd.Given("max-iterations") {
+		leg.Limit, r.Options.MaxIterations = r.Options.MaxIterations, 0
+	}
+}
+
 // findRun finds the loop of a run: by the loop's name, by the run's id, or by the name of its file.
 func (k *worker) findRun(words []string) (*loopdir.Loop, error) {
 	if len(words) == 0 {
 		return run.LastLoop(k.Env)
 	}
 	id := words[0]
-	if file := filepath.Base(id); strings.HasPrefix(file, "run-") && strings.HasSuffix(file, ".json") {
-		id = strings.TrimSuffix(strings.TrimPrefix(file, "run-"), ".json")
+	if file := fileOfRun.FindStringSubmatch(filepath.Base(id)); file != nil {
+		id = file[1]
 	} else if at, err := k.Find(words); err == nil {
 		return at, nil
 	}
 	return run.LoopOf(k.Env, id)
 }
+
+// fileOfRun matches the names of the files of a run that have its id.
+var fileOfRun = regexp.MustCompile(`^(?:run|chain)-(.+)\.json$`)
 
 // nearVerb returns the command that a word is most like, "" for none.
 func (k *worker) nearVerb(word string) string { return newApp(k.Env).Near(word) }

@@ -31,6 +31,7 @@ type worker struct {
 	options run.Options
 	task    verb.Task
 	checks  []string
+	chain   string
 
 	cwd                            string
 	noWait, resume, dryRun, asJSON bool
@@ -46,6 +47,8 @@ func (v verbs) run() *cli.Command {
 	}
 	o, f := &k.options, &k.cmd.Flags
 	f.StringVar(&o.Agent, "agent", "claude", "the agent, by its `NAME`; 'ralph-runner agents' lists them")
+	f.StringVar(&k.chain, "chain", "", "several agents, one after the other: `CHAIN` is NAME:LIMIT -> NAME:LIMIT, or a "+
+		"name of ralph.json's \"chains\"")
 	f.IntVar(&o.MaxIterations, "max-iterations", 0, "how many iterations this run may have, `N`")
 	k.task.Flags(f)
 	f.Func("check", "a shell command that proves that all is done, `CMD`, in a loop without a list; may be repeated",
@@ -139,12 +142,17 @@ func (k *worker) settle() error {
 		}
 		o.Hooks = append(o.Hooks, hook)
 	}
-	for _, name := range k.completeOn {
-		if err := run.CheckSignal(name); err != nil {
-			return cli.Usagef("%w", err)
+	o.CompleteOn = k.completeOn
+	if err := k.settleChain(); err != nil {
+		return err
+	}
+	if k.chain == "" {
+		for _, name := range k.completeOn {
+			if err := run.CheckSignal(name); err != nil {
+				return cli.Usagef("%w", err)
+			}
 		}
 	}
-	o.CompleteOn = k.completeOn
 	if err := run.CheckPattern(o.Pattern); err != nil {
 		return cli.Usagef("%w", err)
 	}
@@ -155,7 +163,10 @@ func (k *worker) settle() error {
 		return err
 	}
 	for i, check := range k.checks {
-		k.checks[i] = strings.TrimPrefix(check, "command:")
+		if k.chain != "" {
+			break // some may be of one leg alone
+		}
+		k.checks[i] = strings.TrimPrefix(strings.TrimPrefix(check, o.Agent+":"), "command:")
 		if err := k.lookUp(k.checks[i]); err != nil {
 			return err
 		}

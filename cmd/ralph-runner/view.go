@@ -125,8 +125,35 @@ func (v *view) set(change func(*now)) {
 
 // Begin says which run works which loop.
 func (v *view) Begin(r run.Record) {
-	v.printf("run %s works the loop %s with %s", r.ID, plain.Line(r.Name, 100), plain.Line(r.Options.Agent, 80))
+	with := plain.Line(r.Options.Agent, 80)
+	if r.Chain != nil {
+		with = "the chain " + plain.Line(r.Chain.Definition, 300)
+	}
+	v.printf("run %s works the loop %s with %s", r.ID, plain.Line(r.Name, 100), with)
 }
+
+// Leg says which leg works, and when it is over.
+func (v *view) Leg(r run.Record) {
+	leg := r.Leg()
+	v.printf("leg %d/%d · %s · at most %s, %s", r.Chain.At+1, len(r.Chain.Legs), plain.Line(leg.Agent, 80),
+		plain.Count(leg.Limit, "iteration"), leg.Until())
+}
+
+// Judged says what became of the leg with the session that has ended.
+func (v *view) Judged(r run.Record, own run.Own) {
+	switch leg := r.Leg(); {
+	case leg.Loop && len(own.Checks) == 0: // the loop says how it stands
+	case own.Done:
+		v.printf("  the part of %s is done", plain.Line(leg.Agent, 80))
+	case own.Failed != "":
+		v.printf("  the part of %s is not done: its check failed", plain.Line(leg.Agent, 80))
+	default:
+		v.printf("  %s does not say that its part is done", plain.Line(leg.Agent, 80))
+	}
+}
+
+// Check says which check of a leg runs.
+func (v *view) Check(line string) { v.printf("  checks its part: %s", plain.Line(line, 200)) }
 
 // Session says what the next session is about.
 func (v *view) Session(r run.Record, limit int, title string) {
@@ -141,6 +168,9 @@ func (v *view) Session(r run.Record, limit int, title string) {
 	})
 	if feature != "" {
 		feature = " · " + feature
+	}
+	if leg := r.Leg(); leg != nil {
+		feature = fmt.Sprintf(" · %s %d/%d", plain.Line(leg.Agent, 80), leg.Iterations+1, leg.Limit) + feature
 	}
 	v.printf("iteration %d/%d%s", c.Iteration, limit, feature)
 }
@@ -208,6 +238,14 @@ func (v *view) End(s run.Summary) {
 	screen.Row("used", s.Spent)
 	if s.Denied > 0 {
 		screen.Row("refused", plain.Count(s.Denied, "tool call")+", by the agent's permissions")
+	}
+	for i, leg := range s.Legs {
+		label := ""
+		if i == 0 {
+			label = "legs"
+		}
+		screen.Row(label, fmt.Sprintf("%s: %s, %d of %s, %s, %s", plain.Line(leg.Agent, 80), leg.Ended(), leg.Iterations,
+			plain.Count(leg.Limit, "iteration"), plain.Duration(leg.Took()), run.Bill(leg.Spent)))
 	}
 	for i, w := range s.Work {
 		label := ""

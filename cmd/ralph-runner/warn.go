@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -10,19 +12,29 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
 
-// warn says before the start that the agent's permissions will refuse most of the work. A session cannot ask anybody.
+// warn says before the start that the permissions of an agent will refuse most of the work. A session cannot ask
+// anybody.
 func (k *worker) warn(r *run.Run) error {
-	if r.Row.BuiltIn && r.Row.Driven == "" {
-		fmt.Fprintf(os.Stderr, "%s: warning: the agent %s is known from its documents alone\n", program, r.Row.Name)
+	for _, name := range slices.Sorted(maps.Keys(r.Rows)) {
+		if err := k.warnOf(r, r.Rows[name]); err != nil {
+			return err
+		}
 	}
-	if words := r.Row.Warning(r.Record.Options.Asked); words != "" {
+	return nil
+}
+
+func (k *worker) warnOf(r *run.Run, row agent.Row) error {
+	if row.BuiltIn && row.Driven == "" {
+		fmt.Fprintf(os.Stderr, "%s: warning: the agent %s is known from its documents alone\n", program, row.Name)
+	}
+	if words := row.Warning(r.Record.Options.Asked); words != "" {
 		_, err := fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, words)
 		return err
 	}
-	if r.Row.Output != agent.OutputClaude || r.Row.PermissionFlag == "" { // what another program passes on is not known
+	if row.Output != agent.OutputClaude || row.PermissionFlag == "" { // what another program passes on is not known
 		return nil
 	}
-	words := strings.Join(r.Row.Command, " ")
+	words := strings.Join(row.Command, " ")
 	asked := r.Record.Options.Asked
 	mode := asked.Permission
 	switch {

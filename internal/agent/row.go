@@ -22,6 +22,8 @@ type Row struct {
 	Model    string   // the model that it is asked for; "": its own choice
 	Prompt   string   // the path of a file whose text comes before each prompt; "": none
 
+	CompleteOn, Checks []string // what ends its leg of a chain: signals, and lines for the shell
+
 	// The flags of the agent's own command line; "": it has none. A flag may have several words. Its value is a word of
 	// its own, unless the flag ends in "=".
 	ModelFlag, EffortFlag, BudgetFlag, PermissionFlag, SkipPermissionsFlag string

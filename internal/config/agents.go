@@ -17,6 +17,10 @@ type Agent struct {
 	PromptBy string // "stdin", "argument" or "file"; "": as Extends has it
 	Output   string // one of Outputs; "": as Extends has it
 
+	// A leg of a chain that this agent works is done when one of these signals is given, and all of these lines for the
+	// shell exit with 0.
+	CompleteOn, Checks []string
+
 	Untrusted bool // no person has trusted it, so it is not started
 }
 
@@ -54,6 +58,9 @@ func (p *parser) agent(name string, v gjson.Result) Agent {
 		"prompt":    func(v gjson.Result) { a.Prompt = p.local(v, "prompt") },
 		"prompt_by": func(v gjson.Result) { a.PromptBy = p.oneOf(v, "prompt_by", "stdin", "argument", "file") },
 		"output":    func(v gjson.Result) { a.Output = p.oneOf(v, "output", Outputs...) },
+
+		"complete_on": func(v gjson.Result) { a.CompleteOn = p.names(v, "complete_on", "file:PLAN.md") },
+		"checks":      func(v gjson.Result) { a.Checks = p.names(v, "checks", "test -s PLAN.md") },
 	})
 	if (a.Extends == "") == (len(a.Argv) == 0) {
 		p.fail(v, `the agent %q must have either "extends", another agent, or "command", a program`, name)

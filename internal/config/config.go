@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -47,6 +48,10 @@ type Config struct {
 	Agents       []Agent          // in the order of the file
 	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
 	MaxTokens    int              // what they may use; 0: no bound
+
+	Chains   map[string]chain.Chain // by name
+	Fallback []string               // agents that work while a provider refuses the run's own one, in their order
+	Escalate []string               // the models for the first, the second … attempt at a feature
 }
 
 // How the next prompt reaches the agent. The context costs half of what the
@@ -176,6 +181,9 @@ func Parse(data []byte) (Config, error) {
 		},
 		"max_tokens":    func(v gjson.Result) { c.MaxTokens = p.count(v, "max_tokens", 1, 1e12) },
 		"agents":        func(v gjson.Result) { c.Agents = p.agents(v) },
+		"chains":        func(v gjson.Result) { c.Chains = p.chains(v) },
+		"fallback":      func(v gjson.Result) { c.Fallback = p.names(v, "fallback", "codex") },
+		"escalate":      func(v gjson.Result) { c.Escalate = p.names(v, "escalate", "sonnet") },
 		"on_complete":   func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnComplete)...) },
 		"on_stagnation": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnStagnation)...) },
 		"on_failure":    func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnFailure)...) },
@@ -248,6 +256,9 @@ func (c Config) Commands() []Command {
 	for _, a := range c.Agents {
 		if len(a.Argv) > 0 {
 			all = append(all, Command{Argv: a.Argv})
+		}
+		for _, line := range a.Checks {
+			all = append(all, Command{Shell: line})
 		}
 	}
 	return all

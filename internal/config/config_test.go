@@ -58,24 +58,37 @@ func TestParse(t *testing.T) {
 
 func TestParseRunner(t *testing.T) {
 	c, err := Parse([]byte(`{"max_cost_usd": 2.5, "max_tokens": 9, "agents": {
-		"planner": {"extends": "claude", "model": "opus", "args": ["-x"], "prompt": "plan.md"},
+		"planner": {"extends": "claude", "model": "opus", "args": ["-x"], "prompt": "plan.md",
+			"complete_on": ["marker"], "checks": ["test -s PLAN.md"]},
 		"builder": {"command": ["./bin/builder"], "prompt_by": "file", "output": "text"}},
+		"chains": {"ship": "planner:5 -> builder:30"}, "fallback": ["builder"], "escalate": ["sonnet", "opus"],
 		"pre_iteration": [{"command": "./room.sh", "on_error": "stop"}], "post_iteration": ["./count.sh"]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Agent{
-		{Name: "planner", Extends: "claude", Model: "opus", Args: []string{"-x"}, Prompt: "plan.md"},
+		{Name: "planner", Extends: "claude", Model: "opus", Args: []string{"-x"}, Prompt: "plan.md",
+			CompleteOn: []string{"marker"}, Checks: []string{"test -s PLAN.md"}},
 		{Name: "builder", Argv: []string{"./bin/builder"}, PromptBy: "file", Output: "text"},
 	}
 	if !reflect.DeepEqual(c.Agents, want) || c.MaxCostUSD != 2.5 || c.MaxTokens != 9 {
+		t.Errorf("%+v", c)
+	}
+	if got := c.Chains["ship"].String(); got != "planner:5 -> builder:30" || c.Fallback[0] != "builder" ||
+		c.Escalate[1] != "opus" || !slices.ContainsFunc(c.Commands(), func(c Command) bool {
+		return c.Shell == "test -s PLAN.md"
+	}) {
 		t.Errorf("%+v", c)
 	}
 	pre, post := c.Notifiers[0], c.Notifiers[1]
 	if pre.Event != PreIteration || !pre.Stops || post.Event != PostIteration || post.Stops {
 		t.Errorf("%+v", c.Notifiers)
 	}
-	in, err := Choose(nil, []byte(`{"agents": {"a": {"command": ["x"]}}}`))
+	in, err := Choose(nil, []byte(`{"agents": {"a": {"command": ["x"]}}, "fallback": ["sh"], "escalate": ["m"],
+		"chains": {"ship": "sh:2"}}`))
+	if in.Chains != nil || in.Fallback != nil || in.Escalate != nil {
+		t.Errorf("%+v: what nobody has trusted starts agents", in)
+	}
 	if err != nil || !in.Agents[0].Untrusted || in.Untrusted != 1 {
 		t.Errorf("%+v, %v: an agent that nobody has trusted", in, err)
 	}
@@ -90,10 +103,19 @@ func TestParseRefuses(t *testing.T) {
 		``:   "nothing here",
 		`[]`: "ralph.json must be an object",
 
+		"{\n \"chains\": {\"a\": \"b:1 -> c\"}}": `line 2, column 18: the chain "a": ` +
+			"say how many iterations c may have: c:10 (character 9)",
+		`{"chains": {"a b": "b:1"}}`:           "a chain's name has letters, digits, - and _",
+		`{"chains": {"a": "b:1", "a": "b:2"}}`: "is there twice",
+		`{"chains": ["b:1"]}`:                  `"chains" must be an object`,
+		`{"chains": {"a": 3}}`:                 `"a" must be text`,
+		`{"fallback": "codex"}`:                `"fallback" must be a list of texts, such as ["codex"]`,
+		`{"escalate": []}`:                     `"escalate" must be a list of texts`,
 		"{\n \"limits\": {\"max_iteration\": 3}}": "line 2, column 13: " +
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
-		`{"colour": 1}`: `unknown key "colour"; known: $schema, agents, bind, checks, ` +
-			"confine, continue_with, env, evaluate, guards, limits, list, max_cost_usd, max_tokens, not_held, on_complete, " +
+		`{"colour": 1}`: `unknown key "colour"; known: $schema, agents, bind, chains, checks, ` +
+			"confine, continue_with, env, escalate, evaluate, fallback, guards, limits, list, max_cost_usd, max_tokens, " +
+			"not_held, on_complete, " +
 			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pre_iteration, promises, protect, " +
 			"protect_new, recheck, skip_headings, source, task, wait_for, writable",
 		`{"agents": {"a b": {"command": ["x"]}}}`:                 "an agent's name has letters, digits, - and _",

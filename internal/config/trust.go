@@ -100,6 +100,7 @@ func Choose(trust *Trust, text []byte) (in Effective, err error) {
 	if in.Config, err = Parse(text); in.Trusted && !in.Revoked {
 		return in, err
 	}
+	in.Chains, in.Fallback, in.Escalate = nil, nil, nil // they start agents
 	in.Untrusted = len(in.Notifiers)
 	in.Notifiers = nil
 	for _, c := range []*Command{&in.Source.List, &in.Source.Reopen, &in.Source.Show} {

@@ -93,6 +93,11 @@ func (d *Decision) stop(s *Snapshot) Need {
 		return d.restore(s)
 	}
 	d.Next.Warned = d.Next.Warned && s.List.Err != nil
+	d.Next.Complete = false
+	if s.Leg.Job {
+		d.handOn(s)
+		return d.next(s, "", features.Item{})
+	}
 	if s.List.Err == nil {
 		if need := d.evaluate(s); need.Kind != NeedNothing || d.Verdict != "" {
 			return need
@@ -245,6 +250,10 @@ func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	if s.List.Err != nil {
 		return // no feature is worked on
 	}
+	if s.Leg.Job || d.Next.Complete {
+		d.Next.Feature, d.Next.Attempts = "", 0
+		return
+	}
 	if feature.ID != d.Next.Feature {
 		d.Next.Feature, d.Next.Attempts = feature.ID, 0
 	}
@@ -256,6 +265,14 @@ func (d *Decision) countIteration(s *Snapshot) {
 	d.Next.Hour = nil
 	if s.Limits.IterationsPerHour > 0 {
 		d.Next.Hour = append(s.State.LastHour(s.Now), s.Now.Unix())
+	}
+}
+
+// handOn forgets what counts against the agent of a leg that is over: the agent of the next leg begins anew.
+func (d *Decision) handOn(s *Snapshot) {
+	if s.Leg.Done {
+		d.Next.ListDigest, d.Next.TreeDigest, d.Next.Unchanged, d.Next.CheckFailures = "", "", 0, 0
+		d.Next.Habits = Habits{Checked: d.Next.Checked}
 	}
 }
 

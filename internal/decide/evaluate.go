@@ -54,7 +54,7 @@ func (d *Decision) evaluate(s *Snapshot) Need {
 		if by.Preset == "" && i >= len(s.Answers) {
 			return Need{Kind: NeedAnswer, Evaluator: i}
 		}
-		if d.ask(s, i, by, open, holds); d.Verdict != "" {
+		if d.ask(s, i, by, open, holds); d.Verdict != "" || d.Next.Complete {
 			break
 		}
 	}
@@ -69,8 +69,13 @@ func (d *Decision) claimed(s *Snapshot) bool {
 	return d.Promised || slices.ContainsFunc(s.Answers, says) || s.Claimed && len(s.Checks) > 0
 }
 
-// complete ends the loop. reason is that of a loop with a list.
+// complete ends the loop, unless the host has more to do with it. reason is that of a loop with a list.
 func (d *Decision) complete(s *Snapshot, reason string) {
+	if s.Leg.Hold {
+		d.Next.Complete = true
+		d.handOn(s)
+		return
+	}
 	switch {
 	case !s.NoList:
 	case len(s.Checks) > 0:

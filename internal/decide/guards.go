@@ -48,6 +48,9 @@ func (d *Decision) guard(s *Snapshot) {
 		{TestsOnly, Stagnated, d.testsOnly(s, passed)},
 		{SameFile, Stagnated, d.sameFile(s, passed)},
 	} {
+		if s.Leg.Job && g.status == Stagnated {
+			continue // no feature passes meanwhile
+		}
 		if g.saw != "" && !slices.Contains(s.GuardsOff, g.reason) {
 			d.Next.Needs = g.saw
 			d.end(s, g.status, g.reason)

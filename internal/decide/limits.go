@@ -212,7 +212,8 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 		d.end(s, ReachedLimit, MaxIterations)
 		return Need{}
 	}
-	if s.Spent != "" {
+	over := s.Leg.Done && (s.Leg.Job || d.Next.Complete)
+	if s.Spent != "" && !(over && s.Spent == MaxIterations) {
 		d.Next.Needs = s.Bill
 		d.end(s, ReachedLimit, s.Spent)
 		return Need{}

@@ -99,6 +99,14 @@ type Round struct {
 	Spent   string // the exit reason of a limit of the host's own that is reached; "": none
 	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
 	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none
+	Leg     Leg    // zero: the host works the loop with one agent
+}
+
+// Leg is what a host adds to a Round that works a loop with a chain of agents, one after the other.
+type Leg struct {
+	Job  bool // the session had a job of its own: what it claims, the features and the checks are not looked at
+	Hold bool // a loop that is complete goes on, since the host has more to do with it
+	Done bool // the leg is over with this session: with Job always, else only if the loop is complete
 }
 
 // Snapshot is everything that a decision depends on.

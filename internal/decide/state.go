@@ -190,6 +190,7 @@ type State struct {
 
 	Note      string // a person's text for the next prompt; empty: none
 	NoteGiven string // the text that a fresh session got which has not counted yet
+	Complete  bool   // the loop was complete at the last stop, and goes on because Leg.Hold asked for that
 	StopNow   bool   // with Paused: a host that starts the agent stops it at once
 	Judged    bool   // the loop ended when the session of its iteration was over; a fresh session begins the next one
 
@@ -217,7 +218,7 @@ func (s *State) Fields() jsontext.Object {
 		"denied", &s.Denied, "asked", &s.Asked, "testsOnly", &s.TestsOnly, "rewritten", &s.Rewritten,
 		"checked", &s.Checked, "fell", &s.Fell,
 		"header", headerFields(&s.Header), "before", headerFields(&s.Before), "note", &s.Note, "noteGiven", &s.NoteGiven,
-		"stopNow", &s.StopNow, "judged", &s.Judged, "startedAt", &s.StartedAt,
+		"complete", &s.Complete, "stopNow", &s.StopNow, "judged", &s.Judged, "startedAt", &s.StartedAt,
 		"endedAt", &s.EndedAt, "onComplete", &s.OnComplete, "notices", &s.Notices,
 	}
 }

@@ -47,6 +47,14 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	return got
 }
 
+// RunLine runs a line for the shell that a person has typed, as checks are run. It returns what the line printed.
+func (p *Picture) RunLine(ctx context.Context, line string) ([]byte, error) {
+	r := &checker{Picture: p, deadline: time.Now().Add(config.DefaultCheckTimeout)}
+	c := config.Command{Shell: line, Timeout: config.DefaultCheckTimeout}
+	got := r.command(ctx, c, proc.Cmd{Env: p.checkEnv(), Output: checkOutput})
+	return got.Output, got.Err
+}
+
 // output runs a command for what it prints, at most limit bytes of it.
 func (r *checker) output(ctx context.Context, c config.Command, stdin []byte, limit int) ([]byte, error) {
 	if c.Untrusted {

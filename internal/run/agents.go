@@ -87,12 +87,15 @@ func (a *Agents) trusted(c config.Agent) error {
 	if c.Untrusted {
 		return fmt.Errorf("nobody has trusted the agent %s of ralph.json; look at it, then run: %s", c.Name, trust)
 	}
-	if len(c.Argv) == 0 {
-		return nil
+	commands := []config.Command{{Argv: c.Argv}}
+	for _, line := range c.Checks {
+		commands = append(commands, config.Command{Shell: line})
 	}
-	if path := a.picture.ChangedOf(config.Command{Argv: c.Argv}); path != "" {
-		return fmt.Errorf("the agent %s: %s differs from what was trusted; look at it, then run: %s", c.Name,
-			plain.Line(path, 200), trust)
+	for _, command := range commands {
+		if path := a.picture.ChangedOf(command); command.Runs() && path != "" {
+			return fmt.Errorf("the agent %s: %s differs from what was trusted; look at it, then run: %s", c.Name,
+				plain.Line(path, 200), trust)
+		}
 	}
 	return nil
 }
@@ -116,6 +119,17 @@ func (a *Agents) row(c config.Agent, left int) (agent.Row, error) {
 	}
 	if c.Prompt != "" {
 		row.Prompt = filepath.Join(a.project, filepath.FromSlash(c.Prompt))
+	}
+	if c.CompleteOn != nil {
+		row.CompleteOn = c.CompleteOn
+	}
+	if c.Checks != nil {
+		row.Checks = c.Checks
+	}
+	for _, name := range row.CompleteOn {
+		if err := CheckSignal(name); err != nil {
+			return row, fmt.Errorf("the agent %s: %w", c.Name, err)
+		}
 	}
 	if c.PromptBy != "" {
 		row.PromptBy = c.PromptBy

@@ -126,7 +126,8 @@ type line struct {
 	RunID       string      `json:"runId"`
 	Session     int         `json:"session"`
 	Iteration   int         `json:"iteration"`
-	Counted     bool        `json:"counted"` // false: it was an interruption, and the same iteration went on
+	Counted     bool        `json:"counted"`       // false: it was an interruption, and the same iteration went on
+	Leg         int         `json:"leg,omitempty"` // of a chain, the first one 1
 	Agent       string      `json:"agent"`
 	Model       string      `json:"model"`
 	Feature     string      `json:"feature"`
@@ -171,6 +172,12 @@ func (f *folder) iteration(r *Record, c *Current, s *loop.Step, counted bool) {
 		ExitCode: e.ExitCode, Outcome: string(e.Class), Problem: e.Problem, Signals: append([]string{}, e.Signals...),
 		Tokens: lineTokens{e.Used.Input, e.Used.Output, e.Used.CacheRead, e.Used.CacheWrite}, Denied: e.Denied,
 		Checks: []lineCheck{},
+	}
+	if r.Leg() != nil {
+		l.Leg = r.Chain.At + 1
+	}
+	if e.Own != nil {
+		l.Checks = append(l.Checks, e.Own.Checks...)
 	}
 	if e.Used.CostKnown {
 		l.CostUSD = &e.Used.CostUSD

@@ -30,7 +30,10 @@ func (r *Run) prompt(s *loop.Step, feature features.Item) string {
 	if task == "" && s.Picture.Snapshot.NoList {
 		_, task, _ = strings.Cut(r.loopPrompt(), "\n") // without the line that names the loop
 	}
-	for _, text := range []string{r.ownPrompt(), task} {
+	if leg := r.Record.Leg(); leg.isJob() {
+		return r.jobPrompt(s, leg, strings.TrimSpace(task))
+	}
+	for _, text := range []string{r.ownPrompt(), task, r.legPrompt()} {
 		if text = strings.TrimSpace(text); text != "" {
 			b.WriteString(text + "\n\n")
 		}
@@ -53,10 +56,10 @@ func (r *Run) loopPrompt() string {
 
 // ownPrompt returns the text that comes before each prompt of the agent.
 func (r *Run) ownPrompt() string {
-	if r.Row.Prompt == "" {
+	if r.Row().Prompt == "" {
 		return ""
 	}
-	data, err := loopdir.ReadFile(filepath.Dir(r.Row.Prompt), filepath.Base(r.Row.Prompt), maxPromptFile)
+	data, err := loopdir.ReadFile(filepath.Dir(r.Row().Prompt), filepath.Base(r.Row().Prompt), maxPromptFile)
 	if err != nil {
 		r.Screen.Warn("the agent's prompt cannot be read: " + err.Error())
 	}

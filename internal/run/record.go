@@ -59,6 +59,7 @@ type Record struct {
 	Work       []Work        `json:"work"`              // by feature, in the order of their first session
 	Waiting    *Waiting      `json:"waiting,omitempty"` // nil: the run does not wait
 	Current    *Current      `json:"current,omitempty"` // nil: no session runs, and none is to be counted
+	Chain      *Chain        `json:"chain,omitempty"`   // nil: one agent works the run
 }
 
 // Sum is what sessions used together.
@@ -120,6 +121,7 @@ type Finished struct {
 	Used     agent.Usage   `json:"used"`
 	Claimed  bool          `json:"claimed"` // a signal other than the marker says that all is done
 	Signals  []string      `json:"signals"`
+	Own      *Own          `json:"own,omitempty"` // nil: there is no leg, or it has not been judged yet
 }
 
 // maxMessage is how much of a final answer is kept. Its last line says how the loop stands.

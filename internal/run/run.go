@@ -23,7 +23,7 @@ import (
 type Run struct {
 	Env    loop.Env
 	At     *loopdir.Loop
-	Row    agent.Row
+	Rows   Rows
 	Record Record
 	Screen Screen
 	Kill   <-chan struct{} // closed: the agent is killed, and not asked to end first
@@ -35,20 +35,27 @@ type Run struct {
 	tooLong int     // sessions in a row whose prompt was too long
 }
 
+// Rows are the agents that may work in a run, by their names.
+type Rows map[string]agent.Row
+
 // stepTime is how long a step may take, with its checks and notifiers. Each has a timeout of its own.
 const stepTime = 24 * time.Hour
 
-// New returns a run over a loop that nobody works.
-func New(env loop.Env, at *loopdir.Loop, row agent.Row, o Options) *Run {
+// New returns a run over a loop that nobody works. c is nil if one agent works it.
+func New(env loop.Env, at *loopdir.Loop, rows Rows, o Options, c *Chain) *Run {
 	now := time.Now().UTC()
-	return &Run{Env: env, At: at, Row: row, Record: Record{
+	return &Run{Env: env, At: at, Rows: rows, Record: Record{
 		Schema: schema, ID: newID(), Loop: at.Dir, Name: at.Name, Options: o, StartedAt: now, Status: decide.InProgress,
+		Chain: c,
 	}}
 }
 
-// Resume returns the last run over a loop, which goes on. find returns the agent, and may change what is asked of the
+// Row returns the agent that works now.
+func (r *Run) Row() agent.Row { return r.Rows[r.Record.Options.Agent] }
+
+// Resume returns the last run over a loop, which goes on. find returns the agents, and may change what is asked of the
 // run.
-func Resume(env loop.Env, at *loopdir.Loop, find func(*Options) (agent.Row, error)) (*Run, error) {
+func Resume(env loop.Env, at *loopdir.Loop, find func(*Record) (Rows, error)) (*Run, error) {
 	store, err := at.Open()
 	if err != nil {
 		return nil, err
@@ -62,8 +69,8 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*Options) (agent.Row, erro
 		return nil, fmt.Errorf("the loop %s has had no run; to begin one: %s %s", plain.Line(at.Name, 100), env.Program,
 			plain.Arg(at.Name))
 	}
-	row, err := find(&record.Options)
-	r := &Run{Env: env, At: at, Row: row, Record: *record, resumes: true}
+	rows, err := find(record)
+	r := &Run{Env: env, At: at, Rows: rows, Record: *record, resumes: true}
 	if l := r.limit(0); l.reason != "" {
 		err = fmt.Errorf("the run has %s; to give it more: %s --resume %s %s", l.bill, env.Program, record.ID, l.raise)
 	}
@@ -134,7 +141,7 @@ func (r *Run) ready() error {
 			return fmt.Errorf("another run has begun over the loop %s; that one goes on with: %s --resume",
 				plain.Line(r.At.Name, 100), r.Env.Program)
 		}
-		last.Options = r.Record.Options
+		last.takeOver(r.Record)
 		r.Record = *last
 	}
 	if last != nil {
@@ -178,11 +185,12 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 		return nil, err
 	}
 	r.announce()
+	r.legBegins()
 	if pending == nil {
 		return step, nil
 	}
 	if step.Decision.Next.Iteration > pending.Iteration { // the loop counted it
-		return step, r.counted(nil)
+		return step, r.counted(nil, step.Decision.Next)
 	}
 	return r.stop(ctx)
 }
@@ -255,7 +263,7 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 		return nil, err
 	}
 	if r.Record.Current != nil {
-		return step, r.counted(nil)
+		return step, r.counted(nil, state)
 	}
 	return step, nil
 }
@@ -368,6 +376,9 @@ var errGone = errors.New("the loop is gone")
 // stop tells the loop that a session has ended, and counts the session. If a person stopped the loop meanwhile, or ctx
 // ended, nothing was decided: then the session is counted when the run goes on.
 func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
+	if err := r.judge(ctx); err != nil {
+		return nil, err
+	}
 	ev := r.stopEvent()
 	s, err := r.step(ctx, ev)
 	if err == nil && s != nil && s.Decision.Verdict == decide.Pass && ctx.Err() != nil { // cut off: nothing was decided
@@ -381,7 +392,7 @@ func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 	}
 	d := &s.Decision
 	if r.Record.Current != nil && (d.Verdict == decide.Continue || d.Verdict == decide.End && d.Next.Status.Judges()) {
-		err = r.counted(s)
+		err = r.counted(s, d.Next)
 	}
 	return s, err
 }
@@ -392,6 +403,9 @@ func (r *Run) save() error {
 		return fmt.Errorf("cannot save the run's record: %w", err)
 	}
 	r.folder.write("run-"+r.Record.ID+".json", &r.Record)
+	if r.Record.Chain != nil {
+		r.folder.write("chain-"+r.Record.ID+".json", r.Record.shown())
+	}
 	return nil
 }
 
@@ -400,6 +414,7 @@ func (r *Run) end(s *loop.Step) error {
 	state := s.Decision.Next
 	r.Record.Status, r.Record.ExitReason, r.Record.Waiting = state.Status, state.ExitReason, nil
 	r.Record.EndedAt = time.Now().UTC()
+	r.legStops(state)
 	if err := r.save(); err != nil {
 		return err
 	}
@@ -420,8 +435,8 @@ func (r *Run) Preview() (string, error) {
 		return "", err
 	}
 	d := s.Decision
-	command := plain.Line(plain.Typed(r.Row.Line(r.Record.Options.Asked)), 500)
-	return fmt.Sprintf("loop     %s\nagent    %s\nfolder   %s\nlimit    iteration %d of %d\n\n%s",
+	command := plain.Line(plain.Typed(r.Row().Line(r.Record.Options.Asked)), 500)
+	return r.Record.Chain.Shown() + fmt.Sprintf("loop     %s\nagent    %s\nfolder   %s\nlimit    iteration %d of %d\n\n%s",
 		plain.Line(r.At.Name, 100), command, r.At.Project, d.Next.Iteration, d.Limit,
-		r.prompt(s, due(s))), nil
+		r.prompt(s, r.due(s))), nil
 }

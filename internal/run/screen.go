@@ -11,6 +11,12 @@ import (
 // be called while Warn is.
 type Screen interface {
 	Begin(r Record)
+	// Leg says that a leg of a chain begins, or goes on.
+	Leg(r Record)
+	// Judged says what became of the leg with the session that has ended.
+	Judged(r Record, own Own)
+	// Check says that a check of a leg begins. line is for the shell.
+	Check(line string)
 	// Session says that a session begins. limit is how many iterations the loop may have.
 	Session(r Record, limit int, title string)
 	// Heard is called after each line that the agent prints.

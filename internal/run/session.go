@@ -107,8 +107,11 @@ func counts(c agent.Class) bool {
 
 // session starts one session and waits for its end. The record knows of it before it starts.
 func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
-	feature := due(s)
+	feature := r.due(s)
 	r.Record.Sessions++
+	if leg := r.Record.Leg(); leg != nil {
+		leg.Sessions++
+	}
 	c := &Current{
 		Session: r.Record.Sessions, Iteration: s.Decision.Next.Iteration, Feature: feature.ID, StartedAt: time.Now().UTC(),
 	}
@@ -124,15 +127,15 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	go r.watch(ctx, stop)
 	o := r.Record.Options
 	asked := o.Asked
-	if asked.Model == "" && r.Row.ModelFlag != "" {
+	if asked.Model == "" && r.Row().ModelFlag != "" {
 		asked.Model = r.model(feature)
 	}
 	if o.MaxCostUSD > 0 {
 		asked.BudgetUSD = max(0.01, o.MaxCostUSD-r.Record.Spent.CostUSD)
 	}
 	e := agent.Session{
-		Row: r.Row, Asked: asked, Prompt: r.prompt(s, feature), Dir: r.At.Project, Guard: r.Env.Self, Log: log,
-		Env:   append(agent.Environ(r.Env.Vars), loop.RunVar+"="+r.Record.ID),
+		Row: r.Row(), Asked: asked, Prompt: r.prompt(s, feature), Dir: r.At.Project, Guard: r.Env.Self, Log: log,
+		Env:   append(agent.Environ(r.Env.Vars), append(r.handoff(), loop.RunVar+"="+r.Record.ID)...),
 		Limit: o.SessionTimeout, Idle: o.IdleTimeout, Background: o.KeepBackground, Kill: r.Kill, Hear: r.Screen.Heard,
 		Started: func(pid int) {
 			c.PID, c.Start = pid, proc.Start(pid)
@@ -156,7 +159,11 @@ func (r *Run) ended(c *Current, e agent.Ended) {
 	}
 	r.Record.Spent.add(e.Usage)
 	r.Record.Denied += e.Denied
-	if !r.Record.Options.InSession { // such a session may work on several features
+	leg := r.Record.Leg()
+	if leg != nil {
+		leg.Spent.add(e.Usage)
+	}
+	if !r.Record.Options.InSession && !leg.isJob() { // such a session may work on several features
 		w := r.Record.work(c.Feature)
 		w.Took += e.Took
 		w.Spent.add(e.Usage)
@@ -165,8 +172,11 @@ func (r *Run) ended(c *Current, e agent.Ended) {
 	r.Screen.Ended(r.Record, e)
 }
 
-// due returns the feature of the iteration that a step begins.
-func due(s *loop.Step) (item features.Item) {
+// due returns the feature of the iteration that a step begins. A job of a leg's own has none.
+func (r *Run) due(s *loop.Step) (item features.Item) {
+	if r.Record.Leg().isJob() {
+		return item
+	}
 	if item = s.Decision.Feature; item.ID == "" && s.Decision.Failure == nil {
 		item, _ = s.Picture.Snapshot.List.Next()
 	}
@@ -223,6 +233,10 @@ func (r *Run) stopEvent() loop.Event {
 		if c.Ended.Denied > 0 {
 			ev.Denied = cmp.Or(c.Ended.Refused, "a tool")
 		}
+		ev.Leg = r.forLoop(c.Ended.Own)
+		if own := c.Ended.Own; own != nil && own.Claims { // the loop knows no signal and no check of the leg
+			ev.Message += "\n" + decide.Promised
+		}
 	}
 	if l := r.limit(1); l.reason != "" {
 		ev.Spent, ev.Bill = l.reason, "the run has "+l.bill
@@ -250,6 +264,10 @@ func (r *Run) limit(more int) ownLimit {
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
 		return ownLimit{decide.Tokens, bill, fmt.Sprintf("--max-tokens %d", 2*o.MaxTokens)}
+	case r.Record.Leg() != nil && r.Record.Leg().Iterations+more >= r.Record.Leg().Limit:
+		leg := r.Record.Leg()
+		bill := fmt.Sprintf("used up the %s of %s", plain.Count(leg.Limit, "iteration"), plain.Line(leg.Agent, 80))
+		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", 2*leg.Limit)}
 	case o.MaxIterations > 0 && r.Record.Iterations+more >= o.MaxIterations:
 		bill := "used up its " + plain.Count(o.MaxIterations, "iteration")
 		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", 2*o.MaxIterations)}
@@ -264,27 +282,42 @@ func (r *Run) budgetUsed() bool {
 }
 
 // counted counts the session that has ended, and tells of it. s is the loop's step after it, nil if another process
-// took that.
-func (r *Run) counted(s *loop.Step) error {
+// took that. state is what the loop's record says then.
+func (r *Run) counted(s *loop.Step, state decide.State) error {
 	c := r.Record.Current
 	r.Record.Current = nil
 	r.Record.Iterations++
-	w := r.Record.work(c.Feature)
-	w.Attempts++
-	if s != nil {
-		if checks := checksInWords(s.Picture.Snapshot.Results); checks != "" {
-			w.Checks = checks
-		}
+	if !r.Record.Leg().isJob() {
+		r.Record.work(c.Feature).tried(s)
 	}
 	r.folder.iteration(&r.Record, c, s, true)
+	told := told{}
+	if s != nil {
+		told = r.told(s, state, c)
+	}
+	over := r.legCounted(c, state)
 	if err := r.save(); err != nil {
 		return err
 	}
 	if s != nil {
 		r.Screen.Counted(r.Record, s)
-		r.hooks(s, []string{config.PostIteration, config.OnIteration}, r.told(s, s.Decision.Next, c))
+		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)
+	}
+	if over && state.Status == decide.InProgress {
+		r.legBegins()
 	}
 	return nil
+}
+
+// tried counts an attempt. s is the loop's step after it, or nil.
+func (w *Work) tried(s *loop.Step) {
+	w.Attempts++
+	if s == nil {
+		return
+	}
+	if checks := checksInWords(s.Picture.Snapshot.Results); checks != "" {
+		w.Checks = checks
+	}
 }
 
 // checksInWords says how checks ended.

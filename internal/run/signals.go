@@ -66,8 +66,12 @@ func (r *Run) compile() (err error) {
 // reads the marker.
 func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 	on := r.Record.Options.CompleteOn
-	if len(on) == 0 {
-		on = []string{ExitCode} // counts only in a loop without a list that has checks
+	leg := r.Record.Leg()
+	if leg != nil && len(leg.CompleteOn) > 0 {
+		on = leg.CompleteOn
+	}
+	if len(on) == 0 && (leg == nil || !leg.Job || len(leg.Checks) > 0) {
+		on = []string{ExitCode} // counts only in a loop without a list that has checks, and in a leg that has some
 	}
 	names = []string{}
 	if status, _ := decide.Said(e.Message, r.pattern); status == decide.Complete {

@@ -23,6 +23,7 @@ type Summary struct {
 	Spent              string
 	Denied             int // uses of tools that the agent's permissions refused
 	Work               []Work
+	Legs               []Leg             // of a chain
 	Titles             map[string]string // of features, by id
 	Logs               string            // where the logs of the sessions are
 }
@@ -34,6 +35,9 @@ func Summarise(r *Record, s *loop.Step) Summary {
 		RunID: r.ID, Loop: plain.Line(r.Name, 100), Agent: plain.Line(r.Options.Agent, 80), Status: state.Status,
 		Ending: ending(s), Iterations: r.Iterations, Sessions: r.Sessions, Took: r.EndedAt.Sub(r.StartedAt),
 		Spent: Bill(r.Spent), Denied: r.Denied, Titles: map[string]string{}, Logs: Folder + "/logs/" + r.ID,
+	}
+	if r.Chain != nil {
+		sum.Agent, sum.Legs = plain.Line(r.Chain.Definition, 300), r.Chain.Legs
 	}
 	for _, w := range r.Work {
 		if item, is := p.Snapshot.List.Find(w.Feature); is {
@@ -105,6 +109,13 @@ func (s Summary) Markdown() string {
 		plain.Duration(s.Took), escape(s.Spent), s.Logs)
 	if s.Denied > 0 {
 		fmt.Fprintf(&b, "| refused | %s, by the agent's permissions |\n", plain.Count(s.Denied, "tool call"))
+	}
+	if len(s.Legs) > 0 {
+		b.WriteString("\n| leg | ended | iterations | time | used |\n|---|---|--:|--:|---|\n")
+	}
+	for i, leg := range s.Legs {
+		fmt.Fprintf(&b, "| %d %s | %s | %d of %d | %s | %s |\n", i+1, escape(plain.Line(leg.Agent, 80)),
+			escape(leg.Ended()), leg.Iterations, leg.Limit, plain.Duration(leg.Took()), escape(Bill(leg.Spent)))
 	}
 	if len(s.Work) == 0 {
 		return b.String()

@@ -102,6 +102,9 @@ func (t *truster) showCommands() {
 			words = append([]string{a.Extends}, words...)
 		}
 		t.showf("agent "+a.Name+": %s", plain.Line(plain.Typed(words), 300))
+		for _, check := range a.Checks {
+			t.showf("agent "+a.Name+" is checked by: %s", plain.Line(check, 300))
+		}
 	}
 	for _, command := range t.config.Source.Commands() {
 		t.showf("source"+atMost(command, config.DefaultTimeout)+": %s", shown(command, command.String()))

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+)
+
+// marked returns the lines that show the place of an error in a chain; "" if err is no such error.
+func marked(err error) string {
+	var at *chain.Error
+	if !errors.As(err, &at) {
+		return ""
+	}
+	lines := strings.Split(at.Marked(runewidth.StringWidth), "\n")
+	return "  " + strings.Join(lines, "\n  ") + "\n"
+}
+
+// parseChain reads --chain: a definition, or the name of one in ralph.json. p is nil if there is no loop.
+func (k *worker) parseChain(p *loop.Picture) (chain.Chain, error) {
+	text := strings.TrimSpace(k.chain)
+	if !chain.Named(text) {
+		c, err := chain.Parse(k.chain)
+		if err != nil {
+			return nil, cli.Usagef("--chain: %w", err)
+		}
+		return c, nil
+	}
+	var names []string
+	if p != nil {
+		if c, is := p.Config.Chains[text]; is {
+			return c, nil
+		}
+		names = slices.Sorted(maps.Keys(p.Config.Chains))
+	}
+	what := fmt.Sprintf("--chain: ralph.json has no chain %s", plain.Arg(text))
+	near := jsontext.Nearest(text, names)
+	switch {
+	case p != nil && (p.Config.Changed || p.Config.Untrusted > 0 || !p.Config.Trusted):
+		return nil, cli.Usagef("%s that you have trusted; look at it, then run: %s", what, p.Loop.Call("trust"))
+	case near != "":
+		return nil, cli.Usagef("%s; did you mean %s?", what, near)
+	case len(names) > 0:
+		return nil, cli.Usagef("%s; there are %s", what, strings.Join(names, ", "))
+	}
+	return nil, cli.Usagef("%s; a chain is written like planner:10 -> builder:20", what)
+}
+
+// settleChain refuses what does not go with --chain.
+func (k *worker) settleChain() error {
+	if k.chain == "" {
+		if k.cmd.Given("chain") {
+			_, err := chain.Parse(k.chain)
+			return cli.Usagef("--chain: %w", err)
+		}
+		return nil
+	}
+	switch {
+	case k.resume:
+		return cli.Usagef("--resume goes on with the chain as it is; leave out --chain")
+	case k.cmd.Given("agent"):
+		return cli.Usagef("--chain names its agents; leave out --agent")
+	case k.cmd.Given("max-iterations"):
+		return cli.Usagef("each leg of a chain has its own limit; leave out --max-iterations")
+	case k.options.InSession:
+		return cli.Usagef("--in-session and --chain do not go together")
+	}
+	return nil
+}
+
+// legs makes the legs of the chain, with what the command line and the agents' rows say of their ends.
+func (k *worker) legs(c chain.Chain, rows run.Rows, project string, hasList bool) (*run.Chain, error) {
+	checks, err := k.perAgent(c, &k.checks, nil)
+	if err != nil {
+		return nil, err
+	}
+	signals, err := k.perAgent(c, &k.options.CompleteOn, run.CheckSignal)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range k.options.CompleteOn {
+		if err := run.CheckSignal(name); err != nil {
+			return nil, cli.Usagef("%w", err)
+		}
+	}
+	for _, lines := range append(slices.Collect(maps.Values(checks)), k.checks) {
+		for i, line := range lines {
+			lines[i] = strings.TrimPrefix(line, "command:")
+			if err := k.lookUp(lines[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return run.NewChain(c, hasList, func(name string) run.Ends {
+		row := rows[name]
+		ends := run.Ends{
+			Checks: slices.Concat(row.Checks, checks[name]), CompleteOn: slices.Concat(row.CompleteOn, signals[name]),
+			Prompt: row.Prompt != "",
+		}
+		ends.Held = run.Hold(project, k.Env.Home, ends.Checks)
+		return ends
+	}), nil
+}
+
+// perAgent takes AGENT:TEXT out of what a flag says, and returns the texts of each agent.
+func (k *worker) perAgent(c chain.Chain, flag *[]string, check func(string) error) (map[string][]string, error) {
+	all := map[string][]string{}
+	var others []string
+	for _, text := range *flag {
+		i := slices.IndexFunc(c, func(leg chain.Leg) bool { return strings.HasPrefix(text, leg.Agent+":") })
+		if i < 0 {
+			others = append(others, text)
+			continue
+		}
+		name := c[i].Agent
+		rest := strings.TrimPrefix(text, name+":")
+		if check != nil {
+			if err := check(rest); err != nil {
+				return nil, cli.Usagef("%w", err)
+			}
+		}
+		all[name] = append(all[name], rest)
+	}
+	*flag = others
+	return all, nil
+}
+
+// chainOf returns the legs of --chain, and the rows of all agents that may work; nil without --chain. p is nil if
+// there is no loop yet.
+func (k *worker) chainOf(agents *run.Agents, p *loop.Picture, project string) (*run.Chain, run.Rows, error) {
+	if k.chain == "" {
+		rows, err := k.rows(agents, []string{k.options.Agent})
+		return nil, rows, err
+	}
+	c, err := k.parseChain(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	var names []string
+	for _, leg := range c {
+		names = append(names, leg.Agent)
+	}
+	rows, err := k.rows(agents, names)
+	if err != nil {
+		return nil, nil, err
+	}
+	k.options.Agent = c[0].Agent
+	legs, err := k.legs(c, rows, project, p != nil && p.Config.List != config.ListNone)
+	return legs, rows, err
+}
+
+// rows finds agents by their names.
+func (k *worker) rows(agents *run.Agents, names []string) (run.Rows, error) {
+	rows := run.Rows{}
+	for _, name := range names {
+		row, err := agents.Find(name)
+		if err != nil {
+			return nil, cli.Usagef("%w", err)
+		}
+		if err := k.fits(row); err != nil {
+			return nil, err
+		}
+		rows[name] = row
+	}
+	return rows, nil
+}

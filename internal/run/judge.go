@@ -1,0 +1,98 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Hold records what lines for the shell rest on, so that an agent cannot change what they check.
+func Hold(project, home string, lines []string) map[string]string {
+	h := held.New(project, home, config.Config{})
+	for _, line := range lines {
+		h.Command(config.Command{Shell: line}, false)
+	}
+	h.Finish()
+	return h.Sums
+}
+
+// judge decides whether the session that has ended did its leg's own part. The answer is kept before the loop hears
+// of the session: a run that is killed then knows it.
+func (r *Run) judge(ctx context.Context) error {
+	leg, c := r.Record.Leg(), r.Record.Current
+	if leg == nil || c == nil || c.Ended == nil || c.Ended.Own != nil {
+		return nil
+	}
+	s, err := r.lookAt()
+	if err != nil {
+		return err
+	}
+	own := &Own{Done: r.claims(leg, c.Ended, &s.Picture.Snapshot)}
+	if own.Done {
+		for _, line := range leg.Checks {
+			own.Failed = r.check(ctx, leg, line)
+			own.Checks = append(own.Checks, lineCheck{Name: plain.Line(line, 200), Passed: own.Failed == ""})
+			if own.Failed != "" {
+				own.Done = false
+				break
+			}
+		}
+	}
+	if ctx.Err() != nil && own.Failed != "" {
+		return nil // it was cut off; the next process asks again
+	}
+	byStatus := s.Picture.Snapshot.NoList && c.Ended.Claimed && len(leg.Checks) > 0
+	own.Claims = own.Done && (!leg.Loop || byStatus)
+	c.Ended.Own = own
+	r.Screen.Judged(r.Record, *own)
+	return r.save()
+}
+
+// claims reports whether a leg may be over with a session, so that its own checks are run.
+func (r *Run) claims(leg *Leg, e *Finished, s *decide.Snapshot) bool {
+	switch said, _ := decide.Said(e.Message, r.pattern); {
+	case said != "" && said != decide.Complete: // a person is needed
+		return false
+	case !leg.Loop:
+		return slices.Contains(e.Signals, Marker) || e.Claimed
+	case len(leg.Checks) == 0: // its end is the loop's
+		return true
+	case s.NoList:
+		return said == decide.Complete || e.Claimed
+	}
+	return s.List.Passed() == len(s.List.Items) || len(s.Evaluators) > 0
+}
+
+// maxFailed is how many characters of a check's output are kept.
+const maxFailed = 4000
+
+// check runs a check of a leg. It returns the end of what the check said if it does not hold, else nothing.
+func (r *Run) check(ctx context.Context, leg *Leg, line string) string {
+	p, done, err := r.look()
+	if err != nil {
+		return err.Error()
+	}
+	defer done()
+	for key, sum := range leg.Held {
+		if held.Changed(r.At.Project, key, sum) {
+			err = fmt.Errorf("not run: %s differs from what it was when the run began; put it back", key)
+		}
+	}
+	var output []byte
+	if err == nil {
+		r.Screen.Check(line)
+		output, err = p.RunLine(ctx, line)
+	}
+	if err == nil {
+		return ""
+	}
+	text := []rune(strings.TrimSpace(plain.Text(string(output), len(output)) + "\n" + err.Error()))
+	text = text[max(0, len(text)-maxFailed):]
+	return fmt.Sprintf("%s\n%s", plain.Line(line, 200), string(text))
+}
