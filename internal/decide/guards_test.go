@@ -13,7 +13,6 @@ type played struct {
 	list    string   // as of the function list
 	changes []string // nil: they are not known
 	same    bool     // the tree is as it was
-	results []Receipt
 }
 
 // TestGuards plays iterations. Each guard ends a loop at the last one of them, and lets an agent work that only looks
