@@ -4,7 +4,8 @@
 # make lint          runs gofmt, go vet for three systems, staticcheck, govulncheck, and shellcheck if it is installed;
 #                    finds lines of over 120 columns
 # make fuzz          runs each fuzz target for FUZZTIME, by default 30s
-# make e2e           runs the real Claude Code client against a scripted model
+# make e2e           runs the real clients against a scripted model: all scripts with Claude Code, one with the other
+#                    agents; AGENTS=all runs all with each, AGENTS="codex gemini" all of these
 # make faults        tests the hook and the runner with faults and updates docs/RELIABILITY.md; SHORT=1 takes a minute
 #                    or two, RUN=Name runs one test
 # make demo          shows a loop from init to COMPLETE
@@ -71,7 +72,7 @@ fuzz:
 	.ci/fuzz
 
 e2e:
-	.ci/e2e
+	AGENTS='$(AGENTS)' .ci/e2e
 
 # A short run does not update the document. The tests mostly wait, so four run at once.
 FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)

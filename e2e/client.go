@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -20,17 +19,12 @@ import (
 // seconds; one that takes this long hangs.
 const clientDeadline = 120 * time.Second
 
-// findClient returns the absolute path of the real client: RALPH_E2E_CLIENT,
-// else the one that install.sh put beside this file.
-func findClient() (string, error) {
-	path := os.Getenv("RALPH_E2E_CLIENT")
-	if path == "" {
-		arch := runtime.GOARCH
-		if arch == "amd64" {
-			arch = "x64" // npm names the platforms as Node does
-		}
-		path = filepath.Join(".client", "node_modules", "@anthropic-ai",
-			"claude-code-"+runtime.GOOS+"-"+arch, "claude")
+// findClient returns the absolute path of a real client: for claude that of
+// RALPH_E2E_CLIENT, else the one that install.sh put beside this file.
+func findClient(name string) (string, error) {
+	path := filepath.Join(".client", name, "bin", name)
+	if own := os.Getenv("RALPH_E2E_CLIENT"); own != "" && name == "claude" {
+		path = own
 	}
 	path, err := filepath.Abs(path)
 	if err == nil {

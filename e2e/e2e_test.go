@@ -32,15 +32,12 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts with the programs of this checkout. It fails without a client,
 // because a run that tested nothing must not look like a success.
 func TestScripts(t *testing.T) {
-	client, err := findClient()
+	client, err := findClient("claude")
 	if err != nil {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "../cmd/ralph-stop-hook", "../cmd/ralph-runner")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	buildPrograms(t, bin)
 	told := new(table)
 	t.Cleanup(func() { told.print(os.Stdout) })
 	testscript.Run(t, testscript.Params{
@@ -52,21 +49,34 @@ func TestScripts(t *testing.T) {
 			env.Defer(func() { told.collect(env) })
 			return setup(env, client, bin)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"model":    cmdModel,
-			"requests": cmdRequests,
-			"blocks":   cmdBlocks,
-			"begun":    cmdBegun,
-			"asked":    cmdAsked,
-			"used":     cmdUsed,
-			"jsonfile": cmdJSONFile,
-			"added":    cmdAdded,
-			"count":    cmdCount,
-			"exits":    cmdExits,
-			"terminal": cmdTerminal,
-			"picture":  cmdPicture,
-		},
+		Cmds: commands(),
 	})
+}
+
+// buildPrograms builds the programs of this checkout into a folder.
+func buildPrograms(t *testing.T, bin string) {
+	build := exec.Command("go", "build", "-o", bin, "../cmd/ralph-stop-hook", "../cmd/ralph-runner")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// commands are the commands of the scripts.
+func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"model":    cmdModel,
+		"requests": cmdRequests,
+		"blocks":   cmdBlocks,
+		"begun":    cmdBegun,
+		"asked":    cmdAsked,
+		"used":     cmdUsed,
+		"jsonfile": cmdJSONFile,
+		"added":    cmdAdded,
+		"count":    cmdCount,
+		"exits":    cmdExits,
+		"terminal": cmdTerminal,
+		"picture":  cmdPicture,
+	}
 }
 
 // setup gives a script its own home, state and project. A script starts in the
@@ -146,7 +156,7 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		all[args[0]] = m
 	}
 	all[""] = m
-	ts.Setenv("ANTHROPIC_BASE_URL", m.URL)
+	pointAt(ts, m.URL)
 }
 
 // cmdRequests asserts the number of the agent's requests to the current model.

@@ -76,6 +76,7 @@ func newModel(script string) (*model, error) {
 		writeJSON(w, http.StatusOK, []byte(`{"input_tokens":100}`))
 	})
 	mux.HandleFunc("POST /v1/messages", m.serve)
+	mux.HandleFunc("POST /", m.serveOther)
 	m.Server = httptest.NewServer(mux)
 	return m, nil
 }
@@ -188,6 +189,42 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		writeJSON(w, http.StatusOK, answer.whole())
 	}
+}
+
+// serveOther answers one request of another API than Claude's.
+func (m *model) serveOther(w http.ResponseWriter, r *http.Request) {
+	a := apiOf(r.URL.Path)
+	body, err := io.ReadAll(r.Body)
+	if a == nil || err == nil && !gjson.ValidBytes(body) {
+		writeJSON(w, http.StatusNotFound, []byte(`{"error":{"message":"not found","code":404}}`))
+		return
+	}
+	req := a.read(gjson.ParseBytes(body))
+	s := m.answer(req, err)
+	if len(req.Tools) == 0 {
+		m.take(s.usage) // clients leave out what titles and summaries use
+		s.usage = usage{}
+	}
+	if s.shell != "" {
+		s.tool, s.input = shellCall(req.Tools, s.shell)
+	}
+	switch s.verb {
+	case "status":
+		w.Header().Set("Retry-After", "1")
+		writeJSON(w, s.code, []byte(s.text))
+	case "limit":
+		a.limit(w, s.reset)
+	default:
+		a.write(w, req, s)
+	}
+}
+
+// take takes back what an answer was said to have used.
+func (m *model) take(u usage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used.Input, m.used.Output = m.used.Input-u.Input, m.used.Output-u.Output
+	m.used.CacheRead, m.used.CacheWrite = m.used.CacheRead-u.CacheRead, m.used.CacheWrite-u.CacheWrite
 }
 
 // limitHeaders returns the headers of a subscription whose five hours are used

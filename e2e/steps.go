@@ -16,6 +16,7 @@ type step struct {
 	text  string          // what is said, or the body of a status
 	tool  string          // the tool's name
 	input json.RawMessage // the tool's input
+	shell string          // a command for the shell's tool, whose name differs between clients
 	code  int             // the HTTP status
 	reset time.Duration   // of a limit: until it is reset
 	usage usage
@@ -115,7 +116,7 @@ func parseStep(line string) (step, error) {
 		return step{verb: "say", text: text}, err
 	case "bash":
 		input, err := json.Marshal(map[string]string{"command": rest, "description": "scripted"})
-		return step{verb: "tool", tool: "Bash", input: input}, err
+		return step{verb: "tool", tool: "Bash", input: input, shell: rest}, err
 	case "tool":
 		name, input, _ := strings.Cut(rest, " ")
 		if !json.Valid([]byte(input)) {

@@ -7,7 +7,7 @@ var copilotRow = Row{
 	Name: "copilot", Command: []string{"copilot", "--output-format", "json", "--no-ask-user", "--no-auto-update"},
 	PromptBy: ByStdin, Output: OutputCopilot, UsageFlag: "--usage-output-file",
 	ModelFlag: "--model", EffortFlag: "--reasoning-effort", ResumeFlag: "--resume=",
-	SkipPermissionsFlag: "--allow-all-tools",
+	SkipPermissionsFlag: "--allow-all",
 	Refuses:             "every command and edit", Permits: []string{"--allow", "--yolo"},
 	Advice: "--dangerously-skip-permissions, in a sandbox",
 	Driven: "1.0.102",

@@ -17,7 +17,7 @@ func TestCommandLines(t *testing.T) {
 			"codex": {"codex exec --json -", "codex exec --json --model m --config model_reasoning_effort=high --sandbox p " +
 				"--dangerously-bypass-approvals-and-sandbox resume id -"},
 			"copilot": {"copilot --output-format json --no-ask-user --no-auto-update", "copilot --output-format json " +
-				"--no-ask-user --no-auto-update --model m --reasoning-effort high --allow-all-tools --resume=id"},
+				"--no-ask-user --no-auto-update --model m --reasoning-effort high --allow-all --resume=id"},
 			"gemini": {"gemini --output-format stream-json", "gemini --output-format stream-json --model m " +
 				"--approval-mode p --yolo --skip-trust --resume id"},
 			"opencode": {"opencode run --format json",

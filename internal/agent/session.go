@@ -111,7 +111,7 @@ func (s Session) Run(ctx context.Context) Ended {
 		e.Class, e.Problem = TimedOut, "it took longer than "+plain.Duration(s.Limit)
 	case errors.Is(why, errSilent):
 		e.Class, e.Problem = TimedOut, "it was silent for "+plain.Duration(s.Idle)
-	case why != nil && !heard.Ended:
+	case why != nil && (!heard.Ended || e.Class == Interrupted):
 		e.Class, e.Problem = Stopped, ""
 	}
 	return e
