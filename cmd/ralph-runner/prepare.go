@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -158,7 +160,7 @@ func (k *worker) again(words []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return run.Resume(k.Env, at, func(r *run.Record) (run.Rows, error) {
+	r, err := run.Resume(k.Env, at, func(r *run.Record) (run.Rows, error) {
 		k.override(&r.Options)
 		names := []string{r.Options.Agent}
 		if leg := r.Leg(); leg != nil {
@@ -168,6 +170,25 @@ func (k *worker) again(words []string) (*run.Run, error) {
 		k.options = r.Options
 		return k.team(at, func(agents *run.Agents, _ *loop.Picture) (run.Rows, error) { return k.rows(agents, names) })
 	})
+	if err != nil || k.dryRun {
+		return r, err
+	}
+	return r, k.unpause(at)
+}
+
+// unpause continues a loop that is paused: who resumes its run wants that.
+func (k *worker) unpause(at *loopdir.Loop) error {
+	l, err := loop.Open(k.Env, at)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	p, err := l.Look()
+	if err != nil || p.Snapshot.State.Status != decide.Paused {
+		return err
+	}
+	_, err = l.Revive(context.Background(), "resume", func(*loop.Picture, *decide.State) error { return nil })
+	return err
 }
 
 // override changes what the run was asked for by what the command line says now.

@@ -33,7 +33,7 @@ func Summarise(r *Record, s *loop.Step) Summary {
 	p, state := s.Picture, s.Decision.Next
 	sum := Summary{
 		RunID: r.ID, Loop: plain.Line(r.Name, 100), Agent: plain.Line(r.Options.Agent, 80), Status: state.Status,
-		Ending: ending(s), Iterations: r.Iterations, Sessions: r.Sessions, Took: r.EndedAt.Sub(r.StartedAt),
+		Ending: ending(r, s), Iterations: r.Iterations, Sessions: r.Sessions, Took: r.EndedAt.Sub(r.StartedAt),
 		Spent: Bill(r.Spent), Denied: r.Denied, Titles: map[string]string{}, Logs: Folder + "/logs/" + r.ID,
 	}
 	if r.Chain != nil {
@@ -50,13 +50,17 @@ func Summarise(r *Record, s *loop.Step) Summary {
 }
 
 // ending says how the run ended. A person's pause ends the run, and the loop has no step that says so.
-func ending(s *loop.Step) string {
+func ending(r *Record, s *loop.Step) string {
 	if a := say.DecisionAnswer(s.Picture, s.Decision); a.End {
 		return a.Message
 	}
 	state, l := s.Decision.Next, s.Picture.Loop
+	how := l.Call("resume")
+	if state.Status == decide.Paused {
+		how = say.ResumeRun(r.ID)
+	}
 	return fmt.Sprintf("Ralph loop %s: %s: stopped by a person at iteration %d. '%s' continues it.", state.Status,
-		plain.Line(l.At.Name, 100), state.Iteration, l.Call("resume"))
+		plain.Line(l.At.Name, 100), state.Iteration, how)
 }
 
 // AllTokens returns all tokens of a session.
