@@ -62,5 +62,6 @@ func (i *initialiser) farewell() {
 	case i.found.Passed() == len(i.found.Items):
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
-	fmt.Fprintf(i.out, "\nStart it with:\n  %s\n", say.Start(i.v.Env, &loopdir.Loop{Dir: i.dir, Project: i.project}))
+	fmt.Fprintf(i.out, "\nStart it with:\n  %s\nor with fresh sessions:\n  ralph-runner %s\n",
+		say.Start(i.v.Env, &loopdir.Loop{Dir: i.dir, Project: i.project}), plain.Arg(i.name))
 }
