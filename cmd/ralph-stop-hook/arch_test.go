@@ -21,15 +21,15 @@ var floors = []map[string][]string{
 	{"features": nil, "progress": nil},
 	{"decide": nil},
 	{
-		"proc": nil, "confine": nil, "claude/settings": nil, "config": nil, "tree": {"proc"}, "loopdir": {"config"},
+		"agenthook": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil, "tree": {"proc"}, "loopdir": {"config"},
 		"claude": {"claude/settings", "loopdir", "proc"},
 	},
 	{"held": nil},
 	{"loop": nil},
 	{"say": nil, "agent": nil},
 	{"cli": nil, "view": nil},
-	{"verb": nil, "boot": nil},
-	{"run": nil},
+	{"verb": nil, "boot": nil, "tool": nil},
+	{"run": nil, "mcp": nil},
 	{"watch": nil},
 	{"report": nil},
 	{"page": nil},
@@ -41,7 +41,7 @@ var floors = []map[string][]string{
 var never = map[string][]string{
 	"loop": {"claude", "claude/settings"}, "say": {"claude", "claude/settings"}, "view": {"claude", "claude/settings"},
 	"verb": {"claude", "claude/settings"}, "cli": {"loop", "say", "claude", "claude/settings"},
-	"held": {"claude", "claude/settings"}, "agent": {"loop", "held", "claude/settings"},
+	"tool": {"claude", "claude/settings"}, "held": {"claude", "claude/settings"}, "agent": {"loop", "held", "claude/settings"},
 }
 
 // impure lists the imports that a pure package must not have.
@@ -65,6 +65,10 @@ var programs = map[string][]string{
 	"../ralph-runner": { // draws a line of a terminal that changes in place
 		"github.com/vbauerster/mpb/v8", "github.com/VividCortex/ewma", "github.com/acarl005/stripansi",
 		"github.com/mattn/go-runewidth", "github.com/rivo/uniseg",
+		// the SDK of the Model Context Protocol, and what it needs
+		"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "github.com/segmentio/encoding",
+		"github.com/segmentio/asm", "github.com/yosida95/uritemplate/v3", "golang.org/x/oauth2", "golang.org/x/sync",
+		"golang.org/x/time",
 		// follows files
 		"github.com/fsnotify/fsnotify",
 		// draws charts

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -163,7 +164,7 @@ func lookTrust(in *inspection) (found []*finding) {
 	for _, text := range append(say.ConfigNotes(p), say.MutedNotifiers(p)...) {
 		found = append(found, warning("", "%s", text))
 	}
-	if checks, _ := in.v.Env.ListChecks(s.List); len(checks) > 0 && !p.Config.ListChecks {
+	if checks, _ := held.ListChecks(in.v.Env.Get("PATH"), s.List); len(checks) > 0 && !p.Config.ListChecks {
 		found = append(found, note(trust, "the list brings %s of its own, which nobody has trusted",
 			plain.Count(len(checks), "check")))
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
@@ -41,7 +42,7 @@ func (i *initialiser) farewell() {
 			"ralph-stop-hook trust %s; if the agent should make it, name it in \"not_held\"\n", plain.Line(path, 300),
 			plain.Arg(i.name))
 	}
-	if checks, _ := i.v.Env.ListChecks(i.found); len(checks) > 0 {
+	if checks, _ := held.ListChecks(i.v.Env.Get("PATH"), i.found); len(checks) > 0 {
 		fmt.Fprintf(i.out, "\nThe list brings %s of its own. To look at them and let them run:\n"+
 			"  ralph-stop-hook trust %s\n", plain.Count(len(checks), "check"), plain.Arg(i.name))
 	}

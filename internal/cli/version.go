@@ -15,13 +15,17 @@ func Version(program, version string) *Command {
 		Name:  "version",
 		Short: "Show the version",
 		Run: func(w io.Writer, _ []string) error {
-			v := version
-			if info, ok := debug.ReadBuildInfo(); ok && v == "" {
-				v = info.Main.Version
-			}
 			fmt.Fprintf(w, "%s %s %s/%s %s\n",
-				program, cmp.Or(v, "(devel)"), runtime.GOOS, runtime.GOARCH, runtime.Version())
+				program, VersionText(version), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return nil
 		},
 	}
+}
+
+// VersionText returns the version that the linker has set, else that of the build.
+func VersionText(version string) string {
+	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
+		version = info.Main.Version
+	}
+	return cmp.Or(version, "(devel)")
 }

@@ -25,6 +25,12 @@ type Answer struct {
 	Prompt string // the next prompt of the agent; empty: the usual one
 }
 
+// HookAnswer is what a hook says that the agent registered.
+type HookAnswer struct {
+	Hook string // its id
+	Answer
+}
+
 // Actions of an Answer.
 const (
 	AnswerComplete = "complete" // only a claim: the loop continues if a feature is open or a check fails
@@ -69,14 +75,16 @@ func (d *Decision) claimed(s *Snapshot) bool {
 	return d.Promised || slices.ContainsFunc(s.Answers, says) || s.Claimed && len(s.Checks) > 0
 }
 
-// complete ends the loop, unless the host has more to do with it. reason is that of a loop with a list.
+// complete ends the loop, unless a hook of the agent's own holds it back, or the host has more to do with it. reason is
+// that of a loop with a list.
 func (d *Decision) complete(s *Snapshot, reason string) {
-	if s.Leg.Hold {
+	switch {
+	case d.heldBack(s):
+		return
+	case s.Leg.Hold:
 		d.Next.Complete = true
 		d.handOn(s)
 		return
-	}
-	switch {
 	case !s.NoList:
 	case len(s.Checks) > 0:
 		reason = AllChecksPass
@@ -86,6 +94,22 @@ func (d *Decision) complete(s *Snapshot, reason string) {
 		reason = ByEvaluator
 	}
 	d.end(s, Complete, reason)
+}
+
+// heldBack reports whether a hook that the agent registered holds back the loop, or ends it.
+func (d *Decision) heldBack(s *Snapshot) bool {
+	for i := range s.AgentHooks {
+		switch a := &s.AgentHooks[i]; a.Action {
+		case AnswerEscalate:
+			d.Next.Needs = a.Reason
+			d.end(s, Escalated, ByEvaluator)
+			return true
+		case AnswerContinue:
+			d.Answer, d.AnsweredBy = &a.Answer, a.Hook
+			return true
+		}
+	}
+	return false
 }
 
 // ask asks one evaluator. open: features are open, or a loop without a list is not claimed. holds:

@@ -28,7 +28,7 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 	}
 	switch status {
 	case InProgress:
-		if s.State.Session != "" && s.State.Session != s.Session && s.ownerLives() {
+		if s.State.Session != "" && s.State.Session != s.Session && !s.adopts() && s.ownerLives() {
 			return
 		}
 	case Interrupted, Handover: // the owner has stopped
@@ -126,10 +126,15 @@ func Attach(s Snapshot, session string) Decision {
 // Preview decides as the next stop of the loop's owner would, on a changed work tree. The asking
 // session counts as the owner.
 func Preview(s Snapshot) (Decision, Need) {
-	s.Event, s.Session = EventStop, cmp.Or(s.State.Session, "preview")
-	s.State.Session, s.State.Bind, s.Bind, s.Brought = s.Session, "", "", ""
+	s.AsOwner()
 	s.Tree, s.Tail = "preview", &Tail{}
 	return Decide(s)
+}
+
+// AsOwner makes the snapshot that of a stop of the loop's owner.
+func (s *Snapshot) AsOwner() {
+	s.Event, s.Session = EventStop, cmp.Or(s.State.Session, "preview")
+	s.State.Session, s.State.Bind, s.Bind, s.Brought = s.Session, "", "", ""
 }
 
 // Revive makes the record that of a running loop again. was is the status that people saw last. A loop that did not

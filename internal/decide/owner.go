@@ -2,13 +2,14 @@ package decide
 
 import (
 	"cmp"
+	"strings"
 	"time"
 )
 
 // Bystander reports whether the event does not concern the loop. It looks at no list, so a caller
 // can ask before it takes the lock.
 func Bystander(s *Snapshot) bool {
-	owner := s.State.Session != "" && s.State.Session == s.Session
+	owner := s.State.Session != "" && (s.State.Session == s.Session || s.adopts())
 	switch {
 	case s.Session == "":
 		return true
@@ -33,6 +34,12 @@ func Bystander(s *Snapshot) bool {
 	// A hook that still ran when its session ended must not revive the loop.
 	late := s.Now.Before(s.State.EndedAt)
 	return !owner || s.State.Status != InProgress && (s.State.Status != Interrupted || late)
+}
+
+// adopts reports whether the event comes from the client that owns the loop by its process alone; see ClientSession.
+func (s *Snapshot) adopts() bool {
+	return strings.HasPrefix(s.State.Session, clientPrefix) && s.Client > 0 && s.Client == s.State.SessionPID &&
+		s.OwnerAlive
 }
 
 // MayBegin reports whether the header lets a loop without a record begin.

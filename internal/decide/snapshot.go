@@ -145,6 +145,8 @@ type Snapshot struct {
 	Limits       Limits
 	GuardsOff    []string // the guards that a person has switched off
 
+	AgentHooks []HookAnswer // of the hooks that the agent registered, for a loop that is settled otherwise
+
 	Promises   []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
 	Evaluators []Evaluator // none: the default
 

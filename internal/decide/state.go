@@ -2,6 +2,7 @@ package decide
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,6 +93,12 @@ func (s Status) Outcome() (status string, code int, notify bool) {
 func RunSession(run string) string { return runPrefix + run }
 
 const runPrefix = "run-"
+
+// ClientSession returns the id of a session of which only the client's process is known. The client's next stop says
+// its real id.
+func ClientSession(pid int) string { return clientPrefix + strconv.Itoa(pid) }
+
+const clientPrefix = "client-"
 
 // Run returns the id of the run that owns the loop, "" if a session of an agent owns it, or nobody.
 func (s State) Run() string {

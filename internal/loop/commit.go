@@ -43,10 +43,8 @@ func (s *stepper) commit() error {
 			return err
 		}
 	}
-	if kept := snap.ReceiptsToStore(); !slices.Equal(kept, snap.Receipts) {
-		if err := l.Store.SetReceipts(kept); err != nil {
-			return err
-		}
+	if err := s.keepReceipts(); err != nil {
+		return err
 	}
 	if err := l.Store.Commit(d.Next); err != nil {
 		// The error may have come after the commit point. Then an ending still counts, and the
@@ -60,6 +58,16 @@ func (s *stepper) commit() error {
 	}
 	l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line(), iterationEntry(s.ev, d))
 	return nil
+}
+
+// keepReceipts stores the results of the checks that passed, under the lock.
+func (s *stepper) keepReceipts() error {
+	snap := &s.picture.Snapshot
+	kept := snap.ReceiptsToStore()
+	if slices.Equal(kept, snap.Receipts) {
+		return nil
+	}
+	return s.loop.Store.SetReceipts(kept)
 }
 
 // iterationEntry is a line of iterations.jsonl.

@@ -75,7 +75,9 @@ const maxWithheld = 10
 // person trusted the loop; "" for none. It leaves out variables that differ in every session.
 func (p *Picture) Withheld() string {
 	_, names := p.environ(p.Config.Env...)
-	names = slices.DeleteFunc(names, p.Loop.Env.ofSession)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return strings.HasPrefix(name, "RALPH_") || proc.IsTerminal(name) || p.Loop.Env.OfHost != nil && p.Loop.Env.OfHost(name)
+	})
 	more := ""
 	if n := len(names) - maxWithheld; n > 0 {
 		names, more = names[:maxWithheld], fmt.Sprintf(" and %d more", n)
@@ -86,36 +88,11 @@ func (p *Picture) Withheld() string {
 	return strings.Join(names, ", ") + more
 }
 
-// ofSession reports whether a variable differs in each session: one of the host, as measured with
-// 2.1.329, or of the terminal.
-func (e Env) ofSession(name string) bool {
-	begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
-	isOne := func(one string) bool { return proc.SameName(one, name) }
-	return slices.ContainsFunc(sessionNames, isOne) || slices.ContainsFunc(sessionPrefixes, begins) ||
-		e.OfHost != nil && e.OfHost(name)
-}
-
-var (
-	sessionPrefixes = []string{"RALPH_", "TERM_", "VSCODE_", "__CF"}
-	sessionNames    = []string{
-		"_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "WINDOWID", "WT_SESSION", "XDG_SESSION_ID", "TMUX",
-		"TMUX_PANE", "STY", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "GPG_TTY",
-	}
-)
-
-// notifierNames are the variables that a notifier gets beside those that say where things
-// are: the desktop's, the user's and the language's, and no key or token.
-var notifierNames = []string{
-	"LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME", "LANG", "TZ",
-	"USER", "LOGNAME", "TMPDIR", "TEMP", "TMP", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY",
-	"WAYLAND_DISPLAY",
-}
-
 // notifierEnv returns the environment of a notifier. It has those that named lists, too.
 func (p *Picture) notifierEnv(named []string) []string {
 	env, _ := p.environ(named...)
 	return proc.Without(env, func(name string) bool {
 		is := func(one string) bool { return proc.SameName(one, name) }
-		return !proc.IsPlace(name) && !slices.ContainsFunc(notifierNames, is) && !slices.ContainsFunc(named, is)
+		return !proc.IsPlace(name) && !proc.IsDesktop(name) && !slices.ContainsFunc(named, is)
 	})
 }

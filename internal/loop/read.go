@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -27,6 +28,7 @@ type Picture struct {
 	Snapshot     decide.Snapshot
 	Config       config.Effective
 	ManualPoints map[string][]string // by feature, the points that only a person can check
+	Agent        agenthook.Record    // what the agent asks of the loop by its tools
 }
 
 // peek reads only what tells a bystander.
@@ -123,7 +125,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	if len(s.Checks) > 0 {
 		s.Receipts, err = l.Store.Receipts()
 	}
-	return p, err
+	return p, errors.Join(err, p.readAgent(ev.Message))
 }
 
 // limits returns the limits of ralph.json under the user's own ceilings.

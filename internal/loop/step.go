@@ -33,12 +33,7 @@ type Step struct {
 // After an error the caller calls GiveUp; after an answer was printed, Notify.
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	s := &stepper{loop: l, ev: ev}
-	defer func() {
-		s.release()
-		if s.checks != nil {
-			s.checks()
-		}
-	}()
+	defer s.close()
 	err := s.decideAndCommit(ctx)
 	// The last look: a person's cancel may have come meanwhile.
 	if err == nil && s.decision.Verdict == decide.Continue && l.Store.CancelAsked() {
@@ -57,6 +52,15 @@ type stepper struct {
 	asked    string       // digest of the list that evaluators were asked about
 	unlock   func()       // nil while the lock is not held
 	checks   func()       // frees the lock for running checks; nil while it is not held
+	judges   bool         // an agent asks what a stop would decide; see Judge
+}
+
+// close frees the locks.
+func (s *stepper) close() {
+	s.release()
+	if s.checks != nil {
+		s.checks()
+	}
 }
 
 func (s *stepper) lock() (err error) {
@@ -110,6 +114,8 @@ func (s *stepper) decide(ctx context.Context) error {
 			return nil
 		case need.Kind == decide.NeedTail:
 			s.found.Tail = s.tail()
+		case need.Kind == decide.NeedReopen && s.judges:
+			s.found.ListNotWritten = true // the next stop reopens them
 		case need.Kind == decide.NeedReopen && !s.picture.Config.Source.Given():
 			s.reopen(need.Reopen)
 		default:
@@ -128,6 +134,9 @@ func (s *stepper) read() (err error) {
 	}
 	if s.picture, err = s.loop.read(s.ev, s.found, s.listed); err != nil {
 		return err
+	}
+	if s.judges {
+		s.picture.Snapshot.AsOwner()
 	}
 	if s.ev.Kind == decide.EventStop && !decide.Bystander(&s.picture.Snapshot) {
 		if held, err := s.picture.holdFirst(); err != nil {
@@ -249,7 +258,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 // there is none yet, it returns the one that would be begun.
 func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
 	what, state := runsInWords(s.picture, need), s.picture.recorded()
-	if what == "" || s.picture.Snapshot.State.Schema == 0 {
+	if what == "" || s.picture.Snapshot.State.Schema == 0 || s.judges { // to a stop meanwhile, this is no rival
 		return state, nil
 	}
 	pid := os.Getpid()

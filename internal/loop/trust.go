@@ -6,11 +6,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -45,7 +45,7 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		}
 	}
 	if own {
-		checks, manual := l.Env.ListChecks(list)
+		checks, manual := held.ListChecks(l.Env.Get("PATH"), list)
 		c.Checks, t.NotCommands, t.ListChecks = append(c.Checks, checks...), manual, len(checks) > 0
 	}
 	t.Rules = l.tree(l.environ()).IgnoreRules(context.Background())
@@ -127,42 +127,6 @@ func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.T
 	record, err = l.NewTrust([]byte(record.Text), list, false)
 	return record, list, err
 }
-
-// ListChecks returns the checks that the features of a list bring, and those of their commands
-// that name no existing program.
-func (e Env) ListChecks(list decide.List) (checks []config.Check, manual []string) {
-	known := map[string]bool{} // many features bring the same
-	for _, item := range list.Items {
-		found, _ := config.ListChecks(item, func(command string) (is bool) {
-			if is, has := known[command]; has {
-				return is
-			}
-			if is = e.IsCommand(command); !is {
-				manual = append(manual, command)
-			}
-			known[command] = is
-			return is
-		})
-		checks = append(checks, found...)
-	}
-	return checks, manual
-}
-
-// IsCommand reports whether the first word of a shell line can be a program.
-func (e Env) IsCommand(line string) bool {
-	words := strings.Fields(line)
-	for len(words) > 1 && strings.Contains(words[0], "=") {
-		words = words[1:]
-	}
-	if len(words) == 0 {
-		return false
-	}
-	_, err := proc.LookPath(words[0], e.Get("PATH"))
-	return err == nil || strings.ContainsAny(words[0], "/~$") || slices.Contains(builtins, words[0])
-}
-
-// builtins are words of the shell that a command may begin with.
-var builtins = []string{"cd", ".", "source", "set", "export", "exec", "eval"}
 
 // keepReceipts stores results beside those that the loop has by now, under the lock.
 func (l *Loop) keepReceipts(results []decide.Receipt) error {

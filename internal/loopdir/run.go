@@ -16,6 +16,31 @@ const (
 	maxRun  = 16 << 20 // bytes
 )
 
+// Names of the files in which an agent keeps what it asks of a loop through its tools. They are no part of the record:
+// nothing in them can complete a loop or raise a limit.
+const (
+	AgentFile       = "agent.json"       // its hooks and rules
+	CheckpointsFile = "checkpoints.json" // its checkpoints
+
+	maxAgent = 16 << 20 // bytes
+)
+
+// Agent returns one of the agent's files, or nil if there is none.
+func (s *Store) Agent(name string) ([]byte, error) {
+	if s.state == nil {
+		return nil, nil
+	}
+	return s.private(name, maxAgent)
+}
+
+// SaveAgent writes one of the agent's files. The caller holds the lock.
+func (s *Store) SaveAgent(name string, data []byte) error {
+	if err := s.openState(true); err != nil {
+		return err
+	}
+	return replace(s.state, name, data, 0o600, true, nil)
+}
+
 // Run returns the record of the last run, or nil if there is none.
 func (s *Store) Run() ([]byte, error) {
 	if s.state == nil {

@@ -165,7 +165,7 @@ func moreOfRun(s decide.State, flag, so string) string {
 // Doom says how the loop will end whatever the agent does, and what a person does about it; "" if
 // that is open. It also returns that ending. It hashes all held files: too much for every stop.
 func Doom(p *loop.Picture) (text string, d decide.Decision) {
-	d, is := p.Doomed()
+	d, is := doomed(p)
 	if !is {
 		return "", d
 	}
@@ -195,4 +195,19 @@ func Proof(claimed, total, proven, manual, checks int) (text string) {
 		text += fmt.Sprintf(", %d with points for a person to look at", manual)
 	}
 	return text
+}
+
+// doomed returns the ending that the loop reaches whatever the agent does. It returns true if the
+// loop is not over and a person must fix something first: the list or ralph.json cannot be used,
+// which the next stop finds, or a held file has changed, which the next check finds.
+func doomed(p *loop.Picture) (decide.Decision, bool) {
+	s := p.Snapshot
+	if state := s.Record(); !state.Status.GoesOn() {
+		return decide.Decision{}, false
+	}
+	s.State.Status = decide.InProgress
+	s.Tampered = p.Changed()
+	d, need := decide.Preview(s)
+	ends := need.Kind == decide.NeedNothing && d.Verdict == decide.End
+	return d, ends && (d.Next.Status == decide.Blocked || d.Next.Status == decide.Failed)
 }

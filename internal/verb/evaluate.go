@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -50,7 +51,7 @@ func (v Verbs) evaluateAdd() *cli.Command {
 		Example: "  " + v.Env.Program + " evaluate add './review.sh' --timeout 2m",
 		Run: func(w io.Writer, args []string) error {
 			what := args[0]
-			if !slices.Contains(decide.Presets, what) && !v.Env.IsCommand(what) {
+			if !slices.Contains(decide.Presets, what) && !held.IsCommand(v.Env.Get("PATH"), what) {
 				hint := ""
 				if meant := jsontext.Nearest(what, decide.Presets); meant != "" {
 					hint = fmt.Sprintf("; did you mean %q?", meant)

@@ -57,7 +57,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 			t.showf("  %s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "  "))
 		}
 	}
-	own, noCommand := t.l.Env.ListChecks(list)
+	own, noCommand := held.ListChecks(t.l.Env.Get("PATH"), list)
 	t.showCommands()
 	t.showOwn(list, own, noCommand)
 	if len(t.config.Commands())+len(own) > 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -184,7 +185,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
 	notes = append(append(notes, say.ConfigNotes(p)...), say.MutedNotifiers(p)...)
-	if checks, _ := p.Loop.Env.ListChecks(s.List); len(checks) > 0 && !p.Config.ListChecks {
+	if checks, _ := held.ListChecks(p.Loop.Env.Get("PATH"), s.List); len(checks) > 0 && !p.Config.ListChecks {
 		add("the list brings %s of its own, which nobody has trusted; to look at them and accept: %s",
 			plain.Count(len(checks), "check"), do("trust"))
 	}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/mcp"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tool"
+)
+
+// mcp serves agents that ask.
+func (v verbs) mcp() *cli.Command {
+	return &cli.Command{
+		Name: "mcp", Short: "Serve the loops to an agent, as an MCP server on standard input and output",
+		Long: `Serves the Model Context Protocol on standard input and output. An agent's client starts
+it. The tools work on the same loops as the hook and the runs; nothing that an agent says
+there counts as proof, and what only a person may do is refused.`,
+		Run: v.serveMCP,
+	}
+}
+
+func (v verbs) serveMCP(w io.Writer, words []string) error {
+	if len(words) > 0 {
+		return cli.Usagef("mcp takes no arguments; 'mcp install' registers it with a client")
+	}
+	env := v.Env
+	env.ByAgent = true // whatever the environment says: only agents speak this protocol
+	pids := proc.Ancestors()
+	desk := &tool.Desk{
+		Env: env, Init: v.Init, HostSession: env.Get(claude.SessionID),
+		Clients: func() []loop.Process { return tool.Ancestors(pids) },
+	}
+	server, err := mcp.New(desk, cli.VersionText(version), os.Stderr)
+	if err != nil {
+		return fmt.Errorf("mcp: %w", err)
+	}
+	ctx, stop := boot.Catch(context.Background())
+	defer stop()
+	return server.Run(ctx, os.Stdin, w)
+}

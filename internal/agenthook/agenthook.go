@@ -1,0 +1,175 @@
+// Package agenthook has what an agent asks of the loop that it works on: hooks, rules and words with which it claims to
+// be done. They can hold a loop back or end it. They never complete one: the loop's own evaluators do that.
+package agenthook
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Record is what an agent has asked of one loop. It is kept beside the loop's record.
+type Record struct {
+	Hooks     []Hook    `json:"hooks,omitempty"`     // in the order in which they were registered
+	Rules     []Rule    `json:"rules,omitempty"`     // of the last iteration_start
+	Promises  []string  `json:"promises,omitempty"`  // words with which the agent ends; none: Words
+	Threshold int       `json:"threshold,omitempty"` // lowers the limit check_failures; 0: it does not
+	Started   time.Time `json:"started,omitzero"`    // when iteration_start was called first
+	Rates     []Rate    `json:"rates,omitempty"`     // of the last iterations that were validated
+}
+
+// Bounds of a record.
+const (
+	MaxHooks    = 64
+	MaxRules    = 20
+	MaxMetadata = 2 << 10 // bytes
+)
+
+// The types of hooks, and what each asks for.
+const (
+	Default    = "default"    // a promise, then the rules
+	Validation = "validation" // the rules
+	Promise    = "promise"    // a promise
+)
+
+// When a hook is asked.
+const (
+	Always   = ""         // at each evaluation
+	Working  = "working"  // while the loop is not settled
+	Complete = "complete" // when the loop's own evaluators have settled it
+)
+
+// Hook is a hook that an agent registered.
+type Hook struct {
+	ID       string          `json:"id"`
+	Type     string          `json:"type"`
+	Off      bool            `json:"off,omitempty"`
+	When     string          `json:"when,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Decided  Tally           `json:"decided,omitzero"`
+}
+
+// Tally counts what a hook has decided.
+type Tally struct {
+	Complete int `json:"complete"`
+	Continue int `json:"continue"`
+	Escalate int `json:"escalate"`
+}
+
+// Count adds one decision.
+func (t *Tally) Count(action string) {
+	switch action {
+	case decide.AnswerComplete:
+		t.Complete++
+	case decide.AnswerContinue:
+		t.Continue++
+	case decide.AnswerEscalate:
+		t.Escalate++
+	}
+}
+
+// Parse reads a record; nil is an empty one.
+func Parse(data []byte) (r Record, err error) {
+	if data != nil {
+		err = json.Unmarshal(data, &r)
+	}
+	return r, err
+}
+
+// Lower lowers the limits to what the agent asked for.
+func (r Record) Lower(l *decide.Limits) {
+	if r.Threshold > 0 && (l.CheckFailures == 0 || r.Threshold < l.CheckFailures) {
+		l.CheckFailures = r.Threshold
+	}
+}
+
+// Words returns the words of the promises that the agent may give.
+func (r Record) Words() []string {
+	if len(r.Promises) == 0 {
+		return []string{complete, blocked, escalate}
+	}
+	return r.Promises
+}
+
+// Facts are what hooks are asked about.
+type Facts struct {
+	Message string // what the agent wrote last
+	Settled bool   // the loop's own evaluators would complete the loop
+	Results []Result
+}
+
+// Result is what a check or a rule says.
+type Result struct {
+	Name    string
+	Passed  bool
+	Message string
+}
+
+// Ask asks the hooks that are on, in their order. The answers of hooks that have nothing to say now are left out.
+func (r Record) Ask(f Facts) (answers []decide.HookAnswer) {
+	said := r.Read(f.Message)
+	for _, h := range r.Hooks {
+		if !h.Off && !(h.When == Working && f.Settled) && !(h.When == Complete && !f.Settled) {
+			answers = append(answers, decide.HookAnswer{Hook: h.ID, Answer: h.answer(f, said)})
+		}
+	}
+	return answers
+}
+
+func (h Hook) answer(f Facts, said Said) decide.Answer {
+	if h.Type != Validation && said.Stops() {
+		state := map[decide.Status]string{decide.Blocked: "blocked state", decide.Escalated: "escalation"}[said.Status]
+		return decide.Answer{
+			Action: decide.AnswerEscalate,
+			Reason: plain.Line(fmt.Sprintf("Agent signaled %s via %s %s", state, said.Tag(), said.Why), 500),
+		}
+	}
+	failed := failures(f.Results)
+	switch {
+	case h.Type != Promise && len(failed) > 0:
+		return decide.Answer{
+			Action: decide.AnswerContinue, Reason: fmt.Sprintf("%d validation rule(s) failed", len(failed)),
+			Prompt: plain.Text("These conditions do not hold yet:\n"+strings.Join(failed, "\n"), 2000),
+		}
+	case h.Type != Validation && said.Status == decide.Complete:
+		return decide.Answer{Action: decide.AnswerComplete, Reason: "Agent signaled completion via " + said.Tag()}
+	case h.Type != Promise && len(f.Results) > 0:
+		return decide.Answer{Action: decide.AnswerComplete, Reason: "All validation rules passed"}
+	case h.Type != Promise && f.Settled:
+		return decide.Answer{Action: decide.AnswerComplete, Reason: "nothing is left to validate"}
+	case h.Type == Promise:
+		return decide.Answer{Action: decide.AnswerContinue, Reason: "No completion promise detected"}
+	case h.Type == Validation:
+		return decide.Answer{Action: decide.AnswerContinue, Reason: "nothing to validate"}
+	}
+	return decide.Answer{Action: decide.AnswerContinue, Reason: "Iteration in progress"}
+}
+
+func failures(results []Result) (lines []string) {
+	for _, r := range results {
+		if !r.Passed {
+			lines = append(lines, fmt.Sprintf("- %s: %s", plain.Line(r.Name, 100), plain.Line(r.Message, 300)))
+		}
+	}
+	return lines
+}
+
+// Put adds a hook. One with the same id is replaced where it stands.
+func (r *Record) Put(h Hook) error {
+	for i := range r.Hooks {
+		if r.Hooks[i].ID == h.ID {
+			h.Decided = r.Hooks[i].Decided
+			r.Hooks[i] = h
+			return nil
+		}
+	}
+	if len(r.Hooks) >= MaxHooks {
+		return fmt.Errorf("the loop has %d hooks of yours, the most there may be; hook_clear removes them", MaxHooks)
+	}
+	r.Hooks = append(r.Hooks, h)
+	return nil
+}

@@ -1,0 +1,141 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The resources. A loop's name takes the place of {name}.
+const (
+	loopsURI    = "ralph://loops"
+	statusEnd   = "/status"
+	listEnd     = "/list"
+	logEnd      = "/log"
+	jsonType    = "application/json"
+	textType    = "text/plain"
+	lookEvery   = time.Second // how often a resource that somebody subscribed to is looked at
+	maxWatching = 100
+)
+
+func (s *Server) addResources() {
+	s.sdk.AddResource(&mcp.Resource{
+		URI: loopsURI, Name: "loops", Title: "Loops", Description: "The loops of this project.", MIMEType: jsonType,
+	}, s.read)
+	for _, r := range []struct{ end, name, about, kind string }{
+		{statusEnd, "status", "How a loop stands.", jsonType},
+		{listEnd, "list", "The features of a loop.", jsonType},
+		{logEnd, "log", "The decisions of a loop, the last ones.", textType},
+	} {
+		s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
+			URITemplate: loopsURI + "/{name}" + r.end, Name: r.name, Description: r.about, MIMEType: r.kind,
+		}, s.read)
+	}
+}
+
+func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	uri := req.Params.URI
+	text, kind, err := s.text(ctx, uri)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: kind, Text: text}}}, nil
+}
+
+// text returns what a resource says now.
+func (s *Server) text(ctx context.Context, uri string) (text, kind string, err error) {
+	asJSON := func(v any, err error) (string, string, error) {
+		if err != nil {
+			return "", "", err
+		}
+		text, err := json.MarshalIndent(v, "", "  ")
+		return string(text) + "\n", jsonType, err
+	}
+	if uri == loopsURI {
+		return asJSON(s.desk.Loops(ctx))
+	}
+	path, below := strings.CutPrefix(uri, loopsURI+"/")
+	for _, end := range []string{statusEnd, listEnd, logEnd} {
+		escaped, is := strings.CutSuffix(path, end)
+		name, invalid := url.PathUnescape(escaped)
+		if !below || !is || invalid != nil {
+			continue
+		}
+		switch end {
+		case statusEnd:
+			return asJSON(s.desk.Status(ctx, name))
+		case listEnd:
+			return asJSON(s.desk.Items(name))
+		}
+		text, err = s.desk.Log(name)
+		return text, textType, err
+	}
+	return "", "", mcp.ResourceNotFoundError(uri)
+}
+
+// watched are the resources that a client subscribed to, with a hash of what they said last.
+type watched struct {
+	mu  sync.Mutex
+	uri map[string][sha256.Size]byte
+}
+
+func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
+	text, _, err := s.text(ctx, req.Params.URI)
+	if err != nil {
+		return err
+	}
+	s.seen.mu.Lock()
+	defer s.seen.mu.Unlock()
+	if s.seen.uri == nil {
+		s.seen.uri = map[string][sha256.Size]byte{}
+	}
+	if len(s.seen.uri) < maxWatching {
+		s.seen.uri[req.Params.URI] = sha256.Sum256([]byte(text))
+	}
+	return nil
+}
+
+func (s *Server) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
+	s.seen.mu.Lock()
+	defer s.seen.mu.Unlock()
+	delete(s.seen.uri, req.Params.URI)
+	return nil
+}
+
+// watch tells clients of resources that have changed.
+func (s *Server) watch(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(lookEvery):
+		}
+		for _, uri := range s.changed(ctx) {
+			_ = s.sdk.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}) // the client may be gone
+		}
+	}
+}
+
+// changed returns the resources that say something else than at the last look. A panic there must not end the process.
+func (s *Server) changed(ctx context.Context) (uris []string) {
+	defer func() { _ = recover() }()
+	s.seen.mu.Lock()
+	defer s.seen.mu.Unlock()
+	for uri, was := range s.seen.uri {
+		text, _, err := s.text(ctx, uri)
+		if err != nil {
+			text = err.Error()
+		}
+		if now := sha256.Sum256([]byte(text)); now != was {
+			s.seen.uri[uri] = now
+			uris = append(uris, uri)
+		}
+	}
+	return uris
+}

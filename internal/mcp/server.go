@@ -1,0 +1,203 @@
+// Package mcp is the server of the Model Context Protocol: it gives the tools of package tool to agents that ask. The
+// official SDK speaks the protocol; a guard around it keeps any input from ending the process.
+package mcp
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tool"
+)
+
+// toolsText describes the tools: names, schemas and annotations, as clients get them.
+//
+//go:embed tools.json
+var toolsText []byte
+
+// Server serves one client.
+type Server struct {
+	desk *tool.Desk
+	sdk  *mcp.Server
+	log  io.Writer // for the client's log
+	seen watched
+}
+
+// instructions go into every request of the model, so they are short.
+const instructions = `Ralph loops: a feature list is worked until every feature is proven by checks that a person ` +
+	`trusts. Ask task_get what to work on; call iteration_start once, iteration_validate after each feature, and ` +
+	`iteration_complete when everything is done. What you say is a claim; the checks decide.`
+
+// New makes a server. log gets what a person may want to see of its trouble.
+func New(desk *tool.Desk, version string, log io.Writer) (*Server, error) {
+	s := &Server{desk: desk, log: log}
+	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "ralph", Title: "Ralph loops", Version: version}, &mcp.ServerOptions{
+		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
+	})
+	s.sdk.AddReceivingMiddleware(s.recovered, s.personsVerbs)
+	if err := s.addTools(); err != nil {
+		return nil, err
+	}
+	s.addResources()
+	s.addPrompt()
+	return s, nil
+}
+
+// SDK returns the server of the SDK, for tests over other transports.
+func (s *Server) SDK() *mcp.Server { return s.sdk }
+
+// Run serves standard input and output until the input ends or ctx is done.
+func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go s.watch(ctx)
+	err := s.sdk.Run(ctx, guard(in, out))
+	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// recovered makes a panic of a handler an error of that call.
+func (s *Server) recovered(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				fmt.Fprintf(s.log, "ralph: internal error in %s: %s\n", plain.Line(method, 80), plain.Line(fmt.Sprint(p), 500))
+				result, err = nil, errors.New("internal error; the server goes on")
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+// addTools adds the tools.
+func (s *Server) addTools() error {
+	var tools []*mcp.Tool
+	if err := json.Unmarshal(toolsText, &tools); err != nil {
+		return err
+	}
+	d := s.desk
+	handlers := map[string]handler{
+		"task_get":           withContext(d.Task),
+		"iteration_start":    without(d.Start),
+		"iteration_validate": withContext(d.Validate),
+		"iteration_next":     withContext(d.Next),
+		"iteration_complete": withContext(d.Complete),
+		"hook_register":      without(d.Register),
+		"hook_evaluate":      withContext(d.Evaluate),
+		"hook_list":          without(d.Hooks),
+		"hook_clear":         without(d.Clear),
+		"checkpoint_create":  without(d.Create),
+		"checkpoint_list":    without(d.List),
+		"checkpoint_resume":  without(d.Resume),
+	}
+	for _, t := range tools {
+		handle, is := handlers[t.Name]
+		if !is {
+			return fmt.Errorf("the tool %s has no handler", t.Name)
+		}
+		t.Annotations.DestructiveHint, t.Annotations.OpenWorldHint = new(bool), new(bool) // false; the default is true
+		s.sdk.AddTool(t, s.checked(t, handle))
+	}
+	return nil
+}
+
+// handler answers one tool's call with a value for the tool's output schema.
+type handler func(ctx context.Context, call tool.Call, arguments json.RawMessage) (any, error)
+
+func withContext[In, Out any](do func(context.Context, tool.Call, In) (Out, error)) handler {
+	return func(ctx context.Context, call tool.Call, arguments json.RawMessage) (any, error) {
+		var in In
+		if err := json.Unmarshal(arguments, &in); err != nil {
+			return nil, fmt.Errorf("arguments: %w", err)
+		}
+		return do(ctx, call, in)
+	}
+}
+
+func without[In, Out any](do func(tool.Call, In) (Out, error)) handler {
+	return withContext(func(_ context.Context, call tool.Call, in In) (Out, error) { return do(call, in) })
+}
+
+// checked makes the SDK's handler of a tool: it checks the arguments, and gives the answer both as text and structured,
+// because some clients show only one of them. The schema is read at the first call, to start sooner.
+func (s *Server) checked(t *mcp.Tool, handle handler) mcp.ToolHandler {
+	schema := sync.OnceValues(func() (*jsonschema.Resolved, error) { return resolve(t.InputSchema) })
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		arguments := req.Params.Arguments
+		if len(arguments) == 0 || string(arguments) == "null" {
+			arguments = json.RawMessage("{}")
+		}
+		var result mcp.CallToolResult
+		err := s.refused(t.Name, arguments)
+		if err == nil {
+			err = validate(schema, arguments)
+		}
+		var out any
+		if err == nil {
+			out, err = handle(ctx, callOf(req), arguments)
+		}
+		if err != nil {
+			result.SetError(errors.New(plain.Text(err.Error(), 4000)))
+			return &result, nil
+		}
+		var text bytes.Buffer
+		write := json.NewEncoder(&text)
+		write.SetEscapeHTML(false) // a model reads it
+		if err := write.Encode(out); err != nil {
+			return nil, err
+		}
+		result.Content = []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(text.String())}}
+		result.StructuredContent = json.RawMessage(text.Bytes())
+		return &result, nil
+	}
+}
+
+func resolve(schema any) (*jsonschema.Resolved, error) {
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	var read jsonschema.Schema
+	if err := json.Unmarshal(text, &read); err != nil {
+		return nil, err
+	}
+	return read.Resolve(nil)
+}
+
+func validate(schema func() (*jsonschema.Resolved, error), arguments json.RawMessage) error {
+	resolved, err := schema()
+	if err != nil {
+		return err
+	}
+	var value map[string]any
+	if err := json.Unmarshal(arguments, &value); err != nil {
+		return errors.New(`"arguments" must be an object`)
+	}
+	if err := resolved.Validate(value); err != nil {
+		return fmt.Errorf(`validating "arguments": %w`, err)
+	}
+	return nil
+}
+
+// sessionKey is where Codex names its session; the agent does not write it. Measured with 0.169.0.
+const sessionKey = "sessionId"
+
+func callOf(req *mcp.CallToolRequest) (call tool.Call) {
+	if id, is := req.Params.Meta[sessionKey].(string); is {
+		call.Session = id
+	}
+	return call
+}

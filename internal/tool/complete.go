@@ -1,0 +1,101 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Complete claims that a loop is complete, or says that it needs a person.
+type Complete struct {
+	IterationID       string `json:"iterationId,omitempty"`
+	CompletionPromise string `json:"completionPromise"`
+	Reason            string `json:"reason,omitempty"`
+	WorkProductID     string `json:"workProductId,omitempty"` // kept for nobody: there are no work products
+}
+
+// Completed says what became of the claim.
+type Completed struct {
+	IterationID       string   `json:"iterationId"`
+	TaskID            string   `json:"taskId"`
+	CompletedAt       string   `json:"completedAt,omitempty"`
+	TotalIterations   int      `json:"totalIterations"`
+	CompletionPromise string   `json:"completionPromise"`
+	Accepted          bool     `json:"accepted"`
+	Missing           []string `json:"missing,omitempty"`
+}
+
+// Complete answers iteration_complete.
+func (d *Desk) Complete(ctx context.Context, call Call, in Complete) (Completed, error) {
+	k, err := d.iteration(call, in.IterationID)
+	if err != nil {
+		return Completed{}, err
+	}
+	defer k.Close()
+	if err := k.moves(); err != nil {
+		return Completed{}, err
+	}
+	p, err := k.Look()
+	if err != nil {
+		return Completed{}, err
+	}
+	word, words := agenthook.Word(in.CompletionPromise), p.Agent.Words()
+	usual := agenthook.Record{}.Words() // a person may always be asked for
+	if !slices.Contains(words, word) && !(slices.Contains(usual, word) && word != usual[0]) {
+		return Completed{}, fmt.Errorf("Invalid completion promise: %s. Must be one of: %s",
+			plain.Line(in.CompletionPromise, 100), plain.Line(strings.Join(words, ", "), 300))
+	}
+	c := Completed{
+		IterationID: k.ID(), TaskID: k.name(), TotalIterations: p.Snapshot.Record().Iteration,
+		CompletionPromise: agenthook.Tag(word),
+	}
+	message := agenthook.Tag(word)
+	if why := plain.Line(in.Reason, 500); why != "" && slices.Contains(usual[1:], word) {
+		message = fmt.Sprintf("<promise>%s: %s</promise>", word, strings.ReplaceAll(why, "<", "("))
+	}
+	want := p.Agent.Read(message).Status
+	if k.over() != nil {
+		c.Accepted = k.state.Status == want
+		if c.CompletedAt = ""; c.Accepted {
+			c.CompletedAt = loop.Instant(k.state.EndedAt)
+		} else {
+			c.Missing = []string{k.over().Error()}
+		}
+		return c, nil
+	}
+	if err := k.works(); err != nil {
+		return Completed{}, err
+	}
+	return k.claim(ctx, c, message, want)
+}
+
+// claim decides with the claim as the agent's last message. A run ends its loop itself, when the session is over.
+func (k *desk) claim(ctx context.Context, c Completed, message string, want decide.Status) (Completed, error) {
+	byRun := k.state.Run() != ""
+	if byRun && want != decide.Complete {
+		c.Missing = []string{"end your turn, with the last line: " + message}
+		return c, nil
+	}
+	j, err := k.judge(ctx, "iteration_complete", message, func(d decide.Decision) bool {
+		return !byRun && d.Next.Status == want
+	})
+	if err != nil {
+		return c, err
+	}
+	d := j.Decision
+	if c.Accepted = d.Verdict == decide.End && d.Next.Status == want; !c.Accepted {
+		c.Missing = j.missing()
+		return c, nil
+	}
+	if !byRun {
+		c.CompletedAt = loop.Instant(d.Next.EndedAt)
+		k.Notify(context.WithoutCancel(ctx), k.event("iteration_complete", message), j.Step)
+	}
+	return c, nil
+}

@@ -1,0 +1,298 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Register registers a hook.
+type Register struct {
+	TaskID   string          `json:"taskId,omitempty"`
+	HookType string          `json:"hookType"`
+	HookID   string          `json:"hookId,omitempty"`
+	Enabled  *bool           `json:"enabled,omitempty"` // nil: it is
+	When     string          `json:"when,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+}
+
+// Registered is a hook that was registered.
+type Registered struct {
+	HookID   string          `json:"hookId"`
+	TaskID   string          `json:"taskId"`
+	HookType string          `json:"hookType"`
+	Enabled  bool            `json:"enabled"`
+	When     string          `json:"when,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Notes    []string        `json:"notes,omitempty"`
+}
+
+// HookList lists the hooks of a loop.
+type HookList struct {
+	TaskID    string `json:"taskId"`
+	HookCount int    `json:"hookCount"`
+	Hooks     []Hook `json:"hooks"`
+}
+
+// Hook is a hook of a loop: one that a person wrote, or one that an agent registered.
+type Hook struct {
+	ID       string           `json:"id"`
+	HookType string           `json:"hookType,omitempty"`
+	Origin   string           `json:"origin"` // person or agent
+	Enabled  bool             `json:"enabled"`
+	When     string           `json:"when,omitempty"`
+	Decided  *agenthook.Tally `json:"decided,omitempty"`
+	Metadata json.RawMessage  `json:"metadata,omitempty"`
+}
+
+// OfTask names a loop.
+type OfTask struct {
+	TaskID string `json:"taskId,omitempty"`
+}
+
+// Cleared says how many hooks were removed.
+type Cleared struct {
+	TaskID       string `json:"taskId"`
+	HooksCleared int    `json:"hooksCleared"`
+}
+
+// edit changes what the agent asks of the loop, under the lock.
+func (k *desk) edit(change func(p *loop.Picture, r *agenthook.Record) error) error {
+	return k.Store.Locked(loop.LockWait, func() error {
+		p, err := k.Look()
+		if err != nil {
+			return err
+		}
+		r := p.Agent
+		r.Hooks = slices.Clone(r.Hooks)
+		if err := change(p, &r); err != nil {
+			return err
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		return k.Store.SaveAgent(loopdir.AgentFile, append(data, '\n'))
+	})
+}
+
+// Register answers hook_register.
+func (d *Desk) Register(call Call, in Register) (Registered, error) {
+	k, err := d.open(call, in.TaskID)
+	if err != nil {
+		return Registered{}, err
+	}
+	defer k.Close()
+	if err := k.moves(); err != nil {
+		return Registered{}, err
+	}
+	h := agenthook.Hook{ID: in.HookID, Type: in.HookType, Off: in.Enabled != nil && !*in.Enabled, Metadata: in.Metadata}
+	if in.When != "always" {
+		h.When = in.When
+	}
+	if h.ID == "" {
+		h.ID = "HOOK-" + rand.Text()[:16]
+	}
+	if h.Metadata, err = compact(in.Metadata, agenthook.MaxMetadata, "metadata"); err != nil {
+		return Registered{}, err
+	}
+	err = k.edit(func(p *loop.Picture, r *agenthook.Record) error {
+		evaluators := p.Config.Active()
+		for _, e := range evaluators {
+			if e.Name == h.ID {
+				return forPerson(fmt.Sprintf("a person wrote the hook %s", plain.Line(h.ID, 80)),
+					"ralph-stop-hook evaluate list "+plain.Arg(k.At.Name))
+			}
+		}
+		if h.Type == agenthook.Promise && len(p.Snapshot.Checks) > 0 {
+			return forPerson("a promise does not go with checks, which say more",
+				"ralph-stop-hook evaluate add --loop "+plain.Arg(k.At.Name)+" promise")
+		}
+		return r.Put(h)
+	})
+	if err != nil {
+		return Registered{}, err
+	}
+	return Registered{
+		HookID: h.ID, TaskID: k.name(), HookType: h.Type, Enabled: !h.Off, When: h.When, Metadata: h.Metadata,
+		Notes: []string{"It can hold the loop back or ask for a person; only the loop's own evaluators complete it."},
+	}, nil
+}
+
+// compact returns a JSON object without spaces, of at most a number of bytes.
+func compact(object json.RawMessage, limit int, name string) (json.RawMessage, error) {
+	if len(object) == 0 || string(object) == "null" {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, object); err != nil {
+		return nil, err
+	}
+	if b.Len() > limit {
+		return nil, fmt.Errorf("%s has %d bytes; at most %d are kept", name, b.Len(), limit)
+	}
+	return b.Bytes(), nil
+}
+
+// hooks returns the hooks of the loop: those of a person, then those of the agent.
+func (k *desk) hooks(p *loop.Picture) []Hook {
+	all := []Hook{}
+	for _, e := range p.Config.Evaluators {
+		kind := e.Preset
+		if kind == "" {
+			kind = "command"
+		}
+		all = append(all, Hook{ID: plain.Line(e.Name, 100), HookType: kind, Origin: "person", Enabled: !e.Disabled})
+	}
+	for _, h := range p.Agent.Hooks {
+		all = append(all, Hook{
+			ID: h.ID, HookType: h.Type, Origin: "agent", Enabled: !h.Off, When: h.When, Decided: &h.Decided,
+			Metadata: h.Metadata,
+		})
+	}
+	return all
+}
+
+// Hooks answers hook_list.
+func (d *Desk) Hooks(call Call, in OfTask) (HookList, error) {
+	k, err := d.open(call, in.TaskID)
+	if err != nil {
+		return HookList{}, err
+	}
+	defer k.Close()
+	p, err := k.Look()
+	if err != nil {
+		return HookList{}, err
+	}
+	all := k.hooks(p)
+	return HookList{TaskID: k.name(), HookCount: len(all), Hooks: all}, nil
+}
+
+// Clear answers hook_clear.
+func (d *Desk) Clear(call Call, in OfTask) (c Cleared, err error) {
+	k, err := d.open(call, in.TaskID)
+	if err != nil {
+		return c, err
+	}
+	defer k.Close()
+	if err := k.moves(); err != nil {
+		return c, err
+	}
+	c.TaskID = k.name()
+	err = k.edit(func(_ *loop.Picture, r *agenthook.Record) error {
+		c.HooksCleared, r.Hooks = len(r.Hooks), nil
+		return nil
+	})
+	return c, err
+}
+
+// count counts what the agent's hooks have decided. If that fails, only the count is wrong.
+func (k *desk) count(answers []decide.HookAnswer) {
+	_ = k.edit(func(_ *loop.Picture, r *agenthook.Record) error {
+		for _, a := range answers {
+			for i := range r.Hooks {
+				if r.Hooks[i].ID == a.Hook {
+					r.Hooks[i].Decided.Count(a.Action)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Evaluate asks what the hooks say.
+type Evaluate struct {
+	IterationID   string   `json:"iterationId,omitempty"`
+	AgentOutput   string   `json:"agentOutput,omitempty"`
+	FilesModified []string `json:"filesModified,omitempty"` // the agent's word; the loop's evaluators get what git says
+	DraftContent  string   `json:"draftContent,omitempty"`
+	DraftType     string   `json:"draftType,omitempty"`
+}
+
+// Evaluated is what the hooks say.
+type Evaluated struct {
+	HookID            string          `json:"hookId"`
+	TaskID            string          `json:"taskId"`
+	Iteration         int             `json:"iteration"`
+	Action            string          `json:"action"`
+	Reason            string          `json:"reason"`
+	NextPrompt        string          `json:"nextPrompt,omitempty"`
+	CheckpointCreated bool            `json:"checkpointCreated,omitempty"`
+	CheckpointID      string          `json:"checkpointId,omitempty"`
+	Metadata          json.RawMessage `json:"metadata,omitempty"`
+}
+
+// ownHook is the name of the loop's own evaluators.
+const ownHook = "default"
+
+// Evaluate answers hook_evaluate.
+func (d *Desk) Evaluate(ctx context.Context, call Call, in Evaluate) (Evaluated, error) {
+	k, err := d.iteration(call, in.IterationID)
+	if err != nil {
+		return Evaluated{}, err
+	}
+	defer k.Close()
+	if err := k.moves(); err != nil {
+		return Evaluated{}, err
+	}
+	j, err := k.judge(ctx, "hook_evaluate", in.AgentOutput, never)
+	if err != nil {
+		return Evaluated{}, err
+	}
+	e := Evaluated{
+		HookID: ownHook, TaskID: k.name(), Iteration: j.Picture.Snapshot.Record().Iteration, Action: j.action(),
+		Reason: j.reason(),
+	}
+	answers := j.ask(in.AgentOutput)
+	if i, a := decisive(answers); i >= 0 && (e.Action != decide.AnswerEscalate || a.Action == e.Action) {
+		e.HookID, e.Reason, e.NextPrompt = a.Hook, a.Reason, a.Prompt
+		switch settled := e.Action == decide.AnswerComplete; {
+		case a.Action == decide.AnswerComplete && !settled:
+			e.Reason += "; that is a claim: " + j.reason()
+		case a.Action != decide.AnswerComplete:
+			e.Action = a.Action
+		}
+		for _, h := range j.Picture.Agent.Hooks {
+			if h.ID == a.Hook {
+				e.Metadata = h.Metadata
+			}
+		}
+		k.count(answers)
+	}
+	if e.Action == decide.AnswerContinue && e.NextPrompt == "" && len(answers) == 0 {
+		e.NextPrompt = j.prompt()
+	}
+	if e.CheckpointID, err = k.keepBlocked(j, in); err != nil {
+		return Evaluated{}, err
+	}
+	e.CheckpointCreated = e.CheckpointID != ""
+	return e, nil
+}
+
+// action is the decision of the loop's own evaluators.
+func (j judged) action() string {
+	switch j.signal() {
+	case signalComplete:
+		return decide.AnswerComplete
+	case signalContinue:
+		return decide.AnswerContinue
+	}
+	return decide.AnswerEscalate
+}
+
+// reason says why, in one line.
+func (j judged) reason() string {
+	if missing := j.missing(); j.Decision.Verdict == decide.Continue && len(missing) > 0 {
+		return plain.Line(missing[0], 500)
+	}
+	return plain.Line(j.summary(), 500)
+}

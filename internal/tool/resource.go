@@ -1,0 +1,103 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+)
+
+// Loops returns how every loop of the project stands.
+func (d *Desk) Loops(ctx context.Context) ([]view.Status, error) {
+	loops, err := d.Env.Where().All()
+	if err != nil {
+		return nil, err
+	}
+	all := []view.Status{}
+	for _, at := range loops {
+		v, err := d.status(ctx, at)
+		if err != nil {
+			v = view.Unreadable(at, err)
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+func (d *Desk) status(ctx context.Context, at *loopdir.Loop) (view.Status, error) {
+	if err := at.Check(); err != nil {
+		return view.Status{}, err
+	}
+	l, err := loop.Open(d.Env, at)
+	if err != nil {
+		return view.Status{}, err
+	}
+	defer l.Close()
+	return view.Of(ctx, l)
+}
+
+// Status returns how a loop stands.
+func (d *Desk) Status(ctx context.Context, name string) (view.Status, error) {
+	at, err := d.find(Call{}, name)
+	if err != nil {
+		return view.Status{}, err
+	}
+	return d.status(ctx, at)
+}
+
+// Items returns the features of a loop's list.
+func (d *Desk) Items(name string) ([]view.Item, error) {
+	k, err := d.open(Call{}, name)
+	if err != nil {
+		return nil, err
+	}
+	defer k.Close()
+	p, err := k.Look()
+	if err = errors.Join(err, p.Snapshot.List.Err); err != nil {
+		return nil, err
+	}
+	items := view.Items(p.Snapshot.List.List)
+	for i := range items {
+		it := &items[i]
+		it.ID, it.Title, it.Why, it.Model = plain.Line(it.ID, 80), plain.Line(it.Title, 200), plain.Line(it.Why, 300),
+			plain.Line(it.Model, 80)
+	}
+	return items, nil
+}
+
+// logLines is how many lines of a log are shown.
+const logLines = 100
+
+// Log returns the end of a loop's log of decisions.
+func (d *Desk) Log(name string) (string, error) {
+	k, err := d.open(Call{}, name)
+	if err != nil {
+		return "", err
+	}
+	defer k.Close()
+	text, log := k.Store.OpenLog(loopdir.HookLog, logLines)
+	log.Close()
+	return plain.Text(string(text), len(text)), nil
+}
+
+// maxPrompt is the largest prompt that is read, in bytes.
+const maxPrompt = 64 << 10
+
+// Prompt returns what a session is told that works on a loop: the loop's own prompt, and the tools.
+func (d *Desk) Prompt(name string) (string, error) {
+	k, err := d.open(Call{}, name)
+	if err != nil {
+		return "", err
+	}
+	defer k.Close()
+	own := fmt.Sprintf("Work on the Ralph loop %q.", k.name())
+	if text, err := loopdir.ReadFile(k.At.Dir, loopdir.PromptFile, maxPrompt); err == nil {
+		own = plain.Text(string(text), len(text))
+	}
+	return own + fmt.Sprintf("\n\nCall iteration_start with taskId %q, then work on the feature that task_get names. "+
+		"After each feature call iteration_validate. When everything is done, call iteration_complete.\n", k.name()), nil
+}

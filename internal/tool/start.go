@@ -1,0 +1,182 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// Start begins work on a loop.
+type Start struct {
+	TaskID                  string           `json:"taskId,omitempty"`
+	MaxIterations           int              `json:"maxIterations,omitempty"` // 0: as it is
+	CompletionPromises      []string         `json:"completionPromises,omitempty"`
+	ValidationRules         []agenthook.Rule `json:"validationRules,omitempty"`
+	CircuitBreakerThreshold int              `json:"circuitBreakerThreshold,omitempty"` // 0: usualThreshold
+}
+
+// usualThreshold is how many failing validations in a row are allowed if nobody says how many.
+const usualThreshold = 3
+
+// Config is what holds for an iteration.
+type Config struct {
+	MaxIterations           int              `json:"maxIterations"`
+	CompletionPromises      []string         `json:"completionPromises"`
+	ValidationRules         []agenthook.Rule `json:"validationRules,omitempty"`
+	CircuitBreakerThreshold int              `json:"circuitBreakerThreshold"` // 0: off
+}
+
+// Started is the iteration that works.
+type Started struct {
+	IterationID     string   `json:"iterationId"`
+	TaskID          string   `json:"taskId"`
+	IterationNumber int      `json:"iterationNumber"`
+	MaxIterations   int      `json:"maxIterations"`
+	Config          Config   `json:"config"`
+	CreatedAt       string   `json:"createdAt"`
+	Notes           []string `json:"notes,omitempty"`
+}
+
+// Start answers iteration_start.
+func (d *Desk) Start(call Call, in Start) (Started, error) {
+	k, err := d.open(call, in.TaskID)
+	if err != nil {
+		return Started{}, err
+	}
+	defer k.Close()
+	if err := errors.Join(k.moves(), k.over()); err != nil {
+		return Started{}, err
+	}
+	p, err := k.Look()
+	if err != nil {
+		return Started{}, err
+	}
+	if err := p.Snapshot.ConfigErr; err != nil {
+		return Started{}, err
+	}
+	isCheck := func(name string) bool {
+		return slices.ContainsFunc(p.Snapshot.Checks, func(c decide.Check) bool { return c.Name == name })
+	}
+	for _, rule := range in.ValidationRules {
+		if err := rule.Validate(isCheck); err != nil {
+			return Started{}, err
+		}
+	}
+	if k.owner == Nobody {
+		if err := k.take(); err != nil {
+			return Started{}, err
+		}
+	}
+	notes, err := k.lower(in)
+	if err != nil {
+		return Started{}, err
+	}
+	if p, err = k.Look(); err != nil {
+		return Started{}, err
+	}
+	state := p.Snapshot.Record()
+	k.state = state
+	return Started{
+		IterationID: k.ID(), TaskID: k.name(), IterationNumber: state.Iteration,
+		MaxIterations: state.Limit(p.Snapshot.Limits), Config: config(p), CreatedAt: loop.Instant(p.Agent.Started),
+		Notes: notes,
+	}, nil
+}
+
+// config returns what holds for the loop now.
+func config(p *loop.Picture) Config {
+	c := Config{
+		MaxIterations: p.Snapshot.Record().Limit(p.Snapshot.Limits), ValidationRules: p.Agent.Rules,
+		CircuitBreakerThreshold: p.Snapshot.Limits.CheckFailures,
+	}
+	for _, word := range p.Agent.Words() {
+		c.CompletionPromises = append(c.CompletionPromises, agenthook.Tag(word))
+	}
+	return c
+}
+
+// take makes the client's session the owner of a loop that nobody works.
+func (k *desk) take() error {
+	clients := k.desk.Clients()
+	if len(clients) == 0 {
+		return errors.New("the system does not tell which process the client is; paste the loop's prompt instead")
+	}
+	session := k.call.Session
+	if session == "" {
+		session = decide.ClientSession(clients[0].PID)
+	}
+	if other := k.desk.ofClient(); other != nil && other.Dir != k.At.Dir {
+		if busy, err := k.desk.openAt(k.call, other); err == nil {
+			defer busy.Close()
+			if busy.owner == ThisSession && busy.state.Status == decide.InProgress {
+				return forPerson("this session works on the loop "+busy.name()+", which is not over",
+					"ralph-stop-hook attach "+plain.Arg(k.At.Name))
+			}
+		}
+	}
+	next, err := k.Change("iteration_start", func(p *loop.Picture, next *decide.State) error {
+		a := decide.Attach(p.Snapshot, session)
+		switch {
+		case a.Verdict == decide.End:
+			return fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", a.Next.Status)
+		case a.Binding != decide.Take:
+			return errors.New(strings.TrimPrefix(say.Tell(p, a), "ralph: "))
+		}
+		*next = a.Next
+		next.SessionPID, next.ClientStart = clients[0].PID, clients[0].Start
+		return k.Store.Bind(session)
+	})
+	if err != nil {
+		return err
+	}
+	if k.desk.HostSession != "" { // so the client's hook finds the loop; it owns it by its process alone
+		if err := k.Store.Bind(k.desk.HostSession); err != nil {
+			return err
+		}
+	}
+	k.state, k.owner = next, ThisSession
+	return nil
+}
+
+// lower keeps what the agent asks for, and lowers the limits.
+func (k *desk) lower(in Start) (notes []string, err error) {
+	var limit int
+	err = k.edit(func(p *loop.Picture, r *agenthook.Record) error {
+		r.Rules, r.Promises = in.ValidationRules, nil
+		for _, promise := range in.CompletionPromises {
+			r.Promises = append(r.Promises, agenthook.Word(promise))
+		}
+		r.Threshold = in.CircuitBreakerThreshold
+		if r.Threshold == 0 {
+			r.Threshold = usualThreshold
+		}
+		if l := p.Config.Limits.CheckFailures; l > 0 && l < r.Threshold {
+			notes = append(notes, fmt.Sprintf("circuitBreakerThreshold is %d: limits are only lowered", l))
+		}
+		if r.Started.IsZero() {
+			r.Started = time.Now().UTC()
+		}
+		limit = p.Snapshot.Record().Limit(p.Snapshot.Limits)
+		return nil
+	})
+	switch {
+	case err != nil || in.MaxIterations == 0 || in.MaxIterations == limit:
+		return notes, err
+	case in.MaxIterations > limit:
+		return append(notes, fmt.Sprintf("maxIterations is %d, the limit in force; a person raises it: %s", limit,
+			k.Call("extend"))), nil
+	}
+	_, err = k.Change("iteration_start", func(_ *loop.Picture, next *decide.State) error {
+		next.Lowered = in.MaxIterations
+		return nil
+	})
+	return notes, err
+}

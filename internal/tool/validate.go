@@ -1,0 +1,208 @@
+package tool
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Validate asks for what the next stop would decide.
+type Validate struct {
+	IterationID string `json:"iterationId,omitempty"`
+	AgentOutput string `json:"agentOutput,omitempty"`
+}
+
+// Validated is what the next stop would decide.
+type Validated struct {
+	IterationID      string        `json:"iterationId"`
+	IterationNumber  int           `json:"iterationNumber"`
+	ValidationPassed bool          `json:"validationPassed"`
+	CompletionSignal string        `json:"completionSignal"`
+	DetectedPromise  string        `json:"detectedPromise,omitempty"`
+	Feedback         []string      `json:"feedback"`
+	Results          []RuleResult  `json:"results"`
+	PromisesDetected []string      `json:"completionPromisesDetected"`
+	HookDecision     *HookDecision `json:"hookDecision,omitempty"`
+}
+
+// RuleResult is the result of a check, or of a rule of the agent's own.
+type RuleResult struct {
+	RuleName string `json:"ruleName"`
+	Passed   bool   `json:"passed"`
+	Message  string `json:"message"`
+}
+
+// HookDecision is what a hook of the agent's own says.
+type HookDecision struct {
+	HookID     string `json:"hookId"`
+	Action     string `json:"action"`
+	Reason     string `json:"reason"`
+	NextPrompt string `json:"nextPrompt,omitempty"`
+}
+
+// Signals.
+const (
+	signalContinue = "CONTINUE"
+	signalComplete = "COMPLETE"
+	signalBlocked  = "BLOCKED"
+	signalEscalate = "ESCALATE"
+)
+
+// Validate answers iteration_validate.
+func (d *Desk) Validate(ctx context.Context, call Call, in Validate) (Validated, error) {
+	k, err := d.iteration(call, in.IterationID)
+	if err != nil {
+		return Validated{}, err
+	}
+	defer k.Close()
+	if err := k.moves(); err != nil {
+		return Validated{}, err
+	}
+	j, err := k.judge(ctx, "iteration_validate", in.AgentOutput, never)
+	if err != nil {
+		return Validated{}, err
+	}
+	if err := k.runRest(ctx, &j); err != nil {
+		return Validated{}, err
+	}
+	v := Validated{
+		IterationID: k.ID(), IterationNumber: j.Picture.Snapshot.Record().Iteration, CompletionSignal: j.signal(),
+		DetectedPromise: "", Results: []RuleResult{}, ValidationPassed: true,
+		PromisesDetected: append([]string{}, j.said.All...),
+	}
+	if v.DetectedPromise = ""; j.said.Status != "" {
+		v.DetectedPromise = j.said.Tag()
+		if j.said.Why != "" {
+			v.DetectedPromise += " " + j.said.Why
+		}
+	}
+	for _, r := range results(j.Picture, in.AgentOutput) {
+		v.Results = append(v.Results, RuleResult{r.Name, r.Passed, r.Message})
+		v.ValidationPassed = v.ValidationPassed && r.Passed
+	}
+	answers := j.ask(in.AgentOutput)
+	if i, a := decisive(answers); i >= 0 {
+		v.HookDecision = &HookDecision{HookID: a.Hook, Action: a.Action, Reason: a.Reason, NextPrompt: a.Prompt}
+		if a.Action == decide.AnswerComplete && v.CompletionSignal != signalComplete {
+			v.HookDecision.Action = decide.AnswerContinue
+		}
+		if a.Action == decide.AnswerEscalate && v.CompletionSignal == signalContinue {
+			v.CompletionSignal = signalEscalate
+		}
+		k.count(answers)
+	}
+	v.Feedback = j.feedback(k, v.HookDecision)
+	if why := k.regression(v); why != "" && v.CompletionSignal == signalContinue {
+		v.CompletionSignal, v.Feedback = signalEscalate, append(v.Feedback, why)
+	}
+	return v, nil
+}
+
+// regression notes how many conditions hold, and says if fewer and fewer do.
+func (k *desk) regression(v Validated) (why string) {
+	rate := agenthook.Rate{Iteration: v.IterationNumber, Total: len(v.Results)}
+	for _, r := range v.Results {
+		if r.Passed {
+			rate.Passed++
+		}
+	}
+	if rate.Total == 0 || k.owner != ThisSession {
+		return ""
+	}
+	_ = k.edit(func(_ *loop.Picture, r *agenthook.Record) error { // if it cannot be kept, nothing is said
+		r.Note(rate)
+		why = r.Regression()
+		return nil
+	})
+	return why
+}
+
+// runRest runs the checks of the whole tree that are not due yet, so that the agent hears of them early.
+func (k *desk) runRest(ctx context.Context, j *judged) error {
+	s := &j.Picture.Snapshot
+	var runs []decide.Run
+	for _, c := range s.Checks {
+		ran := slices.ContainsFunc(s.Results, func(r decide.Receipt) bool { return r.Check == c.Digest })
+		if c.When != decide.WhenFeature && !ran {
+			runs = append(runs, decide.Run{Check: c})
+		}
+	}
+	if len(runs) == 0 || k.over() != nil || j.Picture.Changed() != "" {
+		return nil
+	}
+	more, err := j.Picture.RunChecks(ctx, runs, false, nil)
+	s.Results = append(s.Results, more...)
+	return err
+}
+
+// signal is the decision in one word.
+func (j judged) signal() string {
+	d := j.Decision
+	status := d.Next.Status
+	if d.Verdict == decide.Continue || d.Verdict == decide.Wait || status == decide.InProgress {
+		return signalContinue
+	}
+	switch status {
+	case decide.Complete:
+		return signalComplete
+	case decide.Blocked:
+		return signalBlocked
+	}
+	return signalEscalate
+}
+
+// ask asks the agent's hooks.
+func (j judged) ask(message string) []decide.HookAnswer {
+	d := j.Decision
+	settled := d.Verdict == decide.End && d.Next.Status == decide.Complete
+	return j.Picture.Agent.Ask(agenthook.Facts{Message: message, Settled: settled, Results: results(j.Picture, message)})
+}
+
+// decisive returns the answer that counts: the first that wants a person, else the first that holds the loop back for a
+// reason that it names, else the first that lets it through, else the last one.
+func decisive(answers []decide.HookAnswer) (int, decide.HookAnswer) {
+	wants := []func(a decide.HookAnswer) bool{
+		func(a decide.HookAnswer) bool { return a.Action == decide.AnswerEscalate },
+		func(a decide.HookAnswer) bool { return a.Action == decide.AnswerContinue && a.Prompt != "" },
+		func(a decide.HookAnswer) bool { return a.Action == decide.AnswerComplete },
+	}
+	for _, want := range wants {
+		if i := slices.IndexFunc(answers, want); i >= 0 {
+			return i, answers[i]
+		}
+	}
+	if n := len(answers); n > 0 {
+		return n - 1, answers[n-1]
+	}
+	return -1, decide.HookAnswer{}
+}
+
+// feedback says in lines what the agent should know.
+func (j judged) feedback(k *desk, hook *HookDecision) []string {
+	lines := []string{}
+	if err := k.over(); err != nil {
+		return append(lines, err.Error())
+	}
+	switch j.said.Status {
+	case decide.Blocked:
+		lines = append(lines, "Agent signaled BLOCKED state - requires human intervention")
+	case decide.Escalated:
+		lines = append(lines, "Agent signaled ESCALATE - requires human intervention")
+	}
+	if j.signal() == signalComplete {
+		lines = append(lines, "Everything is proven: call iteration_complete with COMPLETE, or end your turn.")
+	} else if !j.said.Stops() {
+		lines = append(lines, j.missing()...)
+	}
+	if hook != nil {
+		lines = append(lines, "Hook decision: "+hook.Action+": "+hook.Reason)
+		if hook.NextPrompt != "" {
+			lines = append(lines, "Hook guidance: "+plain.Text(hook.NextPrompt, 2000))
+		}
+	}
+	return lines
+}
