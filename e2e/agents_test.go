@@ -116,7 +116,8 @@ func prepareAgent(env *testscript.Env, name, client string) error {
 		env.Setenv("PATH", path)
 	}
 	for _, kv := range [][2]string{
-		{"OPENAI_API_KEY", apiKey}, {"OPENAI_MODEL", "scripted"}, {"GEMINI_API_KEY", apiKey}, {"GEMINI_MODEL", "gemini-2.5-pro"},
+		{"OPENAI_API_KEY", apiKey}, {"OPENAI_MODEL", "scripted"},
+		{"GEMINI_API_KEY", apiKey}, {"GEMINI_MODEL", "gemini-2.5-pro"},
 		{"COPILOT_OFFLINE", "true"}, {"COPILOT_PROVIDER_API_KEY", apiKey}, {"COPILOT_MODEL", "gpt-5.5"},
 		{"CODEX_HOME", filepath.Join(home, ".codex")}, {"SCRIPTED_KEY", apiKey},
 		{"OPENCODE_DISABLE_AUTOUPDATE", "1"}, {"OPENCODE_DISABLE_MODELS_FETCH", "1"},

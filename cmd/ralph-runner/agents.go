@@ -1,70 +1,173 @@
 package main
 
 import (
-	"fmt"
+	"context"
 	"io"
+	"os"
+	"regexp"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
 
 // agents lists the agents that have a name.
 func (v verbs) agents() *cli.Command {
-	return &cli.Command{
+	asJSON := false
+	cmd := &cli.Command{
 		Name: "agents", Args: "[NAME]", Short: "List the agents that --agent knows, and what each can do",
 		Long: `Lists the agents of ralph.json, of your own configuration, and the built-in ones, for a
-loop or for this folder. Any other program on PATH is an agent, too: it gets the prompt
-on standard input, and its output is text.`,
-		Run: v.listAgents,
+loop or for this folder: whether each is installed, what would be called, and what it
+tells. Built-in agents are asked for their version. Any other program on PATH is an
+agent, too: it gets the prompt on standard input, and its output is text.`,
+		Run: func(w io.Writer, words []string) error {
+			all, err := v.agentInfos(words)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return cli.JSON(w, all)
+			}
+			screen := cli.NewScreen(w, v.Env.Get)
+			for _, one := range all {
+				screen.Row(one.Name, one.text())
+			}
+			return nil
+		},
 	}
+	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
-func (v verbs) listAgents(w io.Writer, words []string) error {
+// agentInfo is what is known of an agent.
+type agentInfo struct {
+	Name      string   `json:"name"`
+	Problem   string   `json:"problem,omitempty"` // why it is not started; "": nothing stands against it
+	Command   []string `json:"command,omitempty"` // without the prompt
+	Installed bool     `json:"installed"`
+	Version   string   `json:"version,omitempty"`  // of a built-in agent; "": not known
+	Measured  string   `json:"measured,omitempty"` // the version with which its row was measured
+	Documents bool     `json:"fromDocuments"`      // nobody has driven it: its row is from documents
+	Tells     []string `json:"tells"`              // "tokens", "cost", "reset"
+	Can       []string `json:"can"`                // "resume", "stop-hook"
+}
+
+// text says it in a few words.
+func (a agentInfo) text() string {
+	if a.Problem != "" {
+		return a.Problem
+	}
+	parts := []string{plain.Line(plain.Typed(a.Command), 200)}
+	switch {
+	case !a.Installed:
+		parts = append(parts, "not installed")
+	case a.Version != "":
+		parts = append(parts, "version "+a.Version)
+	}
+	switch {
+	case a.Measured != "" && a.Measured != a.Version:
+		parts = append(parts, "measured with "+a.Measured)
+	case a.Documents:
+		parts = append(parts, "not run: known from documents")
+	}
+	if len(a.Tells) > 0 {
+		parts = append(parts, "reports "+strings.Join(a.Tells, ", "))
+	}
+	if len(a.Can) > 0 {
+		parts = append(parts, strings.Join(a.Can, ", "))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// agentInfos looks at all agents that have a name.
+func (v verbs) agentInfos(words []string) ([]agentInfo, error) {
+	agents, project, err := v.agentsOf(words)
+	if err != nil {
+		return nil, err
+	}
+	names := agents.Names()
+	all := make([]agentInfo, len(names))
+	var wait sync.WaitGroup
+	for i, name := range names {
+		row, err := agents.Find(name)
+		if err != nil {
+			all[i] = agentInfo{Name: name, Problem: plain.Line(err.Error(), 500), Tells: []string{}, Can: []string{}}
+			continue
+		}
+		all[i] = describe(row)
+		wait.Go(func() { v.lookAt(&all[i], row, project) }) // a version takes up to some seconds
+	}
+	wait.Wait()
+	return all, nil
+}
+
+// agentsOf returns the agents for a loop or this folder, and its project.
+func (v verbs) agentsOf(words []string) (*run.Agents, string, error) {
 	project, p := v.Env.Cwd, (*loop.Picture)(nil)
 	at, err := v.Find(words)
 	switch {
 	case err == nil:
 		l, err := loop.Open(v.Env, at)
 		if err != nil {
-			return err
+			return nil, "", err
 		}
 		defer l.Close()
 		if p, err = l.Look(); err != nil {
-			return err
+			return nil, "", err
 		}
 		project = at.Project
 	case len(words) > 0:
-		return err
+		return nil, "", err
 	}
 	agents, err := run.NewAgents(v.Env, project, p)
-	if err != nil {
-		return err
+	return agents, project, err
+}
+
+func describe(row agent.Row) agentInfo {
+	a := agentInfo{
+		Name: row.Name, Command: row.Line(agent.Asked{}), Measured: row.Driven,
+		Documents: row.BuiltIn && row.Driven == "", Tells: []string{}, Can: []string{},
 	}
-	screen := cli.NewScreen(w, v.Env.Get)
-	for _, name := range agents.Names() {
-		row, err := agents.Find(name)
-		if err != nil {
-			screen.Row(name, plain.Line(err.Error(), 500))
-			continue
+	for _, one := range []struct {
+		is   bool
+		list *[]string
+		word string
+	}{
+		{row.TellsTokens, &a.Tells, "tokens"}, {row.TellsCost, &a.Tells, "cost"}, {row.TellsReset, &a.Tells, "reset"},
+		{row.ResumeFlag != "", &a.Can, "resume"}, {row.StopHook, &a.Can, "stop-hook"},
+	} {
+		if one.is {
+			*one.list = append(*one.list, one.word)
 		}
-		text := plain.Line(plain.Typed(row.Command), 200)
-		if _, err := row.Find(v.Env.Get("PATH")); err != nil {
-			text += " · not installed"
-		}
-		var tells []string
-		if row.TellsTokens {
-			tells = append(tells, "tokens")
-		}
-		if row.TellsCost {
-			tells = append(tells, "cost")
-		}
-		if len(tells) > 0 {
-			text += fmt.Sprintf(" · reports %s", strings.Join(tells, " and "))
-		}
-		screen.Row(name, text)
 	}
-	return nil
+	return a
+}
+
+// versionTime is how long a program may take to say its version. Those in JavaScript take up to some seconds.
+const versionTime = 15 * time.Second
+
+// lookAt finds the agent's program, and asks a built-in one for its version. A program in the project is not started.
+func (v verbs) lookAt(a *agentInfo, row agent.Row, project string) {
+	if _, err := row.Find(v.Env.Get("PATH")); err != nil {
+		return
+	}
+	a.Installed = true
+	path, _ := proc.Outside(v.Env.Get("PATH"), project)
+	program, err := row.Find(path)
+	if !row.BuiltIn || err != nil {
+		return
+	}
+	r := proc.Run(context.Background(), proc.Cmd{
+		Argv: []string{program, "--version"}, Dir: os.TempDir(), Env: agent.Environ(v.Env.Vars), Stdin: []byte{},
+		Timeout: versionTime, Output: 4 << 10,
+	})
+	if r.Err == nil {
+		a.Version = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+-]*[0-9A-Za-z]`).FindString(string(r.Output))
+	}
 }

@@ -81,8 +81,12 @@ func BuiltIn() []Row {
 		claudeRow, codexRow, copilotRow, geminiRow, opencodeRow, qwenRow, aiderRow, ampRow, cursorRow,
 	}
 	for i := range rows {
-		rows[i] = rows[i].Reads(rows[i].Output)
-		rows[i].BuiltIn = true
+		row := &rows[i]
+		*row = row.Reads(row.Output)
+		row.BuiltIn = true
+		if row.Driven == "" { // nobody has seen it tell anything
+			row.TellsTokens, row.TellsCost = false, false
+		}
 	}
 	return rows
 }
