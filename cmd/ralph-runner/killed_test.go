@@ -29,23 +29,30 @@ type kills struct {
 type trial struct {
 	testing.TB
 	dir, project string
+	args         []string // of the run
 }
 
-func newTrial(t testing.TB) *trial {
+func newTrial(t testing.TB, args ...string) *trial {
 	dir := t.TempDir()
-	w := &trial{t, dir, filepath.Join(dir, "project")}
+	w := &trial{t, dir, filepath.Join(dir, "project"), append([]string{"demo"}, args...)}
 	for name, text := range map[string]string{
 		"project/feature_list.json": `[{"id": "a", "passes": false}, {"id": "b", "passes": false}]`,
 		"project/turns":             "work raw=said",
 		"project/said": `{"type":"system","subtype":"init","session_id":"s","model":"m"}` + "\n" +
 			`{"type":"result","subtype":"success","is_error":false,"result":"Done.","total_cost_usd":0.25,` +
 			`"modelUsage":{"m":{"inputTokens":7,"outputTokens":3}}}` + "\n",
+		"project/plan": "write=PLAN raw=said", "project/review": "raw=agreed",
+		"project/agreed": `{"type":"result","subtype":"success","is_error":false,` +
+			`"result":"Good.\n<promise>COMPLETE</promise>","total_cost_usd":0.25,` +
+			`"modelUsage":{"m":{"inputTokens":7,"outputTokens":3}}}` + "\n",
 		"project/told.sh":  "tr '\\n' ' ' >> ../told\necho >> ../told\n",
 		"project/check.sh": "test -e feature_list.json\n",
 		"project/.claude/data/ralph-loops/demo/ralph.json": `{"list": "feature_list.json", "bind": "prompt",
 			"on_complete": ["sh told.sh"], "checks": [{"command": "sh check.sh", "when": "feature"}]}`,
-		"home/.config/ralph-stop-hook/config.json": `{"agents": {"worker": {"command": ["fake", "turns"],
-			"output": "claude"}}}`,
+		"home/.config/ralph-stop-hook/config.json": `{"agents": {
+			"worker": {"command": ["fake", "turns"], "output": "claude"},
+			"planner": {"command": ["fake", "plan"], "output": "claude", "checks": ["test -e PLAN"]},
+			"reviewer": {"command": ["fake", "review"], "output": "claude", "complete_on": ["marker"]}}}`,
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -97,7 +104,7 @@ func (w *trial) command(name string, args ...string) *exec.Cmd {
 
 // work works the loop under strace with some flags.
 func (w *trial) work(flags ...string) error {
-	args := slices.Concat([]string{"-qq"}, flags, []string{"ralph-runner", "demo", "--agent", "worker"})
+	args := slices.Concat([]string{"-qq"}, flags, []string{"ralph-runner"}, w.args)
 	return w.command("strace", args...).Run()
 }
 
@@ -126,7 +133,7 @@ func (w *trial) goOn() error {
 		out, err := w.command("ralph-runner", "--resume").CombinedOutput()
 		text += string(out)
 		if strings.Contains(string(out), "has had") { // it was killed before it had a record
-			out, err = w.command("ralph-runner", "demo", "--agent", "worker").CombinedOutput()
+			out, err = w.command("ralph-runner", w.args...).CombinedOutput()
 			text += string(out)
 		}
 		if err == nil || strings.Contains(string(out), "the loop demo is COMPLETE") {
@@ -138,7 +145,7 @@ func (w *trial) goOn() error {
 
 // check returns what is wrong when the loop is complete.
 func (w *trial) check() error {
-	return errors.Join(w.checkProcesses(), w.checkRecord(), w.checkNotices())
+	return errors.Join(w.checkProcesses(), w.checkRecord(), w.checkLegs(), w.checkNotices())
 }
 
 func (w *trial) checkProcesses() error {
@@ -204,6 +211,39 @@ func (w *trial) checkRecord() error {
 	return nil
 }
 
+// checkLegs compares the legs of a chain with iterations.jsonl: each leg is over, its iterations are there, and the
+// planner's and the reviewer's one is there once.
+func (w *trial) checkLegs() error {
+	files, _ := filepath.Glob(filepath.Join(w.project, ".agent-state", "chain-*.json"))
+	if len(w.args) == 3 && w.args[1] == "--agent" {
+		return nil
+	}
+	if len(files) != 1 {
+		return fmt.Errorf("%d files of chains", len(files))
+	}
+	chain, err := os.ReadFile(files[0])
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(w.project, ".agent-state", "iterations.jsonl"))
+	if err != nil {
+		return err
+	}
+	counted := map[int64]int64{}
+	for line := range strings.Lines(string(text)) {
+		if l := gjson.Parse(line); l.Get("counted").Bool() {
+			counted[l.Get("leg").Int()]++
+		}
+	}
+	for i, leg := range gjson.GetBytes(chain, "legs").Array() {
+		n := int64(i + 1)
+		if leg.Get("status").Str != "COMPLETE" || leg.Get("iterations").Int() != counted[n] || n != 2 && counted[n] != 1 {
+			return fmt.Errorf("leg %d is not over, or has not %d iterations:\n%s\n%s", n, counted[n], text, chain)
+		}
+	}
+	return nil
+}
+
 // checkNotices returns an error unless the one ending is told. A process that is killed after it told, and before it
 // wrote that down, has it told again with the same id.
 func (w *trial) checkNotices() error {
@@ -224,7 +264,12 @@ func TestKilled(t *testing.T) {
 	if err := exec.Command("strace", "-o", os.DevNull, "true").Run(); err != nil {
 		t.Skipf("needs strace and the right to trace: %v", err)
 	}
-	const workers = 2
+	t.Run("agent", func(t *testing.T) { kill(t, 2, "--agent", "worker") })
+	t.Run("chain", func(t *testing.T) { kill(t, 2, "--chain", "planner:3 -> worker:5 -> reviewer:2") })
+}
+
+// kill kills a run with those arguments, in some workers side by side.
+func kill(t *testing.T, workers int, args ...string) {
 	far := killing.far
 	if testing.Short() {
 		far *= 5
@@ -232,7 +277,7 @@ func TestKilled(t *testing.T) {
 	for first := range workers {
 		t.Run(fmt.Sprint(first), func(t *testing.T) {
 			t.Parallel()
-			w := newTrial(t)
+			w := newTrial(t, args...)
 			made := w.count(killing.calls)
 			if err := w.check(); err != nil {
 				t.Fatal(err)
@@ -274,13 +319,16 @@ func controlKilled(w *trial) {
 	for what, spoil := range map[string]func(text []byte) []byte{
 		"a session twice":      func(text []byte) []byte { return slices.Concat(text, text) },
 		"a session is missing": func(text []byte) []byte { return text[strings.IndexByte(string(text), '\n')+1:] },
-		"another cost":         func(text []byte) []byte { return []byte(strings.Replace(string(text), "0.25", "0.5", 1)) },
+		"an iteration is missing": func(text []byte) []byte {
+			return []byte(strings.Replace(string(text), `"counted":true`, `"counted":false`, 1))
+		},
+		"another cost": func(text []byte) []byte { return []byte(strings.Replace(string(text), "0.25", "0.5", 1)) },
 	} {
 		text, err := os.ReadFile(lines)
 		if err == nil {
 			err = os.WriteFile(lines, spoil(text), 0o644)
 		}
-		if err != nil || w.checkRecord() == nil {
+		if err != nil || errors.Join(w.checkRecord(), w.checkLegs()) == nil {
 			w.Errorf("control: %s: %v", what, err)
 		}
 		if err := os.WriteFile(lines, text, 0o644); err != nil {
