@@ -244,6 +244,7 @@ func (d *Decision) giveNote(s *Snapshot, counted bool) {
 func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	d.Verdict, d.Feature = Continue, feature
 	d.giveNote(s, true)
+	d.handOn(s) // this stop is the last one that counts
 	d.countIteration(s)
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
 	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())
@@ -268,9 +269,12 @@ func (d *Decision) countIteration(s *Snapshot) {
 	}
 }
 
+// legOver reports whether a leg of the host is over with this stop.
+func (d *Decision) legOver(s *Snapshot) bool { return s.Leg.Done && (s.Leg.Job || d.Next.Complete) }
+
 // handOn forgets what counts against the agent of a leg that is over: the agent of the next leg begins anew.
 func (d *Decision) handOn(s *Snapshot) {
-	if s.Leg.Done {
+	if d.legOver(s) {
 		d.Next.ListDigest, d.Next.TreeDigest, d.Next.Unchanged, d.Next.CheckFailures = "", "", 0, 0
 		d.Next.Habits = Habits{Checked: d.Next.Checked}
 	}

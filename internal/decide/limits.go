@@ -212,8 +212,7 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 		d.end(s, ReachedLimit, MaxIterations)
 		return Need{}
 	}
-	over := s.Leg.Done && (s.Leg.Job || d.Next.Complete)
-	if s.Spent != "" && !(over && s.Spent == MaxIterations) {
+	if s.Spent != "" && !(d.legOver(s) && s.Spent == MaxIterations) {
 		d.Next.Needs = s.Bill
 		d.end(s, ReachedLimit, s.Spent)
 		return Need{}
