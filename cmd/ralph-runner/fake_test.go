@@ -45,6 +45,8 @@ func build(t *testing.T, dir string) string {
 //
 //	work         claims the feature that the prompt names, in feature_list.json
 //	claim=ID     claims that feature
+//	open=ID      takes the claim back
+//	copy=A:B     copies the file A to B
 //	write=FILE   makes a file
 //	say=TEXT     prints a line; _ stands for a space
 //	raw=FILE     prints a file
@@ -66,10 +68,14 @@ func fake(args []string) int {
 		switch verb {
 		case "work":
 			if found := regexp.MustCompile(`(?m)^  id: (.*)$`).FindSubmatch(prompt); found != nil {
-				claim(string(found[1]))
+				claim(string(found[1]), true)
 			}
-		case "claim":
-			claim(value)
+		case "claim", "open":
+			claim(value, verb == "claim")
+		case "copy":
+			from, to, _ := strings.Cut(value, ":")
+			data, _ := os.ReadFile(from)
+			_ = os.WriteFile(to, data, 0o644)
 		case "write":
 			_ = os.WriteFile(value, []byte("x\n"), 0o644)
 		case "say":
@@ -108,8 +114,8 @@ func nextTurn(path string) turn {
 	return turn{n + 1, lines[min(n, len(lines)-1)]}
 }
 
-// claim lets a feature pass in the list.
-func claim(id string) {
+// claim lets a feature pass in the list, or not pass.
+func claim(id string, passes bool) {
 	data, err := os.ReadFile("feature_list.json")
 	if err != nil {
 		return
@@ -120,7 +126,7 @@ func claim(id string) {
 	}
 	for _, item := range list {
 		if item["id"] == id {
-			item["passes"] = true
+			item["passes"] = passes
 		}
 	}
 	data, _ = json.MarshalIndent(list, "", "  ")

@@ -23,7 +23,7 @@ func Hold(project, home string, lines []string) map[string]string {
 }
 
 // judge decides whether the session that has ended did its leg's own part. The answer is kept before the loop hears
-// of the session: a run that is killed then knows it.
+// of the session: a run that is killed then knows it. There is none if a person stopped the run meanwhile.
 func (r *Run) judge(ctx context.Context) error {
 	leg, c := r.Record.Leg(), r.Record.Current
 	if leg == nil || c == nil || c.Ended == nil || c.Ended.Own != nil {
@@ -35,6 +35,10 @@ func (r *Run) judge(ctx context.Context) error {
 	}
 	own := &Own{Done: r.claims(leg, c.Ended, &s.Picture.Snapshot)}
 	if own.Done {
+		watched, stop := context.WithCancel(ctx)
+		defer stop()
+		go r.watch(watched, stop)
+		ctx = watched
 		for _, line := range leg.Checks {
 			own.Failed = r.check(ctx, leg, line)
 			own.Checks = append(own.Checks, lineCheck{Name: plain.Line(line, 200), Passed: own.Failed == ""})
@@ -45,7 +49,7 @@ func (r *Run) judge(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil && own.Failed != "" {
-		return nil // it was cut off; the next process asks again
+		return nil // it was cut off; when the run goes on, the checks run again
 	}
 	byStatus := s.Picture.Snapshot.NoList && c.Ended.Claimed && len(leg.Checks) > 0
 	own.Claims = own.Done && (!leg.Loop || byStatus)

@@ -379,6 +379,9 @@ func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 	if err := r.judge(ctx); err != nil {
 		return nil, err
 	}
+	if c := r.Record.Current; ctx.Err() != nil && r.Record.Leg() != nil && c != nil && c.Ended.Own == nil {
+		return r.interrupt(ctx, r.ends(""))
+	}
 	ev := r.stopEvent()
 	s, err := r.step(ctx, ev)
 	if err == nil && s != nil && s.Decision.Verdict == decide.Pass && ctx.Err() != nil { // cut off: nothing was decided
