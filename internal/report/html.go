@@ -18,6 +18,12 @@ import (
 //go:embed style.css
 var Style string
 
+// Sections are templates for parts of the report and of the page: "iterations" takes iterations, "rest" what else is
+// known of a loop.
+//
+//go:embed sections.html
+var Sections string
+
 //go:embed report.html
 var page string
 
@@ -44,7 +50,7 @@ func Funcs() template.FuncMap {
 }
 
 var parsed = sync.OnceValues(func() (*template.Template, error) {
-	return template.New("report").Funcs(Funcs()).Parse(page)
+	return template.New("report").Funcs(Funcs()).Parse(Sections + page)
 })
 
 // HTML writes the report as one page, which loads nothing and runs nothing.

@@ -34,6 +34,14 @@ type Loop struct {
 	view.Status
 	Run       *Run      `json:"run"`       // its last run; null: it had none
 	ChangedAt time.Time `json:"changedAt"` // when one of its files changed last
+
+	LastChecks []CheckTook `json:"lastChecks"` // each check that ran lately, once
+}
+
+// CheckTook is how long a check took when it ran last.
+type CheckTook struct {
+	Name       string `json:"name"`
+	DurationMS int64  `json:"durationMs"`
 }
 
 // Run is the last run over a loop. It has no command and no prompt, since those may have secrets.
@@ -151,9 +159,12 @@ func find(env loop.Env, folders []string) ([]*loopdir.Loop, error) {
 
 func keyOf(at *loopdir.Loop) string { return filepath.Base(at.StatePath()) }
 
+// maxLast is how many of the last checks are known of each loop.
+const maxLast = 20
+
 // read reads one loop, and returns its processes that run. What cannot be read becomes a note of its status.
 func read(env loop.Env, at *loopdir.Loop) (found Loop, alive []loop.Process) {
-	found = Loop{Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed(at)}
+	found = Loop{LastChecks: []CheckTook{}, Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed(at)}
 	l, err := open(env, at)
 	if err != nil {
 		found.Status = view.Unreadable(at, err)
@@ -166,6 +177,11 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, alive []loop.Process) {
 		return found, nil
 	}
 	found.Status = view.Quick(p)
+	for _, c := range view.Checks(l, maxLast) {
+		if !slices.ContainsFunc(found.LastChecks, func(t CheckTook) bool { return t.Name == c.Name }) {
+			found.LastChecks = append(found.LastChecks, CheckTook{c.Name, c.DurationMS})
+		}
+	}
 	state := p.Snapshot.Record()
 	alive = []loop.Process{{PID: state.SessionPID, Start: state.ClientStart}}
 	if state.Running != nil {

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/page"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+)
+
+// server is what the command line of serve says.
+type server struct {
+	verbs
+	port          int
+	control, open bool
+}
+
+func (v verbs) serve() *cli.Command {
+	s := &server{verbs: v}
+	cmd := &cli.Command{
+		Name: "serve", Args: "[FOLDER]...", Short: "Show all loops and runs as a web page on this machine", Long: serveHelp,
+		Run: s.run,
+	}
+	cmd.Flags.IntVar(&s.port, "port", 0, "the port to listen at, `N`; 0 is a free one")
+	cmd.Flags.BoolVar(&s.control, "control", false, "let the page pause, resume, extend and cancel loops")
+	cmd.Flags.BoolVar(&s.open, "open", false, "open the page in the browser")
+	return cmd
+}
+
+const serveHelp = `Show all loops and runs of this user as a web page, those of the hook, too. FOLDER is a
+project whose loops have not begun yet. The page follows the loops; it works without
+JavaScript. Ctrl-C ends the server, and no loop.
+
+Only this machine reaches the page, and only with the address that is printed: it has a
+token. The page changes nothing unless --control is said.
+
+Programs get JSON from /api/loops and /api/loops/KEY, and Prometheus gets /metrics, with
+the token as "Authorization: Bearer TOKEN".`
+
+func (s *server) run(w io.Writer, folders []string) error {
+	if s.port < 0 || s.port > 65535 {
+		return cli.Usagef("--port must be from 0 to 65535")
+	}
+	for i, name := range folders {
+		dir, err := folder(name)
+		if err != nil {
+			return err
+		}
+		folders[i] = dir
+	}
+	ctx, stop := boot.Catch(context.Background())
+	defer stop()
+	watcher, err := watch.New(s.Env, folders...)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)))
+	if err != nil {
+		return fmt.Errorf("%w; say another --port", err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	p := &page.Server{Env: s.Env, Watcher: watcher, Token: rand.Text(), Control: s.control}
+	handler, err := p.Handler(port)
+	if err != nil {
+		return err
+	}
+	go watcher.Run(ctx)
+	address := fmt.Sprintf("http://127.0.0.1:%d/?token=%s", port, p.Token)
+	if _, err := fmt.Fprintln(w, address); err != nil {
+		return err
+	}
+	if s.open {
+		done, err := openPage(address)
+		if err != nil {
+			fmt.Fprintf(w, "no browser could be started (%v); open the address yourself\n", err)
+		}
+		defer done()
+	}
+	return listen(ctx, listener, handler)
+}
+
+// listen serves until ctx ends.
+func listen(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	ended := context.AfterFunc(ctx, func() { server.Close() })
+	defer ended()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// openPage opens an address in the person's browser. Other users see the words of a command, so the browser gets a file
+// that only this user reads, and that sends it to the address. done removes the file.
+func openPage(address string) (done func(), err error) {
+	file, err := os.CreateTemp("", "ralph-*.html") // with the mode 0600
+	if err != nil {
+		return func() {}, err
+	}
+	done = func() { os.Remove(file.Name()) }
+	_, err = fmt.Fprintf(file, `<!DOCTYPE html><meta http-equiv="refresh" content="0; url=%s"><title>ralph</title>`+"\n",
+		html.EscapeString(address))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return done, err
+	}
+	command := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		command = []string{"open"}
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	browser := exec.Command(command[0], append(command[1:], file.Name())...)
+	if err := browser.Start(); err != nil {
+		return done, err
+	}
+	go func() { _ = browser.Wait() }()
+	return done, nil
+}

@@ -1,0 +1,59 @@
+package page
+
+import (
+	"html/template"
+	"net/http"
+	"slices"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+)
+
+// action returns the action of a request with the loop that it is for, or answers why it cannot be done.
+func (s *Server) action(w http.ResponseWriter, r *http.Request) (*detail, watch.Action) {
+	if !s.Control {
+		refuse(w, http.StatusForbidden, "this server shows loops and changes none; start it with --control")
+		return nil, watch.Action{}
+	}
+	d := s.open(w, r)
+	if d == nil {
+		return nil, watch.Action{}
+	}
+	i := slices.IndexFunc(d.Actions, func(a watch.Action) bool { return a.Verb == r.PathValue("verb") })
+	if i < 0 {
+		refuse(w, http.StatusConflict, "that cannot be done with the loop as it is now")
+		return nil, watch.Action{}
+	}
+	return d, d.Actions[i]
+}
+
+// ask shows the question before an action.
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, t *template.Template) {
+	if d, a := s.action(w, r); d != nil {
+		d.Action = a
+		show(w, t, "ask", http.StatusOK, d)
+	}
+}
+
+// do does what a person has confirmed.
+func (s *Server) do(w http.ResponseWriter, r *http.Request, t *template.Template) {
+	d, a := s.action(w, r)
+	if d == nil {
+		return
+	}
+	if !same(r.PostFormValue("form"), d.Form) {
+		refuse(w, http.StatusForbidden, "the form does not come from this page; go back and repeat it")
+		return
+	}
+	said, err := watch.Do(s.Env, d.Loop.Loop, a)
+	after := s.open(w, r)
+	if after == nil {
+		return
+	}
+	after.Said = said
+	status := http.StatusOK
+	if err != nil {
+		after.Failed, status = plain.Line(err.Error(), 1000), http.StatusConflict
+	}
+	show(w, t, "done", status, after)
+}

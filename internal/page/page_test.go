@@ -1,0 +1,327 @@
+package page
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+)
+
+// hostile is a text that wants to be code in every place.
+const hostile = `</title><script>alert(1)</script><img src=x onerror=alert(2)>"'` + "\x1b[31m\u202e"
+
+// site is a page over one loop.
+type site struct {
+	testing.TB
+	*Server
+	handler http.Handler
+	folder  string // the loop's
+	host    string
+}
+
+func newSite(t testing.TB, control bool) site {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, loopdir.Below, "demo")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	title, _ := json.Marshal(hostile)
+	list := `[{"id": "a", "title": ` + string(title) + `, "passes": false}, {"id": "b", "passes": true}]`
+	if err := os.WriteFile(filepath.Join(folder, loopdir.ListFile), []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := loop.Env{Program: "ralph-runner", Cwd: dir, StateDir: filepath.Join(dir, "state")}
+	w, err := watch.New(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Env: env, Watcher: w, Token: "the-token", Control: control}
+	h, err := s.Handler(8080)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site{t, s, h, folder, "127.0.0.1:8080"}
+}
+
+// request makes a request of a browser that has the cookie.
+func (s site) request(method, path, body string) *http.Request {
+	r := httptest.NewRequest(method, "http://"+s.host+path, strings.NewReader(body))
+	r.AddCookie(&http.Cookie{Name: s.cookie(), Value: s.secret("cookie")})
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", "http://"+s.host)
+	}
+	return r
+}
+
+func (s site) answer(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	return w
+}
+
+func (s site) get(path string) *httptest.ResponseRecorder {
+	return s.answer(s.request(http.MethodGet, path, ""))
+}
+
+func (s site) key() string { return s.Watcher.Picture().Loops[0].Key }
+
+// TestEnter lets nobody in without the token, and no page of another origin with it.
+func TestEnter(t *testing.T) {
+	s := newSite(t, true)
+	key := s.key()
+	for what, tc := range map[string]struct {
+		edit   func(r *http.Request)
+		method string
+		want   int
+	}{
+		"the cookie":                {func(*http.Request) {}, "GET", 200},
+		"no cookie":                 {func(r *http.Request) { r.Header.Del("Cookie") }, "GET", 401},
+		"the token as the cookie":   {func(r *http.Request) { r.Header.Set("Cookie", s.cookie()+"=the-token") }, "GET", 401},
+		"an empty cookie":           {func(r *http.Request) { r.Header.Set("Cookie", s.cookie()+"=") }, "GET", 401},
+		"a program's token":         {bearer("the-token"), "GET", 200},
+		"a program's wrong token":   {bearer("the-toke"), "GET", 401},
+		"a program without a token": {bearer(""), "GET", 401},
+		"localhost":                 {func(r *http.Request) { r.Host = "localhost:8080" }, "GET", 200},
+		"another host":              {func(r *http.Request) { r.Host = "evil.example:8080" }, "GET", 421},
+		"another port":              {func(r *http.Request) { r.Host = "127.0.0.1:80" }, "GET", 421},
+		"no port":                   {func(r *http.Request) { r.Host = "127.0.0.1" }, "GET", 421},
+		"another origin":            {origin("http://evil.example"), "GET", 403},
+		"an origin that is hidden":  {origin("null"), "POST", 403},
+		"another origin's form":     {origin("http://evil.example"), "POST", 403},
+		"an origin of this machine": {origin("http://127.0.0.1:9"), "POST", 403},
+		"https":                     {origin("https://127.0.0.1:8080"), "POST", 403},
+		"a form without an origin":  {func(r *http.Request) { r.Header.Del("Origin") }, "POST", 403},
+		"another site's picture":    {fetch("cross-site", "no-cors"), "GET", 403},
+		"another site's link":       {fetch("cross-site", "navigate"), "GET", 200},
+		"another method":            {func(*http.Request) {}, "DELETE", 405},
+	} {
+		path := "/"
+		if tc.method == "POST" {
+			path = "/loop/" + key + "/do/pause"
+		}
+		r := s.request(tc.method, path, "form="+s.secret("form "+key))
+		tc.edit(r)
+		if got := s.answer(r); got.Code != tc.want {
+			t.Errorf("%s: %d %s, want %d", what, got.Code, got.Body, tc.want)
+		} else if got.Header().Get("Access-Control-Allow-Origin") != "" ||
+			got.Header().Get("Content-Security-Policy") != policy {
+			t.Errorf("%s: the headers are %v", what, got.Header())
+		}
+	}
+}
+
+func bearer(token string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Header.Del("Cookie")
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+}
+
+func origin(of string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Origin", of) }
+}
+
+func fetch(site, mode string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", site); r.Header.Set("Sec-Fetch-Mode", mode) }
+}
+
+// TestToken takes the token out of the address.
+func TestToken(t *testing.T) {
+	s := newSite(t, false)
+	for path, want := range map[string]string{
+		"/?token=the-token": "/", "/?q=x&token=the-token": "/?q=x", "//evil.example/?token=the-token": "/evil.example/",
+	} {
+		r := httptest.NewRequest(http.MethodGet, "http://"+s.host+path, nil)
+		got := s.answer(r)
+		cookie := got.Header().Get("Set-Cookie")
+		if got.Code != http.StatusSeeOther || got.Header().Get("Location") != want || !strings.Contains(cookie, "HttpOnly") ||
+			strings.Contains(cookie, "the-token") {
+			t.Errorf("%s: %d to %s with %s", path, got.Code, got.Header().Get("Location"), cookie)
+		}
+	}
+	r := httptest.NewRequest(http.MethodGet, "http://"+s.host+"/?token=wrong", nil)
+	if got := s.answer(r); got.Code != http.StatusUnauthorized || got.Header().Get("Set-Cookie") != "" {
+		t.Errorf("a wrong token: %d, %v", got.Code, got.Header())
+	}
+}
+
+// code finds what could run or load something. Texts are escaped, so they have no "<" and no quote.
+var code = regexp.MustCompile(`<script>|<img src=x|<[^>]*\son\w+=|style=`)
+
+// found returns what of a page could run or load something, "" for nothing. Quotes in values of attributes are escaped.
+func found(page string) string { return code.FindString(values.ReplaceAllString(page, `""`)) }
+
+var values = regexp.MustCompile(`"[^"]*"`)
+
+// TestPages shows every page. Hostile texts stay texts.
+func TestPages(t *testing.T) {
+	s := newSite(t, true)
+	key := s.key()
+	for path, want := range map[string]string{
+		"/":                                   "demo",
+		"/?q=nothing":                         "0 of 1",
+		"/?q=DEM&status=IN_PROGRESS":          "1 of 1",
+		"/?q=" + url.QueryEscape(hostile):     "&lt;script&gt;",
+		"/loop/" + key:                        "&lt;script&gt;alert(1)",
+		"/loop/" + key + "/ask/pause":         "Pause demo after this turn?",
+		"/loop/" + key + "/report":            "Proven means",
+		"/style.css":                          "prefers-color-scheme: dark",
+		"/page.js":                            "EventSource",
+		"/metrics":                            `ralph_loop_features{loop="demo"`,
+		"/api/loops":                          `"maxIterations": 15`,
+		"/api/loops/" + key:                   `"items"`,
+		"/loop/none":                          "there is no such loop",
+		"/loop/" + key + "/chart/0":           "there is no such chart",
+		"/loop/" + key + "/ask/trust":         "cannot be done",
+		"/nothing":                            "404",
+		"/loop/..%2f..%2fetc%2fpasswd":        "there is no such loop",
+		"/api/loops/%3Cscript%3E":             "there is no such loop",
+		"/loop/" + key + "/chart/99999999999": "there is no such chart",
+	} {
+		got := s.get(path)
+		body := got.Body.String()
+		if !strings.Contains(body, want) {
+			t.Errorf("%s: %d without %q: %s", path, got.Code, want, body)
+		}
+		if strings.HasPrefix(got.Header().Get("Content-Type"), "text/html") && found(body) != "" {
+			t.Errorf("%s has %q", path, found(body))
+		}
+		if strings.ContainsAny(body, "\x1b\u202e") {
+			t.Errorf("%s has characters that a terminal or a reader obeys", path)
+		}
+	}
+	if found(hostile) == "" {
+		t.Error("control: the text is not hostile")
+	}
+}
+
+// TestControl does what a person confirms, and nothing without --control or without the form's own secret.
+func TestControl(t *testing.T) {
+	s := newSite(t, true)
+	key := s.key()
+	pause := "/loop/" + key + "/do/pause"
+	if got := s.answer(s.request("POST", pause, "form=wrong")); got.Code != http.StatusForbidden {
+		t.Errorf("a form of another page: %d", got.Code)
+	}
+	question := s.get("/loop/" + key + "/ask/pause").Body.String()
+	form := regexp.MustCompile(`name="form" value="(\w+)"`).FindStringSubmatch(question)
+	if form == nil {
+		t.Fatal("the question has no form")
+	}
+	got := s.answer(s.request("POST", pause, "form="+form[1]))
+	if got.Code != http.StatusOK || !strings.Contains(got.Body.String(), "demo: paused at iteration 1") {
+		t.Errorf("pause: %d %s", got.Code, got.Body)
+	}
+	if p, _ := watch.Look(s.Env); p.Loops[0].Status.Status != decide.Paused {
+		t.Errorf("the loop is %s", p.Loops[0].Status.Status)
+	}
+	if got := s.answer(s.request("POST", "/loop/"+key+"/do/trust", "form="+form[1])); got.Code != http.StatusConflict {
+		t.Errorf("a verb that is no action: %d", got.Code)
+	}
+	s.Control = false
+	for _, r := range []*http.Request{
+		s.request("POST", "/loop/"+key+"/do/resume", "form="+form[1]), s.request("GET", "/loop/"+key+"/ask/resume", ""),
+	} {
+		if got := s.answer(r); got.Code != http.StatusForbidden {
+			t.Errorf("%s without --control: %d", r.URL.Path, got.Code)
+		}
+	}
+	if strings.Contains(s.get("/loop/"+key).Body.String(), "/ask/") {
+		t.Error("there are buttons without --control")
+	}
+}
+
+// TestEvents tells a browser of a change, over a real connection.
+func TestEvents(t *testing.T) {
+	s := newSite(t, false)
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	server := httptest.NewServer(nil)
+	defer server.Close()
+	handler, err := s.Handler(server.Listener.Addr().(*net.TCPAddr).Port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Config.Handler = handler
+	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/events", nil)
+	r.Header.Set("Authorization", "Bearer the-token")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Scan() // the stream is open, so changes are heard
+	go s.Watcher.Run(ctx)
+	list := filepath.Join(s.folder, loopdir.ListFile)
+	if err := os.WriteFile(list, []byte(`[{"id": "a", "passes": true}]`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+		if lines.Text() == "event: change" && s.Watcher.Picture().Loops[0].Features.Total == 1 {
+			return
+		}
+	}
+	t.Fatalf("no change was told: %v", lines.Err())
+}
+
+// FuzzPage asks for anything. No answer runs or loads something, and no request ends the server.
+func FuzzPage(f *testing.F) {
+	s := newSite(f, true)
+	key := s.key()
+	of := "/loop/" + key
+	for _, seed := range []string{"/", "/?q=" + hostile, of, "/loop/x/ask/pause", "//x", of + "/chart/-1"} {
+		f.Add("GET", seed, "", "")
+	}
+	f.Add("POST", "/loop/"+key+"/do/pause", "form=x", "http://127.0.0.1:8080")
+	f.Fuzz(func(t *testing.T, method, path, body, origin string) {
+		if method != "GET" && method != "POST" {
+			return
+		}
+		u, err := url.Parse("http://127.0.0.1:8080" + path)
+		if err != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(u.Path, "/events") {
+			return
+		}
+		r := &http.Request{
+			Method: method, URL: u, Host: "127.0.0.1:8080", Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)),
+		}
+		r.AddCookie(&http.Cookie{Name: s.cookie(), Value: s.secret("cookie")})
+		if origin != "" {
+			r.Header["Origin"] = []string{origin}
+		}
+		got := s.answer(r)
+		if got.Code >= 500 {
+			t.Errorf("%s %q: %d %s", method, path, got.Code, got.Body)
+		}
+		if to := got.Header().Get("Location"); to != "" && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//")) {
+			t.Errorf("%s %q leads to %q", method, path, to)
+		}
+		isPage := strings.HasPrefix(got.Header().Get("Content-Type"), "text/html") && got.Code != http.StatusMovedPermanently
+		if text := got.Body.String(); isPage && found(text) != "" {
+			t.Errorf("%s %q has %q", method, path, found(text))
+		}
+		if p, _ := watch.Look(s.Env); p.Loops[0].Status.Status != decide.InProgress {
+			t.Errorf("%s %q %q: the loop is %s", method, path, body, p.Loops[0].Status.Status)
+		}
+	})
+}
