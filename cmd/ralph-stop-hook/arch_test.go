@@ -21,8 +21,9 @@ var floors = []map[string][]string{
 	{"features": nil, "progress": nil},
 	{"decide": nil},
 	{
-		"agenthook": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil, "tree": {"proc"}, "loopdir": {"config"},
-		"claude": {"claude/settings", "loopdir", "proc"},
+		"agenthook": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil, "tree": {"proc"},
+		"loopdir": {"config"}, "claude": {"claude/settings", "loopdir", "proc"}, "host": {"claude/settings", "loopdir"},
+		"codex": {"claude", "host"}, "qwen": {"claude", "host"},
 	},
 	{"held": nil},
 	{"loop": nil},
@@ -39,10 +40,12 @@ var floors = []map[string][]string{
 // never lists imports that the floors would allow, but that must not be: the spine knows
 // no host.
 var never = map[string][]string{
-	"loop": {"claude", "claude/settings"}, "say": {"claude", "claude/settings"}, "view": {"claude", "claude/settings"},
-	"verb": {"claude", "claude/settings"}, "cli": {"loop", "say", "claude", "claude/settings"},
-	"tool": {"claude", "claude/settings"}, "held": {"claude", "claude/settings"}, "agent": {"loop", "held", "claude/settings"},
+	"loop": hosts, "say": hosts, "view": hosts, "verb": hosts, "cli": append([]string{"loop", "say"}, hosts...),
+	"tool": hosts, "held": hosts, "agent": append([]string{"loop", "held"}, hosts[1:]...),
 }
+
+// hosts are the packages that know clients. agent reads the words of claude.
+var hosts = []string{"claude", "claude/settings", "host", "codex", "qwen"}
 
 // impure lists the imports that a pure package must not have.
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}

@@ -76,7 +76,7 @@ type probe struct {
 // hostProbes are about the client and its settings.
 var hostProbes = []probe{
 	{"client", lookClient}, {"cap", lookCap}, {"settings", lookSettings}, {"hooks", lookDisabled},
-	{"entry", lookEntry}, {"program", lookProgram}, {"rivals", lookRivals}, {"git", lookGit},
+	{"entry", lookEntry}, {"program", lookProgram}, {"rivals", lookRivals}, {"clients", lookClients}, {"git", lookGit},
 }
 
 // beforeInit is what init looks at before it starts a loop: a loop that fails here

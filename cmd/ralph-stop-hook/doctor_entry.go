@@ -17,6 +17,8 @@ func lookEntry(in *inspection) (found []*finding) {
 	first, found := lookScopes(in)
 	plugin := in.plugin(program)
 	switch {
+	case first == nil && plugin == "" && len(lookClients(in)) > 0:
+		return []*finding{note("ralph-stop-hook init", "the hook is in no settings of Claude Code, so that does not call it")}
 	case first == nil && plugin == "":
 		return []*finding{failure("ralph-stop-hook init",
 			"the hook is in no settings of this project, so no stop calls it")}
@@ -141,7 +143,7 @@ func (in *inspection) plugin(names ...string) string {
 
 // renew makes the entries of one file one for each event, like that of a stop.
 func (s *scope) renew() error {
-	f := settingsEdit{path: real(s.path)}
+	f := settingsEdit{path: real(s.path), events: claude.Events}
 	if s.name != "user" && f.path != s.path { // a repository may have brought the link
 		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.path, f.path)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
@@ -31,17 +31,18 @@ const defaultTimeout = 660 * time.Second
 func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "hook",
-		Args:  "[--loop-dir DIR] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
-		Short: "Answer Claude Code: its JSON on standard input, ours on standard output",
+		Args:  "[--loop-dir DIR] [--host NAME] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
+		Short: "Answer the client: its JSON on standard input, ours on standard output",
 		Long:  hookHelp,
 	}
 }
 
-const hookHelp = `Reads the JSON that Claude Code gives a Stop hook on standard input and prints
+const hookHelp = `Reads the JSON that the client gives a Stop hook on standard input and prints
 nothing, or one JSON object. Exits 0 always. This is what 'init' puts into the
 settings file; there is no need to call it by hand.
 
   --loop-dir DIR      the loop's folder; otherwise the session's own loop, else 'current'
+  --host NAME         the client: claude, codex or qwen (default claude)
   --entry SCOPE       the settings that have the entry: local, project, user or plugin; if
                       several have one, only the narrowest answers
   --timeout 660s      the time that the settings entry allows
@@ -50,7 +51,8 @@ settings file; there is no need to call it by hand.
 type hook struct {
 	env     loop.Env
 	begin   time.Time
-	entry   string // the scope of the settings entry
+	entry   string     // the scope of the settings entry
+	client  *host.Host // nil: Claude Code
 	timeout time.Duration
 	event   claude.Event
 	printed bool
@@ -71,6 +73,7 @@ func hookMode(args []string) (status int) {
 	h.env = readEnv()
 	h.env.ProjectDir, h.env.Catch = h.env.Get(claude.ProjectDir), catchInHook
 	wrong := h.parseFlags(args)
+	h.forClient()
 	if h.byHand() {
 		h.env.OnComplete = "" // an agent's command
 	}
@@ -123,6 +126,10 @@ func (h *hook) parseFlags(args []string) error {
 	f.SetOutput(io.Discard)
 	f.StringVar(&h.env.LoopDir, "loop-dir", h.env.LoopDir, "")
 	f.StringVar(&h.entry, "entry", "", "")
+	f.Func("host", "", func(name string) (err error) {
+		h.client, err = clientOf(name)
+		return err
+	})
 	f.DurationVar(&h.timeout, "timeout", defaultTimeout, "")
 	f.StringVar(&h.env.OnComplete, "on-complete", h.env.OnComplete, "")
 	err := f.Parse(args)
@@ -144,7 +151,7 @@ func (h *hook) parseFlags(args []string) error {
 
 // byHand reports whether an agent called this hook, by a command of its own or in a check.
 func (h *hook) byHand() bool {
-	return claude.Vars(h.env.Get).ByHand() || h.env.Get(loop.CheckVar) != ""
+	return claude.Vars(h.env.Get).ByHand() || host.ByAgent(boot.Hosts, h.env.Get) || h.env.Get(loop.CheckVar) != ""
 }
 
 func (h *hook) print(a claude.Answer) {
@@ -157,7 +164,7 @@ func (h *hook) print(a claude.Answer) {
 // answer finds the event's loop, takes the step, prints and tells the notifiers.
 func (h *hook) answer(ctx context.Context) {
 	ev := h.neutral()
-	h.env.Everywhere = func() bool { return everywhere(h.env, h.project(), h.entry) }
+	h.env.Everywhere = h.everywhere
 	l, err := loop.Find(h.env, ev)
 	if l != nil {
 		defer l.Close()
@@ -216,6 +223,9 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 func (h *hook) encode(s *loop.Step) claude.Answer {
 	a := say.DecisionAnswer(s.Picture, s.Decision)
 	answer := claude.Answer{Prompt: a.Prompt, Message: a.Message, Context: a.Context, End: a.End}
+	if h.client != nil {
+		return answer // other clients were driven with blocks alone
+	}
 	switch s.Picture.Config.Continue {
 	case config.ContinueContext:
 		answer.AsContext = a.Prompt != "" // silence stays silence
@@ -242,6 +252,9 @@ func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err erro
 func (h *hook) project() string { return cmp.Or(h.env.ProjectDir, h.event.Cwd, h.env.Cwd) }
 
 func (h *hook) outranked() bool {
+	if h.client != nil {
+		return h.clientOutranked()
+	}
 	in := claude.Install{Vars: h.env.Get, Home: h.env.Home, Project: h.project()}
 	return in.Outranked(h.entry, h.event.Name, os.Args)
 }
@@ -257,29 +270,15 @@ func (h *hook) neutral() loop.Event {
 		Client: claude.Vars(h.env.Get).PID(), BlockCap: claude.BlockCap(h.env.Get(claude.BlockCapVar)),
 		At: h.begin, Timeout: h.timeout,
 	}
+	if h.client != nil {
+		ev.Client, ev.BlockCap = h.client.PID(), 0
+	}
 	if h.byHand() {
-		ev.Caller = h.env.Get(claude.SessionID)
+		ev.Caller = cmp.Or(h.env.Get(claude.SessionID), host.Caller(boot.Hosts, h.env.Get))
 		ev.Aside = ev.Aside || ev.Kind != decide.EventStop
 	}
-	ev.Tail = func(now time.Time) decide.Tail { return readTail(e.Transcript, e.LastMessage, now) }
+	if h.client == nil { // nobody has looked at the transcripts of the others
+		ev.Tail = func(now time.Time) decide.Tail { return claude.ReadTail(e.Transcript, e.LastMessage, now) }
+	}
 	return ev
-}
-
-// readTail reads the end of a transcript, and some more if one result of a tool fills that. It
-// never reads more, however long the transcript is.
-func readTail(path, message string, now time.Time) (tail decide.Tail) {
-	for _, most := range []int{claude.TailBytes, claude.MaxTailBytes} {
-		data := loopdir.Tail(path, int64(most))
-		tail = claude.ParseTail(data, now)
-		if len(data) < most || !tail.ToolCall.IsZero() && tail.Context >= 0 {
-			break
-		}
-		if most == claude.MaxTailBytes && tail.ToolCall.IsZero() {
-			tail.ToolCall = now // so many bytes are not only talk
-		}
-	}
-	if at := claude.RetryAt(message, now); !at.IsZero() {
-		tail.RetryAt = at
-	}
-	return tail
 }

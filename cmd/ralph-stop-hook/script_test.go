@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +27,9 @@ import (
 )
 
 var update = flag.Bool("update", false, "update the scripts' golden files")
+
+// clientPayloads is the folder of events that other clients than Claude Code sent.
+var clientPayloads, _ = filepath.Abs(filepath.Join("testdata", "payloads"))
 
 // payloads is the folder of the host's events, recorded from the real client.
 var payloads, _ = filepath.Abs(filepath.Join("..", "..", "internal", "claude", "testdata", "payloads"))
@@ -58,7 +62,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"ralph-stop-hook": main,
-		"host":            func() { os.Exit(host(os.Args[1:])) },
+		"host":            func() { os.Exit(hostMain(os.Args[1:])) },
 		"start":           func() { os.Exit(start(os.Args[1:])) },
 		"notifier":        func() { os.Exit(notifier()) },
 		"quitter":         quitter,
@@ -91,6 +95,7 @@ func params(folder string) testscript.Params {
 				env.Setenv("GIT_"+who+"_EMAIL", "t@example.com")
 			}
 			env.Setenv("PAYLOADS", payloads)
+			env.Setenv("CLIENTS", clientPayloads)
 			env.Setenv("TEST_MANAGED", filepath.Join(env.WorkDir, "managed"))
 			env.Setenv("CLAUDE_SAYS", "2.1.329 (Claude Code)")
 			env.Setenv("EXAMPLES", examples)
@@ -125,11 +130,15 @@ func params(folder string) testscript.Params {
 	}
 }
 
-// host plays the client: host PAYLOAD [key=value]… [-- hook arguments]. It sends a
+// hostMain plays the client: host PAYLOAD [key=value]… [-- hook arguments]. It sends a
 // recorded payload with the session and the folder of the script. A value @FILE is the text of
 // that file. Its exit status is that of the hook.
-func host(args []string) int {
-	data, err := os.ReadFile(filepath.Join(os.Getenv("PAYLOADS"), args[0]))
+func hostMain(args []string) int {
+	payload := args[0]
+	if !filepath.IsAbs(payload) {
+		payload = filepath.Join(os.Getenv("PAYLOADS"), payload)
+	}
+	data, err := os.ReadFile(payload)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
@@ -161,9 +170,12 @@ func host(args []string) int {
 	}
 	cmd := exec.Command("ralph-stop-hook", append([]string{"hook"}, hookArgs...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), os.Stdout, os.Stderr
-	cmd.Env = append(proc.Environ(), "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
-	if os.Getenv("CLAUDE_PROJECT_DIR") == "" {
-		cmd.Env = append(cmd.Env, "CLAUDE_PROJECT_DIR="+cwd)
+	cmd.Env = proc.Environ()
+	if !slices.Contains(hookArgs, "--host") {
+		cmd.Env = append(cmd.Env, "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
+		if os.Getenv("CLAUDE_PROJECT_DIR") == "" {
+			cmd.Env = append(cmd.Env, "CLAUDE_PROJECT_DIR="+cwd)
+		}
 	}
 	asUser(cmd, os.Getenv("HOST_UID"))
 	err = recorded(cmd)
@@ -199,7 +211,7 @@ func start(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
 	}
-	return host([]string{"user-prompt-submit.json", "session_id=" + session, "prompt=" + pasted + string(prompt)})
+	return hostMain([]string{"user-prompt-submit.json", "session_id=" + session, "prompt=" + pasted + string(prompt)})
 }
 
 // notifier adds its standard input, as one line, to the file that its argument names. It

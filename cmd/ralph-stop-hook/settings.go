@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -29,6 +30,10 @@ type settingsEdit struct {
 	why       string // why it is this file, if that needs words
 	old, text []byte // as it is, and as it is to become
 
+	client *host.Host                        // nil: Claude Code
+	events []string                          // that get an entry
+	with   func(event string) settings.Entry // of an event; nil: entry
+
 	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
 }
 
@@ -39,6 +44,13 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 	var onPath bool
 	if f.entry, onPath, err = newEntry(i.v.Env); err != nil {
 		return f, err
+	}
+	f.events = claude.Events
+	if f.client, err = clientOf(i.client); err != nil {
+		return f, cli.Usagef("%w", err)
+	}
+	if f.client != nil {
+		return f, i.planClient(&f, onPath)
 	}
 	if i.scope == "none" {
 		return f, nil
@@ -170,12 +182,16 @@ func (f *settingsEdit) merge() (err error) {
 		return fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
 	f.text, f.again = f.old, (*settingsEdit).merge
-	for _, event := range claude.Events {
+	for _, event := range f.events {
+		entry := f.entry
+		if f.with != nil {
+			entry = f.with(event)
+		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			f.text, _, err = settings.Merge(f.text, event, f.entry)
+			f.text, _, err = settings.Merge(f.text, event, entry)
 		}
 	}
-	if err == nil {
+	if err == nil && f.client == nil {
 		_, err = settings.Read(f.text) // or the client would leave it out
 	}
 	if err != nil {
@@ -259,11 +275,17 @@ func (f *settingsEdit) report(i *initialiser, would string) {
 	if f.why != "" {
 		fmt.Fprintf(i.out, "           %s\n", f.why)
 	}
+	if f.client != nil && f.client.Trust != "" {
+		fmt.Fprintf(i.out, "           %s\n", f.client.Trust)
+	}
 }
 
 // preflight refuses a loop that cannot work with the settings as they will be, and reports files
 // that the client ignores.
 func (f *settingsEdit) preflight(i *initialiser) error {
+	if f.client != nil {
+		return nil // what switches the hooks of others off is not known
+	}
 	p := i.v.newInspection(i.project)
 	here := func(s *scope) bool { return f.path != "" && real(s.path) == f.path }
 	if at := slices.IndexFunc(p.scopes, here); at >= 0 {

@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -190,12 +192,20 @@ func (u *uninstaller) hookedFiles(project string) (files []settingsEdit, err err
 		if scope == "user" && u.scope == "" && len(files) > 0 {
 			break // it is for other projects, too
 		}
-		f, err := withoutHook(u.v.install(project).Files(scope)[0])
-		if err != nil {
-			return nil, err
+		paths := u.v.install(project).Files(scope)[:1]
+		for _, p := range u.v.clients(project) {
+			if p.Scope == scope {
+				paths = append(paths, p.Path)
+			}
 		}
-		if f.changed() {
-			files = append(files, f)
+		for _, path := range paths {
+			f, err := withoutHook(path)
+			if err != nil {
+				return nil, err
+			}
+			if f.changed() {
+				files = append(files, f)
+			}
 		}
 	}
 	return files, nil
@@ -231,7 +241,9 @@ func (f *settingsEdit) remove(project string) error {
 	if err := os.Remove(f.path); err != nil {
 		return err
 	}
-	if dir := filepath.Dir(f.path); dir == filepath.Join(project, ".claude") {
+	dir := filepath.Dir(f.path)
+	ofClient := func(h host.Host) bool { return dir == filepath.Join(project, h.Folder) }
+	if dir == filepath.Join(project, ".claude") || slices.ContainsFunc(boot.Hosts, ofClient) {
 		_ = os.Remove(dir) // fails if something else is in it
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // How many bytes at the end of a transcript are read.
@@ -20,6 +21,25 @@ const (
 	// one tool, such as a picture, fills it.
 	MaxTailBytes = 16 << 20
 )
+
+// ReadTail reads the end of a transcript, and some more if one result of a tool fills that. It
+// never reads more, however long the transcript is.
+func ReadTail(path, message string, now time.Time) (tail decide.Tail) {
+	for _, most := range []int{TailBytes, MaxTailBytes} {
+		data := loopdir.Tail(path, int64(most))
+		tail = ParseTail(data, now)
+		if len(data) < most || !tail.ToolCall.IsZero() && tail.Context >= 0 {
+			break
+		}
+		if most == MaxTailBytes && tail.ToolCall.IsZero() {
+			tail.ToolCall = now // so many bytes are not only talk
+		}
+	}
+	if at := RetryAt(message, now); !at.IsZero() {
+		tail.RetryAt = at
+	}
+	return tail
+}
 
 // ParseTail reads the end of a transcript. As measured with 2.1.329, a transcript has one
 // JSON object a line. The first line may be cut off at its beginning. ParseTail skips lines

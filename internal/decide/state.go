@@ -163,6 +163,7 @@ type State struct {
 	Session     string    // the owner's id; empty: no session owns the loop
 	LastSession string    // the id of the last owner, also after the loop was released
 	SessionPID  int       // the process of the owner's client; 0: not known
+	Client      string    // the name of that client; "": the usual one
 	ClientStart string    // when that process began; tells two processes with one pid apart
 	Seen        time.Time // when the last event of the owner was committed
 	Bind        string    // BindPrompt or BindFirst
@@ -215,7 +216,7 @@ func (s *State) Fields() jsontext.Object {
 		"exitReason", &s.ExitReason, "needs", &s.Needs, "iteration", &s.Iteration, "endings", &s.Endings,
 		"retryAt", &s.RetryAt, "headerLimit", &s.HeaderLimit, "allowed", &s.Allowed, "lowered", &s.Lowered,
 		"extended", &s.Extended, "extendedDeadline", (*int64)(&s.ExtendedDeadline), "session", &s.Session,
-		"lastSession", &s.LastSession, "sessionPid", &s.SessionPID, "clientStart", &s.ClientStart, "seen", &s.Seen,
+		"lastSession", &s.LastSession, "sessionPid", &s.SessionPID, "client", &s.Client, "clientStart", &s.ClientStart, "seen", &s.Seen,
 		"bind", &s.Bind, "waits", &s.Waits, "passed", &s.Passed, "sessionPassed", &s.SessionPassed,
 		"context", &s.Context, "hour", &s.Hour,
 		"blocks", &s.Blocks, "rivalSaid", &s.RivalTold, "waitingSince", &s.WaitingSince, "waitingFor", &s.WaitingFor,

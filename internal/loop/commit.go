@@ -23,6 +23,7 @@ func (s *stepper) commit() error {
 	d.Next.Loop, d.Next.Name, d.Next.List = l.At.Dir, l.At.Name, s.picture.ListPath()
 	if d.Next.Session != "" && d.Verdict != decide.End {
 		d.Next.SessionPID, d.Next.ClientStart, d.Next.Waits = l.client.PID, l.client.Start, false
+		d.Next.Client = l.Env.Client
 	}
 	if d.Next.Session != "" && snap.State.Session != d.Next.Session {
 		where := l.Env.Where()

@@ -19,6 +19,7 @@ type Env struct {
 	Program    string   // this program's name, as a person types it
 	Self       string   // this program's path; "" if the system does not tell
 	Agent      string   // the host's name in notices, such as "claude"
+	Client     string   // the host that calls, or for which a loop is made; "": the usual one
 	Vars       []string // the environment, as of os.Environ
 	Cwd        string   // the working folder
 	Home       string   // the user's home folder; "" if there is none
@@ -33,6 +34,10 @@ type Env struct {
 	// OfHost reports whether a variable is of the host, and IsSecret whether it is a key or a
 	// token of the host, which no check gets. If they are nil, none is.
 	OfHost, IsSecret func(name string) bool
+
+	// Clients returns the words before a prompt and before a session's id, with which a person begins
+	// and resumes a session of a host.
+	Clients func(client string) (ask, resume []string)
 
 	// Everywhere reports whether the host calls this program in all projects. Then a stop begins
 	// no loop. It may read files, so it is called only if needed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -24,12 +25,14 @@ func Start(env loop.Env, at *loopdir.Loop) string {
 	}
 	prompt, is := promptFile(at)
 	name := plain.Arg(plain.Path(at.Project, prompt))
-	line := fmt.Sprintf("claude \"$(cat %s)\"", name)
+	words, _ := env.Clients(env.Client)
+	ask := strings.Join(words, " ")
+	line := fmt.Sprintf("%s \"$(cat %s)\"", ask, name)
 	if runtime.GOOS == "windows" {
-		line = fmt.Sprintf("claude (Get-Content -Raw %s)", name)
+		line = fmt.Sprintf("%s (Get-Content -Raw %s)", ask, name)
 	}
 	if !is { // of a loop that was made by hand; its first line is what counts
-		line = "claude " + plain.Arg(loopdir.Marker+plain.Path(at.Project, at.Dir))
+		line = ask + " " + plain.Arg(loopdir.Marker+plain.Path(at.Project, at.Dir))
 	}
 	return inProject(env, at, line)
 }
@@ -40,13 +43,16 @@ func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plai
 // GoOn is what a person does so that a loop goes on that is at work, or that a prompt takes up.
 func GoOn(p *loop.Picture, s decide.State) string {
 	l, owner := p.Loop, plain.Line(s.Session, 80)
-	fresh := Start(l.Env, l.At)
+	env := l.Env
+	env.Client = s.Client
+	ask, again := env.Clients(env.Client)
+	fresh := Start(env, l.At)
 	anew := "; or in a new session: " + fresh
 	if l.Env.Program == runner {
 		anew = "; or in a new run: " + fresh
 	}
 	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
-	resume := inProject(l.Env, l.At, "claude --resume "+plain.Arg(owner)+" 'Go on.'")
+	resume := inProject(l.Env, l.At, strings.Join(again, " ")+" "+plain.Arg(owner)+" 'Go on.'")
 	run := s.Run()
 	if run != "" {
 		resume = inProject(l.Env, l.At, ResumeRun(run))
@@ -57,7 +63,7 @@ func GoOn(p *loop.Picture, s decide.State) string {
 	case s.Session == "" && l.Env.Program == runner:
 		return fresh
 	case s.Session == "":
-		return inProject(l.Env, l.At, "claude") + "; the first session that stops there takes the loop"
+		return inProject(l.Env, l.At, ask[0]) + "; the first session that stops there takes the loop"
 	case run != "" && known && alive:
 		return "nothing; the run " + plain.Line(run, 80) + " works on it"
 	case run != "":

@@ -13,6 +13,11 @@ const quiet = "command -v " + program + " >/dev/null 2>&1 || exit 0; exec " + pr
 // quietLine returns the line for these arguments.
 func quietLine(args []string) string { return quiet + " " + plain.Typed(args) }
 
+// execLine returns the line that runs a program in the shell's place.
+func execLine(program string, args []string) string {
+	return "exec " + plain.Typed(append([]string{program}, args...))
+}
+
 // wordSafe has the characters that mean no more than themselves to a shell.
 const wordSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
 
@@ -23,6 +28,12 @@ func quietWords(line string) (args []string, is bool) {
 	if !is {
 		return nil, line == quiet
 	}
+	return shellWords(rest)
+}
+
+// shellWords returns the words of a line, as a shell reads them. It reports false for a line that does more than to
+// call a program.
+func shellWords(rest string) (args []string, is bool) {
 	var word strings.Builder
 	begun := false
 	for rest != "" {

@@ -26,7 +26,7 @@ type Hook struct {
 	Event   string   // the event that it is for
 	Command string   // the program, or a line for the shell
 	Args    []string // the arguments; of another line for the shell, its words
-	Exec    bool     // the host starts the program itself, without a shell; or our own line does, see Entry.Quiet
+	Exec    bool     // the host starts the program itself, without a shell; or a line of ours does
 	Timeout int      // seconds; 0: the entry gives none
 	Ours    bool     // it runs this program
 }
@@ -56,6 +56,20 @@ func Read(data []byte) (f File, err error) {
 		}
 	}
 	return f, nil
+}
+
+// Ours returns our entries in settings of any host that has Claude Code's form of "hooks", whatever else is in them.
+// Settings that are not valid have none.
+func Ours(data []byte) []*Hook {
+	text, err := jsontext.Check(data)
+	if err != nil {
+		return nil
+	}
+	var f File
+	if hooks := gjson.ParseBytes(text).Get("hooks"); hooks.IsObject() {
+		f.member("hooks", hooks)
+	}
+	return f.Ours("")
 }
 
 // member takes one member of the settings over. If the host refuses its value, member
@@ -138,6 +152,10 @@ func newHook(event string, entry gjson.Result) *Hook {
 	}
 	if words, quiet := quietWords(h.Command); quiet && !h.Exec {
 		h.Command, h.Args, h.Exec = program, words, true
+	} else if line, is := strings.CutPrefix(h.Command, "exec "); is && !h.Exec {
+		if words, is := shellWords(line); is && len(words) > 0 {
+			h.Command, h.Args, h.Exec = words[0], words[1:], true
+		}
 	}
 	if !h.Exec {
 		h.Args = strings.Fields(h.Command)

@@ -31,6 +31,9 @@ type Entry struct {
 	// Quiet makes it a line for the shell that does nothing where PATH does not find Command,
 	// for settings that are shared: the host reports a missing program at each event.
 	Quiet bool `json:"-"`
+
+	// Line makes it a line for the shell, for a host that knows no other entries. The program takes the shell's place.
+	Line bool `json:"-"`
 }
 
 // json returns the entry as the settings have it.
@@ -39,12 +42,16 @@ func (e Entry) json() []byte {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false) // a person reads it
 	var err error
-	if e.Quiet {
+	if e.Quiet || e.Line {
+		line := quietLine(e.Args)
+		if !e.Quiet {
+			line = execLine(e.Command, e.Args)
+		}
 		err = encoder.Encode(struct {
 			Type    string `json:"type"`
 			Command string `json:"command"`
 			Timeout int    `json:"timeout"`
-		}{e.Type, quietLine(e.Args), e.Timeout})
+		}{e.Type, line, e.Timeout})
 	} else {
 		err = encoder.Encode(e)
 	}
@@ -78,7 +85,7 @@ func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
 	}
 	if _, err := jsontext.Check(text); err != nil {
 		if comment(text) {
-			err = fmt.Errorf("%w (the host reads strict JSON: comments are not allowed)", err)
+			err = fmt.Errorf("%w (this must be strict JSON: comments are not allowed)", err)
 		}
 		return nil, false, err
 	}
@@ -160,8 +167,8 @@ func addedFlags(args []string) (added []string) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case i == 0 && !strings.HasPrefix(arg, "-"):
-		case strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="):
-		case arg == "--timeout", arg == "--entry":
+		case strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="), strings.HasPrefix(arg, "--host="):
+		case arg == "--timeout", arg == "--entry", arg == "--host":
 			i++
 		default:
 			added = append(added, arg)

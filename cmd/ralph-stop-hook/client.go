@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// usualHost is the --host without which nobody needs one.
+const usualHost = "claude"
+
+// clientOf returns the client that --host names, nil for Claude Code.
+func clientOf(name string) (*host.Host, error) { return host.Of(boot.Hosts, name, usualHost) }
+
+// forClient tells everything below which client calls, if that is not Claude Code.
+func (h *hook) forClient() {
+	if h.client == nil {
+		return
+	}
+	h.env.Agent, h.env.Client, h.env.ProjectDir = h.client.Name, h.client.Name, h.client.Project(h.env.Get)
+	h.env.OfHost = func(name string) bool { return claude.IsVar(name) || h.client.IsVar(name) }
+	h.env.IsSecret = func(name string) bool { return claude.IsSecret(name) || h.client.IsSecret(name) }
+}
+
+// planClient chooses the settings of another client than Claude Code: those that have the hook, else the project's.
+func (i *initialiser) planClient(f *settingsEdit, onPath bool) error {
+	c := f.client
+	i.v.Env.Client = c.Name
+	if i.scope == "none" {
+		f.entry.Args = slices.Insert(f.entry.Args, 1, "--host", c.Name)
+		return nil
+	}
+	if runtime.GOOS == "windows" {
+		return fmt.Errorf("%s has not called the hook on Windows yet; run both in WSL", c.Title)
+	}
+	path := func(scope string) string { return c.Path(scope, i.project, i.v.Env.Home, i.v.Env.Get) }
+	switch {
+	case !slices.Contains(host.Scopes, i.scope):
+		return cli.Usagef("--settings %q; for %s want project, user or none", i.scope, c.Title)
+	case !i.given("settings") && host.Installed(path("user"), claude.Stop) &&
+		!host.Installed(path("project"), claude.Stop):
+		i.scope = "user"
+	}
+	f.named = path(i.scope)
+	f.path, f.events = real(f.named), c.Events
+	bare, name := i.scope == "project" && onPath, f.entry.Command
+	f.with = func(event string) settings.Entry { return c.Entry(event, i.scope, name, bare, defaultTimeout) }
+	if i.scope == "project" && !onPath {
+		f.why = "PATH does not find " + program + ", so the entry names it by its full path, and is for this machine alone"
+	}
+	return nil
+}
+
+// everywhere reports whether the client calls this program in all projects.
+func (h *hook) everywhere() bool {
+	if h.client == nil {
+		return everywhere(h.env, h.project(), h.entry)
+	}
+	return h.entry == "user" || h.entry == "" && !host.Installed(h.clientPath("project"), h.event.Name)
+}
+
+// clientOutranked reports whether the project's entry answers this event instead of the user's.
+func (h *hook) clientOutranked() bool {
+	project, user := h.clientPath("project"), h.clientPath("user")
+	return h.entry == "user" && !claude.SameFile(project, user) && host.Installed(project, h.event.Name)
+}
+
+func (h *hook) clientPath(scope string) string {
+	return h.client.Path(scope, h.project(), h.env.Home, h.env.Get)
+}
+
+// clients returns the places of the hook that clients other than Claude Code read.
+func (v verbs) clients(project string) []host.Place {
+	return host.Places(boot.Hosts, project, v.Env.Home, v.Env.Get)
+}
+
+// lookClients looks at the entries for other clients than Claude Code.
+func lookClients(in *inspection) (found []*finding) {
+	for _, p := range in.v.clients(in.project) {
+		shown, fix := plain.Path(in.project, p.Path), "ralph-stop-hook init --host "+p.Host.Name+" --settings "+p.Scope
+		var wrong []*finding
+		if missing := p.Missing(); len(missing) > 0 {
+			wrong = append(wrong, warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown,
+				strings.Join(missing, ", ")))
+		}
+		for _, h := range p.Hooks {
+			if words := notHook(h); words != "" {
+				wrong = append(wrong, warning(fix, "the entry for %s in %s is no call of the hook: %s", h.Event, shown, words))
+			} else if _, err := proc.LookPath(h.Command, in.v.Env.Get("PATH")); err != nil && h.Exec {
+				wrong = append(wrong, failure(fix, "the entry for %s in %s runs %s, which is missing or not a program", h.Event,
+					shown, h.Command))
+			}
+		}
+		found = append(found, unless(wrong, good("the hook of %s is in %s", p.Host.Title, shown))...)
+		if p.Host.Trust != "" {
+			found = append(found, note(p.Host.Trust, "%s runs the hook only if a person has trusted it", p.Host.Title))
+		}
+	}
+	return found
+}

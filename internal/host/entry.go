@@ -1,0 +1,66 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// shortTime is how long a hook may take at an event of Short: the client gives it three seconds or less.
+const shortTime = time.Second
+
+// Entry returns our entry for an event. program is its bare name, if the settings may be read where it is missing, else
+// its path.
+func (h *Host) Entry(event, scope, program string, bare bool, timeout time.Duration) settings.Entry {
+	given := timeout
+	if slices.Contains(h.Short, event) {
+		timeout, given = shortTime, 3*shortTime
+	}
+	return settings.Entry{
+		Type: "command", Command: program, Timeout: int(given / h.Unit), Quiet: bare, Line: !bare,
+		Args: []string{"hook", "--host", h.Name, "--entry", scope, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))},
+	}
+}
+
+// Place is a settings file of a host that has the hook.
+type Place struct {
+	Host  *Host
+	Scope string
+	Path  string
+	Hooks []*settings.Hook // our entries in it
+}
+
+// Places returns the places of the hook for a project.
+func Places(all []Host, project, home string, get func(name string) string) (places []Place) {
+	for i := range all {
+		h := &all[i]
+		for _, scope := range Scopes {
+			path := h.Path(scope, project, home, get)
+			if text, err := loopdir.ReadAny(path, settings.MaxBytes); err == nil {
+				if hooks := settings.Ours(text); len(hooks) > 0 {
+					places = append(places, Place{h, scope, path, hooks})
+				}
+			}
+		}
+	}
+	return places
+}
+
+// Missing returns the events for which a place has no entry.
+func (p Place) Missing() (events []string) {
+	for _, event := range p.Host.Events {
+		if !slices.ContainsFunc(p.Hooks, func(h *settings.Hook) bool { return h.Event == event }) {
+			events = append(events, event)
+		}
+	}
+	return events
+}
+
+// Installed reports whether a settings file has an entry of ours for an event.
+func Installed(path, event string) bool {
+	text, err := loopdir.ReadAny(path, settings.MaxBytes)
+	return err == nil && slices.ContainsFunc(settings.Ours(text), func(h *settings.Hook) bool { return h.Event == event })
+}
