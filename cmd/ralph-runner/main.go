@@ -95,7 +95,7 @@ func newApp(env loop.Env) *cli.App {
 	app := &cli.App{Name: program, Loops: v.Names, Usual: "run"}
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
 	add(&cli.Command{Short: "Work a loop with fresh sessions of an agent", Long: helpText})
-	add(v.run(), v.delegate(), v.agents(), v.mcp())
+	add(v.run(), v.delegate(), v.agents(), v.mcp(), v.mcpInstall(), v.mcpUninstall())
 	add(v.Status(), v.Next())
 	add(v.List()...)
 	add(v.serve(), v.report())

@@ -55,7 +55,7 @@ func TestScripts(t *testing.T) {
 			"json":  jsonCommand,
 			"count": countCommand, "nobody": nobodyCommand,
 			"await": awaitCommand,
-			"alive": aliveCommand,
+			"alive": aliveCommand, "mcp": mcpCommand,
 		},
 	})
 }

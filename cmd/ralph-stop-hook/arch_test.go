@@ -17,7 +17,10 @@ import (
 // floors are the layers of ARCHITECTURE.md, the lowest first. A package may import the
 // packages of lower floors, and those that are listed with it.
 var floors = []map[string][]string{
-	{"chain": nil, "chart": nil, "glob": nil, "jsontext": nil, "makefile": nil, "markdown": nil, "plain": nil},
+	{
+		"chain": nil, "chart": nil, "glob": nil, "jsontext": nil, "makefile": nil, "markdown": nil, "plain": nil,
+		"entry": {"jsontext"},
+	},
 	{"features": nil, "progress": nil},
 	{"decide": nil},
 	{
@@ -52,6 +55,7 @@ var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"
 
 var pure = []string{
 	"chain", "glob", "jsontext", "makefile", "markdown", "plain", "features", "progress", "decide", "config", "claude/settings",
+	"entry",
 }
 
 // modules lists the only modules that every program may be linked from, in addition to the

@@ -76,7 +76,8 @@ const maxWithheld = 10
 func (p *Picture) Withheld() string {
 	_, names := p.environ(p.Config.Env...)
 	names = slices.DeleteFunc(names, func(name string) bool {
-		return strings.HasPrefix(name, "RALPH_") || proc.IsTerminal(name) || p.Loop.Env.OfHost != nil && p.Loop.Env.OfHost(name)
+		ofHost := p.Loop.Env.OfHost != nil && p.Loop.Env.OfHost(name)
+		return ofHost || strings.HasPrefix(name, "RALPH_") || proc.IsTerminal(name)
 	})
 	more := ""
 	if n := len(names) - maxWithheld; n > 0 {

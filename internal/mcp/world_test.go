@@ -37,7 +37,8 @@ type world struct {
 }
 
 const (
-	demoList  = `[{"id": "a", "title": "First", "passes": false}, {"id": "b", "passes": false}, {"id": "c", "passes": false}]`
+	demoList = `[{"id": "a", "title": "First", "passes": false}, {"id": "b", "passes": false},
+		{"id": "c", "passes": false}]`
 	otherList = `[{"id": "x", "passes": false}]`
 )
 

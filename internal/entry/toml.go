@@ -1,0 +1,95 @@
+package entry
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Codex keeps its servers as tables of TOML: [mcp_servers.NAME]. A table at the end of the file is valid whatever comes
+// before it, so nothing else of the file is read but the headers of tables.
+
+func (s Server) header() string { return "[mcp_servers." + s.Name + "]" }
+
+// block returns the lines of the table.
+func (s Server) block() string {
+	lines := []string{s.header(), "command = " + quote(s.Command), "args = " + quote(s.Args)}
+	if len(s.Env) > 0 {
+		var pairs []string
+		for _, key := range slices.Sorted(maps.Keys(s.Env)) {
+			pairs = append(pairs, key+" = "+quote(s.Env[key]))
+		}
+		lines = append(lines, "env = { "+strings.Join(pairs, ", ")+" }")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// AddTOML adds the entry at the end of a TOML file. The result is the text itself if it has this entry.
+func (s Server) AddTOML(text string) (string, error) {
+	block := s.block()
+	if strings.Contains(text, "\r\n") {
+		block = strings.ReplaceAll(block, "\n", "\r\n")
+	}
+	if begin, _ := s.table(text); begin >= 0 {
+		if strings.Contains(text[begin:], block) {
+			return text, nil
+		}
+		return "", ErrHas
+	}
+	for line := range strings.Lines(text) {
+		if key, _, is := strings.Cut(line, "="); is && strings.TrimSpace(key) == "mcp_servers" {
+			return "", errors.New("it has mcp_servers as one value; add the entry there yourself")
+		}
+	}
+	newline := "\n"
+	if strings.Contains(text, "\r\n") {
+		newline = "\r\n"
+	}
+	switch {
+	case strings.HasSuffix(text, "\r"):
+		return "", errors.New("it ends in the middle of a line end")
+	case text == "":
+		return block + newline, nil
+	case !strings.HasSuffix(text, "\n"):
+		return text + newline + block, nil
+	}
+	return text + newline + block + newline, nil
+}
+
+// table returns where the entry's table begins and ends, -1 if there is none.
+func (s Server) table(text string) (begin, end int) {
+	at, begin := 0, -1
+	for line := range strings.Lines(text) {
+		word := strings.TrimSpace(line)
+		isHeader := strings.HasPrefix(word, "[")
+		name, _, _ := strings.Cut(word, "#")
+		switch {
+		case begin >= 0 && isHeader && !strings.HasPrefix(word, strings.TrimSuffix(s.header(), "]")+"."):
+			return begin, at
+		case begin < 0 && strings.TrimSpace(name) == s.header():
+			begin = at
+		}
+		at += len(line)
+	}
+	return begin, at
+}
+
+// RemoveTOML removes the entry of that name, with what belongs to it.
+func (s Server) RemoveTOML(text string) (string, error) {
+	begin, end := s.table(text)
+	if begin < 0 {
+		return text, nil
+	}
+	head, tail := text[:begin], text[end:]
+	newline := "\n"
+	if first, _, _ := strings.Cut(text[begin:], "\n"); strings.HasSuffix(first, "\r") {
+		newline = "\r\n"
+	}
+	// AddTOML put an empty line before the table or, behind a last line without an end, that end.
+	ended := strings.HasSuffix(text, "\n")
+	if ended && strings.HasSuffix(head, "\n"+newline) || !ended && tail == "" {
+		head = strings.TrimSuffix(head, newline)
+	}
+	return head + tail, nil
+}
