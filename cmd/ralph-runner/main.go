@@ -98,7 +98,7 @@ func newApp(env loop.Env) *cli.App {
 	add(v.run(), v.delegate(), v.agents(), v.mcp(), v.mcpInstall(), v.mcpUninstall())
 	add(v.Status(), v.Next())
 	add(v.List()...)
-	add(v.serve(), v.report())
+	add(v.watch(), v.serve(), v.report())
 	add(v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.Note())
 	add(v.Trust(), v.Untrust(), v.Verify(), v.Notify())
 	completion := cli.Completion(app)

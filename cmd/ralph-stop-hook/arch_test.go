@@ -36,7 +36,7 @@ var floors = []map[string][]string{
 	{"run": nil, "mcp": nil},
 	{"watch": nil},
 	{"report": nil},
-	{"page": nil},
+	{"page": nil, "screen": nil},
 	{"seeds": nil, "cli/clitest": nil}, // for tests alone
 }
 
@@ -76,6 +76,11 @@ var programs = map[string][]string{
 		"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "github.com/segmentio/encoding",
 		"github.com/segmentio/asm", "github.com/yosida95/uritemplate/v3", "golang.org/x/oauth2", "golang.org/x/sync",
 		"golang.org/x/time",
+		// shows loops in the terminal
+		"charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/ultraviolet",
+		"github.com/charmbracelet/x", "github.com/clipperhouse/displaywidth", "github.com/clipperhouse/uax29",
+		"github.com/lucasb-eyer/go-colorful", "github.com/muesli/cancelreader", "github.com/xo/terminfo",
+		"golang.org/x/sync",
 		// follows files
 		"github.com/fsnotify/fsnotify",
 		// draws charts

@@ -1,0 +1,122 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+)
+
+// sections are the parts of a loop. A part that grows at its end is followed there.
+var sections = []struct {
+	name  string
+	grows bool
+	lines func(m *model, d *watch.Detail) []string
+}{
+	{"features", false, (*model).featureLines},
+	{"agent", true, func(_ *model, d *watch.Detail) []string { return d.Output }},
+	{"iterations", true, (*model).iterationLines},
+	{"checks", false, (*model).checkLines},
+	{"log", true, func(_ *model, d *watch.Detail) []string {
+		return strings.Split(strings.TrimRight(d.Log, "\n"), "\n")
+	}},
+}
+
+// detailLines shows one loop in a number of lines.
+func (m *model) detailLines(height int) []string {
+	l := m.chosen()
+	if l == nil {
+		return []string{"the loop is gone"}
+	}
+	lines := []string{
+		m.fit(l.Name+": ") + m.paint.Paint(colourOf(l), cut(word(l), m.width-len(l.Name)-2)),
+		m.fit(strings.Join(present(fraction(l)+" features", fmt.Sprintf("%d proven", l.Features.Proven),
+			fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations), elapsed(l), costOf(l)), " · ")),
+		m.fit(doing(l)), m.tabs(), "",
+	}
+	if m.detail == nil {
+		return append(lines, "reading …")
+	}
+	part := sections[m.section]
+	body := part.lines(m, m.detail)
+	if len(body) == 0 || len(body) == 1 && body[0] == "" {
+		return append(lines, m.paint.Paint(cli.Dim, "nothing yet"))
+	}
+	room := max(1, height-len(lines))
+	last := max(0, len(body)-room)
+	if m.follow && part.grows {
+		m.scroll = last
+	}
+	m.scroll = min(m.scroll, last)
+	for _, line := range body[m.scroll:min(len(body), m.scroll+room)] {
+		lines = append(lines, m.fit(strings.ReplaceAll(line, "\t", "    ")))
+	}
+	return lines
+}
+
+// present returns the texts that are not empty.
+func present(texts ...string) (all []string) {
+	for _, text := range texts {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// tabs names the parts. The one that is shown has brackets, which need no colour.
+func (m *model) tabs() string {
+	var names []string
+	for i, part := range sections {
+		if i == m.section {
+			names = append(names, "["+part.name+"]")
+		} else {
+			names = append(names, part.name)
+		}
+	}
+	return m.fit(strings.Join(names, "  "))
+}
+
+func (m *model) featureLines(d *watch.Detail) (lines []string) {
+	for _, item := range d.Items {
+		text := fmt.Sprintf("%-8s %s", item.State, item.ID)
+		if item.Title != item.ID {
+			text += " " + item.Title
+		}
+		if item.Why != "" {
+			text += " (" + item.Why + ")"
+		}
+		for _, c := range item.Checks {
+			text += fmt.Sprintf(" · %s %s", c.Name, c.At.Local().Format("15:04"))
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+func (m *model) iterationLines(d *watch.Detail) (lines []string) {
+	for _, i := range d.Iterations {
+		took := ""
+		if i.Took() > 0 {
+			took = i.Took().Round(time.Second).String()
+		}
+		lines = append(lines, strings.Join(present(fmt.Sprintf("%4d", i.Number), i.EndedAt.Local().Format("01-02 15:04"),
+			i.Outcome, i.Feature, took, i.Cost(), i.Why), "  "))
+	}
+	return lines
+}
+
+func (m *model) checkLines(d *watch.Detail) (lines []string) {
+	for _, c := range d.Checked {
+		lines = append(lines, fmt.Sprintf("%s  %s: %s, %d ms", c.At.Local().Format("15:04:05"), c.Name, c.Outcome,
+			c.DurationMS))
+		if c.Tail != "" {
+			for line := range strings.SplitSeq(c.Tail, "\n") {
+				lines = append(lines, "    "+line)
+			}
+		}
+	}
+	return lines
+}

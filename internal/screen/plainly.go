@@ -1,0 +1,63 @@
+package screen
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+)
+
+// Lines prints a line for each loop, and another one each time that a loop changes, until ctx ends: for screen readers,
+// logs and pipes.
+func Lines(ctx context.Context, o Options, w io.Writer) error {
+	changes, stop := o.Watcher.Changes()
+	defer stop()
+	last := map[string]string{}
+	for {
+		there := map[string]bool{}
+		for _, l := range o.Watcher.Picture().Loops {
+			if o.Only != nil && !o.Only(&l) {
+				continue
+			}
+			there[l.Key] = true
+			text := sentence(&l)
+			if text == last[l.Key] {
+				continue
+			}
+			last[l.Key] = text
+			if _, err := fmt.Fprintf(w, "%s %s\n", time.Now().Format("15:04:05"), text); err != nil {
+				return err
+			}
+		}
+		for key := range last {
+			if !there[key] {
+				name, _, _ := strings.Cut(last[key], ":")
+				if _, err := fmt.Fprintf(w, "%s %s: gone\n", time.Now().Format("15:04:05"), name); err != nil {
+					return err
+				}
+				delete(last, key)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changes:
+		}
+	}
+}
+
+// sentence says how a loop stands, in words alone.
+func sentence(l *watch.Loop) string {
+	parts := []string{word(l)}
+	if l.Features.Total > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d features claimed, %d proven", l.Features.Passed, l.Features.Total,
+			l.Features.Proven))
+	}
+	if l.MaxIterations > 0 {
+		parts = append(parts, fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations))
+	}
+	return l.Name + ": " + strings.Join(append(parts, present(costOf(l), doing(l))...), ", ")
+}
