@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 )
 
 // agents lists the agents that have a name.
@@ -108,7 +108,7 @@ func (v verbs) agentInfos(words []string) ([]agentInfo, error) {
 }
 
 // agentsOf returns the agents for a loop or this folder, and its project.
-func (v verbs) agentsOf(words []string) (*run.Agents, string, error) {
+func (v verbs) agentsOf(words []string) (*roster.Agents, string, error) {
 	project, p := v.Env.Cwd, (*loop.Picture)(nil)
 	at, err := v.Find(words)
 	switch {
@@ -125,7 +125,7 @@ func (v verbs) agentsOf(words []string) (*run.Agents, string, error) {
 	case len(words) > 0:
 		return nil, "", err
 	}
-	agents, err := run.NewAgents(v.Env, project, p)
+	agents, err := roster.New(v.Env, project, p)
 	return agents, project, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
 
@@ -139,7 +140,7 @@ func (k *worker) perAgent(c chain.Chain, flag *[]string, check func(string) erro
 
 // chainOf returns the legs of --chain, and the rows of all agents that may work; nil without --chain. p is nil if
 // there is no loop yet.
-func (k *worker) chainOf(agents *run.Agents, p *loop.Picture, project string) (*run.Chain, run.Rows, error) {
+func (k *worker) chainOf(agents *roster.Agents, p *loop.Picture, project string) (*run.Chain, run.Rows, error) {
 	if k.chain == "" {
 		rows, err := k.rows(agents, []string{k.options.Agent})
 		return nil, rows, err
@@ -161,15 +162,22 @@ func (k *worker) chainOf(agents *run.Agents, p *loop.Picture, project string) (*
 	return legs, rows, err
 }
 
-// rows finds agents by their names.
-func (k *worker) rows(agents *run.Agents, names []string) (run.Rows, error) {
+// rows finds agents by their names, and those that stand in for them.
+func (k *worker) rows(agents *roster.Agents, names []string) (run.Rows, error) {
 	rows := run.Rows{}
-	for _, name := range names {
+	for i, name := range slices.Concat(names, k.options.Fallback) {
+		if _, has := rows[name]; has {
+			continue
+		}
 		row, err := agents.Find(name)
 		if err != nil {
 			return nil, cli.Usagef("%w", err)
 		}
-		if err := k.fits(row); err != nil {
+		asked := k.options.Asked
+		if i >= len(names) {
+			asked = asked.StandIn()
+		}
+		if err := k.fits(row, asked); err != nil {
 			return nil, err
 		}
 		rows[name] = row

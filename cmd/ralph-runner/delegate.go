@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
@@ -69,7 +70,7 @@ func (d *delegation) run(w io.Writer, _ []string) error {
 	if err != nil {
 		return err
 	}
-	agents, err := run.NewAgents(d.Env, dir, nil)
+	agents, err := roster.New(d.Env, dir, nil)
 	if err != nil {
 		return err
 	}

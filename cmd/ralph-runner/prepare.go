@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
@@ -38,7 +39,10 @@ func (k *worker) prepare(words []string) (*run.Run, error) {
 	}
 	k.options.Prompt = k.task.Text
 	var legs *run.Chain
-	rows, err := k.team(at, func(agents *run.Agents, p *loop.Picture) (rows run.Rows, err error) {
+	rows, err := k.team(at, func(agents *roster.Agents, p *loop.Picture) (rows run.Rows, err error) {
+		if err := k.fromConfig(p); err != nil {
+			return nil, err
+		}
 		legs, rows, err = k.chainOf(agents, p, at.Project)
 		return rows, err
 	})
@@ -83,7 +87,7 @@ func (k *worker) taskRun() (*run.Run, error) {
 	if k.options.MaxIterations == 0 && k.chain == "" {
 		return nil, cli.Usagef("a run must have a limit; add --max-iterations 10")
 	}
-	agents, err := run.NewAgents(k.Env, k.Env.Cwd, nil)
+	agents, err := roster.New(k.Env, k.Env.Cwd, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +119,7 @@ func (k *worker) showTask(row agent.Row, legs *run.Chain) error {
 }
 
 // team finds the agents for a loop. find gets all agents that there are.
-func (k *worker) team(at *loopdir.Loop, find func(*run.Agents, *loop.Picture) (run.Rows, error)) (run.Rows, error) {
+func (k *worker) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture) (run.Rows, error)) (run.Rows, error) {
 	l, err := loop.Open(k.Env, at)
 	if err != nil {
 		return nil, err
@@ -127,18 +131,32 @@ func (k *worker) team(at *loopdir.Loop, find func(*run.Agents, *loop.Picture) (r
 	}
 	k.options.MaxCostUSD = cmp.Or(k.options.MaxCostUSD, p.Config.MaxCostUSD)
 	k.options.MaxTokens = cmp.Or(k.options.MaxTokens, int64(p.Config.MaxTokens))
-	agents, err := run.NewAgents(k.Env, at.Project, p)
+	agents, err := roster.New(k.Env, at.Project, p)
 	if err != nil {
 		return nil, err
 	}
 	return find(agents, p)
 }
 
+// fromConfig takes from ralph.json what the command line does not say.
+func (k *worker) fromConfig(p *loop.Picture) error {
+	if len(k.options.Fallback) == 0 && !k.options.InSession {
+		k.options.Fallback = p.Config.Fallback
+	}
+	for _, model := range p.Config.Escalate {
+		if !agent.IsModel(model) {
+			return cli.Usagef(`ralph.json: "escalate": %q is no name of a model`, plain.Line(model, 80))
+		}
+	}
+	k.options.Escalate = p.Config.Escalate
+	return nil
+}
+
 // fits refuses an agent that is not installed, what it cannot do, and limits that could never bind.
-func (k *worker) fits(row agent.Row) error {
+func (k *worker) fits(row agent.Row, asked agent.Asked) error {
 	switch o := k.options; {
-	case len(row.Lacks(o.Asked)) > 0:
-		return cli.Usagef("the agent %s takes no %s", row.Name, strings.Join(row.Lacks(o.Asked), ", "))
+	case len(row.Lacks(asked)) > 0:
+		return cli.Usagef("the agent %s takes no %s", row.Name, strings.Join(row.Lacks(asked), ", "))
 	case o.MaxCostUSD > 0 && !row.TellsCost:
 		return cli.Usagef("the agent %s does not tell what it costs, so --max-cost would never end the run; "+
 			"use --max-iterations", row.Name)
@@ -168,7 +186,9 @@ func (k *worker) again(words []string) (*run.Run, error) {
 			names = r.Chain.Agents()
 		}
 		k.options = r.Options
-		return k.team(at, func(agents *run.Agents, _ *loop.Picture) (run.Rows, error) { return k.rows(agents, names) })
+		return k.team(at, func(agents *roster.Agents, _ *loop.Picture) (run.Rows, error) {
+			return k.rows(agents, names)
+		})
 	})
 	if err != nil || k.dryRun {
 		return r, err
@@ -196,6 +216,7 @@ func (k *worker) override(o *run.Options) {
 	now := k.options
 	for name, change := range map[string]func(){
 		"agent":           func() { o.Agent = now.Agent },
+		"fallback":        func() { o.Fallback = now.Fallback },
 		"max-iterations":  func() { o.MaxIterations = now.MaxIterations },
 		"max-cost":        func() { o.MaxCostUSD = now.MaxCostUSD },
 		"max-tokens":      func() { o.MaxTokens = now.MaxTokens },

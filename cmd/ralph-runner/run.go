@@ -47,6 +47,8 @@ func (v verbs) run() *cli.Command {
 	}
 	o, f := &k.options, &k.cmd.Flags
 	f.StringVar(&o.Agent, "agent", "claude", "the agent, by its `NAME`; 'ralph-runner agents' lists them")
+	f.Func("fallback", "an agent that goes on while a provider's limit keeps the other one from working, `NAME`; may be "+
+		"repeated", cli.Each(&o.Fallback))
 	f.StringVar(&k.chain, "chain", "", "several agents, one after the other: `CHAIN` is NAME:LIMIT -> NAME:LIMIT, or a "+
 		"name of ralph.json's \"chains\"")
 	f.IntVar(&o.MaxIterations, "max-iterations", 0, "how many iterations this run may have, `N`")
@@ -143,6 +145,9 @@ func (k *worker) settle() error {
 		o.Hooks = append(o.Hooks, hook)
 	}
 	o.CompleteOn = k.completeOn
+	if o.InSession && len(o.Fallback) > 0 {
+		return cli.Usagef("--in-session and --fallback do not go together")
+	}
 	if err := k.settleChain(); err != nil {
 		return err
 	}

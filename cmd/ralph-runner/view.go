@@ -161,13 +161,16 @@ func (v *view) Session(r run.Record, limit int, title string) {
 	feature := strings.TrimSpace(plain.Line(c.Feature, 80) + " " + plain.Line(title, 100))
 	v.set(func(n *now) {
 		*n = now{
-			agent: plain.Line(r.Options.Agent, 40), feature: plain.Line(c.Feature, 40), iteration: c.Iteration, limit: limit,
+			agent: plain.Line(r.Working(), 40), feature: plain.Line(c.Feature, 40), iteration: c.Iteration, limit: limit,
 			began: time.Now(), spent: r.Spent,
 		}
 		v.heard = agent.Heard{}
 	})
 	if feature != "" {
 		feature = " · " + feature
+	}
+	if c.Why != "" {
+		feature += fmt.Sprintf(" · %s: %s", plain.Line(strings.TrimSpace(c.Agent+" "+c.Model), 160), plain.Line(c.Why, 200))
 	}
 	if leg := r.Leg(); leg != nil {
 		feature = fmt.Sprintf(" · %s %d/%d", plain.Line(leg.Agent, 80), leg.Iterations+1, leg.Limit) + feature
@@ -246,6 +249,13 @@ func (v *view) End(s run.Summary) {
 		}
 		screen.Row(label, fmt.Sprintf("%s: %s, %d of %s, %s, %s", plain.Line(leg.Agent, 80), leg.Ended(), leg.Iterations,
 			plain.Count(leg.Limit, "iteration"), plain.Duration(leg.Took()), run.Bill(leg.Spent)))
+	}
+	for i, one := range s.Switches {
+		label := ""
+		if i == 0 {
+			label = "changes"
+		}
+		screen.Row(label, fmt.Sprintf("session %d: %s: %s", one.Session, strings.TrimSpace(one.Agent+" "+one.Model), one.Why))
 	}
 	for i, w := range s.Work {
 		label := ""

@@ -31,7 +31,7 @@ var floors = []map[string][]string{
 	{"held": nil},
 	{"loop": nil},
 	{"say": nil, "agent": nil},
-	{"cli": nil, "view": nil},
+	{"cli": nil, "view": nil, "roster": nil},
 	{"verb": nil, "boot": nil, "tool": nil},
 	{"run": nil, "mcp": nil},
 	{"watch": nil},

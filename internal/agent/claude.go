@@ -28,7 +28,7 @@ type claudeParser struct {
 var claudeRow = Row{
 	Name:     "claude",
 	Command:  []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
-	PromptBy: ByStdin, Output: OutputClaude,
+	PromptBy: ByStdin, Output: OutputClaude, Login: "claude, and type /login",
 	ModelFlag: "--model", EffortFlag: "--effort", BudgetFlag: "--max-budget-usd", ResumeFlag: "--resume",
 	PermissionFlag: "--permission-mode", SkipPermissionsFlag: "--dangerously-skip-permissions",
 	Driven: "2.1.329", TellsReset: true, StopHook: true,

@@ -3,7 +3,7 @@ package agent
 // Codex, measured with 0.169.0.
 var codexRow = Row{
 	Name: "codex", Command: []string{"codex", "exec", "--json"}, Last: []string{"-"},
-	PromptBy: ByStdin, Output: OutputCodex,
+	PromptBy: ByStdin, Output: OutputCodex, Login: "codex login",
 	ModelFlag: "--model", EffortFlag: "--config model_reasoning_effort=", ResumeFlag: "resume",
 	PermissionFlag: "--sandbox", SkipPermissionsFlag: "--dangerously-bypass-approvals-and-sandbox",
 	Refuses: "every write, because its sandbox is read-only", Permits: []string{"--sandbox", "-s", "sandbox_mode",

@@ -5,7 +5,7 @@ import "github.com/tidwall/gjson"
 // Copilot CLI, measured with 1.0.102. It tells its tokens only in a file.
 var copilotRow = Row{
 	Name: "copilot", Command: []string{"copilot", "--output-format", "json", "--no-ask-user", "--no-auto-update"},
-	PromptBy: ByStdin, Output: OutputCopilot, UsageFlag: "--usage-output-file",
+	PromptBy: ByStdin, Output: OutputCopilot, Login: "copilot, and type /login", UsageFlag: "--usage-output-file",
 	ModelFlag: "--model", EffortFlag: "--reasoning-effort", ResumeFlag: "--resume=",
 	SkipPermissionsFlag: "--allow-all",
 	Refuses:             "every command and edit", Permits: []string{"--allow", "--yolo"},

@@ -9,7 +9,7 @@ import (
 // opencode, measured with 1.18.33. It does what its own configuration does not forbid or ask about.
 var opencodeRow = Row{
 	Name: "opencode", Command: []string{"opencode", "run", "--format", "json"},
-	PromptBy: ByStdin, Output: OutputOpencode,
+	PromptBy: ByStdin, Output: OutputOpencode, Login: "opencode auth login",
 	ModelFlag: "--model", EffortFlag: "--variant", ResumeFlag: "--session", SkipPermissionsFlag: "--auto",
 	Driven: "1.18.33",
 }

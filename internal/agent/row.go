@@ -22,6 +22,8 @@ type Row struct {
 	Model    string   // the model that it is asked for; "": its own choice
 	Prompt   string   // the path of a file whose text comes before each prompt; "": none
 
+	Login string // what a person types to log in; "": not known
+
 	CompleteOn, Checks []string // what ends its leg of a chain: signals, and lines for the shell
 
 	// The flags of the agent's own command line; "": it has none. A flag may have several words. Its value is a word of
@@ -62,6 +64,13 @@ type Asked struct {
 	Permission      string  `json:"permissionMode"` // the mode of the agent's permissions; "": its own
 	SkipPermissions bool    `json:"skipPermissions"`
 	Resume          string  `json:"resume,omitempty"` // the id of a session of the agent; "": a fresh session
+}
+
+// StandIn returns what is asked of an agent that works in the place of the one that a person named: without the words
+// that only that one knows.
+func (a Asked) StandIn() Asked {
+	a.Model, a.Permission = "", ""
+	return a
 }
 
 // IsModel reports whether text can be the name of a model, such as "opus", "claude-sonnet-5-5[1m]" or "openai/o3:high".

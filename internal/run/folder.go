@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -130,6 +131,7 @@ type line struct {
 	Leg         int         `json:"leg,omitempty"` // of a chain, the first one 1
 	Agent       string      `json:"agent"`
 	Model       string      `json:"model"`
+	Why         string      `json:"why,omitempty"` // why this agent and this model; "": they are the usual ones
 	Feature     string      `json:"feature"`
 	StartedAt   time.Time   `json:"startedAt"`
 	EndedAt     time.Time   `json:"endedAt"`
@@ -167,7 +169,8 @@ func (f *folder) iteration(r *Record, c *Current, s *loop.Step, counted bool) {
 	}
 	e := c.Ended
 	l := line{
-		RunID: r.ID, Session: c.Session, Iteration: c.Iteration, Counted: counted, Agent: r.Options.Agent, Model: e.Model,
+		RunID: r.ID, Session: c.Session, Iteration: c.Iteration, Counted: counted,
+		Agent: cmp.Or(c.Agent, r.Options.Agent), Model: e.Model, Why: c.Why,
 		Feature: c.Feature, StartedAt: c.StartedAt, EndedAt: c.StartedAt.Add(e.Took), DurationSec: e.Took.Seconds(),
 		ExitCode: e.ExitCode, Outcome: string(e.Class), Problem: e.Problem, Signals: append([]string{}, e.Signals...),
 		Tokens: lineTokens{e.Used.Input, e.Used.Output, e.Used.CacheRead, e.Used.CacheWrite}, Denied: e.Denied,

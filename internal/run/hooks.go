@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,6 +74,7 @@ func (r *Run) told(s *loop.Step, state decide.State, ended *Current) told {
 		CostUnknown: r.Record.Spent.Unknown, Features: s.Picture.Snapshot.List.Count(state.Proven),
 	}
 	if ended != nil {
+		t.Agent = cmp.Or(ended.Agent, t.Agent)
 		t.Iteration, t.Feature, t.Model = ended.Iteration, plain.Line(ended.Feature, 80), ended.Ended.Model
 		t.Outcome, t.ExitCode = string(ended.Ended.Class), ended.Ended.ExitCode
 	}

@@ -16,8 +16,10 @@ import (
 
 // Options are what a person asks of a run. The record keeps them, so that a resumed run is the same.
 type Options struct {
-	Agent string      `json:"agent"` // a name, as Find takes it
-	Asked agent.Asked `json:"asked"`
+	Agent    string      `json:"agent"`              // a name, as Find takes it
+	Fallback []string    `json:"fallback,omitempty"` // the agents that stand in for it, in their order
+	Asked    agent.Asked `json:"asked"`
+	Escalate []string    `json:"escalate,omitempty"` // the models for the first, the second … attempt at a feature
 
 	MaxIterations int     `json:"maxIterations"` // of this run; 0: the loop's own limit alone
 	MaxCostUSD    float64 `json:"maxCostUsd"`    // 0: no bound
@@ -60,6 +62,9 @@ type Record struct {
 	Waiting    *Waiting      `json:"waiting,omitempty"` // nil: the run does not wait
 	Current    *Current      `json:"current,omitempty"` // nil: no session runs, and none is to be counted
 	Chain      *Chain        `json:"chain,omitempty"`   // nil: one agent works the run
+
+	Cooling  []Cooling `json:"cooling,omitempty"`
+	Switches []Switch  `json:"switches,omitempty"`
 }
 
 // Sum is what sessions used together.
@@ -102,6 +107,9 @@ type Current struct {
 	Session   int       `json:"session"`   // its number in the run
 	Iteration int       `json:"iteration"` // of the loop
 	Feature   string    `json:"feature"`
+	Agent     string    `json:"agent"`
+	Model     string    `json:"model"`         // that it was asked for; "": the agent's own choice
+	Why       string    `json:"why,omitempty"` // why this agent and this model; "": they are the usual ones
 	StartedAt time.Time `json:"startedAt"`
 	PID       int       `json:"pid"` // of the guard that started the agent
 	Start     string    `json:"start"`

@@ -50,9 +50,6 @@ func New(env loop.Env, at *loopdir.Loop, rows Rows, o Options, c *Chain) *Run {
 	}}
 }
 
-// Row returns the agent that works now.
-func (r *Run) Row() agent.Row { return r.Rows[r.Record.Options.Agent] }
-
 // Resume returns the last run over a loop, which goes on. find returns the agents, and may change what is asked of the
 // run.
 func Resume(env loop.Env, at *loopdir.Loop, find func(*Record) (Rows, error)) (*Run, error) {

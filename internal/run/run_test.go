@@ -42,7 +42,7 @@ func TestRetry(t *testing.T) {
 		{"not installed", agent.Outcome{Class: agent.NotStarted}, 0, six, 0, decide.APIError},
 		{"somebody stopped it", agent.Outcome{Class: agent.Interrupted}, 0, six, 0, decide.SessionEnded},
 	} {
-		r := Run{Record: Record{Options: Options{Wait: tc.wait}}}
+		r := Run{Record: Record{Options: Options{Wait: tc.wait}, Cooling: []Cooling{{Times: tc.failed}}}}
 		until, _, class := r.retry(agent.Ended{Outcome: tc.ended}, tc.failed)
 		if class != tc.class || until.IsZero() != (tc.until == 0) {
 			t.Errorf("%s: class %q, until %v", tc.name, class, until)

@@ -22,7 +22,7 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 	if err := r.before(ctx, s); err != nil {
 		return r.ends(err.Error()), false
 	}
-	for failed := 0; ; failed++ {
+	for failed := 0; ; {
 		e := r.session(ctx, s)
 		stopped := e.Class == agent.Stopped || ctx.Err() != nil && e.Class != agent.Done
 		until, why, class := r.retry(e, failed)
@@ -34,10 +34,18 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 		if stopped {
 			return r.ends(""), false
 		}
+		if e.Class == agent.Transient {
+			failed++
+		}
 		if until.IsZero() {
+			if class == decide.RateLimit && len(r.Record.Options.Fallback) > 0 {
+				_, e.Until = r.Record.free(time.Now())
+			}
 			return r.fails(class, why, e.Until), false
 		}
-		r.wait(ctx, until, why)
+		if until.After(time.Now()) { // else another agent goes on
+			r.wait(ctx, until, why)
+		}
 		if ctx.Err() != nil || r.stopped() {
 			return r.ends(""), false
 		}
@@ -63,7 +71,7 @@ func (r *Run) fails(class, why string, until time.Time) loop.Event {
 }
 
 // retry judges a session that does not count. class is "" if it counts. until is when the run tries again, zero if it
-// gives up. failed is how many sessions of this iteration did not count before.
+// gives up, and now if another agent takes over. failed is how many sessions of this iteration met an overload before.
 func (r *Run) retry(e agent.Ended, failed int) (until time.Time, why, class string) {
 	now := time.Now()
 	if e.Class != agent.Context {
@@ -71,10 +79,8 @@ func (r *Run) retry(e agent.Ended, failed int) (until time.Time, why, class stri
 	}
 	switch e.Class {
 	case agent.Limit:
-		until = e.Until
-		if until.IsZero() {
-			until = now.Add(step(ladder, failed))
-		}
+		r.Record.cool(r.Record.Working(), e.Until, e.Problem, now)
+		_, until = r.Record.free(now)
 		if until.Sub(now) > r.Record.Options.Wait {
 			until = time.Time{}
 		}
@@ -86,7 +92,9 @@ func (r *Run) retry(e agent.Ended, failed int) (until time.Time, why, class stri
 		return until, e.Problem, decide.APIError
 	case agent.Interrupted:
 		return time.Time{}, "somebody stopped the agent: " + e.Problem, decide.SessionEnded
-	case agent.Auth, agent.NotStarted:
+	case agent.Auth:
+		return time.Time{}, needsLogin(r.Row(), e.Problem), decide.APIError
+	case agent.NotStarted:
 		return time.Time{}, e.Problem, decide.APIError
 	case agent.Context:
 		if r.tooLong++; r.tooLong > 1 {
@@ -116,6 +124,7 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 		Session: r.Record.Sessions, Iteration: s.Decision.Next.Iteration, Feature: feature.ID, StartedAt: time.Now().UTC(),
 	}
 	r.Record.Current = c
+	asked := r.pick(c, feature)
 	if err := r.save(); err != nil {
 		return agent.Ended{Outcome: agent.Outcome{Class: agent.NotStarted, Problem: plain.Line(err.Error(), 300)}}
 	}
@@ -126,10 +135,6 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	defer stop()
 	go r.watch(ctx, stop)
 	o := r.Record.Options
-	asked := o.Asked
-	if asked.Model == "" && r.Row().ModelFlag != "" {
-		asked.Model = r.model(feature)
-	}
 	if o.MaxCostUSD > 0 {
 		asked.BudgetUSD = max(0.01, o.MaxCostUSD-r.Record.Spent.CostUSD)
 	}
@@ -151,7 +156,10 @@ func (r *Run) ended(c *Current, e agent.Ended) {
 	message := e.Message[max(0, len(e.Message)-maxMessage):]
 	c.Ended = &Finished{
 		Class: e.Class, Message: message, Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Denied: e.Denied,
-		Refused: e.Refused, Model: e.Heard.Model, Used: e.Usage,
+		Refused: e.Refused, Model: cmp.Or(e.Heard.Model, c.Model), Used: e.Usage,
+	}
+	if counts(e.Class) {
+		r.Record.warm(r.Record.Working())
 	}
 	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
 	if r.promised(e.Message) {

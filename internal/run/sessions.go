@@ -38,7 +38,7 @@ const maxLines = 8 << 20
 
 func (l line) clean() line {
 	l.Agent, l.Model, l.Feature = plain.Line(l.Agent, 80), plain.Line(l.Model, 80), plain.Line(l.Feature, 80)
-	l.Outcome, l.Problem = plain.Line(l.Outcome, 40), plain.Line(l.Problem, 300)
+	l.Outcome, l.Problem, l.Why = plain.Line(l.Outcome, 40), plain.Line(l.Problem, 300), plain.Line(l.Why, 200)
 	for i := range l.Signals {
 		l.Signals[i] = plain.Line(l.Signals[i], 80)
 	}

@@ -24,6 +24,7 @@ type Summary struct {
 	Denied             int // uses of tools that the agent's permissions refused
 	Work               []Work
 	Legs               []Leg             // of a chain
+	Switches           []Switch          // of the agent and the model
 	Titles             map[string]string // of features, by id
 	Logs               string            // where the logs of the sessions are
 }
@@ -38,6 +39,11 @@ func Summarise(r *Record, s *loop.Step) Summary {
 	}
 	if r.Chain != nil {
 		sum.Agent, sum.Legs = plain.Line(r.Chain.Definition, 300), r.Chain.Legs
+	}
+	for _, one := range r.Switches {
+		one.Feature, one.Agent = plain.Line(one.Feature, 80), plain.Line(one.Agent, 80)
+		one.Model, one.Why = plain.Line(one.Model, 80), plain.Line(one.Why, 200)
+		sum.Switches = append(sum.Switches, one)
 	}
 	for _, w := range r.Work {
 		if item, is := p.Snapshot.List.Find(w.Feature); is {
@@ -120,6 +126,13 @@ func (s Summary) Markdown() string {
 	for i, leg := range s.Legs {
 		fmt.Fprintf(&b, "| %d %s | %s | %d of %d | %s | %s |\n", i+1, escape(plain.Line(leg.Agent, 80)),
 			escape(leg.Ended()), leg.Iterations, leg.Limit, plain.Duration(leg.Took()), escape(Bill(leg.Spent)))
+	}
+	if len(s.Switches) > 0 {
+		b.WriteString("\n| from session | feature | agent | model | why |\n|--:|---|---|---|---|\n")
+	}
+	for _, one := range s.Switches {
+		fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", one.Session, escape(one.Feature), escape(one.Agent),
+			escape(one.Model), escape(one.Why))
 	}
 	if len(s.Work) == 0 {
 		return b.String()

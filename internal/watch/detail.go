@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
 )
@@ -176,7 +177,7 @@ func output(env loop.Env, at *loopdir.Loop, p *loop.Picture, r *Run) []string {
 	}
 	log := run.SessionLog(at.Project, r.ID, r.Sessions, maxOutput)
 	row := agent.Row{Output: agent.OutputText}
-	if agents, err := run.NewAgents(env, at.Project, p); err == nil {
+	if agents, err := roster.New(env, at.Project, p); err == nil {
 		if found, err := agents.Find(r.Agent); err == nil {
 			row = found
 		}

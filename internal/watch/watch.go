@@ -204,7 +204,7 @@ func open(env loop.Env, at *loopdir.Loop) (*loop.Loop, error) {
 
 func runOf(r *run.Record) *Run {
 	found := &Run{
-		ID: plain.Line(r.ID, 40), Agent: plain.Line(r.Options.Agent, 80), StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		ID: plain.Line(r.ID, 40), Agent: plain.Line(r.Working(), 80), StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Works: r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start), Iterations: r.Iterations, Sessions: r.Sessions,
 		Tokens: run.AllTokens(r.Spent.Usage), CostUSD: r.Spent.CostUSD, CostKnown: r.Spent.CostKnown,
 		Unknown: r.Spent.Unknown, Bill: run.Bill(r.Spent),

@@ -1,4 +1,5 @@
-package run
+// Package roster finds agents by their names.
+package roster
 
 import (
 	"errors"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -26,8 +26,8 @@ type Agents struct {
 	own     []config.Agent
 }
 
-// NewAgents returns the agents that there are for a loop. p may be nil.
-func NewAgents(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
+// New returns the agents that there are for a loop. p may be nil.
+func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	a := &Agents{env: env, project: project, picture: p}
 	text, path, err := loopdir.UserConfig(env.ConfigDir)
 	if err == nil && text != nil {
@@ -126,11 +126,6 @@ func (a *Agents) row(c config.Agent, left int) (agent.Row, error) {
 	if c.Checks != nil {
 		row.Checks = c.Checks
 	}
-	for _, name := range row.CompleteOn {
-		if err := CheckSignal(name); err != nil {
-			return row, fmt.Errorf("the agent %s: %w", c.Name, err)
-		}
-	}
 	if c.PromptBy != "" {
 		row.PromptBy = c.PromptBy
 	}
@@ -195,16 +190,4 @@ func (a *Agents) unknown(name string) error {
 		return fmt.Errorf("%s; did you mean %s?", text, near)
 	}
 	return errors.New(text + "; there are " + strings.Join(names, ", ") + ", and any program on PATH")
-}
-
-// model returns the model that the list asks for. It becomes a word of a command line, and an agent can write the list,
-// so it must be a name.
-func (r *Run) model(feature features.Item) string {
-	model := feature.Model()
-	if model == "" || agent.IsModel(model) {
-		return model
-	}
-	r.Screen.Warn(fmt.Sprintf("the list asks for the model %q for %s, which is no name of a model; it is left out",
-		plain.Line(model, 80), plain.Line(feature.ID, 80)))
-	return ""
 }
