@@ -157,9 +157,8 @@ func (k *worker) fits(row agent.Row, asked agent.Asked) error {
 	switch o := k.options; {
 	case len(row.Lacks(asked)) > 0:
 		return cli.Usagef("the agent %s takes no %s", row.Name, strings.Join(row.Lacks(asked), ", "))
-	case o.MaxCostUSD > 0 && !row.TellsCost:
-		return cli.Usagef("the agent %s does not tell what it costs, so --max-cost would never end the run; "+
-			"use --max-iterations", row.Name)
+	case o.MaxCostUSD > 0 && unpriced(row, asked.Model) != "":
+		return cli.Usagef("%s", unpriced(row, asked.Model))
 	case o.MaxTokens > 0 && !row.TellsTokens:
 		return cli.Usagef("the agent %s does not tell its tokens, so --max-tokens would never end the run; "+
 			"use --max-iterations", row.Name)
@@ -170,6 +169,25 @@ func (k *worker) fits(row agent.Row, asked agent.Asked) error {
 		return cli.Usagef("the agent %s cannot start: %w", row.Name, err)
 	}
 	return nil
+}
+
+// unpriced says why the cost of an agent's sessions cannot be known, or "".
+func unpriced(row agent.Row, model string) string {
+	if model = cmp.Or(model, row.Model); row.TellsCost {
+		return ""
+	}
+	switch _, known := row.PriceOf(model); {
+	case !row.TellsTokens:
+		return fmt.Sprintf("the agent %s does not tell what it costs, so --max-cost would never end the run; "+
+			"use --max-iterations", row.Name)
+	case model == "":
+		return fmt.Sprintf("the agent %s tells its tokens and no cost; name a model whose price is known with --model, "+
+			"or use --max-tokens", row.Name)
+	case !known:
+		return fmt.Sprintf("no price of the model %s is known, so --max-cost would never end the run; add it to "+
+			`"prices" of your configuration, or use --max-tokens`, plain.Line(model, 80))
+	}
+	return ""
 }
 
 // again finds the run that goes on.

@@ -102,7 +102,7 @@ func (v *view) line(at time.Time) string {
 	took := at.Sub(n.began)
 	parts = append(parts, clock(took))
 	if n.spent.CostKnown {
-		parts = append(parts, fmt.Sprintf("$%.3f", n.spent.CostUSD))
+		parts = append(parts, run.Dollars(n.spent.CostUSD, n.spent.Estimated))
 	}
 	switch {
 	case v.heard.Tool != "":

@@ -30,8 +30,9 @@ type Usage struct {
 	CacheRead   int64   `json:"cacheReadTokens"`
 	CacheWrite  int64   `json:"cacheWriteTokens"`
 	CostUSD     float64 `json:"costUsd"`
-	TokensKnown bool    `json:"tokensKnown"` // the agent told the tokens
-	CostKnown   bool    `json:"costKnown"`   // the agent told the cost
+	TokensKnown bool    `json:"tokensKnown"`         // the agent told the tokens
+	CostKnown   bool    `json:"costKnown"`           // the agent told the cost, or it is estimated
+	Estimated   bool    `json:"estimated,omitempty"` // the cost is reckoned from the tokens and a price
 }
 
 // Heard is what an agent's lines have told so far.

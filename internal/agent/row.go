@@ -30,8 +30,9 @@ type Row struct {
 	// its own, unless the flag ends in "=".
 	ModelFlag, EffortFlag, BudgetFlag, PermissionFlag, SkipPermissionsFlag string
 
-	ResumeFlag string // goes on with a session, by its id; "": the agent cannot
-	UsageFlag  string // names a file into which it writes what it used; "": it has none
+	ResumeFlag string  // goes on with a session, by its id; "": the agent cannot
+	Prices     []Price // of models, before those of ListPrices
+	UsageFlag  string  // names a file into which it writes what it used; "": it has none
 
 	// What a session refuses if nobody allows it, in words that follow "refuses"; "": nothing, or it is not known. Each
 	// word of the command line that begins with one of Permits allows it. Advice says what a person can do.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,6 +106,8 @@ func (s Session) Run(ctx context.Context) Ended {
 	if s.Asked.Resume != "" && format.sums {
 		e.Usage = e.Usage.since(s.Before)
 	}
+	e.Heard.Model = cmp.Or(e.Heard.Model, s.Asked.Model, s.Row.Model)
+	e.Usage = s.Row.priced(e.Usage, e.Heard.Model)
 	switch heard := e.Heard; {
 	case errors.Is(why, errOver): // its own last event counts
 	case r.TimedOut:

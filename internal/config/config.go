@@ -209,6 +209,7 @@ func ParseCeilings(data []byte) (decide.Limits, error) {
 	p.object(gjson.ParseBytes(text), "the configuration", map[string]func(gjson.Result){
 		"limits": func(v gjson.Result) { p.limits(v, &l) },
 		"agents": func(gjson.Result) {}, // ParseAgents reads them
+		"prices": func(gjson.Result) {}, // ParsePrices does
 	})
 	return l, p.err
 }

@@ -98,6 +98,32 @@ func TestParseRunner(t *testing.T) {
 	}
 }
 
+func TestParsePrices(t *testing.T) {
+	prices, err := ParsePrices([]byte(`{"limits": {}, "prices": {"m": {"input": 1.5, "output": 0, "cache_read": 0.1},
+		"a/b-2": {"input": 0, "output": 3, "cache_write": 2}}}`))
+	want := []Price{{"m", 1.5, 0, 0.1, 1.5}, {"a/b-2", 0, 3, 0, 2}}
+	if err != nil || !slices.Equal(prices, want) {
+		t.Errorf("%+v %v", prices, err)
+	}
+	for text, want := range map[string]string{
+		`{"prices": []}`:                                 `"prices" must be an object`,
+		`{"prices": {"m": 3}}`:                           "line 1, column 18: ",
+		`{"prices": {"m": {"input": 1}}}`:                `must have "input" and "output"`,
+		`{"prices": {"m": {"input": -1, "output": 1}}}`:  `"input" must be dollars for a million tokens`,
+		`{"prices": {"m": {"input": "1", "output": 1}}}`: `"input" must be dollars for a million tokens`,
+		`{"prices": {"m": {"input": 1, "output": 1e9}}}`: `"output" must be dollars for a million tokens`,
+		`{"prices": {"m": {"input": 1, "out": 1}}}`:      `unknown key "out"`,
+		`{"prices": {"m": {"input": 1, "output": 1}}`:    "line 1",
+	} {
+		if _, err := ParsePrices([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if prices, err := ParsePrices([]byte(`{"limits": {}}`)); prices != nil || err != nil {
+		t.Error(prices, err)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for in, want := range map[string]string{
 		``:   "nothing here",

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
@@ -31,12 +32,13 @@ type Report struct {
 // Feature is a feature with what it took.
 type Feature struct {
 	watch.Item
-	Attempts int           `json:"attempts"`
-	Took     time.Duration `json:"-"`
-	TookSec  int64         `json:"tookSec"`
-	CostUSD  float64       `json:"costUsd"`
-	Unknown  int           `json:"unknown"` // attempts that did not tell their cost
-	Commits  []tree.Commit `json:"commits"`
+	Attempts  int           `json:"attempts"`
+	Took      time.Duration `json:"-"`
+	TookSec   int64         `json:"tookSec"`
+	CostUSD   float64       `json:"costUsd"`
+	Estimated bool          `json:"costEstimated,omitempty"` // a part of it is reckoned from prices
+	Unknown   int           `json:"unknown"`                 // attempts that did not tell their cost
+	Commits   []tree.Commit `json:"commits"`
 }
 
 // Make reads a loop and makes its report.
@@ -91,7 +93,7 @@ func Of(d *watch.Detail, commits []tree.Commit) *Report {
 		f.Attempts++
 		f.Took += i.Took()
 		f.TookSec = int64(f.Took.Seconds())
-		if i.CostUSD != nil {
+		if f.Estimated = f.Estimated || i.Estimated; i.CostUSD != nil {
 			f.CostUSD += *i.CostUSD
 		} else {
 			f.Unknown++
@@ -136,9 +138,9 @@ func (f Feature) Cost() string {
 	case f.Attempts == 0 || f.Unknown == f.Attempts:
 		return ""
 	case f.Unknown > 0:
-		return fmt.Sprintf("at least $%.3f", f.CostUSD)
+		return "at least " + run.Dollars(f.CostUSD, f.Estimated)
 	}
-	return fmt.Sprintf("$%.3f", f.CostUSD)
+	return run.Dollars(f.CostUSD, f.Estimated)
 }
 
 // ProvenBy says which checks have proven the feature, and when.

@@ -2,6 +2,7 @@
 package roster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -24,6 +25,7 @@ type Agents struct {
 	project string
 	picture *loop.Picture // of the loop; nil: there is none
 	own     []config.Agent
+	prices  []agent.Price // the person's own
 }
 
 // New returns the agents that there are for a loop. p may be nil.
@@ -32,6 +34,11 @@ func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	text, path, err := loopdir.UserConfig(env.ConfigDir)
 	if err == nil && text != nil {
 		a.own, err = config.ParseAgents(text)
+		prices, wrong := config.ParsePrices(text)
+		for _, p := range prices {
+			a.prices = append(a.prices, agent.Price(p))
+		}
+		err = cmp.Or(err, wrong)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
@@ -43,7 +50,11 @@ func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 const maxExtends = 10
 
 // Find returns the agent of a name.
-func (a *Agents) Find(name string) (agent.Row, error) { return a.find(name, maxExtends) }
+func (a *Agents) Find(name string) (agent.Row, error) {
+	row, err := a.find(name, maxExtends)
+	row.Prices = a.prices
+	return row, err
+}
 
 func (a *Agents) find(name string, left int) (agent.Row, error) {
 	if left == 0 {

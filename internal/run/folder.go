@@ -141,7 +141,8 @@ type line struct {
 	Problem     string      `json:"problem,omitempty"`
 	Signals     []string    `json:"signals"`
 	Tokens      lineTokens  `json:"tokens"`
-	CostUSD     *float64    `json:"costUsd"` // null: unknown
+	CostUSD     *float64    `json:"costUsd"`                 // null: unknown
+	Estimated   bool        `json:"costEstimated,omitempty"` // reckoned from tokens and a price
 	Denied      int         `json:"denied"`
 	Checks      []lineCheck `json:"checks"`
 }
@@ -183,7 +184,7 @@ func (f *folder) iteration(r *Record, c *Current, s *loop.Step, counted bool) {
 		l.Checks = append(l.Checks, e.Own.Checks...)
 	}
 	if e.Used.CostKnown {
-		l.CostUSD = &e.Used.CostUSD
+		l.CostUSD, l.Estimated = &e.Used.CostUSD, e.Used.Estimated
 	}
 	if s != nil {
 		for _, r := range s.Picture.Snapshot.Results {

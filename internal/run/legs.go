@@ -164,15 +164,16 @@ type legLine struct {
 }
 
 type used struct {
-	Tokens  lineTokens `json:"tokens"`
-	CostUSD *float64   `json:"costUsd"` // null: unknown
-	Unknown int        `json:"costUnknown"`
+	Tokens    lineTokens `json:"tokens"`
+	CostUSD   *float64   `json:"costUsd"`                 // null: unknown
+	Estimated bool       `json:"costEstimated,omitempty"` // a part of it is reckoned from prices
+	Unknown   int        `json:"costUnknown"`
 }
 
 func usedBy(s Sum) used {
 	u := used{Tokens: lineTokens{s.Input, s.Output, s.CacheRead, s.CacheWrite}, Unknown: s.Unknown}
 	if s.CostKnown {
-		u.CostUSD = &s.CostUSD
+		u.CostUSD, u.Estimated = &s.CostUSD, s.Estimated
 	}
 	return u
 }

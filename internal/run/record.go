@@ -79,6 +79,7 @@ func (s *Sum) add(u agent.Usage) {
 	s.CacheRead, s.CacheWrite = s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite
 	s.CostUSD += u.CostUSD
 	s.TokensKnown, s.CostKnown = s.TokensKnown || u.TokensKnown, s.CostKnown || u.CostKnown
+	s.Estimated = s.Estimated || u.Estimated
 	if !u.CostKnown {
 		s.Unknown++
 	}

@@ -33,6 +33,7 @@ type Run struct {
 	folder  *folder // for people
 	pattern pattern // what else the agent writes when all is done
 	tooLong int     // sessions in a row whose prompt was too long
+	noPrice string  // the last model of which it was said that its price is not known
 }
 
 // Rows are the agents that may work in a run, by their names.

@@ -178,6 +178,20 @@ func (r *Run) ended(c *Current, e agent.Ended) {
 	}
 	_ = r.save() // the step that follows reports a disk that is full
 	r.Screen.Ended(r.Record, e)
+	r.missPrice(e)
+}
+
+// missPrice says that a session's cost is not known for want of a price, once for each model.
+func (r *Run) missPrice(e agent.Ended) {
+	model := e.Heard.Model
+	if e.Usage.CostKnown || tokens(e.Usage) == 0 || model == "" || model == r.noPrice {
+		return
+	}
+	if _, known := r.Row().PriceOf(model); !known {
+		r.noPrice = model
+		r.Screen.Warn(fmt.Sprintf(`no price of the model %s is known, so its cost is not; add it to "prices" of your `+
+			"configuration", plain.Line(model, 80)))
+	}
 }
 
 // due returns the feature of the iteration that a step begins. A job of a leg's own has none.

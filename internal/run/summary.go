@@ -87,9 +87,17 @@ func dollars(s Sum) string {
 	case !s.CostKnown:
 		return "cost unknown"
 	case s.Unknown > 0:
-		return fmt.Sprintf("at least $%.3f (of %s unknown)", s.CostUSD, plain.Count(s.Unknown, "session"))
+		return fmt.Sprintf("at least %s (of %s unknown)", Dollars(s.CostUSD, s.Estimated), plain.Count(s.Unknown, "session"))
 	}
-	return fmt.Sprintf("$%.3f", s.CostUSD)
+	return Dollars(s.CostUSD, s.Estimated)
+}
+
+// Dollars shows a cost. One that is reckoned from prices is marked.
+func Dollars(usd float64, estimated bool) string {
+	if estimated {
+		return fmt.Sprintf("≈$%.3f", usd)
+	}
+	return fmt.Sprintf("$%.3f", usd)
 }
 
 // Tokens shows a number of tokens in short.

@@ -3,7 +3,6 @@ package watch
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -59,7 +58,8 @@ type Iteration struct {
 	Counted   bool        `json:"counted"` // false: an interruption, and the same iteration went on
 	Model     string      `json:"model"`
 	Tokens    int64       `json:"tokens"`
-	CostUSD   *float64    `json:"costUsd"` // null: not known
+	CostUSD   *float64    `json:"costUsd"`                 // null: not known
+	Estimated bool        `json:"costEstimated,omitempty"` // reckoned from tokens and a price
 	Checks    []CheckMade `json:"checks"`
 }
 
@@ -159,7 +159,7 @@ func sessions(lines []run.SessionLine) []Iteration {
 	for _, l := range lines {
 		one := Iteration{
 			Number: l.Iteration, Feature: l.Feature, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Outcome: l.Outcome,
-			Why: l.Problem, Counted: l.Counted, Model: l.Model, CostUSD: l.CostUSD, Checks: []CheckMade{},
+			Why: l.Problem, Counted: l.Counted, Model: l.Model, CostUSD: l.CostUSD, Estimated: l.Estimated, Checks: []CheckMade{},
 			Tokens: l.Tokens.Input + l.Tokens.Output + l.Tokens.CacheRead + l.Tokens.CacheWrite,
 		}
 		for _, c := range l.Checks {
@@ -198,7 +198,7 @@ func (i Iteration) Cost() string {
 	if i.CostUSD == nil {
 		return ""
 	}
-	return fmt.Sprintf("$%.3f", *i.CostUSD)
+	return run.Dollars(*i.CostUSD, i.Estimated)
 }
 
 // Heading names the item: its id, and its title if that says more.

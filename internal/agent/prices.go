@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Price is what a million tokens of a model cost, in dollars.
+type Price struct {
+	Model                                string
+	Input, Output, CacheRead, CacheWrite float64
+}
+
+// PricesOf is the month of the prices of ListPrices.
+const PricesOf = "November 2025"
+
+// PriceSource is a page of a provider with its prices.
+type PriceSource struct{ Provider, Page string }
+
+// PriceSources are the pages from which the prices of ListPrices are.
+var PriceSources = []PriceSource{
+	{"Anthropic", "https://claude.com/pricing"},
+	{"OpenAI", "https://platform.openai.com/docs/pricing"},
+	{"Google", "https://ai.google.dev/gemini-api/docs/pricing"},
+}
+
+// ListPrices returns the public prices of common models in PricesOf: those for prompts of the usual length, at once and
+// without a discount. So a sum of them is near the bill, and not the bill. OpenAI and Google took nothing for writing
+// their caches.
+func ListPrices() []Price {
+	return []Price{
+		{"claude-haiku-4-5", 1, 5, 0.10, 1.25},
+		{"claude-opus-4-1", 15, 75, 1.50, 18.75},
+		{"claude-opus-4-5", 5, 25, 0.50, 6.25},
+		{"claude-sonnet-4", 3, 15, 0.30, 3.75},
+		{"claude-sonnet-4-5", 3, 15, 0.30, 3.75},
+		{"gpt-4.1", 2, 8, 0.50, 2},
+		{"gpt-5", 1.25, 10, 0.125, 1.25},
+		{"gpt-5-codex", 1.25, 10, 0.125, 1.25},
+		{"gpt-5-mini", 0.25, 2, 0.025, 0.25},
+		{"gpt-5-nano", 0.05, 0.40, 0.005, 0.05},
+		{"gpt-5.1", 1.25, 10, 0.125, 1.25},
+		{"gpt-5.1-codex", 1.25, 10, 0.125, 1.25},
+		{"o3", 2, 8, 0.50, 2},
+		{"o4-mini", 1.10, 4.40, 0.275, 1.10},
+		{"gemini-2.5-flash", 0.30, 2.50, 0.03, 0.30},
+		{"gemini-2.5-flash-lite", 0.10, 0.40, 0.01, 0.10},
+		{"gemini-2.5-pro", 1.25, 10, 0.125, 1.25},
+	}
+}
+
+// modelDate is the date at the end of a model's name, as Anthropic and OpenAI write it, or what a client adds.
+var modelDate = regexp.MustCompile(`(-20\d{6}|-20\d\d-\d\d-\d\d|-latest|:[a-z]+|\[[0-9a-z]+\])+$`)
+
+// plainModel returns the name of a model without its provider and its date, as clients write it differently:
+// "anthropic/claude-sonnet-4.5" and "claude-sonnet-4-5-20250929" are one model.
+func plainModel(name string) string {
+	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
+	return strings.ReplaceAll(modelDate.ReplaceAllString(name, ""), ".", "-")
+}
+
+// PriceOf returns the price of a model: as its prices have it, else as ListPrices does. The first price of a name counts.
+func (r Row) PriceOf(model string) (Price, bool) {
+	for _, p := range append(r.Prices[:len(r.Prices):len(r.Prices)], ListPrices()...) {
+		if model != "" && (p.Model == model || plainModel(p.Model) == plainModel(model)) {
+			return p, true
+		}
+	}
+	return Price{}, false
+}
+
+// cost returns what tokens cost.
+func (p Price) cost(u Usage) float64 {
+	const million = 1e6
+	return (float64(u.Input)*p.Input + float64(u.Output)*p.Output + float64(u.CacheRead)*p.CacheRead +
+		float64(u.CacheWrite)*p.CacheWrite) / million
+}
+
+// priced completes what a session used with the price of its model, if the agent told its tokens and no cost.
+func (r Row) priced(u Usage, model string) Usage {
+	if price, known := r.PriceOf(model); known && u.TokensKnown && !u.CostKnown {
+		u.CostUSD, u.CostKnown, u.Estimated = price.cost(u), true, true
+	}
+	return u
+}
