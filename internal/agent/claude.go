@@ -31,6 +31,7 @@ var claudeRow = Row{
 	PromptBy: ByStdin, Output: OutputClaude, Login: "claude, and type /login",
 	ModelFlag: "--model", EffortFlag: "--effort", BudgetFlag: "--max-budget-usd", ResumeFlag: "--resume",
 	PermissionFlag: "--permission-mode", SkipPermissionsFlag: "--dangerously-skip-permissions",
+	Fails:  []Class{Limit, Transient, Auth, Context, Budget, Turns, Failed, Interrupted, Died},
 	Driven: "2.1.329", TellsReset: true, StopHook: true,
 }
 

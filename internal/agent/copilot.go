@@ -10,6 +10,7 @@ var copilotRow = Row{
 	SkipPermissionsFlag: "--allow-all",
 	Refuses:             "every command and edit", Permits: []string{"--allow", "--yolo"},
 	Advice: "--dangerously-skip-permissions, in a sandbox",
+	Fails:  []Class{Limit, Auth, Context, Failed, Interrupted, Died},
 	Driven: "1.0.102",
 }
 

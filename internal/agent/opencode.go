@@ -11,6 +11,7 @@ var opencodeRow = Row{
 	Name: "opencode", Command: []string{"opencode", "run", "--format", "json"},
 	PromptBy: ByStdin, Output: OutputOpencode, Login: "opencode auth login",
 	ModelFlag: "--model", EffortFlag: "--variant", ResumeFlag: "--session", SkipPermissionsFlag: "--auto",
+	Fails:  []Class{Limit, Auth, Context, Failed, Interrupted, Died},
 	Driven: "1.18.33",
 }
 

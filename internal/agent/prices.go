@@ -3,6 +3,7 @@ package agent
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Price is what a million tokens of a model cost, in dollars.
@@ -50,16 +51,19 @@ func ListPrices() []Price {
 }
 
 // modelDate is the date at the end of a model's name, as Anthropic and OpenAI write it, or what a client adds.
-var modelDate = regexp.MustCompile(`(-20\d{6}|-20\d\d-\d\d-\d\d|-latest|:[a-z]+|\[[0-9a-z]+\])+$`)
+var modelDate = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(-20\d{6}|-20\d\d-\d\d-\d\d|-latest|:[a-z]+|\[[0-9a-z]+\])+$`)
+})
 
 // plainModel returns the name of a model without its provider and its date, as clients write it differently:
 // "anthropic/claude-sonnet-4.5" and "claude-sonnet-4-5-20250929" are one model.
 func plainModel(name string) string {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
-	return strings.ReplaceAll(modelDate.ReplaceAllString(name, ""), ".", "-")
+	return strings.ReplaceAll(modelDate().ReplaceAllString(name, ""), ".", "-")
 }
 
-// PriceOf returns the price of a model: as its prices have it, else as ListPrices does. The first price of a name counts.
+// PriceOf returns the price of a model: as the row's prices have it, else as ListPrices does. The first price of a name
+// counts.
 func (r Row) PriceOf(model string) (Price, bool) {
 	for _, p := range append(r.Prices[:len(r.Prices):len(r.Prices)], ListPrices()...) {
 		if model != "" && (p.Model == model || plainModel(p.Model) == plainModel(model)) {

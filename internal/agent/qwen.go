@@ -14,6 +14,7 @@ var qwenRow = Row{
 	PermissionFlag: "--approval-mode", SkipPermissionsFlag: "--yolo",
 	Refuses: "most commands and edits", Permits: []string{"--approval-mode", "--yolo", "-y"},
 	Advice: "--permission-mode auto-edit or, in a sandbox, --dangerously-skip-permissions",
+	Fails:  []Class{Transient, Auth, Context, Turns, Failed, Interrupted, Died},
 	Driven: "0.24.4", StopHook: true,
 }
 

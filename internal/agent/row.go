@@ -39,10 +39,11 @@ type Row struct {
 	Refuses, Advice string
 	Permits         []string
 
-	TellsTokens, TellsCost bool   // whether it can tell them at all
-	TellsReset             bool   // whether it can tell when a limit is reset
-	StopHook               bool   // whether ralph-stop-hook was seen to drive its sessions
-	Driven                 string // the version with which the row was measured; "": it is known from documents alone
+	TellsTokens, TellsCost bool    // whether it can tell them at all
+	TellsReset             bool    // whether it can tell when a limit is reset
+	Fails                  []Class // the ways to end that were seen, beside Done
+	StopHook               bool    // whether ralph-stop-hook was seen to drive its sessions
+	Driven                 string  // the version with which the row was measured; "": it is known from documents alone
 	BuiltIn                bool
 	Untrusted              bool // ralph.json names the command, and no person has trusted it
 }

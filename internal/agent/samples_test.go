@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,4 +77,22 @@ func replay(t *testing.T, output, table string, resets map[string]string, refusa
 	if len(rows) > 0 {
 		t.Errorf("rows without a sample: %q", rows)
 	}
+	for _, row := range BuiltIn() {
+		if row.Name == output && !slices.Equal(row.Fails, failures(table)) {
+			t.Errorf("the row of %s fails in the ways %q, and its samples in %q", output, row.Fails, failures(table))
+		}
+	}
+}
+
+// failures returns the classes of a table for replay, beside Done.
+func failures(table string) (all []Class) {
+	for _, class := range []Class{Limit, Transient, Auth, Context, Budget, Turns, Failed, Interrupted, Died} {
+		if slices.ContainsFunc(strings.Split(table, "\n"), func(row string) bool {
+			cells := strings.Fields(row)
+			return len(cells) > 2 && cells[2] == string(class)
+		}) {
+			all = append(all, class)
+		}
+	}
+	return all
 }

@@ -1,0 +1,119 @@
+package docs
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+)
+
+// TestAgents compares the tables of agents.md with the rows of the agents, their prices, and what passed at the last
+// run of make e2e AGENTS=all.
+func TestAgents(t *testing.T) {
+	data, err := os.ReadFile("testdata/agents.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	driven := map[string]drive{}
+	if err := json.Unmarshal(data, &driven); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(text)
+	for _, part := range [][2]string{{"<!-- the rows -->\n", rowTable(driven)}, {"<!-- the prices -->\n", priceTable()}} {
+		before, rest, ok := strings.Cut(want, part[0])
+		_, after, ended := strings.Cut(rest, generatedEnd)
+		if !ok || !ended {
+			t.Fatalf("agents.md has no lines %q and %q", part[0], generatedEnd)
+		}
+		want = before + part[0] + part[1] + generatedEnd + after
+	}
+	if *update {
+		if err := os.WriteFile("agents.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(text) {
+		t.Error("agents.md is not what the rows say; run: go test ./docs -run TestAgents -update")
+	}
+}
+
+// drive says which scripts passed with which version of an agent. The end-to-end tests write it.
+type drive struct {
+	Version string   `json:"version"`
+	Scripts []string `json:"scripts"`
+}
+
+func rowTable(driven map[string]drive) string {
+	var b strings.Builder
+	b.WriteString("| agent | measured with | passed | tokens | cost | reset | resume | Stop hook | failures |\n" +
+		"|---|---|---|---|---|---|---|---|---|\n")
+	for _, row := range agent.BuiltIn() {
+		version, passed := "not run", "–"
+		if row.Driven != "" {
+			version = row.Driven
+		}
+		if d := driven[row.Name]; d.Version == row.Driven && len(d.Scripts) > 0 {
+			passed = strings.Join(d.Scripts, ", ")
+		}
+		cost := yes(row.TellsCost)
+		if row.TellsTokens && !row.TellsCost {
+			cost = "≈"
+		}
+		var fails []string
+		for _, class := range row.Fails {
+			fails = append(fails, string(class))
+		}
+		if fails == nil {
+			fails = []string{"–"}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.Name, version, passed, yes(row.TellsTokens),
+			cost, yes(row.TellsReset), yes(row.ResumeFlag != ""), yes(row.StopHook), strings.Join(fails, ", "))
+	}
+	return b.String()
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "–"
+}
+
+func priceTable() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Dollars for a million tokens, as the providers' pages had them in %s", agent.PricesOf)
+	for i, source := range agent.PriceSources {
+		fmt.Fprintf(&b, "%s[%s](%s)", []string{": ", ", ", ", "}[i], source.Provider, source.Page)
+	}
+	b.WriteString(".\nThey are those for prompts of the usual length, without a discount. Yours may differ: put them " +
+		"into\n[your own configuration](runner.md#money).\n\n| model | input | output | cache read | cache write |\n" +
+		"|---|--:|--:|--:|--:|\n")
+	for _, p := range agent.ListPrices() {
+		fmt.Fprintf(&b, "| %s | %g | %g | %g | %g |\n", p.Model, p.Input, p.Output, p.CacheRead, p.CacheWrite)
+	}
+	return b.String()
+}
+
+// TestVersions compares the versions that the end-to-end tests install with those that the rows were measured with.
+func TestVersions(t *testing.T) {
+	text, err := os.ReadFile("../e2e/install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z]+)\)\n\tversion=(\S+)$`).FindAllStringSubmatch(string(text), -1) {
+		found[m[1]] = m[2]
+	}
+	for _, row := range agent.BuiltIn() {
+		if row.Driven != found[row.Name] {
+			t.Errorf("%s: the row has version %q, and e2e/install.sh %q", row.Name, row.Driven, found[row.Name])
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package agent
+
+import "testing"
+
+// TestSince has the figures of the samples of Codex: a session, and the same session resumed, whose sum begins with it.
+func TestSince(t *testing.T) {
+	sum := func(sample string) Usage {
+		p := feedFile(t, NewCodex(), "testdata/codex/"+sample+".jsonl")
+		return p.Outcome(Exit{}, sampled).Usage
+	}
+	got := sum("resume").since(sum("success"))
+	if want := (Usage{Input: 400, Output: 20, CacheRead: 800, TokensKnown: true}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := sum("success").since(sum("resume")); got != (Usage{TokensKnown: true}) {
+		t.Errorf("a sum that shrinks: %+v", got)
+	}
+}
+
+func TestReads(t *testing.T) {
+	row := Program("x").Reads(OutputCodex)
+	if row.Output != OutputCodex || !row.TellsTokens || row.TellsCost {
+		t.Errorf("%+v", row)
+	}
+	if row = row.Reads("unheard of"); row.Output != OutputText || row.TellsTokens {
+		t.Errorf("%+v", row)
+	}
+}
+
+func TestCopilotUsage(t *testing.T) {
+	got := copilotUsage(`{"modelMetrics": {"m": {"usage": {"inputTokens": 2200, "outputTokens": 70,
+		"cacheReadTokens": 1200, "cacheWriteTokens": 0}}, "n": {"usage": {"inputTokens": 1, "outputTokens": -3}}}}`)
+	if want := (Usage{Input: 1001, Output: 70, CacheRead: 1200, TokensKnown: true}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	for _, text := range []string{"", "x", "[]", `{"modelMetrics": 3}`} {
+		if got := copilotUsage(text); got != (Usage{}) {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
