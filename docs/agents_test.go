@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	agents "github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 )
 
 // TestAgents compares the tables of agents.md with the rows of the agents, their prices, and what passed at the last
@@ -54,7 +54,7 @@ func rowTable(driven map[string]drive) string {
 	var b strings.Builder
 	b.WriteString("| agent | measured with | passed | tokens | cost | reset | resume | Stop hook | failures |\n" +
 		"|---|---|---|---|---|---|---|---|---|\n")
-	for _, row := range agent.BuiltIn() {
+	for _, row := range agents.BuiltIn() {
 		version, passed := "not run", "–"
 		if row.Driven != "" {
 			version = row.Driven
@@ -88,14 +88,14 @@ func yes(is bool) string {
 
 func priceTable() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Dollars for a million tokens, as the providers' pages had them in %s", agent.PricesOf)
-	for i, source := range agent.PriceSources {
+	fmt.Fprintf(&b, "Dollars for a million tokens, as the providers' pages had them in %s", agents.PricesOf)
+	for i, source := range agents.PriceSources {
 		fmt.Fprintf(&b, "%s[%s](%s)", []string{": ", ", ", ", "}[i], source.Provider, source.Page)
 	}
 	b.WriteString(".\nThey are those for prompts of the usual length, without a discount. Yours may differ: put them " +
 		"into\n[your own configuration](runner.md#money).\n\n| model | input | output | cache read | cache write |\n" +
 		"|---|--:|--:|--:|--:|\n")
-	for _, p := range agent.ListPrices() {
+	for _, p := range agents.ListPrices() {
 		fmt.Fprintf(&b, "| %s | %g | %g | %g | %g |\n", p.Model, p.Input, p.Output, p.CacheRead, p.CacheWrite)
 	}
 	return b.String()
@@ -111,7 +111,7 @@ func TestVersions(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^([a-z]+)\)\n\tversion=(\S+)$`).FindAllStringSubmatch(string(text), -1) {
 		found[m[1]] = m[2]
 	}
-	for _, row := range agent.BuiltIn() {
+	for _, row := range agents.BuiltIn() {
 		if row.Driven != found[row.Name] {
 			t.Errorf("%s: the row has version %q, and e2e/install.sh %q", row.Name, row.Driven, found[row.Name])
 		}
