@@ -80,7 +80,8 @@ FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)
 faults:
 	cd faults && go test -tags faults -count=1 -parallel 4 -timeout 30m \
 		$(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
-	go test -tags faults -count=1 $(if $(SHORT),-short) -run '^Test$(or $(RUN),Killed)$$' ./cmd/ralph-runner
+	go test -tags faults -count=1 -timeout 30m $(if $(SHORT),-short) \
+		-run '^Test($(or $(RUN),Killed|Fails))$$' ./cmd/ralph-runner
 
 demo:
 	@go run ./examples/demo

@@ -24,6 +24,7 @@ type folder struct {
 	root    *os.Root // nil: nothing is written
 	id      string   // of the run
 	trouble error    // why nothing is written
+	lines   [][]byte // for iterations.jsonl, which could not be written yet
 }
 
 // openFolder makes and opens the folder. It follows no link out of the project.
@@ -192,8 +193,20 @@ func (f *folder) iteration(r *Record, c *Current, s *loop.Step, counted bool) {
 		}
 	}
 	if data, err := json.Marshal(l); err == nil {
-		_ = loopdir.AppendLog(f.root, iterations, append(data, '\n'))
+		f.lines = append(f.lines, append(data, '\n'))
+		_ = f.catchUp()
 	}
+}
+
+// catchUp writes the lines that are not written yet. On a full disk they wait for the next time.
+func (f *folder) catchUp() error {
+	for len(f.lines) > 0 {
+		if err := loopdir.AppendLog(f.root, iterations, f.lines[0]); err != nil {
+			return err
+		}
+		f.lines = f.lines[1:]
+	}
+	return nil
 }
 
 // has reports whether the last line is that of a session: a process that was killed may have written it.

@@ -304,12 +304,17 @@ func (r *Run) event(kind decide.Event) loop.Event {
 	}
 }
 
-// step takes a step of the loop. A step that has begun is finished, whatever happens to ctx.
-func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
+// env returns the environment of the loop's steps.
+func (r *Run) env() loop.Env {
 	env := r.Env
 	env.LoopDir, env.Cwd, env.ProjectDir = "", r.At.Project, "" // the loop is found by the run's own name
 	env.Agent, env.OnComplete = r.Record.Options.Agent, r.Record.Options.OnComplete
-	l, err := loop.Find(env, ev)
+	return env
+}
+
+// step takes a step of the loop. A step that has begun is finished, whatever happens to ctx.
+func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
+	l, err := loop.Find(r.env(), ev)
 	if l == nil {
 		return nil, err
 	}
@@ -407,25 +412,6 @@ func (r *Run) save() error {
 	if r.Record.Chain != nil {
 		r.folder.write("chain-"+r.Record.ID+".json", r.Record.shown())
 	}
-	return nil
-}
-
-// end closes the record of the run and writes its summary.
-func (r *Run) end(s *loop.Step) error {
-	state := s.Decision.Next
-	r.Record.Status, r.Record.ExitReason, r.Record.Waiting = state.Status, state.ExitReason, nil
-	r.Record.EndedAt = time.Now().UTC()
-	r.legStops(state)
-	if err := r.save(); err != nil {
-		return err
-	}
-	sum := Summarise(&r.Record, s)
-	if r.folder.trouble != nil {
-		sum.Logs = ""
-	}
-	r.folder.text("summary-"+r.Record.ID+".md", sum.Markdown())
-	r.Screen.End(sum)
-	r.hooks(s, endingHooks(state), r.told(s, state, nil))
 	return nil
 }
 

@@ -29,7 +29,9 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 		if class == "" && !stopped {
 			return loop.Event{}, true
 		}
-		r.folder.iteration(&r.Record, r.Record.Current, nil, false)
+		if c := r.Record.Current; c != nil {
+			r.folder.iteration(&r.Record, c, nil, false)
+		}
 		r.Record.Current = nil
 		if stopped {
 			return r.ends(""), false
@@ -116,16 +118,15 @@ func counts(c agent.Class) bool {
 // session starts one session and waits for its end. The record knows of it before it starts.
 func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	feature := r.due(s)
-	r.Record.Sessions++
-	if leg := r.Record.Leg(); leg != nil {
-		leg.Sessions++
-	}
+	r.addSessions(1)
 	c := &Current{
 		Session: r.Record.Sessions, Iteration: s.Decision.Next.Iteration, Feature: feature.ID, StartedAt: time.Now().UTC(),
 	}
 	r.Record.Current = c
 	asked := r.pick(c, feature)
 	if err := r.save(); err != nil {
+		r.addSessions(-1) // the record on the disk does not have it
+		r.Record.Current = nil
 		return agent.Ended{Outcome: agent.Outcome{Class: agent.NotStarted, Problem: plain.Line(err.Error(), 300)}}
 	}
 	log := r.folder.log(c.Session)
@@ -149,6 +150,14 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	}.Run(ctx)
 	r.ended(c, e)
 	return e
+}
+
+// addSessions adds n to the sessions of the run.
+func (r *Run) addSessions(n int) {
+	r.Record.Sessions += n
+	if leg := r.Record.Leg(); leg != nil {
+		leg.Sessions += n
+	}
 }
 
 // ended notes how a session ended, and adds what it used to the sum. From here on it is not forgotten.
