@@ -102,6 +102,13 @@ func readResponses(body gjson.Result) request {
 	return req
 }
 
+// serverTool splits the name of a tool of an MCP server, as Claude Code has it.
+func serverTool(name string) (server, bare string, is bool) {
+	server, is = strings.CutPrefix(name, "mcp__")
+	server, bare, _ = strings.Cut(server, "__")
+	return server, bare, is
+}
+
 func writeResponses(w http.ResponseWriter, _ request, s step) {
 	u := object{
 		"input_tokens": s.usage.prompt(), "input_tokens_details": object{"cached_tokens": s.usage.CacheRead},
@@ -113,6 +120,9 @@ func writeResponses(w http.ResponseWriter, _ request, s step) {
 	if s.verb == "tool" {
 		item = object{"type": "function_call", "id": newID("fc"), "call_id": newID("call"), "name": s.tool,
 			"arguments": string(s.input), "status": "completed"}
+		if server, name, is := serverTool(s.tool); is { // as Codex names them
+			item["namespace"], item["name"] = "mcp__"+server, name
+		}
 	}
 	response := object{"id": newID("resp"), "object": "response", "created_at": time.Now().Unix(), "model": "scripted",
 		"output": []any{}, "status": "in_progress"}
@@ -195,6 +205,10 @@ func readGemini(body gjson.Result) request {
 		if role == "model" {
 			role = "assistant"
 		}
+		if results := content.Get("parts.#.functionResponse.response"); len(results.Array()) > 0 {
+			req.Messages = append(req.Messages, said("tool", results.Raw))
+			continue
+		}
 		req.Messages = append(req.Messages, said(role, content.Get("parts.#.text").Value()))
 	}
 	return req
@@ -204,7 +218,11 @@ func writeGemini(stream bool) func(http.ResponseWriter, request, step) {
 	return func(w http.ResponseWriter, _ request, s step) {
 		part := object{"text": s.text}
 		if s.verb == "tool" {
-			part = object{"functionCall": object{"name": s.tool, "args": s.input}}
+			name := s.tool
+			if server, bare, is := serverTool(s.tool); is { // as Gemini CLI names them
+				name = "mcp_" + server + "_" + bare
+			}
+			part = object{"functionCall": object{"name": name, "args": s.input}}
 		}
 		answer := object{
 			"candidates": []any{object{"index": 0, "finishReason": "STOP",
