@@ -26,7 +26,7 @@ var floors = []map[string][]string{
 	{
 		"agenthook": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil, "tree": {"proc"},
 		"loopdir": {"config"}, "claude": {"claude/settings", "loopdir", "proc"}, "host": {"claude/settings", "loopdir"},
-		"codex": {"claude", "host"}, "qwen": {"claude", "host"},
+		"codex": {"claude", "host"}, "gemini": {"claude", "host"}, "qwen": {"claude", "host"},
 	},
 	{"held": nil},
 	{"loop": nil},
@@ -48,7 +48,7 @@ var never = map[string][]string{
 }
 
 // hosts are the packages that know clients. agent reads the words of claude.
-var hosts = []string{"claude", "claude/settings", "host", "codex", "qwen"}
+var hosts = []string{"claude", "claude/settings", "host", "codex", "gemini", "qwen"}
 
 // impure lists the imports that a pure package must not have.
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}

@@ -31,6 +31,14 @@ func (h *hook) forClient() {
 	h.env.IsSecret = func(name string) bool { return claude.IsSecret(name) || h.client.IsSecret(name) }
 }
 
+// words are the client's names of Claude Code's events and fields.
+func (h *hook) words() map[string]string {
+	if h.client == nil {
+		return nil
+	}
+	return h.client.Words
+}
+
 // planClient chooses the settings of another client than Claude Code: those that have the hook, else the project's.
 func (i *initialiser) planClient(f *settingsEdit, onPath bool) error {
 	c := f.client
@@ -46,8 +54,8 @@ func (i *initialiser) planClient(f *settingsEdit, onPath bool) error {
 	switch {
 	case !slices.Contains(host.Scopes, i.scope):
 		return cli.Usagef("--settings %q; for %s want project, user or none", i.scope, c.Title)
-	case !i.given("settings") && host.Installed(path("user"), claude.Stop) &&
-		!host.Installed(path("project"), claude.Stop):
+	case !i.given("settings") && host.Installed(path("user"), c.Events[0]) &&
+		!host.Installed(path("project"), c.Events[0]):
 		i.scope = "user"
 	}
 	f.named = path(i.scope)
@@ -65,13 +73,13 @@ func (h *hook) everywhere() bool {
 	if h.client == nil {
 		return everywhere(h.env, h.project(), h.entry)
 	}
-	return h.entry == "user" || h.entry == "" && !host.Installed(h.clientPath("project"), h.event.Name)
+	return h.entry == "user" || h.entry == "" && !host.Installed(h.clientPath("project"), h.client.Events[0])
 }
 
 // clientOutranked reports whether the project's entry answers this event instead of the user's.
 func (h *hook) clientOutranked() bool {
 	project, user := h.clientPath("project"), h.clientPath("user")
-	return h.entry == "user" && !claude.SameFile(project, user) && host.Installed(project, h.event.Name)
+	return h.entry == "user" && !claude.SameFile(project, user) && host.Installed(project, h.client.Events[0])
 }
 
 func (h *hook) clientPath(scope string) string {

@@ -42,7 +42,7 @@ nothing, or one JSON object. Exits 0 always. This is what 'init' puts into the
 settings file; there is no need to call it by hand.
 
   --loop-dir DIR      the loop's folder; otherwise the session's own loop, else 'current'
-  --host NAME         the client: claude, codex or qwen (default claude)
+  --host NAME         the client: claude, codex, gemini or qwen (default claude)
   --entry SCOPE       the settings that have the entry: local, project, user or plugin; if
                       several have one, only the narrowest answers
   --timeout 660s      the time that the settings entry allows
@@ -97,7 +97,7 @@ func (h *hook) read() (claude.Event, error) {
 			fmt.Errorf("no whole JSON object came on standard input within %v", inputWait))})
 		os.Exit(0)
 	})
-	event, err := claude.Read(os.Stdin)
+	event, err := claude.Read(os.Stdin, h.words())
 	if !late.Stop() {
 		select {} // the process ends
 	}

@@ -172,6 +172,7 @@ func (i *initialiser) begin(l *loop.Loop) error {
 	next, _ := i.found.Next()
 	state.Loop, state.Name, state.List = l.At.Dir, l.At.Name, l.At.ListPath(i.list, "")
 	state.Feature, state.Attempts, state.Bind = next.ID, 1, decide.BindPrompt
+	state.Client = i.v.Env.Client
 	return l.Store.SaveState(state)
 }
 

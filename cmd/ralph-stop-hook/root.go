@@ -85,7 +85,7 @@ func readEvent() (claude.Event, error) {
 				read <- result{err: late}
 			}
 		}()
-		event, err := claude.Read(os.Stdin)
+		event, err := claude.Read(os.Stdin, nil)
 		read <- result{event, err}
 	}()
 	select {

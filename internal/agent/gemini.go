@@ -14,7 +14,7 @@ var geminiRow = Row{
 	Advice: "--permission-mode auto_edit or, in a sandbox, --dangerously-skip-permissions; " +
 		"GEMINI_CLI_TRUST_WORKSPACE=true trusts the folder",
 	Fails:  []Class{Limit, Transient, Auth, Context, Turns, Failed, Interrupted, Died},
-	Driven: "0.61.0",
+	Driven: "0.61.0", StopHook: true,
 }
 
 // NewGemini returns the Parser for Gemini CLI, run with --output-format stream-json. Its exit status is that of HTTP

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/codex"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gemini"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -18,7 +19,7 @@ import (
 )
 
 // Hosts are the clients other than Claude Code that the Stop hook answers.
-var Hosts = []host.Host{codex.Host, qwen.Host}
+var Hosts = []host.Host{codex.Host, gemini.Host, qwen.Host}
 
 // Env reads the surroundings of the process. Nothing below main reads the environment. What the
 // system does not tell stays empty. name is the program's name, as a person types it.

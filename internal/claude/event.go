@@ -5,6 +5,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -103,9 +104,13 @@ func (e Event) Goal() bool {
 // goalOver lists the arguments with which /goal removes the goal.
 var goalOver = []string{"clear", "stop", "off", "reset", "none", "cancel"}
 
+// LastMessage is the field of a stop that has the agent's last message.
+const LastMessage = "last_assistant_message"
+
 // Read reads an event, one JSON object, from r, up to its end. What writes it may leave r
-// open. Its errors name r as standard input.
-func Read(r io.Reader) (Event, error) {
+// open. Its errors name r as standard input. words are another client's names of Claude Code's
+// events and fields; nil: there are none.
+func Read(r io.Reader, words map[string]string) (Event, error) {
 	var end jsontext.End
 	data := make([]byte, 0, 4<<10)
 	for !end.Found(data) {
@@ -122,11 +127,11 @@ func Read(r io.Reader) (Event, error) {
 			return Event{}, fmt.Errorf("cannot read standard input: %w", err)
 		}
 	}
-	return parse(data)
+	return parse(data, words)
 }
 
 // parse parses an event and refuses anything but one JSON object.
-func parse(data []byte) (Event, error) {
+func parse(data []byte, words map[string]string) (Event, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Event{}, errors.New("nothing on standard input; the host sends one JSON object")
 	}
@@ -141,12 +146,12 @@ func parse(data []byte) (Event, error) {
 	var e Event
 	texts := map[string]*string{
 		"hook_event_name": &e.Name, "session_id": &e.SessionID, "agent_id": &e.AgentID, "cwd": &e.Cwd,
-		"permission_mode": &e.PermissionMode, "last_assistant_message": &e.LastMessage,
+		"permission_mode": &e.PermissionMode, LastMessage: &e.LastMessage,
 		"prompt": &e.Prompt, "prompt_id": &e.PromptID, "transcript_path": &e.Transcript,
 		"reason": &e.Reason, "source": &e.Reason, "error": &e.Error,
 	}
 	for key, value := range root.ForEach {
-		if to := texts[key.Str]; to != nil && value.Type == gjson.String {
+		if to := texts[cmp.Or(words[key.Str], key.Str)]; to != nil && value.Type == gjson.String {
 			*to = value.Str
 		}
 		switch key.Str {
@@ -159,7 +164,7 @@ func parse(data []byte) (Event, error) {
 			e.Wakeups = len(value.Get("#(recurring==false)#").Array())
 		}
 	}
-	e.Prompt = unwrap(e.Prompt)
+	e.Name, e.Prompt = cmp.Or(words[e.Name], e.Name), unwrap(e.Prompt)
 	return e, nil
 }
 

@@ -65,7 +65,7 @@ func TestRead(t *testing.T) {
 		// These two differ in each payload and are long, so gjson reads the wanted values.
 		want.PromptID = gjson.GetBytes(data, "prompt_id").Str
 		want.Transcript = gjson.GetBytes(data, "transcript_path").Str
-		if got, err := Read(bytes.NewReader(data)); err != nil || got != want {
+		if got, err := Read(bytes.NewReader(data), nil); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}
 	}
@@ -94,8 +94,8 @@ func TestReadRefuses(t *testing.T) {
 		strings.Repeat("[", 2_000_000):  "nested deeper",
 		strings.Repeat("x", maxBytes+1): "larger than 8 MB",
 	} {
-		if _, err := Read(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Read(%.20q) = %v, want %q", in, err, want)
+		if _, err := Read(strings.NewReader(in), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Read(%.20q, nil, nil) = %v, want %q", in, err, want)
 		}
 	}
 }

@@ -15,10 +15,13 @@ import (
 
 // Host is a client.
 type Host struct {
-	Name   string // as --host names it; also its program
-	Title  string // as people know it
-	Events []string
+	Name   string   // as --host names it; also its program
+	Title  string   // as people know it
+	Events []string // of its settings that get an entry, that of a stop first
 	Short  []string // those of Events at which the client gives a hook little time, and reads no answer
+
+	// Words are its names of events and fields that have another name in Claude Code.
+	Words map[string]string
 
 	Folder  string        // of its settings, below the project and below the home folder
 	File    string        // its settings with hooks, in Folder

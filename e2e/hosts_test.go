@@ -1,0 +1,38 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
+)
+
+// TestHosts works a loop in one session of each client that calls the Stop hook, beside Claude Code.
+func TestHosts(t *testing.T) {
+	bin := t.TempDir()
+	buildPrograms(t, bin)
+	for _, h := range boot.Hosts {
+		t.Run(h.Name, func(t *testing.T) {
+			client, err := findClient(h.Name)
+			if err != nil {
+				t.Skip(err)
+			}
+			testscript.Run(t, testscript.Params{
+				Dir:                 filepath.Join("testdata", "hosts"),
+				RequireExplicitExec: true,
+				Setup: func(env *testscript.Env) error {
+					if err := setup(env, client, bin); err != nil {
+						return err
+					}
+					env.Setenv("HOST", h.Name)
+					return prepareAgent(env, h.Name, client)
+				},
+				Cmds: commands(),
+			})
+		})
+	}
+}
