@@ -55,6 +55,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, project: project, env: loop.Env{
 		Program: "ralph-runner", Self: self, Agent: "test", Vars: proc.Environ(), Cwd: project, Home: t.TempDir(),
 		StateDir: t.TempDir(), ByAgent: true,
+		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },
 	}}
 	w.write(loopdir.Below+"/demo/feature_list.json", demoList)
 	w.write(loopdir.Below+"/other/feature_list.json", otherList)
