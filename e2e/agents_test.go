@@ -40,6 +40,7 @@ func TestAgents(t *testing.T) {
 			if *fully == "all" || slices.Contains(strings.Split(*fully, ","), row.Name) {
 				scripts = []string{"one", "three", "limit", "interrupt"}
 			}
+			scripts = append(scripts, withClaude(t, row.Name)...)
 			for _, script := range scripts {
 				if t.Run(script, func(t *testing.T) { runAgent(t, row.Name, script, client, bin) }) {
 					passed[row.Name] = append(passed[row.Name], script)
@@ -50,6 +51,20 @@ func TestAgents(t *testing.T) {
 	if *driven != "" {
 		writeDriven(t, *driven, passed)
 	}
+}
+
+// withClaude returns the scripts in which an agent works after Claude Code: for one agent always, for the others with
+// all their scripts.
+func withClaude(t *testing.T, name string) []string {
+	asked := *fully == "all" || slices.Contains(strings.Split(*fully, ","), name)
+	if name == "claude" || name != "codex" && !asked {
+		return nil
+	}
+	if _, err := findClient("claude"); err != nil {
+		t.Logf("chain and fallback are skipped: %v", err)
+		return nil
+	}
+	return []string{"chain", "fallback"}
 }
 
 // writeDriven writes which scripts each agent passed. An agent that was not there keeps what it has.
@@ -90,6 +105,9 @@ func runAgent(t *testing.T, name, script, client, bin string) {
 				return err
 			}
 			env.Setenv("AGENT", name)
+			if claude, err := findClient("claude"); err == nil {
+				env.Setenv("E2E_CLIENT", claude) // the command claude of the scripts
+			}
 			return prepareAgent(env, name, client)
 		},
 		Condition: func(cond string) (bool, error) { return slices.Contains(strings.Split(cond, "|"), name), nil },
