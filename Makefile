@@ -6,6 +6,7 @@
 # make fuzz          runs each fuzz target for FUZZTIME, by default 30s
 # make e2e           runs the real clients against a scripted model: all scripts with Claude Code, one with the other
 #                    agents; AGENTS=all runs all with each, AGENTS="codex gemini" all of these
+# make browser       opens the page of ralph-runner serve in chromium; PICTURES=DIR draws the pictures of the documents
 # make faults        tests the hook and the runner with faults and updates docs/RELIABILITY.md; SHORT=1 takes a minute
 #                    or two, RUN=Name runs one test
 # make demo          shows a loop from init to COMPLETE
@@ -34,7 +35,7 @@ BUILD = -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz bench e2e faults demo demo-runner picture icon install
+.PHONY: build test lint fuzz bench e2e browser faults demo demo-runner picture icon install
 .PHONY: release release-dry release-tools test-windows clean
 
 build:
@@ -60,9 +61,11 @@ lint:
 	GOOS=darwin go build -o /dev/null $(COMMANDS)
 	GOOS=windows go build -o /dev/null $(COMMANDS)
 	go vet -tags e2e ./e2e
+	go vet -tags browser ./browser
 	GOOS=linux go vet -tags faults ./faults ./cmd/ralph-runner
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags e2e ./e2e
+	go run $(STATICCHECK) -tags browser ./browser
 	GOOS=linux go run $(STATICCHECK) -tags faults ./faults ./cmd/ralph-runner
 	.ci/govulncheck $(GOVULNCHECK)
 	@if command -v shellcheck >/dev/null; then \
@@ -73,6 +76,9 @@ fuzz:
 
 e2e:
 	AGENTS='$(AGENTS)' .ci/e2e
+
+browser:
+	.ci/browser
 
 # A short run does not update the document. The tests mostly wait, so four run at once.
 FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)

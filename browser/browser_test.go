@@ -1,0 +1,301 @@
+//go:build browser
+
+package browser
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+var (
+	pictures = flag.String("pictures", "", "the folder for pictures of the page; empty: none are made")
+	axe      = flag.String("axe", "", "the path of axe.min.js; empty: accessibility is not checked by it")
+)
+
+// page is a page in a browser.
+type page struct {
+	*testing.T
+	ctx context.Context
+
+	mu     sync.Mutex
+	errors []string // on the console
+}
+
+// open starts a browser.
+func open(t *testing.T) *page {
+	t.Helper()
+	found := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil && found == "" {
+			found = path
+		}
+	}
+	if found == "" {
+		t.Skip("there is no chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.WindowSize(1100, 800))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // its sandbox refuses root
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
+	t.Cleanup(cancel)
+	p := &page{T: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			p.errors = append(p.errors, e.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.LevelError && !strings.Contains(e.Entry.URL, "favicon") {
+				p.errors = append(p.errors, e.Entry.Text+" "+e.Entry.URL)
+			}
+		}
+	})
+	p.do(log.Enable())
+	return p
+}
+
+func (p *page) do(actions ...chromedp.Action) {
+	p.Helper()
+	if err := chromedp.Run(p.ctx, actions...); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// eval evaluates an expression of JavaScript.
+func (p *page) eval(expression string, into any) {
+	p.Helper()
+	p.do(chromedp.Evaluate(expression, into))
+}
+
+// sees waits until the page has a text.
+func (p *page) sees(text string) {
+	p.Helper()
+	body := ""
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		now := "" // while the browser goes to another page, there is none
+		if chromedp.Run(p.ctx, chromedp.Evaluate("document.body.innerText", &now)) == nil {
+			body = now
+		}
+		if strings.Contains(body, text) {
+			return
+		}
+	}
+	p.Fatalf("there is no %q on the page:\n%s", text, body)
+}
+
+func (p *page) press(keys ...string) {
+	p.Helper()
+	for _, key := range keys {
+		p.do(chromedp.KeyEvent(key))
+	}
+}
+
+// tabTo presses the tab key until an element has the focus.
+func (p *page) tabTo(selector string) {
+	p.Helper()
+	for range 60 {
+		is := false
+		if p.eval(fmt.Sprintf("document.activeElement.matches(%q)", selector), &is); is {
+			return
+		}
+		p.press(kb.Tab)
+	}
+	p.Fatalf("the tab key does not reach %s", selector)
+}
+
+// fits checks that the page is no wider than the window, at the width of a phone.
+func (p *page) fits(what string) {
+	p.Helper()
+	p.do(emulation.SetDeviceMetricsOverride(360, 740, 1, true))
+	width := 0
+	if p.eval("document.documentElement.scrollWidth", &width); width > 360 {
+		p.Errorf("%s is %d pixels wide on a phone of 360", what, width)
+	}
+	p.do(emulation.ClearDeviceMetricsOverride())
+}
+
+// accessible runs axe over the page in both colour schemes.
+func (p *page) accessible(what string) {
+	p.Helper()
+	if *axe == "" {
+		return
+	}
+	source, err := os.ReadFile(*axe)
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		var found []string
+		p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme},
+		}))
+		p.eval(string(source)+"; 0", nil)
+		p.do(chromedp.Evaluate(`axe.run().then(r => r.violations
+			.filter(v => v.impact === "serious" || v.impact === "critical")
+			.map(v => v.id + ": " + v.nodes.map(n => n.html).slice(0, 3).join(" ")))`, &found, awaited))
+		for _, one := range found {
+			p.Errorf("%s, %s: %s", what, scheme, one)
+		}
+	}
+	p.do(emulation.SetEmulatedMedia())
+}
+
+// awaited lets an expression end when its promise is fulfilled.
+func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+
+// picture takes a picture of the page for the documents.
+func (p *page) picture(name string) {
+	p.Helper()
+	if *pictures == "" {
+		return
+	}
+	var image []byte
+	p.do(emulation.SetDeviceMetricsOverride(1000, 620, 1, false), chromedp.Sleep(300*time.Millisecond),
+		chromedp.CaptureScreenshot(&image), emulation.ClearDeviceMetricsOverride())
+	if err := os.WriteFile(filepath.Join(*pictures, name), image, 0o644); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// TestPage follows a live run to COMPLETE, with the keyboard alone, and pauses and resumes it.
+func TestPage(t *testing.T) {
+	w, p := newWorld(t), open(t)
+	_, address := w.start("ralph-runner", "serve", "--control")
+	at := ""
+	p.do(chromedp.Navigate(address), chromedp.Location(&at))
+	if strings.Contains(at, "token") {
+		t.Errorf("the token is still in the address: %s", at)
+	}
+	p.sees("IN_PROGRESS")
+	p.sees("Following the loops.")
+	wait, _ := w.start("ralph-runner", "--agent", "worker")
+	p.sees("worker")
+	p.fits("the list")
+	p.accessible("the list")
+
+	p.tabTo("#q")
+	p.press("nothing")
+	p.sees("0 of 1")
+	p.press(strings.Repeat(kb.Backspace, 7))
+	p.sees("1 of 1")
+
+	p.tabTo("a[id^=loop-]")
+	p.press(kb.Enter)
+	p.sees("I work on login <img src=x onerror=alert(2)>")
+	p.tabTo("summary")
+	p.press(kb.Enter)
+	w.write("checkout/go-login", "")
+	p.sees("I work on logout")
+	still := false
+	p.eval(`document.querySelector("details.feature").open && document.activeElement.matches("summary")`, &still)
+	if !still {
+		t.Error("a feature that was opened is closed, or lost the focus, after the page has changed")
+	}
+	p.fits("a loop")
+	p.accessible("a loop")
+	p.picture("watch-loop.png")
+
+	p.tabTo("#do-pause")
+	p.press(kb.Enter)
+	p.sees("Pause checkout after this turn?")
+	p.accessible("the question")
+	p.fits("the question")
+	p.tabTo("#yes")
+	p.press(kb.Enter)
+	p.sees("checkout: paused at iteration 2")
+	p.accessible("the answer")
+	p.tabTo("#back")
+	p.press(kb.Enter)
+	p.sees("PAUSED")
+	w.write("checkout/go-logout", "")
+	if err := wait(); err == nil {
+		t.Error("the run that was paused is complete")
+	}
+	p.tabTo("#do-resume")
+	p.press(kb.Enter)
+	p.sees("Continue checkout?")
+	p.tabTo("#yes")
+	p.press(kb.Enter)
+	p.sees("continues at iteration 2")
+	p.tabTo("#back")
+	p.press(kb.Enter)
+	p.sees("IN_PROGRESS")
+	w.write("checkout/go-mail", "")
+	wait, _ = w.start("ralph-runner", "--resume")
+	if err := wait(); err != nil {
+		t.Errorf("the run: %v", err)
+	}
+	p.sees("COMPLETE")
+	var alerts int
+	p.eval(`document.querySelectorAll("script:not([src]), img[src=x]").length`, &alerts)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if alerts > 0 || len(p.errors) > 0 {
+		t.Errorf("%d elements come from texts; the console has %q", alerts, p.errors)
+	}
+}
+
+// TestOther asks for the page from another origin, and as somebody without the token. The console must see it: this is
+// the control of the test of errors, too.
+func TestOther(t *testing.T) {
+	w, p := newWorld(t), open(t)
+	_, address := w.start("ralph-runner", "serve", "--control")
+	base, _, _ := strings.Cut(address, "?")
+	p.do(chromedp.Navigate(address))
+	p.sees("checkout")
+	p.do(chromedp.Navigate("data:text/html,<h1>another page</h1>"))
+	answer := ""
+	ask := fmt.Sprintf(`fetch(%q, {credentials: "include"}).then(r => r.text(), e => "refused: " + e)`, base+"api/loops")
+	p.do(chromedp.Evaluate(ask, &answer, awaited))
+	if !strings.HasPrefix(answer, "refused") {
+		t.Errorf("another page reads %q", answer)
+	}
+	p.mu.Lock()
+	if len(p.errors) == 0 {
+		t.Error("control: the console has no error")
+	}
+	p.mu.Unlock()
+	p.do(chromedp.Navigate(base + "?token=wrong"))
+	p.sees("Unauthorized")
+}
+
+// TestReport opens a report from the disk, without a network.
+func TestReport(t *testing.T) {
+	w, p := newWorld(t), open(t)
+	for _, id := range []string{"login", "logout", "mail"} {
+		w.write("checkout/go-"+id, "")
+	}
+	w.call("ralph-runner", "--agent", "worker")
+	_, path := w.start("ralph-runner", "report")
+	p.do(chromedp.Navigate("file://" + path))
+	p.sees("What to do now")
+	p.sees("Minutes of each session")
+	p.fits("the report")
+	p.accessible("the report")
+	p.picture("watch-report.png")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.errors) > 0 {
+		t.Errorf("the console has %q", p.errors)
+	}
+}
