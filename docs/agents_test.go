@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	agents "github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 )
 
 // TestAgents compares the tables of agents.md with the rows of the agents, their prices, and what passed at the last
@@ -114,6 +116,45 @@ func TestVersions(t *testing.T) {
 	for _, row := range agents.BuiltIn() {
 		if row.Driven != found[row.Name] {
 			t.Errorf("%s: the row has version %q, and e2e/install.sh %q", row.Name, row.Driven, found[row.Name])
+		}
+	}
+}
+
+// TestStopHooks compares the agents of which agents.md says that the hook drives them with the clients that it answers.
+func TestStopHooks(t *testing.T) {
+	answers := map[string]bool{"claude": true}
+	for _, host := range boot.Hosts {
+		answers[host.Name] = true
+	}
+	for _, row := range agents.BuiltIn() {
+		if row.StopHook != answers[row.Name] {
+			t.Errorf("%s: the row has %v, and the hook answers: %v", row.Name, row.StopHook, answers[row.Name])
+		}
+	}
+}
+
+// TestNeeds looks in agents.md for the flags that the runner passes on.
+func TestNeeds(t *testing.T) {
+	text, err := os.ReadFile("agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = bytes.Cut(text, []byte("## What each needs"))
+	for _, row := range agents.BuiltIn() {
+		at := bytes.Index(text, []byte("\n| "+row.Name+" | "))
+		if row.Driven == "" || row.Name == "claude" {
+			continue
+		}
+		if at < 0 {
+			t.Errorf("agents.md does not say what %s needs", row.Name)
+			continue
+		}
+		line, _, _ := strings.Cut(string(text[at+1:]), "\n")
+		effort := strings.TrimSuffix(strings.TrimPrefix(row.EffortFlag, "--config "), "=")
+		for _, flag := range []string{row.PermissionFlag, row.SkipPermissionsFlag, effort} {
+			if flag != "" && !strings.Contains(line, "`"+flag+"`") {
+				t.Errorf("agents.md says of %s: %s; it lacks %s", row.Name, line, flag)
+			}
 		}
 	}
 }

@@ -15,10 +15,10 @@ import (
 
 // cmdUsed asserts that a run's iterations.jsonl has exactly the tokens that the
 // current model said it used, and for each session the dollars that the client
-// itself said: used FOLDER.
+// itself said: used FOLDER. With "!" the tokens must differ.
 func cmdUsed(ts *testscript.TestScript, neg bool, args []string) {
 	m := ts.Value(models{}).(map[string]*model)[""]
-	if neg || len(args) != 1 || m == nil {
+	if len(args) != 1 || m == nil {
 		ts.Fatalf("usage: used FOLDER, after a run")
 	}
 	folder := ts.MkAbs(args[0])
@@ -35,8 +35,8 @@ func cmdUsed(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if sum != m.used {
-		ts.Fatalf("iterations.jsonl has %+v, and the model used %+v", sum, m.used)
+	if (sum == m.used) == neg {
+		ts.Fatalf("iterations.jsonl has %+v, and the model used %+v; equal must be %v", sum, m.used, !neg)
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 // afterCodex reads the file that Codex keeps of each session: when the limit is reset, and the model. Codex prints
 // neither.
 func afterCodex(s *Session, _ string, e *Ended) {
-	home := cmp.Or(proc.Value(s.Env, "CODEX_HOME"), filepath.Join(proc.Value(s.Env, "HOME"), ".codex"))
+	user := cmp.Or(proc.Value(s.Env, "HOME"), proc.Value(s.Env, "USERPROFILE"))
+	home := cmp.Or(proc.Value(s.Env, "CODEX_HOME"), filepath.Join(user, ".codex"))
 	text := rollout(home, e.Heard.Session)
 	model, reset := readRollout(text)
 	e.Heard.Model = cmp.Or(e.Heard.Model, model)
