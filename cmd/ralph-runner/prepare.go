@@ -44,6 +44,7 @@ func (k *worker) prepare(words []string) (*run.Run, error) {
 			return nil, err
 		}
 		legs, rows, err = k.chainOf(agents, p, at.Project)
+		k.warnOfLimit(p, legs)
 		return rows, err
 	})
 	if err != nil {

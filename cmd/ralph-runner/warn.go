@@ -9,6 +9,8 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
 
@@ -50,4 +52,17 @@ func (k *worker) warnOf(r *run.Run, row agent.Row) error {
 		"nobody has allowed, and a session cannot ask; allow tools in .claude/settings.json (\"permissions\"), or say "+
 		"--permission-mode acceptEdits or, in a sandbox, --dangerously-skip-permissions\n", program)
 	return err
+}
+
+// warnOfLimit says that the loop's own limit would end a chain before its legs have had their iterations.
+func (k *worker) warnOfLimit(p *loop.Picture, legs *run.Chain) {
+	if legs == nil {
+		return
+	}
+	state := p.Snapshot.Record()
+	left := state.Limit(p.Snapshot.Limits) - state.Iteration + 1
+	if missing := legs.Limits() - left; missing > 0 {
+		fmt.Fprintf(os.Stderr, "%s: warning: the legs may have %s together, and the loop has %d left; to give it more: "+
+			"%s +%d\n", program, plain.Count(legs.Limits(), "iteration"), max(0, left), p.Loop.Call("extend"), missing)
+	}
 }

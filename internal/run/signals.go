@@ -70,7 +70,7 @@ func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 	if leg != nil && len(leg.CompleteOn) > 0 {
 		on = leg.CompleteOn
 	}
-	if len(on) == 0 && (leg == nil || !leg.Job || len(leg.Checks) > 0) {
+	if len(on) == 0 && (leg == nil || leg.Loop || len(leg.Checks) > 0) {
 		on = []string{ExitCode} // counts only in a loop without a list that has checks, and in a leg that has some
 	}
 	names = []string{}

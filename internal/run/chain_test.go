@@ -1,0 +1,99 @@
+package run
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+)
+
+// TestNewChain says of some chains which legs have a job (j), work the loop (L), or come after that (a).
+func TestNewChain(t *testing.T) {
+	all := map[string]Ends{
+		"planner":  {Prompt: true},
+		"reviewer": {Prompt: true, CompleteOn: []string{Marker}},
+		"tester":   {CompleteOn: []string{ExitCode}},
+		"checked":  {Checks: []string{"true"}},
+	}
+	for text, want := range map[string][2]string{ // with a list, and without one
+		"builder:1":                            {"L", "L"},
+		"planner:1":                            {"L", "L"},
+		"reviewer:1":                           {"a", "a"},
+		"planner:1 -> builder:1":               {"jL", "jL"},
+		"builder:1 -> builder:1":               {"jL", "jL"},
+		"builder:1 -> planner:1":               {"La", "jL"},
+		"planner:1 -> planner:1":               {"jL", "jL"},
+		"checked:1 -> checked:1":               {"jL", "jL"},
+		"builder:1 -> reviewer:1":              {"La", "ja"},
+		"planner:1 -> builder:1 -> reviewer:1": {"jLa", "jja"},
+		"planner:1 -> reviewer:1 -> tester:1":  {"Laa", "jja"},
+		"reviewer:1 -> tester:1":               {"ja", "ja"},
+		"builder:1 -> tester:1 -> builder:1":   {"jjL", "jjL"},
+	} {
+		c, err := chain.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, hasList := range []bool{true, false} {
+			got := ""
+			for _, leg := range NewChain(c, hasList, func(name string) Ends { return all[name] }).Legs {
+				switch {
+				case leg.Job:
+					got += "j"
+				case leg.Loop:
+					got += "L"
+				default:
+					got += "a"
+				}
+			}
+			if got != want[i] {
+				t.Errorf("%s, with a list %v: %s, want %s", text, hasList, got, want[i])
+			}
+		}
+	}
+}
+
+// TestOver judges legs by their own part and by the loop.
+func TestOver(t *testing.T) {
+	complete, open := decide.State{Status: decide.Complete}, decide.State{Status: decide.InProgress}
+	held := decide.State{Status: decide.InProgress, Complete: true}
+	done, notDone := &Own{Done: true}, &Own{}
+	for _, tc := range []struct {
+		name  string
+		at    int // 0: a job, 1: works the loop, 2: comes after it, and is the last one
+		own   *Own
+		state decide.State
+		over  bool
+	}{
+		{"a job is done", 0, done, open, true},
+		{"a job is not done", 0, notDone, open, false},
+		{"a job that nobody judged", 0, nil, open, false},
+		{"the loop is complete", 1, done, held, true},
+		{"the loop is complete, and a check of the leg fails", 1, notDone, held, false},
+		{"the loop is not complete", 1, done, open, false},
+		{"all is done", 2, done, complete, true},
+		{"the last leg says that it is done", 2, done, open, false},
+		{"the chain is over", 3, done, complete, false},
+	} {
+		c, _ := chain.Parse("planner:1 -> builder:1 -> reviewer:1")
+		r := Run{Record: Record{Chain: NewChain(c, true, func(name string) Ends {
+			return map[string]Ends{"planner": {Prompt: true}, "reviewer": {CompleteOn: []string{Marker}}}[name]
+		})}}
+		r.Record.Chain.At = tc.at
+		if got := r.over(tc.own, tc.state); got != tc.over {
+			t.Errorf("%s: over is %v", tc.name, got)
+		}
+	}
+}
+
+// TestLeft bounds and cleans what an agent leaves.
+func TestLeft(t *testing.T) {
+	if got := left("  Read \x1b[31mPLAN.md\u202e.\r\n\nGo.\n"); got != "Read [31mPLAN.md.\n\nGo." {
+		t.Errorf("%q", got)
+	}
+	got := left(strings.Repeat("é", maxLeft) + " end")
+	if len(got) > maxLeft || !strings.HasSuffix(got, "é end") || strings.ContainsRune(got, '\ufffd') {
+		t.Errorf("%d bytes, %q … %q", len(got), got[:9], got[len(got)-9:])
+	}
+}
