@@ -69,7 +69,7 @@ func (w *trial) fail(call, at string) error {
 	if err == nil {
 		err = errors.Join(w.checkProcesses(), w.checkEndings())
 	}
-	if err == nil && !bytes.Contains(out, []byte("warning: ")) { // else the run has said that a file of people lacks something
+	if err == nil && !bytes.Contains(out, []byte("warning: ")) { // else it has said which file lacks something
 		err = w.checkRecord()
 	}
 	if err != nil {

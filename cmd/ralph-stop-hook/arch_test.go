@@ -54,7 +54,8 @@ var hosts = []string{"claude", "claude/settings", "host", "codex", "gemini", "qw
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}
 
 var pure = []string{
-	"chain", "glob", "jsontext", "makefile", "markdown", "plain", "features", "progress", "decide", "config", "claude/settings",
+	"chain", "glob", "jsontext", "makefile", "markdown", "plain", "features", "progress", "decide", "config",
+	"claude/settings",
 	"entry",
 }
 

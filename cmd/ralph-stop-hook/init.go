@@ -79,7 +79,8 @@ func (v verbs) init() *cli.Command {
 	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
 	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated",
 		cli.Each(&i.onComplete))
-	f.StringVar(&i.client, "host", usualHost, "the client that calls the hook, by its `NAME`: claude, codex, gemini or qwen")
+	f.StringVar(&i.client, "host", usualHost,
+		"the client that calls the hook, by its `NAME`: claude, codex, gemini or qwen")
 	f.StringVar(&i.scope, "settings", "project", "`WHICH` settings get the hook: project, local, user or none")
 	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
 	f.BoolVar(&i.force, "force", false, "start a loop of this name anew; the list stays as it is")

@@ -36,7 +36,8 @@ func Env(name string) loop.Env {
 	e.ConfigDir = configDir(e.Home)
 	e.StateDir, e.StateErr = loopdir.StateDir(e.Get)
 	e.LoopDir, e.OnComplete = e.Get("RALPH_LOOP_DIR"), e.Get("RALPH_ON_COMPLETE")
-	e.ByAgent = claude.Vars(e.Get).ByAgent() || host.ByAgent(Hosts, e.Get) || e.Get(loop.CheckVar) != "" || e.Get(loop.RunVar) != ""
+	e.ByAgent = claude.Vars(e.Get).ByAgent() || host.ByAgent(Hosts, e.Get) ||
+		e.Get(loop.CheckVar) != "" || e.Get(loop.RunVar) != ""
 	return e
 }
 

@@ -11,7 +11,8 @@ import (
 // Keys of the record that others may change while a stop's checks run: an event of the host says
 // which session works on the loop, or a sender marks a notice.
 var anytime = []string{
-	"session", "lastSession", "sessionPid", "client", "clientStart", "seen", "bind", "header", "before", "rivalSaid", "running",
+	"session", "lastSession", "sessionPid", "client", "clientStart", "seen", "bind", "header", "before", "rivalSaid",
+	"running",
 	"waitingSince", "waitingFor", "blocks", "passed", "sessionPassed", "context", "iteration", "lowered", "notices",
 }
 

@@ -79,7 +79,8 @@ func TestPath(t *testing.T) {
 // TestCaller checks that only variables of an agent's own commands make a caller.
 func TestCaller(t *testing.T) {
 	for i, vars := range []map[string]string{
-		{"CODEX_THREAD_ID": "s"}, {"GEMINI_CLI": "1", "GEMINI_SESSION_ID": "s"}, {"QWEN_CODE": "1", "QWEN_CODE_SESSION_ID": "s"},
+		{"CODEX_THREAD_ID": "s"}, {"GEMINI_CLI": "1", "GEMINI_SESSION_ID": "s"},
+		{"QWEN_CODE": "1", "QWEN_CODE_SESSION_ID": "s"},
 	} {
 		get := func(name string) string { return vars[name] }
 		if !host.ByAgent(boot.Hosts, get) || host.Caller(boot.Hosts, get) != "s" {

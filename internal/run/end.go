@@ -33,8 +33,8 @@ func (r *Run) end(s *loop.Step) error {
 	return nil
 }
 
-// tellLeft tells what is not told yet: a notifier that could not be started, for example. Nobody comes after the run who
-// would do that.
+// tellLeft tells what is not told yet: a notifier that could not be started, for example. Nobody comes after the run
+// who would do that.
 func (r *Run) tellLeft() error {
 	l, err := loop.Open(r.env(), r.At)
 	if err != nil {

@@ -185,6 +185,7 @@ func (d *Desk) iteration(call Call, id string) (*desk, error) {
 		ids = append(ids, k.ID())
 		k.Close()
 	}
+	//lint:ignore ST1005 callers know these words
 	return nil, fmt.Errorf("Iteration checkpoint not found: %s; there are: %s", plain.Line(id, 80),
 		plain.Line(strings.Join(ids, ", "), 500))
 }

@@ -85,6 +85,7 @@ func (d *Desk) Next(ctx context.Context, call Call, in Next) (NextPrompt, error)
 	state := p.Snapshot.Record()
 	limit := state.Limit(p.Snapshot.Limits)
 	if d := j.Decision; state.Iteration >= limit && !(d.Verdict == decide.End && d.Next.Status == decide.Complete) {
+		//lint:ignore ST1005 callers know these words
 		return NextPrompt{}, fmt.Errorf("Maximum iterations (%d) reached; end your turn", limit)
 	}
 	if len(in.AgentContext) > 0 {
