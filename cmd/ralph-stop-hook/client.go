@@ -59,7 +59,7 @@ func (i *initialiser) planClient(f *settingsEdit, onPath bool) error {
 		i.scope = "user"
 	}
 	f.named = path(i.scope)
-	f.path, f.events = real(f.named), c.Events
+	f.path = real(f.named)
 	bare, name := i.scope == "project" && onPath, f.entry.Command
 	f.with = func(event string) settings.Entry { return c.Entry(event, i.scope, name, bare, defaultTimeout) }
 	if i.scope == "project" && !onPath {

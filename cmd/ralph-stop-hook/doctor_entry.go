@@ -143,7 +143,7 @@ func (in *inspection) plugin(names ...string) string {
 
 // renew makes the entries of one file one for each event, like that of a stop.
 func (s *scope) renew() error {
-	f := settingsEdit{path: real(s.path), events: claude.Events}
+	f := settingsEdit{path: real(s.path)}
 	if s.name != "user" && f.path != s.path { // a repository may have brought the link
 		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.path, f.path)
 	}

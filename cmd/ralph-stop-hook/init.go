@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -158,7 +160,9 @@ func (i *initialiser) showPlan() {
 		fmt.Fprintf(i.out, "  would %-8s%s\n", verb, i.show(filepath.Join(i.dir, f.name)))
 	}
 	i.hook.report(i, "would ")
-	fmt.Fprint(i.out, i.hook.preview())
+	for _, line := range settings.Added(i.hook.old, i.hook.text) {
+		fmt.Fprintf(i.out, "    + %s\n", plain.Text(line, 500))
+	}
 }
 
 // check decides on the names and reads the list.

@@ -59,10 +59,10 @@ func (i *initialiser) farewell() {
 			i.show(filepath.Join(i.dir, loopdir.ListFile)))
 	case len(i.checks) > 0:
 	case i.list == config.ListNone:
-		fmt.Fprintf(i.out, "\nWithout a --check, Claude's word alone completes the loop.\n")
+		fmt.Fprintf(i.out, "\nWithout a --check, the agent's word alone completes the loop.\n")
 	case i.found.Passed() == len(i.found.Items):
 		fmt.Fprintf(i.out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
 	}
-	fmt.Fprintf(i.out, "\nStart it with:\n  %s\nor with fresh sessions:\n  ralph-runner %s\n",
-		say.Start(i.v.Env, &loopdir.Loop{Dir: i.dir, Project: i.project}), plain.Arg(i.name))
+	fmt.Fprintf(i.out, "\nStart it with:\n  %s\nor with fresh sessions:\n  %s\n",
+		say.Start(i.v.Env, &loopdir.Loop{Dir: i.dir, Project: i.project}), say.StartRun(i.v.Env, i.name))
 }

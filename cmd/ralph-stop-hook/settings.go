@@ -31,7 +31,6 @@ type settingsEdit struct {
 	old, text []byte // as it is, and as it is to become
 
 	client *host.Host                        // nil: Claude Code
-	events []string                          // that get an entry
 	with   func(event string) settings.Entry // of an event; nil: entry
 
 	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
@@ -45,7 +44,6 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 	if f.entry, onPath, err = newEntry(i.v.Env); err != nil {
 		return f, err
 	}
-	f.events = claude.Events
 	if f.client, err = clientOf(i.client); err != nil {
 		return f, cli.Usagef("%w", err)
 	}
@@ -182,7 +180,11 @@ func (f *settingsEdit) merge() (err error) {
 		return fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
 	f.text, f.again = f.old, (*settingsEdit).merge
-	for _, event := range f.events {
+	events := claude.Events
+	if f.client != nil {
+		events = f.client.Events
+	}
+	for _, event := range events {
 		entry := f.entry
 		if f.with != nil {
 			entry = f.with(event)
@@ -215,20 +217,6 @@ func (f *settingsEdit) outside(i *initialiser) error {
 }
 
 func (f *settingsEdit) changed() bool { return !bytes.Equal(f.text, f.old) }
-
-func (f *settingsEdit) preview() string {
-	had := map[string]int{}
-	for _, line := range strings.Split(string(f.old), "\n") {
-		had[line]++
-	}
-	var b strings.Builder
-	for _, line := range strings.Split(strings.TrimRight(string(f.text), "\n"), "\n") {
-		if had[line]--; had[line] < 0 {
-			b.WriteString("    + " + plain.Text(line, 500) + "\n")
-		}
-	}
-	return b.String()
-}
 
 func (f *settingsEdit) write() error {
 	if f.path == "" {

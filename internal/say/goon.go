@@ -37,6 +37,15 @@ func Start(env loop.Env, at *loopdir.Loop) string {
 	return inProject(env, at, line)
 }
 
+// StartRun is what a person types to work a loop with fresh sessions of the client that it was made for.
+func StartRun(env loop.Env, name string) string {
+	line := runner + " "
+	if env.Client != "" {
+		line += "--agent " + plain.Arg(env.Client) + " "
+	}
+	return line + plain.Arg(name)
+}
+
 // ResumeRun is what a person types so that a run of fresh sessions goes on.
 func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plain.Line(id, 80)) }
 

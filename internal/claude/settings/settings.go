@@ -135,6 +135,20 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 	return update(text, have[0], e)
 }
 
+// Added returns the lines of after that before does not have, or has less often.
+func Added(before, after []byte) (lines []string) {
+	had := map[string]int{}
+	for line := range strings.SplitSeq(string(before), "\n") {
+		had[line]++
+	}
+	for line := range strings.SplitSeq(strings.TrimRight(string(after), "\n"), "\n") {
+		if had[line]--; had[line] < 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // update makes our entry at a path say what e says. It keeps what a person added to
 // the entry: flags such as --on-complete, and keys such as statusMessage.
 func update(text []byte, at string, e Entry) ([]byte, error) {
