@@ -116,6 +116,7 @@ makes one.
   ralph-runner                                    work the current loop with claude
   ralph-runner checkout --max-cost 5              the loop checkout, for at most $5
   ralph-runner --agent claude --max-iterations 10 --prompt "Fix the build" --check "make"
+  ralph-runner --chain 'planner:3 -> claude:20'   several agents, one after the other
   ralph-runner --resume                           go on after an interruption
 
 The exit status is 0 if the loop is complete, 1 at a limit, 2 if it stagnated, 3 if it

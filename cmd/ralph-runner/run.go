@@ -89,6 +89,11 @@ A run always has a limit: that of the loop, and --max-iterations, --max-cost and
 --max-tokens for this run alone. When a provider's limit is used up, the run waits until
 that is reset. Ctrl-C ends the session and the run; a second Ctrl-C kills them.
 
+With --chain several agents work the loop, one after the other, each with its own limit.
+One of them works the loop's features; the others have a job of their own, until they say
+that it is done and their checks pass (--check AGENT:CMD). With --fallback another agent
+goes on while a provider's limit keeps the first one from working.
+
 With --prompt or --prompt-file and no NAME it makes a loop without a list: complete when
 the agent claims that all is done, and every --check holds.`
 
