@@ -60,6 +60,20 @@ func (v verbs) report() *cli.Command {
 	return cmd
 }
 
+// writeReport writes the report of the loop in the folder dir to a file of its project's folder of runs.
+func (v verbs) writeReport(dir, name string) error {
+	made, err := report.Make(context.Background(), v.Env, dir)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := made.HTML(&text); err != nil {
+		return err
+	}
+	_, err = run.WriteFile(made.Project, name, text.Bytes())
+	return err
+}
+
 const reportHelp = `Write what became of a loop: what was asked, what was proven by which check, iterations,
 cost, the commits of each feature, how it ended, and what to do. NAME is a loop, or the id
 of its last run; a loop of another project is found, too, if no other has its name.

@@ -224,7 +224,7 @@ func checkCost(usd float64) error {
 // work works the run, and ends with its exit status.
 func (k *worker) work(w io.Writer, r *run.Run) error {
 	ctx, kill, by := catch(context.Background())
-	r.Kill = kill
+	r.Kill, r.Report = kill, k.writeReport
 	view := newView(k, w)
 	r.Screen = view
 	state, err := r.Work(ctx)

@@ -48,6 +48,7 @@ type Config struct {
 	Agents       []Agent          // in the order of the file
 	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
 	MaxTokens    int              // what they may use; 0: no bound
+	Report       bool             // a run writes a report at its end
 
 	Chains   map[string]chain.Chain // by name
 	Fallback []string               // agents that work while a provider refuses the run's own one, in their order
@@ -179,7 +180,12 @@ func Parse(data []byte) (Config, error) {
 				p.fail(v, `"max_cost_usd" must be a number above 0, such as 2.50`)
 			}
 		},
-		"max_tokens":    func(v gjson.Result) { c.MaxTokens = p.count(v, "max_tokens", 1, 1e12) },
+		"max_tokens": func(v gjson.Result) { c.MaxTokens = p.count(v, "max_tokens", 1, 1e12) },
+		"report": func(v gjson.Result) {
+			if c.Report = v.Bool(); !v.IsBool() {
+				p.fail(v, `"report" must be true or false`)
+			}
+		},
 		"agents":        func(v gjson.Result) { c.Agents = p.agents(v) },
 		"chains":        func(v gjson.Result) { c.Chains = p.chains(v) },
 		"fallback":      func(v gjson.Result) { c.Fallback = p.names(v, "fallback", "codex") },

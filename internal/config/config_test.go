@@ -143,7 +143,7 @@ func TestParseRefuses(t *testing.T) {
 			"confine, continue_with, env, escalate, evaluate, fallback, guards, limits, list, max_cost_usd, max_tokens, " +
 			"not_held, on_complete, " +
 			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pre_iteration, promises, protect, " +
-			"protect_new, recheck, skip_headings, source, task, wait_for, writable",
+			"protect_new, recheck, report, skip_headings, source, task, wait_for, writable",
 		`{"agents": {"a b": {"command": ["x"]}}}`:                 "an agent's name has letters, digits, - and _",
 		`{"agents": {"a": {"command": ["x"]}, "a": {}}}`:          `the key "a" is there twice`,
 		`{"agents": {"a": {}}}`:                                   `must have either "extends", another agent, or "command"`,

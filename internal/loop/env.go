@@ -30,6 +30,7 @@ type Env struct {
 	ProjectDir string   // the host's project; "" if the host does not say
 	OnComplete string   // a notifier of the host's own entry, a line for the shell
 	ByAgent    bool     // an agent called this program, not a person
+	Report     string   // the path of the report that the host will have written; "": it writes none
 
 	// OfHost reports whether a variable is of the host, and IsSecret whether it is a key or a
 	// token of the host, which no check gets. If they are nil, none is.

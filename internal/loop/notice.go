@@ -48,6 +48,7 @@ type payload struct {
 	Needs         string        `json:"needs"`
 	RetryAt       string        `json:"retryAt"`
 	LogTail       string        `json:"logTail"`
+	Report        string        `json:"report,omitempty"` // a file; only hosts that write reports name one
 }
 
 // attachNotice adds a notice to the record of an ending. Notices that are not sent yet stay in it.
@@ -80,6 +81,10 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		state.StartedAt = state.EndedAt // the loop ended before its first iteration
 	}
 	status, code, _ := state.Status.Outcome()
+	report := ""
+	if p.Config.Report {
+		report = p.Loop.Env.Report
+	}
 	return payload{
 		Schema: 1, Event: config.OnComplete, DeliveryID: id,
 		Status: status, ExitReason: state.ExitReason, ExitCode: code,
@@ -89,6 +94,7 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(),
 		DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
 		Features:    p.Snapshot.List.Count(state.Proven), Needs: state.Needs, RetryAt: Instant(state.RetryAt),
+		Report: report,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	runs "github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
@@ -162,7 +163,7 @@ func Duration(d time.Duration) string {
 // Name returns the name of a report's file. run is nil if the loop had no run.
 func Name(run *watch.Run, loop string) string {
 	if run != nil {
-		return "report-" + run.ID + ".html"
+		return runs.ReportName(run.ID)
 	}
-	return "report-" + loop + ".html"
+	return runs.ReportName(loop)
 }

@@ -3,8 +3,10 @@ package run
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 )
 
@@ -22,6 +24,7 @@ func (r *Run) end(s *loop.Step) error {
 		sum.Logs = ""
 	}
 	r.folder.text("summary-"+r.Record.ID+".md", sum.Markdown())
+	r.reports(s)
 	r.Screen.End(sum)
 	r.hooks(s, endingHooks(state), r.told(s, state, nil))
 	if err := r.folder.catchUp(); err != nil {
@@ -42,4 +45,26 @@ func (r *Run) tellLeft() error {
 	}
 	defer l.Close()
 	return l.Tell(context.Background())
+}
+
+// ReportName returns the name of the file with a run's report.
+func ReportName(id string) string { return "report-" + id + ".html" }
+
+// reportPath returns where the report of the run is written, "" if there are none.
+func (r *Run) reportPath() string {
+	if r.Report == nil || r.folder == nil || r.folder.trouble != nil {
+		return ""
+	}
+	return filepath.Join(r.At.Project, Folder, ReportName(r.Record.ID))
+}
+
+// reports writes the report of a run that has ended, if ralph.json wants one. That is done before the notifiers are
+// told, who get its path, and once more when the record of the run is complete.
+func (r *Run) reports(s *loop.Step) {
+	if s.Decision.Verdict != decide.End || !s.Picture.Config.Report || r.reportPath() == "" {
+		return
+	}
+	if err := r.Report(r.At.Dir, ReportName(r.Record.ID)); err != nil {
+		r.Screen.Warn(fmt.Sprintf("the report cannot be written: %v", err))
+	}
 }

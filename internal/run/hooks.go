@@ -58,6 +58,7 @@ type told struct {
 	CostUSD       float64       `json:"costUsd"` // of the whole run
 	CostUnknown   int           `json:"costUnknown"`
 	Features      decide.Counts `json:"features"`
+	Report        string        `json:"report,omitempty"` // of the run; "": none is written, or the run goes on
 }
 
 // told returns what hooks get. ended is the session that has ended; nil: the event is about none.
@@ -72,6 +73,9 @@ func (r *Run) told(s *loop.Step, state decide.State, ended *Current) told {
 		ExitReason: state.ExitReason, ExitCode: code, Iteration: state.Iteration, MaxIterations: s.Decision.Limit,
 		Feature: plain.Line(state.Feature, 80), Tokens: tokens(r.Record.Spent.Usage), CostUSD: r.Record.Spent.CostUSD,
 		CostUnknown: r.Record.Spent.Unknown, Features: s.Picture.Snapshot.List.Count(state.Proven),
+	}
+	if s.Decision.Verdict == decide.End && s.Picture.Config.Report {
+		t.Report = r.reportPath()
 	}
 	if ended != nil {
 		t.Agent = cmp.Or(ended.Agent, t.Agent)

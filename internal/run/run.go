@@ -28,6 +28,9 @@ type Run struct {
 	Screen Screen
 	Kill   <-chan struct{} // closed: the agent is killed, and not asked to end first
 
+	// Report writes the report of the loop in the folder dir as a file of that name; nil: there are no reports.
+	Report func(dir, name string) error
+
 	resumes bool // the record is that of a run that goes on
 	store   *loopdir.Store
 	folder  *folder // for people
@@ -309,6 +312,7 @@ func (r *Run) env() loop.Env {
 	env := r.Env
 	env.LoopDir, env.Cwd, env.ProjectDir = "", r.At.Project, "" // the loop is found by the run's own name
 	env.Agent, env.OnComplete = r.Record.Options.Agent, r.Record.Options.OnComplete
+	env.Report = r.reportPath()
 	return env
 }
 
@@ -331,6 +335,7 @@ func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 		return nil, err
 	}
 	if step.Decision.Commits() {
+		r.reports(step)
 		l.Notify(context.WithoutCancel(ctx), ev, step)
 	}
 	return step, nil
