@@ -69,7 +69,7 @@ lint:
 	GOOS=linux go run $(STATICCHECK) -tags faults ./faults ./cmd/ralph-runner
 	.ci/govulncheck $(GOVULNCHECK)
 	@if command -v shellcheck >/dev/null; then \
-		shellcheck .ci/* release/prepare e2e/install.sh && shellcheck -s sh hooks/run.cmd; fi
+		shellcheck .ci/* release/prepare e2e/install.sh e2e/install-mcp.sh && shellcheck -s sh hooks/run.cmd; fi
 
 fuzz:
 	.ci/fuzz

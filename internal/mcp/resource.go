@@ -87,8 +87,8 @@ type watched struct {
 
 func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
 	text, _, err := s.text(ctx, req.Params.URI)
-	if err != nil {
-		return err
+	if err != nil { // a loop that is not there yet may come
+		text = err.Error()
 	}
 	s.seen.mu.Lock()
 	defer s.seen.mu.Unlock()
