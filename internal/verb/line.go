@@ -5,11 +5,14 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // maxLine bounds the length of the status line.
@@ -21,7 +24,9 @@ const maxLine = 100
 func (s *status) showLine(w io.Writer, args []string) {
 	defer func() { _ = recover() }()
 	where := s.Env.Where()
-	s.Host(&where)
+	if s.Host != nil {
+		s.Host(&where)
+	}
 	at, err := loopdir.Find(where)
 	if len(args) > 0 {
 		at, err = s.Env.Where().Named(args[0])
@@ -73,6 +78,8 @@ func statusLine(p *loop.Picture, session string) string {
 		return line + " · its client is gone"
 	case s.Waits:
 		return line + " · no session yet"
+	case s.Run() != "":
+		return line + runPart(p)
 	case !own:
 		return line + " · in another session"
 	case r != nil && proc.Alive(r.PID, r.Start):
@@ -85,4 +92,25 @@ func statusLine(p *loop.Picture, session string) string {
 		return line + " · " + plain.Line(next.ID, 40)
 	}
 	return line
+}
+
+// runPart says what the run does that works the loop: its agent, the feature, and the cost, if that is known. It reads
+// the run's own record, of which package run has the type.
+func runPart(p *loop.Picture) string {
+	data, err := p.Loop.Store.Run()
+	if err != nil || !gjson.ValidBytes(data) {
+		return " · in a run"
+	}
+	r := gjson.GetManyBytes(data, "options.agent", "current.feature", "waiting.until", "spent.costKnown", "spent.costUsd")
+	part := " · run of " + plain.Line(r[0].String(), 30)
+	switch until := r[2].Time(); {
+	case !until.IsZero():
+		part += " · waits until " + say.Clock(until)
+	case r[1].String() != "":
+		part += " · " + plain.Line(r[1].String(), 40)
+	}
+	if r[3].Bool() {
+		part += fmt.Sprintf(" · $%.3f", r[4].Float())
+	}
+	return part
 }

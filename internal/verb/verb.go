@@ -21,7 +21,7 @@ type Verbs struct {
 	Init string // the command line that makes a loop
 
 	// Host adds what the host that calls `status --line` says: its session, its project and its
-	// working folder.
+	// working folder. It is nil if no host calls it.
 	Host func(*loopdir.Where)
 }
 
