@@ -13,6 +13,8 @@ field() {
 		LC_ALL=C sed 's/\\\\/\\u005c/g; s/\\[bfnrt]/ /g; s/\\u00[01]./ /g; s/\\u202[89]/ /g; s/\\"/"/g' |
 		sed 's/\\u003c/</g; s/\\u003e/>/g; s/\\u0026/\&/g; s/\\u005c/\\/g'
 }
+# number prints a number of the payload.
+number() { printf '%s\n' "$payload" | LC_ALL=C sed -n 's/.*"'"$1"'":\([0-9][0-9]*\).*/\1/p'; }
 PATH=$PATH:/usr/sbin:/usr/lib
 sendmail=$(command -v sendmail || command -v msmtp) || {
 	echo "neither sendmail nor msmtp is installed" >&2
@@ -22,5 +24,12 @@ sendmail=$(command -v sendmail || command -v msmtp) || {
 {
 	printf 'To: %s\nSubject: ralph: %s after %s of %s iterations\n' "$to" "$RALPH_STATUS" "$RALPH_ITERATION" "$RALPH_MAX_ITERATIONS"
 	printf 'MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n'
-	printf '%s (%s)\n%s\n%s\n%s\n' "$(field epicId)" "$(field exitReason)" "$(field task)" "$(field needs)" "$RALPH_WORK_DIR" | base64 | fold -w 76
+	seconds=$(number durationSec)
+	report=$(field report) # "report": true in ralph.json lets a run write one
+	{
+		printf '%s (%s)\n%s\n%s\n%s\n\n' "$(field epicId)" "$(field exitReason)" "$(field task)" "$(field needs)" "$RALPH_WORK_DIR"
+		printf 'features  %s proven, %s claimed, of %s\n' "$(number proven)" "$(number passed)" "$(number total)"
+		printf 'time      %s min\n%s' "$((${seconds:-0} / 60))" "${report:+report    $report
+}"
+	} | base64 | fold -w 76
 } | "$sendmail" -i -- "$to"

@@ -22,6 +22,12 @@ const hostile = `-n "q" \ \n \u003c \\" '$(touch pwned)` + "`touch pwned`" +
 	` ${HOME} %s &amp; <!channel> @everyone 🎉 é ","content":"x` +
 	"\r\nBcc: all@example.com\n\n.\n\x01\x1f\u2028end --"
 
+// reported is the path of a report.
+const reported = "/home/dev/project/.agent-state/report-k3v7m2q9xa.html"
+
+// table is what chats show below the text.
+const table = "\n```\nfeatures  8 proven, 9 claimed, of 10\ntime      12 min\nreport    " + reported + "\n```"
+
 // line is hostile in the one line that a notifier may show.
 var line = strings.NewReplacer("\r", " ", "\n", " ", "\x01", " ", "\x1f", " ", "\u2028", " ").Replace(hostile)
 
@@ -31,7 +37,8 @@ func run(t *testing.T, bin, home, status string, args ...string) (string, error)
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{
 		"schema": 1, "epicId": "checkout", "exitReason": "all_features_pass", "task": hostile, "needs": "needs\\",
-		"features": map[string]any{"open": []string{`","task":"open`}}, "logTail": `{"task":"log","needs":"log"}`,
+		"features":    map[string]any{"total": 10, "passed": 9, "proven": 8, "open": []string{`","task":"open`, `"total":3`}},
+		"durationSec": 754, "logTail": `{"task":"log","needs":"log","proven":1}`, "report": reported,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +134,8 @@ func TestPrograms(t *testing.T) {
 					t.Errorf("header\n%s, want\n%s", head, want)
 				}
 				got, err := base64.StdEncoding.DecodeString(body)
-				want = "checkout (all_features_pass)\n" + line + "\nneeds\\\n/home/dev/project\n"
+				want = "checkout (all_features_pass)\n" + line + "\nneeds\\\n/home/dev/project\n\n" +
+					"features  8 proven, 9 claimed, of 10\ntime      12 min\nreport    " + reported + "\n"
 				if err != nil || string(got) != want {
 					t.Errorf("body\n%q (%v), want\n%q", got, err, want)
 				}
@@ -158,8 +166,8 @@ func TestWebhooks(t *testing.T) {
 	shown := strings.NewReplacer("\r", " ", "\n", " ").Replace("checkout (all_features_pass) " + hostile + ` needs\`)
 	for script, want := range map[string]string{
 		"slack.sh": "*ralph: completed* after 7 of 15 iterations: " +
-			strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(shown),
-		"discord.sh": "**ralph: completed** after 7 of 15 iterations: " + shown,
+			strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(shown) + table,
+		"discord.sh": "**ralph: completed** after 7 of 15 iterations: " + shown + table,
 		"ntfy.sh":    text,
 	} {
 		t.Run(script, func(t *testing.T) {

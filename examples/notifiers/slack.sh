@@ -11,9 +11,17 @@ field() {
 	printf '%s\n' "$payload" | LC_ALL=C sed -n 's/.*"'"$1"'":"\([^"\\]*\(\\.[^"\\]*\)*\)".*/\1/p' |
 		LC_ALL=C sed 's/\\\\/\\u005c/g; s/\\[bfnrt]/ /g'
 }
+# number prints a number of the payload.
+number() { printf '%s\n' "$payload" | LC_ALL=C sed -n 's/.*"'"$1"'":\([0-9][0-9]*\).*/\1/p'; }
+# A short table. A report has a path if a run wrote one: "report": true in ralph.json.
+report=$(field report)
+seconds=$(number durationSec)
+# shellcheck disable=SC2016 # the backquotes begin a block
+table=$(printf '\\n```\\nfeatures  %s proven, %s claimed, of %s\\ntime      %s min%s\\n```' "$(number proven)" "$(number passed)" \
+	"$(number total)" "$((${seconds:-0} / 60))" "${report:+\\nreport    $report}")
 # < > & would be Slack's own markup, such as a mention of everybody.
-text=$(printf '*ralph: %s* after %s of %s iterations: %s (%s) %s %s' "$RALPH_STATUS" "$RALPH_ITERATION" "$RALPH_MAX_ITERATIONS" \
-	"$(field epicId)" "$(field exitReason)" "$(field task)" "$(field needs)" |
+text=$(printf '*ralph: %s* after %s of %s iterations: %s (%s) %s %s%s' "$RALPH_STATUS" "$RALPH_ITERATION" "$RALPH_MAX_ITERATIONS" \
+	"$(field epicId)" "$(field exitReason)" "$(field task)" "$(field needs)" "$table" |
 	sed 's/\\u003c/\&lt;/g; s/\\u003e/\&gt;/g; s/\\u0026/\&amp;/g')
 
 if [ -n "$(find "$secret" \( -perm -040 -o -perm -004 \))" ]; then
