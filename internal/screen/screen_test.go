@@ -22,7 +22,7 @@ import (
 )
 
 // hostile is a text that wants to break the screen.
-var hostile = "\x1b[2J\x1b]0;x\a界界\u202e‮🎉" + strings.Repeat("long ", 300)
+var hostile = "\x1b[2J\x1b]0;x\a界界\u202e🎉" + strings.Repeat("long ", 300)
 
 // newScreen returns a model over some loops, which are in one project.
 func newScreen(t *testing.T, names ...string) (*model, string) {
