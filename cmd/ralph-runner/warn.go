@@ -18,18 +18,22 @@ import (
 // anybody.
 func (k *worker) warn(r *run.Run) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Rows)) {
-		if err := k.warnOf(r, r.Rows[name]); err != nil {
+		asked := r.Record.Options.Asked
+		if name != r.Record.Options.Agent && (r.Record.Chain == nil || !slices.Contains(r.Record.Chain.Agents(), name)) {
+			asked = asked.StandIn()
+		}
+		if err := k.warnOf(r, r.Rows[name], asked); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (k *worker) warnOf(r *run.Run, row agent.Row) error {
+func (k *worker) warnOf(r *run.Run, row agent.Row, asked agent.Asked) error {
 	if row.BuiltIn && row.Driven == "" {
 		fmt.Fprintf(os.Stderr, "%s: warning: the agent %s is known from its documents alone\n", program, row.Name)
 	}
-	if words := row.Warning(r.Record.Options.Asked); words != "" {
+	if words := row.Warning(asked); words != "" {
 		_, err := fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, words)
 		return err
 	}
@@ -37,7 +41,6 @@ func (k *worker) warnOf(r *run.Run, row agent.Row) error {
 		return nil
 	}
 	words := strings.Join(row.Command, " ")
-	asked := r.Record.Options.Asked
 	mode := asked.Permission
 	switch {
 	case asked.SkipPermissions, strings.Contains(words, "--dangerously-skip-permissions"),

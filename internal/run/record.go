@@ -154,7 +154,7 @@ func Load(store *loopdir.Store) (*Record, error) {
 	switch {
 	case r.Schema > schema:
 		return nil, errors.New("a later version wrote the record of the run; use that version")
-	case r.Schema < 1 || r.ID == "" || r.Loop == "":
+	case r.Schema < 1 || r.ID == "" || r.Loop == "" || r.Chain != nil && (r.Chain.At < 0 || len(r.Chain.Legs) == 0):
 		return nil, errors.New("the record of the run makes no sense; begin a new run without --resume")
 	}
 	return &r, nil

@@ -159,7 +159,7 @@ func sessions(lines []run.SessionLine) []Iteration {
 	for _, l := range lines {
 		one := Iteration{
 			Number: l.Iteration, Feature: l.Feature, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Outcome: l.Outcome,
-			Why: l.Problem, Counted: l.Counted, Model: l.Model, CostUSD: l.CostUSD, Estimated: l.Estimated,
+			Why: cmp.Or(l.Problem, l.Why), Counted: l.Counted, Model: l.Model, CostUSD: l.CostUSD, Estimated: l.Estimated,
 			Checks: []CheckMade{},
 			Tokens: l.Tokens.Input + l.Tokens.Output + l.Tokens.CacheRead + l.Tokens.CacheWrite,
 		}
