@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -31,7 +33,8 @@ func TestHosts(t *testing.T) {
 					env.Setenv("HOST", h.Name)
 					return prepareAgent(env, h.Name, client)
 				},
-				Cmds: commands(),
+				Condition: func(cond string) (bool, error) { return slices.Contains(strings.Split(cond, "|"), h.Name), nil },
+				Cmds:      commands(),
 			})
 		})
 	}

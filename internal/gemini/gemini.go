@@ -1,8 +1,9 @@
 // Package gemini describes Gemini CLI as a host of the Stop hook, as measured with 0.61.0.
 //
 // AfterAgent is its Stop, with the answer in prompt_response; BeforeAgent is its UserPromptSubmit, and comes before
-// each prompt of ours too. The answer is Claude Code's. It sends no event for an API error. It runs the hooks of a
-// project only if a person has trusted the folder; --skip-trust does not do.
+// each prompt of ours too. The answer is Claude Code's. It sends no event for an API error, and without a terminal none
+// for the end of the session that follows. It runs the hooks of a project only if a person has trusted the folder;
+// --skip-trust does not do.
 package gemini
 
 import (
