@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/entry"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/mcp"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -44,4 +45,9 @@ func (v verbs) serveMCP(w io.Writer, words []string) error {
 	ctx, stop := boot.Catch(context.Background())
 	defer stop()
 	return server.Run(ctx, os.Stdin, w)
+}
+
+// mcpServers returns the configuration of a session that has this server and no other.
+func mcpServers(env loop.Env) string {
+	return entry.Server{Name: serverName, Command: env.Self, Args: []string{"mcp"}}.JSON()
 }

@@ -252,6 +252,7 @@ func (k *worker) override(o *run.Options) {
 		"complete-on":     func() { o.CompleteOn = now.CompleteOn },
 		"pattern":         func() { o.Pattern = now.Pattern },
 		"in-session":      func() { o.InSession = now.InSession },
+		"mcp":             func() { o.Asked.MCP = now.Asked.MCP },
 
 		"dangerously-skip-permissions": func() { o.Asked.SkipPermissions = now.Asked.SkipPermissions },
 	} {

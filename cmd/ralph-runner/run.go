@@ -76,6 +76,10 @@ func (v verbs) run() *cli.Command {
 		"a line with which the agent claims that all is done, a regular expression, `RE`")
 	f.BoolVar(&o.InSession, "in-session", false,
 		"let the Stop hook drive each session; begin a fresh one when it hands over")
+	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
+		o.Asked.MCP = mcpServers(k.Env)
+		return nil
+	})
 	f.BoolVar(&k.resume, "resume", false, "go on with the last run; NAME is a loop, a run's id, or a file run-ID.json")
 	f.BoolVar(&k.dryRun, "dry-run", false, "show what would be started, and start nothing")
 	f.BoolVar(&k.asJSON, "json", false, "print the run's record as JSON at the end")

@@ -31,8 +31,9 @@ var claudeRow = Row{
 	PromptBy: ByStdin, Output: OutputClaude, Login: "claude, and type /login",
 	ModelFlag: "--model", EffortFlag: "--effort", BudgetFlag: "--max-budget-usd", ResumeFlag: "--resume",
 	PermissionFlag: "--permission-mode", SkipPermissionsFlag: "--dangerously-skip-permissions",
-	Fails:  []Class{Limit, Transient, Auth, Context, Budget, Turns, Failed, Interrupted, Died},
-	Driven: "2.1.329", TellsReset: true, StopHook: true,
+	MCPFlag: "--allowedTools mcp__ralph --strict-mcp-config --mcp-config",
+	Fails:   []Class{Limit, Transient, Auth, Context, Budget, Turns, Failed, Interrupted, Died},
+	Driven:  "2.1.329", TellsReset: true, StopHook: true,
 }
 
 // NewClaude returns the Parser for Claude Code, run with -p --output-format stream-json --verbose.

@@ -30,6 +30,7 @@ type Row struct {
 	// its own, unless the flag ends in "=".
 	ModelFlag, EffortFlag, BudgetFlag, PermissionFlag, SkipPermissionsFlag string
 
+	MCPFlag    string  // gives it MCP servers, and no others, and allows their tools
 	ResumeFlag string  // goes on with a session, by its id; "": the agent cannot
 	Prices     []Price // of models, before those of ListPrices
 	UsageFlag  string  // names a file into which it writes what it used; "": it has none
@@ -66,12 +67,13 @@ type Asked struct {
 	Permission      string  `json:"permissionMode"` // the mode of the agent's permissions; "": its own
 	SkipPermissions bool    `json:"skipPermissions"`
 	Resume          string  `json:"resume,omitempty"` // the id of a session of the agent; "": a fresh session
+	MCP             string  `json:"mcp,omitempty"`    // the only MCP servers that it has, as JSON; "": its own
 }
 
 // StandIn returns what is asked of an agent that works in the place of the one that a person named: without the words
 // that only that one knows.
 func (a Asked) StandIn() Asked {
-	a.Model, a.Permission = "", ""
+	a.Model, a.Permission, a.MCP = "", "", ""
 	return a
 }
 
@@ -156,6 +158,7 @@ func (r Row) flags(a Asked) []asked {
 		{"--effort", r.EffortFlag, a.Effort, a.Effort != ""},
 		{"--permission-mode", r.PermissionFlag, a.Permission, a.Permission != ""},
 		{"--dangerously-skip-permissions", r.SkipPermissionsFlag, "", a.SkipPermissions},
+		{"--mcp", r.MCPFlag, a.MCP, a.MCP != ""},
 		{"session to go on with", r.ResumeFlag, a.Resume, a.Resume != ""},
 	}
 }

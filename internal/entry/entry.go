@@ -44,6 +44,9 @@ func quote(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
+// JSON returns a configuration with this server alone, in one line.
+func (s Server) JSON() string { return fmt.Sprintf("{%q: {%q: %s}}", servers, s.Name, s.text()) }
+
 // AddJSON adds the entry to "mcpServers" of a JSON object. Without text it makes a file. The result is the text itself
 // if it has this entry.
 func (s Server) AddJSON(text string) (string, error) {
