@@ -67,7 +67,11 @@ func some() (g growth) {
 
 // TestChart wants XML with a point for each figure.
 func TestChart(t *testing.T) {
-	text := string(chart([]growth{some(), some(), some()}))
+	picture, err := drawn([]growth{some(), some(), some()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(picture)
 	for d := xml.NewDecoder(strings.NewReader(text)); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break
@@ -75,7 +79,7 @@ func TestChart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := strings.Count(text, "<circle"); got != 3*2*3 {
+	if got := strings.Count(text, "<circle"); got != 3*(2*3+2) { // the legend has one of each line
 		t.Errorf("%d points", got)
 	}
 	for _, wrong := range []string{"NaN", "Inf", `"f-1"`} {

@@ -100,7 +100,9 @@ func main() {
 	r := b.measure()
 	if !b.quick {
 		check(os.WriteFile("docs/BENCHMARKS.md", must(r.text()), 0o644))
-		check(os.WriteFile("docs/bench.svg", chart(r.Growths), 0o644))
+		picture, err := drawn(r.Growths)
+		check(err)
+		check(os.WriteFile("docs/bench.svg", picture, 0o644))
 	}
 	exit(nil)
 }
