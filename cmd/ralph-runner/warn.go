@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
@@ -33,9 +34,8 @@ func (k *worker) warnOf(r *run.Run, row agent.Row, asked agent.Asked) error {
 	if row.BuiltIn && row.Driven == "" {
 		fmt.Fprintf(os.Stderr, "%s: warning: the agent %s is known from its documents alone\n", program, row.Name)
 	}
-	if words := row.Warning(asked); words != "" {
-		_, err := fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, words)
-		return err
+	for _, words := range row.Warnings(asked, loopdir.RepoRoot(r.At.Project) != "") {
+		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, words)
 	}
 	if row.Output != agent.OutputClaude || row.PermissionFlag == "" { // what another program passes on is not known
 		return nil

@@ -6,6 +6,7 @@ var codexRow = Row{
 	PromptBy: ByStdin, Output: OutputCodex, Login: "codex login",
 	ModelFlag: "--model", EffortFlag: "--config model_reasoning_effort=", ResumeFlag: "resume",
 	PermissionFlag: "--sandbox", SkipPermissionsFlag: "--dangerously-bypass-approvals-and-sandbox",
+	GitFlag: "--skip-git-repo-check",
 	Refuses: "every write, because its sandbox is read-only", Permits: []string{"--sandbox", "-s", "sandbox_mode",
 		"--dangerously-bypass-approvals-and-sandbox", "--yolo", "--approve-for-me"},
 	Advice: "--permission-mode workspace-write, where git cannot commit, or, in a sandbox, --dangerously-skip-permissions",

@@ -39,6 +39,7 @@ type Row struct {
 	// word of the command line that begins with one of Permits allows it. Advice says what a person can do.
 	Refuses, Advice string
 	Permits         []string
+	GitFlag         string // lets it start outside a git repository; "": it starts anywhere
 
 	TellsTokens, TellsCost bool    // whether it can tell them at all
 	TellsReset             bool    // whether it can tell when a limit is reset
@@ -182,15 +183,22 @@ func (r Row) Line(a Asked) []string {
 	return append(argv, r.Last...)
 }
 
-// Warning says what a session refuses because nobody allowed it, or "". The agent's own configuration, which may allow
-// it, is not looked at.
-func (r Row) Warning(a Asked) string {
+// Warnings say what a session refuses because nobody allowed it. The agent's own configuration, which may allow it, is
+// not looked at. git says whether the project is in a git repository.
+func (r Row) Warnings(a Asked, git bool) (words []string) {
 	permits := func(word string) bool {
 		return slices.ContainsFunc(r.Permits, func(p string) bool { return strings.HasPrefix(word, p) })
 	}
-	if r.Refuses == "" || a.SkipPermissions || a.Permission != "" || slices.ContainsFunc(r.Command, permits) {
-		return ""
+	if a.SkipPermissions {
+		return nil
 	}
-	return fmt.Sprintf("unless its own configuration allows it, %s refuses %s, and a session cannot ask; say %s", r.Name,
-		r.Refuses, r.Advice)
+	if r.GitFlag != "" && !git && !slices.Contains(r.Command, r.GitFlag) {
+		words = append(words, fmt.Sprintf("unless its own configuration trusts the folder, %s starts in git repositories "+
+			`alone; give an agent that extends it "args": [%q]`, r.Name, r.GitFlag))
+	}
+	if r.Refuses != "" && a.Permission == "" && !slices.ContainsFunc(r.Command, permits) {
+		words = append(words, fmt.Sprintf("unless its own configuration allows it, %s refuses %s, and a session cannot "+
+			"ask; say %s", r.Name, r.Refuses, r.Advice))
+	}
+	return words
 }

@@ -54,19 +54,30 @@ func TestNoPermissionByItself(t *testing.T) {
 	}
 }
 
-func TestWarning(t *testing.T) {
-	codex, _, _ := strings.Cut(codexRow.Warning(Asked{}), ",")
-	if codex != "unless its own configuration allows it" {
-		t.Errorf("%q", codexRow.Warning(Asked{}))
-	}
-	allowed := codexRow
+func TestWarnings(t *testing.T) {
+	allowed, anywhere := codexRow, codexRow
 	allowed.Command = append(slices.Clone(codexRow.Command), "--sandbox=workspace-write")
-	for _, got := range []string{
-		codexRow.Warning(Asked{SkipPermissions: true}), codexRow.Warning(Asked{Permission: "x"}),
-		allowed.Warning(Asked{}), opencodeRow.Warning(Asked{}),
+	anywhere.Command = append(slices.Clone(codexRow.Command), "--skip-git-repo-check")
+	for _, tc := range []struct {
+		row   Row
+		asked Asked
+		git   bool
+		want  string
+	}{
+		{codexRow, Asked{}, true, "refuses every write"},
+		{codexRow, Asked{}, false, "starts in git repositories alone|refuses every write"},
+		{codexRow, Asked{Permission: "workspace-write"}, false, "starts in git repositories alone"},
+		{codexRow, Asked{Permission: "workspace-write"}, true, ""},
+		{codexRow, Asked{SkipPermissions: true}, false, ""},
+		{allowed, Asked{}, true, ""},
+		{anywhere, Asked{}, false, "refuses every write"},
+		{geminiRow, Asked{}, false, "refuses every command and edit"},
+		{opencodeRow, Asked{}, false, ""},
 	} {
-		if got != "" {
-			t.Errorf("%q", got)
+		got := tc.row.Warnings(tc.asked, tc.git)
+		want := strings.FieldsFunc(tc.want, func(r rune) bool { return r == '|' })
+		if !slices.EqualFunc(got, want, strings.Contains) {
+			t.Errorf("%s %+v %v: %q, want %q", tc.row.Name, tc.asked, tc.git, got, want)
 		}
 	}
 }
