@@ -49,7 +49,10 @@ func newSite(t testing.TB, control bool) site {
 	if err := os.WriteFile(filepath.Join(folder, loopdir.ListFile), []byte(list), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	env := loop.Env{Program: "ralph-runner", Cwd: dir, StateDir: filepath.Join(dir, "state")}
+	env := loop.Env{
+		Program: "ralph-runner", Cwd: dir, StateDir: filepath.Join(dir, "state"),
+		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },
+	}
 	w, err := watch.New(env)
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,10 @@ func newScreen(t *testing.T, names ...string) (*model, string) {
 			t.Fatal(err)
 		}
 	}
-	env := loop.Env{Program: "ralph-runner", Cwd: dir, StateDir: filepath.Join(dir, "state")}
+	env := loop.Env{
+		Program: "ralph-runner", Cwd: dir, StateDir: filepath.Join(dir, "state"),
+		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },
+	}
 	w, err := watch.New(env)
 	if err != nil {
 		t.Fatal(err)

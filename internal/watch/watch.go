@@ -5,6 +5,7 @@ package watch
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -61,6 +62,7 @@ type Run struct {
 	CostKnown  bool      `json:"costKnown"` // false: no session has told its cost
 	Unknown    int       `json:"unknown"`   // sessions that did not tell it
 	Bill       string    `json:"bill"`      // tokens and cost, in words
+	Leg        string    `json:"leg"`       // of a chain of agents, which one works, in words; "": there is no chain
 }
 
 // Session is a session of a run that works now.
@@ -211,6 +213,9 @@ func runOf(r *run.Record) *Run {
 	}
 	if r.Waiting != nil && found.Works {
 		found.WaitsFor, found.WaitsTill = plain.Line(r.Waiting.Why, 200), r.Waiting.Until
+	}
+	if c := r.Chain; c != nil && len(c.Legs) > 0 {
+		found.Leg = fmt.Sprintf("leg %d of %d: %s", min(c.At+1, len(c.Legs)), len(c.Legs), plain.Line(c.Definition, 200))
 	}
 	if c := r.Current; c != nil && c.Ended == nil && found.Works {
 		found.Session = &Session{Number: c.Session, Feature: plain.Line(c.Feature, 80), StartedAt: c.StartedAt}

@@ -27,6 +27,7 @@ func TestLook(t *testing.T) {
 		Spent:   run.Sum{Usage: agent.Usage{Input: 7, CostUSD: 1.5, TokensKnown: true, CostKnown: true}},
 	}
 	r.Options.Agent, r.Options.OnComplete = "claude", "curl -H secret"
+	r.Chain = &run.Chain{Definition: "a:1 -> b:2\x1b[1m", At: 1, Legs: make([]run.Leg, 2)}
 	w.run(w.loop("runner"), r)
 	p, err := Look(w.env)
 	if err != nil || len(p.Loops) != 2 {
@@ -38,7 +39,8 @@ func TestLook(t *testing.T) {
 	}
 	got := first.Run
 	if !first.Works() || first.Features.Total != 10 || first.Features.Passed != 3 || got == nil || !got.Works ||
-		got.Session == nil || got.Session.Feature != "f3[31m" || got.CostUSD != 1.5 || got.Tokens != 7 {
+		got.Session == nil || got.Session.Feature != "f3[31m" || got.CostUSD != 1.5 || got.Tokens != 7 ||
+		got.Leg != "leg 2 of 2: a:1 -> b:2[1m" {
 		t.Errorf("the run is %+v of %+v", got, first)
 	}
 	for name, want := range map[string]string{"runner": "runner", "abc": "runner", first.Key: "runner", "no": ""} {

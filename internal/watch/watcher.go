@@ -48,6 +48,7 @@ type known struct {
 	list  string // the path of its list; "": none
 	stamp stamp
 	loop  Loop
+	moved bool           // it is new, or has another list: the index does not know its files
 	alive []loop.Process // processes of the loop that ran when it was read
 }
 
@@ -168,7 +169,7 @@ func (w *Watcher) rescan() (changed bool, err error) {
 		key := keyOf(at)
 		there[key] = true
 		if w.known[key] == nil {
-			w.known[key] = &known{at: at}
+			w.known[key] = &known{at: at, moved: true}
 		}
 	}
 	for key := range w.known {
@@ -177,18 +178,21 @@ func (w *Watcher) rescan() (changed bool, err error) {
 			changed = true
 		}
 	}
-	return w.refresh(slices.Collect(maps.Keys(there))) || changed, nil
+	read := w.refresh(slices.Collect(maps.Keys(there)))
+	if changed {
+		w.settleIndex()
+	}
+	return read || changed, nil
 }
 
 // refresh reads those of the loops that have changed, and reports whether any has.
 func (w *Watcher) refresh(keys []string) bool {
 	changed := make([]bool, len(keys))
 	each(len(keys), func(i int) { changed[i] = w.known[keys[i]].refresh(w.env) })
-	is := slices.Contains(changed, true)
-	if is {
+	if slices.ContainsFunc(keys, func(key string) bool { return w.known[key].moved }) {
 		w.settleIndex()
 	}
-	return is
+	return slices.Contains(changed, true)
 }
 
 // settleIndex notes which files belong to which loop.
@@ -196,6 +200,7 @@ func (w *Watcher) settleIndex() {
 	w.index = make(map[string]string, nFiles*len(w.known))
 	w.roots = map[string]bool{filepath.Join(w.env.StateDir, "loops"): true}
 	for key, k := range w.known {
+		k.moved = false
 		for _, path := range files(k.at, k.list) {
 			if path != "" {
 				w.index[path] = key
@@ -231,6 +236,7 @@ func (k *known) refresh(env loop.Env) bool {
 		k.list = "" // a tracker prints it, or there is none
 	}
 	if k.list != list { // the stamp was of another file
+		k.moved = true
 		now[nFiles-1] = stampOf(k.at, k.list)[nFiles-1]
 		if began.UnixNano()-now[nFiles-1].time < int64(settle) {
 			now[nFiles-1] = fileStamp{} // it may have changed after it was read

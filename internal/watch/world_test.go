@@ -27,7 +27,10 @@ func newWorld(t testing.TB) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := loop.Env{Program: "ralph-runner", Agent: "claude", Cwd: dir, StateDir: filepath.Join(dir, "state")}
+	env := loop.Env{
+		Program: "ralph-runner", Agent: "claude", Cwd: dir, StateDir: filepath.Join(dir, "state"),
+		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },
+	}
 	return world{t, env, dir}
 }
 
