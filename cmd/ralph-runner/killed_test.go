@@ -22,6 +22,7 @@ import (
 type kills struct {
 	calls []string
 	far   int
+	chain int // how far apart they are in a run with a chain, which makes many more of them
 }
 
 // trial is a project with a loop of two features, and what belongs to it. Its agent does one feature a session, and
@@ -264,13 +265,13 @@ func TestKilled(t *testing.T) {
 	if err := exec.Command("strace", "-o", os.DevNull, "true").Run(); err != nil {
 		t.Skipf("needs strace and the right to trace: %v", err)
 	}
-	t.Run("agent", func(t *testing.T) { kill(t, 2, "--agent", "worker") })
-	t.Run("chain", func(t *testing.T) { kill(t, 2, "--chain", "planner:3 -> worker:5 -> reviewer:2") })
+	t.Run("agent", func(t *testing.T) { kill(t, killing.far, "--agent", "worker") })
+	t.Run("chain", func(t *testing.T) { kill(t, killing.chain, "--chain", "planner:3 -> worker:5 -> reviewer:2") })
 }
 
-// kill kills a run with those arguments, in some workers side by side.
-func kill(t *testing.T, workers int, args ...string) {
-	far := killing.far
+// kill kills a run with those arguments at calls that are so far apart, in some workers side by side.
+func kill(t *testing.T, far int, args ...string) {
+	const workers = 2
 	if testing.Short() {
 		far *= 5
 	}

@@ -5,4 +5,4 @@ package main
 // killing has the calls that change files or start and end processes, each one of them.
 var killing = kills{[]string{
 	"renameat", "fsync", "write", "unlinkat", "mkdirat", "fcntl", "clone", "pipe2", "waitid", "exit_group",
-}, 1}
+}, 1, 7}
