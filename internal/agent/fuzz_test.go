@@ -13,22 +13,27 @@ import (
 
 // FuzzOutput gives what each parser was made for, and anything else, to all parsers.
 func FuzzOutput(f *testing.F) {
+	add := func(text []byte, code int) {
+		if len(text) < 4<<10 { // with longer ones it hardly begins
+			f.Add(text, code)
+		}
+	}
 	files, _ := filepath.Glob("testdata/*/*.jsonl")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
 		}
-		if line := bytes.LastIndex(bytes.TrimSpace(text), []byte("\n")); line >= 0 {
-			text = text[line+1:] // the first line lists the client's tools; it is long and always the same
+		if _, rest, more := bytes.Cut(text, []byte("\n")); more && len(rest) > 0 && len(text) >= 4<<10 {
+			text = rest // the first line lists the client's tools; it is long and always the same
 		}
-		f.Add(text, 0)
+		add(text, 0)
 	}
 	for _, row := range hostileRows {
-		f.Add([]byte(row.text), 1)
+		add([]byte(row.text), 1)
 	}
 	for _, row := range hostileEvents {
-		f.Add([]byte(row.text), 0)
+		add([]byte(row.text), row.code)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, code int) {
 		for _, format := range formats {
