@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tool"
 )
 
 // What only a person may do is refused here in words that name a way out, before the SDK or a schema refuses it in
@@ -54,8 +55,7 @@ func forPerson(why, line, loop string) error {
 	if loop == "" {
 		loop = "NAME"
 	}
-	return fmt.Errorf("%s; that is for a person, not for an agent; in a terminal of their own: %s", why,
-		fmt.Sprintf(line, plain.Arg(plain.Line(loop, 100))))
+	return tool.ForPerson(why, fmt.Sprintf(line, plain.Arg(plain.Line(loop, 100))))
 }
 
 // refused refuses arguments that ask for what only a person may do.

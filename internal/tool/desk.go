@@ -204,7 +204,7 @@ func (k *desk) moves() error {
 	if k.owner != AnotherSession {
 		return nil
 	}
-	return forPerson("the loop "+k.name()+" is worked by another session", "ralph-stop-hook attach "+plain.Arg(k.At.Name))
+	return ForPerson("the loop "+k.name()+" is worked by another session", "ralph-stop-hook attach "+plain.Arg(k.At.Name))
 }
 
 // works refuses what only the session that works the loop may do.
@@ -220,8 +220,8 @@ func (k *desk) works() error {
 
 func (k *desk) name() string { return plain.Line(k.At.Name, 100) }
 
-// forPerson refuses what only a person may do, with the line for a person's terminal.
-func forPerson(why, line string) error {
+// ForPerson refuses what only a person may do, with the line for a person's terminal.
+func ForPerson(why, line string) error {
 	return fmt.Errorf("%s; that is for a person, not for an agent; in a terminal of their own: %s", why, line)
 }
 
@@ -245,7 +245,7 @@ func (k *desk) over() error {
 		return nil
 	}
 	why := fmt.Sprintf("%s: %s (%s)", ErrOver, k.state.Status, k.state.ExitReason)
-	return forPerson(why, k.Call("resume"))
+	return ForPerson(why, k.Call("resume"))
 }
 
 // Ancestors returns the processes that may be the client of this one.

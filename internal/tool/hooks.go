@@ -109,12 +109,12 @@ func (d *Desk) Register(call Call, in Register) (Registered, error) {
 		evaluators := p.Config.Active()
 		for _, e := range evaluators {
 			if e.Name == h.ID {
-				return forPerson(fmt.Sprintf("a person wrote the hook %s", plain.Line(h.ID, 80)),
+				return ForPerson(fmt.Sprintf("a person wrote the hook %s", plain.Line(h.ID, 80)),
 					"ralph-stop-hook evaluate list "+plain.Arg(k.At.Name))
 			}
 		}
 		if h.Type == agenthook.Promise && len(p.Snapshot.Checks) > 0 {
-			return forPerson("a promise does not go with checks, which say more",
+			return ForPerson("a promise does not go with checks, which say more",
 				"ralph-stop-hook evaluate add --loop "+plain.Arg(k.At.Name)+" promise")
 		}
 		return r.Put(h)

@@ -117,7 +117,7 @@ func (k *desk) take() error {
 		if busy, err := k.desk.openAt(k.call, other); err == nil {
 			defer busy.Close()
 			if busy.owner == ThisSession && busy.state.Status == decide.InProgress {
-				return forPerson("this session works on the loop "+busy.name()+", which is not over",
+				return ForPerson("this session works on the loop "+busy.name()+", which is not over",
 					"ralph-stop-hook attach "+plain.Arg(k.At.Name))
 			}
 		}
