@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,8 +21,7 @@ import (
 )
 
 var (
-	pictures = flag.String("pictures", "", "the folder for pictures of the page; empty: none are made")
-	axe      = flag.String("axe", "", "the path of axe.min.js; empty: accessibility is not checked by it")
+	axe = flag.String("axe", "", "the path of axe.min.js; empty: accessibility is not checked by it")
 )
 
 // page is a page in a browser.
@@ -163,20 +161,6 @@ func (p *page) accessible(what string) {
 // awaited lets an expression end when its promise is fulfilled.
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
-// picture takes a picture of the page for the documents.
-func (p *page) picture(name string) {
-	p.Helper()
-	if *pictures == "" {
-		return
-	}
-	var image []byte
-	p.do(emulation.SetDeviceMetricsOverride(1000, 620, 1, false), chromedp.Sleep(300*time.Millisecond),
-		chromedp.CaptureScreenshot(&image), emulation.ClearDeviceMetricsOverride())
-	if err := os.WriteFile(filepath.Join(*pictures, name), image, 0o644); err != nil {
-		p.Fatal(err)
-	}
-}
-
 // TestPage follows a live run to COMPLETE, with the keyboard alone, and pauses and resumes it.
 func TestPage(t *testing.T) {
 	w, p := newWorld(t), open(t)
@@ -213,7 +197,6 @@ func TestPage(t *testing.T) {
 	}
 	p.fits("a loop")
 	p.accessible("a loop")
-	p.picture("watch-loop.png")
 
 	p.tabTo("#do-pause")
 	p.press(kb.Enter)
@@ -292,7 +275,6 @@ func TestReport(t *testing.T) {
 	p.sees("Minutes of each session")
 	p.fits("the report")
 	p.accessible("the report")
-	p.picture("watch-report.png")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.errors) > 0 {
