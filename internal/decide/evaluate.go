@@ -23,6 +23,8 @@ type Answer struct {
 	Action string // AnswerComplete, AnswerContinue or AnswerEscalate
 	Reason string
 	Prompt string // the next prompt of the agent; empty: the usual one
+
+	Checkpoint string // what it wants to be kept for the agent, as JSON; empty: nothing
 }
 
 // HookAnswer is what a hook says that the agent registered.

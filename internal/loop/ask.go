@@ -106,7 +106,7 @@ func (r *checker) answer(ctx context.Context, e config.Evaluator, q question) (a
 	a = decide.Answer{
 		Action: v.Get("action").Str,
 		Reason: plain.Line(v.Get("reason").Str, maxReason),
-		Prompt: plain.Text(v.Get("nextPrompt").Str, maxRequest),
+		Prompt: plain.Text(v.Get("nextPrompt").Str, maxRequest), Checkpoint: v.Get("checkpointData").Raw,
 	}
 	switch a.Action {
 	case decide.AnswerComplete, decide.AnswerContinue:

@@ -127,6 +127,28 @@ func (k *desk) keepBlocked(j judged, in Evaluate) (id string, err error) {
 	return kept.ID, err
 }
 
+// evaluated is the phase of a checkpoint that an evaluator's answer asked for.
+const evaluated = "evaluated"
+
+// keepAnswers keeps what the evaluators' commands gave for the agent, once in an iteration. What cannot be kept, since
+// it is no object or too large, is left out: the answer itself counts.
+func (k *desk) keepAnswers(j judged) (id string) {
+	iteration := j.Picture.Snapshot.Record().Iteration
+	for _, a := range j.Picture.Snapshot.Answers {
+		if !strings.HasPrefix(a.Checkpoint, "{") {
+			continue
+		}
+		one := Checkpoint{Trigger: "auto_status", Phase: evaluated, Context: json.RawMessage(a.Checkpoint)}
+		kept, err := k.keep(j.Picture, one, func(p Checkpoint) bool {
+			return p.Phase == evaluated && p.Iteration == iteration
+		})
+		if err == nil {
+			id = kept.ID
+		}
+	}
+	return id
+}
+
 func cutDraft(text string) (draft string, cut bool) {
 	if len(text) <= maxDraft {
 		return text, false

@@ -274,6 +274,9 @@ func (d *Desk) Evaluate(ctx context.Context, call Call, in Evaluate) (Evaluated,
 	if e.CheckpointID, err = k.keepBlocked(j, in); err != nil {
 		return Evaluated{}, err
 	}
+	if e.CheckpointID == "" {
+		e.CheckpointID = k.keepAnswers(j)
+	}
 	e.CheckpointCreated = e.CheckpointID != ""
 	return e, nil
 }
