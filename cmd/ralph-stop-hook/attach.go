@@ -7,9 +7,11 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -19,7 +21,7 @@ import (
 func (v verbs) attach() *cli.Command {
 	var session string
 	cmd := v.Loop("attach", "Give a loop to a session, as its prompt would", func(w io.Writer, l *loop.Loop) error {
-		own := v.Env.Get(claude.SessionID)
+		own := cmp.Or(v.Env.Get(claude.SessionID), host.Caller(boot.Hosts, v.Env.Get))
 		session = cmp.Or(session, own)
 		if !loopdir.ValidSession(session) {
 			return cli.Usagef("which session? inside Claude Code it is the calling one; elsewhere say --session ID " +

@@ -149,9 +149,11 @@ func (h *hook) parseFlags(args []string) error {
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
 }
 
-// byHand reports whether an agent called this hook, by a command of its own or in a check.
+// byHand reports whether an agent called this hook, by a command of its own or in a check. Clients tell their hooks the
+// project, and not their agents' commands. Codex tells nobody.
 func (h *hook) byHand() bool {
-	return claude.Vars(h.env.Get).ByHand() || host.ByAgent(boot.Hosts, h.env.Get) || h.env.Get(loop.CheckVar) != ""
+	agent := claude.Vars(h.env.Get).ByAgent() || host.ByAgent(boot.Hosts, h.env.Get)
+	return agent && h.env.ProjectDir == "" || h.env.Get(loop.CheckVar) != ""
 }
 
 func (h *hook) print(a claude.Answer) {

@@ -218,6 +218,9 @@ func (t *tail) Write(p []byte) (int, error) {
 func Environ(vars []string) []string {
 	return proc.Without(vars, func(name string) bool {
 		ours := strings.HasPrefix(name, "RALPH_") && name != "RALPH_STATE_DIR"
-		return ours || name == "CLAUDECODE" || name == "CLAUDE_CODE_ENTRYPOINT"
+		return ours || slices.Contains(sessionVars, name)
 	})
 }
+
+// sessionVars are set in the commands of an agent. A hook that finds one of them may take a session for a command.
+var sessionVars = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_THREAD_ID", "GEMINI_CLI", "QWEN_CODE"}

@@ -32,13 +32,9 @@ func (v Vars) PID() int {
 	return pid
 }
 
-// ByAgent reports whether the agent, not a person, called this program.
+// ByAgent reports whether the agent, not a person, called this program. Calls of hooks have
+// CLAUDE_PROJECT_DIR besides, as measured with 2.1.329, and the agent's commands have not.
 func (v Vars) ByAgent() bool { return v(byAgent) != "" }
-
-// ByHand reports whether the agent called this program by a command of its own. Claude
-// Code's call of a hook has CLAUDE_PROJECT_DIR, as measured with 2.1.329, and its agent's
-// commands have not.
-func (v Vars) ByHand() bool { return v.ByAgent() && v(ProjectDir) == "" }
 
 // sessionVars are variables without the client's name that it sets in its sessions.
 var sessionVars = []string{"AI_AGENT", "COREPACK_ENABLE_AUTO_PIN", "NoDefaultCurrentDirectoryInExePath"}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
@@ -73,6 +74,15 @@ func TestPath(t *testing.T) {
 	}
 	if _, err := host.Of(boot.Hosts, "cdx", "claude"); err == nil {
 		t.Error("an unknown name is a host")
+	}
+}
+
+// TestEnviron checks that a session is not taken for the command of the agent that has started it.
+func TestEnviron(t *testing.T) {
+	for _, h := range boot.Hosts {
+		if left := agent.Environ([]string{h.ToolVar + "=1"}); len(left) > 0 {
+			t.Errorf("%s: %q is left", h.Name, left)
+		}
 	}
 }
 
