@@ -3,11 +3,13 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +20,10 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
 var (
@@ -279,5 +285,37 @@ func TestReport(t *testing.T) {
 	defer p.mu.Unlock()
 	if len(p.errors) > 0 {
 		t.Errorf("the console has %q", p.errors)
+	}
+}
+
+// TestLongReport opens reports of few and of ten thousand iterations, and compares how long the browser takes.
+func TestLongReport(t *testing.T) {
+	p, dir := open(t), t.TempDir()
+	load := func(n int) (ms float64) {
+		d := &watch.Detail{}
+		d.Name, d.Status.Status = "long", decide.Complete
+		for i := range n {
+			at := time.Unix(int64(60*i), 0)
+			d.Iterations = append(d.Iterations, watch.Iteration{
+				Number: i + 1, Feature: fmt.Sprint("f", i%50), StartedAt: at, EndedAt: at.Add(time.Minute), Outcome: "done",
+			})
+		}
+		var text bytes.Buffer
+		if err := report.Of(d, nil).HTML(&text); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, fmt.Sprint(n, ".html"))
+		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.do(chromedp.Navigate("file://" + path))
+		p.eval(`performance.getEntriesByType("navigation")[0].loadEventEnd`, &ms)
+		return ms
+	}
+	load(10)
+	few, many := load(200), load(10_000)
+	t.Logf("200 iterations open in %.0f ms, 10,000 in %.0f ms", few, many)
+	if many > 30*few {
+		t.Errorf("10,000 iterations open in %.0f ms, 200 in %.0f ms", many, few)
 	}
 }

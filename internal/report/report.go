@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
-	runs "github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
@@ -160,10 +159,10 @@ func Duration(d time.Duration) string {
 	return plain.Duration(d.Round(time.Second))
 }
 
-// Name returns the name of a report's file. run is nil if the loop had no run.
-func Name(run *watch.Run, loop string) string {
-	if run != nil {
-		return runs.ReportName(run.ID)
+// Name returns the name of a report's file. of is nil if the loop had no run.
+func Name(of *watch.Run, loop string) string {
+	if of != nil {
+		return run.ReportName(of.ID)
 	}
-	return runs.ReportName(loop)
+	return run.ReportName(loop)
 }

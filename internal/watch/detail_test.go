@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,5 +129,36 @@ func TestDo(t *testing.T) {
 	}
 	if _, err := Do(w.env, at.Dir, Action{Verb: "trust"}); err == nil {
 		t.Error("there is an action for trust")
+	}
+}
+
+// TestLongLines reads a loop whose agent prints lines of a megabyte, and whose list has such titles. What is shown of
+// them is short and harmless.
+func TestLongLines(t *testing.T) {
+	w := newWorld(t)
+	at := w.loop("demo")
+	hostile := strings.Repeat("\x1b[31m\u202e<script>", 1<<16)
+	title, err := json.Marshal(hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(filepath.Join(at.Dir, loopdir.ListFile), `[{"id": "a", "title": `+string(title)+`, "passes": false}]`)
+	w.run(at, run.Record{ID: "r1", Sessions: 1, Options: run.Options{Agent: "sh"}})
+	dir := filepath.Join(at.Project, run.Folder, "logs", "r1")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.write(filepath.Join(dir, "1.log"), "first\n"+hostile+"\n"+hostile[:9000]+"\nlast\n")
+	d, err := Open(t.Context(), w.env, at.Dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Output) == 0 || d.Output[len(d.Output)-1] != "last" {
+		t.Fatalf("the output is %d lines", len(d.Output))
+	}
+	for _, text := range append(d.Output, d.Items[0].Title, d.Next) {
+		if len(text) > 4000 || strings.ContainsAny(text, "\x1b\u202e\n") {
+			t.Errorf("%d bytes are shown: %.80q", len(text), text)
+		}
 	}
 }
