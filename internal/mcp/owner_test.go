@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+)
+
+// TestHookHoldsStop registers a hook that holds the loop back at a stop, too, until its rule holds.
+func TestHookHoldsStop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.claim("a", "b", "c")
+	w.call("iteration_start",
+		`{"validationRules": [{"type": "file_existence", "name": "built", "config": {"paths": ["built"]}}]}`)
+	w.call("hook_register", `{"hookType": "validation", "hookId": "mine"}`)
+	d := w.stop("real", os.Getpid(), "done")
+	if d.Verdict != decide.Continue || d.AnsweredBy != "mine" || !strings.Contains(d.Answer.Prompt, "missing: built") {
+		t.Errorf("%s by %q: %+v", d.Verdict, d.AnsweredBy, d.Answer)
+	}
+	w.write("built", "x")
+	if d = w.stop("real", os.Getpid(), "done"); d.Verdict != decide.End || d.Next.Status != decide.Complete {
+		t.Errorf("%s %s", d.Verdict, d.Next.Status)
+	}
+}
+
+// TestAnotherSession reads a loop of another living session, and changes nothing of it.
+func TestAnotherSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.give()
+	was := w.state()
+	text, isError := w.call("task_get", "{}")
+	if isError || !strings.Contains(text, `"owner":"another_session"`) {
+		t.Errorf("task_get: %s", text)
+	}
+	for _, name := range []string{"hook_list", "checkpoint_list"} {
+		if text, isError := w.call(name, "{}"); isError {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	for name, arguments := range map[string]string{
+		"iteration_start": "{}", "iteration_validate": "{}", "iteration_next": "{}",
+		"iteration_complete": `{"completionPromise": "BLOCKED"}`, "hook_register": `{"hookType": "default"}`,
+		"hook_evaluate": "{}", "hook_clear": "{}", "checkpoint_create": "{}",
+	} {
+		text, isError := w.call(name, arguments)
+		if !isError || !strings.Contains(text, "is worked by another session") ||
+			!strings.Contains(text, "in a terminal of their own: ralph-stop-hook attach demo") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if now := w.state(); now.Session != was.Session || now.Status != was.Status || now.Iteration != was.Iteration {
+		t.Errorf("the record changed from %+v to %+v", was, now)
+	}
+}
+
+// TestClientStops has another process's session stop: it does not get the loop that this client began by a tool.
+func TestClientStops(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.call("iteration_start", "{}")
+	if d := w.stop("stranger", os.Getppid(), "done"); d.Verdict != decide.Pass {
+		t.Errorf("a stranger's stop: %s", d.Verdict)
+	}
+	if d := w.stop("real", os.Getpid(), "done"); d.Verdict != decide.Continue || d.Next.Session != "real" {
+		t.Errorf("the client's stop: %s, session %q", d.Verdict, d.Next.Session)
+	}
+}
