@@ -133,8 +133,14 @@ func Run(ctx context.Context, c Cmd) Result {
 	case ctx.Err() != nil:
 		r.Err = context.Cause(ctx)
 	}
+	if ctx.Err() != nil && c.Guard != "" && r.ExitCode == statusKilled {
+		r.ExitCode = -1 // the guard killed its program, and could still say so
+	}
 	return r
 }
+
+// statusKilled is the exit status of a guard whose program was killed.
+const statusKilled = 128 + 9
 
 // ask lets the guard ask its program to end, and kill it after the grace.
 func (c Cmd) ask(hold *os.File) error {
