@@ -58,7 +58,9 @@ func TestSubscription(t *testing.T) {
 	}
 	updated := make(chan string, 100)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { updated <- r.Params.URI },
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			updated <- r.Params.URI
+		},
 	})
 	near, far := mcp.NewInMemoryTransports()
 	ctx, stop := context.WithCancel(context.Background())
