@@ -84,15 +84,10 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// withoutFixtures are the scenarios of the official tests that need no tools, resources or prompts of fixed names.
-var withoutFixtures = []string{
-	"server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "resources-list", "resources-subscribe",
-	"resources-unsubscribe", "prompts-list", "dns-rebinding-protection",
-}
-
-// TestProtocol runs the official tests of both versions against the runner's own server, with its middleware, over
-// HTTP on loopback. The product serves no HTTP.
-func TestProtocol(t *testing.T) {
+// protocolServer serves the runner's own server, with its middleware, over HTTP on loopback, as the official tests want
+// it. The product serves no HTTP. The fixtures are what the tests call by fixed names.
+func protocolServer(t *testing.T, fixtures bool, options *sdk.StreamableHTTPOptions) (url string) {
+	t.Helper()
 	project := t.TempDir()
 	loops := filepath.Join(project, ".claude", "data", "ralph-loops")
 	if err := writeFile(filepath.Join(loops, "demo", "feature_list.json"), `[{"id": "a", "passes": false}]`); err != nil {
@@ -107,26 +102,50 @@ func TestProtocol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server.SDK() }, nil)
+	if fixtures {
+		addFixtures(t.Context(), server.SDK())
+	}
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server.SDK() }, options)
 	web := httptest.NewServer(handler)
-	defer web.Close()
-	for _, version := range []string{"old", "new"} {
-		node, conformance := protocolTools(t, version, "conformance/dist/index.js")
-		for _, scenario := range withoutFixtures {
-			t.Run(version+"/"+scenario, func(t *testing.T) {
-				cmd := exec.Command(node, conformance, "server", "--url", web.URL+"/", "--scenario", scenario,
-					"-o", t.TempDir())
+	t.Cleanup(web.Close)
+	return web.URL + "/"
+}
+
+// TestProtocol runs the official tests whole, each version with the protocol that it is for.
+func TestProtocol(t *testing.T) {
+	expected, err := filepath.Abs(filepath.Join("testdata", "mcp", "expected-failures.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, suite := range []struct {
+		version string
+		args    []string
+		options sdk.StreamableHTTPOptions
+	}{
+		{
+			version: "old", args: []string{"--suite", "all"},
+			options: sdk.StreamableHTTPOptions{EventStore: sdk.NewMemoryEventStore(nil)}, // for a client that comes back
+		},
+		{
+			version: "new", args: []string{"--requirements", "2026-07-28", "--expected-failures", expected},
+			options: sdk.StreamableHTTPOptions{Stateless: true},
+		},
+	} {
+		t.Run(suite.version, func(t *testing.T) {
+			node, conformance := protocolTools(t, suite.version, "conformance/dist/index.js")
+			run := func(fixtures bool) ([]byte, error) {
+				args := []string{conformance, "server", "--url", protocolServer(t, fixtures, &suite.options), "-o", t.TempDir()}
+				cmd := exec.Command(node, append(args, suite.args...)...)
 				cmd.Dir = t.TempDir()
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Errorf("%v\n%s", err, out)
-				}
-			})
-		}
-		// The control: a scenario that needs a tool which is not there fails.
-		cmd := exec.Command(node, conformance, "server", "--url", web.URL+"/", "--scenario", "tools-call-image",
-			"-o", t.TempDir())
-		if cmd.Dir = t.TempDir(); cmd.Run() == nil {
-			t.Errorf("%s: a tool that is not there passes", version)
-		}
+				return cmd.CombinedOutput()
+			}
+			if out, err := run(true); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			// The control: without the fixtures there are scenarios that fail, and they fail the run.
+			if out, err := run(false); err == nil || !bytes.Contains(out, []byte("✗ tools-call-simple-text")) {
+				t.Errorf("a server without the tools that the tests call passes: %v\n%s", err, out)
+			}
+		})
 	}
 }
