@@ -244,6 +244,42 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPlain uses the page in a browser that runs no scripts: a form filters, a loop opens, a person pauses it, and the
+// page comes again by itself.
+func TestPlain(t *testing.T) {
+	w, p := newWorld(t), open(t)
+	_, address := w.start("ralph-runner", "serve", "--control")
+	p.do(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(address))
+	p.sees("IN_PROGRESS")
+	runs := false
+	if p.eval(`document.body.innerText.includes("Following the loops.")`, &runs); runs {
+		t.Error("a script of the page runs")
+	}
+	p.tabTo("#q")
+	p.press("nothing" + kb.Enter)
+	p.sees("0 of 1")
+	p.tabTo("#q")
+	p.press(strings.Repeat(kb.Backspace, 7) + kb.Enter)
+	p.sees("1 of 1")
+	p.tabTo("a[id^=loop-]")
+	p.press(kb.Enter)
+	p.sees("Log in with a password")
+	p.fits("a loop")
+	p.tabTo("#do-pause")
+	p.press(kb.Enter)
+	p.sees("Pause checkout after this turn?")
+	p.tabTo("#yes")
+	p.press(kb.Enter)
+	p.sees("checkout: paused")
+	p.tabTo("#back")
+	p.press(kb.Enter)
+	p.sees("PAUSED")
+	p.do(chromedp.Navigate(address))
+	p.sees("PAUSED")
+	w.call("ralph-runner", "resume")
+	p.sees("IN_PROGRESS")
+}
+
 // TestOther asks for the page from another origin, and as somebody without the token. The console must see it: this is
 // the control of the test of errors, too.
 func TestOther(t *testing.T) {
