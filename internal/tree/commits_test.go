@@ -2,6 +2,7 @@ package tree
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,9 @@ import (
 
 // TestCommits reads the commits of a time. The repository names programs, which are not run.
 func TestCommits(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
 	p := project{t, t.TempDir(), true}
 	begin := time.Now().Add(-time.Minute)
 	if got := Commits(t.Context(), os.Environ(), p.dir, begin, time.Now()); got != nil {
