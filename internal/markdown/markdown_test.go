@@ -131,9 +131,12 @@ func tamed(source string) []byte {
 // which are no text of a heading. Goldmark takes an empty item in an item for longer than
 // the empty line behind it, an indented hyphen below text for an item, a tag with a space
 // before its name, or a slash behind one that closes, for HTML, and no declaration in lower
-// case. It lets meta begin a block, as CommonMark did before its version 0.29.
+// case. It lets meta begin a block, as CommonMark did before its version 0.29. In a numbered
+// item that begins with a list on its second line it reads later items of that list as code;
+// commonmark.js reads them as we do.
 var unlike = regexp.MustCompile(`\[[^\]]*\]:|<![a-z]|(?i:</?meta)|</?[ \t]|</[A-Za-z0-9]+/|\n[ \t]+-[ \t\r]*(?:\n|$)` +
-	`|(?m)[ \t>](?:[-+*]|\d+[.)])[ \t\r]*\n[ \t>\r]*\n`)
+	`|(?m)[ \t>](?:[-+*]|\d+[.)])[ \t\r]*\n[ \t>\r]*\n` +
+	`|\d[.)][ \t\r]*\n[ \t>]+(?:[-+*]|\d+[.)])`)
 
 // unseen takes out what no person types: goldmark takes some of these characters for spaces.
 var unseen = strings.NewReplacer("\r\n", "\r\n", "\r", "", "\v", "", "\f", "", "\x00", "", "\u0085", "", "\u00a0", "")
