@@ -67,6 +67,7 @@ type bench struct {
 	hook, bash, node    program
 	runner              program
 	agent               string // path of the agent that takes no time
+	client              string // path of the client that asks a server for its tools
 }
 
 // fewer returns many, or few in a quick run.
@@ -112,13 +113,14 @@ func main() {
 func (b *bench) build() {
 	in := func(name string) string { return filepath.Join(b.memory, name) }
 	command("make", "-s", "build")
-	for _, name := range []string{"floor", "launch", "agent"} {
+	for _, name := range []string{"floor", "launch", "agent", "client"} {
 		command("go", "build", "-ldflags", "-s -w", "-o", in(name), "./bench/"+name)
 	}
 	command("cp", "bin/ralph-stop-hook", "bin/ralph-runner", "bench/rivals/hook.sh", "bench/rivals/hook.mjs", b.memory)
 	b.floor, b.launch = program{"floor", []string{in("floor")}}, program{"launch", []string{in("launch")}}
 	b.hook = program{"ralph-stop-hook", []string{in("ralph-stop-hook"), "hook", "--timeout", "660s"}}
 	b.runner, b.agent = program{"ralph-runner", []string{in("ralph-runner")}}, in("agent")
+	b.client = in("client")
 	b.bash = program{"bash + jq", []string{must(exec.LookPath("bash")), in("hook.sh")}}
 	b.node = program{"Node", []string{must(exec.LookPath("node")), in("hook.mjs")}}
 	b.grep = program{"grep -c", []string{must(exec.LookPath("grep")), "-c", `"passes": true`}}

@@ -28,7 +28,7 @@ type bar struct {
 
 // rows are measured in this order.
 var rows = []func(*bench) row{
-	idle, changed, onDisk, unchanged, large, huge, longTranscript, longLoop, reopened, outer, stream, starts,
+	idle, changed, onDisk, unchanged, large, huge, longTranscript, longLoop, reopened, outer, stream, starts, tools,
 	views,
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -106,13 +107,14 @@ func starts(b *bench) row {
 	return r
 }
 
-// runControls has the check of a run find a program that does nothing, and one that leaves the loop behind.
+// runControls has the check of a run find a program that does nothing, one that leaves the loop behind, a server that
+// ends without an answer, and one that only repeats the question.
 func (b *bench) runControls() {
 	runners := b.outerLoops(2)
 	idle, behind := runners[0], runners[0]
 	idle.program = program{"a program that does nothing", b.floor.argv}
 	behind.name = "ralph-runner that works past the loop"
-	for _, r := range []runner{idle, behind} {
+	for _, r := range []runner{idle, behind, b.asks(b.runner.argv[0], "version"), b.asks(must(exec.LookPath("cat")))} {
 		if _, err := r.once(); err == nil {
 			check(fmt.Errorf("the control was not found out: %s", r.name))
 		}
