@@ -62,7 +62,12 @@ func ms(d time.Duration) string {
 	}
 }
 
-func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
+func megabytes(bytes int64) string {
+	if bytes == 0 {
+		return "–" // not measured
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+}
 
 // number writes 10000 as 10,000.
 func number(n int) string {
