@@ -11,7 +11,7 @@ import (
 
 const (
 	// atMost is how often a browser is told that something has changed.
-	atMost = time.Second
+	atMost = 2 * time.Second
 	// still is how often it is told that the server lives.
 	still = 15 * time.Second
 )
