@@ -42,8 +42,8 @@ func views(b *bench) row {
 	}}
 	share := c.followed(b, busy)
 	r.Text = fmt.Sprintf("Each project has one loop of ten features. The page is open in a program that does what a "+
-		"browser does: it waits for changes, and gets the page again. Each loop at work has a stop every %d seconds. serve "+
-		"then takes %.2f %% of one core.", workEvery/time.Second, share)
+		"browser does: it waits for changes, and gets the page again. Each loop at work has a stop every %d seconds. "+
+		"serve then takes %.2f %% of one core.", workEvery/time.Second, share)
 	const most = 100 * time.Millisecond
 	for _, f := range r.Figures {
 		r.Bars = append(r.Bars, bar{"first picture ≤ 100 ms: " + f.Name, ms(f.Median), f.Median <= most,

@@ -30,8 +30,8 @@ func newWorld(t *testing.T) *world {
 		"HOME=" + dir, "PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "RALPH_STATE_DIR=" + dir + "/state",
 	}
 	for _, program := range []string{"ralph-runner", "ralph-stop-hook"} {
-		out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", program), "../cmd/"+program).CombinedOutput()
-		if err != nil {
+		build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", program), "../cmd/"+program)
+		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}

@@ -50,7 +50,8 @@ func TestMCPKilled(t *testing.T) {
 			id := fmt.Sprintf("h%d", (round*5+n)%60)
 			arguments := json.RawMessage(fmt.Sprintf(`{"hookType": "default", "hookId": %q}`, id))
 			if n%2 == 1 {
-				_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "checkpoint_create", Arguments: json.RawMessage("{}")})
+				_, err := session.CallTool(ctx,
+			&mcp.CallToolParams{Name: "checkpoint_create", Arguments: json.RawMessage("{}")})
 				if err != nil {
 					break
 				}

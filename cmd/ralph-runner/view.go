@@ -170,7 +170,8 @@ func (v *view) Session(r run.Record, limit int, title string) {
 		feature = " · " + feature
 	}
 	if c.Why != "" {
-		feature += fmt.Sprintf(" · %s: %s", plain.Line(strings.TrimSpace(c.Agent+" "+c.Model), 160), plain.Line(c.Why, 200))
+		who := strings.TrimSpace(c.Agent + " " + c.Model)
+		feature += fmt.Sprintf(" · %s: %s", plain.Line(who, 160), plain.Line(c.Why, 200))
 	}
 	if leg := r.Leg(); leg != nil {
 		feature = fmt.Sprintf(" · %s %d/%d", plain.Line(leg.Agent, 80), leg.Iterations+1, leg.Limit) + feature
@@ -255,7 +256,8 @@ func (v *view) End(s run.Summary) {
 		if i == 0 {
 			label = "changes"
 		}
-		screen.Row(label, fmt.Sprintf("session %d: %s: %s", one.Session, strings.TrimSpace(one.Agent+" "+one.Model), one.Why))
+		who := strings.TrimSpace(one.Agent + " " + one.Model)
+		screen.Row(label, fmt.Sprintf("session %d: %s: %s", one.Session, who, one.Why))
 	}
 	for i, w := range s.Work {
 		label := ""

@@ -116,7 +116,8 @@ func TestWatchInTerminal(t *testing.T) {
 	term.sees("[agent]", "the agent works")
 
 	term.tmux("resize-window", "-x", "200", "-y", "60")
-	screen := term.sees("[agent]", "esc back · tab next part · p pause · r resume · e extend · c cancel · ? help · q quit")
+	screen := term.sees("[agent]",
+		"esc back · tab next part · p pause · r resume · e extend · c cancel · ? help · q quit")
 	for line := range strings.SplitSeq(screen, "\n") {
 		if utf8.RuneCountInString(line) > 200 {
 			t.Errorf("a line is too long: %q", line)
