@@ -51,7 +51,7 @@ func TestMCPKilled(t *testing.T) {
 			arguments := json.RawMessage(fmt.Sprintf(`{"hookType": "default", "hookId": %q}`, id))
 			if n%2 == 1 {
 				_, err := session.CallTool(ctx,
-			&mcp.CallToolParams{Name: "checkpoint_create", Arguments: json.RawMessage("{}")})
+					&mcp.CallToolParams{Name: "checkpoint_create", Arguments: json.RawMessage("{}")})
 				if err != nil {
 					break
 				}
