@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
@@ -30,7 +31,7 @@ func marked(err error) string {
 }
 
 // parseChain reads --chain: a definition, or the name of one in ralph.json. p is nil if there is no loop.
-func (k *worker) parseChain(p *loop.Picture) (chain.Chain, error) {
+func (k *runner) parseChain(p *loop.Picture) (chain.Chain, error) {
 	text := strings.TrimSpace(k.chain)
 	if !chain.Named(text) {
 		c, err := chain.Parse(k.chain)
@@ -60,7 +61,7 @@ func (k *worker) parseChain(p *loop.Picture) (chain.Chain, error) {
 }
 
 // settleChain refuses what does not go with --chain.
-func (k *worker) settleChain() error {
+func (k *runner) settleChain() error {
 	if k.chain == "" {
 		if k.cmd.Given("chain") {
 			_, err := chain.Parse(k.chain)
@@ -82,17 +83,17 @@ func (k *worker) settleChain() error {
 }
 
 // legs makes the legs of the chain, with what the command line and the agents' rows say of their ends.
-func (k *worker) legs(c chain.Chain, rows run.Rows, project string, hasList bool) (*run.Chain, error) {
+func (k *runner) legs(c chain.Chain, rows run.Rows, project string, hasList bool) (*record.Chain, error) {
 	checks, err := k.perAgent(c, &k.checks, nil)
 	if err != nil {
 		return nil, err
 	}
-	signals, err := k.perAgent(c, &k.options.CompleteOn, run.CheckSignal)
+	signals, err := k.perAgent(c, &k.options.CompleteOn, record.CheckSignal)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range k.options.CompleteOn {
-		if err := run.CheckSignal(name); err != nil {
+		if err := record.CheckSignal(name); err != nil {
 			return nil, cli.Usagef("%w", err)
 		}
 	}
@@ -104,9 +105,9 @@ func (k *worker) legs(c chain.Chain, rows run.Rows, project string, hasList bool
 			}
 		}
 	}
-	return run.NewChain(c, hasList, func(name string) run.Ends {
+	return record.NewChain(c, hasList, func(name string) record.Ends {
 		row := rows[name]
-		ends := run.Ends{
+		ends := record.Ends{
 			Checks: slices.Concat(row.Checks, checks[name]), CompleteOn: slices.Concat(row.CompleteOn, signals[name]),
 			Prompt: row.Prompt != "",
 		}
@@ -116,7 +117,7 @@ func (k *worker) legs(c chain.Chain, rows run.Rows, project string, hasList bool
 }
 
 // perAgent takes AGENT:TEXT out of what a flag says, and returns the texts of each agent.
-func (k *worker) perAgent(c chain.Chain, flag *[]string, check func(string) error) (map[string][]string, error) {
+func (k *runner) perAgent(c chain.Chain, flag *[]string, check func(string) error) (map[string][]string, error) {
 	all := map[string][]string{}
 	var others []string
 	for _, text := range *flag {
@@ -140,7 +141,7 @@ func (k *worker) perAgent(c chain.Chain, flag *[]string, check func(string) erro
 
 // chainOf returns the legs of --chain, and the rows of all agents that may work; nil without --chain. p is nil if
 // there is no loop yet.
-func (k *worker) chainOf(agents *roster.Agents, p *loop.Picture, project string) (*run.Chain, run.Rows, error) {
+func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture, project string) (*record.Chain, run.Rows, error) {
 	if k.chain == "" {
 		rows, err := k.rows(agents, []string{k.options.Agent})
 		return nil, rows, err
@@ -163,7 +164,7 @@ func (k *worker) chainOf(agents *roster.Agents, p *loop.Picture, project string)
 }
 
 // rows finds agents by their names, and those that stand in for them.
-func (k *worker) rows(agents *roster.Agents, names []string) (run.Rows, error) {
+func (k *runner) rows(agents *roster.Agents, names []string) (run.Rows, error) {
 	rows := run.Rows{}
 	for i, name := range slices.Concat(names, k.options.Fallback) {
 		if _, has := rows[name]; has {

@@ -17,7 +17,7 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+-]+$`)
 
 // lookUp refuses a check whose command the shell does not find: it would fail after each session, whatever the agent
 // does.
-func (k *worker) lookUp(check string) error {
+func (k *runner) lookUp(check string) error {
 	words := strings.Fields(check)
 	for len(words) > 1 && strings.Contains(words[0], "=") {
 		words = words[1:] // a variable for the command

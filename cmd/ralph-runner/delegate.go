@@ -7,15 +7,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -55,7 +57,10 @@ tokens and costUsd where they are known. If it is missing or fails, that is only
 }
 
 func (d *delegation) run(w io.Writer, _ []string) error {
-	if d.task == "" {
+	if err := d.PersonOnly(); err != nil {
+		return err
+	}
+	if strings.TrimSpace(d.task) == "" || !utf8.ValidString(d.task) {
 		return cli.Usagef("delegate what? say --task 'TEXT'")
 	}
 	if d.timeout <= 0 {
@@ -141,7 +146,7 @@ func (d *delegation) tell(row agent.Row, dir string, e agent.Ended) {
 		what.Status = "failed"
 	}
 	if e.Usage.TokensKnown {
-		what.Tokens = run.AllTokens(e.Usage)
+		what.Tokens = record.AllTokens(e.Usage)
 	}
 	if e.Usage.CostKnown {
 		what.CostUSD = &e.Usage.CostUSD

@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,15 +14,10 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-)
+	"github.com/tidwall/sjson"
 
-// kills are the system calls at which TestKilled kills a run, and how far apart they are. The tag faults has all of
-// them.
-type kills struct {
-	calls []string
-	far   int
-	chain int // how far apart they are in a run with a chain, which makes many more of them
-}
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run/runtest"
+)
 
 // trial is a project with a loop of two features, and what belongs to it. Its agent does one feature a session, and
 // says that it cost 25 cents.
@@ -109,22 +103,17 @@ func (w *trial) work(flags ...string) error {
 	return w.command("strace", args...).Run()
 }
 
-// count returns how often a run makes each of the calls.
-func (w *trial) count(calls []string) map[string]int {
+// renames returns how many files a run renames.
+func (w *trial) renames() int {
 	trace := filepath.Join(w.dir, "trace")
-	if err := w.work("-o", trace, "-e", "trace="+strings.Join(calls, ",")); err != nil {
+	if err := w.work("-o", trace, "-e", "trace=renameat"); err != nil {
 		w.Fatalf("a run that nobody kills: %v", err)
 	}
 	text, err := os.ReadFile(trace)
 	if err != nil {
 		w.Fatal(err)
 	}
-	made := map[string]int{}
-	for line := range strings.Lines(string(text)) {
-		name, _, _ := strings.Cut(line, "(")
-		made[name]++
-	}
-	return made
+	return strings.Count(string(text), "renameat(")
 }
 
 // goOn resumes the run until the loop is complete, as a person does who sees that it is gone.
@@ -146,7 +135,7 @@ func (w *trial) goOn() error {
 
 // check returns what is wrong when the loop is complete.
 func (w *trial) check() error {
-	return errors.Join(w.checkProcesses(), w.checkRecord(), w.checkLegs(), w.checkNotices())
+	return errors.Join(w.checkProcesses(), w.checkRecord(), w.checkNotices())
 }
 
 func (w *trial) checkProcesses() error {
@@ -159,90 +148,26 @@ func (w *trial) checkProcesses() error {
 	return fmt.Errorf("these processes live on: %q", found)
 }
 
-// checkRecord compares the run's record with iterations.jsonl: each session is there once, each iteration counts once,
-// and what they cost is the sum.
+// checkRecord compares the run's record with iterations.jsonl, and the loop's record with what people see of it.
 func (w *trial) checkRecord() error {
-	found, _ := filepath.Glob(filepath.Join(w.dir, "home/state/ralph-stop-hook/loops/*/run.json"))
-	if len(found) != 1 {
-		return fmt.Errorf("%d records of runs", len(found))
+	folder := filepath.Join(w.project, ".agent-state")
+	if sums, _ := filepath.Glob(filepath.Join(folder, "summary-*.md")); len(sums) != 1 {
+		return fmt.Errorf("%d summaries", len(sums))
 	}
-	record, err := os.ReadFile(found[0])
-	if err != nil {
-		return err
+	header, err := os.ReadFile(filepath.Join(w.project, ".claude/data/ralph-loops/demo/progress.txt"))
+	if err != nil || !strings.HasPrefix(string(header), "Status: COMPLETE\n") {
+		return fmt.Errorf("progress.txt says %q, %w", header, err)
 	}
-	run := gjson.ParseBytes(record)
-	text, err := os.ReadFile(filepath.Join(w.project, ".agent-state", "iterations.jsonl"))
-	if err != nil {
-		return err
-	}
-	sessions, counted := map[int64]int{}, map[int64]int{}
-	cost, unknown := 0.0, int64(0)
-	for line := range strings.Lines(string(text)) {
-		l := gjson.Parse(line)
-		if l.Get("runId").Str != run.Get("id").Str {
-			return fmt.Errorf("a line of another run: %s", line)
-		}
-		if sessions[l.Get("session").Int()]++; l.Get("counted").Bool() {
-			counted[l.Get("iteration").Int()]++
-		}
-		if cost += l.Get("costUsd").Num; l.Get("costUsd").Type == gjson.Null {
-			unknown++
-		}
-	}
-	want := func(n int64) map[int64]int {
-		all := map[int64]int{}
-		for i := range n {
-			all[i+1] = 1
-		}
-		return all
-	}
-	switch spent := run.Get("spent"); {
-	case !maps.Equal(sessions, want(run.Get("sessions").Int())):
-		err = errors.New("not each session is there once")
-	case !maps.Equal(counted, want(run.Get("iterations").Int())):
-		err = errors.New("not each iteration counts once")
-	case spent.Get("costUsd").Num != cost || spent.Get("unknown").Int() != unknown:
-		err = fmt.Errorf("the sessions cost %v, and of %d it is not known", cost, unknown)
-	case run.Get("status").Str != "COMPLETE" || run.Get("endedAt").Str == "" || run.Get("current").Exists():
-		err = errors.New("the run is not over")
-	}
-	if err != nil {
-		return fmt.Errorf("%w:\n%s\n%s", err, text, record)
-	}
-	return nil
+	return runtest.Complete(w.runRecord(), folder)
 }
 
-// checkLegs compares the legs of a chain with iterations.jsonl: each leg is over, its iterations are there, and the
-// planner's and the reviewer's one is there once.
-func (w *trial) checkLegs() error {
-	files, _ := filepath.Glob(filepath.Join(w.project, ".agent-state", "chain-*.json"))
-	if len(w.args) == 3 && w.args[1] == "--agent" {
-		return nil
+// runRecord returns the path of the run's record.
+func (w *trial) runRecord() string {
+	found, _ := filepath.Glob(filepath.Join(w.dir, "home/state/ralph-stop-hook/loops/*/run.json"))
+	if len(found) != 1 {
+		w.Fatalf("%d records of runs", len(found))
 	}
-	if len(files) != 1 {
-		return fmt.Errorf("%d files of chains", len(files))
-	}
-	chain, err := os.ReadFile(files[0])
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(filepath.Join(w.project, ".agent-state", "iterations.jsonl"))
-	if err != nil {
-		return err
-	}
-	counted := map[int64]int64{}
-	for line := range strings.Lines(string(text)) {
-		if l := gjson.Parse(line); l.Get("counted").Bool() {
-			counted[l.Get("leg").Int()]++
-		}
-	}
-	for i, leg := range gjson.GetBytes(chain, "legs").Array() {
-		n := int64(i + 1)
-		if leg.Get("status").Str != "COMPLETE" || leg.Get("iterations").Int() != counted[n] || n != 2 && counted[n] != 1 {
-			return fmt.Errorf("leg %d is not over, or has not %d iterations:\n%s\n%s", n, counted[n], text, chain)
-		}
-	}
-	return nil
+	return found[0]
 }
 
 // checkNotices returns an error unless the one ending is told. A process that is killed after it told, and before it
@@ -259,17 +184,17 @@ func (w *trial) checkNotices() error {
 	return nil
 }
 
-// TestKilled kills a run at its system calls. The run then goes on to the end: nothing is lost, and nothing is there
-// twice.
+// TestKilled kills a run at some of its renames: a rename makes each change of the records. The run then goes on to the
+// end: nothing is lost, and nothing is there twice. `make faults` kills it at all its calls.
 func TestKilled(t *testing.T) {
 	if err := exec.Command("strace", "-o", os.DevNull, "true").Run(); err != nil {
 		t.Skipf("needs strace and the right to trace: %v", err)
 	}
-	t.Run("agent", func(t *testing.T) { kill(t, killing.far, "--agent", "worker") })
-	t.Run("chain", func(t *testing.T) { kill(t, killing.chain, "--chain", "planner:3 -> worker:5 -> reviewer:2") })
+	t.Run("agent", func(t *testing.T) { kill(t, 4, "--agent", "worker") })
+	t.Run("chain", func(t *testing.T) { kill(t, 6, "--chain", "planner:3 -> worker:5 -> reviewer:2") })
 }
 
-// kill kills a run with those arguments at calls that are so far apart, in some workers side by side.
+// kill kills a run with those arguments at renames that are so far apart, in some workers side by side.
 func kill(t *testing.T, far int, args ...string) {
 	const workers = 2
 	if testing.Short() {
@@ -279,29 +204,24 @@ func kill(t *testing.T, far int, args ...string) {
 		t.Run(fmt.Sprint(first), func(t *testing.T) {
 			t.Parallel()
 			w := newTrial(t, args...)
-			made := w.count(killing.calls)
+			made := w.renames()
 			if err := w.check(); err != nil {
 				t.Fatal(err)
 			}
 			times := 0
-			for _, call := range killing.calls {
-				if made[call] == 0 {
-					t.Errorf("the run does not call %s", call)
+			for n := 1 + first*far; n <= made; n += workers * far {
+				w.again()
+				at := fmt.Sprintf("renameat:signal=KILL:when=%d", n)
+				err := w.work("-o", os.DevNull, "-e", "trace=renameat", "-e", "inject="+at)
+				if err == nil {
+					continue // it did not come that far
 				}
-				for n := 1 + first*far; n <= made[call]; n += workers * far {
-					w.again()
-					at := fmt.Sprintf("%s:signal=KILL:when=%d", call, n)
-					err := w.work("-o", os.DevNull, "-e", "trace="+call, "-e", "inject="+at)
-					if err == nil {
-						continue // it did not come that far
-					}
-					times++
-					if err = w.goOn(); err == nil {
-						err = w.check()
-					}
-					if err != nil {
-						t.Fatalf("%s of %d: %v", at, made[call], err)
-					}
+				times++
+				if err = w.goOn(); err == nil {
+					err = w.check()
+				}
+				if err != nil {
+					t.Fatalf("%s of %d: %v", at, made, err)
 				}
 			}
 			if t.Logf("killed %d times", times); times == 0 {
@@ -311,6 +231,43 @@ func kill(t *testing.T, far int, args ...string) {
 				controlKilled(w)
 			}
 		})
+	}
+}
+
+// TestUnsaved resumes a run whose record knows of no end of its session: that could not be saved. The loop has counted
+// the session, so the run counts it, too, and it is there once. What it cost is not known.
+func TestUnsaved(t *testing.T) {
+	w := newTrial(t, "--agent", "worker", "--max-iterations", "1")
+	if out, err := w.command("ralph-runner", w.args...).CombinedOutput(); err == nil {
+		t.Fatalf("it does not end at its limit:\n%s", out)
+	}
+	path := w.runRecord()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]any{
+		"iterations": 0, "status": "IN_PROGRESS", "endedAt": nil, "spent": map[string]any{}, "work": nil,
+		"current": map[string]any{"session": 1, "iteration": 1, "feature": "a", "startedAt": time.Now()},
+	} {
+		if value == nil {
+			text, err = sjson.DeleteBytes(text, key)
+		} else {
+			text, err = sjson.SetBytes(text, key, value)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.command("ralph-runner", "--resume", "--max-iterations", "9").CombinedOutput()
+	if err == nil {
+		err = w.checkRecord()
+	}
+	if !errors.Is(err, runtest.ErrCost) { // which is looked at last
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -329,7 +286,7 @@ func controlKilled(w *trial) {
 		if err == nil {
 			err = os.WriteFile(lines, spoil(text), 0o644)
 		}
-		if err != nil || errors.Join(w.checkRecord(), w.checkLegs()) == nil {
+		if err != nil || w.checkRecord() == nil {
 			w.Errorf("control: %s: %v", what, err)
 		}
 		if err := os.WriteFile(lines, text, 0o644); err != nil {

@@ -99,6 +99,8 @@ func newApp(env loop.Env) *cli.App {
 	add(v.Status(), v.Next())
 	add(v.List()...)
 	add(v.watch(), v.serve(), v.report())
+	add(v.engineVerbs()...)
+	add(v.worker())
 	add(v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.Note())
 	add(v.Trust(), v.Untrust(), v.Verify(), v.Notify())
 	completion := cli.Completion(app)

@@ -36,7 +36,7 @@ func (v verbs) serveMCP(w io.Writer, words []string) error {
 	pids := proc.Ancestors()
 	desk := &tool.Desk{
 		Env: env, Init: v.Init, HostSession: env.Get(claude.SessionID),
-		Clients: func() []loop.Process { return tool.Ancestors(pids) },
+		Clients: func() []proc.Process { return tool.Ancestors(pids) },
 	}
 	server, err := mcp.New(desk, cli.VersionText(version), os.Stderr)
 	if err != nil {

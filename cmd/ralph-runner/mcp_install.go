@@ -121,7 +121,15 @@ func (e *mcpEdit) run(w io.Writer, words []string, add bool) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link, as dotfile managers make them, stays
 	}
-	return e.edit(w, client, path, add)
+	if err := e.edit(w, client, path, add); err != nil || !add || client.name != "claude" {
+		return err
+	}
+	in := claude.Install{Vars: e.Env.Get, Home: e.Env.Home, Project: project}
+	if plugin := in.Plugin("ralph-stop-hook"); plugin != "" {
+		fmt.Fprintf(os.Stderr, "%s: warning: the plugin %s brings this server, too: Claude Code starts both, and shows "+
+			"its tools twice; to remove this one: %s mcp uninstall claude\n", program, plain.Line(plugin, 200), program)
+	}
+	return nil
 }
 
 // edit changes one file.
@@ -146,7 +154,12 @@ func (e *mcpEdit) edit(w io.Writer, client mcpClient, path string, add bool) err
 		fmt.Fprintf(w, "%s would become:\n%s", shown, plain.Text(text, len(text)))
 		return nil
 	}
-	if err := replaceFile(path, old, []byte(text)); err != nil {
+	if text == "" {
+		err = os.Remove(path)
+	} else {
+		err = loopdir.ReplaceIf(path, old, []byte(text))
+	}
+	if err != nil {
 		return err
 	}
 	if !add {
@@ -173,20 +186,4 @@ func (e *mcpEdit) server(client string) entry.Server {
 		s.Env = map[string]string{"RALPH_STATE_DIR": e.Env.StateDir}
 	}
 	return s
-}
-
-// replaceFile writes a file that had the content old, nil if there was none. A file without content is removed.
-func replaceFile(path string, old, text []byte) error {
-	if len(text) == 0 {
-		return os.Remove(path)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return loopdir.ReplaceIf(root, filepath.Base(path), old, text, 0o644)
 }

@@ -7,21 +7,24 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // prepare finds the loop and the agent, or the run that goes on.
-func (k *worker) prepare(words []string) (*run.Run, error) {
+func (k *runner) prepare(words []string) (*run.Run, error) {
 	if k.resume {
 		return k.again(words)
 	}
@@ -38,7 +41,7 @@ func (k *worker) prepare(words []string) (*run.Run, error) {
 		}
 	}
 	k.options.Prompt = k.task.Text
-	var legs *run.Chain
+	var legs *record.Chain
 	rows, err := k.team(at, func(agents *roster.Agents, p *loop.Picture) (rows run.Rows, err error) {
 		if err := k.fromConfig(p); err != nil {
 			return nil, err
@@ -57,7 +60,7 @@ func (k *worker) prepare(words []string) (*run.Run, error) {
 }
 
 // noChecks refuses checks for a loop that has its own.
-func (k *worker) noChecks(at *loopdir.Loop) error {
+func (k *runner) noChecks(at *loopdir.Loop) error {
 	if len(k.checks) == 0 {
 		return nil
 	}
@@ -66,7 +69,7 @@ func (k *worker) noChecks(at *loopdir.Loop) error {
 }
 
 // find finds the loop. Without one it says what to type.
-func (k *worker) find(words []string) (*loopdir.Loop, error) {
+func (k *runner) find(words []string) (*loopdir.Loop, error) {
 	at, err := k.Find(words)
 	switch {
 	case err == nil:
@@ -84,7 +87,7 @@ func (k *worker) find(words []string) (*loopdir.Loop, error) {
 }
 
 // taskRun makes a loop without a list.
-func (k *worker) taskRun() (*run.Run, error) {
+func (k *runner) taskRun() (*run.Run, error) {
 	if k.options.MaxIterations == 0 && k.chain == "" {
 		return nil, cli.Usagef("a run must have a limit; add --max-iterations 10")
 	}
@@ -102,7 +105,7 @@ func (k *worker) taskRun() (*run.Run, error) {
 	if k.dryRun {
 		return nil, k.showTask(rows[k.options.Agent], legs)
 	}
-	at, err := run.MakeLoop(k.Env, k.task, k.checks, k.options.MaxIterations)
+	at, err := makeLoop(k.Env, k.task, k.checks, k.options.MaxIterations)
 	if err != nil {
 		return nil, err
 	}
@@ -112,15 +115,15 @@ func (k *worker) taskRun() (*run.Run, error) {
 }
 
 // showTask says what would be started, and makes nothing. It ends the call.
-func (k *worker) showTask(row agent.Row, legs *run.Chain) error {
+func (k *runner) showTask(row agent.Row, legs *record.Chain) error {
 	fmt.Print(legs.Shown())
 	fmt.Printf("agent    %s\nfolder   %s\nlimit    %s\n\n%s\n", plain.Line(plain.Typed(row.Line(k.options.Asked)), 500),
-		k.Env.Cwd, plain.Count(k.options.MaxIterations, "iteration"), k.task.Text)
+		k.Env.Cwd, plain.Count(k.options.MaxIterations, "iteration"), plain.Text(k.task.Text, len(k.task.Text)))
 	return exit{}
 }
 
 // team finds the agents for a loop. find gets all agents that there are.
-func (k *worker) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture) (run.Rows, error)) (run.Rows, error) {
+func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture) (run.Rows, error)) (run.Rows, error) {
 	l, err := loop.Open(k.Env, at)
 	if err != nil {
 		return nil, err
@@ -136,11 +139,14 @@ func (k *worker) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 	if err != nil {
 		return nil, err
 	}
+	if err := p.Snapshot.ConfigErr; err != nil { // the loop would fail after a session that is paid for
+		return nil, cli.Usagef("%w", err)
+	}
 	return find(agents, p)
 }
 
 // fromConfig takes from ralph.json what the command line does not say.
-func (k *worker) fromConfig(p *loop.Picture) error {
+func (k *runner) fromConfig(p *loop.Picture) error {
 	if len(k.options.Fallback) == 0 && !k.options.InSession {
 		k.options.Fallback = p.Config.Fallback
 	}
@@ -150,11 +156,20 @@ func (k *worker) fromConfig(p *loop.Picture) error {
 		}
 	}
 	k.options.Escalate = p.Config.Escalate
+	if !k.options.InSession && k.chain == "" {
+		k.options.Workers = cmp.Or(k.options.Workers, p.Config.Workers)
+	}
+	opensPR := func(c config.Command) bool { return c.Event == config.OpenPR }
+	k.options.NoMerge = k.options.NoMerge || p.Config.NoMerge || k.options.PR != "" ||
+		slices.ContainsFunc(p.Config.Notifiers, opensPR)
+	if k.options.NoMerge && k.options.Workers == 0 {
+		return cli.Usagef("--no-merge and --pr need --workers: without lanes the agent works on your own branch")
+	}
 	return nil
 }
 
 // fits refuses an agent that is not installed, what it cannot do, and limits that could never bind.
-func (k *worker) fits(row agent.Row, asked agent.Asked) error {
+func (k *runner) fits(row agent.Row, asked agent.Asked) error {
 	switch o := k.options; {
 	case len(row.Lacks(asked)) > 0:
 		return cli.Usagef("the agent %s takes no %s", row.Name, strings.Join(row.Lacks(asked), ", "))
@@ -163,7 +178,16 @@ func (k *worker) fits(row agent.Row, asked agent.Asked) error {
 	case o.MaxTokens > 0 && !row.TellsTokens:
 		return cli.Usagef("the agent %s does not tell its tokens, so --max-tokens would never end the run; "+
 			"use --max-iterations", row.Name)
-	case k.dryRun:
+	}
+	if _, err := row.OwnPrompt(); err != nil {
+		return cli.Usagef("%w", err)
+	}
+	for _, name := range row.CompleteOn {
+		if err := record.CheckSignal(name); err != nil {
+			return cli.Usagef(`the agent %s: "complete_on": %w`, row.Name, err)
+		}
+	}
+	if k.dryRun || k.options.Engine != "" { // then it is installed where the workers are
 		return nil
 	}
 	if _, err := row.Find(k.Env.Get("PATH")); err != nil {
@@ -192,14 +216,19 @@ func unpriced(row agent.Row, model string) string {
 }
 
 // again finds the run that goes on.
-func (k *worker) again(words []string) (*run.Run, error) {
+func (k *runner) again(words []string) (*run.Run, error) {
 	at, err := k.findRun(words)
 	if err != nil {
 		return nil, err
 	}
-	r, err := run.Resume(k.Env, at, func(r *run.Record) (run.Rows, error) {
-		k.override(&r.Options)
+	r, err := run.Resume(k.Env, at, func(r *record.Run) (run.Rows, error) {
+		if k.override(&r.Options); elsewhere(&r.Options) != nil {
+			return nil, elsewhere(&r.Options)
+		}
 		names := []string{r.Options.Agent}
+		if err := k.chainOver(at, r); err != nil {
+			return nil, err
+		}
 		if leg := r.Leg(); leg != nil {
 			k.overrideLeg(r, leg)
 			names = r.Chain.Agents()
@@ -215,8 +244,27 @@ func (k *worker) again(words []string) (*run.Run, error) {
 	return r, k.unpause(at)
 }
 
+// chainOver refuses to go on with a chain that has no leg left. A loop that is complete says so itself.
+func (k *runner) chainOver(at *loopdir.Loop, r *record.Run) error {
+	if r.Chain == nil || r.Leg() != nil {
+		return nil
+	}
+	l, err := loop.Open(k.Env, at)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	p, err := l.Look()
+	if err != nil || p.Snapshot.State.Status == decide.Complete {
+		return err
+	}
+	call := program + " " + plain.Arg(at.Name)
+	return fmt.Errorf("all %d legs of the chain are over; to work on with one agent: %s --agent %s; to begin the chain "+
+		"again: %s --chain %s", len(r.Chain.Legs), call, plain.Arg(r.Options.Agent), call, plain.Arg(r.Chain.Definition))
+}
+
 // unpause continues a loop that is paused: who resumes its run wants that.
-func (k *worker) unpause(at *loopdir.Loop) error {
+func (k *runner) unpause(at *loopdir.Loop) error {
 	l, err := loop.Open(k.Env, at)
 	if err != nil {
 		return err
@@ -231,7 +279,7 @@ func (k *worker) unpause(at *loopdir.Loop) error {
 }
 
 // override changes what the run was asked for by what the command line says now.
-func (k *worker) override(o *run.Options) {
+func (k *runner) override(o *record.Options) {
 	now := k.options
 	for name, change := range map[string]func(){
 		"agent":           func() { o.Agent = now.Agent },
@@ -252,6 +300,12 @@ func (k *worker) override(o *run.Options) {
 		"complete-on":     func() { o.CompleteOn = now.CompleteOn },
 		"pattern":         func() { o.Pattern = now.Pattern },
 		"in-session":      func() { o.InSession = now.InSession },
+		"workers":         func() { o.Workers = now.Workers },
+		"no-merge":        func() { o.NoMerge = now.NoMerge },
+		"pr":              func() { o.PR, o.NoMerge = now.PR, true },
+		"engine":          func() { o.Engine = now.Engine },
+		"listen":          func() { o.Listen = now.Listen },
+		"lease":           func() { o.Lease = now.Lease },
 		"mcp":             func() { o.Asked.MCP = now.Asked.MCP },
 
 		"dangerously-skip-permissions": func() { o.Asked.SkipPermissions = now.Asked.SkipPermissions },
@@ -266,7 +320,7 @@ func (k *worker) override(o *run.Options) {
 }
 
 // overrideLeg is override for the leg of a chain that goes on: it may have another agent, and more iterations.
-func (k *worker) overrideLeg(r *run.Record, leg *run.Leg) {
+func (k *runner) overrideLeg(r *record.Run, leg *record.Leg) {
 	if k.cmd.Given("agent") {
 		leg.Agent = r.Options.Agent
 	}
@@ -276,9 +330,9 @@ func (k *worker) overrideLeg(r *run.Record, leg *run.Leg) {
 }
 
 // findRun finds the loop of a run: by the loop's name, by the run's id, or by the name of its file.
-func (k *worker) findRun(words []string) (*loopdir.Loop, error) {
+func (k *runner) findRun(words []string) (*loopdir.Loop, error) {
 	if len(words) == 0 {
-		return run.LastLoop(k.Env)
+		return record.LastLoop(k.Env)
 	}
 	id := words[0]
 	if file := fileOfRun.FindStringSubmatch(filepath.Base(id)); file != nil {
@@ -286,11 +340,11 @@ func (k *worker) findRun(words []string) (*loopdir.Loop, error) {
 	} else if at, err := k.Find(words); err == nil {
 		return at, nil
 	}
-	return run.LoopOf(k.Env, id)
+	return record.LoopOf(k.Env, id)
 }
 
 // fileOfRun matches the names of the files of a run that have its id.
 var fileOfRun = regexp.MustCompile(`^(?:run|chain)-(.+)\.json$`)
 
 // nearVerb returns the command that a word is most like, "" for none.
-func (k *worker) nearVerb(word string) string { return newApp(k.Env).Near(word) }
+func (k *runner) nearVerb(word string) string { return newApp(k.Env).Near(word) }

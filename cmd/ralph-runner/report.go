@@ -9,8 +9,8 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -50,7 +50,7 @@ func (v verbs) report() *cli.Command {
 		case output != "":
 			err = os.WriteFile(output, text.Bytes(), 0o644)
 		default:
-			output, err = run.WriteFile(r.Project, report.Name(r.Run, r.Name), text.Bytes())
+			output, err = record.WriteFile(r.Project, report.Name(r.Run, r.Name), text.Bytes())
 		}
 		if err == nil {
 			fmt.Fprintln(w, output)
@@ -70,7 +70,7 @@ func (v verbs) writeReport(dir, name string) error {
 	if err := made.HTML(&text); err != nil {
 		return err
 	}
-	_, err = run.WriteFile(made.Project, name, text.Bytes())
+	_, err = record.WriteFile(made.Project, name, text.Bytes())
 	return err
 }
 
@@ -88,7 +88,7 @@ func (v verbs) anywhere(words []string) (dir string, err error) {
 		return at.Dir, nil
 	}
 	if len(words) == 0 {
-		if at, e := run.LastLoop(v.Env); e == nil {
+		if at, e := record.LastLoop(v.Env); e == nil {
 			return at.Dir, nil
 		}
 		return "", err

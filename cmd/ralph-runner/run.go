@@ -12,7 +12,11 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
@@ -21,14 +25,15 @@ import (
 const (
 	usualTimeout = time.Hour
 	usualWait    = 6 * time.Hour
+	leastLease   = 2 * time.Second
 	leastIdle    = 15 * time.Minute // one tool of Claude Code may be silent for 10 minutes
 )
 
-// worker is what the command line of a run says.
-type worker struct {
+// runner is what the command line of a run says.
+type runner struct {
 	verbs
 	cmd     *cli.Command
-	options run.Options
+	options record.Options
 	task    verb.Task
 	checks  []string
 	chain   string
@@ -40,7 +45,7 @@ type worker struct {
 }
 
 func (v verbs) run() *cli.Command {
-	k := &worker{verbs: v}
+	k := &runner{verbs: v}
 	k.cmd = &cli.Command{
 		Name: "run", Args: "[NAME]", Short: "Work a loop; the word run may be left out", Long: runHelp,
 		Letters: map[string]string{"v": "verbose"}, Run: k.run,
@@ -74,6 +79,13 @@ func (v verbs) run() *cli.Command {
 		func(text string) error { k.completeOn = append(k.completeOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
 		"a line with which the agent claims that all is done, a regular expression, `RE`")
+	f.IntVar(&o.Workers, "workers", 0, "work `N` features at a time, each in a git worktree of its own")
+	f.BoolVar(&o.NoMerge, "no-merge", false, "leave proven features on branches, for a person to merge; with --workers")
+	f.StringVar(&o.PR, "pr", "", "as --no-merge, and run a shell command for each such branch, `CMD`")
+	f.StringVar(&o.Engine, "engine", "", "give the sessions to workers on other machines: embedded, or the `URL` of NATS")
+	f.StringVar(&o.Listen, "listen", "", "where the embedded engine listens, `HOST:PORT`; else on this machine alone")
+	f.DurationVar(&o.Lease, "lease", engine.UsualLease, "how long a worker may give no sign until another one gets its "+
+		"feature, `D`")
 	f.BoolVar(&o.InSession, "in-session", false,
 		"let the Stop hook drive each session; begin a fresh one when it hands over")
 	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
@@ -98,10 +110,16 @@ One of them works the loop's features; the others have a job of their own, until
 that it is done and their checks pass (--check AGENT:CMD). With --fallback another agent
 goes on while a provider's limit keeps the first one from working.
 
+With --workers several features are worked at a time, each in a git worktree and on a
+branch of its own. What a session claims is merged with what the others have done, checked
+there, and only then brought to the branch of the project. Work that does not fit, or that
+fails a check, goes back to its worker. With --no-merge each proven feature stays on a branch,
+and a person merges that.
+
 With --prompt or --prompt-file and no NAME it makes a loop without a list: complete when
 the agent claims that all is done, and every --check holds.`
 
-func (k *worker) run(w io.Writer, words []string) error {
+func (k *runner) run(w io.Writer, words []string) error {
 	if err := k.PersonOnly(); err != nil {
 		return err
 	}
@@ -117,14 +135,12 @@ func (k *worker) run(w io.Writer, words []string) error {
 		fmt.Fprint(w, text)
 		return err
 	}
-	if err := k.warn(r); err != nil {
-		return err
-	}
+	k.warn(r)
 	return k.work(w, r)
 }
 
 // settle completes and checks what the command line says.
-func (k *worker) settle() error {
+func (k *runner) settle() error {
 	o := &k.options
 	if k.noWait {
 		o.Wait = 0
@@ -147,13 +163,16 @@ func (k *worker) settle() error {
 		return cli.Usagef("--wait and --keep-background cannot be below 0")
 	}
 	for _, text := range k.hooks {
-		hook, err := run.ParseHook(text)
+		hook, err := record.ParseHook(text)
 		if err != nil {
 			return cli.Usagef("%w", err)
 		}
 		o.Hooks = append(o.Hooks, hook)
 	}
 	o.CompleteOn = k.completeOn
+	if err := k.settleWorkers(); err != nil {
+		return err
+	}
 	if o.InSession && len(o.Fallback) > 0 {
 		return cli.Usagef("--in-session and --fallback do not go together")
 	}
@@ -162,7 +181,7 @@ func (k *worker) settle() error {
 	}
 	if k.chain == "" {
 		for _, name := range k.completeOn {
-			if err := run.CheckSignal(name); err != nil {
+			if err := record.CheckSignal(name); err != nil {
 				return cli.Usagef("%w", err)
 			}
 		}
@@ -188,8 +207,50 @@ func (k *worker) settle() error {
 	return nil
 }
 
-// enter makes --cwd the working folder.
-func (k *worker) enter() error {
+// settleWorkers refuses what does not go with several lanes.
+func (k *runner) settleWorkers() error {
+	o := &k.options
+	_, _, noAddress := engine.HostPort(o.Listen)
+	switch {
+	case o.Engine != "" && !k.cmd.Given("workers"):
+		return cli.Usagef("--engine needs --workers: how many features are worked at a time")
+	case o.Engine != "" && o.Engine != engine.Embedded && engine.CheckURL(o.Engine) != nil:
+		return cli.Usagef("--engine is embedded, or an address of NATS: %v; %s names a file of credentials",
+			engine.CheckURL(o.Engine), engineVar)
+	case elsewhere(o) != nil:
+		return elsewhere(o)
+	case o.Listen != "" && o.Engine != engine.Embedded:
+		return cli.Usagef("--listen goes with --engine embedded")
+	case noAddress != nil:
+		return cli.Usagef("%w", noAddress)
+	case o.Lease < leastLease:
+		return cli.Usagef("--lease must be %s at least", plain.Duration(leastLease))
+	case !k.cmd.Given("workers"):
+		return nil
+	case o.Workers < 1 || o.Workers > decide.MaxLanes:
+		return cli.Usagef("--workers must be at least 1, and at most %d", decide.MaxLanes)
+	case o.InSession:
+		return cli.Usagef("--in-session and --workers do not go together")
+	case k.chain != "":
+		return cli.Usagef("--chain and --workers do not go together: the legs of a chain work one after the other")
+	case k.task.Text != "":
+		return cli.Usagef("--workers needs a feature list; a loop without one has a single job")
+	}
+	return nil
+}
+
+// elsewhere refuses permissions for agents that other machines start.
+func elsewhere(o *record.Options) error {
+	if o.Engine == "" || o.Asked.Permission == "" && !o.Asked.SkipPermissions {
+		return nil
+	}
+	return cli.Usagef("a worker's agent has the permissions of its own machine: say --permission-mode or "+
+		"--dangerously-skip-permissions where '%s worker' starts", program)
+}
+
+// enter makes --cwd the working folder, and keeps the list, which a run reads many times.
+func (k *runner) enter() error {
+	k.Env.Seen = &loopdir.Seen{}
 	if k.cwd == "" {
 		return nil
 	}
@@ -226,11 +287,14 @@ func checkCost(usd float64) error {
 }
 
 // work works the run, and ends with its exit status.
-func (k *worker) work(w io.Writer, r *run.Run) error {
+func (k *runner) work(w io.Writer, r *run.Run) error {
 	ctx, kill, by := catch(context.Background())
 	r.Kill, r.Report = kill, k.writeReport
 	view := newView(k, w)
 	r.Screen = view
+	if r.Record.Options.Engine != "" {
+		r.Engine = func(ctx context.Context) (run.Hands, error) { return k.hands(ctx, r, view) }
+	}
 	state, err := r.Work(ctx)
 	view.close()
 	if err != nil {
@@ -241,13 +305,34 @@ func (k *worker) work(w io.Writer, r *run.Run) error {
 			return err
 		}
 	}
-	if by() != nil || slices.Contains([]decide.Status{decide.Paused, decide.Cancelled}, state.Status) {
+	stopped := slices.Contains([]decide.Status{decide.Paused, decide.Cancelled}, state.Status)
+	if by() != nil || stopped && state.ExitReason == decide.ByPerson {
 		return exit{code: interrupted}
 	}
 	if code := exitStatus(state); code != 0 {
 		return exit{code: code}
 	}
 	return nil
+}
+
+// hands starts the engine of a run.
+func (k *runner) hands(ctx context.Context, r *run.Run, view *view) (run.Hands, error) {
+	o := r.Record.Options
+	dir := filepath.Join(r.At.StatePath(), engine.Folder)
+	name, err := engine.Name(dir, r.At.Name)
+	if err != nil {
+		return nil, err
+	}
+	h, err := fleet.Open(ctx, engine.Options{
+		URL: o.Engine, Listen: o.Listen, Lease: o.Lease, Loop: name, Run: r.Record.ID,
+		Creds: k.Env.Get(engineVar), Dir: dir,
+	}, o.Wait, func(text string) { view.printf("engine: %s", plain.Line(text, 300)) })
+	if err != nil {
+		return nil, err
+	}
+	view.printf("the engine is at %s; to let a worker in: %s engine token NAME %s", plain.Line(h.Address(), 200), program,
+		plain.Arg(r.At.Name))
+	return h, nil
 }
 
 func exitStatus(state decide.State) int {

@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ralph-runner": main,
 		"fake":         func() { os.Exit(fake(os.Args[1:])) },
+		"coordinate":   coordinate,
+		"liar":         liar,
+		"nats-server":  natsServer,
 	})
 }
 

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,9 +18,10 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
@@ -31,7 +35,8 @@ type view struct {
 
 	mu    sync.Mutex // guards what follows: the line is drawn in another goroutine
 	now   now
-	heard agent.Heard
+	heard map[int]agent.Heard // by lane, 0 without lanes
+	lanes map[int]now         // of the lanes that work
 }
 
 // now is what the changing line shows.
@@ -39,7 +44,7 @@ type now struct {
 	agent, feature   string
 	iteration, limit int
 	began            time.Time // the session; zero: none runs
-	spent            run.Sum
+	spent            record.Sum
 	until            time.Time // for a wait; zero: none
 	why              string
 }
@@ -48,12 +53,13 @@ type now struct {
 const refresh = 250 * time.Millisecond
 
 // newView returns a view on w. With --json, w is for the record, so the view is on standard error.
-func newView(k *worker, w io.Writer) *view {
+func newView(k *runner, w io.Writer) *view {
 	file := os.Stdout
 	if k.asJSON {
 		w, file = os.Stderr, os.Stderr
 	}
-	v := &view{out: w, screen: cli.NewScreen(w, k.Env.Get), verbose: k.verbose}
+	v := &view{out: w, screen: cli.NewScreen(w, k.Env.Get), verbose: k.verbose,
+		heard: map[int]agent.Heard{}, lanes: map[int]now{}}
 	if k.asJSON {
 		v.screen = cli.Screen{Writer: w}
 	}
@@ -88,6 +94,9 @@ func (v *view) line(at time.Time) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	n := v.now
+	if len(v.lanes) > 0 {
+		return v.lanesLine(at)
+	}
 	head := fmt.Sprintf("[%s] iteration %d/%d", n.agent, n.iteration, n.limit)
 	switch {
 	case !n.until.IsZero():
@@ -102,15 +111,37 @@ func (v *view) line(at time.Time) string {
 	took := at.Sub(n.began)
 	parts = append(parts, clock(took))
 	if n.spent.CostKnown {
-		parts = append(parts, run.Dollars(n.spent.CostUSD, n.spent.Estimated))
+		parts = append(parts, record.Dollars(n.spent.CostUSD, n.spent.Estimated))
 	}
 	switch {
-	case v.heard.Tool != "":
-		parts = append(parts, v.heard.Tool)
-	case v.heard.Text != "":
-		parts = append(parts, v.heard.Text)
+	case v.heard[0].Tool != "":
+		parts = append(parts, v.heard[0].Tool)
+	case v.heard[0].Text != "":
+		parts = append(parts, v.heard[0].Text)
 	}
 	return strings.Join(parts, " · ")
+}
+
+// lanesLine says what the lanes do.
+func (v *view) lanesLine(at time.Time) string {
+	n := v.now
+	parts := []string{fmt.Sprintf("[%s] iteration %d/%d", n.agent, n.iteration, n.limit)}
+	if n.spent.CostKnown {
+		parts = append(parts, record.Dollars(n.spent.CostUSD, n.spent.Estimated))
+	}
+	for _, number := range slices.Sorted(maps.Keys(v.lanes)) {
+		one := v.lanes[number]
+		parts = append(parts, fmt.Sprintf("%d: %s %s", number, one.feature, clock(at.Sub(one.began))))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// inLane begins a line about a session that is in a lane.
+func inLane(lane int) string {
+	if lane == 0 {
+		return ""
+	}
+	return fmt.Sprintf("lane %d · ", lane)
 }
 
 // clock shows a time that runs.
@@ -124,7 +155,7 @@ func (v *view) set(change func(*now)) {
 }
 
 // Begin says which run works which loop.
-func (v *view) Begin(r run.Record) {
+func (v *view) Begin(r record.Run) {
 	with := plain.Line(r.Options.Agent, 80)
 	if r.Chain != nil {
 		with = "the chain " + plain.Line(r.Chain.Definition, 300)
@@ -133,14 +164,14 @@ func (v *view) Begin(r run.Record) {
 }
 
 // Leg says which leg works, and when it is over.
-func (v *view) Leg(r run.Record) {
+func (v *view) Leg(r record.Run) {
 	leg := r.Leg()
 	v.printf("leg %d/%d · %s · at most %s, %s", r.Chain.At+1, len(r.Chain.Legs), plain.Line(leg.Agent, 80),
 		plain.Count(leg.Limit, "iteration"), leg.Until())
 }
 
 // Judged says what became of the leg with the session that has ended.
-func (v *view) Judged(r run.Record, own run.Own) {
+func (v *view) Judged(r record.Run, own record.Own) {
 	switch leg := r.Leg(); {
 	case leg.Loop && len(own.Checks) == 0: // the loop says how it stands
 	case own.Done:
@@ -156,7 +187,7 @@ func (v *view) Judged(r run.Record, own run.Own) {
 func (v *view) Check(line string) { v.printf("  checks its part: %s", plain.Line(line, 200)) }
 
 // Session says what the next session is about.
-func (v *view) Session(r run.Record, limit int, title string) {
+func (v *view) Session(r record.Run, limit int, title string) {
 	c := r.Current
 	feature := strings.TrimSpace(plain.Line(c.Feature, 80) + " " + plain.Line(title, 100))
 	v.set(func(n *now) {
@@ -164,7 +195,10 @@ func (v *view) Session(r run.Record, limit int, title string) {
 			agent: plain.Line(r.Working(), 40), feature: plain.Line(c.Feature, 40), iteration: c.Iteration, limit: limit,
 			began: time.Now(), spent: r.Spent,
 		}
-		v.heard = agent.Heard{}
+		v.heard[c.Lane] = agent.Heard{}
+		if c.Lane > 0 {
+			v.lanes[c.Lane] = *n
+		}
 	})
 	if feature != "" {
 		feature = " · " + feature
@@ -176,14 +210,18 @@ func (v *view) Session(r run.Record, limit int, title string) {
 	if leg := r.Leg(); leg != nil {
 		feature = fmt.Sprintf(" · %s %d/%d", plain.Line(leg.Agent, 80), leg.Iterations+1, leg.Limit) + feature
 	}
-	v.printf("iteration %d/%d%s", c.Iteration, limit, feature)
+	v.printf("%siteration %d/%d%s", inLane(c.Lane), c.Iteration, limit, feature)
 }
 
+// maxShown is how many characters of an agent's text are shown on a line.
+const maxShown = 1000
+
 // Heard shows what the agent does.
-func (v *view) Heard(h agent.Heard) {
+func (v *view) Heard(lane int, h agent.Heard) {
+	h.Tool, h.Text = plain.Line(h.Tool, maxShown), plain.Line(h.Text, maxShown)
 	v.mu.Lock()
-	was := v.heard
-	v.heard = h
+	was := v.heard[lane]
+	v.heard[lane] = h
 	v.mu.Unlock()
 	if was.KeySource != h.KeySource && h.KeySource != "" && h.KeySource != "none" && v.verbose {
 		v.printf("  the agent's key comes from %s", plain.Line(h.KeySource, 80))
@@ -192,37 +230,60 @@ func (v *view) Heard(h agent.Heard) {
 		return
 	}
 	if h.Tool != "" && h.Tool != was.Tool {
-		v.printf("  %s", h.Tool)
+		v.printf("  %s%s", inLane(lane), h.Tool)
 	}
 	if h.Text != "" && h.Text != was.Text {
-		v.printf("  %s", h.Text)
+		v.printf("  %s%s", inLane(lane), h.Text)
 	}
 }
 
 // Ended says how the session ended.
-func (v *view) Ended(r run.Record, e agent.Ended) {
-	v.set(func(n *now) { n.began, n.spent = time.Time{}, r.Spent })
-	text := fmt.Sprintf("  %s after %s", e.Class, plain.Duration(e.Took))
-	if e.Problem != "" {
-		text += ": " + e.Problem
+func (v *view) Ended(r record.Run, e agent.Ended) {
+	lane := r.Current.Lane
+	v.set(func(n *now) {
+		n.began, n.spent = time.Time{}, r.Spent
+		delete(v.lanes, lane)
+	})
+	text := fmt.Sprintf("  %s%s after %s", inLane(lane), plain.Line(string(e.Class), 40), plain.Duration(e.Took))
+	if r.Current.Worker != "" {
+		text += " on " + plain.Line(r.Current.Worker, 80)
 	}
-	text += " · " + run.Used(e.Usage)
+	if e.Problem != "" {
+		text += ": " + plain.Line(e.Problem, maxShown)
+	}
+	text += " · " + record.Used(e.Usage)
 	if e.Denied > 0 {
 		text += " · the agent's permissions refused " + plain.Count(e.Denied, "tool call")
 	}
 	v.printf("%s", text)
 }
 
+// Merged says what became of a lane's work.
+func (v *view) Merged(lane int, feature, branch, why string) {
+	text := "is merged"
+	switch {
+	case why != "":
+		text = "is not merged: " + plain.Line(why, 300)
+	case branch != "":
+		text = "is proven, and waits for a person on the branch " + plain.Line(branch, 150)
+	}
+	v.printf("  %s%s %s", inLane(lane), cmp.Or(plain.Line(feature, 80), "the work"), text)
+}
+
 // Counted says how the loop stands.
-func (v *view) Counted(_ run.Record, s *loop.Step) {
+func (v *view) Counted(_ record.Run, s *loop.Step) {
+	if s.Decision.Lane > 0 && s.Decision.Verdict == decide.Wait {
+		return // the others go on
+	}
 	a := say.DecisionAnswer(s.Picture, s.Decision)
 	if text := strings.TrimPrefix(a.Message, "ralph: "); text != "" && !a.End {
-		v.printf("  %s", text)
+		v.printf("  %s%s", inLane(s.Decision.Lane), text)
 	}
 }
 
 // Wait says for what the run waits.
 func (v *view) Wait(until time.Time, why string) {
+	why = plain.Line(why, maxShown)
 	v.set(func(n *now) { n.until, n.why, n.began = until, why, time.Time{} })
 	v.printf("  waiting until %s: %s", say.Clock(until), why)
 }
@@ -231,7 +292,7 @@ func (v *view) Wait(until time.Time, why string) {
 func (v *view) Warn(text string) { v.printf("warning: %s", plain.Line(text, 500)) }
 
 // End shows the summary.
-func (v *view) End(s run.Summary) {
+func (v *view) End(s record.Summary) {
 	v.close()
 	screen := v.screen
 	fmt.Fprintln(screen)
@@ -249,7 +310,7 @@ func (v *view) End(s run.Summary) {
 			label = "legs"
 		}
 		screen.Row(label, fmt.Sprintf("%s: %s, %d of %s, %s, %s", plain.Line(leg.Agent, 80), leg.Ended(), leg.Iterations,
-			plain.Count(leg.Limit, "iteration"), plain.Duration(leg.Took()), run.Bill(leg.Spent)))
+			plain.Count(leg.Limit, "iteration"), plain.Duration(leg.Took()), record.Bill(leg.Spent)))
 	}
 	for i, one := range s.Switches {
 		label := ""
@@ -264,12 +325,19 @@ func (v *view) End(s run.Summary) {
 		if i == 0 {
 			label = "features"
 		}
-		text := fmt.Sprintf("%s: %s, %s, %s", s.Feature(w), plain.Count(w.Attempts, "attempt"), plain.Duration(w.Took),
-			run.Bill(w.Spent))
+		text := fmt.Sprintf("%s: %s, %s, %s", s.Feature(w.Feature), plain.Count(w.Attempts, "attempt"),
+			plain.Duration(w.Took), record.Bill(w.Spent))
 		if w.Checks != "" {
 			text += ", " + w.Checks
 		}
 		screen.Row(label, text)
+	}
+	for i, one := range s.Left {
+		label := ""
+		if i == 0 {
+			label = "to merge"
+		}
+		screen.Row(label, s.Feature(one.Feature)+": "+one.Branch)
 	}
 	screen.Row("logs", s.Logs)
 }

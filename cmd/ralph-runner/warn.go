@@ -12,53 +12,58 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 )
 
 // warn says before the start that the permissions of an agent will refuse most of the work. A session cannot ask
-// anybody.
-func (k *worker) warn(r *run.Run) error {
+// anybody. What goes for several agents is said once.
+func (k *runner) warn(r *run.Run) {
+	told := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(r.Rows)) {
 		asked := r.Record.Options.Asked
 		if name != r.Record.Options.Agent && (r.Record.Chain == nil || !slices.Contains(r.Record.Chain.Agents(), name)) {
 			asked = asked.StandIn()
 		}
-		if err := k.warnOf(r, r.Rows[name], asked); err != nil {
-			return err
+		for _, words := range k.warnings(r, r.Rows[name], asked) {
+			if !told[words] {
+				fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, words)
+			}
+			told[words] = true
 		}
 	}
-	return nil
 }
 
-func (k *worker) warnOf(r *run.Run, row agent.Row, asked agent.Asked) error {
+// warnings are what to know of one agent.
+func (k *runner) warnings(r *run.Run, row agent.Row, asked agent.Asked) (all []string) {
 	if row.BuiltIn && row.Driven == "" {
-		fmt.Fprintf(os.Stderr, "%s: warning: the agent %s is known from its documents alone\n", program, row.Name)
+		all = append(all, fmt.Sprintf("the agent %s is known from its documents alone", row.Name))
 	}
-	for _, words := range row.Warnings(asked, loopdir.RepoRoot(r.At.Project) != "") {
-		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, words)
+	if r.Record.Options.Engine != "" { // a worker's agent has the permissions of its own machine
+		return all
 	}
+	all = append(all, row.Warnings(asked, loopdir.RepoRoot(r.At.Project) != "")...)
 	if row.Output != agent.OutputClaude || row.PermissionFlag == "" { // what another program passes on is not known
-		return nil
+		return all
 	}
 	words := strings.Join(row.Command, " ")
 	mode := asked.Permission
 	switch {
 	case asked.SkipPermissions, strings.Contains(words, "--dangerously-skip-permissions"),
 		strings.Contains(words, "--allowed"), strings.Contains(words, "--permission-mode") && mode == "":
-		return nil
+		return all
 	}
 	in := claude.Install{Vars: k.Env.Get, Home: k.Env.Home, Project: r.At.Project}
-	if !in.Refuses(mode) {
-		return nil
+	if in.Refuses(mode) {
+		all = append(all, "the permissions of Claude Code refuse every edit and command that nobody has allowed, and a "+
+			"session cannot ask; allow tools in .claude/settings.json (\"permissions\"), or say --permission-mode "+
+			"acceptEdits or, in a sandbox, --dangerously-skip-permissions")
 	}
-	_, err := fmt.Fprintf(os.Stderr, "%s: warning: the permissions of Claude Code refuse every edit and command that "+
-		"nobody has allowed, and a session cannot ask; allow tools in .claude/settings.json (\"permissions\"), or say "+
-		"--permission-mode acceptEdits or, in a sandbox, --dangerously-skip-permissions\n", program)
-	return err
+	return all
 }
 
 // warnOfLimit says that the loop's own limit would end a chain before its legs have had their iterations.
-func (k *worker) warnOfLimit(p *loop.Picture, legs *run.Chain) {
+func (k *runner) warnOfLimit(p *loop.Picture, legs *record.Chain) {
 	if legs == nil {
 		return
 	}

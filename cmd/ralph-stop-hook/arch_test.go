@@ -1,17 +1,22 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // floors are the layers of ARCHITECTURE.md, the lowest first. A package may import the
@@ -19,25 +24,27 @@ import (
 var floors = []map[string][]string{
 	{
 		"chain": nil, "chart": nil, "glob": nil, "jsontext": nil, "makefile": nil, "markdown": nil, "plain": nil,
-		"entry": {"jsontext"},
+		"wordlist": nil,
+		"entry":    {"jsontext"},
 	},
 	{"features": nil, "progress": nil},
 	{"decide": nil},
 	{
-		"agenthook": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil, "tree": {"proc"},
+		"agenthook": nil, "evaluator": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil,
+		"tree":    {"proc"},
 		"loopdir": {"config"}, "claude": {"claude/settings", "loopdir", "proc"}, "host": {"claude/settings", "loopdir"},
 		"codex": {"claude", "host"}, "gemini": {"claude", "host"}, "qwen": {"claude", "host"},
 	},
-	{"held": nil},
+	{"held": nil, "logline": nil, "worktree": nil, "engine/pin": nil, "engine": {"engine/pin"}},
 	{"loop": nil},
 	{"say": nil, "agent": nil},
-	{"cli": nil, "view": nil, "roster": nil},
+	{"cli": nil, "view": nil, "roster": nil, "record": nil},
 	{"verb": nil, "boot": nil, "tool": nil},
-	{"run": nil, "mcp": nil},
+	{"run": nil, "mcp": nil, "fleet": {"run"}},
 	{"watch": nil},
 	{"report": nil},
 	{"page": nil, "screen": nil},
-	{"seeds": nil, "cli/clitest": nil}, // for tests alone
+	{"hostile": nil, "seeds": nil, "cli/clitest": nil, "run/runtest": nil}, // for tests alone
 }
 
 // never lists imports that the floors would allow, but that must not be: the spine knows
@@ -55,8 +62,7 @@ var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"
 
 var pure = []string{
 	"chain", "glob", "jsontext", "makefile", "markdown", "plain", "features", "progress", "decide", "config",
-	"claude/settings",
-	"entry",
+	"claude/settings", "entry", "evaluator", "wordlist",
 }
 
 // modules lists the only modules that every program may be linked from, in addition to the
@@ -87,8 +93,15 @@ var programs = map[string][]string{
 		// draws charts
 		"github.com/go-analyze/charts", "github.com/go-analyze/bulk", "github.com/golang/freetype",
 		"github.com/dustin/go-humanize", "golang.org/x/image",
+		// carries work to other machines
+		"github.com/nats-io", "github.com/klauspost/compress", "github.com/minio/highwayhash", "golang.org/x/crypto",
+		"github.com/antithesishq/antithesis-sdk-go",
 	},
 }
+
+// onWindows lists modules that only the runner for Windows may be linked from: the server that carries work could use
+// the machine's TPM there.
+var onWindows = []string{"github.com/google/go-tpm"}
 
 // heavy lists packages of the standard library that would make each start of the hook slower. The runner starts once
 // for a run, and needs them for pages.
@@ -98,7 +111,11 @@ var heavy = []string{"net", "net/http", "net/url", "text/template", "html", "enc
 func TestLinked(t *testing.T) {
 	for dir, more := range programs {
 		for _, system := range []string{"linux", "darwin", "windows"} {
-			allowed := slices.Concat(modules, more)
+			own := more
+			if system == "windows" && dir != "." {
+				own = slices.Concat(own, onWindows)
+			}
+			allowed := slices.Concat(modules, own)
 			linked := dependencies(t, system, dir, "{{if not .Standard}}{{.ImportPath}}{{end}}")
 			if got := strangers(linked, allowed); len(got) > 0 {
 				t.Errorf("%s for %s: linked, and not on the list: %q", dir, system, got)
@@ -106,7 +123,7 @@ func TestLinked(t *testing.T) {
 			if got := strangers(append(linked, "example.com/more", "golang.org/x/system"), allowed); len(got) != 2 {
 				t.Errorf("control: found %q, want two", got)
 			}
-			for _, m := range more {
+			for _, m := range own {
 				if len(strangers(linked, []string{m})) == len(strangers(linked, nil)) {
 					t.Errorf("%s for %s: %s is on the list, and not linked", dir, system, m)
 				}
@@ -122,6 +139,21 @@ func TestLinked(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestInstallable checks that `go install PATH@latest` takes this module: Go refuses one that replaces others.
+func TestInstallable(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := regexp.MustCompile(`(?m)^\s*(replace|exclude)\b`)
+	if found := refused.Find(text); found != nil {
+		t.Errorf("go.mod has %q", found)
+	}
+	if !refused.MatchString("module x\nreplace a => b\n") {
+		t.Error("control: a replacement is not seen")
 	}
 }
 
@@ -193,6 +225,78 @@ func TestImports(t *testing.T) {
 	if got := checkImports(t, bad, "decide", prefix, allowed["decide"]); len(got) != 4 {
 		t.Errorf("control: found %q, want an impure import, a clock, an arrow up and an expression", got)
 	}
+}
+
+// The largest sizes of what is no test, in lines. A package counts without its tests.
+const maxPackage, maxFile, maxFunction = 3000, 450, 80
+
+// TestSizes keeps packages, files and functions small.
+func TestSizes(t *testing.T) {
+	problems, err := oversized(os.DirFS(filepath.Join("..", "..")), "cmd", "internal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Error(problem)
+	}
+	// The control: one line too many in each.
+	line := "var _ = 0\n"
+	long := "package x\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", maxFunction-1) + "}\n"
+	control := fstest.MapFS{
+		"cmd/a/a.go":      {Data: []byte("package a\n" + strings.Repeat(line, maxFile))},
+		"cmd/b/b.go":      {Data: []byte(long)},
+		"cmd/b/b_test.go": {Data: []byte("package b\n" + strings.Repeat(line, maxFile))},
+	}
+	for i := range 8 {
+		name := "cmd/c/" + strconv.Itoa(i) + ".go"
+		control[name] = &fstest.MapFile{Data: []byte("package c\n" + strings.Repeat(line, maxPackage/8))}
+	}
+	if got, err := oversized(control, "cmd"); err != nil || len(got) != 3 {
+		t.Errorf("control: %q, %v; want a file, a function and a package", got, err)
+	}
+}
+
+// oversized returns what is too large below some folders.
+func oversized(root fs.FS, folders ...string) (problems []string, err error) {
+	packages := map[string]int{}
+	look := func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		lines := strings.Count(string(text), "\n")
+		packages[path.Dir(name)] += lines
+		if lines > maxFile {
+			problems = append(problems, fmt.Sprintf("%s has %d lines", name, lines))
+		}
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, name, text, 0)
+		if err != nil {
+			return err
+		}
+		for _, d := range parsed.Decls {
+			f, is := d.(*ast.FuncDecl)
+			if !is {
+				continue
+			}
+			if n := set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1; n > maxFunction {
+				problems = append(problems, fmt.Sprintf("%s: the function %s has %d lines", name, f.Name, n))
+			}
+		}
+		return nil
+	}
+	for _, folder := range folders {
+		err = errors.Join(err, fs.WalkDir(root, folder, look))
+	}
+	for name, n := range packages {
+		if n > maxPackage {
+			problems = append(problems, fmt.Sprintf("the package %s has %d lines", name, n))
+		}
+	}
+	return problems, err
 }
 
 // atStart matches a variable of a package that is a regular expression.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
@@ -15,6 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
@@ -37,14 +36,11 @@ func (v verbs) attach() *cli.Command {
 		}
 		next, err := l.Change("attach", func(p *loop.Picture, next *decide.State) error {
 			d := decide.Attach(p.Snapshot, session)
-			switch {
-			case d.Verdict == decide.End:
-				return fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", d.Next.Status)
-			case d.Binding != decide.Take:
-				return errors.New(strings.TrimPrefix(say.Tell(p, d), "ralph: "))
+			if err := say.Refused(p, d); err != nil {
+				return err
 			}
 			*next = d.Next
-			owner := loop.FindProcess(claude.Vars(v.Env.Get).PID())
+			owner := proc.Find(claude.Vars(v.Env.Get).PID())
 			next.SessionPID, next.ClientStart = owner.PID, owner.Start
 			return l.Store.Bind(session)
 		})
@@ -98,8 +94,7 @@ func (v verbs) detach() *cli.Command {
 		case was == "":
 			fmt.Fprintf(w, "%s: no session worked on it\n", plain.Line(l.At.Name, 100))
 		default:
-			fmt.Fprintf(w, "%s: session %s no longer works on it\n", plain.Line(l.At.Name, 100),
-				plain.Line(was, 80))
+			fmt.Fprintf(w, "%s: session %s no longer works on it\n", plain.Line(l.At.Name, 100), plain.Line(was, 80))
 		}
 		return nil
 	})

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// usualHost is the --host without which nobody needs one.
+// usualHost is the client that is meant if nobody says --host.
 const usualHost = "claude"
 
 // clientOf returns the client that --host names, nil for Claude Code.
@@ -31,17 +31,9 @@ func (h *hook) forClient() {
 	h.env.IsSecret = func(name string) bool { return claude.IsSecret(name) || h.client.IsSecret(name) }
 }
 
-// words are the client's names of Claude Code's events and fields.
-func (h *hook) words() map[string]string {
-	if h.client == nil {
-		return nil
-	}
-	return h.client.Words
-}
-
 // planClient chooses the settings of another client than Claude Code: those that have the hook, else the project's.
-func (i *initialiser) planClient(f *settingsEdit, onPath bool) error {
-	c := f.client
+func (i *initialiser) planClient(onPath bool) error {
+	f, c := &i.hook, i.hook.client
 	i.v.Env.Client = c.Name
 	if i.scope == "none" {
 		f.entry.Args = slices.Insert(f.entry.Args, 1, "--host", c.Name)
@@ -92,26 +84,25 @@ func (v verbs) clients(project string) []host.Place {
 }
 
 // lookClients looks at the entries for other clients than Claude Code.
-func lookClients(in *inspection) (found []*finding) {
+func lookClients(in *inspection) {
 	for _, p := range in.v.clients(in.project) {
+		in.before = len(in.found)
 		shown, fix := plain.Path(in.project, p.Path), "ralph-stop-hook init --host "+p.Host.Name+" --settings "+p.Scope
-		var wrong []*finding
 		if missing := p.Missing(); len(missing) > 0 {
-			wrong = append(wrong, warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown,
-				strings.Join(missing, ", ")))
+			in.warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown,
+				strings.Join(missing, ", "))
 		}
 		for _, h := range p.Hooks {
 			if words := notHook(h); words != "" {
-				wrong = append(wrong, warning(fix, "the entry for %s in %s is no call of the hook: %s", h.Event, shown, words))
+				in.warning(fix, "the entry for %s in %s is no call of the hook: %s", h.Event, shown, words)
 			} else if _, err := proc.LookPath(h.Command, in.v.Env.Get("PATH")); err != nil && h.Exec {
-				wrong = append(wrong, failure(fix, "the entry for %s in %s runs %s, which is missing or not a program", h.Event,
-					shown, h.Command))
+				in.failure(fix, "the entry for %s in %s runs %s, which is missing or not a program", h.Event, shown,
+					h.Command)
 			}
 		}
-		found = append(found, unless(wrong, good("the hook of %s is in %s", p.Host.Title, shown))...)
+		in.fine("the hook of %s is in %s", p.Host.Title, shown)
 		if p.Host.Trust != "" {
-			found = append(found, note(p.Host.Trust, "%s runs the hook only if a person has trusted it", p.Host.Title))
+			in.note(p.Host.Trust, "%s runs the hook only if a person has trusted it", p.Host.Title)
 		}
 	}
-	return found
 }

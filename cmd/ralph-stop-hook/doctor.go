@@ -53,29 +53,44 @@ type finding struct {
 	mend func() error // what --fix does about it; nil: nothing
 }
 
-func newFinding(level, fix, format string, args []any) *finding {
-	return &finding{Level: level, Fix: plain.Line(fix, 1000), Text: plain.Line(fmt.Sprintf(format, args...), 1000)}
+func (in *inspection) report(level, fix, format string, args []any) *finding {
+	f := &finding{
+		Check: in.check, Level: level, Fix: plain.Line(fix, 1000), Text: plain.Line(fmt.Sprintf(format, args...), 1000),
+	}
+	in.found = append(in.found, f)
+	return f
 }
 
-func good(format string, args ...any) *finding { return newFinding("ok", "", format, args) }
+func (in *inspection) good(format string, args ...any) { in.report("ok", "", format, args) }
 
-func note(fix, format string, args ...any) *finding { return newFinding("note", fix, format, args) }
-
-func warning(fix, format string, args ...any) *finding {
-	return newFinding("warning", fix, format, args)
+func (in *inspection) note(fix, format string, args ...any) *finding {
+	return in.report("note", fix, format, args)
 }
 
-func failure(fix, format string, args ...any) *finding { return newFinding("error", fix, format, args) }
+func (in *inspection) warning(fix, format string, args ...any) *finding {
+	return in.report("warning", fix, format, args)
+}
+
+func (in *inspection) failure(fix, format string, args ...any) *finding {
+	return in.report("error", fix, format, args)
+}
+
+// fine says that all is good, unless the probe has found something.
+func (in *inspection) fine(format string, args ...any) {
+	if len(in.found) == in.before {
+		in.good(format, args...)
+	}
+}
 
 // probe looks at one thing; a new one is a row below.
 type probe struct {
 	name string
-	look func(*inspection) []*finding
+	look func(*inspection)
 }
 
 // hostProbes are about the client and its settings.
 var hostProbes = []probe{
-	{"client", lookClient}, {"cap", lookCap}, {"settings", lookSettings}, {"hooks", lookDisabled},
+	{"client", lookClient}, {"runner", lookRunner}, {"cap", lookCap}, {"settings", lookSettings}, {"hooks", lookDisabled},
 	{"entry", lookEntry}, {"program", lookProgram}, {"rivals", lookRivals}, {"clients", lookClients}, {"git", lookGit},
 }
 
@@ -92,45 +107,35 @@ var (
 	}
 )
 
-// unless returns the problems, or fine if there are none.
-func unless(found []*finding, fine *finding) []*finding {
-	if found == nil {
-		found = append(found, fine)
+// look runs probes. What they find is in found.
+func (in *inspection) look(probes []probe) {
+	for _, p := range probes {
+		in.check, in.before = p.name, len(in.found)
+		p.look(in)
 	}
-	return found
 }
 
 // inspect runs all probes. trouble is why there is no loop to look at.
-func (v verbs) inspect(l *loopdir.Loop, trouble error) (all []*finding, err error) {
+func (v verbs) inspect(l *loopdir.Loop, trouble error) ([]*finding, error) {
 	project, err := v.projectHere()
 	if err != nil {
 		return nil, err
 	}
 	in := v.newInspection(project)
-	look := func(probes []probe) {
-		for _, probe := range probes {
-			for _, f := range probe.look(in) {
-				f.Check = probe.name
-				all = append(all, f)
-			}
-		}
+	in.look(hostProbes)
+	switch in.loop, in.check = l, "loop"; {
+	case trouble != nil && l == nil:
+		in.failure("", "%v", trouble)
+	case l == nil:
+		in.note("ralph-stop-hook init", "no loop in this project")
+	default:
+		in.look(loopProbes)
 	}
-	look(hostProbes)
-	if l == nil {
-		f := note("ralph-stop-hook init", "no loop in this project")
-		if trouble != nil {
-			f = failure("", "%v", trouble)
-		}
-		f.Check = "loop"
-		return append(all, f), nil
-	}
-	defer in.close()
-	in.loop = l
-	look(loopProbes)
 	if in.picture != nil {
-		look(readableProbes)
+		defer in.picture.Loop.Close()
+		in.look(readableProbes)
 	}
-	return all, nil
+	return in.found, nil
 }
 
 // diagnose inspects, fixes problems if fix is set, and shows what is left.
@@ -167,19 +172,19 @@ func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON
 }
 
 // mendAll fixes what can be fixed, and reports each.
-func mendAll(found []*finding) (mended []*finding) {
+func mendAll(found []*finding) []*finding {
+	var in inspection
 	for _, f := range found {
-		if f.mend == nil {
+		if in.check = f.Check; f.mend == nil {
 			continue
 		}
-		done := good("fixed: %s", f.Text)
 		if err := f.mend(); err != nil {
-			done = warning(f.Fix, "not fixed: %v", err)
+			in.warning(f.Fix, "not fixed: %v", err)
+		} else {
+			in.good("fixed: %s", f.Text)
 		}
-		done.Check = f.Check
-		mended = append(mended, done)
 	}
-	return mended
+	return in.found
 }
 
 func tooManyErrors(found []*finding) error {

@@ -13,32 +13,31 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-func lookEntry(in *inspection) (found []*finding) {
-	first, found := lookScopes(in)
+func lookEntry(in *inspection) {
+	first := in.lookScopes()
 	plugin := in.plugin(program)
 	switch {
-	case first == nil && plugin == "" && len(lookClients(in)) > 0:
-		return []*finding{note("ralph-stop-hook init", "the hook is in no settings of Claude Code, so that does not call it")}
-	case first == nil && plugin == "":
-		return []*finding{failure("ralph-stop-hook init",
-			"the hook is in no settings of this project, so no stop calls it")}
-	case first == nil:
-		return []*finding{good("the hook comes with the plugin %s", plugin)}
+	case first != nil:
+		in.lookEvents(first)
+		in.lookWords()
+		in.fine("the hook is in %s", first.shown)
+		in.lookTimeout(first)
+	case plugin != "":
+		in.good("the hook comes with the plugin %s", plugin)
+	case len(in.v.clients(in.project)) > 0:
+		in.note("ralph-stop-hook init", "the hook is in no settings of Claude Code, so that does not call it")
+	default:
+		in.failure("ralph-stop-hook init", "the hook is in no settings of this project, so no stop calls it")
 	}
-	found = append(found, lookEvents(in, first)...)
-	found = append(found, lookWords(in)...)
-	return append(unless(found, good("the hook is in %s", first.shown)), first.lookTimeout()...)
 }
 
 // renewing is a warning that goes away with a new entry in a scope.
-func renewing(s *scope, fix, format string, args ...any) *finding {
-	f := warning(fix, format, args...)
-	f.mend = s.renew
-	return f
+func (in *inspection) renewing(s *scope, fix, format string, args ...any) {
+	in.warning(fix, format, args...).mend = s.renew
 }
 
 // lookScopes finds the settings that have our entries, and returns the narrowest scope.
-func lookScopes(in *inspection) (first *scope, found []*finding) {
+func (in *inspection) lookScopes() (first *scope) {
 	for _, s := range in.scopes {
 		hooks := s.Ours(claude.Stop)
 		if len(hooks) == 0 {
@@ -49,23 +48,20 @@ func lookScopes(in *inspection) (first *scope, found []*finding) {
 		older := said == "" || s.name == "local" && !hooks[0].Exec
 		switch {
 		case said != "" && said != s.name && s.name != "managed":
-			found = append(found,
-				renewing(s, fix, "the entry in %s has --entry %s, so it does not count in that file",
-					s.shown, plain.Line(said, 80)))
+			in.renewing(s, fix, "the entry in %s has --entry %s, so it does not count in that file", s.shown,
+				plain.Line(said, 80))
 		case first != nil && older:
-			found = append(found,
-				renewing(s, fix, "the older entry in %s and the one in %s both answer a stop",
-					s.shown, first.shown))
+			in.renewing(s, fix, "the older entry in %s and the one in %s both answer a stop", s.shown, first.shown)
 		}
 		if first == nil {
 			first = s
 		}
 	}
-	return first, found
+	return first
 }
 
 // lookEvents checks that each event calls the hook once.
-func lookEvents(in *inspection, first *scope) (found []*finding) {
+func (in *inspection) lookEvents(first *scope) {
 	var absent []string
 	twice := false
 	for _, event := range claude.Events {
@@ -79,30 +75,26 @@ func lookEvents(in *inspection, first *scope) (found []*finding) {
 		}
 	}
 	if twice {
-		found = append(found, renewing(first, "ralph-stop-hook init",
-			"the hook is twice in one file, so a stop may call it twice"))
+		in.renewing(first, "ralph-stop-hook init", "the hook is twice in one file, so a stop may call it twice")
 	}
 	if len(absent) > 0 {
-		found = append(found, renewing(first, "ralph-stop-hook init",
-			"the entry in %s is not for %s, so the hook gets no such event", first.shown,
-			strings.Join(absent, ", ")))
+		in.renewing(first, "ralph-stop-hook init", "the entry in %s is not for %s, so the hook gets no such event",
+			first.shown, strings.Join(absent, ", "))
 	}
-	return found
 }
 
 // lookWords checks that our entries call the hook. For a misspelt call the host only reports a
 // problem, and no stop is answered. One fix renews all entries of a file.
-func lookWords(in *inspection) (found []*finding) {
+func (in *inspection) lookWords() {
 	for _, s := range in.scopes {
 		for _, h := range s.Ours("") {
 			if wrong := notHook(h); wrong != "" {
-				found = append(found, renewing(s, "ralph-stop-hook init --settings "+s.name,
-					"the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong))
+				in.renewing(s, "ralph-stop-hook init --settings "+s.name,
+					"the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong)
 				break
 			}
 		}
 	}
-	return found
 }
 
 // notHook says why an entry does not call the hook, "" if it does.
@@ -167,50 +159,49 @@ func (s *scope) renew() error {
 }
 
 // lookTimeout compares the timeout that the client uses with the one that the hook expects.
-func (s *scope) lookTimeout() (found []*finding) {
+func (in *inspection) lookTimeout(s *scope) {
 	for _, h := range s.Ours(claude.Stop) {
 		own := defaultTimeout
 		if value := h.Flag("--timeout"); value != "" {
 			d, err := time.ParseDuration(value)
 			if err != nil || d <= 0 {
-				return append(found,
-					failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is not a duration",
-						s.shown, value))
+				in.failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is not a duration",
+					s.shown, value)
+				return
 			}
 			own = d
 		}
 		switch {
 		case h.Timeout == 0:
-			found = append(found, warning("ralph-stop-hook init",
+			in.warning("ralph-stop-hook init",
 				"the entry in %s has no \"timeout\": the client kills the hook at its own default, "+
-					"but the hook expects %v", s.shown, own))
+					"but the hook expects %v", s.shown, own)
 		case own > time.Duration(h.Timeout)*time.Second:
-			found = append(found, warning(fmt.Sprintf("make both the same: \"timeout\": %d", int(own.Seconds())),
+			in.warning(fmt.Sprintf("make both the same: \"timeout\": %d", int(own.Seconds())),
 				"the entry in %s gives the hook %d s, but the hook expects %v: a later answer is lost",
-				s.shown, h.Timeout, own))
+				s.shown, h.Timeout, own)
 		}
 	}
-	return found
 }
 
 // rivalPlugins keep a session going too.
 var rivalPlugins = []string{"ralph-loop", "ralph-wiggum"}
 
-func lookRivals(in *inspection) (found []*finding) {
+func lookRivals(in *inspection) {
 	if plugin := in.plugin(rivalPlugins...); plugin != "" {
-		found = append(found, warning("claude plugin disable "+plugin, "the plugin %s blocks stops too", plugin))
+		in.warning("claude plugin disable "+plugin, "the plugin %s blocks stops too", plugin)
 	}
 	for _, s := range in.scopes {
 		for _, h := range s.Hooks {
 			if h.Event == claude.Stop && !h.Ours {
-				found = append(found, note("check whether it can block: a loop's limits do not bind it",
-					"%s has another Stop hook: %s", s.shown, h.Command))
+				in.note("check whether it can block: a loop's limits do not bind it",
+					"%s has another Stop hook: %s", s.shown, h.Command)
 			}
 		}
 	}
 	if path := filepath.Join(in.project, ".claude", "ralph-loop.local.md"); exists(path) {
-		found = append(found, warning("remove that file, or end that loop with /cancel-ralph",
-			"the ralph-loop plugin has a loop in this project (%s)", path))
+		in.warning("remove that file, or end that loop with /cancel-ralph",
+			"the ralph-loop plugin has a loop in this project (%s)", path)
 	}
-	return unless(found, good("no other Stop hook"))
+	in.fine("no other Stop hook")
 }

@@ -14,8 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -30,6 +32,10 @@ type inspection struct {
 	client  string   // its version, empty where that is not known
 	loop    *loopdir.Loop
 	picture *loop.Picture // nil if the loop cannot be read
+
+	check  string     // the name of the probe that looks
+	found  []*finding // by all probes so far
+	before int        // how many of these other probes have found
 }
 
 // scope is one settings file.
@@ -80,40 +86,35 @@ func (s *scope) read(text []byte) {
 	}
 }
 
-func (in *inspection) close() {
-	if in.picture != nil {
-		in.picture.Loop.Close()
-	}
-}
-
-func lookSettings(in *inspection) (found []*finding) {
+func lookSettings(in *inspection) {
 	for _, s := range in.scopes {
 		if s.err != nil {
-			found = append(found, failure("fix that file", "%s: %v; the client ignores the whole file, and says nothing",
-				s.shown, s.err))
+			in.failure("fix that file", "%s: %v; the client ignores the whole file, and says nothing", s.shown, s.err)
 		}
 	}
-	return unless(found, good("the client can read all settings files"))
+	in.fine("the client can read all settings files")
 }
 
-func lookDisabled(in *inspection) []*finding {
+func lookDisabled(in *inspection) {
 	for _, s := range in.scopes {
 		if s.Disabled.Bool() {
-			return []*finding{failure("take that out, or set it to false",
-				"%s has \"disableAllHooks\": true, so the loop cannot work", s.shown)}
+			in.failure("take that out, or set it to false", "%s has \"disableAllHooks\": true, so the loop cannot work",
+				s.shown)
+			return
 		}
 		if s.name == "managed" && s.ManagedOnly && len(s.Ours(claude.Stop)) == 0 {
-			return []*finding{failure("ask your administrator to put the hook there",
-				"%s has \"allowManagedHooksOnly\": true, but not the hook, so the loop cannot work", s.shown)}
+			in.failure("ask your administrator to put the hook there",
+				"%s has \"allowManagedHooksOnly\": true, but not the hook, so the loop cannot work", s.shown)
+			return
 		}
 		if s.Disabled.Exists() {
 			break // a wider one is not heard
 		}
 	}
-	return []*finding{good("nothing switches hooks off")}
+	in.good("nothing switches hooks off")
 }
 
-func lookProgram(in *inspection) (found []*finding) {
+func lookProgram(in *inspection) {
 	self := in.v.Env.Self
 	var seen []string
 	for _, s := range in.scopes {
@@ -124,34 +125,32 @@ func lookProgram(in *inspection) (found []*finding) {
 			}
 			seen = append(seen, name)
 			if !h.Exec {
-				found = append(found, note("'ralph-stop-hook init' writes one that needs no shell",
-					"the entry in %s is a line for a shell: %s", s.shown, h.Command))
+				in.note("'ralph-stop-hook init' writes one that needs no shell",
+					"the entry in %s is a line for a shell: %s", s.shown, h.Command)
 				continue
 			}
 			path, err := proc.LookPath(name, in.v.Env.Get("PATH"))
 			switch {
 			case err != nil && filepath.Base(name) == name:
-				found = append(found, failure("put it into a folder of PATH, or run: ralph-stop-hook init",
-					"the entry in %s runs %s, which PATH does not find", s.shown, name))
+				in.failure("put it into a folder of PATH, or run: ralph-stop-hook init",
+					"the entry in %s runs %s, which PATH does not find", s.shown, name)
 			case err != nil:
-				found = append(found, failure("put it there, or run: ralph-stop-hook init",
-					"the entry in %s runs %s, which is missing or not a program", s.shown, name))
+				in.failure("put it there, or run: ralph-stop-hook init",
+					"the entry in %s runs %s, which is missing or not a program", s.shown, name)
 			case !claude.SameFile(path, self):
-				found = append(found,
-					note("check that this is the version you want", "the entry in %s runs %s, but this is %s",
-						s.shown, path, self))
+				in.note("check that this is the version you want", "the entry in %s runs %s, but this is %s", s.shown, path,
+					self)
 			default:
-				found = append(found, good("the entry in %s runs this program, %s", s.shown, path))
+				in.good("the entry in %s runs this program, %s", s.shown, path)
 			}
 		}
 	}
-	return found
 }
 
 // Versions of the client: the first that is known to do something.
 var (
 	readsArgs    = []int{2, 1, 139} // of an entry, as its documentation says
-	takesContext = []int{2, 1, 329} // as measured, and 2.1.120 does not
+	takesContext = []int{2, 1, 329} // measured: 2.1.120 does not, 2.1.329 does
 )
 
 var versionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
@@ -159,32 +158,41 @@ var versionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // clientTimeout is how long the client may take to say its version. A test shortens it.
 var clientTimeout = 10 * time.Second
 
-func lookClient(in *inspection) []*finding {
+func lookClient(in *inspection) {
 	env := proc.EnvOutside(in.v.Env.Vars, in.project)
 	if _, err := proc.LookPath("claude", proc.Value(env, "PATH")); err != nil {
-		return []*finding{note("nothing, if you use Claude Code in an editor",
-			"claude is not on PATH, so its version is unknown")}
+		in.note("nothing, if you use Claude Code in an editor", "claude is not on PATH, so its version is unknown")
+		return
 	}
 	r := proc.Run(context.Background(), proc.Cmd{
-		Argv: []string{"claude", "--version"}, Dir: in.project, Env: env, Timeout: clientTimeout,
-		Output: 1000,
+		Argv: []string{"claude", "--version"}, Dir: in.project, Env: env, Timeout: clientTimeout, Output: 1000,
 	})
 	if in.client = versionIn().FindString(string(r.Output)); r.Err != nil || in.client == "" {
 		said := plain.Line(string(r.Output), 200)
 		if r.Err != nil {
 			said = strings.TrimSuffix(r.Err.Error()+": "+said, ": ")
 		}
-		return []*finding{warning("try it: claude --version", "claude did not print its version: %s", said)}
+		in.warning("try it: claude --version", "claude did not print its version: %s", said)
+		return
 	}
-	if in.older(readsArgs) {
-		return []*finding{warning("claude update",
+	switch {
+	case in.older(readsArgs):
+		in.warning("claude update",
 			"Claude Code %s ignores the arguments in the hook's entry, which 2.1.139 and later "+
-				"read: --timeout and --on-complete have no effect", in.client)}
+				"read: --timeout and --on-complete have no effect", in.client)
+	case in.older(takesContext):
+		in.good("Claude Code %s (answers as context need 2.1.329 or later)", in.client)
+	default:
+		in.good("Claude Code %s", in.client)
 	}
-	if in.older(takesContext) {
-		return []*finding{good("Claude Code %s (answers as context need 2.1.329 or later)", in.client)}
+}
+
+func lookRunner(in *inspection) {
+	path, its := boot.VersionOf(in.v.Env, "ralph-runner", in.project)
+	if own := cli.VersionText(version); path != "" && its != own {
+		in.warning("install both from one release: they share the records of loops",
+			"%s is version %s, and this is %s", path, its, own)
 	}
-	return []*finding{good("Claude Code %s", in.client)}
 }
 
 func (in *inspection) older(than []int) bool {
@@ -196,43 +204,43 @@ func (in *inspection) older(than []int) bool {
 	return in.client != "" && slices.Compare(have, than) < 0
 }
 
-func lookCap(in *inspection) []*finding {
+func lookCap(in *inspection) {
 	text := in.v.Env.Get(claude.BlockCapVar)
 	if i := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.BlockCap != "" }); i >= 0 {
 		text = in.scopes[i].BlockCap
 	}
 	switch most := claude.BlockCap(text); {
 	case most == 0:
-		return []*finding{note("nothing, if you mean it",
+		in.note("nothing, if you mean it",
 			"%s is 0: the client does not limit blocks without a tool call; the loop's own limits do",
-			claude.BlockCapVar)}
+			claude.BlockCapVar)
 	case most == 1:
-		return []*finding{failure("set it to 8, or take it out", "%s is 1, so the client never continues after a stop",
-			claude.BlockCapVar)}
+		in.failure("set it to 8, or take it out", "%s is 1, so the client never continues after a stop",
+			claude.BlockCapVar)
 	case most < 4:
-		return []*finding{warning("set it to 8, or take it out",
+		in.warning("set it to 8, or take it out",
 			"%s is %d, so a loop ends STAGNATED after %s in a row without a tool call",
-			claude.BlockCapVar, most, plain.Count(most-1, "block"))}
+			claude.BlockCapVar, most, plain.Count(most-1, "block"))
 	default:
-		return []*finding{good("the client allows %d blocks in a row without a tool call, and the loop ends "+
-			"before that", most)}
+		in.good("the client allows %d blocks in a row without a tool call, and the loop ends before that", most)
 	}
 }
 
-func lookGit(in *inspection) []*finding {
+func lookGit(in *inspection) {
 	env := proc.EnvOutside(in.v.Env.Vars, in.project)
 	if _, err := proc.LookPath("git", proc.Value(env, "PATH")); err != nil {
-		return []*finding{note("install git", "git is not on PATH: changes of files are seen by their times, "+
-			"and commits are not seen")}
+		in.note("install git", "git is not on PATH: changes of files are seen by their times, and commits are not seen")
+		return
 	}
 	if loopdir.RepoRoot(in.project) == "" {
-		return []*finding{note("git init",
-			"the project is not a git repository: changes of files are seen by their times")}
+		in.note("git init", "the project is not a git repository: changes of files are seen by their times")
+		return
 	}
 	git := proc.Git(env, in.project, "rev-parse", "--is-inside-work-tree")
 	if r := proc.Run(context.Background(), git); r.Err != nil {
-		return []*finding{warning("run git status, and see what it says", "git does not work here: %s",
-			plain.Line(string(r.Output), 300))}
+		in.warning("run git status, and see what it says", "git does not work here: %s",
+			plain.Line(string(r.Output), 300))
+	} else {
+		in.good("git works here")
 	}
-	return []*finding{good("git works here")}
 }

@@ -24,34 +24,31 @@ import (
 )
 
 // lookFolders checks who owns the folders, before anything in them is read.
-func lookFolders(in *inspection) (found []*finding) {
+func lookFolders(in *inspection) {
 	narrow := func(f *finding, dir string, mode os.FileMode) {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() { // a link may lead to a folder that is not ours
 			f.mend = func() error { return os.Chmod(dir, mode) }
 		}
-		found = append(found, f)
 	}
 	if err := in.loop.Check(); err != nil {
-		f := failure("find out who made it; a loop is a folder of yours that others cannot write", "%v", err)
-		if info, err := os.Stat(in.loop.Dir); err == nil && info.IsDir() {
+		f := in.failure("find out who made it; a loop is a folder of yours that others cannot write", "%v", err)
+		if info, err := os.Stat(in.loop.Dir); err == nil {
 			narrow(f, in.loop.Dir, info.Mode().Perm()&^0o002)
-		} else {
-			found = append(found, f)
 		}
 	}
 	own := filepath.Dir(filepath.Dir(in.loop.StatePath()))
 	if !filepath.IsAbs(own) {
-		return found // which folder it is cannot be told; lookLoop says why
+		return // which folder it is cannot be told; lookLoop says why
 	}
 	switch _, err := os.Lstat(in.loop.StatePath()); {
 	case err == nil:
 	case errors.Is(err, fs.ErrPermission) && exists(own):
-		narrow(failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be read", own), own, 0o700)
+		narrow(in.failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be read", own), own, 0o700)
 	case !loopdir.CanKeep(own):
-		found = append(found, failure("set RALPH_STATE_DIR to a folder of yours", "no record can be kept in %s", own))
+		in.failure("set RALPH_STATE_DIR to a folder of yours", "no record can be kept in %s", own)
 	case !loopdir.Protects(own, in.project):
-		found = append(found, warning("set RALPH_STATE_DIR to a folder of yours, outside the project",
-			"the state folder %s is in the project, where an agent can write", own))
+		in.warning("set RALPH_STATE_DIR to a folder of yours, outside the project",
+			"the state folder %s is in the project, where an agent can write", own)
 	}
 	for _, dir := range []string{filepath.Join(own, "loops"), filepath.Join(own, "sessions"), in.loop.StatePath()} {
 		info, err := os.Stat(dir)
@@ -59,7 +56,7 @@ func lookFolders(in *inspection) (found []*finding) {
 			continue
 		}
 		if mode := info.Mode().Perm(); mode&0o077 != 0 {
-			f := warning("chmod 700 "+plain.Arg(dir), "%s is open to others (mode %04o)", dir, mode)
+			f := in.warning("chmod 700 "+plain.Arg(dir), "%s is open to others (mode %04o)", dir, mode)
 			if mode&0o022 != 0 {
 				f.Level = "error"
 			}
@@ -68,30 +65,28 @@ func lookFolders(in *inspection) (found []*finding) {
 	}
 	for _, dir := range []string{in.loop.Dir, in.loop.StatePath()} {
 		if exists(dir) && !loopdir.Writable(dir) {
-			found = append(found, failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be written", dir))
+			in.failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be written", dir)
 		}
 	}
-	return unless(found, good("only you can write %s and %s",
-		plain.Path(in.project, in.loop.Dir), in.loop.StatePath()))
+	in.fine("only you can write %s and %s", plain.Path(in.project, in.loop.Dir), in.loop.StatePath())
 }
 
 // lookConfine checks whether checks can write outside of the project while the agent cannot.
-func lookConfine(in *inspection) []*finding {
+func lookConfine(in *inspection) {
 	c := in.picture.Config
 	sandbox := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.Sandbox })
 	switch {
 	case c.Confine:
-		return []*finding{good("checks write only to %s", say.ConfinedTo(c.Config))}
+		in.good("checks write only to %s", say.ConfinedTo(c.Config))
 	case sandbox >= 0 && slices.ContainsFunc(c.Commands(), func(c config.Command) bool { return c.Event == "" }):
-		return []*finding{warning(`"confine": true in ralph.json, then: `+in.picture.Loop.Call("trust"),
+		in.warning(`"confine": true in ralph.json, then: `+in.picture.Loop.Call("trust"),
 			"%s turns Claude Code's sandbox on, but checks run outside of it: the agent's code runs there as you",
-			in.scopes[sandbox].shown)}
+			in.scopes[sandbox].shown)
 	}
-	return nil
 }
 
 // lookLoop opens and loads the loop. If that fails, nothing else of the loop is checked.
-func lookLoop(in *inspection) []*finding {
+func lookLoop(in *inspection) {
 	l, err := loop.Open(in.v.Env, in.loop)
 	if err == nil {
 		if in.picture, err = l.Look(); err != nil {
@@ -100,98 +95,98 @@ func lookLoop(in *inspection) []*finding {
 		}
 	}
 	if err != nil {
-		return []*finding{failure("", "%v", err)}
+		in.failure("", "%v", err)
+		return
 	}
-	var found []*finding
 	if in.picture.Snapshot.State.Schema != 0 && !l.Store.Protected {
-		found = append(found,
-			warning("set RALPH_STATE_DIR to a folder outside the project, and init again with --force",
-				"unprotected: the record is in the project, where an agent can write, so nothing is trusted"))
+		in.warning("set RALPH_STATE_DIR to a folder outside the project, and init again with --force",
+			"unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
 	if err := in.picture.Snapshot.ConfigErr; err != nil {
-		found = append(found, failure("fix it, then: "+l.Call("trust"), "%v", err))
+		in.failure("fix it, then: "+l.Call("trust"), "%v", err)
 	}
 	context := in.picture.Config.Continue == config.ContinueContext
 	if context && in.older(takesContext) {
-		found = append(found, warning(`"continue_with": "block" in ralph.json, or claude update`,
-			"the next prompt is sent as context, which Claude Code %s may ignore: the turn may end", in.client))
+		in.warning(`"continue_with": "block" in ralph.json, or claude update`,
+			"the next prompt is sent as context, which Claude Code %s may ignore: the turn may end", in.client)
 	}
 	state := in.picture.Snapshot.Record()
-	return append(found, good("%s is %s at iteration %d of %d",
-		l.At.Name, state.Status, state.Iteration, state.Limit(in.picture.Snapshot.Limits)))
+	in.good("%s is %s at iteration %d of %d", l.At.Name, state.Status, state.Iteration,
+		state.Limit(in.picture.Snapshot.Limits))
 }
 
 // maxProblems bounds what is shown of a list: `list check` has the rest.
 const maxProblems = 5
 
-func lookList(in *inspection) (found []*finding) {
-	if s := &in.picture.Snapshot; s.NoList {
-		return []*finding{good("no list; %s", say.NoListProof(decide.InProgress, "", len(s.Checks)))}
+func lookList(in *inspection) {
+	switch s := &in.picture.Snapshot; {
+	case s.NoList:
+		in.good("no list; %s", say.NoListProof(decide.InProgress, "", len(s.Checks)))
+	case !in.picture.Config.Source.Given() && !s.List.Missing:
+		in.lookListFile()
+	case s.List.Err != nil:
+		in.failure("put it back, or fix what prints it", "%v", s.List.Err)
+	default:
+		in.good("%s", plain.Count(len(s.List.Items), "feature"))
 	}
-	if list := in.picture.Snapshot.List; in.picture.Config.Source.Given() || list.Missing {
-		if list.Err != nil {
-			return []*finding{failure("put it back, or fix what prints it", "%v", list.Err)}
-		}
-		return []*finding{good("%s", plain.Count(len(list.Items), "feature"))}
-	}
+}
+
+func (in *inspection) lookListFile() {
 	path := in.picture.ListPath()
 	data, how, err := verb.ReadList(path)
 	if err != nil {
-		return []*finding{failure("", "%v", err)}
+		in.failure("", "%v", err)
+		return
 	}
 	how.Skip = in.picture.Config.SkipHeadings
 	list, problems, remarks := how.Check(data)
 	for _, problem := range problems[:min(len(problems), maxProblems)] {
-		f := warning("ralph-stop-hook list check "+plain.Arg(plain.Path(in.project, path)), "%s: %v", path, problem)
+		f := in.warning("ralph-stop-hook list check "+plain.Arg(plain.Path(in.project, path)), "%s: %v", path, problem)
 		switch {
 		case in.picture.Snapshot.List.Err != nil:
 			f.Level = "error"
 		case list.Passed() == len(list.Items):
 			f.Level = "note" // that nothing is open is what a loop is for
 		}
-		found = append(found, f)
 	}
 	for _, remark := range remarks[:min(len(remarks), maxProblems)] {
-		found = append(found, note("", "%s: %v", path, remark))
+		in.note("", "%s: %v", path, remark)
 	}
-	return unless(found, good("%s, %d of them pass", plain.Count(len(list.Items), "feature"), list.Passed()))
+	in.fine("%s, %d of them pass", plain.Count(len(list.Items), "feature"), list.Passed())
 }
 
-func lookTrust(in *inspection) (found []*finding) {
+func lookTrust(in *inspection) {
 	p := in.picture
 	s, call := &p.Snapshot, p.Loop.Call
 	trust := "look at it, then: " + call("trust")
 	for _, text := range append(say.ConfigNotes(p), say.MutedNotifiers(p)...) {
-		found = append(found, warning("", "%s", text))
+		in.warning("", "%s", text)
 	}
 	if checks, _ := held.ListChecks(in.v.Env.Get("PATH"), s.List); len(checks) > 0 && !p.Config.ListChecks {
-		found = append(found, note(trust, "the list brings %s of its own, which nobody has trusted",
-			plain.Count(len(checks), "check")))
+		in.note(trust, "the list brings %s of its own, which nobody has trusted", plain.Count(len(checks), "check"))
 	}
 	if path := p.Changed(); path != "" {
-		found = append(found,
-			failure(trust, "%s differs from what was trusted: the loop will end BLOCKED", path))
+		in.failure(trust, "%s differs from what was trusted: the loop will end BLOCKED", path)
 	}
 	if p.Unheld() {
-		found = append(found, note("to hold it as it is now: "+call("trust"),
-			"the list is not held yet; the first stop holds it as it is then"))
+		in.note("to hold it as it is now: "+call("trust"),
+			"the list is not held yet; the first stop holds it as it is then")
 	}
 	if len(s.Lost) > 0 {
-		found = append(found, failure(call("trust")+" --restore",
-			"parts of the list were deleted or reworded after it was trusted: %s",
-			strings.Join(s.Lost, ", ")))
+		in.failure(call("trust")+" --restore", "parts of the list were deleted or reworded after it was trusted: %s",
+			strings.Join(s.Lost, ", "))
 	}
 	if p.Config.Trusted {
-		return unless(found, good("what runs is what you trusted"))
+		in.fine("what runs is what you trusted")
 	}
-	return unless(found, good("nothing is trusted, and nothing needs trust"))
+	in.fine("nothing is trusted, and nothing needs trust")
 }
 
 // lookTime checks whether the checks can have the time that their timeouts allow.
-func lookTime(in *inspection) (found []*finding) {
+func lookTime(in *inspection) {
 	p := in.picture
 	if len(p.Config.Checks) == 0 {
-		return nil
+		return
 	}
 	timeout := defaultTimeout
 	for _, s := range in.scopes {
@@ -204,52 +199,50 @@ func lookTime(in *inspection) (found []*finding) {
 	left := p.CheckTime(timeout).Round(time.Second)
 	for _, c := range p.Config.Checks {
 		if c.Timeout > left {
-			found = append(found,
-				warning("raise both in the settings entry, \"timeout\" and --timeout, or lower the check's",
-					"the check %s may take %v, but the hook's entry leaves %v for all checks of a stop",
-					plain.Line(c.Name, 80), c.Timeout, left))
+			in.warning("raise both in the settings entry, \"timeout\" and --timeout, or lower the check's",
+				"the check %s may take %v, but the hook's entry leaves %v for all checks of a stop",
+				plain.Line(c.Name, 80), c.Timeout, left)
 		}
 	}
-	return unless(found, good("each check has enough time: the entry leaves %v for all checks of a stop", left))
+	in.fine("each check has enough time: the entry leaves %v for all checks of a stop", left)
 }
 
-func lookSession(in *inspection) []*finding {
+func lookSession(in *inspection) {
 	p := in.picture
 	state := p.Snapshot.Record()
 	switch {
 	case p.Stale():
-		return []*finding{warning(say.GoOn(p, state), "the client of session %s died without a word", state.Session)}
+		in.warning(say.GoOn(p, state), "the client of session %s died without a word", state.Session)
 	case state.Waits && state.Status == decide.InProgress:
-		return []*finding{note(say.GoOn(p, state), "the loop continues, but no session works on it yet")}
+		in.note(say.GoOn(p, state), "the loop continues, but no session works on it yet")
 	case p.Snapshot.CancelFile && state.Status != decide.Cancelled:
-		return []*finding{note("'"+p.Loop.Call("resume")+"' takes that back",
-			"the next stop cancels the loop")}
+		in.note("'"+p.Loop.Call("resume")+"' takes that back", "the next stop cancels the loop")
 	case state.Status == decide.InProgress && state.Session == "":
 		bind := cmp.Or(state.Bind, p.Snapshot.Bind)
-		return []*finding{note("nothing, if you have yet to start it", "no session works on it: %s", say.Begin(bind))}
+		in.note("nothing, if you have yet to start it", "no session works on it: %s", say.Begin(bind))
 	case state.Session == "":
-		return []*finding{good("no session works on it")}
+		in.good("no session works on it")
+	default:
+		in.good("session %s works on it", state.Session)
 	}
-	return []*finding{good("session %s works on it", state.Session)}
 }
 
-func lookNotices(in *inspection) []*finding {
-	late := in.picture.Loop.Untold()
-	if late == 0 {
-		return []*finding{good("no notice is left to send")}
+func lookNotices(in *inspection) {
+	if late := in.picture.Loop.Untold(); late > 0 {
+		f := in.warning("ralph-stop-hook status --send-due", "%s of an ending, not sent yet", plain.Count(late, "notice"))
+		f.mend = in.mend(func(l *loop.Loop) error { return l.Tell(context.Background()) })
 	}
-	f := warning("ralph-stop-hook status --send-due", "%s of an ending, not sent yet", plain.Count(late, "notice"))
-	f.mend = in.mend(func(l *loop.Loop) error { return l.Tell(context.Background()) })
-	return []*finding{f}
+	in.fine("no notice is left to send")
 }
 
-func lookLeftovers(in *inspection) []*finding {
+func lookLeftovers(in *inspection) {
 	left := in.picture.Loop.Store.Leftovers()
 	if len(left) == 0 {
-		return []*finding{good("no temporary file is left")}
+		in.good("no temporary file is left")
+		return
 	}
 	shown := strings.Join(left[:min(len(left), maxProblems)], ", ")
-	f := note("ralph-stop-hook doctor --fix", "%s of a run that was killed: %s",
+	f := in.note("ralph-stop-hook doctor --fix", "%s of a run that was killed: %s",
 		plain.Count(len(left), "temporary file"), shown)
 	f.mend = in.mend(func(l *loop.Loop) error {
 		return l.Store.Locked(loop.LockWait, func() (err error) {
@@ -259,7 +252,6 @@ func lookLeftovers(in *inspection) []*finding {
 			return err
 		})
 	})
-	return []*finding{f}
 }
 
 // mend opens the loop and calls do with it.

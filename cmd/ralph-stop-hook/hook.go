@@ -70,7 +70,7 @@ func hookMode(args []string) (status int) {
 			h.print(claude.Answer{Message: say.Trouble(program, fmt.Errorf("internal error: %v", p))})
 		}
 	}()
-	h.env = readEnv()
+	h.env = boot.Env(program)
 	h.env.ProjectDir, h.env.Catch = h.env.Get(claude.ProjectDir), catchInHook
 	wrong := h.parseFlags(args)
 	h.forClient()
@@ -97,7 +97,11 @@ func (h *hook) read() (claude.Event, error) {
 			fmt.Errorf("no whole JSON object came on standard input within %v", inputWait))})
 		os.Exit(0)
 	})
-	event, err := claude.Read(os.Stdin, h.words())
+	var words map[string]string
+	if h.client != nil {
+		words = h.client.Words
+	}
+	event, err := claude.Read(os.Stdin, words)
 	if !late.Stop() {
 		select {} // the process ends
 	}

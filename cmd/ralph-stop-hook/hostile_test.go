@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -19,13 +18,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// hostile is one input that nobody should send, and the answer that it must get.
-type hostile struct {
+// badInput is one input that nobody should send, and the answer that it must get.
+type badInput struct {
 	name  string
 	in    any    // a string, a big or a place
 	want  answer // the kind of answer
@@ -34,12 +33,6 @@ type hostile struct {
 	// the files in committed for a block or an ending, and none for another answer.
 	changes string
 }
-
-// big makes a long text when it is needed.
-type big func() string
-
-// place puts something other than a file at a path.
-type place func(path string) error
 
 // answer is a kind of answer.
 type answer string
@@ -64,7 +57,7 @@ type suite struct {
 	files map[string]string // files in addition to the fixture's, or instead of them
 	verb  []string          // the arguments, if a verb runs instead of the hook
 	env   string            // the variable whose value is the input
-	rows  []hostile
+	rows  []badInput
 }
 
 // stop is the event that the host sends at a stop of the loop's session, with more members.
@@ -102,7 +95,7 @@ func TestHostile(t *testing.T) {
 		for _, row := range s.rows {
 			t.Run(name+"/"+row.name, func(t *testing.T) {
 				t.Parallel()
-				if err := s.try(scratch(t), row, []string{"ralph-stop-hook"}); err != nil {
+				if err := s.try(hostile.Scratch(t), row, []string{"ralph-stop-hook"}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -115,64 +108,44 @@ func TestHostile(t *testing.T) {
 
 // TestHostileControls checks that a wrong answer is found.
 func TestHostileControls(t *testing.T) {
-	good := hostile{"", stop(""), block, "iteration 3/15", ""}
+	good := badInput{"", stop(""), block, "iteration 3/15", ""}
 	hook := []string{"ralph-stop-hook"}
-	if err := (suite{}).try(scratch(t), good, hook); err != nil {
+	if err := (suite{}).try(hostile.Scratch(t), good, hook); err != nil {
 		t.Fatal(err)
 	}
 	sh := func(script string) []string { return []string{"sh", "-c", script} }
 	for name, c := range map[string]struct {
-		row     hostile
+		row     badInput
 		program []string
 	}{
-		"the wrong kind of answer": {hostile{"", stop(""), silent, "", ""}, hook},
-		"the wrong words":          {hostile{"", stop(""), block, "iteration 4/15", ""}, hook},
-		"too few changes":          {hostile{"", stop(""), block, "iteration 3/15", committed + " victim"}, hook},
-		"too many changes":         {hostile{"", stop(""), block, "iteration 3/15", "state.json"}, hook},
-		"no block for garbage":     {hostile{"", "x", block, "", ""}, hook},
-		"exit status 2":            {hostile{"", "x", silent, "", ""}, sh("exit 2")},
-		"an empty object":          {hostile{"", "x", silent, "", ""}, sh("echo {}")},
-		"two objects":              {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a"}{}'`)},
-		"one brace too many":       {hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a"}}'`)},
+		"the wrong kind of answer": {badInput{"", stop(""), silent, "", ""}, hook},
+		"the wrong words":          {badInput{"", stop(""), block, "iteration 4/15", ""}, hook},
+		"too few changes":          {badInput{"", stop(""), block, "iteration 3/15", committed + " victim"}, hook},
+		"too many changes":         {badInput{"", stop(""), block, "iteration 3/15", "state.json"}, hook},
+		"no block for garbage":     {badInput{"", "x", block, "", ""}, hook},
+		"exit status 2":            {badInput{"", "x", silent, "", ""}, sh("exit 2")},
+		"an empty object":          {badInput{"", "x", silent, "", ""}, sh("echo {}")},
+		"two objects":              {badInput{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a"}{}'`)},
+		"one brace too many":       {badInput{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a"}}'`)},
 		"an unknown key": {
-			hostile{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a","stopReason":"x"}'`),
+			badInput{"", "x", told, "", ""}, sh(`echo '{"systemMessage":"ralph: a","stopReason":"x"}'`),
 		},
-		"text that clears a screen": {hostile{"", "x", told, "", ""},
+		"text that clears a screen": {badInput{"", "x", told, "", ""},
 			sh(`echo '{"systemMessage":"ralph: \u001b[2J"}'`)},
-		"a write elsewhere":      {hostile{"", "x", silent, "", ""}, sh(`echo x > "$CLAUDE_PROJECT_DIR/victim"`)},
-		"a file left behind":     {hostile{"", "x", silent, "", ""}, sh(`echo x > "$TMPDIR/x"`)},
-		"a file removed":         {hostile{"", "x", silent, "", ""}, sh(`rm "$HOME/.bashrc"`)},
-		"text on standard error": {hostile{"", "x", silent, "", ""}, sh("echo x >&2")},
+		"a write elsewhere":      {badInput{"", "x", silent, "", ""}, sh(`echo x > "$CLAUDE_PROJECT_DIR/victim"`)},
+		"a file left behind":     {badInput{"", "x", silent, "", ""}, sh(`echo x > "$TMPDIR/x"`)},
+		"a file removed":         {badInput{"", "x", silent, "", ""}, sh(`rm "$HOME/.bashrc"`)},
+		"text on standard error": {badInput{"", "x", silent, "", ""}, sh("echo x >&2")},
 	} {
-		if (suite{}).try(scratch(t), c.row, c.program) == nil {
+		if (suite{}).try(hostile.Scratch(t), c.row, c.program) == nil {
 			t.Errorf("control: %s was not caught", name)
 		}
 	}
 }
 
-// scratch returns an empty folder. It is in memory if the system has a folder there: these
-// tests are about answers, not about disks.
-func scratch(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "ralph-hostile-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 // try writes the fixture and the row's input below dir, runs program as the hook and checks
 // the answer and the files that changed.
-func (s suite) try(dir string, row hostile, program []string) error {
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
-	}
+func (s suite) try(dir string, row badInput, program []string) error {
 	project := filepath.Join(dir, "project")
 	loop := filepath.Join(project, loopdir.Below, "checkout")
 	key := sha256.Sum256([]byte(loop))
@@ -205,7 +178,7 @@ func (s suite) try(dir string, row hostile, program []string) error {
 	if err := os.Symlink("checkout", filepath.Join(filepath.Dir(loop), "current")); err != nil {
 		return err
 	}
-	before, err := picture(dir)
+	before, err := hostile.Picture(dir)
 	if err != nil {
 		return err
 	}
@@ -213,7 +186,7 @@ func (s suite) try(dir string, row hostile, program []string) error {
 	if err != nil {
 		return err
 	}
-	after, err := picture(dir)
+	after, err := hostile.Picture(dir)
 	if err != nil {
 		return err
 	}
@@ -233,26 +206,21 @@ func (s suite) lay(names *strings.Replacer, in any, content []byte) error {
 	maps.Copy(files, s.files)
 	delete(files, s.path)
 	for path, text := range files {
-		if err := write(names.Replace(path), []byte(names.Replace(text))); err != nil {
+		if err := hostile.Write(names.Replace(path), []byte(names.Replace(text))); err != nil {
 			return err
 		}
 	}
 	if s.path == "" {
 		return nil
 	}
-	path := names.Replace(s.path)
-	put, is := in.(place)
-	if !is {
-		return write(path, content)
+	if put, is := in.(place); is {
+		return hostile.Put(names.Replace(s.path), put)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return put(path)
+	return hostile.Write(names.Replace(s.path), content)
 }
 
 // changing returns the base names of the files that must change, sorted.
-func (row hostile) changing() string {
+func (row badInput) changing() string {
 	if row.changes == "" && (row.want == block || row.want == end) {
 		return committed
 	}
@@ -261,18 +229,12 @@ func (row hostile) changing() string {
 
 // changes returns the base names of the files that differ between two pictures, sorted.
 func changes(before, after map[string]string) string {
-	changed := map[string]bool{}
-	for path := range after {
-		if before[path] != after[path] {
-			changed[filepath.Base(path)] = true
-		}
+	names := hostile.Changed(before, after)
+	for i, path := range names {
+		names[i] = filepath.Base(path)
 	}
-	for path := range before {
-		if after[path] == "" {
-			changed[filepath.Base(path)] = true
-		}
-	}
-	return strings.Join(slices.Sorted(maps.Keys(changed)), " ")
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), " ")
 }
 
 // call runs the program as the host does, or runs a verb. variable is "NAME=value".
@@ -338,9 +300,7 @@ func answers(out []byte, status int, want answer, words string) error {
 	if err := dec.Decode(&a); err != nil || !json.Valid(out) || len(out) > 20_000 {
 		return fmt.Errorf("%.1000q is not one valid answer: %v", out, err)
 	}
-	if strings.ContainsFunc(a.Reason+a.SystemMessage, func(r rune) bool {
-		return r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co))
-	}) {
+	if hostile.Unclean(a.Reason + a.SystemMessage) {
 		return fmt.Errorf("%.1000q has control characters", out)
 	}
 	got := answer("no known kind")
@@ -361,41 +321,4 @@ func answers(out []byte, status int, want answer, words string) error {
 		return fmt.Errorf("%.1000s is %s, want %s", out, got, want)
 	}
 	return nil
-}
-
-// picture returns the mode and the content of each file in dir, by path.
-func picture(dir string) (map[string]string, error) {
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		all[path] = info.Mode().String()
-		switch {
-		case info.Mode()&fs.ModeSymlink != 0:
-			target, err := os.Readlink(path)
-			all[path] += target
-			return err
-		case info.Mode().IsRegular() && info.Size() > 1<<20: // a rewrite changes the time
-			all[path] += fmt.Sprint(info.Size(), info.ModTime())
-		case info.Mode().IsRegular():
-			data, err := os.ReadFile(path)
-			all[path] += string(data)
-			return err
-		}
-		return nil
-	})
-	return all, err
-}
-
-// write writes a file and creates the folders above it.
-func write(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(path, data, 0o600)
 }

@@ -110,29 +110,16 @@ func (i *initialiser) run() error {
 
 // plan decides what will be written. It refuses everything that can be refused before anything is
 // written.
-func (i *initialiser) plan() (err error) {
-	if err := i.check(); err != nil {
-		return err
+func (i *initialiser) plan() error {
+	steps := []func() error{
+		i.check, i.planHook, i.hook.merge, i.outside, i.preflight, i.planFiles, i.checkList, i.checkState,
 	}
-	if i.hook, err = i.planHook(); err != nil {
-		return err
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err := i.hook.merge(); err != nil {
-		return err
-	}
-	if err := i.hook.outside(i); err != nil {
-		return err
-	}
-	if err := i.hook.preflight(i); err != nil {
-		return err
-	}
-	if i.files, err = i.planFiles(); err != nil {
-		return err
-	}
-	if err := i.checkList(); err != nil {
-		return err
-	}
-	return i.checkState()
+	return nil
 }
 
 // checkState refuses a loop whose record could not be written, and one with commands that an agent

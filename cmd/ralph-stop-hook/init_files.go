@@ -15,9 +15,11 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -28,8 +30,8 @@ type loopFile struct {
 	kept bool // it is there already and stays
 }
 
-// planFiles returns the files of the loop folder. What exists stays, unless --force.
-func (i *initialiser) planFiles() ([]loopFile, error) {
+// planFiles decides on the files of the loop folder. What exists stays, unless --force.
+func (i *initialiser) planFiles() error {
 	text, err := verb.NewConfig{
 		Task: cmp.Or(i.task.Line, i.name), List: i.list, Limits: i.limits, Given: i.given, Checks: i.checks,
 		Confine: i.confine, OnComplete: i.onComplete,
@@ -38,34 +40,34 @@ func (i *initialiser) planFiles() ([]loopFile, error) {
 		err = checkLimits(text)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	next, _ := i.found.Next()
 	header := progress.Header{
 		Status: string(decide.InProgress), Iteration: 1, MaxIterations: i.limits.MaxIterations,
 		Feature: plain.Line(next.ID, 80),
 	}
-	list := []loopFile{
+	i.files = []loopFile{
 		{name: loopdir.ConfigFile, text: string(text)},
 		{name: loopdir.ProgressFile, text: string(progress.Edit([]byte("\n# Notes\n"), header))},
 		{name: loopdir.PromptFile, text: i.prompt()},
 		{name: loopdir.IgnoreFile, text: verb.IgnoreText},
 	}
 	if i.list == "" {
-		list = append([]loopFile{{name: loopdir.ListFile, text: verb.ExampleList}}, list...)
+		i.files = slices.Insert(i.files, 0, loopFile{name: loopdir.ListFile, text: verb.ExampleList})
 	}
-	for n := range list {
-		f := &list[n]
+	for n := range i.files {
+		f := &i.files[n]
 		// A list or a task is the person's: not even --force writes over it.
 		task := f.name == loopdir.PromptFile && i.list == config.ListNone && i.task.Text == ""
 		f.kept = exists(filepath.Join(i.dir, f.name)) && (!i.force || task || f.name == loopdir.ListFile)
 		if f.kept && f.name == loopdir.ConfigFile {
 			if err := i.keepConfig(); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // keepConfig reads the existing ralph.json, and refuses flags that contradict it.
@@ -175,4 +177,136 @@ func checkLimits(text []byte) error {
 		return cli.Usagef("%s", wrong.Problem)
 	}
 	return err
+}
+
+// checkList says what is wrong with the list, and refuses one in which nothing can be worked.
+// It is as 'list check' has it.
+func (i *initialiser) checkList() error {
+	if i.list == config.ListNone {
+		return nil
+	}
+	path := filepath.Join(i.dir, loopdir.ListFile)
+	if i.list != "" {
+		path = filepath.Join(i.project, filepath.FromSlash(i.list))
+	}
+	data, how, err := verb.ReadList(path)
+	if err != nil {
+		return nil // an example, which init is to write
+	}
+	how.Skip, how.Now = i.reading.Skip, i.reading.Now
+	list, problems, remarks := how.Check(data)
+	shown, _ := features.Named(path)
+	shown = i.show(shown)
+	_, open := list.Next()
+	done := list.Passed() == len(list.Items)
+	switch {
+	case open || i.takenUp():
+	case done && len(i.checks) > 0:
+		fmt.Fprintf(i.out, "every feature of %s passes already: the first stop runs the checks\n", shown)
+	case done:
+		return fmt.Errorf("every feature of %s passes already, so there is nothing to do; add what there is more to do, "+
+			"or open a feature again, and run init again", shown)
+	default:
+		return fmt.Errorf("nothing in %s can be worked on: %s; fix that, and run init again (ralph-stop-hook list check "+
+			"%s says where)", shown, plain.Line(list.Stuck(), 500), plain.Arg(shown))
+	}
+	i.warnOfOthers()
+	tell := func(level string, found []error) {
+		for _, err := range found[:min(len(found), maxProblems)] {
+			fmt.Fprintf(i.out, "%s: %s: %s\n", level, shown, plain.Line(err.Error(), 500))
+		}
+		if more := len(found) - maxProblems; more > 0 {
+			fmt.Fprintf(i.out, "%s: %d more; ralph-stop-hook list check %s shows them\n", level, more, plain.Arg(shown))
+		}
+	}
+	tell("warning", problems)
+	tell("remark", remarks)
+	return nil
+}
+
+// takenUp reports whether init finds a loop that was made before, and leaves it as it is.
+func (i *initialiser) takenUp() bool {
+	text, err := loopdir.ReadAny(filepath.Join(i.dir, loopdir.ConfigFile), config.MaxBytes)
+	return err == nil && text != nil && !i.force
+}
+
+// noList reports whether the loop has no list: the person says its task, or it is there already.
+func (i *initialiser) noList() bool {
+	if i.task.Line == "" && i.list == "" {
+		text, _ := loopdir.ReadAny(filepath.Join(i.dir, loopdir.ConfigFile), config.MaxBytes)
+		if c, err := config.Parse(text); err == nil && c.NoList() {
+			i.task.Line = cmp.Or(c.Task, i.name)
+		}
+	}
+	return i.task.Line != ""
+}
+
+// prompt is the text that starts the session.
+func (i *initialiser) prompt() string {
+	folder := filepath.ToSlash(filepath.Join(loopdir.Below, i.name))
+	if i.list == config.ListNone {
+		return say.TaskPrompt(folder, cmp.Or(i.task.Text, i.task.Line))
+	}
+	next, _ := i.found.Next()
+	list := loop.NameList(cmp.Or(i.list, folder+"/"+loopdir.ListFile))
+	return say.ListPrompt(folder, list, say.ClaimIn(i.found.List, next, list))
+}
+
+// listNames are the lists that init finds by itself, in a project's root.
+var listNames = [...]string{loopdir.ListFile, "prd.json"}
+
+// workingFolder returns the working folder, with its links resolved.
+func workingFolder() (string, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(cwd)
+}
+
+// projectFolder returns the project: the working folder or, in a subfolder of a repository that
+// has neither a list nor a loop, the nearest folder above that has.
+func (i *initialiser) projectFolder() (string, error) {
+	cwd, err := workingFolder()
+	root := loopdir.RepoRoot(cwd)
+	if err != nil || i.list+i.task.Line != "" || root == "" {
+		return cwd, err
+	}
+	for dir := cwd; ; dir = filepath.Dir(dir) {
+		has := func(name string) bool { return exists(filepath.Join(dir, name)) }
+		if slices.ContainsFunc(listNames[:], has) || has(loopdir.Below) {
+			if dir != cwd {
+				fmt.Fprintf(i.out, "the project is %s, which has the list or the loops\n", plain.Line(dir, 4096))
+			}
+			return dir, nil
+		}
+		if dir == root || dir == i.v.Env.Home {
+			return cwd, nil
+		}
+	}
+}
+
+// warnOfOthers warns of other loops that work the same list: their sessions would claim the
+// same features.
+func (i *initialiser) warnOfOthers() {
+	where := i.v.Env.Where()
+	where.Cwd = i.project
+	loops, _ := where.All() // what cannot be read is not at work
+	path := (&loopdir.Loop{Dir: i.dir, Project: i.project}).ListPath(i.list, "")
+	for _, at := range loops {
+		if at.Dir == i.dir || at.Check() != nil {
+			continue
+		}
+		l, err := loop.Open(i.v.Env, at)
+		if err != nil {
+			continue
+		}
+		p, err := l.Look()
+		state := p.Snapshot.Record()
+		if err == nil && !p.Config.Source.Given() && p.ListPath() == path && state.Status.GoesOn() {
+			fmt.Fprintf(i.out, "warning: the loop %s works this list too, and their sessions would do the same features; "+
+				"to end that one: %s\n", plain.Line(at.Name, 100), l.Call("cancel"))
+		}
+		l.Close()
+	}
 }

@@ -6,20 +6,18 @@ package main
 import (
 	"os"
 	"runtime/debug"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 )
 
 // program is this program's name, as a person types it.
 const program = "ralph-stop-hook"
 
 func main() {
-	// What ends Go's runtime ends it by a signal, not with status 2, which blocks. On Linux the entry
-	// point sees to that even before.
+	// A crash of Go's runtime ends the process by a signal, not with status 2, which blocks. On
+	// Linux the entry point has set this up already, for crashes before main.
 	debug.SetTraceback("crash")
 	os.Exit(run(os.Args[1:]))
 }
 
-// readEnv reads the process's surroundings.
-func readEnv() loop.Env { return boot.Env(program) }
+// version is a release's version, set by the linker: -ldflags "-X main.version=1.2.3".
+// Without it the version of `go install` is shown, or what Go makes of the commit.
+var version string

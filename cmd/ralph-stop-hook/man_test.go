@@ -4,9 +4,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli/clitest"
 )
 
 func TestManPages(t *testing.T) {
-	clitest.ManPages(t, newApp(readEnv()), filepath.Join("..", "..", ".goreleaser.yaml"))
+	clitest.ManPages(t, newApp(boot.Env(program)), filepath.Join("..", "..", ".goreleaser.yaml"))
 }

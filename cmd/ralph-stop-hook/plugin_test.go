@@ -2,12 +2,16 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 )
@@ -53,6 +57,47 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
+// TestPluginServer runs what the plugin starts as its MCP server where ralph-runner is not on PATH: a server without
+// tools, which ends with its input.
+func TestPluginServer(t *testing.T) {
+	path, err := filepath.Abs(filepath.Join("..", "..", "hooks", "mcp.cmd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", ".claude-plugin", "plugin.json"))
+	if got := gjson.GetBytes(text, "mcpServers.ralph.command").Str; err != nil ||
+		got != "${CLAUDE_PLUGIN_ROOT}/hooks/mcp.cmd" {
+		t.Errorf("the plugin starts %q: %v", got, err)
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("there it only starts ralph-runner")
+	}
+	tools := t.TempDir() // all that it needs, and not ralph-runner
+	sed, err := exec.LookPath("sed")
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink(sed, filepath.Join(tools, "sed")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path)
+	cmd.Env = []string{"PATH=" + tools}
+	cmd.Stdin = strings.NewReader(`{"method":"server/discover","params":{"_meta":{"id":"x"}},"jsonrpc":"2.0","id":0}
+{"method":"initialize","params":{"clientInfo":{"name":"a\\b $(touch pwned) %s"}},"jsonrpc":"2.0","id":"one"}
+{"method":"notifications/initialized","jsonrpc":"2.0"}
+{"jsonrpc":"2.0","id": 2,"method":"ping"}
+`)
+	out, err := cmd.CombinedOutput()
+	want := `{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"ralph-runner is not installed"}}
+{"jsonrpc":"2.0","id":"one","result":{"protocolVersion":"2025-11-25","capabilities":{},` +
+		`"serverInfo":{"name":"ralph","version":"0"}}}
+{"jsonrpc":"2.0","id":2,"result":{}}
+`
+	if err != nil || string(out) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
+	}
+}
+
 // TestSkills checks that the command lines in the skills use existing verbs and flags.
 func TestSkills(t *testing.T) {
 	skills, _ := filepath.Glob(filepath.Join("..", "..", "skills", "*", "SKILL.md"))
@@ -60,7 +105,7 @@ func TestSkills(t *testing.T) {
 		t.Errorf("%d skills, want 5", len(skills))
 	}
 	line, flag := regexp.MustCompile("ralph-stop-hook ([a-z]+)([^`\n]*)"), regexp.MustCompile(`--([a-z-]+)`)
-	all := newApp(readEnv())
+	all := newApp(boot.Env(program))
 	for _, path := range skills {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -44,7 +44,7 @@ func run(args []string) (status int) {
 		args = []string{"version"}
 	}
 	out := &cli.Output{Writer: os.Stdout}
-	err := newApp(readEnv()).Execute(out, args)
+	err := newApp(boot.Env(program)).Execute(out, args)
 	if err == nil && out.Err != nil {
 		err = fmt.Errorf("not all was printed: %w", out.Err)
 	}

@@ -39,22 +39,23 @@ type settingsEdit struct {
 // planHook chooses the file. It takes the one that already has the hook, else the project's with
 // the bare name, if PATH finds this very program and the file can be shared, else the person's own
 // with the absolute path.
-func (i *initialiser) planHook() (f settingsEdit, err error) {
+func (i *initialiser) planHook() (err error) {
 	var onPath bool
+	f := &i.hook
 	if f.entry, onPath, err = newEntry(i.v.Env); err != nil {
-		return f, err
+		return err
 	}
 	if f.client, err = clientOf(i.client); err != nil {
-		return f, cli.Usagef("%w", err)
+		return cli.Usagef("%w", err)
 	}
 	if f.client != nil {
-		return f, i.planClient(&f, onPath)
+		return i.planClient(onPath)
 	}
 	if i.scope == "none" {
-		return f, nil
+		return nil
 	}
 	if !slices.Contains([]string{"project", "local", "user"}, i.scope) {
-		return f, cli.Usagef("--settings %q; want project, local, user or none", i.scope)
+		return cli.Usagef("--settings %q; want project, local, user or none", i.scope)
 	}
 	in := i.v.install(i.project)
 	// In the home folder the project's settings are the user's.
@@ -78,7 +79,7 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 		}
 	}
 	if err != nil {
-		return f, err
+		return err
 	}
 	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", i.scope)
 	f.entry.Quiet = shared(i.scope, f.entry)
@@ -87,13 +88,7 @@ func (i *initialiser) planHook() (f settingsEdit, err error) {
 	files := in.Files(i.scope)
 	f.named = files[max(0, slices.IndexFunc(files, claude.Installed))]
 	f.path = real(f.named)
-	return f, nil
-}
-
-// below reports whether a path with its links resolved is below a folder.
-func below(dir, path string) bool {
-	rel, err := filepath.Rel(real(dir), path)
-	return err == nil && filepath.IsLocal(rel)
+	return nil
 }
 
 // install returns where Claude Code reads its settings for a project.
@@ -204,12 +199,14 @@ func (f *settingsEdit) merge() (err error) {
 
 // outside refuses an edit of settings that are not the project's alone: by an agent, or through a
 // link, because a repository may have brought the link.
-func (f *settingsEdit) outside(i *initialiser) error {
+func (i *initialiser) outside() error {
+	f := &i.hook
+	below, err := filepath.Rel(real(filepath.Dir(filepath.Dir(f.named))), f.path)
 	switch {
 	case f.path == "" || !f.changed():
 	case i.scope == "user":
 		return i.v.PersonOnly()
-	case !below(filepath.Dir(filepath.Dir(f.named)), f.path):
+	case err != nil || !filepath.IsLocal(below):
 		return fmt.Errorf("%s leads to %s, which may be for more than this project; say --settings user, or none and "+
 			"add the hook yourself", f.named, f.path)
 	}
@@ -222,21 +219,9 @@ func (f *settingsEdit) write() error {
 	if f.path == "" {
 		return nil
 	}
-	dir, name := filepath.Split(f.path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if !f.changed() {
-		loopdir.Sweep(root, name)
-		return nil
-	}
+	var err error
 	for range 5 {
-		err = loopdir.ReplaceIf(root, name, f.old, f.text, 0o644)
+		err = loopdir.ReplaceIf(f.path, f.old, f.text)
 		if f.again == nil || !errors.Is(err, loopdir.ErrChanged) {
 			break
 		}
@@ -270,7 +255,8 @@ func (f *settingsEdit) report(i *initialiser, would string) {
 
 // preflight refuses a loop that cannot work with the settings as they will be, and reports files
 // that the client ignores.
-func (f *settingsEdit) preflight(i *initialiser) error {
+func (i *initialiser) preflight() error {
+	f := &i.hook
 	if f.client != nil {
 		return nil // what switches the hooks of others off is not known
 	}
@@ -279,14 +265,15 @@ func (f *settingsEdit) preflight(i *initialiser) error {
 	if at := slices.IndexFunc(p.scopes, here); at >= 0 {
 		p.scopes[at].read(f.text)
 	}
-	for _, row := range beforeInit {
-		for _, found := range row.look(p) {
-			if found.Level == "error" {
-				return fmt.Errorf("%s; %s", found.Text, found.Fix)
-			}
+	p.look(beforeInit)
+	for _, found := range p.found {
+		if found.Level == "error" {
+			return fmt.Errorf("%s; %s", found.Text, found.Fix)
 		}
 	}
-	for _, found := range lookSettings(p) {
+	p.found = nil
+	lookSettings(p)
+	for _, found := range p.found {
 		if found.Level == "error" {
 			fmt.Fprintf(i.out, "  warning: %s\n", plain.Line(found.Text, 500))
 		}

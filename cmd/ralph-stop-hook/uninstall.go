@@ -56,9 +56,7 @@ type uninstaller struct {
 	out                io.Writer
 	scope              string
 	purge, yes, dryRun bool
-}
 
-type removal struct {
 	project string
 	files   []settingsEdit  // settings files that lose the hook
 	loops   []*loopdir.Loop // the project's loops
@@ -71,98 +69,97 @@ func (u *uninstaller) run() error {
 			return err // without its hook a loop stops, and nobody is told
 		}
 	}
-	r, err := u.plan()
-	if err != nil {
+	if err := u.plan(); err != nil {
 		return err
 	}
 	if u.dryRun {
-		u.show(r, true)
+		u.show(true)
 		return nil
 	}
-	if u.purge && !u.yes && len(r.loops)+len(r.records) > 0 {
-		u.show(r, true)
+	if u.purge && !u.yes && len(u.loops)+len(u.records) > 0 {
+		u.show(true)
 		if err := cli.Confirm(u.out, "remove all this?", "nothing was removed"); err != nil {
 			return err
 		}
-		if r, err = u.plan(); err != nil { // a loop may have been begun meanwhile
+		if err := u.plan(); err != nil { // a loop may have been begun meanwhile
 			return err
 		}
 	}
-	if err := u.do(r); err != nil {
+	if err := u.do(); err != nil {
 		return err
 	}
-	u.show(r, false)
+	u.show(false)
 	return nil
 }
 
 // plan decides what to remove. It refuses everything that can be refused.
-func (u *uninstaller) plan() (r removal, err error) {
-	if r.project, err = u.v.projectHere(); err != nil {
-		return r, err
+func (u *uninstaller) plan() (err error) {
+	if u.project, err = u.v.projectHere(); err != nil {
+		return err
 	}
-	if r.files, err = u.hookedFiles(r.project); err != nil {
-		return r, err
+	if err := u.planFiles(); err != nil {
+		return err
 	}
-	if r.loops, err = u.v.Env.Where().All(); err != nil || !u.purge {
-		return r, err
+	if u.loops, err = u.v.Env.Where().All(); err != nil || !u.purge {
+		return err
 	}
-	if err := inProgress(r.loops); err != nil {
-		return r, err
+	if err := inProgress(u.loops); err != nil {
+		return err
 	}
-	r.records, err = u.v.Env.Where().Remains(r.project)
-	return r, err
+	u.records, err = u.v.Env.Where().Remains(u.project)
+	return err
 }
 
-func (u *uninstaller) do(r removal) error {
-	for _, f := range r.files {
-		if err := f.remove(r.project); err != nil {
+func (u *uninstaller) do() error {
+	for _, f := range u.files {
+		if err := f.remove(u.project); err != nil {
 			return err
 		}
 	}
 	if !u.purge {
 		return nil
 	}
-	return u.v.Env.Where().Purge(r.project, r.records)
+	return u.v.Env.Where().Purge(u.project, u.records)
 }
 
-func (u *uninstaller) show(r removal, would bool) {
+func (u *uninstaller) show(would bool) {
 	say := func(done, todo, what string) {
 		if would {
 			done = "would " + todo
 		}
 		fmt.Fprintln(u.out, done+" "+what)
 	}
-	for _, f := range r.files {
+	for _, f := range u.files {
 		if f.text == nil {
-			say("removed", "remove", plain.Path(r.project, f.path)+", where nothing else was")
+			say("removed", "remove", plain.Path(u.project, f.path)+", where nothing else was")
 		} else {
-			say("took the hook out of", "take the hook out of", plain.Path(r.project, f.path))
+			say("took the hook out of", "take the hook out of", plain.Path(u.project, f.path))
 		}
 	}
-	if len(r.files) == 0 {
+	if len(u.files) == 0 {
 		fmt.Fprintln(u.out, "the hook is in none of these settings")
 	}
 	if !u.purge {
-		u.showWhatStays(r)
+		u.showWhatStays()
 		return
 	}
-	removed := slices.Clone(r.records)
-	for _, l := range r.loops {
-		if filepath.Dir(l.Dir) == filepath.Join(r.project, loopdir.Below) { // else only a link to it goes
+	removed := slices.Clone(u.records)
+	for _, l := range u.loops {
+		if filepath.Dir(l.Dir) == filepath.Join(u.project, loopdir.Below) { // else only a link to it goes
 			removed = append(removed, l.Dir)
 		}
 	}
 	for _, path := range removed {
-		say("removed", "remove", plain.Path(r.project, path))
+		say("removed", "remove", plain.Path(u.project, path))
 	}
 }
 
-func (u *uninstaller) showWhatStays(r removal) {
-	for _, l := range r.loops {
-		fmt.Fprintf(u.out, "the loop %s stays in %s\n", plain.Line(l.Name, 100), plain.Path(r.project, l.Dir))
+func (u *uninstaller) showWhatStays() {
+	for _, l := range u.loops {
+		fmt.Fprintf(u.out, "the loop %s stays in %s\n", plain.Line(l.Name, 100), plain.Path(u.project, l.Dir))
 	}
-	user := u.v.install(r.project).Files("user")[0]
-	if u.scope == "" && claude.Installed(user) && len(r.files) > 0 && r.files[0].path != user {
+	user := u.v.install(u.project).Files("user")[0]
+	if u.scope == "" && claude.Installed(user) && len(u.files) > 0 && u.files[0].path != user {
 		fmt.Fprintf(u.out, "the hook is in %s too, for all your projects; to take it out there: "+
 			"ralph-stop-hook uninstall --settings user\n", plain.Line(user, 300))
 	}
@@ -178,22 +175,22 @@ func (v verbs) projectHere() (string, error) {
 	return workingFolder()
 }
 
-// hookedFiles returns the settings files that have entries of ours, with what they
-// become without them.
-func (u *uninstaller) hookedFiles(project string) (files []settingsEdit, err error) {
+// planFiles looks for the settings files that have entries of ours, and what they become without them.
+func (u *uninstaller) planFiles() error {
+	u.files = nil
 	scopes := []string{"project", "local", "user"}
 	switch {
 	case slices.Contains(scopes, u.scope):
 		scopes = []string{u.scope}
 	case u.scope != "" && u.scope != "all":
-		return nil, cli.Usagef("--settings %q; want project, local, user or all", u.scope)
+		return cli.Usagef("--settings %q; want project, local, user or all", u.scope)
 	}
 	for _, scope := range scopes {
-		if scope == "user" && u.scope == "" && len(files) > 0 {
+		if scope == "user" && u.scope == "" && len(u.files) > 0 {
 			break // it is for other projects, too
 		}
-		paths := u.v.install(project).Files(scope)[:1]
-		for _, p := range u.v.clients(project) {
+		paths := u.v.install(u.project).Files(scope)[:1]
+		for _, p := range u.v.clients(u.project) {
 			if p.Scope == scope {
 				paths = append(paths, p.Path)
 			}
@@ -201,14 +198,14 @@ func (u *uninstaller) hookedFiles(project string) (files []settingsEdit, err err
 		for _, path := range paths {
 			f, err := withoutHook(path)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if f.changed() {
-				files = append(files, f)
+				u.files = append(u.files, f)
 			}
 		}
 	}
-	return files, nil
+	return nil
 }
 
 // withoutHook plans to take our entries out of a settings file. If there are none, the edit

@@ -23,6 +23,15 @@ const (
 	NotStarted  Class = "not_started" // the program could not be started
 )
 
+// Counts reports whether a session of the class can count as an iteration.
+func (c Class) Counts() bool {
+	switch c {
+	case Limit, Transient, Interrupted, Auth, NotStarted, Stopped:
+		return false
+	}
+	return true
+}
+
 // Usage is what a session used. A session that was killed and most agents tell not all of it.
 type Usage struct {
 	Input       int64   `json:"inputTokens"` // without cached ones

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +10,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
@@ -37,15 +37,15 @@ func rollout(home, thread string) string {
 	if len(files) == 0 {
 		return ""
 	}
-	text, _ := fileEnd(slices.Max(files)) // the path begins with the date
-	return text
+	text, _ := loopdir.TailAny(slices.Max(files), maxFile) // the path begins with the date
+	return string(text)
 }
 
 // readRollout returns the model of a session and when its limit is reset, each as the last line about it says. The
 // limit is that window of the provider which is used up, or nearest to it.
 func readRollout(text string) (model string, reset time.Time) {
 	for line := range strings.Lines(text) {
-		if !gjson.Valid(line) {
+		if _, err := jsontext.Check([]byte(line)); err != nil { // before gjson reads it: nesting could overflow the stack
 			continue
 		}
 		e := event{gjson.Parse(line)}
@@ -76,22 +76,3 @@ func unixTime(at gjson.Result) time.Time {
 
 // maxFile is how many bytes of a file of an agent are read, from its end.
 const maxFile = 4 << 20
-
-// fileEnd returns the end of a regular file.
-func fileEnd(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return "", cmp.Or(err, os.ErrInvalid)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text := make([]byte, min(info.Size(), maxFile))
-	n, err := f.ReadAt(text, max(0, info.Size()-maxFile))
-	if err == io.EOF {
-		err = nil
-	}
-	return string(text[:n]), err
-}

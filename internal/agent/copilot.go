@@ -1,6 +1,11 @@
 package agent
 
-import "github.com/tidwall/gjson"
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
 
 // Copilot CLI, measured with 1.0.102. It tells its tokens only in a file.
 var copilotRow = Row{
@@ -64,13 +69,16 @@ func (p *eventParser) copilotEnd(e event) {
 
 // afterCopilot reads the file of --usage-output-file. A session that was killed leaves none.
 func afterCopilot(_ *Session, usageFile string, e *Ended) {
-	if text, err := fileEnd(usageFile); err == nil && gjson.Valid(text) {
-		e.Usage = copilotUsage(text)
+	if text, err := loopdir.TailAny(usageFile, maxFile); err == nil {
+		e.Usage = copilotUsage(string(text))
 	}
 }
 
 func copilotUsage(text string) Usage {
 	u := Usage{}
+	if _, err := jsontext.Check([]byte(text)); err != nil { // before gjson reads it: nesting could overflow the stack
+		return u
+	}
 	models := gjson.Get(text, "modelMetrics")
 	for _, model := range models.ForEach {
 		u.Input = addTokens(u.Input, model.Get("usage.inputTokens"))

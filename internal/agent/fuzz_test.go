@@ -50,6 +50,27 @@ func FuzzOutput(f *testing.F) {
 	})
 }
 
+// FuzzFiles reads any bytes as the files of its own that an agent keeps of a session.
+func FuzzFiles(f *testing.F) {
+	f.Add(`{"type":"turn_context","payload":{"model":"gpt-5"}}` + "\n" + `{"type":"event_msg","payload":{"type":` +
+		`"token_count","rate_limits":{"primary":{"used_percent":100,"resets_at":1795302026},"secondary":{}}}}` + "\n")
+	f.Add(`{"modelMetrics":{"m":{"usage":{"inputTokens":5,"outputTokens":1e300,"cacheReadTokens":-1}}}}`)
+	f.Add(strings.Repeat("[", 1000))
+	f.Fuzz(func(t *testing.T, text string) {
+		model, reset := readRollout(text)
+		if len([]rune(model)) > nameChars || strings.ContainsAny(model, "\n\x1b\x00") {
+			t.Fatalf("the model %q", model)
+		}
+		if reset = clampReset(reset, sampled); !reset.IsZero() && reset.Sub(sampled) > 8*24*time.Hour {
+			t.Fatalf("a reset at %v", reset)
+		}
+		u := copilotUsage(text)
+		if min(u.Input, u.Output, u.CacheRead, u.CacheWrite) < 0 {
+			t.Fatalf("%+v", u)
+		}
+	})
+}
+
 // badOutcome says which property an outcome does not have that each has, or "".
 func badOutcome(o Outcome, now time.Time) string {
 	ahead := o.Until.Sub(now)

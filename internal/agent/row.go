@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -48,6 +49,21 @@ type Row struct {
 	Driven                 string  // the version with which the row was measured; "": it is known from documents alone
 	BuiltIn                bool
 	Untrusted              bool // ralph.json names the command, and no person has trusted it
+}
+
+// MaxPromptFile is how large the file of a prompt may be, in bytes.
+const MaxPromptFile = 1 << 20
+
+// OwnPrompt returns the text that comes before each prompt of the agent, or "".
+func (r Row) OwnPrompt() (string, error) {
+	if r.Prompt == "" {
+		return "", nil
+	}
+	data, err := loopdir.ReadFile(filepath.Dir(r.Prompt), filepath.Base(r.Prompt), MaxPromptFile)
+	if err != nil {
+		err = fmt.Errorf("the prompt of the agent %s cannot be read: %w", r.Name, err)
+	}
+	return string(data), err
 }
 
 // How the prompt reaches an agent.
@@ -119,7 +135,7 @@ func (r Row) Find(path string) (string, error) {
 	}
 	found, err := proc.LookPath(name, path)
 	if err != nil {
-		return "", fmt.Errorf("the program %s is not on PATH; install it, or name its path", plain.Line(name, 100))
+		return "", fmt.Errorf("the program %s is not on PATH; install it, or put its folder on PATH", plain.Line(name, 100))
 	}
 	return found, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -21,8 +22,9 @@ const (
 	Check          = "check"
 )
 
-// maxPattern is the longest pattern, in bytes; maxPaths is how many paths one rule names.
-const maxPattern, maxPaths = 1000, 100
+// maxPattern is the longest pattern, in bytes; maxProgram is how many instructions its program may have, and bounds the
+// time that a match takes; maxPaths is how many paths one rule names.
+const maxPattern, maxProgram, maxPaths = 1000, 1000, 100
 
 // Rule is a condition of the agent's own, beside the checks of the loop.
 type Rule struct {
@@ -95,7 +97,7 @@ func (r Rule) Validate(isCheck func(name string) bool) error {
 	return nil
 }
 
-// compile compiles the pattern. It is RE2, so no text can make it slow.
+// compile compiles the pattern. It is RE2, so the time of a match grows with the text and with the program alone.
 func (c ruleConfig) compile() (*regexp.Regexp, error) {
 	flags := strings.ReplaceAll(c.Flags, "g", "") // one match is enough
 	if strings.Trim(flags, "ims") != "" {
@@ -103,6 +105,13 @@ func (c ruleConfig) compile() (*regexp.Regexp, error) {
 	}
 	if flags != "" {
 		flags = "(?" + flags + ")"
+	}
+	tree, err := syntax.Parse(flags+c.Pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	if program, err := syntax.Compile(tree.Simplify()); err != nil || len(program.Inst) > maxProgram {
+		return nil, errors.New("the pattern repeats too much; use smaller counts, or * and +")
 	}
 	return regexp.Compile(flags + c.Pattern)
 }

@@ -66,6 +66,22 @@ func Entries(path, event string) []*settings.Hook {
 // Installed reports whether a settings file has one of our entries for the Stop event.
 func Installed(path string) bool { return len(Entries(path, Stop)) > 0 }
 
+// Plugin returns the first enabled plugin of a name, as NAME@MARKETPLACE; "" if there is none.
+func (in Install) Plugin(name string) string {
+	for _, scope := range Scopes {
+		for _, path := range in.Files(scope) {
+			text, _ := loopdir.ReadAny(path, settings.MaxBytes)
+			file, _ := settings.Read(text) // Claude Code ignores a file that cannot be read, too
+			for _, plugin := range file.Plugins {
+				if strings.HasPrefix(plugin, name+"@") {
+					return plugin
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // Outranked reports whether another entry answers this event instead of the entry that
 // started this process. scope is the scope of that entry, and args are the words of its
 // call. Only the settings files decide: that another process got the same event does not

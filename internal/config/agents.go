@@ -29,23 +29,29 @@ var Outputs = []string{"claude", "codex", "copilot", "gemini", "opencode", "qwen
 
 // agents reads "agents".
 func (p *parser) agents(v gjson.Result) (all []Agent) {
+	p.named(v, `"agents" must be an object, such as {"builder": {"command": ["./bin/builder"]}}`, "an agent's",
+		func(name string, value gjson.Result) { all = append(all, p.agent(name, value)) })
+	return all
+}
+
+// named reads an object with names that a person has chosen. wrong is the error if v is no object.
+func (p *parser) named(v gjson.Result, wrong, whose string, read func(name string, value gjson.Result)) {
 	if !v.IsObject() {
-		p.fail(v, `"agents" must be an object, such as {"builder": {"command": ["./bin/builder"]}}`)
-		return nil
+		p.fail(v, "%s", wrong)
+		return
 	}
 	seen := map[string]bool{}
 	v.ForEach(func(key, value gjson.Result) bool {
 		switch {
 		case !isName(key.Str):
-			p.fail(key, "an agent's name has letters, digits, - and _; %q has others", key.Str)
+			p.fail(key, "%s name has letters, digits, - and _; %q has others", whose, key.Str)
 		case seen[key.Str]:
 			p.fail(key, "the key %q is there twice", key.Str)
 		}
 		seen[key.Str] = true
-		all = append(all, p.agent(key.Str, value))
+		read(key.Str, value)
 		return p.err == nil
 	})
-	return all
 }
 
 func (p *parser) agent(name string, v gjson.Result) Agent {
@@ -71,7 +77,7 @@ func (p *parser) agent(name string, v gjson.Result) Agent {
 // argv reads words that no shell sees.
 func (p *parser) argv(v gjson.Result, key string) []string {
 	words := p.strs(v, key)
-	if !v.IsArray() || len(words) == 0 {
+	if !v.IsArray() || len(words) == 0 || key == "command" && words[0] == "" {
 		p.fail(v, `%q must be an array of words, such as ["./bin/builder", "--fast"]`, key)
 	}
 	return words

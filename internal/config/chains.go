@@ -10,26 +10,15 @@ import (
 
 // chains reads "chains": a definition for each name.
 func (p *parser) chains(v gjson.Result) map[string]chain.Chain {
-	if !v.IsObject() {
-		p.fail(v, `"chains" must be an object, such as {"ship": "planner:5 -> builder:30"}`)
-		return nil
-	}
 	all := map[string]chain.Chain{}
-	v.ForEach(func(key, value gjson.Result) bool {
-		_, twice := all[key.Str]
-		switch {
-		case !isName(key.Str):
-			p.fail(key, "a chain's name has letters, digits, - and _; %q has others", key.Str)
-		case twice:
-			p.fail(key, "the key %q is there twice", key.Str)
-		}
-		c, err := chain.Parse(p.str(value, key.Str))
-		if err != nil {
-			p.fail(value, "the chain %q: %v", key.Str, err)
-		}
-		all[key.Str] = c
-		return p.err == nil
-	})
+	p.named(v, `"chains" must be an object, such as {"ship": "planner:5 -> builder:30"}`, "a chain's",
+		func(name string, value gjson.Result) {
+			c, err := chain.Parse(p.str(value, name))
+			if err != nil {
+				p.fail(value, "the chain %q: %v", name, err)
+			}
+			all[name] = c
+		})
 	return all
 }
 

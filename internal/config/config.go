@@ -46,6 +46,8 @@ type Config struct {
 	Writable     []string         // folders outside of the project, with ~/ for the home folder
 	Parallel     int              // how many checks of one stop may run at the same time
 	Agents       []Agent          // in the order of the file
+	Workers      int              // how many lanes a run has; 0: none
+	NoMerge      bool             // the proven work of lanes stays on branches, for people to merge
 	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
 	MaxTokens    int              // what they may use; 0: no bound
 	Report       bool             // a run writes a report at its end
@@ -76,17 +78,23 @@ type Command struct {
 	Untrusted bool // no person has trusted it, so it does not run
 }
 
-// The events at which notifiers run. Each notifier is told its event. The last two are only those of a program that
-// starts sessions.
+// The events at which notifiers run. Each notifier is told its event. Those below the empty line are only of a
+// program that starts sessions.
 const (
 	OnComplete   = "on-complete"   // every ending
 	OnStagnation = "on-stagnation" // the ending STAGNATED
 	OnFailure    = "on-failure"    // every other ending that is a failure
 	OnIteration  = "on-iteration"  // each iteration that a stop begins
 
+	LaneStart     = "lane-start"     // in the new worktree of a lane, before its first session
 	PreIteration  = "pre-iteration"  // before a session
 	PostIteration = "post-iteration" // after a session
+	OpenPR        = "pr"             // proven work is on a branch, for a person to merge
 )
+
+var events = []string{
+	OnComplete, OnStagnation, OnFailure, OnIteration, LaneStart, PreIteration, PostIteration, OpenPR,
+}
 
 // Runs reports whether the command is set. It may only run if a person has trusted it.
 func (c Command) Runs() bool { return c.Shell != "" || len(c.Argv) > 0 }
@@ -125,7 +133,7 @@ func Parse(data []byte) (Config, error) {
 	root := gjson.ParseBytes(text)
 	c := Default()
 	p := &parser{text: text}
-	p.object(root, "ralph.json", map[string]func(gjson.Result){
+	keys := map[string]func(gjson.Result){
 		"$schema":       func(gjson.Result) {},
 		"task":          func(v gjson.Result) { c.Task = p.str(v, "task") },
 		"list":          func(v gjson.Result) { c.List = p.local(v, "list") },
@@ -145,62 +153,57 @@ func Parse(data []byte) (Config, error) {
 				c.WaitShells = p.oneOf(kind, "wait_for", "subagent", "shell") == "shell" || c.WaitShells
 			}
 		},
-		"checks":   func(v gjson.Result) { c.Checks = p.checks(v) },
-		"evaluate": func(v gjson.Result) { c.Evaluators = p.evaluators(v) },
-		"promises": func(v gjson.Result) { c.Promises = p.promises(v) },
-		"protect":  func(v gjson.Result) { c.Protect = p.patterns(v, "protect", "**/*_test.go") },
-		"protect_new": func(v gjson.Result) {
-			if c.ProtectNew = v.Bool(); !v.IsBool() {
-				p.fail(v, `"protect_new" must be true or false`)
-			}
-		},
+		"checks":      func(v gjson.Result) { c.Checks = p.checks(v) },
+		"evaluate":    func(v gjson.Result) { c.Evaluators = p.evaluators(v) },
+		"promises":    func(v gjson.Result) { c.Promises = p.promises(v) },
+		"protect":     func(v gjson.Result) { c.Protect = p.patterns(v, "protect", "**/*_test.go") },
+		"protect_new": func(v gjson.Result) { c.ProtectNew = p.yes(v, "protect_new") },
 		"env": func(v gjson.Result) {
 			c.Env = p.strs(v, "env")
 			if !v.IsArray() || slices.ContainsFunc(c.Env, func(name string) bool { return !isVariable(name) }) {
 				p.fail(v, `"env" must be a list of names of variables, such as ["DATABASE_URL"]`)
 			}
 		},
-		"confine": func(v gjson.Result) {
-			if c.Confine = v.Bool(); !v.IsBool() {
-				p.fail(v, `"confine" must be true or false`)
-			}
-		},
+		"confine":  func(v gjson.Result) { c.Confine = p.yes(v, "confine") },
 		"writable": func(v gjson.Result) { c.Writable = p.folders(v) },
 		"not_held": func(v gjson.Result) { c.NotHeld = p.patterns(v, "not_held", "src/**") },
 		"parallel": func(v gjson.Result) { c.Parallel = p.count(v, "parallel", 1, 64) },
 		"recheck": func(v gjson.Result) {
 			c.Recheck = p.oneOf(v, "recheck", decide.RecheckStale, decide.RecheckAll, decide.RecheckNever)
 		},
-		"pre_iteration": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, PreIteration)...) },
-		"post_iteration": func(v gjson.Result) {
-			c.Notifiers = append(c.Notifiers, p.commands(v, PostIteration)...)
-		},
 		"max_cost_usd": func(v gjson.Result) {
 			if c.MaxCostUSD = v.Num; v.Type != gjson.Number || v.Num <= 0 || v.Num > 1e6 {
-				p.fail(v, `"max_cost_usd" must be a number above 0, such as 2.50`)
+				p.fail(v, `"max_cost_usd" must be a number above 0, and at most 1000000, such as 2.50`)
 			}
 		},
+		"workers":    func(v gjson.Result) { c.Workers = p.count(v, "workers", 1, decide.MaxLanes) },
+		"no_merge":   func(v gjson.Result) { c.NoMerge = p.yes(v, "no_merge") },
 		"max_tokens": func(v gjson.Result) { c.MaxTokens = p.count(v, "max_tokens", 1, 1e12) },
-		"report": func(v gjson.Result) {
-			if c.Report = v.Bool(); !v.IsBool() {
-				p.fail(v, `"report" must be true or false`)
-			}
-		},
-		"agents":        func(v gjson.Result) { c.Agents = p.agents(v) },
-		"chains":        func(v gjson.Result) { c.Chains = p.chains(v) },
-		"fallback":      func(v gjson.Result) { c.Fallback = p.names(v, "fallback", "codex") },
-		"escalate":      func(v gjson.Result) { c.Escalate = p.names(v, "escalate", "sonnet") },
-		"on_complete":   func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnComplete)...) },
-		"on_stagnation": func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnStagnation)...) },
-		"on_failure":    func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnFailure)...) },
-		"on_iteration":  func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, OnIteration)...) },
-	})
+		"report":     func(v gjson.Result) { c.Report = p.yes(v, "report") },
+		"agents":     func(v gjson.Result) { c.Agents = p.agents(v) },
+		"chains":     func(v gjson.Result) { c.Chains = p.chains(v) },
+		"fallback":   func(v gjson.Result) { c.Fallback = p.names(v, "fallback", "codex") },
+		"escalate":   func(v gjson.Result) { c.Escalate = p.names(v, "escalate", "sonnet") },
+	}
+	for _, event := range events {
+		key := strings.ReplaceAll(event, "-", "_")
+		keys[key] = func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, key, event)...) }
+	}
+	p.object(root, "ralph.json", keys)
 	if c.Source.Given() && c.List != "" {
 		p.fail(root.Get("source"), `"source" and "list" do not go together`)
 	}
 	p.checkNoList(root, c)
 	p.checkEvaluators(root, c)
 	return c, p.err
+}
+
+// yes reads true or false.
+func (p *parser) yes(v gjson.Result, key string) bool {
+	if !v.IsBool() {
+		p.fail(v, `"%s" must be true or false`, key)
+	}
+	return v.Bool()
 }
 
 // ParseCeilings reads a person's own configuration, {"limits": {...}}. Its limits

@@ -140,10 +140,11 @@ func TestParseRefuses(t *testing.T) {
 		"{\n \"limits\": {\"max_iteration\": 3}}": "line 2, column 13: " +
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, agents, bind, chains, checks, ` +
-			"confine, continue_with, env, escalate, evaluate, fallback, guards, limits, list, max_cost_usd, max_tokens, " +
-			"not_held, on_complete, " +
-			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pre_iteration, promises, protect, " +
-			"protect_new, recheck, report, skip_headings, source, task, wait_for, writable",
+			"confine, continue_with, env, escalate, evaluate, fallback, guards, lane_start, limits, list, " +
+			"max_cost_usd, max_tokens, " +
+			"no_merge, not_held, on_complete, " +
+			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pr, pre_iteration, promises, protect, " +
+			"protect_new, recheck, report, skip_headings, source, task, wait_for, workers, writable",
 		`{"agents": {"a b": {"command": ["x"]}}}`:                 "an agent's name has letters, digits, - and _",
 		`{"agents": {"a": {"command": ["x"]}, "a": {}}}`:          `the key "a" is there twice`,
 		`{"agents": {"a": {}}}`:                                   `must have either "extends", another agent, or "command"`,
@@ -184,7 +185,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": 7}`:                               `"task" must be text`,
 		`{"task": "a", "task": "b"}`:                `the key "task" is there twice`,
 		`{"list": "../x.json"}`:                     "must be a path below the project's root",
-		`{"list": "a\u0000b"}`:                      "must be a path below the project's root",
+		`{"list": "a\u0000b"}`:                      `"list" has the character U+0000`,
 		`{"list": "/etc/passwd"}`:                   "must be a path below the project's root",
 		`{"limits": {"iterations_per_hour": 1001}}`: "from 0 to 1000",
 		`{"limits": {"deadline": 8}}`:               `"deadline" must be text`,
@@ -218,6 +219,8 @@ func TestParseRefuses(t *testing.T) {
 		`{"on_complete": "x"}`:                                    "must be a list of commands",
 		`{"on_complete": [""]}`:                                   "is empty",
 		`{"on_complete": [[]]}`:                                   "is empty",
+		`{"on_complete": ["a\u0000b"]}`:                           `"on_complete" has the character U+0000`,
+		`{"on_complete": [["a", "\u0000"]]}`:                      `"on_complete" has the character U+0000`,
 		`{"on_complete": [7]}`:                                    "must be text for the shell or an array of words",
 		`{"on_complete": [{"timeout": "30s"}]}`:                   "is empty",
 		`{"on_complete": [{"command": "x", "timeout": "30"}]}`:    "must be a duration",

@@ -59,11 +59,7 @@ func (p *parser) evaluator(v gjson.Result) Evaluator {
 			"preset":  preset,
 			"command": func(v gjson.Result) { e.Shell, e.Argv = p.words(v, "evaluate") },
 			"timeout": func(v gjson.Result) { e.Timeout = p.timeout(v) },
-			"enabled": func(v gjson.Result) {
-				if e.Disabled = v.Type == gjson.False; !v.IsBool() {
-					p.fail(v, `"enabled" must be true or false`)
-				}
-			},
+			"enabled": func(v gjson.Result) { e.Disabled = !p.yes(v, "enabled") },
 		})
 		if (e.Preset == "") != e.Runs() {
 			p.fail(v, `an evaluator must have one of "preset" and "command"`)

@@ -11,9 +11,7 @@ func (p *parser) guards(v gjson.Result) (off []string) {
 	keys := map[string]func(gjson.Result){}
 	for _, name := range decide.Guards {
 		keys[name] = func(v gjson.Result) {
-			if !v.IsBool() {
-				p.fail(v, "%q must be true or false", name)
-			} else if !v.Bool() {
+			if !p.yes(v, name) {
 				off = append(off, name)
 			}
 		}

@@ -14,20 +14,20 @@ func (n *namer) runs(s simple, words []word) {
 	}
 	for i, w := range words {
 		name := program(w.text)
-		in, is := interpreters()[name]
+		_, is := interpreters()[name]
 		first := name == "." || name == "source" || name == "eval"
 		if is && !w.open() && (i == 0 || !first) && !onlyParses(words[i:]) {
-			n.interprets(s, words, i, in)
+			n.interprets(s, words, i)
 		}
 		n.reads(words, i)
 	}
 }
 
 // interprets adds the script of the interpreter at i.
-func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
+func (n *namer) interprets(s simple, words []word, i int) {
 	name := program(words[i].text)
-	rest := words[i+1:]
-	python := name == "python" || name == "pypy"
+	valued, code, rest := interpreters()[name], codeFlags()[name], words[i+1:]
+	python, isShell := name == "python" || name == "pypy", isShell(name)
 	if name == "eval" {
 		for _, w := range rest {
 			if w.open() {
@@ -37,11 +37,11 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 		n.nested(simple{words: rest}.text(), false)
 		return
 	}
-	n.modules(rest, in, name)
+	n.modules(rest, name)
 	for len(rest) > 0 {
 		text := rest[0].text
 		switch {
-		case text == "-" || text == "-s" && in.code != nil:
+		case text == "-" || text == "-s" && code != nil:
 			rest = nil
 			continue
 		case text == "--run": // of node: a script of package.json
@@ -51,10 +51,10 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 			if len(rest) == 0 {
 				continue
 			}
-		case slices.Contains(in.code, text) || (name == "sh" || isShell(in)) && shellCode().MatchString(text):
+		case slices.Contains(code, text) || (name == "sh" || isShell) && shellCode().MatchString(text):
 			n.code(s, rest, name)
 			return
-		case slices.ContainsFunc(in.code, func(c string) bool {
+		case slices.ContainsFunc(code, func(c string) bool {
 			return len(c) == 2 && strings.HasPrefix(text, c) && len(text) > 2
 		}) && python:
 			n.code(s, append([]word{literal(text[:2]), literal(text[2:])}, rest[1:]...), name)
@@ -63,22 +63,17 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 			strings.Trim(text, "-anlpsw0") == "e": // -lane
 			n.code(s, rest, name)
 			return
-		case slices.Contains(in.valued, text) || isShell(in) && shellOption().MatchString(text):
+		case slices.Contains(valued, text) || isShell && shellOption().MatchString(text):
 			if len(rest) > 1 {
 				if value := rest[1].text; strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../") {
-					n.script(rest[1], in)
+					n.script(rest[1], name)
 				}
 				rest = rest[1:]
 			}
 			rest = rest[1:]
 			continue
-		case strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") && isShell(in):
-			rest = rest[1:]
-			continue
-		case (name == "deno" || name == "bun") && !strings.ContainsAny(text, "./"):
-			rest = rest[1:]
-			continue
-		case strings.HasPrefix(name, "busybox"):
+		case strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") && isShell,
+			(name == "deno" || name == "bun") && !strings.ContainsAny(text, "./"), strings.HasPrefix(name, "busybox"):
 			rest = rest[1:]
 			continue
 		}
@@ -88,7 +83,7 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 		if rest[0].text == "{}" || slices.ContainsFunc(rest[0].all(), word.open) || n.isMade(clean(rest[0].text)) {
 			n.open(s)
 		}
-		n.script(rest[0], in)
+		n.script(rest[0], name)
 		for _, w := range rest[0].all() {
 			if python {
 				n.add(path.Dir(w.text), File{Set: SetPython})
@@ -103,23 +98,23 @@ func (n *namer) interprets(s simple, words []word, i int, in interpreter) {
 		for _, w := range s.reads {
 			n.file(w, File{Decides: true})
 		}
-	case s.input != "" && isShell(in):
+	case s.input != "" && isShell:
 		n.nested(s.input, false)
 	case s.piped:
 		n.open(s)
 	}
 }
 
-// loads are the options of interpreters that load a module first.
-var loads = words("perl:-M perl:-m ruby:-r")
+var loads = programs.Set("loads")
 
 // modules adds the modules that options of an interpreter load, from the folders of its -I options.
-func (n *namer) modules(words []word, in interpreter, name string) {
+func (n *namer) modules(words []word, name string) {
 	var names, dirs []string
 	for i, w := range words {
 		flag, value, _ := strings.Cut(w.text, "=")
-		if slices.Contains(in.valued, flag) && (strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../")) {
-			n.script(literal(value), in) // --require=./x
+		below := strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../")
+		if below && slices.Contains(interpreters()[name], flag) {
+			n.script(literal(value), name) // --require=./x
 		}
 		if name != "perl" && name != "ruby" || len(w.text) < 2 || w.text[0] != '-' {
 			continue
@@ -137,7 +132,7 @@ func (n *namer) modules(words []word, in interpreter, name string) {
 			value, _, _ = strings.Cut(value, " ")
 			names = append(names, strings.ReplaceAll(value, "::", "/")+".pm")
 		case strings.HasPrefix(value, "."):
-			n.script(literal(value), in)
+			n.script(literal(value), name)
 		default:
 			names = append(names, strings.TrimSuffix(value, ".rb")+".rb")
 		}
@@ -149,7 +144,7 @@ func (n *namer) modules(words []word, in interpreter, name string) {
 	}
 }
 
-func isShell(in interpreter) bool { return slices.Contains(in.valued, "--rcfile") }
+func isShell(name string) bool { return slices.Contains(interpreters()[name], "--rcfile") }
 
 var (
 	shellCode   = lazily(`^-[a-zA-Z]*c[a-zA-Z]*$`) // -lc
@@ -159,12 +154,12 @@ var (
 var imports = lazily(`(?:^|[;:\n])\s*(?:import|from)\s+(\w+)`)
 
 // script adds a script that an interpreter gets, and the files that it would take instead.
-func (n *namer) script(w word, in interpreter) {
+func (n *namer) script(w word, name string) {
 	if w.text != "{}" {
 		n.file(w, File{Decides: true})
 	}
 	if path.Ext(w.text) == "" && !w.open() && !w.glob && w.text != "{}" {
-		for _, suffix := range in.suffix {
+		for _, suffix := range suffixes()[name] {
 			n.add(w.text+suffix, File{Decides: true})
 		}
 	}
@@ -195,7 +190,7 @@ func (n *namer) code(s simple, rest []word, name string) {
 				n.tell(s)
 			}
 		}
-	case isShell(interpreters()[name]):
+	case isShell(name):
 		if text.open() {
 			n.open(s)
 		}

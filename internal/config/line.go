@@ -69,10 +69,7 @@ func (n *namer) writes(s simple) {
 	}
 }
 
-// reserved are words of the shell before a command, and programs that run the command that
-// they are given.
-var reserved = words("if then elif else do while until ! { time exec command builtin nohup nice env sudo stdbuf " +
-	"setsid ionice chronic unbuffer dotenv")
+var reserved = programs.Set("reserved")
 
 // program returns the words from the program's name on.
 func (s simple) program() []word {

@@ -4,53 +4,20 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // The agent may edit what it makes, even if a check names it: files that a program compiles or
-// only looks at. These lists have programs, without their version, whose operands decide nothing.
-// The operands of any other program are held.
+// only looks at. programs.txt lists programs whose operands decide nothing. The operands of any
+// other program are held.
 
-// linters are programs that only look at the files that they get, and that another program often
-// starts. Modules of python are among them.
-var linters = words(`tsc eslint prettier biome standard stylelint jshint oxlint html-validate mypy pyright ruff black
-	flake pylint isort pycodestyle pyflakes bandit rubocop yamllint jsonlint markdownlint markdownlint-cli codespell
-	sqlfluff py_compile compileall json.tool doctest tabnanny pip`)
-
-// looks are programs that only look at the files that they get. Their operands are not held; the
-// values of some of their options are.
-var looks = words(`test [ [[ echo printf cat head tail wc ls stat file du diff cmp comm grep egrep fgrep rg ag ack sort
-	uniq cut tr nl jq yq xmllint sqlite psql mysql duckdb curl wget cc gcc c++ g++ clang clang++ tcc rustc javac kotlinc
-	scalac ghc swiftc gofmt goimports gofumpt golangci-lint staticcheck vet tsc eslint prettier biome standard stylelint
-	jshint oxlint html-validate mypy pyright ruff black flake pylint isort pycodestyle pyflakes bandit shellcheck shfmt
-	clang-format clang-tidy cppcheck rustfmt rubocop yamllint jsonlint markdownlint markdownlint-cli hadolint
-	actionlint hlint sqlfluff codespell vale sha256sum shasum md5sum od hexdump xxd strings nm tar gzip zip unzip case
-	which git kill sleep cd pushd popd pip`)
-
-// filesOfLooks are the options whose value is a file of rules, for all programs that look at
-// files, or for one.
-var filesOfLooks = words(`--file --from-file --config --config-file --config-path --rcfile --settings-file --rules
-	--rulesdir --project --plugin -specs -B -init grep:-f egrep:-f fgrep:-f rg:-f jq:-f psql:-f sha256sum:-c shasum:-c
-	md5sum:-c eslint:-c oxlint:-c golangci-lint:-c yamllint:-c hadolint:-c markdownlint:-c rubocop:-c bandit:-c tsc:-p
-	go:-toolexec go:-overlay go:-modfile go:-vettool go:-exec`)
-
-// launchers are programs that run another one, with the words that may stand between.
-var launchers = sync.OnceValue(func() map[string]map[string]bool {
-	yes, run := words("--no-install --no --yes -y -- exec"), words("exec dlx x run")
-	return map[string]map[string]bool{
-		"npx": yes(), "npm": yes(), "pnpm": run(), "pnpx": nil, "yarn": run(), "bun": run(), "bunx": nil,
-		"python": {"-m": true}, "poetry": run(), "uv": run(), "uvx": nil, "pdm": run(), "hatch": run(), "pipx": run(),
-		"bundle": run(),
-	}
-})
-
-// compiles are programs that compile their operands and do not run them, by their first word.
-var compiles = words("go:build go:vet go:fmt go:list")
-
-// parses are the interpreters that read a script and do not run it, with the first word that
-// says so.
-var parses = words("node:-c node:--check php:-l php:--syntax-check ruby:-c ruby:-wc sh:-n bash:-n dash:-n " +
-	"zsh:-n ksh:-n")
+var (
+	linters      = programs.Set("linters")
+	looks        = programs.Set("looks")
+	filesOfLooks = programs.Set("files of looks")
+	launchers    = programs.Lists("launchers")
+	compiles     = programs.Set("compiles")
+	parses       = programs.Set("parses")
+)
 
 // onlyParses reports whether words are an interpreter that does not run its script.
 func onlyParses(words []word) bool {
@@ -75,7 +42,7 @@ func looker(words []word) int {
 		switch {
 		case linters()[program(w.text)]:
 			return i + 1
-		case !between[w.text]:
+		case !slices.Contains(between, w.text):
 			return -1
 		}
 	}

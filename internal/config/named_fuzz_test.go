@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
 )
 
 // FuzzNamed reads any text as a shell line. It must come to an end, soon, and name no file
@@ -35,15 +37,14 @@ func FuzzNamed(f *testing.F) {
 func TestNamedLong(t *testing.T) {
 	for _, unit := range []string{"a ", "(", "$(", "`a`", "{a,b}", "\"a b\"", "a=b$a;", "'a", "sh -c 'a b' ", "<<E\n",
 		"a:b=", "${a", "x\\ "} {
-		begin := time.Now()
-		named := Command{Shell: strings.Repeat(unit, MaxBytes/len(unit))}.Named()
-		took := time.Since(begin)
-		if deep := unit == "(" || unit == "$("; deep && len(named.Open) == 0 {
-			t.Errorf("%q: nobody is told that this is not read to its end", unit)
-		}
-		t.Logf("%q: %v", unit, took)
-		if took > 10*time.Second {
-			t.Errorf("%q: %v", unit, took)
-		}
+		t.Run(unit, func(t *testing.T) {
+			named := func(n int) Named { return Command{Shell: strings.Repeat(unit, n)}.Named() }
+			hostile.Linear(t, MaxBytes/len(unit)/16, func(n int) func() error {
+				return func() error { named(n); return nil }
+			})
+			if deep := unit == "(" || unit == "$("; deep && len(named(MaxBytes/len(unit)).Open) == 0 {
+				t.Error("nobody is told that this is not read to its end")
+			}
+		})
 	}
 }

@@ -51,8 +51,11 @@ func (p *parser) object(v gjson.Result, name string, keys map[string]func(gjson.
 }
 
 func (p *parser) str(v gjson.Result, key string) string {
-	if v.Type != gjson.String {
+	switch {
+	case v.Type != gjson.String:
 		p.fail(v, "%q must be text", key)
+	case strings.Contains(v.Str, "\x00"):
+		p.fail(v, "%q has the character U+0000, which no command and no path can have", key)
 	}
 	return v.Str
 }
@@ -120,8 +123,7 @@ func (p *parser) timeout(v gjson.Result) time.Duration {
 
 // commands reads the notifiers of an event: a list, in which a string is a line for
 // the shell and an array is a program and its arguments.
-func (p *parser) commands(v gjson.Result, event string) (list []Command) {
-	key := strings.ReplaceAll(event, "-", "_")
+func (p *parser) commands(v gjson.Result, key, event string) (list []Command) {
 	if !v.IsArray() {
 		p.fail(v, `%q must be a list of commands, such as ["./notify.sh"]`, key)
 		return nil
@@ -160,7 +162,7 @@ func (p *parser) command(v gjson.Result, key string) Command {
 // words reads a line for the shell, or a program and its arguments.
 func (p *parser) words(v gjson.Result, key string) (shell string, argv []string) {
 	if v.Type == gjson.String {
-		return v.Str, nil
+		return p.str(v, key), nil
 	}
 	if !v.IsArray() {
 		p.fail(v, "a command of %q must be text for the shell or an array of words", key)

@@ -98,8 +98,7 @@ func (n *namer) reads(words []word, i int) {
 	}
 }
 
-// longFlags are programs whose short options name no folder and no file with their rules, but for -C.
-var longFlags = words("go cargo gradle gradlew mvn mvnw npm npx pnpm yarn bun bunx deno node")
+var longFlags = programs.Set("long flags")
 
 // shortFlag splits a word such as -fFILE. Of make's options several may stand together (-sC).
 func shortFlag(text string, make bool) (flag, value string) {
@@ -135,11 +134,7 @@ func (n *namer) npm(words []word) {
 	}
 }
 
-// workspaceFlags are the options that name packages of a workspace, whose scripts run then.
-var workspaceFlags = words("-w --workspace -F --filter")
-
-// allWorkspaces are words for all packages of a workspace, or for those of a name.
-var allWorkspaces = words("-ws --workspaces -r --recursive -A --all workspace workspaces")
+var workspaceFlags, allWorkspaces = programs.Set("workspace flags"), programs.Set("all workspaces")
 
 // workspaces adds the package.json of a package that is named by its folder. Which folder a name means,
 // the line does not tell.

@@ -1,86 +1,33 @@
 package config
 
 import (
-	_ "embed" // for the names of Python's modules
+	_ "embed" // for the names of programs, and of Python's modules
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/wordlist"
 )
 
-// interpreter says how a program that runs a script is told which one.
-type interpreter struct {
-	valued []string // options whose value is the next word
-	code   []string // options that give the program itself
-	suffix []string // what may be added to a name to find the file
-}
-
+// Tables of programs.txt.
 var (
-	shell = interpreter{
-		valued: []string{"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}, code: []string{"-c"},
-	}
-	powershell = interpreter{code: []string{"-c", "-Command", "-e", "-EncodedCommand"}}
-	javascript = interpreter{
-		valued: []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions",
-			"--env-file", "--env-file-if-exists", "--test-reporter", "--test-reporter-destination", "--config",
-			"--preload", "-c", "--import-map", "--title", "--input-type", "--stack-size"},
-		code:   []string{"-e", "--eval", "-p", "--print", "-pe"},
-		suffix: []string{".js", ".json", ".node", ".cjs", ".mjs", ".ts", "/package.json", "/index.js"},
-	}
-	interpreters = sync.OnceValue(func() map[string]interpreter {
-		return map[string]interpreter{
-			"sh": shell, "bash": shell, "dash": shell, "zsh": shell, "ksh": shell, "fish": shell, "ash": shell,
-			"busybox": shell, "source": {}, ".": {}, "eval": {}, "pwsh": powershell, "powershell": powershell,
-			"cmd":    {},
-			"python": {valued: []string{"-W", "-X", "--check-hash-based-pycs"}, code: []string{"-c", "-m"}},
-			"pypy":   {valued: []string{"-W", "-X"}, code: []string{"-c", "-m"}},
-			"node":   javascript, "deno": javascript, "bun": javascript, "tsx": javascript, "ts-node": javascript,
-			"ruby": {valued: []string{"-r", "-I", "-C", "-E", "-W"}, code: []string{"-e"}, suffix: []string{".rb"}},
-			"perl": {valued: []string{"-I"}, code: []string{"-e", "-E"}},
-			"php":  {valued: []string{"-c", "-d", "-S", "-t"}, code: []string{"-r"}},
-			"lua":  {valued: []string{"-l"}, code: []string{"-e"}},
-			"awk":  awk, "gawk": awk, "mawk": awk, "Rscript": {code: []string{"-e"}}, "tclsh": {}, "expect": {},
-			"java": {valued: []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "-jar"}},
-		}
-	})
-	awk = interpreter{valued: []string{"-f", "--file", "-v", "-F", "-E", "--exec", "-i", "--include"}}
+	interpreters = programs.Lists("interpreters")
+	codeFlags    = programs.Lists("code")
+	suffixes     = programs.Lists("suffixes")
+	readers      = programs.Lists("readers")
+	makes        = programs.Set("makes")
+	builders     = programs.Set("builders")
+	generators   = programs.Set("generators")
+	targets      = programs.Set("targets")
+	pythonTools  = programs.Set("python tools")
+
+	installsNothing = programs.Set("install nothing")
 )
 
-// The files that a program looks for in its folder without being told: the first one that is
-// there counts, or each of them.
-var (
-	makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
-	npmFiles  = []string{PackageJSON, ".npmrc", "binding.gyp"}
-	readers   = sync.OnceValue(func() map[string][]string {
-		return map[string][]string{
-			"make":  makefiles,
-			"gmake": makefiles,
-			"just":  {"justfile", "Justfile", ".justfile"},
-			"task":  {"Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"},
-			"rake":  {"rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"},
-			"npm":   npmFiles,
-			"npx":   npmFiles,
-			"pnpm":  append([]string{"pnpm-workspace.yaml", ".pnpmfile.cjs", ".pnpmfile.mjs"}, npmFiles...),
-			"yarn": {PackageJSON, ".npmrc", "binding.gyp", ".yarnrc.yml", ".yarnrc", ".pnp.cjs", ".pnp.js",
-				".pnp.loader.mjs"},
-			"bun":       {PackageJSON, ".npmrc", "bunfig.toml"},
-			"bunx":      {PackageJSON, ".npmrc", "bunfig.toml"},
-			"deno task": {"deno.json", "deno.jsonc"}, "node --run": {PackageJSON},
-			"pytest": {"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"},
-			"cargo":  {".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"},
-			"go":     {"go.work"},
-			"gradle": gradle, "gradlew": append([]string{"gradle/wrapper/gradle-wrapper.properties",
-				"gradle/wrapper/gradle-wrapper.jar"}, gradle...),
-			"mvn": maven, "mvnw": append([]string{".mvn/wrapper/maven-wrapper.properties",
-				".mvn/wrapper/maven-wrapper.jar"}, maven...),
-			"tox": {"tox.toml"}, "nox": {"noxfile.py"}, "bundle": {".bundle/config"},
-			"rspec": {".rspec", ".rspec-local"},
-		}
-	})
-	gradle = []string{"gradle.properties"}
-	maven  = []string{".mvn/extensions.xml", ".mvn/maven.config", ".mvn/jvm.config"}
-)
+//go:embed programs.txt
+var programs wordlist.Text
 
 // sections are files of which a program reads some sections, so that only these are held.
 var sections = map[string][]string{"pytest": {"pyproject.toml", "tox.ini", "setup.cfg"}}
@@ -105,30 +52,6 @@ func Section(text string) string {
 
 var topLevelTool = lazily(`^(tool\b|"|')`)
 
-// makes are programs that make what they are given, or remove it.
-var makes = words("touch mkdir rm rmdir tee truncate")
-
-// builders are programs that make files which their words do not name.
-var builders = words(`make gmake ninja cmake meson configure autogen.sh bootstrap bazel just task rake npm pnpm yarn bun
-	npx tsc go cargo rustc cc gcc g++ c++ clang clang++ javac gradle gradlew mvn mvnw ant sbt dotnet swift zig stack
-	cabal mix tcc webpack vite rollup esbuild babel docker pip poetry uv`)
-
-// generators are programs that write a Makefile.
-var generators = words("configure config.status autogen.sh bootstrap autoreconf cmake meson qmake Makefile.PL")
-
-// targets are programs whose operands are names of what they are to do.
-var targets = words("make gmake ninja just task rake gradle gradlew mvn mvnw cargo")
-
-func words(text string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		all := map[string]bool{}
-		for _, word := range strings.Fields(text) {
-			all[word] = true
-		}
-		return all
-	})
-}
-
 // aliases are other names of a package.json script that npm knows.
 var aliases = map[string]string{"t": "test", "tst": "test"}
 
@@ -137,9 +60,6 @@ var lifecycle = []string{
 	"preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish", "dependencies",
 	"pnpm:devPreinstall",
 }
-
-// installsNothing are the words after which npm and its like run only the script that is named.
-var installsNothing = words("test t tst run run-script start stop restart exec x dlx node")
 
 // Set names files of a folder that a program would take if they were there. It is held
 // which of them there are.
@@ -157,7 +77,7 @@ const (
 func (s Set) Has(name string) bool {
 	switch s {
 	case SetMake: // the makefiles are held by themselves, if they are not built
-		return remade().MatchString(name) && !slices.Contains(makefiles, name)
+		return remade().MatchString(name) && !slices.Contains(readers()["make"], name)
 	case SetKept:
 		return remade().MatchString(name)
 	case SetPython:
@@ -172,9 +92,6 @@ func (s Set) Has(name string) bool {
 
 //go:embed python.txt
 var pythonNames string
-
-// pythonTools are modules that python -m often runs, of names that no project has for its own.
-var pythonTools = words("pytest mypy flake8 pylint tox nox pip ruff black isort bandit")
 
 var (
 	pythonModules = sync.OnceValue(func() []string { return strings.Fields(pythonNames) })

@@ -30,10 +30,10 @@ func (s Source) Commands() []Command {
 	return slices.DeleteFunc([]Command{s.List, s.Reopen, s.Show}, func(c Command) bool { return !c.Runs() })
 }
 
-// CheckID refuses an id that no command gets: one that is longer than 128 bytes, or has
-// other words between slashes than letters, digits, and, behind the first of these, . _ :
-// and -. A program could read such an id as a flag or as a path that leads elsewhere, and a
-// shell as several words. An item without an id has "#3".
+// CheckID refuses an id that no command gets. An id has at most 128 bytes. Each part between
+// slashes begins with a letter or a digit, and goes on with these and . _ : -. A program could
+// read another id as a flag or as a path that leads elsewhere, and a shell as several words. An
+// item without an id has "#3", which is allowed.
 func CheckID(id string) error {
 	first := true
 	odd := strings.ContainsFunc(strings.TrimPrefix(id, "#"), func(r rune) bool {
@@ -43,8 +43,8 @@ func CheckID(id string) error {
 		return !ok
 	})
 	if odd || first || len(id) > 128 || plain.Line(id, 128) != id {
-		return fmt.Errorf("the id %q is none that is handed to a command: it may have letters, digits, and "+
-			". _ : - / between them", plain.Line(id, 80))
+		return fmt.Errorf("the id %q cannot be passed to a command: want letters and digits, with . _ : - / "+
+			"between them", plain.Line(id, 80))
 	}
 	return nil
 }

@@ -1,8 +1,11 @@
 package decide
 
 import (
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // When a check runs.
@@ -32,6 +35,24 @@ type Check struct {
 type Run struct {
 	Check   Check
 	Feature string // id
+}
+
+// InWords says in words which checks or evaluator a need is about, "" for none.
+func (s *Snapshot) InWords(need Need) string {
+	if need.Kind == NeedAnswer {
+		return "evaluator " + plain.Line(s.Evaluators[need.Evaluator].Name, 100)
+	}
+	if len(need.Runs) == 0 {
+		return ""
+	}
+	what := need.Runs[0].Check.Name
+	if id := need.Runs[0].Feature; id != "" {
+		what += " of " + id
+	}
+	if more := len(need.Runs) - 1; more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	return plain.Line(what, 200)
 }
 
 // Receipt is the result of a check. The record keeps the receipts of features whose

@@ -35,9 +35,10 @@ func Decide(s Snapshot) (Decision, Need) {
 	if Bystander(&s) {
 		return pass(&s), Need{}
 	}
-	d := Decision{Next: s.Record(), From: s.State}
+	d := Decision{Next: s.Record(), From: s.State, Lane: s.Lane}
 	need := d.settle(&s)
 	if d.Commits() {
+		d.Next.Schema = schemaOf(d.Next)
 		d.Next.Header = HeaderOf(d.Next, d.Limit)
 	}
 	return d, need
@@ -79,7 +80,7 @@ func (d *Decision) stop(s *Snapshot) Need {
 	if s.ConfigErr == nil && s.Tampered == "" && s.Foreign == "" && s.ListIsOld {
 		return Need{Kind: NeedList}
 	}
-	if d.unusable(s) || d.promise(s) {
+	if d.unusable(s) || !s.Begins && d.promise(s) {
 		return Need{}
 	}
 	if d.Next.PastDeadline(s.Limits, s.Now) {
@@ -98,21 +99,36 @@ func (d *Decision) stop(s *Snapshot) Need {
 		d.handOn(s)
 		return d.next(s, "", features.Item{})
 	}
-	if s.List.Err == nil {
+	if s.List.Err == nil && !d.onlyBegins(s) {
 		if need := d.evaluate(s); need.Kind != NeedNothing || d.Verdict != "" {
 			return need
 		}
 	}
-	feature, _ := s.List.Next()
-	if d.Failure != nil && d.Failure.Feature != "" {
-		feature, _ = s.List.Find(d.Failure.Feature)
-	}
-	if d.Failure == nil && s.List.Err == nil && feature.ID == "" && s.List.Passed() < len(s.List.Items) {
-		d.Next.Needs = plain.Line(s.List.Stuck(), 500)
+	feature := d.choose(s)
+	switch {
+	case feature.ID == "" && s.othersWork():
+		d.idle(s)
+		return Need{}
+	case feature.ID == "" && s.Left[""] != "", // what the loop as a whole lacks waits for a person, too
+		d.Failure == nil && s.List.Err == nil && feature.ID == "" && s.List.Passed() < len(s.List.Items):
+		d.Next.Needs = plain.Line(s.stuck(), 500)
 		d.end(s, Blocked, AllBlocked)
 		return Need{}
 	}
 	return d.next(s, feature.ID, feature)
+}
+
+// choose returns the feature to work on, zero if there is none.
+func (d *Decision) choose(s *Snapshot) (feature features.Item) {
+	if s.Lane > 0 {
+		return d.chooseOfLane(s)
+	}
+	if d.Failure != nil && d.Failure.Feature != "" {
+		feature, _ = s.List.Find(d.Failure.Feature)
+		return feature
+	}
+	feature, _ = s.List.Next()
+	return feature
 }
 
 // unusable ends a loop whose configuration or list cannot be used.
@@ -130,9 +146,9 @@ func (d *Decision) unusable(s *Snapshot) bool {
 	case s.List.Missing:
 		d.Problem = s.List.Err
 		d.end(s, Failed, ListMissing)
-	case s.List.Err != nil && !errors.As(s.List.Err, new(*jsontext.Error)):
+	case s.List.Err != nil && (s.Lane > 0 || !errors.As(s.List.Err, new(*jsontext.Error))):
 		// There are no items, the file cannot be read, or it is not a file: the agent cannot
-		// repair that.
+		// repair that. An agent in a lane can repair nothing outside its work tree.
 		d.Problem = s.List.Err
 		d.end(s, Failed, ListInvalid)
 	default:
@@ -157,9 +173,9 @@ func (d *Decision) promise(s *Snapshot) (ended bool) {
 }
 
 // restore asks the agent to put deleted or reworded features back. It asks once; then the loop
-// ends.
+// ends. An agent in a lane has a copy of the list, so it is not asked.
 func (d *Decision) restore(s *Snapshot) Need {
-	if d.Next.Warned {
+	if d.Next.Warned || s.Lane > 0 {
 		d.Next.Needs = plain.Line(strings.Join(s.Lost, ", "), 500)
 		d.end(s, Blocked, ListChanged)
 		return Need{}
@@ -245,7 +261,12 @@ func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	d.Verdict, d.Feature = Continue, feature
 	d.giveNote(s, true)
 	d.handOn(s) // this stop is the last one that counts
+	if s.Lane > 0 {
+		d.give(s, feature)
+		return
+	}
 	d.countIteration(s)
+	d.Next.Lanes = nil
 	blocks := d.Next.Blocks[max(0, len(d.Next.Blocks)-maxBlocks+1):]
 	d.Next.Blocks = append(slices.Clone(blocks), s.Now.UnixMilli())
 	if s.List.Err != nil {
@@ -288,7 +309,7 @@ func (d *Decision) end(s *Snapshot, status Status, reason string) {
 	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now
 	d.Next.Endings++
 	if !status.GoesOn() {
-		d.Next.Feature, d.Next.Attempts = "", 0
+		d.Next.Feature, d.Next.Attempts, d.Next.Lanes = "", 0, nil
 	}
 	d.Next.Judged = s.Fresh && s.Event == EventStop && status.Judges()
 	d.Next.WaitingSince, d.Next.WaitingFor, d.Next.Blocks = time.Time{}, "", nil

@@ -77,11 +77,11 @@ func (d *Decision) claimed(s *Snapshot) bool {
 	return d.Promised || slices.ContainsFunc(s.Answers, says) || s.Claimed && len(s.Checks) > 0
 }
 
-// complete ends the loop, unless a hook of the agent's own holds it back, or the host has more to do with it. reason is
-// that of a loop with a list.
+// complete ends the loop, unless other lanes work, a hook of the agent's own holds it back, or the host has more to do
+// with it. reason is that of a loop with a list.
 func (d *Decision) complete(s *Snapshot, reason string) {
 	switch {
-	case d.heldBack(s):
+	case s.othersWork(), d.heldBack(s):
 		return
 	case s.Leg.Hold:
 		d.Next.Complete = true
@@ -208,9 +208,9 @@ func (d *Decision) weigh(s *Snapshot, open bool) {
 		})
 	}
 	switch {
-	case slices.ContainsFunc(s.Results, func(r Receipt) bool { return failed(r) && !early(r.Check) }):
+	case s.Refused, slices.ContainsFunc(s.Results, func(r Receipt) bool { return failed(r) && !early(r.Check) }):
 		d.Next.CheckFailures++
-	case len(s.Results) > 0:
+	case len(s.Results) > 0, d.lanePassed(s):
 		d.Next.CheckFailures = 0
 	}
 }

@@ -18,7 +18,8 @@ var anytime = []string{
 
 // Keys that they may change if they end or continue the loop.
 var withStatus = []string{
-	"status", "exitReason", "needs", "endings", "endedAt", "retryAt", "feature", "attempts", "onComplete",
+	"status", "exitReason", "needs", "endings", "endedAt", "retryAt", "feature", "attempts", "onComplete", "lanes",
+	"schema",
 }
 
 // Follows reports whether the record was can have become s while checks ran. A person may

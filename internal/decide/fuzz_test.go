@@ -3,170 +3,13 @@ package decide
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
-
-// dice draws numbers from bytes. It draws 0 when the bytes are used up.
-type dice struct{ left []byte }
-
-func (d *dice) n(sides int) int {
-	if len(d.left) == 0 {
-		return 0
-	}
-	n := int(d.left[0]) % sides
-	d.left = d.left[1:]
-	return n
-}
-
-func (d *dice) is() bool { return d.n(2) == 1 }
-
-func pick[T any](d *dice, of ...T) T { return of[d.n(len(of))] }
-
-func (d *dice) count() int {
-	return pick(d, 0, 1, 2, 3, 4, 5, 14, 15, 16, 99, 1_000_000)
-}
-
-func (d *dice) when() time.Time {
-	return pick(
-		d, time.Time{}, now, now.Add(-time.Minute), now.Add(-2*time.Hour), now.Add(-100*time.Hour), now.Add(time.Hour),
-	)
-}
-
-// edits are the changes that a program can make to base. A program of edits makes a
-// snapshot.
-var edits = []func(s *Snapshot, d *dice){
-	func(s *Snapshot, d *dice) {
-		s.Event = pick(d, EventStop, EventPrompt, EventFailure, EventStart, EventEnd, "subagent")
-	},
-	func(s *Snapshot, d *dice) { s.Session = pick(d, "s", "t", "") },
-	func(s *Snapshot, d *dice) { s.Aside = d.is() },
-	func(s *Snapshot, d *dice) {
-		s.Message = pick(
-			d, "", "<promise>BLOCKED: x</promise>", "<promise>ESCALATE</promise>", "<promise>COMPLETE</promise>",
-			"---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_RALPH_STATUS---",
-		)
-	},
-	func(s *Snapshot, d *dice) {
-		s.Message, s.Denied = pick(d, "", "Which one?", "Done."), pick(d, "", "Bash")
-		s.Changes = pick(d, nil, []string{}, []string{"a.go"}, []string{"a_test.go"}, []string{"a.go", "b.go"})
-		s.GuardsOff = pick(d, nil, Guards, Guards[:2])
-		s.State.Habits = Habits{
-			Denied: d.n(4), Asked: d.n(3), TestsOnly: d.n(6), Checked: d.n(5), Fell: d.n(5),
-			Rewritten: pick(d, nil, map[string]int{"a.go": 4}, map[string]int{"a.go": 3, "b.go": 1}),
-		}
-	},
-	func(s *Snapshot, d *dice) { s.Running = pick(d, nil, []string{"1 subagent"}, []string{"1 shell", "x"}) },
-	func(s *Snapshot, d *dice) {
-		s.Client, s.State.SessionPID, s.OwnerKnown, s.OwnerAlive = d.n(3), d.n(3), d.is(), d.is()
-	},
-	func(s *Snapshot, d *dice) { s.Marked, s.Goal, s.Active, s.Bound = d.is(), d.is(), d.is(), d.is() },
-	func(s *Snapshot, d *dice) {
-		s.Cleared, s.Failure = d.is(), pick(d, "", RateLimit, "x")
-	},
-	func(s *Snapshot, d *dice) { s.BlockCap, s.State.Blocks = d.count(), blocked(d.n(20)) },
-	func(s *Snapshot, d *dice) {
-		s.State.Status = pick(
-			d, InProgress, Complete, ReachedLimit, Stagnated, Blocked, Handover, Failed, Interrupted, Paused, Cancelled,
-		)
-		s.State.Session = pick(d, "s", "t", "")
-	},
-	func(s *Snapshot, d *dice) { s.State.Iteration = pick(d, 4, 1, 14, 15, 16, 1_000_000, math.MaxInt) },
-	func(s *Snapshot, d *dice) {
-		s.State.Extended, s.State.Lowered, s.State.HeaderLimit = d.count(), d.count(), d.count()
-	},
-	func(s *Snapshot, d *dice) {
-		s.State.Unchanged, s.State.Attempts, s.State.CheckFailures = d.n(9), d.n(9), d.n(9)
-	},
-	func(s *Snapshot, d *dice) {
-		s.State.StartedAt, s.State.EndedAt, s.State.WaitingSince = d.when(), d.when(), d.when()
-	},
-	func(s *Snapshot, d *dice) { s.State.ListDigest, s.State.TreeDigest = s.List.Digest(), pick(d, "", "t") },
-	func(s *Snapshot, d *dice) {
-		s.State.Hour = []int64{now.Unix() - int64(d.n(256))*30}
-		s.State.ExitReason = pick(d, "", IterationsPerHour, FeaturesPerSession)
-	},
-	func(s *Snapshot, d *dice) {
-		s.State.Passed, s.State.SessionPassed, s.State.Warned = d.n(9), d.n(9), d.is()
-	},
-	func(s *Snapshot, d *dice) {
-		s.State, s.Bind, s.Brought = State{}, pick(d, "", BindPrompt, BindFirst), pick(d, "", "a clone")
-	},
-	func(s *Snapshot, d *dice) {
-		s.Header = progress.Header{
-			Status:    pick(d, "IN_PROGRESS", "PAUSED", "CANCELLED", "COMPLETE", ""),
-			Iteration: d.count(), MaxIterations: d.count(),
-		}
-	},
-	func(s *Snapshot, d *dice) { s.LogIteration, s.CancelFile = d.count(), d.is() },
-	func(s *Snapshot, d *dice) {
-		n := 1 + d.n(5)
-		s.List = List{}
-		for i := range n {
-			s.List.Items = append(s.List.Items, features.Item{ID: string(rune('a' + i)), Passes: d.is()})
-		}
-	},
-	func(s *Snapshot, d *dice) {
-		s.List = pick(d, List{Err: broken}, List{Err: errors.New("no"), Missing: true}, List{Err: features.ErrEmpty})
-	},
-	func(s *Snapshot, d *dice) {
-		s.ConfigErr, s.Tampered = pick(d, nil, errors.New("no")), pick(d, "", "a file")
-	},
-	func(s *Snapshot, d *dice) { s.Lost = pick(d, nil, []string{"z"}) },
-	func(s *Snapshot, d *dice) {
-		s.Limits.MaxIterations, s.Limits.CeilingIterations = d.count(), d.count()
-	},
-	func(s *Snapshot, d *dice) {
-		s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures = pick(d, 3, 0, 2, 9), d.n(9), d.n(9)
-		s.Limits.IterationsPerHour, s.Limits.FeaturesPerSession, s.Limits.ContextTokens = d.n(3), d.n(3), d.n(3)
-	},
-	func(s *Snapshot, d *dice) {
-		s.Limits.Deadline, s.Limits.MaxWait = time.Duration(d.n(3))*time.Hour, time.Duration(d.n(3))*time.Hour
-	},
-	func(s *Snapshot, d *dice) {
-		s.Checks = pick(
-			d, nil, []Check{ofFeature}, []Check{ofAll}, []Check{ofEach}, []Check{ofFeature, ofAll, ofEach},
-			[]Check{{Name: "b", Digest: "b", When: WhenFeature, Features: []string{"b"}}},
-		)
-		s.Recheck = pick(d, RecheckStale, RecheckAll, RecheckNever)
-	},
-	func(s *Snapshot, d *dice) {
-		s.Evaluators = nil
-		for range 1 + d.n(10) {
-			preset := pick(d, EvaluateDefault, EvaluateValidation, EvaluatePromise, "")
-			s.Evaluators = append(s.Evaluators, Evaluator{Preset: preset})
-		}
-	},
-	func(s *Snapshot, d *dice) {
-		s.List = list(pick(d, "xxx", "x", "xxxxx")) // all claimed
-		for _, item := range s.List.Items {
-			s.Receipts = append(s.Receipts, receipt(pick(d, "f", "b"), item.ID, pick(d, "now", "before", "")))
-		}
-	},
-	func(s *Snapshot, d *dice) { s.NoList, s.Claimed = d.is(), d.is() },
-}
-
-func draw(program []byte) (Snapshot, *dice) {
-	s, d := base(), &dice{program}
-	for range d.n(16) {
-		edits[d.n(len(edits))](&s, d)
-	}
-	if s.State.Schema == 0 {
-		s.State = State{} // there is no record, so nothing is in it
-	}
-	if s.NoList {
-		s.List, s.Lost, s.Receipts, s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = List{}, nil, nil, 0, 0
-		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c Check) bool { return c.When == WhenFeature })
-	}
-	return s, d
-}
 
 // decider is Decide, or a function like it with a planted bug.
 type decider = func(Snapshot) (Decision, Need)
@@ -245,9 +88,13 @@ func holds(decide decider, program []byte) error {
 	case d.Next.Status != InProgress && d.Verdict != End && d.Next.Status != s.State.Status:
 		return fmt.Errorf("%s made it %s", d.Word(), d.Next.Status)
 	}
+	if err := apart(s, d); err != nil {
+		return err
+	}
 	switch d.Verdict {
 	case Wait, Pass:
-		if d.Verdict == Wait && (len(s.Running) == 0 || d.Next.Iteration != known) {
+		waits := len(s.Running) > 0 || s.othersWork() || !d.Next.RetryAt.IsZero()
+		if d.Verdict == Wait && (!waits || d.Next.Iteration != known) {
 			return errors.New("waits for nothing, or spends an iteration on it")
 		}
 		return nil
@@ -259,14 +106,43 @@ func holds(decide decider, program []byte) error {
 	return fmt.Errorf("the verdict %q is not known", d.Verdict)
 }
 
+// apart checks what the lanes of a record have: no two have one feature, and older programs refuse the record.
+func apart(s Snapshot, d Decision) error {
+	seen := map[string]bool{}
+	for i, l := range d.Next.Lanes {
+		if seen[l.Feature] && l.Feature != "" {
+			return fmt.Errorf("two lanes have %s", l.Feature)
+		}
+		seen[l.Feature] = true
+		if i == s.Lane-1 && d.Verdict == Continue && l.Feature != d.Feature.ID {
+			return fmt.Errorf("the record says %q, and the lane is given %q", l.Feature, d.Feature.ID)
+		}
+	}
+	lanes := len(d.Next.Lanes)
+	late := []string{AllFeaturesPass, AllChecksPass, ByPromise, AllBlocked, MaxIterations}
+	switch {
+	case (lanes > 0) != (d.Next.Schema == SchemaLanes):
+		return fmt.Errorf("schema %d with %d lanes", d.Next.Schema, lanes)
+	case d.Verdict == Continue && lanes != s.Lanes:
+		return fmt.Errorf("%d lanes of %d", lanes, s.Lanes)
+	case d.Verdict == End && s.Event == EventStop && s.othersWork() && slices.Contains(late, d.Next.ExitReason):
+		return fmt.Errorf("%s while others work", d.Next.ExitReason)
+	}
+	return nil
+}
+
 // goesOn checks a block: there must be budget, and something to do.
 func goesOn(s Snapshot, d Decision, known int) error {
 	_, open := s.List.Next()
 	status, _ := s.promise()
+	again := s.Begins && d.Next.Iteration == known // an interrupted one
+	if s.Begins {
+		status = ""
+	}
 	switch {
 	case s.Event != EventStop:
 		return fmt.Errorf("a block at %s", s.Event)
-	case d.Next.Iteration != known+1 || d.Next.Iteration > d.Limit:
+	case !again && (d.Next.Iteration != known+1 || d.Next.Iteration > d.Limit):
 		return fmt.Errorf("iteration %d of %d after %d", d.Next.Iteration, d.Limit, known)
 	case s.CancelFile || status == Blocked || status == Escalated || s.ConfigErr != nil || s.Tampered != "" ||
 		s.List.Missing:
@@ -324,16 +200,19 @@ func ends(decide decider, s Snapshot, d Decision) error {
 	}
 	// The limits that count unchanged stops or failed checks are off: a list with more
 	// features that pass is a change, so these limits may well turn an ending into a block. So may
-	// guards, which let an agent work that gets features to pass.
+	// guards, which let an agent work that gets features to pass. A lane that begins may begin an iteration again, which
+	// spends none.
 	s.GuardsOff = Guards
 	s.Limits.Stagnation, s.Limits.FeatureAttempts, s.Limits.CheckFailures, s.BlockCap = 0, 0, 0, 0
-	verdict := func() Verdict { d, _ := decide(s); return d.Verdict }
-	if verdict() != End {
+	before, _ := decide(s)
+	if before.Verdict != End {
 		return nil
 	}
 	s.List.Items = slices.Clone(s.List.Items)
 	for i := range s.List.Items {
-		if s.List.Items[i].Passes = true; verdict() == Continue {
+		s.List.Items[i].Passes = true
+		now, _ := decide(s)
+		if now.Verdict == Continue && (!s.Begins || now.Next.Iteration > before.Next.Iteration) {
 			return fmt.Errorf("more passes turned %s into a block", d.Next.ExitReason)
 		}
 	}
@@ -440,7 +319,17 @@ func TestProperties(t *testing.T) {
 		},
 		"completes what nobody claims": func(s Snapshot) (Decision, Need) { s.NoList = false; return Decide(s) },
 		"does not see what was lost":   func(s Snapshot) (Decision, Need) { s.Lost = nil; return Decide(s) },
-		"asks for ever":                func(s Snapshot) (Decision, Need) { s.Tree = ""; return Decide(s) },
+		"gives what another lane has": func(s Snapshot) (Decision, Need) {
+			d, need := Decide(s)
+			if d.Verdict == Continue && s.Lane > 0 {
+				for i := range d.Next.Lanes {
+					d.Next.Lanes[i].Feature = d.Feature.ID
+				}
+			}
+			return d, need
+		},
+		"does not know that others work": func(s Snapshot) (Decision, Need) { s.Round.Busy = 0; return Decide(s) },
+		"asks for ever":                  func(s Snapshot) (Decision, Need) { s.Tree = ""; return Decide(s) },
 		"blocks where all pass": func(s Snapshot) (Decision, Need) {
 			d, need := Decide(s)
 			if _, open := s.List.Next(); d.Verdict == End && !open && d.Next.Status != Complete {

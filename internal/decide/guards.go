@@ -36,7 +36,7 @@ type Habits struct {
 
 // guard counts what this iteration did, and ends the loop if a guard has seen enough. The fingerprints must be known.
 func (d *Decision) guard(s *Snapshot) {
-	passed := d.Next.Passed > d.From.Passed
+	passed := d.Next.Passed > d.From.Passed || d.lanePassed(s)
 	for _, g := range []struct {
 		reason string
 		status Status
@@ -50,6 +50,9 @@ func (d *Decision) guard(s *Snapshot) {
 	} {
 		if s.Leg.Job && g.status == Stagnated {
 			continue // no feature passes meanwhile
+		}
+		if s.Lane > 0 && (g.reason == TestsOnly || g.reason == SameFile) {
+			continue // what changed in the project came from all lanes
 		}
 		if g.saw != "" && !slices.Contains(s.GuardsOff, g.reason) {
 			d.Next.Needs = g.saw
@@ -66,7 +69,7 @@ func (d *Decision) denied(s *Snapshot, passed bool) (saw string) {
 		d.Next.Denied = 0
 		return ""
 	}
-	if d.Next.Denied++; d.Next.Denied < deniedRounds {
+	if d.Next.Denied++; d.Next.Denied < deniedRounds*s.workers() {
 		return ""
 	}
 	return fmt.Sprintf("the agent's permissions refused %s, in %d iterations in a row", plain.Line(s.Denied, 200),
@@ -76,12 +79,13 @@ func (d *Decision) denied(s *Snapshot, passed bool) (saw string) {
 // asks counts iterations that ended in a question, and in which nothing else happened.
 func (d *Decision) asks(s *Snapshot, passed bool) (saw string) {
 	question := Question(s.Message)
-	idle := d.Next.Unchanged > 1 || d.From.ListDigest == "" && s.Changes != nil && len(s.Changes) == 0
+	idle := d.Next.Unchanged > 1 || s.Lane > 0 && !s.Moved ||
+		d.From.ListDigest == "" && s.Changes != nil && len(s.Changes) == 0
 	if question == "" || !idle || passed {
 		d.Next.Asked = 0
 		return ""
 	}
-	if d.Next.Asked++; d.Next.Asked < askedRounds {
+	if d.Next.Asked++; d.Next.Asked < askedRounds*s.workers() {
 		return ""
 	}
 	return question

@@ -76,7 +76,7 @@ var LimitTable = []Limit{
 	}, {
 		Name: "feature_attempts", Unit: "attempts", Max: MaxCount,
 		Count: func(l *Limits) *int { return &l.FeatureAttempts },
-		used:  func(s State, _ time.Time) int { return s.Attempts },
+		used:  func(s State, _ time.Time) int { return s.mostAttempts() },
 	}, {
 		Name: "check_failures", Unit: "stops", Max: MaxCount,
 		Count: func(l *Limits) *int { return &l.CheckFailures },
@@ -119,6 +119,7 @@ type Standing struct {
 // InForce returns the limits that are on for a loop, in the order of LimitTable.
 // The slice is not nil, so that it is an array in JSON.
 func InForce(s State, l Limits, now time.Time) []Standing {
+	l = l.forLanes(len(s.Lanes))
 	l.MaxIterations, l.Deadline = s.Limit(l), s.Deadline(l)
 	on := []Standing{}
 	for _, row := range LimitTable {
@@ -206,33 +207,57 @@ func (s State) LastHour(now time.Time) []int64 {
 }
 
 // limits ends the loop if a limit is reached, in the order of the design. It first asks for what
-// it needs to know.
+// it needs to know. next is the feature that comes next.
 func (d *Decision) limits(s *Snapshot, next string) Need {
-	if d.Next.Iteration >= d.Limit {
-		d.end(s, ReachedLimit, MaxIterations)
+	again := d.continues(s, next)
+	if d.usedUp(s, again) {
 		return Need{}
 	}
-	if s.Spent != "" && !(d.legOver(s) && s.Spent == MaxIterations) {
+	if !s.Begins { // else no session has ended, which could have got nowhere
+		if need := d.stuck(s, next); need.Kind != NeedNothing || d.Verdict != "" {
+			return need
+		}
+	}
+	return d.paced(s, again)
+}
+
+// usedUp ends the loop if its iterations are used up, or what its host may spend. again: the iteration is one that was
+// interrupted. While other lanes work, the last iteration is not the end: a lane that gets none waits for them.
+func (d *Decision) usedUp(s *Snapshot, again bool) bool {
+	over := d.Next.Iteration >= d.Limit && !again
+	spent := s.Spent != "" && !(d.legOver(s) && s.Spent == MaxIterations)
+	switch {
+	case !over && !spent:
+		return false
+	case s.othersWork() && (!spent || s.Spent == MaxIterations):
+		d.idle(s)
+	case over && !s.othersWork():
+		d.end(s, ReachedLimit, MaxIterations)
+	default:
 		d.Next.Needs = s.Bill
 		d.end(s, ReachedLimit, s.Spent)
-		return Need{}
 	}
-	if s.Limits.Stagnation > 0 && !d.fingerprint(s) {
+	return true
+}
+
+// stuck ends a loop that gets nowhere.
+func (d *Decision) stuck(s *Snapshot, next string) Need {
+	limits := s.Limits.forLanes(s.workers())
+	if limits.Stagnation > 0 && !d.fingerprint(s) {
 		return Need{Kind: NeedTree}
 	}
 	if d.guard(s); d.Verdict != "" {
 		return Need{}
 	}
-	if l := s.Limits.Stagnation; l > 0 && d.Next.Unchanged >= l {
+	if l := limits.Stagnation; l > 0 && d.Next.Unchanged >= l {
 		d.end(s, Stagnated, NoProgress)
 		return Need{}
 	}
 	most := min(max(1, s.BlockCap-1), maxBlocks) // after these, the next block is the last that the host honours
-	idle := s.BlockCap > 0 && len(d.Next.Blocks) >= most
-	if (idle || s.Limits.ContextTokens > 0) && s.Tail == nil {
-		return Need{Kind: NeedTail}
-	}
-	if idle {
+	if s.BlockCap > 0 && len(d.Next.Blocks) >= most {
+		if s.Tail == nil {
+			return Need{Kind: NeedTail}
+		}
 		d.Next.Blocks = slices.DeleteFunc(slices.Clone(d.Next.Blocks), func(at int64) bool {
 			return at < s.Tail.ToolCall.UnixMilli() || at > s.Now.UnixMilli()
 		})
@@ -241,23 +266,33 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 			return Need{}
 		}
 	}
-	if l := s.Limits.FeatureAttempts; l > 0 && s.List.Err == nil && next == d.Next.Feature && d.Next.Attempts >= l {
-		d.Next.Needs = fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(next, 80), d.Next.Attempts)
+	feature, attempts := d.attempts(s)
+	if l := limits.FeatureAttempts; l > 0 && s.List.Err == nil && next == feature && attempts >= l {
+		d.Next.Needs = fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(next, 80), attempts)
 		d.end(s, ReachedLimit, FeatureAttempts)
 		return Need{}
 	}
-	if l := s.Limits.CheckFailures; l > 0 && d.Next.CheckFailures >= l {
+	if l := limits.CheckFailures; l > 0 && d.Next.CheckFailures >= l {
 		which := "a check"
 		if d.Failure != nil {
 			which = "the check " + plain.Line(d.Failure.Name, 80)
 		}
 		d.Next.Needs = fmt.Sprintf("%s failed at %d stops in a row", which, d.Next.CheckFailures)
 		d.end(s, ReachedLimit, CheckFailures)
-		return Need{}
 	}
-	if l := s.Limits.IterationsPerHour; l > 0 {
+	return Need{}
+}
+
+// paced waits for the next hour, or hands the loop over to another session, if this hour or this session had enough.
+// An iteration that continues was counted before.
+func (d *Decision) paced(s *Snapshot, again bool) Need {
+	if l := s.Limits.IterationsPerHour; l > 0 && !again {
 		if hour := s.State.LastHour(s.Now); len(hour) >= l {
 			d.Next.RetryAt = time.Unix(hour[len(hour)-l], 0).Add(time.Hour).UTC()
+			if s.Lane > 0 {
+				d.rest(s)
+				return Need{}
+			}
 			d.Next.Habits = d.From.Habits // this stop comes again
 			if d.Verdict = Wait; !s.Fresh {
 				d.end(s, Handover, IterationsPerHour)
@@ -270,12 +305,14 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 		return Need{}
 	}
 	if l := s.Limits.ContextTokens; l > 0 {
+		if s.Tail == nil {
+			return Need{Kind: NeedTail}
+		}
 		if s.Tail.Context >= 0 {
 			d.Next.Context = s.Tail.Context
 		}
 		if d.Next.Context >= l {
 			d.end(s, Handover, ContextTokens)
-			return Need{}
 		}
 	}
 	return Need{}
@@ -290,6 +327,13 @@ func (d *Decision) fingerprint(s *Snapshot) bool {
 		list = "broken: " + s.List.Err.Error()
 	}
 	before := d.Next.ListDigest
+	if s.Lane > 0 { // lanes work in trees of their own
+		if d.Next.Unchanged++; s.Moved || before != list || d.lanePassed(s) {
+			d.Next.Unchanged = 1
+		}
+		d.Next.ListDigest, d.Next.TreeDigest = list, ""
+		return true
+	}
 	if before != "" && before != list {
 		d.Next.ListDigest, d.Next.TreeDigest, d.Next.Unchanged = list, "", 1
 		d.Next.Blocks = nil // the agent must have used a tool to change the list

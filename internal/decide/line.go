@@ -11,12 +11,15 @@ import (
 // conversation.
 func (d *Decision) Line() string {
 	line := fmt.Sprintf("%s iteration %d/%d", d.Word(), d.Next.Iteration, d.Limit)
+	if d.Lane > 0 {
+		line = fmt.Sprintf("%s lane %d iteration %d/%d", d.Word(), d.Lane, d.Next.Iteration, d.Limit)
+	}
 	switch {
 	case d.Verdict == End:
 		line += fmt.Sprintf(" %s %s", d.Next.Status, d.Next.ExitReason)
 	case d.Binding != "":
 		line += " session " + plain.Line(cmp.Or(d.Next.Session, d.From.Session), 80)
-	case d.Verdict == Wait:
+	case d.Verdict == Wait && d.Next.WaitingFor != "":
 		line += " for " + d.Next.WaitingFor
 	case d.Feature.ID != "":
 		line += " next " + plain.Line(d.Feature.ID, 80)

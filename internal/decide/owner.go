@@ -24,7 +24,7 @@ func Bystander(s *Snapshot) bool {
 		return true
 	case s.Event == EventFailure, s.Event == EventEnd:
 		return !owner || s.State.Status != InProgress
-	case s.Event != EventStop, s.Aside, s.Busy:
+	case s.Event != EventStop, s.Aside, s.Twice:
 		return true
 	case s.State.Schema == 0:
 		return s.Brought != "" || s.Bind == BindPrompt && !s.Bound || !s.MayBegin()

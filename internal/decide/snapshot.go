@@ -100,6 +100,18 @@ type Round struct {
 	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
 	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none
 	Leg     Leg    // zero: the host works the loop with one agent
+
+	// What a host adds that works the loop with several lanes. The event is about one of them.
+	Lane    int             // the number of the lane, from 1; 0: there are no lanes
+	Lanes   int             // how many lanes there are, at most MaxLanes
+	Begins  bool            // the lane had no session: it asks for a feature, and nothing is evaluated
+	Busy    int             // how many other lanes have a session, or one that is not merged yet
+	Moved   bool            // the session changed files of the lane's work tree
+	Refused bool            // what the session did is not merged, because a check failed or it was in conflict
+	Later   map[string]bool // ids of features that no lane may begin while other lanes are busy
+
+	// Left has the features whose work is proven on a branch that a person is to merge, by id, and that branch.
+	Left map[string]string
 }
 
 // Leg is what a host adds to a Round that works a loop with a chain of agents, one after the other.
@@ -127,7 +139,7 @@ type Snapshot struct {
 	BlockCap int      // blocks in a row without a tool call that the host honours; 0: any number
 	Round
 
-	Busy         bool            // another process runs the checks of this very stop
+	Twice        bool            // another process runs the checks of this very stop
 	Bound        bool            // the session's own file names this loop
 	Bind         string          // ralph.json's "bind", for a loop without a record
 	OwnerKnown   bool            // the owner's process can be looked at
@@ -179,6 +191,7 @@ type Decision struct {
 	AnsweredBy string        // that evaluator's name
 	Lost       []string      // features that the agent must put back
 	Failure    *Receipt      // the check that failed, of Feature or of the whole tree
+	Lane       int           // the number of the lane that it is about; 0: there are no lanes
 	Rival      bool          // something else blocks this session's stops too, and nobody was told yet
 }
 

@@ -135,9 +135,11 @@ func parseStatus(text string) Status {
 	return InProgress
 }
 
-// SchemaVersion is the version of State that this program writes. The program refuses
-// a record of a later version.
-const SchemaVersion = 1
+// The versions of State that this program writes. The program refuses a record of a later version.
+const (
+	SchemaVersion = 1
+	SchemaLanes   = 2 // with Lanes, which an earlier program would not keep
+)
 
 // State is the record of a loop. The file state.json outside the project keeps it.
 type State struct {
@@ -188,6 +190,7 @@ type State struct {
 
 	Feature    string // the id of the feature that the agent works on
 	Attempts   int    // iterations in a row given to Feature
+	Lanes      []Lane // of a run with several lanes, by their numbers; Feature is that of the one that moved last
 	ListDigest string // fingerprint of the list at the last stop
 	TreeDigest string // fingerprint of the work tree then; empty: that stop did not need it
 	Unchanged  int    // stops in a row with the same fingerprints
@@ -223,6 +226,7 @@ func (s *State) Fields() jsontext.Object {
 		"blocks", &s.Blocks, "rivalSaid", &s.RivalTold, "waitingSince", &s.WaitingSince, "waitingFor", &s.WaitingFor,
 		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
 		"withheld", &s.Withheld, "running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts,
+		"lanes", &s.Lanes,
 		"listDigest", &s.ListDigest, "treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged,
 		"denied", &s.Denied, "asked", &s.Asked, "testsOnly", &s.TestsOnly, "rewritten", &s.Rewritten,
 		"checked", &s.Checked, "fell", &s.Fell,

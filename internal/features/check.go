@@ -12,24 +12,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// spelt returns the keys that decide what is worked, and when it counts as done. Check takes a
-// key that is almost one of these for a typing error.
-var spelt = sync.OnceValue(func() []string {
-	return slices.Concat([]string{"id", "title", "description", "acceptance", "acceptance_criteria"}, []string{
-		"acceptanceCriteria", "steps", "verify", "verification", "status", "completed", "passes", "priority", "subtasks",
-	}, needKeys)
-})
+var decidingKeys, otherKeys = table.List("deciding keys"), table.List("other keys")
 
 // knownKeys returns all keys of items in the lists that we know, also those that we do not read.
-var knownKeys = sync.OnceValue(func() []string {
-	return slices.Concat(readKeys(), []string{
-		"target_files", "files", "notes", "completion_notes", "completionNotes", "labels", "tags", "type", "complexity",
-		"parallel_group", "created_at", "created_by", "updated_at", "completed_at", "started_at", "startedAt",
-		"completedAt", "assignee", "owner", "estimate", "step", "phase", "order", "index", "section", "epic",
-		"sprint", "version", "test",
-		"tests", "testing", "states", "path", "task_id", "story_id", "parent", "pass_rate", "due", "due_date", "verified",
-	})
-})
+var knownKeys = sync.OnceValue(func() []string { return slices.Concat(readKeys(), otherKeys()) })
 
 // Check returns what is wrong in a list, and what is only odd: the list is worked all the
 // same. All are *jsontext.Errors, in the order of the text. If the text cannot be read there
@@ -100,7 +86,8 @@ func folded(key string) string {
 	return b.String()
 }
 
-// checkKeys reports keys that an item has twice, and those that look like typing errors.
+// checkKeys reports keys that an item has twice, and those that look like typing errors: they
+// are almost a key that decides something.
 // Misspelt has the keys that are reported already.
 func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
 	p.Pos = int(item.at)
@@ -119,7 +106,8 @@ func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
 		if misspelt[key] || slices.Contains(knownKeys(), key) || isAgentKey(key) {
 			continue
 		}
-		if meant := jsontext.Nearest(key, spelt()); meant != "" && !slices.Contains(knownKeys(), folded(key)) {
+		meant := jsontext.Nearest(key, slices.Concat(decidingKeys(), needKeys))
+		if meant != "" && !slices.Contains(knownKeys(), folded(key)) {
 			misspelt[key] = true
 			p.fail(at, "unknown key %q; did you mean %q?", plain.Line(key, 80), meant)
 		}

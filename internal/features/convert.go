@@ -124,7 +124,7 @@ func (l *List) Left(data []byte, to string) (left []string) {
 			keys = slices.Concat(marks, []string{"status", "state"})
 		}
 		var values []string // those of other keys that Convert writes
-		for _, parts := range [][]string{titleKeys, descriptionKeys, acceptanceKeys} {
+		for _, parts := range [][]string{titleKeys(), descriptionKeys, acceptanceKeys()} {
 			if v := item.firstOf(parts...).Raw; to != ToMarkdown || len(v) < maxDetails {
 				values = append(values, v)
 			}

@@ -30,7 +30,7 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", tc.name, name, err)
 			}
-			got, err := l.Reopen([]byte(claimed), l, []string{tc.reopened})
+			got, err := l.Mark([]byte(claimed), l, []string{tc.reopened}, false)
 			if err != nil || string(got) != reopened {
 				t.Errorf("%s, %s: %v\ngot  %s\nwant %s", tc.name, name, err, got, reopened)
 			}
@@ -47,7 +47,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // TestMoved reopens an item in a list that was edited meanwhile. The item is found by its
-// text. If it cannot be told from another one, Reopen fails.
+// text. If it cannot be told from another one, Mark fails.
 func TestMoved(t *testing.T) {
 	const was = "- [x] a\n- [x] b\n- [x] b\n"
 	before, err := Parse([]byte(was))
@@ -63,7 +63,7 @@ func TestMoved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := now.Reopen([]byte(tc.now), before, []string{tc.id})
+		got, err := now.Mark([]byte(tc.now), before, []string{tc.id}, false)
 		if string(got) != tc.want || (err == nil) != (tc.want != "") {
 			t.Errorf("%s in %q: %q, %v", tc.id, tc.now, got, err)
 		}
@@ -72,7 +72,7 @@ func TestMoved(t *testing.T) {
 	before, _ = Parse([]byte(harness))
 	moved := `[{"description":"new","passes":true},{"description":"a","passes":true},{"description":"b","passes":true}]`
 	now, _ := Parse([]byte(moved))
-	got, err := now.Reopen([]byte(moved), before, []string{"#2"})
+	got, err := now.Mark([]byte(moved), before, []string{"#2"}, false)
 	if want := strings.Replace(moved, `"b","passes":true`, `"b","passes":false`, 1); err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -100,7 +100,7 @@ func FuzzSet(f *testing.F) {
 		if !item.Passes {
 			return
 		}
-		out, err := l.Reopen(data, l, []string{item.ID})
+		out, err := l.Mark(data, l, []string{item.ID}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,4 +116,50 @@ func FuzzSet(f *testing.F) {
 			t.Fatalf("%s passes in %q", item.ID, out)
 		}
 	})
+}
+
+// TestPass has each open item of many lists pass, one by one. Nothing else may change, however the list says it.
+func TestPass(t *testing.T) {
+	texts := []string{
+		`[{"id":"a","title":"x"}]`, `[{ "title": "x" }, {"id": "b", "status": "done"}]`,
+		`[{"title":"x","state":"CA"},{"title":"y","state":"todo"}]`, `{"features":[{"id":"a","completed":null,"title":"x"},
+			{"id":"b","completed":false}]}`,
+		`[{"id":"a","passes":null}]`,
+	}
+	for _, sample := range samples {
+		text := asClaimed.Replace(sample.text)
+		texts = append(texts, text, "\xef\xbb\xbf"+strings.ReplaceAll(text, "\n", "\r\n"))
+	}
+	tried := 0
+	for _, text := range texts {
+		l, err := Parse([]byte(text))
+		if err != nil {
+			continue
+		}
+		for _, item := range l.Items {
+			if item.Passes || item.Blocked {
+				continue
+			}
+			tried++
+			out, err := l.Mark([]byte(text), l, []string{item.ID}, true)
+			if err != nil {
+				t.Errorf("%s in %q: %v", item.ID, text, err)
+				continue
+			}
+			after, err := Parse(out)
+			if err != nil || len(after.Items) != len(l.Items) || after.Passed() <= l.Passed() {
+				t.Errorf("%s in %q: %q, %v", item.ID, text, out, err)
+				continue
+			}
+			if now, has := after.Find(item.ID); !has || !now.Passes || now.Identity() != item.Identity() {
+				t.Errorf("%s in %q: %q", item.ID, text, out)
+			}
+		}
+	}
+	if tried < len(texts) {
+		t.Errorf("only %d items were open in %d lists", tried, len(texts))
+	}
+	if out, err := (List{}).Mark(nil, List{}, []string{"a"}, true); err == nil {
+		t.Errorf("what is not there passes: %q", out)
+	}
 }

@@ -1,7 +1,7 @@
 // Package features reads feature lists: bytes in, items out.
 //
 // A list is recognised by its content, not by its name (shapes.go). One pass reads it
-// and checks all of it (parse.go, item.go, tags.go, markdown.go). An item keeps where
+// and checks all of it (parse.go, item.go, markdown.go). An item keeps where
 // its text is; what it says is looked up there when somebody asks.
 package features
 
@@ -80,7 +80,11 @@ type List struct {
 	bom      int      // length of the byte order mark
 	beside   []member // of a JSON object: its other keys
 	text     string   // of Markdown: the whole text
+	timed    bool     // see Timed
 }
+
+// Timed reports whether what the list means may depend on the time: an item of it has the key defer_until.
+func (l *List) Timed() bool { return l.timed }
 
 // assignIDs makes the id of every item unique. It is a problem if the list itself gives two items
 // the same id.
@@ -141,6 +145,10 @@ func (l *List) index(id string) int {
 // Derived tells whether the list itself has no id for the item.
 func (i Item) Derived() bool { return i.derived }
 
+// Workable reports whether somebody can work on the item now: it is open, not blocked, and waits for no
+// other item and no later time.
+func (i *Item) Workable() bool { return !i.Passes && !i.Blocked && !i.waits }
+
 // firstOf returns the value of the first of these keys that is not empty.
 func (i Item) firstOf(keys ...string) gjson.Result {
 	for _, key := range keys {
@@ -158,12 +166,12 @@ func (i Item) word() string { return i.firstOf(markKeys[status], markKeys[stateM
 // plain makes it safe to show. If no key is known to say what the item asks for, the title
 // is the first text of another key.
 func (i Item) Title() string {
-	if title := textOf(i.firstOf(titleKeys...)); title != "" || i.Description() != "" || len(i.Acceptance()) > 0 {
+	if title := textOf(i.firstOf(titleKeys()...)); title != "" || i.Description() != "" || len(i.Acceptance()) > 0 {
 		return title
 	}
 	for key, value := range gjson.Parse(i.raw).ForEach {
 		other := value.Type == gjson.String && !isAgentKey(key.Str) && !isIDKey(key.Str) &&
-			!slices.Contains(labelKeys, key.Str) && !slices.Contains(beadsKeys, key.Str) &&
+			!labelKeys()[key.Str] && !slices.Contains(beadsKeys, key.Str) &&
 			!slices.Contains(needKeys, key.Str)
 		if text := strings.TrimSpace(value.Str); other && text != "" {
 			return text
@@ -194,7 +202,7 @@ func (i Item) Model() string { return i.firstOf("model").String() }
 
 // Acceptance returns what must hold for the item to pass.
 func (i Item) Acceptance() (texts []string) {
-	for _, v := range i.firstOf(acceptanceKeys...).Array() {
+	for _, v := range i.firstOf(acceptanceKeys()...).Array() {
 		if text := textOf(v); text != "" {
 			texts = append(texts, text)
 		}

@@ -73,11 +73,11 @@ func TestReopen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := l.Reopen([]byte(tc.in), l, []string{"c", "b"})
+		got, err := l.Mark([]byte(tc.in), l, []string{"c", "b"}, false)
 		if gone := !strings.Contains(tc.in, `"c"`); gone == (err == nil) {
 			t.Errorf("%s: %v", tc.in, err)
 		} else if gone {
-			got, err = l.Reopen([]byte(tc.in), l, []string{"b"})
+			got, err = l.Mark([]byte(tc.in), l, []string{"b"}, false)
 		}
 		if err != nil || string(got) != tc.want {
 			t.Errorf("%s\ngot  %s\nwant %s", tc.in, got, tc.want)

@@ -27,10 +27,14 @@ func addLists(f *testing.F) {
 func FuzzReopen(f *testing.F) {
 	addLists(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := reopens(data, List.Reopen); err != nil {
+		if err := reopens(data, reopen); err != nil {
 			t.Fatalf("%q: %v", data, err)
 		}
 	})
+}
+
+func reopen(l List, data []byte, was List, ids []string) ([]byte, error) {
+	return l.Mark(data, was, ids, false)
 }
 
 func reopens(data []byte, reopen func(List, []byte, List, []string) ([]byte, error)) error {
@@ -98,7 +102,7 @@ func (i Item) passesEnd(data []byte) int { return i.passesStart(data) + int(i.ma
 // TestReopenControls checks that the property of FuzzReopen rejects bad results.
 func TestReopenControls(t *testing.T) {
 	list := []byte(`[{"id":"a","passes":true,"n":1.0},{"id":"b","passes":true}]`)
-	if err := reopens(list, List.Reopen); err != nil {
+	if err := reopens(list, reopen); err != nil {
 		t.Fatal(err)
 	}
 	for name, broken := range map[string]func(l List, data []byte, ids []string) []byte{
@@ -126,7 +130,7 @@ func TestReopenControls(t *testing.T) {
 }
 
 func reopened(l List, data []byte, ids []string) []byte {
-	out, _ := l.Reopen(data, l, ids)
+	out, _ := l.Mark(data, l, ids, false)
 	return out
 }
 

@@ -10,17 +10,8 @@ import (
 // others.
 var SkipHeadings = []string{"Optional", "Future", "Nice to have", "Out of scope"}
 
-// Words that change nothing of what a heading says, each without an s at its end.
-const (
-	// "Future Work", "Optional Features"
-	headingTails = " work enhancement improvement feature idea task item thing consideration plan roadmap extension" +
-		" addition goal scope story storie requirement development direction step todo release version phase iteration" +
-		" possibility possibilitie "
-	headingGlue = " and or the for now "
-	// "Phase 3: Optional"
-	headingCounts = " phase part step section milestone stage sprint iteration appendix chapter priority tier epic" +
-		" group task level "
-)
+var headingTails, headingGlue, headingCounts = table.Set("heading tails"), table.Set("heading glue"),
+	table.Set("heading counts")
 
 // isSkipHeading tells whether a heading is one of these phrases, or ends with one in
 // brackets. A heading that only contains one is about something else: "Optional fields".
@@ -66,7 +57,7 @@ func headingWords(heading string) []string {
 
 // withoutNumber returns the words of a heading without its number: "3.1", "IV", "Phase 2".
 func withoutNumber(words []string) []string {
-	counted := len(words) > 1 && strings.Contains(headingCounts, " "+words[0]+" ") && isNumber(words[1])
+	counted := len(words) > 1 && headingCounts()[words[0]] && isNumber(words[1])
 	if counted {
 		words = words[1:]
 	}
@@ -92,11 +83,11 @@ func isPhrase(words []string, phrases []string) bool {
 		for _, phrase := range phrases {
 			n = max(n, beginWith(words, headingWords(phrase)))
 		}
-		word := " " + strings.TrimSuffix(words[0], "s") + " "
+		word := strings.TrimSuffix(words[0], "s")
 		switch {
 		case n > 0:
 			found = true
-		case strings.Contains(headingGlue, word), found && strings.Contains(headingTails, word):
+		case headingGlue()[word], found && headingTails()[word]:
 			n = 1
 		default:
 			return false

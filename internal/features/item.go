@@ -82,11 +82,12 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 	case "_type":
 		f.kind = value
 	case "issue_type":
-		f.out = f.out || strings.Contains(notWorkTypes, " "+strings.ToLower(unquote(value))+" ")
+		f.out = f.out || typesWithoutWork()[strings.ToLower(unquote(value))]
 	case "defer_until":
+		p.timed = true
 		f.later = isLater(unquote(value), p.how.Now)
 	case "title", "name":
-		if f.title == "" || key == titleKeys[0] {
+		if f.title == "" || key == "title" {
 			f.title = value
 		}
 	case "dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy": // needKeys
@@ -134,8 +135,8 @@ func notFlag(value string) string {
 	return ", not " + plain.Line(value, 40)
 }
 
-// readSubtasks reads the text of an item's subtasks again, now as items. Where one of them
-// is none, the item has no subtasks.
+// readSubtasks reads the text of an item's subtasks again, now as items. If one of them is no
+// object, the item has no subtasks.
 func (p *parser) readSubtasks(item *Item, f *fields) {
 	outer := p.Scanner
 	p.Scanner = jsontext.Scanner{Text: p.Text[:f.subtasksAt+len(f.subtasks)], Pos: f.subtasksAt}

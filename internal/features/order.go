@@ -38,13 +38,16 @@ func (l *List) splitDropped(hasDropped bool) {
 	}
 }
 
-// Next returns the item to work on: of those that are open and wait for no other, the
-// first one of the lowest Priority. It returns false if there is none.
-func (l List) Next() (Item, bool) {
+// Next returns the item to work on: of those that are Workable, the first one of the lowest
+// Priority. It returns false if there is none.
+func (l List) Next() (Item, bool) { return l.NextBut(nil) }
+
+// NextBut returns what Next would return if the items with these ids were not there.
+func (l List) NextBut(except map[string]bool) (Item, bool) {
 	next := -1
 	for i := range l.Items {
 		item := &l.Items[i]
-		if !item.Passes && !item.Blocked && !item.waits && (next < 0 || item.Priority < l.Items[next].Priority) {
+		if item.Workable() && (next < 0 || item.Priority < l.Items[next].Priority) && !except[item.ID] {
 			next = i
 		}
 	}
@@ -64,7 +67,6 @@ func (l List) Order() (order []Item) {
 		unmet[n]++
 		waitFor[forWhat] = append(waitFor[forWhat], n)
 	}
-	ready := &queue{all: l.all}
 	whole, shut := make([]bool, count), map[*Item]bool{}
 	for n := range l.all {
 		for _, w := range l.wholes(&l.all[n]) {
@@ -104,45 +106,33 @@ func (l List) Order() (order []Item) {
 			}
 		}
 	}
-	var release func(n int)
-	release = func(n int) {
-		for _, n := range waitFor[n] {
-			if unmet[n]--; unmet[n] > 0 {
-				continue
-			}
-			if n < count {
-				heap.Push(ready, n)
-			} else {
-				release(n)
-			}
-		}
-	}
-	free := []int{}
-	for n := range unmet {
-		if unmet[n] == 0 {
-			free = append(free, n)
-		}
-	}
-	for _, n := range free {
-		if n < count {
+	ready := &queue{all: l.all}
+	push := func(n int) {
+		if unmet[n] == 0 && (n < count || waitFor[n] != nil) {
 			heap.Push(ready, n)
-		} else {
-			release(n)
 		}
+	}
+	for n := range unmet {
+		push(n)
 	}
 	for ready.Len() > 0 {
 		n := heap.Pop(ready).(int)
-		order = append(order, l.all[n])
-		release(n)
+		if n < count {
+			order = append(order, l.all[n])
+		}
+		for _, n := range waitFor[n] {
+			unmet[n]--
+			push(n)
+		}
 	}
 	return order
 }
 
-// queue is a heap of the items that can be worked on. The first is the one that Next
-// would return.
+// queue is a heap of the indexes of unmet that wait for nothing: those of items' parts, then the
+// item that Next would return.
 type queue struct {
 	all     []Item
-	indexes []int // of all
+	indexes []int
 }
 
 func (q *queue) Len() int      { return len(q.indexes) }
@@ -151,6 +141,9 @@ func (q *queue) Push(at any)   { q.indexes = append(q.indexes, at.(int)) }
 
 func (q *queue) Less(i, j int) bool {
 	a, b := q.indexes[i], q.indexes[j]
+	if last := max(a, b); last >= len(q.all) {
+		return a == last
+	}
 	return cmp.Or(cmp.Compare(q.all[a].Priority, q.all[b].Priority), cmp.Compare(a, b)) < 0
 }
 

@@ -63,6 +63,9 @@ func TestOrder(t *testing.T) {
 			if open != (best >= 0) || open && next.ID != fmt.Sprint(best) {
 				t.Fatalf("next %q, want %d of %s", next.ID, best, text())
 			}
+			if all := butReady(l); !slices.Equal(all, readyInOrder(n, priority, ready)) {
+				t.Fatalf("one after the other, without those before: %q of %s", all, text())
+			}
 			if !open {
 				if (l.Stuck() == "") != (l.Passed() == len(l.Items)) {
 					t.Fatalf("stuck %q in %s", l.Stuck(), text())
@@ -76,6 +79,31 @@ func TestOrder(t *testing.T) {
 			t.Fatalf("worked in the order %v, want %v", got, want)
 		}
 	}
+}
+
+// butReady returns what NextBut returns, each time without what it returned before.
+func butReady(l List) (ids []string) {
+	except := map[string]bool{}
+	for {
+		item, open := l.NextBut(except)
+		if !open {
+			return ids
+		}
+		ids = append(ids, item.ID)
+		except[item.ID] = true
+	}
+}
+
+// readyInOrder returns the ids of the items that are ready, the best priority first.
+func readyInOrder(n int, priority []int, ready func(i int) bool) (ids []string) {
+	for p := range 4 {
+		for i := range n {
+			if priority[i] == p && ready(i) {
+				ids = append(ids, fmt.Sprint(i))
+			}
+		}
+	}
+	return ids
 }
 
 // TestSubtasksWait checks that a subtask waits for the items that its task waits for.

@@ -1,10 +1,14 @@
 package features
 
 import (
+	_ "embed" // for the words of lists
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/wordlist"
 )
 
 // shape is a kind of list, as found in public repositories. It is recognised by what the
@@ -33,40 +37,32 @@ var (
 	checkboxes = shape{"- [ ]", " ", "x"}
 )
 
+//go:embed words.txt
+var table wordlist.Text
+
 // The keys of an item's parts. Of several that an item has, the first one counts.
 var (
-	titleKeys = []string{
-		"title", "name", "behavior", "behaviour", "requirement", "feature", "summary", "story", "user_story", "userStory",
-		"task", "subject", "objective", "goal", "scenario", "text", "content", "what", "statement", "issue",
-	}
+	titleKeys       = table.List("title")
+	descriptionKeys = []string{"description", "details", "detail", "body"}
+	acceptanceKeys  = table.List("acceptance")
+	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"} // as in readField
+	labelKeys       = table.Set("labels")
+
 	// Keys that say with true that the item is no work, as in readField.
 	outKeys = []string{
 		"deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred", "pinned", "ephemeral",
 		"is_template",
 	}
 	// What else beads says of an item.
-	beadsKeys       = []string{"_type", "issue_type", "defer_until"}
-	descriptionKeys = []string{"description", "details", "detail", "body"}
-	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"} // as in readField
-	acceptanceKeys  = []string{
-		"acceptance", "acceptance_criteria", "acceptanceCriteria", "steps", "testStrategy", "criteria", "success_criteria",
-		"successCriteria", "definition_of_done", "done_when", "validation",
-	}
+	beadsKeys        = []string{"_type", "issue_type", "defer_until"}
+	typesWithoutWork = table.Set("types without work")
 )
-
-// Keys of an item whose text does not say what is to be done.
-var labelKeys = []string{
-	"category", "priority", "model", "test_file", "type", "labels", "tags", "phase", "version", "url",
-}
 
 // readKeys returns all keys of an item that are read.
 var readKeys = sync.OnceValue(func() []string {
-	return slices.Concat([]string{"id"}, titleKeys, descriptionKeys, []string{"category"}, acceptanceKeys, entryKeys,
+	return slices.Concat([]string{"id"}, titleKeys(), descriptionKeys, []string{"category"}, acceptanceKeys(), entryKeys,
 		[]string{"test_file"}, markKeys[1:], outKeys, beadsKeys, needKeys, []string{"priority", "model", "subtasks"})
 })
-
-// notWorkTypes are the types of beads that no agent works on.
-const notWorkTypes = " gate molecule message agent role rig convoy event slot merge-request "
 
 // tombstone is the status that beads gives an item that was removed.
 const tombstone = "tombstone"
@@ -117,18 +113,16 @@ const (
 	dropped // it is not work
 )
 
-// states are the known status words of each state. An unknown one means open.
-var states = [...]string{
-	open: " pending open todo to_do not_started notstarted new ready backlog planned false incomplete not_done" +
-		" unfinished ",
-	begun: " in_progress inprogress doing started active wip review in_review spec_ready failed fail failing hooked" +
-		" testing in_testing partial partially_complete partially_done ",
-	done: " done completed complete closed pass passed passing finished verified true success succeeded" +
-		" implemented resolved shipped merged fixed delivered deployed released ",
-	blocked: " blocked on_hold " + goneWord + " ",
-	dropped: " cancelled canceled deferred postponed skipped wontfix wont_fix wont_do abandoned obsolete deprecated" +
-		" duplicate archived not_planned pinned " + tombstone + " ",
-}
+// states has the known status words. An unknown one means open.
+var states = sync.OnceValue(func() map[string]state {
+	all, of := map[string]state{}, table.Lists("states")()
+	for s, name := range []string{open: "open", begun: "begun", done: "done", blocked: "blocked", dropped: "dropped"} {
+		for _, word := range of[name] {
+			all[word] = state(s)
+		}
+	}
+	return all
+})
 
 // goneWord is the status that Track gives an item that the tracker no longer has.
 const goneWord = "gone"
@@ -149,13 +143,9 @@ func stateOf(word string) (s state, known bool) {
 
 func lookUp(word string) (s state, known bool) {
 	word = strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(word)), "-", "_"), " ", "_")
-	for s, words := range states {
-		if strings.Contains(words, " "+word+" ") {
-			return state(s), true
-		}
-	}
-	return open, false
+	s, known = states()[word]
+	return s, known
 }
 
 // knownWords returns the status words of all states, sorted.
-func knownWords() []string { return slices.Sorted(strings.FieldsSeq(strings.Join(states[:], ""))) }
+func knownWords() []string { return slices.Sorted(maps.Keys(states())) }

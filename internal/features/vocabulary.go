@@ -15,12 +15,7 @@ type ownWord struct {
 	known bool // what it means
 }
 
-// vocabularyKeys are the keys of a list, or of an object such as its rules, that name its
-// status words.
-var vocabularyKeys = []string{
-	"valid_status", "valid_statuses", "validStatus", "validStatuses", "status_legend", "statusLegend", "status_values",
-	"statusValues", "statuses", "legend", "status_definitions",
-}
+var vocabularyKeys = table.Set("vocabulary keys")
 
 // vocabulary returns the status words that the list names. More says that it explains one
 // that we do not know.
@@ -38,7 +33,7 @@ func (p *parser) vocabulary() (words []ownWord, more bool) {
 	}
 	read := func(key string, v gjson.Result) {
 		switch {
-		case !slices.Contains(vocabularyKeys, key):
+		case !vocabularyKeys()[key]:
 		case v.IsObject():
 			turned := false // {"done": "✅"}
 			for _, meaning := range v.ForEach {
@@ -62,7 +57,7 @@ func (p *parser) vocabulary() (words []ownWord, more bool) {
 	}
 	for _, m := range p.beside {
 		read(m.key, m.value)
-		if m.value.IsObject() && !slices.Contains(vocabularyKeys, m.key) {
+		if m.value.IsObject() && !vocabularyKeys()[m.key] {
 			for key, v := range m.value.ForEach {
 				read(key.Str, v)
 			}

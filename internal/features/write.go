@@ -7,28 +7,34 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Reopen returns data, which Parse has read as l, with the items of these ids not
-// passing any more. Every other byte stays as it was. The ids are those of was, an
-// earlier reading of the list. An item that the list has no id for is found by its
-// Identity. If an item is not there any more, Reopen changes nothing and fails.
-func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
-	reopen := make(map[int]bool, len(ids)) // indexes of all
+// Mark returns data, which Parse has read as l, with the items of these ids passing, or not
+// passing any more. Every other byte stays as it was, but an item without a mark gets one to pass.
+// The ids are those of was, an earlier reading of the list. An item that the list has no id for is
+// found by its Identity. If an item is not there any more, Mark changes nothing and fails.
+func (l List) Mark(data []byte, was List, ids []string, passes bool) ([]byte, error) {
+	marked := make(map[int]bool, len(ids)) // indexes of all
 	var byIdentity map[string][]int        // the same; made when it is first needed
 	for _, id := range ids {
 		at := l.index(id)
 		if before, _ := was.Find(id); at >= 0 && before.derived && l.all[at].Identity() != before.Identity() {
 			if byIdentity == nil {
-				byIdentity = l.byIdentity()
+				byIdentity = map[string][]int{}
+				for n := range l.all {
+					byIdentity[l.all[n].Identity()] = append(byIdentity[l.all[n].Identity()], n)
+				}
 			}
 			at = -1
 			switch same := byIdentity[before.Identity()]; {
 			case len(same) > 1:
 				return nil, fmt.Errorf("the list now has several features that read as %s did; "+
-					"which of them failed is not clear", plain.Line(id, 80))
+					"which of them is meant is not clear", plain.Line(id, 80))
 			case len(same) == 1:
 				at = same[0]
 			}
@@ -36,22 +42,15 @@ func (l List) Reopen(data []byte, was List, ids []string) ([]byte, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("the feature %s is not in the list any more", plain.Line(id, 80))
 		}
-		reopen[at] = true
-		for task := l.taskOf(&l.all[at]); task != nil; task = l.taskOf(task) { // else this still passed with it
-			reopen[l.index(task.ID)] = true
+		if passes && (l.all[at].dropped || !l.all[at].takesMark()) {
+			return nil, fmt.Errorf("the list has no place to say that %s passes", plain.Line(id, 80))
+		}
+		marked[at] = true
+		for task := l.taskOf(&l.all[at]); task != nil && !passes; task = l.taskOf(task) { // else this passes with it
+			marked[l.index(task.ID)] = true
 		}
 	}
-	return l.set(data, l, func(at int) bool { return l.all[at].Passes && !reopen[at] }), nil
-}
-
-// byIdentity returns the indexes of all of the items of each Identity.
-func (l *List) byIdentity() map[string][]int {
-	indexes := map[string][]int{}
-	for n := range l.all {
-		identity := l.all[n].Identity()
-		indexes[identity] = append(indexes[identity], n)
-	}
-	return indexes
+	return l.set(data, l, func(at int) bool { return marked[at] && passes || l.all[at].Passes && !marked[at] }), nil
 }
 
 // Restore returns baseline, an earlier text of the list, with those items passing that
@@ -68,32 +67,52 @@ func (l List) Restore(baseline []byte) ([]byte, error) {
 }
 
 // set returns data, which Parse has read as l, with those items passing that passes
-// names by their indexes in all. It writes status words as the list model has them. An
-// item that has no mark stays as it is: it does not pass.
+// names by their indexes in all. It writes status words as the list model has them.
 func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
 	var edits []int
 	for n := range l.all {
-		if item := &l.all[n]; item.markLen > 0 && !item.dropped && passes(n) != item.Passes {
+		if item := &l.all[n]; item.takesMark() && !item.dropped && passes(n) != item.Passes {
 			edits = append(edits, n)
 		}
 	}
-	slices.SortFunc(edits, func(a, b int) int { return cmp.Compare(l.all[a].markAt, l.all[b].markAt) })
+	slices.SortFunc(edits, func(a, b int) int { return cmp.Compare(l.all[a].editAt(), l.all[b].editAt()) })
 	words := model.words()
 	var edited bytes.Buffer
 	from := 0
 	for _, n := range edits {
 		item := &l.all[n]
-		at := l.bom + int(item.markAt)
+		at := l.bom + int(item.editAt())
 		if at < from {
 			continue // a subtask that was done since its task was
 		}
-		end := at + int(item.markLen)
 		edited.Write(data[from:at])
-		edited.WriteString(words.value(item.mark, !item.Passes, string(data[at:end])))
-		from = end
+		from = at + int(item.markLen)
+		if item.markLen > 0 {
+			edited.WriteString(words.value(item.mark, !item.Passes, string(data[at:from])))
+			continue
+		}
+		key, value := model.Claim(*item)
+		if gjson.Get(item.raw, key).Exists() { // and is no mark
+			key, value = "passes", "true"
+		}
+		fmt.Fprintf(&edited, "%q: %s,", key, value)
 	}
 	edited.Write(data[from:])
 	return edited.Bytes()
+}
+
+// editAt returns the offset of the item's mark, or of where it gets one: after the brace with which it begins.
+func (i *Item) editAt() int32 {
+	if i.markLen > 0 {
+		return i.markAt
+	}
+	return i.at + 1
+}
+
+// takesMark reports whether the item has a mark, or can get one: as an object that is not empty.
+func (i *Item) takesMark() bool {
+	inside, is := strings.CutPrefix(i.raw, "{")
+	return i.markLen > 0 || is && strings.HasPrefix(strings.TrimSpace(inside), `"`)
 }
 
 // words are the status words that a list writes.

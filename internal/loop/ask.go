@@ -1,81 +1,33 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/evaluator"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-const (
-	maxAnswer  = 64 << 10 // bytes of an evaluator's answer
-	maxReason  = 500      // characters of its reason
-	maxRequest = 2000     // characters of the prompt that it asks for
-)
+// maxReason bounds what is shown of a command that failed, in characters.
+const maxReason = 500
 
-// question is what an evaluator gets on standard input.
-type question struct {
-	TaskID            string         `json:"taskId"` // the loop's name
-	Iteration         int            `json:"iteration"`
-	ExecutionPhase    string         `json:"executionPhase"` // working while features are open, else complete
-	FilesModified     []string       `json:"filesModified"`  // since the last stop or prompt
-	ValidationResults []validation   `json:"validationResults"`
-	Promises          []promiseFound `json:"completionPromises"`
-	AgentOutput       string         `json:"agentOutput"` // its last message
-	Features          decide.Counts  `json:"features"`
-}
-
-// validation is the result of a check that ran at this stop, or of an earlier one that still
-// counts.
-type validation struct {
-	RuleName string `json:"ruleName"`
-	Passed   bool   `json:"passed"`
-	Message  string `json:"message"`
-}
-
-type promiseFound struct {
-	Type     string `json:"type"`
-	Detected bool   `json:"detected"`
-	Content  string `json:"content"`
-}
-
-// newQuestion returns what a decision knows so far. A promise that ends a loop by itself never
-// gets here.
-func newQuestion(ctx context.Context, p *Picture, d decide.Decision, message string) question {
-	q := question{
-		TaskID: p.Loop.At.Name, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
-		Features: p.Snapshot.List.Count(d.Next.Proven), ValidationResults: []validation{},
-		FilesModified: p.tree().Modified(ctx, p.Snapshot.State.Seen),
-		Promises:      []promiseFound{{Type: "COMPLETE", Detected: d.Promised}, {Type: "BLOCKED"}, {Type: "ESCALATE"}},
-	}
-	if d.Promised {
-		q.Promises[0].Content = message[strings.LastIndexByte(strings.TrimSpace(message), '\n')+1:]
-	}
-	if len(q.Features.Open) == 0 && (d.Promised || !p.Snapshot.NoList) {
-		q.ExecutionPhase = "complete"
-	}
-	seen := map[[2]string]bool{}
-	for _, r := range append(p.Snapshot.Results, p.Snapshot.Receipts...) {
-		if key := [2]string{r.Check, r.Feature}; !seen[key] {
-			seen[key] = true
-			rule := strings.TrimSpace(r.Name + " " + r.Feature)
-			q.ValidationResults = append(q.ValidationResults, validation{rule, r.Passed, r.Tail})
-		}
-	}
-	return q
+// newQuestion returns what a decision knows so far.
+func newQuestion(ctx context.Context, p *Picture, d decide.Decision, message string) evaluator.Question {
+	modified := p.tree().Modified(ctx, p.Snapshot.State.Seen)
+	return evaluator.About(p.Loop.At.Name, &p.Snapshot, &d, message, modified)
 }
 
 // ask asks an evaluator. If it fails, hangs or makes no sense, a person must look at it.
-func (r *checker) ask(ctx context.Context, e config.Evaluator, q question) decide.Answer {
+func (r *checker) ask(ctx context.Context, e config.Evaluator, q evaluator.Question) decide.Answer {
 	ctx, cancel := r.watched(ctx)
 	defer cancel()
 	begin, before := time.Now(), r.stamps()
@@ -86,35 +38,59 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q question) decid
 		outcome = "the evaluator " + e.Name + ": " + err.Error()
 		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(outcome, maxReason)}
 	}
-	r.Loop.Store.LogChecks(logAnswer(begin, "evaluator "+e.Name, outcome))
+	r.Loop.Store.LogChecks(logline.Answer(begin, "evaluator "+e.Name, outcome))
 	return got
 }
 
-func (r *checker) answer(ctx context.Context, e config.Evaluator, q question) (a decide.Answer, err error) {
+func (r *checker) answer(ctx context.Context, e config.Evaluator, q evaluator.Question) (decide.Answer, error) {
 	in, _ := json.Marshal(q) // cannot fail: texts and numbers only
-	text, err := r.output(ctx, e.Command, in, maxAnswer)
+	text, err := r.output(ctx, e.Command, in, evaluator.MaxAnswer)
 	if err != nil {
-		return a, err
+		return decide.Answer{}, err
 	}
-	if text, err = jsontext.Check(text); err != nil {
-		return a, fmt.Errorf("its answer is no JSON: %w", err)
+	return evaluator.Read(e.Name, text)
+}
+
+// An agent may register hooks and rules of its own. They come after the loop's evaluators, and only hold the loop back.
+
+// readAgent reads what the agent asks of the loop, and asks its hooks as for a loop that is settled otherwise.
+func (p *Picture) readAgent(message string) error {
+	data, err := p.Loop.Store.Agent(agenthook.File)
+	if data == nil && err == nil {
+		return nil
 	}
-	if key := jsontext.Twice(jsontext.String(text)); key != "" {
-		return a, fmt.Errorf("its answer has the key %q twice; want it once", plain.Line(key, 80))
+	if err == nil {
+		p.Agent, err = agenthook.Parse(data)
 	}
-	v := gjson.ParseBytes(text)
-	a = decide.Answer{
-		Action: v.Get("action").Str,
-		Reason: plain.Line(v.Get("reason").Str, maxReason),
-		Prompt: plain.Text(v.Get("nextPrompt").Str, maxRequest), Checkpoint: v.Get("checkpointData").Raw,
+	if err != nil {
+		return fmt.Errorf("%s cannot be used: %w; move it away", filepath.Join(p.Loop.At.StatePath(), agenthook.File), err)
 	}
-	switch a.Action {
-	case decide.AnswerComplete, decide.AnswerContinue:
-	case decide.AnswerEscalate:
-		a.Reason = cmp.Or(a.Reason, "the evaluator "+plain.Line(e.Name, 80)+" wants a person and does not say why")
-	default:
-		return a, fmt.Errorf(`its answer has the action %q; want "complete", "continue" or "escalate"`,
-			plain.Line(a.Action, 80))
+	s := &p.Snapshot
+	p.Agent.Lower(&s.Limits)
+	s.AgentHooks = p.Agent.Ask(agenthook.Facts{Message: message, Settled: true, Results: p.AgentRules(message)})
+	return nil
+}
+
+// AgentRules returns what the agent's own rules say of the work tree and of what it wrote last.
+func (p *Picture) AgentRules(message string) []agenthook.Result {
+	checks := slices.Concat(p.Snapshot.Results, p.Snapshot.Receipts)
+	return p.Agent.Evaluate(agenthook.Sources{Message: message, Project: p.Loop.project(), Checks: checks})
+}
+
+// Judge decides as the next stop of the loop's owner would, for an agent that asks. It runs the checks that are due and
+// stores their receipts. Only if commits accepts the decision, it becomes the record; then the caller calls Notify.
+func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision) bool) (*Step, error) {
+	ev.Kind = decide.EventStop
+	s := &stepper{loop: l, ev: ev, judges: true}
+	defer s.close()
+	if err := s.decide(ctx); err != nil {
+		return nil, err
 	}
-	return a, nil
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if s.decision.Verdict == decide.End && commits(s.decision) {
+		return &Step{s.picture, s.decision}, s.commit()
+	}
+	return &Step{s.picture, s.decision}, s.keepReceipts()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -53,19 +54,12 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	}
 	// From here on only the new header is ours. If a person puts it back to what it was before
 	// this verb, that counts as an edit. The verb is done, even if this fails.
-	if ownHeaderOnly(&next) {
+	if next.Before != next.Header {
+		next.Before = next.Header
 		_ = l.Store.SaveState(next)
 	}
-	l.Store.Log(logVerb(verb, next), nil)
+	l.Store.Log(logline.Verb(verb, next), nil)
 	return next, nil
-}
-
-// ownHeaderOnly records the header that was just written as the only one that is no person's edit.
-// It reports whether that changed the record.
-func ownHeaderOnly(next *decide.State) bool {
-	changed := next.Before != next.Header
-	next.Before = next.Header
-	return changed
 }
 
 // Revive puts a loop back to work for a person, after edit changed its limits.

@@ -1,17 +1,22 @@
 package loop
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -44,7 +49,11 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	ctx, stop := p.Loop.Env.catch(ctx)
 	defer stop()
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear}
-	err = p.keeping(LockWait, func() {}, func() { results = r.run(ctx, runs) }, func() error {
+	wait := LockWait
+	if p.Loop.work != "" {
+		wait = maxSend // an agent may have checks run now
+	}
+	err = p.keeping(wait, func() {}, func() { results = r.run(ctx, runs) }, func() error {
 		if r.touched != "" {
 			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; find out who did that", r.touched)
 		}
@@ -161,7 +170,7 @@ func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receip
 		text := []rune(strings.TrimSpace(shown + "\n" + outcome + r.hint(c.Command, output)))
 		result.Tail = string(text[max(0, len(text)-checkTail):])
 	}
-	r.Loop.Store.LogChecks(logCheck(*result, run, outcome, output))
+	r.Loop.Store.LogChecks(logline.Check(*result, run, outcome, output))
 }
 
 // errNotRun means that a check did not run, so its result says nothing about the work.
@@ -214,7 +223,7 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 	left := time.Until(r.deadline)
 	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
 	if got.TimedOut && left < c.Timeout {
-		got.Err = errNotRun(fmt.Sprintf("to its end: only %v of the time for all checks were left",
+		got.Err = errNotRun(fmt.Sprintf("it needed more than the %v that were left of the time for all checks",
 			left.Round(time.Second)))
 	}
 	if got.Err == nil {
@@ -230,7 +239,7 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 }
 
 func (r *checker) exists(path string) error {
-	root, err := os.OpenRoot(r.Loop.At.Project)
+	root, err := os.OpenRoot(r.Loop.project())
 	if err != nil {
 		return err
 	}
@@ -240,7 +249,7 @@ func (r *checker) exists(path string) error {
 }
 
 func (r *checker) contains(c config.Check) error {
-	text, err := loopdir.ReadFile(r.Loop.At.Project, filepath.FromSlash(c.File), checkFile)
+	text, err := loopdir.ReadFile(r.Loop.project(), filepath.FromSlash(c.File), checkFile)
 	switch {
 	case err != nil:
 	case c.Lacks && c.Pattern.Match(text):
@@ -250,3 +259,91 @@ func (r *checker) contains(c config.Check) error {
 	}
 	return err
 }
+
+// command runs a command in the project, under a guard, for as long as there is time. If the guard
+// could not be started, the result's error is an errNotRun, because that says nothing about the
+// work.
+func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) proc.Result {
+	if r.Loop.Env.Self == "" {
+		return proc.Result{Err: errNotRun("the system does not tell this program's path"), ExitCode: -1, NotRun: true}
+	}
+	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Loop.project(), r.Loop.Env.Self
+	run.Timeout = min(c.Timeout, time.Until(r.deadline))
+	temp, err := os.MkdirTemp(proc.Value(run.Env, "TMPDIR"), "ralph-stop-hook-")
+	if err == nil {
+		defer func() { _ = os.RemoveAll(temp) }()
+	}
+	if r.Config.Confine {
+		if err == nil {
+			err = r.confine(&run, temp)
+		}
+		if err != nil {
+			return proc.Result{Err: errNotRun(err.Error()), ExitCode: -1, NotRun: true}
+		}
+	}
+	// Python looks for compiled files there: those in the project may not be what their sources
+	// say. Without a folder it finds none, and writes none.
+	run.Env = append(run.Env, "PYTHONPYCACHEPREFIX="+cmp.Or(temp, os.DevNull))
+	got := proc.Run(ctx, run)
+	if got.NotRun {
+		got.Err = errNotRun(got.Err.Error())
+	}
+	return got
+}
+
+// RunLine runs a line for the shell that a person has typed, as checks are run. It returns what the line printed.
+func (p *Picture) RunLine(ctx context.Context, line string) ([]byte, error) {
+	r := &checker{Picture: p, deadline: time.Now().Add(config.DefaultCheckTimeout)}
+	c := config.Command{Shell: line, Timeout: config.DefaultCheckTimeout}
+	got := r.command(ctx, c, proc.Cmd{Env: p.checkEnv(), Output: checkOutput})
+	return got.Output, got.Err
+}
+
+// output runs a command for what it prints, at most limit bytes of it.
+func (r *checker) output(ctx context.Context, c config.Command, stdin []byte, limit int) ([]byte, error) {
+	if c.Untrusted {
+		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
+	}
+	if path := r.ChangedOf(c); path != "" {
+		return nil, errNotRun(path + notAsTrusted)
+	}
+	out := &proc.Head{Limit: limit}
+	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Stdin: stdin, Stdout: out, Output: maxReason})
+	if got.Err != nil {
+		if said := plain.Line(string(got.Output), maxReason); said != "" {
+			got.Err = fmt.Errorf("%w: %s", got.Err, said)
+		}
+		if names := r.Withheld(); names != "" {
+			got.Err = fmt.Errorf("%w; %s: %s", got.Err, withheld, names)
+		}
+		return nil, got.Err
+	}
+	if len(out.Bytes()) >= limit {
+		return nil, fmt.Errorf("it printed more than %d KB", limit>>10)
+	}
+	return out.Bytes(), nil
+}
+
+// confine has a command run confined, with temp as its temporary folder.
+func (p *Picture) confine(run *proc.Cmd, temp string) error {
+	real, err := filepath.EvalSymlinks(temp)
+	if err != nil {
+		return err
+	}
+	folders, _ := json.Marshal(slices.Concat([]string{p.Loop.project(), real}, p.Config.Folders)) // cannot fail
+	run.Argv = slices.Concat([]string{proc.ConfineJob.Argv0(p.Loop.Env.Self), string(folders), run.Shell}, run.Argv)
+	run.Shell, run.Env = "", append(run.Env, "TMPDIR="+real)
+	return nil
+}
+
+// hint says what to do if a check may have failed because it is confined.
+func (p *Picture) hint(c config.Command, output []byte) string {
+	refused := func(word string) bool { return bytes.Contains(bytes.ToLower(output), []byte(word)) }
+	if !p.Config.Confine || !c.Runs() || !slices.ContainsFunc(refusals, refused) {
+		return ""
+	}
+	return "\nThis check is confined: it writes only to the project, to $TMPDIR, and to the folders that a person " +
+		`names in ralph.json, such as "writable": ["~/.cache/go-build"]; it has no Unix sockets.`
+}
+
+var refusals = []string{"permission denied", "eacces", "eperm", "operation not permitted", "permissionerror"}

@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -47,6 +50,9 @@ func (s *stepper) commit() error {
 	if err := s.keepReceipts(); err != nil {
 		return err
 	}
+	if _, err := agenthook.KeepAnswers(l.Store, snap.Answers, snap.Record().Iteration); err != nil {
+		l.Store.Log(logline.Trouble(s.ev.At, fmt.Errorf("a checkpoint of an evaluator is not kept: %w", err)), nil)
+	}
 	if err := l.Store.Commit(d.Next); err != nil {
 		// The error may have come after the commit point. Then an ending still counts, and the
 		// next run updates progress.txt.
@@ -57,7 +63,7 @@ func (s *stepper) commit() error {
 		}
 		d.HeaderErr = err
 	}
-	l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line(), iterationEntry(s.ev, d))
+	l.Store.Log(s.ev.At.UTC().Format(logline.Time)+" "+d.Line(), iterationEntry(s.ev, d))
 	return nil
 }
 
@@ -80,11 +86,15 @@ func iterationEntry(ev Event, d *decide.Decision) jsontext.Object {
 	// Of the list's states; of the work tree too, if those did not change.
 	fingerprint := strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, ".")
 	took := time.Since(ev.At).Milliseconds()
-	return jsontext.Object{
+	entry := jsontext.Object{
 		"time", &at, "session", &session, "event", &ev.Name, "verdict", &verdict, "reason", &d.Next.ExitReason,
 		"feature", &feature, "iteration", &d.Next.Iteration, "attempts", &d.Next.Attempts,
 		"fingerprint", &fingerprint, "durationMs", &took,
 	}
+	if ev.Lane > 0 {
+		entry = append(entry, "lane", &ev.Lane)
+	}
+	return entry
 }
 
 // Notify does what follows the printed answer: it releases the loop that the session worked on
@@ -115,7 +125,7 @@ func (l *Loop) Tidy(ctx context.Context, ev Event) {
 // GiveUp notes that the loop cannot continue, and that the record cannot say so. The returned
 // function tells the notifiers, once; it may be nil.
 func (l *Loop) GiveUp(ctx context.Context, ev Event, err error) (notify func()) {
-	l.Store.Log(logTrouble(ev.At, err), nil)
+	l.Store.Log(logline.Trouble(ev.At, err), nil)
 	if errors.Is(err, loopdir.ErrLocked) {
 		return nil // another process holds the lock, and the loop is unharmed
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -19,9 +20,8 @@ import (
 )
 
 const (
-	logTailBytes   = 3000 // of hook.log, in a payload
-	notifierOutput = 4000 // bytes of a notifier's output, in hook.log
-	maxUnsent      = 20   // notices that wait for a sender; older ones are dropped
+	logTailBytes = 3000 // of hook.log, in a payload
+	maxUnsent    = 20   // notices that wait for a sender; older ones are dropped
 )
 
 // payload is what a notifier gets on standard input. It holds no secrets: no
@@ -93,7 +93,7 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		Iterations: state.Iteration, MaxIterations: state.Limit(p.Snapshot.Limits),
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(),
 		DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
-		Features:    p.Snapshot.List.Count(state.Proven), Needs: state.Needs, RetryAt: Instant(state.RetryAt),
+		Features:    p.Snapshot.List.Count(state.Proven), Needs: state.Needs, RetryAt: plain.Instant(state.RetryAt),
 		Report: report,
 	}
 }
@@ -163,7 +163,7 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 		what.Event = c.Event
 		left := time.Until(deadline)
 		if left <= 0 {
-			store.Log(logNotifier(c, "not run: the hook's time is over", nil), nil)
+			store.Log(logline.Notifier(c, "not run: the hook's time is over", nil), nil)
 			return false
 		}
 		line, r := p.notify(ctx, c, what, what.vars(), min(c.Timeout, left))
@@ -200,18 +200,18 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what any, vars [
 		}
 	}
 	if err != nil {
-		return logNotifier(c, err.Error(), nil), proc.Result{Err: err}
+		return logline.Notifier(c, err.Error(), nil), proc.Result{Err: err}
 	}
 	r := proc.Run(ctx, proc.Cmd{
-		Argv: runs.Argv, Shell: runs.Shell, Dir: p.Loop.At.Project, Env: append(p.notifierEnv(c.Env), vars...),
+		Argv: runs.Argv, Shell: runs.Shell, Dir: p.Loop.project(), Env: append(p.notifierEnv(c.Env), vars...),
 		Stdin:   append(stdin, '\n'),
-		Timeout: timeout, Output: notifierOutput,
+		Timeout: timeout, Output: logline.MaxOutput,
 	})
 	outcome := "ok"
 	if r.Err != nil {
 		outcome = r.Err.Error()
 	}
-	return logNotifier(c, fmt.Sprintf("%s, %d ms%s", outcome, time.Since(begin).Milliseconds(), note), r.Output), r
+	return logline.Notifier(c, fmt.Sprintf("%s, %d ms%s", outcome, time.Since(begin).Milliseconds(), note), r.Output), r
 }
 
 // vars returns what a notifier is told in variables.

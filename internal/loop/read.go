@@ -53,7 +53,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	r := owner.Running
 	sameClient := s.Client == 0 || s.Client == owner.SessionPID // a check is not told which client it is
 	if r != nil && r.PID != os.Getpid() && owner.Session == ev.Session && sameClient {
-		s.Busy = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
+		s.Twice = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
 	}
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))
 	calls := l.client.Start != "" && s.Client == owner.SessionPID && l.client.Start == owner.ClientStart
@@ -156,7 +156,8 @@ func (p *Picture) readList(listed *decide.List) {
 	case s.ListIsOld:
 		s.List = p.Loop.Store.SourceList(s.Now)
 	default:
-		s.List = p.Loop.Store.List(p.ListPath(), features.Reading{Skip: p.Config.SkipHeadings, Now: s.Now})
+		how := features.Reading{Skip: p.Config.SkipHeadings, Now: s.Now}
+		s.List = p.Loop.Store.List(p.ListPath(), how, p.Loop.Env.Seen)
 	}
 	s.Lost = p.lost()
 }
@@ -211,8 +212,9 @@ func (l *Loop) tree(env []string) tree.Tree {
 	if parent := filepath.Dir(l.At.Dir); parent == filepath.Join(l.At.Project, loopdir.Below) {
 		except = parent
 	}
-	return tree.Tree{Env: env, Dir: l.At.Project, Top: loopdir.RepoRoot(l.At.Project), Except: except,
-		Runs: filepath.Join(l.At.Project, loopdir.RunFolder)}
+	project := l.project()
+	return tree.Tree{Env: env, Dir: project, Top: loopdir.RepoRoot(project), Except: l.there(except),
+		Runs: filepath.Join(project, loopdir.RunFolder)}
 }
 
 // changes returns the fingerprint of the work tree, and the files that were written since the last
@@ -223,7 +225,7 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string) 
 		since = time.Time{} // a person may have written files meanwhile
 	}
 	print, written = t.Fingerprint(ctx, since)
-	path, _ := features.Named(p.ListPath())
+	path, _ := features.Named(p.Loop.there(p.ListPath()))
 	list, _ := filepath.Rel(t.Dir, path)
 	return print, slices.DeleteFunc(written, func(name string) bool { return name == filepath.ToSlash(list) })
 }
@@ -233,6 +235,6 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string) 
 // everything is proven again.
 func (p *Picture) Contents(ctx context.Context) string {
 	t := p.tree()
-	t.List, _ = features.Named(p.ListPath())
+	t.List, _ = features.Named(p.Loop.there(p.ListPath()))
 	return t.Contents(ctx)
 }

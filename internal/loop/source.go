@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -89,7 +90,7 @@ func (r *checker) showItem(ctx context.Context, id string) []byte {
 		shown, err = r.track(ctx, one)
 	}
 	if err != nil {
-		r.Loop.Store.LogChecks(logAnswer(begin, one.String(), err.Error()))
+		r.Loop.Store.LogChecks(logline.Answer(begin, one.String(), err.Error()))
 	}
 	return shown
 }
@@ -107,6 +108,14 @@ func (r *checker) reopenItems(ctx context.Context, ids []string) (all error) {
 		all = errors.Join(all, err)
 	}
 	return all
+}
+
+// reopenTracked opens items of the tracker again for a verb or a host.
+func (p *Picture) reopenTracked(ctx context.Context, ids []string) (failed error) {
+	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
+	reopen := func() { failed = r.reopenItems(ctx, ids) }
+	err := p.keeping(maxSend, func() {}, reopen, func() error { return nil })
+	return errors.Join(err, failed)
 }
 
 func (r *checker) track(ctx context.Context, c config.Command) ([]byte, error) {

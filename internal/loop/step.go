@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
@@ -180,8 +179,8 @@ func (s *stepper) tail() *decide.Tail {
 
 // reopen takes claims back in the list's file.
 func (s *stepper) reopen(ids []string) {
-	err := s.loop.Store.Reopen(s.picture.ListPath(), s.picture.Snapshot.List.List, ids)
-	s.loop.Store.Log(logReopen(s.ev.At, ids, err), nil)
+	err := s.loop.Store.Mark(s.picture.ListPath(), s.picture.Snapshot.List.List, ids, false)
+	s.loop.Store.Log(logline.Reopen(s.ev.At, ids, err), nil)
 	s.found.ListNotWritten = err != nil
 }
 
@@ -214,7 +213,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	case decide.NeedReopen:
 		err := r.reopenItems(ctx, need.Reopen)
 		s.listed = nil
-		s.loop.Store.Log(logReopen(s.ev.At, need.Reopen, err), nil)
+		s.loop.Store.Log(logline.Reopen(s.ev.At, need.Reopen, err), nil)
 		s.found.ListNotWritten = true // once is enough: the list shows the result
 	case decide.NeedTree:
 		s.found.Tree, s.found.Changes = p.changes(ctx)
@@ -257,7 +256,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 // markRunning lets status say what runs, and since when. It returns the record as it is then. If
 // there is none yet, it returns the one that would be begun.
 func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
-	what, state := runsInWords(s.picture, need), s.picture.recorded()
+	what, state := s.picture.Snapshot.InWords(need), s.picture.recorded()
 	if what == "" || s.picture.Snapshot.State.Schema == 0 || s.judges { // to a stop meanwhile, this is no rival
 		return state, nil
 	}
@@ -265,24 +264,6 @@ func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
 	state.Running = &decide.Running{PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what}
 	state.Withheld = s.picture.Withheld()
 	return state, s.loop.Store.SaveState(state)
-}
-
-// runsInWords says which checks or evaluator a decision needs, "" for none.
-func runsInWords(p *Picture, need decide.Need) string {
-	if need.Kind == decide.NeedAnswer {
-		return "evaluator " + plain.Line(p.Snapshot.Evaluators[need.Evaluator].Name, 100)
-	}
-	if len(need.Runs) == 0 {
-		return ""
-	}
-	what := need.Runs[0].Check.Name
-	if id := need.Runs[0].Feature; id != "" {
-		what += " of " + id
-	}
-	if more := len(need.Runs) - 1; more > 0 {
-		what += fmt.Sprintf(" and %d more", more)
-	}
-	return plain.Line(what, 200)
 }
 
 // checksSlack is how much of an event's time is left beside checks and notifiers.

@@ -64,14 +64,9 @@ const (
 // TellOnce reports whether the session should be told of the loop, which has no record, and
 // records that it was. Where that cannot be recorded, it is told each time.
 func (l *Loop) TellOnce(session string) bool {
-	root, err := openRoot(l.stateDir)
+	root, err := makeRoot(l.stateDir, 0o700)
 	if err != nil {
-		if l.stateDir == "" || os.MkdirAll(l.stateDir, 0o700) != nil {
-			return true
-		}
-		if root, err = openRoot(l.stateDir); err != nil {
-			return true
-		}
+		return true
 	}
 	defer root.Close()
 	data, _ := read(root, toldFile, maxTold*400)

@@ -2,6 +2,7 @@ package loopdir
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -47,5 +48,29 @@ func TestFields(t *testing.T) {
 	}
 	if got := left(reflect.ValueOf(&s).Elem(), s.Fields()[2:]); len(got) != 1 || got[0] != "Schema" {
 		t.Errorf("control: without its first key %v is reported, want Schema", got)
+	}
+}
+
+// TestSchemas checks which records are read: those of a run with lanes, too, and no others of their version.
+func TestSchemas(t *testing.T) {
+	many := "[" + strings.Repeat(`{"feature":"a"},`, decide.MaxLanes) + "{}]"
+	for more, want := range map[string]string{
+		`"schema":1`: "",
+		`"schema":2,"lanes":[{"feature":"a","attempts":2,"iteration":3},{}]`: "",
+		`"schema":2`:                 "make no sense",
+		`"schema":1,"lanes":[{}]`:    "make no sense",
+		`"schema":2,"lanes":` + many: "make no sense",
+		`"schema":2,"lanes":"a"`:     "not of its kind",
+		`"schema":3,"lanes":[{}]`:    "a later version",
+		`"schema":0,"lanes":[{}]`:    "make no sense",
+	} {
+		s, err := parseState([]byte(`{"status":"IN_PROGRESS","iteration":3,` + more + "}"))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s: %v, want %q", more, err, want)
+		}
+		first := decide.Lane{Feature: "a", Attempts: 2, Iteration: 3}
+		if err == nil && s.Schema == decide.SchemaLanes && s.Lanes[0] != first {
+			t.Errorf("%s: lanes %+v", more, s.Lanes)
+		}
 	}
 }

@@ -58,7 +58,24 @@ func openRoot(path string) (*os.Root, error) {
 	if !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
-	return os.OpenRoot(path)
+	return os.OpenRoot(path + slash)
+}
+
+// makeRoot is openRoot, and makes the folder if it does not exist.
+func makeRoot(path string, perm os.FileMode) (*os.Root, error) {
+	if err := os.MkdirAll(path, perm); err != nil {
+		return nil, err
+	}
+	return openRoot(path)
+}
+
+// slash, at the end of a path, has the system refuse what is no folder, also if the name has become a FIFO meanwhile.
+const slash = string(filepath.Separator)
+
+// OpenFolder opens a folder below root. It follows no link out of root, and does not wait for the writer of a FIFO: an
+// os.Root opens all but the last part of a path as folders.
+func OpenFolder(root *os.Root, name string) (*os.Root, error) {
+	return root.OpenRoot(name + slash + ".")
 }
 
 // read returns the content of a regular file of at most limit bytes.
@@ -74,6 +91,15 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 		return nil, nil, err
 	}
 	defer f.Close()
+	data, err := readAll(f, info, limit)
+	return data, info, err
+}
+
+// readAll returns the content of an open file of at most limit bytes.
+func readAll(f *os.File, info fs.FileInfo, limit int64) ([]byte, error) {
+	if info.Size() > limit {
+		return nil, tooLarge(f.Name(), limit)
+	}
 	// One allocation of the file's size is faster than a buffer that grows, because each
 	// growth clears and copies memory. The extra byte lets ReadAt report the end of the file.
 	data := make([]byte, min(info.Size(), limit)+1)
@@ -85,16 +111,19 @@ func readInfo(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, err
 		n += more
 	}
 	if err != nil && err != io.EOF {
-		return nil, nil, err
+		return nil, err
 	}
 	if int64(n) > limit {
-		most := fmt.Sprintf("%d MB", limit>>20)
-		if limit < 1<<20 {
-			most = fmt.Sprintf("%d KB", limit>>10)
-		}
-		return nil, nil, fmt.Errorf("%s is larger than %s; make it smaller", filepath.Join(root.Name(), name), most)
+		return nil, tooLarge(f.Name(), limit)
 	}
-	return data[:n], info, nil
+	return data[:n], nil
+}
+
+func tooLarge(path string, limit int64) error {
+	if limit < 1<<20 {
+		return fmt.Errorf("%s is larger than %d KB; make it smaller", path, limit>>10)
+	}
+	return fmt.Errorf("%s is larger than %d MB; make it smaller", path, limit>>20)
 }
 
 // ReadFile returns the content of the regular file at path. The path must not lead out of
@@ -112,14 +141,54 @@ func ReadFile(dir, path string, limit int64) ([]byte, error) {
 // have links. A file of more than limit bytes is an error. ReadAny does not wait for the
 // writer of a FIFO.
 func ReadAny(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	f, info, err := openAny(path)
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	case info.Size() > limit:
-		return nil, fmt.Errorf("%s is larger than %d KB; make it smaller", path, limit>>10)
 	}
-	return os.ReadFile(path)
+	defer f.Close()
+	return readAll(f, info, limit)
+}
+
+// TailAny returns the last n bytes of the regular file at path. The path may be anywhere and may have links. TailAny
+// does not wait for the writer of a FIFO.
+func TailAny(path string, n int64) ([]byte, error) {
+	f, info, err := openAny(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return tailOf(f, info, n)
+}
+
+// openAny opens a regular file to read it.
+func openAny(path string) (f *os.File, info fs.FileInfo, err error) {
+	notRegular := fmt.Errorf("%s is not a regular file", path)
+	if info, err = os.Stat(path); err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() { // to open a device may do something
+		return nil, nil, notRegular
+	}
+	if f, err = os.OpenFile(path, os.O_RDONLY|nonblock, 0); err != nil {
+		return nil, nil, err
+	}
+	// The path may have come to name another file since, so the open file is checked too.
+	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = notRegular
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// tailOf returns the last n bytes of an open file.
+func tailOf(f *os.File, info fs.FileInfo, n int64) ([]byte, error) {
+	data := make([]byte, min(n, info.Size()))
+	read, err := f.ReadAt(data, info.Size()-int64(len(data)))
+	if err == io.EOF {
+		err = nil
+	}
+	return data[:read], err
 }

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // The names of the files in a loop folder.
@@ -128,18 +130,12 @@ func (w Where) Recorded(dir string) (*Loop, error) {
 	return l, l.inPlace()
 }
 
-// inPlace refuses a folder that is not the one that was recorded, or that Check refuses.
+// inPlace refuses a folder that Check refuses, but for one that is gone.
 func (l *Loop) inPlace() error {
-	real, err := filepath.EvalSymlinks(l.Dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("loop folder: %w", err)
-	case real != l.Dir:
-		return fmt.Errorf("the loop folder %s is a link to %s now; put the folder itself there", l.Dir, real)
+	if err := l.Check(); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return l.Check()
+	return nil
 }
 
 // project returns the host's project or, if the host does not name one, the working folder.
@@ -198,11 +194,18 @@ func (w Where) at(dir string) *Loop {
 	return l
 }
 
-// Check refuses a loop whose folder somebody else could have written, or has a name that no
-// loop may have.
+// Check refuses a loop whose folder somebody else could have written, has a name that no loop may
+// have, or is not the one that was found: an agent may have put a link there meanwhile.
 func (l *Loop) Check() error {
 	if err := checkFolder(l.Name); err != nil {
 		return fmt.Errorf("loop folder: %w; rename it", err)
+	}
+	real, err := filepath.EvalSymlinks(l.Dir)
+	if err != nil {
+		return fmt.Errorf("loop folder: %w", err)
+	}
+	if real != l.Dir {
+		return fmt.Errorf("the loop folder %s is a link to %s now; put the folder itself there", l.Dir, real)
 	}
 	info, err := os.Stat(l.Dir)
 	if err != nil {
@@ -212,4 +215,43 @@ func (l *Loop) Check() error {
 		return fmt.Errorf("%s is not a folder; a loop is a folder with %s in it", l.Dir, ListFile)
 	}
 	return checkOwner(info, l.Dir, l.Project)
+}
+
+// ValidSession reports whether a session id is safe as the name of a file. The host's ids
+// are UUIDs. An id with other characters could be a path out of the folder, and one that
+// begins with "-" a flag.
+func ValidSession(id string) bool {
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+	return id != "" && id[0] != '-' && len(id) <= 128 && strings.Trim(id, safe) == ""
+}
+
+// checkFolder refuses the name of a folder that is no loop, since advice and verbs would
+// have the name: one that is read as a flag, or that does not show what it is.
+func checkFolder(name string) error {
+	switch {
+	case name == "" || name == "." || name == "..":
+		return fmt.Errorf("%q is not a name for a loop", name)
+	case strings.HasPrefix(name, "-"):
+		return fmt.Errorf("the name \"%s\" begins with '-'", plain.Visible(name))
+	case plain.Visible(name) != name:
+		return fmt.Errorf("the name \"%s\" has control characters, or others that do not show", plain.Visible(name))
+	}
+	return nil
+}
+
+// CheckName refuses a name that cannot be the name of a loop folder on every system.
+func CheckName(name string) error {
+	if err := checkFolder(name); err != nil {
+		return err
+	}
+	switch {
+	case len(name) > 100:
+		return fmt.Errorf("the name %.20q… is longer than 100 bytes", name)
+	case name == current:
+		return fmt.Errorf("the name %q is taken: it points at the loop in use", name)
+	case strings.ContainsAny(name, `/\:*?"<>|`), strings.HasSuffix(name, "."),
+		strings.TrimSpace(name) != name, strings.Contains(name, ".."):
+		return fmt.Errorf("the name %q has characters that a folder cannot have on every system", name)
+	}
+	return nil
 }

@@ -77,7 +77,11 @@ func sound(data []byte, state decide.State, err error) error {
 		}
 		return nil
 	}
-	valid := state.Schema == decide.SchemaVersion && state.Iteration >= 1 && state.Status != "" && state.Endings >= 0
+	schema := decide.SchemaVersion
+	if len(state.Lanes) > 0 {
+		schema = decide.SchemaLanes
+	}
+	valid := state.Schema == schema && state.Iteration >= 1 && state.Status != "" && state.Endings >= 0
 	if !json.Valid(data) || !valid {
 		return fmt.Errorf("%q was read as %+v", data, state)
 	}

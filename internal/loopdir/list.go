@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -30,19 +33,42 @@ func (l *Loop) ListPath(named, recorded string) string {
 }
 
 // List reads the list at path, which is in the loop folder or below the project's root. The
-// tag of how is that of path.
-func (s *Store) List(path string, how features.Reading) decide.List {
+// tag of how is that of path. seen may have it.
+func (s *Store) List(path string, how features.Reading, seen *Seen) decide.List {
 	if s.Refused {
 		return decide.List{Err: errors.New("the list is not read, since the loop folder is refused")}
 	}
-	return ReadList(path, how, s.Loop.Dir, s.Loop.Project)
+	return seen.read(path, how, []string{s.Loop.Dir, s.Loop.Project})
+}
+
+// Seen is the list that a process has read last, for one that reads it again and again. As long as nobody changes the
+// text, it is neither held twice nor parsed again. A nil Seen keeps nothing.
+type Seen struct {
+	mu   sync.Mutex
+	path string
+	skip []string
+	text []byte
+	list decide.List
 }
 
 // ReadList reads the list at path, which must be in one of the folders. The tag of how is
 // that of path.
 func ReadList(path string, how features.Reading, folders ...string) decide.List {
+	return (*Seen)(nil).read(path, how, folders)
+}
+
+// read is ReadList, but it may return the list that was read last.
+func (s *Seen) read(path string, how features.Reading, folders []string) decide.List {
 	var file string
 	file, how.Tag = features.Named(path)
+	if s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.path == path && slices.Equal(s.skip, how.Skip) && hasText(path, folders, s.text) {
+			return s.list
+		}
+		s.path, s.text, s.list = "", nil, decide.List{} // else two of them would be in memory
+	}
 	data, err := readList(path, folders)
 	if errors.Is(err, fs.ErrNotExist) {
 		return decide.List{Missing: true, Err: fmt.Errorf("no list at %s", file)}
@@ -52,9 +78,34 @@ func ReadList(path string, how features.Reading, folders ...string) decide.List 
 	}
 	list, err := how.Parse(data)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
+		return decide.List{List: list, Err: fmt.Errorf("%s: %w", path, err)}
 	}
-	return decide.List{List: list, Err: err}
+	if s != nil && !list.Timed() {
+		s.path, s.skip, s.text, s.list = path, how.Skip, data, decide.List{List: list}
+	}
+	return decide.List{List: list}
+}
+
+// hasText reports whether the list at path has this text.
+func hasText(path string, folders []string, text []byte) bool {
+	root, name, err := listRoot(path, folders)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	f, _, err := openFile(root, name, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	part := make([]byte, 64<<10)
+	for n := 0; err == nil; text = text[n:] {
+		n, err = f.Read(part)
+		if n > len(text) || !bytes.Equal(part[:n], text[:n]) {
+			return false
+		}
+	}
+	return len(text) == 0 && err == io.EOF
 }
 
 // readList returns the text of the list at path, which must be in one of the folders.
@@ -85,18 +136,18 @@ func listRoot(path string, folders []string) (root *os.Root, name string, err er
 		root, err = openRoot(dir)
 		if below := filepath.Dir(rel); err == nil && below != "." {
 			defer root.Close()
-			root, err = root.OpenRoot(below)
+			root, err = OpenFolder(root, below)
 		}
 		return root, filepath.Base(rel), err
 	}
 	return nil, "", fmt.Errorf("the list %s is outside the project %s", path, folders[len(folders)-1])
 }
 
-// Reopen marks the features with these ids in the list at path as not passing. was is the
+// Mark marks the features with these ids in the list at path as passing, or as not passing. was is the
 // list in which the ids were found. The caller holds the lock. The first call copies the
-// list to list.bak. If an agent edits the list meanwhile, Reopen starts again with the
+// list to list.bak. If an agent edits the list meanwhile, Mark starts again with the
 // agent's text.
-func (s *Store) Reopen(path string, was features.List, ids []string) error {
+func (s *Store) Mark(path string, was features.List, ids []string, passes bool) error {
 	root, name, err := s.listRoot(path)
 	if err != nil {
 		return err
@@ -115,7 +166,7 @@ func (s *Store) Reopen(path string, was features.List, ids []string) error {
 		if err != nil {
 			return err
 		}
-		edited, err := list.Reopen(data, was, ids)
+		edited, err := list.Mark(data, was, ids, passes)
 		if err != nil {
 			return err
 		}

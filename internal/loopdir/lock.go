@@ -98,13 +98,38 @@ func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error)
 	}
 }
 
+// KilledTime is how long to wait for the lock of a process that may have been killed: it has its locks until it is
+// gone, and so has a program that it was about to start.
+const KilledTime = 5 * time.Second
+
+// LockFile locks the file at path until it is closed. It makes the file if there is none. It waits for at most the
+// given time and then returns ErrLocked.
+func LockFile(path string, wait time.Duration) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(wait); ; time.Sleep(50 * time.Millisecond) {
+		got, err := TryLock(f)
+		if got {
+			return f, nil
+		}
+		if err == nil && !time.Now().Before(end) {
+			err = ErrLocked
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+}
+
 // takeLock takes the lock in a file once, or says who holds it.
 func (s *Store) takeLock(name string) (*os.File, error) {
 	f, _, err := openFile(s.state, name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
-	got, err := tryLock(f)
+	got, err := TryLock(f)
 	if got && s.names(name, f) {
 		return f, nil
 	}
@@ -133,7 +158,7 @@ func (s *Store) replaceLock(name string, f *os.File) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := tryLock(n)
+	got, err := TryLock(n)
 	if got && s.names(name, f) && heldByReader(f) {
 		if err = s.state.Rename(temp, name); err == nil {
 			return n, nil

@@ -12,8 +12,9 @@ import (
 // only a process that can write the file can have it (F_OFD_SETLK of fcntl(2)).
 func whole() *unix.Flock_t { return &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart} }
 
-// tryLock takes the lock, or returns false if another process holds it.
-func tryLock(f *os.File) (bool, error) {
+// TryLock takes the lock in a file that is open for writing, or returns false if another open
+// file has it. Closing the file frees the lock.
+func TryLock(f *os.File) (bool, error) {
 	for {
 		err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, whole())
 		switch {

@@ -15,16 +15,8 @@ import (
 // both ways that there are. It stops nobody.
 func TestLockOfReader(t *testing.T) {
 	l := newLoop(t)
-	s, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	other, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	s := opened(t, l)
+	other := opened(t, l)
 	for name, hold := range map[string]func(fd int) error{
 		"nobody":  func(int) error { return nil },
 		"flock":   func(fd int) error { return unix.Flock(fd, unix.LOCK_EX) },
@@ -65,11 +57,7 @@ func lockRange(fd int, from int64) error {
 // TestLockOfHastyReader lets a reader take each new file at once.
 func TestLockOfHastyReader(t *testing.T) {
 	l := newLoop(t)
-	s, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, l)
 	path := filepath.Join(l.StatePath(), lockFile)
 	if err := errors.Join(os.MkdirAll(l.StatePath(), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
 		t.Fatal(err)

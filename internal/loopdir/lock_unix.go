@@ -4,8 +4,9 @@ package loopdir
 
 import "os"
 
-// tryLock takes the lock, or returns false if another process holds it.
-func tryLock(f *os.File) (bool, error) { return flock(f) }
+// TryLock takes the lock in a file that is open for writing, or returns false if another open
+// file has it. Closing the file frees the lock.
+func TryLock(f *os.File) (bool, error) { return flock(f) }
 
 // heldByReader returns false: this system does not tell who holds a lock.
 func heldByReader(*os.File) bool { return false }

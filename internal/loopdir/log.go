@@ -20,9 +20,9 @@ const logLine = 4096
 // NAME.1, and a new one begins.
 const maxLog = 1 << 20
 
-// appendLog adds one line in one write. It does not flush, because nothing depends on a
-// log.
-func appendLog(root *os.Root, name string, line []byte) error {
+// AppendLog adds one line to a log in a folder, in one write. It refuses a link and a special
+// file. It does not flush, because nothing depends on a log.
+func AppendLog(root *os.Root, name string, line []byte) error {
 	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size()+int64(len(line)) > maxLog {
 		if err := root.Rename(name, name+".1"); err != nil {
 			return err
@@ -43,18 +43,14 @@ func appendLog(root *os.Root, name string, line []byte) error {
 
 // LogTail returns the last n bytes of a log in a folder, or nil if it cannot be read. It does not wait for the writer
 // of a FIFO.
-func LogTail(root *os.Root, name string, n int64) []byte { return logTail(root, name, n) }
-
-// logTail returns the last n bytes of a log.
-func logTail(root *os.Root, name string, n int64) []byte {
+func LogTail(root *os.Root, name string, n int64) []byte {
 	f, info, err := openFile(root, name, os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	data := make([]byte, min(n, info.Size()))
-	read, _ := f.ReadAt(data, info.Size()-int64(len(data)))
-	return data[:read]
+	data, _ := tailOf(f, info, n)
+	return data
 }
 
 // Tail returns the last n bytes of a file of the host's. It reads no more than that,
@@ -65,13 +61,13 @@ func Tail(path string, n int64) []byte {
 		return nil
 	}
 	defer root.Close()
-	return logTail(root, filepath.Base(path), n)
+	return LogTail(root, filepath.Base(path), n)
 }
 
 // LogIteration returns the iteration in the last line of iterations.jsonl, or 0 if there is
 // none.
 func (s *Store) LogIteration() int {
-	lines := bytes.TrimRight(logTail(s.loop, IterationLog, logLine), "\n")
+	lines := bytes.TrimRight(LogTail(s.loop, IterationLog, logLine), "\n")
 	last := lines[bytes.LastIndexByte(lines, '\n')+1:]
 	if n := gjson.GetBytes(last, "iteration").Int(); gjson.ValidBytes(last) && n > 0 && n <= maxIteration {
 		return int(n)
@@ -89,10 +85,10 @@ func (s *Store) Log(line string, entry jsontext.Object) {
 	if s.loop == nil {
 		return
 	}
-	_ = appendLog(s.loop, HookLog, []byte(line+"\n"))
+	_ = AppendLog(s.loop, HookLog, []byte(line+"\n"))
 	if entry != nil {
 		if data, err := entry.Line(); err == nil {
-			_ = appendLog(s.loop, IterationLog, append(data, '\n'))
+			_ = AppendLog(s.loop, IterationLog, append(data, '\n'))
 		}
 	}
 }
@@ -100,12 +96,12 @@ func (s *Store) Log(line string, entry jsontext.Object) {
 // LogChecks adds the output of a check to checks.log.
 func (s *Store) LogChecks(text string) {
 	if s.loop != nil {
-		_ = appendLog(s.loop, ChecksLog, []byte(text))
+		_ = AppendLog(s.loop, ChecksLog, []byte(text))
 	}
 }
 
 // LogTail returns the last n bytes of hook.log.
-func (s *Store) LogTail(n int64) []byte { return logTail(s.loop, HookLog, n) }
+func (s *Store) LogTail(n int64) []byte { return LogTail(s.loop, HookLog, n) }
 
 // ClearLogs renames the logs of an earlier run to NAME.old, which OpenLog does not read.
 func (s *Store) ClearLogs() error {
@@ -129,15 +125,19 @@ type Log struct {
 // lines may come from NAME.1, too.
 func (s *Store) OpenLog(name string, lines int) ([]byte, *Log) {
 	l := &Log{root: s.loop, name: name}
-	text := append(logTail(l.root, name+".1", maxLog), l.More()...)
+	text := append(LogTail(l.root, name+".1", maxLog), l.More()...)
 	all := bytes.SplitAfter(text, []byte("\n")) // the last element is empty
 	return bytes.Join(all[max(0, len(all)-1-lines):], nil), l
 }
 
 // More returns the text that was added since the last call. If the log was renamed to
-// NAME.1 meanwhile, More reads the rest of it first and then the new log.
+// NAME.1 meanwhile, More reads the rest of it first and then the new log. If an agent replaces the
+// log again and again, the next call reads on.
 func (l *Log) More() (text []byte) {
-	for l.root != nil {
+	for range 2 {
+		if l.root == nil {
+			return nil
+		}
 		if l.file == nil {
 			if l.file, _, _ = openFile(l.root, l.name, os.O_RDONLY); l.file == nil {
 				return text

@@ -83,9 +83,7 @@ func (s *Store) openState(create bool) error {
 	path := s.Loop.StatePath()
 	root, err := openRoot(path)
 	if create && errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(path, 0o700); err == nil {
-			root, err = openRoot(path)
-		}
+		root, err = makeRoot(path, 0o700)
 	}
 	if err == nil {
 		if err = checkState(root, path, s.Loop.stateDir); err != nil {
@@ -94,7 +92,7 @@ func (s *Store) openState(create bool) error {
 	}
 	switch {
 	case err == nil:
-		s.state, s.Protected = root, !inside(path, s.Loop.Project)
+		s.state, s.Protected = root, Protects(path, s.Loop.Project)
 	case !create && errors.Is(err, fs.ErrNotExist):
 		// Windows calls a folder below a file missing, too.
 		if _, info, e := nearest(path); e == nil && info.IsDir() {
@@ -129,29 +127,25 @@ func checkState(root *os.Root, path, stateDir string) error {
 	return checkOwner(info, path, stateDir)
 }
 
-// inside reports whether dir is other or below it. It compares the folders, not the
-// names, so that a link or another spelling makes no difference.
-func inside(dir, other string) bool {
-	want, err := os.Stat(other)
+// Protects reports whether a record below the state folder dir is outside the project. It
+// compares the folders, not the names, so that a link or another spelling makes no difference.
+func Protects(dir, project string) bool {
+	want, err := os.Stat(project)
 	if err != nil {
-		return false
+		return true
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
 	for ; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && os.SameFile(info, want) {
-			return true
+			return false
 		}
 		if dir == filepath.Dir(dir) {
-			return false
+			return true
 		}
 	}
 }
-
-// Protects reports whether a record below the state folder dir is outside the
-// project.
-func Protects(dir, project string) bool { return !inside(dir, project) }
 
 // CanKeep reports whether a record can be written below the state folder dir. It tests the
 // nearest parent folder that exists.
@@ -184,11 +178,7 @@ func unwritable(err error) bool {
 // Bind records that the session works this loop. Own finds the loop by that record,
 // whatever the session's working folder is.
 func (s *Store) Bind(session string) error {
-	dir := filepath.Join(s.Loop.stateDir, "sessions")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	root, err := openRoot(dir)
+	root, err := makeRoot(filepath.Join(s.Loop.stateDir, "sessions"), 0o700)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,27 @@ func newLoop(t testing.TB) *Loop {
 	return l
 }
 
+// opened opens a loop for a test.
+func opened(t testing.TB, l *Loop) *Store {
+	t.Helper()
+	s, err := l.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// lock holds the loop's lock for the rest of a test.
+func lock(t testing.TB, s *Store) {
+	t.Helper()
+	unlock, err := s.Lock(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(unlock)
+}
+
 // bump adds one to the iteration of the record.
 func bump(l *Loop, lock bool) error {
 	s, err := l.Open()
@@ -98,20 +119,12 @@ func TestLock(t *testing.T) {
 
 func TestLockWaits(t *testing.T) {
 	l := newLoop(t)
-	s, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, l)
 	unlock, err := s.Lock(time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	other := opened(t, l)
 	if _, err := other.Lock(30 * time.Millisecond); !errors.Is(err, ErrLocked) {
 		t.Errorf("a lock that is held: %v, want ErrLocked", err)
 	}
@@ -194,11 +207,7 @@ func TestSweep(t *testing.T) {
 
 func TestLogs(t *testing.T) {
 	l := newLoop(t)
-	s, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, l)
 	if got := s.LogIteration(); got != 0 {
 		t.Errorf("no log: iteration %d", got)
 	}
@@ -255,18 +264,10 @@ func TestReopen(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`[{"id":"a","passes":true},{"id":"b","passes":true}]`), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	s, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	unlock, err := s.Lock(time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
+	s := opened(t, l)
+	lock(t, s)
 	for _, id := range []string{"a", "b"} {
-		if err := s.Reopen(path, s.List(path, features.Reading{}).List, []string{id}); err != nil {
+		if err := s.Mark(path, s.List(path, features.Reading{}, nil).List, []string{id}, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -290,7 +291,7 @@ func TestReopen(t *testing.T) {
 	if names, _ := filepath.Glob(filepath.Join(l.Dir, "."+ListFile+"*")); len(names) > 0 {
 		t.Errorf("left behind: %v", names)
 	}
-	if err := s.Reopen(filepath.Join(filepath.Dir(l.Project), "x.json"), features.List{}, nil); err == nil {
+	if err := s.Mark(filepath.Join(filepath.Dir(l.Project), "x.json"), features.List{}, nil, false); err == nil {
 		t.Error("a list outside the project was taken")
 	}
 }
@@ -305,14 +306,10 @@ func TestListInFolder(t *testing.T) {
 	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(path, list, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, l)
 	left := []string{filepath.Join(dir, ".prd.json123456712345678"), filepath.Join(l.Dir, ".list.bak123456712345678")}
 	for name, sweep := range map[string]func() error{
-		"Reopen":    func() error { return s.Reopen(path, features.List{}, []string{"a"}) },
+		"Mark":      func() error { return s.Mark(path, features.List{}, []string{"a"}, false) },
 		"SweepList": func() error { s.SweepList(path); return nil },
 	} {
 		for _, name := range left {
@@ -336,20 +333,12 @@ func TestListInFolder(t *testing.T) {
 // asked without the lock, so another process may still write a new one.
 func TestSetSourceTwice(t *testing.T) {
 	l := newLoop(t)
-	s, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	unlock, err := s.Lock(time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
+	s := opened(t, l)
+	lock(t, s)
 	now := filepath.Join(l.StatePath(), ".source.json123456712345678")
 	killed := filepath.Join(l.StatePath(), ".source.json765432112345678")
 	old := time.Now().Add(-time.Hour)
-	err = errors.Join(
+	err := errors.Join(
 		os.WriteFile(now, nil, 0o600), os.WriteFile(killed, nil, 0o600), os.Chtimes(killed, old, old),
 		s.SetSource([]byte("[]")),
 	)
@@ -367,15 +356,11 @@ func TestSetSourceTwice(t *testing.T) {
 // TestBindSweeps checks that Bind removes an old temporary file of another session.
 func TestBindSweeps(t *testing.T) {
 	l := newLoop(t)
-	s, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, l)
 	dir := filepath.Join(l.stateDir, "sessions")
 	left := filepath.Join(dir, ".s9-11234567890123456")
 	old := time.Now().Add(-time.Hour)
-	err = errors.Join(s.Bind("s1"), os.WriteFile(left, nil, 0o600), os.Chtimes(left, old, old), s.Bind("s2"))
+	err := errors.Join(s.Bind("s1"), os.WriteFile(left, nil, 0o600), os.Chtimes(left, old, old), s.Bind("s2"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,16 +378,8 @@ func TestRestoreUnread(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`[{"id":"a","passes":true}]`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := l.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	unlock, err := s.Lock(time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
+	s := opened(t, l)
+	lock(t, s)
 	if err := s.SetTrust(config.Trust{Features: map[string]string{"a": "x"}}, path); err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,9 @@ func private(fs.FileInfo) error { return nil }
 // oneName assumes one name: os.FileInfo does not count the names here.
 func oneName(fs.FileInfo) bool { return true }
 
-// tryLock takes the lock, or returns false if another process holds it.
-func tryLock(f *os.File) (bool, error) {
+// TryLock takes the lock in a file that is open for writing, or returns false if another open
+// file has it. Closing the file frees the lock.
+func TryLock(f *os.File) (bool, error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 	if err == windows.ERROR_LOCK_VIOLATION || err == windows.ERROR_IO_PENDING {

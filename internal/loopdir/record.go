@@ -2,15 +2,19 @@ package loopdir
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
@@ -20,6 +24,12 @@ const (
 	maxProgress = 16 << 20
 	maxTrust    = 16 << 20  // includes the hashes of files
 	maxReceipts = 256 << 20 // about 300 bytes for each feature and check
+)
+
+// The bounds of what an agent writes into its copy of progress.txt.
+const (
+	MaxNotes = 8 << 20  // bytes of the copy
+	MaxNoted = 16 << 10 // characters that one session adds
 )
 
 // State returns the record. If there is none, the result has Schema 0. A record that
@@ -61,10 +71,11 @@ func parseState(data []byte) (decide.State, error) {
 		return decide.State{}, fmt.Errorf("%w; move it away to start over", err)
 	}
 	switch {
-	case state.Schema > decide.SchemaVersion:
+	case state.Schema > decide.SchemaLanes:
 		return decide.State{}, fmt.Errorf("a later version of ralph-stop-hook wrote it (schema %d); use that version",
 			state.Schema)
-	case state.Schema != decide.SchemaVersion || state.Status == "" || state.Iteration < 1 || state.Endings < 0,
+	case state.Schema < decide.SchemaVersion || state.Status == "" || state.Iteration < 1 || state.Endings < 0,
+		(state.Schema == decide.SchemaLanes) != (len(state.Lanes) > 0), len(state.Lanes) > decide.MaxLanes,
 		state.StartedAt.UTC().Year() > maxYear, state.EndedAt.UTC().Year() > maxYear:
 		return decide.State{}, errors.New("fields are missing or make no sense; move it away to start over")
 	}
@@ -93,6 +104,29 @@ func optional(data []byte, err error) ([]byte, error) {
 		return nil, nil
 	}
 	return data, err
+}
+
+// AddNotes adds what somebody has written into another copy of progress.txt. given is that copy as it was before. Notes
+// that the file has already are not added again.
+func (s *Store) AddNotes(wait time.Duration, given, now []byte) error {
+	notes := []byte(plain.Text(string(progress.Added(given, now)), MaxNoted))
+	if len(notes) == 0 {
+		return nil
+	}
+	return s.Locked(wait, func() error {
+		text, err := s.Progress()
+		if err != nil {
+			return err
+		}
+		edited := progress.Append(text, notes)
+		switch {
+		case len(edited) == len(text):
+			return nil
+		case len(edited) > maxProgress:
+			return fmt.Errorf("%s would be larger than %d MB", ProgressFile, maxProgress>>20)
+		}
+		return s.WriteFile(ProgressFile, edited)
+	})
 }
 
 // Commit writes next as the record and then updates the header of progress.txt. The
@@ -130,13 +164,15 @@ func (s *Store) writeHeader(next decide.State) error {
 }
 
 // Complete finishes a Commit that was cut off before it wrote progress.txt: the header
-// there is still the previous one. It takes the lock only if there is something to do.
+// there is still the previous one, or there is no file. It takes the lock only if there is
+// something to do.
 func (s *Store) Complete(wait time.Duration) {
 	pending := func() (decide.State, bool) {
 		state, err := s.State()
 		text, unread := s.Progress()
 		h := progress.Parse(text)
-		return state, err == nil && unread == nil && text != nil && h == state.Before && h != state.Header
+		cut := h == state.Before || text == nil && s.loop != nil
+		return state, err == nil && unread == nil && cut && h != state.Header
 	}
 	if _, is := pending(); !is {
 		return
@@ -178,7 +214,7 @@ func (s *Store) restoreFolder() error {
 	if err := root.MkdirAll(rel, 0o755); err != nil {
 		return err
 	}
-	s.loop, err = root.OpenRoot(rel)
+	s.loop, err = OpenFolder(root, rel)
 	return err
 }
 
@@ -231,4 +267,133 @@ func (s *Store) ClearCancel() error {
 		return err
 	}
 	return nil
+}
+
+// Receipts returns the stored results of checks. All of them passed.
+func (s *Store) Receipts() (all []decide.Receipt, err error) {
+	data, err := s.private(receiptsFile, maxReceipts)
+	if err == nil && data != nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the receipts in %s cannot be used: %w; move the file away to prove everything again",
+			filepath.Join(s.state.Name(), receiptsFile), err)
+	}
+	for i := range all {
+		all[i].Passed = true // only checks that passed are stored
+	}
+	return all, nil
+}
+
+// SetReceipts stores the results of checks that passed. The caller holds the lock.
+func (s *Store) SetReceipts(all []decide.Receipt) error {
+	data, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return replace(s.state, receiptsFile, append(data, '\n'), 0o600, true, nil)
+}
+
+// scriptPrefix is how the names of kept files begin, in the state folder.
+const scriptPrefix = "script-"
+
+// KeepScripts keeps copies of files, by name, and removes what was kept under other names. A nil
+// text leaves a copy as it is. The caller holds the lock.
+func (s *Store) KeepScripts(texts map[string][]byte) (err error) {
+	entries, err := os.ReadDir(s.state.Name())
+	for _, entry := range entries {
+		name, is := strings.CutPrefix(entry.Name(), scriptPrefix)
+		if _, wanted := texts[name]; is && !wanted {
+			err = errors.Join(err, s.state.Remove(entry.Name()))
+		}
+	}
+	for name, text := range texts {
+		if text != nil {
+			err = errors.Join(err, replace(s.state, scriptPrefix+name, text, 0o700, true, nil))
+		}
+	}
+	return err
+}
+
+// ScriptPath returns the path of a kept copy.
+func (s *Store) ScriptPath(name string) string {
+	return filepath.Join(s.Loop.StatePath(), scriptPrefix+name)
+}
+
+// Source returns the list that a tracker sent last, or nil if it was not asked yet.
+func (s *Store) Source() ([]byte, error) { return s.private(sourceFile, features.MaxBytes) }
+
+// SetSource stores the list that a tracker has sent. The caller holds the lock.
+func (s *Store) SetSource(text []byte) error {
+	if before, err := s.Source(); err == nil && bytes.Equal(before, text) || s.state == nil {
+		return err
+	}
+	return Replace(s.state, sourceFile, text, 0o600)
+}
+
+// ForgetSource removes the stored list, so that the tracker is asked as for the first time.
+func (s *Store) ForgetSource() {
+	if s.state != nil {
+		_ = s.state.Remove(sourceFile) // usually the file does not exist
+	}
+}
+
+// ErrUnasked means that a tracker has not been asked for its list.
+var ErrUnasked = errors.New("the tracker has not been asked for its list yet; the next stop asks it")
+
+// SourceList returns the list that a tracker sent last. Its Err is ErrUnasked if the
+// tracker was not asked yet.
+func (s *Store) SourceList(now time.Time) decide.List {
+	text, err := s.Source()
+	if err == nil && text == nil {
+		err = ErrUnasked
+	}
+	if err != nil {
+		return decide.List{Err: err}
+	}
+	list, err := features.Reading{Now: now}.Parse(text)
+	return decide.List{List: list, Err: err}
+}
+
+// RunFolder is the folder below a project's root that has the files of runs for people.
+const RunFolder = ".agent-state"
+
+// The files of the last run over a loop, of a program that starts sessions by itself.
+const (
+	runFile = "run.json"
+	runLock = "run"    // locked by the process that works the run
+	maxRun  = 16 << 20 // bytes
+)
+
+// maxAgent bounds a file in which an agent keeps what it asks of a loop through its tools, in bytes.
+const maxAgent = 16 << 20
+
+// Agent returns one of the agent's files, or nil if there is none.
+func (s *Store) Agent(name string) ([]byte, error) { return s.private(name, maxAgent) }
+
+// SaveAgent writes one of the agent's files. The caller holds the lock.
+func (s *Store) SaveAgent(name string, data []byte) error {
+	if err := s.openState(true); err != nil {
+		return err
+	}
+	return replace(s.state, name, data, 0o600, true, nil)
+}
+
+// Run returns the record of the last run, or nil if there is none.
+func (s *Store) Run() ([]byte, error) { return s.private(runFile, maxRun) }
+
+// SaveRun writes the record of the run. Only the process that holds the lock of LockRun writes it.
+func (s *Store) SaveRun(data []byte) error { return s.SaveAgent(runFile, data) }
+
+// LockRun makes this process the only one that runs sessions over the loop, until unlock or until
+// it dies. It waits for at most the given time and then returns ErrLocked.
+func (s *Store) LockRun(wait time.Duration) (unlock func(), err error) { return s.lock(runLock, wait) }
+
+// RunWorks reports whether a process holds the lock of LockRun.
+func (s *Store) RunWorks() bool {
+	unlock, err := s.LockRun(0)
+	if err == nil {
+		unlock()
+	}
+	return errors.Is(err, ErrLocked)
 }

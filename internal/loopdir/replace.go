@@ -26,14 +26,24 @@ func Replace(root *os.Root, name string, data []byte, perm os.FileMode) error {
 // ErrChanged means that a file was edited after it was read.
 var ErrChanged = errors.New("somebody else edited it at the same time; try again")
 
-// ReplaceIf is Replace for a file that other programs edit. It returns ErrChanged, and
-// changes nothing, if the content is not was any more; nil means that there was no file. It
-// refuses a file of another user, who would lose it.
-func ReplaceIf(root *os.Root, name string, was, data []byte, perm os.FileMode) error {
-	if info, err := root.Lstat(name); err == nil && !canKeepOwner(info) {
-		return fmt.Errorf("%s belongs to another user, who alone can edit it", filepath.Join(root.Name(), name))
+// ReplaceIf is Replace for a path that other programs edit. It makes the folder. It returns
+// ErrChanged, and changes nothing, if the content is not was any more; nil means that there was
+// no file. It refuses a file of another user, who would lose it.
+func ReplaceIf(path string, was, data []byte) error {
+	dir, name := filepath.Split(path)
+	root, err := makeRoot(dir, 0o755)
+	if err != nil {
+		return err
 	}
-	return replace(root, name, data, perm, false, func() error {
+	defer root.Close()
+	if bytes.Equal(was, data) {
+		Sweep(root, name)
+		return nil
+	}
+	if info, err := root.Lstat(name); err == nil && !canKeepOwner(info) {
+		return fmt.Errorf("%s belongs to another user, who alone can edit it", path)
+	}
+	return replace(root, name, data, 0o644, false, func() error {
 		now, err := optional(read(root, name, max(int64(len(was)), 1)))
 		if err != nil || (now == nil) != (was == nil) || !bytes.Equal(now, was) {
 			return ErrChanged
@@ -110,7 +120,7 @@ func sweep(root *os.Root, d *os.File, name string, age time.Duration) {
 	_, _ = d.Seek(0, io.SeekStart)
 	names, _ := d.Readdirnames(-1) // the next stop sweeps what this one could not read
 	for _, n := range names {
-		if !temporary(n, name) {
+		if !Temporary(n, name) {
 			continue
 		}
 		info, err := root.Lstat(n)
@@ -120,9 +130,9 @@ func sweep(root *os.Root, d *os.File, name string, age time.Duration) {
 	}
 }
 
-// temporary reports whether n is the name of a temporary file of the file name or, if name
+// Temporary reports whether n is the name of a temporary file of the file name or, if name
 // is empty, of any file.
-func temporary(n, name string) bool {
+func Temporary(n, name string) bool {
 	digits, ours := strings.CutPrefix(n, "."+name)
 	if name == "" {
 		digits = digits[len(strings.TrimRight(digits, decimal)):]
@@ -140,7 +150,7 @@ func (s *Store) Leftovers() (paths []string) {
 		}
 		entries, _ := os.ReadDir(root.Name()) // without an entry there is nothing to report
 		for _, entry := range entries {
-			ours := func(name string) bool { return temporary(entry.Name(), name) }
+			ours := func(name string) bool { return Temporary(entry.Name(), name) }
 			if entry.Type().IsRegular() && slices.ContainsFunc(names, ours) {
 				paths = append(paths, filepath.Join(root.Name(), entry.Name()))
 			}

@@ -64,7 +64,7 @@ func TestReplaceIf(t *testing.T) {
 		{[]byte("bb"), "c", ErrChanged}, {[]byte("b"), "", nil}, {nil, "c", ErrChanged}, {[]byte{}, "c", nil},
 	} {
 		before, _ := root.ReadFile("f")
-		err := ReplaceIf(root, "f", tc.was, []byte(tc.ours), 0o644)
+		err := ReplaceIf(filepath.Join(root.Name(), "f"), tc.was, []byte(tc.ours))
 		if !errors.Is(err, tc.want) {
 			t.Errorf("%q to %q: %v, want %v", tc.was, tc.ours, err, tc.want)
 		}

@@ -24,8 +24,15 @@ const (
 func guard(in io.ReadCloser, out io.Writer) mcp.Transport {
 	w := &writer{out: out}
 	// The client bounds no answer, and the guard has bounded each line.
-	r := &reader{in: in, lines: bufio.NewReaderSize(in, 64<<10), out: w}
-	return &mcp.IOTransport{Reader: r, Writer: w, MaxLineLength: -1}
+	return &mcp.IOTransport{Reader: newReader(in, w), Writer: w, MaxLineLength: -1}
+}
+
+// Lines returns what the server reads of its input: the lines that are one message. It answers the others on out. Tests
+// have other transports go through it.
+func Lines(in io.ReadCloser, out io.Writer) io.ReadCloser { return newReader(in, &writer{out: out}) }
+
+func newReader(in io.ReadCloser, out *writer) *reader {
+	return &reader{in: in, lines: bufio.NewReaderSize(in, 64<<10), out: out}
 }
 
 // writer writes each message in one piece.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 )
@@ -67,5 +68,59 @@ func TestClientStops(t *testing.T) {
 	}
 	if d := w.stop("real", os.Getpid(), "done"); d.Verdict != decide.Continue || d.Next.Session != "real" {
 		t.Errorf("the client's stop: %s, session %q", d.Verdict, d.Next.Session)
+	}
+}
+
+// TestTwoLoops has the client's process work two loops, one after the other, as after /resume. Calls are about the one
+// that it works now, whichever is first by name.
+func TestTwoLoops(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][2]string{{"demo", "other"}, {"other", "demo"}} {
+		w := newWorld(t)
+		w.works(order[0], "first", decide.InProgress, time.Minute)
+		w.works(order[1], "second", decide.InProgress, 0)
+		if text, _ := w.call("task_get", "{}"); !strings.Contains(text, `"id":"`+order[1]+`"`) {
+			t.Errorf("after %s: %s", order, text)
+		}
+		w.works(order[0], "first", decide.Interrupted, 0)
+		if text, _ := w.call("iteration_start", "{}"); !strings.Contains(text, `"taskId":"`+order[1]+`"`) {
+			t.Errorf("after %s, with the first interrupted: %s", order, text)
+		}
+	}
+}
+
+// TestNoLoopForSure has two loops that wait for a session, while the session has none. A call must name its loop, and
+// changes nothing until it does. A loop that nobody has worked yet is in nobody's way.
+func TestNoLoopForSure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.works("demo", "first", decide.Interrupted, time.Minute)
+	if text, isError := w.call("checkpoint_create", "{}"); isError {
+		t.Errorf("with one loop that waits: %s", text)
+	}
+	w.works("other", "", decide.InProgress, 0)
+	const want = "this session works on no loop, and several wait for one: demo, other; call iteration_start"
+	if text, isError := w.call("task_get", "{}"); isError || !strings.Contains(text, `"needs":"`+want) {
+		t.Errorf("task_get: %s", text)
+	}
+	was := w.state()
+	for name, arguments := range map[string]string{
+		"iteration_start": `{"maxIterations": 2}`, "iteration_validate": "{}", "iteration_next": "{}",
+		"iteration_complete": `{"completionPromise": "BLOCKED"}`, "hook_register": `{"hookType": "default"}`,
+		"hook_evaluate": "{}", "hook_clear": "{}", "hook_list": "{}", "checkpoint_create": "{}",
+		"checkpoint_list": "{}", "checkpoint_resume": "{}",
+	} {
+		if text, isError := w.call(name, arguments); !isError || !strings.Contains(text, want) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if now := w.state(); now.Session != was.Session || now.Status != was.Status || now.Lowered != was.Lowered {
+		t.Errorf("the record changed from %+v to %+v", was, now)
+	}
+	if text, isError := w.call("iteration_start", `{"taskId": "other"}`); isError {
+		t.Errorf("by name: %s", text)
+	}
+	if text, _ := w.call("task_get", "{}"); !strings.Contains(text, `"id":"other"`) {
+		t.Errorf("after iteration_start by name: %s", text)
 	}
 }

@@ -73,7 +73,9 @@ func (s *Server) text(ctx context.Context, uri string) (text, kind string, err e
 		case listEnd:
 			return asJSON(s.desk.Items(name))
 		}
-		text, err = s.desk.Log(name)
+		if text, err = s.desk.Log(name); text == "" {
+			text = "nothing yet\n" // the SDK leaves out an empty text, and clients want one
+		}
 		return text, textType, err
 	}
 	return "", "", mcp.ResourceNotFoundError(uri)

@@ -31,7 +31,12 @@ type Server struct {
 	sdk  *mcp.Server
 	log  io.Writer // for the client's log
 	seen watched
+	busy chan struct{} // has a value for each call that may change something
 }
+
+// maxBusy is how many calls that may change something are answered at once. Each needs the loop's lock again and again,
+// and gives up after a while; more calls would only wait for each other.
+const maxBusy = 4
 
 // instructions go into every request of the model, so they are short.
 const instructions = `Ralph loops: a feature list is worked until every feature is proven by checks that a person ` +
@@ -40,7 +45,7 @@ const instructions = `Ralph loops: a feature list is worked until every feature 
 
 // New makes a server. log gets what a person may want to see of its trouble.
 func New(desk *tool.Desk, version string, log io.Writer) (*Server, error) {
-	s := &Server{desk: desk, log: log}
+	s := &Server{desk: desk, log: log, busy: make(chan struct{}, maxBusy)}
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "ralph", Title: "Ralph loops", Version: version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
 		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
@@ -121,6 +126,9 @@ func withContext[In, Out any](do func(context.Context, tool.Call, In) (Out, erro
 	return func(ctx context.Context, call tool.Call, arguments json.RawMessage) (any, error) {
 		var in In
 		if err := json.Unmarshal(arguments, &in); err != nil {
+			if no := (*json.UnmarshalTypeError)(nil); errors.As(err, &no) {
+				err = fmt.Errorf("%s cannot be the %s", no.Field, no.Value) // in other words than those of Go
+			}
 			return nil, fmt.Errorf("arguments: %w", err)
 		}
 		return do(ctx, call, in)
@@ -146,6 +154,10 @@ func (s *Server) checked(t *mcp.Tool, handle handler) mcp.ToolHandler {
 			err = validate(schema, arguments)
 		}
 		var out any
+		if err == nil && !t.Annotations.ReadOnlyHint {
+			s.busy <- struct{}{}
+			defer func() { <-s.busy }()
+		}
 		if err == nil {
 			out, err = handle(ctx, callOf(req), arguments)
 		}

@@ -85,24 +85,24 @@ func (w *world) claim(ids ...string) {
 	w.write(loopdir.Below+"/demo/feature_list.json", text)
 }
 
-// start starts a server, as a client does. The test is the client's process.
+// start starts a server, as a client does, which it speaks to in lines. The test is the client's process.
 func (w *world) start() {
 	w.t.Helper()
-	me := loop.FindProcess(os.Getpid())
+	me := proc.Find(os.Getpid())
 	w.desk = &tool.Desk{
-		Env: w.env, Init: "ralph-stop-hook init", Clients: func() []loop.Process { return []loop.Process{me} },
+		Env: w.env, Init: "ralph-stop-hook init", Clients: func() []proc.Process { return []proc.Process{me} },
 	}
 	s, err := New(w.desk, "test", io.Discard)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	near, far := mcp.NewInMemoryTransports()
+	in, asks := io.Pipe()
+	answers, out := io.Pipe()
 	ctx, stop := context.WithCancel(context.Background())
 	w.t.Cleanup(stop)
-	go s.sdk.Run(ctx, far)
-	go s.watch(ctx)
+	go s.Run(ctx, in, out)
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	if w.client, err = c.Connect(ctx, near, nil); err != nil {
+	if w.client, err = c.Connect(ctx, &mcp.IOTransport{Reader: answers, Writer: asks}, nil); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -179,7 +179,12 @@ func (w *world) stop(session string, client int, message string) decide.Decision
 // open opens the loop demo.
 func (w *world) open() *loop.Loop {
 	w.t.Helper()
-	at, err := w.env.Where().Named("demo")
+	return w.openNamed("demo")
+}
+
+func (w *world) openNamed(name string) *loop.Loop {
+	w.t.Helper()
+	at, err := w.env.Where().Named(name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -231,9 +236,29 @@ func (w *world) give() {
 	defer l.Close()
 	_, err := l.Change("attach", func(p *loop.Picture, next *decide.State) error {
 		*next = decide.Attach(p.Snapshot, "another").Next
-		owner := loop.FindProcess(os.Getppid())
+		owner := proc.Find(os.Getppid())
 		next.SessionPID, next.ClientStart = owner.PID, owner.Start
 		return l.Store.Bind("another")
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// works has a session of this client work a loop, which was seen some time ago, and leaves it with that status. With no
+// session nobody works it.
+func (w *world) works(name, session string, status decide.Status, ago time.Duration) {
+	w.t.Helper()
+	l := w.openNamed(name)
+	defer l.Close()
+	_, err := l.Change("attach", func(p *loop.Picture, next *decide.State) error {
+		*next = decide.Attach(p.Snapshot, "begins").Next
+		me := proc.Find(os.Getpid())
+		if next.Session, next.SessionPID, next.ClientStart = session, me.PID, me.Start; session == "" {
+			next.Release()
+		}
+		next.Status, next.Seen = status, time.Now().Add(-ago)
+		return nil
 	})
 	if err != nil {
 		w.t.Fatal(err)

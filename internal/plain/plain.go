@@ -138,6 +138,14 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// Instant shows a time to programs; the zero time is "".
+func Instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
 // Duration returns a time as a person types it: "8h" and "1h30m", not "8h0m0s".
 func Duration(d time.Duration) string {
 	text := d.Round(time.Second).String()

@@ -66,7 +66,7 @@ func Git(env []string, dir string, args ...string) Cmd {
 		"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false",
 		"-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit",
 	}
-	return Cmd{Argv: append(argv, args...), Dir: dir, Env: env, Timeout: gitTimeout, Output: 1000}
+	return Cmd{Argv: append(argv, args...), Dir: dir, Env: env, Timeout: gitTimeout, Output: 1000, Whole: true}
 }
 
 const gitTimeout = 10 * time.Second

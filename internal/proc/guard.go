@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"time"
 )
 
 // Guard does GuardJob with the arguments of its process. It runs a program, or a line for
@@ -13,8 +14,10 @@ import (
 // has ended, Guard kills the processes that it left behind, as far as the system can name
 // them.
 //
-// Standard input is a pipe from the process that started the guard. The first size bytes
-// are the program's input. After them, the pipe stays open as long as that process lives.
+// Standard input is a pipe from the process that started the guard. The first byte says that
+// the program may start: by then that process has written down that there is a guard. The
+// next size bytes are the program's input. After them, the pipe stays open as long as that
+// process lives.
 // One more byte asks the program to end. When the pipe closes, Guard kills the program, what
 // the program started, and its own group.
 func Guard(args []string) int {
@@ -23,7 +26,7 @@ func Guard(args []string) int {
 		return notStarted
 	}
 	line, argv := args[1], args[2:]
-	in := make([]byte, size)
+	in := make([]byte, 1+size)
 	if _, err := io.ReadFull(os.Stdin, in); err != nil {
 		return notStarted // the process that started the guard is gone
 	}
@@ -41,7 +44,7 @@ func Guard(args []string) int {
 	cmd.Env = env
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = os.Stdout, os.Stderr, waitDelay // a child may hold the input, unread
 	if size > 0 {
-		cmd.Stdin = bytes.NewReader(in)
+		cmd.Stdin = bytes.NewReader(in[1:])
 	}
 	err = cmd.Run()
 	killAdopted()
@@ -49,8 +52,9 @@ func Guard(args []string) int {
 	case cmd.Process == nil:
 		_, _ = io.WriteString(os.Stderr, err.Error()+"\n")
 		return notStarted
-	case cmd.ProcessState == nil:
-		return -1 // the goroutine above killed and reaped the program, and will end this process
+	case cmd.ProcessState == nil: // the goroutine above killed and reaped the program, and kills this process
+		time.Sleep(guardDelay)
+		return -1
 	}
 	return exitStatus(cmd.ProcessState)
 }

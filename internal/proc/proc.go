@@ -25,10 +25,13 @@ type Cmd struct {
 	Dir     string
 	Env     []string // the whole environment; its PATH finds Argv[0]; nil: that of this process
 	Stdin   []byte
+	Input   *os.File      // if set, standard input, from where it is read next; not with Guard
 	Timeout time.Duration // required
 	Output  int           // how many bytes of the output to keep; the last ones are kept
 	Stdout  io.Writer     // if set, it gets standard output, and only standard error is kept
 	Stderr  io.Writer     // if set, it gets standard error, which is not kept
+	// Whole says that the output counts to its end: Run waits longer for it, and an output that does not end is an error.
+	Whole bool
 	// Guard is the path of a program that does GuardJob. If it is set, such a process runs
 	// the program and kills it when this process is gone.
 	Guard string
@@ -39,7 +42,8 @@ type Cmd struct {
 	Now   <-chan struct{}
 	// Session starts the guard in a session of its own, without a terminal.
 	Session bool
-	Started func(pid int) // if set, it is called when the process runs
+	// Started, if it is set, is called when the process runs. With Guard, the program starts only after it has returned.
+	Started func(pid int)
 }
 
 // Result is how a subprocess ended.
@@ -60,7 +64,17 @@ const (
 	waitDelay = 200 * time.Millisecond
 	// guardDelay is the same with a guard. The guard needs the time to kill its program.
 	guardDelay = time.Second
+	// wholeDelay is the same if the output counts to its end. On a busy machine it is read late.
+	wholeDelay = 5 * time.Second
 )
+
+// delay returns how long Run waits for the end of the output without a guard.
+func (c Cmd) delay() time.Duration {
+	if c.Whole {
+		return wholeDelay
+	}
+	return waitDelay
+}
 
 // Run runs a subprocess to its end or to its deadline. It kills the whole group at the
 // deadline or when ctx is done.
@@ -76,8 +90,11 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Guard != "" {
 		cmd.Args[0] = GuardJob.Argv0(c.Guard)
 	}
-	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, inFolder(c.Env, c.Dir), waitDelay
-	if c.Stdin != nil {
+	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, inFolder(c.Env, c.Dir), c.delay()
+	switch {
+	case c.Input != nil:
+		cmd.Stdin = c.Input
+	case c.Stdin != nil:
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
 	kept := &tail{limit: c.Output}
@@ -92,7 +109,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Session {
 		ownSession(cmd)
 	}
-	kill := cmd.Cancel
+	kill, begin := cmd.Cancel, func() {}
 	if c.Guard != "" {
 		line, hold, err := os.Pipe()
 		if err != nil {
@@ -101,13 +118,15 @@ func Run(ctx context.Context, c Cmd) Result {
 		defer hold.Close()
 		defer line.Close()
 		cmd.Stdin, cmd.Cancel, cmd.WaitDelay = line, hold.Close, guardDelay
+		sent := make(chan struct{})
 		if canAsk && c.Grace > 0 {
-			cmd.Cancel, cmd.WaitDelay = func() error { return c.ask(hold) }, c.Grace+guardDelay
+			cmd.Cancel, cmd.WaitDelay = func() error { <-sent; return c.ask(hold) }, c.Grace+guardDelay
 		}
-		go func() {
+		begin = func() {
 			defer func() { _ = recover() }()
-			_, _ = hold.Write(c.Stdin) // returns when the guard has read all of it, or has ended
-		}()
+			defer close(sent)
+			_, _ = hold.Write(append([]byte{0}, c.Stdin...)) // returns when the guard has read it, or has ended
+		}
 	}
 	err := cmd.Start()
 	if err == nil {
@@ -115,6 +134,7 @@ func Run(ctx context.Context, c Cmd) Result {
 		if c.Started != nil {
 			c.Started(cmd.Process.Pid)
 		}
+		go begin() // the guard starts nothing before that
 		err = cmd.Wait()
 		g.done()
 		if c.Guard != "" {
@@ -126,7 +146,7 @@ func Run(ctx context.Context, c Cmd) Result {
 		r.ExitCode = cmd.ProcessState.ExitCode()
 	}
 	switch {
-	case errors.Is(err, exec.ErrWaitDelay):
+	case errors.Is(err, exec.ErrWaitDelay) && !c.Whole:
 		r.Err = nil // it exited with status 0 and left a child behind, which is allowed
 	case errors.Is(context.Cause(ctx), ErrTimeout):
 		r.TimedOut, r.Err = true, fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)

@@ -57,6 +57,25 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestWhole has a child print after its parent has ended, as an output arrives on a busy machine. If the output counts
+// to its end, all of it is there, or there is an error. The control is an output that does not count.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	late := "(sleep 1; echo late) & echo early"
+	r := Run(t.Context(), Cmd{Shell: late, Timeout: time.Minute, Output: 100, Whole: true})
+	if r.Err != nil || string(r.Output) != "early\nlate\n" {
+		t.Errorf("whole: %v, output %q", r.Err, r.Output)
+	}
+	r = Run(t.Context(), Cmd{Shell: late, Timeout: time.Minute, Output: 100})
+	if r.Err != nil || strings.Contains(string(r.Output), "late") {
+		t.Errorf("control: %v, output %q", r.Err, r.Output)
+	}
+	r = Run(t.Context(), Cmd{Shell: "setsid sleep 20 & echo early", Timeout: time.Minute, Output: 100, Whole: true})
+	if r.Err == nil {
+		t.Errorf("an output that does not end is no error: %q", r.Output)
+	}
+}
+
 // A path is one from the command's folder, wherever this process is; a bare name is
 // looked up in the command's PATH.
 func TestRunFindsProgram(t *testing.T) {
@@ -88,6 +107,26 @@ func TestMain(m *testing.M) {
 		os.Exit(Guard(os.Args[1:]))
 	}
 	os.Exit(m.Run())
+}
+
+// TestGuardWaits starts programs with input and without. They begin when Started has returned, and not before: until
+// then nobody could find them.
+func TestGuardWaits(t *testing.T) {
+	for _, input := range []string{"", "in"} {
+		dir := t.TempDir()
+		begun := filepath.Join(dir, "begun")
+		c := Cmd{Shell: "cat > begun", Dir: dir, Guard: os.Args[0], Timeout: time.Minute, Stdin: []byte(input)}
+		c.Started = func(int) {
+			time.Sleep(300 * time.Millisecond)
+			if _, err := os.Stat(begun); err == nil {
+				t.Errorf("with %q as its input it ran before it was known", input)
+			}
+		}
+		r := Run(t.Context(), c)
+		if got, err := os.ReadFile(begun); string(got) != input || r.Err != nil {
+			t.Errorf("it read %q, want %q: %v, %+v", got, input, err, r)
+		}
+	}
 }
 
 func TestGuard(t *testing.T) {

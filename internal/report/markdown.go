@@ -1,11 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // Markdown writes the report as Markdown.
@@ -14,12 +16,12 @@ func (r *Report) Markdown(w io.Writer) error {
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	row := func(name, value string) {
 		if value != "" {
-			say("| %s | %s |\n", name, run.Escape(value))
+			say("| %s | %s |\n", name, plain.Markdown(value))
 		}
 	}
-	say("# %s: %s\n\n", run.Escape(r.Name), r.Status.Status)
+	say("# %s: %s\n\n", plain.Markdown(r.Name), r.Status.Status)
 	if r.Task != "" {
-		say("%s\n\n", run.Escape(r.Task))
+		say("%s\n\n", plain.Markdown(r.Task))
 	}
 	say("| | |\n|---|---|\n")
 	row("reason", r.ExitReason)
@@ -45,16 +47,25 @@ func (r *Report) Markdown(w io.Writer) error {
 		for _, c := range f.Commits {
 			commits = append(commits, c.Hash[:min(10, len(c.Hash))]+" "+c.Subject)
 		}
-		say("| %s | %s | %s | %d | %s | %s | %s |\n", f.State, run.Escape(strings.TrimSpace(f.ID+" "+f.Title)),
-			run.Escape(strings.Join(f.ProvenBy(), "; ")), f.Attempts, Duration(f.Took), f.Cost(),
-			run.Escape(strings.Join(commits, "; ")))
+		say("| %s | %s | %s | %d | %s | %s | %s |\n", f.State, plain.Markdown(strings.TrimSpace(f.ID+" "+f.Title)),
+			plain.Markdown(strings.Join(f.ProvenBy(), "; ")), f.Attempts, Duration(f.Took), f.Cost(),
+			plain.Markdown(strings.Join(commits, "; ")))
+	}
+	if r.Run != nil && len(r.Run.Left) > 0 {
+		say("\n## To merge\n\n| feature | branch |\n|---|---|\n")
+		for _, one := range r.Run.Left {
+			row(plain.Markdown(cmp.Or(one.Feature, "the loop as a whole")), one.Branch)
+		}
+	}
+	if table := record.LanesTable(r.ByLane); table != "" {
+		say("\n## Lanes\n%s", table)
 	}
 	if len(r.Iterations) > 0 {
 		say("\n## Iterations\n\n| iteration | feature | outcome | time | cost |\n|--:|---|---|--:|--:|\n")
 	}
 	for _, i := range r.Iterations {
-		outcome := run.Escape(strings.TrimSpace(i.Outcome + " " + i.Why))
-		say("| %d | %s | %s | %s | %s |\n", i.Number, run.Escape(i.Feature), outcome, Duration(i.Took()), i.Cost())
+		outcome := plain.Markdown(strings.TrimSpace(i.Outcome + " " + i.Why))
+		say("| %d | %s | %s | %s | %s |\n", i.Number, plain.Markdown(i.Feature), outcome, Duration(i.Took()), i.Cost())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

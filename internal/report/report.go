@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
@@ -138,9 +139,9 @@ func (f Feature) Cost() string {
 	case f.Attempts == 0 || f.Unknown == f.Attempts:
 		return ""
 	case f.Unknown > 0:
-		return "at least " + run.Dollars(f.CostUSD, f.Estimated)
+		return "at least " + record.Dollars(f.CostUSD, f.Estimated)
 	}
-	return run.Dollars(f.CostUSD, f.Estimated)
+	return record.Dollars(f.CostUSD, f.Estimated)
 }
 
 // ProvenBy says which checks have proven the feature, and when.

@@ -3,12 +3,16 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
@@ -23,6 +27,15 @@ func detail(n int, text string) *watch.Detail {
 	d.Features = decide.Counts{Total: 2, Passed: 2, Proven: 1}
 	d.Notes = []string{text}
 	d.Run = &watch.Run{ID: "r1", Agent: text, StartedAt: began, EndedAt: began.Add(time.Duration(n) * time.Minute)}
+	d.Run.Left = []watch.Left{{Feature: text, Branch: "ralph/r1/b"}, {Branch: "ralph/r1/loop"}}
+	d.ByLane = record.ByLane([]record.Line{
+		{Lane: 2, Feature: text, Worker: text, Machine: text, DurationSec: 61, Merge: record.Waits},
+		{Lane: 1, Feature: "a", DurationSec: 30, Merge: record.Conflict},
+		{Lane: 1, Feature: "a", DurationSec: 30, Merge: record.GivenBack},
+		{Lane: 1, Feature: "a", DurationSec: 30, Merge: record.Merged},
+		{Lane: 1, Feature: "b", DurationSec: 30},
+		{Feature: "no lane", DurationSec: 30, Merge: record.Merged},
+	})
 	d.Items = []watch.Item{
 		{Item: view.Item{ID: "a", State: watch.Proven, Title: text}, Checks: []watch.Receipt{{Name: text, At: began}}},
 		{Item: view.Item{ID: "b", State: watch.Claimed, Title: "Second"}},
@@ -71,6 +84,39 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestLanes shows which lane did what, and what waits for a person.
+func TestLanes(t *testing.T) {
+	var html, md, none bytes.Buffer
+	d := detail(2, "x")
+	if err := errors.Join(Of(d, nil).HTML(&html), Of(d, nil).Markdown(&md)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"## Lanes\n\n| lane |", "| 1 | here | 4 | 2m | 1 | 0 | 1 | 1 | a, b |\n",
+		"| 2 | x on x | 1 | 1m1s | 0 | 1 | 0 | 0 | x |\n", "| x | ralph/r1/b |\n",
+		"| the loop as a whole | ralph/r1/loop |\n",
+	} {
+		if !strings.Contains(md.String(), want) {
+			t.Errorf("the Markdown lacks %q:\n%s", want, md.String())
+		}
+	}
+	for _, want := range []string{
+		"<strong>x</strong>: <code>ralph/r1/b</code>", "The loop as a whole: <code>ralph/r1/loop</code>",
+		`<td>here</td><td class="n">4</td><td class="n">2m</td>`, `<td class="id">a, b</td>`,
+	} {
+		if !strings.Contains(html.String(), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	d.ByLane, d.Run.Left = nil, nil
+	if err := errors.Join(Of(d, nil).HTML(&none), Of(d, nil).Markdown(&none)); err != nil {
+		t.Fatal(err)
+	}
+	if text := none.String(); strings.Contains(text, "Lanes") || strings.Contains(text, "merge") {
+		t.Error("control: a run without lanes has a table of them")
+	}
+}
+
 // TestStops finds the feature of a commit in a loop of the hook, whose stops name the feature that comes next.
 func TestStops(t *testing.T) {
 	all := []watch.Iteration{
@@ -83,8 +129,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// hostile is a text that wants to be code in every place.
-const hostile = `</pre></title><script>alert(1)</script><img src=x onerror=alert(2)>"' onload=x [a](javascript:x) |` +
+// code is a text that wants to be code in every place.
+const code = `</pre></title><script>alert(1)</script><img src=x onerror=alert(2)>"' onload=x [a](javascript:x) |` +
 	"`"
 
 // tags are the elements of which a report is made.
@@ -93,7 +139,7 @@ var tags = regexp.MustCompile(`<(?:script|img|iframe|object|a|form|link)\b|\son\
 // TestHostile makes a report of hostile texts: none becomes an element or an attribute, and nothing is loaded.
 func TestHostile(t *testing.T) {
 	var html, md bytes.Buffer
-	r := Of(detail(3, hostile), []tree.Commit{{Hash: "1", At: began, Subject: hostile, Diff: hostile}})
+	r := Of(detail(3, code), []tree.Commit{{Hash: "1", At: began, Subject: code, Diff: code}})
 	if err := r.HTML(&html); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +149,7 @@ func TestHostile(t *testing.T) {
 	if bad := tags.FindAllString(shown, -1); len(bad) > 0 {
 		t.Errorf("the page has %q", bad)
 	}
-	if !tags.MatchString(hostile) {
+	if !tags.MatchString(code) {
 		t.Error("control: the text is not hostile")
 	}
 	if err := r.Markdown(&md); err != nil {
@@ -116,33 +162,22 @@ func TestHostile(t *testing.T) {
 
 // TestLong makes reports of many iterations: time and size grow no faster than the iterations.
 func TestLong(t *testing.T) {
-	made := func(n int) (took time.Duration, size int) {
+	html := func(n int) *bytes.Buffer {
 		var out bytes.Buffer
-		d := detail(n, "x")
-		best := time.Hour
-		for range 3 {
-			out.Reset()
-			begin := time.Now()
-			if err := Of(d, nil).HTML(&out); err != nil {
-				t.Fatal(err)
-			}
-			best = min(best, time.Since(begin))
+		if err := Of(detail(n, "x"), nil).HTML(&out); err != nil {
+			t.Fatal(err)
 		}
-		return best, out.Len()
+		return &out
 	}
-	made(10)
-	few, small := made(1000)
-	many, large := made(10_000)
-	t.Logf("1,000 iterations: %s, %d bytes; 10,000: %s, %d bytes", few, small, many, large)
-	if large > 10*small || large > 10_000*500 {
-		t.Errorf("10,000 iterations have %d bytes; 1,000 have %d", large, small)
+	hostile.Linear(t, 1000, func(n int) func() error {
+		d := detail(n, "x")
+		return func() error { return Of(d, nil).HTML(io.Discard) }
+	})
+	small, large := html(1000).Len(), html(10_000)
+	if large.Len() > 10*small || large.Len() > 10_000*500 {
+		t.Errorf("10,000 iterations have %d bytes; 1,000 have %d", large.Len(), small)
 	}
-	if many > 30*few {
-		t.Errorf("10,000 iterations take %s; 1,000 take %s", many, few)
-	}
-	var out bytes.Buffer
-	_ = Of(detail(10_000, "x"), nil).HTML(&out)
-	if open := strings.Count(out.String(), `" open><summary>`); open != 1 {
+	if open := strings.Count(large.String(), `" open><summary>`); open != 1 {
 		t.Errorf("%d parts of the list are open", open)
 	}
 }

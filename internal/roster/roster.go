@@ -32,7 +32,10 @@ type Agents struct {
 func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	a := &Agents{env: env, project: project, picture: p}
 	text, path, err := loopdir.UserConfig(env.ConfigDir)
-	if err == nil && text != nil {
+	if err != nil || text == nil {
+		return a, err
+	}
+	if _, err = config.ParseCeilings(text); err == nil { // which knows all keys
 		a.own, err = config.ParseAgents(text)
 		prices, wrong := config.ParsePrices(text)
 		for _, p := range prices {
@@ -161,7 +164,7 @@ func (a *Agents) base(c config.Agent, left int) (agent.Row, error) {
 
 // program returns an agent that is only a program on PATH.
 func (a *Agents) program(name string) (agent.Row, error) {
-	if filepath.Base(name) != name || name == "" || name[0] == '-' {
+	if filepath.Base(name) != name || strings.Trim(name, ".") == "" || name[0] == '-' {
 		return agent.Row{}, a.unknown(name)
 	}
 	if _, err := os.Stat(filepath.Join(a.project, "bin", name)); err == nil {
@@ -196,6 +199,9 @@ func (a *Agents) unknown(name string) error {
 	if a.picture != nil && a.picture.Config.Changed {
 		return fmt.Errorf("%s; ralph.json differs from what was trusted; look at it, then run: %s", text,
 			a.picture.Loop.Call("trust"))
+	}
+	if a.picture != nil && a.picture.Snapshot.ConfigErr != nil {
+		return fmt.Errorf("%s; and %w", text, a.picture.Snapshot.ConfigErr)
 	}
 	if near := jsontext.Nearest(name, names); near != "" {
 		return fmt.Errorf("%s; did you mean %s?", text, near)

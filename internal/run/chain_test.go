@@ -6,14 +6,15 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // TestNewChain says of some chains which legs have a job (j), work the loop (L), or come after that (a).
 func TestNewChain(t *testing.T) {
-	all := map[string]Ends{
+	all := map[string]record.Ends{
 		"planner":  {Prompt: true},
-		"reviewer": {Prompt: true, CompleteOn: []string{Marker}},
-		"tester":   {CompleteOn: []string{ExitCode}},
+		"reviewer": {Prompt: true, CompleteOn: []string{record.Marker}},
+		"tester":   {CompleteOn: []string{record.ExitCode}},
 		"checked":  {Checks: []string{"true"}},
 	}
 	for text, want := range map[string][2]string{ // with a list, and without one
@@ -37,7 +38,7 @@ func TestNewChain(t *testing.T) {
 		}
 		for i, hasList := range []bool{true, false} {
 			got := ""
-			for _, leg := range NewChain(c, hasList, func(name string) Ends { return all[name] }).Legs {
+			for _, leg := range record.NewChain(c, hasList, func(name string) record.Ends { return all[name] }).Legs {
 				switch {
 				case leg.Job:
 					got += "j"
@@ -58,11 +59,11 @@ func TestNewChain(t *testing.T) {
 func TestOver(t *testing.T) {
 	complete, open := decide.State{Status: decide.Complete}, decide.State{Status: decide.InProgress}
 	held := decide.State{Status: decide.InProgress, Complete: true}
-	done, notDone := &Own{Done: true}, &Own{}
+	done, notDone := &record.Own{Done: true}, &record.Own{}
 	for _, tc := range []struct {
 		name  string
 		at    int // 0: a job, 1: works the loop, 2: comes after it, and is the last one
-		own   *Own
+		own   *record.Own
 		state decide.State
 		over  bool
 	}{
@@ -77,8 +78,8 @@ func TestOver(t *testing.T) {
 		{"the chain is over", 3, done, complete, false},
 	} {
 		c, _ := chain.Parse("planner:1 -> builder:1 -> reviewer:1")
-		r := Run{Record: Record{Chain: NewChain(c, true, func(name string) Ends {
-			return map[string]Ends{"planner": {Prompt: true}, "reviewer": {CompleteOn: []string{Marker}}}[name]
+		r := Run{Record: record.Run{Chain: record.NewChain(c, true, func(name string) record.Ends {
+			return map[string]record.Ends{"planner": {Prompt: true}, "reviewer": {CompleteOn: []string{record.Marker}}}[name]
 		})}}
 		r.Record.Chain.At = tc.at
 		if got := r.over(tc.own, tc.state); got != tc.over {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // end closes the record of the run and writes its summary.
@@ -16,34 +17,38 @@ func (r *Run) end(s *loop.Step) error {
 	r.Record.Status, r.Record.ExitReason, r.Record.Waiting = state.Status, state.ExitReason, nil
 	r.Record.EndedAt = time.Now().UTC()
 	r.legStops(state)
-	if err := r.save(); err != nil {
-		return err
-	}
-	sum := Summarise(&r.Record, s)
-	if r.folder.trouble != nil {
+	sum := record.Summarise(&r.Record, s)
+	if r.files.Trouble != nil {
 		sum.Logs = ""
 	}
-	r.folder.text("summary-"+r.Record.ID+".md", sum.Markdown())
+	unwritten := r.files.Text("summary-"+r.Record.ID+".md", sum.Markdown())
+	if err := r.save(); err != nil { // from here on --resume does nothing more for this run
+		return err
+	}
+	if unwritten != nil {
+		r.Screen.Warn(fmt.Sprintf("the summary cannot be written: %v", unwritten))
+	}
 	r.reports(s)
 	r.Screen.End(sum)
-	r.hooks(s, endingHooks(state), r.told(s, state, nil))
-	if err := r.folder.catchUp(); err != nil {
-		r.Screen.Warn(fmt.Sprintf("%s/%s lacks sessions of this run: %v", Folder, iterations, err))
+	r.hooks(s, record.EndingHooks(state), r.told(s, state, nil))
+	if err := r.files.CatchUp(); err != nil {
+		r.Screen.Warn(fmt.Sprintf("%s/%s lacks sessions of this run: %v", record.Folder, record.Iterations, err))
 	}
-	if err := r.tellLeft(); err != nil {
+	if err := r.finishLeft(); err != nil {
 		r.Screen.Warn(fmt.Sprintf("not every notifier is told yet: %v; to tell them: ralph-stop-hook status --send-due", err))
 	}
 	return nil
 }
 
-// tellLeft tells what is not told yet: a notifier that could not be started, for example. Nobody comes after the run
-// who would do that.
-func (r *Run) tellLeft() error {
+// finishLeft tells what is not told yet: a notifier that could not be started, for example. It also writes a header of
+// progress.txt that could not be written. Nobody comes after the run who would do that.
+func (r *Run) finishLeft() error {
 	l, err := loop.Open(r.env(), r.At)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	l.Store.Complete(loop.LockWait)
 	return l.Tell(context.Background())
 }
 
@@ -52,10 +57,10 @@ func ReportName(id string) string { return "report-" + id + ".html" }
 
 // reportPath returns where the report of the run is written, "" if there are none.
 func (r *Run) reportPath() string {
-	if r.Report == nil || r.folder == nil || r.folder.trouble != nil {
+	if r.Report == nil || r.files == nil || r.files.Trouble != nil {
 		return ""
 	}
-	return filepath.Join(r.At.Project, Folder, ReportName(r.Record.ID))
+	return filepath.Join(r.At.Project, record.Folder, ReportName(r.Record.ID))
 }
 
 // reports writes the report of a run that has ended, if ralph.json wants one. That is done before the notifiers are

@@ -6,37 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
-
-// Hook is a command of the command line that runs at an event.
-type Hook struct {
-	Event string `json:"event"`
-	Line  string `json:"line"` // for the shell
-}
-
-// Events are the events at which hooks run.
-var Events = []string{
-	config.PreIteration, config.PostIteration, config.OnComplete, config.OnStagnation, config.OnFailure,
-	config.OnIteration,
-}
-
-// ParseHook reads EVENT:COMMAND.
-func ParseHook(text string) (Hook, error) {
-	event, line, is := strings.Cut(text, ":")
-	switch {
-	case !is || strings.TrimSpace(line) == "":
-		return Hook{}, fmt.Errorf("the hook %q; want EVENT:COMMAND, such as post-iteration:./count.sh", plain.Line(text, 200))
-	case !slices.Contains(Events, event):
-		return Hook{}, fmt.Errorf("unknown hook event %q; there are %s", plain.Line(event, 80), strings.Join(Events, ", "))
-	}
-	return Hook{Event: event, Line: strings.TrimSpace(line)}, nil
-}
 
 // told is what a hook gets on standard input, as JSON.
 type told struct {
@@ -59,10 +35,12 @@ type told struct {
 	CostUnknown   int           `json:"costUnknown"`
 	Features      decide.Counts `json:"features"`
 	Report        string        `json:"report,omitempty"` // of the run; "": none is written, or the run goes on
+	Branch        string        `json:"branch,omitempty"` // of OpenPR: the one with the feature's work
+	Base          string        `json:"base,omitempty"`   // of OpenPR: the branch that it is for
 }
 
 // told returns what hooks get. ended is the session that has ended; nil: the event is about none.
-func (r *Run) told(s *loop.Step, state decide.State, ended *Current) told {
+func (r *Run) told(s *loop.Step, state decide.State, ended *record.Current) told {
 	status, code, _ := state.Status.Outcome()
 	if status == "" {
 		status = "in_progress"
@@ -71,8 +49,9 @@ func (r *Run) told(s *loop.Step, state decide.State, ended *Current) told {
 		Schema: 1, RunID: r.Record.ID, EpicID: plain.Line(r.At.Name, 100), Repo: r.At.Project,
 		Agent: r.Record.Options.Agent, Model: r.Record.Options.Asked.Model, Status: status,
 		ExitReason: state.ExitReason, ExitCode: code, Iteration: state.Iteration, MaxIterations: s.Decision.Limit,
-		Feature: plain.Line(state.Feature, 80), Tokens: tokens(r.Record.Spent.Usage), CostUSD: r.Record.Spent.CostUSD,
-		CostUnknown: r.Record.Spent.Unknown, Features: s.Picture.Snapshot.List.Count(state.Proven),
+		Feature: plain.Line(state.Feature, 80), Tokens: record.AllTokens(r.Record.Spent.Usage),
+		CostUSD: r.Record.Spent.CostUSD, CostUnknown: r.Record.Spent.Unknown,
+		Features: s.Picture.Snapshot.List.Count(state.Proven),
 	}
 	if s.Decision.Verdict == decide.End && s.Picture.Config.Report {
 		t.Report = r.reportPath()
@@ -97,7 +76,11 @@ func (t told) vars() []string {
 // commands returns the commands of an event: those of ralph.json for the events of sessions, since the loop itself runs
 // the others, and those of the command line.
 func (r *Run) commands(p *loop.Picture, event string) (all []config.Command) {
-	if event == config.PreIteration || event == config.PostIteration {
+	if event == config.OpenPR && r.Record.Options.PR != "" { // instead of those of ralph.json
+		return []config.Command{{Event: event, Shell: r.Record.Options.PR, Timeout: config.DefaultTimeout}}
+	}
+	own := []string{config.LaneStart, config.PreIteration, config.PostIteration, config.OpenPR}
+	if slices.Contains(own, event) {
 		for _, c := range p.Config.Notifiers {
 			if c.Event == event {
 				all = append(all, c)
@@ -157,19 +140,4 @@ func (r *Run) look() (p *loop.Picture, done func(), err error) {
 		return nil, nil, err
 	}
 	return p, l.Close, nil
-}
-
-// endingHooks returns the events of an ending.
-func endingHooks(state decide.State) []string {
-	status, code, _ := state.Status.Outcome()
-	_, stagnated, _ := decide.Stagnated.Outcome()
-	switch {
-	case status == "":
-		return nil
-	case code == stagnated:
-		return []string{config.OnComplete, config.OnStagnation}
-	case status == "failed":
-		return []string{config.OnComplete, config.OnFailure}
-	}
-	return []string{config.OnComplete}
 }

@@ -29,7 +29,7 @@ func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
 		}
 		before := s.Decision.From
 		e := r.session(ctx, s)
-		until, why, class := r.retry(e, failed)
+		until, why, class := r.retry(r.Record.Current, e, failed)
 		if s, err = r.visited(s, class == ""); err != nil || !s.Decision.Next.Status.GoesOn() {
 			return s, err
 		}
@@ -68,7 +68,7 @@ func (r *Run) beginDriving(ctx context.Context) (*loop.Step, error) {
 			r.Env.Call("resume", r.At.Name))
 	}
 	if c := r.left(); c != nil {
-		r.folder.iteration(&r.Record, c, nil, true)
+		r.files.Session(&r.Record, c, nil, true)
 		r.Record.Current = nil
 	}
 	r.Record.Status, r.Record.EndedAt = decide.InProgress, time.Time{}
@@ -87,7 +87,7 @@ func (r *Run) visited(before *loop.Step, counts bool) (*loop.Step, error) {
 	}
 	r.Record.Iterations += max(0, worked(s.Decision.From)-worked(before.Decision.From))
 	c := r.Record.Current
-	r.folder.iteration(&r.Record, c, nil, counts)
+	r.files.Session(&r.Record, c, nil, counts)
 	state := s.Decision.Next
 	if state.Status.GoesOn() {
 		s.Decision.Verdict = decide.Continue
@@ -116,7 +116,7 @@ type parting struct {
 
 // parts says why no fresh session begins after one that counts.
 func (r *Run) parts(before, now decide.State) parting {
-	if l := r.limit(0); l.reason != "" {
+	if l := r.limit(nil, 0); l.reason != "" {
 		return parting{reason: l.reason, why: "the run has " + l.bill}
 	}
 	if now.Iteration == before.Iteration && now.Passed == before.Passed && now.Status == before.Status {
@@ -140,10 +140,10 @@ func (r *Run) leave(why parting) (*loop.Step, error) {
 			return errOver
 		}
 		next.Status, next.ExitReason = decide.Interrupted, cmp.Or(why.reason, decide.SessionEnded)
-		if r.limit(0).reason != "" {
+		if r.limit(nil, 0).reason != "" {
 			next.Status = decide.ReachedLimit
 		}
-		next.Session, next.LastSession = r.Record.session(), r.Record.session()
+		next.Session, next.LastSession = r.Record.Session(), r.Record.Session()
 		next.SessionPID, next.ClientStart = r.Record.PID, r.Record.Start
 		next.Needs, next.RetryAt, next.EndedAt = plain.Line(why.why, 300), why.until, time.Now()
 		next.Endings++

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // TestStopped waits on while the Stop hook has ended the loop INTERRUPTED, which is no person's doing.
@@ -45,7 +46,7 @@ func TestStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		fresh := Run{store: store}
-		inSession := Run{store: store, Record: Record{Options: Options{InSession: true}}}
+		inSession := Run{store: store, Record: record.Run{Options: record.Options{InSession: true}}}
 		if fresh.stopped() != tc.fresh || inSession.stopped() != tc.inSession {
 			t.Errorf("%s: %v, and %v in a session", tc.status, fresh.stopped(), inSession.stopped())
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // Hold records what lines for the shell rest on, so that an agent cannot change what they check.
@@ -33,7 +34,7 @@ func (r *Run) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own := &Own{Done: r.claims(leg, c.Ended, &s.Picture.Snapshot)}
+	own := &record.Own{Done: r.claims(leg, c.Ended, &s.Picture.Snapshot)}
 	if own.Done {
 		watched, stop := context.WithCancel(ctx)
 		defer stop()
@@ -41,7 +42,7 @@ func (r *Run) judge(ctx context.Context) error {
 		ctx = watched
 		for _, line := range leg.Checks {
 			own.Failed = r.check(ctx, leg, line)
-			own.Checks = append(own.Checks, lineCheck{Name: plain.Line(line, 200), Passed: own.Failed == ""})
+			own.Checks = append(own.Checks, record.Check{Name: plain.Line(line, 200), Passed: own.Failed == ""})
 			if own.Failed != "" {
 				own.Done = false
 				break
@@ -59,12 +60,12 @@ func (r *Run) judge(ctx context.Context) error {
 }
 
 // claims reports whether a leg may be over with a session, so that its own checks are run.
-func (r *Run) claims(leg *Leg, e *Finished, s *decide.Snapshot) bool {
+func (r *Run) claims(leg *record.Leg, e *record.Finished, s *decide.Snapshot) bool {
 	switch said, _ := decide.Said(e.Message, r.pattern); {
 	case said != "" && said != decide.Complete: // a person is needed
 		return false
 	case !leg.Loop:
-		return slices.Contains(e.Signals, Marker) || e.Claimed
+		return slices.Contains(e.Signals, record.Marker) || e.Claimed
 	case len(leg.Checks) == 0: // its end is the loop's
 		return true
 	case s.NoList:
@@ -77,7 +78,7 @@ func (r *Run) claims(leg *Leg, e *Finished, s *decide.Snapshot) bool {
 const maxFailed = 4000
 
 // check runs a check of a leg. It returns the end of what the check said if it does not hold, else nothing.
-func (r *Run) check(ctx context.Context, leg *Leg, line string) string {
+func (r *Run) check(ctx context.Context, leg *record.Leg, line string) string {
 	p, done, err := r.look()
 	if err != nil {
 		return err.Error()

@@ -7,13 +7,14 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // TestFree plays limits of three agents that stand in for each other.
 func TestFree(t *testing.T) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	at := func(minutes int) time.Time { return now.Add(time.Duration(minutes) * time.Minute) }
-	r := Record{Options: Options{Agent: "a", Fallback: []string{"b", "a", "c"}}}
+	r := record.Run{Options: record.Options{Agent: "a", Fallback: []string{"b", "a", "c"}}}
 	for _, tc := range []struct {
 		minute int
 		cools  string // this agent meets a limit
@@ -39,12 +40,12 @@ func TestFree(t *testing.T) {
 			if tc.until > 0 {
 				until = at(tc.until)
 			}
-			r.cool(tc.cools, until, "limit", at(tc.minute))
+			r.CoolDown(tc.cools, until, "limit", at(tc.minute))
 		}
 		if tc.warms != "" {
-			r.warm(tc.warms)
+			r.Warm(tc.warms)
 		}
-		if name, free := r.free(at(tc.minute)); name != tc.name || !free.Equal(at(tc.free)) {
+		if name, free := r.Free(at(tc.minute)); name != tc.name || !free.Equal(at(tc.free)) {
 			t.Errorf("minute %d, %q cools: %q at %v; want %q at %v", tc.minute, tc.cools, name, free, tc.name, at(tc.free))
 		}
 	}
@@ -53,16 +54,17 @@ func TestFree(t *testing.T) {
 // TestRetryFallback judges a limit where other agents stand in.
 func TestRetryFallback(t *testing.T) {
 	hour := agent.Ended{Outcome: agent.Outcome{Class: agent.Limit, Until: time.Now().Add(time.Hour)}}
-	r := Run{Record: Record{Options: Options{Agent: "a", Fallback: []string{"b"}, Wait: 0}}}
-	if until, _, class := r.retry(hour, 0); class != decide.RateLimit || until.IsZero() || until.After(time.Now()) {
+	r := Run{Record: record.Run{Options: record.Options{Agent: "a", Fallback: []string{"b"}, Wait: 0}}}
+	until, _, class := r.retry(r.Record.Current, hour, 0)
+	if class != decide.RateLimit || until.IsZero() || until.After(time.Now()) {
 		t.Errorf("b is free, and the run goes on at %v (%s)", until, class)
 	}
-	r.Record.Current = &Current{Agent: "b"}
-	if until, _, _ := r.retry(hour, 0); !until.IsZero() {
+	r.Record.Current = &record.Current{Agent: "b"}
+	if until, _, _ := r.retry(r.Record.Current, hour, 0); !until.IsZero() {
 		t.Errorf("nobody is free, the run does not wait, and it goes on at %v", until)
 	}
 	r.Record.Options.Wait = 2 * time.Hour
-	if until, _, _ := r.retry(hour, 0); time.Until(until) < 50*time.Minute {
+	if until, _, _ := r.retry(r.Record.Current, hour, 0); time.Until(until) < 50*time.Minute {
 		t.Errorf("nobody is free, and the run goes on at %v", until)
 	}
 }
@@ -92,11 +94,11 @@ func TestModel(t *testing.T) {
 		{"no feature is worked on", "", []string{"sonnet"}, features.Item{}, 0, "", ""},
 	} {
 		r := Run{Rows: Rows{"x": {Name: "x", ModelFlag: "--model"}}}
-		r.Record.Options = Options{Agent: "x", Asked: agent.Asked{Model: tc.asked}, Escalate: tc.escalate}
-		c := &Current{Session: 1, Feature: tc.feature.ID}
+		r.Record.Options = record.Options{Agent: "x", Asked: agent.Asked{Model: tc.asked}, Escalate: tc.escalate}
+		c := &record.Current{Session: 1, Feature: tc.feature.ID}
 		r.Record.Current = c
 		if tc.attempts > 0 {
-			r.Record.work(c.Feature).Attempts = tc.attempts
+			r.Record.WorkOn(c.Feature).Attempts = tc.attempts
 		}
 		asked := r.pick(c, tc.feature)
 		if asked.Model != tc.model || c.Model != tc.model || c.Why != tc.why {
@@ -107,8 +109,8 @@ func TestModel(t *testing.T) {
 		}
 	}
 	r := Run{Rows: Rows{"x": {Name: "x"}}} // it takes no model
-	r.Record.Options = Options{Agent: "x", Escalate: []string{"sonnet"}}
-	if asked := r.pick(&Current{Feature: "a"}, own); asked.Model != "" {
+	r.Record.Options = record.Options{Agent: "x", Escalate: []string{"sonnet"}}
+	if asked := r.pick(&record.Current{Feature: "a"}, own); asked.Model != "" {
 		t.Errorf("an agent that takes no model is asked for %s", asked.Model)
 	}
 }

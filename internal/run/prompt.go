@@ -4,22 +4,21 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
-
-// maxPromptFile is how large the file of an agent's own prompt may be, in bytes.
-const maxPromptFile = 1 << 20
 
 const onlyThis = `
 You work in a fresh session that gets this one feature. Do it, then end your turn: the next session gets the next one.
 `
 
 // prompt returns the prompt of a session. It does not carry the line that names the loop, so a Stop hook in the session
-// has nothing to do with it.
-func (r *Run) prompt(s *loop.Step, feature features.Item) string {
+// has nothing to do with it. c is the session; nil: the next one.
+func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) string {
 	if r.Record.Options.InSession {
 		return r.loopPrompt()
 	}
@@ -30,10 +29,10 @@ func (r *Run) prompt(s *loop.Step, feature features.Item) string {
 	if task == "" && s.Picture.Snapshot.NoList {
 		_, task, _ = strings.Cut(r.loopPrompt(), "\n") // without the line that names the loop
 	}
-	if leg := r.Record.Leg(); leg.isJob() {
+	if leg := r.Record.Leg(); leg.IsJob() {
 		return r.jobPrompt(s, leg, strings.TrimSpace(task))
 	}
-	for _, text := range []string{r.ownPrompt(), task, r.legPrompt()} {
+	for _, text := range []string{r.ownPrompt(c), task, r.legPrompt()} {
 		if text = strings.TrimSpace(text); text != "" {
 			b.WriteString(text + "\n\n")
 		}
@@ -47,7 +46,7 @@ func (r *Run) prompt(s *loop.Step, feature features.Item) string {
 
 // loopPrompt returns the loop's own prompt. Its first line names the loop.
 func (r *Run) loopPrompt() string {
-	text, err := loopdir.ReadFile(r.At.Dir, loopdir.PromptFile, maxPromptFile)
+	text, err := loopdir.ReadFile(r.At.Dir, loopdir.PromptFile, agent.MaxPromptFile)
 	if err != nil {
 		return loopdir.Marker + filepath.ToSlash(filepath.Join(loopdir.Below, r.At.Name)) + "\n"
 	}
@@ -55,13 +54,10 @@ func (r *Run) loopPrompt() string {
 }
 
 // ownPrompt returns the text that comes before each prompt of the agent.
-func (r *Run) ownPrompt() string {
-	if r.Row().Prompt == "" {
-		return ""
-	}
-	data, err := loopdir.ReadFile(filepath.Dir(r.Row().Prompt), filepath.Base(r.Row().Prompt), maxPromptFile)
+func (r *Run) ownPrompt(c *record.Current) string {
+	text, err := r.rowOf(c).OwnPrompt()
 	if err != nil {
-		r.Screen.Warn("the agent's prompt cannot be read: " + err.Error())
+		r.Screen.Warn(err.Error())
 	}
-	return string(data)
+	return text
 }

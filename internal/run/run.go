@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
@@ -24,19 +24,22 @@ type Run struct {
 	Env    loop.Env
 	At     *loopdir.Loop
 	Rows   Rows
-	Record Record
+	Record record.Run
 	Screen Screen
 	Kill   <-chan struct{} // closed: the agent is killed, and not asked to end first
+
+	// Engine opens what runs the sessions of lanes, once the run has begun; nil: those run here.
+	Engine func(ctx context.Context) (Hands, error)
 
 	// Report writes the report of the loop in the folder dir as a file of that name; nil: there are no reports.
 	Report func(dir, name string) error
 
 	resumes bool // the record is that of a run that goes on
 	store   *loopdir.Store
-	folder  *folder // for people
-	pattern pattern // what else the agent writes when all is done
-	tooLong int     // sessions in a row whose prompt was too long
-	noPrice string  // the last model of which it was said that its price is not known
+	files   *record.Files // for people
+	pattern pattern       // what else the agent writes when all is done
+	tooLong int           // sessions in a row whose prompt was too long
+	noPrice string        // the last model of which it was said that its price is not known
 }
 
 // Rows are the agents that may work in a run, by their names.
@@ -46,34 +49,34 @@ type Rows map[string]agent.Row
 const stepTime = 24 * time.Hour
 
 // New returns a run over a loop that nobody works. c is nil if one agent works it.
-func New(env loop.Env, at *loopdir.Loop, rows Rows, o Options, c *Chain) *Run {
+func New(env loop.Env, at *loopdir.Loop, rows Rows, o record.Options, c *record.Chain) *Run {
 	now := time.Now().UTC()
-	return &Run{Env: env, At: at, Rows: rows, Record: Record{
-		Schema: schema, ID: newID(), Loop: at.Dir, Name: at.Name, Options: o, StartedAt: now, Status: decide.InProgress,
-		Chain: c,
+	return &Run{Env: env, At: at, Rows: rows, Record: record.Run{
+		Schema: record.Schema, ID: record.NewID(), Loop: at.Dir, Name: at.Name, Options: o, StartedAt: now,
+		Status: decide.InProgress, Chain: c,
 	}}
 }
 
 // Resume returns the last run over a loop, which goes on. find returns the agents, and may change what is asked of the
 // run.
-func Resume(env loop.Env, at *loopdir.Loop, find func(*Record) (Rows, error)) (*Run, error) {
+func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)) (*Run, error) {
 	store, err := at.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer store.Close()
-	record, err := Load(store)
+	rec, err := record.Load(store)
 	if err != nil {
 		return nil, err
 	}
-	if record == nil {
+	if rec == nil {
 		return nil, fmt.Errorf("the loop %s has had no run; to begin one: %s %s", plain.Line(at.Name, 100), env.Program,
 			plain.Arg(at.Name))
 	}
-	rows, err := find(record)
-	r := &Run{Env: env, At: at, Rows: rows, Record: *record, resumes: true}
-	if l := r.limit(0); l.reason != "" {
-		err = fmt.Errorf("the run has %s; to give it more: %s --resume %s %s", l.bill, env.Program, record.ID, l.raise)
+	rows, err := find(rec)
+	r := &Run{Env: env, At: at, Rows: rows, Record: *rec, resumes: true}
+	if l := r.limit(nil, 0); l.reason != "" {
+		err = fmt.Errorf("the run has %s; to give it more: %s --resume %s %s", l.bill, env.Program, rec.ID, l.raise)
 	}
 	return r, err
 }
@@ -87,7 +90,7 @@ func (r *Run) Work(ctx context.Context) (decide.State, error) {
 	}
 	defer unlock()
 	defer r.store.Close()
-	defer r.folder.close()
+	defer r.files.Close()
 	step, err := r.work(ctx)
 	if err != nil {
 		return decide.State{}, err
@@ -97,8 +100,11 @@ func (r *Run) Work(ctx context.Context) (decide.State, error) {
 
 func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	r.Record.PID, r.Record.Start = os.Getpid(), proc.Start(os.Getpid())
-	if r.Record.Options.InSession {
+	switch {
+	case r.Record.Options.InSession:
 		return r.drive(ctx)
+	case r.Record.Options.Workers > 0:
+		return r.workLanes(ctx)
 	}
 	step, err := r.begin(ctx)
 	for err == nil && goesOn(step) {
@@ -130,9 +136,12 @@ func (r *Run) own() (unlock func(), err error) {
 
 // ready prepares the run under its lock.
 func (r *Run) ready() error {
-	last, err := Load(r.store)
+	last, err := record.Load(r.store)
 	if !r.resumes && err != nil {
 		last, err = nil, nil // a new run needs no record of the last one
+	}
+	if !r.resumes && last != nil {
+		r.Record.Left = last.Left
 	}
 	if err != nil {
 		return err
@@ -142,25 +151,27 @@ func (r *Run) ready() error {
 			return fmt.Errorf("another run has begun over the loop %s; that one goes on with: %s --resume",
 				plain.Line(r.At.Name, 100), r.Env.Program)
 		}
-		last.takeOver(r.Record)
+		last.TakeOver(r.Record)
 		r.Record = *last
 	}
 	if last != nil {
-		if err := waitForAgent(last.Current); err != nil {
-			return err
+		for _, c := range last.AllCurrent() {
+			if err := waitForAgent(c); err != nil {
+				return err
+			}
 		}
 	}
 	if err := r.compile(); err != nil {
 		return err
 	}
-	r.folder, err = openFolder(r.At.Project, r.Record.ID)
+	r.files, err = record.OpenFiles(r.At.Project, r.Record.ID)
 	return err
 }
 
 // taken says who works the loop.
 func (r *Run) taken() error {
 	name := plain.Line(r.At.Name, 100)
-	other, err := Load(r.store)
+	other, err := record.Load(r.store)
 	if err != nil || other == nil {
 		return fmt.Errorf("another run works the loop %s", name)
 	}
@@ -170,10 +181,10 @@ func (r *Run) taken() error {
 
 // begin takes the loop, and finishes what a run that was killed has left.
 func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
+	pending := r.left()
 	if err := r.revive(ctx); err != nil {
 		return nil, err
 	}
-	pending := r.left()
 	if step, err := r.finished(ctx); step != nil || err != nil {
 		return step, err
 	}
@@ -191,7 +202,11 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 		return step, nil
 	}
 	if step.Decision.Next.Iteration > pending.Iteration { // the loop counted it
-		return step, r.counted(nil, step.Decision.Next)
+		return step, r.counted(pending, nil, step.Decision.Next)
+	}
+	if !pending.Ended.Class.Counts() {
+		r.lost(pending)
+		return step, nil
 	}
 	return r.stop(ctx)
 }
@@ -199,48 +214,41 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 // announce says that the run begins.
 func (r *Run) announce() {
 	r.Screen.Begin(r.Record)
-	if err := r.folder.trouble; err != nil {
-		r.Screen.Warn(fmt.Sprintf("%s cannot be written, so there are no logs of this run: %v", Folder, err))
+	if err := r.files.Trouble; err != nil {
+		r.Screen.Warn(fmt.Sprintf("%s cannot be written, so there are no logs of this run: %v", record.Folder, err))
 	}
 }
 
-// revive puts the loop back to work if a limit of the run's own ended it, which is raised now.
-func (r *Run) revive(ctx context.Context) error {
-	s, err := r.lookAt()
-	if err != nil {
-		return err
-	}
-	state := s.Decision.From
-	own := state.Session == r.Record.session() && state.Needs != "" // the loop's own limits on iterations need nothing
-	if !own || !slices.Contains([]string{decide.Cost, decide.Tokens, decide.MaxIterations}, state.ExitReason) {
-		return nil
-	}
-	l, err := loop.Open(r.Env, r.At)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	_, err = l.Revive(ctx, "resume", func(*loop.Picture, *decide.State) error { return nil })
-	return err
-}
-
-// left returns the session that is to be counted yet, nil for none. It notes the end of one that does not count.
-func (r *Run) left() *Current {
+// left returns the session that is to be counted yet, nil for none. It notes the end of one that does not count. The
+// loop may have counted a session whose end the record of the run does not have: then that could not be saved.
+func (r *Run) left() *record.Current {
 	c := r.Record.Current
 	if c == nil {
 		return nil
 	}
+	unsure := c.Ended == nil
+	r.notEnded(c)
+	state, err := r.store.State()
+	if c.Ended.Class.Counts() || unsure && err == nil && state.Session == r.Record.Session() {
+		return c
+	}
+	r.lost(c)
+	return nil
+}
+
+// notEnded notes an end of a session whose end is not recorded.
+func (r *Run) notEnded(c *record.Current) {
 	if c.Ended == nil {
-		c.Ended = &Finished{Class: agent.Stopped, ExitCode: -1,
+		c.Ended = &record.Finished{Class: agent.Stopped, ExitCode: -1,
 			Problem: "its end is not recorded: the run was killed, or could not write"}
 		r.Record.Spent.Unknown++
 	}
-	if counts(c.Ended.Class) {
-		return c
-	}
-	r.folder.iteration(&r.Record, c, nil, false)
+}
+
+// lost notes a session that does not count.
+func (r *Run) lost(c *record.Current) {
+	r.files.Session(&r.Record, c, nil, false)
 	r.Record.Current = nil
-	return nil
 }
 
 // finished returns the last step of a run that was killed after its loop had ended, nil if the loop goes on. It tells
@@ -251,7 +259,7 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 		return nil, err
 	}
 	state := step.Decision.From
-	own := state.Session == r.Record.session() && r.Record.EndedAt.IsZero()
+	own := state.Session == r.Record.Session() && r.Record.EndedAt.IsZero()
 	if !own || state.Status.GoesOn() || state.Status == decide.Paused || state.Status == decide.Cancelled {
 		return nil, nil
 	}
@@ -263,14 +271,15 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 	if err := l.Tell(ctx); err != nil {
 		return nil, err
 	}
+	l.Store.Complete(loop.LockWait)
 	if r.Record.Current != nil {
-		return step, r.counted(nil, state)
+		return step, r.counted(r.Record.Current, nil, state)
 	}
 	return step, nil
 }
 
 // waitForAgent waits for the agent of a run that was killed: its guard kills it.
-func waitForAgent(c *Current) error {
+func waitForAgent(c *record.Current) error {
 	if c == nil || c.PID == 0 || !proc.Known(c.Start) {
 		return nil
 	}
@@ -301,7 +310,7 @@ func (r *Run) take(ctx context.Context) (*loop.Step, error) {
 // event returns an event of the run for the loop.
 func (r *Run) event(kind decide.Event) loop.Event {
 	return loop.Event{
-		Kind: kind, Name: "Session", Session: r.Record.session(), Client: os.Getpid(), At: time.Now(), Timeout: stepTime,
+		Kind: kind, Name: "Session", Session: r.Record.Session(), Client: os.Getpid(), At: time.Now(), Timeout: stepTime,
 		Tail:  func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
 		Round: decide.Round{Fresh: true},
 	}
@@ -372,7 +381,12 @@ func (r *Run) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 
 // interrupt tells the loop that the run ends before it.
 func (r *Run) interrupt(ctx context.Context, ev loop.Event) (*loop.Step, error) {
-	s, err := r.step(context.WithoutCancel(ctx), ev)
+	return r.mustStep(context.WithoutCancel(ctx), ev)
+}
+
+// mustStep takes a step of a loop that must be there.
+func (r *Run) mustStep(ctx context.Context, ev loop.Event) (*loop.Step, error) {
+	s, err := r.step(ctx, ev)
 	if err == nil && s == nil {
 		err = errGone
 	}
@@ -390,32 +404,29 @@ func (r *Run) stop(ctx context.Context) (*loop.Step, error) {
 	if c := r.Record.Current; ctx.Err() != nil && r.Record.Leg() != nil && c != nil && c.Ended.Own == nil {
 		return r.interrupt(ctx, r.ends(""))
 	}
-	ev := r.stopEvent()
-	s, err := r.step(ctx, ev)
-	if err == nil && s != nil && s.Decision.Verdict == decide.Pass && ctx.Err() != nil { // cut off: nothing was decided
-		return r.interrupt(ctx, r.ends(""))
-	}
-	if err == nil && s == nil {
-		err = errGone
-	}
+	ev := r.stopEvent(r.Record.Current, 0)
+	s, err := r.mustStep(ctx, ev)
 	if err != nil {
 		return nil, err
 	}
+	if s.Decision.Verdict == decide.Pass && ctx.Err() != nil { // cut off: nothing was decided
+		return r.interrupt(ctx, r.ends(""))
+	}
 	d := &s.Decision
 	if r.Record.Current != nil && (d.Verdict == decide.Continue || d.Verdict == decide.End && d.Next.Status.Judges()) {
-		err = r.counted(s, d.Next)
+		err = r.counted(r.Record.Current, s, d.Next)
 	}
 	return s, err
 }
 
 // save writes the record of the run, and its copy for people.
 func (r *Run) save() error {
-	if err := r.Record.save(r.store); err != nil {
+	if err := r.Record.Save(r.store); err != nil {
 		return fmt.Errorf("cannot save the run's record: %w", err)
 	}
-	r.folder.write("run-"+r.Record.ID+".json", &r.Record)
+	r.files.JSON("run-"+r.Record.ID+".json", &r.Record)
 	if r.Record.Chain != nil {
-		r.folder.write("chain-"+r.Record.ID+".json", r.Record.shown())
+		r.files.JSON("chain-"+r.Record.ID+".json", r.Record.ChainFile())
 	}
 	return nil
 }
@@ -428,7 +439,8 @@ func (r *Run) Preview() (string, error) {
 	}
 	d := s.Decision
 	command := plain.Line(plain.Typed(r.Row().Line(r.Record.Options.Asked)), 500)
+	prompt := r.prompt(s, nil, r.due(s))
 	return r.Record.Chain.Shown() + fmt.Sprintf("loop     %s\nagent    %s\nfolder   %s\nlimit    iteration %d of %d\n\n%s",
 		plain.Line(r.At.Name, 100), command, r.At.Project, d.Next.Iteration, d.Limit,
-		r.prompt(s, r.due(s))), nil
+		plain.Text(prompt, len(prompt))), nil
 }

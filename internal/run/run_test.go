@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // TestRetry judges sessions that end in each class.
@@ -42,8 +43,8 @@ func TestRetry(t *testing.T) {
 		{"not installed", agent.Outcome{Class: agent.NotStarted}, 0, six, 0, decide.APIError},
 		{"somebody stopped it", agent.Outcome{Class: agent.Interrupted}, 0, six, 0, decide.SessionEnded},
 	} {
-		r := Run{Record: Record{Options: Options{Wait: tc.wait}, Cooling: []Cooling{{Times: tc.failed}}}}
-		until, _, class := r.retry(agent.Ended{Outcome: tc.ended}, tc.failed)
+		r := Run{Record: record.Run{Options: record.Options{Wait: tc.wait}, Cooling: []record.Cooling{{Times: tc.failed}}}}
+		until, _, class := r.retry(r.Record.Current, agent.Ended{Outcome: tc.ended}, tc.failed)
 		if class != tc.class || until.IsZero() != (tc.until == 0) {
 			t.Errorf("%s: class %q, until %v", tc.name, class, until)
 		}
@@ -57,12 +58,12 @@ func TestRetry(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	r, long := Run{}, agent.Ended{Outcome: agent.Outcome{Class: agent.Context}}
 	for n, want := range []string{"", decide.APIError} {
-		if _, _, class := r.retry(long, 0); class != want {
+		if _, _, class := r.retry(r.Record.Current, long, 0); class != want {
 			t.Errorf("time %d: %q, want %q", n+1, class, want)
 		}
 	}
-	r.retry(agent.Ended{Outcome: agent.Outcome{Class: agent.Done}}, 0)
-	if _, _, class := r.retry(long, 0); class != "" {
+	r.retry(r.Record.Current, agent.Ended{Outcome: agent.Outcome{Class: agent.Done}}, 0)
+	if _, _, class := r.retry(r.Record.Current, long, 0); class != "" {
 		t.Errorf("after one that was not too long: %q", class)
 	}
 }
@@ -71,22 +72,22 @@ func TestTooLong(t *testing.T) {
 func TestSpent(t *testing.T) {
 	used := agent.Usage{Input: 1000, CacheRead: 500, CostUSD: 0.5, TokensKnown: true, CostKnown: true}
 	for _, tc := range []struct {
-		o    Options
+		o    record.Options
 		want string
 	}{
-		{Options{}, ""},
-		{Options{MaxCostUSD: 1.01}, ""},
-		{Options{MaxCostUSD: 1}, "cost: the run has spent at least $1.000 (of 1 session unknown) of $1.00"},
-		{Options{MaxTokens: 3001}, ""},
-		{Options{MaxTokens: 3000}, "tokens: the run has used 3000 of 3000 tokens"},
-		{Options{MaxIterations: 4}, ""},
-		{Options{MaxIterations: 3}, "max_iterations: the run has used up its 3 iterations"},
+		{record.Options{}, ""},
+		{record.Options{MaxCostUSD: 1.01}, ""},
+		{record.Options{MaxCostUSD: 1}, "cost: the run has spent at least $1.000 (of 1 session unknown) of $1.00"},
+		{record.Options{MaxTokens: 3001}, ""},
+		{record.Options{MaxTokens: 3000}, "tokens: the run has used 3000 of 3000 tokens"},
+		{record.Options{MaxIterations: 4}, ""},
+		{record.Options{MaxIterations: 3}, "max_iterations: the run has used up its 3 iterations"},
 	} {
-		r := Run{Record: Record{Options: tc.o, Iterations: 2}}
-		r.Record.Spent.add(used)
-		r.Record.Spent.add(used)
-		r.Record.Spent.add(agent.Usage{})
-		ev := r.stopEvent()
+		r := Run{Record: record.Run{Options: tc.o, Iterations: 2}}
+		r.Record.Spent.Add(used)
+		r.Record.Spent.Add(used)
+		r.Record.Spent.Add(agent.Usage{})
+		ev := r.stopEvent(r.Record.Current, 0)
 		if got := strings.TrimPrefix(ev.Spent+": "+ev.Bill, ": "); got != tc.want {
 			t.Errorf("%+v: %q, want %q", tc.o, got, tc.want)
 		}
@@ -94,7 +95,7 @@ func TestSpent(t *testing.T) {
 }
 
 func TestBill(t *testing.T) {
-	for want, s := range map[string]Sum{
+	for want, s := range map[string]record.Sum{
 		"cost unknown":              {},
 		"9999 tokens, cost unknown": {Usage: agent.Usage{Output: 9999, TokensKnown: true}, Unknown: 1},
 		"10k tokens, $0.120": {
@@ -102,7 +103,7 @@ func TestBill(t *testing.T) {
 		},
 		"at least $2.000 (of 2 sessions unknown)": {Usage: agent.Usage{CostUSD: 2, CostKnown: true}, Unknown: 2},
 	} {
-		if got := Bill(s); got != want {
+		if got := record.Bill(s); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -125,16 +126,17 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"post-iteration:./count.sh a:b": "",
 		"post-iteration:":               "want EVENT:COMMAND",
-		"after:x":                       `unknown hook event "after"; there are pre-iteration, post-iteration, on-complete`,
+		"after:x":                       `unknown hook event "after"; there are lane-start, pre-iteration, post-iteration,`,
 	} {
-		if _, err := ParseHook(text); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		_, err := record.ParseHook(text)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("hook %q: %v", text, err)
 		}
 	}
 	for name, good := range map[string]bool{
 		"marker": true, "exit_code": true, "file:done": true, "file:../done": false, "file:/done": false, "exit": false,
 	} {
-		if err := CheckSignal(name); (err == nil) != good {
+		if err := record.CheckSignal(name); (err == nil) != good {
 			t.Errorf("signal %q: %v", name, err)
 		}
 	}
@@ -145,7 +147,7 @@ func TestParse(t *testing.T) {
 
 // TestMarkdown checks that a feature's own words do nothing in a summary.
 func TestMarkdown(t *testing.T) {
-	s := Summary{Work: []Work{{Feature: "a|b"}}, Titles: map[string]string{"a|b": "<script> [x](y) `z`"}}
+	s := record.Summary{Work: []record.Work{{Feature: "a|b"}}, Titles: map[string]string{"a|b": "<script> [x](y) `z`"}}
 	text := s.Markdown()
 	for _, bad := range []string{"<script>", "[x](y)", "| a|b"} {
 		if strings.Contains(text, bad) {

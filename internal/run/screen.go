@@ -5,26 +5,30 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // Screen shows a run to a person while it works. No two of its methods are called at a time, but for Heard, which may
 // be called while Warn is.
 type Screen interface {
-	Begin(r Record)
+	Begin(r record.Run)
 	// Leg says that a leg of a chain begins, or goes on.
-	Leg(r Record)
+	Leg(r record.Run)
 	// Judged says what became of the leg with the session that has ended.
-	Judged(r Record, own Own)
+	Judged(r record.Run, own record.Own)
 	// Check says that a check of a leg begins. line is for the shell.
 	Check(line string)
-	// Session says that a session begins. limit is how many iterations the loop may have.
-	Session(r Record, limit int, title string)
-	// Heard is called after each line that the agent prints.
-	Heard(h agent.Heard)
-	Ended(r Record, e agent.Ended)
+	// Session says that a session begins: r.Current. limit is how many iterations the loop may have.
+	Session(r record.Run, limit int, title string)
+	// Heard is called after each line that the agent of a lane prints. Without lanes, lane is 0.
+	Heard(lane int, h agent.Heard)
+	Ended(r record.Run, e agent.Ended)
+	// Merged says what became of a lane's work on a feature. why is not empty if it is given back. branch is not
+	// empty if it is left there, for a person to merge.
+	Merged(lane int, feature, branch, why string)
 	// Counted says what the loop made of the session that has ended.
-	Counted(r Record, s *loop.Step)
+	Counted(r record.Run, s *loop.Step)
 	Wait(until time.Time, why string)
 	Warn(text string)
-	End(s Summary)
+	End(s record.Summary)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -14,6 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // round works one iteration: it starts sessions until one of them counts, or the run gives up. If none counts, the
@@ -25,12 +25,12 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 	for failed := 0; ; {
 		e := r.session(ctx, s)
 		stopped := e.Class == agent.Stopped || ctx.Err() != nil && e.Class != agent.Done
-		until, why, class := r.retry(e, failed)
+		until, why, class := r.retry(r.Record.Current, e, failed)
 		if class == "" && !stopped {
 			return loop.Event{}, true
 		}
 		if c := r.Record.Current; c != nil {
-			r.folder.iteration(&r.Record, c, nil, false)
+			r.files.Session(&r.Record, c, nil, false)
 		}
 		r.Record.Current = nil
 		if stopped {
@@ -41,7 +41,7 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 		}
 		if until.IsZero() {
 			if class == decide.RateLimit && len(r.Record.Options.Fallback) > 0 {
-				_, e.Until = r.Record.free(time.Now())
+				_, e.Until = r.Record.Free(time.Now())
 			}
 			return r.fails(class, why, e.Until), false
 		}
@@ -74,15 +74,15 @@ func (r *Run) fails(class, why string, until time.Time) loop.Event {
 
 // retry judges a session that does not count. class is "" if it counts. until is when the run tries again, zero if it
 // gives up, and now if another agent takes over. failed is how many sessions of this iteration met an overload before.
-func (r *Run) retry(e agent.Ended, failed int) (until time.Time, why, class string) {
+func (r *Run) retry(c *record.Current, e agent.Ended, failed int) (until time.Time, why, class string) {
 	now := time.Now()
 	if e.Class != agent.Context {
 		r.tooLong = 0
 	}
 	switch e.Class {
 	case agent.Limit:
-		r.Record.cool(r.Record.Working(), e.Until, e.Problem, now)
-		_, until = r.Record.free(now)
+		r.Record.CoolDown(r.Record.AgentOf(c), e.Until, e.Problem, now)
+		_, until = r.Record.Free(now)
 		if until.Sub(now) > r.Record.Options.Wait {
 			until = time.Time{}
 		}
@@ -95,7 +95,7 @@ func (r *Run) retry(e agent.Ended, failed int) (until time.Time, why, class stri
 	case agent.Interrupted:
 		return time.Time{}, "somebody stopped the agent: " + e.Problem, decide.SessionEnded
 	case agent.Auth:
-		return time.Time{}, needsLogin(r.Row(), e.Problem), decide.APIError
+		return time.Time{}, needsLogin(r.rowOf(c), e.Problem), decide.APIError
 	case agent.NotStarted:
 		return time.Time{}, e.Problem, decide.APIError
 	case agent.Context:
@@ -106,50 +106,64 @@ func (r *Run) retry(e agent.Ended, failed int) (until time.Time, why, class stri
 	return time.Time{}, "", ""
 }
 
-// counts reports whether a session of the class can count as an iteration.
-func counts(c agent.Class) bool {
-	switch c {
-	case agent.Limit, agent.Transient, agent.Interrupted, agent.Auth, agent.NotStarted, agent.Stopped:
-		return false
-	}
-	return true
-}
-
 // session starts one session and waits for its end. The record knows of it before it starts.
 func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	feature := r.due(s)
-	r.addSessions(1)
-	c := &Current{
-		Session: r.Record.Sessions, Iteration: s.Decision.Next.Iteration, Feature: feature.ID, StartedAt: time.Now().UTC(),
+	c, asked, err := r.starts(s.Decision.Next.Iteration, feature, func(c *record.Current) { r.Record.Current = c })
+	if err != nil {
+		return notStarted(err)
 	}
-	r.Record.Current = c
-	asked := r.pick(c, feature)
-	if err := r.save(); err != nil {
-		r.addSessions(-1) // the record on the disk does not have it
-		r.Record.Current = nil
-		return agent.Ended{Outcome: agent.Outcome{Class: agent.NotStarted, Problem: plain.Line(err.Error(), 300)}}
-	}
-	log := r.folder.log(c.Session)
+	log := r.files.Log(c.Session)
 	defer log.Close()
 	r.Screen.Session(r.Record, s.Decision.Limit, feature.Title())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go r.watch(ctx, stop)
+	one := r.agentSession(c, asked, r.prompt(s, c, feature))
+	one.Log, one.Hear = log, func(h agent.Heard) { r.Screen.Heard(0, h) }
+	one.Started = func(pid int) {
+		c.PID, c.Start = pid, proc.Start(pid)
+		_ = r.Record.Save(r.store) // a later save says so if it fails
+	}
+	e := one.Run(ctx)
+	r.ended(c, e)
+	return e
+}
+
+// starts notes that a session is about to start. set puts it into the record; it gets nil if the record cannot be
+// written.
+func (r *Run) starts(iteration int, feature features.Item, set func(*record.Current)) (*record.Current, agent.Asked,
+	error) {
+	r.addSessions(1)
+	c := &record.Current{
+		Session: r.Record.Sessions, Iteration: iteration, Feature: feature.ID, StartedAt: time.Now().UTC(),
+	}
+	set(c)
+	asked := r.pick(c, feature)
+	if err := r.save(); err != nil {
+		r.addSessions(-1) // the record on the disk does not have it
+		set(nil)
+		return nil, asked, err
+	}
+	return c, asked, nil
+}
+
+// notStarted is the end of a session that could not start.
+func notStarted(err error) agent.Ended {
+	return agent.Ended{Outcome: agent.Outcome{Class: agent.NotStarted, Problem: plain.Line(err.Error(), 300)}}
+}
+
+// agentSession returns a session of the run in the project's files.
+func (r *Run) agentSession(c *record.Current, asked agent.Asked, prompt string) agent.Session {
 	o := r.Record.Options
 	if o.MaxCostUSD > 0 {
 		asked.BudgetUSD = max(0.01, o.MaxCostUSD-r.Record.Spent.CostUSD)
 	}
-	e := agent.Session{
-		Row: r.Row(), Asked: asked, Prompt: r.prompt(s, feature), Dir: r.At.Project, Guard: r.Env.Self, Log: log,
+	return agent.Session{
+		Row: r.rowOf(c), Asked: asked, Prompt: prompt, Dir: r.At.Project, Guard: r.Env.Self,
 		Env:   append(agent.Environ(r.Env.Vars), append(r.handoff(), loop.RunVar+"="+r.Record.ID)...),
-		Limit: o.SessionTimeout, Idle: o.IdleTimeout, Background: o.KeepBackground, Kill: r.Kill, Hear: r.Screen.Heard,
-		Started: func(pid int) {
-			c.PID, c.Start = pid, proc.Start(pid)
-			_ = r.Record.save(r.store) // a later save says so if it fails
-		},
-	}.Run(ctx)
-	r.ended(c, e)
-	return e
+		Limit: o.SessionTimeout, Idle: o.IdleTimeout, Background: o.KeepBackground, Kill: r.Kill,
+	}
 }
 
 // addSessions adds n to the sessions of the run.
@@ -161,42 +175,44 @@ func (r *Run) addSessions(n int) {
 }
 
 // ended notes how a session ended, and adds what it used to the sum. From here on it is not forgotten.
-func (r *Run) ended(c *Current, e agent.Ended) {
-	message := e.Message[max(0, len(e.Message)-maxMessage):]
-	c.Ended = &Finished{
+func (r *Run) ended(c *record.Current, e agent.Ended) {
+	message := e.Message[max(0, len(e.Message)-record.MaxMessage):]
+	c.Ended = &record.Finished{
 		Class: e.Class, Message: message, Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Denied: e.Denied,
 		Refused: e.Refused, Model: cmp.Or(e.Heard.Model, c.Model), Used: e.Usage,
 	}
-	if counts(e.Class) {
-		r.Record.warm(r.Record.Working())
+	if e.Class.Counts() {
+		r.Record.Warm(r.Record.AgentOf(c))
 	}
 	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
 	if r.promised(e.Message) {
 		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
 	}
-	r.Record.Spent.add(e.Usage)
+	r.Record.Spent.Add(e.Usage)
 	r.Record.Denied += e.Denied
 	leg := r.Record.Leg()
 	if leg != nil {
-		leg.Spent.add(e.Usage)
+		leg.Spent.Add(e.Usage)
 	}
-	if !r.Record.Options.InSession && !leg.isJob() { // such a session may work on several features
-		w := r.Record.work(c.Feature)
+	if !r.Record.Options.InSession && !leg.IsJob() { // such a session may work on several features
+		w := r.Record.WorkOn(c.Feature)
 		w.Took += e.Took
-		w.Spent.add(e.Usage)
+		w.Spent.Add(e.Usage)
 	}
 	_ = r.save() // the step that follows reports a disk that is full
-	r.Screen.Ended(r.Record, e)
-	r.missPrice(e)
+	shown := r.Record
+	shown.Current = c
+	r.Screen.Ended(shown, e)
+	r.missPrice(c, e)
 }
 
 // missPrice says that a session's cost is not known for want of a price, once for each model.
-func (r *Run) missPrice(e agent.Ended) {
+func (r *Run) missPrice(c *record.Current, e agent.Ended) {
 	model := e.Heard.Model
-	if e.Usage.CostKnown || tokens(e.Usage) == 0 || model == "" || model == r.noPrice {
+	if e.Usage.CostKnown || record.AllTokens(e.Usage) == 0 || model == "" || model == r.noPrice {
 		return
 	}
-	if _, known := r.Row().PriceOf(model); !known {
+	if _, known := r.rowOf(c).PriceOf(model); !known {
 		r.noPrice = model
 		r.Screen.Warn(fmt.Sprintf(`no price of the model %s is known, so its cost is not; add it to "prices" of your `+
 			"configuration", plain.Line(model, 80)))
@@ -205,7 +221,7 @@ func (r *Run) missPrice(e agent.Ended) {
 
 // due returns the feature of the iteration that a step begins. A job of a leg's own has none.
 func (r *Run) due(s *loop.Step) (item features.Item) {
-	if r.Record.Leg().isJob() {
+	if r.Record.Leg().IsJob() {
 		return item
 	}
 	if item = s.Decision.Feature; item.ID == "" && s.Decision.Failure == nil {
@@ -249,17 +265,17 @@ func (r *Run) stopped() bool {
 
 // wait waits until a time, and lets people know.
 func (r *Run) wait(ctx context.Context, until time.Time, why string) {
-	r.Record.Waiting = &Waiting{Until: until.UTC(), Why: why}
+	r.Record.Waiting = &record.Waiting{Until: until.UTC(), Why: why}
 	_ = r.save() // the wait does not depend on it
 	r.Screen.Wait(until, why)
 	waitUntil(ctx, until, r.stopped)
 	r.Record.Waiting = nil
 }
 
-// stopEvent is what the loop is told of the session that has ended.
-func (r *Run) stopEvent() loop.Event {
+// stopEvent is what the loop is told of a session that has ended. others is how many other sessions run.
+func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 	ev := r.event(decide.EventStop)
-	if c := r.Record.Current; c != nil && c.Ended != nil {
+	if c != nil && c.Ended != nil {
 		ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
 		if c.Ended.Denied > 0 {
 			ev.Denied = cmp.Or(c.Ended.Refused, "a tool")
@@ -269,7 +285,7 @@ func (r *Run) stopEvent() loop.Event {
 			ev.Message += "\n" + decide.Promised
 		}
 	}
-	if l := r.limit(1); l.reason != "" {
+	if l := r.limit(c, 1+others); l.reason != "" {
 		ev.Spent, ev.Bill = l.reason, "the run has "+l.bill
 	}
 	return ev
@@ -282,14 +298,14 @@ type ownLimit struct {
 	raise  string // a flag that gives the run more
 }
 
-// limit returns the limit that is reached when so many more sessions count.
-func (r *Run) limit(more int) ownLimit {
+// limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
+func (r *Run) limit(c *record.Current, more int) ownLimit {
 	o, spent := r.Record.Options, r.Record.Spent
-	switch used := tokens(spent.Usage); {
-	case o.MaxCostUSD > 0 && spent.CostUSD >= o.MaxCostUSD, more > 0 && r.budgetUsed():
+	switch used := record.AllTokens(spent.Usage); {
+	case o.MaxCostUSD > 0 && spent.CostUSD >= o.MaxCostUSD, more > 0 && budgetUsed(c):
 		bill := fmt.Sprintf("spent its $%.2f", o.MaxCostUSD) // the agent says so
 		if spent.CostKnown {
-			bill = fmt.Sprintf("spent %s of $%.2f", dollars(spent), o.MaxCostUSD)
+			bill = fmt.Sprintf("spent %s of $%.2f", record.Cost(spent), o.MaxCostUSD)
 		}
 		return ownLimit{decide.Cost, bill, fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
@@ -307,21 +323,26 @@ func (r *Run) limit(more int) ownLimit {
 }
 
 // budgetUsed reports whether the agent stopped because of the money that it was given.
-func (r *Run) budgetUsed() bool {
-	c := r.Record.Current
+func budgetUsed(c *record.Current) bool {
 	return c != nil && c.Ended != nil && c.Ended.Class == agent.Budget
 }
 
-// counted counts the session that has ended, and tells of it. s is the loop's step after it, nil if another process
+// counted counts a session that has ended, and tells of it. s is the loop's step after it, nil if another process
 // took that. state is what the loop's record says then.
-func (r *Run) counted(s *loop.Step, state decide.State) error {
-	c := r.Record.Current
+func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error {
 	r.Record.Current = nil
 	r.Record.Iterations++
-	if !r.Record.Leg().isJob() {
-		r.Record.work(c.Feature).tried(s)
+	if !r.Record.Leg().IsJob() {
+		w := r.Record.WorkOn(c.Feature)
+		if w.Attempts++; s != nil {
+			w.Checks = cmp.Or(record.ChecksInWords(s.Picture.Snapshot.Results), w.Checks)
+		}
 	}
-	r.folder.iteration(&r.Record, c, s, true)
+	var results []decide.Receipt
+	if s != nil {
+		results = s.Picture.Snapshot.Results
+	}
+	r.files.Session(&r.Record, c, results, true)
 	told := told{}
 	if s != nil {
 		told = r.told(s, state, c)
@@ -340,24 +361,29 @@ func (r *Run) counted(s *loop.Step, state decide.State) error {
 	return nil
 }
 
-// tried counts an attempt. s is the loop's step after it, or nil.
-func (w *Work) tried(s *loop.Step) {
-	w.Attempts++
-	if s == nil {
-		return
-	}
-	if checks := checksInWords(s.Picture.Snapshot.Results); checks != "" {
-		w.Checks = checks
-	}
-}
+// The times to wait after errors of a provider that may be over soon. After the last one the run gives up.
+var backOff = []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute}
 
-// checksInWords says how checks ended.
-func checksInWords(results []decide.Receipt) string {
-	if len(results) == 0 {
-		return ""
+// nap is how often a wait looks at the clock and at the loop.
+const nap = time.Second
+
+// waitUntil waits for a time of the wall clock, which goes on while the machine sleeps. It returns early when ctx ends,
+// or when wake says so.
+func waitUntil(ctx context.Context, until time.Time, wake func() bool) {
+	tick := time.NewTicker(nap)
+	defer tick.Stop()
+	for {
+		left := until.Round(0).Sub(time.Now().Round(0)) // Round takes the monotonic clock away
+		if left <= 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(left):
+		case <-tick.C:
+		}
+		if ctx.Err() != nil || wake() {
+			return
+		}
 	}
-	if i := slices.IndexFunc(results, func(r decide.Receipt) bool { return !r.Passed }); i >= 0 {
-		return plain.Line(results[i].Name, 80) + " failed"
-	}
-	return plain.Count(len(results), "check") + " passed"
 }

@@ -5,34 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
-
-// The signals with which a session says that all is done. Each is only a claim.
-const (
-	Marker   = "marker"    // a line of the final answer says so; decide.Said reads it
-	ExitCode = "exit_code" // the agent ended with status 0
-	File     = "file"      // a file exists: "file:PATH"
-)
-
-// CheckSignal refuses an unknown signal.
-func CheckSignal(name string) error {
-	path, isFile := strings.CutPrefix(name, File+":")
-	switch {
-	case name == Marker, name == ExitCode, isFile && filepath.IsLocal(path):
-		return nil
-	case isFile:
-		return fmt.Errorf("the signal %q; want file: and a path below the project's root", plain.Line(name, 100))
-	}
-	return fmt.Errorf("unknown signal %q; there are %s, %s and %s:PATH", plain.Line(name, 100), Marker, ExitCode, File)
-}
 
 // pattern is a line of a person's own with which the agent says that all is done.
 type pattern []decide.Promise
@@ -58,6 +38,11 @@ func compile(text string) (pattern, error) {
 }
 
 func (r *Run) compile() (err error) {
+	for _, name := range r.Record.Options.CompleteOn {
+		if err := record.CheckSignal(name); err != nil {
+			return err
+		}
+	}
 	r.pattern, err = compile(r.Record.Options.Pattern)
 	return err
 }
@@ -71,17 +56,17 @@ func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {
 		on = leg.CompleteOn
 	}
 	if len(on) == 0 && (leg == nil || leg.Loop || len(leg.Checks) > 0) {
-		on = []string{ExitCode} // counts only in a loop without a list that has checks, and in a leg that has some
+		on = []string{record.ExitCode} // counts only in a loop without a list that has checks, and in a leg that has some
 	}
 	names = []string{}
 	if status, _ := decide.Said(e.Message, r.pattern); status == decide.Complete {
-		names = append(names, Marker)
+		names = append(names, record.Marker)
 	}
-	if slices.Contains(on, ExitCode) && e.Class == agent.Done && e.ExitCode == 0 {
-		names, claimed = append(names, ExitCode), true
+	if slices.Contains(on, record.ExitCode) && e.Class == agent.Done && e.ExitCode == 0 {
+		names, claimed = append(names, record.ExitCode), true
 	}
 	for _, name := range on {
-		if path, is := strings.CutPrefix(name, File+":"); is && r.exists(path) {
+		if path, is := strings.CutPrefix(name, record.File+":"); is && r.exists(path) {
 			names, claimed = append(names, name), true
 		}
 	}

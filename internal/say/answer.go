@@ -9,6 +9,7 @@
 package say
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -152,6 +153,17 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 			plain.Line(s.Session, 80), name, plain.Arg(p.Loop.At.Name))
 	}
 	return fmt.Sprintf("ralph: the loop %s is %s; '%s' continues it", name, s.Status, do("resume"))
+}
+
+// Refused returns why a session that asks for a loop does not get it, nil if it does.
+func Refused(p *loop.Picture, d decide.Decision) error {
+	switch {
+	case d.Verdict == decide.End:
+		return fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", d.Next.Status)
+	case d.Binding != decide.Take:
+		return errors.New(strings.TrimPrefix(Tell(p, d), "ralph: "))
+	}
+	return nil
 }
 
 // Waits says in one line that there is a loop which no stop begins, and how a person begins it.

@@ -64,34 +64,15 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		return "on the agent's word alone; " + so + after
 	case decide.ByEvaluator:
 		return fmt.Sprintf("%s; %s. '%s' continues it.", s.Needs, so, do("resume"))
-	case decide.MaxIterations:
-		if s.Needs != "" {
-			return moreOfRun(s, "--max-iterations", so)
-		}
-		return fmt.Sprintf("used up its %s; %s. To give it more: %s",
-			plain.Count(s.Iteration, "iteration"), so, p.MoreIterations(s))
-	case decide.Deadline:
-		return fmt.Sprintf("its time is up, %s after it began; %s. To give it more: %s",
-			plain.Duration(s.EndedAt.Sub(s.StartedAt)), so, p.MoreTime(s))
-	case decide.Cost:
-		return moreOfRun(s, "--max-cost", so)
-	case decide.Tokens:
-		return moreOfRun(s, "--max-tokens", so)
+	case decide.MaxIterations, decide.Deadline, decide.Cost, decide.Tokens, decide.IterationsPerHour,
+		decide.FeaturesPerSession, decide.ContextTokens:
+		return usedUp(p, s, so)
 	case decide.FeatureAttempts, decide.CheckFailures:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.NoToolUse:
 		return fmt.Sprintf("the agent was sent on %s without a tool call in its transcript, and "+
 			"Claude Code would soon end the turn without telling anybody; %s. '%s' continues it.",
 			plain.Count(len(p.Snapshot.State.Blocks), "time"), so, do("resume"))
-	case decide.IterationsPerHour:
-		return fmt.Sprintf("it has used its %s for this hour; %s. Its prompt continues it after %s.",
-			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, Clock(s.RetryAt))
-	case decide.FeaturesPerSession:
-		return fmt.Sprintf("this session has done its %s; %s. The loop's prompt in a fresh session continues it.",
-			plain.Count(s.SessionPassed, "feature"), so)
-	case decide.ContextTokens:
-		return fmt.Sprintf("the conversation has grown to %d tokens; %s. "+
-			"The loop's prompt in a fresh session continues it.", s.Context, so)
 	case decide.NoProgress:
 		if list.Err != nil {
 			so = plain.Line(list.Err.Error(), 500)
@@ -125,36 +106,78 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	case decide.PromiseBlocked, decide.PromiseEscalate:
 		return fmt.Sprintf("the agent needs a person: %s; %s. '%s' continues it.",
 			plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so, do("resume"))
-	case decide.APIError, decide.RateLimit:
-		until := ""
-		if !s.RetryAt.IsZero() {
-			until = ", until " + Clock(s.RetryAt)
-		}
-		if run := s.Run(); run != "" {
-			return fmt.Sprintf("the agent could not go on: %s (%s%s); %s. '%s' continues it.",
-				cmp.Or(strings.TrimRight(plain.Line(s.Needs, 160), "."), "it did not say why"), s.ExitReason, until, so,
-				ResumeRun(run))
-		}
-		return fmt.Sprintf("the turn ended with an API error (%s%s); %s. "+
-			"A prompt in its session, or the loop's prompt in a new one, continues it.", s.ExitReason, until, so)
-	case decide.SessionEnded:
-		if run := s.Run(); run != "" {
-			return fmt.Sprintf("%s; %s. '%s' continues it.", cmp.Or(s.Needs, "the run was stopped"), so, ResumeRun(run))
-		}
-		return fmt.Sprintf("its session has ended; %s. "+
-			"A prompt in the resumed session, or the loop's prompt in a new one, continues it.", so)
+	case decide.APIError, decide.RateLimit, decide.SessionEnded:
+		return cutOff(s, so)
 	case decide.ByPerson, decide.ByAgent, decide.ByHeader:
-		by := map[string]string{
-			decide.ByPerson: "stopped by a person", decide.ByAgent: "stopped by the agent",
-			decide.ByHeader: "stopped by the header of progress.txt",
-		}[s.ExitReason]
-		return fmt.Sprintf("%s at iteration %d; %s. '%s' continues it.", by, s.Iteration, so, do("resume"))
+		return fmt.Sprintf("%s at iteration %d; %s. '%s' continues it.", StoppedBy(s.ExitReason), s.Iteration, so,
+			do("resume"))
 	}
 	reason := s.ExitReason
 	if problem != nil {
 		reason = plain.Line(problem.Error(), 500)
 	}
 	return reason + ". When that is fixed, '" + do("resume") + "' continues the loop."
+}
+
+// usedUp says which limit of a loop is used up.
+func usedUp(p *loop.Picture, s decide.State, so string) string {
+	switch s.ExitReason {
+	case decide.MaxIterations:
+		if s.Needs != "" {
+			return moreOfRun(s, "--max-iterations", so)
+		}
+		return fmt.Sprintf("used up its %s; %s. To give it more: %s",
+			plain.Count(s.Iteration, "iteration"), so, p.MoreIterations(s))
+	case decide.Deadline:
+		return fmt.Sprintf("its time is up, %s after it began; %s. To give it more: %s",
+			plain.Duration(s.EndedAt.Sub(s.StartedAt)), so, p.MoreTime(s))
+	case decide.Cost:
+		return moreOfRun(s, "--max-cost", so)
+	case decide.Tokens:
+		return moreOfRun(s, "--max-tokens", so)
+	case decide.IterationsPerHour:
+		return fmt.Sprintf("it has used its %s for this hour; %s. Its prompt continues it after %s.",
+			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, Clock(s.RetryAt))
+	case decide.FeaturesPerSession:
+		return fmt.Sprintf("this session has done its %s; %s. The loop's prompt in a fresh session continues it.",
+			plain.Count(s.SessionPassed, "feature"), so)
+	default: // the tokens of the conversation
+		return fmt.Sprintf("the conversation has grown to %d tokens; %s. "+
+			"The loop's prompt in a fresh session continues it.", s.Context, so)
+	}
+}
+
+// cutOff says what kept the agent from going on.
+func cutOff(s decide.State, so string) string {
+	if s.ExitReason == decide.SessionEnded {
+		if run := s.Run(); run != "" {
+			return fmt.Sprintf("%s; %s. '%s' continues it.", cmp.Or(s.Needs, "the run was stopped"), so, ResumeRun(run))
+		}
+		return fmt.Sprintf("its session has ended; %s. "+
+			"A prompt in the resumed session, or the loop's prompt in a new one, continues it.", so)
+	}
+	until := ""
+	if !s.RetryAt.IsZero() {
+		until = ", until " + Clock(s.RetryAt)
+	}
+	if run := s.Run(); run != "" {
+		return fmt.Sprintf("the agent could not go on: %s (%s%s); %s. '%s' continues it.",
+			cmp.Or(strings.TrimRight(plain.Line(s.Needs, 160), "."), "it did not say why"), s.ExitReason, until, so,
+			ResumeRun(run))
+	}
+	return fmt.Sprintf("the turn ended with an API error (%s%s); %s. "+
+		"A prompt in its session, or the loop's prompt in a new one, continues it.", s.ExitReason, until, so)
+}
+
+// StoppedBy says who stopped a loop that is paused or cancelled.
+func StoppedBy(exitReason string) string {
+	switch exitReason {
+	case decide.ByAgent:
+		return "stopped by the agent"
+	case decide.ByHeader:
+		return "stopped by the header of progress.txt"
+	}
+	return "stopped by a person"
 }
 
 // moreOfRun says which limit of its own has ended a run, and which flag gives it more.

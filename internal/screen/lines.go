@@ -163,7 +163,7 @@ func doing(l *watch.Loop) string {
 	case l.Run != nil && l.Run.WaitsFor != "":
 		return "waits: " + l.Run.WaitsFor
 	case l.Run != nil && l.Run.Session != nil:
-		return strings.Join(present(l.Run.Agent, l.Run.Session.Feature, l.Run.Leg), " · ")
+		return strings.Join(present(l.Run.Agent, l.Run.Features(), l.Run.Leg), " · ")
 	case l.Works():
 		return "next " + l.Next
 	case l.Needs != "":

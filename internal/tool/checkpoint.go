@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,80 +12,34 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Checkpoint is what an agent kept of its work: its own words, which are data to whoever reads them.
-type Checkpoint struct {
-	ID        string          `json:"id"`
-	Sequence  int             `json:"sequence"`
-	Trigger   string          `json:"trigger"`
-	Phase     string          `json:"phase,omitempty"`
-	Step      *int            `json:"step,omitempty"`
-	Iteration int             `json:"iteration"`
-	Context   json.RawMessage `json:"context,omitempty"`
-	Draft     string          `json:"draft,omitempty"`
-	DraftType string          `json:"draftType,omitempty"`
-	Created   time.Time       `json:"created"`
-	Expires   time.Time       `json:"expires"`
-}
-
-// checkpoints are those of a loop, the oldest first.
-type checkpoints struct {
-	Last int          `json:"last"` // the sequence number of the newest, also if it is gone
-	All  []Checkpoint `json:"all"`
-}
-
 // Bounds of checkpoints.
 const (
-	maxCheckpoints = 50
-	maxContext     = 20 << 10 // bytes
-	maxDraft       = 50 << 10 // bytes
-	draftPreview   = 200      // characters
-
-	checkpointPrefix = "CP-"
-	manual           = "manual"
-	manualLife       = 7 * 24 * time.Hour
-	otherLife        = 24 * time.Hour
-	maxLife          = 366 * 24 * time.Hour
+	maxDraft     = 50 << 10 // bytes
+	draftPreview = 200      // characters
+	maxLife      = 366 * 24 * time.Hour
 )
 
 // checkpoints reads the checkpoints that have not expired.
-func (k *desk) checkpoints() (c checkpoints, err error) {
-	data, err := k.Store.Agent(loopdir.CheckpointsFile)
-	if err == nil && data != nil {
-		err = json.Unmarshal(data, &c)
-	}
+func (k *desk) checkpoints() (agenthook.Checkpoints, error) {
+	c, err := agenthook.ReadCheckpoints(k.Store)
 	if err != nil {
 		return c, fmt.Errorf("%s cannot be used: %w; move it away",
-			filepath.Join(k.At.StatePath(), loopdir.CheckpointsFile), err)
+			filepath.Join(k.At.StatePath(), agenthook.CheckpointsFile), err)
 	}
-	now := time.Now()
-	c.All = slices.DeleteFunc(c.All, func(p Checkpoint) bool { return !p.Expires.After(now) })
 	return c, nil
 }
 
 // errKept means that there is such a checkpoint already.
 var errKept = errors.New("there is such a checkpoint")
 
-// keep adds a checkpoint, and drops the oldest ones if there are too many. unless, if it is not nil, keeps it from
-// being added.
-func (k *desk) keep(p *loop.Picture, one Checkpoint, unless func(Checkpoint) bool) (Checkpoint, error) {
-	var err error
-	if one.Context, err = compact(one.Context, maxContext, "agentContext"); err != nil {
-		return one, err
-	}
-	now := time.Now().UTC()
-	one.ID, one.Created, one.Iteration = checkpointPrefix+rand.Text()[:16], now, p.Snapshot.Record().Iteration
-	if one.Expires.IsZero() {
-		life := otherLife
-		if one.Trigger == manual {
-			life = manualLife
-		}
-		one.Expires = now.Add(life)
-	}
-	err = k.Store.Locked(loop.LockWait, func() error {
+// keep adds a checkpoint. unless, if it is not nil, keeps it from being added.
+func (k *desk) keep(p *loop.Picture, one agenthook.Checkpoint, unless func(agenthook.Checkpoint) bool) (
+	agenthook.Checkpoint, error) {
+	one.Iteration = p.Snapshot.Record().Iteration
+	err := k.Store.Locked(loop.LockWait, func() error {
 		c, err := k.checkpoints()
 		if err != nil {
 			return err
@@ -94,15 +47,10 @@ func (k *desk) keep(p *loop.Picture, one Checkpoint, unless func(Checkpoint) boo
 		if unless != nil && slices.ContainsFunc(c.All, unless) {
 			return errKept
 		}
-		c.Last++
-		one.Sequence = c.Last
-		c.All = append(c.All, one)
-		c.All = c.All[max(0, len(c.All)-maxCheckpoints):]
-		data, err := json.Marshal(c)
-		if err != nil {
+		if one, err = c.Keep(one); err != nil {
 			return err
 		}
-		return k.Store.SaveAgent(loopdir.CheckpointsFile, append(data, '\n'))
+		return c.Save(k.Store)
 	})
 	return one, err
 }
@@ -115,10 +63,10 @@ func (k *desk) keepBlocked(j judged, in Evaluate) (id string, err error) {
 		return "", nil
 	}
 	context, _ := json.Marshal(map[string]string{"summary": plain.Text(in.AgentOutput, 2000)}) // cannot fail
-	one := Checkpoint{Trigger: "auto_status", Phase: "blocked", Context: context, DraftType: in.DraftType}
+	one := agenthook.Checkpoint{Trigger: agenthook.Auto, Phase: "blocked", Context: context, DraftType: in.DraftType}
 	one.Draft, _ = cutDraft(in.DraftContent)
 	iteration := j.Picture.Snapshot.Record().Iteration
-	kept, err := k.keep(j.Picture, one, func(p Checkpoint) bool {
+	kept, err := k.keep(j.Picture, one, func(p agenthook.Checkpoint) bool {
 		return p.Phase == one.Phase && p.Iteration == iteration
 	})
 	if errors.Is(err, errKept) {
@@ -127,25 +75,14 @@ func (k *desk) keepBlocked(j judged, in Evaluate) (id string, err error) {
 	return kept.ID, err
 }
 
-// evaluated is the phase of a checkpoint that an evaluator's answer asked for.
-const evaluated = "evaluated"
-
-// keepAnswers keeps what the evaluators' commands gave for the agent, once in an iteration. What cannot be kept, since
-// it is no object or too large, is left out: the answer itself counts.
+// keepAnswers keeps what the evaluators' commands gave for the agent. What is too large is left out: the answer itself
+// counts.
 func (k *desk) keepAnswers(j judged) (id string) {
-	iteration := j.Picture.Snapshot.Record().Iteration
-	for _, a := range j.Picture.Snapshot.Answers {
-		if !strings.HasPrefix(a.Checkpoint, "{") {
-			continue
-		}
-		one := Checkpoint{Trigger: "auto_status", Phase: evaluated, Context: json.RawMessage(a.Checkpoint)}
-		kept, err := k.keep(j.Picture, one, func(p Checkpoint) bool {
-			return p.Phase == evaluated && p.Iteration == iteration
-		})
-		if err == nil {
-			id = kept.ID
-		}
-	}
+	_ = k.Store.Locked(loop.LockWait, func() (err error) {
+		snap := &j.Picture.Snapshot
+		id, err = agenthook.KeepAnswers(k.Store, snap.Answers, snap.Record().Iteration)
+		return err
+	})
 	return id
 }
 
@@ -193,12 +130,12 @@ func (d *Desk) Create(call Call, in Create) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	one := Checkpoint{
+	one := agenthook.Checkpoint{
 		Trigger: in.Trigger, Phase: plain.Line(in.ExecutionPhase, 200), Step: in.ExecutionStep, Context: in.AgentContext,
 		DraftType: in.DraftType,
 	}
 	if one.Trigger == "" {
-		one.Trigger = manual
+		one.Trigger = agenthook.Manual
 	}
 	if in.ExpiresIn > 0 {
 		minutes := min(in.ExpiresIn, int(maxLife/time.Minute))
@@ -210,8 +147,8 @@ func (d *Desk) Create(call Call, in Create) (Created, error) {
 		return Created{}, err
 	}
 	return Created{
-		ID: one.ID, TaskID: k.name(), Sequence: one.Sequence, Trigger: one.Trigger, CreatedAt: loop.Instant(one.Created),
-		ExpiresAt: loop.Instant(one.Expires), Truncated: cut,
+		ID: one.ID, TaskID: k.name(), Sequence: one.Sequence, Trigger: one.Trigger, CreatedAt: plain.Instant(one.Created),
+		ExpiresAt: plain.Instant(one.Expires), Truncated: cut,
 	}, nil
 }
 
@@ -252,6 +189,9 @@ func (d *Desk) List(call Call, in List) (Listed, error) {
 		return Listed{}, err
 	}
 	defer k.Close()
+	if err := k.certain(); err != nil {
+		return Listed{}, err
+	}
 	kept, err := k.checkpoints()
 	if err != nil {
 		return Listed{}, err
@@ -266,8 +206,8 @@ func (d *Desk) List(call Call, in List) (Listed, error) {
 		if !other && len(l.Checkpoints) < in.Limit {
 			l.Checkpoints = append(l.Checkpoints, Row{
 				ID: p.ID, Sequence: p.Sequence, Trigger: p.Trigger, Phase: p.Phase, Step: p.Step,
-				IterationNumber: p.Iteration, HasDraft: p.Draft != "", CreatedAt: loop.Instant(p.Created),
-				ExpiresAt: loop.Instant(p.Expires),
+				IterationNumber: p.Iteration, HasDraft: p.Draft != "", CreatedAt: plain.Instant(p.Created),
+				ExpiresAt: plain.Instant(p.Expires),
 			})
 		}
 	}

@@ -62,9 +62,10 @@ func (d *Desk) Complete(ctx context.Context, call Call, in Complete) (Completed,
 	}
 	want := p.Agent.Read(message).Status
 	if k.over() != nil {
+		k.finish(ctx)
 		c.Accepted = k.state.Status == want
 		if c.CompletedAt = ""; c.Accepted {
-			c.CompletedAt = loop.Instant(k.state.EndedAt)
+			c.CompletedAt = plain.Instant(k.state.EndedAt)
 		} else {
 			c.Missing = []string{k.over().Error()}
 		}
@@ -95,8 +96,14 @@ func (k *desk) claim(ctx context.Context, c Completed, message string, want deci
 		return c, nil
 	}
 	if !byRun {
-		c.CompletedAt = loop.Instant(d.Next.EndedAt)
+		c.CompletedAt = plain.Instant(d.Next.EndedAt)
 		k.Notify(context.WithoutCancel(ctx), k.event("iteration_complete", message), j.Step)
 	}
 	return c, nil
+}
+
+// finish finishes what a server that was killed began: the header of progress.txt, and the notice of the ending.
+func (k *desk) finish(ctx context.Context) {
+	k.Store.Complete(loop.LockWait)
+	_ = k.Tell(context.WithoutCancel(ctx)) // what is not told now is told later
 }

@@ -10,16 +10,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Desk serves the tools to one client.
 type Desk struct {
 	Env     loop.Env
-	Clients func() []loop.Process // the processes that may be the client: the parent of this one, its parent, and so on
+	Clients func() []proc.Process // the processes that may be the client: the parent of this one, its parent, and so on
 	Init    string                // the command line with which a person makes a loop
 
 	// HostSession is the session that the client's variables name. It may be an old one, so it finds a loop only where
@@ -46,15 +48,20 @@ type desk struct {
 	call  Call
 	state decide.State // as it was when the call came
 	owner string
+	sure  bool // the call names the loop, or its session certainly works it
 }
 
 // open opens the loop that a call is about: the one of that name, else the one of the session.
 func (d *Desk) open(call Call, name string) (*desk, error) {
-	at, err := d.find(call, name)
+	at, sure, err := d.find(call, name)
 	if err != nil {
 		return nil, err
 	}
-	return d.openAt(call, at)
+	k, err := d.openAt(call, at)
+	if err == nil {
+		k.sure = sure
+	}
+	return k, err
 }
 
 func (d *Desk) openAt(call Call, at *loopdir.Loop) (*desk, error) {
@@ -64,7 +71,7 @@ func (d *Desk) openAt(call Call, at *loopdir.Loop) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &desk{Loop: l, desk: d, call: call}
+	k := &desk{Loop: l, desk: d, call: call, sure: true}
 	if k.state, err = l.Store.State(); err != nil {
 		l.Close()
 		return nil, err
@@ -77,11 +84,15 @@ func (d *Desk) openAt(call Call, at *loopdir.Loop) (*desk, error) {
 // ownerOf says who owns a loop.
 func (d *Desk) ownerOf(call Call, s decide.State) string {
 	switch {
-	case s.Session == "":
+	case s.Session == "", d.isClient(s) && s.Status == decide.Interrupted: // that session is over; the client has another
 		return Nobody
-	case call.Session != "" && call.Session == s.Session, d.isClient(s):
+	case d.isClient(s):
 		return ThisSession
-	case s.SessionPID > 0 && !alive(s):
+	case s.SessionPID > 0 && alive(s): // whatever session the call names
+		return AnotherSession
+	case call.Session != "" && call.Session == s.Session:
+		return ThisSession
+	case s.SessionPID > 0:
 		return Nobody
 	}
 	return AnotherSession
@@ -90,44 +101,68 @@ func (d *Desk) ownerOf(call Call, s decide.State) string {
 // isClient reports whether the process that owns the loop, or owned it before the conversation was cleared, is this
 // server's client.
 func (d *Desk) isClient(s decide.State) bool {
-	return s.SessionPID > 0 && slices.Contains(d.Clients(), loop.Process{PID: s.SessionPID, Start: s.ClientStart})
+	return s.SessionPID > 0 && slices.Contains(d.Clients(), proc.Process{PID: s.SessionPID, Start: s.ClientStart})
 }
 
 // find finds the loop of a call: the one of that name, the one that the environment names, the one that the client's
-// process owns, the one of the session that the client or its variables name, and the current one.
-func (d *Desk) find(call Call, name string) (*loopdir.Loop, error) {
+// process works, the one of the session that the client names. These are sure. The others are guesses: the loop that
+// the client's process worked last, the one of the session that the client's variables name, and the current one.
+func (d *Desk) find(call Call, name string) (at *loopdir.Loop, sure bool, err error) {
 	where := d.Env.Where()
 	if name != "" {
-		at, err := where.Named(name)
-		if err != nil {
-			return nil, fmt.Errorf("%w; %s", err, d.namesThem())
+		if at, err = where.Named(name); err != nil {
+			return nil, true, fmt.Errorf("%w; %s", err, d.namesThem())
 		}
-		return at, nil
+		return at, true, nil
 	}
-	if where.LoopDir == "" {
-		if at := d.ofClient(); at != nil {
-			return at, at.Check()
+	sure = where.LoopDir != ""
+	if !sure {
+		last, works := d.ofClient()
+		if works {
+			return last, true, last.Check()
 		}
-		for _, session := range []string{call.Session, d.HostSession} {
-			where.Session = session
+		if where.Session = call.Session; call.Session != "" {
 			if at, err := where.Own(); at != nil || err != nil {
-				return at, err
+				return at, true, err
 			}
+		}
+		if last != nil {
+			return last, false, last.Check()
+		}
+		where.Session = d.HostSession
+		if at, err := where.Own(); at != nil || err != nil {
+			return at, false, err
 		}
 		where.Session = ""
 	}
-	at, err := loopdir.Find(where)
+	at, err = loopdir.Find(where)
 	if err == nil && at == nil {
 		err = fmt.Errorf("no loop in this project is the current one; %s", d.namesThem())
 	}
-	return at, err
+	return at, sure, err
 }
 
-// ofClient returns the loop that the client's process owns, nil if there is none.
-func (d *Desk) ofClient() *loopdir.Loop {
+// ofClient returns the loop that the client's process works, or else the one that it worked last; nil if there is none.
+// A client can have worked several, one after the other, and has one session at a time.
+func (d *Desk) ofClient() (last *loopdir.Loop, works bool) {
+	var seen time.Time
+	d.each(func(at *loopdir.Loop, s decide.State) {
+		if !d.isClient(s) {
+			return
+		}
+		now := s.Session != "" && s.Status == decide.InProgress
+		if last == nil || now && !works || now == works && s.Seen.After(seen) {
+			last, works, seen = at, now, s.Seen
+		}
+	})
+	return last, works
+}
+
+// each calls do with every loop of the project, and with those that the user's records name. It leaves out those that
+// cannot be read.
+func (d *Desk) each(do func(*loopdir.Loop, decide.State)) {
 	all, _ := d.Env.Where().All() // others may still be found
 	known, _ := d.Env.Where().Known()
-	var released *loopdir.Loop
 	for _, at := range append(all, known...) {
 		store, err := at.Open()
 		if err != nil {
@@ -135,17 +170,31 @@ func (d *Desk) ofClient() *loopdir.Loop {
 		}
 		state, err := store.State()
 		store.Close()
-		if err != nil || !d.isClient(state) {
-			continue
-		}
-		if state.Session != "" && state.Status.GoesOn() {
-			return at
-		}
-		if released == nil {
-			released = at
+		if err == nil {
+			do(at, state)
 		}
 	}
-	return released
+}
+
+// certain refuses a call that names no loop, if this one is only a guess and another one waits for a session, too. The
+// session may be that one's: a client can resume any conversation, and tells this server nothing of it.
+func (k *desk) certain() error {
+	if k.sure {
+		return nil
+	}
+	names := []string{k.name()}
+	k.desk.each(func(at *loopdir.Loop, s decide.State) {
+		waits := s.Schema != 0 && s.Status.GoesOn() && k.desk.ownerOf(k.call, s) != AnotherSession
+		if name := plain.Line(at.Name, 100); waits && at.Project == k.At.Project && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	})
+	if len(names) == 1 {
+		return nil
+	}
+	slices.Sort(names)
+	return fmt.Errorf("this session works on no loop, and several wait for one: %s; call iteration_start with "+
+		"the taskId of yours", plain.Line(strings.Join(names, ", "), 500))
 }
 
 // namesThem names the loops that there are.
@@ -166,7 +215,8 @@ func (d *Desk) iteration(call Call, id string) (*desk, error) {
 	if id == "" {
 		return d.open(call, "")
 	}
-	if strings.HasPrefix(id, checkpointPrefix) {
+	if strings.HasPrefix(id, agenthook.CheckpointPrefix) {
+		//lint:ignore ST1005 callers know these words
 		return nil, fmt.Errorf("Checkpoint %s is not an iteration checkpoint", plain.Line(id, 80))
 	}
 	all, err := d.Env.Where().All()
@@ -199,10 +249,10 @@ func (k *desk) ID() string {
 	return fmt.Sprintf("IT-%s-%d", filepath.Base(k.At.StatePath())[:12], run)
 }
 
-// moves refuses what changes a loop of another living session.
+// moves refuses what changes a loop of another living session, and what changes a loop that may be the wrong one.
 func (k *desk) moves() error {
 	if k.owner != AnotherSession {
-		return nil
+		return k.certain()
 	}
 	return ForPerson("the loop "+k.name()+" is worked by another session", "ralph-stop-hook attach "+plain.Arg(k.At.Name))
 }
@@ -249,10 +299,10 @@ func (k *desk) over() error {
 }
 
 // Ancestors returns the processes that may be the client of this one.
-func Ancestors(pids []int) []loop.Process {
-	var all []loop.Process
+func Ancestors(pids []int) []proc.Process {
+	var all []proc.Process
 	for _, pid := range pids {
-		all = append(all, loop.FindProcess(pid))
+		all = append(all, proc.Find(pid))
 	}
 	return all
 }

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -11,7 +10,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -81,7 +79,7 @@ func (k *desk) edit(change func(p *loop.Picture, r *agenthook.Record) error) err
 		if err != nil {
 			return err
 		}
-		return k.Store.SaveAgent(loopdir.AgentFile, append(data, '\n'))
+		return k.Store.SaveAgent(agenthook.File, append(data, '\n'))
 	})
 }
 
@@ -102,16 +100,14 @@ func (d *Desk) Register(call Call, in Register) (Registered, error) {
 	if h.ID == "" {
 		h.ID = "HOOK-" + rand.Text()[:16]
 	}
-	if h.Metadata, err = compact(in.Metadata, agenthook.MaxMetadata, "metadata"); err != nil {
+	if h.Metadata, err = agenthook.Compact(in.Metadata, agenthook.MaxMetadata, "metadata"); err != nil {
 		return Registered{}, err
 	}
 	err = k.edit(func(p *loop.Picture, r *agenthook.Record) error {
-		evaluators := p.Config.Active()
-		for _, e := range evaluators {
-			if e.Name == h.ID {
-				return ForPerson(fmt.Sprintf("a person wrote the hook %s", plain.Line(h.ID, 80)),
-					"ralph-stop-hook evaluate list "+plain.Arg(k.At.Name))
-			}
+		isPersons := func(other Hook) bool { return other.ID == h.ID && other.Origin == ofPerson }
+		if h.ID == ownHook || slices.ContainsFunc(k.hooks(p), isPersons) {
+			return ForPerson(fmt.Sprintf("the hook %s is a person's", plain.Line(h.ID, 80)),
+				"ralph-stop-hook evaluate list "+plain.Arg(k.At.Name))
 		}
 		if h.Type == agenthook.Promise && len(p.Snapshot.Checks) > 0 {
 			return ForPerson("a promise does not go with checks, which say more",
@@ -128,20 +124,8 @@ func (d *Desk) Register(call Call, in Register) (Registered, error) {
 	}, nil
 }
 
-// compact returns a JSON object without spaces, of at most a number of bytes.
-func compact(object json.RawMessage, limit int, name string) (json.RawMessage, error) {
-	if len(object) == 0 || string(object) == "null" {
-		return nil, nil
-	}
-	var b bytes.Buffer
-	if err := json.Compact(&b, object); err != nil {
-		return nil, err
-	}
-	if b.Len() > limit {
-		return nil, fmt.Errorf("%s has %d bytes; at most %d are kept", name, b.Len(), limit)
-	}
-	return b.Bytes(), nil
-}
+// ofPerson is the origin of hooks that a person wrote.
+const ofPerson = "person"
 
 // hooks returns the hooks of the loop: those of a person, then those of the agent.
 func (k *desk) hooks(p *loop.Picture) []Hook {
@@ -151,7 +135,7 @@ func (k *desk) hooks(p *loop.Picture) []Hook {
 		if kind == "" {
 			kind = "command"
 		}
-		all = append(all, Hook{ID: plain.Line(e.Name, 100), HookType: kind, Origin: "person", Enabled: !e.Disabled})
+		all = append(all, Hook{ID: plain.Line(e.Name, 100), HookType: kind, Origin: ofPerson, Enabled: !e.Disabled})
 	}
 	for _, h := range p.Agent.Hooks {
 		all = append(all, Hook{
@@ -169,6 +153,9 @@ func (d *Desk) Hooks(call Call, in OfTask) (HookList, error) {
 		return HookList{}, err
 	}
 	defer k.Close()
+	if err := k.certain(); err != nil {
+		return HookList{}, err
+	}
 	p, err := k.Look()
 	if err != nil {
 		return HookList{}, err

@@ -89,7 +89,7 @@ func (d *Desk) Next(ctx context.Context, call Call, in Next) (NextPrompt, error)
 		return NextPrompt{}, fmt.Errorf("Maximum iterations (%d) reached; end your turn", limit)
 	}
 	if len(in.AgentContext) > 0 {
-		if _, err := k.keep(p, Checkpoint{Trigger: "auto_status", Context: in.AgentContext}, nil); err != nil {
+		if _, err := k.keep(p, agenthook.Checkpoint{Trigger: agenthook.Auto, Context: in.AgentContext}, nil); err != nil {
 			return NextPrompt{}, err
 		}
 	}

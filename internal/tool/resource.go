@@ -42,7 +42,7 @@ func (d *Desk) status(ctx context.Context, at *loopdir.Loop) (view.Status, error
 
 // Status returns how a loop stands.
 func (d *Desk) Status(ctx context.Context, name string) (view.Status, error) {
-	at, err := d.find(Call{}, name)
+	at, _, err := d.find(Call{}, name)
 	if err != nil {
 		return view.Status{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
@@ -86,7 +85,7 @@ func (d *Desk) Start(call Call, in Start) (Started, error) {
 	k.state = state
 	return Started{
 		IterationID: k.ID(), TaskID: k.name(), IterationNumber: state.Iteration,
-		MaxIterations: state.Limit(p.Snapshot.Limits), Config: config(p), CreatedAt: loop.Instant(p.Agent.Started),
+		MaxIterations: state.Limit(p.Snapshot.Limits), Config: config(p), CreatedAt: plain.Instant(p.Agent.Started),
 		Notes: notes,
 	}, nil
 }
@@ -113,10 +112,10 @@ func (k *desk) take() error {
 	if session == "" {
 		session = decide.ClientSession(clients[0].PID)
 	}
-	if other := k.desk.ofClient(); other != nil && other.Dir != k.At.Dir {
+	if other, works := k.desk.ofClient(); works && other.Dir != k.At.Dir {
 		if busy, err := k.desk.openAt(k.call, other); err == nil {
 			defer busy.Close()
-			if busy.owner == ThisSession && busy.state.Status == decide.InProgress {
+			if busy.owner == ThisSession {
 				return ForPerson("this session works on the loop "+busy.name()+", which is not over",
 					"ralph-stop-hook attach "+plain.Arg(k.At.Name))
 			}
@@ -124,11 +123,8 @@ func (k *desk) take() error {
 	}
 	next, err := k.Change("iteration_start", func(p *loop.Picture, next *decide.State) error {
 		a := decide.Attach(p.Snapshot, session)
-		switch {
-		case a.Verdict == decide.End:
-			return fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", a.Next.Status)
-		case a.Binding != decide.Take:
-			return errors.New(strings.TrimPrefix(say.Tell(p, a), "ralph: "))
+		if err := say.Refused(p, a); err != nil {
+			return err
 		}
 		*next = a.Next
 		next.SessionPID, next.ClientStart = clients[0].PID, clients[0].Start

@@ -90,6 +90,9 @@ func (d *Desk) Task(ctx context.Context, call Call, in TaskGet) (Task, error) {
 	if t.Needs == "" {
 		t.Needs = plain.Line(v.Doom, 500)
 	}
+	if err := k.certain(); err != nil {
+		t.Needs = err.Error()
+	}
 	if item, open := p.Snapshot.List.Next(); open && v.Status == decide.InProgress {
 		t.Feature = &Feature{
 			ID: plain.Line(item.ID, 80), Title: plain.Line(item.Title(), 200),

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -98,7 +99,10 @@ func statusLine(p *loop.Picture, session string) string {
 // the run's own record, of which package run has the type.
 func runPart(p *loop.Picture) string {
 	data, err := p.Loop.Store.Run()
-	if err != nil || !gjson.ValidBytes(data) {
+	if err == nil {
+		data, err = jsontext.Check(data) // before gjson reads it: nesting could overflow the stack
+	}
+	if err != nil {
 		return " · in a run"
 	}
 	r := gjson.GetManyBytes(data, "options.agent", "current.feature", "waiting.until", "spent.costKnown", "spent.costUsd")

@@ -33,6 +33,9 @@ func (v Verbs) Next() *cli.Command {
 			return fmt.Errorf("the agent would be told nothing: the loop is %s; '%s' continues it",
 				status, l.Call("resume"))
 		case d.Verdict == decide.Continue:
+			if s := p.Snapshot.State; s.Session == "" && s.Iteration <= 1 {
+				fmt.Fprint(w, "No session works on the loop yet. One that begins now is told this at its first stop:\n\n")
+			}
 			fmt.Fprint(w, say.Prompt(p, d))
 			return nil
 		}

@@ -115,7 +115,10 @@ func (v Verbs) Note() *cli.Command {
 		if err := v.PersonOnly(); err != nil {
 			return err
 		}
-		text := plain.Text(strings.Join(words, " "), 2*maxNote)
+		text := strings.TrimSpace(plain.Text(strings.Join(words, " "), 2*maxNote))
+		if text == "" {
+			return cli.Usagef("note what? the text is empty")
+		}
 		return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
 			_, err := l.Change("note", func(_ *loop.Picture, next *decide.State) error {
 				if !next.Status.GoesOn() && next.Status != decide.Paused {
@@ -124,8 +127,8 @@ func (v Verbs) Note() *cli.Command {
 				if next.Note != "" {
 					text = next.Note + "\n" + text
 				}
-				if n := utf8.RuneCountInString(text); n > maxNote {
-					return fmt.Errorf("the notes for the next prompt have %d characters, and may have %d", n, maxNote)
+				if utf8.RuneCountInString(text) > maxNote {
+					return fmt.Errorf("the notes for the next prompt have more than %d characters; make them shorter", maxNote)
 				}
 				next.Note = text
 				return nil

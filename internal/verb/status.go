@@ -212,6 +212,9 @@ func show(s cli.Screen, v view.Status) {
 		if !v.NoList {
 			s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total))
 		}
+		for _, lane := range v.Lanes {
+			row("lane", lane.String())
+		}
 		row("next", v.Next)
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
 		row("time", took(v, time.Now()))

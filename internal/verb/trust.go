@@ -96,7 +96,7 @@ func (t *truster) trust(yes bool) error {
 	if source {
 		t.path = ""
 	} else if !t.config.NoList() {
-		list = t.l.Store.List(t.path, t.reading())
+		list = t.l.Store.List(t.path, t.reading(), nil)
 	}
 	record, err := t.l.NewTrust(t.text, list, true)
 	if err != nil {

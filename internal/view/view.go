@@ -38,6 +38,7 @@ type Status struct {
 	Withheld      string            `json:"withheld"`    // variables that the last checks did not get
 	Confined      string            `json:"confined"`    // where checks can write; "": wherever you can
 	Next          string            `json:"next"`        // the feature to work on
+	Lanes         []Lane            `json:"lanes,omitempty"`
 	List          string            `json:"list"`
 	Session       string            `json:"session"`
 	Stale         bool              `json:"stale"`  // its client died without a word
@@ -104,8 +105,8 @@ func of(p *loop.Picture, contents func() string) Status {
 		Withheld:  state.Withheld,
 		Confined:  confined(p),
 		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits), NoList: s.NoList,
-		StartedAt: loop.Instant(state.StartedAt), EndedAt: loop.Instant(state.EndedAt),
-		RetryAt:   loop.Instant(state.RetryAt),
+		StartedAt: plain.Instant(state.StartedAt), EndedAt: plain.Instant(state.EndedAt),
+		RetryAt:   plain.Instant(state.RetryAt),
 		Protected: l.Store.Protected || s.State.Schema == 0, Checks: len(s.Checks), Stale: p.Stale(),
 		Waits:      state.Waits && state.Status == decide.InProgress,
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: Verdicts(l, shownVerdicts),
@@ -119,7 +120,8 @@ func of(p *loop.Picture, contents func() string) Status {
 		limits.CheckFailures = 0
 	}
 	v.Limits = decide.InForce(state, limits, time.Now())
-	if item, open := s.List.Next(); open {
+	var item features.Item
+	if v.Lanes, item = lanes(s.List.List, state); item.ID != "" {
 		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+Title(item)), 120)
 	}
 	if state.WaitingFor != "" {

@@ -10,20 +10,21 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
 )
 
 // Detail is a loop with all that its files tell of it.
 type Detail struct {
 	Loop
-	Task       string         `json:"task"`
-	Items      []Item         `json:"items"`
-	Iterations []Iteration    `json:"iterations"` // the first one first; the files keep only the last ones
-	Checked    []view.Checked `json:"checked"`    // the last checks that ran, the latest first
-	Log        string         `json:"log"`        // the end of hook.log
-	Output     []string       `json:"output"`     // what the agent of the last session said and did
+	Task       string           `json:"task"`
+	Items      []Item           `json:"items"`
+	Iterations []Iteration      `json:"iterations"`       // the first one first; the files keep only the last ones
+	ByLane     []record.LaneSum `json:"byLane,omitempty"` // of a run with lanes
+	Checked    []view.Checked   `json:"checked"`          // the last checks that ran, the latest first
+	Log        string           `json:"log"`              // the end of hook.log
+	Output     []string         `json:"output"`           // what the agent of the last session said and did
 
 }
 
@@ -61,6 +62,10 @@ type Iteration struct {
 	CostUSD   *float64    `json:"costUsd"`                 // null: not known
 	Estimated bool        `json:"costEstimated,omitempty"` // reckoned from tokens and a price
 	Checks    []CheckMade `json:"checks"`
+	Lane      int         `json:"lane,omitempty"`   // 0: there are no lanes
+	Worker    string      `json:"worker,omitempty"` // who worked it elsewhere; "": it was worked here
+	Machine   string      `json:"machine,omitempty"`
+	Merge     string      `json:"merge,omitempty"` // what became of the lane's work
 }
 
 // CheckMade is a check that ran after a session.
@@ -107,7 +112,8 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 		d.Iterations = stops(view.Verdicts(l, maxIterations))
 		return d, nil
 	}
-	d.Iterations = sessions(run.Sessions(at.Project, d.Run.ID))
+	lines := record.Sessions(at.Project, d.Run.ID)
+	d.Iterations, d.ByLane = sessions(lines), record.ByLane(lines)
 	d.Output = output(env, at, p, d.Run)
 	return d, nil
 }
@@ -154,12 +160,13 @@ func stops(verdicts []view.Verdict) []Iteration {
 	return all
 }
 
-func sessions(lines []run.SessionLine) []Iteration {
+func sessions(lines []record.Line) []Iteration {
 	all := make([]Iteration, 0, len(lines))
 	for _, l := range lines {
 		one := Iteration{
 			Number: l.Iteration, Feature: l.Feature, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Outcome: l.Outcome,
 			Why: cmp.Or(l.Problem, l.Why), Counted: l.Counted, Model: l.Model, CostUSD: l.CostUSD, Estimated: l.Estimated,
+			Lane: l.Lane, Worker: l.Worker, Machine: l.Machine, Merge: l.Merge,
 			Checks: []CheckMade{},
 			Tokens: l.Tokens.Input + l.Tokens.Output + l.Tokens.CacheRead + l.Tokens.CacheWrite,
 		}
@@ -176,7 +183,7 @@ func output(env loop.Env, at *loopdir.Loop, p *loop.Picture, r *Run) []string {
 	if r.Sessions == 0 {
 		return nil
 	}
-	log := run.SessionLog(at.Project, r.ID, r.Sessions, maxOutput)
+	log := record.SessionLog(at.Project, r.ID, r.Sessions, maxOutput)
 	row := agent.Row{Output: agent.OutputText}
 	if agents, err := roster.New(env, at.Project, p); err == nil {
 		if found, err := agents.Find(r.Agent); err == nil {
@@ -199,7 +206,7 @@ func (i Iteration) Cost() string {
 	if i.CostUSD == nil {
 		return ""
 	}
-	return run.Dollars(*i.CostUSD, i.Estimated)
+	return record.Dollars(*i.CostUSD, i.Estimated)
 }
 
 // Heading names the item: its id, and its title if that says more.

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // stop lets the hook answer a stop of the loop.
@@ -72,14 +72,14 @@ func TestOpen(t *testing.T) {
 func TestOpenRun(t *testing.T) {
 	w := newWorld(t)
 	at := w.loop("demo")
-	w.run(at, run.Record{ID: "r1", Sessions: 2, Options: run.Options{Agent: "claude"}})
-	dir := filepath.Join(at.Project, run.Folder, "logs", "r1")
+	w.run(at, record.Run{ID: "r1", Sessions: 2, Options: record.Options{Agent: "claude"}})
+	dir := filepath.Join(at.Project, record.Folder, "logs", "r1")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	w.write(filepath.Join(dir, "2.log"),
 		`{"type":"assistant","message":{"content":[{"type":"text","text":"Hello <b>"}]}}`)
-	w.write(filepath.Join(at.Project, run.Folder, "iterations.jsonl"), strings.Join([]string{
+	w.write(filepath.Join(at.Project, record.Folder, "iterations.jsonl"), strings.Join([]string{
 		`{"runId":"r0","session":1,"iteration":1}`,
 		`no JSON`,
 		`{"runId":"r1","session":1,"iteration":1,"counted":true,"feature":"f0\u001b[1m","costUsd":0.5,"outcome":"done",` +
@@ -143,8 +143,8 @@ func TestLongLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write(filepath.Join(at.Dir, loopdir.ListFile), `[{"id": "a", "title": `+string(title)+`, "passes": false}]`)
-	w.run(at, run.Record{ID: "r1", Sessions: 1, Options: run.Options{Agent: "sh"}})
-	dir := filepath.Join(at.Project, run.Folder, "logs", "r1")
+	w.run(at, record.Run{ID: "r1", Sessions: 1, Options: record.Options{Agent: "sh"}})
+	dir := filepath.Join(at.Project, record.Folder, "logs", "r1")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
 )
 
@@ -54,9 +54,11 @@ type Run struct {
 	EndedAt    time.Time `json:"endedAt,omitzero"` // zero: it is not over
 	Iterations int       `json:"iterations"`       // sessions that counted
 	Sessions   int       `json:"sessions"`
-	Session    *Session  `json:"session"`   // that runs now; null: none
-	WaitsFor   string    `json:"waitsFor"`  // "": it does not wait
-	WaitsTill  time.Time `json:"waitsTill"` // zero: it does not wait
+	Session    *Session  `json:"session"`         // that runs now; null: none
+	Lanes      []Session `json:"lanes,omitempty"` // of a run with lanes, those that run now; Session is the first one
+	Left       []Left    `json:"left,omitempty"`  // the branches that a person is to merge
+	WaitsFor   string    `json:"waitsFor"`        // "": it does not wait
+	WaitsTill  time.Time `json:"waitsTill"`       // zero: it does not wait
 	Tokens     int64     `json:"tokens"`
 	CostUSD    float64   `json:"costUsd"`
 	CostKnown  bool      `json:"costKnown"` // false: no session has told its cost
@@ -65,11 +67,30 @@ type Run struct {
 	Leg        string    `json:"leg"`       // of a chain of agents, which one works, in words; "": there is no chain
 }
 
+// Left is a feature whose proven work is on a branch, for a person to merge.
+type Left struct {
+	Feature string `json:"feature"`
+	Branch  string `json:"branch"`
+}
+
 // Session is a session of a run that works now.
 type Session struct {
 	Number    int       `json:"number"`
+	Lane      int       `json:"lane,omitempty"` // 0: there are no lanes
 	Feature   string    `json:"feature"`
 	StartedAt time.Time `json:"startedAt"`
+}
+
+// Features names what a run works on now.
+func (r *Run) Features() string {
+	if len(r.Lanes) == 0 {
+		return r.Session.Feature
+	}
+	names := make([]string, len(r.Lanes))
+	for i, one := range r.Lanes {
+		names[i] = one.Feature
+	}
+	return strings.Join(names, ", ")
 }
 
 // Works reports whether the loop is at work: a session or a run works on it.
@@ -165,7 +186,7 @@ func keyOf(at *loopdir.Loop) string { return filepath.Base(at.StatePath()) }
 const maxLast = 20
 
 // read reads one loop, and returns its processes that run. What cannot be read becomes a note of its status.
-func read(env loop.Env, at *loopdir.Loop) (found Loop, alive []loop.Process) {
+func read(env loop.Env, at *loopdir.Loop) (found Loop, alive []proc.Process) {
 	found = Loop{LastChecks: []CheckTook{}, Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed(at)}
 	l, err := open(env, at)
 	if err != nil {
@@ -185,13 +206,13 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, alive []loop.Process) {
 		}
 	}
 	state := p.Snapshot.Record()
-	alive = []loop.Process{{PID: state.SessionPID, Start: state.ClientStart}}
+	alive = []proc.Process{{PID: state.SessionPID, Start: state.ClientStart}}
 	if state.Running != nil {
-		alive = append(alive, loop.Process{PID: state.Running.PID, Start: state.Running.Start})
+		alive = append(alive, proc.Process{PID: state.Running.PID, Start: state.Running.Start})
 	}
-	if record, err := run.Load(l.Store); err == nil && record != nil {
+	if record, err := record.Load(l.Store); err == nil && record != nil {
 		found.Run = runOf(record)
-		alive = append(alive, loop.Process{PID: record.PID, Start: record.Start})
+		alive = append(alive, proc.Process{PID: record.PID, Start: record.Start})
 	}
 	return found, slices.DeleteFunc(alive, gone)
 }
@@ -204,12 +225,12 @@ func open(env loop.Env, at *loopdir.Loop) (*loop.Loop, error) {
 	return loop.Open(env, at)
 }
 
-func runOf(r *run.Record) *Run {
+func runOf(r *record.Run) *Run {
 	found := &Run{
 		ID: plain.Line(r.ID, 40), Agent: plain.Line(r.Working(), 80), StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Works: r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start), Iterations: r.Iterations, Sessions: r.Sessions,
-		Tokens: run.AllTokens(r.Spent.Usage), CostUSD: r.Spent.CostUSD, CostKnown: r.Spent.CostKnown,
-		Unknown: r.Spent.Unknown, Bill: run.Bill(r.Spent),
+		Tokens: record.AllTokens(r.Spent.Usage), CostUSD: r.Spent.CostUSD, CostKnown: r.Spent.CostKnown,
+		Unknown: r.Spent.Unknown, Bill: record.Bill(r.Spent),
 	}
 	if r.Waiting != nil && found.Works {
 		found.WaitsFor, found.WaitsTill = plain.Line(r.Waiting.Why, 200), r.Waiting.Until
@@ -217,8 +238,20 @@ func runOf(r *run.Record) *Run {
 	if c := r.Chain; c != nil && len(c.Legs) > 0 {
 		found.Leg = fmt.Sprintf("leg %d of %d: %s", min(c.At+1, len(c.Legs)), len(c.Legs), plain.Line(c.Definition, 200))
 	}
-	if c := r.Current; c != nil && c.Ended == nil && found.Works {
-		found.Session = &Session{Number: c.Session, Feature: plain.Line(c.Feature, 80), StartedAt: c.StartedAt}
+	for _, one := range r.Left {
+		found.Left = append(found.Left, Left{plain.Line(one.Feature, 80), plain.Line(one.Branch, 150)})
+	}
+	for _, c := range r.AllCurrent() {
+		if c.Ended != nil || !found.Works {
+			continue
+		}
+		one := Session{Number: c.Session, Lane: c.Lane, Feature: plain.Line(c.Feature, 80), StartedAt: c.StartedAt}
+		if found.Session == nil {
+			found.Session = &one
+		}
+		if c.Lane > 0 {
+			found.Lanes = append(found.Lanes, one)
+		}
 	}
 	return found
 }

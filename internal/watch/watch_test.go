@@ -11,23 +11,25 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // TestLook reads a loop of the hook and one with a run.
 func TestLook(t *testing.T) {
 	w := newWorld(t)
 	w.commit(w.loop("hook"), func(s *decide.State) { s.Status, s.ExitReason = decide.Complete, "promise" })
-	r := run.Record{
+	r := record.Run{
 		ID: "abc", PID: os.Getpid(), Start: proc.Start(os.Getpid()), StartedAt: time.Now(), Iterations: 2, Sessions: 3,
-		Current: &run.Current{Session: 3, Feature: "f3\x1b[31m"},
-		Spent:   run.Sum{Usage: agent.Usage{Input: 7, CostUSD: 1.5, TokensKnown: true, CostKnown: true}},
+		Current: &record.Current{Session: 3, Feature: "f3\x1b[31m"},
+		Spent:   record.Sum{Usage: agent.Usage{Input: 7, CostUSD: 1.5, TokensKnown: true, CostKnown: true}},
 	}
 	r.Options.Agent, r.Options.OnComplete = "claude", "curl -H secret"
-	r.Chain = &run.Chain{Definition: "a:1 -> b:2\x1b[1m", At: 1, Legs: make([]run.Leg, 2)}
+	legs := []record.Leg{{Leg: chain.Leg{Limit: 1}}, {Leg: chain.Leg{Limit: 2}}}
+	r.Chain = &record.Chain{Definition: "a:1 -> b:2\x1b[1m", At: 1, Legs: legs}
 	w.run(w.loop("runner"), r)
 	p, err := Look(w.env)
 	if err != nil || len(p.Loops) != 2 {
@@ -79,6 +81,23 @@ func follow(w world, notices bool) (await func(what string, is func(*Picture) bo
 				w.Fatalf("%s: the picture is still %+v", what, watcher.Picture())
 			}
 		}
+	}
+}
+
+// TestLanes reads what the lanes of a run work on.
+func TestLanes(t *testing.T) {
+	r := record.Run{ID: "abc", PID: os.Getpid(), Start: proc.Start(os.Getpid()), Lanes: []record.Lane{
+		{Number: 1, Current: &record.Current{Session: 4, Lane: 1, Feature: "a\x1b[31m"}},
+		{Number: 2, Current: &record.Current{Session: 2, Lane: 2, Feature: "x", Ended: &record.Finished{}}},
+		{Number: 3, Current: &record.Current{Session: 3, Lane: 3, Feature: "b"}},
+	}}
+	got := runOf(&r)
+	if len(got.Lanes) != 2 || got.Lanes[1].Lane != 3 || got.Session == nil || got.Features() != "a[31m, b" {
+		t.Errorf("the run is %+v", got)
+	}
+	r.PID = 0
+	if got := runOf(&r); got.Session != nil || got.Lanes != nil {
+		t.Errorf("nobody works the run, and it works on %+v", got.Lanes)
 	}
 }
 

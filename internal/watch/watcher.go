@@ -49,7 +49,7 @@ type known struct {
 	stamp stamp
 	loop  Loop
 	moved bool           // it is new, or has another list: the index does not know its files
-	alive []loop.Process // processes of the loop that ran when it was read
+	alive []proc.Process // processes of the loop that ran when it was read
 }
 
 // New reads all loops, as Look does. Run keeps the picture up to date.
@@ -246,4 +246,4 @@ func (k *known) refresh(env loop.Env) bool {
 	return !reflect.DeepEqual(before, k.loop)
 }
 
-func gone(p loop.Process) bool { return !proc.Alive(p.PID, p.Start) }
+func gone(p proc.Process) bool { return !proc.Alive(p.PID, p.Start) }

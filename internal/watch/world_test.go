@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // world is a user with projects and loops.
@@ -98,14 +98,14 @@ func (w world) commit(at *loopdir.Loop, edit func(*decide.State)) {
 }
 
 // run gives the loop a run.
-func (w world) run(at *loopdir.Loop, r run.Record) {
+func (w world) run(at *loopdir.Loop, r record.Run) {
 	w.Helper()
 	store, err := at.Open()
 	if err != nil {
 		w.Fatal(err)
 	}
 	defer store.Close()
-	r.Schema, r.Loop, r.Name = 1, at.Dir, at.Name
+	r.Schema, r.Loop, r.Name, r.Options.SessionTimeout = 1, at.Dir, at.Name, time.Hour
 	text, err := json.Marshal(r)
 	if err == nil {
 		err = store.SaveRun(text)

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// engineVerbs are the verbs about workers on other machines.
+func (v verbs) engineVerbs() []*cli.Command {
+	return []*cli.Command{
+		{Name: "engine", Short: "Let workers on other machines in, see who has what, and delete what runs have left"},
+		v.engineToken(), v.engineStatus(), v.engineClear(),
+	}
+}
+
+func (v verbs) engineToken() *cli.Command {
+	revoke, url := false, ""
+	cmd := &cli.Command{
+		Name: "engine token", Args: "WORKER [NAME]", Short: "Make the credential of a worker, or lock a worker out",
+		Long: `Makes a credential for a worker on another machine, and prints the line to type there. The
+worker may take features, say that it lives, and hand in its work, and nothing else. A
+second credential of the same name locks the first one out. A run of the loop must have
+had an engine before: the credential says where it is.
+
+With --engine it is for a NATS server or cluster that you run. Then it also prints the users
+that the server's configuration must have: the runs of this loop, and each worker.`,
+		Example: "  ralph-runner engine token builder              for the current loop\n" +
+			"  ralph-runner engine token builder --revoke     lock it out, at once\n" +
+			"  ralph-runner engine token builder --engine tls://a.example.com:4222,tls://b.example.com:4222",
+	}
+	cmd.Flags.StringVar(&url, "engine", "", "the servers that you run: `URL`, or several with commas between them")
+	cmd.Flags.BoolVar(&revoke, "revoke", false, "lock the worker out")
+	cmd.Run = func(w io.Writer, words []string) error {
+		at, err := v.Find(words[1:])
+		if err != nil {
+			return err
+		}
+		dir := filepath.Join(at.StatePath(), engine.Folder)
+		own := cmp.Or(url, engine.OwnURL(dir))
+		if revoke {
+			return lockOut(w, dir, words[0], own != "")
+		}
+		var credential engine.Credential
+		if own != "" {
+			credential, err = engine.TokenAt(dir, at.Name, own, words[0])
+		} else {
+			credential, err = engine.Token(dir, words[0])
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "%s may take work at %s. Type on its machine:\n\n"+
+			"  RALPH_ENGINE=%s ralph-runner worker\n\n"+
+			"If Claude Code works there, add --permission-mode acceptEdits: without permissions it refuses every edit.\n"+
+			"The line is a secret. To lock the worker out: ralph-runner engine token %s --revoke\n",
+			words[0], plain.Line(credential.URL, 500), credential, strings.Join(words, " "))
+		if err == nil && own != "" {
+			err = showUsers(w, dir)
+		}
+		return err
+	}
+	return cmd
+}
+
+func lockOut(w io.Writer, dir, worker string, own bool) error {
+	if err := engine.Revoke(dir, worker); err != nil {
+		return err
+	}
+	if own {
+		fmt.Fprintf(w, "The key of %s is forgotten here. The worker is locked out when your servers forget it, too.\n",
+			worker)
+		return showUsers(w, dir)
+	}
+	_, err := fmt.Fprintf(w, "%s is locked out. What it had is offered again when its lease is over.\n", worker)
+	return err
+}
+
+// showUsers prints what the servers that a person runs must know.
+func showUsers(w io.Writer, dir string) error {
+	text, err := engine.Authorization(dir)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "\nPut this into the configuration of each of your servers, in the place of what was "+
+		"printed before,\nand reload it (nats-server --signal reload):\n\n%s", text)
+	return err
+}
+
+func (v verbs) engineStatus() *cli.Command {
+	asJSON := false
+	cmd := &cli.Command{
+		Name: "engine status", Args: "[NAME]", Short: "Show which worker has which feature of a loop",
+		Run: func(w io.Writer, words []string) error {
+			dir, err := v.engineFolder(words)
+			if err != nil {
+				return err
+			}
+			s, err := engine.Look(context.Background(), dir)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return cli.JSON(w, s)
+			}
+			showEngine(cli.NewScreen(w, v.Env.Get), s)
+			return nil
+		},
+	}
+	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// engineFolder returns the folder of a loop's engine.
+func (v verbs) engineFolder(words []string) (string, error) {
+	at, err := v.Find(words)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(at.StatePath(), engine.Folder), nil
+}
+
+func showEngine(screen cli.Screen, s engine.Status) {
+	screen.Row("engine", plain.Line(s.URL, 200))
+	if s.Problem != "" {
+		screen.Row("problem", plain.Line(s.Problem, 500))
+	}
+	screen.Row("workers", plain.Line(strings.Join(s.Workers, ", "), 500))
+	if s.Problem != "" {
+		return
+	}
+	screen.Row("features", fmt.Sprintf("%d wait, workers have %d, %d are merged", s.Open, len(s.Holders), s.Merged))
+	if len(s.Holders) == 0 {
+		return
+	}
+	rows := [][]string{{"FEATURE", "ATTEMPT", "WORKER", "MACHINE", "STATE", "LAST SIGN"}}
+	for _, h := range s.Holders {
+		ago := plain.Duration(max(0, time.Since(h.Since)).Round(time.Second))
+		rows = append(rows, []string{h.Feature, strconv.Itoa(h.Attempt), h.Worker, h.Machine, h.State, ago + " ago"})
+	}
+	fmt.Fprintln(screen)
+	cli.Table(screen, rows)
+}

@@ -1,0 +1,154 @@
+package agenthook
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+)
+
+// The names of an agent's files. They are no part of the record: nothing in them can complete a loop or raise a limit.
+const (
+	File            = "agent.json"       // its hooks and rules
+	CheckpointsFile = "checkpoints.json" // its checkpoints
+)
+
+// Files has an agent's files of one loop. A file that there is not is nil. Whoever saves one holds the loop's lock.
+type Files interface {
+	Agent(name string) ([]byte, error)
+	SaveAgent(name string, data []byte) error
+}
+
+// Checkpoint is what an agent kept of its work: its own words, which are data to whoever reads them.
+type Checkpoint struct {
+	ID        string          `json:"id"`
+	Sequence  int             `json:"sequence"`
+	Trigger   string          `json:"trigger"`
+	Phase     string          `json:"phase,omitempty"`
+	Step      *int            `json:"step,omitempty"`
+	Iteration int             `json:"iteration"`
+	Context   json.RawMessage `json:"context,omitempty"`
+	Draft     string          `json:"draft,omitempty"`
+	DraftType string          `json:"draftType,omitempty"`
+	Created   time.Time       `json:"created"`
+	Expires   time.Time       `json:"expires"`
+}
+
+// Checkpoints are those of a loop, the oldest first.
+type Checkpoints struct {
+	Last int          `json:"last"` // the sequence number of the newest, also if it is gone
+	All  []Checkpoint `json:"all"`
+}
+
+// What makes a checkpoint, and the prefix of its id.
+const (
+	Manual           = "manual"      // the agent asked for it
+	Auto             = "auto_status" // it goes with an answer
+	CheckpointPrefix = "CP-"
+
+	evaluated = "evaluated" // the phase of a checkpoint that an evaluator's answer asked for
+)
+
+// Bounds of checkpoints.
+const (
+	maxCheckpoints = 50
+	maxContext     = 20 << 10 // bytes
+	manualLife     = 7 * 24 * time.Hour
+	otherLife      = 24 * time.Hour
+)
+
+// ReadCheckpoints reads the checkpoints that have not expired.
+func ReadCheckpoints(files Files) (c Checkpoints, err error) {
+	data, err := files.Agent(CheckpointsFile)
+	if err == nil && data != nil {
+		err = json.Unmarshal(data, &c)
+	}
+	now := time.Now()
+	c.All = slices.DeleteFunc(c.All, func(p Checkpoint) bool { return !p.Expires.After(now) })
+	return c, err
+}
+
+// Save writes the checkpoints.
+func (c Checkpoints) Save(files Files) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return files.SaveAgent(CheckpointsFile, append(data, '\n'))
+}
+
+// Keep adds a checkpoint, and drops the oldest ones if there are too many. It returns the checkpoint as it is kept.
+func (c *Checkpoints) Keep(one Checkpoint) (Checkpoint, error) {
+	var err error
+	if one.Context, err = Compact(one.Context, maxContext, "agentContext"); err != nil {
+		return one, err
+	}
+	c.Last++
+	one.ID, one.Sequence, one.Created = CheckpointPrefix+rand.Text()[:16], c.Last, time.Now().UTC()
+	if one.Expires.IsZero() {
+		life := otherLife
+		if one.Trigger == Manual {
+			life = manualLife
+		}
+		one.Expires = one.Created.Add(life)
+	}
+	c.All = append(c.All, one)
+	c.All = c.All[max(0, len(c.All)-maxCheckpoints):]
+	return one, nil
+}
+
+// KeepAnswers keeps what evaluators gave for the agent, in the place of what they gave earlier in the same iteration.
+// It returns the id of the last one; "" if they gave nothing new. What is no object is left out.
+func KeepAnswers(files Files, answers []decide.Answer, iteration int) (id string, err error) {
+	answers = slices.DeleteFunc(slices.Clone(answers), func(a decide.Answer) bool {
+		return !strings.HasPrefix(a.Checkpoint, "{")
+	})
+	if len(answers) == 0 {
+		return "", nil
+	}
+	c, err := ReadCheckpoints(files)
+	if err != nil {
+		return "", err
+	}
+	var before, after []string
+	c.All = slices.DeleteFunc(c.All, func(p Checkpoint) bool {
+		earlier := p.Phase == evaluated && p.Iteration == iteration
+		if earlier {
+			before = append(before, string(p.Context))
+		}
+		return earlier
+	})
+	for _, a := range answers {
+		one, err := c.Keep(Checkpoint{
+			Trigger: Auto, Phase: evaluated, Iteration: iteration, Context: json.RawMessage(a.Checkpoint),
+		})
+		if err != nil {
+			return "", err
+		}
+		id, after = one.ID, append(after, string(one.Context))
+	}
+	if slices.Equal(before, after) {
+		return "", nil
+	}
+	return id, c.Save(files)
+}
+
+// Compact returns a JSON object without spaces, of at most a number of bytes; nil for none.
+func Compact(object json.RawMessage, limit int, name string) (json.RawMessage, error) {
+	if len(object) == 0 || string(object) == "null" {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, object); err != nil {
+		return nil, err
+	}
+	if b.Len() > limit {
+		return nil, fmt.Errorf("%s has %d bytes; at most %d are kept", name, b.Len(), limit)
+	}
+	return b.Bytes(), nil
+}

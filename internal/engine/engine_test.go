@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// short is a lease for tests. Under load a beat may be late by most of it.
+const short = 1200 * time.Millisecond
+
+// open starts a coordinator with a server of its own.
+func open(t testing.TB, change ...func(*Options)) *Coordinator {
+	t.Helper()
+	o := Options{URL: Embedded, Loop: "tests", Dir: t.TempDir(), Lease: short, Log: logs(t)}
+	for _, one := range change {
+		one(&o)
+	}
+	c, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func logs(t testing.TB) func(string) {
+	ctx := t.Context()
+	return func(text string) {
+		if ctx.Err() == nil { // a test that has ended logs no more
+			t.Log(text)
+		}
+	}
+}
+
+// join lets a worker in.
+func join(t testing.TB, c *Coordinator, name string, change ...func(*Options)) *Worker {
+	t.Helper()
+	credential, err := Token(c.home.dir, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.server.reload(); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Creds: credential.String(), Machine: "machine-of-" + name, Log: logs(t), Lease: short}
+	for _, one := range change {
+		one(&o)
+	}
+	w, err := Join(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+func take(t testing.TB, w *Worker) *Claim {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	claim, err := w.Take(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A claim lives as long as its test.
+	return claim
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// next waits for a submission.
+func next(t testing.TB, c *Coordinator) Submission {
+	t.Helper()
+	select {
+	case s, more := <-c.Submissions():
+		if !more {
+			t.Fatalf("the coordinator has ended: %v", c.Err())
+		}
+		return s
+	case <-time.After(time.Minute):
+		t.Fatal("no submission came")
+		return Submission{}
+	}
+}
+
+func TestClaimSubmitAccept(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	check(t, c.PutBase(t.Context(), "base of α", bytes.NewReader(bytes.Repeat([]byte("b"), chunk+7))))
+	const features, workers = 12, 3
+	for i := range features {
+		name := fmt.Sprintf("Feature %d.ö", i) // needs to be written as a key
+		check(t, c.Offer(t.Context(), Job{Feature: name, Body: []byte("do " + name), Bases: []string{"base of α"}}))
+		check(t, c.Offer(t.Context(), Job{Feature: name, Body: []byte("again")})) // changes nothing
+	}
+	for i := range workers {
+		w := join(t, c, fmt.Sprint("w", i))
+		go work(t, w)
+	}
+	var done []string
+	for range features {
+		s := next(t, c)
+		var bundle bytes.Buffer
+		check(t, s.Bundle(t.Context(), &bundle, 3<<20))
+		want := "do " + s.Feature
+		if string(s.Report) != want || !bytes.HasPrefix(bundle.Bytes(), []byte(want)) || bundle.Len() != len(want)+chunk+7 {
+			t.Errorf("%s: report %q, a bundle of %d bytes", s.Feature, s.Report, bundle.Len())
+		}
+		if err := s.Bundle(t.Context(), &bundle, 100); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("a bundle over the limit: %v", err)
+		}
+		if s.Machine != "machine-of-"+s.Worker || s.Attempt != 1 {
+			t.Errorf("submission %+v", s)
+		}
+		check(t, c.Accept(t.Context(), s.Feature, s.Attempt, "commit"))
+		done = append(done, s.Feature)
+	}
+	slices.Sort(done)
+	if done = slices.Compact(done); len(done) != features {
+		t.Errorf("%d features are done, want %d", len(done), features)
+	}
+	if h := c.Holders(); len(h) != 0 || c.Waiting() != 0 {
+		t.Errorf("in the end %v have features and %d wait", h, c.Waiting())
+	}
+}
+
+// work does jobs until the test ends: the work is the job and its base.
+func work(t testing.TB, w *Worker) {
+	ctx := t.Context()
+	for {
+		claim, err := w.Take(ctx)
+		if err != nil {
+			return
+		}
+		bundle := bytes.NewBuffer(slices.Clone(claim.Body))
+		for _, name := range claim.Bases {
+			if err := claim.Base(ctx, name, bundle); err != nil {
+				t.Errorf("the base of %s: %v", claim.Feature, err)
+			}
+		}
+		if err := claim.Submit(ctx, claim.Body, bundle); err != nil && ctx.Err() == nil {
+			w.opts.Log(fmt.Sprint("submit: ", err))
+		}
+	}
+}
+
+// TestJoinEarly lets a worker join before the server listens.
+func TestJoinEarly(t *testing.T) {
+	c := open(t)
+	credential, err := Token(c.home.dir, "early")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.server.stop()
+	waits := make(chan string, 1)
+	go func() {
+		t.Log(<-waits)
+		if err := c.server.start(); err != nil {
+			t.Error(err)
+		}
+	}()
+	w, err := Join(t.Context(), Options{Creds: credential.String(), Lease: short, Log: func(text string) {
+		select {
+		case waits <- text:
+		default:
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+}
+
+// What is stored in part is stored again, and can then be read.
+func TestBaseInPart(t *testing.T) {
+	c := open(t)
+	ctx := t.Context()
+	text := bytes.Repeat([]byte("b"), 2*chunk+7)
+	check(t, c.PutBase(ctx, "base", bytes.NewReader(text)))
+	has, err := c.HasBase(ctx, "base")
+	if err != nil || !has {
+		t.Fatalf("what is stored is there: %v, %v", has, err)
+	}
+	bases, err := c.conn.js.Stream(ctx, c.conn.bases())
+	check(t, err)
+	check(t, bases.Purge(ctx, jetstream.WithPurgeSubject(c.conn.base("base")+"1")))
+	if has, err = c.HasBase(ctx, "base"); err != nil || has {
+		t.Errorf("what is stored in part is there: %v, %v", has, err)
+	}
+	killed := io.MultiReader(bytes.NewReader(bytes.Repeat([]byte("c"), 2*chunk)), iotest.ErrReader(io.ErrUnexpectedEOF))
+	if err := c.PutBase(ctx, "base", killed); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatal(err)
+	}
+	if has, err = c.HasBase(ctx, "base"); err != nil || has {
+		t.Errorf("parts of two are there: %v, %v", has, err)
+	}
+	check(t, c.PutBase(ctx, "base", bytes.NewReader(text)))
+	check(t, c.Offer(ctx, Job{Feature: "a", Bases: []string{"base"}}))
+	var got bytes.Buffer
+	check(t, take(t, join(t, c, "w")).Base(ctx, "base", &got))
+	if !bytes.Equal(got.Bytes(), text) {
+		t.Errorf("it has %d bytes of %d", got.Len(), len(text))
+	}
+}

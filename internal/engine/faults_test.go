@@ -1,0 +1,272 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+	"time"
+)
+
+// ended waits for the end of a claim, and returns why it ended.
+func ended(t testing.TB, claim *Claim) error {
+	t.Helper()
+	select {
+	case <-claim.Context().Done():
+		return context.Cause(claim.Context())
+	case <-time.After(time.Minute):
+		t.Fatal("the claim goes on")
+		return nil
+	}
+}
+
+// stop makes a worker silent, as one that is stopped or cut off. It returns what lets it go on.
+func stop(claim *Claim) (goOn func()) {
+	claim.mu.Lock() // beats wait for it
+	return claim.mu.Unlock
+}
+
+// A worker that vanishes is replaced, and comes too late when it comes back.
+func TestZombie(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+	first := take(t, join(t, c, "first"))
+	goOn := stop(first)
+	second := take(t, join(t, c, "second"))
+	if second.Attempt != 2 {
+		t.Errorf("the second worker has attempt %d", second.Attempt)
+	}
+	goOn()
+	if err := first.SubmitBytes(t.Context(), []byte("late"), nil); !errors.Is(err, ErrFenced) {
+		t.Errorf("the zombie's submission: %v", err)
+	}
+	if err := ended(t, first); !errors.Is(err, ErrFenced) {
+		t.Errorf("the zombie's claim ended with %v", err)
+	}
+	h := c.Holders()
+	if len(h) != 1 || h[0].Worker != "second" || h[0].State != stateClaimed || h[0].Machine != "machine-of-second" {
+		t.Errorf("the holders are %+v", h)
+	}
+	check(t, second.SubmitBytes(t.Context(), []byte("work"), nil))
+	if s := next(t, c); s.Worker != "second" || string(s.Report) != "work" {
+		t.Errorf("submission %+v", s)
+	}
+}
+
+// A worker that beats keeps its claim for many leases.
+func TestBeats(t *testing.T) {
+	t.Parallel()
+	c := open(t, func(o *Options) { o.Lease = short / 2 })
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+	claim := take(t, join(t, c, "w"))
+	time.Sleep(4 * short)
+	check(t, claim.SubmitBytes(t.Context(), nil, nil))
+	if s := next(t, c); s.Attempt != 1 {
+		t.Errorf("attempt %d is submitted", s.Attempt)
+	}
+}
+
+func TestGiveBackAndWithdraw(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	ctx := t.Context()
+	w := join(t, c, "w")
+	check(t, c.Offer(ctx, Job{Feature: "a", Body: []byte("1")}))
+	check(t, take(t, w).SubmitBytes(ctx, nil, nil))
+	s := next(t, c)
+	check(t, c.GiveBack(ctx, "a", s.Attempt, "a test fails"))
+	check(t, c.Offer(ctx, Job{Feature: "a", Body: []byte("2")}))
+	claim := take(t, w)
+	if claim.Attempt != 2 || string(claim.Body) != "2" {
+		t.Errorf("after it was given back: attempt %d, %q", claim.Attempt, claim.Body)
+	}
+	if err := c.Accept(ctx, "a", 1, "x"); err == nil {
+		t.Error("an attempt that is over is accepted")
+	}
+	check(t, claim.Drop(ctx, "no agent here", false))
+	claim = take(t, w)
+	if claim.Attempt != 3 || string(claim.Body) != "2" {
+		t.Errorf("after the worker dropped it: attempt %d, %q", claim.Attempt, claim.Body)
+	}
+	check(t, c.Withdraw(ctx, "a"))
+	if err := ended(t, claim); !errors.Is(err, ErrFenced) {
+		t.Errorf("the withdrawn claim ended with %v", err)
+	}
+	check(t, c.Offer(ctx, Job{Feature: "a", Body: []byte("3")}))
+	if claim = take(t, w); claim.Attempt != 4 || string(claim.Body) != "3" {
+		t.Errorf("after it was withdrawn: attempt %d, %q", claim.Attempt, claim.Body)
+	}
+}
+
+// A message that comes twice is not followed twice.
+func TestMessageTwice(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	job := Job{Feature: "a"}
+	check(t, c.Offer(t.Context(), job))
+	w := join(t, c, "w")
+	claim := take(t, w)
+	check(t, c.conn.offer(t.Context(), job, 1, short))
+	if second, err := w.tryTake(t.Context()); second != nil || err != nil {
+		t.Errorf("the second message: %v, %v", second, err)
+	}
+	check(t, claim.SubmitBytes(t.Context(), nil, nil))
+	check(t, c.conn.offer(t.Context(), job, 1, short))
+	if third, err := w.tryTake(t.Context()); third != nil || err != nil {
+		t.Errorf("the third message: %v, %v", third, err)
+	}
+}
+
+// A message that is lost, or that a worker has taken and forgotten, comes again.
+func TestMessageLost(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+	queue, err := c.conn.js.Stream(t.Context(), c.conn.queue())
+	check(t, err)
+	check(t, queue.Purge(t.Context()))
+	take(t, join(t, c, "w"))
+}
+
+// The server restarts while a worker works. The claim lives on.
+func TestServerRestarts(t *testing.T) {
+	t.Parallel()
+	const lease = 5 * time.Second
+	longer := func(o *Options) { o.Lease = lease }
+	c := open(t, longer)
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+	claim := take(t, join(t, c, "w", longer))
+	for range 3 {
+		check(t, c.server.restart())
+		time.Sleep(lease / 8)
+	}
+	c.server.stop()
+	time.Sleep(lease + time.Second) // no lease ends while the server is away
+	check(t, c.server.start())
+	check(t, claim.SubmitBytes(t.Context(), []byte("work"), []byte("bundle")))
+	if s := next(t, c); s.Attempt != 1 || string(s.Report) != "work" {
+		t.Errorf("submission %+v", s)
+	}
+}
+
+// The coordinator ends and another one takes up its work.
+func TestCoordinatorRestarts(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	ctx := t.Context()
+	w := join(t, c, "w")
+	jobs := []Job{{Feature: "claimed"}, {Feature: "submitted"}, {Feature: "merged"}, {Feature: "open"}}
+	claims := map[string]*Claim{}
+	for i, j := range jobs {
+		check(t, c.Offer(ctx, j))
+		if i < 3 {
+			claims[j.Feature] = take(t, w)
+		}
+	}
+	check(t, claims["submitted"].SubmitBytes(ctx, []byte("work"), nil))
+	next(t, c)
+	check(t, claims["merged"].SubmitBytes(ctx, nil, nil))
+	check(t, c.Accept(ctx, "merged", next(t, c).Attempt, "commit"))
+	address := c.Address()
+	check(t, c.Close())
+
+	c = open(t, func(o *Options) { o.Dir = c.home.dir })
+	if c.Address() != address {
+		t.Errorf("the address was %s and is %s", address, c.Address())
+	}
+	for _, j := range jobs {
+		if j.Feature != "merged" {
+			check(t, c.Offer(ctx, j))
+		}
+	}
+	if s := next(t, c); s.Feature != "submitted" || s.Attempt != 1 || string(s.Report) != "work" {
+		t.Errorf("submission %+v", s)
+	}
+	check(t, claims["claimed"].SubmitBytes(ctx, nil, nil))
+	if s := next(t, c); s.Feature != "claimed" || s.Attempt != 1 {
+		t.Errorf("submission %+v", s)
+	}
+	if claim := take(t, w); claim.Feature != "open" || claim.Attempt != 1 {
+		t.Errorf("claim %s, attempt %d", claim.Feature, claim.Attempt)
+	}
+}
+
+// The server loses its data. Claims, offers and submissions stand again.
+func TestDataLost(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	ctx := t.Context()
+	w := join(t, c, "w")
+	for _, feature := range []string{"submitted", "claimed", "open"} {
+		check(t, c.Offer(ctx, Job{Feature: feature}))
+	}
+	submitted := take(t, w)
+	check(t, submitted.SubmitBytes(ctx, nil, nil))
+	handed := next(t, c)
+	claimed := take(t, w)
+	c.server.stop()
+	check(t, os.RemoveAll(c.server.opts.StoreDir))
+	check(t, c.server.start())
+	check(t, claimed.SubmitBytes(ctx, []byte("work"), nil))
+	if s := next(t, c); s.Feature != "claimed" || string(s.Report) != "work" {
+		t.Errorf("submission %+v", s)
+	}
+	if claim := take(t, w); claim.Feature != "open" {
+		t.Errorf("claim %s, attempt %d", claim.Feature, claim.Attempt)
+	}
+	check(t, c.Accept(ctx, handed.Feature, handed.Attempt, "commit"))
+}
+
+// Two coordinators on one folder would lose half of the data.
+func TestFolderTwice(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	_, err := Open(t.Context(), Options{URL: Embedded, Loop: "tests", Dir: c.home.dir})
+	if !errors.Is(err, ErrLed) {
+		t.Fatalf("the second one: %v", err)
+	}
+	check(t, c.Close())
+	open(t, func(o *Options) { o.Dir = c.home.dir })
+}
+
+// A worker that gives a feature back again and again gets it no more, until it is started again. Other workers get it,
+// and people hear of it once. Who rests for its provider has not failed.
+func TestDropsAgain(t *testing.T) {
+	t.Parallel()
+	var run told
+	c := open(t, run.log)
+	ctx := t.Context()
+	check(t, c.Offer(ctx, Job{Feature: "a"}))
+	broken := join(t, c, "broken")
+	for n := range 2 * maxDrops {
+		check(t, take(t, broken).Drop(ctx, "no disk", n%2 == 0))
+	}
+	takes := func(w *Worker) bool {
+		within, cancel := context.WithTimeout(ctx, 3*short)
+		defer cancel()
+		claim, err := w.Take(within)
+		return err == nil && claim.Feature == "a"
+	}
+	if takes(broken) {
+		t.Error("the broken worker has it again")
+	}
+	want := "broken on machine-of-broken has given back a 3 times, and does not get it again; mend that there, and " +
+		"start that worker again: no disk"
+	if !slices.Contains(run.all, want) || len(run.problems()) > 0 {
+		t.Errorf("people hear %q", run.all)
+	}
+	if w := join(t, c, "good"); !takes(w) {
+		t.Error("another worker does not get it")
+	}
+	check(t, c.Offer(ctx, Job{Feature: "b"}))
+	if claim := take(t, broken); claim.Feature != "b" {
+		t.Errorf("the broken worker gets %s", claim.Feature)
+	}
+	check(t, c.GiveBack(ctx, "a", 0, "no"))
+	check(t, c.Offer(ctx, Job{Feature: "a"}))
+	if !takes(broken) {
+		t.Error("the broken worker does not get it in a new session")
+	}
+}

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// A worker may do its work, and nothing else. The control does the same as the coordinator.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	w := join(t, c, "w")
+	join(t, c, "other")
+	mayOnlyWork(t, c, w)
+}
+
+// mayOnlyWork takes the worker "w" through its work, and through what it may not do.
+func mayOnlyWork(t *testing.T, c *Coordinator, w *Worker) {
+	t.Helper()
+	ctx := t.Context()
+	check(t, c.Offer(ctx, Job{Feature: "a"}))
+	check(t, c.PutBase(ctx, "base", strings.NewReader("base")))
+	claim := take(t, w)
+	check(t, claim.SubmitBytes(ctx, []byte("report"), []byte("bundle")))
+	holder := claim.holder
+	l := c.conn.names
+	api := "$JS.API."
+	for what, subject := range map[string]string{
+		"queues work":                   l.hint("b", 1),
+		"marks a feature as merged":     "$KV." + l.bucket() + ".m.a",
+		"takes the lead":                "$KV." + l.bucket() + "." + leaderKey,
+		"reads the lead":                api + "DIRECT.GET." + l.records() + ".$KV." + l.bucket() + "." + leaderKey,
+		"reads a record by its number":  api + "DIRECT.GET." + l.records(),
+		"reads a record through a list": api + "STREAM.MSG.GET." + l.records(),
+		"reads a bundle":                api + "DIRECT.GET." + l.works() + "." + l.work(holder) + "0",
+		"stores another's bundle":       l.work("other.nonce") + "0",
+		"stores a base":                 l.base("base") + "0",
+		"makes a stream":                api + "STREAM.CREATE.MINE",
+		"deletes a stream":              api + "STREAM.DELETE." + l.records(),
+		"purges a stream":               api + "STREAM.PURGE." + l.queue(),
+		"lists streams":                 api + "STREAM.NAMES",
+		"makes a consumer":              api + "CONSUMER.CREATE." + l.works(),
+		"makes a named consumer":        api + "CONSUMER.CREATE." + l.bases() + ".mine.>",
+		"deletes the consumer":          api + "CONSUMER.DELETE." + l.queue() + "." + consumer,
+		"pauses the consumer":           api + "CONSUMER.PAUSE." + l.queue() + "." + consumer,
+		"writes to another's inbox":     inbox("other") + ".x",
+	} {
+		if !refused(t, w, time.Minute, func(nc *nats.Conn) error { return nc.Publish(subject, []byte("{}")) }) {
+			t.Errorf("a worker %s", what)
+		}
+	}
+	for what, subject := range map[string]string{
+		"hears another's inbox": inbox("other") + ".>", "hears all claims": "$KV." + l.bucket() + ".>",
+		"hears all": ">", "hears the queue": l.subject("w") + ">",
+	} {
+		subscribe := func(nc *nats.Conn) error { _, err := nc.SubscribeSync(subject); return err }
+		if !refused(t, w, time.Minute, subscribe) {
+			t.Errorf("a worker %s", what)
+		}
+	}
+	for what, subject := range map[string]string{
+		"claims": "$KV." + l.bucket() + ".c.z", "stores work": l.work("w.x") + "0",
+	} {
+		if refused(t, w, time.Second/4, func(nc *nats.Conn) error { return nc.Publish(subject, nil) }) {
+			t.Errorf("control: that a worker %s is refused", what)
+		}
+	}
+	if w, err := Join(ctx, Options{URL: c.Address(), Loop: string(l), Lease: short}); err == nil {
+		w.Close()
+		t.Error("a worker without a key is let in")
+	}
+	// A roll-up would delete all records.
+	msg := &nats.Msg{Subject: "$KV." + l.bucket() + ".c.y", Header: nats.Header{"Nats-Rollup": {"all"}}}
+	if _, err := w.conn.js.PublishMsg(ctx, msg); err == nil {
+		t.Error("a worker rolls all records up")
+	}
+	if _, _, found, err := c.conn.read(ctx, "a"); !found || err != nil {
+		t.Errorf("the record is gone: %v", err)
+	}
+}
+
+// refused reports whether the server refuses what do does. The client tells of it a little later.
+func refused(t *testing.T, w *Worker, within time.Duration, do func(*nats.Conn) error) bool {
+	t.Helper()
+	failed := make(chan error, 10)
+	w.conn.nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { failed <- err })
+	check(t, do(w.conn.nc))
+	check(t, w.conn.nc.Flush()) // the server answers in order
+	select {
+	case err := <-failed:
+		return errors.Is(err, nats.ErrPermissionViolation)
+	case <-time.After(within):
+		return false
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	c := open(t, func(o *Options) { o.Listen = "0.0.0.0:0" })
+	if !strings.HasPrefix(c.Address(), "tls://") {
+		t.Fatalf("the address is %s", c.Address())
+	}
+	c.opts.URL = "tls://" + local(c.server.address()) // the machine's name may not lead here
+	good := func() Credential {
+		k, err := Token(c.home.dir, "w")
+		check(t, err)
+		check(t, c.server.reload())
+		k.URL = c.opts.URL
+		return k
+	}
+	seed, _, err := newSeed()
+	check(t, err)
+	for what, change := range map[string]func(*Credential){
+		"an unknown key":        func(k *Credential) { k.Seed = seed },
+		"no key":                func(k *Credential) { k.Seed = "" },
+		"another certificate":   func(k *Credential) { k.Pin = strings.Repeat("0", 64) },
+		"the system's root CAs": func(k *Credential) { k.Pin = "" },
+		"a key that is revoked": func(k *Credential) { check(t, Revoke(c.home.dir, "w")); check(t, c.server.reload()) },
+	} {
+		k := good()
+		change(&k)
+		if w, err := Join(t.Context(), Options{Creds: k.String(), Lease: short}); err == nil {
+			w.Close()
+			t.Errorf("%s: is let in", what)
+		}
+	}
+	k := good()
+	plain := Options{URL: strings.Replace(k.URL, "tls:", "nats:", 1), Loop: k.Loop, Lease: short}
+	if w, err := Join(t.Context(), plain); err == nil {
+		w.Close()
+		t.Error("without a key: is let in")
+	}
+	w, err := Join(t.Context(), Options{Creds: k.String(), Lease: short})
+	check(t, err)
+	defer w.Close()
+	check(t, Revoke(c.home.dir, "w"))
+	if claim, err := w.Take(t.Context()); err == nil {
+		t.Errorf("a worker that was locked out takes %s", claim.Feature)
+	}
+}
+
+func TestParseCredential(t *testing.T) {
+	t.Parallel()
+	k := Credential{URL: "tls://h:1", Loop: "l", Worker: "w", Seed: "s", Pin: "p"}
+	if got, err := ParseCredential(" " + k.String() + "\n"); err != nil || got != k {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, word := range []string{"", "ralph1.", "ralph1.!", k.String()[:20], "x" + k.String()} {
+		if _, err := ParseCredential(word); err == nil {
+			t.Errorf("%q is a credential", word)
+		}
+	}
+	if _, err := Token(t.TempDir(), "w"); !errors.Is(err, ErrNoEngine) {
+		t.Errorf("a token without an engine: %v", err)
+	}
+}
+
+// What lies in the folder is for this user alone.
+func TestFilesAreSecret(t *testing.T) {
+	t.Parallel()
+	c := open(t, func(o *Options) { o.Listen = "0.0.0.0:0" })
+	_, err := Token(c.home.dir, "w")
+	check(t, err)
+	for _, name := range []string{aboutFile, keysFile, "key.pem", "lock"} {
+		info, err := os.Stat(filepath.Join(c.home.dir, name))
+		check(t, err)
+		if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+			t.Errorf("%s has the mode %v", name, info.Mode())
+		}
+	}
+}

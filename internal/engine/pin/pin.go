@@ -1,0 +1,94 @@
+// Package pin makes the certificate of a server that nobody signs, and knows it again by its hash.
+package pin
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// Loopback reports whether only this machine can reach a host.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Certificate reads the embedded server's certificate from a folder, or makes one. Workers know it by its hash, so it
+// has no name, and nobody signs it.
+func Certificate(dir string) (tls.Certificate, error) {
+	const certName, keyName = "cert.pem", "key.pem"
+	certFile, keyFile := filepath.Join(dir, certName), filepath.Join(dir, keyName)
+	is, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return is, err
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return is, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "ralph-runner"},
+		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: time.Now().AddDate(100, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return is, err
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return is, err
+	}
+	// The certificate is the last one: without it both are made anew.
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return is, err
+	}
+	defer root.Close()
+	err = errors.Join(
+		loopdir.Replace(root, keyName, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600),
+		loopdir.Replace(root, certName, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600))
+	if err != nil {
+		return is, err
+	}
+	return tls.LoadX509KeyPair(certFile, keyFile)
+}
+
+// Of returns the hash by which workers know a certificate.
+func Of(certificate []byte) string {
+	sum := sha256.Sum256(certificate)
+	return hex.EncodeToString(sum[:])
+}
+
+var errStranger = errors.New("this is not the engine that made the credential: its certificate is another one")
+
+// Config accepts the one server whose certificate has the hash.
+func Config(want string) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // VerifyConnection looks at the certificate instead
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) == 0 ||
+				subtle.ConstantTimeCompare([]byte(Of(s.PeerCertificates[0].Raw)), []byte(want)) != 1 {
+				return errStranger
+			}
+			return nil
+		},
+	}
+}

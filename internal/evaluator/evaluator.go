@@ -1,0 +1,98 @@
+// Package evaluator has what an evaluator's command is asked about a loop, and what it answers.
+package evaluator
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// MaxAnswer bounds an answer, in bytes.
+const MaxAnswer = 64 << 10
+
+const (
+	maxReason  = 500  // characters of the answer's reason
+	maxRequest = 2000 // characters of the prompt that it asks for
+)
+
+// Question is what an evaluator gets on standard input, as JSON.
+type Question struct {
+	TaskID            string         `json:"taskId"` // the loop's name
+	Iteration         int            `json:"iteration"`
+	ExecutionPhase    string         `json:"executionPhase"` // working while features are open, else complete
+	FilesModified     []string       `json:"filesModified"`  // since the last stop or prompt
+	ValidationResults []Validation   `json:"validationResults"`
+	Promises          []PromiseFound `json:"completionPromises"`
+	AgentOutput       string         `json:"agentOutput"` // its last message
+	Features          decide.Counts  `json:"features"`
+}
+
+// Validation is the result of a check that ran at this stop, or of an earlier one that still counts.
+type Validation struct {
+	RuleName string `json:"ruleName"`
+	Passed   bool   `json:"passed"`
+	Message  string `json:"message"`
+}
+
+// PromiseFound says whether the agent gave a promise.
+type PromiseFound struct {
+	Type     string `json:"type"`
+	Detected bool   `json:"detected"`
+	Content  string `json:"content"` // the line with the promise
+}
+
+// About returns what a decision knows of a loop so far. A promise that ends a loop by itself never gets here. modified
+// are the files that were written since the last stop or prompt.
+func About(loop string, s *decide.Snapshot, d *decide.Decision, message string, modified []string) Question {
+	q := Question{
+		TaskID: loop, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
+		Features: s.List.Count(d.Next.Proven), ValidationResults: []Validation{}, FilesModified: modified,
+		Promises: []PromiseFound{{Type: "COMPLETE", Detected: d.Promised}, {Type: "BLOCKED"}, {Type: "ESCALATE"}},
+	}
+	if d.Promised {
+		q.Promises[0].Content = message[strings.LastIndexByte(strings.TrimSpace(message), '\n')+1:]
+	}
+	if len(q.Features.Open) == 0 && (d.Promised || !s.NoList) {
+		q.ExecutionPhase = "complete"
+	}
+	seen := map[[2]string]bool{}
+	for _, r := range append(s.Results, s.Receipts...) {
+		if key := [2]string{r.Check, r.Feature}; !seen[key] {
+			seen[key] = true
+			rule := strings.TrimSpace(r.Name + " " + r.Feature)
+			q.ValidationResults = append(q.ValidationResults, Validation{rule, r.Passed, r.Tail})
+		}
+	}
+	return q
+}
+
+// Read reads the answer of the evaluator of that name.
+func Read(name string, text []byte) (a decide.Answer, err error) {
+	if text, err = jsontext.Check(text); err != nil {
+		return a, fmt.Errorf("its answer is no JSON: %w", err)
+	}
+	if key := jsontext.Twice(jsontext.String(text)); key != "" {
+		return a, fmt.Errorf("its answer has the key %q twice; want it once", plain.Line(key, 80))
+	}
+	v := gjson.ParseBytes(text)
+	a = decide.Answer{
+		Action: v.Get("action").Str,
+		Reason: plain.Line(v.Get("reason").Str, maxReason),
+		Prompt: plain.Text(v.Get("nextPrompt").Str, maxRequest), Checkpoint: v.Get("checkpointData").Raw,
+	}
+	switch a.Action {
+	case decide.AnswerComplete, decide.AnswerContinue:
+	case decide.AnswerEscalate:
+		a.Reason = cmp.Or(a.Reason, "the evaluator "+plain.Line(name, 80)+" wants a person and does not say why")
+	default:
+		return a, fmt.Errorf(`its answer has the action %q; want "complete", "continue" or "escalate"`,
+			plain.Line(a.Action, 80))
+	}
+	return a, nil
+}

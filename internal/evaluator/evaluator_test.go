@@ -1,0 +1,66 @@
+package evaluator
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+)
+
+func TestRead(t *testing.T) {
+	const (
+		silent  = "the evaluator e wants a person and does not say why"
+		twice   = `its answer has the key "action" twice; want it once`
+		unknown = `its answer has the action "stop"; want "complete", "continue" or "escalate"`
+	)
+	for text, want := range map[string]string{
+		`{"action": "complete"}`: "complete||||",
+		`{"action": "continue", "reason": "a\u001bb", "nextPrompt": "c\nd"}`: "continue|ab|c\nd||",
+		`{"action": "continue", "checkpointData": {"a": 1}}`:                 `continue|||{"a": 1}|`,
+		`{"action": "escalate"}`:                                             "escalate|" + silent + "|||",
+		`{"action": "escalate", "reason": "why"}`:                            "escalate|why|||",
+		`{"action": "stop"}`:                                                 "stop||||" + unknown,
+		`{"action": "complete", "action": "continue"}`:                       "||||" + twice,
+		`complete`: "||||its answer is no JSON",
+		``:         "||||its answer is no JSON",
+	} {
+		a, err := Read("e", []byte(text))
+		got := strings.Join([]string{a.Action, a.Reason, a.Prompt, a.Checkpoint, ""}, "|")
+		if err != nil {
+			got += err.Error()
+		}
+		if !strings.HasPrefix(got, want) || err == nil && got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAbout(t *testing.T) {
+	s := decide.Snapshot{}
+	s.List.Items = []features.Item{{ID: "a", Passes: true}, {ID: "b"}}
+	s.Results = []decide.Receipt{{Check: "1", Name: "vet", Feature: "a", Tail: "no"}}
+	s.Receipts = []decide.Receipt{{Check: "1", Name: "vet", Feature: "a", Passed: true}, {Check: "2", Passed: true}}
+	d := decide.Decision{Promised: true, Next: decide.State{Iteration: 3}}
+	for _, tc := range []struct {
+		passes bool
+		phase  string
+	}{{false, "working"}, {true, "complete"}} {
+		s.List.Items[1].Passes = tc.passes
+		q := About("demo", &s, &d, "Done.\n<promise>COMPLETE</promise>\n", []string{"x"})
+		text, err := json.Marshal(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			`"taskId":"demo","iteration":3,"executionPhase":"` + tc.phase + `","filesModified":["x"]`,
+			`"validationResults":[{"ruleName":"vet a","passed":false,"message":"no"},{"ruleName":"","passed":true,`,
+			`{"type":"COMPLETE","detected":true,"content":"\u003cpromise\u003eCOMPLETE\u003c/promise\u003e\n"}`,
+		} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s lacks %s", text, want)
+			}
+		}
+	}
+}

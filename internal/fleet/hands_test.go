@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// A session that waits gets what a worker hands in, also if that makes no sense. Work on an order of a process that was
+// killed is given back, once.
+func TestMatch(t *testing.T) {
+	h := &Hands{waiting: map[string]*waiter{}}
+	for _, feature := range []string{"a", "b"} {
+		h.waiting[feature] = &waiter{id: "order of " + feature, job: engine.Job{Feature: feature}}
+	}
+	match := func(feature, order string, err error) (got work, to *waiter, again *engine.Job) {
+		got = work{Submission: engine.Submission{Feature: feature}, report: report{Order: order}, err: err}
+		to, again = h.match(&got)
+		return got, to, again
+	}
+	if _, to, again := match("c", "order of a", nil); to != nil || again != nil {
+		t.Errorf("nobody waits for c, and the work is for %v, and %v is offered", to, again)
+	}
+	if _, to, again := match("a", "an old order", nil); to != nil || again == nil || again.Feature != "a" {
+		t.Errorf("work on an old order is for %v, and %v is offered", to, again)
+	}
+	if got, to, again := match("a", "an old order", nil); to == nil || again != nil || got.err == nil {
+		t.Errorf("the second work on an old order: %v, for %v, and %v is offered", got.err, to, again)
+	}
+	if _, to, again := match("a", "order of a", nil); to != nil || again != nil {
+		t.Errorf("the session of a is over, and work is for %v", to)
+	}
+	bad := errors.New("bad")
+	if got, to, _ := match("b", "", bad); to == nil || !errors.Is(got.err, bad) {
+		t.Errorf("a report that makes no sense: %v, for %v", got.err, to)
+	}
+	h.waiting["b"] = &waiter{id: "order of b"}
+	if got, to, _ := match("b", "order of b", nil); to == nil || got.err != nil || len(h.waiting) > 0 {
+		t.Errorf("the work on b: %v, for %v; %d wait", got.err, to, len(h.waiting))
+	}
+}
+
+// A report is what a worker says. One that makes no sense is refused, and what is odd in the others is bounded.
+func TestReadReport(t *testing.T) {
+	good := report{Schema: schema, Order: "x", Commit: "c", Class: agent.Done}
+	with := func(change func(*report)) string {
+		r := good
+		change(&r)
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for what, row := range map[string]struct{ text, err string }{
+		"a good one":         {with(func(*report) {}), ""},
+		"nothing":            {"", "cannot be read"},
+		"no JSON":            {"done\x1b[31m", "cannot be read"},
+		"a list":             {"[]", "cannot be read"},
+		"a text for a sum":   {`{"schema":1,"class":"done","used":{"costUsd":"1"}}`, "cannot be read"},
+		"null":               {"null", "another version"},
+		"another version":    {with(func(r *report) { r.Schema = 2 }), "another version"},
+		"no outcome":         {with(func(r *report) { r.Class = "" }), "the outcome"},
+		"an odd outcome":     {with(func(r *report) { r.Class = "merged" }), "the outcome"},
+		"a limit":            {with(func(r *report) { r.Class = agent.Limit }), "the outcome"},
+		"no login":           {with(func(r *report) { r.Class = agent.Auth }), "the outcome"},
+		"stopped":            {with(func(r *report) { r.Class = agent.Stopped }), "the outcome"},
+		"fewer than none":    {with(func(r *report) { r.Used.Output = -1 }), "impossible figures"},
+		"too many tokens":    {with(func(r *report) { r.Used.Input = math.MaxInt64 }), "impossible figures"},
+		"a negative cost":    {with(func(r *report) { r.Used.CostUSD = -0.01 }), "impossible figures"},
+		"a cost of billions": {with(func(r *report) { r.Used.CostUSD = 1e9 }), "impossible figures"},
+		"a crash":            {with(func(r *report) { r.Class = agent.Died }), ""},
+		"the time is over":   {with(func(r *report) { r.Class = agent.TimedOut }), ""},
+	} {
+		_, err := readReport([]byte(row.text))
+		if ok := err == nil; ok != (row.err == "") || !ok && !strings.Contains(err.Error(), row.err) {
+			t.Errorf("%s: the error is %v, want %q", what, err, row.err)
+		}
+	}
+	long := strings.Repeat("x", 3*maxText) + "the end"
+	e := report{Took: -1, Denied: -1, Message: long, Problem: "\x1b[31m" + long, Model: long, Refused: "a\nb"}.ended()
+	switch {
+	case e.Took != 0 || e.Denied != 0:
+		t.Errorf("it took %v, and %d were denied", e.Took, e.Denied)
+	case len(e.Message) != maxText || !strings.HasSuffix(e.Message, "the end"):
+		t.Errorf("the message has %d bytes", len(e.Message))
+	case len(e.Problem) > 400 || len(e.Heard.Model) > 100 || strings.ContainsAny(e.Problem+e.Refused, "\x1b\n"):
+		t.Errorf("problem %q, model %q, refused %q", e.Problem, e.Heard.Model, e.Refused)
+	}
+	if e = (report{Took: math.MaxInt64, Denied: math.MaxInt}).ended(); e.Took > maxTook || e.Denied > maxDenied {
+		t.Errorf("it took %v, and %d were denied", e.Took, e.Denied)
+	}
+}
+
+// TestLargestReport has a message and notes that take the most room in a report.
+func TestLargestReport(t *testing.T) {
+	text, err := json.Marshal(report{
+		Message: last(strings.Repeat("\x00", 2*maxText)),
+		Notes:   plain.Text(strings.Repeat("\u2028", 2*loopdir.MaxNoted), loopdir.MaxNoted),
+	})
+	if err != nil || len(text) > engine.MaxBody-10_000 {
+		t.Errorf("the report has %d bytes: %v", len(text), err)
+	}
+}

@@ -1,0 +1,244 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Worker lends lanes of this machine to a run elsewhere.
+type Worker struct {
+	Env    loop.Env
+	Engine engine.Options
+	Dir    string // for the repositories and worktrees
+	Lanes  int
+
+	// Agent finds the agent for the name that a run asks for.
+	Agent func(name string) (agent.Row, error)
+	Asked agent.Asked // what a person here says of the sessions; the run says the model and the effort
+	Kill  <-chan struct{}
+	Say   func(text string) // tells people what happens; several lanes may call it
+}
+
+// Serve works what comes until ctx ends. An error means that this machine cannot work: no run is harmed by it.
+func (w *Worker) Serve(ctx context.Context) error {
+	w.Engine.Log = func(text string) { w.Say("engine: " + text) }
+	Tidy(w.Dir, w.Say)
+	joined, err := engine.Join(ctx, w.Engine)
+	if err != nil {
+		return err
+	}
+	defer joined.Close()
+	w.Say(fmt.Sprintf("worker %s waits for work, with %s", plain.Line(joined.Name(), 80), plain.Count(w.Lanes, "lane")))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	failed := make(chan error, w.Lanes)
+	for n := range w.Lanes {
+		all.Go(func() {
+			l := &lane{Worker: w, number: n + 1}
+			for ctx.Err() == nil {
+				if err := l.again(ctx, l.next(ctx, joined)); err != nil {
+					failed <- err
+					stop()
+				}
+			}
+		})
+	}
+	all.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// lane is one of a worker's.
+type lane struct {
+	*Worker
+	number int
+	failed int    // times in a row that something failed which may be over soon
+	open   string // the file that says that the lane has work which is not handed in
+}
+
+// The times that a lane tries again in a row, and how long it waits before each: the engine may be away for long.
+const (
+	tries    = 600
+	tryPause = 3 * time.Second
+)
+
+// again decides what becomes of an error: the lane tries again, unless its agent cannot work, or it has tried for long.
+func (l *lane) again(ctx context.Context, err error) error {
+	var rest *pause
+	switch {
+	case err == nil:
+		l.failed = 0
+		return nil
+	case ctx.Err() != nil: // the worker ends
+		return nil
+	case errors.As(err, &rest):
+		return rest.wait(ctx)
+	case errors.As(err, new(*unableError)) || l.failed >= tries:
+		return err
+	}
+	if l.failed++; l.failed == 1 {
+		l.Say(fmt.Sprintf("lane %d waits, and tries again: %s", l.number, plain.Line(err.Error(), 300)))
+	}
+	return (&pause{until: time.Now().Add(tryPause)}).wait(ctx)
+}
+
+// unableError says that an agent cannot work on this machine.
+type unableError struct{ why string }
+
+func (e *unableError) Error() string { return "the agent cannot work here: " + e.why }
+
+// next takes a feature and works it.
+func (l *lane) next(ctx context.Context, joined *engine.Worker) error {
+	c, err := joined.Take(ctx)
+	if err != nil {
+		return err
+	}
+	l.open = ""
+	l.say(c.Feature, "begins")
+	outer := ctx
+	ctx, stop := context.WithCancel(c.Context()) // it ends when the claim is lost
+	defer stop()
+	defer context.AfterFunc(outer, stop)() // and when the worker ends
+	r, bundle, err := l.work(ctx, c)
+	if err == nil {
+		err = l.submit(ctx, c, r, bundle)
+	}
+	switch {
+	case err == nil:
+		_ = os.Remove(l.open)
+		l.say(c.Feature, "is handed in: "+string(r.Class))
+		return nil
+	case c.Context().Err() != nil && outer.Err() == nil:
+		_ = os.Remove(l.open) // another session does it anew
+		l.say(c.Feature, "is lost, and what was done here is dropped: "+context.Cause(c.Context()).Error())
+		return nil
+	}
+	l.say(c.Feature, "is given back: "+err.Error())
+	back, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer done()
+	lacks := errors.Is(err, engine.ErrMissing) && !errors.Is(err, engine.ErrOther) // the run stores it again
+	rests := errors.As(err, new(*pause)) || lacks
+	_ = c.Drop(back, plain.Line(err.Error(), 300), rests)
+	return err
+}
+
+func (l *lane) say(feature, text string) {
+	l.Say(fmt.Sprintf("lane %d · %s %s", l.number, plain.Line(feature, 80), plain.Line(text, 300)))
+}
+
+// pause is an error of the agent's provider that is over at some time.
+type pause struct {
+	until time.Time
+	why   string
+}
+
+func (p *pause) Error() string { return p.why }
+
+func (p *pause) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Until(p.until)):
+	}
+	return nil
+}
+
+// The times to wait after a provider's limit that says no time, and after an error that may be over soon.
+const (
+	limitPause = 15 * time.Minute
+	errorPause = time.Minute
+)
+
+// work runs the session of a claim. bundle is the path of what it has made; "" if nothing has changed.
+func (l *lane) work(ctx context.Context, c *engine.Claim) (r report, bundle string, err error) {
+	o, err := readOrder(c.Body)
+	if err != nil {
+		return r, "", err
+	}
+	row, err := l.Agent(o.Agent)
+	if err != nil {
+		return r, "", &unableError{err.Error()}
+	}
+	co, err := l.checkout(ctx, c, o)
+	if err != nil {
+		return r, "", err
+	}
+	defer co.repo.Close()
+	asked := l.Asked
+	if o.Model != "" && agent.IsModel(o.Model) {
+		asked.Model = o.Model
+	}
+	e := agent.Session{
+		Row: row, Asked: asked, Prompt: o.Prompt, Dir: co.tree.Project(), Guard: l.Env.Self,
+		Env:   append(agent.Environ(l.Env.Vars), loop.RunVar+"="+o.Run),
+		Limit: o.Timeout, Idle: o.Idle, Kill: l.Kill,
+	}.Run(ctx)
+	commit, _, err := co.tree.Commit(context.WithoutCancel(ctx), plain.Line("Work on "+o.Feature, 200))
+	if err == nil && commit == o.Commit { // there is nothing to lose
+		_ = os.Remove(l.open)
+	}
+	if err := unable(e); err != nil {
+		return r, "", err
+	}
+	r = report{
+		Schema: schema, Order: o.ID, Commit: o.Commit, Class: e.Class, Message: last(e.Message),
+		Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Model: e.Heard.Model, Denied: e.Denied,
+		Refused: e.Refused, Used: e.Usage,
+	}
+	r.Claims, r.Notes = co.claims(o), co.noted(o)
+	if err != nil || commit == o.Commit {
+		return r, "", err
+	}
+	r.Commit, bundle = commit, filepath.Join(l.Dir, fmt.Sprintf("work-%d", l.number))
+	return r, bundle, co.repo.Bundle(ctx, bundle, o.Commit, commit)
+}
+
+// unable returns an error if a session says nothing about the feature, but about this machine or its provider.
+func unable(e agent.Ended) error {
+	switch e.Class {
+	case agent.Limit:
+		until := e.Until
+		if until.IsZero() {
+			until = time.Now().Add(limitPause)
+		}
+		return &pause{until, e.Problem}
+	case agent.Transient:
+		return &pause{time.Now().Add(errorPause), e.Problem}
+	case agent.Auth, agent.NotStarted, agent.Interrupted, agent.Stopped:
+		return &unableError{plain.Line(fmt.Sprintf("%s: %s", e.Class, e.Problem), 300)}
+	}
+	return nil
+}
+
+// submit hands a session's work in.
+func (l *lane) submit(ctx context.Context, c *engine.Claim, r report, bundle string) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if bundle == "" {
+		return c.SubmitBytes(ctx, text, nil)
+	}
+	defer os.Remove(bundle)
+	f, err := os.Open(bundle)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return c.Submit(ctx, text, f)
+}

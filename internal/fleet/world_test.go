@@ -1,0 +1,287 @@
+//go:build unix
+
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
+)
+
+const (
+	listFile = "feature_list.json"
+	listText = `[{"id": "a", "passes": false}, {"id": "b", "passes": false}]` + "\n"
+)
+
+// world is a project with one lane, whose sessions go to workers.
+type world struct {
+	testing.TB
+	dir, top string
+	repo     *worktree.Repo
+	lane     *worktree.Tree
+	hands    *Hands
+	begin    string // the commit of the project
+	believes bool   // the run doubts nothing: the control
+}
+
+func newWorld(t testing.TB) *world {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	w := &world{TB: t, dir: dir, top: filepath.Join(dir, "project")}
+	w.ok(err)
+	w.ok(os.MkdirAll(filepath.Join(w.top, "sub"), 0o755))
+	for name, text := range map[string]string{listFile: listText, "a.txt": "a\n", "sub/b.txt": "b\n"} {
+		w.ok(os.WriteFile(filepath.Join(w.top, name), []byte(text), 0o644))
+	}
+	w.git(w.top, "init", "-q", "-b", "main")
+	w.git(w.top, "add", "-A")
+	w.git(w.top, "-c", "user.name=me", "-c", "user.email=me@example.com", "commit", "-qm", "First")
+	w.begin = w.git(w.top, "rev-parse", "HEAD")
+	options := worktree.Options{Project: w.top, Env: os.Environ(), Except: []string{listFile}}
+	w.repo, err = worktree.Open(t.Context(), options)
+	w.ok(err)
+	t.Cleanup(w.repo.Close)
+	w.lane, err = w.repo.Add(t.Context(), filepath.Join(dir, "lane"), "lane", w.begin)
+	w.ok(err)
+	o := engine.Options{URL: engine.Embedded, Loop: "r", Dir: filepath.Join(dir, "engine"), Lease: 5 * time.Second}
+	w.hands, err = Open(t.Context(), o, time.Minute, func(text string) { t.Log(text) })
+	w.ok(err)
+	t.Cleanup(w.hands.Close)
+	return w
+}
+
+func (w *world) ok(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) git(dir string, args ...string) string {
+	w.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// join lets a worker in.
+func (w *world) join(name string) *engine.Worker {
+	c, err := engine.Token(filepath.Join(w.dir, "engine"), name)
+	w.ok(err)
+	one, err := engine.Join(w.Context(), engine.Options{Creds: c.String(), Machine: "machine of " + name})
+	w.ok(err)
+	w.Cleanup(one.Close)
+	return one
+}
+
+// session works one session of a feature in the lane.
+func (w *world) session(ctx context.Context, feature string) run.Worked {
+	j := run.Job{
+		Run: "r", Loop: "loop", Feature: feature, Session: agent.Session{Prompt: "Work.", Limit: time.Minute},
+		Repo: w.repo, Tree: w.lane, List: listFile, Reading: features.Reading{},
+	}
+	if w.believes {
+		return w.believe(ctx, j)
+	}
+	return w.hands.Work(ctx, j)
+}
+
+// believe is Work for a run that doubts nothing: it takes what a worker says, and whatever its bundle has.
+func (w *world) believe(ctx context.Context, j run.Job) run.Worked {
+	got, tip, err := w.hands.order(ctx, j)
+	w.ok(err)
+	commit := tip
+	var bundle bytes.Buffer
+	if err := got.Bundle(ctx, &bundle, 1<<40); err == nil {
+		head, pack, _ := strings.Cut(bundle.String(), "\n\n")
+		cmd := exec.Command("git", "index-pack", "--stdin", "--fix-thin")
+		cmd.Dir, cmd.Stdin = w.top, strings.NewReader(pack)
+		w.ok(cmd.Run())
+		lines := strings.Split(head, "\n")
+		commit, _, _ = strings.Cut(lines[len(lines)-1], " ")
+	}
+	w.ok(j.Tree.Take(ctx, commit))
+	w.ok(w.hands.engine.Accept(ctx, got.Feature, got.Attempt, commit))
+	done := run.Worked{}
+	done.Class = agent.Done
+	return done
+}
+
+// hand is what a worker hands in.
+type hand func(w *world, o order) (r report, objects []hostile.Object)
+
+// file is a hand with one file more.
+func file(mode, name, text string) hand {
+	return func(w *world, o order) (report, []hostile.Object) {
+		return w.work(o, mode+" "+name, hostile.Object{Kind: hostile.Blob, Data: []byte(text)})
+	}
+}
+
+// work adds an entry to the tree of the order's commit.
+func (w *world) work(o order, entry string, all ...hostile.Object) (report, []hostile.Object) {
+	was := w.git(w.top, "ls-tree", o.Commit)
+	entries := [][2]string{}
+	added := [2]string{entry, all[len(all)-1].ID()}
+	_, name, _ := strings.Cut(entry, " ")
+	for line := range strings.Lines(was + "\n") {
+		about, path, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		words := strings.Fields(about)
+		if words[1] == "tree" {
+			words[0] = "40000"
+		}
+		if added[0] != "" && name <= path {
+			entries = append(entries, added)
+			added[0] = ""
+		}
+		if name != path {
+			entries = append(entries, [2]string{words[0] + " " + path, words[2]})
+		}
+	}
+	if added[0] != "" {
+		entries = append(entries, added)
+	}
+	tree := hostile.TreeOf(entries...)
+	return w.done(o, append(all, tree, hostile.CommitOf(tree, o.Commit)))
+}
+
+// done is the report of objects, whose last one is the commit.
+func (w *world) done(o order, all []hostile.Object) (report, []hostile.Object) {
+	r := report{Schema: schema, Order: o.ID, Commit: o.Commit, Claims: true, Class: agent.Done}
+	if len(all) > 0 {
+		r.Commit = all[len(all)-1].ID()
+	}
+	return r, all
+}
+
+// folder is a hand with a file in folders.
+func folder(names ...string) hand {
+	return func(w *world, o order) (report, []hostile.Object) {
+		script := "#!/bin/sh\ntouch " + filepath.Join(w.dir, "pwned") + "\n"
+		all := []hostile.Object{{Kind: hostile.Blob, Data: []byte(script)}}
+		entry := "100755 " + names[len(names)-1]
+		for i := len(names) - 2; i >= 0; i-- {
+			all = append(all, hostile.TreeOf([2]string{entry, all[len(all)-1].ID()}))
+			entry = "40000 " + names[i]
+		}
+		return w.work(o, entry, all...)
+	}
+}
+
+var honest = file("100644", "new.txt", "new\n")
+
+// changed is the honest hand with another report.
+func changed(change func(r *report)) hand {
+	return func(w *world, o order) (report, []hostile.Object) {
+		r, all := honest(w, o)
+		change(&r)
+		return r, all
+	}
+}
+
+// lies hands in the same for each feature that comes, until ctx ends.
+func (w *world) lies(ctx context.Context, worker *engine.Worker, text string, what hand) {
+	for {
+		c, err := worker.Take(ctx)
+		if err != nil {
+			return
+		}
+		var o order
+		if err := json.Unmarshal(c.Body, &o); err != nil {
+			w.Error(err)
+		}
+		r, all := what(w, o)
+		said := []byte(text)
+		if text == "" {
+			said, _ = json.Marshal(r)
+		}
+		var bundle []byte
+		if len(all) > 0 {
+			bundle = hostile.Bundle(o.Commit, all...)
+		}
+		if err := c.SubmitBytes(ctx, said, bundle); err != nil && ctx.Err() == nil {
+			w.Error(err)
+		}
+	}
+}
+
+// try works a session with one worker, and returns how it ended and what it did that it must not do.
+func (w *world) try(worker *engine.Worker, text string, what hand) (run.Worked, []string) {
+	ctx, stop := context.WithCancel(w.Context())
+	w.ok(w.lane.Reset(ctx, w.begin))
+	w.ok(w.lane.WriteFile(listFile, []byte(listText)))
+	gone := make(chan bool)
+	go func() { w.lies(ctx, worker, text, what); close(gone) }()
+	got := w.session(ctx, "a")
+	stop()
+	<-gone
+	return got, w.damage()
+}
+
+// damage returns what must not be, whatever a worker does.
+func (w *world) damage() (all []string) {
+	if head := w.git(w.top, "rev-parse", "HEAD"); head != w.begin {
+		all = append(all, "the project's branch is at "+head)
+	}
+	if status := w.git(w.top, "status", "--porcelain"); status != "" {
+		all = append(all, "the project is changed: "+status)
+	}
+	entries, err := os.ReadDir(w.dir)
+	w.ok(err)
+	for _, e := range entries {
+		if !strings.Contains(" project lane engine ", " "+e.Name()+" ") {
+			all = append(all, "there is "+e.Name())
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w.top, ".git", "hooks", "pre-commit")); err == nil {
+		all = append(all, "there is a hook")
+	}
+	cmd := exec.Command("git", "merge-base", "--is-ancestor", w.begin, "refs/heads/lane")
+	if cmd.Dir = w.top; cmd.Run() != nil {
+		all = append(all, "the lane has lost its history")
+	}
+	w.ok(filepath.WalkDir(w.lane.Dir(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if to, _ := os.Readlink(path); to != "" && strings.Contains(to, "..") {
+			all = append(all, fmt.Sprintf("%s is a link to %s", e.Name(), to))
+		}
+		if err == nil && info.Mode().IsRegular() && info.Size() > maxWork {
+			all = append(all, e.Name()+" is large")
+		}
+		return err
+	}))
+	return all
+}
+
+// passes reports whether the lane's copy of the list claims the feature a. It claims nothing else.
+func (w *world) passes() bool {
+	text, err := os.ReadFile(filepath.Join(w.lane.Dir(), listFile))
+	w.ok(err)
+	if bytes.Equal(text, []byte(listText)) {
+		return false
+	}
+	if !bytes.Equal(text, []byte(strings.Replace(listText, "false", "true", 1))) {
+		w.Errorf("the lane's list is %s", text)
+	}
+	return true
+}

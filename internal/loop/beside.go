@@ -1,0 +1,99 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// A host with several workers gives each of them a work tree of the project's repository. What they did is checked in
+// such a tree, too, before it gets into the project.
+
+// Beside returns the loop over another work tree of the project's repository. Its checks run there, and held files and
+// contents are those that are there. The trust, the record and the receipts are the loop's own. Nothing may take a step
+// of the loop while checks run.
+func (p *Picture) Beside(worktree string) (*Picture, error) {
+	at := p.Loop.At
+	top := loopdir.RepoRoot(at.Project)
+	if top == "" {
+		return nil, fmt.Errorf("the project %s is in no git repository", at.Project)
+	}
+	for _, c := range p.Config.Checks {
+		if namesPath(c.String(), at.Project) {
+			return nil, fmt.Errorf("the check %s names the project by its whole path, so it cannot look at another work "+
+				"tree; name files from the project's folder on", plain.Line(c.Name, 80))
+		}
+	}
+	rel, err := filepath.Rel(top, at.Project)
+	beside, l := *p, *p.Loop
+	l.work = filepath.Join(worktree, rel)
+	// An agent writes to the project as well as to this tree. So neither has programs.
+	l.Env.Vars = p.Loop.environ()
+	beside.Config.SearchPath, _ = proc.Outside(p.Config.SearchPath, at.Project)
+	beside.Loop = &l
+	// Git keeps no empty folders. A hash of the contents has them.
+	return &beside, errors.Join(err, os.MkdirAll(filepath.Dir(l.tree(nil).Except), 0o755))
+}
+
+// namesPath reports whether a command has a path, or one below it.
+func namesPath(command, path string) bool {
+	for _, after, found := strings.Cut(command, path); found; _, after, found = strings.Cut(after, path) {
+		if after == "" || strings.ContainsAny(after[:1], `/\"'`+" \t;&|)") {
+			return true
+		}
+	}
+	return false
+}
+
+// project returns the folder that commands run in, and that they judge.
+func (l *Loop) project() string { return cmp.Or(l.work, l.At.Project) }
+
+// there returns where a path of the project is in the work tree that is looked at.
+func (l *Loop) there(path string) string {
+	if rel, err := filepath.Rel(l.At.Project, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(l.project(), rel)
+	}
+	return path
+}
+
+// ListThere reads the copy of the list in the work tree of Beside, in which a worker claims features.
+func (p *Picture) ListThere() decide.List {
+	how := features.Reading{Skip: p.Config.SkipHeadings, Now: p.Snapshot.Now}
+	return loopdir.ReadList(p.Loop.there(p.ListPath()), how, p.Loop.project())
+}
+
+// SetClaims marks features in the loop's own list as passing, or as open again, and stores the results of checks that
+// ran in another work tree with the same contents. A tracker has no command that claims: there the agents do.
+func (l *Loop) SetClaims(ctx context.Context, ids []string, passes bool, results []decide.Receipt) error {
+	p, err := l.Look()
+	if err != nil {
+		return err
+	}
+	tracked := p.Config.Source.Given()
+	if tracked && !passes {
+		return p.reopenTracked(ctx, ids)
+	}
+	checks, err := l.Store.LockChecks(maxSend) // an agent may have checks run now
+	if err != nil {
+		return err
+	}
+	defer checks()
+	return l.Store.Locked(LockWait, func() error {
+		if !tracked {
+			if err := l.Store.Mark(p.ListPath(), p.Snapshot.List.List, ids, passes); err != nil {
+				return err
+			}
+		}
+		return l.keepReceipts(results)
+	})
+}

@@ -1,0 +1,245 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Chain is the part of a run's record that is about its legs.
+type Chain struct {
+	Definition string `json:"definition"`
+	At         int    `json:"at"` // the index of the leg that works; the number of legs: all are over
+	Legs       []Leg  `json:"legs"`
+}
+
+// Leg is one leg of a run.
+type Leg struct {
+	chain.Leg
+	Ends
+	Job  bool `json:"job"`  // it is not held to the loop's list and checks
+	Loop bool `json:"loop"` // it works the loop, as a run without a chain does
+
+	Status     decide.Status `json:"status,omitempty"` // "": it has not begun
+	Iterations int           `json:"iterations"`
+	Sessions   int           `json:"sessions"`
+	Spent      Sum           `json:"spent"`
+	StartedAt  time.Time     `json:"startedAt,omitzero"`
+	EndedAt    time.Time     `json:"endedAt,omitzero"`
+	Message    string        `json:"message,omitempty"` // its last answer, cleaned, bounded
+	Failed     string        `json:"failed,omitempty"`  // what its own check said after its last session; "": none failed
+}
+
+// Ends is what a person says of the end of an agent's leg.
+type Ends struct {
+	Checks     []string          `json:"checks,omitempty"`     // lines for the shell
+	CompleteOn []string          `json:"completeOn,omitempty"` // signals; none: the marker; with checks, the exit status
+	Held       map[string]string `json:"held,omitempty"`       // what the checks rest on, and its hash when the run began
+	Prompt     bool              `json:"prompt"`               // the agent has a prompt of its own
+}
+
+// NewChain returns the legs of a definition. ends returns what is said of an agent's leg. With a list, the leg that
+// works the loop is the last one whose agent has neither a signal nor a prompt of its own, else the last one without a
+// signal, else the last one. Without a list it is the last one.
+func NewChain(c chain.Chain, hasList bool, ends func(agent string) Ends) *Chain {
+	all := &Chain{Definition: c.String()}
+	noSignal, noPrompt := -1, -1
+	for i, leg := range c {
+		all.Legs = append(all.Legs, Leg{Leg: leg, Ends: ends(leg.Agent)})
+		if own := &all.Legs[i]; len(own.CompleteOn) == 0 {
+			if noSignal = i; !own.Prompt {
+				noPrompt = i
+			}
+		}
+	}
+	judged := len(c) - 1 // the first leg that is held to the loop
+	if hasList && noSignal >= 0 {
+		if judged = noSignal; noPrompt >= 0 {
+			judged = noPrompt
+		}
+	}
+	for i := range judged {
+		all.Legs[i].Job = true
+	}
+	all.Legs[judged].Loop = len(all.Legs[judged].CompleteOn) == 0
+	return all
+}
+
+// Limits returns how many iterations all legs may have together.
+func (c *Chain) Limits() (sum int) {
+	for _, leg := range c.Legs {
+		sum += leg.Limit
+	}
+	return sum
+}
+
+// Agents returns the agents of the legs that are not over.
+func (c *Chain) Agents() (names []string) {
+	for _, leg := range c.Legs[min(c.At, len(c.Legs)):] {
+		if !slices.Contains(names, leg.Agent) {
+			names = append(names, leg.Agent)
+		}
+	}
+	return names
+}
+
+// Leg returns the leg that works; nil if the run has no chain, or all legs are over.
+func (r *Run) Leg() *Leg {
+	if r.Chain == nil || r.Chain.At >= len(r.Chain.Legs) {
+		return nil
+	}
+	return &r.Chain.Legs[r.Chain.At]
+}
+
+// IsJob reports whether the leg has a job of its own. l may be nil.
+func (l *Leg) IsJob() bool { return l != nil && l.Job }
+
+// Before returns the leg before the one that works; nil if there is none.
+func (r *Run) Before() *Leg {
+	if r.Leg() == nil || r.Chain.At == 0 {
+		return nil
+	}
+	return &r.Chain.Legs[r.Chain.At-1]
+}
+
+// Last reports whether no leg follows.
+func (c *Chain) Last() bool { return c.At == len(c.Legs)-1 }
+
+// Own is what became of a leg with a session, as far as its own job and checks say.
+type Own struct {
+	Done   bool    `json:"done"`
+	Claims bool    `json:"claims"` // it claims that the loop is complete
+	Checks []Check `json:"checks,omitempty"`
+	Failed string  `json:"failed,omitempty"` // the end of what a check said that failed; "": none did
+}
+
+// TakeOver changes the record as a person asked for when the run was resumed. asked is the record as it was read then.
+func (r *Run) TakeOver(asked Run) {
+	r.Options = asked.Options
+	is, was := r.Leg(), asked.Leg()
+	if is != nil && was != nil && r.Chain.At == asked.Chain.At {
+		is.Limit, is.Agent = was.Limit, was.Agent
+	}
+	if is != nil {
+		r.Options.Agent = is.Agent
+	}
+}
+
+// chainFile is the file chain-ID.json.
+type chainFile struct {
+	ID         string        `json:"id"`
+	Loop       string        `json:"loop"`
+	Agent      string        `json:"agent"` // that works now, or worked last
+	Definition string        `json:"definition"`
+	Status     decide.Status `json:"status"`
+	ExitReason string        `json:"exitReason"`
+	Iterations int           `json:"iterations"`
+	StartedAt  time.Time     `json:"startedAt"`
+	EndedAt    *time.Time    `json:"endedAt"` // null: it is not over
+	used
+	Legs []legLine `json:"legs"`
+}
+
+type legLine struct {
+	Agent      string     `json:"agent"`
+	Limit      int        `json:"limit"`
+	Status     string     `json:"status"` // of the leg; NOT_BEGUN
+	Iterations int        `json:"iterations"`
+	Sessions   int        `json:"sessions"`
+	StartedAt  *time.Time `json:"startedAt"`
+	EndedAt    *time.Time `json:"endedAt"`
+	used
+}
+
+type used struct {
+	Tokens    LineTokens `json:"tokens"`
+	CostUSD   *float64   `json:"costUsd"`                 // null: unknown
+	Estimated bool       `json:"costEstimated,omitempty"` // a part of it is reckoned from prices
+	Unknown   int        `json:"costUnknown"`
+}
+
+func usedBy(s Sum) used {
+	u := used{Tokens: TokensOf(s.Usage), Unknown: s.Unknown}
+	if s.CostKnown {
+		u.CostUSD, u.Estimated = &s.CostUSD, s.Estimated
+	}
+	return u
+}
+
+// ChainFile returns what chain-ID.json has of a run with a chain.
+func (r *Run) ChainFile() any {
+	when := func(t time.Time) *time.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &t
+	}
+	f := chainFile{
+		ID: r.ID, Loop: r.Name, Agent: r.Options.Agent, Definition: r.Chain.Definition, Status: r.Status,
+		ExitReason: r.ExitReason, Iterations: r.Iterations, StartedAt: r.StartedAt, EndedAt: when(r.EndedAt),
+		used: usedBy(r.Spent),
+	}
+	for _, leg := range r.Chain.Legs {
+		line := legLine{
+			Agent: leg.Agent, Limit: leg.Limit, Status: "NOT_BEGUN", Iterations: leg.Iterations, Sessions: leg.Sessions,
+			StartedAt: when(leg.StartedAt), EndedAt: when(leg.EndedAt), used: usedBy(leg.Spent),
+		}
+		if leg.Status != "" {
+			line.Status = string(leg.Status)
+		}
+		f.Legs = append(f.Legs, line)
+	}
+	return f
+}
+
+// Ended says in a word or two how the leg ended.
+func (l *Leg) Ended() string {
+	if l.Status == "" {
+		return "not begun"
+	}
+	return plain.Line(string(l.Status), 40)
+}
+
+// Took returns how long the leg took.
+func (l *Leg) Took() time.Duration {
+	if l.EndedAt.IsZero() {
+		return 0
+	}
+	return l.EndedAt.Sub(l.StartedAt)
+}
+
+// Until says in words when a leg is over.
+func (l *Leg) Until() string {
+	text := "until it says that its part is done"
+	switch {
+	case l.Loop:
+		text = "until the loop is complete"
+	case len(l.CompleteOn) > 0:
+		text += " (" + plain.Line(strings.Join(l.CompleteOn, ", "), 200) + ")"
+	}
+	if len(l.Checks) > 0 {
+		text += ", and " + plain.Line(strings.Join(l.Checks, ", "), 300) + " passes"
+	}
+	if !l.Job && !l.Loop {
+		text += ", and the loop is complete"
+	}
+	return text
+}
+
+// Shown says in words which legs there are.
+func (c *Chain) Shown() string {
+	if c == nil {
+		return ""
+	}
+	var b strings.Builder
+	for i, leg := range c.Legs {
+		fmt.Fprintf(&b, "leg %d    %s, %s, %s\n", i+1, plain.Line(leg.Agent, 80), plain.Count(leg.Limit, "iteration"),
+			leg.Until())
+	}
+	return b.String()
+}

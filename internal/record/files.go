@@ -1,0 +1,193 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// Files is the folder Folder, open for a run. Trouble with it stops no run. If it cannot be opened, nothing is written.
+type Files struct {
+	Trouble error    // why nothing is written; nil: there is no trouble
+	root    *os.Root // nil: nothing is written
+	id      string   // of the run
+	lines   [][]byte // for iterations.jsonl, which could not be written yet
+}
+
+// OpenFiles makes and opens the folder of a run. It follows no link out of the project.
+func OpenFiles(project, id string) (*Files, error) {
+	top, err := os.OpenRoot(project)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	f := &Files{id: id}
+	if f.Trouble = top.MkdirAll(Folder, 0o755); f.Trouble != nil {
+		return f, nil
+	}
+	root, err := loopdir.OpenFolder(top, Folder)
+	if err != nil {
+		f.Trouble = err
+		return f, nil
+	}
+	f.root = root
+	loopdir.Sweep(root, "") // what a run that was killed has left
+	if _, err := f.root.Lstat(".gitignore"); err != nil {
+		_ = f.Text(".gitignore", "*\n")
+	}
+	return f, nil
+}
+
+// Close closes the folder.
+func (f *Files) Close() {
+	if f.root != nil {
+		f.root.Close()
+	}
+}
+
+// Text writes a file. What an agent has put there in its place, such as a pipe or a link, goes: nobody should wait for
+// that, or read another file.
+func (f *Files) Text(name, text string) error {
+	if f.root == nil {
+		return nil
+	}
+	if info, err := f.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		_ = f.root.RemoveAll(name)
+	}
+	return loopdir.Replace(f.root, name, []byte(text), 0o644)
+}
+
+// JSON writes a value as a file. A disk that is full stops no run.
+func (f *Files) JSON(name string, value any) {
+	if data, err := json.MarshalIndent(value, "", "  "); err == nil {
+		_ = f.Text(name, string(data)+"\n")
+	}
+}
+
+// Log opens the log of a session, which gets all that the agent prints.
+func (f *Files) Log(session int) io.WriteCloser {
+	dir := filepath.Join("logs", f.id)
+	if f.root == nil || f.root.MkdirAll(dir, 0o755) != nil {
+		return nothing{}
+	}
+	root, err := loopdir.OpenFolder(f.root, dir)
+	if err != nil {
+		return nothing{}
+	}
+	return &sessionLog{root: root, name: fmt.Sprintf("%d.log", session)}
+}
+
+type nothing struct{}
+
+func (nothing) Write(p []byte) (int, error) { return len(p), nil }
+func (nothing) Close() error                { return nil }
+
+// maxLog is how many bytes a session's log may have. Then it becomes N.log.1, and a new one begins.
+const maxLog = 16 << 20
+
+// sessionLog is a log that keeps its last maxLog bytes, and up to as many before them.
+type sessionLog struct {
+	root *os.Root
+	name string
+	file *os.File
+	size int64
+}
+
+func (l *sessionLog) Write(p []byte) (int, error) {
+	if l.file != nil && l.size+int64(len(p)) > maxLog {
+		l.file.Close()
+		l.file = nil
+		_ = l.root.Rename(l.name, l.name+".1")
+	}
+	if l.file == nil {
+		_ = l.root.Remove(l.name) // somebody may have put a link there
+		f, err := l.root.OpenFile(l.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return len(p), nil
+		}
+		l.file, l.size = f, 0
+	}
+	n, _ := l.file.Write(p)
+	l.size += int64(n)
+	return len(p), nil
+}
+
+func (l *sessionLog) Close() error {
+	if l.file != nil {
+		l.file.Close()
+	}
+	return l.root.Close()
+}
+
+// Session adds the line of a session that has ended, unless it is there. results are those of the loop's checks after
+// it; none if the session did not count, or if the step was taken by a process that was killed since.
+func (f *Files) Session(r *Run, c *Current, results []decide.Receipt, counted bool) {
+	if f.root == nil || c == nil || c.Ended == nil || f.has(r.ID, c.Session) {
+		return
+	}
+	e := c.Ended
+	l := Line{
+		RunID: r.ID, Session: c.Session, Iteration: c.Iteration, Counted: counted,
+		Agent: cmp.Or(c.Agent, r.Options.Agent), Model: e.Model, Why: c.Why,
+		Feature: c.Feature, StartedAt: c.StartedAt, EndedAt: c.StartedAt.Add(e.Took), DurationSec: e.Took.Seconds(),
+		ExitCode: e.ExitCode, Outcome: string(e.Class), Problem: e.Problem, Signals: append([]string{}, e.Signals...),
+		Tokens: TokensOf(e.Used), Denied: e.Denied, Lane: c.Lane,
+		Worker: c.Worker, Machine: c.Machine, Merge: e.Merge, Checks: []Check{},
+	}
+	if r.Leg() != nil {
+		l.Leg = r.Chain.At + 1
+	}
+	if e.Own != nil {
+		l.Checks = append(l.Checks, e.Own.Checks...)
+	}
+	if e.Used.CostKnown {
+		l.CostUSD, l.Estimated = &e.Used.CostUSD, e.Used.Estimated
+	}
+	for _, r := range results {
+		l.Checks = append(l.Checks, Check{Name: r.Name, Feature: r.Feature, Passed: r.Passed})
+	}
+	if data, err := json.Marshal(l); err == nil {
+		f.lines = append(f.lines, append(data, '\n'))
+		_ = f.CatchUp()
+	}
+}
+
+// CatchUp writes the lines that are not written yet. On a full disk they wait for the next time.
+func (f *Files) CatchUp() error {
+	for len(f.lines) > 0 {
+		if err := loopdir.AppendLog(f.root, Iterations, f.lines[0]); err != nil {
+			return err
+		}
+		f.lines = f.lines[1:]
+	}
+	return nil
+}
+
+// has reports whether one of the last lines is that of a session: a process that was killed may have written it.
+func (f *Files) has(id string, session int) bool {
+	text := append([]byte("\n"), loopdir.LogTail(f.root, Iterations, 1<<20)...)
+	return bytes.Contains(text, fmt.Appendf(nil, "\n{\"runId\":%q,\"session\":%d,", id, session))
+}
+
+// Writes reports whether files can be written.
+func (f *Files) Writes() bool { return f != nil && f.root != nil }
+
+// WriteFile writes a file of a run for people, and returns its path.
+func WriteFile(project, name string, text []byte) (path string, err error) {
+	f, err := OpenFiles(project, "")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if f.Trouble != nil {
+		return "", f.Trouble
+	}
+	return filepath.Join(project, Folder, name), loopdir.Replace(f.root, name, text, 0o644)
+}

@@ -1,0 +1,154 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Iterations is the name of the file with a line for each session of the project's runs, in Folder.
+const Iterations = "iterations.jsonl"
+
+// Folder is the folder in the project that has a run's files for people and scripts. An agent can write them, so no run
+// reads them back.
+const Folder = loopdir.RunFolder
+
+// Line is a line of iterations.jsonl: a session that has ended.
+type Line struct {
+	RunID       string     `json:"runId"`
+	Session     int        `json:"session"`
+	Iteration   int        `json:"iteration"`
+	Counted     bool       `json:"counted"`           // false: it was an interruption, and the same iteration went on
+	Leg         int        `json:"leg,omitempty"`     // of a chain, the first one 1
+	Lane        int        `json:"lane,omitempty"`    // of several, the first one 1
+	Worker      string     `json:"worker,omitempty"`  // who worked it elsewhere; "": it was worked here
+	Machine     string     `json:"machine,omitempty"` // of Worker
+	Merge       string     `json:"merge,omitempty"`   // what became of a lane's work: Merged, and so on
+	Agent       string     `json:"agent"`
+	Model       string     `json:"model"`
+	Why         string     `json:"why,omitempty"` // why this agent and this model; "": they are the usual ones
+	Feature     string     `json:"feature"`
+	StartedAt   time.Time  `json:"startedAt"`
+	EndedAt     time.Time  `json:"endedAt"`
+	DurationSec float64    `json:"durationSec"`
+	ExitCode    int        `json:"exitCode"`
+	Outcome     string     `json:"outcome"`
+	Problem     string     `json:"problem,omitempty"`
+	Signals     []string   `json:"signals"`
+	Tokens      LineTokens `json:"tokens"`
+	CostUSD     *float64   `json:"costUsd"`                 // null: unknown
+	Estimated   bool       `json:"costEstimated,omitempty"` // reckoned from tokens and a price
+	Denied      int        `json:"denied"`
+	Checks      []Check    `json:"checks"`
+}
+
+// LineTokens are the tokens that a session used.
+type LineTokens struct {
+	Input      int64 `json:"input"`
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+}
+
+// TokensOf returns the tokens of a usage.
+func TokensOf(u agent.Usage) LineTokens {
+	return LineTokens{u.Input, u.Output, u.CacheRead, u.CacheWrite}
+}
+
+// Check is how a check ended.
+type Check struct {
+	Name    string `json:"name"`
+	Feature string `json:"feature,omitempty"`
+	Passed  bool   `json:"passed"`
+}
+
+// Sessions returns the sessions of a run that iterations.jsonl still has, the first one first. An agent can write that
+// file, so the texts are cleaned, and nothing else is known of them.
+func Sessions(project, id string) (all []Line) {
+	root, err := openFiles(project)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	for _, name := range []string{Iterations + ".1", Iterations} {
+		for text := range bytes.Lines(loopdir.LogTail(root, name, maxLines)) {
+			if l, is := parseLine(text); is && l.RunID == id {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+func parseLine(text []byte) (l Line, is bool) {
+	if json.Unmarshal(text, &l) != nil {
+		return l, false
+	}
+	return l.clean(), true
+}
+
+// maxLines is how many bytes of a file with lines are read.
+const maxLines = 8 << 20
+
+// maxShown is the most dollars or tokens that a session can have used.
+const maxShown = 1e12
+
+func (l Line) clean() Line {
+	l.Worker, l.Machine = plain.Line(l.Worker, 80), plain.Line(l.Machine, 80)
+	l.Agent, l.Model, l.Feature = plain.Line(l.Agent, 80), plain.Line(l.Model, 80), plain.Line(l.Feature, 80)
+	l.Merge = plain.Line(l.Merge, 20)
+	l.Outcome, l.Problem, l.Why = plain.Line(l.Outcome, 40), plain.Line(l.Problem, 300), plain.Line(l.Why, 200)
+	if c := l.CostUSD; c != nil && !(*c >= 0 && *c <= maxShown) {
+		l.CostUSD = nil
+	}
+	for _, n := range []*int64{&l.Tokens.Input, &l.Tokens.Output, &l.Tokens.CacheRead, &l.Tokens.CacheWrite} {
+		*n = min(max(*n, 0), maxShown)
+	}
+	for i := range l.Signals {
+		l.Signals[i] = plain.Line(l.Signals[i], 80)
+	}
+	for i, c := range l.Checks {
+		l.Checks[i].Name, l.Checks[i].Feature = plain.Line(c.Name, 80), plain.Line(c.Feature, 80)
+	}
+	return l
+}
+
+// SessionLog returns the end of what a session of a run has printed, nil if there is nothing.
+func SessionLog(project, id string, session int, most int64) []byte {
+	root, err := openFiles(project)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	return loopdir.LogTail(root, filepath.Join("logs", id, fmt.Sprintf("%d.log", session)), most)
+}
+
+// openFiles opens the folder of runs in a project. It follows no link out of the project.
+func openFiles(project string) (*os.Root, error) {
+	top, err := os.OpenRoot(project)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	return loopdir.OpenFolder(top, Folder)
+}
+
+// ChecksInWords says how checks ended.
+func ChecksInWords(results []decide.Receipt) string {
+	if len(results) == 0 {
+		return ""
+	}
+	if i := slices.IndexFunc(results, func(r decide.Receipt) bool { return !r.Passed }); i >= 0 {
+		return plain.Line(results[i].Name, 80) + " failed"
+	}
+	return plain.Count(len(results), "check") + " passed"
+}

@@ -1,0 +1,230 @@
+// Package record has what is kept of a run: what a person asked of it, and what became of it. It is in the user's state
+// folder. It also reads the lines that a run leaves in the project for people and scripts.
+package record
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+)
+
+// Options are what a person asks of a run. The record keeps them, so that a resumed run is the same.
+type Options struct {
+	Agent    string      `json:"agent"`              // a name, as package roster finds it
+	Fallback []string    `json:"fallback,omitempty"` // the agents that stand in for it, in their order
+	Asked    agent.Asked `json:"asked"`
+	Escalate []string    `json:"escalate,omitempty"` // the models for the first, the second … attempt at a feature
+
+	MaxIterations int     `json:"maxIterations"` // of this run; 0: the loop's own limit alone
+	MaxCostUSD    float64 `json:"maxCostUsd"`    // 0: no bound
+	MaxTokens     int64   `json:"maxTokens"`     // 0: no bound
+
+	SessionTimeout time.Duration `json:"sessionTimeout"`
+	IdleTimeout    time.Duration `json:"idleTimeout"`    // 0: a session may be silent
+	KeepBackground time.Duration `json:"keepBackground"` // for what a session left in the background
+	Wait           time.Duration `json:"wait"`           // for a provider's limit, at most; 0: the run does not wait
+
+	Prompt     string   `json:"prompt"` // a text before each prompt; "": none
+	Hooks      []Hook   `json:"hooks"`
+	OnComplete string   `json:"onComplete"`        // a line for the shell
+	CompleteOn []string `json:"completeOn"`        // Signals; none: a marker alone
+	Pattern    string   `json:"pattern"`           // a regular expression for a line that claims that all is done
+	InSession  bool     `json:"inSession"`         // a Stop hook drives each session
+	Workers    int      `json:"workers,omitempty"` // how many lanes work at once; 0: no lane, but the project itself
+	NoMerge    bool     `json:"noMerge,omitempty"` // proven work stays on branches, for people to merge
+	PR         string   `json:"pr,omitempty"`      // a line for the shell about each such branch
+	Engine     string   `json:"engine,omitempty"`  // the URL of what carries the sessions to workers; "": they run here
+	Listen     string   `json:"listen,omitempty"`  // where an embedded engine listens; "": on loopback
+
+	Lease time.Duration `json:"lease,omitempty"` // how long a worker may give no sign; 0: the engine's usual one
+}
+
+// Run is what is kept of a run, in the user's state folder. A run that was killed at any point goes on from it.
+type Run struct {
+	Schema  int     `json:"schema"`
+	ID      string  `json:"id"`
+	Loop    string  `json:"loop"` // absolute path of the loop's folder
+	Name    string  `json:"name"` // the loop's name
+	Options Options `json:"options"`
+
+	PID   int    `json:"pid"` // of the process that works it, or worked it last
+	Start string `json:"start"`
+
+	StartedAt time.Time `json:"startedAt"`
+	EndedAt   time.Time `json:"endedAt,omitzero"` // zero: the run is not over
+
+	Status     decide.Status `json:"status"` // of the loop
+	ExitReason string        `json:"exitReason,omitempty"`
+	Iterations int           `json:"iterations"` // sessions that counted
+	Sessions   int           `json:"sessions"`   // sessions that were started
+	Spent      Sum           `json:"spent"`
+	Denied     int           `json:"denied"`            // uses of tools that the agent's permissions refused
+	Work       []Work        `json:"work"`              // by feature, in the order of their first session
+	Waiting    *Waiting      `json:"waiting,omitempty"` // nil: the run does not wait
+	Current    *Current      `json:"current,omitempty"` // nil: no session runs, and none is to be counted
+	Chain      *Chain        `json:"chain,omitempty"`   // nil: one agent works the run
+
+	Lanes   []Lane   `json:"lanes,omitempty"`   // none: the run works in the project itself
+	Merging *Merging `json:"merging,omitempty"` // nil: no merge has begun that may not be finished
+	Left    []Left   `json:"left,omitempty"`    // proven work that waits for a person
+	Backup  string   `json:"backup,omitempty"`  // the tag of the commit before the first merge; "": no lanes
+
+	Cooling  []Cooling `json:"cooling,omitempty"`
+	Switches []Switch  `json:"switches,omitempty"`
+}
+
+// Sum is what sessions used together.
+type Sum struct {
+	agent.Usage
+	Unknown int `json:"unknown"` // sessions that did not tell their cost
+}
+
+// Add adds what a session used.
+func (s *Sum) Add(u agent.Usage) {
+	s.Input, s.Output = s.Input+u.Input, s.Output+u.Output
+	s.CacheRead, s.CacheWrite = s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite
+	s.CostUSD += u.CostUSD
+	s.TokensKnown, s.CostKnown = s.TokensKnown || u.TokensKnown, s.CostKnown || u.CostKnown
+	s.Estimated = s.Estimated || u.Estimated
+	if !u.CostKnown {
+		s.Unknown++
+	}
+}
+
+// AllTokens returns all tokens: those of the cache cost less, but they are work of the provider, too.
+func AllTokens(u agent.Usage) int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
+
+// Work is what a feature took.
+type Work struct {
+	Feature  string        `json:"feature"` // id; "": no feature
+	Attempts int           `json:"attempts"`
+	Took     time.Duration `json:"took"`
+	Spent    Sum           `json:"spent"`
+	Checks   string        `json:"checks"` // how the last checks of it ended, in words; "": none ran
+}
+
+// Waiting says for what a run waits.
+type Waiting struct {
+	Until time.Time `json:"until"`
+	Why   string    `json:"why"`
+}
+
+// Current is a session that was started, and whose end the loop's record may not have yet.
+type Current struct {
+	Session   int       `json:"session"`   // its number in the run
+	Iteration int       `json:"iteration"` // of the loop
+	Feature   string    `json:"feature"`
+	Lane      int       `json:"lane,omitempty"`    // the number of its lane; 0: there are no lanes
+	Worker    string    `json:"worker,omitempty"`  // who worked it elsewhere; "": this machine did, or nobody yet
+	Machine   string    `json:"machine,omitempty"` // of Worker
+	Agent     string    `json:"agent"`
+	Model     string    `json:"model"`         // that it was asked for; "": the agent's own choice
+	Why       string    `json:"why,omitempty"` // why this agent and this model; "": they are the usual ones
+	StartedAt time.Time `json:"startedAt"`
+	PID       int       `json:"pid"` // of the guard that started the agent
+	Start     string    `json:"start"`
+	Ended     *Finished `json:"ended,omitempty"` // nil: it has not ended, as far as is known
+}
+
+// Finished is how a session ended. What it used is in the record's sum by then.
+type Finished struct {
+	Class    agent.Class   `json:"class"`
+	Message  string        `json:"message"` // its end, at most MaxMessage bytes
+	Problem  string        `json:"problem"`
+	ExitCode int           `json:"exitCode"`
+	Took     time.Duration `json:"took"`
+	Model    string        `json:"model"`
+	Denied   int           `json:"denied"`
+	Refused  string        `json:"refused"` // the last tool that the agent's permissions refused; "": none, or not known
+	Used     agent.Usage   `json:"used"`
+	Claimed  bool          `json:"claimed"` // a signal other than the marker says that all is done
+	Signals  []string      `json:"signals"`
+	Merge    string        `json:"merge,omitempty"` // what became of a lane's work; "": it was not to be merged
+	Own      *Own          `json:"own,omitempty"`   // nil: there is no leg, or it has not been judged yet
+}
+
+// MaxMessage is how many bytes of a final answer are kept. Its last line says how the loop stands.
+const MaxMessage = 256 << 10
+
+// NewID returns a name for a run that no other run has.
+func NewID() string { return strings.ToLower(rand.Text()[:10]) }
+
+// Schema is the version of the record that this program writes.
+const Schema = 1
+
+// Load returns the record of the last run over a loop, or nil if there is none.
+func Load(store *loopdir.Store) (*Run, error) {
+	data, err := store.Run()
+	if err != nil || data == nil {
+		return nil, err
+	}
+	return parse(data)
+}
+
+func parse(data []byte) (*Run, error) {
+	var r Run
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("the record of the run cannot be used: %w; begin a new run without --resume", err)
+	}
+	switch {
+	case r.Schema > Schema:
+		return nil, errors.New("a later version wrote the record of the run; use that version")
+	case r.Schema < 1 || !isID(r.ID) || r.Loop == "" || !r.Options.bounded() || !r.Chain.makesSense():
+		return nil, errors.New("the record of the run makes no sense; begin a new run without --resume")
+	}
+	return &r, nil
+}
+
+// isID reports whether text can be the id of a run. It is part of the names of files.
+func isID(text string) bool {
+	for _, r := range text {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// bounded reports whether each limit is one: a session without a time may hang for ever.
+func (o *Options) bounded() bool {
+	return o.SessionTimeout > 0 && min(o.IdleTimeout, o.KeepBackground, o.Wait) >= 0 &&
+		o.MaxIterations >= 0 && o.MaxTokens >= 0 && o.MaxCostUSD >= 0
+}
+
+// makesSense reports whether the chain has legs, each with a limit, and one of them works, or all are over. c may be
+// nil.
+func (c *Chain) makesSense() bool {
+	return c == nil || len(c.Legs) > 0 && c.At >= 0 && c.At <= len(c.Legs) &&
+		!slices.ContainsFunc(c.Legs, func(l Leg) bool { return l.Limit < 1 })
+}
+
+// Save writes the record.
+func (r *Run) Save(store *loopdir.Store) error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return store.SaveRun(append(data, '\n'))
+}
+
+// Session returns the name by which the loop knows the run.
+func (r *Run) Session() string { return decide.RunSession(r.ID) }
+
+// WorkOn returns the entry of a feature.
+func (r *Run) WorkOn(feature string) *Work {
+	for i := range r.Work {
+		if r.Work[i].Feature == feature {
+			return &r.Work[i]
+		}
+	}
+	r.Work = append(r.Work, Work{Feature: feature})
+	return &r.Work[len(r.Work)-1]
+}

@@ -1,0 +1,47 @@
+package run
+
+import (
+	"context"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
+)
+
+// Hands run the sessions of lanes somewhere else.
+type Hands interface {
+	// Work runs a session, and leaves what it did in the lane's worktree. It returns when the session is over, or ctx
+	// ends. It may be called for several lanes at a time.
+	Work(ctx context.Context, j Job) Worked
+	Close()
+}
+
+// Worked is a session of a lane that is over.
+type Worked struct {
+	agent.Ended
+	Worker, Machine string // who has worked it, cleaned; "": this process
+}
+
+// Job is a session of a lane. Nobody else uses the lane's worktree while it is worked.
+type Job struct {
+	Run, Loop string // the run's id, and the loop's name
+	Feature   string // id; "": the loop as a whole
+	Agent     string // the agent's name
+	Session   agent.Session
+	Repo      *worktree.Repo
+	Tree      *worktree.Tree
+	List      string           // path of the lane's copy of the list below the project
+	Reading   features.Reading // how that is read
+	Notes     string           // path of the lane's copy of progress.txt below the project
+}
+
+// work runs a session of a lane, here or by the run's hands.
+func (l *lanes) work(one *lane, feature string, s agent.Session) Worked {
+	if l.hands == nil {
+		return Worked{Ended: s.Run(l.sessions)}
+	}
+	return l.hands.Work(l.sessions, Job{
+		Run: l.Record.ID, Loop: l.At.Name, Feature: feature, Agent: s.Row.Name, Session: s, Repo: l.repo, Tree: one.tree,
+		List: l.list, Reading: l.reading, Notes: l.notes,
+	})
+}

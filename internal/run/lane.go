@@ -1,0 +1,356 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
+)
+
+// openLanes makes the worktrees of a run, or opens those that it has. It refuses what could lose work.
+func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
+	p, done, err := r.look()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	l := &lanes{Run: r, heard: make(chan heard, 2*max(r.Record.Options.Workers, len(r.Record.Lanes)))}
+	if err := l.findList(p); err != nil {
+		return nil, err
+	}
+	l.sessions, l.stop = context.WithCancel(ctx)
+	loops, err := filepath.Rel(r.At.Project, r.At.Dir)
+	if err != nil {
+		return nil, err
+	}
+	l.notes = filepath.Join(loops, loopdir.ProgressFile)
+	except := []string{filepath.ToSlash(loops), loopdir.Below, record.Folder, filepath.ToSlash(l.list)}
+	l.repo, err = worktree.Open(ctx, worktree.Options{Project: r.At.Project, Env: r.Env.Vars, Except: except})
+	if err != nil {
+		return nil, err
+	}
+	if err = l.makeTrees(ctx); err != nil {
+		l.repo.Close()
+	}
+	return l, err
+}
+
+// manyItems are so many that the list takes most of the memory. What copies of it leave behind is then given back
+// sooner. A run makes few copies, so that costs little time.
+const manyItems = 20_000
+
+// findList notes where the list is, and how long.
+func (l *lanes) findList(p *loop.Picture) (err error) {
+	switch {
+	case p.Snapshot.NoList:
+		return errors.New("a loop without a list has one job, so several lanes have nothing to share; leave --workers out")
+	case p.Config.Source.Given():
+		return errors.New("the list comes from a tracker, and lanes need it in a file; leave --workers out")
+	}
+	if len(p.Snapshot.List.Items) > manyItems {
+		debug.SetGCPercent(50)
+	}
+	file, tag := features.Named(p.ListPath())
+	l.reading = features.Reading{Tag: tag, Skip: p.Config.SkipHeadings}
+	l.list, err = filepath.Rel(l.At.Project, file)
+	if err == nil && !filepath.IsLocal(l.list) {
+		err = fmt.Errorf("the list %s is outside the project, where a lane has no copy of it", p.ListName())
+	}
+	return err
+}
+
+// makeTrees makes what is missing of the worktrees.
+func (l *lanes) makeTrees(ctx context.Context) (err error) {
+	if m := l.Record.Merging; m != nil {
+		if err := l.repo.Recover(ctx, m.Old, m.New); err != nil {
+			return err
+		}
+	}
+	if err := l.repo.Ready(ctx); err != nil {
+		return err
+	}
+	if l.Record.Backup == "" {
+		if l.Record.Backup, err = l.repo.Backup(ctx, l.Record.ID); err != nil {
+			return err
+		}
+	}
+	head, err := l.repo.Head(ctx)
+	if err != nil {
+		return err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return fmt.Errorf("no folder for the worktrees of the lanes: %w", err)
+	}
+	dir := filepath.Join(cache, "ralph", l.Record.ID)
+	if l.merger, err = l.addTree(ctx, filepath.Join(dir, "merge"), "", head); err != nil {
+		return err
+	}
+	for n := len(l.Record.Lanes) + 1; n <= l.Record.Options.Workers; n++ {
+		l.Record.Lanes = append(l.Record.Lanes, record.Lane{
+			Number: n, Dir: filepath.Join(dir, fmt.Sprintf("lane-%d", n)),
+			Branch: fmt.Sprintf("ralph/%s/lane-%d", l.Record.ID, n),
+		})
+	}
+	if err := l.save(); err != nil {
+		return err
+	}
+	for i := range l.Record.Lanes {
+		one := &lane{Lane: &l.Record.Lanes[i]}
+		if one.Base != "" { // else its worktree is made for its first feature
+			if one.tree, err = l.addTree(ctx, one.Dir, one.Branch, one.Base); err != nil {
+				return err
+			}
+		}
+		l.all = append(l.all, one)
+	}
+	return nil
+}
+
+// addTree makes a worktree and prepares it, or opens it as it is. If the run is killed while the hooks run, they run
+// again.
+func (l *lanes) addTree(ctx context.Context, dir, branch, base string) (*worktree.Tree, error) {
+	t, err := l.repo.Add(ctx, dir, branch, base)
+	if err != nil || t.Prepared() {
+		return t, err
+	}
+	return t, l.prepareTree(ctx, t)
+}
+
+// start begins a session of a lane with the feature of a step.
+func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step, error) {
+	feature := s.Decision.Feature
+	err := l.prepare(ctx, one, feature.ID)
+	if err == nil {
+		err = l.before(ctx, s)
+	}
+	if err != nil {
+		l.halt()
+		why := err.Error()
+		if ctx.Err() != nil { // a signal
+			why = ""
+		}
+		return l.interrupt(ctx, l.ends(why))
+	}
+	iteration := s.Decision.Next.Lanes[one.Number-1].Iteration
+	c, asked, err := l.starts(iteration, feature, func(c *record.Current) {
+		if one.Current = c; c != nil {
+			c.Lane = one.Number
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown := l.Record
+	shown.Current = c
+	l.Screen.Session(shown, s.Decision.Limit, feature.Title())
+	session := l.agentSession(c, asked, l.prompt(s, c, feature)+l.lanePrompt(one))
+	session.Dir = one.tree.Project()
+	session.Hear = func(h agent.Heard) { l.Screen.Heard(one.Number, h) }
+	session.Started = func(pid int) { l.heard <- heard{lane: one, pid: pid} }
+	log := l.files.Log(c.Session)
+	session.Log = log
+	one.busy = true
+	go func() {
+		defer log.Close()
+		e := l.work(one, feature.ID, session)
+		l.heard <- heard{lane: one, ended: &e}
+	}()
+	return s, nil
+}
+
+// prepare brings a lane's worktree up to date for a feature, and gives it a copy of the list.
+func (l *lanes) prepare(ctx context.Context, one *lane, feature string) error {
+	head, err := l.repo.Head(ctx)
+	if err != nil {
+		return err
+	}
+	l.swap(one, feature)
+	if one.tree == nil || one.Open && one.Feature != feature {
+		if err := l.newTree(ctx, one, head); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !one.Open:
+		if !one.tree.Fresh(head) {
+			if err := one.tree.Reset(ctx, head); err != nil {
+				return err
+			}
+		}
+		one.Given = ""
+	case one.tree.Base() != head:
+		if err := l.update(ctx, one, head); err != nil {
+			return err
+		}
+	}
+	one.Feature, one.Open, one.Base = feature, true, head
+	return l.copyList(one)
+}
+
+// swap gives a lane the worktree of another one that has work on the feature. After an ending the loop no longer knows
+// which lane had which feature.
+func (l *lanes) swap(one *lane, feature string) {
+	for _, other := range l.all {
+		if other == one || other.busy || !other.Open || other.Feature != feature {
+			continue
+		}
+		*one.Lane, *other.Lane = *other.Lane, *one.Lane
+		one.Number, other.Number = other.Number, one.Number
+		one.Current, other.Current = other.Current, one.Current
+		one.tree, other.tree = other.tree, one.tree
+		return
+	}
+}
+
+// newTree gives a lane a worktree. If it has one with work on a feature that is not to be done any more, that stays.
+func (l *lanes) newTree(ctx context.Context, one *lane, head string) (err error) {
+	if one.Open {
+		l.Screen.Warn(l.left(one))
+		suffix := fmt.Sprintf(".%d", l.Record.Sessions)
+		one.Dir, one.Branch, one.Open = one.Dir+suffix, one.Branch+suffix, false
+	}
+	one.Base = head
+	if err = l.save(); err == nil {
+		one.tree, err = l.addTree(ctx, one.Dir, one.Branch, head)
+	}
+	return err
+}
+
+// left says where a lane's work is that is not merged.
+func (l *lanes) left(one *lane) string {
+	return fmt.Sprintf("lane %d has work on %s that is not merged; it stays in %s, on the branch %s", one.Number,
+		l.named(one.Feature), one.Dir, one.Branch)
+}
+
+func (l *lanes) named(feature string) string {
+	return cmp.Or(plain.Line(feature, 80), "the loop as a whole")
+}
+
+// update merges what others have done into a lane.
+func (l *lanes) update(ctx context.Context, one *lane, head string) error {
+	conflicts, err := one.tree.Update(ctx, head)
+	if err != nil {
+		return err
+	}
+	one.Base, one.Conflicts = head, nil
+	for _, c := range conflicts {
+		one.Conflicts = append(one.Conflicts, c.File)
+	}
+	return nil
+}
+
+// copyList gives a lane the list and the notes as they are now.
+func (l *lanes) copyList(one *lane) error {
+	text, err := loopdir.ReadFile(l.At.Project, l.list, features.MaxBytes)
+	if err != nil {
+		return err
+	}
+	if notes, err := l.store.Progress(); err == nil { // without them the lane works, too
+		_ = one.tree.WriteFile(givenNotes, notes)
+		_ = one.tree.WriteFile(l.notes, notes)
+	}
+	return one.tree.WriteFile(l.list, text)
+}
+
+// givenNotes is the file of a lane's worktree that has the notes as the lane got them.
+var givenNotes = filepath.Join(record.Folder, loopdir.ProgressFile)
+
+// takeNotes adds what a lane's agent has written into its copy of progress.txt to the loop's own one.
+func (l *lanes) takeNotes(one *lane) {
+	now, err := loopdir.ReadFile(one.tree.Project(), l.notes, loopdir.MaxNotes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err == nil {
+		given, _ := loopdir.ReadFile(one.tree.Project(), givenNotes, loopdir.MaxNotes)
+		err = l.store.AddNotes(loop.LockWait, given, now)
+	}
+	if err != nil {
+		l.Screen.Warn(fmt.Sprintf("the notes of lane %d stay in its worktree: %v", one.Number, err))
+	}
+}
+
+// lanePrompt says what is different in a lane, and what the merger said of the work so far.
+func (l *lanes) lanePrompt(one *lane) string {
+	var b strings.Builder
+	b.WriteString("\nOthers work on other features at the same time, each in a git worktree of its own. Yours is the " +
+		"folder in which you are. Work only there, on its branch. Do not push. The list in it is your copy: claim your " +
+		"feature there. When your session is over, your work is merged and checked, and your notes go to all.\n")
+	if one.Given != "" {
+		// The output is data: it cannot end its own fence.
+		fmt.Fprintf(&b, "\nYour work so far is in the worktree. It is not merged, because:\n```\n%s\n```\n",
+			strings.ReplaceAll(one.Given, "```", "` ` `"))
+	}
+	if len(one.Conflicts) > 0 {
+		b.WriteString("\nThese files have conflicts with what others have done. Resolve them, and leave no conflict " +
+			"markers:\n")
+		for _, name := range one.Conflicts[:min(len(one.Conflicts), maxNamed)] {
+			b.WriteString("- " + plain.Line(name, 200) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// maxNamed is how many files a prompt names.
+const maxNamed = 50
+
+// prepareTree runs the hooks that prepare a new worktree.
+func (l *lanes) prepareTree(ctx context.Context, t *worktree.Tree) error {
+	p, done, err := l.look()
+	if err != nil {
+		return err
+	}
+	defer done()
+	commands := l.commands(p, config.LaneStart)
+	if p, err = p.Beside(t.Dir()); err != nil || len(commands) == 0 {
+		return err
+	}
+	for _, c := range commands {
+		what := told{Schema: 1, Event: config.LaneStart, RunID: l.Record.ID, Repo: p.Loop.At.Project}
+		if err := p.RunHook(ctx, c, what, what.vars()); err != nil {
+			return fmt.Errorf("the %s hook %s failed, so the worktree is not ready: %w", config.LaneStart,
+				plain.Line(c.String(), 100), err)
+		}
+	}
+	return t.SetPrepared()
+}
+
+// remove removes a lane's worktree and branch, unless it has work that is not merged.
+func (l *lanes) remove(ctx context.Context, one *lane) error {
+	if one.Open {
+		if _, _, err := one.tree.Commit(ctx, "Save the work of a session that was stopped"); err != nil {
+			return err
+		}
+	} else if head, err := l.repo.Head(ctx); err != nil || one.tree.Reset(ctx, head) != nil {
+		return errors.Join(err, errors.New("the worktree cannot be set back"))
+	}
+	return one.tree.Remove(ctx)
+}
+
+// tidy removes the worktrees and branches whose work is merged. What is not merged stays, and people are told where.
+func (l *lanes) tidy(ctx context.Context) {
+	for _, one := range l.all {
+		if one.tree != nil && l.remove(ctx, one) != nil {
+			l.Screen.Warn(l.left(one))
+		}
+	}
+	if err := l.merger.Remove(ctx); err != nil {
+		l.Screen.Warn(fmt.Sprintf("the worktree of the merger stays: %v", err))
+	}
+	_ = os.Remove(filepath.Dir(l.Record.Lanes[0].Dir)) // if nothing stays
+}

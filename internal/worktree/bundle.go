@@ -1,0 +1,224 @@
+package worktree
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// bundleRef is the one ref of a bundle.
+const bundleRef = heads + "work"
+
+// Bundle writes what the commit to has and the commit from has not into a file. An empty from means all. Nobody else
+// may write that file.
+func (r *Repo) Bundle(ctx context.Context, file, from, to string) error {
+	r.merging.Lock()
+	defer r.merging.Unlock()
+	lock := file + ".lock" // a git that was killed leaves it, and then no other one writes the file
+	_ = os.Remove(lock)
+	defer os.Remove(lock)
+	ref := filepath.Join(r.own, filepath.FromSlash(bundleRef))
+	if err := os.WriteFile(ref, []byte(to+"\n"), 0o600); err != nil {
+		return err
+	}
+	args := []string{"bundle", "create", "-q", file, bundleRef}
+	if from != "" {
+		args = append(args, "^"+from)
+	}
+	_, err := apart{r: r}.git(ctx, args...)
+	return err
+}
+
+// Import takes the commit of a worker's bundle into the repository's objects, and returns it. No ref moves, and nothing
+// is checked out. The worker is not believed: its bundle has one ref and objects of at most max bytes together, each of
+// which is whole; its commit comes from base; no file that it changes is a submodule, or a link that leads out of the
+// work tree.
+func (r *Repo) Import(ctx context.Context, file string, max int64, base string) (commit string, err error) {
+	commit, at, err := readBundle(file, max)
+	if err != nil {
+		return "", fmt.Errorf("the worker's bundle: %w", err)
+	}
+	// Git removes an old folder with this name.
+	aside, err := os.MkdirTemp(filepath.Join(r.common, "objects"), "tmp_objdir-ralph-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(aside)
+	if err := r.index(ctx, file, at, aside); err != nil {
+		return "", fmt.Errorf("the worker's bundle: %w", err)
+	}
+	if err := r.judge(ctx, apart{r: r, objects: aside}, commit, base); err != nil {
+		return "", fmt.Errorf("the worker's bundle: %w", err)
+	}
+	return commit, keep(filepath.Join(aside, "pack"), filepath.Join(r.common, "objects", "pack"))
+}
+
+// maxHead is the largest beginning of a bundle: a base that is no ancestor of a worker's many commits.
+const maxHead = 1 << 20
+
+// readBundle reads the beginning of a bundle, and looks through its objects. at is where they begin.
+func readBundle(file string, max int64) (commit string, at int64, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > max {
+		return "", 0, errors.Join(err, fmt.Errorf("it is larger than %d bytes, or no file", max))
+	}
+	in := bufio.NewReader(io.LimitReader(f, maxHead))
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return "", 0, errors.New("it has no beginning of a bundle")
+		}
+		first := at == 0
+		at += int64(len(line))
+		switch line = strings.TrimSuffix(line, "\n"); {
+		case first:
+			if line != "# v2 git bundle" && line != "# v3 git bundle" {
+				return "", 0, errors.New("it is no bundle")
+			}
+		case strings.HasPrefix(line, "@object-format=") || strings.HasPrefix(line, "-"):
+		case line == "":
+			if commit == "" {
+				return "", 0, errors.New("it names no commit")
+			}
+			if _, err := f.Seek(at, io.SeekStart); err != nil {
+				return "", 0, err
+			}
+			return commit, at, scanPack(bufio.NewReaderSize(f, 1<<16), max, len(commit)/2)
+		default:
+			id, name, _ := strings.Cut(line, " ")
+			if commit != "" || name != bundleRef || !isID(id) {
+				return "", 0, fmt.Errorf("it must have the ref %s alone, and has %q", bundleRef, plain.Line(line, 200))
+			}
+			commit = id
+		}
+	}
+}
+
+// isID reports whether a text is the id of an object.
+func isID(id string) bool {
+	return (len(id) == 40 || len(id) == 64) && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+// index has git check and index the objects of a bundle, which begin at a place in it, in a folder of their own.
+func (r *Repo) index(ctx context.Context, file string, at int64, aside string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(aside, "pack"), 0o755); err != nil {
+		return err
+	}
+	c := apart{r: r, objects: aside}.command("index-pack", "--stdin", "--strict", "--fix-thin")
+	c.Input = f
+	_, err = run(ctx, c, "index-pack")
+	return err
+}
+
+// judge looks at a worker's commit, whose objects are not the repository's yet.
+func (r *Repo) judge(ctx context.Context, git apart, commit, base string) error {
+	if kind, err := git.line(ctx, "cat-file", "-t", commit); err != nil || kind != "commit" {
+		return errors.Join(err, fmt.Errorf("%.12s is no commit", commit))
+	}
+	if _, err := git.git(ctx, "merge-base", "--is-ancestor", base, commit); err != nil {
+		return fmt.Errorf("%w: commit %.12s does not come from %.12s", ErrHistory, commit, base)
+	}
+	if _, err := git.git(ctx, "rev-list", "--objects", "--quiet", commit, "^"+base); err != nil {
+		return fmt.Errorf("objects are missing: %w", err)
+	}
+	files, err := changesIn(ctx, git, base, commit)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := judgeFile(ctx, git, f); err != nil {
+			return fmt.Errorf("%s %w", plain.Line(f.name, 300), err)
+		}
+	}
+	return nil
+}
+
+// judgeFile refuses a file that would lead out of the work tree.
+func judgeFile(ctx context.Context, git apart, f change) error {
+	switch {
+	case f.gone():
+		return nil
+	case !filepath.IsLocal(filepath.FromSlash(f.name)):
+		return errors.New("is no path below the project")
+	case f.mode == gitlink:
+		return errors.New("is a submodule")
+	case f.mode != symlink:
+		return nil
+	}
+	target, err := git.git(ctx, "cat-file", "blob", f.now)
+	if err != nil {
+		return err
+	}
+	if !leadsInside(f.name, string(target)) {
+		return fmt.Errorf("is a link to %q, which is not in the work tree", plain.Line(string(target), 200))
+	}
+	return nil
+}
+
+// symlink is the mode of a link.
+const symlink = "120000"
+
+// leadsInside reports whether a link stays in the work tree, whatever other links are there: it first goes up, never
+// above the root, and then only down. It never leads into a folder .git.
+func leadsInside(name, target string) bool {
+	if target == "" || len(target) > 4096 || strings.ContainsAny(target, "\x00\\") || path.IsAbs(target) ||
+		filepath.IsAbs(target) || filepath.VolumeName(target) != "" {
+		return false
+	}
+	depth, down := strings.Count(name, "/"), false
+	for _, part := range strings.Split(target, "/") {
+		switch {
+		case part == "..":
+			if depth--; depth < 0 || down {
+				return false
+			}
+		case part == "" || part == ".":
+		case strings.EqualFold(part, ".git"):
+			return false
+		default:
+			down = true
+		}
+	}
+	return true
+}
+
+// keep moves packs into the repository. The file that makes git see a pack is moved last.
+func keep(from, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, last := range []bool{false, true} {
+		for _, f := range files {
+			if (filepath.Ext(f.Name()) == ".idx") == last {
+				if err := os.Rename(filepath.Join(from, f.Name()), filepath.Join(to, f.Name())); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// ErrHistory is wrapped if commits do not begin at the base that they were given: somebody has rewritten history.
+var ErrHistory = errors.New("history was rewritten")
+
+// Commit commits all that git does not ignore in the worktree, on top of what the agent has committed, and puts the
+// worktree on its branch. The files of the loops stay as they are in the base. changed reports whether the commit
+// differs from the base. It is ErrHistory if what is checked out does not come from the base.
+func (t *Tree) Commit(ctx context.Context, message string) (commit string, changed bool, err error) {
+	s, err := t.stage(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	head := s.head
+	if from, err := t.r.descends(ctx, head, t.base); err != nil || !from {
+		return "", false, errors.Join(err, fmt.Errorf("%w: the lane is at commit %.12s, which does not come from %.12s",
+			ErrHistory, head, t.base))
+	}
+	if commit = head; !s.clean {
+		if commit, err = t.r.commit(ctx, s.tree, message, head); err != nil {
+			return "", false, err
+		}
+	}
+	if err := t.own(ctx, commit); err != nil {
+		return "", false, err
+	}
+	return commit, s.changed, t.move(ctx, commit)
+}
+
+// gitlink is the mode of a folder that is a repository of its own.
+const gitlink = "160000"
+
+// picture is the files of a worktree as a tree.
+type picture struct {
+	tree    string
+	head    string // the commit that is checked out
+	clean   bool   // the tree is that of head
+	changed bool   // the tree differs from that of the base
+}
+
+// stage writes the worktree's files into a tree.
+func (t *Tree) stage(ctx context.Context) (s picture, err error) {
+	t.fresh = ""
+	at, err := t.refs(ctx, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+	if err != nil {
+		return s, fmt.Errorf("the lane is at no commit: %w", err)
+	}
+	var was string
+	s.head, was, _ = strings.Cut(at, "\n")
+	if err := t.files().regular(); err != nil {
+		return s, err
+	}
+	_ = os.Remove(t.index + ".lock")
+	if _, err := os.Lstat(t.index); err != nil { // opened again: our index is gone, and an agent's is not believed
+		if _, err := t.files().git(ctx, "read-tree", t.base); err != nil {
+			return s, err
+		}
+	}
+	args := []string{"add", "-A", "--", ":(top)"}
+	for _, e := range t.r.except {
+		args = append(args, pathspec(",exclude", e))
+	}
+	if _, err := t.files().git(ctx, args...); err != nil {
+		return s, err
+	}
+	if s.tree, err = t.files().line(ctx, "write-tree"); err != nil {
+		return s, err
+	}
+	files, err := t.r.changes(ctx, t.base, s.tree)
+	for _, f := range files {
+		if f.mode == gitlink {
+			_ = os.Remove(t.index) // with it, git would look into that repository, under its configuration
+			return s, fmt.Errorf("the folder %s is a git repository of its own: "+
+				"remove its .git, or let git ignore it", plain.Line(t.r.fromProject(f.name), 300))
+		}
+	}
+	s.clean, s.changed = s.tree == was, len(files) > 0
+	return s, err
+}
+
+// pathspec names one path for git, and nothing else that it could mean.
+func pathspec(magic, path string) string {
+	if folded {
+		magic += ",icase"
+	}
+	return ":(top,literal" + magic + ")" + path
+}
+
+// same reports whether two commits or trees have the same files.
+func (r *Repo) same(ctx context.Context, a, b string) (bool, error) {
+	out, err := r.refs(ctx, "rev-parse", a+"^{tree}", b+"^{tree}")
+	x, y, _ := strings.Cut(out, "\n")
+	return x == y, err
+}
+
+// commit makes a commit of a tree.
+func (r *Repo) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	args := []string{"commit-tree", tree, "-F", "-"}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	out, err := apart{r: r}.feed(ctx, []byte(strings.ReplaceAll(message, "\x00", " ")), args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// change is a file that differs between two trees.
+type change struct {
+	name     string // from the root
+	was, now string // the ids of its contents; zeros if it is not there
+	mode     string // the new one; "000000" if it is gone
+}
+
+func (c change) gone() bool { return c.mode == "000000" }
+func (c change) made() bool { return strings.Trim(c.was, "0") == "" }
+
+// changes returns the files that differ between two commits or trees. A rename is two of them.
+func (r *Repo) changes(ctx context.Context, from, to string) ([]change, error) {
+	return changesIn(ctx, apart{r: r}, from, to)
+}
+
+func changesIn(ctx context.Context, git apart, from, to string) (all []change, err error) {
+	out, err := git.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
+	if err != nil {
+		return nil, err
+	}
+	texts := split(out)
+	for i := 0; i+1 < len(texts); i += 2 {
+		words := strings.Fields(strings.TrimPrefix(texts[i], ":")) // MODE MODE ID ID STATUS
+		if len(words) != 5 {
+			return nil, fmt.Errorf("git diff-tree: %q", texts[i])
+		}
+		all = append(all, change{texts[i+1], words[2], words[3], words[1]})
+	}
+	return all, nil
+}
+
+// Update merges the loop's branch, as it is at the commit head, into the lane: head is its base then. It returns the
+// files with conflicts. Those files have conflict markers where git can write some; Why says what git says of them.
+func (t *Tree) Update(ctx context.Context, head string) ([]Conflict, error) {
+	commit, _, err := t.Commit(ctx, "Save the work before a merge")
+	if err != nil {
+		return nil, err
+	}
+	tree, conflicts, err := t.r.merge(ctx, commit, head)
+	if err != nil {
+		return nil, err
+	}
+	merged, err := t.r.commit(ctx, tree, "Merge branch "+t.r.branch, commit, head)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.checkout(ctx, merged); err != nil {
+		return nil, err
+	}
+	t.base = head
+	return conflicts, nil
+}
+
+// maxMarked is the largest file in which Unresolved looks.
+const maxMarked = 32 << 20
+
+// Unresolved returns those of the files of Update in which lines of conflict markers are left.
+func (t *Tree) Unresolved(_ context.Context, files []string) (left []string) {
+	for _, name := range files {
+		text, err := loopdir.ReadFile(t.dir, filepath.FromSlash(path.Join(t.r.prefix, name)), maxMarked)
+		if err != nil {
+			continue // it is gone
+		}
+		text = append([]byte("\n"), text...)
+		if bytes.Contains(text, []byte("\n<<<<<<< "+ours)) || bytes.Contains(text, []byte("\n>>>>>>> "+theirs)) {
+			left = append(left, name)
+		}
+	}
+	return left
+}

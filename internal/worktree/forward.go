@@ -1,0 +1,158 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// ErrMoved is wrapped if the loop's branch is not where it was at the merge: a person has committed, say.
+var ErrMoved = errors.New("somebody has moved the branch")
+
+// Forward moves the loop's branch and the project's work tree from the commit old to its descendant new. It changes
+// nothing, and says why, if the branch is not at old (ErrMoved), if it is not checked out, or if a person changed a
+// file that would be written; other changes of a person stay. After a call that was killed or that failed, Recover
+// goes on.
+func (r *Repo) Forward(ctx context.Context, old, new string) error {
+	if is, err := r.descends(ctx, new, old); err != nil || !is {
+		return errors.Join(err, fmt.Errorf("%w: commit %.12s does not come from %.12s", ErrHistory, new, old))
+	}
+	unlock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r.step("locked")
+	if err := r.onBranch(ctx); err != nil {
+		return err
+	}
+	if head, err := r.Head(ctx); err != nil || head != old {
+		return errors.Join(err, fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved,
+			plain.Line(r.branch, 200), head, old))
+	}
+	s, err := r.survey(ctx, old, new)
+	if err != nil {
+		return err
+	}
+	if len(s.other) > 0 {
+		return fmt.Errorf("%s is changed in the project, and the merge would write it: commit or stash it",
+			list(r.fromProjects(s.other)))
+	}
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	r.step("prepared")
+	if _, err := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: merge", heads+r.branch, new, old); err != nil {
+		return err
+	}
+	r.step("moved")
+	return s.write(ctx)
+}
+
+// Recover ends a Forward that was killed or has failed. If the branch is at new, it writes the files that are not
+// written yet. If a person has changed one of them meanwhile, it leaves that file and returns an error that names it,
+// once. If the branch is elsewhere, nothing had been changed, or a person has committed since, and it only cleans up.
+func (r *Repo) Recover(ctx context.Context, old, new string) error {
+	if err := r.unlockOwn(); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(r.aside()); err != nil {
+		return err
+	}
+	head, err := r.Head(ctx)
+	if err != nil || head != new { // at another commit, index and files are a person's
+		return err
+	}
+	if err := r.onBranch(ctx); err != nil {
+		return err
+	}
+	unlock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s, err := r.survey(ctx, old, new)
+	if err != nil || s.done {
+		return err
+	}
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	return s.write(ctx)
+}
+
+// onBranch refuses a project that is on another branch than the loop's.
+func (r *Repo) onBranch(ctx context.Context) error {
+	if !r.isOn(ctx, r.git, r.branch) {
+		return fmt.Errorf("the project is not on branch %s any more: type git switch %s",
+			plain.Line(r.branch, 200), plain.Arg(r.branch))
+	}
+	return nil
+}
+
+// isOn reports whether the work tree of a git folder is on a branch. Git need not be asked if the file says that it is:
+// with reftable the file names refs/heads/.invalid.
+func (r *Repo) isOn(ctx context.Context, git, branch string) bool {
+	text, err := loopdir.ReadFile(git, "HEAD", maxRules)
+	if err == nil && string(text) == "ref: "+heads+branch+"\n" {
+		return true
+	}
+	at, err := r.refsIn(ctx, r.top, git, "symbolic-ref", "-q", "HEAD")
+	return err == nil && at == heads+branch
+}
+
+// lockText is what our lock of the project's index begins with. Git's own is empty or an index.
+const lockText = "ralph: a merge goes forward\n"
+
+// lock takes the lock of the project's index, as git does. So no git command of a person changes the index meanwhile.
+// The file has its text from the beginning: a later process must see whose it is.
+func (r *Repo) lock() (unlock func(), err error) {
+	path, aside := r.indexLock(), filepath.Join(r.git, "ralph.lock")
+	if err := os.WriteFile(aside, []byte(lockText), 0o600); err != nil {
+		return nil, err
+	}
+	defer os.Remove(aside)
+	err = os.Link(aside, path)
+	if err != nil && !errors.Is(err, os.ErrExist) { // a file system without links
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+			_, err = f.WriteString(lockText)
+			err = errors.Join(err, f.Close())
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("another git command works in this repository, or one was killed: wait for it, or remove %s",
+			path)
+	}
+	return func() { _ = os.Remove(path) }, nil
+}
+
+func (r *Repo) indexLock() string { return filepath.Join(r.git, "index.lock") }
+
+// unlockOwn removes what a killed call of ours has left in the git folder: its lock of the index, and half-made files.
+func (r *Repo) unlockOwn() error {
+	for _, name := range []string{"ralph.lock", "index" + asideEnd} {
+		if err := os.Remove(filepath.Join(r.git, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	text, err := loopdir.ReadFile(r.git, "index.lock", maxIndex)
+	if err != nil || string(text) != lockText {
+		return nil // lock says so if it is still there
+	}
+	return os.Remove(r.indexLock())
+}
+
+// aside returns the folder for new versions of files, on the file system of the project. Git never looks into .git.
+func (r *Repo) aside() string {
+	if info, err := os.Lstat(filepath.Join(r.top, ".git")); err == nil && info.IsDir() {
+		return filepath.Join(r.top, ".git", "ralph-forward")
+	}
+	return filepath.Join(r.top, ".ralph-forward")
+}

@@ -1,0 +1,206 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+const (
+	gitTime   = 10 * time.Minute // a checkout of a large repository takes minutes
+	refsTime  = time.Minute
+	maxOutput = 64 << 20 // bytes that git may say
+	maxRules  = 1 << 20  // bytes of a file with ignore rules or attributes
+	maxIndex  = 1 << 30  // bytes of an index
+)
+
+// gitError is a git command that failed.
+type gitError struct {
+	verb string
+	code int // the exit status
+	said string
+	err  error
+}
+
+func (e *gitError) Error() string {
+	if e.said == "" {
+		return fmt.Sprintf("git %s: %v", e.verb, e.err)
+	}
+	return fmt.Sprintf("git %s: %s", e.verb, e.said)
+}
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// exitCode returns the exit status of the git command that failed, or -1.
+func exitCode(err error) int {
+	var g *gitError
+	if errors.As(err, &g) {
+		return g.code
+	}
+	return -1
+}
+
+// run runs git to its end and returns what it prints.
+func run(ctx context.Context, c proc.Cmd, verb string) ([]byte, error) {
+	out := &proc.Head{Limit: maxOutput}
+	c.Stdout = out
+	r := proc.Run(ctx, c)
+	switch {
+	case r.Err != nil:
+		return out.Bytes(), &gitError{verb, r.ExitCode, plain.Line(string(r.Output), 400), r.Err}
+	case len(out.Bytes()) >= maxOutput:
+		return nil, fmt.Errorf("git %s: it says more than %d MB", verb, maxOutput>>20)
+	}
+	return out.Bytes(), nil
+}
+
+// refs runs a git command that reads no file of a work tree in the repository, and returns its output without the line
+// feed at its end. No hook runs: update-ref would call one.
+func (r *Repo) refs(ctx context.Context, args ...string) (string, error) {
+	return r.refsIn(ctx, r.top, r.git, args...)
+}
+
+// refsIn is refs for a work tree of the repository, and its git folder; "": git finds that.
+func (r *Repo) refsIn(ctx context.Context, dir, git string, args ...string) (string, error) {
+	r.step(args[0])
+	words := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
+	if git != "" {
+		words = append(words, "--git-dir="+git)
+	}
+	c := proc.Git(r.env, dir, append(words, args...)...)
+	c.Env, c.Timeout = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1"), refsTime
+	out, err := run(ctx, c, args[0])
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// apart is a work tree and an index that git sees through our own git folder, so that nothing of the repository's
+// configuration counts there.
+type apart struct {
+	r           *Repo
+	work, index string
+	objects     string // a folder for new objects, where the repository's objects can be read; "": the repository's
+}
+
+// git runs a git command.
+func (a apart) git(ctx context.Context, args ...string) ([]byte, error) {
+	return a.feed(ctx, nil, args...)
+}
+
+// feed runs a git command with an input.
+func (a apart) feed(ctx context.Context, in []byte, args ...string) ([]byte, error) {
+	c := a.command(args...)
+	c.Stdin = in
+	return run(ctx, c, args[0])
+}
+
+func (a apart) command(args ...string) proc.Cmd {
+	a.r.step(args[0])
+	c := proc.Git(a.r.env, a.r.top, args...)
+	if a.work != "" {
+		c.Dir = a.work
+	}
+	c.Timeout = gitTime
+	c.Env = append(c.Env, "GIT_DIR="+a.r.own, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=0", "GIT_WORK_TREE="+c.Dir)
+	if a.index != "" {
+		c.Env = append(c.Env, "GIT_INDEX_FILE="+a.index)
+	}
+	stored := filepath.Join(a.r.common, "objects")
+	if a.objects == "" {
+		c.Env = append(c.Env, "GIT_OBJECT_DIRECTORY="+stored)
+	} else {
+		c.Env = append(c.Env, "GIT_OBJECT_DIRECTORY="+a.objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(stored))
+	}
+	return c
+}
+
+// quotePath writes a path for a list of paths, as git reads it: a quoted one may have the list's separator in it.
+func quotePath(path string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
+}
+
+// line runs a git command that prints one line.
+func (a apart) line(ctx context.Context, args ...string) (string, error) {
+	out, err := a.git(ctx, args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// names runs a git command that prints names, each with a NUL behind it.
+func (a apart) names(ctx context.Context, args ...string) ([]string, error) {
+	out, err := a.git(ctx, args...)
+	return split(out), err
+}
+
+// split returns the texts that NULs end.
+func split(out []byte) (all []string) {
+	for text := range bytes.SplitSeq(out, []byte{0}) {
+		all = append(all, string(text))
+	}
+	return all[:len(all)-1]
+}
+
+// settings are those of the repository and the user that count for our git folder, too. None names a program.
+const settings = `^(core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode|excludesfile|attributesfile|` +
+	`longpaths|checkstat|trustctime|compression)|(user|author|committer)\.(name|email)|` +
+	`merge\.(conflictstyle|renamelimit))$`
+
+// prepare fills our git folder.
+func (r *Repo) prepare(ctx context.Context) error {
+	format, err := r.refs(ctx, "rev-parse", "--show-object-format")
+	if err != nil {
+		return err
+	}
+	// Git holds no file in memory that is larger than the threshold.
+	config := "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tbigFileThreshold = 32m\n" +
+		"[extensions]\n\tobjectFormat = " + format + "\n"
+	out, err := r.refs(ctx, "config", "-z", "--get-regexp", settings)
+	if err != nil && exitCode(err) != 1 { // 1: none of them is set
+		return err
+	}
+	for _, setting := range strings.Split(out, "\x00") {
+		if key, value, is := strings.Cut(setting, "\n"); is {
+			section, name, _ := strings.Cut(key, ".")
+			value = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value)
+			config += fmt.Sprintf("[%s]\n\t%s = \"%s\"\n", section, name, value)
+		}
+	}
+	if out, _ := r.refs(ctx, "config", "--get-regexp", `^user\.name$`); out == "" {
+		config += "[user]\n\tname = ralph-runner\n"
+	}
+	if out, _ := r.refs(ctx, "config", "--get-regexp", `^user\.email$`); out == "" {
+		config += "[user]\n\temail = ralph-runner@localhost\n"
+	}
+	files := map[string]string{"HEAD": "ref: refs/heads/none\n", "config": config}
+	for _, name := range []string{"info/exclude", "info/attributes", "shallow"} {
+		if text, err := loopdir.ReadFile(r.common, filepath.FromSlash(name), maxRules); err == nil {
+			files[name] = string(text)
+		}
+	}
+	for _, dir := range []string{"info", "refs/heads", "objects"} {
+		if err := os.MkdirAll(filepath.Join(r.own, filepath.FromSlash(dir)), 0o700); err != nil {
+			return err
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(r.own, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folded says that the system's folders usually do not tell two cases of a letter apart.
+const folded = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
+
+// same compares two paths as the system's folders do.
+func same(a, b string) bool { return a == b || folded && strings.EqualFold(a, b) }

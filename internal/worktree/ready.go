@@ -1,0 +1,226 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// middles are the files of git in the middle of something, and how a person ends that.
+var middles = []struct{ file, what, end string }{
+	{"rebase-merge", "a rebase", "git rebase --continue or git rebase --abort"},
+	{"rebase-apply", "a rebase", "git rebase --continue or git rebase --abort"},
+	{"MERGE_HEAD", "a merge", "git merge --continue or git merge --abort"},
+	{"CHERRY_PICK_HEAD", "a cherry-pick", "git cherry-pick --continue or git cherry-pick --abort"},
+	{"REVERT_HEAD", "a revert", "git revert --continue or git revert --abort"},
+	{"BISECT_LOG", "a bisect", "git bisect reset"},
+}
+
+// Ready returns why lanes cannot work in the repository as it is, and what to do about it: it has no commit, a merge
+// or the like is in progress, something is not committed, or it has what lanes cannot do, such as submodules.
+func (r *Repo) Ready(ctx context.Context) error {
+	head, err := r.Head(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range middles {
+		if _, err := os.Lstat(filepath.Join(r.git, m.file)); err == nil {
+			return fmt.Errorf("%s is in progress: type %s", m.what, m.end)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(r.git, "index.lock")); err == nil {
+		return fmt.Errorf("another git command works in this repository, or one was killed: wait for it, or remove %s",
+			filepath.Join(r.git, "index.lock"))
+	}
+	out, err := r.refs(ctx, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
+	if err != nil && exitCode(err) != 1 {
+		return err
+	}
+	if out != "" {
+		return errors.New("this clone has only a part of the objects, and lanes fetch none: " +
+			"clone the repository without --filter")
+	}
+	if err := r.whole(ctx); err != nil {
+		return err
+	}
+	return r.clean(ctx, head)
+}
+
+// whole refuses a work tree that has not all files, or not as they are in commits.
+func (r *Repo) whole(ctx context.Context) error {
+	here, err := r.here(ctx)
+	if err == nil {
+		err = here.regular()
+	}
+	if err != nil {
+		return err
+	}
+	entries, err := here.names(ctx, "ls-files", "-z", "-v", "--stage") // TAG MODE ID STAGE<tab>NAME
+	if err != nil {
+		return err
+	}
+	var names strings.Builder
+	for _, entry := range entries {
+		about, name, _ := strings.Cut(entry, "\t")
+		shown := plain.Line(r.fromProject(name), 300)
+		words := strings.Fields(about)
+		switch {
+		case len(words) != 4:
+			return fmt.Errorf("git ls-files: %q", about)
+		case words[1] == gitlink:
+			return fmt.Errorf("%s is a submodule, and lanes cannot merge those: work without lanes", shown)
+		case words[0] == "S" || words[0] == "s":
+			return fmt.Errorf("%s is left out by a sparse checkout: type git sparse-checkout disable", shown)
+		case words[0] == "M":
+			return fmt.Errorf("%s has a conflict: resolve it, and commit", shown)
+		case words[0] != "H":
+			return fmt.Errorf("git does not look for changes of %s: type git update-index --no-assume-unchanged %s",
+				shown, plain.Arg(name))
+		}
+		names.WriteString(name + "\x00")
+	}
+	return r.filtered(ctx, here, names.String())
+}
+
+// filtered refuses files that go through a program on their way to the disk, such as those of Git LFS. The program
+// could be anything that an agent has put there, so lanes do not run it.
+func (r *Repo) filtered(ctx context.Context, here apart, names string) error {
+	if out, err := r.refs(ctx, "config", "--name-only", "--get-regexp", `^filter\.`); err != nil || out == "" {
+		if exitCode(err) == 1 {
+			return nil
+		}
+		return err
+	}
+	out, err := here.feed(ctx, []byte(names), "check-attr", "-z", "--stdin", "filter")
+	if err != nil {
+		return err
+	}
+	texts := split(out) // NAME "filter" VALUE
+	for i := 0; i+2 < len(texts); i += 3 {
+		value := texts[i+2]
+		if value == "unspecified" || value == "unset" {
+			continue
+		}
+		if set, _ := r.refs(ctx, "config", "--get-regexp", `^filter\.`+regexp.QuoteMeta(value)+`\.`); set != "" {
+			return fmt.Errorf("%s goes through the filter %q of .gitattributes, and lanes run no filters: work without lanes",
+				plain.Line(r.fromProject(texts[i]), 300), plain.Line(value, 60))
+		}
+	}
+	return nil
+}
+
+// here returns the project's work tree with a copy of its index, so that no lock of it is taken.
+func (r *Repo) here(ctx context.Context) (apart, error) {
+	here := apart{r: r, work: r.top, index: filepath.Join(r.own, "index-here")}
+	text, err := loopdir.ReadFile(r.git, "index", maxIndex)
+	if err == nil {
+		_ = os.Remove(here.index + ".lock")
+		err = os.WriteFile(here.index, text, 0o600)
+	}
+	if err == nil {
+		err = r.unsplit(ctx, here)
+	}
+	return here, err
+}
+
+// unsplit makes a whole index of a split one, whose other part is in the repository's git folder.
+func (r *Repo) unsplit(ctx context.Context, here apart) error {
+	parts, err := filepath.Glob(filepath.Join(r.git, "sharedindex.*"))
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	for _, part := range parts {
+		name := filepath.Base(part)
+		text, err := loopdir.ReadFile(r.git, name, maxIndex)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(r.own, name), text, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = here.git(ctx, "update-index", "--no-split-index")
+	return err
+}
+
+// regular refuses what git would read for ever: pipes, with names under which git looks for rules.
+func (a apart) regular() error {
+	return filepath.WalkDir(a.work, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // git says so, if it matters
+		}
+		name := entry.Name()
+		if entry.IsDir() && name == ".git" {
+			return fs.SkipDir
+		}
+		irregular := entry.Type()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket) != 0
+		if irregular && (same(name, ".gitignore") || same(name, ".gitattributes")) {
+			return fmt.Errorf("%s is no file: remove it", plain.Path(a.work, path))
+		}
+		return nil
+	})
+}
+
+// clean refuses a work tree with changes, and files that git neither tracks nor ignores. Only the loops may have some.
+func (r *Repo) clean(ctx context.Context, head string) error {
+	here, err := r.here(ctx)
+	if err != nil {
+		return err
+	}
+	_, _ = here.git(ctx, "update-index", "-q", "--refresh") // it fails if something is changed
+	for _, look := range []struct{ what, do, shell string }{
+		{"is not committed", "commit or stash it", "diff-index --cached --name-only -z " + head},
+		{"is changed", "commit or stash it", "diff-files --name-only -z"},
+		{"is not tracked", "commit it, or let git ignore it", "ls-files --others --exclude-standard --directory -z"},
+	} {
+		names, err := here.names(ctx, strings.Fields(look.shell)...)
+		if err != nil {
+			return err
+		}
+		var dirty []string
+		for _, name := range names {
+			if !r.excepted(name) && !r.above(ctx, here, name) {
+				dirty = append(dirty, r.fromProject(name))
+			}
+		}
+		if len(dirty) > 0 {
+			return fmt.Errorf("%s %s: %s", list(dirty), look.what, look.do)
+		}
+	}
+	return nil
+}
+
+// above reports whether a folder without tracked files has none but those of the loops.
+func (r *Repo) above(ctx context.Context, here apart, name string) bool {
+	if !strings.HasSuffix(name, "/") {
+		return false
+	}
+	args := []string{"ls-files", "--others", "--exclude-standard", "-z", "--", pathspec("", strings.TrimSuffix(name, "/"))}
+	for _, e := range r.except {
+		args = append(args, pathspec(",exclude", e))
+	}
+	names, err := here.names(ctx, args...)
+	return err == nil && len(names) == 0
+}
+
+// list writes names for a message: the first ones, and how many more there are.
+func list(names []string) string {
+	const most = 5
+	var shown []string
+	for _, name := range names[:min(most, len(names))] {
+		shown = append(shown, plain.Line(name, 200))
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,200 @@
+// Package worktree is what parallel lanes need of git: worktrees and branches of their own, merges that touch no
+// work tree, a branch that goes forward together with the project's files, and bundles of other machines. It knows
+// nothing of loops and agents.
+//
+// A repository is foreign: an agent can write its configuration, its attributes and its hooks. So no command here
+// reads files of a work tree, merges or checks out under the repository's own configuration. Those commands get a
+// git folder of ours, with a few harmless settings of the repository, and use only its objects. Commands that need
+// the repository's refs run there, without hooks.
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Options are what Open needs to know.
+type Options struct {
+	Project string   // absolute: a folder of the repository, or its root
+	Env     []string // where programs and the user's files are
+	Except  []string // files and folders below the project that no lane commits and no merge changes: the loops'
+	Dir     string   // an existing folder for the files of this package; "": the system's folder for such
+}
+
+// Repo is the repository of a project. Its methods may be called at the same time. The names of files that they
+// return are relative to the project, with slashes; a file that is not in the project begins with "../".
+type Repo struct {
+	env     []string
+	top     string // the root of the project's work tree
+	prefix  string // the project below top, with slashes; "" for top
+	except  []string
+	git     string // the git folder of the project's work tree
+	common  string // the git folder of the whole repository
+	own     string // our git folder; see apart
+	branch  string
+	trees   int
+	merging sync.Mutex // holds the names in our git folder
+	mu      sync.Mutex // guards trees
+
+	step  func(name string) // for tests: called between the steps of Forward
+	blind bool              // for tests: edits of a person are not looked for
+}
+
+// Open finds the repository of a project, and the branch that is checked out. Close frees what it makes. It is an
+// error if there is no repository, or no branch; the error says what to do.
+func Open(ctx context.Context, o Options) (*Repo, error) {
+	project, err := filepath.EvalSymlinks(o.Project)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repo{env: o.Env, top: loopdir.RepoRoot(project), step: func(string) {}}
+	if r.top == "" {
+		return nil, fmt.Errorf("%s is in no git repository, and lanes need one: type git init, git add -A and git commit",
+			plain.Line(o.Project, 300))
+	}
+	below, err := filepath.Rel(r.top, project)
+	if err != nil {
+		return nil, err
+	}
+	if below = filepath.ToSlash(below); below != "." {
+		r.prefix = below
+	}
+	for _, e := range o.Except {
+		if e = filepath.ToSlash(filepath.Clean(e)); e == "." || !filepath.IsLocal(e) {
+			return nil, fmt.Errorf("%q is not below the project", e)
+		}
+		r.except = append(r.except, path.Join(r.prefix, e))
+	}
+	if err := r.find(ctx); err != nil {
+		return nil, err
+	}
+	if r.own, err = os.MkdirTemp(o.Dir, "ralph-git-"); err != nil {
+		return nil, err
+	}
+	if err := r.prepare(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close removes the files that Open made. The worktrees stay.
+func (r *Repo) Close() { _ = os.RemoveAll(r.own) }
+
+// find finds the git folders and the branch.
+func (r *Repo) find(ctx context.Context) error {
+	version, err := r.refs(ctx, "version")
+	if err != nil {
+		return fmt.Errorf("lanes need git: %w", err)
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor); err == nil &&
+		(major < 2 || major == 2 && minor < 38) {
+		return fmt.Errorf("%s is too old for lanes: install git 2.38 or later", plain.Line(version, 60))
+	}
+	for args, to := range map[string]*string{"--absolute-git-dir": &r.git, "--git-common-dir": &r.common} {
+		if *to, err = r.refs(ctx, "rev-parse", args); err != nil {
+			return err
+		}
+		if *to = filepath.FromSlash(*to); !filepath.IsAbs(*to) {
+			*to = filepath.Join(r.top, *to)
+		}
+	}
+	name, err := r.refs(ctx, "symbolic-ref", "-q", "HEAD")
+	if r.branch = strings.TrimPrefix(name, heads); err != nil || r.branch == name {
+		return errors.New("no branch is checked out (HEAD is detached): type git switch and the branch to work on")
+	}
+	return nil
+}
+
+const heads = "refs/heads/"
+
+// Branch returns the name of the branch that was checked out when the repository was opened: the loop's branch.
+func (r *Repo) Branch() string { return r.branch }
+
+// Head returns the last commit of the loop's branch.
+func (r *Repo) Head(ctx context.Context) (commit string, err error) {
+	commit, err = r.refs(ctx, "rev-parse", "-q", "--verify", heads+r.branch+"^{commit}")
+	if err != nil && exitCode(err) == 1 {
+		return "", fmt.Errorf("branch %s has no commit yet: type git add -A and git commit", plain.Line(r.branch, 200))
+	}
+	return commit, err
+}
+
+// Has reports whether the loop's branch has a commit.
+func (r *Repo) Has(ctx context.Context, commit string) (bool, error) {
+	head, err := r.Head(ctx)
+	if err != nil {
+		return false, err
+	}
+	return r.descends(ctx, head, commit)
+}
+
+// Backup tags the loop's branch as ralph/backup/NAME and returns the tag. A tag that is there stays as it is.
+func (r *Repo) Backup(ctx context.Context, name string) (tag string, err error) {
+	tag = "ralph/backup/" + name
+	if _, err := r.refs(ctx, "rev-parse", "-q", "--verify", "refs/tags/"+tag); err == nil {
+		return tag, nil
+	}
+	head, err := r.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, err = r.refs(ctx, "update-ref", "--no-deref", "refs/tags/"+tag, head)
+	return tag, err
+}
+
+// descends reports whether a commit is an ancestor of another one, or the same.
+func (r *Repo) descends(ctx context.Context, commit, from string) (bool, error) {
+	if !isID(commit) || !isID(from) {
+		return false, fmt.Errorf("%q and %q are to be commits", commit, from)
+	}
+	if commit == from {
+		return true, nil
+	}
+	_, err := r.refs(ctx, "merge-base", "--is-ancestor", from, commit)
+	if err != nil && exitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// fromProject returns a path below the root as one from the project.
+func (r *Repo) fromProject(name string) string {
+	rel, err := filepath.Rel(filepath.FromSlash("/"+r.prefix), filepath.FromSlash("/"+name))
+	if err != nil {
+		return name
+	}
+	return filepath.ToSlash(rel)
+}
+
+func (r *Repo) fromProjects(names []string) []string {
+	for i, name := range names {
+		names[i] = r.fromProject(name)
+	}
+	return names
+}
+
+// excepted reports whether a path below the root is never merged. That holds for Options.Except, and for temporary
+// files beside it: a process that is killed while it replaces the list leaves one. Where the system does not tell two
+// cases of a letter apart, excepted does not, either.
+func (r *Repo) excepted(name string) bool {
+	for _, e := range r.except {
+		if n := len(e); len(name) >= n && same(name[:n], e) && (len(name) == n || name[n] == '/') {
+			return true
+		}
+		if path.Dir(name) == path.Dir(e) && loopdir.Temporary(path.Base(name), path.Base(e)) {
+			return true
+		}
+	}
+	return false
+}
