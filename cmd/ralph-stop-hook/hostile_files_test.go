@@ -2,9 +2,13 @@
 
 package main
 
-import "strings"
+import (
+	"strings"
 
-var hostileLists = []hostile{
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
+)
+
+var hostileLists = []badInput{
 	{"nothing", "", block, "nothing here, want JSON", ""},
 	{"spaces", " \r\n\t", block, "nothing here, want JSON", ""},
 	{"only a BOM", bom, block, "nothing here, want JSON", ""},
@@ -107,12 +111,13 @@ var hostileLists = []hostile{
 	{"a link to itself", itself, end, "feature_list.json: not a regular file", ""},
 	{"a second name", second(`[{"id":1}]`), block, "next 1", ""},
 	{
-		"no right to it", place(func(path string) error { return write(path, []byte(`[{"id":1,"passes":true}] x`)) }),
+		"no right to it",
+		place(func(path string) error { return hostile.Write(path, []byte(`[{"id":1,"passes":true}] x`)) }),
 		block, "line 1, column 26", "",
 	},
 }
 
-var hostileProgress = []hostile{
+var hostileProgress = []badInput{
 	{"nothing", "", block, "iteration 3/15", ""},
 	{"missing", missing, block, "iteration 3/15", ""},
 	{"only a BOM", bom, block, "iteration 3/15", ""},
@@ -159,7 +164,7 @@ func edited(old, new string) string {
 	return strings.Replace(record(""), old, new, 1)
 }
 
-var hostileStates = []hostile{
+var hostileStates = []badInput{
 	{"nothing", "", trouble, noRecord, "hook.log"},
 	{"spaces", " \n", trouble, noRecord, "hook.log"},
 	{"BOM", bom + record(""), block, "iteration 3/15", committed},
@@ -179,9 +184,14 @@ var hostileStates = []hostile{
 	{"schema below 0", edited(`"schema":1`, `"schema":-1`), trouble, noRecord, "hook.log"},
 	{"schema missing", edited(`"schema":1,`, ``), trouble, noRecord, "hook.log"},
 	{
-		"schema of a later version", edited(`"schema":1`, `"schema":2`),
+		"schema of a later version", edited(`"schema":1`, `"schema":3`),
 		trouble, "a later version of ralph-stop-hook wrote it", "hook.log",
 	},
+	{"schema of lanes, without lanes", edited(`"schema":1`, `"schema":2`), trouble, noRecord, "hook.log"},
+	{"lanes, without their schema", edited(`"schema":1`, `"schema":1,"lanes":[{}]`), trouble, noRecord, "hook.log"},
+	{"lanes that are no lanes", edited(`"schema":1`, `"schema":2,"lanes":7`), trouble, noRecord, "hook.log"},
+	{"too many lanes", edited(`"schema":1`, `"schema":2,"lanes":[{}`+strings.Repeat(",{}", 300)+"]"), trouble, noRecord,
+		"hook.log"},
 	{"schema as text", edited(`"schema":1`, `"schema":"1"`), trouble, noRecord, "hook.log"},
 	{"schema out of range", edited(`"schema":1`, `"schema":1e99`), trouble, noRecord, "hook.log"},
 	{"schema twice", edited(`"schema":1`, `"schema":1,"schema":0`), trouble, noRecord, "hook.log"},
@@ -225,7 +235,7 @@ var hostileStates = []hostile{
 	{"a second name", second(record("")), trouble, "a second name or another owner", "hook.log"},
 }
 
-var hostileConfigs = []hostile{
+var hostileConfigs = []badInput{
 	{"nothing", "", end, "ralph.json: line 1, column 1: nothing here", ""},
 	{"null", "null", end, "must be an object", ""},
 	{"array", "[]", end, "must be an object", ""},
@@ -253,7 +263,7 @@ var hostileConfigs = []hostile{
 	{"a list elsewhere", `{"list":"/etc/passwd"}`, end, "must be a path below", ""},
 	{"a list that is no text", `{"list":["a"]}`, end, "must be text", ""},
 	{"a list that is foreign", `{"list":"victim"}`, block, "victim: line 1", ""},
-	{"a list with NUL", `{"list":"a\u0000b"}`, end, "must be a path below the project's root", ""},
+	{"a list with NUL", `{"list":"a\u0000b"}`, end, "has the character U+0000", ""},
 	{
 		"a command that nobody trusts",
 		`{"on_complete":["touch $PROJECT/pwned"],"on_iteration":["touch $PROJECT/pwned"]}`,
@@ -294,7 +304,7 @@ var hostileConfigs = []hostile{
 	{"a link beside it", inside("{}"), trouble, "ralph.json: not a regular file", "hook.log lock"},
 }
 
-var hostileTrust = []hostile{
+var hostileTrust = []badInput{
 	{"nothing", "", trouble, "the trust record", "hook.log lock"},
 	{"null", "null", trouble, "want an object", "hook.log lock"},
 	{"garbage", "garbage", trouble, "the trust record", "hook.log lock"},
@@ -324,7 +334,7 @@ var hostileTrust = []hostile{
 	},
 }
 
-var hostileReceipts = []hostile{
+var hostileReceipts = []badInput{
 	{"nothing", "", trouble, "the receipts in", "hook.log lock"},
 	{"null", "null", block, "iteration 3/15", committed},
 	{"garbage", "garbage", trouble, "the receipts in", "hook.log lock"},
@@ -342,7 +352,7 @@ var hostileReceipts = []hostile{
 }
 
 // If a session's file cannot be read, the hook searches for `current`.
-var hostileSessions = []hostile{
+var hostileSessions = []badInput{
 	{"nothing", "", block, "iteration 3/15", committed},
 	{"a relative path", "checkout\n", block, "iteration 3/15", committed},
 	{"a folder outside of the project", "/etc\n", block, "iteration 3/15", ""},
@@ -354,7 +364,7 @@ var hostileSessions = []hostile{
 	{"1 MB", many("/", 1<<20), block, "iteration 3/15", committed},
 }
 
-var hostileLogs = []hostile{
+var hostileLogs = []badInput{
 	{"garbage", "garbage", block, "iteration 3/15", ""},
 	{"half a line", `{"iteration":`, block, "iteration 3/15", ""},
 	{"out of range", `{"iteration":1e300}` + "\n", block, "iteration 3/15", ""},
@@ -373,7 +383,7 @@ var hostileLogs = []hostile{
 	{"a second name", second("x\n"), block, "iteration 3/15", "hook.log lock progress.txt state.json"},
 }
 
-var hostileLocks = []hostile{
+var hostileLocks = []badInput{
 	{"something in it", "x", block, "iteration 3/15", "hook.log iterations.jsonl progress.txt state.json"},
 	{"a pipe", fifo, trouble, "lock: not a regular file", "hook.log"},
 	{"a folder", folder, trouble, "lock: not a regular file", "hook.log"},
@@ -382,7 +392,7 @@ var hostileLocks = []hostile{
 }
 
 // Any file with this name, whatever it is, is a person's request to cancel.
-var hostileCancels = []hostile{
+var hostileCancels = []badInput{
 	{"garbage", "no, do not", end, "stopped by a person", ""},
 	{"a pipe", fifo, end, "stopped by a person", ""},
 	{"a folder", folder, end, "stopped by a person", ""},

@@ -54,7 +54,7 @@ var suites = map[string]suite{
 	"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": {env: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", rows: hostileNumbers},
 }
 
-var hostileStdin = []hostile{
+var hostileStdin = []badInput{
 	{"nothing", "", trouble, "nothing on standard input", ""},
 	{"spaces", " \r\n\t\n", trouble, "nothing on standard input", ""},
 	{"only a BOM", bom, trouble, "nothing here", ""},
@@ -298,7 +298,7 @@ func nearCap() string {
 }
 
 // The session is bound to its loop, so the loop is found with any project.
-var hostileProjects = []hostile{
+var hostileProjects = []badInput{
 	{"nothing", "", block, "iteration 3/15", ""},
 	{"relative", "../..", block, "iteration 3/15", ""},
 	{"not there", "/nowhere/at/all", block, "iteration 3/15", ""},
@@ -308,7 +308,7 @@ var hostileProjects = []hostile{
 }
 
 // A loop that the session works comes before a loop that the variable names.
-var hostileLoopDirs = []hostile{
+var hostileLoopDirs = []badInput{
 	{"not there", "/nowhere/at/all", block, "iteration 3/15", ""},
 	{"a file", "victim", block, "iteration 3/15", ""},
 	{"a device", "/dev/null", block, "iteration 3/15", ""},
@@ -317,7 +317,7 @@ var hostileLoopDirs = []hostile{
 }
 
 // Without a state folder there is no record, and so no loop.
-var hostileStateDirs = []hostile{
+var hostileStateDirs = []badInput{
 	{"relative", "state", trouble, "want an absolute path", ""},
 	{"a file", "$PROJECT/victim", trouble, "set RALPH_STATE_DIR to a folder of yours", ""},
 	{"a device", "/dev/null", trouble, "set RALPH_STATE_DIR to a folder of yours", ""},
@@ -325,7 +325,7 @@ var hostileStateDirs = []hostile{
 }
 
 // Variables for which the host sets a number have another text here.
-var hostileNumbers = []hostile{
+var hostileNumbers = []badInput{
 	{"nothing", "", block, "iteration 3/15", ""},
 	{"a word", "many", block, "iteration 3/15", ""},
 	{"below 0", "-1", block, "iteration 3/15", ""},
@@ -344,7 +344,7 @@ const (
 
 // The next block would be the last one that the host accepts in a row. So the hook looks in
 // the transcript for a recent tool call, and ends the loop if it finds none.
-var hostileTranscripts = []hostile{
+var hostileTranscripts = []badInput{
 	{"nothing", "", end, "without a tool call", ""},
 	{"missing", missing, end, "without a tool call", ""},
 	{"words alone", said + said, end, "without a tool call", ""},
@@ -378,7 +378,7 @@ var hostileTranscripts = []hostile{
 }
 
 // init reports what is wrong. It creates no loop and does not change the file.
-var hostileSettings = []hostile{
+var hostileSettings = []badInput{
 	{"not JSON at all", "not json at all", refused, "settings.json: line 1, column 2", ""},
 	{"half", `{"hooks":{"Stop":[`, refused, "the text ends too soon", ""},
 	{"array", "[]", refused, "not a JSON object", ""},
