@@ -52,9 +52,14 @@ func (l *life) now() time.Time { return time.Now().Add(l.ahead) }
 // waits lets time pass, in whole seconds.
 func (l *life) waits(d time.Duration) {
 	l.ahead = max(0, l.ahead+d).Truncate(time.Second)
+	l.setClock(l.ahead)
+}
+
+// setClock puts the clock of the world's programs ahead of the system's, in whole seconds.
+func (w *world) setClock(ahead time.Duration) {
 	const name = "FAULTS_AHEAD="
-	rest := slices.DeleteFunc(slices.Clone(l.env), func(kv string) bool { return strings.HasPrefix(kv, name) })
-	l.env = append(rest, fmt.Sprint(name, int64(l.ahead.Seconds())))
+	rest := slices.DeleteFunc(slices.Clone(w.env), func(kv string) bool { return strings.HasPrefix(kv, name) })
+	w.env = append(rest, fmt.Sprint(name, int64(ahead.Seconds())))
 }
 
 // works lets the time of a turn pass: mostly it is short, now and then a night lies

@@ -353,12 +353,12 @@ func (t *trial) goesOn(r result) error {
 }
 
 // unlocked tells whether it is a temporary file of the settings, of what a tracker has
-// said, or of a session's. Where no lock is held it is swept only when nobody has
-// written it for a while.
+// said, of a session's, or of a run's files for people. Where no lock is held it is swept
+// only when nobody has written it for a while.
 func unlocked(path string) bool {
-	name := filepath.Base(path)
+	name, in := filepath.Base(path), filepath.Base(filepath.Dir(path))
 	return strings.HasPrefix(name, ".settings.json") || strings.HasPrefix(name, ".source.json") ||
-		filepath.Base(filepath.Dir(path)) == "sessions"
+		in == "sessions" || in == ".agent-state"
 }
 
 // waitAbandoned makes such files as old as after that while.
@@ -377,17 +377,11 @@ func (w *world) waitAbandoned() error {
 // left.
 func (w *world) agree() error {
 	state, err := w.record()
+	if err == nil {
+		err = w.shown(state)
+	}
 	if err != nil {
 		return err
-	}
-	header, err := os.ReadFile(filepath.Join(w.loop(), "progress.txt"))
-	if err != nil {
-		return err
-	}
-	for _, line := range []string{"Status: " + state.Status, fmt.Sprintf("Iteration: %d", state.Iteration)} {
-		if !slices.Contains(strings.Split(string(header), "\n"), line) {
-			return fmt.Errorf("progress.txt has no line %q: %q", line, header)
-		}
 	}
 	log, err := os.ReadFile(filepath.Join(w.loop(), "iterations.jsonl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -402,4 +396,18 @@ func (w *world) agree() error {
 		err = fmt.Errorf("temporary files that nobody sweeps: %q", left)
 	}
 	return err
+}
+
+// shown checks that the header of progress.txt says what the record says.
+func (w *world) shown(state record) error {
+	header, err := os.ReadFile(filepath.Join(w.loop(), "progress.txt"))
+	if err != nil {
+		return err
+	}
+	for _, line := range []string{"Status: " + state.Status, fmt.Sprintf("Iteration: %d", state.Iteration)} {
+		if !slices.Contains(strings.Split(string(header), "\n"), line) {
+			return fmt.Errorf("progress.txt has no line %q: %q", line, header)
+		}
+	}
+	return nil
 }

@@ -84,15 +84,34 @@ var ahead = func() (sec int64) {
 type build struct {
 	files  []file
 	broken []change
+	runner bool // it is ralph-runner
 }
 
 // traced is a program that strace can follow.
-func traced(broken ...change) build { return build{oneThread, broken} }
+func traced(broken ...change) build { return build{files: oneThread, broken: broken} }
+
+// tracedRun is ralph-runner, as strace can follow it.
+func tracedRun(broken ...change) build {
+	files := slices.Clone(oneThread)
+	files[0].path = "cmd/ralph-runner/one_thread.go"
+	return build{files, broken, true}
+}
+
+// clockedRun is a tracedRun with a clock of the harness's.
+func clockedRun(broken ...change) build {
+	b := tracedRun(broken...)
+	b.files = append(b.files, clock...)
+	return b
+}
+
+func plainRun(broken ...change) build { return build{nil, broken, true} }
 
 // onClock is a program that strace can follow, with a clock of the harness's.
-func onClock(broken ...change) build { return build{slices.Concat(oneThread, clock), broken} }
+func onClock(broken ...change) build {
+	return build{files: slices.Concat(oneThread, clock), broken: broken}
+}
 
-func plain(broken ...change) build { return build{nil, broken} }
+func plain(broken ...change) build { return build{broken: broken} }
 
 // strayFile makes a temporary file as a write that was cut off leaves it.
 const strayFile = `root.WriteFile("."+name+"123456789012345678", data, perm)`
@@ -146,7 +165,9 @@ var programs = map[string]build{
 		}
 		return a`}),
 
-	"takes no lock":   plain(change{"internal/loopdir", "tryLock", `return true, nil`}),
+	"takes a loop from a run": plain(change{"internal/decide", "Snapshot.ownerLives", `return false`}),
+
+	"takes no lock":   plain(change{"internal/loopdir", "TryLock", `return true, nil`}),
 	"has two senders": plain(change{"internal/loopdir", "Store.LockSender", `return func() {}, nil`}),
 	"kills no group": plain(change{"internal/proc", "group", `
 		g := groupUnbroken(cmd)
@@ -160,7 +181,7 @@ var programs = map[string]build{
 		return len(p), nil`}),
 
 	"tells again and again": onClock(change{"internal/loop", "Loop.mark", `return nil`}),
-	"lets logs grow": onClock(change{"internal/loopdir", "appendLog", `
+	"lets logs grow": onClock(change{"internal/loopdir", "AppendLog", `
 		f, _, err := openFile(root, name, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 		if err != nil {
 			return err
@@ -193,13 +214,26 @@ func get(name string) (program, error) {
 	return once.(func() (program, error))()
 }
 
+// buildOf returns what a program is built from.
+func buildOf(name string) (build, bool) {
+	if b, is := programs[name]; is {
+		return b, true
+	}
+	b, is := runners[name]
+	return b, is
+}
+
 func newProgram(name string) (program, error) {
 	dir := filepath.Join(bin, strings.ReplaceAll(name, " ", "-"))
-	p := program{name: name, path: filepath.Join(dir, "ralph-stop-hook")}
-	b, is := programs[name]
+	b, is := buildOf(name)
 	if !is {
-		return p, fmt.Errorf("there is no program %q", name)
+		return program{}, fmt.Errorf("there is no program %q", name)
 	}
+	command := "ralph-stop-hook"
+	if b.runner {
+		command = "ralph-runner"
+	}
+	p := program{name: name, path: filepath.Join(dir, command)}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return p, err
 	}
@@ -212,7 +246,7 @@ func newProgram(name string) (program, error) {
 		return p, err
 	}
 	cmd := exec.Command("go", "build", "-overlay", overlay, "-trimpath", "-ldflags=-s -w", "-gcflags=-l",
-		"-o", p.path, "./cmd/ralph-stop-hook")
+		"-o", p.path, "./cmd/"+command)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return p, fmt.Errorf("the program that %s cannot be built: %w\n%s", name, err, out)
@@ -259,7 +293,7 @@ func (b build) texts() (map[string]string, error) {
 		texts[path] = strings.Replace(string(source), f.old, f.text, 1)
 	}
 	for _, c := range b.broken {
-		path, text, err := c.apply()
+		path, text, err := c.apply(texts)
 		if err != nil {
 			return nil, err
 		}
@@ -279,8 +313,8 @@ func (f file) absolute() (string, error) {
 
 // apply finds the function in its package. It returns the path of the function's file,
 // and the text of the file with the function as it was under its other name, and after
-// that the broken one.
-func (c change) apply() (path, text string, err error) {
+// that the broken one. texts are files that differ from the product's already.
+func (c change) apply(texts map[string]string) (path, text string, err error) {
 	dir := filepath.Join(root, c.in)
 	pkg, err := gobuild.ImportDir(dir, 0)
 	if err != nil {
@@ -291,6 +325,9 @@ func (c change) apply() (path, text string, err error) {
 		source, err := os.ReadFile(path)
 		if err != nil {
 			return "", "", err
+		}
+		if changed, is := texts[path]; is {
+			source = []byte(changed)
 		}
 		set := token.NewFileSet()
 		parsed, err := parser.ParseFile(set, path, source, parser.SkipObjectResolution)
@@ -325,9 +362,11 @@ func fullName(f *ast.FuncDecl) string {
 
 // TestPrograms names each program whose function is gone. It builds none.
 func TestPrograms(t *testing.T) {
-	for name, b := range programs {
-		if _, err := b.texts(); err != nil {
-			t.Errorf("the program that %s: %v", name, err)
+	for _, all := range []map[string]build{programs, runners} {
+		for name, b := range all {
+			if _, err := b.texts(); err != nil {
+				t.Errorf("the program that %s: %v", name, err)
+			}
 		}
 	}
 }

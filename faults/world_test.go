@@ -51,6 +51,7 @@ type world struct {
 	wrap    []string // runs the program: strace and its arguments, say
 	list    string   // where it is, below the project
 	key     string   // of the loop in the state folder, where many share that
+	persons bool     // people stop and begin runs of the loop, of which nobody is told
 	acked   int      // the largest iteration that was printed in a block
 }
 
@@ -120,6 +121,14 @@ const patience = 90 * time.Second
 
 // run runs the program; with standard input it is the hook.
 func (w *world) run(stdin string, args ...string) (r result, err error) {
+	if r, err = w.execute(stdin, args...); err == nil {
+		err = r.sound()
+	}
+	return r, err
+}
+
+// execute runs the program. An error means that it could not be run, or hangs.
+func (w *world) execute(stdin string, args ...string) (r result, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	argv := append(append(w.wrap[:len(w.wrap):len(w.wrap)], w.path), args...)
@@ -147,7 +156,7 @@ func (w *world) run(stdin string, args ...string) (r result, err error) {
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		return r, err
 	}
-	return r, r.sound()
+	return r, nil
 }
 
 // sound holds what is true of every run: a hook ends with 0 or is killed, and prints
@@ -227,7 +236,7 @@ func (w *world) record() (state record, err error) {
 		if err != nil {
 			return state, fmt.Errorf("the record is torn: %w: %.100q", err, data)
 		}
-		if state.Schema != 1 || state.Iteration < 1 || state.Status == "" {
+		if state.Schema < 1 || state.Schema > 2 || state.Iteration < 1 || state.Status == "" {
 			return state, fmt.Errorf("the record makes no sense: %.200q", data)
 		}
 		if named.Name == loopName {

@@ -1,0 +1,199 @@
+//go:build faults && linux
+
+package faults
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// fleets are ralph-runner for runs with workers.
+var fleets = map[string]build{
+	"runner with steps": steppedRun(),
+	"fences nobody": {
+		files: []file{
+			{"internal/engine/worker.go", "is.Attempt < attempt, try > 3", "try > 3"},
+			{"internal/engine/settle.go", "k.want == stateMerged || k.want == stateWithdrawn {", "false {"},
+		},
+		broken: []change{
+			{"internal/engine", "conn.put", `
+				ctx, cancel := context.WithTimeout(ctx, c.answer)
+				defer cancel()
+				return c.kv.Put(ctx, key, text)`},
+			{"internal/engine", "Coordinator.handOut", `
+				was := k.wish
+				k.want, k.attempt = stateOpen, r.Attempt
+				c.handOutUnbroken(k, r)
+				k.want, k.attempt = was.want, was.attempt`},
+		},
+		runner: true,
+	},
+	"forgets a worker that is dead":       plainRun(change{"internal/engine", "Coordinator.revive", `return nil`}),
+	"gives up while its servers are away": plainRun(change{"internal/engine", "away", `return false`}),
+	"never sets its servers up again":     plainRun(change{"internal/engine", "Coordinator.restore", `return nil`}),
+}
+
+func init() { maps.Copy(runners, fleets) }
+
+// fleetTrial makes a fleet, has it work, and checks what is left.
+func fleetTrial(h *harness, f *fleet, what string, fenced bool, count func() int, mischief ...func(context.Context)) {
+	begin := time.Now()
+	err := f.work(mischief...)
+	if err == nil {
+		err = f.holds(fenced)
+	}
+	n := count()
+	h.Logf("%s: %d faults, %d sessions, %.0f s", what, n, f.begun(), time.Since(begin).Seconds())
+	h.many(max(1, n), what, f.told(err))
+}
+
+// workerKills returns how many workers were killed.
+func (f *fleet) workerKills() (n int) {
+	for _, m := range f.machines {
+		n += m.kills
+	}
+	return n
+}
+
+// fleetSize is how many features and machines a trial has. A control shall be caught by a short one.
+func fleetSize(h *harness, full int) (features, machines int) {
+	if testing.Short() || h.broken != "" {
+		return 12, 3
+	}
+	return full, 4
+}
+
+// fullRun skips a test in a short run: it takes minutes.
+func fullRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make faults without SHORT=1 plays it")
+	}
+}
+
+// TestFleetWorkers kills workers at each step from the claim to the acknowledgement, and at any moment.
+func TestFleetWorkers(t *testing.T) {
+	h := newHarness(t, "workers elsewhere are killed, at each step from claim to acknowledgement, and anytime")
+	workersAtSteps(h, "runner with steps")
+	workersAnytime(h, "runner")
+	h.control("forgets a worker that is dead", func(c *harness) { workersAnytime(c, c.broken) })
+	h.control("merges without a check", func(c *harness) { workersAnytime(c, c.broken) })
+}
+
+func workersAtSteps(h *harness, name string) {
+	features, machines := fleetSize(h, 60)
+	f, err := newFleet(h, name, features, machines, 50*time.Millisecond)
+	if err != nil {
+		h.Fatal(err)
+	}
+	s := newStepper(f.world, "deaths", 1, 1, 64, false)
+	if testing.Short() {
+		s = newStepper(f.world, "deaths", 1+rand.IntN(6), 6, 64, false)
+	}
+	for _, m := range f.machines {
+		m.dies = s.next
+	}
+	fleetTrial(h, f, "workers at steps", true, f.workerKills)
+	h.Logf("killed before: %q", s.deaths())
+}
+
+func workersAnytime(h *harness, name string) {
+	features, machines := fleetSize(h, 200)
+	f, err := newFleet(h, name, features, machines, 200*time.Millisecond)
+	if err != nil {
+		h.Fatal(err)
+	}
+	if h.broken != "" {
+		f.still = 40 * time.Second
+	}
+	fleetTrial(h, f, "workers anytime", true, f.workerKills, func(ctx context.Context) {
+		for n := 0; n < features/4; n++ {
+			m := f.machines[n%len(f.machines)]
+			if !until(ctx, m.works) || !pause(ctx, rand.N(time.Second)) {
+				return
+			}
+			f.note("kills %s", m.name)
+			m.signal(syscall.SIGKILL)
+			pause(ctx, time.Second)
+		}
+	})
+}
+
+// TestFleetRun kills the run at each step of a merge, and at any moment, while workers work.
+func TestFleetRun(t *testing.T) {
+	h := newHarness(t, "a run with workers elsewhere is killed, at each step of a merge, and anytime; it goes on")
+	runAtSteps(h, "runner with steps")
+	runAnytime(h, "runner")
+	h.control("merges without a check", func(c *harness) { runAnytime(c, c.broken) })
+}
+
+func runAtSteps(h *harness, name string) {
+	features, machines := fleetSize(h, 120)
+	f, err := newFleet(h, name, features, machines, 50*time.Millisecond)
+	if err != nil {
+		h.Fatal(err)
+	}
+	s := newStepper(f.world, "deaths", 1, 1, 90, true)
+	if testing.Short() {
+		s = newStepper(f.world, "deaths", 1+rand.IntN(6), 6, 90, true)
+	}
+	f.dies = s.next
+	fleetTrial(h, f, "the run at steps", false, func() int { return f.kills })
+	h.Logf("killed before: %q", s.deaths())
+}
+
+func runAnytime(h *harness, name string) {
+	features, machines := fleetSize(h, 200)
+	f, err := newFleet(h, name, features, machines, 100*time.Millisecond)
+	if err != nil {
+		h.Fatal(err)
+	}
+	fleetTrial(h, f, "the run anytime", false, func() int { return f.kills }, func(ctx context.Context) {
+		for n := 1; n <= features/4; n++ {
+			at := f.merges() + 1 + rand.IntN(3)
+			if !until(ctx, func() bool { return f.merges() >= at }) || !pause(ctx, rand.N(2*time.Second)) {
+				return
+			}
+			f.note("kills the run")
+			f.kill()
+			pause(ctx, time.Second)
+		}
+	})
+}
+
+// TestFleetStopped stops workers for longer than their lease. When they go on, they have lost their features.
+func TestFleetStopped(t *testing.T) {
+	fullRun(t)
+	h := newHarness(t, "workers are stopped past their lease, and go on")
+	stopped(h, "runner")
+	h.control("fences nobody", func(c *harness) { stopped(c, c.broken) })
+}
+
+func stopped(h *harness, name string) {
+	features, machines := fleetSize(h, 60)
+	f, err := newFleet(h, name, 2*features, machines, time.Second)
+	if err != nil {
+		h.Fatal(err)
+	}
+	stops := 0
+	fleetTrial(h, f, "stopped workers", true, func() int { return stops }, func(ctx context.Context) {
+		for n := 0; n < features/3; n++ {
+			m := f.machines[n%len(f.machines)]
+			if !until(ctx, m.inSession) || !pause(ctx, rand.N(500*time.Millisecond)) {
+				return
+			}
+			f.note("stops %s", m.name)
+			m.signal(syscall.SIGSTOP)
+			stops++
+			pause(ctx, 5*lease/2)
+			f.note("%s goes on", m.name)
+			m.signal(syscall.SIGCONT)
+		}
+	})
+	if h.broken == "" && stops == 0 {
+		h.Error("no worker was stopped")
+	}
+}
