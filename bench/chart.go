@@ -14,14 +14,15 @@ import (
 )
 
 // programs are the names of all lines, in the order of their colors.
-var programs = []string{"ralph-stop-hook", "Node", "bash + jq", "floor"}
+var programs = []string{"ralph-stop-hook", "Node", "bash + jq", "floor", ours, withJq, inBash, alone, idealLanes,
+	slowLanes, slowWorker, quickLanes, quickWorker}
 
 // drawn draws the growths below each other, with logarithmic axes, as SVG.
 func drawn(growths []growth) ([]byte, error) {
 	const width, height, space = 860, 300, 16
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" `+
-		`role="img"><title>How the time of a stop grows with the list, with the hooks at once, and with the transcript`+
+		`role="img"><title>How the time of a stop and of a run grows`+
 		`</title><style>.ground{fill:#ffffff}@media(prefers-color-scheme:dark){.ground{fill:#0d1117}}</style>`+
 		`<rect class="ground" width="%[1]d" height="%[2]d" rx="8"/>`+"\n", width, len(growths)*(height+space))
 	for i, g := range growths {

@@ -4,7 +4,7 @@ package main
 
 import "os"
 
-// growth is how the time of a stop changes with one thing.
+// growth is how the time of a stop or of a run changes with one thing.
 type growth struct {
 	Title, Text, Axis string
 	Points            []point // from the smallest to the largest
@@ -17,7 +17,9 @@ type point struct {
 	Figures []figure
 }
 
-var growths = []func(*bench) growth{byFeatures, byCrowd, byTranscript}
+var growths = []func(*bench) growth{
+	byFeatures, byCrowd, byTranscript, runByFeatures, runByIterations, byRuns, byWatchers, byLanes,
+}
 
 func byFeatures(b *bench) growth {
 	g := growth{Title: "Features in the list", Axis: "features",

@@ -2,10 +2,10 @@
 
 // Bench measures the hook as Claude Code waits for it: whole processes, from start to end. Beside the hook it runs a
 // Go program that only reads its input (the floor), and the same hook in bash with jq and for Node (the rivals). It
-// measures runs of ralph-runner beside the agent alone and beside a loop in bash. It writes docs/BENCHMARKS.md and
+// measures runs of ralph-runner beside the agent alone and beside loops in bash. It writes docs/BENCHMARKS.md and
 // docs/bench.svg.
 //
-//	go run ./bench           measures everything, in some minutes
+//	go run ./bench           measures everything, in half an hour or so
 //	go run ./bench -quick    runs every row a few times and writes nothing
 //
 // All hooks must give the same answer before anything is timed, and again in every timed run. Bench fails when they
@@ -66,6 +66,7 @@ type bench struct {
 	floor, launch, grep program
 	hook, bash, node    program
 	runner              program
+	loop                string // path of the outer loop in bash with jq
 	agent               string // path of the agent that takes no time
 	client              string // path of the client that asks a server for its tools
 }
@@ -116,11 +117,12 @@ func (b *bench) build() {
 	for _, name := range []string{"floor", "launch", "agent", "client"} {
 		command("go", "build", "-ldflags", "-s -w", "-o", in(name), "./bench/"+name)
 	}
-	command("cp", "bin/ralph-stop-hook", "bin/ralph-runner", "bench/rivals/hook.sh", "bench/rivals/hook.mjs", b.memory)
+	command("cp", "bin/ralph-stop-hook", "bin/ralph-runner", "bench/rivals/hook.sh", "bench/rivals/hook.mjs",
+		"bench/rivals/loop.sh", b.memory)
 	b.floor, b.launch = program{"floor", []string{in("floor")}}, program{"launch", []string{in("launch")}}
 	b.hook = program{"ralph-stop-hook", []string{in("ralph-stop-hook"), "hook", "--timeout", "660s"}}
 	b.runner, b.agent = program{"ralph-runner", []string{in("ralph-runner")}}, in("agent")
-	b.client = in("client")
+	b.client, b.loop = in("client"), in("loop.sh")
 	b.bash = program{"bash + jq", []string{must(exec.LookPath("bash")), in("hook.sh")}}
 	b.node = program{"Node", []string{must(exec.LookPath("node")), in("hook.mjs")}}
 	b.grep = program{"grep -c", []string{must(exec.LookPath("grep")), "-c", `"passes": true`}}

@@ -29,7 +29,7 @@ type bar struct {
 // rows are measured in this order.
 var rows = []func(*bench) row{
 	idle, changed, onDisk, unchanged, large, huge, longTranscript, longLoop, reopened, outer, stream, starts, tools,
-	views,
+	views, taken, claims, longLanes,
 }
 
 // times returns how many times as long f took as of.

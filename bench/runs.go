@@ -15,53 +15,62 @@ import (
 // loopInBash is the loop that people write, until no feature is open.
 const loopInBash = `while grep -q '"passes": false' "$1"; do "$0" "$1" < "$2"; done`
 
-// alone names the agent's own time, to which the programs that start it are compared.
-const alone = "the agent alone"
+// The names of what works a list: alone is the agent's own time, to which the programs that start it are compared.
+const (
+	alone  = "the agent alone"
+	ours   = "ralph-runner"
+	inBash = "a loop in bash"
+	withJq = "a loop in bash with jq"
+)
 
 // outer measures what an iteration costs beyond the agent's own time.
 func outer(b *bench) row {
 	const features = 10
 	r := row{Title: "A run of 10 features, an agent that takes no time, on disk"}
-	r.Figures = b.race(b.outerLoops(features)...)
+	r.Figures = b.race(b.outerLoops(options{features: features, onDisk: true}, alone, ours, inBash, withJq)...)
 	more := (r.Figures[1].Median - r.Figures[0].Median) / features
 	r.Text = fmt.Sprintf("Every iteration starts the agent as a process of its own. ralph-runner takes %s more than the "+
 		"agent for each: it flushes the record of the run and that of the loop, and starts a guard, which kills the agent "+
-		"with it. The loop in bash only looks whether a feature is open.", ms(more))
+		"with it. The loop in bash only looks whether a feature is open. [The one with jq](../bench/rivals/loop.sh) also "+
+		"takes the next feature, makes its prompt, keeps the output, and adds up the cost.", ms(more))
 	r.Bars = append(r.Bars, bar{"≤ 25 ms an iteration more than " + alone, ms(more), more <= 25*time.Millisecond,
 		"A session that begins or ends is flushed to the disk before anything else happens."})
 	return r
 }
 
-// outerLoops returns the agent alone, ralph-runner and a loop in bash, each with a list of its own.
-func (b *bench) outerLoops(features int) (runners []runner) {
+// outerLoops returns those of the names that work a list, each with a list of its own.
+func (b *bench) outerLoops(o options, names ...string) (runners []runner) {
 	prompt := filepath.Join(b.memory, "PROMPT.md")
 	check(os.WriteFile(prompt, []byte("Do the next open feature of feature_list.json.\n"), 0o644))
-	for _, p := range []program{
-		{alone, nil}, {"ralph-runner", []string{b.runner.argv[0], "--agent", "instant"}}, {"a loop in bash", nil},
-	} {
-		s := b.newStage(options{features: features, run: true, onDisk: true})
-		switch p.name {
-		case alone:
-			p.argv = []string{b.agent, s.list(), "-times", fmt.Sprint(features), prompt}
-		case "a loop in bash":
-			p.argv = []string{b.bash.argv[0], "-c", loopInBash, b.agent, s.list(), prompt}
-		}
+	o.run = true
+	for _, name := range names {
+		s := b.newStage(o)
+		list := must(filepath.Rel(s.project, s.list())) // several stages have one command line
+		argv := map[string][]string{
+			alone:  {b.agent, list, "-times", fmt.Sprint(s.openAtFirst()), prompt},
+			ours:   {b.runner.argv[0], "--agent", "instant"},
+			inBash: {b.bash.argv[0], "-c", loopInBash, b.agent, list, prompt},
+			withJq: {b.bash.argv[0], b.loop, b.agent, list, fmt.Sprint(maxLoop)},
+		}[name]
 		s.agent("instant", b.agent, s.list())
 		s.saved = s.files()
-		runners = append(runners, runner{program: p, stages: []*stage{s}, left: allPass})
+		runners = append(runners, runner{program: program{name, argv}, stages: []*stage{s}, left: allPass})
 	}
 	return runners
 }
 
-// allPass is an error unless every feature passes. If ralph-runner ran, the loop must be COMPLETE, too.
+// allPass is an error unless every feature passes, and those that can say so say that the loop is complete.
 func allPass(r runner, s *stage) error {
 	if open := bytes.Count(must(os.ReadFile(s.list())), []byte(`"passes": false`)); open > 0 {
 		return fmt.Errorf("%w: %s left %d features open", errDiffers, r.name, open)
 	}
-	want := fmt.Sprintf("COMPLETE: %s: %d of %[2]d features claimed, none checked, after %[2]d iteration", loopName,
-		s.features)
-	said, runs := must(os.ReadFile(s.answer)), strings.HasPrefix(r.name, "ralph-runner")
-	if runs && !bytes.Contains(said, []byte(want)) {
+	want, _, _ := strings.Cut(r.name, " that ")
+	want = map[string]string{
+		ours: fmt.Sprintf("COMPLETE: %s: %d of %[2]d features claimed, none checked, after %d iteration", loopName,
+			s.features, s.openAtFirst()),
+		withJq: fmt.Sprintf("COMPLETE after %d iteration", s.openAtFirst()),
+	}[want]
+	if said := must(os.ReadFile(s.answer)); !bytes.Contains(said, []byte(want)) {
 		return fmt.Errorf("%w: %s: %s, want %s", errDiffers, r.name, said, want)
 	}
 	return nil
@@ -77,10 +86,10 @@ func stream(b *bench) row {
 	s.saved = s.files()
 	stages := []*stage{s}
 	piped := append([]string{b.bash.argv[0], "-c", `"$@" | "$0"`, b.floor.argv[0]}, prints...)
-	ours := program{"ralph-runner", []string{b.runner.argv[0], "--agent", "talker"}}
+	talks := program{ours, []string{b.runner.argv[0], "--agent", "talker"}}
 	r := row{Title: "A session that prints 1 GB of stream-json, in memory", Figures: b.race(
 		runner{program: program{"a pipe that nobody parses", piped}, stages: stages},
-		runner{program: ours, stages: stages, left: allPass},
+		runner{program: talks, stages: stages, left: allPass},
 	)}
 	f := r.Figures[1]
 	speed := float64(size) / 1e6 / f.Median.Seconds()
@@ -110,7 +119,7 @@ func starts(b *bench) row {
 // runControls has the check of a run find a program that does nothing, one that leaves the loop behind, a server that
 // ends without an answer, and one that only repeats the question.
 func (b *bench) runControls() {
-	runners := b.outerLoops(2)
+	runners := b.outerLoops(options{features: 2, onDisk: true}, alone)
 	idle, behind := runners[0], runners[0]
 	idle.program = program{"a program that does nothing", b.floor.argv}
 	behind.name = "ralph-runner that works past the loop"

@@ -29,6 +29,8 @@ type options struct {
 	rules      string // the keys of a trusted ralph.json, without "bind"; empty: what init writes
 	claimed    bool   // every feature passes in the list, and a stop may change the list
 	run        bool   // every feature is open, nobody has given the loop's prompt, and a run changes the list
+	left       int    // with run: only so many features, the last ones, are open; 0: all are
+	lanes      bool   // with run: features depend on others
 	transcript string // path
 	onDisk     bool
 }
@@ -129,18 +131,30 @@ func (s *stage) writeList(claimed bool) {
 	var b bytes.Buffer
 	between := "[\n"
 	for n := range s.features {
-		passes := claimed || n < s.features/2 && !s.run
+		passes := claimed || n < s.features/2 && !s.run || n < s.features-s.openAtFirst()
 		fmt.Fprintf(&b, `%s  {"id": "feature-%06d", "priority": %d, "title": "Line %[2]d of an order", `+
 			`"description": "An order of %[2]d lines shows what each costs, and a total that is right.", "passes": `,
 			between, n+1, n%3+1)
 		if !passes && n%3 == 0 && s.open == 0 {
 			s.open = int64(b.Len())
 		}
-		fmt.Fprintf(&b, "%-5t}", passes)
+		fmt.Fprintf(&b, "%-5t", passes)
+		if s.lanes && n >= apart {
+			fmt.Fprintf(&b, `, "depends_on": ["feature-%06d"]`, n+1-apart)
+		}
+		b.WriteByte('}')
 		between = ",\n"
 	}
 	b.WriteString("\n]\n")
 	check(os.WriteFile(s.list(), b.Bytes(), 0o644))
+}
+
+// openAtFirst returns how many features are open before a run.
+func (s *stage) openAtFirst() int {
+	if s.left == 0 {
+		return s.features
+	}
+	return s.left
 }
 
 // pass is what an agent does in a turn: it lets one more feature pass. With false, that feature is open again.

@@ -3,6 +3,7 @@
 //
 //	agent LIST                    one session
 //	agent LIST -times N PROMPT    N sessions, one after the other, each a process with that file as its prompt
+//	agent LIST -work TIME         one session that takes that time, and writes when it began into a file
 //	agent LIST -print FILE BYTES  one session that prints the file before its result, until those bytes are printed
 package main
 
@@ -12,6 +13,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"time"
 )
 
 func main() {
@@ -34,6 +36,11 @@ func run(list string, args []string) error {
 			return err
 		}
 	}
+	if len(args) == 2 && args[0] == "-work" {
+		if err := work(args[1], prompt); err != nil {
+			return err
+		}
+	}
 	if err := pass(list, prompt); err != nil {
 		return err
 	}
@@ -49,8 +56,7 @@ func pass(list string, prompt []byte) error {
 		return err
 	}
 	at := 0
-	if _, rest, named := bytes.Cut(prompt, []byte("\n  id: ")); named {
-		id, _, _ := bytes.Cut(rest, []byte("\n"))
+	if id := feature(prompt); id != nil {
 		if at = bytes.Index(text, fmt.Appendf(nil, "%q", id)); at < 0 {
 			return fmt.Errorf("the list has no %s", id)
 		}
@@ -67,6 +73,27 @@ func pass(list string, prompt []byte) error {
 		err = f.Close()
 	}
 	return err
+}
+
+// feature returns the id of the feature that a prompt names; nil: it names none.
+func feature(prompt []byte) []byte {
+	_, rest, _ := bytes.Cut(prompt, []byte("\n  id: "))
+	id, _, named := bytes.Cut(rest, []byte("\n"))
+	if !named {
+		return nil
+	}
+	return id
+}
+
+// work takes a while, and writes a file for the feature, with the time when it began.
+func work(long string, prompt []byte) error {
+	d, err := time.ParseDuration(long)
+	if err != nil {
+		return err
+	}
+	begin := time.Now().Format(time.RFC3339Nano)
+	time.Sleep(d)
+	return os.WriteFile(string(feature(prompt))+".txt", []byte(begin), 0o644)
 }
 
 // repeat prints a file again and again, until it has printed a number of bytes or more.

@@ -1,0 +1,89 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"time"
+)
+
+// runByFeatures is about runs of two iterations over longer and longer lists.
+func runByFeatures(b *bench) growth {
+	g := growth{Title: "Features in the list of a run", Axis: "features",
+		Text: "In memory; a run of two iterations. All features but two pass already."}
+	for _, n := range []int{10, 100, 1000, 10_000, 100_000}[:b.fewer(5, 2)] {
+		g.add(b, n, b.outerLoops(options{features: n, left: 2}, ours, alone, inBash, withJq))
+	}
+	return g
+}
+
+// runByIterations is about longer and longer runs.
+func runByIterations(b *bench) growth {
+	g := growth{Title: "Iterations of a run", Axis: "iterations",
+		Text: "In memory; the time of one iteration, which is that of the run, divided by its iterations. The list " +
+			"has as many features."}
+	for _, n := range []int{4, 20, 100, 500}[:b.fewer(4, 2)] {
+		p := g.add(b, n, b.outerLoops(options{features: n}, ours, alone, inBash))
+		for i := range p.Figures {
+			p.Figures[i].Median /= time.Duration(n)
+			p.Figures[i].P95 /= time.Duration(n)
+		}
+	}
+	return g
+}
+
+// byRuns is about runs at the same time.
+func byRuns(b *bench) growth {
+	g := growth{Title: "Runs at once", Axis: "runs at once",
+		Text: "In memory; the time until the last run is complete. Each has a project, a loop of ten features and " +
+			"a person of its own."}
+	for n := 1; n <= b.fewer(64, 4); n *= 4 {
+		all := b.outerLoops(options{features: 10}, ours, alone, inBash, withJq)
+		for len(all[0].stages) < n {
+			for i, one := range b.outerLoops(options{features: 10}, ours, alone, inBash, withJq) {
+				all[i].stages = append(all[i].stages, one.stages...)
+			}
+		}
+		g.add(b, n, all)
+	}
+	return g
+}
+
+// byWatchers is about a run that more and more terminals follow.
+func byWatchers(b *bench) growth {
+	g := growth{Title: "Watchers of a run", Axis: "watchers",
+		Text: "In memory; a run of ten features, while others run `ralph-runner watch` over it. They share the two " +
+			"cores."}
+	for _, n := range []int{0, 1, 4, 16}[:b.fewer(4, 2)] {
+		g.watched(b, n)
+	}
+	return g
+}
+
+// watched adds the point of a run with n watchers, which are there before it begins.
+func (g *growth) watched(b *bench, n int) {
+	all := b.outerLoops(options{features: 10}, ours)
+	c := crowd{base: all[0].stages[0]}
+	for range n {
+		cmd, out := c.start(b, "watch", "--lines")
+		must(out.ReadString('\n')) // it sees the loop
+		go func() {
+			for _, err := out.ReadString('\n'); err == nil; {
+				_, err = out.ReadString('\n')
+			}
+		}()
+		defer end(cmd)
+	}
+	g.add(b, n, all)
+}
+
+// add adds the point of some runners, and removes their stages.
+func (g *growth) add(b *bench, n int, runners []runner) *point {
+	g.Points = append(g.Points, point{n, number(n), b.race(runners...)})
+	for _, r := range runners {
+		for _, s := range r.stages {
+			check(os.RemoveAll(s.root))
+		}
+	}
+	return &g.Points[len(g.Points)-1]
+}

@@ -1,0 +1,121 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// apart is how far apart two features are of which one depends on the other, in a list for lanes.
+const apart = 20
+
+// overWorker runs a loop whose lanes are worked by one worker on this machine. $0 is the program, $1 the agent, $2 the
+// number of lanes, and $3 a folder for what they leave.
+const overWorker = `"$0" --agent "$1" --workers "$2" --engine embedded & run=$!
+until line=$("$0" engine token worker 2>"$3/problem"); do kill -0 $run || exit 1; sleep 0.1; done
+line=${line##*RALPH_ENGINE=}
+RALPH_ENGINE=${line%% *} "$0" worker --lanes "$2" --dir "$3" >"$3/log" 2>&1 & worker=$!
+wait $run; status=$?
+kill $worker; wait $worker
+exit $status`
+
+// byLanes is about lanes: with an agent that takes no time, where only the run's own work counts, and with one that
+// takes a while, beside the least time that it could take.
+func byLanes(b *bench) growth {
+	features, second := b.fewer(200, 4), time.Duration(b.fewer(1000, 10))*time.Millisecond
+	g := growth{Title: "Lanes of a run", Axis: "lanes", Text: fmt.Sprintf("In memory; a run of %d features, of which "+
+		"each depends on the one that is %d before it, if there is one. The agent writes a file for its feature, and "+
+		"takes no time or one second. A worker is a process of its own on this machine, and works all lanes. The ideal "+
+		"is the time of the agents of one second alone, as many at a time as there are lanes. Each is measured once.",
+		features, apart)}
+	for _, lanes := range []int{1, 4, 16}[:b.fewer(3, 2)] {
+		p := point{lanes, number(lanes), make([]figure, 5)}
+		chain := (features + apart - 1) / apart
+		ideal := time.Duration(max((features+lanes-1)/lanes, chain)) * second
+		p.Figures[4] = figure{Name: idealLanes, Median: ideal, P95: ideal}
+		for _, i := range rand.Perm(4) {
+			took := b.laneRun(features, lanes, time.Duration(i%2)*second, i >= 2)
+			name := []string{quickLanes, slowLanes, quickWorker, slowWorker}[i]
+			p.Figures[i] = figure{Name: name, Runs: 1, Median: took, P95: took}
+		}
+		g.Points = append(g.Points, p)
+	}
+	return g
+}
+
+// The names of what works the list of lanes.
+const (
+	quickLanes  = "no time"
+	slowLanes   = "1 s"
+	quickWorker = "no time, over a worker"
+	slowWorker  = "1 s, over a worker"
+	idealLanes  = "ideal of 1 s"
+)
+
+// laneRun works a list with lanes, once, on a stage of its own. The agent takes so long.
+func (b *bench) laneRun(features, lanes int, long time.Duration, worker bool) time.Duration {
+	s := b.laneStage(options{features: features, run: true, lanes: true}, long)
+	defer os.RemoveAll(s.root)
+	took := must(play(b.laneCommand(s, lanes, worker), s))
+	open := bytes.Count(must(os.ReadFile(s.list())), []byte(`"passes": false`))
+	made := must(filepath.Glob(filepath.Join(s.project, "*.txt")))
+	said := must(os.ReadFile(s.answer))
+	if open > 0 || len(made) != s.openAtFirst() || !bytes.Contains(said, []byte("COMPLETE: "+loopName)) {
+		check(fmt.Errorf("%w: with %d lanes %d features are open, %d are made: %s", errDiffers, lanes, open, len(made),
+			said))
+	}
+	return took
+}
+
+// laneStage makes a stage for lanes: a repository with a commit, and an agent that takes so long.
+func (b *bench) laneStage(o options, long time.Duration) *stage {
+	s := b.newStage(o)
+	s.agent("lane", b.agent, must(filepath.Rel(s.project, s.list())), "-work", long.String())
+	s.command("git", "config", "user.name", "b")
+	s.command("git", "config", "user.email", "b@example.com")
+	s.command("git", "add", "-A")
+	s.command("git", "commit", "-qm", "Begin")
+	return s
+}
+
+func (b *bench) laneCommand(s *stage, lanes int, worker bool) []string {
+	if worker {
+		return []string{b.bash.argv[0], "-c", overWorker, b.runner.argv[0], "lane", fmt.Sprint(lanes), s.root}
+	}
+	return []string{b.runner.argv[0], "--agent", "lane", "--workers", fmt.Sprint(lanes)}
+}
+
+// longLanes is about lanes and an engine over a very long list.
+func longLanes(b *bench) row {
+	features := b.fewer(100_000, 100)
+	r := row{Title: "A run with 16 lanes and the embedded engine over 100,000 features, in memory",
+		Text: "All features but one pass. The time from the start of the run until its first session begins, with a " +
+			"worker on this machine. The memory is the peak of the run, with the server in it. It is measured once."}
+	f := figure{Name: ours, Runs: 1}
+	for _, launch := range [][]string{nil, b.launch.argv} { // with launch it is measured how much memory is used
+		s := b.laneStage(options{features: features, left: 1, run: true, lanes: true}, 0)
+		begin := time.Now()
+		must(play(slices.Concat(launch, b.laneCommand(s, 16, true)), s))
+		if launch == nil {
+			text := must(os.ReadFile(filepath.Join(s.project, fmt.Sprintf("feature-%06d.txt", features))))
+			took := must(time.Parse(time.RFC3339Nano, string(text))).Sub(begin)
+			f.Median, f.P95 = took, took
+		} else {
+			f.Peak = must(strconv.ParseInt(string(bytes.TrimSpace(must(os.ReadFile(s.trouble)))), 10, 64)) << 10
+		}
+		check(os.RemoveAll(s.root))
+	}
+	r.Figures = []figure{f}
+	r.Bars = []bar{
+		{"≤ 5 s", ms(f.Median), f.Median <= 5*time.Second, "The list is read whole before a session begins."},
+		{"≤ 200 MB", megabytes(f.Peak), f.Peak <= 200e6, "The list is held several times while it is read."},
+	}
+	return r
+}
