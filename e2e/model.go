@@ -29,6 +29,7 @@ type request struct {
 	Stream   bool              `json:"stream"`
 	Tools    []json.RawMessage `json:"tools"`
 	Messages []message         `json:"messages"`
+	body     []byte            // all of it
 }
 
 // message is one of a request's.
@@ -176,6 +177,7 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = json.Unmarshal(body, &req)
 	}
+	req.body = body
 	answer := m.answer(req, err)
 	switch {
 	case answer.verb == "status":

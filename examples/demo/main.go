@@ -60,6 +60,7 @@ func run(args []string) error {
 	runner := flags.Bool("runner", false, "show ralph-runner instead of the hook")
 	flags.StringVar(&s.hook, "hook", "",
 		"have the program at this absolute `path` do what is shown, to see the demo fail")
+	flags.StringVar(&s.bin, "bin", "", "use the programs in this `folder` and build none")
 	proof := flags.String("check", "", "check the feature of this `id` and do nothing else; the demo's check")
 	store := flags.String("store", "", "append standard input to this `file` and do nothing else; the demo's "+
 		"on-complete command")

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -18,7 +19,11 @@ const fakeHook = "DEMO_TEST_HOOK"
 func TestMain(m *testing.M) {
 	kind := os.Getenv(fakeHook)
 	if kind == "" {
-		os.Exit(m.Run())
+		status := m.Run()
+		if dir, _ := built(); dir != "" {
+			os.RemoveAll(dir)
+		}
+		os.Exit(status)
 	}
 	const block = `{"decision":"block","reason":"shipping-cost is next"}`
 	args := os.Args[1:]
@@ -65,17 +70,33 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// build builds the demo and returns its path.
-func build(t *testing.T) string {
+// built builds the demo and the programs that it shows, once, and returns their folder.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "demo-test-")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", dir+string(os.PathSeparator), ".",
+		"../../cmd/ralph-stop-hook", "../../cmd/ralph-runner")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return dir, fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+// build returns the path of the demo, and that of a folder with the programs that it shows.
+func build(t *testing.T) (demo, bin string) {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "demo")
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	demo = filepath.Join(bin, "demo")
 	if runtime.GOOS == "windows" {
-		program += ".exe"
+		demo += ".exe"
 	}
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return program
+	return demo, bin
 }
 
 // perform runs the demo in the repository's root and checks that it leaves no temporary
@@ -102,7 +123,8 @@ func perform(t *testing.T, program, env string, args ...string) (stdout, stderr 
 }
 
 func TestDemo(t *testing.T) {
-	program := build(t)
+	t.Parallel()
+	program, bin := build(t)
 	// The person's own settings must not matter.
 	stdout, stderr, status := perform(t, program, "RALPH_ON_COMPLETE=exit 1")
 	if status != 0 || stderr != "" || !strings.HasSuffix(stdout, "\n5 of 5 features, 6 stops, 1 notice.\n") {
@@ -114,14 +136,15 @@ func TestDemo(t *testing.T) {
 	if strings.Contains(stdout, "ralph-demo-") || strings.Contains(stdout, "\x1b") {
 		t.Errorf("temporary paths or colours in the output:\n%q", stdout)
 	}
-	colored, _, status := perform(t, program, "NO_COLOR=1", "-color")
+	colored, _, status := perform(t, program, "NO_COLOR=1", "-color", "-bin", bin)
 	if status != 0 || !strings.Contains(colored, "\x1b[32mend     \x1b[0m  Ralph loop COMPLETE") {
 		t.Errorf("with -color: status %d, output\n%q", status, colored)
 	}
 }
 
 func TestRunner(t *testing.T) {
-	program := build(t)
+	t.Parallel()
+	program, _ := build(t)
 	stdout, stderr, status := perform(t, program, "RALPH_ON_COMPLETE=exit 1", "-runner")
 	if status != 0 || stderr != "" || !strings.HasSuffix(stdout, "\n5 of 5 features, 6 sessions, 1 delegated task.\n") {
 		t.Fatalf("status %d, standard error %q, output\n%s", status, stderr, stdout)
@@ -141,7 +164,7 @@ func TestRunner(t *testing.T) {
 
 // TestControl checks that the demo can fail.
 func TestControl(t *testing.T) {
-	program := build(t)
+	program, bin := build(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +184,7 @@ func TestControl(t *testing.T) {
 	} {
 		t.Run(test.hook+test.flag, func(t *testing.T) {
 			t.Parallel()
-			args := []string{"-hook", self}
+			args := []string{"-hook", self, "-bin", bin}
 			if test.flag != "" {
 				args = append(args, test.flag)
 			}

@@ -16,7 +16,7 @@ func (s *stage) showRunner(temp string) {
 	test := strings.Replace(notify, "-store "+noticesFile, "-check %s", 1)
 	s.build(temp, fmt.Sprintf(`"verification": %q`, test), "./cmd/ralph-stop-hook", "./cmd/ralph-runner")
 	s.copySelf(s.dir, file)
-	s.copySelf(s.bin, strings.Replace(file, "notify", "claude", 1))
+	s.copySelf(s.agents, strings.Replace(file, "notify", "claude", 1))
 	s.printf("%s\n\n", s.paint(dim, "A scripted agent is on PATH in the place of claude. Its costs are made up.\n"+
 		"Each feature of the list brings a check of its own."))
 	s.show("ralph-stop-hook", "init", "checkout", "--settings", "none", "--on-complete", notify)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,6 +27,7 @@ type stage struct {
 	ctx      context.Context
 	dir      string // of the project
 	bin      string // the folder of the programs
+	agents   string // the folder of the scripted agent
 	hook     string // called instead of the installed one
 	color    bool
 	settings struct {
@@ -92,12 +94,14 @@ func (s *stage) exec(stdin []byte, name string, args ...string) []byte {
 // build makes the programs, the project with its list, and an environment that has
 // nothing of the person's own settings and loops. Each feature in the list has more, with its id for %s.
 func (s *stage) build(temp, more string, programs ...string) {
-	s.bin = filepath.Join(temp, "bin")
-	// Without cgo there is far less to compile on a fresh machine. Stamping
-	// would fail where git does not trust the checkout.
-	s.check(os.Setenv("CGO_ENABLED", "0"))
-	args := []string{"build", "-buildvcs=false", "-o", s.bin + string(os.PathSeparator)}
-	s.exec(nil, "go", append(args, programs...)...)
+	if s.bin == "" {
+		s.bin = filepath.Join(temp, "bin")
+		// Without cgo there is far less to compile on a fresh machine. Stamping
+		// would fail where git does not trust the checkout.
+		s.check(os.Setenv("CGO_ENABLED", "0"))
+		args := []string{"build", "-buildvcs=false", "-o", s.bin + string(os.PathSeparator)}
+		s.exec(nil, "go", append(args, programs...)...)
+	}
 	if s.err != nil {
 		s.err = fmt.Errorf("call 'go run ./examples/demo' in the repository's root: %w", s.err)
 		return
@@ -109,15 +113,15 @@ func (s *stage) build(temp, more string, programs ...string) {
 			}
 		}
 	}
-	s.dir = filepath.Join(temp, "shop")
+	s.dir, s.agents = filepath.Join(temp, "shop"), filepath.Join(temp, "agents")
 	for name, value := range map[string]string{
 		"HOME": temp, "USERPROFILE": temp, "APPDATA": temp,
 		"RALPH_STATE_DIR": filepath.Join(temp, "state"), "CLAUDE_PROJECT_DIR": s.dir,
-		"PATH": s.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH": strings.Join([]string{s.agents, s.bin, os.Getenv("PATH")}, string(os.PathListSeparator)),
 	} {
 		s.check(os.Setenv(name, value))
 	}
-	s.check(os.Mkdir(s.dir, 0o755))
+	s.check(errors.Join(os.Mkdir(s.dir, 0o755), os.Mkdir(s.agents, 0o755)))
 	items := make([]string, len(features))
 	for i, f := range features {
 		items[i] = "  " + f.json(false)
