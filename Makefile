@@ -1,14 +1,14 @@
 # make build         builds the programs into bin
 # make install       installs them into Go's bin folder
-# make test          runs all tests that need no client
+# make test          runs the tests that need no client, some of them in a shorter form; WHOLE=1 shortens none
 # make lint          runs gofmt, go vet for three systems, staticcheck, govulncheck, and shellcheck if it is installed;
 #                    finds lines of over 120 columns
 # make fuzz          runs each fuzz target for FUZZTIME, by default 30s
 # make e2e           runs the real clients against a scripted model: all scripts with Claude Code, one with the other
 #                    agents; AGENTS=all runs all with each, AGENTS="codex gemini" all of these
 # make browser       opens the page of ralph-runner serve in chromium; PICTURES=DIR draws the pictures of the documents
-# make faults        tests the hook and the runner with faults and updates docs/RELIABILITY.md; SHORT=1 takes a minute
-#                    or two, RUN=Name runs one test
+# make faults        runs in full what make test shortens, then tests the hook and the runner with faults and updates
+#                    docs/RELIABILITY.md in a few hours; SHORT=1 takes some minutes, RUN=Name runs one test
 # make demo          shows a loop from init to COMPLETE
 # make demo-runner   shows a run of ralph-runner from init to COMPLETE
 # make picture       draws docs/*.svg from runs of the demo and of the client
@@ -16,7 +16,7 @@
 # make test-windows  runs the tests for Windows under Wine; needs root in Debian
 # make release-dry   makes a release in dist and publishes nothing; needs node and jq
 # make release       publishes the tag that is checked out
-# make bench         updates docs/BENCHMARKS.md and docs/bench.svg in some minutes; needs a quiet machine
+# make bench         updates docs/BENCHMARKS.md and docs/bench.svg in half an hour or so; needs a quiet machine
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
@@ -44,8 +44,9 @@ build:
 install:
 	go install $(BUILD) $(COMMANDS)
 
+# Many tests mostly wait, so four of a package run at once.
 test:
-	TMPDIR=$$(.ci/memory) go test ./...
+	TMPDIR=$$(.ci/memory) go test $(if $(WHOLE),,-short) -parallel 4 ./...
 
 test-windows:
 	.ci/windows
@@ -62,14 +63,14 @@ lint:
 	GOOS=windows go build -o /dev/null $(COMMANDS)
 	go vet -tags e2e ./e2e
 	go vet -tags browser ./browser
-	GOOS=linux go vet -tags faults ./faults ./cmd/ralph-runner
+	GOOS=linux go vet -tags faults ./faults
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags e2e ./e2e
 	go run $(STATICCHECK) -tags browser ./browser
-	GOOS=linux go run $(STATICCHECK) -tags faults ./faults ./cmd/ralph-runner
+	GOOS=linux go run $(STATICCHECK) -tags faults ./faults
 	.ci/govulncheck $(GOVULNCHECK)
 	@if command -v shellcheck >/dev/null; then \
-		shellcheck .ci/* release/prepare e2e/install.sh e2e/install-mcp.sh && shellcheck -s sh hooks/run.cmd; fi
+		shellcheck .ci/* release/prepare e2e/install.sh e2e/install-mcp.sh && shellcheck -s sh hooks/run.cmd hooks/mcp.cmd; fi
 
 fuzz:
 	.ci/fuzz
@@ -83,11 +84,13 @@ browser:
 # A short run does not update the document. The tests mostly wait, so four run at once.
 FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)
 
+# The packages whose tests have a shorter form.
+LONG = $(shell grep -rl --include='*_test.go' 'testing\.Short()' ./cmd ./internal ./docs | xargs -n1 dirname | sort -u)
+
 faults:
-	cd faults && go test -tags faults -count=1 -parallel 4 -timeout 30m \
+	TMPDIR=$$(.ci/memory) go test -count=1 -parallel 4 $(if $(RUN),-run '^Test$(RUN)$$') $(LONG)
+	cd faults && go test -tags faults -count=1 -parallel 4 -timeout 8h \
 		$(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
-	go test -tags faults -count=1 -timeout 30m $(if $(SHORT),-short) \
-		-run '^Test($(or $(RUN),Killed|Fails))$$' ./cmd/ralph-runner
 
 demo:
 	@go run ./examples/demo
