@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // fresh plays a session that ralph-runner has started: it does the feature that the prompt is about and prints what
-// Claude Code prints then. Without a feature, it says that it is done. If the prompt is a loop's own, the hook drives
-// the session.
+// Claude Code prints then. Without a feature, it says that it is done, and writes the plan that it is asked for. If
+// the prompt is a loop's own, the hook drives the session.
 func (a *agent) fresh(stdin io.Reader) error {
 	data, err := io.ReadAll(stdin)
 	if err != nil {
@@ -24,6 +26,8 @@ func (a *agent) fresh(stdin io.Reader) error {
 	switch {
 	case strings.HasPrefix(prompt, loopdir.Marker):
 		err = a.driven(prompt)
+	case strings.HasPrefix(prompt, "Write PLAN.md"):
+		err = os.WriteFile(filepath.Join(a.project, "PLAN.md"), []byte("All at once.\n"), 0o600)
 	case id != nil:
 		said = id[1] + " is done."
 		err = a.claim(id[1])
@@ -40,8 +44,15 @@ func (a *agent) fresh(stdin io.Reader) error {
 // claim claims a feature in the loop's list.
 func (a *agent) claim(id string) error {
 	path, list, err := a.list()
-	if err != nil {
-		return err
+	if err != nil { // on a worker's machine there is no loop, but the list
+		path = filepath.Join(a.project, "feature_list.json")
+		data, missing := os.ReadFile(path)
+		if missing != nil {
+			return err
+		}
+		if list, err = features.Parse(data); err != nil {
+			return err
+		}
 	}
 	item, is := list.Find(id)
 	if !is {

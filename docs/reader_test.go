@@ -143,7 +143,7 @@ func (r *reader) do(b block) error {
 			}
 		}
 		return nil
-	case "sh", "console", "crontab", "json", "text":
+	case "sh", "console", "crontab", "json", "text", "conf", "ini", "yaml":
 	default:
 		return fmt.Errorf("a block of no known kind: %q", b.kind)
 	}
@@ -155,11 +155,19 @@ func (r *reader) do(b block) error {
 			return err
 		}
 	}
+	switch b.kind {
+	case "ini":
+		return r.readUnit(b.path, b.text)
+	case "yaml":
+		return r.readPods(b.text)
+	}
 	if b.path != "" {
 		r.write(b.path, b.text)
 		return nil
 	}
 	switch b.kind {
+	case "conf":
+		return errors.New("a configuration without a name")
 	case "sh":
 		_, err := r.sh(b.text)
 		return err

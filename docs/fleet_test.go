@@ -1,0 +1,181 @@
+package docs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// unitKeys are the keys that a unit of systemd may have in our documents, by section.
+var unitKeys = map[string][]string{
+	"Unit": {"Description", "Wants", "After"},
+	"Service": {
+		"User", "EnvironmentFile", "Environment", "ExecStart", "ExecReload", "Restart", "RestartSec", "KillMode",
+		"TimeoutStopSec", "NoNewPrivileges", "ProtectSystem", "StateDirectory", "LimitNOFILE",
+	},
+	"Install": {"WantedBy"},
+}
+
+// readUnit reads a unit of systemd: its keys, its programs, and the flags of ours. systemd-analyze reads it, too, if it
+// is installed.
+func (r *reader) readUnit(path, text string) error {
+	section, found := "", text
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		key, value, is := strings.Cut(line, "=")
+		switch {
+		case line == "":
+		case strings.HasPrefix(line, "["):
+			section = strings.Trim(line, "[]")
+		case !is || !slices.Contains(unitKeys[section], key):
+			return fmt.Errorf("%s: [%s] has no key %s", path, section, key)
+		case strings.HasPrefix(key, "Exec"):
+			argv := strings.Fields(value)
+			if err := r.callable(append([]string{filepath.Base(argv[0])}, argv[1:]...)); err != nil {
+				return err
+			}
+			found = strings.ReplaceAll(found, argv[0]+" ", "/bin/true ") // the program need not be installed there
+		case key == "User":
+			found = strings.ReplaceAll(found, line, "User=root") // nor be there the user
+		}
+	}
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		return nil
+	}
+	name := filepath.Base(path)
+	r.write(name, found)
+	out, err := exec.Command(analyze, "verify", "--man=no", filepath.Join(r.project, name)).CombinedOutput()
+	if err != nil || bytes.Contains(out, []byte(name)) {
+		return fmt.Errorf("systemd-analyze: %w\n%s", errors.Join(err), out)
+	}
+	return nil
+}
+
+// callable returns an error unless our program has the flags of a command line.
+func (r *reader) callable(argv []string) error {
+	switch argv[0] {
+	case "ralph-runner":
+		help, err := r.sh("ralph-runner " + argv[1] + " --help")
+		if err != nil {
+			return err
+		}
+		for _, word := range argv[2:] {
+			if strings.HasPrefix(word, "-") && !regexp.MustCompile(`(?m)^ +`+word+`\b[^-]`).MatchString(help) {
+				return fmt.Errorf("%s %s has no flag %s", argv[0], argv[1], word)
+			}
+		}
+		return nil
+	case "nats-server", "kill":
+		return nil
+	}
+	return fmt.Errorf("which program is %s?", argv[0])
+}
+
+// labels are those of objects of Kubernetes.
+type labels map[string]string
+
+// secretRef names a secret, or a key of it.
+type secretRef struct{ Name, Key string }
+
+// pods are the fields of objects of Kubernetes that our documents use. There are others, but a wrong one is found.
+type pods struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Metadata   struct{ Name string }
+	StringData labels `yaml:"stringData"`
+	Spec       struct {
+		Replicas int
+		Strategy struct{ Type string }
+		Selector struct {
+			MatchLabels labels `yaml:"matchLabels"`
+		}
+		Template struct {
+			Metadata struct{ Labels labels }
+			Spec     pod
+		}
+	}
+}
+
+type pod struct {
+	AutomountServiceAccountToken  bool `yaml:"automountServiceAccountToken"`
+	TerminationGracePeriodSeconds int  `yaml:"terminationGracePeriodSeconds"`
+	SecurityContext               struct {
+		RunAsNonRoot bool `yaml:"runAsNonRoot"`
+		RunAsUser    int  `yaml:"runAsUser"`
+		FSGroup      int  `yaml:"fsGroup"`
+	} `yaml:"securityContext"`
+	Containers []struct {
+		Name, Image   string
+		Command, Args []string
+		Env           []struct {
+			Name      string
+			ValueFrom struct {
+				SecretKeyRef secretRef `yaml:"secretKeyRef"`
+			} `yaml:"valueFrom"`
+		}
+		EnvFrom []struct {
+			SecretRef secretRef `yaml:"secretRef"`
+		} `yaml:"envFrom"`
+		Resources    struct{ Requests struct{ CPU, Memory string } }
+		VolumeMounts []struct {
+			Name      string
+			MountPath string `yaml:"mountPath"`
+		} `yaml:"volumeMounts"`
+	}
+	Volumes []struct {
+		Name     string
+		EmptyDir struct{} `yaml:"emptyDir"`
+	}
+}
+
+// readPods reads objects of Kubernetes: their keys, the names that lead from one to the other, and the flags of our
+// program.
+func (r *reader) readPods(text string) error {
+	secrets := map[string]labels{}
+	for d := yaml.NewDecoder(strings.NewReader(text)); ; {
+		d.KnownFields(true)
+		var o pods
+		if err := d.Decode(&o); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if o.Kind == "Secret" {
+			secrets[o.Metadata.Name] = o.StringData
+			continue
+		}
+		p := o.Spec.Template.Spec
+		for _, c := range p.Containers {
+			if err := r.callable(append(c.Command, c.Args...)); err != nil {
+				return err
+			}
+			for _, v := range c.Env {
+				ref := v.ValueFrom.SecretKeyRef
+				if secrets[ref.Name][ref.Key] == "" || v.Name != "RALPH_ENGINE" {
+					return fmt.Errorf("%s: no secret has %s, %s", v.Name, ref.Name, ref.Key)
+				}
+			}
+			for i, m := range c.VolumeMounts {
+				if p.Volumes[i].Name != m.Name || !slices.Contains(c.Args, m.MountPath) {
+					return fmt.Errorf("%s is not a volume, or not what the program is told", m.MountPath)
+				}
+			}
+		}
+		for name, value := range o.Spec.Selector.MatchLabels {
+			if o.Spec.Template.Metadata.Labels[name] != value {
+				return fmt.Errorf("no pod has the label %s", name)
+			}
+		}
+		if o.Kind != "Deployment" || o.APIVersion != "apps/v1" {
+			return fmt.Errorf("there is no %s %s", o.APIVersion, o.Kind)
+		}
+	}
+}
