@@ -188,7 +188,7 @@ func (c *Coordinator) Waiting() (n int) {
 	return n
 }
 
-// Holders returns who has what, in the order of the features.
+// Holders returns who has what, in the order of the features. The server tells it of a claim soon after the worker.
 func (c *Coordinator) Holders() (all []Holder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
