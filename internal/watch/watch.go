@@ -185,8 +185,8 @@ func keyOf(at *loopdir.Loop) string { return filepath.Base(at.StatePath()) }
 // maxLast is how many of the last checks are known of each loop.
 const maxLast = 20
 
-// read reads one loop, and returns its processes that run. What cannot be read becomes a note of its status.
-func read(env loop.Env, at *loopdir.Loop) (found Loop, alive []proc.Process) {
+// read reads one loop, and returns its processes. What cannot be read becomes a note of its status.
+func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
 	found = Loop{LastChecks: []CheckTook{}, Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed(at)}
 	l, err := open(env, at)
 	if err != nil {
@@ -206,15 +206,15 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, alive []proc.Process) {
 		}
 	}
 	state := p.Snapshot.Record()
-	alive = []proc.Process{{PID: state.SessionPID, Start: state.ClientStart}}
+	of = []proc.Process{{PID: state.SessionPID, Start: state.ClientStart}}
 	if state.Running != nil {
-		alive = append(alive, proc.Process{PID: state.Running.PID, Start: state.Running.Start})
+		of = append(of, proc.Process{PID: state.Running.PID, Start: state.Running.Start})
 	}
 	if record, err := record.Load(l.Store); err == nil && record != nil {
 		found.Run = runOf(record)
-		alive = append(alive, proc.Process{PID: record.PID, Start: record.Start})
+		of = append(of, proc.Process{PID: record.PID, Start: record.Start})
 	}
-	return found, slices.DeleteFunc(alive, gone)
+	return found, of
 }
 
 // open opens a loop that a verb for people may use.

@@ -168,6 +168,41 @@ func TestEnded(t *testing.T) {
 	await("a client that is gone", func(p *Picture) bool { return p.Find("a").Stale })
 }
 
+// TestEndedMeanwhile kills the client of a loop while the loop is read.
+func TestEndedMeanwhile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sleep")
+	}
+	w := newWorld(t)
+	at := w.loop("a")
+	watcher, err := New(w.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watcher.sweep() // a list that is new is read twice
+	for i := range 100 {
+		client := exec.Command("sleep", "60")
+		if err := client.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.commit(at, func(s *decide.State) {
+			s.SessionPID, s.ClientStart = client.Process.Pid, proc.Start(client.Process.Pid)
+		})
+		killed := make(chan error)
+		go func() {
+			time.Sleep(time.Duration(i) * 5 * time.Microsecond)
+			_ = client.Process.Kill()
+			killed <- client.Wait()
+		}()
+		watcher.sweep()
+		<-killed
+		watcher.sweep()
+		if !watcher.Picture().Find("a").Stale {
+			t.Fatalf("killed %d µs after its loop was looked at, the client seems to run", i*5)
+		}
+	}
+}
+
 // TestSlowReader sends more changes than a reader takes. It gets the last picture, and no queue grows.
 func TestSlowReader(t *testing.T) {
 	w := newWorld(t)

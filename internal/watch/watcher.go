@@ -49,7 +49,8 @@ type known struct {
 	stamp stamp
 	loop  Loop
 	moved bool           // it is new, or has another list: the index does not know its files
-	alive []proc.Process // processes of the loop that ran when it was read
+	procs []proc.Process // of the loop, when it was read
+	ended []proc.Process // those of the reading before that had ended: one may end while the loop is read
 }
 
 // New reads all loops, as Look does. Run keeps the picture up to date.
@@ -225,13 +226,14 @@ func (w *Watcher) dirs() map[string]bool {
 // refresh reads the loop if its files have changed or one of its processes has ended, and reports whether the loop is
 // another one.
 func (k *known) refresh(env loop.Env) bool {
-	now := stampOf(k.at, k.list)
-	if now == k.stamp && !slices.ContainsFunc(k.alive, gone) {
+	now, ended := stampOf(k.at, k.list), k.gone()
+	if now == k.stamp && slices.Equal(ended, k.ended) {
 		return false
 	}
 	began := time.Now()
 	before, list := k.loop, k.list
-	k.loop, k.alive = read(env, k.at)
+	k.ended = ended
+	k.loop, k.procs = read(env, k.at)
 	if k.list, _ = features.Named(k.loop.List); !filepath.IsAbs(k.list) {
 		k.list = "" // a tracker prints it, or there is none
 	}
@@ -246,4 +248,12 @@ func (k *known) refresh(env loop.Env) bool {
 	return !reflect.DeepEqual(before, k.loop)
 }
 
-func gone(p proc.Process) bool { return !proc.Alive(p.PID, p.Start) }
+// gone returns those of its processes that have ended.
+func (k *known) gone() (all []proc.Process) {
+	for _, p := range k.procs {
+		if !proc.Alive(p.PID, p.Start) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
