@@ -61,7 +61,7 @@ func (l *lanes) findList(p *loop.Picture) (err error) {
 	case p.Config.Source.Given():
 		return errors.New("the list comes from a tracker, and lanes need it in a file; leave --workers out")
 	}
-	if len(p.Snapshot.List.Items) > manyItems {
+	if len(p.Snapshot.List.Items) > manyItems && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
 	file, tag := features.Named(p.ListPath())
