@@ -74,7 +74,8 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	for _, e := range t.r.except {
 		args = append(args, pathspec(",exclude", e))
 	}
-	if _, err := t.files().git(ctx, args...); err != nil {
+	// The status is 1, and all else is added, if git ignores a folder that the arguments exclude.
+	if _, err := t.files().git(ctx, args...); err != nil && exitCode(err) != 1 {
 		return s, err
 	}
 	if s.tree, err = t.files().line(ctx, "write-tree"); err != nil {

@@ -91,6 +91,23 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
+// TestLoopsIgnored commits the work in a project that ignores the folder of our loops.
+func TestLoopsIgnored(t *testing.T) {
+	for _, rule := range []string{".claude", ".claude/", "/.claude/*", "**/*.json"} {
+		w := newWorld(t, "")
+		w.write(w.project, ".gitignore", rule+"\n")
+		w.git(w.top, "add", "-A")
+		w.git(w.top, "commit", "-qm", "Ignore")
+		w.open()
+		lane := w.lane("lane-1")
+		w.write(lane.Project(), "a.txt", "changed\n")
+		w.write(lane.Project(), "new.txt", "new\n")
+		w.write(lane.Project(), loops+"/shop/feature_list.json", "[2]\n")
+		w.write(lane.Project(), loops+"/shop/progress.txt", "notes\n")
+		w.want(rule, w.git(lane.Project(), "diff", "--name-only", "main", w.commit(lane)), "a.txt\nnew.txt")
+	}
+}
+
 // TestAddKilled kills Add before each git command, and Reset and Remove, too. The next call makes the lane, and its
 // work is there.
 func TestAddKilled(t *testing.T) {
