@@ -23,6 +23,7 @@ type month struct {
 	ahead   time.Duration // its clock, of the system's
 	before  record        // when the last run was over
 	lacking bool          // a run has said that a file of its lacks something
+	stays   string        // the warnings of runs that could not remove a worktree
 }
 
 // git calls git in the project.
@@ -117,6 +118,11 @@ func (m *month) kept(said string) error {
 		return err
 	}
 	folder := filepath.Join(m.project, ".agent-state")
+	for line := range strings.Lines(said) {
+		if strings.Contains(line, "nothing is lost if you delete them") {
+			m.stays += line
+		}
+	}
 	if strings.Contains(said, "warning: ") {
 		m.lacking = true
 	} else if err := runtest.Complete(m.runRecord(), folder); err != nil &&
@@ -168,13 +174,19 @@ func (m *month) small() error {
 		return err
 	}
 	if m.place.git {
-		for want, args := range map[string][]string{
-			"* master":              {"branch", "--list"},
-			"worktree " + m.project: {"worktree", "list", "--porcelain"},
-		} {
-			got, err := m.git(args...)
-			if got, _, _ = strings.Cut(got, "\nHEAD "); err != nil || got != want {
-				return errors.Join(err, fmt.Errorf("git %q says %q, want %q", args, got, want))
+		branches, err := m.git("for-each-ref", "--format=%(refname:short)", "refs/heads")
+		if err != nil {
+			return err
+		}
+		trees, err := m.git("worktree", "list", "--porcelain")
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(branches + "\n" + trees) {
+			line = strings.TrimSpace(line)
+			left := strings.HasPrefix(line, "ralph/") || strings.HasPrefix(line, "worktree ") && line != "worktree "+m.project
+			if name := strings.TrimPrefix(line, "worktree "); left && !strings.Contains(m.stays, name) {
+				return fmt.Errorf("%s is left, and no run has said so", name)
 			}
 		}
 	}

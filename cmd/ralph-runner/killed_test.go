@@ -60,6 +60,14 @@ func newTrial(t testing.TB, args ...string) *trial {
 	if out, err := w.command("ralph-runner", "trust", "demo", "--yes").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	if slices.Contains(args, "--workers") {
+		w.git("init", "-q")
+		w.git("add", "-A")
+		w.git("-c", "user.name=me", "-c", "user.email=me@example.com", "commit", "-qm", "Begin")
+		if err := os.WriteFile(filepath.Join(w.project, ".git/info/exclude"), []byte("*"), 0o644); err != nil {
+			t.Fatal(err) // what the agents write would be in conflict
+		}
+	}
 	for _, name := range []string{"project", "home"} {
 		if err := os.CopyFS(filepath.Join(dir, "ready", name), os.DirFS(filepath.Join(dir, name))); err != nil {
 			t.Fatal(err)
@@ -95,6 +103,13 @@ func (w *trial) command(name string, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME=",
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "CLAUDECODE=", "TEST_ONE_THREAD=1")
 	return cmd
+}
+
+func (w *trial) git(args ...string) {
+	w.Helper()
+	if out, err := w.command("git", args...).CombinedOutput(); err != nil {
+		w.Fatalf("git %q: %v\n%s", args, err, out)
+	}
 }
 
 // work works the loop under strace with some flags.
@@ -192,6 +207,7 @@ func TestKilled(t *testing.T) {
 	}
 	t.Run("agent", func(t *testing.T) { kill(t, 4, "--agent", "worker") })
 	t.Run("chain", func(t *testing.T) { kill(t, 6, "--chain", "planner:3 -> worker:5 -> reviewer:2") })
+	t.Run("lanes", func(t *testing.T) { kill(t, 2, "--agent", "worker", "--workers", "2") })
 }
 
 // kill kills a run with those arguments at renames that are so far apart, in some workers side by side.

@@ -108,6 +108,18 @@ func (r *Run) AllCurrent() (all []*Current) {
 	return all
 }
 
+// Forget drops a session that has been counted, or does not count.
+func (r *Run) Forget(c *Current) {
+	if r.Current == c {
+		r.Current = nil
+	}
+	for i := range r.Lanes {
+		if r.Lanes[i].Current == c {
+			r.Lanes[i].Current = nil
+		}
+	}
+}
+
 const (
 	maxNamed   = 50   // files of a merge with conflicts that a prompt names
 	maxTouched = 1000 // those that a lane's record keeps

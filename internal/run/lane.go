@@ -97,16 +97,16 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 		return fmt.Errorf("no folder for the worktrees of the lanes: %w", err)
 	}
 	dir := filepath.Join(cache, "ralph", l.Record.ID)
-	if l.merger, err = l.addTree(ctx, filepath.Join(dir, "merge"), "", head); err != nil {
-		return err
-	}
 	for n := len(l.Record.Lanes) + 1; n <= l.Record.Options.Workers; n++ {
 		l.Record.Lanes = append(l.Record.Lanes, record.Lane{
 			Number: n, Dir: filepath.Join(dir, fmt.Sprintf("lane-%d", n)),
 			Branch: fmt.Sprintf("ralph/%s/lane-%d", l.Record.ID, n),
 		})
 	}
-	if err := l.save(); err != nil {
+	if err := l.save(); err != nil { // --resume removes what is made from here on
+		return err
+	}
+	if l.merger, err = l.addTree(ctx, filepath.Join(dir, "merge"), "", head); err != nil {
 		return err
 	}
 	for i := range l.Record.Lanes {
@@ -345,12 +345,22 @@ func (l *lanes) remove(ctx context.Context, one *lane) error {
 // tidy removes the worktrees and branches whose work is merged. What is not merged stays, and people are told where.
 func (l *lanes) tidy(ctx context.Context) {
 	for _, one := range l.all {
-		if one.tree != nil && l.remove(ctx, one) != nil {
+		if one.tree == nil {
+			continue
+		}
+		if err := l.remove(ctx, one); err != nil && one.Open {
 			l.Screen.Warn(l.left(one))
+		} else {
+			l.stays(one.Dir, err)
 		}
 	}
-	if err := l.merger.Remove(ctx); err != nil {
-		l.Screen.Warn(fmt.Sprintf("the worktree of the merger stays: %v", err))
-	}
+	l.stays(l.merger.Dir(), l.merger.Remove(ctx))
 	_ = os.Remove(filepath.Dir(l.Record.Lanes[0].Dir)) // if nothing stays
+}
+
+// stays warns of a worktree that could not be removed, and that has nothing of worth.
+func (l *lanes) stays(dir string, err error) {
+	if err != nil {
+		l.Screen.Warn(fmt.Sprintf("the worktree %s and its branch stay: %v; nothing is lost if you delete them", dir, err))
+	}
 }

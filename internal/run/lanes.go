@@ -97,7 +97,6 @@ func (l *lanes) goOn(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 		state := s.Decision.Next
 		l.notEnded(c)
 		if n := one.Number - 1; n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration { // the loop counted it
-			one.Current = nil
 			if err := l.counted(c, nil, state); err != nil {
 				return nil, err
 			}
@@ -162,13 +161,8 @@ func (l *lanes) askAll(ctx context.Context, alone bool) (*loop.Step, error) {
 			continue
 		}
 		s, err := l.ask(ctx, one, alone)
-		switch {
-		case err != nil:
-			return nil, err
-		case s == nil: // the others would get nothing either
-			return nil, nil
-		case !goesOn(s):
-			return s, nil
+		if err != nil || s == nil || !goesOn(s) { // nil: the others would get nothing either
+			return s, err
 		}
 	}
 	return nil, nil
@@ -303,8 +297,7 @@ func (l *lanes) hear(ctx context.Context, h heard) (*loop.Step, error) {
 func (l *lanes) drop(one *lane) {
 	l.takeNotes(one)
 	one.Given = cmp.Or(one.Given, "the session before yours was cut off, so a part may be half done")
-	l.files.Session(&l.Record, one.Current, nil, false)
-	one.Current = nil
+	l.lost(one.Current)
 }
 
 // judge merges what a session has done, and tells the loop of the session's end. If a person stopped the loop
@@ -334,7 +327,7 @@ func (l *lanes) judge(ctx context.Context, one *lane) (*loop.Step, error) {
 	if d.Verdict == decide.Pass {
 		return nil, l.save()
 	}
-	one.Current = nil
+	l.Record.Forget(c)
 	if d.Verdict != decide.End || d.Next.Status.Judges() {
 		if err := l.counted(c, s, d.Next); err != nil {
 			return nil, err

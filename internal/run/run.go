@@ -248,7 +248,7 @@ func (r *Run) notEnded(c *record.Current) {
 // lost notes a session that does not count.
 func (r *Run) lost(c *record.Current) {
 	r.files.Session(&r.Record, c, nil, false)
-	r.Record.Current = nil
+	r.Record.Forget(c)
 }
 
 // finished returns the last step of a run that was killed after its loop had ended, nil if the loop goes on. It tells
@@ -259,8 +259,7 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 		return nil, err
 	}
 	state := step.Decision.From
-	own := state.Session == r.Record.Session() && r.Record.EndedAt.IsZero()
-	if !own || state.Status.GoesOn() || state.Status == decide.Paused || state.Status == decide.Cancelled {
+	if state.Session != r.Record.Session() || !r.Record.EndedAt.IsZero() || !state.Status.Judges() {
 		return nil, nil
 	}
 	l, err := loop.Open(r.Env, r.At)
@@ -272,8 +271,13 @@ func (r *Run) finished(ctx context.Context) (*loop.Step, error) {
 		return nil, err
 	}
 	l.Store.Complete(loop.LockWait)
-	if r.Record.Current != nil {
-		return step, r.counted(r.Record.Current, nil, state)
+	for _, c := range r.Record.AllCurrent() {
+		r.notEnded(c)
+		if c.Lane > 0 && !c.Ended.Class.Counts() { // the loop ended with the session of another lane
+			r.lost(c)
+		} else if err := r.counted(c, nil, state); err != nil {
+			return nil, err
+		}
 	}
 	return step, nil
 }

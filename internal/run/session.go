@@ -30,9 +30,8 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 			return loop.Event{}, true
 		}
 		if c := r.Record.Current; c != nil {
-			r.files.Session(&r.Record, c, nil, false)
+			r.lost(c)
 		}
-		r.Record.Current = nil
 		if stopped {
 			return r.ends(""), false
 		}
@@ -330,7 +329,7 @@ func budgetUsed(c *record.Current) bool {
 // counted counts a session that has ended, and tells of it. s is the loop's step after it, nil if another process
 // took that. state is what the loop's record says then.
 func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error {
-	r.Record.Current = nil
+	r.Record.Forget(c)
 	r.Record.Iterations++
 	if !r.Record.Leg().IsJob() {
 		w := r.Record.WorkOn(c.Feature)
