@@ -51,6 +51,7 @@ type machine struct {
 	via    []string        // what starts a program on this machine
 	engine string          // where the worker finds the engine; "": its credential says so
 	dies   func() []string // more variables of the next worker, which may kill it
+	stays  bool            // it is not started again after it was killed
 	log    *os.File
 
 	mu    sync.Mutex
@@ -150,7 +151,9 @@ func (m *machine) keep(ctx context.Context) error {
 		err = m.of.admit(creds)
 	}
 	for err == nil && ctx.Err() == nil {
-		err = m.once(ctx, creds)
+		if err = m.once(ctx, creds); m.stays && m.kills > 0 {
+			<-ctx.Done()
+		}
 	}
 	if ctx.Err() != nil {
 		return nil
