@@ -108,7 +108,7 @@ func workersAnytime(h *harness, name string) {
 	}
 	late := time.Second
 	if h.broken != "" { // a worker that comes back gives its feature back itself
-		f.still, f.machines[0].stays, late = 40*time.Second, true, time.Millisecond
+		f.still, f.machines[0].gone, late = 40*time.Second, true, time.Millisecond
 	}
 	fleetTrial(h, f, "workers anytime", true, f.workerKills, func(ctx context.Context) {
 		for n := 0; n < features/4; n++ {

@@ -51,7 +51,7 @@ type machine struct {
 	via    []string        // what starts a program on this machine
 	engine string          // where the worker finds the engine; "": its credential says so
 	dies   func() []string // more variables of the next worker, which may kill it
-	stays  bool            // it is not started again after it was killed
+	gone   bool            // once killed, it is not started again
 	log    *os.File
 
 	mu    sync.Mutex
@@ -151,7 +151,7 @@ func (m *machine) keep(ctx context.Context) error {
 		err = m.of.admit(creds)
 	}
 	for err == nil && ctx.Err() == nil {
-		if err = m.once(ctx, creds); m.stays && m.kills > 0 {
+		if err = m.once(ctx, creds); m.gone && m.kills > 0 {
 			<-ctx.Done()
 		}
 	}

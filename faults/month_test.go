@@ -23,7 +23,7 @@ type month struct {
 	ahead   time.Duration // its clock, of the system's
 	before  record        // when the last run was over
 	lacking bool          // a run has said that a file of its lacks something
-	stays   string        // the warnings of runs that could not remove a worktree
+	warned  string        // the warnings of runs that could not remove a worktree
 }
 
 // git calls git in the project.
@@ -119,8 +119,8 @@ func (m *month) kept(said string) error {
 	}
 	folder := filepath.Join(m.project, ".agent-state")
 	for line := range strings.Lines(said) {
-		if strings.Contains(line, "nothing is lost if you delete them") {
-			m.stays += line
+		if strings.Contains(line, "nothing is lost if you delete it") {
+			m.warned += line
 		}
 	}
 	if strings.Contains(said, "warning: ") {
@@ -184,8 +184,9 @@ func (m *month) small() error {
 		}
 		for line := range strings.Lines(branches + "\n" + trees) {
 			line = strings.TrimSpace(line)
-			left := strings.HasPrefix(line, "ralph/") || strings.HasPrefix(line, "worktree ") && line != "worktree "+m.project
-			if name := strings.TrimPrefix(line, "worktree "); left && !strings.Contains(m.stays, name) {
+			name, isTree := strings.CutPrefix(line, "worktree ")
+			left := isTree && name != m.project || strings.HasPrefix(line, "ralph/")
+			if left && !strings.Contains(m.warned, name) {
 				return fmt.Errorf("%s is left, and no run has said so", name)
 			}
 		}

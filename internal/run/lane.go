@@ -358,9 +358,9 @@ func (l *lanes) tidy(ctx context.Context) {
 	_ = os.Remove(filepath.Dir(l.Record.Lanes[0].Dir)) // if nothing stays
 }
 
-// stays warns of a worktree that could not be removed, and that has nothing of worth.
+// stays warns of a worktree that could not be removed. All work in it is merged, or on a branch of its own.
 func (l *lanes) stays(dir string, err error) {
 	if err != nil {
-		l.Screen.Warn(fmt.Sprintf("the worktree %s and its branch stay: %v; nothing is lost if you delete them", dir, err))
+		l.Screen.Warn(fmt.Sprintf("the worktree %s stays: %v; nothing is lost if you delete it", dir, err))
 	}
 }

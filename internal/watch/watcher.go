@@ -50,7 +50,7 @@ type known struct {
 	loop  Loop
 	moved bool           // it is new, or has another list: the index does not know its files
 	procs []proc.Process // of the loop, when it was read
-	ended []proc.Process // those of the reading before that had ended: one may end while the loop is read
+	ended []proc.Process // those that had ended before the last reading: what ends during it is seen at the next
 }
 
 // New reads all loops, as Look does. Run keeps the picture up to date.
