@@ -12,8 +12,7 @@ import (
 const program = "ralph-stop-hook"
 
 func main() {
-	// A crash of Go's runtime ends the process by a signal, not with status 2, which blocks. On
-	// Linux the entry point has set this up already, for crashes before main.
+	// A crash of Go's runtime ends the process by a signal, not with status 2, which blocks.
 	debug.SetTraceback("crash")
 	os.Exit(run(os.Args[1:]))
 }

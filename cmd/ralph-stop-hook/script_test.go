@@ -170,7 +170,7 @@ func hostMain(args []string) int {
 	}
 	cmd := exec.Command("ralph-stop-hook", append([]string{"hook"}, hookArgs...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), os.Stdout, os.Stderr
-	cmd.Env = proc.Environ()
+	cmd.Env = os.Environ()
 	if !slices.Contains(hookArgs, "--host") {
 		cmd.Env = append(cmd.Env, "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
 		if os.Getenv("CLAUDE_PROJECT_DIR") == "" {
@@ -221,7 +221,7 @@ func notifier() int {
 	if _, err := in.ReadFrom(os.Stdin); err != nil {
 		return 1
 	}
-	env := strings.Join(proc.Environ(), "\n") + "\n"
+	env := strings.Join(os.Environ(), "\n") + "\n"
 	for name, text := range map[string]string{os.Args[1]: in.String(), os.Args[1] + ".env": env} {
 		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {

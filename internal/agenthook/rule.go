@@ -51,9 +51,6 @@ func (r Rule) config() (c ruleConfig, err error) {
 	return c, nil
 }
 
-// Commands are types of rules that run a command in other programs.
-var Commands = []string{"command", "coverage", "custom"}
-
 // Validate says what is wrong with a rule. isCheck reports whether a person trusted a check of that name.
 func (r Rule) Validate(isCheck func(name string) bool) error {
 	name := plain.Line(r.Name, 100)
@@ -92,7 +89,8 @@ func (r Rule) Validate(isCheck func(name string) bool) error {
 			return fail("no trusted check has the name %q", plain.Line(c.Name, 80))
 		}
 	default:
-		return fail("unknown type %q; there are %s, %s and %s", plain.Line(r.Type, 40), FileExistence, ContentPattern, Check)
+		return fail("unknown type %q; there are %s, %s and %s; a command is for a person: a check in ralph.json, accepted "+
+			"with 'ralph-runner trust'", plain.Line(r.Type, 40), FileExistence, ContentPattern, Check)
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/qwen"
 )
 
@@ -25,7 +24,7 @@ var Hosts = []host.Host{codex.Host, gemini.Host, qwen.Host}
 // system does not tell stays empty. name is the program's name, as a person types it.
 func Env(name string) loop.Env {
 	e := loop.Env{
-		Program: name, Agent: "claude", Vars: proc.Environ(), OfHost: claude.IsVar, IsSecret: claude.IsSecret,
+		Program: name, Agent: "claude", Vars: os.Environ(), OfHost: claude.IsVar, IsSecret: claude.IsSecret,
 		Catch: Catch, Clients: clients,
 	}
 	e.Cwd, _ = os.Getwd()

@@ -42,7 +42,7 @@ func confined(args []string) error {
 	if args[1] != "" {
 		argv = []string{"/bin/sh", "-c", args[1]}
 	}
-	env := proc.Environ()
+	env := os.Environ()
 	path, err := proc.LookPath(argv[0], proc.Value(env, "PATH"))
 	if err != nil {
 		return err

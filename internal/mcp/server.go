@@ -50,7 +50,7 @@ func New(desk *tool.Desk, version string, log io.Writer) (*Server, error) {
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
 		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 	})
-	s.sdk.AddReceivingMiddleware(s.recovered, s.personsVerbs)
+	s.sdk.AddReceivingMiddleware(s.recovered)
 	if err := s.addTools(); err != nil {
 		return nil, err
 	}
@@ -149,10 +149,7 @@ func (s *Server) checked(t *mcp.Tool, handle handler) mcp.ToolHandler {
 			arguments = json.RawMessage("{}")
 		}
 		var result mcp.CallToolResult
-		err := s.refused(t.Name, arguments)
-		if err == nil {
-			err = validate(schema, arguments)
-		}
+		err := validate(schema, arguments)
 		var out any
 		if err == nil && !t.Annotations.ReadOnlyHint {
 			s.busy <- struct{}{}

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -70,16 +69,3 @@ func Git(env []string, dir string, args ...string) Cmd {
 }
 
 const gitTimeout = 10 * time.Second
-
-// Environ returns the environment of this process, as it was given. Variables that the program's
-// entry point has hidden from Go's runtime have their names, and the one that it adds is not there.
-func Environ() []string {
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return kv == "GOTRACEBACK=crash" })
-	for i, kv := range env {
-		isHidden := func(name string) bool { return strings.HasPrefix(kv, name) }
-		if slices.ContainsFunc([]string{"gODEBUG=", "gOGC=", "gOMAXPRO", "gOMEMLIM", "gOTRACEB"}, isHidden) {
-			env[i] = "G" + kv[1:]
-		}
-	}
-	return env
-}

@@ -39,7 +39,7 @@ func Guard(args []string) int {
 		}
 		killAdopted()
 	}()
-	env := Environ()
+	env := os.Environ()
 	cmd := command(context.Background(), env, argv, line)
 	cmd.Env = env
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = os.Stdout, os.Stderr, waitDelay // a child may hold the input, unread
