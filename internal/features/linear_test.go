@@ -76,16 +76,6 @@ func TestLinear(t *testing.T) {
 				return nil
 			}
 		},
-		"keys that are left": func(n int) func() error {
-			data := items(n, `{"id":"N","kN":1}`)
-			l := read(data)
-			return func() error {
-				if left := l.Left(data, ToPRD); len(left) != n {
-					return fmt.Errorf("%d keys are left", len(left))
-				}
-				return nil
-			}
-		},
 	} {
 		t.Run(name, func(t *testing.T) { hostile.Linear(t, 1000, prepare) })
 	}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
@@ -18,8 +16,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
 )
 
-// List shows a loop's list as it is read, checks one and converts one.
-func (v Verbs) List() []*cli.Command { return []*cli.Command{v.list(), listCheck(), v.listConvert()} }
+// List shows a loop's list as it is read, and checks one.
+func (v Verbs) List() []*cli.Command { return []*cli.Command{v.list(), listCheck()} }
 
 func (v Verbs) list() *cli.Command {
 	var asJSON bool
@@ -103,35 +101,4 @@ func ReadList(name string) (data []byte, how features.Reading, err error) {
 	file, tag := features.Named(name)
 	data, err = loopdir.ReadAny(file, features.MaxBytes)
 	return data, features.Reading{Tag: tag, Now: time.Now()}, err
-}
-
-func (v Verbs) listConvert() *cli.Command {
-	var to string
-	cmd := &cli.Command{
-		Name: "list convert", Args: "FILE", Short: "Print a list in another shape",
-		Example: "  " + v.Env.Program + " list convert prd.json --to features > feature_list.json",
-		Run:     func(w io.Writer, args []string) error { return convert(w, args[0], to) },
-	}
-	cmd.Flags.StringVar(&to, "to", features.ToFeatures, "the `SHAPE`: features, prd or markdown")
-	return cmd
-}
-
-func convert(w io.Writer, name, to string) error {
-	data, how, err := ReadList(name)
-	if err != nil {
-		return err
-	}
-	list, err := how.Parse(data)
-	if err != nil {
-		return fmt.Errorf("%s: %w", plain.Line(name, 300), err)
-	}
-	text, err := list.Convert(to)
-	if err != nil {
-		return &cli.UsageError{Err: err}
-	}
-	if left := list.Left(data, to); len(left) > 0 {
-		fmt.Fprintf(os.Stderr, "not carried over: %s\n", plain.Line(strings.Join(left, ", "), 1000))
-	}
-	_, err = w.Write(text)
-	return err
 }

@@ -5,15 +5,17 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 // The texts of the files of a new loop.
 
+// schemas is the URL of the folder of the JSON Schemas, for editors.
+const schemas = "https://raw.githubusercontent.com/ralph-stop-hook/ralph-stop-hook/main/hooks/"
+
 // ExampleList is the list of a loop for which a person has none yet.
 const ExampleList = `{
-  "$schema": "` + features.Schemas + `features.schema.json",
+  "$schema": "` + schemas + `features.schema.json",
   "features": [
     {
       "id": "hello",
