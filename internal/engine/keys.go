@@ -108,6 +108,15 @@ var ErrNoEngine = errors.New("no run of this loop has had an engine")
 // Token makes the credential of a worker, for the engine that has the folder. A worker of this name that there was is
 // locked out.
 func Token(dir, name string) (Credential, error) {
+	c, err := newToken(dir, name)
+	if err != nil {
+		return c, err
+	}
+	c.await(dir)
+	return c, nil
+}
+
+func newToken(dir, name string) (Credential, error) {
 	unlock, err := lockKeys(dir)
 	if err != nil {
 		return Credential{}, err
@@ -117,31 +126,25 @@ func Token(dir, name string) (Credential, error) {
 	if err != nil {
 		return Credential{}, err
 	}
-	c, err := admit(dir, Credential{URL: is.URL, Loop: is.Loop, Worker: name, Pin: is.Pin})
-	if err != nil {
-		return c, err
-	}
-	c.await()
-	return c, nil
+	return admit(dir, Credential{URL: is.URL, Loop: is.Loop, Worker: name, Pin: is.Pin})
 }
 
-// await waits until the server knows the key. If no server runs, it will read the key when it starts.
-func (c Credential) await() {
+// await waits until the server knows the key. If no run has the folder, the next one will read the key when it starts.
+// One that just starts has read the keys perhaps, and does not listen yet.
+func (c Credential) await(dir string) {
 	o, more, err := Options{Creds: c.String(), Lease: UsualLease, Log: func(string) {}}.withCreds()
-	for range 30 {
-		var conn *conn
-		if err == nil {
-			conn, err = dial(o, o.URL, more...)
-		}
+	if err != nil {
+		return
+	}
+	for end := time.Now().Add(readyTime); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		conn, err := dial(o, o.URL, more...)
 		if err == nil {
 			conn.nc.Close()
 			return
 		}
-		if !errors.Is(err, nats.ErrAuthorization) {
+		if !errors.Is(err, nats.ErrAuthorization) && !isHeld(dir) {
 			return
 		}
-		err = nil
-		time.Sleep(100 * time.Millisecond)
 	}
 }
 

@@ -161,13 +161,50 @@ func TestParseCredential(t *testing.T) {
 	}
 }
 
+// A key that was written when a server had read the keys, and did not listen yet, is waited for.
+func TestTokenAtStart(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	c.server.stop()
+	token := make(chan Credential, 1)
+	go func() {
+		credential, err := Token(c.home.dir, "w")
+		if err != nil {
+			t.Error(err)
+		}
+		token <- credential
+	}()
+	select {
+	case <-token:
+		t.Error("a worker is let go before a run that starts knows its key")
+	case <-time.After(time.Second / 2):
+	}
+	check(t, c.server.start())
+	w, err := Join(t.Context(), Options{Creds: (<-token).String(), Lease: short})
+	check(t, err)
+	w.Close()
+}
+
+// If no run has the folder, the next one reads the keys.
+func TestTokenBeforeStart(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	check(t, c.Close())
+	begin := time.Now()
+	_, err := Token(c.home.dir, "w")
+	check(t, err)
+	if took := time.Since(begin); took > readyTime/2 {
+		t.Errorf("Token waits %s for a run that is over", took)
+	}
+}
+
 // What lies in the folder is for this user alone.
 func TestFilesAreSecret(t *testing.T) {
 	t.Parallel()
 	c := open(t, func(o *Options) { o.Listen = "0.0.0.0:0" })
 	_, err := Token(c.home.dir, "w")
 	check(t, err)
-	for _, name := range []string{aboutFile, keysFile, "key.pem", "lock"} {
+	for _, name := range []string{aboutFile, keysFile, "key.pem", lockFile} {
 		info, err := os.Stat(filepath.Join(c.home.dir, name))
 		check(t, err)
 		if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {

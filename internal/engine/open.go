@@ -30,6 +30,7 @@ func Open(ctx context.Context, o Options) (*Coordinator, error) {
 	c.ctx, c.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := c.open(ctx); err != nil {
 		c.end(err)
+		c.gone.Wait()
 		if c.conn != nil {
 			c.conn.nc.Close()
 		}
@@ -42,9 +43,6 @@ func Open(ctx context.Context, o Options) (*Coordinator, error) {
 	c.gone.Go(c.run)
 	c.gone.Go(c.follow)
 	c.gone.Go(c.deliver)
-	if c.server != nil {
-		c.gone.Go(func() { c.server.watch(c.ctx, min(time.Second, o.Lease/4)) })
-	}
 	return c, nil
 }
 
@@ -90,6 +88,8 @@ func (c *Coordinator) embedded(_ context.Context, is *about) error {
 		return err
 	}
 	c.server = s
+	// Workers come as soon as it listens, also those whose keys were written while it started.
+	c.gone.Go(func() { s.watch(c.ctx, min(time.Second, c.opts.Lease/4)) })
 	is.Seed, is.Listen, is.Pin, is.Creds, is.Own = seed, s.address(), "", "", false
 	is.URL, is.Local = "nats://"+reachable(is.Listen), "nats://"+local(is.Listen)
 	if s.opts.TLSConfig != nil {

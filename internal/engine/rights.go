@@ -31,7 +31,11 @@ func (s *server) reload() error {
 	if err := s.readKeys(); err != nil {
 		return err
 	}
-	return s.now.ReloadOptions(s.opts.Clone())
+	err := s.now.ReloadOptions(s.opts.Clone())
+	if err != nil {
+		s.keys = "" // so the next round tries again
+	}
+	return err
 }
 
 // rights are what a worker may do: take hints, read and write claims, read bases, and store its own work. It can write
