@@ -56,19 +56,22 @@ func init() {
 	}
 }
 
+// commands are what scripts start.
+var commands = map[string]func(){
+	"ralph-stop-hook": main,
+	"host":            func() { os.Exit(hostMain(os.Args[1:])) },
+	"start":           func() { os.Exit(start(os.Args[1:])) },
+	"notifier":        func() { os.Exit(notifier()) },
+	"quitter":         quitter,
+	"door":            func() { os.Exit(door(os.Args[1:])) },
+	"claude":          func() { fmt.Println(os.Getenv("CLAUDE_SAYS")) }, // its version
+}
+
 func TestMain(m *testing.M) {
 	if proc.JobOf(os.Args[0]) != "" {
 		main() // testscript.Main takes the job out of argv[0]
 	}
-	testscript.Main(m, map[string]func(){
-		"ralph-stop-hook": main,
-		"host":            func() { os.Exit(hostMain(os.Args[1:])) },
-		"start":           func() { os.Exit(start(os.Args[1:])) },
-		"notifier":        func() { os.Exit(notifier()) },
-		"quitter":         quitter,
-		"door":            func() { os.Exit(door(os.Args[1:])) },
-		"claude":          func() { fmt.Println(os.Getenv("CLAUDE_SAYS")) }, // its version
-	})
+	testscript.Main(m, commands)
 }
 
 func TestScripts(t *testing.T) { testscript.Run(t, params("script")) }
