@@ -18,32 +18,35 @@ func (a Answer) Encode() []byte {
 	if a == (Answer{}) {
 		return nil
 	}
-	var o jsontext.Object
-	say := func(key string, text *string) {
-		if *text != "" {
-			o = append(o, key, text)
-		}
-	}
-	block, event := "", PromptSubmit
+	out := answer{Reason: a.Prompt, Continue: a.End, Message: a.Message}
+	event, context := PromptSubmit, a.Context
 	if a.Prompt != "" && a.AsContext {
-		a.Prompt, a.Context, event = "", a.Prompt, Stop
+		out.Reason = ""
+		event, context = Stop, a.Prompt
 	} else if a.Prompt != "" {
 		// Claude Code accepts "approve" and "block" only, so other answers have no such key.
-		block = "block"
+		out.Decision = "block"
 	}
-	say("decision", &block)
-	say("reason", &a.Prompt)
-	if a.End {
-		o = append(o, "continue", &a.End)
+	if context != "" {
+		out.Specific = &specific{Event: event, Context: context}
 	}
-	say("systemMessage", &a.Message)
-	if a.Context != "" {
-		specific := jsontext.Object{"hookEventName", &event, "additionalContext", &a.Context}
-		o = append(o, "hookSpecificOutput", specific)
-	}
-	text, err := o.Line()
+	text, err := jsontext.Line(out)
 	if err != nil {
 		return nil // cannot happen: strings and a bool can always be encoded
 	}
-	return append(text, '\n')
+	return text
+}
+
+// answer is the object that Claude Code reads.
+type answer struct {
+	Decision string    `json:"decision,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Continue bool      `json:"continue,omitempty"`
+	Message  string    `json:"systemMessage,omitempty"`
+	Specific *specific `json:"hookSpecificOutput,omitempty"`
+}
+
+type specific struct {
+	Event   string `json:"hookEventName"`
+	Context string `json:"additionalContext"`
 }

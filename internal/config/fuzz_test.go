@@ -172,7 +172,7 @@ func listChecks(id string, checks []Check) error {
 func FuzzTrust(f *testing.F) {
 	for _, text := range seeds.Files(f, "ralph.json") {
 		trust := NewTrust(text, "/bin")
-		record, err := trust.Fields().Lines()
+		record, err := jsontext.Indent(trust)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func FuzzTrust(f *testing.F) {
 			return
 		}
 		got.Text += " "
-		forged, err := got.Fields().Lines()
+		forged, err := jsontext.Indent(got)
 		if err != nil {
 			t.Fatal(err)
 		}

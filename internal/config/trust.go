@@ -3,7 +3,7 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"errors"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
@@ -12,41 +12,43 @@ import (
 // trust.json outside the project keeps it. The record has the whole text, so that
 // the loop goes on under the trusted text even if the agent changes ralph.json.
 type Trust struct {
-	Schema int
-	SHA256 string // of Text, in hex
-	Text   string
+	Schema int `json:"schema,omitzero"`
+	// of Text, in hex
+	SHA256 string `json:"sha256,omitzero"`
+	Text   string `json:"text,omitzero"`
 
-	Revoked bool // the person took the trust back: no command runs, and the rest of Text still holds
+	// the person took the trust back: no command runs, and the rest of Text still holds
+	Revoked bool `json:"revoked,omitzero"`
 
-	SearchPath  string              // the PATH that commands run with
-	EnvValues   map[string]string   // where things were when the person trusted them, by variable
-	EnvSums     map[string]string   // salted hashes of all variables
-	EnvSalt     string              // of the hashes
-	Features    map[string]string   // what identifies each feature of the list, by id
-	Beside      []string            // what the list says beside its features, as of features.List.Beside
-	ListChecks  bool                // the list checks are trusted
-	NotCommands []string            // texts of list checks that read like a command but name no program
-	Rules       map[string]string   // texts of the .gitignore files, by folder; nil in an older record
-	Folders     []string            // what "writable" names, without links
-	Calls       map[string][]string // what of Files the scripts of a file of Files call, by path
-	Files       map[string]string   // sha256 of the files that commands or "protect" name, by path below the project
+	// the PATH that commands run with
+	SearchPath string `json:"searchPath,omitzero"`
+	// where things were when the person trusted them, by variable
+	EnvValues map[string]string `json:"env,omitzero"`
+	// salted hashes of all variables
+	EnvSums map[string]string `json:"envSums,omitzero"`
+	// of the hashes
+	EnvSalt string `json:"envSalt,omitzero"`
+	// what identifies each feature of the list, by id
+	Features map[string]string `json:"features,omitzero"`
+	// what the list says beside its features, as of features.List.Beside
+	Beside []string `json:"beside,omitzero"`
+	// the list checks are trusted
+	ListChecks bool `json:"own,omitzero"`
+	// texts of list checks that read like a command but name no program
+	NotCommands []string `json:"manual,omitzero"`
+	// texts of the .gitignore files, by folder; nil: none was read
+	Rules map[string]string `json:"rules,omitzero"`
+	// what "writable" names, without links
+	Folders []string `json:"writable,omitzero"`
+	// what of Files the scripts of a file of Files call, by path
+	Calls map[string][]string `json:"calls,omitzero"`
+	// sha256 of the files that commands or "protect" name, by path below the project
+	Files map[string]string `json:"files,omitzero"`
 }
 
 // trustSchema is the version of the record. It is raised when more is held, or something
-// is identified in another way, so that what an older record lacks is not taken as held.
+// is identified in another way, so that what another record lacks is not taken as held.
 const trustSchema = 2
-
-// Fields are the keys of the record and their values.
-func (t *Trust) Fields() jsontext.Object {
-	return jsontext.Object{
-		"schema", &t.Schema, "sha256", &t.SHA256, "text", &t.Text, "revoked", &t.Revoked,
-		"searchPath", &t.SearchPath, "env", &t.EnvValues, "envSums", &t.EnvSums, "envSalt", &t.EnvSalt,
-		"features", &t.Features, "beside", &t.Beside, "own", &t.ListChecks,
-		"manual", &t.NotCommands,
-		"rules", &t.Rules, "writable", &t.Folders, "files", &t.Files,
-		"calls", &t.Calls,
-	}
-}
 
 // NewTrust returns a record that trusts text as ralph.json. searchPath is the PATH
 // that its commands run with.
@@ -58,15 +60,11 @@ func NewTrust(text []byte, searchPath string) Trust {
 // SHA256 is not that of its Text.
 func ParseTrust(data []byte) (Trust, error) {
 	var t Trust
-	if err := t.Fields().Read(data); err != nil {
+	if err := jsontext.Read(data, &t); err != nil {
 		return Trust{}, err
 	}
-	switch {
-	case t.Schema > 0 && t.Schema < trustSchema:
-		return Trust{},
-			fmt.Errorf("an earlier version of ralph-stop-hook wrote it, which held less; trust the loop again")
-	case t.Schema != trustSchema || t.SHA256 != digest([]byte(t.Text)):
-		return Trust{}, fmt.Errorf("not a trust record of this version")
+	if t.Schema != trustSchema || t.SHA256 != digest([]byte(t.Text)) {
+		return Trust{}, errors.New("not a trust record of this version; trust the loop again")
 	}
 	return t, nil
 }

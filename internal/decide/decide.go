@@ -38,7 +38,7 @@ func Decide(s Snapshot) (Decision, Need) {
 	d := Decision{Next: s.Record(), From: s.State, Lane: s.Lane}
 	need := d.settle(&s)
 	if d.Commits() {
-		d.Next.Schema = schemaOf(d.Next)
+		d.Next.Schema = SchemaVersion
 		d.Next.Header = HeaderOf(d.Next, d.Limit)
 	}
 	return d, need

@@ -4,23 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
-
-// Keys of the record that others may change while a stop's checks run: an event of the host says
-// which session works on the loop, or a sender marks a notice.
-var anytime = []string{
-	"session", "lastSession", "sessionPid", "client", "clientStart", "seen", "bind", "header", "before", "rivalSaid",
-	"running",
-	"waitingSince", "waitingFor", "blocks", "passed", "sessionPassed", "context", "iteration", "lowered", "notices",
-}
-
-// Keys that they may change if they end or continue the loop.
-var withStatus = []string{
-	"status", "exitReason", "needs", "endings", "endedAt", "retryAt", "feature", "attempts", "onComplete", "lanes",
-	"schema",
-}
 
 // Follows reports whether the record was can have become s while checks ran. A person may
 // pause or end the loop meanwhile, and its session may end. Nobody completes the loop,
@@ -32,16 +16,51 @@ func (s State) Follows(was State) bool {
 		s.Lowered != was.Lowered && (s.Lowered < 1 || s.Lowered >= was.lowest()) {
 		return false
 	}
-	now, before := s.Fields(), was.Fields()
-	for i := 0; i < len(now); i += 2 {
-		key := now[i].(string)
-		may := slices.Contains(anytime, key) || turned && slices.Contains(withStatus, key) ||
-			key == "startedAt" && was.StartedAt.IsZero()
-		if !may && !same(now[i+1], before[i+1]) {
-			return false
-		}
+	return same(s, was.meanwhile(s, turned)) && s.noticesFollow(was, turned)
+}
+
+// meanwhile returns the record s with what others may have changed while a stop's checks ran, as it is in now: an event
+// of the client says which session works on the loop, or a sender marks a notice. turned says that the loop has ended,
+// or continued.
+func (s State) meanwhile(now State, turned bool) State {
+	s.Session = now.Session
+	s.LastSession = now.LastSession
+	s.SessionPID = now.SessionPID
+	s.Client = now.Client
+	s.ClientStart = now.ClientStart
+	s.Seen = now.Seen
+	s.Bind = now.Bind
+	s.Header = now.Header
+	s.Before = now.Before
+	s.RivalTold = now.RivalTold
+	s.Running = now.Running
+	s.WaitingSince = now.WaitingSince
+	s.WaitingFor = now.WaitingFor
+	s.Blocks = now.Blocks
+	s.Passed = now.Passed
+	s.SessionPassed = now.SessionPassed
+	s.Context = now.Context
+	s.Iteration = now.Iteration
+	s.Lowered = now.Lowered
+	s.Notices = now.Notices
+	if s.StartedAt.IsZero() {
+		s.StartedAt = now.StartedAt
 	}
-	return s.noticesFollow(was, turned)
+
+	if turned {
+		s.Status = now.Status
+		s.ExitReason = now.ExitReason
+		s.Needs = now.Needs
+		s.Endings = now.Endings
+		s.EndedAt = now.EndedAt
+		s.RetryAt = now.RetryAt
+		s.Feature = now.Feature
+		s.Attempts = now.Attempts
+		s.OnComplete = now.OnComplete
+		s.Lanes = now.Lanes
+		s.Schema = now.Schema
+	}
+	return s
 }
 
 // lowest returns what Lowered must be below, or more than any number.
@@ -52,9 +71,10 @@ func (s *State) lowest() int {
 	return MaxCount + 1
 }
 
-func same(a, b any) bool {
-	x, errX := jsontext.Object{"", a}.Line()
-	y, errY := jsontext.Object{"", b}.Line()
+// same reports whether two records are the same when they are stored.
+func same(a, b State) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 

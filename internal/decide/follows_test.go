@@ -3,8 +3,6 @@ package decide
 import (
 	"testing"
 	"time"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 // TestFollows says of changes of the record whether they can be somebody's who may make
@@ -59,18 +57,5 @@ func TestFollows(t *testing.T) {
 	}
 	if fresh := (State{Lowered: 4}); !fresh.Follows(State{}) {
 		t.Error("a limit that a person lowers for the first time does not follow")
-	}
-}
-
-// TestFollowsKeys holds the lists of keys to those that the record has.
-func TestFollowsKeys(t *testing.T) {
-	has := map[string]bool{}
-	for i, fields := 0, jsontext.Object(new(State).Fields()); i < len(fields); i += 2 {
-		has[fields[i].(string)] = true
-	}
-	for _, key := range append(anytime, withStatus...) {
-		if !has[key] {
-			t.Errorf("the record has no key %q", key)
-		}
 	}
 }

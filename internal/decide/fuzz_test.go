@@ -121,8 +121,6 @@ func apart(s Snapshot, d Decision) error {
 	lanes := len(d.Next.Lanes)
 	late := []string{AllFeaturesPass, AllChecksPass, ByPromise, AllBlocked, MaxIterations}
 	switch {
-	case (lanes > 0) != (d.Next.Schema == SchemaLanes):
-		return fmt.Errorf("schema %d with %d lanes", d.Next.Schema, lanes)
 	case d.Verdict == Continue && lanes != s.Lanes:
 		return fmt.Errorf("%d lanes of %d", lanes, s.Lanes)
 	case d.Verdict == End && s.Event == EventStop && s.othersWork() && slices.Contains(late, d.Next.ExitReason):

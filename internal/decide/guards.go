@@ -26,12 +26,18 @@ const (
 
 // Habits is what the guards have seen of the last iterations.
 type Habits struct {
-	Denied    int            // iterations in a row in which a tool was refused, and no feature passed
-	Asked     int            // iterations in a row in which the agent only asked
-	TestsOnly int            // iterations since the last one that changed another file than a test, or passed a feature
-	Rewritten map[string]int // how often each file was changed since a new one was, or a feature passed
-	Checked   int            // features whose own checks had passed at the last stop
-	Fell      int            // Checked before it fell at the last stop; 0: it did not fall
+	// iterations in a row in which a tool was refused, and no feature passed
+	Denied int `json:"denied,omitzero"`
+	// iterations in a row in which the agent only asked
+	Asked int `json:"asked,omitzero"`
+	// iterations since the last one that changed another file than a test, or passed a feature
+	TestsOnly int `json:"testsOnly,omitzero"`
+	// how often each file was changed since a new one was, or a feature passed
+	Rewritten map[string]int `json:"rewritten,omitzero"`
+	// features whose own checks had passed at the last stop
+	Checked int `json:"checked,omitzero"`
+	// Checked before it fell at the last stop; 0: it did not fall
+	Fell int `json:"fell,omitzero"`
 }
 
 // guard counts what this iteration did, and ends the loop if a guard has seen enough. The fingerprints must be known.

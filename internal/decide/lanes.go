@@ -22,14 +22,6 @@ type Lane struct {
 	Iteration int    `json:"iteration,omitempty"` // the iteration that it works on; 0: it has no session
 }
 
-// schemaOf returns the version of a record. A program that knows no lanes reads every record that has none.
-func schemaOf(s State) int {
-	if len(s.Lanes) > 0 {
-		return SchemaLanes
-	}
-	return SchemaVersion
-}
-
 // mostAttempts returns how many iterations in a row the feature got that got most.
 func (s *State) mostAttempts() int {
 	most := s.Attempts

@@ -19,7 +19,7 @@ func inLanes() Snapshot {
 	s.Session, s.State.Session, s.State.LastSession = "run-1", "run-1", "run-1"
 	s.List = list(".....")
 	s.State.ListDigest, s.State.Unchanged, s.State.Passed = s.List.Digest(), 1, 0
-	s.State.Schema, s.State.Iteration, s.State.Feature, s.State.Attempts = SchemaLanes, 5, "b", 1
+	s.State.Schema, s.State.Iteration, s.State.Feature, s.State.Attempts = SchemaVersion, 5, "b", 1
 	s.State.Lanes = []Lane{{"a", 1, 4}, {"b", 1, 5}}
 	s.State.Header = s.Header
 	s.Round = Round{Fresh: true, Lane: 1, Lanes: 2, Busy: 1, Moved: true}
@@ -224,9 +224,6 @@ func TestLanes(t *testing.T) {
 		if got := shownLanes(d, need); got != r.want {
 			t.Errorf("%s:\n%s, want\n%s", r.name, got, r.want)
 		}
-		if d.Commits() && need.Kind == NeedNothing && (len(d.Next.Lanes) > 0) != (d.Next.Schema == SchemaLanes) {
-			t.Errorf("%s: schema %d with %d lanes", r.name, d.Next.Schema, len(d.Next.Lanes))
-		}
 	}
 }
 
@@ -310,7 +307,6 @@ func play(decide decider, seed uint64) error {
 	for range 5000 {
 		if h.IntN(40) == 0 { // the run is killed, and goes on
 			h.works, h.state.Status = map[int]string{}, Interrupted
-			h.state.Schema = schemaOf(h.state)
 			d, _ := Decide(h.snapshot(Snapshot{Event: EventPrompt, Marked: true}))
 			h.state = d.Next
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
 )
 
@@ -135,111 +134,126 @@ func parseStatus(text string) Status {
 	return InProgress
 }
 
-// The versions of State that this program writes. The program refuses a record of a later version.
-const (
-	SchemaVersion = 1
-	SchemaLanes   = 2 // with Lanes, which an earlier program would not keep
-)
+// SchemaVersion is the version of State that this program writes. It refuses a record of a later version.
+const SchemaVersion = 2
 
 // State is the record of a loop. The file state.json outside the project keeps it.
 type State struct {
-	Schema int // 0: there is no record yet
-	Name   string
-	Loop   string // absolute path of the loop folder
-	List   string // absolute path of the list
+	// 0: there is no record yet
+	Schema int    `json:"schema,omitzero"`
+	Name   string `json:"name,omitzero"`
+	// absolute path of the loop folder
+	Loop string `json:"loop,omitzero"`
+	// absolute path of the list
+	List string `json:"list,omitzero"`
 
-	Status     Status
-	ExitReason string
-	Needs      string // what a person must look at
-	Iteration  int
-	Endings    int // how many endings the loop has had
+	Status     Status `json:"status,omitzero"`
+	ExitReason string `json:"exitReason,omitzero"`
+	// what a person must look at
+	Needs     string `json:"needs,omitzero"`
+	Iteration int    `json:"iteration,omitzero"`
+	// how many endings the loop has had
+	Endings int `json:"endings,omitzero"`
 
-	RetryAt time.Time // when a rate limit, or our limit per hour, lets the loop continue
+	// when a rate limit, or our limit per hour, lets the loop continue
+	RetryAt time.Time `json:"retryAt,omitzero"`
 
-	HeaderLimit      int           // Max Iterations of the header when the loop began
-	Allowed          int           // how many iterations the loop could have when it began
-	Lowered          int           // Max Iterations, if a person lowered it in the header; else 0
-	Extended         int           // how many iterations `extend` allows; 0: it was not used
-	ExtendedDeadline time.Duration // the deadline that `extend` set; 0: it was not used; stored in ns
+	// Max Iterations of the header when the loop began
+	HeaderLimit int `json:"headerLimit,omitzero"`
+	// how many iterations the loop could have when it began
+	Allowed int `json:"allowed,omitzero"`
+	// Max Iterations, if a person lowered it in the header; else 0
+	Lowered int `json:"lowered,omitzero"`
+	// how many iterations `extend` allows; 0: it was not used
+	Extended int `json:"extended,omitzero"`
+	// the deadline that `extend` set; 0: it was not used; stored in ns
+	ExtendedDeadline time.Duration `json:"extendedDeadline,omitzero"`
 
-	Session     string    // the owner's id; empty: no session owns the loop
-	LastSession string    // the id of the last owner, also after the loop was released
-	SessionPID  int       // the process of the owner's client; 0: not known
-	Client      string    // the name of that client; "": the usual one
-	ClientStart string    // when that process began; tells two processes with one pid apart
-	Seen        time.Time // when the last event of the owner was committed
-	Bind        string    // BindPrompt or BindFirst
-	Waits       bool      // a person continued the loop after the owner's client was gone; no session works on it yet
+	// the owner's id; empty: no session owns the loop
+	Session string `json:"session,omitzero"`
+	// the id of the last owner, also after the loop was released
+	LastSession string `json:"lastSession,omitzero"`
+	// the process of the owner's client; 0: not known
+	SessionPID int `json:"sessionPid,omitzero"`
+	// the name of that client; "": the usual one
+	Client string `json:"client,omitzero"`
+	// when that process began; tells two processes with one pid apart
+	ClientStart string `json:"clientStart,omitzero"`
+	// when the last event of the owner was committed
+	Seen time.Time `json:"seen,omitzero"`
+	// BindPrompt or BindFirst
+	Bind string `json:"bind,omitzero"`
+	// a person continued the loop after the owner's client was gone; no session works on it yet
+	Waits bool `json:"waits,omitzero"`
 
-	Passed        int     // features that passed when the list was last sound
-	SessionPassed int     // features that passed while the owner worked
-	Context       int     // tokens of the owner's conversation; only kept for the limit context_tokens
-	Hour          []int64 // Unix times of the iterations of the last hour; only kept for iterations_per_hour
-	Blocks        []int64 // Unix ms of the blocks of this turn that may have come after the last tool call
-	RivalTold     bool    // the person was told that something else blocks the session's stops too
+	// features that passed when the list was last sound
+	Passed int `json:"passed,omitzero"`
+	// features that passed while the owner worked
+	SessionPassed int `json:"sessionPassed,omitzero"`
+	// tokens of the owner's conversation; only kept for the limit context_tokens
+	Context int `json:"context,omitzero"`
+	// Unix times of the iterations of the last hour; only kept for iterations_per_hour
+	Hour []int64 `json:"hour,omitzero"`
+	// Unix ms of the blocks of this turn that may have come after the last tool call
+	Blocks []int64 `json:"blocks,omitzero"`
+	// the person was told that something else blocks the session's stops too
+	RivalTold bool `json:"rivalSaid,omitzero"`
 
-	WaitingSince time.Time // since when something runs in the background; zero: nothing does
-	WaitingFor   string    // what ran there at the last stop, in words
+	// since when something runs in the background; zero: nothing does
+	WaitingSince time.Time `json:"waitingSince,omitzero"`
+	// what ran there at the last stop, in words
+	WaitingFor string `json:"waitingFor,omitzero"`
 
-	Proven        int      // claimed features that were proven at the last stop
-	Manual        int      // claimed features with manual points, which only a person can check
-	CheckFailures int      // stops in a row at which a check failed
-	Warned        bool     // the agent was told to put features back
-	Withheld      string   // variables of the session that the last checks did not get, in words
-	Running       *Running // the hook that runs checks for a stop now; nil: none
+	// claimed features that were proven at the last stop
+	Proven int `json:"proven,omitzero"`
+	// claimed features with manual points, which only a person can check
+	Manual int `json:"manual,omitzero"`
+	// stops in a row at which a check failed
+	CheckFailures int `json:"checkFailures,omitzero"`
+	// the agent was told to put features back
+	Warned bool `json:"warned,omitzero"`
+	// variables of the session that the last checks did not get, in words
+	Withheld string `json:"withheld,omitzero"`
+	// the hook that runs checks for a stop now; nil: none
+	Running *Running `json:"running,omitzero"`
 
-	Feature    string // the id of the feature that the agent works on
-	Attempts   int    // iterations in a row given to Feature
-	Lanes      []Lane // of a run with several lanes, by their numbers; Feature is that of the one that moved last
-	ListDigest string // fingerprint of the list at the last stop
-	TreeDigest string // fingerprint of the work tree then; empty: that stop did not need it
-	Unchanged  int    // stops in a row with the same fingerprints
+	// the id of the feature that the agent works on
+	Feature string `json:"feature,omitzero"`
+	// iterations in a row given to Feature
+	Attempts int `json:"attempts,omitzero"`
+	// of a run with several lanes, by their numbers; Feature is that of the one that moved last
+	Lanes []Lane `json:"lanes,omitzero"`
+	// fingerprint of the list at the last stop
+	ListDigest string `json:"listDigest,omitzero"`
+	// fingerprint of the work tree then; empty: that stop did not need it
+	TreeDigest string `json:"treeDigest,omitzero"`
+	// stops in a row with the same fingerprints
+	Unchanged int `json:"unchanged,omitzero"`
 	Habits
 
-	Header progress.Header // what we last wrote to progress.txt
-	Before progress.Header // what was there when we decided on Header
+	// what we last wrote to progress.txt
+	Header progress.Header `json:"header"`
+	// what was there when we decided on Header
+	Before progress.Header `json:"before"`
 
-	Note      string // a person's text for the next prompt; empty: none
-	NoteGiven string // the text that a fresh session got which has not counted yet
-	Complete  bool   // the loop was complete at the last stop, and goes on because Leg.Hold asked for that
-	StopNow   bool   // with Paused: a host that starts the agent stops it at once
-	Judged    bool   // the loop ended when the session of its iteration was over; a fresh session begins the next one
+	// a person's text for the next prompt; empty: none
+	Note string `json:"note,omitzero"`
+	// the text that a fresh session got which has not counted yet
+	NoteGiven string `json:"noteGiven,omitzero"`
+	// the loop was complete at the last stop, and goes on because Leg.Hold asked for that
+	Complete bool `json:"complete,omitzero"`
+	// with Paused: a host that starts the agent stops it at once
+	StopNow bool `json:"stopNow,omitzero"`
+	// the loop ended when the session of its iteration was over; a fresh session begins the next one
+	Judged bool `json:"judged,omitzero"`
 
-	StartedAt time.Time
-	EndedAt   time.Time
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	EndedAt   time.Time `json:"endedAt,omitzero"`
 
-	OnComplete string   // the notifier of the settings entry, for runs that have no such entry
-	Notices    []Notice // the notices that are not sent, and the one of the last ending
-}
-
-// Fields are the keys of the record and their values.
-func (s *State) Fields() jsontext.Object {
-	return jsontext.Object{
-		"schema", &s.Schema, "name", &s.Name, "loop", &s.Loop, "list", &s.List, "status", (*string)(&s.Status),
-		"exitReason", &s.ExitReason, "needs", &s.Needs, "iteration", &s.Iteration, "endings", &s.Endings,
-		"retryAt", &s.RetryAt, "headerLimit", &s.HeaderLimit, "allowed", &s.Allowed, "lowered", &s.Lowered,
-		"extended", &s.Extended, "extendedDeadline", (*int64)(&s.ExtendedDeadline), "session", &s.Session,
-		"lastSession", &s.LastSession, "sessionPid", &s.SessionPID, "client", &s.Client,
-		"clientStart", &s.ClientStart, "seen", &s.Seen,
-		"bind", &s.Bind, "waits", &s.Waits, "passed", &s.Passed, "sessionPassed", &s.SessionPassed,
-		"context", &s.Context, "hour", &s.Hour,
-		"blocks", &s.Blocks, "rivalSaid", &s.RivalTold, "waitingSince", &s.WaitingSince, "waitingFor", &s.WaitingFor,
-		"proven", &s.Proven, "manual", &s.Manual, "checkFailures", &s.CheckFailures, "warned", &s.Warned,
-		"withheld", &s.Withheld, "running", &s.Running, "feature", &s.Feature, "attempts", &s.Attempts,
-		"lanes", &s.Lanes,
-		"listDigest", &s.ListDigest, "treeDigest", &s.TreeDigest, "unchanged", &s.Unchanged,
-		"denied", &s.Denied, "asked", &s.Asked, "testsOnly", &s.TestsOnly, "rewritten", &s.Rewritten,
-		"checked", &s.Checked, "fell", &s.Fell,
-		"header", headerFields(&s.Header), "before", headerFields(&s.Before), "note", &s.Note, "noteGiven", &s.NoteGiven,
-		"complete", &s.Complete, "stopNow", &s.StopNow, "judged", &s.Judged, "startedAt", &s.StartedAt,
-		"endedAt", &s.EndedAt, "onComplete", &s.OnComplete, "notices", &s.Notices,
-	}
-}
-
-func headerFields(h *progress.Header) jsontext.Object {
-	return jsontext.Object{
-		"status", &h.Status, "iteration", &h.Iteration, "maxIterations", &h.MaxIterations, "feature", &h.Feature,
-	}
+	// the notifier of the settings entry, for runs that have no such entry
+	OnComplete string `json:"onComplete,omitzero"`
+	// the notices that are not sent, and the one of the last ending
+	Notices []Notice `json:"notices,omitzero"`
 }
 
 // Running describes a hook that runs checks.

@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -63,7 +62,7 @@ func (s *stepper) commit() error {
 		}
 		d.HeaderErr = err
 	}
-	l.Store.Log(s.ev.At.UTC().Format(logline.Time)+" "+d.Line(), iterationEntry(s.ev, d))
+	l.Store.Log(s.ev.At.UTC().Format(logline.Time)+" "+d.Line(), iterationOf(s.ev, d))
 	return nil
 }
 
@@ -77,24 +76,36 @@ func (s *stepper) keepReceipts() error {
 	return s.loop.Store.SetReceipts(kept)
 }
 
-// iterationEntry is a line of iterations.jsonl.
-func iterationEntry(ev Event, d *decide.Decision) jsontext.Object {
-	at := ev.At.UTC().Truncate(time.Millisecond)
-	session := cmp.Or(d.Next.Session, d.From.Session)
-	verdict := d.Word()
-	feature := plain.Line(d.Next.Feature, 80)
-	// Of the list's states; of the work tree too, if those did not change.
-	fingerprint := strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, ".")
-	took := time.Since(ev.At).Milliseconds()
-	entry := jsontext.Object{
-		"time", &at, "session", &session, "event", &ev.Name, "verdict", &verdict, "reason", &d.Next.ExitReason,
-		"feature", &feature, "iteration", &d.Next.Iteration, "attempts", &d.Next.Attempts,
-		"fingerprint", &fingerprint, "durationMs", &took,
+// iteration is a line of iterations.jsonl.
+type iteration struct {
+	Time      time.Time `json:"time"`
+	Session   string    `json:"session"`
+	Event     string    `json:"event"`
+	Verdict   string    `json:"verdict"`
+	Reason    string    `json:"reason"`
+	Feature   string    `json:"feature"`
+	Iteration int       `json:"iteration"`
+	Attempts  int       `json:"attempts"`
+	// Fingerprint is of the list's states; of the work tree too, if those did not change.
+	Fingerprint string `json:"fingerprint"`
+	DurationMs  int64  `json:"durationMs"`
+	Lane        int    `json:"lane,omitempty"`
+}
+
+func iterationOf(ev Event, d *decide.Decision) iteration {
+	return iteration{
+		Time:        ev.At.UTC().Truncate(time.Millisecond),
+		Session:     cmp.Or(d.Next.Session, d.From.Session),
+		Event:       ev.Name,
+		Verdict:     d.Word(),
+		Reason:      d.Next.ExitReason,
+		Feature:     plain.Line(d.Next.Feature, 80),
+		Iteration:   d.Next.Iteration,
+		Attempts:    d.Next.Attempts,
+		Fingerprint: strings.Trim(d.Next.ListDigest+"."+d.Next.TreeDigest, "."),
+		DurationMs:  time.Since(ev.At).Milliseconds(),
+		Lane:        ev.Lane,
 	}
-	if ev.Lane > 0 {
-		entry = append(entry, "lane", &ev.Lane)
-	}
-	return entry
 }
 
 // Notify does what follows the printed answer: it releases the loop that the session worked on

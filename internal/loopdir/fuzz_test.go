@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/seeds"
 )
 
@@ -77,15 +78,12 @@ func sound(data []byte, state decide.State, err error) error {
 		}
 		return nil
 	}
-	schema := decide.SchemaVersion
-	if len(state.Lanes) > 0 {
-		schema = decide.SchemaLanes
-	}
-	valid := state.Schema == schema && state.Iteration >= 1 && state.Status != "" && state.Endings >= 0
+	valid := state.Schema >= 1 && state.Schema <= decide.SchemaVersion && state.Iteration >= 1 && state.Status != "" &&
+		state.Endings >= 0
 	if !json.Valid(data) || !valid {
 		return fmt.Errorf("%q was read as %+v", data, state)
 	}
-	written, err := state.Fields().Lines()
+	written, err := jsontext.Indent(state)
 	if err != nil {
 		return fmt.Errorf("a record that cannot be written: %w", err)
 	}
@@ -93,7 +91,7 @@ func sound(data []byte, state decide.State, err error) error {
 	if err != nil {
 		return fmt.Errorf("a record that cannot be read again: %w", err)
 	}
-	if rewritten, err := again.Fields().Lines(); err != nil || !bytes.Equal(rewritten, written) {
+	if rewritten, err := jsontext.Indent(again); err != nil || !bytes.Equal(rewritten, written) {
 		return fmt.Errorf("%s became %s: %w", written, rewritten, err)
 	}
 	return nil

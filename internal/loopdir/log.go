@@ -81,14 +81,14 @@ const maxIteration = 1e9
 
 // Log adds a line for people to hook.log. If entry is not nil, Log adds it as a line for
 // programs to iterations.jsonl. It ignores errors: trouble with a log never stops a loop.
-func (s *Store) Log(line string, entry jsontext.Object) {
+func (s *Store) Log(line string, entry any) {
 	if s.loop == nil {
 		return
 	}
 	_ = AppendLog(s.loop, HookLog, []byte(line+"\n"))
 	if entry != nil {
-		if data, err := entry.Line(); err == nil {
-			_ = AppendLog(s.loop, IterationLog, append(data, '\n'))
+		if data, err := jsontext.Line(entry); err == nil {
+			_ = AppendLog(s.loop, IterationLog, data)
 		}
 	}
 }

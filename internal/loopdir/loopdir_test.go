@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 func newLoop(t testing.TB) *Loop {
@@ -213,8 +212,7 @@ func TestLogs(t *testing.T) {
 	}
 	line := strings.Repeat("x", 1000)
 	for n := range 3000 {
-		iteration := n + 1
-		s.Log(line, jsontext.Object{"iteration", &iteration})
+		s.Log(line, map[string]int{"iteration": n + 1})
 	}
 	if got := s.LogIteration(); got != 3000 {
 		t.Errorf("iteration %d, want 3000", got)

@@ -67,15 +67,15 @@ const maxYear = 9000
 // parseState reads a record and refuses one that no version of this program wrote.
 func parseState(data []byte) (decide.State, error) {
 	var state decide.State
-	if err := state.Fields().Read(data); err != nil {
+	if err := jsontext.Read(data, &state); err != nil {
 		return decide.State{}, fmt.Errorf("%w; move it away to start over", err)
 	}
 	switch {
-	case state.Schema > decide.SchemaLanes:
+	case state.Schema > decide.SchemaVersion:
 		return decide.State{}, fmt.Errorf("a later version of ralph-stop-hook wrote it (schema %d); use that version",
 			state.Schema)
-	case state.Schema < decide.SchemaVersion || state.Status == "" || state.Iteration < 1 || state.Endings < 0,
-		(state.Schema == decide.SchemaLanes) != (len(state.Lanes) > 0), len(state.Lanes) > decide.MaxLanes,
+	case state.Schema < 1, state.Status == "", state.Iteration < 1, state.Endings < 0,
+		len(state.Lanes) > decide.MaxLanes,
 		state.StartedAt.UTC().Year() > maxYear, state.EndedAt.UTC().Year() > maxYear:
 		return decide.State{}, errors.New("fields are missing or make no sense; move it away to start over")
 	}
@@ -84,15 +84,15 @@ func parseState(data []byte) (decide.State, error) {
 
 // replaceJSON writes a record to the state folder, under the lock. It refuses a record
 // that would be too large to read again.
-func (s *Store) replaceJSON(name string, record jsontext.Object, limit int) error {
-	data, err := record.Lines()
+func (s *Store) replaceJSON(name string, record any, limit int) error {
+	data, err := jsontext.Indent(record)
 	if err != nil {
 		return err
 	}
 	if len(data) >= limit {
 		return fmt.Errorf("%s: the record would be larger than %d MB", name, limit>>20)
 	}
-	return replace(s.state, name, append(data, '\n'), 0o600, true, nil)
+	return replace(s.state, name, data, 0o600, true, nil)
 }
 
 // Progress returns the content of progress.txt, or nil if there is no such file.
@@ -134,7 +134,7 @@ func (s *Store) AddNotes(wait time.Duration, given, now []byte) error {
 // After a crash behind it, the next run updates the header. Commit reads progress.txt
 // again before it edits it, to keep a note that somebody has written meanwhile.
 func (s *Store) Commit(next decide.State) error {
-	if err := s.replaceJSON(stateFile, next.Fields(), maxState); err != nil {
+	if err := s.replaceJSON(stateFile, next, maxState); err != nil {
 		return fmt.Errorf("cannot save the loop's state in %w", err)
 	}
 	if err := s.writeHeader(next); err != nil {
@@ -194,7 +194,7 @@ func (s *Store) WriteFile(name string, data []byte) error {
 
 // SaveState commits a record whose header has not changed.
 func (s *Store) SaveState(next decide.State) error {
-	return s.replaceJSON(stateFile, next.Fields(), maxState)
+	return s.replaceJSON(stateFile, next, maxState)
 }
 
 // restoreFolder creates the loop folder again if it is gone, as after `git clean -fdx`.

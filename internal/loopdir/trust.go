@@ -49,7 +49,7 @@ func (s *Store) SetTrust(t config.Trust, path string) error {
 			return err
 		}
 	}
-	return s.replaceJSON(trustFile, t.Fields(), maxTrust)
+	return s.replaceJSON(trustFile, t, maxTrust)
 }
 
 // Config returns the text of ralph.json, or nil if there is no such file.

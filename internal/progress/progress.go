@@ -19,10 +19,10 @@ const HeaderLines = 20
 // Header is the part of progress.txt that the hook writes. A field is zero if the file has
 // no line for it.
 type Header struct {
-	Status        string // a word such as IN_PROGRESS, as it is in the file
-	Iteration     int    // 1 is the turn of the first prompt
-	MaxIterations int    // the limit of iterations; a person may lower it here
-	Feature       string // id of the feature that is worked on
+	Status        string `json:"status"`        // a word such as IN_PROGRESS, as it is in the file
+	Iteration     int    `json:"iteration"`     // 1 is the turn of the first prompt
+	MaxIterations int    `json:"maxIterations"` // the limit of iterations; a person may lower it here
+	Feature       string `json:"feature"`       // id of the feature that is worked on
 }
 
 // The keys of the header, in the order of a new file.
