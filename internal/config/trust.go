@@ -64,7 +64,7 @@ func ParseTrust(data []byte) (Trust, error) {
 		return Trust{}, err
 	}
 	if t.Schema != trustSchema || t.SHA256 != digest([]byte(t.Text)) {
-		return Trust{}, errors.New("not a trust record of this version; trust the loop again")
+		return Trust{}, errors.New("not a trust record of this version")
 	}
 	return t, nil
 }

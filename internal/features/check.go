@@ -39,7 +39,7 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 			c.checkKeys(item, misspelt)
 		}
 		if item.Title() == "" && item.Description() == "" {
-			c.fail(int(item.at), "item %d does not say what is to be done; give it a title or a description",
+			c.fail(item.at, "item %d does not say what is to be done; give it a title or a description",
 				item.number)
 		}
 		word := item.word()
@@ -49,9 +49,9 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 			// Another word that is alike begins in another way: parked is not passed.
 			meant := jsontext.Nearest(word, knownWords())
 			if !named && len(meant) > 3 && strings.HasPrefix(strings.ToLower(word), meant[:3]) {
-				c.fail(int(item.markAt), "%sdid you mean %q?", text, meant)
+				c.fail(item.markAt, "%sdid you mean %q?", text, meant)
 			} else {
-				c.remark(int(item.markAt), "%sthose are pending, in_progress, done, blocked, cancelled", text)
+				c.remark(item.markAt, "%sthose are pending, in_progress, done, blocked, cancelled", text)
 			}
 		}
 		c.checkNeeds(&list, item, circles)
@@ -90,7 +90,7 @@ func folded(key string) string {
 // are almost a key that decides something.
 // Misspelt has the keys that are reported already.
 func (p *parser) checkKeys(item *Item, misspelt map[string]bool) {
-	p.Pos = int(item.at)
+	p.Pos = item.at
 	seen := map[string]bool{}
 	p.Enter()
 	for {
@@ -125,10 +125,10 @@ func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 			for n := range l.all {
 				ids = append(ids, l.all[n].ID)
 			}
-			p.fail(int(item.at), "%s needs %q, which the list does not have; %s",
+			p.fail(item.at, "%s needs %q, which the list does not have; %s",
 				plain.Line(item.ID, 80), plain.Line(need.id, 80), suggest(need.id, ids, "take it out, or add it"))
 		case need.item.dropped:
-			p.fail(int(item.at), "%s needs %s, which is not going to be done; take that out, or it is never worked on",
+			p.fail(item.at, "%s needs %s, which is not going to be done; take that out, or it is never worked on",
 				plain.Line(item.ID, 80), plain.Line(need.id, 80))
 		}
 	}
@@ -136,7 +136,7 @@ func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 		return
 	}
 	if circle := l.circle(item); circle != nil {
-		p.fail(int(item.at), "%s %s; take one of these needs out", plain.Line(item.ID, 80), l.Why(*item))
+		p.fail(item.at, "%s %s; take one of these needs out", plain.Line(item.ID, 80), l.Why(*item))
 		for _, id := range circle {
 			circles[id] = true
 		}

@@ -104,8 +104,8 @@ func FuzzSet(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := l.bom + int(item.markAt)
-		if !bytes.Equal(out[:at], data[:at]) || !bytes.HasSuffix(out[at:], data[at+int(item.markLen):]) {
+		at := l.bom + item.markAt
+		if !bytes.Equal(out[:at], data[:at]) || !bytes.HasSuffix(out[at:], data[at+item.markLen:]) {
 			t.Fatalf("%q became %q", data, out)
 		}
 		after, err := Parse(out)

@@ -6,7 +6,6 @@
 package features
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -45,22 +44,18 @@ type Item struct {
 	derived bool   // ID is not in the list
 	raw     string // the whole item, as JSON
 
-	// A long list takes the memory of its items, so these are small.
-	at                int32 // offset in the text
-	markAt, markLen   int32 // the value of its mark, in the text
-	needsAt, needsEnd int32 // the ids of the items that it needs, as JSON, in raw
-	subtasks          int32 // how many items of List.all right before it are its subtasks
-	number            int32 // in its array, from 1
-	mark              mark
-	isSubtask         bool
-	dropped           bool
-	later             bool // it is put off to a time that has not come
+	at              int    // offset in the text
+	markAt, markLen int    // the value of its mark, in the text
+	needs           string // the ids of the items that it needs, as JSON; "" if it says none
+	subtasks        int    // how many items of List.all right before it are its subtasks
+	number          int    // in its array, from 1
+	mark            mark
+	isSubtask       bool
+	dropped         bool
+	later           bool // it is put off to a time that has not come
 }
 
 const noPriority = math.MaxFloat32
-
-// needs returns the ids of the items that this one needs, as JSON.
-func (i *Item) needs() string { return i.raw[i.needsAt:i.needsEnd] }
 
 // List is a parsed list.
 type List struct {
@@ -69,11 +64,10 @@ type List struct {
 	Tags    []string // of a Task Master file, each as it follows the file's name: "#ui"
 	Reading          // how the list was read
 
-	all      []Item             // Items and Dropped; nil for a list that was not parsed
-	passed   int                // how many of Items pass
-	sorted   bool               // the ids of all ascend
-	byID     map[string]int32   // indexes of all; nil if sorted
-	parents  map[string][]int32 // by id, indexes of the items that a tracker calls its parents
+	all      []Item           // Items and Dropped; nil for a list that was not parsed
+	passed   int              // how many of Items pass
+	byID     map[string]int   // indexes of all; nil for a list that was not parsed
+	parents  map[string][]int // by id, indexes of the items that a tracker calls its parents
 	shape    shape
 	ownWords []ownWord // the status words that the list itself names
 	remarks  []error
@@ -89,10 +83,7 @@ func (l *List) Timed() bool { return l.timed }
 // assignIDs makes the id of every item unique. It is a problem if the list itself gives two items
 // the same id.
 func (l *List) assignIDs(p *parser) {
-	if l.sorted = !p.unsorted; l.sorted {
-		return
-	}
-	l.byID = make(map[string]int32, len(l.all))
+	l.byID = make(map[string]int, len(l.all))
 	for _, derived := range []bool{false, true} { // the list's own ids go first
 		for n := range l.all {
 			item := &l.all[n]
@@ -102,44 +93,29 @@ func (l *List) assignIDs(p *parser) {
 			first := l.index(item.ID)
 			if first >= 0 && derived {
 				// A subtask keeps its task's id; what is made of a title has no dot.
-				item.ID = item.ID[:strings.LastIndexByte(item.ID, '.')+1] + "#" + strconv.Itoa(int(item.number))
+				item.ID = item.ID[:strings.LastIndexByte(item.ID, '.')+1] + "#" + strconv.Itoa(item.number)
 				first = l.index(item.ID)
 			}
 			if first >= 0 {
 				a, b := &l.all[min(first, n)], &l.all[max(first, n)]
-				p.fail(int(b.at), "items %d and %d have the same id %q; give each its own", a.number, b.number, item.ID)
+				p.fail(b.at, "items %d and %d have the same id %q; give each its own", a.number, b.number, item.ID)
 				continue
 			}
-			l.byID[item.ID] = int32(n)
+			l.byID[item.ID] = n
 		}
 	}
 }
 
-// ascends reports whether b may follow a in a list whose ids ascend.
-func ascends(a, b *Item) bool { return !a.derived && !b.derived && compareIDs(a.ID, b.ID) < 0 }
-
-// compareIDs puts a shorter id first, so that "9" is before "10".
-func compareIDs(a, b string) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
-}
-
-// index returns the index in all of the item with that id, or -1. A list with ascending ids has no
-// map, because making one takes about a quarter of the time of reading a long list.
+// index returns the index in all of the item with that id, or -1.
 func (l *List) index(id string) int {
-	switch {
-	case l.sorted:
-		compare := func(i Item, id string) int { return compareIDs(i.ID, id) }
-		if at, has := slices.BinarySearchFunc(l.all, id, compare); has {
-			return at
-		}
-	case l.byID != nil:
-		if at, has := l.byID[id]; has {
-			return int(at)
-		}
-	default: // the list was not parsed
+	if l.byID == nil { // the list was not parsed
 		return slices.IndexFunc(l.all, func(i Item) bool { return i.ID == id })
 	}
-	return -1
+	at, has := l.byID[id]
+	if !has {
+		return -1
+	}
+	return at
 }
 
 // Derived tells whether the list itself has no id for the item.

@@ -61,7 +61,7 @@ func reopens(data []byte, reopen func(List, []byte, List, []string) ([]byte, err
 			return fmt.Errorf("without %s it is %q: %v", item.ID, out, err)
 		}
 		// With a subtask its tasks are opened, and with these what was done with them.
-		opened := map[int32]bool{}
+		opened := map[int]bool{}
 		for _, other := range l.Items {
 			if other.ID == item.ID || strings.HasPrefix(item.ID, other.ID+".") {
 				opened[other.markAt] = true
@@ -93,10 +93,10 @@ func (i Item) same(other Item) bool {
 }
 
 func (i Item) passesStart(data []byte) int {
-	return len(data) - len(bytes.TrimPrefix(data, jsontext.BOM)) + int(i.markAt)
+	return len(data) - len(bytes.TrimPrefix(data, jsontext.BOM)) + i.markAt
 }
 
-func (i Item) passesEnd(data []byte) int { return i.passesStart(data) + int(i.markLen) }
+func (i Item) passesEnd(data []byte) int { return i.passesStart(data) + i.markLen }
 
 // TestReopenControls checks that the property of FuzzReopen rejects bad results.
 func TestReopenControls(t *testing.T) {

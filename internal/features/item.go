@@ -26,7 +26,7 @@ type fields struct {
 // readItem reads the object that comes next, and its subtasks. Task is the item that it
 // is a part of, or nil.
 func (p *parser) readItem(task *Item, n int) {
-	item := Item{Priority: noPriority, number: int32(n), at: int32(p.Pos), isSubtask: task != nil}
+	item := Item{Priority: noPriority, number: n, at: p.Pos, isSubtask: task != nil}
 	var f fields
 	p.Enter()
 	for {
@@ -46,12 +46,11 @@ func (p *parser) readItem(task *Item, n int) {
 	if f.subtasks != "" {
 		before := len(p.all)
 		p.readSubtasks(&item, &f)
-		item.subtasks = int32(len(p.all) - before)
+		item.subtasks = len(p.all) - before
 	}
-	p.unsorted = p.unsorted || item.derived || len(p.all) > 0 && !ascends(&p.all[len(p.all)-1], &item)
 	item.later = f.later && !item.Passes && !item.dropped
 	item.waits = item.later
-	p.hasNeeds = p.hasNeeds || item.needsEnd > 0 || item.subtasks > 0 || item.isSubtask
+	p.hasNeeds = p.hasNeeds || item.needs != "" || item.subtasks > 0 || item.isSubtask
 	p.hasDropped = p.hasDropped || item.dropped
 	p.all = append(p.all, item)
 }
@@ -92,7 +91,7 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 		}
 	case "dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy": // needKeys
 		if value != "[]" && value != `""` && value != "null" {
-			item.needsAt, item.needsEnd = int32(begin)-item.at, int32(p.Pos)-item.at
+			item.needs = value
 		}
 	}
 }
@@ -123,7 +122,7 @@ func (p *parser) setMark(item *Item, f *fields, key, value string, at, begin int
 		return
 	}
 	if m > item.mark {
-		item.mark, item.markAt, item.markLen, item.Passes = m, int32(begin), int32(len(value)), value == "true"
+		item.mark, item.markAt, item.markLen, item.Passes = m, begin, len(value), value == "true"
 	}
 }
 
@@ -160,7 +159,7 @@ func (p *parser) setID(item *Item, f *fields, task *Item) {
 		item.ID, item.derived = slug(unquote(f.title)), true
 	}
 	if item.ID == "" {
-		item.ID = "#" + strconv.Itoa(int(item.number))
+		item.ID = "#" + strconv.Itoa(item.number)
 	}
 	if task != nil && !strings.HasPrefix(item.ID, task.ID+".") { // some lists spell it out
 		item.ID = task.ID + "." + item.ID
@@ -169,7 +168,7 @@ func (p *parser) setID(item *Item, f *fields, task *Item) {
 
 // validID returns the id that the list has for its item n, or nothing: it has to be a
 // string or a number, visible, and at most maxID bytes long.
-func (p *parser) validID(f *fields, n int32) string {
+func (p *parser) validID(f *fields, n int) string {
 	value := f.id
 	if value == "" || value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') {
 		return ""

@@ -64,7 +64,7 @@ func (p *parser) readMarkdown() bool {
 	}
 	r.finish()
 	p.applyMarks(r.marks)
-	p.shape, p.unsorted = checkboxes, true
+	p.shape = checkboxes
 	return len(p.all) > 0
 }
 
@@ -120,12 +120,12 @@ func (p *parser) addCheckbox(r *markdownReader, text string, begin, markAt int) 
 	r.title, r.details, r.depth = strings.TrimSpace(text[3:]), "", r.Depth()
 	mark := text[1]
 	item := Item{
-		ID: slug(r.title), derived: true, Priority: noPriority, number: int32(len(p.all) + 1), at: int32(begin),
-		mark: checkbox, markAt: int32(markAt), markLen: 1, Passes: mark == 'x' || mark == 'X',
+		ID: slug(r.title), derived: true, Priority: noPriority, number: len(p.all) + 1, at: begin,
+		mark: checkbox, markAt: markAt, markLen: 1, Passes: mark == 'x' || mark == 'X',
 		dropped: r.notWork > 0,
 	}
 	if item.ID == "" {
-		item.ID = "#" + strconv.Itoa(int(item.number))
+		item.ID = "#" + strconv.Itoa(item.number)
 	}
 	p.hasDropped = p.hasDropped || item.dropped
 	r.legend = false
@@ -232,7 +232,7 @@ func (p *parser) applyMarks(marks boxMarks) {
 		p.hasDropped = p.hasDropped || item.dropped
 		if s <= begun && !item.dropped {
 			if count[mark]++; count[mark] == 1 {
-				first[mark] = int(item.at)
+				first[mark] = item.at
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func (l *List) wholes(item *Item) (wholes []*Item) {
 
 // isPart tells whether the needed item is a part of another.
 func (l *List) isPart(n need, whole *Item) bool {
-	return strings.HasPrefix(n.id, whole.ID+".") || slices.ContainsFunc(l.parents[n.id], func(at int32) bool {
+	return strings.HasPrefix(n.id, whole.ID+".") || slices.ContainsFunc(l.parents[n.id], func(at int) bool {
 		return l.all[at].ID == whole.ID
 	})
 }
@@ -110,7 +110,7 @@ func (l *List) directNeeds(item *Item) (needs []need) {
 		}
 		needs = append(needs, n)
 	}
-	for _, v := range gjson.Parse(item.needs()).Array() {
+	for _, v := range gjson.Parse(item.needs).Array() {
 		switch {
 		case v.IsObject():
 			if kind, id := record(v); strings.Contains(blocking, " "+kind+" ") {
@@ -135,16 +135,16 @@ func record(v gjson.Result) (kind, id string) {
 func (l *List) findParents() {
 	for n := range l.all {
 		item := &l.all[n]
-		if item.needsEnd == 0 || !strings.Contains(item.needs(), parentRecord) {
+		if item.needs == "" || !strings.Contains(item.needs, parentRecord) {
 			continue
 		}
-		for _, v := range gjson.Parse(item.needs()).Array() {
+		for _, v := range gjson.Parse(item.needs).Array() {
 			kind, id := record(v)
 			if at := l.index(id); kind == parentRecord && at >= 0 && at != n {
 				if l.parents == nil {
-					l.parents = map[string][]int32{}
+					l.parents = map[string][]int{}
 				}
-				l.parents[item.ID] = append(l.parents[item.ID], int32(at))
+				l.parents[item.ID] = append(l.parents[item.ID], at)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func (l *List) findWaiting() {
 				(item.isSubtask || l.parents != nil) && slices.ContainsFunc(l.wholes(item), func(whole *Item) bool {
 					return l.isShut(whole, shut)
 				}) ||
-				item.needsEnd > 0 && slices.ContainsFunc(l.directNeeds(item), func(n need) bool { return !n.met() })
+				item.needs != "" && slices.ContainsFunc(l.directNeeds(item), func(n need) bool { return !n.met() })
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // openSubtask returns a subtask that is still to be done of the task at an index of all,
 // nil if there is none.
 func (l *List) openSubtask(at int) *Item {
-	subtasks := l.all[at-int(l.all[at].subtasks) : at]
+	subtasks := l.all[at-l.all[at].subtasks : at]
 	if i := slices.IndexFunc(subtasks, func(s Item) bool { return !s.Passes && !s.dropped }); i >= 0 {
 		return &subtasks[i]
 	}
@@ -100,7 +100,7 @@ func (l List) Order() (order []Item) {
 				wait(count+n, at)
 			}
 		}
-		for k := n - int(item.subtasks); k < n; k++ {
+		for k := n - item.subtasks; k < n; k++ {
 			if sub := &l.all[k]; !sub.Passes && !sub.dropped {
 				wait(n, k)
 			}

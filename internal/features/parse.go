@@ -56,7 +56,6 @@ type parser struct {
 	beside   []member // the keys of the list's object that are not its items
 	all      []Item   // in list order, subtasks before their task
 	level    int      // how many arrays of subtasks the parser is in
-	reserved bool     // reserve was called
 	refused  bool     // one of the subtasks is no object
 	unknown  bool     // a status word is not known
 	timed    bool     // an item has the key defer_until
@@ -64,7 +63,6 @@ type parser struct {
 	remarks  []error
 
 	// What few lists have. A list that has none is spared a pass over its items.
-	unsorted   bool // the ids do not ascend, or an item has none
 	hasNeeds   bool // an item may wait for another
 	hasDropped bool // an item is not work
 }
@@ -250,9 +248,6 @@ func (p *parser) readArray(task *Item) {
 // readElement reads the value that comes next, which should be an item. N counts from 1
 // within its array.
 func (p *parser) readElement(task *Item, n int) {
-	if !p.reserved && task == nil && len(p.all) >= fewItems {
-		p.reserve()
-	}
 	switch at := p.Pos; {
 	case p.Peek() != '{' && task != nil:
 		p.Skip()
@@ -266,16 +261,6 @@ func (p *parser) readElement(task *Item, n int) {
 	default:
 		p.readItem(task, n)
 	}
-}
-
-// fewItems are enough to tell how long the items of a text are.
-const fewItems = 64
-
-// reserve makes room for all items of the text, as if the others were as long as those
-// that are read. A slice that grows step by step takes several times the memory.
-func (p *parser) reserve() {
-	p.reserved = true
-	p.all = slices.Grow(p.all, min(maxItems, len(p.Text)/(p.Pos/len(p.all)+1)))
 }
 
 // Named splits the name of a list into its file and its tag: "tasks.json#ui" is the tag

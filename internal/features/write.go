@@ -81,12 +81,12 @@ func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
 	from := 0
 	for _, n := range edits {
 		item := &l.all[n]
-		at := l.bom + int(item.editAt())
+		at := l.bom + item.editAt()
 		if at < from {
 			continue // a subtask that was done since its task was
 		}
 		edited.Write(data[from:at])
-		from = at + int(item.markLen)
+		from = at + item.markLen
 		if item.markLen > 0 {
 			edited.WriteString(words.value(item.mark, !item.Passes, string(data[at:from])))
 			continue
@@ -102,7 +102,7 @@ func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
 }
 
 // editAt returns the offset of the item's mark, or of where it gets one: after the brace with which it begins.
-func (i *Item) editAt() int32 {
+func (i *Item) editAt() int {
 	if i.markLen > 0 {
 		return i.markAt
 	}

@@ -15,15 +15,15 @@ func Read(data []byte, record any) error {
 	if err != nil {
 		return err
 	}
+	if s := (Scanner{Text: String(text)}); s.Peek() != '{' {
+		return errors.New("want an object")
+	}
 	if key := Twice(String(text)); key != "" {
 		return fmt.Errorf("the key %q is there twice", key)
 	}
 	err = json.Unmarshal(text, record)
 	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &kind) && kind.Field == "":
-		return errors.New("want an object")
-	case kind != nil:
+	if errors.As(err, &kind) {
 		return fmt.Errorf("the value of %q is not of its kind", kind.Field)
 	}
 	return err

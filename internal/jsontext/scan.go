@@ -2,7 +2,6 @@ package jsontext
 
 import (
 	"fmt"
-	"math/bits"
 	"strings"
 )
 
@@ -134,25 +133,8 @@ func (s *Scanner) word(word string) {
 	}
 }
 
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// special looks in eight bytes for one that ends a string, begins an escape or is not
-// allowed in a string. It sets the highest bit of the first such byte, and perhaps of
-// bytes behind that one; it returns 0 if there is none.
-func special(b string) uint64 {
-	w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-	// A subtraction sets the highest bit of a byte that is less than what is subtracted.
-	// XOR makes a quote or a backslash 0, which is less than 1.
-	return ((w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones) | (w - ones*' ')) &^ w & highs
-}
-
 // quoted returns the offset after the string that begins at i, and whether it is plain:
-// without escapes. It returns i if there is no valid string. It looks at eight bytes at
-// once as long as none of them is special.
+// without escapes. It returns i if there is no valid string.
 func quoted(t string, i int) (end int, plain bool) {
 	begin := i
 	if i == len(t) || t[i] != '"' {
@@ -160,26 +142,15 @@ func quoted(t string, i int) (end int, plain bool) {
 	}
 	plain = true
 	for i++; i < len(t); i++ {
-		for i+16 <= len(t) {
-			b := t[i : i+16] // its length is known, so the compiler loads eight bytes at once
-			if m := special(b[:8]); m != 0 {
-				i += bits.TrailingZeros64(m) / 8
-				break
-			}
-			if m := special(b[8:]); m != 0 {
-				i += 8 + bits.TrailingZeros64(m)/8
-				break
-			}
-			i += 16
-		}
-		switch {
-		case i == len(t) || t[i] < ' ':
+		switch c := t[i]; {
+		case c < ' ':
 			return begin, false
-		case t[i] == '"':
+		case c == '"':
 			return i + 1, plain
-		case t[i] == '\\':
+		case c == '\\':
 			plain = false
-			if i = escape(t, i); i < 0 {
+			i = escape(t, i)
+			if i < 0 {
 				return begin, false
 			}
 		}
