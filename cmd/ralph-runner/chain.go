@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
@@ -26,7 +26,7 @@ func marked(err error) string {
 	if !errors.As(err, &at) {
 		return ""
 	}
-	lines := strings.Split(at.Marked(runewidth.StringWidth), "\n")
+	lines := strings.Split(at.Marked(ansi.StringWidth), "\n")
 	return "  " + strings.Join(lines, "\n  ") + "\n"
 }
 

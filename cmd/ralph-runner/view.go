@@ -11,9 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mattn/go-runewidth"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -30,8 +27,7 @@ type view struct {
 	out     io.Writer // for the lines that stay
 	screen  cli.Screen
 	verbose bool
-	bars    *mpb.Progress // nil: there is no terminal
-	bar     *mpb.Bar
+	last    *changingLine // nil: there is no terminal
 
 	mu    sync.Mutex // guards what follows: the line is drawn in another goroutine
 	now   now
@@ -49,9 +45,6 @@ type now struct {
 	why              string
 }
 
-// refresh is how often the changing line is drawn.
-const refresh = 250 * time.Millisecond
-
 // newView returns a view on w. With --json, w is for the record, so the view is on standard error.
 func newView(k *runner, w io.Writer) *view {
 	file := os.Stdout
@@ -64,30 +57,23 @@ func newView(k *runner, w io.Writer) *view {
 		v.screen = cli.Screen{Writer: w}
 	}
 	if term.IsTerminal(int(file.Fd())) && k.Env.Get("TERM") != "dumb" {
-		v.bars = mpb.New(mpb.WithOutput(file), mpb.WithRefreshRate(refresh), mpb.WithAutoRefresh())
-		v.bar = v.bars.MustAdd(0, mpb.BarFillerFunc(v.draw), mpb.BarFillerTrim(), mpb.BarRemoveOnComplete())
-		v.out = v.bars
+		v.last = newChangingLine(file, v.line)
+		v.out = v.last
 	}
 	return v
 }
 
 // close takes the changing line away.
 func (v *view) close() {
-	if v.bars == nil {
+	if v.last == nil {
 		return
 	}
-	v.bar.Abort(true)
-	v.bars.Wait()
-	v.bars, v.out = nil, v.screen.Writer
+	v.last.close()
+	v.last = nil
+	v.out = v.screen.Writer
 }
 
 func (v *view) printf(format string, args ...any) { fmt.Fprintf(v.out, format+"\n", args...) }
-
-// draw draws the changing line as wide as the terminal is.
-func (v *view) draw(w io.Writer, stats decor.Statistics) error {
-	_, err := io.WriteString(w, runewidth.Truncate(v.line(time.Now()), max(0, stats.AvailableWidth-1), "…"))
-	return err
-}
 
 // line says what goes on now.
 func (v *view) line(at time.Time) string {

@@ -76,15 +76,14 @@ var modules = []string{
 // programs lists the folders of the programs, and the modules that each of them may be linked from in addition.
 var programs = map[string][]string{
 	".": nil,
-	"../ralph-runner": { // draws a line of a terminal that changes in place
-		"github.com/vbauerster/mpb/v8", "github.com/VividCortex/ewma", "github.com/acarl005/stripansi",
-		"github.com/mattn/go-runewidth", "github.com/rivo/uniseg",
+	"../ralph-runner": {
 		// the SDK of the Model Context Protocol, and what it needs
 		"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "github.com/segmentio/encoding",
 		"github.com/segmentio/asm", "github.com/yosida95/uritemplate/v3", "golang.org/x/oauth2", "golang.org/x/sync",
 		"golang.org/x/time",
-		// shows loops in the terminal
-		"charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/ultraviolet",
+		// shows loops and runs in the terminal
+		"charm.land/bubbletea/v2", "github.com/mattn/go-runewidth", "github.com/rivo/uniseg",
+		"github.com/charmbracelet/colorprofile", "github.com/charmbracelet/ultraviolet",
 		"github.com/charmbracelet/x", "github.com/clipperhouse/displaywidth", "github.com/clipperhouse/uax29",
 		"github.com/lucasb-eyer/go-colorful", "github.com/muesli/cancelreader", "github.com/xo/terminfo",
 		"golang.org/x/sync",

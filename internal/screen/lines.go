@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -16,10 +16,13 @@ import (
 // fit cuts a text to the width of the screen.
 func (m *model) fit(text string) string { return cut(text, m.width) }
 
-func cut(text string, width int) string { return runewidth.Truncate(text, max(0, width), "…") }
+func cut(text string, width int) string { return ansi.Truncate(text, max(0, width), "…") }
 
 // cell fits a text into a column.
-func cell(text string, width int) string { return runewidth.FillRight(cut(text, width), max(0, width)) }
+func cell(text string, width int) string {
+	text = cut(text, width)
+	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
+}
 
 func (m *model) helpLines() []string {
 	lines := []string{m.fit("ralph-runner watch"), ""}
@@ -60,7 +63,7 @@ func (m *model) row(l *watch.Loop, chosen bool) string {
 	if chosen {
 		mark = "> "
 	}
-	wide := m.width - runewidth.StringWidth(mark)
+	wide := m.width - ansi.StringWidth(mark)
 	name, status := min(24, max(10, wide/4)), 13
 	line := mark + m.bold(chosen, cell(l.Name, name)) + " " + m.paint.Paint(colourOf(l), cell(word(l), status))
 	left := wide - name - status - 2

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -97,7 +97,7 @@ func TestSizes(t *testing.T) {
 						if strings.ContainsAny(bare, "\x1b\a\t\r\n\u202e") {
 							t.Fatalf("a line has characters that the terminal obeys: %q", line)
 						}
-						if n := runewidth.StringWidth(bare); n > width && width >= 40 {
+						if n := ansi.StringWidth(bare); n > width && width >= 40 {
 							t.Fatalf("at %d columns after %q a line has %d: %q", width, keys, n, line)
 						}
 					}
