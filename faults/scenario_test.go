@@ -3,7 +3,6 @@
 package faults
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -239,7 +238,7 @@ var scenarios = []scenario{
 		},
 		args: []string{"extend", "--deadline", "2h"}, done: status("IN_PROGRESS"),
 	},
-	{name: "detach", make: []step{atWork}, args: []string{"detach"}, done: func(w *world) error {
+	{name: "detach", make: []step{atWork}, args: []string{"use", "--no-session"}, done: func(w *world) error {
 		state, err := w.record()
 		if err == nil && state.Session != "" {
 			err = fmt.Errorf("detached, and the session is %q", state.Session)
@@ -249,22 +248,11 @@ var scenarios = []scenario{
 	{
 		name: "untrust",
 		make: []step{atWork},
-		args: []string{"untrust"}, done: trustHas(`"revoked": true`), then: verb("trust", "--yes"),
-	},
-	{
-		name: "add an evaluator",
-		make: []step{atWork}, args: []string{"evaluate", "add", "default"},
-		done: func(w *world) error {
-			text, err := os.ReadFile(filepath.Join(w.loop(), "ralph.json"))
-			if err == nil && !strings.Contains(string(text), "evaluate") {
-				err = fmt.Errorf("added, and ralph.json is %q", text)
-			}
-			return errors.Join(err, trustHas(`\"evaluate\"`)(w))
-		},
+		args: []string{"trust", "--revoke"}, done: trustHas(`"revoked": true`), then: verb("trust", "--yes"),
 	},
 	{
 		name: "attach",
-		make: []step{atWork, verb("detach")}, args: []string{"attach", "--session", "s2"},
+		make: []step{atWork, verb("use", "--no-session")}, args: []string{"use", "--session", "s2"},
 		done: func(w *world) error {
 			state, err := w.record()
 			if err == nil && state.Session != "s2" {

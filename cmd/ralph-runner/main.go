@@ -92,17 +92,19 @@ type verbs struct{ verb.Verbs }
 // newApp makes all commands, in the order in which help lists them.
 func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env, Init: "ralph-stop-hook init"}}
-	app := &cli.App{Name: program, Loops: v.Names, Usual: "run"}
+	app := &cli.App{Name: program, Loops: v.Names, Usual: "run", Home: "ralph-stop-hook", Moved: v.Moved()}
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
 	add(&cli.Command{Short: "Work a loop with fresh sessions of an agent", Long: helpText})
-	add(v.run(), v.delegate(), v.agents(), v.mcp(), v.mcpInstall(), v.mcpUninstall())
-	add(v.Status(), v.Next())
-	add(v.List()...)
+	add(v.run(), v.resume(), v.delegate(), v.agents(), v.mcp(), v.mcpInstall(), v.mcpUninstall())
 	add(v.watch(), v.serve(), v.report())
 	add(v.engineVerbs()...)
 	add(v.worker())
-	add(v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.Note())
-	add(v.Trust(), v.Untrust(), v.Verify(), v.Notify())
+	shared := append(v.List(), v.Status(), v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Extend(), v.Note(), v.Trust(),
+		v.Verify(), v.Notify())
+	for _, c := range shared {
+		c.Shared = true
+	}
+	add(shared...)
 	completion := cli.Completion(app)
 	add(completion[0], cli.Version(program, version), completion[1], v.Man(app))
 	return app
@@ -119,7 +121,10 @@ makes one.
   ralph-runner checkout --max-cost 5              the loop checkout, for at most $5
   ralph-runner --agent claude --max-iterations 10 --prompt "Fix the build" --check "make"
   ralph-runner --chain 'planner:3 -> claude:20'   several agents, one after the other
-  ralph-runner --resume                           go on after an interruption
+  ralph-runner resume                             go on after an interruption or an ending
+
+Commands for loops, such as status, pause and trust, are those of ralph-stop-hook;
+ralph-runner takes them, too.
 
 The exit status is 0 if the loop is complete, 1 at a limit, 2 if it stagnated, 3 if it
 needs a person, 4 if it failed or was interrupted, 64 if the call is wrong, and 130 if a

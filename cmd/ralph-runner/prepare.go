@@ -26,7 +26,18 @@ import (
 // prepare finds the loop and the agent, or the run that goes on.
 func (k *runner) prepare(words []string) (*run.Run, error) {
 	if k.resume {
-		return k.again(words)
+		r, err := k.again(words)
+		if !errors.As(err, new(*run.NoRunError)) {
+			return r, err
+		}
+		// The hook has worked on the loop until now. If it has ended, a first run goes on with it.
+		at, lost := k.find(words)
+		if lost != nil {
+			return nil, lost
+		}
+		if revived, lost := k.revive(at, true); lost != nil || !revived {
+			return nil, cmp.Or(lost, err)
+		}
 	}
 	if len(words) == 0 && k.task.Text != "" {
 		return k.taskRun()
@@ -241,7 +252,8 @@ func (k *runner) again(words []string) (*run.Run, error) {
 	if err != nil || k.dryRun {
 		return r, err
 	}
-	return r, k.unpause(at)
+	_, err = k.revive(at, !r.Record.EndedAt.IsZero())
+	return r, err
 }
 
 // chainOver refuses to go on with a chain that has no leg left. A loop that is complete says so itself.
@@ -263,19 +275,27 @@ func (k *runner) chainOver(at *loopdir.Loop, r *record.Run) error {
 		"again: %s --chain %s", len(r.Chain.Legs), call, plain.Arg(r.Options.Agent), call, plain.Arg(r.Chain.Definition))
 }
 
-// unpause continues a loop that is paused: who resumes its run wants that.
-func (k *runner) unpause(at *loopdir.Loop) error {
+// revive continues a loop that is paused, or has ended: who resumes its run wants that. If the run itself is not over,
+// it first has to finish what it could not. revive reports whether it continued the loop.
+func (k *runner) revive(at *loopdir.Loop, over bool) (bool, error) {
 	l, err := loop.Open(k.Env, at)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer l.Close()
 	p, err := l.Look()
-	if err != nil || p.Snapshot.State.Status != decide.Paused {
-		return err
+	if err != nil {
+		return false, err
+	}
+	status := p.Snapshot.State.Status
+	if status == "" || status.GoesOn() || !over && status != decide.Paused {
+		return false, nil
 	}
 	_, err = l.Revive(context.Background(), "resume", func(*loop.Picture, *decide.State) error { return nil })
-	return err
+	if err != nil {
+		err = fmt.Errorf("the loop %s is %s; %w", plain.Line(at.Name, 100), status, err)
+	}
+	return err == nil, err
 }
 
 // override changes what the run was asked for by what the command line says now.

@@ -50,6 +50,29 @@ func (v verbs) run() *cli.Command {
 		Name: "run", Args: "[NAME]", Short: "Work a loop; the word run may be left out", Long: runHelp,
 		Letters: map[string]string{"v": "verbose"}, Run: k.run,
 	}
+	k.flags()
+	k.cmd.Flags.BoolVar(&k.resume, "resume", false, "the same as 'ralph-runner resume'")
+	return k.cmd
+}
+
+// resume goes on with a run. It takes the flags of a run, and those that are given replace those that the run had.
+func (v verbs) resume() *cli.Command {
+	k := &runner{verbs: v, resume: true}
+	k.cmd = &cli.Command{
+		Name: "resume", Args: "[NAME]", Short: "Go on with a run, after an interruption and after an ending alike",
+		Long: resumeHelp, Letters: map[string]string{"v": "verbose"}, Run: k.run,
+	}
+	k.flags()
+	return k.cmd
+}
+
+const resumeHelp = `Go on with a run, after an interruption and after an ending alike. NAME is a loop, a
+run's id, or a file run-ID.json; without it the last run goes on. A loop that has ended is
+continued first, and one that had no run gets one. The run keeps its flags, except those
+that you pass again.`
+
+// flags adds the flags of a run.
+func (k *runner) flags() {
 	o, f := &k.options, &k.cmd.Flags
 	f.StringVar(&o.Agent, "agent", "claude", "the agent, by its `NAME`; 'ralph-runner agents' lists them")
 	f.Func("fallback", "an agent that goes on while a provider's limit keeps the other one from working, `NAME`; may be "+
@@ -92,10 +115,8 @@ func (v verbs) run() *cli.Command {
 		o.Asked.MCP = mcpServers(k.Env)
 		return nil
 	})
-	f.BoolVar(&k.resume, "resume", false, "go on with the last run; NAME is a loop, a run's id, or a file run-ID.json")
 	f.BoolVar(&k.dryRun, "dry-run", false, "show what would be started, and start nothing")
 	f.BoolVar(&k.asJSON, "json", false, "print the run's record as JSON at the end")
-	return k.cmd
 }
 
 const runHelp = `Works a loop: each iteration is a fresh session of the agent, with a prompt for one

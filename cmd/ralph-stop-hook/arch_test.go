@@ -1,22 +1,17 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
 // floors are the layers of ARCHITECTURE.md, the lowest first. A package may import the
@@ -224,78 +219,6 @@ func TestImports(t *testing.T) {
 	if got := checkImports(t, bad, "decide", prefix, allowed["decide"]); len(got) != 4 {
 		t.Errorf("control: found %q, want an impure import, a clock, an arrow up and an expression", got)
 	}
-}
-
-// The largest sizes of what is no test, in lines. A package counts without its tests.
-const maxPackage, maxFile, maxFunction = 3000, 450, 80
-
-// TestSizes keeps packages, files and functions small.
-func TestSizes(t *testing.T) {
-	problems, err := oversized(os.DirFS(filepath.Join("..", "..")), "cmd", "internal")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, problem := range problems {
-		t.Error(problem)
-	}
-	// The control: one line too many in each.
-	line := "var _ = 0\n"
-	long := "package x\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", maxFunction-1) + "}\n"
-	control := fstest.MapFS{
-		"cmd/a/a.go":      {Data: []byte("package a\n" + strings.Repeat(line, maxFile))},
-		"cmd/b/b.go":      {Data: []byte(long)},
-		"cmd/b/b_test.go": {Data: []byte("package b\n" + strings.Repeat(line, maxFile))},
-	}
-	for i := range 8 {
-		name := "cmd/c/" + strconv.Itoa(i) + ".go"
-		control[name] = &fstest.MapFile{Data: []byte("package c\n" + strings.Repeat(line, maxPackage/8))}
-	}
-	if got, err := oversized(control, "cmd"); err != nil || len(got) != 3 {
-		t.Errorf("control: %q, %v; want a file, a function and a package", got, err)
-	}
-}
-
-// oversized returns what is too large below some folders.
-func oversized(root fs.FS, folders ...string) (problems []string, err error) {
-	packages := map[string]int{}
-	look := func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return err
-		}
-		text, err := fs.ReadFile(root, name)
-		if err != nil {
-			return err
-		}
-		lines := strings.Count(string(text), "\n")
-		packages[path.Dir(name)] += lines
-		if lines > maxFile {
-			problems = append(problems, fmt.Sprintf("%s has %d lines", name, lines))
-		}
-		set := token.NewFileSet()
-		parsed, err := parser.ParseFile(set, name, text, 0)
-		if err != nil {
-			return err
-		}
-		for _, d := range parsed.Decls {
-			f, is := d.(*ast.FuncDecl)
-			if !is {
-				continue
-			}
-			if n := set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1; n > maxFunction {
-				problems = append(problems, fmt.Sprintf("%s: the function %s has %d lines", name, f.Name, n))
-			}
-		}
-		return nil
-	}
-	for _, folder := range folders {
-		err = errors.Join(err, fs.WalkDir(root, folder, look))
-	}
-	for name, n := range packages {
-		if n > maxPackage {
-			problems = append(problems, fmt.Sprintf("the package %s has %d lines", name, n))
-		}
-	}
-	return problems, err
 }
 
 // atStart matches a variable of a package that is a regular expression.

@@ -60,8 +60,14 @@ func run(args []string) (status int) {
 		}
 	}
 	printError(err)
+	if errors.As(err, new(*cli.MovedError)) {
+		return misused
+	}
 	return 1
 }
+
+// misused is the exit status of a command that has another name now: EX_USAGE of sysexits.h.
+const misused = 64
 
 // printError shows err as the last line of a failed call.
 func printError(err error) {
@@ -103,14 +109,13 @@ type verbs struct{ verb.Verbs }
 func newApp(env loop.Env) *cli.App {
 	env.Everywhere = func() bool { return everywhere(env, env.Cwd, "") }
 	v := verbs{verb.Verbs{Env: env, Init: program + " init", Host: statusLine(env)}}
-	app := &cli.App{Name: program, Loops: v.Names}
+	app := &cli.App{Name: program, Loops: v.Names, Moved: v.Moved()}
+	app.Moved["watch"] = "ralph-runner watch"
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
 	add(&cli.Command{Short: "Keep Claude Code working through a feature list", Long: helpText})
-	add(v.init(), v.Status(), v.Next())
+	add(v.init(), v.Status())
 	add(v.List()...)
-	add(v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.Note(), v.attach(), v.detach())
-	add(v.Trust(), v.Untrust(), v.Verify(), v.Notify())
-	add(v.Evaluate()...)
+	add(v.use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.Note(), v.Trust(), v.Verify(), v.Notify())
 	add(v.doctor(), v.uninstall(), hookCommand())
 	completion := cli.Completion(app)
 	add(completion[0], cli.Version(program, version), completion[1], v.Man(app))

@@ -23,6 +23,7 @@ type Command struct {
 	Long    string // help's text, if that is more than Short
 	Example string
 	Hidden  bool              // only programs call it
+	Shared  bool              // App.Home has its help, man page and completion
 	Raw     bool              // all its words are passed on as they are
 	Letters map[string]string // one-letter names of flags
 	Flags   flag.FlagSet
@@ -36,8 +37,10 @@ type Command struct {
 type App struct {
 	Name     string
 	Commands []*Command
-	Loops    func() []string // the names that complete an argument [NAME]; may be nil
-	Usual    string          // the name of the command that a person need not type; "": there is none
+	Loops    func() []string   // the names that complete an argument [NAME]; may be nil
+	Usual    string            // the name of the command that a person need not type; "": there is none
+	Home     string            // the program whose help has the shared commands
+	Moved    map[string]string // what to type now instead of an earlier command, by its name
 }
 
 // UsageError means that the command line is wrong.
@@ -45,6 +48,11 @@ type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
+
+// MovedError means that the command has another name now.
+type MovedError struct{ Old, Now string }
+
+func (e *MovedError) Error() string { return fmt.Sprintf("%q has moved; run: %s", e.Old, e.Now) }
 
 // Usagef returns a UsageError.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
@@ -65,7 +73,12 @@ func Each(list *[]string) func(string) error {
 
 func (c *Command) verb() string { return c.Name[strings.LastIndex(c.Name, " ")+1:] }
 
-func (a *App) path(c *Command) string { return strings.TrimSpace(a.Name + " " + c.Name) }
+func (a *App) path(c *Command) string {
+	if c.Shared {
+		return a.Home + " " + c.Name
+	}
+	return strings.TrimSpace(a.Name + " " + c.Name)
+}
 
 func (a *App) misused(c *Command, format string, args ...any) error {
 	return Usagef(format+"; see '"+a.path(c)+" --help'", args...)
@@ -76,6 +89,9 @@ func (a *App) Execute(w io.Writer, words []string) error {
 	help := len(words) > 0 && slices.Contains([]string{"help", "--help", "-h"}, words[0])
 	if help {
 		words = words[1:]
+	}
+	if len(words) > 0 && a.Moved[words[0]] != "" {
+		return &UsageError{&MovedError{words[0], a.Moved[words[0]]}}
 	}
 	c, words := a.Find(words)
 	if c.Run == nil && len(words) > 0 && !strings.HasPrefix(words[0], "-") {
@@ -128,7 +144,7 @@ func (a *App) Find(words []string) (*Command, []string) {
 // below returns the commands that belong to c, those for people.
 func (a *App) below(c *Command) []*Command {
 	return slices.DeleteFunc(slices.Clone(a.Commands[1:]), func(sub *Command) bool {
-		return sub.Hidden || strings.TrimSpace(strings.TrimSuffix(sub.Name, sub.verb())) != c.Name
+		return sub.Hidden || sub.Shared && !c.Shared || strings.TrimSpace(strings.TrimSuffix(sub.Name, sub.verb())) != c.Name
 	})
 }
 
@@ -140,7 +156,15 @@ func (a *App) names(c *Command) (names []string) {
 }
 
 // Near returns the command that a word is most like, "" for none.
-func (a *App) Near(word string) string { return jsontext.Nearest(word, a.names(a.Commands[0])) }
+func (a *App) Near(word string) string {
+	names := a.names(a.Commands[0])
+	for _, c := range a.Commands {
+		if c.Shared {
+			names = append(names, c.Name)
+		}
+	}
+	return jsontext.Nearest(word, names)
+}
 
 func (a *App) unknown(c *Command, word string) error {
 	hint := "'" + a.path(c) + " --help' lists them"

@@ -28,7 +28,7 @@ func (a *App) writeMan(dir string) error {
 		return err
 	}
 	for _, c := range a.Commands {
-		if c.Hidden {
+		if c.Hidden || c.Shared {
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(dir, a.manName(c)+".1"), a.manPage(c), 0o644); err != nil {

@@ -31,13 +31,6 @@ func NewScreen(w io.Writer, get func(variable string) string) Screen {
 	return s
 }
 
-// Clear takes away what a terminal shows, so that the next lines begin at its top.
-func (s Screen) Clear() {
-	if s.Width > 0 {
-		fmt.Fprint(s, "\x1b[H\x1b[2J")
-	}
-}
-
 // The colours, as terminals number them (ECMA-48).
 const (
 	Red, Green, Yellow, Cyan = 31, 32, 33, 36

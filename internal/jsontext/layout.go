@@ -16,17 +16,6 @@ import (
 // that Insert makes itself has no space in that place.
 const WasEmpty = " "
 
-// Append adds an element to the array key of an object, and keeps the object's layout.
-// It makes the array if there is none. text is the object and value the element, in JSON.
-func Append(text []byte, key, value string) []byte {
-	if list := gjson.GetBytes(text, key); list.Exists() {
-		return Insert(text, list, "", value)
-	}
-	root := gjson.ParseBytes(text)
-	root.Raw = strings.TrimSpace(root.Raw)
-	return Insert(text, root, key, "["+value+"]")
-}
-
 // Insert adds a member to an object, or an element to an array, where key is empty. It
 // comes last, in the layout of the file.
 func Insert(text []byte, container gjson.Result, key, value string) []byte {

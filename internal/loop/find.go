@@ -216,7 +216,7 @@ func (f finder) stop() (*Loop, error) {
 	return l, nil
 }
 
-// A loop that somebody made by hand has no record. A person begins it with its prompt, attach,
+// A loop that somebody made by hand has no record. A person begins it with its prompt, `use --session`,
 // resume or init. A stop begins it only if nobody else can have brought it.
 
 // peekUnrecorded reads who may begin a loop that has no record.

@@ -49,7 +49,7 @@ func TestAnotherSession(t *testing.T) {
 	} {
 		text, isError := w.call(name, arguments)
 		if !isError || !strings.Contains(text, "is worked by another session") ||
-			!strings.Contains(text, "in a terminal of their own: ralph-stop-hook attach demo") {
+			!strings.Contains(text, "in a terminal of their own: ralph-stop-hook use demo --session ID") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

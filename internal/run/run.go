@@ -57,8 +57,16 @@ func New(env loop.Env, at *loopdir.Loop, rows Rows, o record.Options, c *record.
 	}}
 }
 
+// NoRunError means that a loop has had no run.
+type NoRunError struct{ Loop, Program string }
+
+func (e *NoRunError) Error() string {
+	return fmt.Sprintf("the loop %s has had no run; to begin one: %s %s", plain.Line(e.Loop, 100), e.Program,
+		plain.Arg(e.Loop))
+}
+
 // Resume returns the last run over a loop, which goes on. find returns the agents, and may change what is asked of the
-// run.
+// run. The error is a *NoRunError if there was none.
 func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)) (*Run, error) {
 	store, err := at.Open()
 	if err != nil {
@@ -70,8 +78,7 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)
 		return nil, err
 	}
 	if rec == nil {
-		return nil, fmt.Errorf("the loop %s has had no run; to begin one: %s %s", plain.Line(at.Name, 100), env.Program,
-			plain.Arg(at.Name))
+		return nil, &NoRunError{Loop: at.Name, Program: env.Program}
 	}
 	rows, err := find(rec)
 	r := &Run{Env: env, At: at, Rows: rows, Record: *rec, resumes: true}

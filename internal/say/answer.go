@@ -145,11 +145,11 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 	case s.Status == decide.InProgress && s.Session == "":
 		prompt := plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.PromptFile))
 		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; "+
-			"to work on it in this session, send its prompt (%s) or run 'ralph-stop-hook attach %s'",
+			"to work on it in this session, send its prompt (%s) or run 'ralph-stop-hook use %s --session self'",
 			name, s.Iteration, d.Limit, prompt, plain.Arg(p.Loop.At.Name))
 	case s.Status == decide.InProgress:
 		return fmt.Sprintf("ralph: session %s works on the loop %s; "+
-			"this session does not get it ('ralph-stop-hook detach %s' takes it away from that session)",
+			"this session does not get it ('ralph-stop-hook use %s --no-session' takes it away from that session)",
 			plain.Line(s.Session, 80), name, plain.Arg(p.Loop.At.Name))
 	}
 	return fmt.Sprintf("ralph: the loop %s is %s; '%s' continues it", name, s.Status, do("resume"))

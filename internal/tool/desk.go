@@ -254,7 +254,8 @@ func (k *desk) moves() error {
 	if k.owner != AnotherSession {
 		return k.certain()
 	}
-	return ForPerson("the loop "+k.name()+" is worked by another session", "ralph-stop-hook attach "+plain.Arg(k.At.Name))
+	return ForPerson("the loop "+k.name()+" is worked by another session",
+		"ralph-stop-hook use "+plain.Arg(k.At.Name)+" --session ID")
 }
 
 // works refuses what only the session that works the loop may do.

@@ -107,11 +107,11 @@ func (d *Desk) Register(call Call, in Register) (Registered, error) {
 		isPersons := func(other Hook) bool { return other.ID == h.ID && other.Origin == ofPerson }
 		if h.ID == ownHook || slices.ContainsFunc(k.hooks(p), isPersons) {
 			return ForPerson(fmt.Sprintf("the hook %s is a person's", plain.Line(h.ID, 80)),
-				"ralph-stop-hook evaluate list "+plain.Arg(k.At.Name))
+				"ralph-stop-hook status "+plain.Arg(k.At.Name))
 		}
 		if h.Type == agenthook.Promise && len(p.Snapshot.Checks) > 0 {
-			return ForPerson("a promise does not go with checks, which say more",
-				"ralph-stop-hook evaluate add --loop "+plain.Arg(k.At.Name)+" promise")
+			return ForPerson("a promise does not go with checks, which say more; evaluators stand in ralph.json",
+				"ralph-stop-hook trust "+plain.Arg(k.At.Name))
 		}
 		return r.Put(h)
 	})

@@ -117,7 +117,7 @@ func (k *desk) take() error {
 			defer busy.Close()
 			if busy.owner == ThisSession {
 				return ForPerson("this session works on the loop "+busy.name()+", which is not over",
-					"ralph-stop-hook attach "+plain.Arg(k.At.Name))
+					"ralph-stop-hook use "+plain.Arg(k.At.Name)+" --session ID")
 			}
 		}
 	}

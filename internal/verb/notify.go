@@ -12,12 +12,8 @@ import (
 
 // Notify tries a loop's notifiers.
 func (v Verbs) Notify() *cli.Command {
-	var test bool
-	const short = "Try a loop's notifiers: run each now, with the exit reason \"test\""
-	cmd := v.Loop("notify", short, func(w io.Writer, l *loop.Loop) error {
-		if !test {
-			return cli.Usagef("notify only tests; say '%s notify --test'", v.Env.Program)
-		}
+	const short = "Run all notifiers now, with the exit reason \"test\""
+	return v.Loop("notify", short, func(w io.Writer, l *loop.Loop) error {
 		if err := v.PersonOnly(); err != nil {
 			return err // an agent could have its person believe that a loop is over
 		}
@@ -44,6 +40,4 @@ func (v Verbs) Notify() *cli.Command {
 		}
 		return nil
 	})
-	cmd.Flags.BoolVar(&test, "test", false, "run every notifier of the loop")
-	return cmd
 }

@@ -3,7 +3,6 @@ package verb
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +25,7 @@ func (v Verbs) Status() *cli.Command {
 	f := &cmd.Flags
 	f.BoolVar(&s.all, "all", false, "all loops of the project; outside a project, and with --send-due, "+
 		"all your loops")
-	f.BoolVar(&s.watch, "watch", false, "show it again every two seconds, until it is over")
+	f.BoolVar(&s.prompt, "prompt", false, "show what the agent would be told now, and nothing else")
 	f.BoolVar(&s.json, "json", false, "print JSON; with --all an array")
 	f.BoolVar(&s.line, "line", false, "one short line, for Claude Code's status line; nothing if there is no loop")
 	f.BoolVar(&s.sendDue, "send-due", false,
@@ -44,7 +43,7 @@ cut off is sent. A line for cron:
 
 type status struct {
 	Verbs
-	all, json, line, sendDue, watch bool
+	all, json, line, sendDue, prompt bool
 }
 
 func (s *status) run(w io.Writer, args []string) error {
@@ -55,28 +54,17 @@ func (s *status) run(w io.Writer, args []string) error {
 	case s.line:
 		s.showLine(w, args)
 		return nil
-	case s.watch && (s.json || s.sendDue):
-		return cli.Usagef("--watch is for people; say it without --json and --send-due")
+	case s.prompt && (s.all || s.json || s.sendDue):
+		return cli.Usagef("--prompt is the prompt of one loop; leave out the other flags")
+	case s.prompt:
+		return s.Verbs.prompt(w, args)
 	}
-	for {
-		views, err := s.views(args)
-		if err != nil {
-			return err
-		}
-		if s.watch {
-			cli.NewScreen(w, s.Env.Get).Clear()
-		}
-		if err := s.show(w, views); err != nil || !s.watch || !slices.ContainsFunc(views, goesOn) {
-			return err
-		}
-		time.Sleep(watchPause)
+	views, err := s.views(args)
+	if err != nil {
+		return err
 	}
+	return s.show(w, views)
 }
-
-// watchPause is how long status --watch sleeps between two looks.
-const watchPause = 2 * time.Second
-
-func goesOn(v view.Status) bool { return v.Status.GoesOn() }
 
 // views looks at the loops that the call is about.
 func (s *status) views(args []string) ([]view.Status, error) {

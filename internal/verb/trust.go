@@ -17,11 +17,14 @@ import (
 
 // Trust accepts a loop's ralph.json and list.
 func (v Verbs) Trust() *cli.Command {
-	var yes, restore bool
+	var yes, restore, revoked bool
 	const short = "Accept a loop's ralph.json and list as they are now, with the commands in them"
 	cmd := v.Loop("trust", short, func(w io.Writer, l *loop.Loop) error {
 		if err := v.PersonOnly(); err != nil {
 			return err
+		}
+		if revoked {
+			return revoke(w, l)
 		}
 		t, err := newTruster(w, l)
 		if err != nil {
@@ -34,6 +37,8 @@ func (v Verbs) Trust() *cli.Command {
 	})
 	cmd.Flags.BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags.BoolVar(&restore, "restore", false, "put the list back as it was trusted, and keep what passes now")
+	cmd.Flags.BoolVar(&revoked, "revoke", false,
+		"take trust back: no command of the loop runs any more; limits and list stay as they were trusted")
 	return cmd
 }
 
@@ -135,29 +140,19 @@ func (t *truster) trust(yes bool) error {
 	return nil
 }
 
-// Untrust takes trust back.
-func (v Verbs) Untrust() *cli.Command {
-	const short = "Take trust back, so that none of a loop's commands runs"
-	cmd := v.Loop("untrust", short, func(w io.Writer, l *loop.Loop) error {
-		if err := v.PersonOnly(); err != nil {
+// revoke takes trust back.
+func revoke(w io.Writer, l *loop.Loop) error {
+	err := l.Store.Alone(loop.LockWait, func() error {
+		record, err := l.Store.Trust()
+		if err != nil || record == nil {
 			return err
 		}
-		err := l.Store.Alone(loop.LockWait, func() error {
-			record, err := l.Store.Trust()
-			if err != nil || record == nil {
-				return err
-			}
-			record.Revoked = true
-			return l.Store.SetTrust(*record, "")
-		})
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "%s: no command is trusted any more\n", name(l))
-		return nil
+		record.Revoked = true
+		return l.Store.SetTrust(*record, "")
 	})
-	cmd.Long = `Take trust back: none of a loop's commands runs any more. Checks that are commands
-fail, and no notifier is told. The rest of ralph.json, such as its limits, and the
-list stay as you trusted them last. Edits have no effect until 'trust' accepts them.`
-	return cmd
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s: no command is trusted any more\n", name(l))
+	return nil
 }

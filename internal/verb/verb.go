@@ -80,6 +80,18 @@ func (v Verbs) PersonOnly() error {
 		strings.Join(words, " "))
 }
 
+// Moved returns what to type instead of commands that have another name now.
+func (v Verbs) Moved() map[string]string {
+	call := func(words string) string { return v.Env.Program + " " + words }
+	return map[string]string{
+		"next":     call("status --prompt"),
+		"untrust":  call("trust --revoke"),
+		"attach":   "ralph-stop-hook use NAME --session ID",
+		"detach":   "ralph-stop-hook use NAME --no-session",
+		"evaluate": call("trust") + ` (evaluators stand in ralph.json, under "evaluate")`,
+	}
+}
+
 // Names returns the names of the project's loops, for completions.
 func (v Verbs) Names() (names []string) {
 	loops, _ := v.Env.Where().All() // without them there is less to offer

@@ -22,7 +22,7 @@ func ManPages(t *testing.T, app *cli.App, goreleaser string) {
 	}
 	var want []string
 	for _, c := range app.Commands {
-		if !c.Hidden {
+		if !c.Hidden && !c.Shared {
 			want = append(want, strings.ReplaceAll(strings.TrimSpace(app.Name+" "+c.Name), " ", "-")+".1")
 		}
 	}

@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
-// Next shows what the agent would be told now.
-func (v Verbs) Next() *cli.Command {
-	return v.Loop("next", "Show what the agent would be told now", func(w io.Writer, l *loop.Loop) error {
+// prompt shows what the agent would be told now.
+func (v Verbs) prompt(w io.Writer, args []string) error {
+	return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
 		p, err := l.Look()
 		if err != nil {
 			return err
@@ -41,5 +40,5 @@ func (v Verbs) Next() *cli.Command {
 		}
 		fmt.Fprintln(w, say.DecisionAnswer(p, d).Message)
 		return nil
-	})
+	})(w, args)
 }

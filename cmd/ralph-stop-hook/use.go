@@ -1,0 +1,121 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+)
+
+// use is verb.Use, with what only a client of ours can say: which session works on the loop.
+func (v verbs) use() *cli.Command {
+	var session string
+	var none bool
+	cmd := v.Use()
+	makeCurrent := cmd.Run
+	cmd.Run = func(w io.Writer, args []string) error {
+		switch {
+		case cmd.Given("session") && none:
+			return cli.Usagef("--session and --no-session do not go together")
+		case cmd.Given("session"):
+			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.attach(w, l, session) })(w, args)
+		case none:
+			return v.OnLoop(v.detach)(w, args)
+		}
+		return makeCurrent(w, args)
+	}
+	cmd.Flags.StringVar(&session, "session", "",
+		"give the loop to the session `ID`, as its prompt would; 'self' is the session that calls")
+	cmd.Flags.BoolVar(&none, "no-session", false, "take the loop away from its session; it waits for its prompt")
+	return cmd
+}
+
+// attach gives a loop to a session.
+func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
+	own := cmp.Or(v.Env.Get(claude.SessionID), host.Caller(boot.Hosts, v.Env.Get))
+	if session == "self" {
+		session = own
+	}
+	if !loopdir.ValidSession(session) {
+		return cli.Usagef("which session? 'claude --resume' lists them; inside Claude Code the calling one is: " +
+			"--session self")
+	}
+	if err := v.PersonOnly(); err != nil {
+		switch {
+		case session != own:
+			return fmt.Errorf("session %s is not the calling session; %w", session, err)
+		case v.worksAnother(session, l):
+			return fmt.Errorf("session %s works on another loop, which is not over; %w", session, err)
+		}
+	}
+	next, err := l.Change("attach", func(p *loop.Picture, next *decide.State) error {
+		d := decide.Attach(p.Snapshot, session)
+		if err := say.Refused(p, d); err != nil {
+			return err
+		}
+		*next = d.Next
+		owner := proc.Find(claude.Vars(v.Env.Get).PID())
+		next.SessionPID = owner.PID
+		next.ClientStart = owner.Start
+		return l.Store.Bind(session)
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s: session %s works on it now, at iteration %d\n", plain.Line(l.At.Name, 100), session,
+		next.Iteration)
+	return nil
+}
+
+// worksAnother reports whether the session has a loop that goes on, other than l. An
+// agent must not leave it for one that asks less.
+func (v verbs) worksAnother(session string, l *loop.Loop) bool {
+	where := v.Env.Where()
+	where.Session = session
+	own, err := where.Own()
+	if own == nil || own.Dir == l.At.Dir {
+		return false
+	}
+	if err != nil {
+		return true
+	}
+	other, err := own.Open()
+	if err != nil {
+		return true
+	}
+	defer other.Close()
+	state, err := other.State()
+	return err != nil || state.Session == session && state.Status == decide.InProgress
+}
+
+// detach takes a loop away from its session.
+func (v verbs) detach(w io.Writer, l *loop.Loop) error {
+	if err := v.PersonOnly(); err != nil {
+		return err // the loop would stand still, and nobody would be told
+	}
+	was := ""
+	_, err := l.Change("detach", func(_ *loop.Picture, next *decide.State) error {
+		was = next.Session
+		next.Release()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if was == "" {
+		fmt.Fprintf(w, "%s: no session worked on it\n", plain.Line(l.At.Name, 100))
+		return nil
+	}
+	fmt.Fprintf(w, "%s: session %s no longer works on it\n", plain.Line(l.At.Name, 100), plain.Line(was, 80))
+	return nil
+}
