@@ -1,6 +1,7 @@
 # make build         builds the programs into bin
 # make install       installs them into Go's bin folder
 # make test          runs the tests that need no client, some of them in a shorter form; WHOLE=1 shortens none
+# make race          runs the tests with the race detector; needs a C compiler
 # make lint          runs gofmt, go vet for three systems, staticcheck, govulncheck, and shellcheck if it is installed;
 #                    finds lines of over 120 columns
 # make fuzz          runs each fuzz target for FUZZTIME, by default 30s
@@ -35,7 +36,7 @@ BUILD = -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test lint fuzz bench e2e browser faults demo demo-runner picture icon install
+.PHONY: build test race lint fuzz bench e2e browser faults demo demo-runner picture icon install
 .PHONY: release release-dry release-tools test-windows clean
 
 build:
@@ -47,6 +48,10 @@ install:
 # Many tests mostly wait, so four of a package run at once.
 test:
 	TMPDIR=$$(.ci/memory) go test $(if $(WHOLE),,-short) -parallel 4 ./...
+
+# The detector makes a program about five times slower, and a test may take a package's time alone.
+race:
+	TMPDIR=$$(.ci/memory) CGO_ENABLED=1 go test -race -short -p 1 -timeout 30m ./...
 
 test-windows:
 	.ci/windows

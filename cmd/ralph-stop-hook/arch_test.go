@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,35 +104,42 @@ var heavy = []string{"net", "net/http", "net/url", "text/template", "html", "enc
 
 // TestLinked compares the packages that are linked with an allow-list, on each system that a release is for.
 func TestLinked(t *testing.T) {
-	for dir, more := range programs {
-		for _, system := range []string{"linux", "darwin", "windows"} {
-			own := more
-			if system == "windows" && dir != "." {
-				own = slices.Concat(own, onWindows)
+	t.Parallel()
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		t.Run(system, func(t *testing.T) {
+			t.Parallel()
+			for dir, linked := range dependencies(t, system) {
+				checkLinked(t, system, dir, linked)
 			}
-			allowed := slices.Concat(modules, own)
-			linked := dependencies(t, system, dir, "{{if not .Standard}}{{.ImportPath}}{{end}}")
-			if got := strangers(linked, allowed); len(got) > 0 {
-				t.Errorf("%s for %s: linked, and not on the list: %q", dir, system, got)
-			}
-			if got := strangers(append(linked, "example.com/more", "golang.org/x/system"), allowed); len(got) != 2 {
-				t.Errorf("control: found %q, want two", got)
-			}
-			for _, m := range own {
-				if len(strangers(linked, []string{m})) == len(strangers(linked, nil)) {
-					t.Errorf("%s for %s: %s is on the list, and not linked", dir, system, m)
-				}
-			}
-			all := dependencies(t, system, dir, "{{.ImportPath}}")
-			for _, path := range heavy {
-				if dir != "." {
-					break
-				}
-				inSys := path == "net" && system == "windows" // golang.org/x/sys/windows imports it
-				if slices.Contains(all, path) && !inSys {
-					t.Errorf("%s for %s: %s is linked", dir, system, path)
-				}
-			}
+		})
+	}
+}
+
+// checkLinked compares what the program of a folder is linked from with the allow-list.
+func checkLinked(t *testing.T, system, dir string, linked []string) {
+	own := programs[dir]
+	if system == "windows" && dir != "." {
+		own = slices.Concat(own, onWindows)
+	}
+	allowed := slices.Concat(modules, own)
+	if got := strangers(linked, allowed); len(got) > 0 {
+		t.Errorf("%s: linked, and not on the list: %q", dir, got)
+	}
+	if got := strangers(append(linked, "example.com/more", "golang.org/x/system"), allowed); len(got) != 2 {
+		t.Errorf("control: found %q, want two", got)
+	}
+	for _, m := range own {
+		if len(strangers(linked, []string{m})) == len(strangers(linked, nil)) {
+			t.Errorf("%s: %s is on the list, and not linked", dir, m)
+		}
+	}
+	if dir != "." {
+		return
+	}
+	for _, path := range heavy {
+		inSys := path == "net" && system == "windows" // golang.org/x/sys/windows imports it
+		if slices.Contains(linked, path) && !inSys {
+			t.Errorf("%s: %s is linked", dir, path)
 		}
 	}
 }
@@ -151,24 +159,33 @@ func TestInstallable(t *testing.T) {
 	}
 }
 
-// dependencies returns what is linked into the program of a folder, in the form of go list.
-func dependencies(t *testing.T, system, dir, form string) []string {
+// dependencies returns what is linked into each program.
+func dependencies(t *testing.T, system string) map[string][]string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-f", form, dir)
+	dirs := slices.Sorted(maps.Keys(programs))
+	cmd := exec.Command("go", append([]string{"list", "-f", `{{join .Deps " "}}`}, dirs...)...)
 	cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Fields(string(out))
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != len(dirs) {
+		t.Fatalf("go list tells of %d programs, want %d", len(lines), len(dirs))
+	}
+	all := map[string][]string{}
+	for i, dir := range dirs {
+		all[dir] = strings.Fields(lines[i])
+	}
+	return all
 }
 
-// strangers returns the packages that belong neither to this module nor to an allowed one.
+// strangers returns the packages that are of neither the standard library, nor this module, nor an allowed one.
 func strangers(packages, allowed []string) []string {
 	return slices.DeleteFunc(slices.Clone(packages), func(path string) bool {
-		return strings.HasPrefix(path, module) || slices.ContainsFunc(allowed, func(m string) bool {
-			return path == m || strings.HasPrefix(path, m+"/")
-		})
+		host, _, _ := strings.Cut(path, "/")
+		return !strings.Contains(host, ".") || strings.HasPrefix(path, module) ||
+			slices.ContainsFunc(allowed, func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") })
 	})
 }
 
