@@ -15,10 +15,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// usualHost is the client that is meant if nobody says --host.
+// usualHost is the client that is meant if nobody says --client.
 const usualHost = "claude"
 
-// clientOf returns the client that --host names, nil for Claude Code.
+// clientOf returns the client that --client names, nil for Claude Code.
 func clientOf(name string) (*host.Host, error) { return host.Of(boot.Hosts, name, usualHost) }
 
 // forClient tells everything below which client calls, if that is not Claude Code.
@@ -36,7 +36,7 @@ func (i *initialiser) planClient(onPath bool) error {
 	f, c := &i.hook, i.hook.client
 	i.v.Env.Client = c.Name
 	if i.scope == "none" {
-		f.entry.Args = slices.Insert(f.entry.Args, 1, "--host", c.Name)
+		f.entry.Args = slices.Insert(f.entry.Args, 1, "--client", c.Name)
 		return nil
 	}
 	if runtime.GOOS == "windows" {
@@ -87,7 +87,7 @@ func (v verbs) clients(project string) []host.Place {
 func lookClients(in *inspection) {
 	for _, p := range in.v.clients(in.project) {
 		in.before = len(in.found)
-		shown, fix := plain.Path(in.project, p.Path), "ralph-stop-hook init --host "+p.Host.Name+" --settings "+p.Scope
+		shown, fix := plain.Path(in.project, p.Path), "ralph-stop-hook init --client "+p.Host.Name+" --settings "+p.Scope
 		if missing := p.Missing(); len(missing) > 0 {
 			in.warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown,
 				strings.Join(missing, ", "))

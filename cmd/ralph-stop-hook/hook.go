@@ -31,7 +31,7 @@ const defaultTimeout = 660 * time.Second
 func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "hook",
-		Args:  "[--loop-dir DIR] [--host NAME] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
+		Args:  "[--loop-dir DIR] [--client NAME] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
 		Short: "Answer the client: its JSON on standard input, ours on standard output",
 		Long:  hookHelp,
 	}
@@ -42,7 +42,7 @@ nothing, or one JSON object. Exits 0 always. This is what 'init' puts into the
 settings file; there is no need to call it by hand.
 
   --loop-dir DIR      the loop's folder; otherwise the session's own loop, else 'current'
-  --host NAME         the client: claude, codex, gemini or qwen (default claude)
+  --client NAME       the client: claude, codex, gemini or qwen (default claude)
   --entry SCOPE       the settings that have the entry: local, project, user or plugin; if
                       several have one, only the narrowest answers
   --timeout 660s      the time that the settings entry allows
@@ -130,7 +130,7 @@ func (h *hook) parseFlags(args []string) error {
 	f.SetOutput(io.Discard)
 	f.StringVar(&h.env.LoopDir, "loop-dir", h.env.LoopDir, "")
 	f.StringVar(&h.entry, "entry", "", "")
-	f.Func("host", "", func(name string) (err error) {
+	f.Func("client", "", func(name string) (err error) {
 		h.client, err = clientOf(name)
 		return err
 	})

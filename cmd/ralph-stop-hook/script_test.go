@@ -174,7 +174,7 @@ func hostMain(args []string) int {
 	cmd := exec.Command("ralph-stop-hook", append([]string{"hook"}, hookArgs...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), os.Stdout, os.Stderr
 	cmd.Env = os.Environ()
-	if !slices.Contains(hookArgs, "--host") {
+	if !slices.Contains(hookArgs, "--client") {
 		cmd.Env = append(cmd.Env, "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
 		if os.Getenv("CLAUDE_PROJECT_DIR") == "" {
 			cmd.Env = append(cmd.Env, "CLAUDE_PROJECT_DIR="+cwd)

@@ -21,7 +21,7 @@ func (h *Host) Entry(event, scope, program string, bare bool, timeout time.Durat
 	}
 	return settings.Entry{
 		Type: "command", Command: program, Timeout: int(given / h.Unit), Quiet: bare, Line: !bare,
-		Args: []string{"hook", "--host", h.Name, "--entry", scope, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))},
+		Args: []string{"hook", "--client", h.Name, "--entry", scope, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))},
 	}
 }
 

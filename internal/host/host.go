@@ -15,7 +15,7 @@ import (
 
 // Host is a client.
 type Host struct {
-	Name   string   // as --host names it; also its program
+	Name   string   // as --client names it; also its program
 	Title  string   // as people know it
 	Events []string // of its settings that get an entry, that of a stop first
 	Short  []string // those of Events at which the client gives a hook little time, and reads no answer
@@ -61,7 +61,7 @@ func Of(all []Host, name, usual string) (*Host, error) {
 			names += ", " + other.Name
 		}
 	}
-	return nil, fmt.Errorf("--host %q; want %s", name, names)
+	return nil, fmt.Errorf("--client %q; want %s", name, names)
 }
 
 // ByAgent reports whether the agent of one of the hosts called this program by a command of its own. get returns a

@@ -44,7 +44,7 @@ func TestEntries(t *testing.T) {
 			}
 			for _, hook := range places[0].Hooks {
 				short := hook.Flag("--timeout") == "1s"
-				if !hook.Exec || hook.Flag("--host") != h.Name || bare == (hook.Command == "/a b/ralph-stop-hook") {
+				if !hook.Exec || hook.Flag("--client") != h.Name || bare == (hook.Command == "/a b/ralph-stop-hook") {
 					t.Errorf("%s: %+v", h.Name, hook)
 				}
 				if wait := time.Duration(hook.Timeout) * h.Unit; short != (wait == 3*time.Second) {

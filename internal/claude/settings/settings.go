@@ -181,8 +181,8 @@ func addedFlags(args []string) (added []string) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case i == 0 && !strings.HasPrefix(arg, "-"):
-		case strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="), strings.HasPrefix(arg, "--host="):
-		case arg == "--timeout", arg == "--entry", arg == "--host":
+		case strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="), strings.HasPrefix(arg, "--client="):
+		case arg == "--timeout", arg == "--entry", arg == "--client":
 			i++
 		default:
 			added = append(added, arg)
