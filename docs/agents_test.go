@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	agents "github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 )
 
 // TestAgents compares the tables of agents.md with the rows of the agents, their prices, and what passed at the last
@@ -123,7 +123,7 @@ func TestVersions(t *testing.T) {
 // TestStopHooks compares the agents of which agents.md says that the hook drives them with the clients that it answers.
 func TestStopHooks(t *testing.T) {
 	answers := map[string]bool{"claude": true}
-	for _, host := range boot.Hosts {
+	for _, host := range client.Others {
 		answers[host.Name] = true
 	}
 	for _, row := range agents.BuiltIn() {

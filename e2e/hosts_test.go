@@ -17,7 +17,7 @@ import (
 func TestHosts(t *testing.T) {
 	bin := t.TempDir()
 	buildPrograms(t, bin)
-	for _, h := range boot.Hosts {
+	for _, h := range client.Others {
 		t.Run(h.Name, func(t *testing.T) {
 			client, err := findClient(h.Name)
 			if err != nil {

@@ -28,8 +28,8 @@ var floors = []map[string][]string{
 	{
 		"agenthook": nil, "evaluator": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil,
 		"tree":    {"proc"},
-		"loopdir": {"config"}, "claude": {"claude/settings", "loopdir", "proc"}, "host": {"claude/settings", "loopdir"},
-		"codex": {"claude", "host"}, "gemini": {"claude", "host"}, "qwen": {"claude", "host"},
+		"loopdir": {"config"}, "claude": {"claude/settings", "loopdir", "proc"},
+		"client": {"claude", "claude/settings", "loopdir"},
 	},
 	{"held": nil, "logline": nil, "worktree": nil, "engine/pin": nil, "engine": {"engine/pin"}},
 	{"loop": nil},
@@ -51,7 +51,7 @@ var never = map[string][]string{
 }
 
 // hosts are the packages that know clients. agent reads the words of claude.
-var hosts = []string{"claude", "claude/settings", "host", "codex", "gemini", "qwen"}
+var hosts = []string{"claude", "claude/settings", "client"}
 
 // impure lists the imports that a pure package must not have.
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}

@@ -6,20 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
-
-// usualHost is the client that is meant if nobody says --client.
-const usualHost = "claude"
-
-// clientOf returns the client that --client names, nil for Claude Code.
-func clientOf(name string) (*host.Host, error) { return host.Of(boot.Hosts, name, usualHost) }
 
 // forClient tells everything below which client calls, if that is not Claude Code.
 func (h *hook) forClient() {
@@ -44,10 +37,10 @@ func (i *initialiser) planClient(onPath bool) error {
 	}
 	path := func(scope string) string { return c.Path(scope, i.project, i.v.Env.Home, i.v.Env.Get) }
 	switch {
-	case !slices.Contains(host.Scopes, i.scope):
+	case !slices.Contains(client.Scopes, i.scope):
 		return cli.Usagef("--settings %q; for %s want project, user or none", i.scope, c.Title)
-	case !i.given("settings") && host.Installed(path("user"), c.Events[0]) &&
-		!host.Installed(path("project"), c.Events[0]):
+	case !i.given("settings") && client.Installed(path("user"), c.Events[0]) &&
+		!client.Installed(path("project"), c.Events[0]):
 		i.scope = "user"
 	}
 	f.named = path(i.scope)
@@ -65,13 +58,13 @@ func (h *hook) everywhere() bool {
 	if h.client == nil {
 		return everywhere(h.env, h.project(), h.entry)
 	}
-	return h.entry == "user" || h.entry == "" && !host.Installed(h.clientPath("project"), h.client.Events[0])
+	return h.entry == "user" || h.entry == "" && !client.Installed(h.clientPath("project"), h.client.Events[0])
 }
 
 // clientOutranked reports whether the project's entry answers this event instead of the user's.
 func (h *hook) clientOutranked() bool {
 	project, user := h.clientPath("project"), h.clientPath("user")
-	return h.entry == "user" && !claude.SameFile(project, user) && host.Installed(project, h.client.Events[0])
+	return h.entry == "user" && !claude.SameFile(project, user) && client.Installed(project, h.client.Events[0])
 }
 
 func (h *hook) clientPath(scope string) string {
@@ -79,15 +72,15 @@ func (h *hook) clientPath(scope string) string {
 }
 
 // clients returns the places of the hook that clients other than Claude Code read.
-func (v verbs) clients(project string) []host.Place {
-	return host.Places(boot.Hosts, project, v.Env.Home, v.Env.Get)
+func (v verbs) clients(project string) []client.Place {
+	return client.Places(project, v.Env.Home, v.Env.Get)
 }
 
 // lookClients looks at the entries for other clients than Claude Code.
 func lookClients(in *inspection) {
 	for _, p := range in.v.clients(in.project) {
 		in.before = len(in.found)
-		shown, fix := plain.Path(in.project, p.Path), "ralph-stop-hook init --client "+p.Host.Name+" --settings "+p.Scope
+		shown, fix := plain.Path(in.project, p.Path), "ralph-stop-hook init --client "+p.Client.Name+" --settings "+p.Scope
 		if missing := p.Missing(); len(missing) > 0 {
 			in.warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown,
 				strings.Join(missing, ", "))
@@ -100,9 +93,9 @@ func lookClients(in *inspection) {
 					h.Command)
 			}
 		}
-		in.fine("the hook of %s is in %s", p.Host.Title, shown)
-		if p.Host.Trust != "" {
-			in.note(p.Host.Trust, "%s runs the hook only if a person has trusted it", p.Host.Title)
+		in.fine("the hook of %s is in %s", p.Client.Title, shown)
+		if p.Client.Trust != "" {
+			in.note(p.Client.Trust, "%s runs the hook only if a person has trusted it", p.Client.Title)
 		}
 	}
 }

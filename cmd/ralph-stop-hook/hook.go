@@ -17,9 +17,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
@@ -51,8 +51,8 @@ settings file; there is no need to call it by hand.
 type hook struct {
 	env     loop.Env
 	begin   time.Time
-	entry   string     // the scope of the settings entry
-	client  *host.Host // nil: Claude Code
+	entry   string         // the scope of the settings entry
+	client  *client.Client // nil: Claude Code
 	timeout time.Duration
 	event   claude.Event
 	printed bool
@@ -131,7 +131,7 @@ func (h *hook) parseFlags(args []string) error {
 	f.StringVar(&h.env.LoopDir, "loop-dir", h.env.LoopDir, "")
 	f.StringVar(&h.entry, "entry", "", "")
 	f.Func("client", "", func(name string) (err error) {
-		h.client, err = clientOf(name)
+		h.client, err = client.Of(name)
 		return err
 	})
 	f.DurationVar(&h.timeout, "timeout", defaultTimeout, "")
@@ -156,7 +156,7 @@ func (h *hook) parseFlags(args []string) error {
 // byHand reports whether an agent called this hook, by a command of its own or in a check. Clients tell their hooks the
 // project, and not their agents' commands. Codex tells nobody.
 func (h *hook) byHand() bool {
-	agent := claude.Vars(h.env.Get).ByAgent() || host.ByAgent(boot.Hosts, h.env.Get)
+	agent := claude.Vars(h.env.Get).ByAgent() || client.ByAgent(h.env.Get)
 	return agent && h.env.ProjectDir == "" || h.env.Get(loop.CheckVar) != ""
 }
 
@@ -280,7 +280,7 @@ func (h *hook) neutral() loop.Event {
 		ev.Client, ev.BlockCap = h.client.PID(), 0
 	}
 	if h.byHand() {
-		ev.Caller = cmp.Or(h.env.Get(claude.SessionID), host.Caller(boot.Hosts, h.env.Get))
+		ev.Caller = cmp.Or(h.env.Get(claude.SessionID), client.Caller(h.env.Get))
 		ev.Aside = ev.Aside || ev.Kind != decide.EventStop
 	}
 	if h.client == nil { // nobody has looked at the transcripts of the others

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -57,7 +58,7 @@ func (v verbs) init() *cli.Command {
 		Short: "Make a loop in this folder and install the hook",
 		Example: `  ralph-stop-hook init checkout
   ralph-stop-hook init checkout --features docs/prd.json --max-iterations 30 --on-complete ./notify.sh
-  ralph-stop-hook init checkout --client codex    for Codex instead of Claude Code
+  ralph-stop-hook init checkout --client codex  for Codex instead of Claude Code
   ralph-stop-hook init todos --prompt 'Build a todo API.' --check 'go test ./...'    without a list`,
 		Run: func(w io.Writer, args []string) error {
 			i.out = w
@@ -81,7 +82,7 @@ func (v verbs) init() *cli.Command {
 	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
 	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated",
 		cli.Each(&i.onComplete))
-	f.StringVar(&i.client, "client", usualHost,
+	f.StringVar(&i.client, "client", client.Usual,
 		"the client that calls the hook, by its `NAME`: claude, codex, gemini or qwen")
 	f.StringVar(&i.scope, "settings", "project", "`WHICH` settings get the hook: project, local, user or none")
 	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -30,7 +30,7 @@ type settingsEdit struct {
 	why       string // why it is this file, if that needs words
 	old, text []byte // as it is, and as it is to become
 
-	client *host.Host                        // nil: Claude Code
+	client *client.Client                    // nil: Claude Code
 	with   func(event string) settings.Entry // of an event; nil: entry
 
 	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
@@ -45,7 +45,7 @@ func (i *initialiser) planHook() (err error) {
 	if f.entry, onPath, err = newEntry(i.v.Env); err != nil {
 		return err
 	}
-	if f.client, err = clientOf(i.client); err != nil {
+	if f.client, err = client.Of(i.client); err != nil {
 		return cli.Usagef("%w", err)
 	}
 	if f.client != nil {

@@ -11,12 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -239,8 +238,8 @@ func (f *settingsEdit) remove(project string) error {
 		return err
 	}
 	dir := filepath.Dir(f.path)
-	ofClient := func(h host.Host) bool { return dir == filepath.Join(project, h.Folder) }
-	if dir == filepath.Join(project, ".claude") || slices.ContainsFunc(boot.Hosts, ofClient) {
+	ofClient := func(h client.Client) bool { return dir == filepath.Join(project, h.Folder) }
+	if dir == filepath.Join(project, ".claude") || slices.ContainsFunc(client.Others, ofClient) {
 		_ = os.Remove(dir) // fails if something else is in it
 	}
 	return nil

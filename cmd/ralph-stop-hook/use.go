@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -42,7 +41,7 @@ func (v verbs) use() *cli.Command {
 
 // attach gives a loop to a session.
 func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
-	own := cmp.Or(v.Env.Get(claude.SessionID), host.Caller(boot.Hosts, v.Env.Get))
+	own := cmp.Or(v.Env.Get(claude.SessionID), client.Caller(v.Env.Get))
 	if session == "self" {
 		session = own
 	}

@@ -9,16 +9,10 @@ import (
 	"syscall"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/codex"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/gemini"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/qwen"
 )
-
-// Hosts are the clients other than Claude Code that the Stop hook answers.
-var Hosts = []host.Host{codex.Host, gemini.Host, qwen.Host}
 
 // Env reads the surroundings of the process. Nothing below main reads the environment. What the
 // system does not tell stays empty. name is the program's name, as a person types it.
@@ -35,14 +29,14 @@ func Env(name string) loop.Env {
 	e.ConfigDir = configDir(e.Home)
 	e.StateDir, e.StateErr = loopdir.StateDir(e.Get)
 	e.LoopDir, e.OnComplete = e.Get("RALPH_LOOP_DIR"), e.Get("RALPH_ON_COMPLETE")
-	e.ByAgent = claude.Vars(e.Get).ByAgent() || host.ByAgent(Hosts, e.Get) ||
+	e.ByAgent = claude.Vars(e.Get).ByAgent() || client.ByAgent(e.Get) ||
 		e.Get(loop.CheckVar) != "" || e.Get(loop.RunVar) != ""
 	return e
 }
 
 // clients returns the words that begin and resume a session of a host.
 func clients(name string) (ask, resume []string) {
-	if h := host.Find(Hosts, name); h != nil {
+	if h := client.Find(name); h != nil {
 		return h.Ask, h.Resume
 	}
 	return []string{"claude"}, []string{"claude", "--resume"}

@@ -1,4 +1,4 @@
-package host_test
+package client_test
 
 import (
 	"bytes"
@@ -8,18 +8,17 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/host"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 )
 
 func nothing(string) string { return "" }
 
-// TestEntries puts the entries of each host into settings, finds them there, and takes them out again.
+// TestEntries puts the entries of each client into settings, finds them there, and takes them out again.
 func TestEntries(t *testing.T) {
 	before := []byte("{\n\t\"model\": {\"name\": \"x\"},\n\t\"permissions\": []\n}\n")
-	for i := range boot.Hosts {
-		h := &boot.Hosts[i]
+	for i := range client.Others {
+		h := &client.Others[i]
 		for _, bare := range []bool{true, false} {
 			project := t.TempDir()
 			path := h.Path("project", project, "", nothing)
@@ -37,7 +36,7 @@ func TestEntries(t *testing.T) {
 			if err := os.WriteFile(path, text, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			places := host.Places(boot.Hosts, project, t.TempDir(), nothing)
+			places := client.Places(project, t.TempDir(), nothing)
 			if len(places) != 1 || places[0].Path != path || len(places[0].Missing()) > 0 {
 				t.Errorf("%s: %+v", h.Name, places)
 				continue
@@ -61,7 +60,7 @@ func TestEntries(t *testing.T) {
 func TestPath(t *testing.T) {
 	get := func(name string) string { return map[string]string{"CODEX_HOME": "/else"}[name] }
 	for name, want := range map[string]string{"codex": "/else/hooks.json", "qwen": "/home/dev/.qwen/settings.json"} {
-		h, err := host.Of(boot.Hosts, name, "claude")
+		h, err := client.Of(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,17 +68,17 @@ func TestPath(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if h, err := host.Of(boot.Hosts, "claude", "claude"); h != nil || err != nil {
+	if h, err := client.Of("claude"); h != nil || err != nil {
 		t.Errorf("claude: %v, %v", h, err)
 	}
-	if _, err := host.Of(boot.Hosts, "cdx", "claude"); err == nil {
-		t.Error("an unknown name is a host")
+	if _, err := client.Of("cdx"); err == nil {
+		t.Error("an unknown name is a client")
 	}
 }
 
 // TestEnviron checks that a session is not taken for the command of the agent that has started it.
 func TestEnviron(t *testing.T) {
-	for _, h := range boot.Hosts {
+	for _, h := range client.Others {
 		if left := agent.Environ([]string{h.ToolVar + "=1"}); len(left) > 0 {
 			t.Errorf("%s: %q is left", h.Name, left)
 		}
@@ -93,14 +92,14 @@ func TestCaller(t *testing.T) {
 		{"QWEN_CODE": "1", "QWEN_CODE_SESSION_ID": "s"},
 	} {
 		get := func(name string) string { return vars[name] }
-		if !host.ByAgent(boot.Hosts, get) || host.Caller(boot.Hosts, get) != "s" {
+		if !client.ByAgent(get) || client.Caller(get) != "s" {
 			t.Errorf("%d: no caller", i)
 		}
 	}
 	hook := func(name string) string { // as Qwen Code calls a hook
 		return map[string]string{"QWEN_CODE_SESSION_ID": "s", "QWEN_PROJECT_DIR": "/p"}[name]
 	}
-	if host.ByAgent(boot.Hosts, hook) || host.Caller(boot.Hosts, hook) != "" {
+	if client.ByAgent(hook) || client.Caller(hook) != "" {
 		t.Error("the client's own call counts as the agent's")
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package client
 
 import (
 	"fmt"
@@ -14,34 +14,34 @@ const shortTime = time.Second
 
 // Entry returns our entry for an event. program is its bare name, if the settings may be read where it is missing, else
 // its path.
-func (h *Host) Entry(event, scope, program string, bare bool, timeout time.Duration) settings.Entry {
+func (c *Client) Entry(event, scope, program string, bare bool, timeout time.Duration) settings.Entry {
 	given := timeout
-	if slices.Contains(h.Short, event) {
+	if slices.Contains(c.Short, event) {
 		timeout, given = shortTime, 3*shortTime
 	}
 	return settings.Entry{
-		Type: "command", Command: program, Timeout: int(given / h.Unit), Quiet: bare, Line: !bare,
-		Args: []string{"hook", "--client", h.Name, "--entry", scope, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))},
+		Type: "command", Command: program, Timeout: int(given / c.Unit), Quiet: bare, Line: !bare,
+		Args: []string{"hook", "--client", c.Name, "--entry", scope, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))},
 	}
 }
 
-// Place is a settings file of a host that has the hook.
+// Place is a settings file of a client that has the hook.
 type Place struct {
-	Host  *Host
-	Scope string
-	Path  string
-	Hooks []*settings.Hook // our entries in it
+	Client *Client
+	Scope  string
+	Path   string
+	Hooks  []*settings.Hook // our entries in it
 }
 
 // Places returns the places of the hook for a project.
-func Places(all []Host, project, home string, get func(name string) string) (places []Place) {
-	for i := range all {
-		h := &all[i]
+func Places(project, home string, get func(name string) string) (places []Place) {
+	for i := range Others {
+		c := &Others[i]
 		for _, scope := range Scopes {
-			path := h.Path(scope, project, home, get)
+			path := c.Path(scope, project, home, get)
 			if text, err := loopdir.ReadAny(path, settings.MaxBytes); err == nil {
 				if hooks := settings.Ours(text); len(hooks) > 0 {
-					places = append(places, Place{h, scope, path, hooks})
+					places = append(places, Place{c, scope, path, hooks})
 				}
 			}
 		}
@@ -51,7 +51,7 @@ func Places(all []Host, project, home string, get func(name string) string) (pla
 
 // Missing returns the events for which a place has no entry.
 func (p Place) Missing() (events []string) {
-	for _, event := range p.Host.Events {
+	for _, event := range p.Client.Events {
 		if !slices.ContainsFunc(p.Hooks, func(h *settings.Hook) bool { return h.Event == event }) {
 			events = append(events, event)
 		}

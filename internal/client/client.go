@@ -1,7 +1,7 @@
-// Package host describes clients other than Claude Code that call a hook when the agent wants to stop. Each of them has
-// a package of its own, which says what was measured. They speak Claude Code's contract: the same events and answers,
-// as package claude reads and writes them. What differs is in a Host.
-package host
+// Package client describes clients other than Claude Code that call a hook when the agent wants to stop. They speak
+// Claude Code's contract: the same events and answers, as package claude reads and writes them. What differs is in a
+// row of the table Others.
+package client
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Host is a client.
-type Host struct {
+// Client is a client.
+type Client struct {
 	Name   string   // as --client names it; also its program
 	Title  string   // as people know it
 	Events []string // of its settings that get an entry, that of a stop first
@@ -39,40 +39,42 @@ type Host struct {
 	Resume []string // the words before a session's id, to resume it
 }
 
-// Find returns the host of that name, nil if there is none.
-func Find(all []Host, name string) *Host {
-	if i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name }); i >= 0 {
-		return &all[i]
+// Usual is the name of Claude Code, the client that is meant if nobody says --client.
+const Usual = "claude"
+
+// Find returns the client of that name, nil if there is none.
+func Find(name string) *Client {
+	for i := range Others {
+		if Others[i].Name == name {
+			return &Others[i]
+		}
 	}
 	return nil
 }
 
-// Of returns the host of a name, and nil for usual, which is Claude Code's.
-func Of(all []Host, name, usual string) (*Host, error) {
-	h := Find(all, name)
-	if h != nil || name == usual {
-		return h, nil
+// Of returns the client that --client names, and nil for Claude Code.
+func Of(name string) (*Client, error) {
+	c := Find(name)
+	if c != nil || name == Usual {
+		return c, nil
 	}
-	names := usual
-	for i, other := range all {
-		if i == len(all)-1 {
-			names += " or " + other.Name
-		} else {
-			names += ", " + other.Name
-		}
+	names := []string{Usual}
+	for _, other := range Others {
+		names = append(names, other.Name)
 	}
-	return nil, fmt.Errorf("--client %q; want %s", name, names)
+	last := len(names) - 1
+	return nil, fmt.Errorf("--client %q; want %s or %s", name, strings.Join(names[:last], ", "), names[last])
 }
 
-// ByAgent reports whether the agent of one of the hosts called this program by a command of its own. get returns a
+// ByAgent reports whether the agent of one of the clients called this program by a command of its own. get returns a
 // variable of the environment.
-func ByAgent(all []Host, get func(name string) string) bool {
-	return slices.ContainsFunc(all, func(h Host) bool { return get(h.ToolVar) != "" })
+func ByAgent(get func(name string) string) bool {
+	return slices.ContainsFunc(Others, func(h Client) bool { return get(h.ToolVar) != "" })
 }
 
-// Caller returns the session whose agent called this program, "" if no agent of a host did.
-func Caller(all []Host, get func(name string) string) string {
-	for _, h := range all {
+// Caller returns the session whose agent called this program, "" if no agent of a client did.
+func Caller(get func(name string) string) string {
+	for _, h := range Others {
 		if get(h.ToolVar) != "" {
 			return get(h.SessionVar)
 		}
@@ -81,24 +83,24 @@ func Caller(all []Host, get func(name string) string) string {
 }
 
 // IsVar reports whether a variable is the client's.
-func (h *Host) IsVar(name string) bool {
-	return slices.ContainsFunc(h.Prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+func (c *Client) IsVar(name string) bool {
+	return slices.ContainsFunc(c.Prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // IsSecret reports whether a variable is a key of the client.
-func (h *Host) IsSecret(name string) bool { return slices.Contains(h.Secrets, name) }
+func (c *Client) IsSecret(name string) bool { return slices.Contains(c.Secrets, name) }
 
 // Project returns the project's folder, as the client tells its hooks; "" if it does not.
-func (h *Host) Project(get func(name string) string) string {
-	if h.ProjectVar == "" {
+func (c *Client) Project(get func(name string) string) string {
+	if c.ProjectVar == "" {
 		return ""
 	}
-	return get(h.ProjectVar)
+	return get(c.ProjectVar)
 }
 
 // PID returns the process id of the client that called this program as a hook, 0 if it is not known. The client has a
 // shell run the entry, which this program replaces there, so it is the parent.
-func (h *Host) PID() int {
+func (c *Client) PID() int {
 	if runtime.GOOS == "windows" {
 		return 0
 	}
@@ -109,12 +111,12 @@ func (h *Host) PID() int {
 var Scopes = []string{"project", "user"}
 
 // Path returns the settings file of a scope.
-func (h *Host) Path(scope, project, home string, get func(name string) string) string {
+func (c *Client) Path(scope, project, home string, get func(name string) string) string {
 	if scope == "project" {
-		return filepath.Join(project, h.Folder, h.File)
+		return filepath.Join(project, c.Folder, c.File)
 	}
-	if h.HomeVar != "" && get(h.HomeVar) != "" {
-		return filepath.Join(get(h.HomeVar), h.File)
+	if c.HomeVar != "" && get(c.HomeVar) != "" {
+		return filepath.Join(get(c.HomeVar), c.File)
 	}
-	return filepath.Join(home, h.Folder, h.File)
+	return filepath.Join(home, c.Folder, c.File)
 }
