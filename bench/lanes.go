@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"time"
 )
 
@@ -90,32 +88,4 @@ func (b *bench) laneCommand(s *stage, lanes int, worker bool) []string {
 		return []string{b.bash.argv[0], "-c", overWorker, b.runner.argv[0], "lane", fmt.Sprint(lanes), s.root}
 	}
 	return []string{b.runner.argv[0], "--agent", "lane", "--workers", fmt.Sprint(lanes)}
-}
-
-// longLanes is about lanes and an engine over a very long list.
-func longLanes(b *bench) row {
-	features := b.fewer(100_000, 100)
-	r := row{Title: "A run with 16 lanes and the embedded engine over 100,000 features, in memory",
-		Text: "All features but one pass. The time from the start of the run until its first session begins, with a " +
-			"worker on this machine. The memory is the peak of the run, with the server in it. It is measured once."}
-	f := figure{Name: ours, Runs: 1}
-	for _, launch := range [][]string{nil, b.launch.argv} { // with launch it is measured how much memory is used
-		s := b.laneStage(options{features: features, left: 1, run: true, lanes: true}, 0)
-		begin := time.Now()
-		must(play(slices.Concat(launch, b.laneCommand(s, 16, true)), s))
-		if launch == nil {
-			text := must(os.ReadFile(filepath.Join(s.project, fmt.Sprintf("feature-%06d.txt", features))))
-			took := must(time.Parse(time.RFC3339Nano, string(text))).Sub(begin)
-			f.Median, f.P95 = took, took
-		} else {
-			f.Peak = must(strconv.ParseInt(string(bytes.TrimSpace(must(os.ReadFile(s.trouble)))), 10, 64)) << 10
-		}
-		check(os.RemoveAll(s.root))
-	}
-	r.Figures = []figure{f}
-	r.Bars = []bar{
-		{"≤ 5 s", ms(f.Median), f.Median <= 5*time.Second, "The list is read whole before a session begins."},
-		{"≤ 200 MB", megabytes(f.Peak), f.Peak <= 200e6, "The list is held several times while it is read."},
-	}
-	return r
 }

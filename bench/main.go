@@ -63,12 +63,11 @@ type bench struct {
 	noise        float64       // percent by which the medians of the same hook, measured twice, differ
 	memory, disk string        // absolute paths of two temporary folders: one in memory, one on disk
 
-	floor, launch, grep program
-	hook, bash, node    program
-	runner              program
-	loop                string // path of the outer loop in bash with jq
-	agent               string // path of the agent that takes no time
-	client              string // path of the client that asks a server for its tools
+	floor, launch    program
+	hook, bash, node program
+	runner           program
+	loop             string // path of the outer loop in bash with jq
+	agent            string // path of the agent that takes no time
 }
 
 // fewer returns many, or few in a quick run.
@@ -114,18 +113,19 @@ func main() {
 func (b *bench) build() {
 	in := func(name string) string { return filepath.Join(b.memory, name) }
 	command("make", "-s", "build")
-	for _, name := range []string{"floor", "launch", "agent", "client"} {
+	for _, name := range []string{"floor", "launch", "agent"} {
 		command("go", "build", "-ldflags", "-s -w", "-o", in(name), "./bench/"+name)
 	}
 	command("cp", "bin/ralph-stop-hook", "bin/ralph-runner", "bench/rivals/hook.sh", "bench/rivals/hook.mjs",
 		"bench/rivals/loop.sh", b.memory)
-	b.floor, b.launch = program{"floor", []string{in("floor")}}, program{"launch", []string{in("launch")}}
+	b.floor = program{"floor", []string{in("floor")}}
+	b.launch = program{"launch", []string{in("launch")}}
 	b.hook = program{"ralph-stop-hook", []string{in("ralph-stop-hook"), "hook", "--timeout", "660s"}}
-	b.runner, b.agent = program{"ralph-runner", []string{in("ralph-runner")}}, in("agent")
-	b.client, b.loop = in("client"), in("loop.sh")
+	b.runner = program{"ralph-runner", []string{in("ralph-runner")}}
+	b.agent = in("agent")
+	b.loop = in("loop.sh")
 	b.bash = program{"bash + jq", []string{must(exec.LookPath("bash")), in("hook.sh")}}
 	b.node = program{"Node", []string{must(exec.LookPath("node")), in("hook.mjs")}}
-	b.grep = program{"grep -c", []string{must(exec.LookPath("grep")), "-c", `"passes": true`}}
 }
 
 // command runs a program that must succeed.

@@ -27,7 +27,6 @@ const (
 type options struct {
 	features   int    // how many features the list has
 	rules      string // the keys of a trusted ralph.json, without "bind"; empty: what init writes
-	claimed    bool   // every feature passes in the list, and a stop may change the list
 	run        bool   // every feature is open, nobody has given the loop's prompt, and a run changes the list
 	left       int    // with run: only so many features, the last ones, are open; 0: all are
 	lanes      bool   // with run: features depend on others
@@ -74,15 +73,12 @@ func (b *bench) newStage(o options) *stage {
 		return s
 	}
 	check(os.MkdirAll(s.loop, 0o755))
-	s.writeList(false) // init refuses a list without open features
+	s.writeList() // init refuses a list without open features
 	ralph := b.hook.argv[0]
 	s.command(ralph, "init", loopName, "--settings", "none", "--max-iterations", strconv.Itoa(maxLoop))
 	if o.run {
 		s.payload("stop.json", nil) // nobody reads it
 		return s
-	}
-	if o.claimed {
-		s.writeList(true)
 	}
 	if o.rules != "" {
 		text := []byte(`{"bind": "prompt", ` + o.rules + `}`)
@@ -125,13 +121,12 @@ func (s *stage) payload(recorded string, set map[string]any) {
 
 func (s *stage) list() string { return filepath.Join(s.loop, listName) }
 
-// writeList writes the list: a feature on each line, some 180 bytes long. The first half passes,
-// or all if claimed is set.
-func (s *stage) writeList(claimed bool) {
+// writeList writes the list: a feature on each line, some 180 bytes long. The first half passes.
+func (s *stage) writeList() {
 	var b bytes.Buffer
 	between := "[\n"
 	for n := range s.features {
-		passes := claimed || n < s.features/2 && !s.run || n < s.features-s.openAtFirst()
+		passes := n < s.features/2 && !s.run || n < s.features-s.openAtFirst()
 		fmt.Fprintf(&b, `%s  {"id": "feature-%06d", "priority": %d, "title": "Line %[2]d of an order", `+
 			`"description": "An order of %[2]d lines shows what each costs, and a total that is right.", "passes": `,
 			between, n+1, n%3+1)
@@ -169,7 +164,7 @@ func (s *stage) files() map[string][]byte {
 	all := map[string][]byte{}
 	for _, dir := range []string{s.loop, s.state} {
 		check(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.Type().IsRegular() && (entry.Name() != listName || s.claimed || s.run) {
+			if err == nil && entry.Type().IsRegular() && (entry.Name() != listName || s.run) {
 				all[path], err = os.ReadFile(path)
 			}
 			return err

@@ -4,7 +4,6 @@
 //	agent LIST                    one session
 //	agent LIST -times N PROMPT    N sessions, one after the other, each a process with that file as its prompt
 //	agent LIST -work TIME         one session that takes that time, and writes when it began into a file
-//	agent LIST -print FILE BYTES  one session that prints the file before its result, until those bytes are printed
 package main
 
 import (
@@ -30,11 +29,6 @@ func run(list string, args []string) error {
 	prompt, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		return err
-	}
-	if len(args) == 3 && args[0] == "-print" {
-		if err := repeat(args[1], args[2]); err != nil {
-			return err
-		}
 	}
 	if len(args) == 2 && args[0] == "-work" {
 		if err := work(args[1], prompt); err != nil {
@@ -94,25 +88,6 @@ func work(long string, prompt []byte) error {
 	begin := time.Now().Format(time.RFC3339Nano)
 	time.Sleep(d)
 	return os.WriteFile(string(feature(prompt))+".txt", []byte(begin), 0o644)
-}
-
-// repeat prints a file again and again, until it has printed a number of bytes or more.
-func repeat(path, count string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	left, err := strconv.Atoi(count)
-	if err != nil {
-		return err
-	}
-	text = bytes.Repeat(text, 1+(1<<20)/len(text))
-	for ; left > 0; left -= len(text) {
-		if _, err := os.Stdout.Write(text); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // sessions starts sessions and waits for each.
