@@ -12,7 +12,7 @@ import (
 
 var seed = flag.Uint64("seed", 0, "of chaos and week; 0 takes the time, and the seed is printed")
 
-// chaos is hooks, verbs, an agent and faults at once, on one loop.
+// chaos is hooks, commands, an agent and faults at once, on one loop.
 func chaos(h *harness, program string, n int) {
 	p, err := get(program)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *crowd) calm() error {
 
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "hooks, verbs, an agent and faults at the same time")
+	h := newHarness(t, "hooks, commands, an agent and faults at the same time")
 	needStrace(t)
 	chaos(h, "one thread", 3000/stride(6))
 	h.control("takes no lock", func(h *harness) { chaos(h, h.broken, 300) })

@@ -152,7 +152,7 @@ func (t *runTrial) upset(r *rand.Rand, hook program) error {
 
 func TestRunChaos(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "runs, verbs, hooks and kills at the same time")
+	h := newHarness(t, "runs, commands, hooks and kills at the same time")
 	try := func(h *harness, runner string, rounds int) {
 		hook, err := get("product")
 		if err != nil {

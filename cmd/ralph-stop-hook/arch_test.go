@@ -34,8 +34,8 @@ var floors = []map[string][]string{
 	{"held": nil, "logline": nil, "worktree": nil, "engine/pin": nil, "engine": {"engine/pin"}},
 	{"loop": nil},
 	{"say": nil, "agent": nil},
-	{"cli": nil, "view": nil, "roster": nil, "record": nil},
-	{"verb": nil, "boot": nil, "tool": nil},
+	{"cli": nil, "roster": nil, "record": nil},
+	{"verb": nil, "boot": nil, "tool": {"verb"}},
 	{"run": nil, "mcp": nil, "fleet": {"run"}},
 	{"watch": nil},
 	{"report": nil},
@@ -46,7 +46,7 @@ var floors = []map[string][]string{
 // never lists imports that the floors would allow, but that must not be: the spine knows
 // no host.
 var never = map[string][]string{
-	"loop": hosts, "say": hosts, "view": hosts, "verb": hosts, "cli": append([]string{"loop", "say"}, hosts...),
+	"loop": hosts, "say": hosts, "verb": hosts, "cli": append([]string{"loop", "say"}, hosts...),
 	"tool": hosts, "held": hosts, "agent": append([]string{"loop", "held"}, hosts[1:]...),
 }
 

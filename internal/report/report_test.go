@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -37,10 +37,10 @@ func detail(n int, text string) *watch.Detail {
 		{Feature: "no lane", DurationSec: 30, Merge: record.Merged},
 	})
 	d.Items = []watch.Item{
-		{Item: view.Item{ID: "a", State: watch.Proven, Title: text}, Checks: []watch.Receipt{{Name: text, At: began}}},
-		{Item: view.Item{ID: "b", State: watch.Claimed, Title: "Second"}},
+		{Item: verb.Item{ID: "a", State: watch.Proven, Title: text}, Checks: []watch.Receipt{{Name: text, At: began}}},
+		{Item: verb.Item{ID: "b", State: watch.Claimed, Title: "Second"}},
 	}
-	d.Checked = []view.Checked{{Name: text, Outcome: text, Tail: text}}
+	d.Checked = []verb.Checked{{Name: text, Outcome: text, Tail: text}}
 	for i := range n {
 		cost := 0.25
 		one := watch.Iteration{

@@ -8,49 +8,49 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // Loops returns how every loop of the project stands.
-func (d *Desk) Loops(ctx context.Context) ([]view.Status, error) {
+func (d *Desk) Loops(ctx context.Context) ([]verb.Status, error) {
 	loops, err := d.Env.Where().All()
 	if err != nil {
 		return nil, err
 	}
-	all := []view.Status{}
+	all := []verb.Status{}
 	for _, at := range loops {
 		v, err := d.status(ctx, at)
 		if err != nil {
-			v = view.Unreadable(at, err)
+			v = verb.Unreadable(at, err)
 		}
 		all = append(all, v)
 	}
 	return all, nil
 }
 
-func (d *Desk) status(ctx context.Context, at *loopdir.Loop) (view.Status, error) {
+func (d *Desk) status(ctx context.Context, at *loopdir.Loop) (verb.Status, error) {
 	if err := at.Check(); err != nil {
-		return view.Status{}, err
+		return verb.Status{}, err
 	}
 	l, err := loop.Open(d.Env, at)
 	if err != nil {
-		return view.Status{}, err
+		return verb.Status{}, err
 	}
 	defer l.Close()
-	return view.Of(ctx, l)
+	return verb.Of(ctx, l)
 }
 
 // Status returns how a loop stands.
-func (d *Desk) Status(ctx context.Context, name string) (view.Status, error) {
+func (d *Desk) Status(ctx context.Context, name string) (verb.Status, error) {
 	at, _, err := d.find(Call{}, name)
 	if err != nil {
-		return view.Status{}, err
+		return verb.Status{}, err
 	}
 	return d.status(ctx, at)
 }
 
 // Items returns the features of a loop's list.
-func (d *Desk) Items(name string) ([]view.Item, error) {
+func (d *Desk) Items(name string) ([]verb.Item, error) {
 	k, err := d.open(Call{}, name)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (d *Desk) Items(name string) ([]view.Item, error) {
 	if err = errors.Join(err, p.Snapshot.List.Err); err != nil {
 		return nil, err
 	}
-	items := view.Items(p.Snapshot.List.List)
+	items := verb.Items(p.Snapshot.List.List)
 	for i := range items {
 		it := &items[i]
 		it.ID, it.Title, it.Why, it.Model = plain.Line(it.ID, 80), plain.Line(it.Title, 200), plain.Line(it.Why, 300),

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // TaskGet asks how a loop stands.
@@ -69,7 +69,7 @@ func (d *Desk) Task(ctx context.Context, call Call, in TaskGet) (Task, error) {
 		return Task{}, err
 	}
 	defer k.Close()
-	v, err := view.Of(ctx, k.Loop)
+	v, err := verb.Of(ctx, k.Loop)
 	if err != nil {
 		return Task{}, err
 	}
@@ -113,7 +113,7 @@ func counts(c decide.Counts) Counts {
 }
 
 // word returns how a loop stands in the words of task_get.
-func word(v view.Status, s decide.State) string {
+func word(v verb.Status, s decide.State) string {
 	switch {
 	case v.Status == decide.Complete:
 		return "completed"
@@ -133,7 +133,7 @@ func subtasks(ctx context.Context, p *loop.Picture) (all []Subtask) {
 	items := p.Snapshot.List.Items
 	for _, item := range items[:min(len(items), maxSubtasks)] {
 		all = append(all, Subtask{
-			ID: plain.Line(item.ID, 80), Title: plain.Line(view.Title(item), 200), State: state(item, proven),
+			ID: plain.Line(item.ID, 80), Title: plain.Line(verb.Title(item), 200), State: state(item, proven),
 		})
 	}
 	return all

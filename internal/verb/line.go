@@ -22,7 +22,7 @@ const maxLine = 100
 // showLine shows in one line how the session's loop stands, or the current one. The host calls it
 // all the time, so it reads no file of the project but the list. If anything goes wrong, it prints
 // nothing.
-func (s *status) showLine(w io.Writer, args []string) {
+func (s *statusCall) showLine(w io.Writer, args []string) {
 	defer func() { _ = recover() }()
 	where := s.Env.Where()
 	if s.Host != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
 )
 
 // List shows a loop's list as it is read, and checks one.
@@ -28,7 +27,7 @@ func (v Verbs) list() *cli.Command {
 		if err = errors.Join(err, p.Snapshot.List.Err); err != nil {
 			return err
 		}
-		items := view.Items(p.Snapshot.List.List)
+		items := Items(p.Snapshot.List.List)
 		switch {
 		case asJSON:
 			return cli.JSON(w, items)
@@ -53,7 +52,7 @@ A list is a JSON array of features, an object with "features", "userStories",
 tasks.json#ui), one JSON object a line (beads), or Markdown with checkboxes. The list
 stays as it is; nothing in it is reformatted.`
 
-func showItems(w io.Writer, items []view.Item) {
+func showItems(w io.Writer, items []Item) {
 	rows := [][]string{{"STATE", "ORDER", "ID", "TITLE"}}
 	for _, item := range items {
 		order, title := "", plain.Line(item.Title, 80)

@@ -12,12 +12,11 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
 )
 
 // Status shows how far a loop is.
 func (v Verbs) Status() *cli.Command {
-	s := &status{Verbs: v}
+	s := &statusCall{Verbs: v}
 	cmd := &cli.Command{
 		Name: "status", Args: "[NAME]", Short: "Show how far a loop is",
 		Long: strings.ReplaceAll(statusHelp, "@", v.Env.Program), Run: s.run,
@@ -41,12 +40,12 @@ cut off is sent. A line for cron:
 
   */10 * * * *  @ status --all --send-due >/dev/null`
 
-type status struct {
+type statusCall struct {
 	Verbs
 	all, json, line, sendDue, prompt bool
 }
 
-func (s *status) run(w io.Writer, args []string) error {
+func (s *statusCall) run(w io.Writer, args []string) error {
 	if s.all && len(args) > 0 {
 		return cli.Usagef("--all and the name %q do not go together", args[0])
 	}
@@ -67,26 +66,26 @@ func (s *status) run(w io.Writer, args []string) error {
 }
 
 // views looks at the loops that the call is about.
-func (s *status) views(args []string) ([]view.Status, error) {
+func (s *statusCall) views(args []string) ([]Status, error) {
 	loops, err := s.loops(args)
 	if err != nil {
 		return nil, err
 	}
-	views := make([]view.Status, 0, len(loops))
+	views := make([]Status, 0, len(loops))
 	for _, at := range loops {
 		one, err := s.look(at)
 		if err != nil && !s.all {
 			return nil, err
 		}
 		if err != nil {
-			one = view.Unreadable(at, err)
+			one = Unreadable(at, err)
 		}
 		views = append(views, one)
 	}
 	return views, nil
 }
 
-func (s *status) show(w io.Writer, views []view.Status) error {
+func (s *statusCall) show(w io.Writer, views []Status) error {
 	switch {
 	case s.json && s.all:
 		return cli.JSON(w, views)
@@ -107,7 +106,7 @@ func (s *status) show(w io.Writer, views []view.Status) error {
 	return nil
 }
 
-func (s *status) loops(args []string) ([]*loopdir.Loop, error) {
+func (s *statusCall) loops(args []string) ([]*loopdir.Loop, error) {
 	if !s.all {
 		at, err := s.Find(args)
 		return []*loopdir.Loop{at}, err
@@ -123,25 +122,25 @@ func (s *status) loops(args []string) ([]*loopdir.Loop, error) {
 }
 
 // look looks at a loop, after it has sent what is due if that is asked for.
-func (s *status) look(at *loopdir.Loop) (view.Status, error) {
+func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	if err := at.Check(); err != nil {
-		return view.Status{}, err
+		return Status{}, err
 	}
 	l, err := loop.Open(s.Env, at)
 	if err != nil {
-		return view.Status{}, err
+		return Status{}, err
 	}
 	defer l.Close()
 	if s.sendDue {
 		if err := l.SendDue(background()); err != nil {
-			return view.Status{}, err
+			return Status{}, err
 		}
 	}
-	return view.Of(background(), l)
+	return Of(background(), l)
 }
 
 // brief shows a loop among others: how far it is, and what a person does now.
-func brief(s cli.Screen, v view.Status) {
+func brief(s cli.Screen, v Status) {
 	head(s, v)
 	if v.MaxIterations > 0 {
 		s.Row(proofLabel(v), fmt.Sprintf("%s · iteration %d of %d", proof(v), v.Iteration, v.MaxIterations))
@@ -158,14 +157,14 @@ func brief(s cli.Screen, v view.Status) {
 	s.Lines("now", cli.Labels, []string{plain.Line(v.Then, 500)})
 }
 
-func proofLabel(v view.Status) string {
+func proofLabel(v Status) string {
 	if v.NoList {
 		return "proof"
 	}
 	return "features"
 }
 
-func proof(v view.Status) string {
+func proof(v Status) string {
 	if v.NoList {
 		return say.NoListProof(v.Status, v.ExitReason, v.Checks)
 	}
@@ -178,7 +177,7 @@ func proof(v view.Status) string {
 }
 
 // head shows a loop's name and status.
-func head(s cli.Screen, v view.Status) {
+func head(s cli.Screen, v Status) {
 	fmt.Fprintf(s, "%s: %s", plain.Line(v.Name, 100), colour(s, v.Status))
 	if v.ExitReason != "" {
 		fmt.Fprintf(s, " (%s)", plain.Line(v.ExitReason, 80))
@@ -192,7 +191,7 @@ func head(s cli.Screen, v view.Status) {
 	fmt.Fprintln(s)
 }
 
-func show(s cli.Screen, v view.Status) {
+func show(s cli.Screen, v Status) {
 	row := func(name, value string) { s.Row(name, plain.Line(value, 500)) }
 	head(s, v)
 	if v.MaxIterations > 0 {
@@ -256,7 +255,7 @@ func colour(s cli.Screen, status decide.Status) string {
 	return s.Paint(colour, plain.Line(string(status), 40))
 }
 
-func took(v view.Status, now time.Time) string {
+func took(v Status, now time.Time) string {
 	began, err := time.Parse(time.RFC3339, v.StartedAt)
 	if err != nil {
 		return ""
@@ -268,7 +267,7 @@ func took(v view.Status, now time.Time) string {
 }
 
 // left says what is left of the limits that have no row of their own.
-func left(v view.Status) string {
+func left(v Status) string {
 	var left []string
 	for _, l := range v.Limits {
 		name := strings.ReplaceAll(l.Name, "_", " ")

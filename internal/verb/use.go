@@ -8,10 +8,10 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// Use makes a loop the one that verbs without a name mean.
+// Use makes a loop the one that commands without a name mean.
 func (v Verbs) Use() *cli.Command {
 	return &cli.Command{
-		Name: "use", Args: "[NAME]", Short: "Make a loop the current one, which verbs without a name mean",
+		Name: "use", Args: "[NAME]", Short: "Make a loop the current one, which commands without a name use",
 		Run: func(w io.Writer, args []string) error {
 			if len(args) == 0 {
 				at, err := v.Find(nil)

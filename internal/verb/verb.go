@@ -1,4 +1,4 @@
-// Package verb has the verbs that every program over loops has.
+// Package verb has the commands that people type for loops, and what they show of a loop, as values.
 package verb
 
 import (

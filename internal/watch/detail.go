@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // Detail is a loop with all that its files tell of it.
@@ -22,7 +22,7 @@ type Detail struct {
 	Items      []Item           `json:"items"`
 	Iterations []Iteration      `json:"iterations"`       // the first one first; the files keep only the last ones
 	ByLane     []record.LaneSum `json:"byLane,omitempty"` // of a run with lanes
-	Checked    []view.Checked   `json:"checked"`          // the last checks that ran, the latest first
+	Checked    []verb.Checked   `json:"checked"`          // the last checks that ran, the latest first
 	Log        string           `json:"log"`              // the end of hook.log
 	Output     []string         `json:"output"`           // what the agent of the last session said and did
 
@@ -30,7 +30,7 @@ type Detail struct {
 
 // Item is a feature. State is open, claimed, proven, stale, blocked or dropped.
 type Item struct {
-	view.Item
+	verb.Item
 	Checks []Receipt `json:"checks"` // that have proven it
 }
 
@@ -106,10 +106,10 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 		d.StaleProofs = p.Snapshot.Proof().Stale
 	}
 	d.Items = items(p)
-	d.Checked = view.Checks(l, maxChecked)
+	d.Checked = verb.Checks(l, maxChecked)
 	d.Log = plain.Text(string(l.Store.LogTail(maxLog)), maxLog)
 	if d.Run == nil {
-		d.Iterations = stops(view.Verdicts(l, maxIterations))
+		d.Iterations = stops(verb.Verdicts(l, maxIterations))
 		return d, nil
 	}
 	lines := record.Sessions(at.Project, d.Run.ID)
@@ -126,7 +126,7 @@ func items(p *loop.Picture) []Item {
 		receipts[r.Feature] = append(receipts[r.Feature], Receipt{plain.Line(r.Name, 80), r.At, r.DurationMS})
 	}
 	all := []Item{}
-	for _, item := range view.Items(s.List.List) {
+	for _, item := range verb.Items(s.List.List) {
 		proof := proofs[item.ID]
 		one := Item{Item: item, Checks: []Receipt{}}
 		if item.State == "done" {
@@ -148,7 +148,7 @@ func items(p *loop.Picture) []Item {
 }
 
 // stops returns the iterations of a loop of the hook. The verdicts are the latest first.
-func stops(verdicts []view.Verdict) []Iteration {
+func stops(verdicts []verb.Verdict) []Iteration {
 	all := make([]Iteration, 0, len(verdicts))
 	for i := len(verdicts) - 1; i >= 0; i-- {
 		v := verdicts[i]

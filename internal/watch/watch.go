@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/view"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // Picture is all loops at one moment. Nobody changes it, so any number of goroutines may read it.
@@ -32,7 +32,7 @@ type Picture struct {
 type Loop struct {
 	Key     string `json:"key"` // names the loop among all of this user
 	Project string `json:"project"`
-	view.Status
+	verb.Status
 	Run       *Run      `json:"run"`       // its last run; null: it had none
 	ChangedAt time.Time `json:"changedAt"` // when one of its files changed last
 
@@ -190,17 +190,17 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
 	found = Loop{LastChecks: []CheckTook{}, Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed(at)}
 	l, err := open(env, at)
 	if err != nil {
-		found.Status = view.Unreadable(at, err)
+		found.Status = verb.Unreadable(at, err)
 		return found, nil
 	}
 	defer l.Close()
 	p, err := l.Look()
 	if err != nil {
-		found.Status = view.Unreadable(at, err)
+		found.Status = verb.Unreadable(at, err)
 		return found, nil
 	}
-	found.Status = view.Quick(p)
-	for _, c := range view.Checks(l, maxLast) {
+	found.Status = verb.Quick(p)
+	for _, c := range verb.Checks(l, maxLast) {
 		if !slices.ContainsFunc(found.LastChecks, func(t CheckTook) bool { return t.Name == c.Name }) {
 			found.LastChecks = append(found.LastChecks, CheckTook{c.Name, c.DurationMS})
 		}

@@ -1,6 +1,4 @@
-// Package view has what `status` and `list` show of a loop, as values: for the terminal, for
-// --json, and for other programs.
-package view
+package verb
 
 import (
 	"bytes"
