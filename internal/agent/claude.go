@@ -90,8 +90,13 @@ func (p *claudeParser) system(e *claudeEvent) {
 	switch e.subtype.text() {
 	case "init":
 		p.goOn()
-		p.tools, p.stale, p.failure, p.halted = nil, true, "", false
-		p.heard.Session, p.heard.Model, p.heard.KeySource = e.session.name(), e.model.name(), e.keySource.name()
+		p.tools = nil
+		p.stale = true
+		p.failure = ""
+		p.halted = false
+		p.heard.Session = e.session.name()
+		p.heard.Model = e.model.name()
+		p.heard.KeySource = e.keySource.name()
 	case "api_retry":
 		p.goOn()
 		p.heard.Retrying = true

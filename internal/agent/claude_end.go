@@ -84,7 +84,9 @@ func addTokens(sum int64, tokens gjson.Result) int64 {
 // rateLimit reads what the provider says about its limit, at the first answer and when that changes.
 func (p *claudeParser) rateLimit(info gjson.Result, now time.Time) {
 	status, reset := info.Get("status").Str, unixTime(info.Get("resetsAt"))
-	p.limited, p.reset, p.heard.Warning = status == "rejected", time.Time{}, time.Time{}
+	p.limited = status == "rejected"
+	p.reset = time.Time{}
+	p.heard.Warning = time.Time{}
 	switch status {
 	case "rejected":
 		p.reset = reset
@@ -124,7 +126,8 @@ func (p *claudeParser) Outcome(exit Exit, now time.Time) Outcome {
 		o.Class, o.Problem = p.broken(exit)
 		return o
 	}
-	if o.Class = p.class(now); o.Class != Done {
+	o.Class = p.class(now)
+	if o.Class != Done {
 		o.Problem = p.problem(o.Class)
 	}
 	if o.Class == Limit {

@@ -56,7 +56,9 @@ func Outputs() (names []string) {
 // Reads returns the row with another format of its output, and what that format tells.
 func (r Row) Reads(output string) Row {
 	f := formatOf(output)
-	r.Output, r.TellsTokens, r.TellsCost = f.output, f.tellsTokens, f.tellsCost
+	r.Output = f.output
+	r.TellsTokens = f.tellsTokens
+	r.TellsCost = f.tellsCost
 	return r
 }
 

@@ -54,7 +54,9 @@ func readOpencode(p *eventParser, e event) {
 // step adds what a step used. It says no cost for a model whose price opencode does not know.
 func (p *eventParser) step(e event) {
 	u, t := &p.heard.Usage, event{e.Get("part.tokens")}
-	input, read, written := t.tokens("input"), t.tokens("cache.read"), t.tokens("cache.write")
+	input := t.tokens("input")
+	read := t.tokens("cache.read")
+	written := t.tokens("cache.write")
 	output := t.tokens("output") + t.tokens("reasoning")
 	if total := t.tokens("total"); total > 0 {
 		output = max(0, total-input-read-written)

@@ -83,7 +83,9 @@ func (p Price) cost(u Usage) float64 {
 // priced completes what a session used with the price of its model, if the agent told its tokens and no cost.
 func (r Row) priced(u Usage, model string) Usage {
 	if price, known := r.PriceOf(model); known && u.TokensKnown && !u.CostKnown {
-		u.CostUSD, u.CostKnown, u.Estimated = price.cost(u), true, true
+		u.CostUSD = price.cost(u)
+		u.CostKnown = true
+		u.Estimated = true
 	}
 	return u
 }

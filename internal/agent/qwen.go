@@ -82,7 +82,8 @@ func (p *eventParser) qwenEnd(e event) {
 	if denials := e.Get("permission_denials").Array(); len(denials) > 0 {
 		p.denied, p.refused = max(p.denied, len(denials)), toolOf(denials)
 	}
-	if p.failure = nil; failed.Bool() {
+	p.failure = nil
+	if failed.Bool() {
 		p.fails(e.first("error.message", "result"), 0)
 	} else if p.text == "" {
 		p.says(e.at("result")) // which joins all texts behind the last tool

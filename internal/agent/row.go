@@ -90,7 +90,9 @@ type Asked struct {
 // StandIn returns what is asked of an agent that works in the place of the one that a person named: without the words
 // that only that one knows.
 func (a Asked) StandIn() Asked {
-	a.Model, a.Permission, a.MCP = "", "", ""
+	a.Model = ""
+	a.Permission = ""
+	a.MCP = ""
 	return a
 }
 

@@ -12,7 +12,8 @@ import (
 // command returns the command line and the standard input.
 func (s Session) command() (argv []string, stdin []byte, files tempFiles, err error) {
 	argv = s.Row.Line(s.Asked)
-	if argv[0], err = s.Row.Find(proc.Value(s.Env, "PATH")); err != nil {
+	argv[0], err = s.Row.Find(proc.Value(s.Env, "PATH"))
+	if err != nil {
 		return nil, nil, "", err
 	}
 	if s.Row.UsageFlag != "" || s.Row.PromptBy == ByFile {

@@ -39,7 +39,8 @@ func (t *teller) Line(line []byte, cut bool, now time.Time) {
 }
 
 func (t *teller) add(text string) {
-	if t.told = append(t.told, text); len(t.told) > 2*t.most {
+	t.told = append(t.told, text)
+	if len(t.told) > 2*t.most {
 		t.told = append(t.told[:0], t.told[len(t.told)-t.most:]...)
 	}
 }

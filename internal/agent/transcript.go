@@ -31,18 +31,24 @@ type transcript struct {
 type tool struct{ id, name, subject string }
 
 // goOn notes that the agent works. It may do so after its last event: when work in the background has ended.
-func (t *transcript) goOn() { t.active, t.heard.Ended, t.heard.Retrying = true, false, false }
+func (t *transcript) goOn() {
+	t.active = true
+	t.heard.Ended = false
+	t.heard.Retrying = false
+}
 
 // says notes a text of the agent. Most texts are never asked for.
 func (t *transcript) says(text rawJSON) {
-	if t.stale = true; strings.TrimSpace(text.head(textChars)) != "" {
+	t.stale = true
+	if strings.TrimSpace(text.head(textChars)) != "" {
 		t.text = text.end(maxMessage)
 	}
 }
 
 // begins notes that a tool runs. subject is what it works on.
 func (t *transcript) begins(id, name, subject rawJSON) {
-	if t.stale = true; len(t.tools) == maxTools {
+	t.stale = true
+	if len(t.tools) == maxTools {
 		t.tools = slices.Delete(t.tools, 0, 1)
 	}
 	t.tools = append(t.tools, tool{id.head(4 * nameChars), name.head(4 * nameChars), subject.head(4 * toolChars)})

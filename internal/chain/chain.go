@@ -108,7 +108,8 @@ func (p *parser) chain() (c Chain, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if c = append(c, leg); len(c) > MaxLegs {
+		c = append(c, leg)
+		if len(c) > MaxLegs {
 			return nil, p.fail(p.at, "the chain has more than %d legs", MaxLegs)
 		}
 		end := p.at

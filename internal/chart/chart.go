@@ -182,7 +182,10 @@ func (c Chart) xAxis() charts.XAxisOption {
 func (c Chart) options() charts.LineChartOption {
 	names, values := c.values()
 	opt := charts.NewLineChartOptionWithData(values)
-	opt.Theme, opt.Title, opt.Legend, opt.XAxis = c.theme(), c.title(), c.legend(names), c.xAxis()
+	opt.Theme = c.theme()
+	opt.Title = c.title()
+	opt.Legend = c.legend(names)
+	opt.XAxis = c.xAxis()
 	opt.YAxis = []charts.YAxisOption{c.yAxis(values)}
 	return opt
 }

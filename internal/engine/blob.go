@@ -78,7 +78,8 @@ func (c *conn) getBlob(ctx context.Context, stream, under string, b blob, w io.W
 			}
 			data, err = c.getMessage(ctx, stream, under+strconv.Itoa(n))
 		}
-		if left -= int64(len(data)); left < 0 || len(data) == 0 {
+		left -= int64(len(data))
+		if left < 0 || len(data) == 0 {
 			return fmt.Errorf("%w: it has more bytes than it says", ErrTooLarge)
 		}
 		sum.Write(data)

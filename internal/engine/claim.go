@@ -147,7 +147,11 @@ func (c *Claim) Submit(ctx context.Context, report []byte, bundle io.Reader) err
 	if err != nil {
 		return err
 	}
-	return c.finish(ctx, func(r *record) { r.State, r.Report, r.Work = stateSubmitted, report, &work })
+	return c.finish(ctx, func(r *record) {
+		r.State = stateSubmitted
+		r.Report = report
+		r.Work = &work
+	})
 }
 
 // SubmitBytes is Submit for work that is in memory.
@@ -159,7 +163,11 @@ func (c *Claim) SubmitBytes(ctx context.Context, report, bundle []byte) error {
 // again does not get the feature any more. rests says that it is not to blame: its agent's provider limits it, or the
 // server lacks what the session begins with.
 func (c *Claim) Drop(ctx context.Context, why string, rests bool) error {
-	return c.finish(ctx, func(r *record) { r.State, r.Why, r.Rests = stateDropped, fmt.Sprintf("%.2000s", why), rests })
+	return c.finish(ctx, func(r *record) {
+		r.State = stateDropped
+		r.Why = fmt.Sprintf("%.2000s", why)
+		r.Rests = rests
+	})
 }
 
 // finish writes the last record of a claim, and ends it.

@@ -54,14 +54,16 @@ func OpenLeft(ctx context.Context, o Options) (l *Left, err error) {
 		return nil, err
 	}
 	c := &Coordinator{home: h}
-	if c.opts, err = o.checked(); err == nil {
+	c.opts, err = o.checked()
+	if err == nil {
 		err = c.external(ctx, &is)
 	}
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	l = &Left{URL: o.URL, conn: c.conn, home: h}
-	if l.Streams, err = c.conn.streams(ctx); err != nil {
+	l.Streams, err = c.conn.streams(ctx)
+	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil

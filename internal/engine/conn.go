@@ -88,7 +88,8 @@ func inbox(worker string) string { return "_INBOX_" + worker }
 
 // bind finds the bucket of records.
 func (c *conn) bind(ctx context.Context) (err error) {
-	if c.kv, err = c.js.KeyValue(ctx, c.bucket()); errors.Is(err, jetstream.ErrBucketNotFound) {
+	c.kv, err = c.js.KeyValue(ctx, c.bucket())
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		err = fmt.Errorf("nobody has coordinated the loop %s at %s: start its run first", string(c.names),
 			c.nc.ConnectedUrl())
 	}
@@ -116,7 +117,9 @@ func (c *conn) setUp(ctx context.Context) error {
 		s.MaxBytes, s.Discard = MaxWork, jetstream.DiscardNew
 	}
 	for _, s := range []jetstream.StreamConfig{queue, bases, works, records} {
-		s.MaxMsgsPerSubject, s.AllowDirect, s.Replicas = 1, s.Name != c.queue(), replicas
+		s.MaxMsgsPerSubject = 1
+		s.AllowDirect = s.Name != c.queue()
+		s.Replicas = replicas
 		if _, err := c.js.CreateOrUpdateStream(ctx, s); err != nil {
 			return fmt.Errorf("cannot make the engine's stream %s: %w", s.Name, plainly(err))
 		}

@@ -131,7 +131,9 @@ func (c *Coordinator) Offer(ctx context.Context, j Job) error {
 		k.attempt++
 		k.drops, k.not = nil, nil
 	}
-	k.Job, k.want, k.why = j, stateOpen, ""
+	k.Job = j
+	k.want = stateOpen
+	k.why = ""
 	k.attempt = max(k.attempt, j.Attempt)
 	k.version++
 	c.mu.Unlock()

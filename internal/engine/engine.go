@@ -152,7 +152,8 @@ func (l names) hint(feature string, attempt int) string {
 // ofHint returns what a hint's subject says.
 func (l names) ofHint(subject string) (feature string, attempt int, err error) {
 	name, number, _ := strings.Cut(strings.TrimPrefix(subject, l.subject("w")), ".")
-	if feature, err = unkey(name); err == nil {
+	feature, err = unkey(name)
+	if err == nil {
 		attempt, err = strconv.Atoi(number)
 	}
 	return feature, attempt, err

@@ -176,7 +176,8 @@ func lockKeys(dir string) (unlock func() error, err error) {
 }
 
 func readKeys(dir string) (is about, keys []workerKey, err error) {
-	if err = errors.Join(load(dir, aboutFile, &is), load(dir, keysFile, &keys)); err == nil && is.URL == "" {
+	err = errors.Join(load(dir, aboutFile, &is), load(dir, keysFile, &keys))
+	if err == nil && is.URL == "" {
 		err = ErrNoEngine
 	}
 	return is, keys, err

@@ -115,7 +115,8 @@ func (c *Coordinator) tick() {
 	late := time.Since(l.last) > lease/2
 	l.last = time.Now()
 	err := c.beat()
-	if l.beats.tell(err); err != nil {
+	l.beats.tell(err)
+	if err != nil {
 		l.live = time.Time{}
 		if errors.Is(err, ErrLed) {
 			c.end(err)

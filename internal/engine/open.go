@@ -64,7 +64,9 @@ func (c *Coordinator) open(ctx context.Context) error {
 		return err
 	}
 	c.leader.who = leaderRecord{Home: is.ID, Machine: c.opts.Machine, Nonce: nonce()}
-	c.leader.rewatch, c.leader.beats.log, c.leader.judges.log = func() {}, c.opts.Log, c.opts.Log
+	c.leader.rewatch = func() {}
+	c.leader.beats.log = c.opts.Log
+	c.leader.judges.log = c.opts.Log
 	if err := c.lead(ctx); err != nil {
 		return err
 	}
@@ -90,7 +92,11 @@ func (c *Coordinator) embedded(_ context.Context, is *about) error {
 	c.server = s
 	// Workers come as soon as it listens, also those whose keys were written while it started.
 	c.gone.Go(func() { s.watch(c.ctx, min(time.Second, c.opts.Lease/4)) })
-	is.Seed, is.Listen, is.Pin, is.Creds, is.Own = seed, s.address(), "", "", false
+	is.Seed = seed
+	is.Listen = s.address()
+	is.Pin = ""
+	is.Creds = ""
+	is.Own = false
 	is.URL, is.Local = "nats://"+reachable(is.Listen), "nats://"+local(is.Listen)
 	if s.opts.TLSConfig != nil {
 		is.Pin = pin.Of(s.opts.TLSConfig.Certificates[0].Certificate[0])
@@ -111,8 +117,14 @@ func (c *Coordinator) external(ctx context.Context, is *about) (err error) {
 	if err != nil {
 		return err
 	}
-	is.URL, is.Local, is.Creds, is.Seed, is.Pin, is.Own = o.URL, o.URL, o.Creds, "", "", true
-	if options, err = c.enter(is, options); err != nil {
+	is.URL = o.URL
+	is.Local = o.URL
+	is.Creds = o.Creds
+	is.Seed = ""
+	is.Pin = ""
+	is.Own = true
+	options, err = c.enter(is, options)
+	if err != nil {
 		return err
 	}
 	c.conn, err = connect(ctx, o, append(options, c.reconnected())...)

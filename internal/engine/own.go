@@ -41,7 +41,8 @@ func Name(dir, loop string) (string, error) {
 
 // readOwn reads the file, and chooses the name. The caller has the lock of the keys.
 func readOwn(dir, loop string) (o own, err error) {
-	if err = load(dir, ownFile, &o); err != nil || o.Name != "" {
+	err = load(dir, ownFile, &o)
+	if err != nil || o.Name != "" {
 		return o, err
 	}
 	clean := regexp.MustCompile(`[^A-Za-z0-9_-]+`).ReplaceAllString(loop, "-")
@@ -68,7 +69,8 @@ func TokenAt(dir, loop, url, name string) (Credential, error) {
 		return Credential{}, err
 	}
 	if o.Seed == "" {
-		if o.Seed, o.Public, err = newSeed(); err != nil {
+		o.Seed, o.Public, err = newSeed()
+		if err != nil {
 			return Credential{}, err
 		}
 	}

@@ -56,7 +56,8 @@ func serve(h *home, l names, admin, listen, last string, log func(string)) (*ser
 		s.opts.TLS, s.opts.TLSTimeout = true, 5
 	}
 	if port == 0 {
-		if s.opts.Port = natsserver.RANDOM_PORT; sameHost(last, host) && s.startAt(last) == nil {
+		s.opts.Port = natsserver.RANDOM_PORT
+		if sameHost(last, host) && s.startAt(last) == nil {
 			return s, nil // so workers of the run before find this one
 		}
 	}
@@ -69,7 +70,8 @@ func (s *server) startAt(address string) error {
 	if err != nil {
 		return err
 	}
-	if s.opts.Port, err = strconv.Atoi(port); err == nil {
+	s.opts.Port, err = strconv.Atoi(port)
+	if err == nil {
 		err = s.start()
 	}
 	if err != nil {
@@ -115,7 +117,8 @@ func (s *server) start() error {
 func (s *server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.away = true; s.now != nil {
+	s.away = true
+	if s.now != nil {
 		s.now.Shutdown()
 		s.now.WaitForShutdown()
 	}
@@ -150,7 +153,8 @@ func (s *server) watch(ctx context.Context, every time.Duration) {
 		if err := s.reload(); err != nil {
 			s.log(err.Error())
 		}
-		if ill++; s.healthy() {
+		ill++
+		if s.healthy() {
 			ill = 0
 		}
 		if ill < 2 || !s.room() {

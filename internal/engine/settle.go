@@ -36,7 +36,9 @@ func (c *Coordinator) settle(ctx context.Context, k *job) error {
 	defer k.turn.Unlock()
 	for try := 1; ; try++ {
 		c.mu.Lock()
-		w, seen, over := k.wish, k.seen, c.jobs[k.Feature] != k
+		w := k.wish
+		seen := k.seen
+		over := c.jobs[k.Feature] != k
 		c.mu.Unlock()
 		if over { // another call has settled it, and the feature may have been offered anew
 			return nil
@@ -46,7 +48,8 @@ func (c *Coordinator) settle(ctx context.Context, k *job) error {
 		now, change := w.plan(is, found)
 		if !change || try > 1 {
 			var err error
-			if is, rev, found, err = c.conn.read(ctx, k.Feature); err != nil {
+			is, rev, found, err = c.conn.read(ctx, k.Feature)
+			if err != nil {
 				return fmt.Errorf("cannot read the record of %s: %w", k.Feature, err)
 			}
 			now, change = w.plan(is, found)
@@ -133,7 +136,8 @@ func (k *job) dropped(r record) {
 	if k.drops == nil {
 		k.drops = map[string]int{}
 	}
-	if k.drops[r.process()]++; k.drops[r.process()] == maxDrops {
+	k.drops[r.process()]++
+	if k.drops[r.process()] == maxDrops {
 		k.not = append(k.not, r.process())
 		k.trouble = fmt.Sprintf("%s on %s has given back %s %d times, and does not get it again; mend that there, and "+
 			"start that worker again: %s", r.worker(), r.Machine, k.Feature, maxDrops, r.Why)
@@ -189,7 +193,9 @@ func (c *Coordinator) submission(one submitted) Submission {
 		conn: c.conn,
 	}
 	if one.Work != nil && validHolder(one.Holder) {
-		s.holder, s.work, s.Size = one.Holder, *one.Work, one.Work.Size
+		s.holder = one.Holder
+		s.work = *one.Work
+		s.Size = one.Work.Size
 	}
 	return s
 }

@@ -35,7 +35,8 @@ func Join(ctx context.Context, o Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o, err = o.checked(); err != nil {
+	o, err = o.checked()
+	if err != nil {
 		return nil, err
 	}
 	if err := CheckURL(o.URL); err != nil {
@@ -156,7 +157,8 @@ func (w *Worker) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
 		case is.State != stateOpen || is.Attempt > attempt:
 			return nil, msg.Ack()
 		default:
-			if rev, err = w.conn.write(ctx, feature, mine, rev); err != nil {
+			rev, err = w.conn.write(ctx, feature, mine, rev)
+			if err != nil {
 				continue // it moved, or the answer was lost
 			}
 		}

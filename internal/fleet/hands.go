@@ -156,7 +156,9 @@ func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
 	}
 	if err != nil {
 		_ = h.engine.GiveBack(settle, got.Feature, got.Attempt, plain.Line(err.Error(), 300))
-		done.ExitCode, done.Took, done.Class = -1, time.Since(begin), agent.Failed
+		done.ExitCode = -1
+		done.Took = time.Since(begin)
+		done.Class = agent.Failed
 		done.Problem = plain.Line(err.Error(), 300)
 		return done
 	}
@@ -168,7 +170,8 @@ func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
 // failed is the end of a session that no worker has done.
 func failed(ctx context.Context, begin time.Time, err error) agent.Ended {
 	e := agent.Ended{ExitCode: -1, Took: time.Since(begin)}
-	if e.Class, e.Problem = agent.NotStarted, plain.Line(err.Error(), 300); ctx.Err() != nil {
+	e.Class, e.Problem = agent.NotStarted, plain.Line(err.Error(), 300)
+	if ctx.Err() != nil {
 		e.Class, e.Problem = agent.Stopped, ""
 	}
 	return e
@@ -176,7 +179,8 @@ func failed(ctx context.Context, begin time.Time, err error) agent.Ended {
 
 // order offers a session to the workers, and waits for its work. tip is the commit that it begins with.
 func (h *Hands) order(ctx context.Context, j run.Job) (got work, tip string, err error) {
-	if tip, _, err = j.Tree.Commit(ctx, "Begin a session"); err != nil {
+	tip, _, err = j.Tree.Commit(ctx, "Begin a session")
+	if err != nil {
 		return got, "", err
 	}
 	o := order{
@@ -185,7 +189,8 @@ func (h *Hands) order(ctx context.Context, j run.Job) (got work, tip string, err
 		Timeout: j.Session.Limit, Idle: j.Session.Idle,
 	}
 	store := func(ctx context.Context) (err error) {
-		if o.Bases, err = h.bases(ctx, j.Repo, tip); err == nil {
+		o.Bases, err = h.bases(ctx, j.Repo, tip)
+		if err == nil {
 			err = h.list(ctx, j, &o)
 		}
 		if err == nil {
@@ -340,10 +345,13 @@ func (h *Hands) list(ctx context.Context, j run.Job, o *order) error {
 	if err != nil {
 		return err
 	}
-	if o.Folder = filepath.ToSlash(folder); o.Folder == "." {
+	o.Folder = filepath.ToSlash(folder)
+	if o.Folder == "." {
 		o.Folder = ""
 	}
-	o.List, o.Tag, o.Skip = filepath.ToSlash(j.List), j.Reading.Tag, j.Reading.Skip
+	o.List = filepath.ToSlash(j.List)
+	o.Tag = j.Reading.Tag
+	o.Skip = j.Reading.Skip
 	o.ListText, err = h.text(ctx, j, "list-", text)
 	return err
 }
@@ -424,7 +432,8 @@ func (h *Hands) bring(ctx context.Context, j run.Job, got work, tip string) erro
 // The run takes it from there, as it does with an agent here, but for lines of the header. It is cleaned before: a
 // control character could hide such a line.
 func noted(j run.Job, notes string) []byte {
-	if notes = plain.Text(notes, loopdir.MaxNoted); notes == "" || j.Notes == "" {
+	notes = plain.Text(notes, loopdir.MaxNoted)
+	if notes == "" || j.Notes == "" {
 		return nil
 	}
 	now, err := loopdir.ReadFile(j.Tree.Project(), j.Notes, loopdir.MaxNotes)
@@ -440,7 +449,8 @@ func claim(j run.Job, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if text, err = list.Mark(text, list, []string{j.Feature}, true); err != nil {
+	text, err = list.Mark(text, list, []string{j.Feature}, true)
+	if err != nil {
 		return err
 	}
 	return j.Tree.WriteFile(j.List, text)

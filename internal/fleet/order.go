@@ -86,7 +86,9 @@ const maxText = 64 << 10
 // ended returns how a session ended as a worker tells it. A worker can say anything, so all is bounded.
 func (r report) ended() agent.Ended {
 	e := agent.Ended{ExitCode: r.ExitCode, Took: min(max(0, r.Took), maxTook)}
-	e.Class, e.Message, e.Problem = r.Class, last(r.Message), plain.Line(r.Problem, 300)
+	e.Class = r.Class
+	e.Message = last(r.Message)
+	e.Problem = plain.Line(r.Problem, 300)
 	e.Denied, e.Refused = min(max(0, r.Denied), maxDenied), plain.Line(r.Refused, 80)
 	e.Heard.Model = plain.Line(r.Model, 80)
 	e.Usage = r.Used

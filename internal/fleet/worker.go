@@ -92,7 +92,8 @@ func (l *lane) again(ctx context.Context, err error) error {
 	case errors.As(err, new(*unableError)) || l.failed >= tries:
 		return err
 	}
-	if l.failed++; l.failed == 1 {
+	l.failed++
+	if l.failed == 1 {
 		l.Say(fmt.Sprintf("lane %d waits, and tries again: %s", l.number, plain.Line(err.Error(), 300)))
 	}
 	return (&pause{until: time.Now().Add(tryPause)}).wait(ctx)

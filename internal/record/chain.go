@@ -52,14 +52,16 @@ func NewChain(c chain.Chain, hasList bool, ends func(agent string) Ends) *Chain 
 	for i, leg := range c {
 		all.Legs = append(all.Legs, Leg{Leg: leg, Ends: ends(leg.Agent)})
 		if own := &all.Legs[i]; len(own.CompleteOn) == 0 {
-			if noSignal = i; !own.Prompt {
+			noSignal = i
+			if !own.Prompt {
 				noPrompt = i
 			}
 		}
 	}
 	judged := len(c) - 1 // the first leg that is held to the loop
 	if hasList && noSignal >= 0 {
-		if judged = noSignal; noPrompt >= 0 {
+		judged = noSignal
+		if noPrompt >= 0 {
 			judged = noPrompt
 		}
 	}

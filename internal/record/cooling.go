@@ -53,7 +53,8 @@ func (r *Run) CoolDown(name string, until time.Time, why string, now time.Time) 
 		r.Cooling = append(r.Cooling, Cooling{Agent: name})
 	}
 	c := &r.Cooling[i]
-	if c.Times++; until.IsZero() {
+	c.Times++
+	if until.IsZero() {
 		until = now.Add(ladder[min(c.Times, len(ladder))-1])
 	}
 	c.Until, c.Why = until.UTC(), why

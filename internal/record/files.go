@@ -29,7 +29,8 @@ func OpenFiles(project, id string) (*Files, error) {
 	}
 	defer top.Close()
 	f := &Files{id: id}
-	if f.Trouble = top.MkdirAll(Folder, 0o755); f.Trouble != nil {
+	f.Trouble = top.MkdirAll(Folder, 0o755)
+	if f.Trouble != nil {
 		return f, nil
 	}
 	root, err := loopdir.OpenFolder(top, Folder)

@@ -104,9 +104,13 @@ const maxShown = 1e12
 
 func (l Line) clean() Line {
 	l.Worker, l.Machine = plain.Line(l.Worker, 80), plain.Line(l.Machine, 80)
-	l.Agent, l.Model, l.Feature = plain.Line(l.Agent, 80), plain.Line(l.Model, 80), plain.Line(l.Feature, 80)
+	l.Agent = plain.Line(l.Agent, 80)
+	l.Model = plain.Line(l.Model, 80)
+	l.Feature = plain.Line(l.Feature, 80)
 	l.Merge = plain.Line(l.Merge, 20)
-	l.Outcome, l.Problem, l.Why = plain.Line(l.Outcome, 40), plain.Line(l.Problem, 300), plain.Line(l.Why, 200)
+	l.Outcome = plain.Line(l.Outcome, 40)
+	l.Problem = plain.Line(l.Problem, 300)
+	l.Why = plain.Line(l.Why, 200)
 	if c := l.CostUSD; c != nil && !(*c >= 0 && *c <= maxShown) {
 		l.CostUSD = nil
 	}

@@ -91,7 +91,9 @@ func Charts(all []watch.Iteration) (charts []chart.Chart) {
 	var labels []string
 	var took, cost, tokens []float64
 	sum, sumTokens := 0.0, 0.0
-	hasTook, hasCost, hasTokens := false, false, false
+	hasTook := false
+	hasCost := false
+	hasTokens := false
 	for _, i := range all {
 		labels = append(labels, fmt.Sprint(i.Number))
 		minutes := math.NaN()
@@ -102,7 +104,9 @@ func Charts(all []watch.Iteration) (charts []chart.Chart) {
 			sum, hasCost = sum+*i.CostUSD, true
 		}
 		sumTokens, hasTokens = sumTokens+float64(i.Tokens), hasTokens || i.Tokens > 0
-		took, cost, tokens = append(took, minutes), append(cost, sum), append(tokens, sumTokens)
+		took = append(took, minutes)
+		cost = append(cost, sum)
+		tokens = append(tokens, sumTokens)
 	}
 	add := func(has bool, title string, values []float64, format func(float64) string) {
 		if has {

@@ -94,7 +94,8 @@ func Of(d *watch.Detail, commits []tree.Commit) *Report {
 		f.Attempts++
 		f.Took += i.Took()
 		f.TookSec = int64(f.Took.Seconds())
-		if f.Estimated = f.Estimated || i.Estimated; i.CostUSD != nil {
+		f.Estimated = f.Estimated || i.Estimated
+		if i.CostUSD != nil {
 			f.CostUSD += *i.CostUSD
 		} else {
 			f.Unknown++

@@ -35,7 +35,8 @@ func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	if err != nil || text == nil {
 		return a, err
 	}
-	if _, err = config.ParseCeilings(text); err == nil { // which knows all keys
+	_, err = config.ParseCeilings(text)
+	if err == nil { // which knows all keys
 		a.own, err = config.ParseAgents(text)
 		prices, wrong := config.ParsePrices(text)
 		for _, p := range prices {

@@ -76,7 +76,8 @@ func (r *Run) legCounted(c *record.Current, state decide.State) (over bool) {
 		leg.Failed = own.Failed
 	}
 	leg.Message = left(c.Ended.Message)
-	if over = r.over(c.Ended.Own, state); over {
+	over = r.over(c.Ended.Own, state)
+	if over {
 		leg.Status, leg.EndedAt = decide.Complete, time.Now().UTC()
 		r.Record.Chain.At++
 		if next := r.Record.Leg(); next != nil {

@@ -14,7 +14,9 @@ import (
 // end closes the record of the run and writes its summary.
 func (r *Run) end(s *loop.Step) error {
 	state := s.Decision.Next
-	r.Record.Status, r.Record.ExitReason, r.Record.Waiting = state.Status, state.ExitReason, nil
+	r.Record.Status = state.Status
+	r.Record.ExitReason = state.ExitReason
+	r.Record.Waiting = nil
 	r.Record.EndedAt = time.Now().UTC()
 	r.legStops(state)
 	sum := record.Summarise(&r.Record, s)

@@ -58,7 +58,9 @@ func (r *Run) told(s *loop.Step, state decide.State, ended *record.Current) told
 	}
 	if ended != nil {
 		t.Agent = cmp.Or(ended.Agent, t.Agent)
-		t.Iteration, t.Feature, t.Model = ended.Iteration, plain.Line(ended.Feature, 80), ended.Ended.Model
+		t.Iteration = ended.Iteration
+		t.Feature = plain.Line(ended.Feature, 80)
+		t.Model = ended.Ended.Model
 		t.Outcome, t.ExitCode = string(ended.Ended.Class), ended.Ended.ExitCode
 	}
 	return t
@@ -135,7 +137,8 @@ func (r *Run) look() (p *loop.Picture, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if p, err = l.Look(); err != nil {
+	p, err = l.Look()
+	if err != nil {
 		l.Close()
 		return nil, nil, err
 	}

@@ -30,7 +30,8 @@ func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
 		before := s.Decision.From
 		e := r.session(ctx, s)
 		until, why, class := r.retry(r.Record.Current, e, failed)
-		if s, err = r.visited(s, class == ""); err != nil || !s.Decision.Next.Status.GoesOn() {
+		s, err = r.visited(s, class == "")
+		if err != nil || !s.Decision.Next.Status.GoesOn() {
 			return s, err
 		}
 		if class == "" {
@@ -43,7 +44,8 @@ func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
 		case class != "" && until.IsZero():
 			p = parting{class, why, e.Until}
 		case class != "":
-			if r.wait(ctx, until, why); ctx.Err() == nil {
+			r.wait(ctx, until, why)
+			if ctx.Err() == nil {
 				continue
 			}
 			p = parting{why: "the run was stopped"}
@@ -145,7 +147,9 @@ func (r *Run) leave(why parting) (*loop.Step, error) {
 		}
 		next.Session, next.LastSession = r.Record.Session(), r.Record.Session()
 		next.SessionPID, next.ClientStart = r.Record.PID, r.Record.Start
-		next.Needs, next.RetryAt, next.EndedAt = plain.Line(why.why, 300), why.until, time.Now()
+		next.Needs = plain.Line(why.why, 300)
+		next.RetryAt = why.until
+		next.EndedAt = time.Now()
 		next.Endings++
 		next.OnComplete = env.OnComplete
 		return nil
@@ -174,7 +178,8 @@ func (r *Run) lookAt() (*loop.Step, error) {
 	defer done()
 	d := decide.Decision{Next: p.Snapshot.Record(), From: p.Snapshot.State}
 	d.Next.Loop, d.Next.Name = r.At.Dir, r.At.Name
-	if d.Limit = d.Next.Limit(p.Snapshot.Limits); !d.Next.Status.GoesOn() {
+	d.Limit = d.Next.Limit(p.Snapshot.Limits)
+	if !d.Next.Status.GoesOn() {
 		d.Verdict = decide.End
 	}
 	if d.Next.Status == decide.Handover {

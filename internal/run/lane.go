@@ -43,7 +43,8 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = l.makeTrees(ctx); err != nil {
+	err = l.makeTrees(ctx)
+	if err != nil {
 		l.repo.Close()
 	}
 	return l, err
@@ -84,7 +85,8 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 		return err
 	}
 	if l.Record.Backup == "" {
-		if l.Record.Backup, err = l.repo.Backup(ctx, l.Record.ID); err != nil {
+		l.Record.Backup, err = l.repo.Backup(ctx, l.Record.ID)
+		if err != nil {
 			return err
 		}
 	}
@@ -106,13 +108,15 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 	if err := l.save(); err != nil { // --resume removes what is made from here on
 		return err
 	}
-	if l.merger, err = l.addTree(ctx, filepath.Join(dir, "merge"), "", head); err != nil {
+	l.merger, err = l.addTree(ctx, filepath.Join(dir, "merge"), "", head)
+	if err != nil {
 		return err
 	}
 	for i := range l.Record.Lanes {
 		one := &lane{Lane: &l.Record.Lanes[i]}
 		if one.Base != "" { // else its worktree is made for its first feature
-			if one.tree, err = l.addTree(ctx, one.Dir, one.Branch, one.Base); err != nil {
+			one.tree, err = l.addTree(ctx, one.Dir, one.Branch, one.Base)
+			if err != nil {
 				return err
 			}
 		}
@@ -148,7 +152,8 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	}
 	iteration := s.Decision.Next.Lanes[one.Number-1].Iteration
 	c, asked, err := l.starts(iteration, feature, func(c *record.Current) {
-		if one.Current = c; c != nil {
+		one.Current = c
+		if c != nil {
 			c.Lane = one.Number
 		}
 	})
@@ -198,7 +203,9 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) error {
 			return err
 		}
 	}
-	one.Feature, one.Open, one.Base = feature, true, head
+	one.Feature = feature
+	one.Open = true
+	one.Base = head
 	return l.copyList(one)
 }
 
@@ -222,10 +229,13 @@ func (l *lanes) newTree(ctx context.Context, one *lane, head string) (err error)
 	if one.Open {
 		l.Screen.Warn(l.left(one))
 		suffix := fmt.Sprintf(".%d", l.Record.Sessions)
-		one.Dir, one.Branch, one.Open = one.Dir+suffix, one.Branch+suffix, false
+		one.Dir = one.Dir + suffix
+		one.Branch = one.Branch + suffix
+		one.Open = false
 	}
 	one.Base = head
-	if err = l.save(); err == nil {
+	err = l.save()
+	if err == nil {
 		one.tree, err = l.addTree(ctx, one.Dir, one.Branch, head)
 	}
 	return err
@@ -317,7 +327,8 @@ func (l *lanes) prepareTree(ctx context.Context, t *worktree.Tree) error {
 	}
 	defer done()
 	commands := l.commands(p, config.LaneStart)
-	if p, err = p.Beside(t.Dir()); err != nil || len(commands) == 0 {
+	p, err = p.Beside(t.Dir())
+	if err != nil || len(commands) == 0 {
 		return err
 	}
 	for _, c := range commands {

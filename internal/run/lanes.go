@@ -62,7 +62,8 @@ func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 	defer l.repo.Close()
 	s, err := r.begin(ctx)
 	if err == nil && goesOn(s) && r.Engine != nil {
-		if l.hands, err = r.Engine(ctx); err == nil {
+		l.hands, err = r.Engine(ctx)
+		if err == nil {
 			defer l.hands.Close()
 		} else {
 			s, err = l.interrupt(ctx, l.ends("the engine cannot be opened: "+err.Error()))
@@ -184,7 +185,8 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 		ev.Spent, ev.Bill = used.reason, "the run has "+used.bill
 	}
 	l.about(&ev, one)
-	if ev.Begins = true; alone {
+	ev.Begins = true
+	if alone {
 		ev.Busy = 0
 	}
 	s, err := l.mustStep(ctx, ev)

@@ -53,7 +53,10 @@ func (l *lanes) openPR(one *record.Left) error {
 	}
 	item, _ := p.Snapshot.List.Find(one.Feature)
 	t := l.told(s, s.Decision.Next, nil)
-	t.Event, t.Feature, t.Branch, t.Base = config.OpenPR, plain.Line(one.Feature, 500), one.Branch, l.repo.Branch()
+	t.Event = config.OpenPR
+	t.Feature = plain.Line(one.Feature, 500)
+	t.Branch = one.Branch
+	t.Base = l.repo.Branch()
 	vars := append(t.vars(), "RALPH_FEATURE="+t.Feature, "RALPH_TITLE="+plain.Line(item.Title(), 200),
 		"RALPH_BRANCH="+t.Branch, "RALPH_BASE="+t.Base)
 	for _, c := range commands {

@@ -66,7 +66,8 @@ func (l *lanes) claimed(one *lane) (title string, claims bool, err error) {
 	}
 	defer done()
 	item, _ := p.Snapshot.List.Find(one.Feature)
-	if p, err = p.Beside(one.Dir); err != nil {
+	p, err = p.Beside(one.Dir)
+	if err != nil {
 		return "", false, err
 	}
 	list := p.ListThere()
@@ -128,7 +129,8 @@ func (l *lanes) prove(ctx context.Context, one *lane, m worktree.Merged) ([]deci
 		return nil, err
 	}
 	defer done()
-	if p, err = p.Beside(l.merger.Dir()); err != nil {
+	p, err = p.Beside(l.merger.Dir())
+	if err != nil {
 		return nil, err
 	}
 	if changed := p.Changed(); changed != "" {
@@ -136,7 +138,8 @@ func (l *lanes) prove(ctx context.Context, one *lane, m worktree.Merged) ([]deci
 		return nil, nil
 	}
 	results, err := p.RunChecks(ctx, p.Snapshot.Due(one.Feature, p.Contents(ctx)), false, nil)
-	if err = cmp.Or(err, ctx.Err()); err != nil { // a check that was stopped says nothing
+	err = cmp.Or(err, ctx.Err())
+	if err != nil { // a check that was stopped says nothing
 		return nil, err
 	}
 	i := slices.IndexFunc(results, func(r decide.Receipt) bool { return !r.Passed })
@@ -211,6 +214,9 @@ func (l *lanes) claim(ctx context.Context, one *lane, results []decide.Receipt) 
 
 // closed notes that nothing of a lane's work is left to merge.
 func (l *lanes) closed(one *lane) error {
-	l.Record.Merging, one.Open, one.Conflicts, one.Touched = nil, false, nil, nil
+	l.Record.Merging = nil
+	one.Open = false
+	one.Conflicts = nil
+	one.Touched = nil
 	return l.save()
 }

@@ -56,7 +56,8 @@ func (r *Run) pick(c *record.Current, feature features.Item) agent.Asked {
 
 // model returns the model for a feature: its own one, else the one for this attempt at it.
 func (r *Run) model(c *record.Current, feature features.Item) (model, why string) {
-	if model = r.listed(feature); model != "" {
+	model = r.listed(feature)
+	if model != "" {
 		return model, "the feature asks for it"
 	}
 	steps := r.Record.Options.Escalate

@@ -33,7 +33,8 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 		return r.jobPrompt(s, leg, strings.TrimSpace(task))
 	}
 	for _, text := range []string{r.ownPrompt(c), task, r.legPrompt()} {
-		if text = strings.TrimSpace(text); text != "" {
+		text = strings.TrimSpace(text)
+		if text != "" {
 			b.WriteString(text + "\n\n")
 		}
 	}

@@ -115,7 +115,8 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	}
 	step, err := r.begin(ctx)
 	for err == nil && goesOn(step) {
-		if step, err = r.next(ctx, step); err != nil {
+		step, err = r.next(ctx, step)
+		if err != nil {
 			err = fmt.Errorf("%w; when that is mended, go on with: %s", err, say.ResumeRun(r.Record.ID))
 		}
 	}
@@ -124,14 +125,17 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 
 // own makes this process the only one that works a run over the loop.
 func (r *Run) own() (unlock func(), err error) {
-	if r.store, err = r.At.Open(); err != nil {
+	r.store, err = r.At.Open()
+	if err != nil {
 		return nil, err
 	}
-	if unlock, err = r.store.LockRun(loop.LockWait); errors.Is(err, loopdir.ErrLocked) {
+	unlock, err = r.store.LockRun(loop.LockWait)
+	if errors.Is(err, loopdir.ErrLocked) {
 		err = r.taken()
 	}
 	if err == nil {
-		if err = r.ready(); err != nil {
+		err = r.ready()
+		if err != nil {
 			unlock()
 		}
 	}
@@ -330,7 +334,9 @@ func (r *Run) event(kind decide.Event) loop.Event {
 // env returns the environment of the loop's steps.
 func (r *Run) env() loop.Env {
 	env := r.Env
-	env.LoopDir, env.Cwd, env.ProjectDir = "", r.At.Project, "" // the loop is found by the run's own name
+	env.LoopDir = ""
+	env.Cwd = r.At.Project
+	env.ProjectDir = "" // the loop is found by the run's own name
 	env.Agent, env.OnComplete = r.Record.Options.Agent, r.Record.Options.OnComplete
 	env.Report = r.reportPath()
 	return env

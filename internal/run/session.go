@@ -98,7 +98,8 @@ func (r *Run) retry(c *record.Current, e agent.Ended, failed int) (until time.Ti
 	case agent.NotStarted:
 		return time.Time{}, e.Problem, decide.APIError
 	case agent.Context:
-		if r.tooLong++; r.tooLong > 1 {
+		r.tooLong++
+		if r.tooLong > 1 {
 			return time.Time{}, e.Problem, decide.APIError
 		}
 	}
@@ -223,7 +224,8 @@ func (r *Run) due(s *loop.Step) (item features.Item) {
 	if r.Record.Leg().IsJob() {
 		return item
 	}
-	if item = s.Decision.Feature; item.ID == "" && s.Decision.Failure == nil {
+	item = s.Decision.Feature
+	if item.ID == "" && s.Decision.Failure == nil {
 		item, _ = s.Picture.Snapshot.List.Next()
 	}
 	return item
@@ -333,7 +335,8 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 	r.Record.Iterations++
 	if !r.Record.Leg().IsJob() {
 		w := r.Record.WorkOn(c.Feature)
-		if w.Attempts++; s != nil {
+		w.Attempts++
+		if s != nil {
 			w.Checks = cmp.Or(record.ChecksInWords(s.Picture.Snapshot.Results), w.Checks)
 		}
 	}

@@ -125,7 +125,10 @@ func (m *model) inList(key string) tea.Cmd {
 		m.update()
 	case "enter", "right", "l":
 		if m.chosen() != nil {
-			m.open, m.detail, m.scroll, m.follow = true, nil, 0, true
+			m.open = true
+			m.detail = nil
+			m.scroll = 0
+			m.follow = true
 			return m.read()
 		}
 	}
@@ -167,7 +170,11 @@ func (m *model) inDetail(key string) tea.Cmd {
 	return nil
 }
 
-func (m *model) show(section int) { m.section, m.scroll, m.follow = section, 0, true }
+func (m *model) show(section int) {
+	m.section = section
+	m.scroll = 0
+	m.follow = true
+}
 
 // move scrolls. detailLines keeps the result within the section.
 func (m *model) move(by int) { m.scroll, m.follow = max(0, m.scroll+by), false }

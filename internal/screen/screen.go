@@ -107,7 +107,9 @@ func (m *model) read() tea.Cmd {
 	if !m.open || l == nil {
 		return nil
 	}
-	key, dir, env := l.Key, l.Status.Loop, m.Env
+	key := l.Key
+	dir := l.Status.Loop
+	env := m.Env
 	return func() tea.Msg {
 		d, err := watch.Open(context.Background(), env, dir, false)
 		return opened{key, d, err}

@@ -140,7 +140,9 @@ func items(p *loop.Picture) []Item {
 			}
 			one.Checks = append(one.Checks, receipts[item.ID]...)
 		}
-		one.ID, one.Title, one.Why = plain.Line(item.ID, 80), plain.Line(item.Title, 300), plain.Line(item.Why, 300)
+		one.ID = plain.Line(item.ID, 80)
+		one.Title = plain.Line(item.Title, 300)
+		one.Why = plain.Line(item.Why, 300)
 		one.Model = plain.Line(item.Model, 80)
 		all = append(all, one)
 	}

@@ -165,7 +165,9 @@ func find(env loop.Env, folders []string) ([]*loopdir.Loop, error) {
 	}
 	for _, folder := range append([]string{env.Cwd}, folders...) {
 		where := env.Where()
-		where.Cwd, where.ProjectDir, where.LoopDir = folder, "", ""
+		where.Cwd = folder
+		where.ProjectDir = ""
+		where.LoopDir = ""
 		here, err := where.All()
 		if err != nil {
 			continue // it is no project that can be read

@@ -234,7 +234,8 @@ func (k *known) refresh(env loop.Env) bool {
 	before, list := k.loop, k.list
 	k.ended = ended
 	k.loop, k.procs = read(env, k.at)
-	if k.list, _ = features.Named(k.loop.List); !filepath.IsAbs(k.list) {
+	k.list, _ = features.Named(k.loop.List)
+	if !filepath.IsAbs(k.list) {
 		k.list = "" // a tracker prints it, or there is none
 	}
 	if k.list != list { // the stamp was of another file

@@ -74,11 +74,13 @@ func add(text []byte, id string) (lines, error) {
 			}
 			continue
 		}
-		if l.sessions[line.Get("session").Int()]++; line.Get("counted").Bool() {
+		l.sessions[line.Get("session").Int()]++
+		if line.Get("counted").Bool() {
 			l.counted[line.Get("iteration").Int()]++
 			l.legs[line.Get("leg").Int()]++
 		}
-		if l.cost += line.Get("costUsd").Num; line.Get("costUsd").Type == gjson.Null {
+		l.cost += line.Get("costUsd").Num
+		if line.Get("costUsd").Type == gjson.Null {
 			l.unknown++
 		}
 	}
