@@ -74,7 +74,8 @@ func (r runner) once() (took time.Duration, err error) {
 	for _, s := range r.stages {
 		s.restore()
 	}
-	if took, err = play(r.argv, r.stages...); err != nil {
+	took, err = play(r.argv, r.stages...)
+	if err != nil {
 		return 0, fmt.Errorf("%s: %w", r.name, err)
 	}
 	for _, s := range r.stages {

@@ -51,7 +51,8 @@ func pass(list string, prompt []byte) error {
 	}
 	at := 0
 	if id := feature(prompt); id != nil {
-		if at = bytes.Index(text, fmt.Appendf(nil, "%q", id)); at < 0 {
+		at = bytes.Index(text, fmt.Appendf(nil, "%q", id))
+		if at < 0 {
 			return fmt.Errorf("the list has no %s", id)
 		}
 	}
@@ -63,7 +64,8 @@ func pass(list string, prompt []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err = f.WriteAt([]byte("true "), int64(at+open+len(`"passes": `))); err == nil {
+	_, err = f.WriteAt([]byte("true "), int64(at+open+len(`"passes": `)))
+	if err == nil {
 		err = f.Close()
 	}
 	return err

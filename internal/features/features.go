@@ -1,8 +1,7 @@
 // Package features reads feature lists: bytes in, items out.
 //
-// A list is recognised by its content, not by its name (shapes.go). One pass reads it
-// and checks all of it (parse.go, item.go, markdown.go). An item keeps where
-// its text is; what it says is looked up there when somebody asks.
+// A list is recognised by its content, not by its name (shapes.go). One pass reads it and checks all of it (parse.go,
+// markdown.go). An item keeps where its text is; what it says is looked up there when somebody asks.
 package features
 
 import (

@@ -213,7 +213,8 @@ func (l List) lostBeside(was []string) (lost []string) {
 	ordered := true
 	for _, part := range was {
 		part, name, _ := strings.Cut(part, " ")
-		if left[part]--; left[part] < 0 {
+		left[part]--
+		if left[part] < 0 {
 			lost = append(lost, fmt.Sprintf("the text %q", name))
 			continue
 		}

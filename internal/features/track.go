@@ -47,7 +47,8 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 		raw, has := shownItem(item.ID, show(item.ID))
 		if !has {
 			var err error
-			if raw, err = setGone(item.raw); err != nil {
+			raw, err = setGone(item.raw)
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", plain.Line(item.ID, 80), err)
 			}
 		}

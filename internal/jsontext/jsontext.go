@@ -58,16 +58,6 @@ func Check(data []byte) ([]byte, error) {
 // String returns text as a string without copying it. Nobody may write to text afterwards.
 func String(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
-// Indent returns a value as indented JSON, for people.
-func Indent(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
-
 // Unquote returns the text of a valid JSON string.
 func Unquote(quoted string) string { return gjson.Parse(quoted).Str }
 

@@ -30,10 +30,47 @@ func Read(data []byte, record any) error {
 }
 
 // Line returns a value as JSON on one line, with its line end.
-func Line(v any) ([]byte, error) {
+func Line(v any) ([]byte, error) { return encode(v, "") }
+
+// Indent returns a value as indented JSON, for people.
+func Indent(v any) ([]byte, error) { return encode(v, "  ") }
+
+func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
 	err := e.Encode(v)
 	return b.Bytes(), err
+}
+
+// Twice returns the first key that an object of a valid JSON text has twice, at any
+// depth, or "" if there is none. Readers differ in which of two equal keys they take, so
+// a text that has one means one thing to us and another to the program that uses it.
+func Twice(text string) string {
+	s := Scanner{Text: text}
+	return s.twice()
+}
+
+func (s *Scanner) twice() (key string) {
+	switch s.Peek() {
+	case '{':
+		seen := map[string]bool{}
+		s.Enter()
+		for name, _, ok := s.Key(); ok && key == ""; name, _, ok = s.Key() {
+			if seen[name] {
+				return name
+			}
+			seen[name] = true
+			key = s.twice()
+		}
+	case '[':
+		s.Enter()
+		for key == "" && s.Elem() {
+			key = s.twice()
+		}
+	default:
+		s.Skip()
+	}
+	return key
 }

@@ -37,7 +37,8 @@ func skipBlank(t string, i int) int {
 
 // Enter passes the opening bracket of the object or array that comes next.
 func (s *Scanner) Enter() {
-	if s.depth++; s.depth > maxDepth {
+	s.depth++
+	if s.depth > maxDepth {
 		s.bad = true
 		return
 	}
@@ -161,7 +162,8 @@ func quoted(t string, i int) (end int, plain bool) {
 // escape returns the offset of the last byte of the escape that begins at i, or -1 if it
 // is not valid.
 func escape(t string, i int) int {
-	if i++; i == len(t) {
+	i++
+	if i == len(t) {
 		return -1
 	}
 	switch t[i] {
@@ -222,4 +224,34 @@ func (s *Scanner) Err() error {
 		return ErrorAt([]byte(s.Text), s.From+offset, problem)
 	}
 	return nil
+}
+
+// End finds where an object or array ends in a text that grows. It does not check the text.
+type End struct {
+	at       int // what is before it was looked at
+	depth    int
+	inString bool
+	found    bool
+}
+
+// Found tells whether the text, of which the last call had the beginning, has the end.
+func (e *End) Found(text []byte) bool {
+	for ; e.at < len(text) && !e.found; e.at++ {
+		switch c := text[e.at]; {
+		case e.inString && c == '\\':
+			if e.at+1 == len(text) {
+				return false // the next call begins with it
+			}
+			e.at++
+		case c == '"':
+			e.inString = !e.inString
+		case e.inString:
+		case c == '{' || c == '[':
+			e.depth++
+		case c == '}' || c == ']':
+			e.depth--
+			e.found = e.depth <= 0
+		}
+	}
+	return e.found
 }

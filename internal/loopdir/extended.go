@@ -17,7 +17,8 @@ func keepExtended(from, to *os.File) {
 		return
 	}
 	names := make([]byte, size)
-	if size, err = unix.Flistxattr(int(from.Fd()), names); err != nil {
+	size, err = unix.Flistxattr(int(from.Fd()), names)
+	if err != nil {
 		return
 	}
 	for name := range strings.SplitSeq(strings.TrimRight(string(names[:size]), "\x00"), "\x00") {

@@ -76,7 +76,8 @@ func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 		{name: receiptsFile, limit: maxReceipts},
 		{name: baselineFile, limit: features.MaxBytes}, {name: sourceFile, limit: features.MaxBytes},
 	} {
-		if f.data, err = s.private(f.name, f.limit); err != nil {
+		f.data, err = s.private(f.name, f.limit)
+		if err != nil {
 			return nil, err
 		}
 		k.files = append(k.files, f)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,7 +41,7 @@ func (s *Store) List(path string, how features.Reading, seen *Seen) decide.List 
 }
 
 // Seen is the list that a process has read last, for one that reads it again and again. As long as nobody changes the
-// text, it is neither held twice nor parsed again. A nil Seen keeps nothing.
+// text, it is not parsed again. A nil Seen keeps nothing.
 type Seen struct {
 	mu   sync.Mutex
 	path string
@@ -61,14 +60,6 @@ func ReadList(path string, how features.Reading, folders ...string) decide.List 
 func (s *Seen) read(path string, how features.Reading, folders []string) decide.List {
 	var file string
 	file, how.Tag = features.Named(path)
-	if s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.path == path && slices.Equal(s.skip, how.Skip) && hasText(path, folders, s.text) {
-			return s.list
-		}
-		s.path, s.text, s.list = "", nil, decide.List{} // else two of them would be in memory
-	}
 	data, err := readList(path, folders)
 	if errors.Is(err, fs.ErrNotExist) {
 		return decide.List{Missing: true, Err: fmt.Errorf("no list at %s", file)}
@@ -76,36 +67,24 @@ func (s *Seen) read(path string, how features.Reading, folders []string) decide.
 	if err != nil {
 		return decide.List{Err: err}
 	}
+	if s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.path == path && slices.Equal(s.skip, how.Skip) && bytes.Equal(s.text, data) {
+			return s.list
+		}
+	}
 	list, err := how.Parse(data)
 	if err != nil {
 		return decide.List{List: list, Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	if s != nil && !list.Timed() {
-		s.path, s.skip, s.text, s.list = path, how.Skip, data, decide.List{List: list}
+		s.path = path
+		s.skip = how.Skip
+		s.text = data
+		s.list = decide.List{List: list}
 	}
 	return decide.List{List: list}
-}
-
-// hasText reports whether the list at path has this text.
-func hasText(path string, folders []string, text []byte) bool {
-	root, name, err := listRoot(path, folders)
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	f, _, err := openFile(root, name, os.O_RDONLY)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	part := make([]byte, 64<<10)
-	for n := 0; err == nil; text = text[n:] {
-		n, err = f.Read(part)
-		if n > len(text) || !bytes.Equal(part[:n], text[:n]) {
-			return false
-		}
-	}
-	return len(text) == 0 && err == io.EOF
 }
 
 // readList returns the text of the list at path, which must be in one of the folders.

@@ -28,7 +28,8 @@ func (s *Store) LockSender(wait time.Duration) (unlock func(), err error) {
 // check may change meanwhile. LockChecks waits for at most the given time and then returns
 // ErrLocked.
 func (s *Store) LockChecks(wait time.Duration) (unlock func(), err error) {
-	if unlock, err = s.lock(checksFile, wait); errors.Is(err, ErrLocked) {
+	unlock, err = s.lock(checksFile, wait)
+	if errors.Is(err, ErrLocked) {
 		err = errChecks{}
 	}
 	return unlock, err
@@ -160,7 +161,8 @@ func (s *Store) replaceLock(name string, f *os.File) (*os.File, error) {
 	}
 	got, err := TryLock(n)
 	if got && s.names(name, f) && heldByReader(f) {
-		if err = s.state.Rename(temp, name); err == nil {
+		err = s.state.Rename(temp, name)
+		if err == nil {
 			return n, nil
 		}
 	}

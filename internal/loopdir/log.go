@@ -139,7 +139,8 @@ func (l *Log) More() (text []byte) {
 			return nil
 		}
 		if l.file == nil {
-			if l.file, _, _ = openFile(l.root, l.name, os.O_RDONLY); l.file == nil {
+			l.file, _, _ = openFile(l.root, l.name, os.O_RDONLY)
+			if l.file == nil {
 				return text
 			}
 			l.at = 0

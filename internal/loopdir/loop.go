@@ -41,7 +41,8 @@ func (l *Loop) Open() (*Store, error) {
 	}
 	s := &Store{Loop: l}
 	var err error
-	if s.loop, err = openRoot(l.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	s.loop, err = openRoot(l.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("loop folder: %w", err)
 	}
 	if err := s.openState(false); err != nil {
@@ -86,7 +87,8 @@ func (s *Store) openState(create bool) error {
 		root, err = makeRoot(path, 0o700)
 	}
 	if err == nil {
-		if err = checkState(root, path, s.Loop.stateDir); err != nil {
+		err = checkState(root, path, s.Loop.stateDir)
+		if err != nil {
 			root.Close()
 		}
 	}

@@ -25,8 +25,10 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 	if perm != 0o600 {
 		keepAttributes(root, name, f.File)
 	}
-	if _, err = f.Write(data); err == nil && confirm != nil {
-		if err = f.Sync(); err == nil {
+	_, err = f.Write(data)
+	if err == nil && confirm != nil {
+		err = f.Sync()
+		if err == nil {
 			err = confirm()
 		}
 	}

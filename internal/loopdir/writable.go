@@ -16,14 +16,16 @@ func WritableFolders(names []string, home, stateDir string) (folders []string, e
 	for _, name := range names {
 		path := filepath.FromSlash(name)
 		if below, is := strings.CutPrefix(name, "~/"); is {
-			if path = filepath.Join(home, filepath.FromSlash(below)); home == "" {
+			path = filepath.Join(home, filepath.FromSlash(below))
+			if home == "" {
 				return nil, fmt.Errorf(`"writable" names %s, and there is no home folder`, plain.Line(name, 200))
 			}
 		}
 		if err := os.MkdirAll(path, 0o755); err != nil && !errors.Is(err, os.ErrExist) && !isFile(path) {
 			return nil, fmt.Errorf(`"writable": %w`, err)
 		}
-		if path, err = filepath.EvalSymlinks(path); err != nil {
+		path, err = filepath.EvalSymlinks(path)
+		if err != nil {
 			return nil, fmt.Errorf(`"writable": %w`, err)
 		}
 		folders = append(folders, path)

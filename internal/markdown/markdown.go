@@ -2,7 +2,12 @@
 // code, HTML and headings. It reads no links and no emphasis.
 package markdown
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
 
 // Reader reads Markdown line by line and tells of each line which block of CommonMark it
 // is in. It reads no links and no emphasis.
@@ -181,7 +186,8 @@ func (b *Reader) beginLeaf(text string, columns int, inText, lazy bool) bool {
 	b.leaf = noLeaf
 	switch mark := text[0]; mark {
 	case '#':
-		if b.Level, b.Heading = readHeading(text); b.Level > 0 {
+		b.Level, b.Heading = readHeading(text)
+		if b.Level > 0 {
 			b.Kind = Heading
 			return true
 		}
@@ -291,4 +297,137 @@ func readMarker(c *cursor, inText bool) (item container, ok bool) {
 	}
 	c.skip(spaces)
 	return container{indent: columns + width + spaces, empty: true}, true
+}
+
+// cursor is a place in a line. A tab reaches to the next multiple of four columns.
+type cursor struct {
+	line    string
+	at, col int
+	inTab   int // columns of the tab before at that are not passed yet
+}
+
+// indent returns how many columns of white space come next, and the offset after them.
+func (c *cursor) indent() (columns, after int) {
+	columns, after = c.inTab, c.at
+	for col := c.col; after < len(c.line); after++ {
+		width := 1
+		switch c.line[after] {
+		case '\t':
+			width = 4 - col%4
+		case ' ':
+		default:
+			return columns, after
+		}
+		columns += width
+		col += width
+	}
+	return columns, after
+}
+
+// skip passes at most so many columns of white space.
+func (c *cursor) skip(columns int) {
+	for ; columns > 0; columns-- {
+		switch {
+		case c.inTab > 0:
+			c.inTab--
+		case c.at < len(c.line) && c.line[c.at] == '\t':
+			c.inTab = 3 - c.col%4
+			c.col += 4 - c.col%4
+			c.at++
+		case c.at < len(c.line) && c.line[c.at] == ' ':
+			c.pass(1)
+		default:
+			return
+		}
+	}
+}
+
+// pass passes bytes that are no tabs.
+func (c *cursor) pass(n int) { c.at, c.col = c.at+n, c.col+n }
+
+// htmlKind is a kind of block of HTML, by what ends it.
+type htmlKind uint8
+
+const (
+	noHTML          htmlKind = iota
+	htmlRaw                  // <script>, <pre>, <style>, <textarea>: the end of one of them
+	htmlComment              // -->
+	htmlInstruction          // ?>
+	htmlDeclaration          // >
+	htmlCDATA                // ]]>
+	htmlBlock                // an empty line
+)
+
+// beginsHTML returns which block of HTML begins with text, which begins with a <.
+func beginsHTML(text string, inText bool) htmlKind {
+	switch {
+	case strings.HasPrefix(text, "<!--"):
+		return htmlComment
+	case strings.HasPrefix(text, "<?"):
+		return htmlInstruction
+	case strings.HasPrefix(text, "<![CDATA["):
+		return htmlCDATA
+	case len(text) > 2 && text[1] == '!' && isLetter(text[2]):
+		return htmlDeclaration
+	}
+	name, closing := strings.CutPrefix(text[1:], "/")
+	end := 0
+	for end < len(name) && (isLetter(name[end]) || end > 0 && name[end] >= '0' && name[end] <= '9') {
+		end++
+	}
+	after := name[end:]
+	name = strings.ToLower(name[:min(end, 20)])
+	ends := after == "" || strings.IndexByte(" \t>", after[0]) >= 0
+	switch {
+	case ends && !closing && slices.Contains(rawTags, name):
+		return htmlRaw
+	case (ends || strings.HasPrefix(after, "/>")) && strings.Contains(blockTags, " "+name+" "):
+		return htmlBlock
+	case !inText && (!slices.Contains(rawTags, name) || strings.HasPrefix(after, "-")) && anyTag().MatchString(text):
+		return htmlBlock
+	}
+	return noHTML
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+var rawTags = []string{"script", "pre", "style", "textarea"}
+
+const blockTags = " address article aside base basefont blockquote body caption center col colgroup dd details dialog" +
+	" dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe" +
+	" legend li link main menu menuitem nav noframes ol optgroup option p param search section summary table tbody td" +
+	" tfoot th thead title tr track ul "
+
+// anyTag matches a line that is one tag, compiled at its first use: most lists have none.
+var anyTag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^<(?:[A-Za-z][A-Za-z0-9-]*` +
+		`(?:[ \t]+[A-Za-z_:][A-Za-z0-9_.:-]*(?:[ \t]*=[ \t]*(?:[^\s"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*[ \t]*/?` +
+		`|/[A-Za-z][A-Za-z0-9-]*[ \t]*)>[ \t]*$`)
+})
+
+// goOnHTML reads a line of the block of HTML, whose text behind white space is given.
+func (b *Reader) goOnHTML(text string) {
+	b.Kind = HTML
+	ends := false
+	switch b.htmlKind {
+	case htmlBlock:
+		ends = text == ""
+		if ends {
+			b.Kind = Other
+		}
+	case htmlComment:
+		ends = strings.Contains(text, "-->")
+	case htmlInstruction:
+		ends = strings.Contains(text, "?>")
+	case htmlDeclaration:
+		ends = strings.Contains(text, ">")
+	case htmlCDATA:
+		ends = strings.Contains(text, "]]>")
+	case htmlRaw:
+		lower := strings.ToLower(text)
+		ends = slices.ContainsFunc(rawTags, func(name string) bool { return strings.Contains(lower, "</"+name+">") })
+	}
+	if ends {
+		b.leaf = noLeaf
+	}
 }

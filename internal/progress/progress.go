@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 // HeaderLines is how many lines at the top of the file are searched for the header. Notes
@@ -84,7 +86,8 @@ type span struct{ start, end int }
 func scan(data []byte) (found [keyCount]bool, at [keyCount]span) {
 	pos, lines := afterBOM(data), 0
 	for line := range bytes.Lines(data[pos:]) {
-		if lines++; lines > HeaderLines {
+		lines++
+		if lines > HeaderLines {
 			break
 		}
 		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
@@ -163,7 +166,8 @@ func insertMissing(out []byte, want [keyCount]string) []byte {
 	found, at := scan(out)
 	text, last := "", 0
 	for k, name := range keyNames {
-		if last = max(last, at[k].end); !found[k] && want[k] != "" {
+		last = max(last, at[k].end)
+		if !found[k] && want[k] != "" {
 			text += name + ": " + want[k] + "\n"
 		}
 	}
@@ -187,4 +191,38 @@ func insert(out []byte, pos int, text string) []byte {
 // afterBOM returns the offset of the first line.
 func afterBOM(data []byte) int {
 	return len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+}
+
+// Added returns the lines of notes that somebody has added to a copy of the file, wherever they are. given is the copy
+// as it was. Lines of a header are no notes.
+func Added(given, now []byte) (notes []byte) {
+	const names = 3 // lines that name the two files
+	at := 0
+	for line := range bytes.Lines(diff.Diff("given", ended(given), "now", ended(now))) {
+		at++
+		text, is := bytes.CutPrefix(line, []byte("+"))
+		if _, _, header := headerLine(bytes.TrimRight(text, "\r\n")); is && at > names && !header {
+			notes = append(notes, text...)
+		}
+	}
+	if len(bytes.TrimSpace(notes)) == 0 {
+		return nil
+	}
+	return notes
+}
+
+// ended returns a text whose last line ends.
+func ended(text []byte) []byte {
+	if len(text) == 0 || text[len(text)-1] == '\n' {
+		return text
+	}
+	return append(bytes.Clone(text), '\n')
+}
+
+// Append returns the file with notes below all others, unless it has them.
+func Append(data, notes []byte) []byte {
+	if len(notes) == 0 || bytes.Contains(data, notes) {
+		return data
+	}
+	return append(bytes.Clone(ended(data)), ended(notes)...)
 }
