@@ -19,7 +19,7 @@ func TestHosts(t *testing.T) {
 	buildPrograms(t, bin)
 	for _, h := range client.Others {
 		t.Run(h.Name, func(t *testing.T) {
-			client, err := findClient(h.Name)
+			found, err := findClient(h.Name)
 			if err != nil {
 				t.Skip(err)
 			}
@@ -27,11 +27,11 @@ func TestHosts(t *testing.T) {
 				Dir:                 filepath.Join("testdata", "hosts"),
 				RequireExplicitExec: true,
 				Setup: func(env *testscript.Env) error {
-					if err := setup(env, client, bin); err != nil {
+					if err := setup(env, found, bin); err != nil {
 						return err
 					}
 					env.Setenv("HOST", h.Name)
-					return prepareAgent(env, h.Name, client)
+					return prepareAgent(env, h.Name, found)
 				},
 				Condition: func(cond string) (bool, error) { return slices.Contains(strings.Split(cond, "|"), h.Name), nil },
 				Cmds:      commands(),
