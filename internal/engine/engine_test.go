@@ -48,9 +48,6 @@ func join(t testing.TB, c *Coordinator, name string, change ...func(*Options)) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.server.reload(); err != nil {
-		t.Fatal(err)
-	}
 	o := Options{Creds: credential.String(), Machine: "machine-of-" + name, Log: logs(t), Lease: short}
 	for _, one := range change {
 		one(&o)

@@ -35,7 +35,6 @@ type about struct {
 }
 
 const (
-	lockFile  = "lock"
 	aboutFile = "engine.json"
 	keysFile  = "workers.json"
 	storeDir  = "store"
@@ -49,7 +48,7 @@ func openHome(dir string) (*home, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := loopdir.LockFile(filepath.Join(dir, lockFile), loopdir.KilledTime)
+	f, err := loopdir.LockFile(filepath.Join(dir, "lock"), loopdir.KilledTime)
 	if errors.Is(err, loopdir.ErrLocked) {
 		err = fmt.Errorf("%w: it has the folder %s", ErrLed, dir)
 	}
@@ -57,15 +56,6 @@ func openHome(dir string) (*home, error) {
 		return nil, err
 	}
 	return &home{dir: dir, lock: f}, nil
-}
-
-// isHeld tells whether a coordinator has the folder.
-func isHeld(dir string) bool {
-	f, err := loopdir.LockFile(filepath.Join(dir, lockFile), 0)
-	if err == nil {
-		f.Close()
-	}
-	return errors.Is(err, loopdir.ErrLocked)
 }
 
 // Close frees the lock.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -108,15 +107,6 @@ var ErrNoEngine = errors.New("no run of this loop has had an engine")
 // Token makes the credential of a worker, for the engine that has the folder. A worker of this name that there was is
 // locked out.
 func Token(dir, name string) (Credential, error) {
-	c, err := newToken(dir, name)
-	if err != nil {
-		return c, err
-	}
-	c.await(dir)
-	return c, nil
-}
-
-func newToken(dir, name string) (Credential, error) {
 	unlock, err := lockKeys(dir)
 	if err != nil {
 		return Credential{}, err
@@ -127,25 +117,6 @@ func newToken(dir, name string) (Credential, error) {
 		return Credential{}, err
 	}
 	return admit(dir, Credential{URL: is.URL, Loop: is.Loop, Worker: name, Pin: is.Pin})
-}
-
-// await waits until the server knows the key. If no run has the folder, the next one will read the key when it starts.
-// One that just starts has read the keys perhaps, and does not listen yet.
-func (c Credential) await(dir string) {
-	o, more, err := Options{Creds: c.String(), Lease: UsualLease, Log: func(string) {}}.withCreds()
-	if err != nil {
-		return
-	}
-	for end := time.Now().Add(readyTime); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		conn, err := dial(o, o.URL, more...)
-		if err == nil {
-			conn.nc.Close()
-			return
-		}
-		if !errors.Is(err, nats.ErrAuthorization) && !isHeld(dir) {
-			return
-		}
-	}
 }
 
 // Revoke locks a worker out. Its claims end with their lease.
@@ -181,13 +152,4 @@ func readKeys(dir string) (is about, keys []workerKey, err error) {
 		err = ErrNoEngine
 	}
 	return is, keys, err
-}
-
-// keysText returns the file of keys; "": it cannot be read.
-func keysText(dir string) string {
-	text, err := os.ReadFile(filepath.Join(dir, keysFile))
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 )
 
 // A worker may do its work, and nothing else. The control does the same as the coordinator.
@@ -110,7 +111,6 @@ func TestCredentials(t *testing.T) {
 	good := func() Credential {
 		k, err := Token(c.home.dir, "w")
 		check(t, err)
-		check(t, c.server.reload())
 		k.URL = c.opts.URL
 		return k
 	}
@@ -121,7 +121,7 @@ func TestCredentials(t *testing.T) {
 		"no key":                func(k *Credential) { k.Seed = "" },
 		"another certificate":   func(k *Credential) { k.Pin = strings.Repeat("0", 64) },
 		"the system's root CAs": func(k *Credential) { k.Pin = "" },
-		"a key that is revoked": func(k *Credential) { check(t, Revoke(c.home.dir, "w")); check(t, c.server.reload()) },
+		"a key that is revoked": func(k *Credential) { check(t, Revoke(c.home.dir, "w")) },
 	} {
 		k := good()
 		change(&k)
@@ -161,40 +161,46 @@ func TestParseCredential(t *testing.T) {
 	}
 }
 
-// A key that was written when a server had read the keys, and did not listen yet, is waited for.
-func TestTokenAtStart(t *testing.T) {
+// A worker is let in as soon as its key is written, and locked out when it is replaced.
+func TestKeyCountsAtOnce(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	c.server.stop()
-	token := make(chan Credential, 1)
-	go func() {
-		credential, err := Token(c.home.dir, "w")
-		if err != nil {
-			t.Error(err)
-		}
-		token <- credential
-	}()
-	select {
-	case <-token:
-		t.Error("a worker is let go before a run that starts knows its key")
-	case <-time.After(time.Second / 2):
-	}
-	check(t, c.server.start())
-	w, err := Join(t.Context(), Options{Creds: (<-token).String(), Lease: short})
+	first, err := Token(c.home.dir, "w")
 	check(t, err)
-	w.Close()
+	w, err := Join(t.Context(), Options{Creds: first.String(), Lease: short, Log: logs(t)})
+	check(t, err)
+	defer w.Close()
+	second, err := Token(c.home.dir, "w")
+	check(t, err)
+	other, err := Join(t.Context(), Options{Creds: second.String(), Lease: short, Log: logs(t)})
+	check(t, err)
+	defer other.Close()
+	waitUntil(t, w.conn.nc.IsClosed)
+	if !other.conn.nc.IsConnected() {
+		t.Error("the worker with the new key is not connected")
+	}
 }
 
-// If no run has the folder, the next one reads the keys.
-func TestTokenBeforeStart(t *testing.T) {
+// Who has a worker's public key, and not its seed, is not let in.
+func TestKeyIsSigned(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	check(t, c.Close())
-	begin := time.Now()
-	_, err := Token(c.home.dir, "w")
+	good, err := Token(c.home.dir, "w")
 	check(t, err)
-	if took := time.Since(begin); took > readyTime/2 {
-		t.Errorf("Token waits %s for a run that is over", took)
+	pair, err := nkeys.FromSeed([]byte(good.Seed))
+	check(t, err)
+	public, err := pair.PublicKey()
+	check(t, err)
+	other, err := nkeys.CreateUser()
+	check(t, err)
+	for name, sign := range map[string]func([]byte) ([]byte, error){"the key's": pair.Sign, "another's": other.Sign} {
+		nc, err := nats.Connect(good.URL, nats.Nkey(public, sign))
+		if err == nil {
+			nc.Close()
+		}
+		if isIn := err == nil; isIn != (name == "the key's") {
+			t.Errorf("with %s signature: %v", name, err)
+		}
 	}
 }
 
@@ -204,7 +210,7 @@ func TestFilesAreSecret(t *testing.T) {
 	c := open(t, func(o *Options) { o.Listen = "0.0.0.0:0" })
 	_, err := Token(c.home.dir, "w")
 	check(t, err)
-	for _, name := range []string{aboutFile, keysFile, "key.pem", lockFile} {
+	for _, name := range []string{aboutFile, keysFile, "key.pem", "lock"} {
 		info, err := os.Stat(filepath.Join(c.home.dir, name))
 		check(t, err)
 		if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {

@@ -90,7 +90,6 @@ func (c *Coordinator) embedded(_ context.Context, is *about) error {
 		return err
 	}
 	c.server = s
-	// Workers come as soon as it listens, also those whose keys were written while it started.
 	c.gone.Go(func() { s.watch(c.ctx, min(time.Second, c.opts.Lease/4)) })
 	is.Seed = seed
 	is.Listen = s.address()

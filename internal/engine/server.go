@@ -27,8 +27,7 @@ type server struct {
 	mu   sync.Mutex // guards what follows
 	opts *natsserver.Options
 	now  *natsserver.Server
-	keys string // the file of keys, as it was read
-	away bool   // it was stopped, and shall not run
+	away bool // it was stopped, and shall not run
 }
 
 // readyTime is how long a server may take to start. It takes some milliseconds with little data.
@@ -46,6 +45,7 @@ func serve(h *home, l names, admin, listen, last string, log func(string)) (*ser
 		JetStream: true, StoreDir: filepath.Join(h.dir, storeDir), SyncAlways: true,
 		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, // the folder's disk is the limit
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, DisableShortFirstPing: true,
+		CustomClientAuthentication: s, AlwaysEnableNonce: true,
 	}
 	if !pin.Loopback(host) {
 		certificate, err := pin.Certificate(h.dir)
@@ -85,7 +85,7 @@ func sameHost(address, host string) bool {
 	return err == nil && last == host
 }
 
-// start starts a server with the keys that there are now.
+// start starts a server.
 func (s *server) start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,9 +94,6 @@ func (s *server) start() error {
 		return fmt.Errorf("the engine cannot listen: %w", err) // the server itself would end the process
 	}
 	free.Close()
-	if err := s.readKeys(); err != nil {
-		return err
-	}
 	now, err := natsserver.NewServer(s.opts.Clone())
 	if err != nil {
 		return fmt.Errorf("cannot make the engine: %w", err)
@@ -147,10 +144,10 @@ func (s *server) InProcessConn() (net.Conn, error) {
 // address returns where the server listens, HOST:PORT.
 func (s *server) address() string { return net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port)) }
 
-// watch takes keys that changed, and restarts a server whose disk was full: it does not write again by itself.
+// watch locks out workers whose keys are gone, and restarts a server whose disk was full: it does not write again by itself.
 func (s *server) watch(ctx context.Context, every time.Duration) {
 	for ill := 0; pause(ctx, every) == nil; {
-		if err := s.reload(); err != nil {
+		if err := s.lockOut(); err != nil {
 			s.log(err.Error())
 		}
 		ill++

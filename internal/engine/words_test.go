@@ -81,7 +81,7 @@ func TestWordsWithoutConnection(t *testing.T) {
 func TestFolderSoonFree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f, err := loopdir.LockFile(filepath.Join(dir, lockFile), 0)
+	f, err := loopdir.LockFile(filepath.Join(dir, "lock"), 0)
 	check(t, err)
 	go func() {
 		time.Sleep(time.Second)
