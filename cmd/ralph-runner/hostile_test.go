@@ -50,6 +50,7 @@ const least = 500
 // the words that its row names, and nothing that a terminal obeys. Only the program's own files may change; none, if
 // the call is refused.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for name, s := range suites {
 		for _, row := range append(s.rows, s.good) {
@@ -88,6 +89,7 @@ func TestGoodInputs(t *testing.T) {
 
 // TestHostileControls checks that a wrong answer is found.
 func TestHostileControls(t *testing.T) {
+	t.Parallel()
 	s := suite{path: "$PROJECT/out", args: work("text")}
 	good := badInput{"", "an answer", 1, "the run has used up its 1 iteration"}
 	if err := s.try(hostile.Scratch(t), good, "ralph-runner"); err != nil {

@@ -202,22 +202,23 @@ func (w *trial) checkNotices() error {
 // TestKilled kills a run at some of its renames: a rename makes each change of the records. The run then goes on to the
 // end: nothing is lost, and nothing is there twice. `make faults` kills it at all its calls.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	if err := exec.Command("strace", "-o", os.DevNull, "true").Run(); err != nil {
 		t.Skipf("needs strace and the right to trace: %v", err)
 	}
-	t.Run("agent", func(t *testing.T) { kill(t, 4, "--agent", "worker") })
-	t.Run("chain", func(t *testing.T) { kill(t, 6, "--chain", "planner:3 -> worker:5 -> reviewer:2") })
-	t.Run("lanes", func(t *testing.T) { kill(t, 2, "--agent", "worker", "--workers", "2") })
+	kill(t, "agent", 4, "--agent", "worker")
+	kill(t, "chain", 6, "--chain", "planner:3 -> worker:5 -> reviewer:2")
+	kill(t, "lanes", 2, "--agent", "worker", "--workers", "2")
 }
 
 // kill kills a run with those arguments at renames that are so far apart, in some workers side by side.
-func kill(t *testing.T, far int, args ...string) {
+func kill(t *testing.T, name string, far int, args ...string) {
 	const workers = 2
 	if testing.Short() {
-		far *= 5
+		far = max(5*far, 20)
 	}
 	for first := range workers {
-		t.Run(fmt.Sprint(first), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s/%d", name, first), func(t *testing.T) {
 			t.Parallel()
 			w := newTrial(t, args...)
 			made := w.renames()
@@ -253,6 +254,7 @@ func kill(t *testing.T, far int, args ...string) {
 // TestUnsaved resumes a run whose record knows of no end of its session: that could not be saved. The loop has counted
 // the session, so the run counts it, too, and it is there once. What it cost is not known.
 func TestUnsaved(t *testing.T) {
+	t.Parallel()
 	w := newTrial(t, "--agent", "worker", "--max-iterations", "1")
 	if out, err := w.command("ralph-runner", w.args...).CombinedOutput(); err == nil {
 		t.Fatalf("it does not end at its limit:\n%s", out)

@@ -21,6 +21,7 @@ func TestMCPKilled(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("its processes end in other ways")
 	}
+	t.Parallel()
 	program, project, state := build(t, "../ralph-runner"), t.TempDir(), t.TempDir()
 	demo := filepath.Join(project, ".claude", "data", "ralph-loops", "demo")
 	if err := os.MkdirAll(demo, 0o755); err != nil {

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the program with scripted agents. The hook comes from this checkout.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	hook := build(t, "../ralph-stop-hook")
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),

@@ -65,6 +65,7 @@ func (t terminal) press(keys ...string) { t.tmux(append([]string{"send-keys"}, k
 
 // TestWatchInTerminal watches a live run in a small terminal, which grows while it runs.
 func TestWatchInTerminal(t *testing.T) {
+	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -33,13 +33,17 @@ func FuzzNamed(f *testing.F) {
 	})
 }
 
-// TestNamedLong has lines as long as ralph.json may be.
+// TestNamedLong has lines as long as ralph.json may be; a short run has a quarter of each.
 func TestNamedLong(t *testing.T) {
+	long := MaxBytes
+	if testing.Short() {
+		long /= 4
+	}
 	for _, unit := range []string{"a ", "(", "$(", "`a`", "{a,b}", "\"a b\"", "a=b$a;", "'a", "sh -c 'a b' ", "<<E\n",
 		"a:b=", "${a", "x\\ "} {
 		t.Run(unit, func(t *testing.T) {
 			named := func(n int) Named { return Command{Shell: strings.Repeat(unit, n)}.Named() }
-			hostile.Linear(t, MaxBytes/len(unit)/16, func(n int) func() error {
+			hostile.Linear(t, long/len(unit)/16, func(n int) func() error {
 				return func() error { named(n); return nil }
 			})
 			if deep := unit == "(" || unit == "$("; deep && len(named(MaxBytes/len(unit)).Open) == 0 {

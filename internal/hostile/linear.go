@@ -18,7 +18,7 @@ func Linear(t *testing.T, n int, prepare func(n int) (do func() error)) {
 
 func linear(n int, prepare func(n int) (do func() error)) error {
 	short, long := prepare(n), prepare(16*n)
-	few, err := least(short, 4, 0)
+	few, err := least(short, 2, 0)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func timed(do func() error) (time.Duration, error) {
 				return 0, err
 			}
 		}
-		if took := used() - begin; took >= 50*time.Millisecond {
+		if took := used() - begin; took >= 30*time.Millisecond {
 			return took / time.Duration(runs), nil
 		}
 	}
