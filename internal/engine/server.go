@@ -144,7 +144,8 @@ func (s *server) InProcessConn() (net.Conn, error) {
 // address returns where the server listens, HOST:PORT.
 func (s *server) address() string { return net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port)) }
 
-// watch locks out workers whose keys are gone, and restarts a server whose disk was full: it does not write again by itself.
+// watch locks out workers whose keys are gone, and restarts a server whose disk was full: it does not write again by
+// itself.
 func (s *server) watch(ctx context.Context, every time.Duration) {
 	for ill := 0; pause(ctx, every) == nil; {
 		if err := s.lockOut(); err != nil {
