@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated part of configuration.md anew")
 
-// The text between these lines of configuration.md is made from the schema.
+// The text between these lines of configuration.md is made from the schema, and that from the tables of package config.
 const generatedBegin, generatedEnd = "<!-- hooks/ralph.schema.json -->\n", "<!-- end -->\n"
 
 // TestConfiguration compares docs/configuration.md with the schema, and parses the

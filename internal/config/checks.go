@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -51,53 +50,33 @@ func (c Check) Expression() string { return strings.TrimPrefix(c.Pattern.String(
 const eachLine = "(?m)"
 
 // checks reads "checks": a list of checks with different names.
-func (p *parser) checks(v gjson.Result) (checks []Check) {
+func (p *parser) checks(v gjson.Result, key string, c *Config) {
 	if !v.IsArray() {
-		p.fail(v, `"checks" must be a list of objects such as {"command": "make test"}`)
+		p.fail(v, `%q must be a list of objects such as {"command": "make test"}`, key)
 	}
 	names := map[string]bool{}
 	for _, value := range v.Array() {
-		c := p.check(value)
-		if names[c.Name] {
-			p.fail(value, "two checks are named %q", c.Name)
+		check := p.check(value)
+		if names[check.Name] {
+			p.fail(value, "two checks are named %q", check.Name)
 		}
-		names[c.Name] = true
-		checks = append(checks, c)
+		names[check.Name] = true
+		c.Checks = append(c.Checks, check)
 	}
-	return checks
 }
 
 func (p *parser) check(v gjson.Result) Check {
 	c := Check{Check: decide.Check{When: decide.WhenComplete}, Command: Command{Timeout: DefaultCheckTimeout}}
+	readObject(p, v, "a check", checkKeys, &c)
+	if line := v.Get("command"); line.Exists() {
+		c.Shell, c.Argv = p.words(line, "checks")
+	}
 	kinds := 0
-	p.object(v, "a check", map[string]func(gjson.Result){
-		"name":    func(v gjson.Result) { c.Name = p.str(v, "name") },
-		"command": func(v gjson.Result) { c.Shell, c.Argv = p.words(v, "checks"); kinds++ },
-		"timeout": func(v gjson.Result) { c.Timeout = p.timeout(v) },
-		"when": func(v gjson.Result) {
-			c.When = p.oneOf(v, "when", decide.WhenFeature, decide.WhenIteration, decide.WhenComplete)
-		},
-		"features": func(v gjson.Result) {
-			for _, id := range v.Array() {
-				c.Features = append(c.Features, id.String())
-			}
-			if len(c.Features) == 0 {
-				p.fail(v, `"features" must be a list of ids`)
-			}
-		},
-		"file_exists": func(v gjson.Result) { c.FileExists = p.local(v, "file_exists"); kinds++ },
-		"file_contains": func(v gjson.Result) {
+	for _, kind := range gjson.GetMany(v.Raw, "command", "file_exists", "file_contains", "last_message") {
+		if kind.Exists() {
 			kinds++
-			p.object(v, `"file_contains"`, map[string]func(gjson.Result){
-				"file":    func(v gjson.Result) { c.File = p.local(v, "file") },
-				"pattern": func(v gjson.Result) { c.Pattern = p.pattern(v) },
-			})
-			if c.File == "" || c.Pattern == nil {
-				p.fail(v, `"file_contains" must have "file" and "pattern"`)
-			}
-		},
-		"last_message": func(v gjson.Result) { c.LastMessage, c.Pattern = true, p.pattern(v); kinds++ },
-	})
+		}
+	}
 	if kinds != 1 {
 		p.fail(v, `a check must have one of "command", "file_exists", "file_contains" and "last_message"`)
 		return c
@@ -124,25 +103,30 @@ func checkDigest(format string, args ...any) string {
 	return digest(fmt.Appendf(nil, format, args...))[:20]
 }
 
-// local reads a slash-separated path that stays below the project's root.
-func (p *parser) local(v gjson.Result, key string) string {
-	path := p.str(v, key)
-	if !filepath.IsLocal(filepath.FromSlash(path)) || strings.ContainsRune(path, 0) {
-		p.fail(v, "%q must be a path below the project's root", key)
+// featureIDs reads ids, which may be numbers.
+func (p *parser) featureIDs(v gjson.Result, key string, c *Check) {
+	for _, id := range v.Array() {
+		c.Features = append(c.Features, id.String())
 	}
-	return path
+	if len(c.Features) == 0 {
+		p.fail(v, "%q must be a list of ids", key)
+	}
 }
 
-// pattern reads a regular expression. In it . matches no line break, and ^ and $
+func (p *parser) fileContains(v gjson.Result, key string, c *Check) {
+	readObject(p, v, fmt.Sprintf("%q", key), containsKeys, c)
+	if c.File == "" || c.Pattern == nil {
+		p.fail(v, `%q must have "file" and "pattern"`, key)
+	}
+}
+
+func (p *parser) lastMessage(v gjson.Result, key string, c *Check) {
+	c.LastMessage = true
+	p.pattern(v, key, c)
+}
+
+// pattern reads the regular expression of a check. In it . matches no line break, and ^ and $
 // match at each line.
-func (p *parser) pattern(v gjson.Result) *regexp.Regexp {
-	return p.compile(v, eachLine+p.str(v, "pattern"))
-}
-
-func (p *parser) compile(at gjson.Result, pattern string) *regexp.Regexp {
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		p.fail(at, "the pattern cannot be read: %v", err)
-	}
-	return re
+func (p *parser) pattern(v gjson.Result, key string, c *Check) {
+	c.Pattern = p.compile(v, eachLine+p.str(v, key))
 }

@@ -4,7 +4,6 @@ package config
 import (
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -92,10 +91,6 @@ const (
 	OpenPR        = "pr"             // proven work is on a branch, for a person to merge
 )
 
-var events = []string{
-	OnComplete, OnStagnation, OnFailure, OnIteration, LaneStart, PreIteration, PostIteration, OpenPR,
-}
-
 // Runs reports whether the command is set. It may only run if a person has trusted it.
 func (c Command) Runs() bool { return c.Shell != "" || len(c.Argv) > 0 }
 
@@ -133,77 +128,13 @@ func Parse(data []byte) (Config, error) {
 	root := gjson.ParseBytes(text)
 	c := Default()
 	p := &parser{text: text}
-	keys := map[string]func(gjson.Result){
-		"$schema":       func(gjson.Result) {},
-		"task":          func(v gjson.Result) { c.Task = p.str(v, "task") },
-		"list":          func(v gjson.Result) { c.List = p.local(v, "list") },
-		"skip_headings": func(v gjson.Result) { c.SkipHeadings = p.headings(v) },
-		"source":        func(v gjson.Result) { c.Source = p.source(v) },
-		"bind":          func(v gjson.Result) { c.Bind = p.oneOf(v, "bind", decide.BindPrompt, decide.BindFirst) },
-		"continue_with": func(v gjson.Result) {
-			c.Continue = p.oneOf(v, "continue_with", ContinueBlock, ContinueContext, ContinueAuto)
-		},
-		"limits": func(v gjson.Result) { p.limits(v, &c.Limits) },
-		"guards": func(v gjson.Result) { c.GuardsOff = p.guards(v) },
-		"wait_for": func(v gjson.Result) {
-			if !v.IsArray() {
-				p.fail(v, `"wait_for" must be a list of "subagent" and "shell"`)
-			}
-			for _, kind := range v.Array() { // the loop always waits for subagents
-				c.WaitShells = p.oneOf(kind, "wait_for", "subagent", "shell") == "shell" || c.WaitShells
-			}
-		},
-		"checks":      func(v gjson.Result) { c.Checks = p.checks(v) },
-		"evaluate":    func(v gjson.Result) { c.Evaluators = p.evaluators(v) },
-		"promises":    func(v gjson.Result) { c.Promises = p.promises(v) },
-		"protect":     func(v gjson.Result) { c.Protect = p.patterns(v, "protect", "**/*_test.go") },
-		"protect_new": func(v gjson.Result) { c.ProtectNew = p.yes(v, "protect_new") },
-		"env": func(v gjson.Result) {
-			c.Env = p.strs(v, "env")
-			if !v.IsArray() || slices.ContainsFunc(c.Env, func(name string) bool { return !isVariable(name) }) {
-				p.fail(v, `"env" must be a list of names of variables, such as ["DATABASE_URL"]`)
-			}
-		},
-		"confine":  func(v gjson.Result) { c.Confine = p.yes(v, "confine") },
-		"writable": func(v gjson.Result) { c.Writable = p.folders(v) },
-		"not_held": func(v gjson.Result) { c.NotHeld = p.patterns(v, "not_held", "src/**") },
-		"parallel": func(v gjson.Result) { c.Parallel = p.count(v, "parallel", 1, 64) },
-		"recheck": func(v gjson.Result) {
-			c.Recheck = p.oneOf(v, "recheck", decide.RecheckStale, decide.RecheckAll, decide.RecheckNever)
-		},
-		"max_cost_usd": func(v gjson.Result) {
-			if c.MaxCostUSD = v.Num; v.Type != gjson.Number || v.Num <= 0 || v.Num > 1e6 {
-				p.fail(v, `"max_cost_usd" must be a number above 0, and at most 1000000, such as 2.50`)
-			}
-		},
-		"workers":    func(v gjson.Result) { c.Workers = p.count(v, "workers", 1, decide.MaxLanes) },
-		"no_merge":   func(v gjson.Result) { c.NoMerge = p.yes(v, "no_merge") },
-		"max_tokens": func(v gjson.Result) { c.MaxTokens = p.count(v, "max_tokens", 1, 1e12) },
-		"report":     func(v gjson.Result) { c.Report = p.yes(v, "report") },
-		"agents":     func(v gjson.Result) { c.Agents = p.agents(v) },
-		"chains":     func(v gjson.Result) { c.Chains = p.chains(v) },
-		"fallback":   func(v gjson.Result) { c.Fallback = p.names(v, "fallback", "codex") },
-		"escalate":   func(v gjson.Result) { c.Escalate = p.names(v, "escalate", "sonnet") },
-	}
-	for _, event := range events {
-		key := strings.ReplaceAll(event, "-", "_")
-		keys[key] = func(v gjson.Result) { c.Notifiers = append(c.Notifiers, p.commands(v, key, event)...) }
-	}
-	p.object(root, "ralph.json", keys)
+	readObject(p, root, "ralph.json", keys, &c)
 	if c.Source.Given() && c.List != "" {
 		p.fail(root.Get("source"), `"source" and "list" do not go together`)
 	}
 	p.checkNoList(root, c)
 	p.checkEvaluators(root, c)
 	return c, p.err
-}
-
-// yes reads true or false.
-func (p *parser) yes(v gjson.Result, key string) bool {
-	if !v.IsBool() {
-		p.fail(v, `"%s" must be true or false`, key)
-	}
-	return v.Bool()
 }
 
 // ParseCeilings reads a person's own configuration, {"limits": {...}}. Its limits
@@ -213,41 +144,14 @@ func ParseCeilings(data []byte) (decide.Limits, error) {
 	if err != nil {
 		return decide.Limits{}, err
 	}
-	l := decide.Limits{MaxWait: math.MaxInt64}
+	c := Config{Limits: decide.Limits{MaxWait: math.MaxInt64}}
 	p := &parser{text: text}
-	p.object(gjson.ParseBytes(text), "the configuration", map[string]func(gjson.Result){
-		"limits": func(v gjson.Result) { p.limits(v, &l) },
-		"agents": func(gjson.Result) {}, // ParseAgents reads them
-		"prices": func(gjson.Result) {}, // ParsePrices does
-	})
-	return l, p.err
-}
-
-// limits reads "limits". Its keys are the rows of decide.LimitTable.
-func (p *parser) limits(v gjson.Result, l *decide.Limits) {
-	keys := map[string]func(gjson.Result){}
-	for _, row := range decide.LimitTable {
-		keys[row.Name] = func(v gjson.Result) {
-			if row.Time != nil {
-				*row.Time(l) = p.duration(v, row.Name, seconds(row.Min), seconds(row.Max))
-				return
-			}
-			*row.Count(l) = p.count(v, row.Name, row.Min, row.Max)
-			if l.Stagnation == 1 {
-				p.fail(v, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
-			}
-		}
-	}
-	p.object(v, `"limits"`, keys)
-}
-
-func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
-
-// isVariable reports whether a text is a valid name of a shell variable.
-func isVariable(name string) bool {
-	return name != "" && (name[0] < '0' || name[0] > '9') && strings.IndexFunc(name, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0
+	readObject(p, gjson.ParseBytes(text), "the configuration", []key[Config]{
+		{name: "limits", read: (*parser).limits},
+		{name: "agents"}, // ParseAgents reads them
+		{name: "prices"}, // ParsePrices does
+	}, &c)
+	return c.Limits, p.err
 }
 
 // Commands returns every command in the configuration, trusted or not.

@@ -333,8 +333,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestSchema checks that the JSON Schema and the parser know the same keys.
-func TestSchema(t *testing.T) {
+// TestSchemaKeys checks that the JSON Schema and the parser know the same keys.
+func TestSchemaKeys(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "hooks", "ralph.schema.json"))
 	if err != nil {
 		t.Fatal(err)

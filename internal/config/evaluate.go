@@ -32,35 +32,28 @@ func (c Config) Active() []Evaluator {
 	return slices.DeleteFunc(slices.Clone(c.Evaluators), func(e Evaluator) bool { return e.Disabled })
 }
 
-func (p *parser) evaluators(v gjson.Result) (list []Evaluator) {
+func (p *parser) evaluators(v gjson.Result, _ string, c *Config) {
 	if n := len(v.Array()); !v.IsArray() || n == 0 || n > maxEvaluators {
 		p.fail(v, `"evaluate" must be a list of at most 10, such as ["default", {"command": ["./review.sh"]}]`)
 	}
 	for _, value := range v.Array() {
-		list = append(list, p.evaluator(value))
+		c.Evaluators = append(c.Evaluators, p.evaluator(value))
 	}
-	if len(Config{Evaluators: list}.Active()) == 0 {
+	if len(c.Active()) == 0 {
 		p.fail(v, `every entry of "evaluate" is disabled, so that nothing could complete the loop`)
 	}
-	return list
 }
 
 // evaluator reads "default", {"preset": "default"} or {"command": ...}.
 func (p *parser) evaluator(v gjson.Result) Evaluator {
 	e := Evaluator{Command: Command{Timeout: DefaultCheckTimeout}}
-	preset := func(v gjson.Result) {
-		e.Preset = p.oneOf(v, "preset", decide.Presets...)
-	}
 	if v.Type == gjson.String {
-		preset(v)
+		e.Preset = p.oneOf(v, "preset", decide.Presets...)
 	} else {
-		p.object(v, "an evaluator", map[string]func(gjson.Result){
-			"name":    func(v gjson.Result) { e.Name = p.str(v, "name") },
-			"preset":  preset,
-			"command": func(v gjson.Result) { e.Shell, e.Argv = p.words(v, "evaluate") },
-			"timeout": func(v gjson.Result) { e.Timeout = p.timeout(v) },
-			"enabled": func(v gjson.Result) { e.Disabled = !p.yes(v, "enabled") },
-		})
+		readObject(p, v, "an evaluator", evaluatorKeys, &e)
+		if line := v.Get("command"); line.Exists() {
+			e.Shell, e.Argv = p.words(line, "evaluate")
+		}
 		if (e.Preset == "") != e.Runs() {
 			p.fail(v, `an evaluator must have one of "preset" and "command"`)
 		}
@@ -71,28 +64,27 @@ func (p *parser) evaluator(v gjson.Result) Evaluator {
 	return e
 }
 
+func (p *parser) enabled(v gjson.Result, key string, e *Evaluator) { e.Disabled = !p.yes(v, key) }
+
 // promises reads {"complete": [patterns], "blocked": [...], "escalate": [...]}.
-func (p *parser) promises(v gjson.Result) (list []decide.Promise) {
-	patterns := func(status decide.Status, key string) func(gjson.Result) {
-		return func(v gjson.Result) {
-			if !v.IsArray() {
-				p.fail(v, "%q must be a list of patterns for a whole line", key)
-			}
-			for _, value := range v.Array() {
-				re := p.compile(value, "^(?:"+p.str(value, key)+")$")
-				if re != nil && re.MatchString("") {
-					p.fail(value, "the pattern matches an empty line")
-				}
-				list = append(list, decide.Promise{Status: status, Pattern: re})
-			}
-		}
+func (p *parser) promises(v gjson.Result, _ string, c *Config) {
+	readObject(p, v, `"promises"`, promiseKeys, c)
+}
+
+func (p *parser) promise(v gjson.Result, key string, c *Config) {
+	if !v.IsArray() {
+		p.fail(v, "%q must be a list of patterns for a whole line", key)
 	}
-	p.object(v, `"promises"`, map[string]func(gjson.Result){
-		"complete": patterns(decide.Complete, "complete"),
-		"blocked":  patterns(decide.Blocked, "blocked"),
-		"escalate": patterns(decide.Escalated, "escalate"),
-	})
-	return list
+	statuses := map[string]decide.Status{
+		"complete": decide.Complete, "blocked": decide.Blocked, "escalate": decide.Escalated,
+	}
+	for _, value := range v.Array() {
+		re := p.compile(value, "^(?:"+p.str(value, key)+")$")
+		if re != nil && re.MatchString("") {
+			p.fail(value, "the pattern matches an empty line")
+		}
+		c.Promises = append(c.Promises, decide.Promise{Status: statuses[key], Pattern: re})
+	}
 }
 
 // checkEvaluators refuses evaluators that the "checks" of ralph.json contradict.

@@ -2,11 +2,11 @@ package config
 
 import (
 	"fmt"
-	"maps"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -27,26 +27,101 @@ func (p *parser) fail(at gjson.Result, format string, args ...any) {
 	}
 }
 
-// object calls, for each member of the object v, the function of its key. name is
-// what errors call the object.
-func (p *parser) object(v gjson.Result, name string, keys map[string]func(gjson.Result)) {
+// readObject reads the object v into to, by a table of keys. name is what errors call the object.
+func readObject[T any](p *parser, v gjson.Result, name string, keys []key[T], to *T) {
 	if !v.IsObject() {
 		p.fail(v, "%s must be an object", name)
 		return
 	}
+	p.members(v, func(at, value gjson.Result) {
+		i := slices.IndexFunc(keys, func(row key[T]) bool { return row.name == at.Str })
+		if i < 0 {
+			p.fail(at, "unknown key %q%s", at.Str, nearest(at.Str, keys))
+			return
+		}
+		readKey(p, value, keys[i], to)
+	})
+}
+
+// members calls read for each member of an object, until something is wrong. No key may be there twice.
+func (p *parser) members(v gjson.Result, read func(key, value gjson.Result)) {
 	seen := map[string]bool{}
 	v.ForEach(func(key, value gjson.Result) bool {
-		set := keys[key.Str]
-		switch {
-		case seen[key.Str]:
+		if seen[key.Str] {
 			p.fail(key, "the key %q is there twice", key.Str)
-		case set == nil:
-			p.fail(key, "unknown key %q%s", key.Str, nearest(key.Str, keys))
-		default:
-			set(value)
 		}
 		seen[key.Str] = true
+		if p.err == nil {
+			read(key, value)
+		}
 		return p.err == nil
+	})
+}
+
+// readKey reads the value of a key into its field.
+func readKey[T any](p *parser, v gjson.Result, row key[T], to *T) {
+	if row.read != nil {
+		row.read(p, v, row.name, to)
+		return
+	}
+	if row.field == nil {
+		return
+	}
+	switch field := row.field(to).(type) {
+	case *string:
+		switch {
+		case row.words != nil:
+			*field = p.oneOf(v, row.name, row.words...)
+		case row.path:
+			*field = p.local(v, row.name)
+		default:
+			*field = p.str(v, row.name)
+		}
+	case *bool:
+		*field = p.yes(v, row.name)
+	case *int:
+		*field = p.count(v, row.name, row.least, row.most)
+	case *time.Duration:
+		*field = p.duration(v, row.name, time.Duration(row.least))
+	case *[]string:
+		*field = p.strs(v, row.name)
+		refused := func(text string) bool { return row.ok != nil && !row.ok(text) }
+		tooMany := row.most > 0 && len(*field) > row.most
+		if !v.IsArray() || len(*field) < row.least || tooMany || slices.ContainsFunc(*field, refused) {
+			p.fail(v, "%q must be %s, such as %s", row.name, row.of, row.example)
+		}
+	case *[]Pattern:
+		*field = p.patterns(v, row.name, row.example)
+	case *Command:
+		*field = p.command(v, row.name)
+	}
+}
+
+// nearest ends the error of an unknown key: with the known key that is most like
+// it, or with all known keys if none is.
+func nearest[T any](name string, keys []key[T]) string {
+	var names []string
+	for _, row := range keys {
+		names = append(names, row.name)
+	}
+	slices.Sort(names)
+	if name := jsontext.Nearest(name, names); name != "" {
+		return fmt.Sprintf("; did you mean %q?", name)
+	}
+	return "; known: " + strings.Join(names, ", ")
+}
+
+// named reads an object with names that a person has chosen.
+func (p *parser) named(v gjson.Result, key, example, whose string, read func(name string, value gjson.Result)) {
+	if !v.IsObject() {
+		p.fail(v, "%q must be an object, such as %s", key, example)
+		return
+	}
+	p.members(v, func(key, value gjson.Result) {
+		if !isName(key.Str) {
+			p.fail(key, "%s name has letters, digits, - and _; %q has others", whose, key.Str)
+		}
+		read(key.Str, value)
 	})
 }
 
@@ -60,38 +135,30 @@ func (p *parser) str(v gjson.Result, key string) string {
 	return v.Str
 }
 
-func (p *parser) strs(v gjson.Result, key string) (texts []string) {
+// strs reads the texts of a list. An empty list is not nil.
+func (p *parser) strs(v gjson.Result, key string) []string {
+	texts := []string{}
 	for _, text := range v.Array() {
 		texts = append(texts, p.str(text, key))
 	}
 	return texts
 }
 
-// headings reads "skip_headings". An empty list is not nil.
-func (p *parser) headings(v gjson.Result) []string {
-	all := p.strs(v, "skip_headings")
-	if !v.IsArray() || slices.Contains(all, "") {
-		p.fail(v, `"skip_headings" must be a list of headings, such as ["Optional", "Stretch goals"]`)
+// local reads a slash-separated path that stays below the project's root.
+func (p *parser) local(v gjson.Result, key string) string {
+	path := p.str(v, key)
+	if !filepath.IsLocal(filepath.FromSlash(path)) {
+		p.fail(v, "%q must be a path below the project's root", key)
 	}
-	return append([]string{}, all...)
+	return path
 }
 
-// folders reads "writable".
-func (p *parser) folders(v gjson.Result) []string {
-	all := p.strs(v, "writable")
-	bad := slices.ContainsFunc(all, func(path string) bool {
-		rooted := strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "/")
-		return !rooted || strings.IndexFunc(path, unicode.IsControl) >= 0
-	})
-	if !v.IsArray() || bad || len(all) > maxWritable {
-		p.fail(v, `"writable" must be a list of at most %d folders from / or ~/, such as ["~/.cache/go-build"]`,
-			maxWritable)
+func (p *parser) yes(v gjson.Result, key string) bool {
+	if !v.IsBool() {
+		p.fail(v, `"%s" must be true or false`, key)
 	}
-	return all
+	return v.Bool()
 }
-
-// maxWritable is how many folders "writable" may name.
-const maxWritable = 20
 
 func (p *parser) oneOf(v gjson.Result, key string, words ...string) string {
 	if !slices.Contains(words, p.str(v, key)) {
@@ -108,50 +175,48 @@ func (p *parser) count(v gjson.Result, key string, least, most int) int {
 	return n
 }
 
-func (p *parser) duration(v gjson.Result, key string, least, most time.Duration) time.Duration {
+func (p *parser) duration(v gjson.Result, key string, least time.Duration) time.Duration {
 	d, err := time.ParseDuration(p.str(v, key))
-	if err != nil || d < least || d > most {
+	if err != nil || d < least || d > decide.MaxTime {
 		p.fail(v, `%q must be a duration such as "30s" or "1h", at most a year`, key)
 	}
 	return d
 }
 
-// timeout reads the "timeout" of a command. It must be above 0.
-func (p *parser) timeout(v gjson.Result) time.Duration {
-	return p.duration(v, "timeout", 1, decide.MaxTime)
+// compile reads a regular expression.
+func (p *parser) compile(at gjson.Result, pattern string) *regexp.Regexp {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		p.fail(at, "the pattern cannot be read: %v", err)
+	}
+	return re
 }
 
-// commands reads the notifiers of an event: a list, in which a string is a line for
-// the shell and an array is a program and its arguments.
-func (p *parser) commands(v gjson.Result, key, event string) (list []Command) {
+// patterns reads a list of patterns of files.
+func (p *parser) patterns(v gjson.Result, key, example string) (patterns []Pattern) {
 	if !v.IsArray() {
-		p.fail(v, `%q must be a list of commands, such as ["./notify.sh"]`, key)
-		return nil
+		p.fail(v, `%q must be a list of patterns, such as %s`, key, example)
 	}
 	for _, value := range v.Array() {
-		c := p.command(value, key)
-		c.Event = event
-		list = append(list, c)
+		pattern, err := ParsePattern(p.str(value, key))
+		if err != nil {
+			p.fail(value, "%v", err)
+		}
+		patterns = append(patterns, pattern)
 	}
-	return list
+	return patterns
 }
 
 // command reads one command of key: text, an array, or an object with a timeout.
 func (p *parser) command(v gjson.Result, key string) Command {
 	c := Command{Timeout: DefaultTimeout}
+	line := v
 	if v.IsObject() {
-		p.object(v, "a command", map[string]func(gjson.Result){
-			"command": func(v gjson.Result) { c.Shell, c.Argv = p.words(v, key) },
-			"timeout": func(v gjson.Result) { c.Timeout = p.timeout(v) },
-			"env":     func(v gjson.Result) { c.Env = p.strs(v, "env") },
-			"on_error": func(v gjson.Result) {
-				if c.Stops = p.oneOf(v, "on_error", "continue", "stop") == "stop"; c.Stops && key != "pre_iteration" {
-					p.fail(v, `"on_error": "stop" goes with "pre_iteration" alone`)
-				}
-			},
-		})
-	} else {
-		c.Shell, c.Argv = p.words(v, key)
+		readObject(p, v, "a command", commandKeys, &c)
+		line = v.Get("command")
+	}
+	if line.Exists() {
+		c.Shell, c.Argv = p.words(line, key)
 	}
 	if !c.Runs() {
 		p.fail(v, "a command of %q is empty", key)
@@ -170,12 +235,92 @@ func (p *parser) words(v gjson.Result, key string) (shell string, argv []string)
 	return "", p.strs(v, key)
 }
 
-// nearest ends the error of an unknown key: with the known key that is most like
-// it, or with all known keys if none is.
-func nearest[V any](key string, known map[string]V) string {
-	names := slices.Sorted(maps.Keys(known))
-	if name := jsontext.Nearest(key, names); name != "" {
-		return fmt.Sprintf("; did you mean %q?", name)
+// notifiers reads the commands of an event.
+func (p *parser) notifiers(v gjson.Result, key string, c *Config) {
+	if !v.IsArray() {
+		p.fail(v, `%q must be a list of commands, such as ["./notify.sh"]`, key)
+		return
 	}
-	return "; known: " + strings.Join(names, ", ")
+	for _, value := range v.Array() {
+		command := p.command(value, key)
+		command.Event = strings.ReplaceAll(key, "_", "-")
+		if command.Stops && command.Event != PreIteration {
+			p.fail(value.Get("on_error"), `"on_error": "stop" goes with "pre_iteration" alone`)
+		}
+		c.Notifiers = append(c.Notifiers, command)
+	}
+}
+
+func (p *parser) onError(v gjson.Result, key string, c *Command) {
+	c.Stops = p.oneOf(v, key, "continue", "stop") == "stop"
+}
+
+// limits reads "limits". Its keys are the rows of decide.LimitTable.
+func (p *parser) limits(v gjson.Result, _ string, c *Config) {
+	readObject(p, v, `"limits"`, limitKeys(), &c.Limits)
+	if at := v.Get("stagnation"); at.Exists() && c.Limits.Stagnation == 1 {
+		p.fail(at, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
+	}
+}
+
+func limitKeys() []key[decide.Limits] {
+	var keys []key[decide.Limits]
+	for _, row := range decide.LimitTable {
+		field := func(l *decide.Limits) any { return row.Count(l) }
+		least := row.Min
+		if row.Time != nil {
+			field = func(l *decide.Limits) any { return row.Time(l) }
+			least *= int(time.Second)
+		}
+		keys = append(keys, key[decide.Limits]{
+			name: row.Name, about: row.About, example: row.Example, field: field, least: least, most: row.Max,
+		})
+	}
+	return keys
+}
+
+// guards reads which guards are off.
+func (p *parser) guards(v gjson.Result, key string, c *Config) {
+	readObject(p, v, `"guards"`, guardKeys, c)
+}
+
+func (p *parser) guard(v gjson.Result, name string, c *Config) {
+	if !p.yes(v, name) {
+		c.GuardsOff = append(c.GuardsOff, name)
+	}
+}
+
+// waitFor reads for what the loop waits. It always waits for subagents.
+func (p *parser) waitFor(v gjson.Result, key string, c *Config) {
+	if !v.IsArray() {
+		p.fail(v, `%q must be a list of "subagent" and "shell"`, key)
+	}
+	for _, kind := range v.Array() {
+		if p.oneOf(kind, key, "subagent", "shell") == "shell" {
+			c.WaitShells = true
+		}
+	}
+}
+
+func (p *parser) maxCost(v gjson.Result, key string, c *Config) {
+	c.MaxCostUSD = v.Num
+	if v.Type != gjson.Number || v.Num <= 0 || v.Num > maxDollars {
+		p.fail(v, `%q must be a number above 0, and at most %d, such as 2.50`, key, int(maxDollars))
+	}
+}
+
+func notEmpty(text string) bool { return text != "" }
+
+// isName reports whether a text can be the name of an agent or a chain.
+func isName(name string) bool { return isSpelled(name, '-') && name[0] != '-' }
+
+// isVariable reports whether a text is a valid name of a shell variable.
+func isVariable(name string) bool { return isSpelled(name, '_') && (name[0] < '0' || name[0] > '9') }
+
+// isSpelled reports whether a text has only letters, digits, _ and one more character, and is not empty.
+func isSpelled(text string, more rune) bool {
+	odd := func(r rune) bool {
+		return r != '_' && r != more && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	return text != "" && strings.IndexFunc(text, odd) < 0
 }

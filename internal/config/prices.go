@@ -37,18 +37,7 @@ func ParsePrices(data []byte) ([]Price, error) {
 
 func (p *parser) price(model string, v gjson.Result) Price {
 	m := Price{Model: model, Input: -1, Output: -1, CacheRead: -1, CacheWrite: -1}
-	dollars := func(to *float64, key string) func(gjson.Result) {
-		return func(v gjson.Result) {
-			if *to = v.Num; v.Type != gjson.Number || v.Num < 0 || v.Num > 1e6 {
-				p.fail(v, "%q must be dollars for a million tokens, such as 1.25", key)
-			}
-		}
-	}
-	p.object(v, "a price", map[string]func(gjson.Result){
-		"input":      dollars(&m.Input, "input"),
-		"output":     dollars(&m.Output, "output"),
-		"cache_read": dollars(&m.CacheRead, "cache_read"), "cache_write": dollars(&m.CacheWrite, "cache_write"),
-	})
+	readObject(p, v, "a price", priceKeys, &m)
 	if m.Input < 0 || m.Output < 0 {
 		p.fail(v, `the price of %q must have "input" and "output"`, model)
 	}
@@ -59,4 +48,24 @@ func (p *parser) price(model string, v gjson.Result) Price {
 		m.CacheWrite = m.Input
 	}
 	return m
+}
+
+// maxDollars is the largest sum that the configuration may name.
+const maxDollars = 1e6
+
+// priceKeys has the keys of a price.
+var priceKeys = []key[Price]{
+	{name: "input", read: dollars(func(m *Price) *float64 { return &m.Input })},
+	{name: "output", read: dollars(func(m *Price) *float64 { return &m.Output })},
+	{name: "cache_read", read: dollars(func(m *Price) *float64 { return &m.CacheRead })},
+	{name: "cache_write", read: dollars(func(m *Price) *float64 { return &m.CacheWrite })},
+}
+
+func dollars(field func(*Price) *float64) func(p *parser, v gjson.Result, key string, m *Price) {
+	return func(p *parser, v gjson.Result, key string, m *Price) {
+		*field(m) = v.Num
+		if v.Type != gjson.Number || v.Num < 0 || v.Num > maxDollars {
+			p.fail(v, "%q must be dollars for a million tokens, such as 1.25", key)
+		}
+	}
 }

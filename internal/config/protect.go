@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
 )
 
@@ -131,19 +129,4 @@ func (c Config) ProtectsBelow(folder string) (can, spelled bool) {
 		}
 	}
 	return can, spelled
-}
-
-// patterns reads a list of patterns.
-func (p *parser) patterns(v gjson.Result, key, example string) (patterns []Pattern) {
-	if !v.IsArray() {
-		p.fail(v, `%q must be a list of patterns, such as [%q]`, key, example)
-	}
-	for _, value := range v.Array() {
-		pattern, err := ParsePattern(p.str(value, key))
-		if err != nil {
-			p.fail(value, "%v", err)
-		}
-		patterns = append(patterns, pattern)
-	}
-	return patterns
 }

@@ -67,26 +67,37 @@ func (c Command) WithID(id string) (Command, error) {
 	return c, nil
 }
 
-func (p *parser) source(v gjson.Result) (s Source) {
-	words := func(to *Command, key string, wantID bool) func(gjson.Result) {
-		return func(v gjson.Result) {
-			if *to = p.command(v, key); to.Shell != "" {
-				p.fail(v, `%q must be an array of words, such as ["bd", "list", "--json"]`, key)
-			}
-			inside := func(word string) bool { return word != PlaceID && strings.Contains(word, PlaceID) }
-			if slices.Contains(to.Argv, PlaceID) != wantID || slices.ContainsFunc(to.Argv, inside) {
-				have := map[bool]string{true: "have", false: "not have"}[wantID]
-				p.fail(v, `%q must %s %s as a word of its own`, key, have, PlaceID)
-			}
-		}
-	}
-	p.object(v, `"source"`, map[string]func(gjson.Result){
-		"list":   words(&s.List, "list", false),
-		"reopen": words(&s.Reopen, "reopen", true),
-		"show":   words(&s.Show, "show", true),
-	})
-	if !s.Given() {
+// source reads the commands of a tracker.
+func (p *parser) source(v gjson.Result, _ string, c *Config) {
+	readObject(p, v, `"source"`, sourceKeys, &c.Source)
+	if !c.Source.Given() {
 		p.fail(v, `"source" must have "list", the command that prints all items`)
 	}
-	return s
+	p.trackers(v, "list", c.Source.List, false)
+	p.trackers(v, "reopen", c.Source.Reopen, true)
+	p.trackers(v, "show", c.Source.Show, true)
+}
+
+// trackers refuses a tracker's command that is a line for the shell, or has PlaceID where it cannot be.
+func (p *parser) trackers(source gjson.Result, key string, c Command, wantID bool) {
+	if !c.Runs() {
+		return
+	}
+	if c.Shell != "" {
+		p.fail(source.Get(key), `%q must be an array of words, such as ["bd", "list", "--json"]`, key)
+	}
+	have := "not have"
+	if wantID {
+		have = "have"
+	}
+	within := func(word string) bool { return word != PlaceID && strings.Contains(word, PlaceID) }
+	if slices.Contains(c.Argv, PlaceID) != wantID || slices.ContainsFunc(c.Argv, within) {
+		p.fail(source.Get(key), `%q must %s %s as a word of its own`, key, have, PlaceID)
+	}
+}
+
+// isFolder reports whether a text can be a folder of "writable".
+func isFolder(path string) bool {
+	rooted := strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "/")
+	return rooted && strings.IndexFunc(path, unicode.IsControl) < 0
 }

@@ -51,6 +51,10 @@ type Limit struct {
 	Unit     string // iterations, seconds, stops, attempts, features or tokens
 	Min, Max int    // what ralph.json may give, in Unit
 
+	About   string // what it does, for the schema and the documents
+	Usage   string // the help of its flag, with the value's name in backquotes
+	Example string // in JSON
+
 	// Exactly one of these is set. It returns the field of Limits that has the value.
 	Count func(*Limits) *int
 	Time  func(*Limits) *time.Duration
@@ -59,44 +63,74 @@ type Limit struct {
 }
 
 // LimitTable has every limit, in the order in which people see them. The parser
-// of ralph.json, the ceilings and the status all read it.
+// of ralph.json, its schema, the flags, the ceilings and the status all read it.
 var LimitTable = []Limit{
 	{
 		Name: "max_iterations", Unit: "iterations", Min: 1, Max: MaxCount,
-		Count: func(l *Limits) *int { return &l.MaxIterations },
-		used:  func(s State, _ time.Time) int { return s.Iteration },
+		Example: `40`,
+		About:   "How many iterations the loop may have. The first prompt starts the first one.",
+		Usage:   "end the loop after `N` iterations",
+		Count:   func(l *Limits) *int { return &l.MaxIterations },
+		used:    func(s State, _ time.Time) int { return s.Iteration },
 	}, {
 		Name: "deadline", Unit: "seconds", Max: int(MaxTime / time.Second),
-		Time: func(l *Limits) *time.Duration { return &l.Deadline },
-		used: func(s State, now time.Time) int { return secondsSince(s.StartedAt, now) },
+		Example: `"8h"`,
+		About:   "How long the loop may take from its first prompt or stop, pauses included. 0s: no deadline.",
+		Usage:   "end the loop a `TIME` such as 8h after its first prompt",
+		Time:    func(l *Limits) *time.Duration { return &l.Deadline },
+		used:    func(s State, now time.Time) int { return secondsSince(s.StartedAt, now) },
 	}, {
 		Name: "stagnation", Unit: "stops", Max: MaxCount,
-		Count: func(l *Limits) *int { return &l.Stagnation },
-		used:  func(s State, _ time.Time) int { return s.Unchanged },
+		Example: `5`,
+		About:   "The loop ends after this many stops in a row without a change. 0: off. 1 is not allowed.",
+		Usage:   "end the loop after `N` stops in a row without a change (default 3)",
+		Count:   func(l *Limits) *int { return &l.Stagnation },
+		used:    func(s State, _ time.Time) int { return s.Unchanged },
 	}, {
 		Name: "feature_attempts", Unit: "attempts", Max: MaxCount,
-		Count: func(l *Limits) *int { return &l.FeatureAttempts },
-		used:  func(s State, _ time.Time) int { return s.mostAttempts() },
+		Example: `5`,
+		About:   "How many iterations in a row one feature may get. Then the loop ends. 0: off.",
+		Usage:   "end the loop after `N` iterations in a row at one feature",
+		Count:   func(l *Limits) *int { return &l.FeatureAttempts },
+		used:    func(s State, _ time.Time) int { return s.mostAttempts() },
 	}, {
 		Name: "check_failures", Unit: "stops", Max: MaxCount,
-		Count: func(l *Limits) *int { return &l.CheckFailures },
-		used:  func(s State, _ time.Time) int { return s.CheckFailures },
+		Example: `3`,
+		About:   "The loop ends after this many stops in a row with a failed check. 0: off.",
+		Usage:   "end the loop after `N` stops in a row with a failing check (default 5)",
+		Count:   func(l *Limits) *int { return &l.CheckFailures },
+		used:    func(s State, _ time.Time) int { return s.CheckFailures },
 	}, {
 		Name: "iterations_per_hour", Unit: "iterations", Max: maxPerHour,
+		Example: `10`,
+		About: "How many iterations may begin within an hour. Then the loop is handed over, with the time at " +
+			"which it can continue. 0: off.",
+		Usage: "hand over once `N` iterations have begun within an hour",
 		Count: func(l *Limits) *int { return &l.IterationsPerHour },
 		used:  func(s State, now time.Time) int { return len(s.LastHour(now)) },
 	}, {
 		Name: "features_per_session", Unit: "features", Max: MaxCount,
-		Count: func(l *Limits) *int { return &l.FeaturesPerSession },
-		used:  func(s State, _ time.Time) int { return s.SessionPassed },
+		Example: `2`,
+		About:   "How many features may pass in one session. Then the loop is handed over to a fresh session. 0: off.",
+		Usage:   "hand over to a fresh session once `N` features have passed in one",
+		Count:   func(l *Limits) *int { return &l.FeaturesPerSession },
+		used:    func(s State, _ time.Time) int { return s.SessionPassed },
 	}, {
 		Name: "context_tokens", Unit: "tokens", Max: maxTokens,
+		Example: `150000`,
+		About: "The loop is handed over to a fresh session when the conversation has this many tokens, by the " +
+			"last usage in its transcript. 0: off.",
+		Usage: "hand over to a fresh session once the conversation has `N` tokens",
 		Count: func(l *Limits) *int { return &l.ContextTokens },
 		used:  func(s State, _ time.Time) int { return s.Context },
 	}, {
 		Name: "max_wait", Unit: "seconds", Max: int(MaxTime / time.Second),
-		Time: func(l *Limits) *time.Duration { return &l.MaxWait },
-		used: func(s State, now time.Time) int { return secondsSince(s.WaitingSince, now) },
+		Example: `"20m"`,
+		About: "How long the loop waits while subagents run in the background, or a one-time wake-up is " +
+			"scheduled. Waiting costs no iteration. 0s: it does not wait.",
+		Usage: "wait at most a `TIME` for work in the background (default 1h)",
+		Time:  func(l *Limits) *time.Duration { return &l.MaxWait },
+		used:  func(s State, now time.Time) int { return secondsSince(s.WaitingSince, now) },
 	},
 }
 

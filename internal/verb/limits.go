@@ -10,37 +10,17 @@ import (
 
 // LimitFlags defines a flag for each limit of ralph.json. What limits has already are the defaults.
 func LimitFlags(f *flag.FlagSet, limits *decide.Limits) {
-	for name, usage := range map[string]string{
-		"max_iterations":       "how many iterations, `N`, the loop may have",
-		"deadline":             "the `TIME` that the loop may take from its first prompt, such as 8h",
-		"stagnation":           "how many stops in a row, `N`, may change nothing (default 3)",
-		"feature_attempts":     "how many iterations in a row, `N`, one feature may take",
-		"check_failures":       "at how many stops in a row, `N`, a check may fail (default 5)",
-		"iterations_per_hour":  "how many iterations, `N`, may begin in an hour",
-		"features_per_session": "after how many features, `N`, the loop asks for a fresh session",
-		"context_tokens":       "at how many tokens, `N`, of the conversation the loop asks for a fresh session",
-		"max_wait":             "the `TIME` that the loop waits for work in the background (default 1h)",
-	} {
-		row := limitRow(name)
+	for _, row := range decide.LimitTable {
 		if row.Time != nil {
-			f.DurationVar(row.Time(limits), LimitFlag(name), *row.Time(limits), usage)
+			f.DurationVar(row.Time(limits), LimitFlag(row.Name), *row.Time(limits), row.Usage)
 		} else {
-			f.IntVar(row.Count(limits), LimitFlag(name), *row.Count(limits), usage)
+			f.IntVar(row.Count(limits), LimitFlag(row.Name), *row.Count(limits), row.Usage)
 		}
 	}
 }
 
 // LimitFlag returns the name of the flag for a limit, such as feature-attempts.
 func LimitFlag(name string) string { return strings.ReplaceAll(name, "_", "-") }
-
-func limitRow(name string) (found decide.Limit) {
-	for _, row := range decide.LimitTable {
-		if row.Name == name {
-			found = row
-		}
-	}
-	return found
-}
 
 // LimitsJSON returns "limits" of ralph.json: max_iterations, and the limits whose flags are given.
 func LimitsJSON(l decide.Limits, given func(flag string) bool) map[string]any {
