@@ -273,9 +273,9 @@ type logLine struct {
 	Iteration int
 }
 
-// logged returns the last lines of iterations.jsonl.
+// logged returns the last lines of stops.jsonl.
 func (l *life) logged() (lines []logLine, err error) {
-	data, err := os.ReadFile(filepath.Join(l.loop(), "iterations.jsonl"))
+	data, err := os.ReadFile(filepath.Join(l.loop(), "stops.jsonl"))
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func (l *life) logged() (lines []logLine, err error) {
 		}
 	}
 	if len(lines) == 0 {
-		err = errors.New("iterations.jsonl says nothing")
+		err = errors.New("stops.jsonl says nothing")
 	}
 	return lines, err
 }

@@ -383,7 +383,7 @@ func (w *world) agree() error {
 	if err != nil {
 		return err
 	}
-	log, err := os.ReadFile(filepath.Join(w.loop(), "iterations.jsonl"))
+	log, err := os.ReadFile(filepath.Join(w.loop(), "stops.jsonl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

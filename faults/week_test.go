@@ -68,7 +68,7 @@ func newLife(w *world, n, stops int) (*life, error) {
 		// As after a long while: the logs are nearly as large as they get.
 		line := `{"iteration":1,"note":"` + strings.Repeat("x", 200) + `"}` + "\n"
 		old := strings.Repeat(line, (1<<20-2000)/len(line))
-		return do([]step{write(loopFolder+"/hook.log", old), write(loopFolder+"/iterations.jsonl", old)})(w)
+		return do([]step{write(loopFolder+"/hook.log", old), write(loopFolder+"/stops.jsonl", old)})(w)
 	}})(w)
 }
 

@@ -50,7 +50,7 @@ func lookFolders(in *inspection) {
 		in.warning("set RALPH_STATE_DIR to a folder of yours, outside the project",
 			"the state folder %s is in the project, where an agent can write", own)
 	}
-	for _, dir := range []string{filepath.Join(own, "loops"), filepath.Join(own, "sessions"), in.loop.StatePath()} {
+	for _, dir := range []string{loopdir.RecordsFolder(own), loopdir.SessionsFolder(own), in.loop.StatePath()} {
 		info, err := os.Stat(dir)
 		if err != nil || runtime.GOOS == "windows" {
 			continue

@@ -341,7 +341,7 @@ var hostileReceipts = []badInput{
 	{"half", `[{"feature":"one","check":`, trouble, "move the file away to prove everything again", "hook.log lock"},
 	{
 		"of other checks", `[{"feature":"one","check":"x"},{"feature":"","check":""},{}]`,
-		block, "iteration 3/15", "hook.log iterations.jsonl lock progress.txt receipts.json state.json",
+		block, "iteration 3/15", "hook.log lock progress.txt receipts.json state.json stops.jsonl",
 	},
 	{"deep", many("[", 100_000), trouble, "the receipts in", "hook.log lock"},
 	{"a pipe", fifo, trouble, "not a regular file", "hook.log lock"},
@@ -371,7 +371,7 @@ var hostileLogs = []badInput{
 	{"at the limit", `{"iteration":15}` + "\n", end, "REACHED_LIMIT", ""},
 	{
 		"10 MB in a line", many("x", 10_000_000),
-		block, "iteration 3/15", "hook.log iterations.jsonl iterations.jsonl.1 lock progress.txt state.json",
+		block, "iteration 3/15", "hook.log lock progress.txt state.json stops.jsonl stops.jsonl.1",
 	},
 	{"deep", many("[", 500_000), block, "iteration 3/15", ""},
 	{"a pipe", fifo, block, "iteration 3/15", "hook.log lock progress.txt state.json"},
@@ -382,7 +382,7 @@ var hostileLogs = []badInput{
 }
 
 var hostileLocks = []badInput{
-	{"something in it", "x", block, "iteration 3/15", "hook.log iterations.jsonl progress.txt state.json"},
+	{"something in it", "x", block, "iteration 3/15", "hook.log progress.txt state.json stops.jsonl"},
 	{"a pipe", fifo, trouble, "lock: not a regular file", "hook.log"},
 	{"a folder", folder, trouble, "lock: not a regular file", "hook.log"},
 	{"a device", link("/dev/null"), trouble, "lock: not a regular file", "hook.log"},

@@ -27,7 +27,7 @@ var suites = map[string]suite{
 	"config":    {path: "$LOOP/ralph.json", rows: hostileConfigs},
 	"trust":     {path: "$STATE/trust.json", rows: hostileTrust},
 	"session":   {path: "$SESSIONS/s1", rows: hostileSessions},
-	"log":       {path: "$LOOP/iterations.jsonl", rows: hostileLogs},
+	"log":       {path: "$LOOP/stops.jsonl", rows: hostileLogs},
 	"lock":      {path: "$STATE/lock", rows: hostileLocks},
 	"cancelled": {path: "$STATE/cancelled", rows: hostileCancels},
 	"receipts": {
@@ -209,7 +209,7 @@ var hostileStdin = []badInput{
 			39_999,
 			`]}`,
 		),
-		told, "waiting for 40000 subagents", "hook.log iterations.jsonl lock state.json",
+		told, "waiting for 40000 subagents", "hook.log lock state.json stops.jsonl",
 	},
 	{"wake-ups a word", stop(`,"session_crons":"x"`), block, "iteration 3/15", ""},
 	{"wake-ups of all kinds", stop(`,"session_crons":[1,null,"x",[],{},{"recurring":null}]`), block, "iteration 3/15",

@@ -48,7 +48,7 @@ const (
 )
 
 // committed lists the files that change when the loop continues or ends.
-const committed = "hook.log iterations.jsonl lock progress.txt state.json"
+const committed = "hook.log lock progress.txt state.json stops.jsonl"
 
 // suite is a table of hostile inputs for one file, or for standard input.
 type suite struct {

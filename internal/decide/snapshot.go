@@ -146,7 +146,7 @@ type Snapshot struct {
 	OwnerAlive   bool            // the owner's process runs, as far as can be seen
 	State        State           // Schema 0: there is no record yet
 	Header       progress.Header // of progress.txt as it is now
-	LogIteration int             // of the last line of iterations.jsonl
+	LogIteration int             // of the last line of stops.jsonl
 	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
 	CancelFile   bool            // a person has asked to cancel the loop
 	List         List

@@ -158,5 +158,5 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	return untold
 }
 
-// sessionEnd is the event's name in iterations.jsonl for a session's end that nobody reported.
+// sessionEnd is the event's name in stops.jsonl for a session's end that nobody reported.
 const sessionEnd = "SessionEnd"

@@ -76,7 +76,7 @@ func (s *stepper) keepReceipts() error {
 	return s.loop.Store.SetReceipts(kept)
 }
 
-// iteration is a line of iterations.jsonl.
+// iteration is a line of stops.jsonl.
 type iteration struct {
 	Time      time.Time `json:"time"`
 	Session   string    `json:"session"`

@@ -78,7 +78,7 @@ func (e Env) Where() loopdir.Where {
 // Event is what a host reports, in words that are no host's own.
 type Event struct {
 	Kind         decide.Event
-	Name         string // the host's own name for the event, for iterations.jsonl
+	Name         string // the host's own name for the event, for stops.jsonl
 	Session      string // the session that it is about
 	Client       int    // the process id of the host; 0: not known
 	Cwd          string // the session's working folder; "": that of this process

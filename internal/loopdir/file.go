@@ -343,7 +343,7 @@ func (s *Store) Leftovers() (paths []string) {
 			}
 		}
 	}
-	find(s.loop, ListFile, ProgressFile, PromptFile, ConfigFile, HookLog, IterationLog, ChecksLog, IgnoreFile,
+	find(s.loop, ListFile, ProgressFile, PromptFile, ConfigFile, HookLog, StopLog, ChecksLog, IgnoreFile,
 		backupFile)
 	find(s.state, "")
 	return paths

@@ -26,7 +26,7 @@ const (
 	PromptFile   = "RALPH_PROMPT.md"
 	ConfigFile   = "ralph.json"
 	HookLog      = "hook.log"
-	IterationLog = "iterations.jsonl"
+	StopLog      = "stops.jsonl"
 	ChecksLog    = "checks.log"
 	IgnoreFile   = ".gitignore"
 
@@ -116,7 +116,7 @@ func (w Where) Own() (*Loop, error) {
 	if w.StateDir == "" || !ValidSession(w.Session) {
 		return nil, nil
 	}
-	data, err := ReadFile(filepath.Join(w.StateDir, "sessions"), w.Session, maxPathBytes)
+	data, err := ReadFile(SessionsFolder(w.StateDir), w.Session, maxPathBytes)
 	dir := strings.TrimRight(string(data), "\r\n")
 	if err != nil || !filepath.IsAbs(dir) {
 		return nil, nil
@@ -464,7 +464,7 @@ func (w Where) Known() (loops []*Loop, err error) {
 	if w.StateErr != nil {
 		return nil, w.StateErr
 	}
-	entries, err := os.ReadDir(filepath.Join(w.StateDir, "loops"))
+	entries, err := os.ReadDir(RecordsFolder(w.StateDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

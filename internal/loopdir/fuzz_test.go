@@ -40,7 +40,7 @@ func FuzzState(f *testing.F) {
 	}
 	unlock()
 	record, receipts := filepath.Join(l.StatePath(), stateFile), filepath.Join(l.StatePath(), receiptsFile)
-	log := filepath.Join(l.Dir, IterationLog)
+	log := filepath.Join(l.Dir, StopLog)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for path, perm := range map[string]os.FileMode{record: 0o600, receipts: 0o600, log: 0o644} {
 			if err := os.WriteFile(path, data, perm); err != nil {

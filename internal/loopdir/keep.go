@@ -56,10 +56,10 @@ func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 	k := &Kept{state: state}
 	stateDir := s.Loop.stateDir
 	for _, path := range []string{
-		stateDir, filepath.Join(stateDir, "loops"), s.Loop.StatePath(), filepath.Join(stateDir, "sessions"),
+		stateDir, RecordsFolder(stateDir), s.Loop.StatePath(), SessionsFolder(stateDir),
 	} {
 		f, err := lookAt(path)
-		if errors.Is(err, fs.ErrNotExist) && filepath.Base(path) == "sessions" {
+		if errors.Is(err, fs.ErrNotExist) && path == SessionsFolder(stateDir) {
 			continue // no session has begun a loop yet
 		}
 		if err == nil && f.at == nil {
@@ -84,7 +84,7 @@ func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 	}
 	if ValidSession(session) {
 		k.session = keptFile{name: session, limit: maxPathBytes}
-		k.session.data, err = optional(ReadFile(filepath.Join(stateDir, "sessions"), session, maxPathBytes))
+		k.session.data, err = optional(ReadFile(SessionsFolder(stateDir), session, maxPathBytes))
 	}
 	return k, err
 }
@@ -176,7 +176,7 @@ func (s *Store) mendSession(k *Kept, note func(string)) error {
 	if k.session.name == "" {
 		return nil
 	}
-	dir := filepath.Join(s.Loop.stateDir, "sessions")
+	dir := SessionsFolder(s.Loop.stateDir)
 	now, err := optional(ReadFile(dir, k.session.name, maxPathBytes))
 	if state, unread := s.State(); unread == nil && state.Session != k.session.name &&
 		k.state.Session == k.session.name {

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// logLine is how many bytes at the end of iterations.jsonl are searched for the last line.
+// logLine is how many bytes at the end of stops.jsonl are searched for the last line.
 // A line is always shorter.
 const logLine = 4096
 
@@ -64,10 +64,10 @@ func Tail(path string, n int64) []byte {
 	return LogTail(root, filepath.Base(path), n)
 }
 
-// LogIteration returns the iteration in the last line of iterations.jsonl, or 0 if there is
+// LogIteration returns the iteration in the last line of stops.jsonl, or 0 if there is
 // none.
 func (s *Store) LogIteration() int {
-	lines := bytes.TrimRight(LogTail(s.loop, IterationLog, logLine), "\n")
+	lines := bytes.TrimRight(LogTail(s.loop, StopLog, logLine), "\n")
 	last := lines[bytes.LastIndexByte(lines, '\n')+1:]
 	if n := gjson.GetBytes(last, "iteration").Int(); gjson.ValidBytes(last) && n > 0 && n <= maxIteration {
 		return int(n)
@@ -75,12 +75,12 @@ func (s *Store) LogIteration() int {
 	return 0
 }
 
-// maxIteration is the largest number in iterations.jsonl that counts as an iteration. An
+// maxIteration is the largest number in stops.jsonl that counts as an iteration. An
 // agent can write that file.
 const maxIteration = 1e9
 
 // Log adds a line for people to hook.log. If entry is not nil, Log adds it as a line for
-// programs to iterations.jsonl. It ignores errors: trouble with a log never stops a loop.
+// programs to stops.jsonl. It ignores errors: trouble with a log never stops a loop.
 func (s *Store) Log(line string, entry any) {
 	if s.loop == nil {
 		return
@@ -88,7 +88,7 @@ func (s *Store) Log(line string, entry any) {
 	_ = AppendLog(s.loop, HookLog, []byte(line+"\n"))
 	if entry != nil {
 		if data, err := jsontext.Line(entry); err == nil {
-			_ = AppendLog(s.loop, IterationLog, data)
+			_ = AppendLog(s.loop, StopLog, data)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (s *Store) LogTail(n int64) []byte { return LogTail(s.loop, HookLog, n) }
 
 // ClearLogs renames the logs of an earlier run to NAME.old, which OpenLog does not read.
 func (s *Store) ClearLogs() error {
-	for _, name := range []string{HookLog, HookLog + ".1", IterationLog, IterationLog + ".1"} {
+	for _, name := range []string{HookLog, HookLog + ".1", StopLog, StopLog + ".1"} {
 		if err := s.loop.Rename(name, name+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

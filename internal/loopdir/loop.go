@@ -25,6 +25,12 @@ const (
 	troubleFile  = "trouble"       // id of the last trouble told but not recorded; empty if the disk was full
 )
 
+// RecordsFolder returns the folder that has the state folder of each loop. stateDir is the user's state folder.
+func RecordsFolder(stateDir string) string { return filepath.Join(stateDir, "loops") }
+
+// SessionsFolder returns the folder that says which loop each session works.
+func SessionsFolder(stateDir string) string { return filepath.Join(stateDir, "sessions") }
+
 // Store holds the open folders of a loop. The caller must call Close.
 type Store struct {
 	Loop      *Loop
@@ -72,7 +78,19 @@ func (s *Store) Close() {
 
 // StatePath returns the path of the loop's state folder, outside the project.
 func (l *Loop) StatePath() string {
-	return filepath.Join(l.stateDir, "loops", l.key)
+	return filepath.Join(RecordsFolder(l.stateDir), l.key)
+}
+
+// Shown returns the paths of the files that what people see of a loop depends on, but for its list, which may be
+// anywhere in the project.
+func (l *Loop) Shown() (paths []string) {
+	for _, name := range []string{ProgressFile, ConfigFile, StopLog, ChecksLog} {
+		paths = append(paths, filepath.Join(l.Dir, name))
+	}
+	for _, name := range []string{stateFile, trustFile, cancelFile, receiptsFile, runFile, sourceFile} {
+		paths = append(paths, filepath.Join(l.StatePath(), name))
+	}
+	return paths
 }
 
 // openState opens the state folder. If the folder does not exist, openState creates it if
@@ -152,7 +170,7 @@ func Protects(dir, project string) bool {
 // CanKeep reports whether a record can be written below the state folder dir. It tests the
 // nearest parent folder that exists.
 func CanKeep(dir string) bool {
-	dir, info, err := nearest(filepath.Join(dir, "loops"))
+	dir, info, err := nearest(RecordsFolder(dir))
 	return err == nil && info.IsDir() && Writable(dir)
 }
 
@@ -180,7 +198,7 @@ func unwritable(err error) bool {
 // Bind records that the session works this loop. Own finds the loop by that record,
 // whatever the session's working folder is.
 func (s *Store) Bind(session string) error {
-	root, err := makeRoot(filepath.Join(s.Loop.stateDir, "sessions"), 0o700)
+	root, err := makeRoot(SessionsFolder(s.Loop.stateDir), 0o700)
 	if err != nil {
 		return err
 	}

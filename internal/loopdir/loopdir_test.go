@@ -229,7 +229,7 @@ func TestLogs(t *testing.T) {
 	for _, text := range []string{
 		"garbage\n", "{\"iteration\": -5}\n", "{\"iteration\": 1e300}\n", "{\"iteration\": \"7\"\n", "\n\n",
 	} {
-		if err := os.WriteFile(filepath.Join(l.Dir, IterationLog), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(l.Dir, StopLog), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.LogIteration(); got != 0 {

@@ -33,8 +33,8 @@ func (w Where) Remains(project string) (paths []string, err error) {
 	for _, folder := range folders { // by path, because a broken record names no loop
 		add(w.at(below + folder.Name()).StatePath())
 	}
-	for kind, names := range map[string]func(dir, name string) string{
-		"loops": func(dir, name string) string {
+	for dir, names := range map[string]func(dir, name string) string{
+		RecordsFolder(w.StateDir): func(dir, name string) string {
 			s := Store{Loop: &Loop{stateDir: w.StateDir, key: name}}
 			if s.openState(false) != nil {
 				return ""
@@ -43,12 +43,11 @@ func (w Where) Remains(project string) (paths []string, err error) {
 			state, _ := s.State() // a record that cannot be read names no loop
 			return state.Loop
 		},
-		"sessions": func(dir, name string) string {
+		SessionsFolder(w.StateDir): func(dir, name string) string {
 			data, _ := ReadFile(dir, name, maxPathBytes)
 			return string(data)
 		},
 	} {
-		dir := filepath.Join(w.StateDir, kind)
 		entries, unread := os.ReadDir(dir)
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			err = unread

@@ -23,7 +23,7 @@ func (v Verbs) Log() *cli.Command {
 		}
 		file := loopdir.HookLog
 		if asJSON {
-			file = loopdir.IterationLog
+			file = loopdir.StopLog
 		}
 		text, f := l.Store.OpenLog(file, lines)
 		defer f.Close()
@@ -40,9 +40,9 @@ func (v Verbs) Log() *cli.Command {
 	cmd.Letters = map[string]string{"n": "lines", "f": "follow"}
 	cmd.Flags.IntVar(&lines, "lines", 20, "how many of the last lines, `N`")
 	cmd.Flags.BoolVar(&follow, "follow", false, "keep showing new lines, until interrupted")
-	cmd.Flags.BoolVar(&asJSON, "json", false, "show iterations.jsonl instead: one object per verdict")
+	cmd.Flags.BoolVar(&asJSON, "json", false, "show stops.jsonl instead: one object per verdict")
 	return cmd
 }
 
 const logHelp = `Show what the hook did since the loop began. The logs of an earlier run, before
-'init --force', are hook.log.old and iterations.jsonl.old in the loop's folder.`
+'init --force', are hook.log.old and stops.jsonl.old in the loop's folder.`

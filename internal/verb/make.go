@@ -38,7 +38,7 @@ const ExampleList = `{
 const IgnoreText = `# what the hook writes for itself
 hook.log*
 checks.log*
-iterations.jsonl*
+stops.jsonl*
 *.bak
 .*.txt[0-9]*
 `

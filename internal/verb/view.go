@@ -198,7 +198,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	return notes
 }
 
-// Verdict is a line of iterations.jsonl, which an agent can write, too.
+// Verdict is a line of stops.jsonl, which an agent can write, too.
 type Verdict struct {
 	Time      time.Time `json:"time"`
 	Verdict   string    `json:"verdict"`
@@ -213,7 +213,7 @@ const shownVerdicts = 3
 // Verdicts returns the last n verdicts of a loop, the latest first.
 func Verdicts(l *loop.Loop, n int) []Verdict {
 	verdicts := []Verdict{}
-	text, log := l.Store.OpenLog(loopdir.IterationLog, n)
+	text, log := l.Store.OpenLog(loopdir.StopLog, n)
 	log.Close()
 	for line := range bytes.Lines(text) {
 		var v Verdict

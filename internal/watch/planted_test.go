@@ -46,7 +46,7 @@ func (w world) planted() (at *loopdir.Loop, paths []string) {
 	paths = []string{
 		filepath.Join(at.Dir, loopdir.ListFile), filepath.Join(at.Dir, loopdir.ConfigFile),
 		filepath.Join(at.Dir, loopdir.ProgressFile), filepath.Join(at.Dir, loopdir.HookLog),
-		filepath.Join(at.Dir, loopdir.IterationLog), filepath.Join(at.Dir, loopdir.ChecksLog),
+		filepath.Join(at.Dir, loopdir.StopLog), filepath.Join(at.Dir, loopdir.ChecksLog),
 		filepath.Join(at.Project, record.Folder, record.Iterations), filepath.Join(logs, "r1", "1.log"),
 	}
 	for _, path := range paths {
@@ -85,7 +85,7 @@ func TestPlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"1.log", loopdir.ConfigFile, loopdir.ProgressFile, loopdir.HookLog, loopdir.IterationLog, "demo/" + loopdir.ListFile,
+		"1.log", loopdir.ConfigFile, loopdir.ProgressFile, loopdir.HookLog, loopdir.StopLog, "demo/" + loopdir.ListFile,
 		"logs/r1/1.log", "r1/1.log",
 	} {
 		if err := hostile.Write(filepath.Join(filepath.Dir(secret), name), []byte(secretLines)); err != nil {

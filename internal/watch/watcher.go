@@ -198,8 +198,8 @@ func (w *Watcher) refresh(keys []string) bool {
 
 // settleIndex notes which files belong to which loop.
 func (w *Watcher) settleIndex() {
-	w.index = make(map[string]string, nFiles*len(w.known))
-	w.roots = map[string]bool{filepath.Join(w.env.StateDir, "loops"): true}
+	w.index = map[string]string{}
+	w.roots = map[string]bool{loopdir.RecordsFolder(w.env.StateDir): true}
 	for key, k := range w.known {
 		k.moved = false
 		for _, path := range files(k.at, k.list) {
@@ -227,7 +227,7 @@ func (w *Watcher) dirs() map[string]bool {
 // another one.
 func (k *known) refresh(env loop.Env) bool {
 	now, ended := stampOf(k.at, k.list), k.gone()
-	if now == k.stamp && slices.Equal(ended, k.ended) {
+	if slices.Equal(now, k.stamp) && slices.Equal(ended, k.ended) {
 		return false
 	}
 	began := time.Now()
@@ -240,10 +240,11 @@ func (k *known) refresh(env loop.Env) bool {
 	}
 	if k.list != list { // the stamp was of another file
 		k.moved = true
-		now[nFiles-1] = stampOf(k.at, k.list)[nFiles-1]
-		if began.UnixNano()-now[nFiles-1].time < int64(settle) {
-			now[nFiles-1] = fileStamp{} // it may have changed after it was read
+		of := stampOf(k.at, k.list)[0]
+		if began.UnixNano()-of.time < int64(settle) {
+			of = fileStamp{} // it may have changed after it was read
 		}
+		now[0] = of
 	}
 	k.stamp = now
 	return !reflect.DeepEqual(before, k.loop)
