@@ -135,7 +135,8 @@ func params(folder string) testscript.Params {
 
 // hostMain plays the client: host PAYLOAD [key=value]… [-- hook arguments]. It sends a
 // recorded payload with the session and the folder of the script. A value @FILE is the text of
-// that file. Its exit status is that of the hook.
+// that file. Its exit status is that of the hook. HOST_ENV has variables of the settings' env that would end
+// this program, too. With HOST_PLUGIN the hook is called as the plugin calls it.
 func hostMain(args []string) int {
 	payload := args[0]
 	if !filepath.IsAbs(payload) {
@@ -171,9 +172,14 @@ func hostMain(args []string) int {
 	if dir := os.Getenv(runnerVar); dir != "" {
 		return byRunner(dir, args[0], gjson.GetBytes(data, "last_assistant_message").String())
 	}
-	cmd := exec.Command("ralph-stop-hook", append([]string{"hook"}, hookArgs...)...)
+	argv := []string{"ralph-stop-hook"}
+	if os.Getenv("HOST_PLUGIN") != "" {
+		argv = []string{"sh", filepath.Join(os.Getenv("EXAMPLES"), "..", "hooks", "run.cmd")}
+	}
+	argv = append(append(argv, "hook"), hookArgs...)
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), os.Stdout, os.Stderr
-	cmd.Env = os.Environ()
+	cmd.Env = append(os.Environ(), strings.Fields(os.Getenv("HOST_ENV"))...)
 	if !slices.Contains(hookArgs, "--client") {
 		cmd.Env = append(cmd.Env, "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
 		if os.Getenv("CLAUDE_PROJECT_DIR") == "" {
