@@ -25,7 +25,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/mcp"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tool"
 )
 
 // TestMCP has each client that is installed take a loop to COMPLETE by the tools of the server alone. Claude Code has
@@ -131,7 +130,7 @@ func protocolServer(t *testing.T, fixtures bool, options *sdk.StreamableHTTPOpti
 	if err := writeFile(filepath.Join(loops, "demo", "feature_list.json"), `[{"id": "a", "passes": false}]`); err != nil {
 		t.Fatal(err)
 	}
-	desk := &tool.Desk{
+	desk := &mcp.Desk{
 		Env:     loop.Env{Program: "ralph-runner", Cwd: project, Home: t.TempDir(), StateDir: t.TempDir(), ByAgent: true},
 		Clients: func() []proc.Process { return nil }, Init: "ralph-stop-hook init",
 	}

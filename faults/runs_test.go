@@ -32,7 +32,7 @@ var runners = map[string]build{
 	"acknowledges what it cannot keep": plainRun(change{"internal/loopdir", "Store.SaveAgent", `
 		_ = s.SaveAgentUnbroken(name, data)
 		return nil`}),
-	"leaves an ending half done": plainRun(change{"internal/tool", "desk.finish", ``}),
+	"leaves an ending half done": plainRun(change{"internal/mcp", "desk.finish", ``}),
 
 	"runner with a clock":  clockedRun(),
 	"forgets a session":    clockedRun(change{"internal/run", "Run.left", `return nil`}),

@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/mcp"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tool"
 )
 
 // mcp serves agents that ask.
@@ -34,9 +33,9 @@ func (v verbs) serveMCP(w io.Writer, words []string) error {
 	env := v.Env
 	env.ByAgent = true // whatever the environment says: only agents speak this protocol
 	pids := proc.Ancestors()
-	desk := &tool.Desk{
+	desk := &mcp.Desk{
 		Env: env, Init: v.Init, HostSession: env.Get(claude.SessionID),
-		Clients: func() []proc.Process { return tool.Ancestors(pids) },
+		Clients: func() []proc.Process { return mcp.Ancestors(pids) },
 	}
 	server, err := mcp.New(desk, cli.VersionText(version), os.Stderr)
 	if err != nil {

@@ -26,7 +26,7 @@ var floors = []map[string][]string{
 	{"features": nil, "progress": nil},
 	{"decide": nil},
 	{
-		"agenthook": nil, "evaluator": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil,
+		"agenthook": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil,
 		"tree":    {"proc"},
 		"loopdir": {"config"}, "claude": {"claude/settings", "loopdir", "proc"},
 		"client": {"claude", "claude/settings", "loopdir"},
@@ -35,7 +35,7 @@ var floors = []map[string][]string{
 	{"loop": nil},
 	{"say": nil, "agent": nil},
 	{"cli": nil, "roster": nil, "record": nil},
-	{"verb": nil, "boot": nil, "tool": {"verb"}},
+	{"verb": nil, "boot": nil},
 	{"run": nil, "mcp": nil, "fleet": {"run"}},
 	{"watch": nil},
 	{"report": nil},
@@ -47,7 +47,7 @@ var floors = []map[string][]string{
 // no host.
 var never = map[string][]string{
 	"loop": hosts, "say": hosts, "verb": hosts, "cli": append([]string{"loop", "say"}, hosts...),
-	"tool": hosts, "held": hosts, "agent": append([]string{"loop", "held"}, hosts[1:]...),
+	"mcp": hosts, "held": hosts, "agent": append([]string{"loop", "held"}, hosts[1:]...),
 }
 
 // hosts are the packages that know clients. agent reads the words of claude.
@@ -58,7 +58,7 @@ var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"
 
 var pure = []string{
 	"chain", "glob", "jsontext", "makefile", "markdown", "plain", "features", "progress", "decide", "config",
-	"claude/settings", "entry", "evaluator", "wordlist",
+	"claude/settings", "entry", "wordlist",
 }
 
 // modules lists the only modules that every program may be linked from, in addition to the

@@ -1,5 +1,6 @@
 // Package agenthook has what an agent asks of the loop that it works on: hooks, rules and words with which it claims to
-// be done. They can hold a loop back or end it. They never complete one: the loop's own evaluators do that.
+// be done. They can hold a loop back or end it. They never complete one: the loop's own evaluators do that. What their
+// commands are asked and answer is here, too.
 package agenthook
 
 import (

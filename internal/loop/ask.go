@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/evaluator"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -21,13 +20,13 @@ import (
 const maxReason = 500
 
 // newQuestion returns what a decision knows so far.
-func newQuestion(ctx context.Context, p *Picture, d decide.Decision, message string) evaluator.Question {
+func newQuestion(ctx context.Context, p *Picture, d decide.Decision, message string) agenthook.Question {
 	modified := p.tree().Modified(ctx, p.Snapshot.State.Seen)
-	return evaluator.About(p.Loop.At.Name, &p.Snapshot, &d, message, modified)
+	return agenthook.NewQuestion(p.Loop.At.Name, &p.Snapshot, &d, message, modified)
 }
 
-// ask asks an evaluator. If it fails, hangs or makes no sense, a person must look at it.
-func (r *checker) ask(ctx context.Context, e config.Evaluator, q evaluator.Question) decide.Answer {
+// ask asks an agenthook. If it fails, hangs or makes no sense, a person must look at it.
+func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Question) decide.Answer {
 	ctx, cancel := r.watched(ctx)
 	defer cancel()
 	begin, before := time.Now(), r.stamps()
@@ -42,13 +41,13 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q evaluator.Quest
 	return got
 }
 
-func (r *checker) answer(ctx context.Context, e config.Evaluator, q evaluator.Question) (decide.Answer, error) {
+func (r *checker) answer(ctx context.Context, e config.Evaluator, q agenthook.Question) (decide.Answer, error) {
 	in, _ := json.Marshal(q) // cannot fail: texts and numbers only
-	text, err := r.output(ctx, e.Command, in, evaluator.MaxAnswer)
+	text, err := r.output(ctx, e.Command, in, agenthook.MaxAnswer)
 	if err != nil {
 		return decide.Answer{}, err
 	}
-	return evaluator.Read(e.Name, text)
+	return agenthook.ReadAnswer(e.Name, text)
 }
 
 // An agent may register hooks and rules of its own. They come after the loop's evaluators, and only hold the loop back.

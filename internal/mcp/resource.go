@@ -48,6 +48,21 @@ func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.R
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: kind, Text: text}}}, nil
 }
 
+func (s *Server) addPrompt() {
+	s.sdk.AddPrompt(&mcp.Prompt{
+		Name: "work", Title: "Work on a loop", Description: "What a session is told that works on a loop.",
+		Arguments: []*mcp.PromptArgument{{Name: "loop", Description: "Loop name. Default: the loop of this session."}},
+	}, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		text, err := s.desk.Prompt(req.Params.Arguments["loop"])
+		if err != nil {
+			return nil, err
+		}
+		return &mcp.GetPromptResult{
+			Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},
+		}, nil
+	})
+}
+
 // text returns what a resource says now.
 func (s *Server) text(ctx context.Context, uri string) (text, kind string, err error) {
 	asJSON := func(v any, err error) (string, string, error) {

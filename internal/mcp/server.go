@@ -1,5 +1,7 @@
-// Package mcp is the server of the Model Context Protocol: it gives the tools of package tool to agents that ask. The
-// official SDK speaks the protocol; a guard around it keeps any input from ending the process.
+// Package mcp is the server of the Model Context Protocol. The official SDK speaks the protocol; a guard around it
+// keeps any input from ending the process. The desk does what an agent asks for by a tool: it tells how a loop stands,
+// runs the loop's checks, and keeps the agent's hooks and checkpoints. It decides with the spine of a stop, and does
+// nothing that only a person may do.
 package mcp
 
 import (
@@ -17,7 +19,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tool"
 )
 
 // toolsText describes the tools: names, schemas and annotations, as clients get them.
@@ -27,7 +28,7 @@ var toolsText []byte
 
 // Server serves one client.
 type Server struct {
-	desk *tool.Desk
+	desk *Desk
 	sdk  *mcp.Server
 	log  io.Writer // for the client's log
 	seen watched
@@ -44,7 +45,7 @@ const instructions = `Ralph loops: a feature list is worked until every feature 
 	`iteration_complete when everything is done. What you say is a claim; the checks decide.`
 
 // New makes a server. log gets what a person may want to see of its trouble.
-func New(desk *tool.Desk, version string, log io.Writer) (*Server, error) {
+func New(desk *Desk, version string, log io.Writer) (*Server, error) {
 	s := &Server{desk: desk, log: log, busy: make(chan struct{}, maxBusy)}
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "ralph", Title: "Ralph loops", Version: version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
@@ -120,10 +121,10 @@ func (s *Server) addTools() error {
 }
 
 // handler answers one tool's call with a value for the tool's output schema.
-type handler func(ctx context.Context, call tool.Call, arguments json.RawMessage) (any, error)
+type handler func(ctx context.Context, call Call, arguments json.RawMessage) (any, error)
 
-func withContext[In, Out any](do func(context.Context, tool.Call, In) (Out, error)) handler {
-	return func(ctx context.Context, call tool.Call, arguments json.RawMessage) (any, error) {
+func withContext[In, Out any](do func(context.Context, Call, In) (Out, error)) handler {
+	return func(ctx context.Context, call Call, arguments json.RawMessage) (any, error) {
 		var in In
 		if err := json.Unmarshal(arguments, &in); err != nil {
 			if no := (*json.UnmarshalTypeError)(nil); errors.As(err, &no) {
@@ -135,8 +136,8 @@ func withContext[In, Out any](do func(context.Context, tool.Call, In) (Out, erro
 	}
 }
 
-func without[In, Out any](do func(tool.Call, In) (Out, error)) handler {
-	return withContext(func(_ context.Context, call tool.Call, in In) (Out, error) { return do(call, in) })
+func without[In, Out any](do func(Call, In) (Out, error)) handler {
+	return withContext(func(_ context.Context, call Call, in In) (Out, error) { return do(call, in) })
 }
 
 // checked makes the SDK's handler of a tool: it checks the arguments, and gives the answer both as text and structured,
@@ -204,7 +205,7 @@ func validate(schema func() (*jsonschema.Resolved, error), arguments json.RawMes
 // sessionKey is where Codex names its session; the agent does not write it. Measured with 0.169.0.
 const sessionKey = "sessionId"
 
-func callOf(req *mcp.CallToolRequest) (call tool.Call) {
+func callOf(req *mcp.CallToolRequest) (call Call) {
 	if id, is := req.Params.Meta[sessionKey].(string); is {
 		call.Session = id
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tool"
 )
 
 // TestMain lets this test be the guard of the checks that it runs.
@@ -32,7 +31,7 @@ type world struct {
 	t       *testing.T
 	project string
 	env     loop.Env
-	desk    *tool.Desk
+	desk    *Desk
 	client  *mcp.ClientSession
 }
 
@@ -89,7 +88,7 @@ func (w *world) claim(ids ...string) {
 func (w *world) start() {
 	w.t.Helper()
 	me := proc.Find(os.Getpid())
-	w.desk = &tool.Desk{
+	w.desk = &Desk{
 		Env: w.env, Init: "ralph-stop-hook init", Clients: func() []proc.Process { return []proc.Process{me} },
 	}
 	s, err := New(w.desk, "test", io.Discard)

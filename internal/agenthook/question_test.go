@@ -1,4 +1,4 @@
-package evaluator
+package agenthook
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 )
 
-func TestRead(t *testing.T) {
+func TestReadAnswer(t *testing.T) {
 	const (
 		silent  = "the evaluator e wants a person and does not say why"
 		twice   = `its answer has the key "action" twice; want it once`
@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 		`complete`: "||||its answer is no JSON",
 		``:         "||||its answer is no JSON",
 	} {
-		a, err := Read("e", []byte(text))
+		a, err := ReadAnswer("e", []byte(text))
 		got := strings.Join([]string{a.Action, a.Reason, a.Prompt, a.Checkpoint, ""}, "|")
 		if err != nil {
 			got += err.Error()
@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestAbout(t *testing.T) {
+func TestNewQuestion(t *testing.T) {
 	s := decide.Snapshot{}
 	s.List.Items = []features.Item{{ID: "a", Passes: true}, {ID: "b"}}
 	s.Results = []decide.Receipt{{Check: "1", Name: "vet", Feature: "a", Tail: "no"}}
@@ -48,7 +48,7 @@ func TestAbout(t *testing.T) {
 		phase  string
 	}{{false, "working"}, {true, "complete"}} {
 		s.List.Items[1].Passes = tc.passes
-		q := About("demo", &s, &d, "Done.\n<promise>COMPLETE</promise>\n", []string{"x"})
+		q := NewQuestion("demo", &s, &d, "Done.\n<promise>COMPLETE</promise>\n", []string{"x"})
 		text, err := json.Marshal(q)
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,4 @@
-// Package evaluator has what an evaluator's command is asked about a loop, and what it answers.
-package evaluator
+package agenthook
 
 import (
 	"cmp"
@@ -13,7 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// MaxAnswer bounds an answer, in bytes.
+// MaxAnswer bounds the answer of an evaluator's command, in bytes.
 const MaxAnswer = 64 << 10
 
 const (
@@ -21,20 +20,20 @@ const (
 	maxRequest = 2000 // characters of the prompt that it asks for
 )
 
-// Question is what an evaluator gets on standard input, as JSON.
+// Question is what an evaluator's command gets on standard input, as JSON.
 type Question struct {
 	TaskID            string         `json:"taskId"` // the loop's name
 	Iteration         int            `json:"iteration"`
 	ExecutionPhase    string         `json:"executionPhase"` // working while features are open, else complete
 	FilesModified     []string       `json:"filesModified"`  // since the last stop or prompt
-	ValidationResults []Validation   `json:"validationResults"`
+	ValidationResults []CheckResult  `json:"validationResults"`
 	Promises          []PromiseFound `json:"completionPromises"`
 	AgentOutput       string         `json:"agentOutput"` // its last message
 	Features          decide.Counts  `json:"features"`
 }
 
-// Validation is the result of a check that ran at this stop, or of an earlier one that still counts.
-type Validation struct {
+// CheckResult is the result of a check that ran at this stop, or of an earlier one that still counts.
+type CheckResult struct {
 	RuleName string `json:"ruleName"`
 	Passed   bool   `json:"passed"`
 	Message  string `json:"message"`
@@ -47,12 +46,12 @@ type PromiseFound struct {
 	Content  string `json:"content"` // the line with the promise
 }
 
-// About returns what a decision knows of a loop so far. A promise that ends a loop by itself never gets here. modified
-// are the files that were written since the last stop or prompt.
-func About(loop string, s *decide.Snapshot, d *decide.Decision, message string, modified []string) Question {
+// NewQuestion returns what a decision knows of a loop so far. A promise that ends a loop by itself never gets here.
+// modified are the files that were written since the last stop or prompt.
+func NewQuestion(loop string, s *decide.Snapshot, d *decide.Decision, message string, modified []string) Question {
 	q := Question{
 		TaskID: loop, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
-		Features: s.List.Count(d.Next.Proven), ValidationResults: []Validation{}, FilesModified: modified,
+		Features: s.List.Count(d.Next.Proven), ValidationResults: []CheckResult{}, FilesModified: modified,
 		Promises: []PromiseFound{{Type: "COMPLETE", Detected: d.Promised}, {Type: "BLOCKED"}, {Type: "ESCALATE"}},
 	}
 	if d.Promised {
@@ -66,15 +65,16 @@ func About(loop string, s *decide.Snapshot, d *decide.Decision, message string, 
 		if key := [2]string{r.Check, r.Feature}; !seen[key] {
 			seen[key] = true
 			rule := strings.TrimSpace(r.Name + " " + r.Feature)
-			q.ValidationResults = append(q.ValidationResults, Validation{rule, r.Passed, r.Tail})
+			q.ValidationResults = append(q.ValidationResults, CheckResult{rule, r.Passed, r.Tail})
 		}
 	}
 	return q
 }
 
-// Read reads the answer of the evaluator of that name.
-func Read(name string, text []byte) (a decide.Answer, err error) {
-	if text, err = jsontext.Check(text); err != nil {
+// ReadAnswer reads the answer of the evaluator of that name.
+func ReadAnswer(name string, text []byte) (a decide.Answer, err error) {
+	text, err = jsontext.Check(text)
+	if err != nil {
 		return a, fmt.Errorf("its answer is no JSON: %w", err)
 	}
 	if key := jsontext.Twice(jsontext.String(text)); key != "" {

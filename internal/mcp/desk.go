@@ -1,6 +1,4 @@
-// Package tool does what an agent asks for by a tool: it tells how a loop stands, runs the loop's checks, and keeps the
-// agent's hooks and checkpoints. It decides with the spine of a stop, and does nothing that only a person may do.
-package tool
+package mcp
 
 import (
 	"errors"
@@ -307,3 +305,6 @@ func Ancestors(pids []int) []proc.Process {
 	}
 	return all
 }
+
+// alive reports whether the client of a loop's owner runs, as far as the system tells.
+func alive(s decide.State) bool { return proc.Alive(s.SessionPID, s.ClientStart) }
