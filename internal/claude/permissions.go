@@ -21,7 +21,8 @@ func (in Install) Refuses(mode string) bool {
 			if err != nil {
 				continue
 			}
-			if text, err = jsontext.Check(text); err != nil {
+			text, err = jsontext.Check(text)
+			if err != nil {
 				continue // the client ignores that file, too
 			}
 			permissions := gjson.GetBytes(text, "permissions")

@@ -76,7 +76,8 @@ func clock(now time.Time, name, day, hour, minute, half, zone string) time.Time 
 	h, _ := strconv.Atoi(hour) // the pattern allows only digits
 	m, _ := strconv.Atoi(minute)
 	if half != "" {
-		if h %= 12; half == "pm" {
+		h %= 12
+		if half == "pm" {
 			h += 12
 		}
 	}

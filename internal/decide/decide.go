@@ -252,7 +252,8 @@ func (d *Decision) giveNote(s *Snapshot, counted bool) {
 	}
 	d.Note = strings.TrimPrefix(d.Next.NoteGiven+"\n"+d.Next.Note, "\n")
 	d.Note = strings.TrimSuffix(d.Note, "\n")
-	if d.Next.Note = ""; s.Fresh {
+	d.Next.Note = ""
+	if s.Fresh {
 		d.Next.NoteGiven = d.Note
 	}
 }
@@ -296,7 +297,10 @@ func (d *Decision) legOver(s *Snapshot) bool { return s.Leg.Done && (s.Leg.Job |
 // handOn forgets what counts against the agent of a leg that is over: the agent of the next leg begins anew.
 func (d *Decision) handOn(s *Snapshot) {
 	if d.legOver(s) {
-		d.Next.ListDigest, d.Next.TreeDigest, d.Next.Unchanged, d.Next.CheckFailures = "", "", 0, 0
+		d.Next.ListDigest = ""
+		d.Next.TreeDigest = ""
+		d.Next.Unchanged = 0
+		d.Next.CheckFailures = 0
 		d.Next.Habits = Habits{Checked: d.Next.Checked}
 	}
 }
@@ -306,13 +310,19 @@ const maxBlocks = 1000
 
 func (d *Decision) end(s *Snapshot, status Status, reason string) {
 	d.Verdict, d.Binding = End, ""
-	d.Next.Status, d.Next.ExitReason, d.Next.EndedAt = status, reason, s.Now
+	d.Next.Status = status
+	d.Next.ExitReason = reason
+	d.Next.EndedAt = s.Now
 	d.Next.Endings++
 	if !status.GoesOn() {
-		d.Next.Feature, d.Next.Attempts, d.Next.Lanes = "", 0, nil
+		d.Next.Feature = ""
+		d.Next.Attempts = 0
+		d.Next.Lanes = nil
 	}
 	d.Next.Judged = s.Fresh && s.Event == EventStop && status.Judges()
-	d.Next.WaitingSince, d.Next.WaitingFor, d.Next.Blocks = time.Time{}, "", nil
+	d.Next.WaitingSince = time.Time{}
+	d.Next.WaitingFor = ""
+	d.Next.Blocks = nil
 }
 
 // HeaderOf returns the header of progress.txt that shows the record. limit is the number of

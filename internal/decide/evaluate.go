@@ -62,7 +62,8 @@ func (d *Decision) evaluate(s *Snapshot) Need {
 		if by.Preset == "" && i >= len(s.Answers) {
 			return Need{Kind: NeedAnswer, Evaluator: i}
 		}
-		if d.ask(s, i, by, open, holds); d.Verdict != "" || d.Next.Complete {
+		d.ask(s, i, by, open, holds)
+		if d.Verdict != "" || d.Next.Complete {
 			break
 		}
 	}
@@ -190,7 +191,9 @@ func (s *Snapshot) mustRecheck(r Receipt) bool {
 // stops in a row one did. open: features are open.
 func (d *Decision) weigh(s *Snapshot, open bool) {
 	proof := s.Proof()
-	d.Next.Proven, d.Next.Manual, d.Next.Checked = proof.Proven, proof.Manual, proof.Proven
+	d.Next.Proven = proof.Proven
+	d.Next.Manual = proof.Manual
+	d.Next.Checked = proof.Proven
 	if i := slices.IndexFunc(s.Results, failed); i >= 0 {
 		d.Failure = &s.Results[i]
 	} else if !open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature }) {

@@ -32,7 +32,8 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 			return
 		}
 	case Interrupted, Handover: // the owner has stopped
-		if d.Refusal = d.refusal(s); d.Refusal != "" {
+		d.Refusal = d.refusal(s)
+		if d.Refusal != "" {
 			return
 		}
 	default:
@@ -49,7 +50,8 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 	if status == Handover || s.Fresh && s.State.Judged {
 		d.countIteration(s) // an interrupted iteration continues, but a handover begins a new one
 	}
-	if d.Binding = Take; !s.Marked && status == InProgress {
+	d.Binding = Take
+	if !s.Marked && status == InProgress {
 		d.Binding = Note
 	}
 }
@@ -118,7 +120,9 @@ func (d *Decision) release(s *Snapshot) {
 
 // Attach decides as if that session sent the loop's prompt.
 func Attach(s Snapshot, session string) Decision {
-	s.Event, s.Session, s.Marked = EventPrompt, session, true
+	s.Event = EventPrompt
+	s.Session = session
+	s.Marked = true
 	d, _ := Decide(s)
 	return d
 }
@@ -134,17 +138,30 @@ func Preview(s Snapshot) (Decision, Need) {
 // AsOwner makes the snapshot that of a stop of the loop's owner.
 func (s *Snapshot) AsOwner() {
 	s.Event, s.Session = EventStop, cmp.Or(s.State.Session, "preview")
-	s.State.Session, s.State.Bind, s.Bind, s.Brought = s.Session, "", "", ""
+	s.State.Session = s.Session
+	s.State.Bind = ""
+	s.Bind = ""
+	s.Brought = ""
 }
 
 // Revive makes the record that of a running loop again. was is the status that people saw last. A loop that did not
 // run begins to count anew.
 func (s *State) Revive(was Status, now time.Time) {
-	s.Status, s.ExitReason, s.Needs, s.EndedAt, s.StopNow = InProgress, "", "", time.Time{}, false
+	s.Status = InProgress
+	s.ExitReason = ""
+	s.Needs = ""
+	s.EndedAt = time.Time{}
+	s.StopNow = false
 	if was != InProgress {
-		s.RetryAt, s.SessionPassed, s.Blocks = time.Time{}, 0, nil
-		s.Warned, s.CheckFailures, s.Habits = false, 0, Habits{}
-		s.ListDigest, s.TreeDigest, s.Unchanged = "", "", 0
+		s.RetryAt = time.Time{}
+		s.SessionPassed = 0
+		s.Blocks = nil
+		s.Warned = false
+		s.CheckFailures = 0
+		s.Habits = Habits{}
+		s.ListDigest = ""
+		s.TreeDigest = ""
+		s.Unchanged = 0
 	}
 	s.Hour = slices.DeleteFunc(s.Hour, func(at int64) bool { return at > now.Unix() })
 }

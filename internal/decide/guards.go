@@ -75,7 +75,8 @@ func (d *Decision) denied(s *Snapshot, passed bool) (saw string) {
 		d.Next.Denied = 0
 		return ""
 	}
-	if d.Next.Denied++; d.Next.Denied < deniedRounds*s.workers() {
+	d.Next.Denied++
+	if d.Next.Denied < deniedRounds*s.workers() {
 		return ""
 	}
 	return fmt.Sprintf("the agent's permissions refused %s, in %d iterations in a row", plain.Line(s.Denied, 200),
@@ -91,7 +92,8 @@ func (d *Decision) asks(s *Snapshot, passed bool) (saw string) {
 		d.Next.Asked = 0
 		return ""
 	}
-	if d.Next.Asked++; d.Next.Asked < askedRounds*s.workers() {
+	d.Next.Asked++
+	if d.Next.Asked < askedRounds*s.workers() {
 		return ""
 	}
 	return question
@@ -118,8 +120,11 @@ func Question(message string) string {
 // falls notes how many features were proven at a stop. Twice in a row it was less than before: the agent breaks what
 // worked.
 func (d *Decision) falls() (saw string) {
-	now, before, first := d.Next.Checked, d.From.Checked, d.From.Fell
-	if d.Next.Fell = 0; now < before {
+	now := d.Next.Checked
+	before := d.From.Checked
+	first := d.From.Fell
+	d.Next.Fell = 0
+	if now < before {
 		d.Next.Fell = before
 	}
 	if d.Next.Fell == 0 || first == 0 {
@@ -138,7 +143,8 @@ func (d *Decision) testsOnly(s *Snapshot, passed bool) (saw string) {
 	case slices.ContainsFunc(s.Changes, func(name string) bool { return !isTest(name) }), d.aboutTests(s):
 		d.Next.TestsOnly = 0
 	default:
-		if d.Next.TestsOnly++; d.Next.TestsOnly >= stuckRounds {
+		d.Next.TestsOnly++
+		if d.Next.TestsOnly >= stuckRounds {
 			return fmt.Sprintf("%d iterations changed only tests (%s), and no feature passed", d.Next.TestsOnly,
 				plain.Line(strings.Join(s.Changes, ", "), 200))
 		}
@@ -189,7 +195,8 @@ func (d *Decision) sameFile(s *Snapshot, passed bool) (saw string) {
 			}
 		}
 		for _, name := range s.Changes {
-			if count[name]++; count[name] >= stuckRounds && saw == "" {
+			count[name]++
+			if count[name] >= stuckRounds && saw == "" {
 				saw = fmt.Sprintf("%d iterations changed %s again and no other file for the first time, and no feature passed",
 					count[name], plain.Line(name, 200))
 			}

@@ -172,7 +172,9 @@ func (d *Decision) give(s *Snapshot, feature features.Item) {
 		}
 	}
 	*own = Lane{feature.ID, attempts, iteration}
-	d.Next.Lanes, d.Next.Feature, d.Next.Attempts = all, feature.ID, attempts
+	d.Next.Lanes = all
+	d.Next.Feature = feature.ID
+	d.Next.Attempts = attempts
 }
 
 // idle leaves the lane without a session until it asks again. A lane that only asked changes nothing.
@@ -188,12 +190,14 @@ func (d *Decision) idle(s *Snapshot) {
 func (d *Decision) rest(s *Snapshot) {
 	all, own := d.lanes(s)
 	feature, has := s.List.Find(own.Feature)
-	if own.Iteration = 0; !has || !feature.Workable() || d.taken(s)[own.Feature] {
+	own.Iteration = 0
+	if !has || !feature.Workable() || d.taken(s)[own.Feature] {
 		*own = Lane{}
 	}
 	d.Verdict, d.Next.Lanes = Wait, all
 	shown := slices.IndexFunc(all, func(l Lane) bool { return l.Feature != "" })
-	if d.Next.Feature, d.Next.Attempts = "", 0; shown >= 0 {
+	d.Next.Feature, d.Next.Attempts = "", 0
+	if shown >= 0 {
 		d.Next.Feature, d.Next.Attempts = all[shown].Feature, all[shown].Attempts
 	}
 }

@@ -280,7 +280,8 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 	if limits.Stagnation > 0 && !d.fingerprint(s) {
 		return Need{Kind: NeedTree}
 	}
-	if d.guard(s); d.Verdict != "" {
+	d.guard(s)
+	if d.Verdict != "" {
 		return Need{}
 	}
 	if l := limits.Stagnation; l > 0 && d.Next.Unchanged >= l {
@@ -328,7 +329,8 @@ func (d *Decision) paced(s *Snapshot, again bool) Need {
 				return Need{}
 			}
 			d.Next.Habits = d.From.Habits // this stop comes again
-			if d.Verdict = Wait; !s.Fresh {
+			d.Verdict = Wait
+			if !s.Fresh {
 				d.end(s, Handover, IterationsPerHour)
 			}
 			return Need{}
@@ -362,14 +364,17 @@ func (d *Decision) fingerprint(s *Snapshot) bool {
 	}
 	before := d.Next.ListDigest
 	if s.Lane > 0 { // lanes work in trees of their own
-		if d.Next.Unchanged++; s.Moved || before != list || d.lanePassed(s) {
+		d.Next.Unchanged++
+		if s.Moved || before != list || d.lanePassed(s) {
 			d.Next.Unchanged = 1
 		}
 		d.Next.ListDigest, d.Next.TreeDigest = list, ""
 		return true
 	}
 	if before != "" && before != list {
-		d.Next.ListDigest, d.Next.TreeDigest, d.Next.Unchanged = list, "", 1
+		d.Next.ListDigest = list
+		d.Next.TreeDigest = ""
+		d.Next.Unchanged = 1
 		d.Next.Blocks = nil // the agent must have used a tool to change the list
 		return true
 	}

@@ -61,7 +61,10 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover || s.Fresh
 	if fresh {
 		d.Next.WaitingSince, d.Next.WaitingFor = time.Time{}, ""
-		d.Next.SessionPassed, d.Next.Context, d.Next.Blocks, d.Next.RivalTold = 0, 0, nil, false
+		d.Next.SessionPassed = 0
+		d.Next.Context = 0
+		d.Next.Blocks = nil
+		d.Next.RivalTold = false
 	}
 	if s.Event == EventStop && !s.Active {
 		d.Next.Blocks = nil
@@ -78,8 +81,14 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 		}
 		d.Next.Passed = passed
 	}
-	d.Next.Session, d.Next.LastSession, d.Next.Seen, d.Next.Running = s.Session, s.Session, s.Now, nil
-	d.Next.Status, d.Next.ExitReason, d.Next.Needs, d.Next.StopNow = InProgress, "", "", false
+	d.Next.Session = s.Session
+	d.Next.LastSession = s.Session
+	d.Next.Seen = s.Now
+	d.Next.Running = nil
+	d.Next.Status = InProgress
+	d.Next.ExitReason = ""
+	d.Next.Needs = ""
+	d.Next.StopNow = false
 	d.Next.Judged = false
 	d.Next.EndedAt, d.Next.RetryAt = time.Time{}, time.Time{}
 	if d.Next.StartedAt.IsZero() || d.Next.StartedAt.After(s.Now) {

@@ -111,7 +111,9 @@ func readStatusBlock(lines []string) (status Status, why string) {
 // inFenceOrQuote reports whether the line after these is in a code fence or continues a quotation,
 // by the rules of CommonMark.
 func inFenceOrQuote(lines []string) bool {
-	fence, at, quoted := "", 0, false
+	fence := ""
+	at := 0
+	quoted := false
 	for _, line := range lines {
 		l := strings.TrimLeft(line, " \t")
 		indent := len(strings.ReplaceAll(line[:len(line)-len(l)], "\t", "    "))
@@ -124,7 +126,9 @@ func inFenceOrQuote(lines []string) bool {
 		case fence != "" && indent < at+4 && mark == l && strings.HasPrefix(mark, fence):
 			fence = ""
 		case fence == "" && len(mark) >= 3 && !(mark[0] == '`' && strings.Contains(l[len(mark):], "`")):
-			fence, at, quoted = mark, indent, false
+			fence = mark
+			at = indent
+			quoted = false
 		default:
 			quoted = l != "" && (quoted || strings.HasPrefix(l, ">"))
 		}

@@ -285,6 +285,9 @@ func (n Notice) Sent() bool { return !n.SentAt.IsZero() }
 // Release takes the loop from its session. From then on the loop waits for its prompt, even if it
 // was bound to the first session that stops. Otherwise the next stop of any session would take it.
 func (s *State) Release() {
-	s.Session, s.SessionPID, s.ClientStart, s.Bind = "", 0, "", BindPrompt
+	s.Session = ""
+	s.SessionPID = 0
+	s.ClientStart = ""
+	s.Bind = BindPrompt
 	s.WaitingSince, s.WaitingFor = time.Time{}, ""
 }

@@ -173,11 +173,17 @@ func insert(text string, object gjson.Result, name, value string) string {
 
 // remove takes a member out of an object, with the comma and the space that it needed.
 func remove(text string, object gjson.Result, name string) string {
-	begin, end, previous, found, next := 0, 0, -1, false, -1
+	begin := 0
+	end := 0
+	previous := -1
+	found := false
+	next := -1
 	members(object, func(key, value gjson.Result) {
 		switch {
 		case key.String() == name:
-			begin, end, found = key.Index, value.Index+len(value.Raw), true
+			begin = key.Index
+			end = value.Index + len(value.Raw)
+			found = true
 		case found && next < 0:
 			next = key.Index
 		case !found:

@@ -36,7 +36,9 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	// A person's edit of the header is not overwritten.
 	stopped := d.ReadHeader(&p.Snapshot)
 	next := d.Next
-	next.Loop, next.Name, next.List = l.At.Dir, l.At.Name, p.ListPath()
+	next.Loop = l.At.Dir
+	next.Name = l.At.Name
+	next.List = p.ListPath()
 	if err := edit(p, &next); err != nil {
 		return decide.State{}, err
 	}
@@ -100,7 +102,9 @@ func revive(s *decide.Snapshot, next *decide.State) {
 	next.Waits = next.Session != "" && next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart)
 	// A first stop would not take the loop from an owner that is gone; a prompt does.
 	if next.Waits && next.Bind != decide.BindPrompt {
-		next.Session, next.SessionPID, next.Waits = "", 0, false
+		next.Session = ""
+		next.SessionPID = 0
+		next.Waits = false
 	}
 }
 
@@ -146,7 +150,9 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	if err != nil || !p.Stale() {
 		return errors.Join(untold, err)
 	}
-	ev.Kind, ev.Name, ev.Session = decide.EventEnd, sessionEnd, p.Snapshot.State.Session
+	ev.Kind = decide.EventEnd
+	ev.Name = sessionEnd
+	ev.Session = p.Snapshot.State.Session
 	if l.Env.OnComplete == "" {
 		l.Env.OnComplete = p.Snapshot.State.OnComplete
 	}

@@ -109,8 +109,9 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 			one := r.first(ctx, runs[same[0]])
 			for _, i := range same {
 				results[i] = one
-				results[i].Feature, results[i].Check, results[i].Name = runs[i].Feature, runs[i].Check.Digest,
-					runs[i].Check.Name
+				results[i].Feature = runs[i].Feature
+				results[i].Check = runs[i].Check.Digest
+				results[i].Name = runs[i].Check.Name
 				r.hear(runs[i], &results[i])
 			}
 		})
@@ -267,7 +268,10 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	if r.Loop.Env.Self == "" {
 		return proc.Result{Err: errNotRun("the system does not tell this program's path"), ExitCode: -1, NotRun: true}
 	}
-	run.Argv, run.Shell, run.Dir, run.Guard = c.Argv, c.Shell, r.Loop.project(), r.Loop.Env.Self
+	run.Argv = c.Argv
+	run.Shell = c.Shell
+	run.Dir = r.Loop.project()
+	run.Guard = r.Loop.Env.Self
 	run.Timeout = min(c.Timeout, time.Until(r.deadline))
 	temp, err := os.MkdirTemp(proc.Value(run.Env, "TMPDIR"), "ralph-stop-hook-")
 	if err == nil {

@@ -21,10 +21,16 @@ import (
 // commit binds the session, commits the decision's record with the notice of an ending, and writes
 // the logs.
 func (s *stepper) commit() error {
-	l, d, snap := s.loop, &s.decision, &s.picture.Snapshot
-	d.Next.Loop, d.Next.Name, d.Next.List = l.At.Dir, l.At.Name, s.picture.ListPath()
+	l := s.loop
+	d := &s.decision
+	snap := &s.picture.Snapshot
+	d.Next.Loop = l.At.Dir
+	d.Next.Name = l.At.Name
+	d.Next.List = s.picture.ListPath()
 	if d.Next.Session != "" && d.Verdict != decide.End {
-		d.Next.SessionPID, d.Next.ClientStart, d.Next.Waits = l.client.PID, l.client.Start, false
+		d.Next.SessionPID = l.client.PID
+		d.Next.ClientStart = l.client.Start
+		d.Next.Waits = false
 		d.Next.Client = l.Env.Client
 	}
 	if d.Next.Session != "" && snap.State.Session != d.Next.Session {

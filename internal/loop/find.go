@@ -82,7 +82,8 @@ func Find(env Env, ev Event) (*Loop, error) {
 		return nil, nil // whatever state the loop is in
 	}
 	f := finder{env, ev, env.Where()}
-	if f.where.Session = ev.Session; ev.Cwd != "" {
+	f.where.Session = ev.Session
+	if ev.Cwd != "" {
 		f.where.Cwd = ev.Cwd
 	}
 	switch ev.Kind {
@@ -161,7 +162,8 @@ func (f finder) open(at *loopdir.Loop, refused error) (*Loop, error) {
 	}
 	var err error
 	l.client = proc.Find(f.ev.Client)
-	if l.seen, err = l.peek(f.ev); err != nil && !at.Bound {
+	l.seen, err = l.peek(f.ev)
+	if err != nil && !at.Bound {
 		l.Close()
 		return nil, err
 	}
@@ -178,7 +180,8 @@ func (f finder) record(at *loopdir.Loop, refused error) (*Loop, error) {
 		return nil, refused
 	}
 	l.client = proc.Find(f.ev.Client)
-	if l.seen, err = l.peek(f.ev); err == nil && (l.seen.State.Schema == 0 || l.Bystander()) {
+	l.seen, err = l.peek(f.ev)
+	if err == nil && (l.seen.State.Schema == 0 || l.Bystander()) {
 		l.Close()
 		return nil, refused // the folder of a loop that this session does not work on
 	}
@@ -230,7 +233,8 @@ func (l *Loop) peekUnrecorded(s *decide.Snapshot, ev Event) error {
 	text, err = l.Store.Config()
 	if err == nil {
 		var c config.Effective
-		if c, err = config.Choose(nil, text); err == nil {
+		c, err = config.Choose(nil, text)
+		if err == nil {
 			s.Bind = c.Bind
 		}
 	}

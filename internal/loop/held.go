@@ -195,7 +195,9 @@ func (p *Picture) AsTrusted(c config.Command) (config.Command, bool) {
 func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, error) {
 	t := config.NewTrust(text, l.Env.Get("PATH"))
 	kept := proc.Keep(l.Env.Vars, rand.Text())
-	t.EnvValues, t.EnvSums, t.EnvSalt = kept.Values, kept.Sums, kept.Salt
+	t.EnvValues = kept.Values
+	t.EnvSums = kept.Sums
+	t.EnvSalt = kept.Salt
 	c, err := config.Parse(text)
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
@@ -213,17 +215,21 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 		if err := confine.Available(); err != nil {
 			return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 		}
-		if t.Folders, err = loopdir.WritableFolders(c.Writable, l.Env.Home, l.Env.StateDir); err != nil {
+		t.Folders, err = loopdir.WritableFolders(c.Writable, l.Env.Home, l.Env.StateDir)
+		if err != nil {
 			return t, fmt.Errorf("%s: %w", loopdir.ConfigFile, err)
 		}
 	}
 	if own {
 		checks, manual := held.ListChecks(l.Env.Get("PATH"), list)
-		c.Checks, t.NotCommands, t.ListChecks = append(c.Checks, checks...), manual, len(checks) > 0
+		c.Checks = append(c.Checks, checks...)
+		t.NotCommands = manual
+		t.ListChecks = len(checks) > 0
 	}
 	t.Rules = l.tree(l.environ()).IgnoreRules(context.Background())
 	h, err := l.heldFiles(c)
-	if t.Files = h.Sums; len(h.Calls) > 0 {
+	t.Files = h.Sums
+	if len(h.Calls) > 0 {
 		t.Calls = h.Calls
 	}
 	if err == nil {
@@ -294,7 +300,8 @@ func (l *Loop) TrustSource(ctx context.Context, c config.Config, record config.T
 	p := &Picture{Loop: l, Config: config.Effective{Config: c, Trust: record, Trusted: true}}
 	err := p.askAnew(ctx, LockWait, true)
 	list := p.Snapshot.List
-	if err = cmp.Or(err, list.Err); err != nil {
+	err = cmp.Or(err, list.Err)
+	if err != nil {
 		return record, list, err
 	}
 	record, err = l.NewTrust([]byte(record.Text), list, false)

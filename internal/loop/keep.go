@@ -52,7 +52,9 @@ func (p *Picture) recorded() decide.State {
 	if state.Schema == 0 {
 		state = p.Snapshot.Record()
 	}
-	state.Loop, state.Name, state.List = p.Loop.At.Dir, p.Loop.At.Name, p.ListPath()
+	state.Loop = p.Loop.At.Dir
+	state.Name = p.Loop.At.Name
+	state.List = p.ListPath()
 	return state
 }
 
@@ -78,7 +80,8 @@ func (s *stepper) alone() (waited bool, err error) {
 	if s.checks != nil {
 		return false, nil
 	}
-	if s.checks, err = s.loop.Store.LockChecks(0); !errors.Is(err, loopdir.ErrLocked) {
+	s.checks, err = s.loop.Store.LockChecks(0)
+	if !errors.Is(err, loopdir.ErrLocked) {
 		return false, err
 	}
 	s.release()

@@ -39,7 +39,8 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 		Bound: l.At.Bound, Now: ev.At, Round: ev.Round,
 	}
 	var err error
-	if s.State, err = l.Store.State(); err != nil {
+	s.State, err = l.Store.State()
+	if err != nil {
 		return s, err
 	}
 	if s.State.Schema == 0 {
@@ -74,7 +75,8 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	p := &Picture{Loop: l}
 	s := &p.Snapshot
 	var err error
-	if *s, err = l.peek(ev); err != nil {
+	*s, err = l.peek(ev)
+	if err != nil {
 		return p, err
 	}
 	notes, err := l.Store.Progress()
@@ -90,7 +92,8 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 		return p, err
 	}
 	var invalid error
-	if p.Config, invalid = config.Choose(trust, text); invalid == nil && p.Config.Confine {
+	p.Config, invalid = config.Choose(trust, text)
+	if invalid == nil && p.Config.Confine {
 		invalid = errors.Join(confine.Available(), loopdir.KeepOut(p.Config.Folders, l.Env.StateDir))
 	}
 	if invalid != nil {
@@ -100,7 +103,8 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	s.Header = progress.Parse(notes)
 	s.LogIteration = l.Store.LogIteration()
 	s.CancelFile = l.Store.CancelAsked()
-	if s.Limits = p.limits(); s.NoList {
+	s.Limits = p.limits()
+	if s.NoList {
 		s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = 0, 0
 	}
 	s.Running = ev.background(p.Config.WaitShells)
@@ -118,7 +122,9 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	if len(p.Config.Features) > 0 {
 		s.Held = p.Config.Features
 	}
-	s.Recheck, s.Promises, s.GuardsOff = p.Config.Recheck, p.Config.Promises, p.Config.GuardsOff
+	s.Recheck = p.Config.Recheck
+	s.Promises = p.Config.Promises
+	s.GuardsOff = p.Config.GuardsOff
 	for _, c := range p.Config.Checks {
 		s.Checks = append(s.Checks, c.Check)
 	}

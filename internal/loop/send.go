@@ -119,7 +119,8 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 		}
 	}
 	for range markTries {
-		if err = l.mark(notice.DeliveryID); err == nil {
+		err = l.mark(notice.DeliveryID)
+		if err == nil {
 			break
 		}
 		time.Sleep(waitPause)
@@ -135,7 +136,8 @@ func (l *Loop) mark(id string) error {
 		if err != nil || i < 0 {
 			return err
 		}
-		if state.Notices[i].SentAt = time.Now().UTC(); i < len(state.Notices)-1 {
+		state.Notices[i].SentAt = time.Now().UTC()
+		if i < len(state.Notices)-1 {
 			state.Notices = slices.Delete(state.Notices, i, i+1)
 		}
 		return l.Store.SaveState(state)
@@ -222,7 +224,11 @@ func (l *Loop) SendIteration(ctx context.Context, iteration int) error {
 	what := p.payload(state, l.deliveryID(state.StartedAt, "iteration "+strconv.Itoa(iteration)))
 	ended := time.Now().UTC()
 	// The record may have changed meanwhile, even to an ending.
-	what.Status, what.ExitReason, what.ExitCode, what.Needs, what.RetryAt = "in_progress", "", 0, "", ""
+	what.Status = "in_progress"
+	what.ExitReason = ""
+	what.ExitCode = 0
+	what.Needs = ""
+	what.RetryAt = ""
 	what.Iterations, what.EndedAt = min(iteration, state.Iteration), ended
 	what.DurationSec = int64(ended.Sub(state.StartedAt).Seconds())
 	p.runNotifiers(ctx, commandsFor(p.Config, "", config.OnIteration), what, ended.Add(maxSend), nil)
@@ -235,7 +241,9 @@ func (p *Picture) Try(ctx context.Context, hear func(line string, err error)) in
 	all := []string{config.OnComplete, config.OnStagnation, config.OnFailure, config.OnIteration}
 	commands := commandsFor(p.Config, p.Loop.Env.OnComplete, all...)
 	state := p.Snapshot.Record()
-	state.Status, state.ExitReason, state.EndedAt = decide.Complete, "test", time.Now()
+	state.Status = decide.Complete
+	state.ExitReason = "test"
+	state.EndedAt = time.Now()
 	p.runNotifiers(ctx, commands, p.payload(state, "test"), time.Now().Add(maxSend), hear)
 	return len(commands)
 }

@@ -91,7 +91,9 @@ func (s *stepper) decideAndCommit(ctx context.Context) error {
 // decide takes the lock, reads and decides until no more is needed. It returns with the lock held,
 // unless the decision is Pass because ctx ended.
 func (s *stepper) decide(ctx context.Context) error {
-	s.found, s.listed, s.asked = decide.Found{}, nil, ""
+	s.found = decide.Found{}
+	s.listed = nil
+	s.asked = ""
 	for range maxRounds {
 		if err := s.read(); err != nil {
 			return err
@@ -131,7 +133,8 @@ func (s *stepper) read() (err error) {
 	if err := s.lock(); err != nil {
 		return err
 	}
-	if s.picture, err = s.loop.read(s.ev, s.found, s.listed); err != nil {
+	s.picture, err = s.loop.read(s.ev, s.found, s.listed)
+	if err != nil {
 		return err
 	}
 	if s.judges {
@@ -235,7 +238,8 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		s.found.Tampered = r.touched + ", touched while a check ran,"
 	}
 	if kept != nil {
-		if s.found.Foreign, s.unlock, err = s.loop.Store.Mend(kept, LockWait); err != nil {
+		s.found.Foreign, s.unlock, err = s.loop.Store.Mend(kept, LockWait)
+		if err != nil {
 			s.unlock = nil
 			return false, err
 		}

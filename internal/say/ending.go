@@ -51,7 +51,8 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 	so := Proof(list.Passed(), len(list.Items), s.Proven, s.Manual, len(p.Snapshot.Checks))
 	after := ", after " + plain.Count(s.Iteration, "iteration") + "."
 	if p.Snapshot.NoList {
-		if so = "it is not complete"; s.Status == decide.Complete {
+		so = "it is not complete"
+		if s.Status == decide.Complete {
 			return NoListProof(s.Status, s.ExitReason, len(p.Snapshot.Checks)) + after
 		}
 	}

@@ -37,8 +37,11 @@ func Prompt(p *loop.Picture, d decide.Decision) string {
 	}
 	todo, room := w.todo(), maxPrompt
 	if d.Next.Unchanged > 1 {
-		w.addf("\nNothing has changed since the last stop: %sno file, no commit. If that continues, the loop ends.\n",
-			map[bool]string{false: "no feature, "}[w.p.Snapshot.NoList])
+		nothing := "no feature, no file, no commit"
+		if w.p.Snapshot.NoList {
+			nothing = "no file, no commit"
+		}
+		w.addf("\nNothing has changed since the last stop: %s. If that continues, the loop ends.\n", nothing)
 	}
 	if d.Next.Asked > 0 {
 		w.addf("\nYour last message ends in a question, and nobody is here to answer. Decide for yourself. " +
@@ -154,7 +157,8 @@ func (w *prompter) todo() string {
 func item(item features.Item) string {
 	var b strings.Builder
 	show := func(name, text string, limit int) {
-		if text = plain.Line(text, limit); text != "" {
+		text = plain.Line(text, limit)
+		if text != "" {
 			fmt.Fprintf(&b, "  %s: %s\n", name, text)
 		}
 	}

@@ -83,7 +83,8 @@ func (f *File) member(key string, value gjson.Result) (at gjson.Result, problem 
 	}
 	switch key {
 	case "disableAllHooks":
-		if f.Disabled = value; !value.IsBool() {
+		f.Disabled = value
+		if !value.IsBool() {
 			return value, `"disableAllHooks" is not true or false`
 		}
 	case "allowManagedHooksOnly":
@@ -151,10 +152,14 @@ func newHook(event string, entry gjson.Result) *Hook {
 		h.Args = append(h.Args, arg.String())
 	}
 	if words, quiet := quietWords(h.Command); quiet && !h.Exec {
-		h.Command, h.Args, h.Exec = program, words, true
+		h.Command = program
+		h.Args = words
+		h.Exec = true
 	} else if line, is := strings.CutPrefix(h.Command, "exec "); is && !h.Exec {
 		if words, is := shellWords(line); is && len(words) > 0 {
-			h.Command, h.Args, h.Exec = words[0], words[1:], true
+			h.Command = words[0]
+			h.Args = words[1:]
+			h.Exec = true
 		}
 	}
 	if !h.Exec {

@@ -28,7 +28,8 @@ func Remove(data []byte) ([]byte, error) {
 		case levels == nil:
 			return slices.Concat(mark, text), nil
 		}
-		if text = prune(text, levels); text != nil {
+		text = prune(text, levels)
+		if text != nil {
 			continue
 		}
 		// Merge made all of it. It ends the text with a line end only if there was no file.
@@ -80,7 +81,9 @@ func prune(text []byte, levels []level) []byte {
 	for depth, l := range levels {
 		open := l.container.Index
 		begin := open + 1 + jsontext.Space(text[open+1:])
-		end, before, after := 0, 0, 0 // the ends of the member and of the one before it, and the start of the next
+		end := 0
+		before := 0
+		after := 0 // the ends of the member and of the one before it, and the start of the next
 		for key, value := range l.container.ForEach {
 			from, to := value.Index, value.Index+len(value.Raw)
 			if l.container.IsObject() {

@@ -128,7 +128,8 @@ func merge(text []byte, event string, e Entry) ([]byte, error) {
 	}
 	// A second entry would call us a second time at one stop.
 	for _, at := range slices.Backward(have[1:]) {
-		if text, err = sjson.DeleteBytes(text, at); err != nil {
+		text, err = sjson.DeleteBytes(text, at)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -142,7 +143,8 @@ func Added(before, after []byte) (lines []string) {
 		had[line]++
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(string(after), "\n"), "\n") {
-		if had[line]--; had[line] < 0 {
+		had[line]--
+		if had[line] < 0 {
 			lines = append(lines, line)
 		}
 	}
