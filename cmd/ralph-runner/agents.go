@@ -109,7 +109,8 @@ func (v verbs) agentInfos(words []string) ([]agentInfo, error) {
 
 // agentsOf returns the agents for a loop or this folder, and its project.
 func (v verbs) agentsOf(words []string) (*roster.Agents, string, error) {
-	project, p := v.Env.Cwd, (*loop.Picture)(nil)
+	project := v.Env.Cwd
+	var p *loop.Picture
 	at, err := v.Find(words)
 	switch {
 	case err == nil:
@@ -118,7 +119,8 @@ func (v verbs) agentsOf(words []string) (*roster.Agents, string, error) {
 			return nil, "", err
 		}
 		defer l.Close()
-		if p, err = l.Look(); err != nil {
+		p, err = l.Look()
+		if err != nil {
 			return nil, "", err
 		}
 		project = at.Project
@@ -135,14 +137,14 @@ func describe(row agent.Row) agentInfo {
 		Documents: row.BuiltIn && row.Driven == "", Tells: []string{}, Can: []string{},
 	}
 	for _, one := range []struct {
-		is   bool
-		list *[]string
-		word string
+		known bool
+		list  *[]string
+		word  string
 	}{
 		{row.TellsTokens, &a.Tells, "tokens"}, {row.TellsCost, &a.Tells, "cost"}, {row.TellsReset, &a.Tells, "reset"},
 		{row.ResumeFlag != "", &a.Can, "resume"}, {row.StopHook, &a.Can, "stop-hook"},
 	} {
-		if one.is {
+		if one.known {
 			*one.list = append(*one.list, one.word)
 		}
 	}

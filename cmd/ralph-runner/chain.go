@@ -42,7 +42,7 @@ func (k *runner) parseChain(p *loop.Picture) (chain.Chain, error) {
 	}
 	var names []string
 	if p != nil {
-		if c, is := p.Config.Chains[text]; is {
+		if c, known := p.Config.Chains[text]; known {
 			return c, nil
 		}
 		names = slices.Sorted(maps.Keys(p.Config.Chains))

@@ -24,7 +24,8 @@ func (v verbs) engineVerbs() []*cli.Command {
 }
 
 func (v verbs) engineToken() *cli.Command {
-	revoke, url := false, ""
+	var revoke bool
+	var url string
 	cmd := &cli.Command{
 		Name: "engine token", Args: "WORKER [NAME]", Short: "Make the credential of a worker, or lock a worker out",
 		Long: `Makes a credential for a worker on another machine, and prints the line to type there. The

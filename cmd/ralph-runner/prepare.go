@@ -209,7 +209,8 @@ func (k *runner) fits(row agent.Row, asked agent.Asked) error {
 
 // unpriced says why the cost of an agent's sessions cannot be known, or "".
 func unpriced(row agent.Row, model string) string {
-	if model = cmp.Or(model, row.Model); row.TellsCost {
+	model = cmp.Or(model, row.Model)
+	if row.TellsCost {
 		return ""
 	}
 	switch _, known := row.PriceOf(model); {

@@ -227,7 +227,8 @@ func (v *view) Heard(lane int, h agent.Heard) {
 func (v *view) Ended(r record.Run, e agent.Ended) {
 	lane := r.Current.Lane
 	v.set(func(n *now) {
-		n.began, n.spent = time.Time{}, r.Spent
+		n.began = time.Time{}
+		n.spent = r.Spent
 		delete(v.lanes, lane)
 	})
 	text := fmt.Sprintf("  %s%s after %s", inLane(lane), plain.Line(string(e.Class), 40), plain.Duration(e.Took))
@@ -270,7 +271,11 @@ func (v *view) Counted(_ record.Run, s *loop.Step) {
 // Wait says for what the run waits.
 func (v *view) Wait(until time.Time, why string) {
 	why = plain.Line(why, maxShown)
-	v.set(func(n *now) { n.until, n.why, n.began = until, why, time.Time{} })
+	v.set(func(n *now) {
+		n.until = until
+		n.why = why
+		n.began = time.Time{}
+	})
 	v.printf("  waiting until %s: %s", say.Clock(until), why)
 }
 

@@ -100,10 +100,12 @@ func (k *worker) work(w io.Writer, _ []string) error {
 // it is the first one that is free.
 func (k *worker) takeDir() (lock *os.File, err error) {
 	if k.dir != "" {
-		if k.dir, err = filepath.Abs(k.dir); err != nil {
+		k.dir, err = filepath.Abs(k.dir)
+		if err != nil {
 			return nil, err
 		}
-		if lock, err = lockDir(k.dir, loopdir.KilledTime); errors.Is(err, loopdir.ErrLocked) {
+		lock, err = lockDir(k.dir, loopdir.KilledTime)
+		if errors.Is(err, loopdir.ErrLocked) {
 			err = fmt.Errorf("another worker has the folder %s: name another one with --dir, or raise --lanes of that one",
 				k.dir)
 		}
@@ -116,7 +118,8 @@ func (k *worker) takeDir() (lock *os.File, err error) {
 	k.usual = filepath.Join(cache, "ralph", "worker")
 	k.dir = k.usual
 	for n := 2; n <= mostWorkers; n++ {
-		if lock, err = lockDir(k.dir, 0); !errors.Is(err, loopdir.ErrLocked) {
+		lock, err = lockDir(k.dir, 0)
+		if !errors.Is(err, loopdir.ErrLocked) {
 			break
 		}
 		k.dir = fmt.Sprintf("%s-%d", k.usual, n)

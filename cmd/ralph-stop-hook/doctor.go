@@ -151,7 +151,8 @@ func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON
 	}
 	if fix {
 		if mended := mendAll(found); len(mended) > 0 {
-			if found, err = v.inspect(l, trouble); err != nil {
+			found, err = v.inspect(l, trouble)
+			if err != nil {
 				return err
 			}
 			found = append(mended, found...)
@@ -175,9 +176,10 @@ func (v verbs) diagnose(w io.Writer, l *loopdir.Loop, trouble error, fix, asJSON
 func mendAll(found []*finding) []*finding {
 	var in inspection
 	for _, f := range found {
-		if in.check = f.Check; f.mend == nil {
+		if f.mend == nil {
 			continue
 		}
+		in.check = f.Check
 		if err := f.mend(); err != nil {
 			in.warning(f.Fix, "not fixed: %v", err)
 		} else {

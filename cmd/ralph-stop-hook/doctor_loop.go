@@ -89,7 +89,8 @@ func lookConfine(in *inspection) {
 func lookLoop(in *inspection) {
 	l, err := loop.Open(in.v.Env, in.loop)
 	if err == nil {
-		if in.picture, err = l.Look(); err != nil {
+		in.picture, err = l.Look()
+		if err != nil {
 			l.Close()
 			in.picture = nil
 		}

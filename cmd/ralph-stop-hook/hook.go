@@ -71,7 +71,8 @@ func hookMode(args []string) (status int) {
 		}
 	}()
 	h.env = boot.Env(program)
-	h.env.ProjectDir, h.env.Catch = h.env.Get(claude.ProjectDir), catchInHook
+	h.env.ProjectDir = h.env.Get(claude.ProjectDir)
+	h.env.Catch = catchInHook
 	wrong := h.parseFlags(args)
 	h.forClient()
 	if h.byHand() {
@@ -277,7 +278,8 @@ func (h *hook) neutral() loop.Event {
 		At: h.begin, Timeout: h.timeout,
 	}
 	if h.client != nil {
-		ev.Client, ev.BlockCap = h.client.PID(), 0
+		ev.Client = h.client.PID()
+		ev.BlockCap = 0
 	}
 	if h.byHand() {
 		ev.Caller = cmp.Or(h.env.Get(claude.SessionID), client.Caller(h.env.Get))

@@ -15,9 +15,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// Command is one verb: its text in help, man pages and completions, and its action.
+// Command is one command: its text in help, man pages and completions, and its action.
 type Command struct {
-	Name    string // with that of the verb that it belongs to: "list check"; empty for the program itself
+	Name    string // with that of the command that it belongs to: "list check"; empty for the program itself
 	Args    string // the words that it takes, as its usage shows them; "[NAME]" in them is a loop's name
 	Short   string
 	Long    string // help's text, if that is more than Short
@@ -58,9 +58,9 @@ func (e *MovedError) Error() string { return fmt.Sprintf("%q has moved; run: %s"
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
 // Given reports whether the command line has a flag; else the flag has its default.
-func (c *Command) Given(name string) (is bool) {
-	c.Flags.Visit(func(f *flag.Flag) { is = is || f.Name == name })
-	return is
+func (c *Command) Given(name string) (given bool) {
+	c.Flags.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	return given
 }
 
 // Each makes a flag that may be repeated.
@@ -186,18 +186,18 @@ func (a *App) parse(c *Command, args []string) (words []string, err error) {
 			words = append(words, arg)
 			continue
 		}
-		name, value, has := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 		f := c.Flags.Lookup(cmp.Or(c.Letters[name], name))
 		switch {
 		case f == nil && (name == "h" || name == "help"):
 			return nil, flag.ErrHelp
 		case f == nil:
 			return nil, a.unknownFlag(c, arg, name)
-		case isSwitch(f) && !has:
+		case isSwitch(f) && !hasValue:
 			value = "true"
-		case !has && len(args) == 0:
+		case !hasValue && len(args) == 0:
 			return nil, a.misused(c, "%s what? it wants a value", arg)
-		case !has:
+		case !hasValue:
 			value, args = args[0], args[1:]
 		}
 		if err := c.Flags.Set(f.Name, value); errors.As(err, new(*UsageError)) {

@@ -21,7 +21,8 @@ type Output struct {
 
 // Write writes to the writer.
 func (o *Output) Write(p []byte) (n int, err error) {
-	if n, err = o.Writer.Write(p); err != nil {
+	n, err = o.Writer.Write(p)
+	if err != nil {
 		o.Err = err
 	}
 	return n, err

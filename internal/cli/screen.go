@@ -33,8 +33,11 @@ func NewScreen(w io.Writer, get func(variable string) string) Screen {
 
 // The colours, as terminals number them (ECMA-48).
 const (
-	Red, Green, Yellow, Cyan = 31, 32, 33, 36
-	Dim                      = 2
+	Dim    = 2
+	Red    = 31
+	Green  = 32
+	Yellow = 33
+	Cyan   = 36
 )
 
 // Paint colours a text, if the screen has colours.

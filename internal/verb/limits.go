@@ -12,22 +12,22 @@ import (
 func LimitFlags(f *flag.FlagSet, limits *decide.Limits) {
 	for _, row := range decide.LimitTable {
 		if row.Time != nil {
-			f.DurationVar(row.Time(limits), LimitFlag(row.Name), *row.Time(limits), row.Usage)
+			f.DurationVar(row.Time(limits), limitFlag(row.Name), *row.Time(limits), row.Usage)
 		} else {
-			f.IntVar(row.Count(limits), LimitFlag(row.Name), *row.Count(limits), row.Usage)
+			f.IntVar(row.Count(limits), limitFlag(row.Name), *row.Count(limits), row.Usage)
 		}
 	}
 }
 
-// LimitFlag returns the name of the flag for a limit, such as feature-attempts.
-func LimitFlag(name string) string { return strings.ReplaceAll(name, "_", "-") }
+// limitFlag returns the name of the flag for a limit, such as feature-attempts.
+func limitFlag(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-// LimitsJSON returns "limits" of ralph.json: max_iterations, and the limits whose flags are given.
-func LimitsJSON(l decide.Limits, given func(flag string) bool) map[string]any {
+// limitsJSON returns "limits" of ralph.json: max_iterations, and the limits whose flags are given.
+func limitsJSON(l decide.Limits, given func(flag string) bool) map[string]any {
 	limits := map[string]any{"max_iterations": l.MaxIterations}
 	for _, row := range decide.LimitTable {
 		switch {
-		case !given(LimitFlag(row.Name)) || row.Name == "max_iterations":
+		case !given(limitFlag(row.Name)) || row.Name == "max_iterations":
 		case row.Time != nil:
 			limits[row.Name] = plain.Duration(*row.Time(&l))
 		default:
@@ -41,7 +41,7 @@ func LimitsJSON(l decide.Limits, given func(flag string) bool) map[string]any {
 func OtherLimits(l, there decide.Limits, given func(flag string) bool) bool {
 	for _, row := range decide.LimitTable {
 		switch {
-		case !given(LimitFlag(row.Name)):
+		case !given(limitFlag(row.Name)):
 		case row.Time != nil && *row.Time(&l) != *row.Time(&there),
 			row.Time == nil && *row.Count(&l) != *row.Count(&there):
 			return true

@@ -24,7 +24,8 @@ func (v Verbs) list() *cli.Command {
 	cmd := v.Loop("list", short, func(w io.Writer, l *loop.Loop) error {
 		p, err := l.Look()
 		p.AskTracker(background())
-		if err = errors.Join(err, p.Snapshot.List.Err); err != nil {
+		err = errors.Join(err, p.Snapshot.List.Err)
+		if err != nil {
 			return err
 		}
 		items := Items(p.Snapshot.List.List)

@@ -77,6 +77,6 @@ func (n NewConfig) Text() ([]byte, error) {
 		Checks     []map[string]string `json:"checks,omitempty"`
 		Confine    bool                `json:"confine,omitempty"`
 		OnComplete []string            `json:"on_complete,omitempty"`
-	}{n.Task, n.List, decide.BindPrompt, config.ContinueAuto, LimitsJSON(n.Limits, n.Given), checks, n.Confine,
+	}{n.Task, n.List, decide.BindPrompt, config.ContinueAuto, limitsJSON(n.Limits, n.Given), checks, n.Confine,
 		n.OnComplete})
 }

@@ -33,9 +33,9 @@ func (v Verbs) Cancel() *cli.Command {
 			case over:
 				return l.Store.ClearCancel()
 			}
-			next.Status, next.ExitReason, next.EndedAt = decide.Cancelled, v.caller(), time.Now()
-			next.Endings++
-			next.Feature, next.Attempts = "", 0
+			v.end(next, decide.Cancelled)
+			next.Feature = ""
+			next.Attempts = 0
 			return nil
 		})
 		if err != nil && v.Env.ByAgent {
@@ -55,12 +55,15 @@ func (v Verbs) Cancel() *cli.Command {
 	})
 }
 
-// caller returns who stops a loop with a verb.
-func (v Verbs) caller() string {
+// end gives a loop an ending by who calls.
+func (v Verbs) end(next *decide.State, status decide.Status) {
+	next.Status = status
+	next.ExitReason = decide.ByPerson
 	if v.Env.ByAgent {
-		return decide.ByAgent
+		next.ExitReason = decide.ByAgent
 	}
-	return decide.ByPerson
+	next.EndedAt = time.Now()
+	next.Endings++
 }
 
 // stop is Loop.Change for a verb that stops the loop. If an agent calls it, the notifiers are
@@ -85,9 +88,8 @@ func (v Verbs) Pause() *cli.Command {
 			if !next.Status.GoesOn() {
 				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
 			}
-			next.Status, next.ExitReason, next.EndedAt = decide.Paused, v.caller(), time.Now()
+			v.end(next, decide.Paused)
 			next.StopNow = now
-			next.Endings++
 			return nil
 		})
 		if err != nil {
@@ -169,7 +171,8 @@ func (v Verbs) revive(
 	}
 	fmt.Fprintf(w, "%s: %scontinues at iteration %d of %d\n  %s\n", name(l), said, next.Iteration,
 		next.Header.MaxIterations, say.GoOn(picture, next))
-	if picture, err = l.Look(); err != nil {
+	picture, err = l.Look()
+	if err != nil {
 		return err
 	}
 	if doom, _ := say.Doom(picture); doom != "" {

@@ -127,7 +127,8 @@ func (t *truster) trust(yes bool) error {
 		}
 	}
 	if source { // the tracker's commands may run now
-		if record, list, err = t.l.TrustSource(background(), t.config, record); err != nil {
+		record, list, err = t.l.TrustSource(background(), t.config, record)
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(t.w, "the tracker lists %s, %d of them pass\n", plain.Count(len(list.Items), "feature"), list.Passed())

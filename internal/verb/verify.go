@@ -59,7 +59,8 @@ func (v Verbs) loopBefore(words []string) (name, ids []string, err error) {
 func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 	p, err := l.Look()
 	p.AskTracker(background())
-	if err = errors.Join(err, p.Snapshot.ConfigErr, p.Snapshot.List.Err); err != nil {
+	err = errors.Join(err, p.Snapshot.ConfigErr, p.Snapshot.List.Err)
+	if err != nil {
 		return err
 	}
 	runs, err := planRuns(p, ids, all)
@@ -153,13 +154,15 @@ func manualRows(manual map[string][]string, ids []string) (rows [][]string) {
 // output that several checks have is shown once, below the last of them.
 func showResults(w io.Writer, results []decide.Receipt, manual [][]string) {
 	rows := [][]string{{"CHECK", "FEATURE", "RESULT", "TIME"}}
-	tails, last := make([]string, len(results)+1), map[string]int{}
+	tails := make([]string, len(results)+1)
+	last := map[string]int{}
 	for i, r := range results {
 		rows = append(rows, []string{r.Name, r.Feature, passed(r), fmt.Sprintf("%.1f s", float64(r.DurationMS)/1000)})
 		if !r.Passed {
 			tail := indented(r.Tail)
 			tails[last[r.Name+tail]] = ""
-			last[r.Name+tail], tails[i+1] = i+1, tail
+			last[r.Name+tail] = i + 1
+			tails[i+1] = tail
 		}
 	}
 	var shown strings.Builder

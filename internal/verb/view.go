@@ -110,8 +110,8 @@ func of(p *loop.Picture, contents func() string) Status {
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: Verdicts(l, shownVerdicts),
 	}
 	v.Features = s.List.Count(v.proof(p, state, contents))
-	text, doom := say.Doom(p)
-	v.Doom = text
+	var doom decide.Decision
+	v.Doom, doom = say.Doom(p)
 	v.Notes = notes(p, state, &v)
 	limits := s.Limits
 	if v.Checks == 0 {
@@ -119,7 +119,8 @@ func of(p *loop.Picture, contents func() string) Status {
 	}
 	v.Limits = decide.InForce(state, limits, time.Now())
 	var item features.Item
-	if v.Lanes, item = lanes(s.List.List, state); item.ID != "" {
+	v.Lanes, item = lanes(s.List.List, state)
+	if item.ID != "" {
 		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+Title(item)), 120)
 	}
 	if state.WaitingFor != "" {
@@ -151,7 +152,9 @@ func (v *Status) proof(p *loop.Picture, state decide.State, contents func() stri
 }
 
 func notes(p *loop.Picture, state decide.State, v *Status) []string {
-	notes, s, do := []string{}, &p.Snapshot, p.Loop.Call
+	notes := []string{}
+	s := &p.Snapshot
+	do := p.Loop.Call
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case s.State.Schema != 0:
@@ -218,8 +221,9 @@ func Verdicts(l *loop.Loop, n int) []Verdict {
 	for line := range bytes.Lines(text) {
 		var v Verdict
 		if json.Unmarshal(line, &v) == nil {
-			v.Verdict, v.Reason, v.Feature = plain.Line(v.Verdict, 20), plain.Line(v.Reason, 40),
-				plain.Line(v.Feature, 80)
+			v.Verdict = plain.Line(v.Verdict, 20)
+			v.Reason = plain.Line(v.Reason, 40)
+			v.Feature = plain.Line(v.Feature, 80)
 			verdicts = append(verdicts, v)
 		}
 	}
