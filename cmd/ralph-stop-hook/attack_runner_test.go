@@ -171,6 +171,7 @@ func TestAttacksOnRunner(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the attacks are written for Linux")
 	}
+	t.Parallel()
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", bin, "../ralph-runner").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

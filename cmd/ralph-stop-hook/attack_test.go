@@ -221,6 +221,7 @@ func TestAttacks(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")
 	}
+	t.Parallel()
 	for _, folder := range []string{"attack", "attack/open"} {
 		var table bytes.Buffer
 		fails, passes := attack(t, folder, params(folder), false, nil), attack(t, folder, params(folder), true, nil)

@@ -89,6 +89,7 @@ func record(more string) string {
 // of them, the exit status must be 0. Standard output must be empty or one valid answer
 // without control characters. Only the named files may change.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	total := 0
 	for name, s := range suites {
 		total += len(s.rows)

@@ -74,7 +74,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, commands)
 }
 
-func TestScripts(t *testing.T) { testscript.Run(t, params("script")) }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, params("script"))
+}
 
 // params returns the parameters for the scripts of a folder of testdata.
 func params(folder string) testscript.Params {

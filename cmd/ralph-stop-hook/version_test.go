@@ -9,6 +9,7 @@ import (
 
 // TestVersion links the program as a release does, and checks the version that it prints.
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	bin := filepath.Join(t.TempDir(), "released.exe")
 	build := exec.Command("go", "build", "-ldflags", "-X main.version=1.2.3-test", "-o", bin, ".")
 	if out, err := build.CombinedOutput(); err != nil {
