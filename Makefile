@@ -9,7 +9,8 @@
 #                    agents; AGENTS=all runs all with each, AGENTS="codex gemini" all of these
 # make browser       opens the page of ralph-runner serve in chromium; PICTURES=DIR draws the pictures of the documents
 # make faults        runs in full what make test shortens, then tests the hook and the runner with faults and updates
-#                    docs/RELIABILITY.md in a few hours; SHORT=1 takes some minutes, RUN=Name runs one test
+#                    docs/RELIABILITY.md in a few hours; SHORT=1 has only the faults, for some minutes, RUN=Name runs
+#                    one test
 # make demo          shows a loop from init to COMPLETE
 # make demo-runner   shows a run of ralph-runner from init to COMPLETE
 # make picture       draws docs/*.svg from runs of the demo and of the client
@@ -93,7 +94,7 @@ FIGURES = $(if $(SHORT),,-figures ../docs/RELIABILITY.md)
 LONG = $(shell grep -rl --include='*_test.go' 'testing\.Short()' ./cmd ./internal ./docs | xargs -n1 dirname | sort -u)
 
 faults:
-	TMPDIR=$$(.ci/memory) go test -count=1 -parallel 4 $(if $(RUN),-run '^Test$(RUN)$$') $(LONG)
+	$(if $(SHORT),,TMPDIR=$$(.ci/memory) go test -count=1 -parallel 4 $(if $(RUN),-run '^Test$(RUN)$$') $(LONG))
 	cd faults && go test -tags faults -count=1 -parallel 4 -timeout 8h \
 		$(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
 
