@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -63,7 +64,8 @@ func (v verbs) init() *cli.Command {
 		Run: func(w io.Writer, args []string) error {
 			i.out = w
 			if len(args) > 0 {
-				if i.name = args[0]; i.name == "" {
+				i.name = args[0]
+				if i.name == "" {
 					return cli.Usagef("the name is empty")
 				}
 			}
@@ -72,21 +74,18 @@ func (v verbs) init() *cli.Command {
 	}
 	f := &cmd.Flags
 	i.given = cmd.Given
-	f.StringVar(&i.list, "features", "", "the feature list, a `FILE` below this folder "+
-		"(default feature_list.json or prd.json here, else an example)")
+	f.StringVar(&i.list, "features", "", config.Usage("list"))
 	i.task.Flags(f)
 	i.limits.MaxIterations = decide.DefaultIterations
 	verb.LimitFlags(f, &i.limits)
-	f.Func("check", "a shell `COMMAND` that must exit with 0 before the loop is complete, or for each feature "+
-		"if it names $RALPH_FEATURE; may be repeated", cli.Each(&i.checks))
-	f.BoolVar(&i.confine, "confine", false, "checks can write only to the project and a temporary folder")
-	f.Func("on-complete", "a shell `COMMAND` to run when the loop ends, JSON on its standard input; may be repeated",
-		cli.Each(&i.onComplete))
+	f.Func("check", config.Usage("checks"), cli.Each(&i.checks))
+	f.BoolVar(&i.confine, "confine", false, config.Usage("confine"))
+	f.Func("on-complete", config.Usage("on_complete"), cli.Each(&i.onComplete))
 	f.StringVar(&i.client, "client", client.Usual,
-		"the client that calls the hook, by its `NAME`: claude, codex, gemini or qwen")
-	f.StringVar(&i.scope, "settings", "project", "`WHICH` settings get the hook: project, local, user or none")
+		"install the hook for the client `NAME`: claude, codex, gemini or qwen")
+	f.StringVar(&i.scope, "settings", "project", "install the hook in the settings `WHICH`: project, local, user or none")
 	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
-	f.BoolVar(&i.force, "force", false, "start a loop of this name anew; the list stays as it is")
+	f.BoolVar(&i.force, "force", false, "start this loop anew, and keep its list")
 	return cmd
 }
 

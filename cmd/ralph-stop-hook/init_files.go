@@ -128,7 +128,8 @@ func (i *initialiser) findList() error {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && i.list == "" {
 			continue
 		}
-		if i.list = filepath.ToSlash(rel); i.list == config.ListNone {
+		i.list = filepath.ToSlash(rel)
+		if i.list == config.ListNone {
 			i.list = "./" + i.list // a file of that name
 		}
 		return i.readList(path)

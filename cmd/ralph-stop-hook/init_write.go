@@ -172,8 +172,12 @@ func (i *initialiser) begin(l *loop.Loop) error {
 	begin := decide.Snapshot{Header: progress.Parse(text), LogIteration: l.Store.LogIteration()}
 	state := begin.Record()
 	next, _ := i.found.Next()
-	state.Loop, state.Name, state.List = l.At.Dir, l.At.Name, l.At.ListPath(i.list, "")
-	state.Feature, state.Attempts, state.Bind = next.ID, 1, decide.BindPrompt
+	state.Loop = l.At.Dir
+	state.Name = l.At.Name
+	state.List = l.At.ListPath(i.list, "")
+	state.Feature = next.ID
+	state.Attempts = 1
+	state.Bind = decide.BindPrompt
 	state.Client = i.v.Env.Client
 	return l.Store.SaveState(state)
 }

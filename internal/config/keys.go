@@ -12,6 +12,7 @@ import (
 type key[T any] struct {
 	name    string
 	about   string // what it does, for the schema and the documents
+	usage   string // the help of its flag, if 'init' has one, with the value's name in backquotes
 	preset  string // what holds without it, in JSON; "": nothing
 	example string // in JSON
 
@@ -45,6 +46,8 @@ var keys = []key[Config]{
 	}, {
 		name: "list", example: `"docs/prd.json", ".taskmaster/tasks/tasks.json#ui", "none"`,
 		field: func(c *Config) any { return &c.List }, path: true,
+		usage: "work the list in `FILE`, below this folder " +
+			"(default feature_list.json or prd.json here, else an example)",
 		about: "The path of the feature list, below the project's root. The path of a Task Master file can end " +
 			"with a tag: tasks.json#ui. Without this key: feature_list.json in the loop folder. none: the loop has " +
 			"no list, and is complete when the agent says so and every check holds; a file of that name is ./none.",
@@ -94,6 +97,8 @@ var keys = []key[Config]{
 		example: `[{"command": "go test -run \"$RALPH_FEATURE\" ./...", "when": "feature"}, ` +
 			`{"command": ["go", "vet", "./..."]}]`,
 		read: (*parser).checks, schema: `"type": "array", "items": { "$ref": "#/$defs/check" }`,
+		usage: "require that the shell's `COMMAND` exits with 0 before the loop is complete, or for each feature " +
+			"if it names $RALPH_FEATURE; may be repeated",
 		about: "What must hold before a claim counts. Commands run only after 'ralph-stop-hook trust', or if " +
 			"'init' wrote them. A command that nobody trusts fails.",
 	}, {
@@ -132,6 +137,7 @@ var keys = []key[Config]{
 	}, {
 		name: "confine", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Confine },
+		usage: "let checks write only to the project and a temporary folder",
 		about: "Checks, evaluators and the tracker's commands can write only to the project, to their own " +
 			"temporary folder ($TMPDIR), and to the folders in writable. They cannot use Unix sockets, and setuid " +
 			"programs give them no rights. They can still read files and use the network. Notifiers are not " +
@@ -167,6 +173,7 @@ var keys = []key[Config]{
 		example: `["./notify.sh", ["notify-send", "ralph"], ` +
 			`{"command": "./slow.sh", "timeout": "2m", "env": ["MY_TOKEN"]}]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
+		usage: "run the shell's `COMMAND` when the loop ends, with JSON on its standard input; may be repeated",
 		about: "Commands that run, in order, when the loop ends. Each gets one JSON object on standard input. They " +
 			"run only after 'ralph-stop-hook trust', or if 'init' wrote them.",
 	}, {

@@ -31,7 +31,9 @@ func ListChecks(item features.Item, isCommand func(text string) bool) (checks []
 			if err != nil { // then it is plain text
 				re = regexp.MustCompile(regexp.QuoteMeta(e.Pattern))
 			}
-			c.File, c.Pattern, c.Lacks = e.File, re, e.Kind == features.EntryLacks
+			c.File = e.File
+			c.Pattern = re
+			c.Lacks = e.Kind == features.EntryLacks
 		default:
 			manual = append(manual, e.Text+e.File)
 			continue

@@ -97,6 +97,11 @@ func readKey[T any](p *parser, v gjson.Result, row key[T], to *T) {
 	}
 }
 
+// Usage returns the help of the flag of 'init' that writes a key of ralph.json.
+func Usage(name string) string {
+	return keys[slices.IndexFunc(keys, func(row key[Config]) bool { return row.name == name })].usage
+}
+
 // nearest ends the error of an unknown key: with the known key that is most like
 // it, or with all known keys if none is.
 func nearest[T any](name string, keys []key[T]) string {

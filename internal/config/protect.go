@@ -71,23 +71,24 @@ func expand(text string) ([]string, error) {
 	if begin < 0 {
 		return []string{text}, nil
 	}
-	depth, from, words := 0, begin+1, []string(nil)
+	depth := 0
+	from := begin + 1
+	var words []string
 	for i := begin; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '{':
+		switch text[i] {
+		case '{':
 			depth++
-		case c == '}':
+		case '}':
 			depth--
 		}
-		if depth < 0 {
-			break
-		}
-		if end := depth == 0; end || depth == 1 && text[i] == ',' {
+		switch {
+		case depth < 0:
+			return nil, errors.New("has an unmatched brace")
+		case depth == 0:
+			return combine(text[:begin], append(words, text[from:i]), text[i+1:])
+		case depth == 1 && text[i] == ',':
 			words = append(words, text[from:i])
 			from = i + 1
-			if end {
-				return combine(text[:begin], words, text[from:])
-			}
 		}
 	}
 	return nil, errors.New("has an unmatched brace")
@@ -100,7 +101,8 @@ func combine(before string, words []string, after string) (all []string, err err
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, more...); len(all) > maxAlternatives {
+		all = append(all, more...)
+		if len(all) > maxAlternatives {
 			return nil, fmt.Errorf("stands for more than %d patterns", maxAlternatives)
 		}
 	}

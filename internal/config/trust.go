@@ -92,13 +92,20 @@ func Choose(trust *Trust, text []byte) (in Effective, err error) {
 		text = []byte("{}")
 	}
 	if trust != nil {
-		in.Trust, in.Trusted, in.Changed = *trust, true, digest(text) != trust.SHA256
+		in.Trust = *trust
+		in.Trusted = true
+		in.Changed = digest(text) != trust.SHA256
 		text = []byte(trust.Text)
 	}
-	if in.Config, err = Parse(text); in.Trusted && !in.Revoked {
+	in.Config, err = Parse(text)
+	if in.Trusted && !in.Revoked {
 		return in, err
 	}
-	in.Chains, in.Fallback, in.Escalate = nil, nil, nil // they start agents
+
+	// These start agents.
+	in.Chains = nil
+	in.Fallback = nil
+	in.Escalate = nil
 	in.Untrusted = len(in.Notifiers)
 	in.Notifiers = nil
 	for _, c := range []*Command{&in.Source.List, &in.Source.Reopen, &in.Source.Show} {
