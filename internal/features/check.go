@@ -22,7 +22,7 @@ var knownKeys = sync.OnceValue(func() []string { return slices.Concat(readKeys()
 // is one problem.
 func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 	list, problems := r.parse(data)
-	if list.all == nil && len(problems) > 0 {
+	if len(list.all) == 0 && len(problems) > 0 {
 		return list, problems, nil
 	}
 	c := &parser{

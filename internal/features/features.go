@@ -35,7 +35,7 @@ type Item struct {
 	// ID is as the list spells it; of a subtask it begins with the task's: "1.2". An item
 	// without one has an ID made of its title, or "#3" for the third.
 	ID       string
-	Priority float32 // lower is first; noPriority if the list gives none
+	Priority float64 // lower is first; noPriority if the list gives none
 	Passes   bool    // the list claims that it passes
 	Blocked  bool    // the list says that nobody can work on it now
 
@@ -54,7 +54,7 @@ type Item struct {
 	later           bool // it is put off to a time that has not come
 }
 
-const noPriority = math.MaxFloat32
+const noPriority = math.MaxFloat64
 
 // List is a parsed list.
 type List struct {
@@ -64,7 +64,6 @@ type List struct {
 	Reading          // how the list was read
 
 	all      []Item           // Items and Dropped; nil for a list that was not parsed
-	passed   int              // how many of Items pass
 	byID     map[string]int   // indexes of all; nil for a list that was not parsed
 	parents  map[string][]int // by id, indexes of the items that a tracker calls its parents
 	shape    shape
@@ -187,9 +186,6 @@ func (i Item) Acceptance() (texts []string) {
 
 // Passed returns how many items of the work pass, as the list says.
 func (l List) Passed() int {
-	if l.all != nil {
-		return l.passed
-	}
 	n := 0
 	for i := range l.Items {
 		if l.Items[i].Passes {
@@ -224,8 +220,7 @@ func (l List) Open() []string {
 // Digest returns 16 hex digits, the start of a sha256 over the ids of the work and
 // whether each item is open, blocked or passes, in list order.
 func (l List) Digest() string {
-	h := sha256.New()
-	buf := make([]byte, 0, 8<<10)
+	var text []byte
 	for i := range l.Items {
 		item := &l.Items[i]
 		state := byte(' ')
@@ -234,12 +229,10 @@ func (l List) Digest() string {
 		} else if item.Blocked {
 			state = '-'
 		}
-		buf = append(binary.AppendUvarint(append(buf, state), uint64(len(item.ID))), item.ID...)
-		if len(buf) > 7<<10 {
-			h.Write(buf)
-			buf = buf[:0]
-		}
+		text = append(text, state)
+		text = binary.AppendUvarint(text, uint64(len(item.ID)))
+		text = append(text, item.ID...)
 	}
-	h.Write(buf)
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }

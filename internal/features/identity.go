@@ -22,22 +22,8 @@ var agentKeys = table.Set("agent keys")
 // isAgentKey reports whether an agent may write the key: agentKeys has it, in whatever
 // case and with whatever hyphens.
 func isAgentKey(key string) bool {
-	var folded [24]byte
-	n := 0
-	for i := range len(key) {
-		c := key[i]
-		switch {
-		case c == '_' || c == '-':
-			continue
-		case n == len(folded):
-			return false
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		}
-		folded[n] = c
-		n++
-	}
-	return agentKeys()[string(folded[:n])]
+	key = strings.ReplaceAll(strings.ReplaceAll(key, "_", ""), "-", "")
+	return agentKeys()[strings.ToLower(key)]
 }
 
 // Twice returns a key that an object of the list has twice, and where, or "" if there is none.

@@ -130,7 +130,6 @@ func (p *parser) addCheckbox(r *markdownReader, text string, begin, markAt int) 
 	if item.ID == "" {
 		item.ID = "#" + strconv.Itoa(item.number)
 	}
-	p.hasDropped = p.hasDropped || item.dropped
 	r.legend = false
 	p.all = append(p.all, item)
 	r.item = &p.all[len(p.all)-1]
@@ -233,7 +232,6 @@ func (p *parser) applyMarks(marks boxMarks) {
 		item.Passes = s == done
 		item.Blocked = s == blocked
 		item.dropped = item.dropped || s == dropped
-		p.hasDropped = p.hasDropped || item.dropped
 		if s <= begun && !item.dropped {
 			count[mark]++
 			if count[mark] == 1 {

@@ -284,24 +284,21 @@ func (l *List) openSubtask(at int) *Item {
 	return nil
 }
 
-// splitDropped makes Items and Dropped of all. Without dropped items, Items is all.
-func (l *List) splitDropped(hasDropped bool) {
-	l.Items = l.all
-	if hasDropped {
-		l.Items = make([]Item, 0, len(l.all))
-		for n := range l.all {
-			if item := &l.all[n]; item.dropped {
-				if !item.isTombstone() { // that is not even something to be dropped
-					l.Dropped = append(l.Dropped, *item)
-				}
-			} else {
-				l.Items = append(l.Items, l.all[n])
-			}
-		}
+// splitDropped makes Items and Dropped of all. A tombstone is not even something to be dropped.
+func (l *List) splitDropped() {
+	first := slices.IndexFunc(l.all, func(i Item) bool { return i.dropped })
+	if first < 0 { // as in most lists
+		l.Items = l.all
+		return
 	}
-	for n := range l.Items {
-		if l.Items[n].Passes {
-			l.passed++
+	l.Items = slices.Clone(l.all[:first])
+	for n := first; n < len(l.all); n++ {
+		item := &l.all[n]
+		switch {
+		case !item.dropped:
+			l.Items = append(l.Items, *item)
+		case !item.isTombstone():
+			l.Dropped = append(l.Dropped, *item)
 		}
 	}
 }

@@ -63,10 +63,6 @@ type parser struct {
 	timed    bool     // an item has the key defer_until
 	problems []error
 	remarks  []error
-
-	// What few lists have. A list that has none is spared a pass over its items.
-	hasNeeds   bool // an item may wait for another
-	hasDropped bool // an item is not work
 }
 
 // fail records a problem at an offset of the text.
@@ -109,10 +105,8 @@ func (r Reading) parse(data []byte) (List, []error) {
 		list.text = p.Text
 	}
 	list.assignIDs(p)
-	if p.hasNeeds {
-		list.findWaiting()
-	}
-	list.splitDropped(p.hasDropped)
+	list.findWaiting()
+	list.splitDropped()
 	return list, p.problems
 }
 
@@ -241,6 +235,9 @@ func (p *parser) readLines() {
 
 // readArray reads the array that comes next: that of a list, or the subtasks of task.
 func (p *parser) readArray(task *Item) {
+	if p.all == nil { // one that grows is copied again and again
+		p.all = make([]Item, 0, min(strings.Count(p.Text, "{"), maxItems))
+	}
 	p.Enter()
 	for n := 1; p.Elem(); n++ {
 		p.readElement(task, n)
@@ -365,8 +362,6 @@ func (p *parser) readItem(task *Item, n int) {
 	}
 	item.later = f.later && !item.Passes && !item.dropped
 	item.waits = item.later
-	p.hasNeeds = p.hasNeeds || item.needs != "" || item.subtasks > 0 || item.isSubtask
-	p.hasDropped = p.hasDropped || item.dropped
 	p.all = append(p.all, item)
 }
 
@@ -380,8 +375,6 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 			p.fail(at, `item %d has the key "id" twice; leave one of them`, item.number)
 		}
 		f.id, f.idAt = value, begin
-	case "passes", "completed", "status", "state", "finished", "done", "complete", "passed", "passing": // markKeys
-		p.setMark(item, f, key, value, at, begin)
 	case "priority":
 		f.priority = value
 	case "subtasks":
@@ -390,9 +383,6 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 		} else if strings.HasPrefix(value, "[") {
 			f.subtasks, f.subtasksAt = value, begin
 		}
-	case "deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred",
-		"pinned", "ephemeral", "is_template": // outKeys
-		f.out = f.out || value == "true"
 	case "_type":
 		f.kind = value
 	case "issue_type":
@@ -404,8 +394,13 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 		if f.title == "" || key == "title" {
 			f.title = value
 		}
-	case "dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy": // needKeys
-		if value != "[]" && value != `""` && value != "null" {
+	default:
+		switch {
+		case markOf(key) != noMark:
+			p.setMark(item, f, key, value, at, begin)
+		case slices.Contains(outKeys, key):
+			f.out = f.out || value == "true"
+		case slices.Contains(needKeys, key) && value != "[]" && value != `""` && value != "null":
 			item.needs = value
 		}
 	}
@@ -548,10 +543,7 @@ func isLater(text string, now time.Time) bool {
 }
 
 // rank reads a priority: a number, "P0" to "P9", or a word. Lower is first.
-func rank(priority string) float32 {
-	if len(priority) == 1 && priority[0] >= '0' && priority[0] <= '9' {
-		return float32(priority[0] - '0')
-	}
+func rank(priority string) float64 {
 	switch word := strings.ToLower(priority); word {
 	case "critical", "urgent", "highest":
 		return 0
@@ -566,7 +558,7 @@ func rank(priority string) float32 {
 	case "":
 	default:
 		if n, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64); err == nil && n > -1e9 && n < 1e9 {
-			return float32(n)
+			return n
 		}
 	}
 	return noPriority

@@ -47,10 +47,10 @@ var (
 	titleKeys       = table.List("title")
 	descriptionKeys = []string{"description", "details", "detail", "body"}
 	acceptanceKeys  = table.List("acceptance")
-	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"} // as in readField
+	needKeys        = []string{"dependencies", "dependsOn", "depends_on", "blocked_by", "blockedBy"}
 	labelKeys       = table.Set("labels")
 
-	// Keys that say with true that the item is no work, as in readField.
+	// Keys that say with true that the item is no work.
 	outKeys = []string{
 		"deprecated", "obsolete", "cancelled", "canceled", "skipped", "archived", "deferred", "pinned", "ephemeral",
 		"is_template",
