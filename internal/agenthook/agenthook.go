@@ -123,7 +123,10 @@ func (r Record) Ask(f Facts) (answers []decide.HookAnswer) {
 
 func (h Hook) answer(f Facts, said Said) decide.Answer {
 	if h.Type != Validation && said.Stops() {
-		state := map[decide.Status]string{decide.Blocked: "blocked state", decide.Escalated: "escalation"}[said.Status]
+		state := "blocked state"
+		if said.Status == decide.Escalated {
+			state = "escalation"
+		}
 		return decide.Answer{
 			Action: decide.AnswerEscalate,
 			Reason: plain.Line(fmt.Sprintf("Agent signaled %s via %s %s", state, said.Tag(), said.Why), 500),

@@ -85,11 +85,14 @@ func (c Checkpoints) Save(files Files) error {
 // Keep adds a checkpoint, and drops the oldest ones if there are too many. It returns the checkpoint as it is kept.
 func (c *Checkpoints) Keep(one Checkpoint) (Checkpoint, error) {
 	var err error
-	if one.Context, err = Compact(one.Context, maxContext, "agentContext"); err != nil {
+	one.Context, err = Compact(one.Context, maxContext, "agentContext")
+	if err != nil {
 		return one, err
 	}
 	c.Last++
-	one.ID, one.Sequence, one.Created = CheckpointPrefix+rand.Text()[:16], c.Last, time.Now().UTC()
+	one.ID = CheckpointPrefix + rand.Text()[:16]
+	one.Sequence = c.Last
+	one.Created = time.Now().UTC()
 	if one.Expires.IsZero() {
 		life := otherLife
 		if one.Trigger == Manual {

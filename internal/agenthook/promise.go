@@ -71,7 +71,8 @@ func (r Record) Read(text string) (s Said) {
 		if rank(status) > rank(s.Status) {
 			s.Status, s.Word, s.Why = status, word, ""
 			if s.Stops() {
-				if s.Why = plain.Line(inside, 500); s.Why == "" {
+				s.Why = plain.Line(inside, 500)
+				if s.Why == "" {
 					s.Why = plain.Line(behind, 500)
 				}
 			}
@@ -81,7 +82,15 @@ func (r Record) Read(text string) (s Said) {
 }
 
 func statusOf(word string) decide.Status {
-	return map[string]decide.Status{complete: decide.Complete, blocked: decide.Blocked, escalate: decide.Escalated}[word]
+	switch word {
+	case complete:
+		return decide.Complete
+	case blocked:
+		return decide.Blocked
+	case escalate:
+		return decide.Escalated
+	}
+	return ""
 }
 
 // rank orders what was said: whoever needs a person most is heard.

@@ -45,7 +45,8 @@ type ruleConfig struct {
 }
 
 func (r Rule) config() (c ruleConfig, err error) {
-	if err = json.Unmarshal(r.Config, &c); err != nil {
+	err = json.Unmarshal(r.Config, &c)
+	if err != nil {
 		return c, errors.New("its config has a value of another type")
 	}
 	return c, nil
@@ -136,7 +137,8 @@ func (s Sources) exists(path string) bool {
 func (s Sources) check(name string) (passed, known bool) {
 	for _, r := range s.Checks {
 		if r.Name == name {
-			if known = true; !r.Passed {
+			known = true
+			if !r.Passed {
 				return false, true
 			}
 		}

@@ -63,7 +63,8 @@ func (h *Holder) follow(file string, args []string, f func(text string)) {
 	if err != nil {
 		return // it is missing or not held, which is reported elsewhere
 	}
-	if h.followed[call] = true; len(h.followed) > maxFollowed {
+	h.followed[call] = true
+	if len(h.followed) > maxFollowed {
 		h.open(key, notTold)
 		return
 	}

@@ -164,7 +164,8 @@ func (h *Holder) set(key, sum string, err error) {
 }
 
 func (h *Holder) hold(key, sum string) {
-	if h.Sums[key] = sum; h.caller != "" && !slices.Contains(h.Calls[h.caller], key) {
+	h.Sums[key] = sum
+	if h.caller != "" && !slices.Contains(h.Calls[h.caller], key) {
 		h.Calls[h.caller] = append(h.Calls[h.caller], key)
 	}
 }

@@ -18,7 +18,8 @@ func ListChecks(searchPath string, list decide.List) (checks []config.Check, man
 			if is, has := known[command]; has {
 				return is
 			}
-			if is = IsCommand(searchPath, command); !is {
+			is = IsCommand(searchPath, command)
+			if !is {
 				manual = append(manual, command)
 			}
 			known[command] = is

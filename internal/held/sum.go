@@ -81,8 +81,8 @@ func sumOf(project, key string) (string, error) {
 	return sumFile(At(project, key))
 }
 
-// execMark begins the hash of a file that its owner may run. A hash without it, as in a record of an
-// older version, says nothing of that: nobody is hurt if a file may be run later.
+// execMark begins the hash of a file that its owner may run. A hash without it is of
+// a file that its owner could not run: nobody is hurt if it can be run later.
 const execMark = "x "
 
 func sumFile(path string) (string, error) {
@@ -124,7 +124,8 @@ const maxHashed = 4 << 30
 // HashFile returns the sha256 of the regular file at a path, in hex. It follows links, as a
 // command does.
 func HashFile(path string) (sum string, info fs.FileInfo, err error) {
-	if info, err = os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err = os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
 		err = loopdir.ErrNotRegular
 	}
 	if err != nil {
@@ -135,7 +136,8 @@ func HashFile(path string) (sum string, info fs.FileInfo, err error) {
 		return "", info, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+	info, err = f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
 		return "", info, errors.Join(err, loopdir.ErrNotRegular)
 	}
 	if info.Size() > maxHashed {
@@ -196,7 +198,8 @@ func Below(project, home, word string) string {
 		rest, is := strings.CutPrefix(local, prefix)
 		if !is { // perhaps by a link to the project
 			dir, err := filepath.EvalSymlinks(filepath.Dir(local))
-			if rest, is = strings.CutPrefix(dir+string(filepath.Separator), prefix); err != nil || !is {
+			rest, is = strings.CutPrefix(dir+string(filepath.Separator), prefix)
+			if err != nil || !is {
 				return ""
 			}
 			rest += filepath.Base(local)

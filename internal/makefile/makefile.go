@@ -184,7 +184,8 @@ func (m *reader) rule(text string) {
 		} else if m.first == "" && target[0] != '.' {
 			m.first = target
 		}
-		if r.needs = append(r.needs, strings.Fields(needs)...); inline {
+		r.needs = append(r.needs, strings.Fields(needs)...)
+		if inline {
 			r.lines = append(r.lines, strings.TrimSpace(recipe))
 		}
 		m.current = append(m.current, r)
@@ -193,7 +194,8 @@ func (m *reader) rule(text string) {
 
 // find returns the rule for a target, and what a "%" in it stands for.
 func (m *reader) find(target string) (found *rule, stem string) {
-	if found = m.rules[target]; found != nil && len(found.lines) > 0 {
+	found = m.rules[target]
+	if found != nil && len(found.lines) > 0 {
 		return found, ""
 	}
 	for _, pattern := range m.patterns {
@@ -222,14 +224,16 @@ func (m *reader) make(target string) {
 	var needs []string
 	for i, need := range r.needs {
 		need = strings.Replace(need, "%", stem, 1)
-		if needs = append(needs, need); i == 0 {
+		needs = append(needs, need)
+		if i == 0 {
 			auto["<"] = need
 		}
 		m.make(need)
 	}
 	auto["^"] = strings.Join(needs, " ")
 	for _, line := range r.lines {
-		if line = strings.TrimLeft(m.expand(line, auto), "@+- \t"); line != "" && len(m.Lines) < maxRecipes {
+		line = strings.TrimLeft(m.expand(line, auto), "@+- \t")
+		if line != "" && len(m.Lines) < maxRecipes {
 			m.Lines = append(m.Lines, line)
 		}
 	}
@@ -248,7 +252,8 @@ func (m *reader) expand(text string, auto map[string]string) string {
 			return untold
 		}
 		name := rest[:1]
-		if text = rest[1:]; name == "(" || name == "{" {
+		text = rest[1:]
+		if name == "(" || name == "{" {
 			name, text = reference(text, name[0])
 		}
 		all.WriteString(m.value(name, auto))

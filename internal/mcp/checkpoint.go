@@ -47,7 +47,8 @@ func (k *desk) keep(p *loop.Picture, one agenthook.Checkpoint, unless func(agent
 		if unless != nil && slices.ContainsFunc(c.All, unless) {
 			return errKept
 		}
-		if one, err = c.Keep(one); err != nil {
+		one, err = c.Keep(one)
+		if err != nil {
 			return err
 		}
 		return c.Save(k.Store)
@@ -143,7 +144,8 @@ func (d *Desk) Create(call Call, in Create) (Created, error) {
 	}
 	draft, cut := cutDraft(in.DraftContent)
 	one.Draft = draft
-	if one, err = k.keep(p, one, nil); err != nil {
+	one, err = k.keep(p, one, nil)
+	if err != nil {
 		return Created{}, err
 	}
 	return Created{

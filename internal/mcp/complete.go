@@ -64,7 +64,7 @@ func (d *Desk) Complete(ctx context.Context, call Call, in Complete) (Completed,
 	if k.over() != nil {
 		k.finish(ctx)
 		c.Accepted = k.state.Status == want
-		if c.CompletedAt = ""; c.Accepted {
+		if c.Accepted {
 			c.CompletedAt = plain.Instant(k.state.EndedAt)
 		} else {
 			c.Missing = []string{k.over().Error()}
@@ -91,7 +91,8 @@ func (k *desk) claim(ctx context.Context, c Completed, message string, want deci
 		return c, err
 	}
 	d := j.Decision
-	if c.Accepted = d.Verdict == decide.End && d.Next.Status == want; !c.Accepted {
+	c.Accepted = d.Verdict == decide.End && d.Next.Status == want
+	if !c.Accepted {
 		c.Missing = j.missing()
 		return c, nil
 	}

@@ -70,7 +70,8 @@ func (d *Desk) openAt(call Call, at *loopdir.Loop) (*desk, error) {
 		return nil, err
 	}
 	k := &desk{Loop: l, desk: d, call: call, sure: true}
-	if k.state, err = l.Store.State(); err != nil {
+	k.state, err = l.Store.State()
+	if err != nil {
 		l.Close()
 		return nil, err
 	}
@@ -108,7 +109,8 @@ func (d *Desk) isClient(s decide.State) bool {
 func (d *Desk) find(call Call, name string) (at *loopdir.Loop, sure bool, err error) {
 	where := d.Env.Where()
 	if name != "" {
-		if at, err = where.Named(name); err != nil {
+		at, err = where.Named(name)
+		if err != nil {
 			return nil, true, fmt.Errorf("%w; %s", err, d.namesThem())
 		}
 		return at, true, nil
@@ -119,7 +121,8 @@ func (d *Desk) find(call Call, name string) (at *loopdir.Loop, sure bool, err er
 		if works {
 			return last, true, last.Check()
 		}
-		if where.Session = call.Session; call.Session != "" {
+		where.Session = call.Session
+		if call.Session != "" {
 			if at, err := where.Own(); at != nil || err != nil {
 				return at, true, err
 			}

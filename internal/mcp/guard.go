@@ -93,7 +93,8 @@ func (r *reader) Read(p []byte) (int, error) {
 func (r *reader) line() (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.lines.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > maxMessage; tooLong {
+		tooLong = tooLong || len(line)+len(part) > maxMessage
+		if tooLong {
 			line = nil
 		} else {
 			line = append(line, part...)

@@ -100,7 +100,8 @@ func (d *Desk) Register(call Call, in Register) (Registered, error) {
 	if h.ID == "" {
 		h.ID = "HOOK-" + rand.Text()[:16]
 	}
-	if h.Metadata, err = agenthook.Compact(in.Metadata, agenthook.MaxMetadata, "metadata"); err != nil {
+	h.Metadata, err = agenthook.Compact(in.Metadata, agenthook.MaxMetadata, "metadata")
+	if err != nil {
 		return Registered{}, err
 	}
 	err = k.edit(func(p *loop.Picture, r *agenthook.Record) error {
@@ -241,7 +242,9 @@ func (d *Desk) Evaluate(ctx context.Context, call Call, in Evaluate) (Evaluated,
 	}
 	answers := j.ask(in.AgentOutput)
 	if i, a := decisive(answers); i >= 0 && (e.Action != decide.AnswerEscalate || a.Action == e.Action) {
-		e.HookID, e.Reason, e.NextPrompt = a.Hook, a.Reason, a.Prompt
+		e.HookID = a.Hook
+		e.Reason = a.Reason
+		e.NextPrompt = a.Prompt
 		switch settled := e.Action == decide.AnswerComplete; {
 		case a.Action == decide.AnswerComplete && !settled:
 			e.Reason += "; that is a claim: " + j.reason()
@@ -258,7 +261,8 @@ func (d *Desk) Evaluate(ctx context.Context, call Call, in Evaluate) (Evaluated,
 	if e.Action == decide.AnswerContinue && e.NextPrompt == "" && len(answers) == 0 {
 		e.NextPrompt = j.prompt()
 	}
-	if e.CheckpointID, err = k.keepBlocked(j, in); err != nil {
+	e.CheckpointID, err = k.keepBlocked(j, in)
+	if err != nil {
 		return Evaluated{}, err
 	}
 	if e.CheckpointID == "" {

@@ -55,7 +55,8 @@ func (k *desk) judge(ctx context.Context, name, message string, commits func(dec
 		j.message = strings.ReplaceAll(message, "```", "'''") + "\n\n" + word
 	}
 	ev := k.event(name, j.message)
-	if j.Step, err = k.Judge(ctx, ev, commits); err != nil {
+	j.Step, err = k.Judge(ctx, ev, commits)
+	if err != nil {
 		return j, err
 	}
 	k.Store.Log(fmt.Sprintf("%s %s iteration %d %s", ev.At.UTC().Format("2006-01-02T15:04:05Z"), name,

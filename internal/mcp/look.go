@@ -57,14 +57,17 @@ func (d *Desk) Items(name string) ([]verb.Item, error) {
 	}
 	defer k.Close()
 	p, err := k.Look()
-	if err = errors.Join(err, p.Snapshot.List.Err); err != nil {
+	err = errors.Join(err, p.Snapshot.List.Err)
+	if err != nil {
 		return nil, err
 	}
 	items := verb.Items(p.Snapshot.List.List)
 	for i := range items {
 		it := &items[i]
-		it.ID, it.Title, it.Why, it.Model = plain.Line(it.ID, 80), plain.Line(it.Title, 200), plain.Line(it.Why, 300),
-			plain.Line(it.Model, 80)
+		it.ID = plain.Line(it.ID, 80)
+		it.Title = plain.Line(it.Title, 200)
+		it.Why = plain.Line(it.Why, 300)
+		it.Model = plain.Line(it.Model, 80)
 	}
 	return items, nil
 }

@@ -88,7 +88,8 @@ func (s *Server) text(ctx context.Context, uri string) (text, kind string, err e
 		case listEnd:
 			return asJSON(s.desk.Items(name))
 		}
-		if text, err = s.desk.Log(name); text == "" {
+		text, err = s.desk.Log(name)
+		if text == "" {
 			text = "nothing yet\n" // the SDK leaves out an empty text, and clients want one
 		}
 		return text, textType, err

@@ -78,7 +78,8 @@ func (d *Desk) Start(call Call, in Start) (Started, error) {
 	if err != nil {
 		return Started{}, err
 	}
-	if p, err = k.Look(); err != nil {
+	p, err = k.Look()
+	if err != nil {
 		return Started{}, err
 	}
 	state := p.Snapshot.Record()

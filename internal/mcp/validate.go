@@ -71,10 +71,10 @@ func (d *Desk) Validate(ctx context.Context, call Call, in Validate) (Validated,
 	}
 	v := Validated{
 		IterationID: k.ID(), IterationNumber: j.Picture.Snapshot.Record().Iteration, CompletionSignal: j.signal(),
-		DetectedPromise: "", Results: []RuleResult{}, ValidationPassed: true,
+		Results: []RuleResult{}, ValidationPassed: true,
 		PromisesDetected: append([]string{}, j.said.All...),
 	}
-	if v.DetectedPromise = ""; j.said.Status != "" {
+	if j.said.Status != "" {
 		v.DetectedPromise = j.said.Tag()
 		if j.said.Why != "" {
 			v.DetectedPromise += " " + j.said.Why

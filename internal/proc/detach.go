@@ -39,7 +39,9 @@ func (j Job) Argv0(self string) string { return j.prefix() + filepath.Base(self)
 func Detach(self string, job Job, args []string, dir string, env []string) (done <-chan struct{}, err error) {
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = job.Argv0(self)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = dir, env, detached
+	cmd.Dir = dir
+	cmd.Env = env
+	cmd.SysProcAttr = detached
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,9 @@ func Guard(args []string) int {
 	env := os.Environ()
 	cmd := command(context.Background(), env, argv, line)
 	cmd.Env = env
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = os.Stdout, os.Stderr, waitDelay // a child may hold the input, unread
+	cmd.Stdout = os.Stdout
+	cmd.Stderr = os.Stderr
+	cmd.WaitDelay = waitDelay // a child may hold the input, unread
 	if size > 0 {
 		cmd.Stdin = bytes.NewReader(in[1:])
 	}

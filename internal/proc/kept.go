@@ -22,7 +22,8 @@ func Keep(env []string, salt string) Kept {
 	k := Kept{Salt: salt, Sums: map[string]string{}, Values: map[string]string{}}
 	sum := k.hash()
 	for _, v := range variables(env) {
-		if k.Sums[v.name] = sum(v); IsPlace(v.name) {
+		k.Sums[v.name] = sum(v)
+		if IsPlace(v.name) {
 			k.Values[v.name] = v.value
 		}
 	}

@@ -90,7 +90,9 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Guard != "" {
 		cmd.Args[0] = GuardJob.Argv0(c.Guard)
 	}
-	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, inFolder(c.Env, c.Dir), c.delay()
+	cmd.Dir = c.Dir
+	cmd.Env = inFolder(c.Env, c.Dir)
+	cmd.WaitDelay = c.delay()
 	switch {
 	case c.Input != nil:
 		cmd.Stdin = c.Input

@@ -128,7 +128,8 @@ func (s *summer) follow(path string) error {
 			}
 			return nil
 		}
-		if s.linked[path] = true; len(s.linked) > maxLinked {
+		s.linked[path] = true
+		if len(s.linked) > maxLinked {
 			return errTooLarge
 		}
 		info, err := entry.Info()
@@ -165,7 +166,8 @@ func readFile(root *os.Root, name string, w io.Writer, left *int64) error {
 		return errors.Join(err, errors.New("the file was replaced meanwhile"))
 	}
 	n, err := io.Copy(w, io.LimitReader(f, *left+1))
-	if *left -= n; err == nil && *left < 0 {
+	*left -= n
+	if err == nil && *left < 0 {
 		err = errTooLarge
 	}
 	return err

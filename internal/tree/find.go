@@ -68,7 +68,8 @@ func (f *finder) folder(ctx context.Context, name string, above *rules, ignored 
 	r := f.rulesOf(f.files, name, entries, above, len(names))
 	names = append(names, ignoreFile)
 	if !ignored && r != above && r.ignore(names, false) { // the folder says itself that it is ignored
-		if ignored = true; here != "." && !f.enter(filepath.ToSlash(here), true) {
+		ignored = true
+		if here != "." && !f.enter(filepath.ToSlash(here), true) {
 			return nil
 		}
 	}
@@ -81,7 +82,8 @@ func (f *finder) folder(ctx context.Context, name string, above *rules, ignored 
 		if f.count++; f.count > maxFiles {
 			return errTooLarge
 		}
-		if below = filepath.ToSlash(below); !entry.IsDir() {
+		below = filepath.ToSlash(below)
+		if !entry.IsDir() {
 			f.see(below, entry.Type())
 			continue
 		}

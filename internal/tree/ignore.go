@@ -38,7 +38,8 @@ func parseRules(text string, above *rules, depth int) *rules {
 		line, one.folder = strings.CutSuffix(line, "/")
 		one.name = !strings.Contains(line, "/")
 		var err error
-		if one.glob, err = glob.Parse(strings.TrimPrefix(line, "/")); err == nil && line != "" {
+		one.glob, err = glob.Parse(strings.TrimPrefix(line, "/"))
+		if err == nil && line != "" {
 			r.list = append(r.list, one)
 		}
 	}

@@ -30,8 +30,10 @@ func (t *Tree) Commit(ctx context.Context, message string) (commit string, chang
 		return "", false, errors.Join(err, fmt.Errorf("%w: the lane is at commit %.12s, which does not come from %.12s",
 			ErrHistory, head, t.base))
 	}
-	if commit = head; !s.clean {
-		if commit, err = t.r.commit(ctx, s.tree, message, head); err != nil {
+	commit = head
+	if !s.clean {
+		commit, err = t.r.commit(ctx, s.tree, message, head)
+		if err != nil {
 			return "", false, err
 		}
 	}
@@ -78,7 +80,8 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	if _, err := t.files().git(ctx, args...); err != nil && exitCode(err) != 1 {
 		return s, err
 	}
-	if s.tree, err = t.files().line(ctx, "write-tree"); err != nil {
+	s.tree, err = t.files().line(ctx, "write-tree")
+	if err != nil {
 		return s, err
 	}
 	files, err := t.r.changes(ctx, t.base, s.tree)

@@ -121,7 +121,8 @@ func (r *Repo) lock() (unlock func(), err error) {
 	err = os.Link(aside, path)
 	if err != nil && !errors.Is(err, os.ErrExist) { // a file system without links
 		var f *os.File
-		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
 			_, err = f.WriteString(lockText)
 			err = errors.Join(err, f.Close())
 		}

@@ -45,7 +45,8 @@ const Trailer = "Ralph-Feature: "
 // loops' files are those of the loop's branch. It is ErrHistory if the work does not come from its base, or the base
 // is not on the loop's branch any more.
 func (r *Repo) Merge(ctx context.Context, w Work) (m Merged, err error) {
-	if m.Old, err = r.Head(ctx); err != nil {
+	m.Old, err = r.Head(ctx)
+	if err != nil {
 		return m, err
 	}
 	for _, pair := range [][2]string{{w.Commit, w.Base}, {m.Old, w.Base}} {
@@ -67,7 +68,8 @@ func (r *Repo) Merge(ctx context.Context, w Work) (m Merged, err error) {
 		}
 		m.Files = append(m.Files, r.fromProject(f.name))
 	}
-	if m.Conflicts = conflicts; len(conflicts) > 0 {
+	m.Conflicts = conflicts
+	if len(conflicts) > 0 {
 		return m, nil
 	}
 	m.Commit, err = r.commit(ctx, tree, w.text(), m.Old)
@@ -84,7 +86,8 @@ func (w Work) text() string {
 		feature = strconv.QuoteToASCII(feature)
 	}
 	message := ownTrailer().ReplaceAllString(strings.ReplaceAll(w.Message, "\r", "\n"), "")
-	if message = strings.TrimSpace(message); message == "" {
+	message = strings.TrimSpace(message)
+	if message == "" {
 		message = "Work on " + feature
 	}
 	return message + "\n\n" + strings.Join(append([]string{Trailer + feature}, w.More...), "\n") + "\n"
@@ -101,7 +104,8 @@ const (
 func (r *Repo) merge(ctx context.Context, lane, head string) (tree string, conflicts []Conflict, err error) {
 	r.merging.Lock()
 	defer r.merging.Unlock()
-	if lane, err = r.withLoops(ctx, lane, head); err != nil {
+	lane, err = r.withLoops(ctx, lane, head)
+	if err != nil {
 		return "", nil, err
 	}
 	for name, commit := range map[string]string{ours: lane, theirs: head} {
@@ -122,7 +126,8 @@ func (r *Repo) merge(ctx context.Context, lane, head string) (tree string, confl
 	if len(texts) == 0 {
 		return "", nil, errors.New("git merge-tree says nothing")
 	}
-	if tree = texts[0]; err == nil {
+	tree = texts[0]
+	if err == nil {
 		return tree, nil, nil
 	}
 	return tree, r.conflicts(texts[1:]), nil
@@ -153,7 +158,8 @@ func (r *Repo) conflicts(texts []string) (all []Conflict) {
 			break
 		}
 		files, kind, why := texts[1:n+1], texts[n+1], plain.Line(texts[n+2], 400)
-		if texts = texts[n+3:]; !strings.HasPrefix(kind, "CONFLICT") {
+		texts = texts[n+3:]
+		if !strings.HasPrefix(kind, "CONFLICT") {
 			continue
 		}
 		for i, file := range files {

@@ -50,11 +50,13 @@ func scanPack(in *bufio.Reader, limit int64, ids int) error {
 			if _, err := binary.ReadUvarint(body); err != nil {
 				return errPack
 			}
-			if whole, err = binary.ReadUvarint(body); err != nil {
+			whole, err = binary.ReadUvarint(body)
+			if err != nil {
 				return errPack
 			}
 		}
-		if left -= int64(min(max(whole, size), 1<<62)) + perObject; left < 0 {
+		left -= int64(min(max(whole, size), 1<<62)) + perObject
+		if left < 0 {
 			return fmt.Errorf("its objects have more than %d bytes", limit)
 		}
 		if _, err := io.Copy(io.Discard, body); err != nil {
@@ -75,7 +77,8 @@ func entryHead(in *bufio.Reader) (kind byte, size uint64, err error) {
 	}
 	kind, size = b>>4&7, uint64(b&15)
 	for shift := 4; b&0x80 != 0; shift += 7 {
-		if b, err = in.ReadByte(); err != nil || shift > 60 {
+		b, err = in.ReadByte()
+		if err != nil || shift > 60 {
 			return 0, 0, errPack
 		}
 		size |= uint64(b&0x7f) << shift

@@ -65,11 +65,13 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if below = filepath.ToSlash(below); below != "." {
+	below = filepath.ToSlash(below)
+	if below != "." {
 		r.prefix = below
 	}
 	for _, e := range o.Except {
-		if e = filepath.ToSlash(filepath.Clean(e)); e == "." || !filepath.IsLocal(e) {
+		e = filepath.ToSlash(filepath.Clean(e))
+		if e == "." || !filepath.IsLocal(e) {
 			return nil, fmt.Errorf("%q is not below the project", e)
 		}
 		r.except = append(r.except, path.Join(r.prefix, e))
@@ -77,7 +79,8 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.find(ctx); err != nil {
 		return nil, err
 	}
-	if r.own, err = os.MkdirTemp(o.Dir, "ralph-git-"); err != nil {
+	r.own, err = os.MkdirTemp(o.Dir, "ralph-git-")
+	if err != nil {
 		return nil, err
 	}
 	if err := r.prepare(ctx); err != nil {
@@ -102,15 +105,18 @@ func (r *Repo) find(ctx context.Context) error {
 		return fmt.Errorf("%s is too old for lanes: install git 2.38 or later", plain.Line(version, 60))
 	}
 	for args, to := range map[string]*string{"--absolute-git-dir": &r.git, "--git-common-dir": &r.common} {
-		if *to, err = r.refs(ctx, "rev-parse", args); err != nil {
+		*to, err = r.refs(ctx, "rev-parse", args)
+		if err != nil {
 			return err
 		}
-		if *to = filepath.FromSlash(*to); !filepath.IsAbs(*to) {
+		*to = filepath.FromSlash(*to)
+		if !filepath.IsAbs(*to) {
 			*to = filepath.Join(r.top, *to)
 		}
 	}
 	name, err := r.refs(ctx, "symbolic-ref", "-q", "HEAD")
-	if r.branch = strings.TrimPrefix(name, heads); err != nil || r.branch == name {
+	r.branch = strings.TrimPrefix(name, heads)
+	if err != nil || r.branch == name {
 		return errors.New("no branch is checked out (HEAD is detached): type git switch and the branch to work on")
 	}
 	return nil

@@ -30,10 +30,12 @@ type survey struct {
 func (r *Repo) survey(ctx context.Context, old, new string) (*survey, error) {
 	s := &survey{r: r, old: old, new: new, seen: map[string]fs.FileInfo{}}
 	var err error
-	if s.changes, err = r.changes(ctx, old, new); err != nil {
+	s.changes, err = r.changes(ctx, old, new)
+	if err != nil {
 		return nil, err
 	}
-	if s.index, err = r.here(ctx); err != nil {
+	s.index, err = r.here(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if err := s.staged(ctx); err != nil {

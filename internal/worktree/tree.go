@@ -80,7 +80,8 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 			tip = at
 		}
 	}
-	if t.git = r.gitOf(t.dir); t.git == "" {
+	t.git = r.gitOf(t.dir)
+	if t.git == "" {
 		r.mu.Lock() // git worktree add does not like another one at its side
 		err = t.make(ctx, tip)
 		r.mu.Unlock()
@@ -139,7 +140,8 @@ func (t *Tree) make(ctx context.Context, tip string) error {
 	}
 	// Force, twice: a call that was killed may have left this folder registered, and locked.
 	_, err = t.r.refs(ctx, "worktree", "add", "-q", "-f", "-f", "--no-checkout", "--detach", t.dir, tip)
-	if t.git = t.r.gitOf(t.dir); err == nil && t.git == "" {
+	t.git = t.r.gitOf(t.dir)
+	if err == nil && t.git == "" {
 		return fmt.Errorf("git made no worktree at %s", t.dir)
 	}
 	return err
