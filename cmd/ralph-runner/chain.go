@@ -167,7 +167,7 @@ func (k *runner) chainOf(agents *roster.Agents, p *loop.Picture, project string)
 func (k *runner) rows(agents *roster.Agents, names []string) (run.Rows, error) {
 	rows := run.Rows{}
 	for i, name := range slices.Concat(names, k.options.Fallback) {
-		if _, has := rows[name]; has {
+		if _, known := rows[name]; known {
 			continue
 		}
 		row, err := agents.Find(name)

@@ -12,7 +12,8 @@ import (
 )
 
 func (v verbs) engineClear() *cli.Command {
-	url, yes, dryRun := "", false, false
+	var url string
+	var yes, dryRun bool
 	cmd := &cli.Command{
 		Name: "engine clear", Args: "[NAME]", Short: "Delete what a loop's runs have left on servers that you run",
 		Long: `Deletes the streams of a loop on a NATS server or cluster that you run. They are of no

@@ -28,7 +28,7 @@ const (
 func main() { os.Exit(execute(os.Args[1:])) }
 
 func execute(args []string) int {
-	if status, is, err := boot.Job(program, args); is {
+	if status, started, err := boot.Job(program, args); started {
 		printError(err)
 		return status
 	}

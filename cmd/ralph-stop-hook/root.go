@@ -27,7 +27,7 @@ func run(args []string) (status int) {
 			status = 1
 		}
 	}()
-	if status, is, err := boot.Job(program, args); is {
+	if status, started, err := boot.Job(program, args); started {
 		if err != nil {
 			printError(err)
 		}

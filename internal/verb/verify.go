@@ -44,7 +44,7 @@ func (v Verbs) loopBefore(words []string) (name, ids []string, err error) {
 		if l, err := loop.Open(v.Env, at); err == nil {
 			defer l.Close()
 			p, err := l.Look()
-			if _, has := p.Snapshot.List.Find(words[0]); err == nil && has {
+			if _, found := p.Snapshot.List.Find(words[0]); err == nil && found {
 				id := plain.Arg(words[0])
 				return nil, nil, fmt.Errorf("%s is a loop, and a feature of the loop %s; for the feature say: %s %s; "+
 					"for the loop: %s, and then: %s verify", id, plain.Arg(at.Name), l.Call("verify"), id,
@@ -96,7 +96,7 @@ func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err e
 			"%s; '%s --restore' puts them back", plain.Line(strings.Join(s.Lost, ", "), 500), p.Loop.Call("trust"))
 	}
 	for _, id := range ids {
-		if _, has := s.List.Find(id); !has {
+		if _, found := s.List.Find(id); !found {
 			return nil, fmt.Errorf("the list has no feature %q", plain.Line(id, 80))
 		}
 	}
