@@ -42,7 +42,7 @@ func TestNewQuestion(t *testing.T) {
 	s.List.Items = []features.Item{{ID: "a", Passes: true}, {ID: "b"}}
 	s.Results = []decide.Receipt{{Check: "1", Name: "vet", Feature: "a", Tail: "no"}}
 	s.Receipts = []decide.Receipt{{Check: "1", Name: "vet", Feature: "a", Passed: true}, {Check: "2", Passed: true}}
-	d := decide.Decision{Promised: true, Next: decide.State{Iteration: 3}}
+	d := decide.Decision{Promised: true, Next: decide.State{Counted: decide.Counted{Iteration: 3}}}
 	for _, tc := range []struct {
 		passes bool
 		phase  string

@@ -20,8 +20,12 @@ func (s *Snapshot) Record() State {
 	state := s.State
 	if state.Schema == 0 {
 		state = State{
-			Schema: SchemaVersion, Status: InProgress, HeaderLimit: s.Header.MaxIterations,
-			Header: s.Header, Before: s.Header, Bind: s.Bind, Passed: s.List.Passed(),
+			Schema:    SchemaVersion,
+			Ending:    Ending{Status: InProgress},
+			Allowance: Allowance{HeaderLimit: s.Header.MaxIterations},
+			Headers:   Headers{Header: s.Header, Before: s.Header},
+			Owner:     Owner{Bind: s.Bind},
+			Counted:   Counted{Passed: s.List.Passed()},
 		}
 		state.Allowed = state.Limit(s.Limits)
 	}

@@ -32,9 +32,13 @@ func base() Snapshot {
 		Event: EventStop, Session: "s", Header: header, List: list("xx."), Now: now,
 		Limits: Limits{Stagnation: 3, MaxWait: time.Hour},
 		State: State{
-			Schema: SchemaVersion, Status: InProgress, Iteration: 4, Session: "s", Feature: "b", Attempts: 1, Passed: 2,
-			HeaderLimit: 15, ListDigest: list("x..").Digest(), Unchanged: 1, Header: header,
-			Before: progress.Header{Status: "IN_PROGRESS", Iteration: 3, MaxIterations: 15, Feature: "a"},
+			Schema:    SchemaVersion,
+			Ending:    Ending{Status: InProgress},
+			Counted:   Counted{Iteration: 4, Passed: 2, ListDigest: list("x..").Digest(), Unchanged: 1},
+			Owner:     Owner{Session: "s"},
+			Work:      Work{Feature: "b", Attempts: 1},
+			Allowance: Allowance{HeaderLimit: 15},
+			Headers:   Headers{Header: header, Before: progress.Header{Status: "IN_PROGRESS", Iteration: 3, MaxIterations: 15, Feature: "a"}},
 		},
 	}
 }

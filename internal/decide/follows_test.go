@@ -10,8 +10,13 @@ import (
 func TestFollows(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	was := State{
-		Schema: SchemaVersion, Loop: "/l", Status: InProgress, Iteration: 3, Endings: 1, Lowered: 9, Session: "s1",
-		StartedAt: at, Passed: 2, Notices: []Notice{{DeliveryID: "1", Payload: []byte(`{"status":"failed"}`)}},
+		Schema:    SchemaVersion,
+		Loop:      "/l",
+		Ending:    Ending{Status: InProgress, Endings: 1, StartedAt: at},
+		Counted:   Counted{Iteration: 3, Passed: 2},
+		Allowance: Allowance{Lowered: 9},
+		Owner:     Owner{Session: "s1"},
+		Notifying: Notifying{Notices: []Notice{{DeliveryID: "1", Payload: []byte(`{"status":"failed"}`)}}},
 	}
 	end := func(s *State, status Status) { s.Status, s.Endings, s.EndedAt = status, s.Endings+1, at }
 	for name, tc := range map[string]struct {
@@ -55,7 +60,7 @@ func TestFollows(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
-	if fresh := (State{Lowered: 4}); !fresh.Follows(State{}) {
+	if fresh := (State{Allowance: Allowance{Lowered: 4}}); !fresh.Follows(State{}) {
 		t.Error("a limit that a person lowers for the first time does not follow")
 	}
 }

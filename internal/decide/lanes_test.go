@@ -303,7 +303,12 @@ func play(decide decider, seed uint64) error {
 		Rand: random, decide: decide, lanes: 1 + random.IntN(5), passed: make([]bool, 3+random.IntN(12)),
 		works: map[int]string{}, given: map[int]string{},
 	}
-	h.state = State{Schema: SchemaVersion, Status: InProgress, Iteration: 1, Session: "run-1", LastSession: "run-1"}
+	h.state = State{
+		Schema:  SchemaVersion,
+		Ending:  Ending{Status: InProgress},
+		Counted: Counted{Iteration: 1},
+		Owner:   Owner{Session: "run-1", LastSession: "run-1"},
+	}
 	for range 5000 {
 		if h.IntN(40) == 0 { // the run is killed, and goes on
 			h.works, h.state.Status = map[int]string{}, Interrupted

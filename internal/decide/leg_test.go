@@ -12,8 +12,11 @@ func TestLeg(t *testing.T) {
 		Event: EventStop, Session: "run-1", OwnerAlive: true, OwnerKnown: true, Now: now,
 		Limits: Limits{Stagnation: 2, FeatureAttempts: 2, CheckFailures: 2},
 		State: State{
-			Schema: 1, Status: InProgress, Session: "run-1", LastSession: "run-1", Iteration: 3, Feature: "b", Attempts: 2,
-			CheckFailures: 1, TreeDigest: "same", Unchanged: 1,
+			Schema:  1,
+			Ending:  Ending{Status: InProgress},
+			Owner:   Owner{Session: "run-1", LastSession: "run-1"},
+			Counted: Counted{Iteration: 3, CheckFailures: 1, TreeDigest: "same", Unchanged: 1},
+			Work:    Work{Feature: "b", Attempts: 2},
 		},
 		Found: Found{Tree: "same"},
 	}

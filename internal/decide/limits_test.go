@@ -43,9 +43,10 @@ func TestInForce(t *testing.T) {
 		IterationsPerHour: 6, FeaturesPerSession: 7, ContextTokens: 1000, MaxWait: time.Hour, Trusted: true,
 	}
 	busy := State{
-		Iteration: 9, StartedAt: at(time.Hour), Unchanged: 1, Attempts: 2, CheckFailures: 1, SessionPassed: 3,
-		Hour: []int64{at(2 * time.Hour).Unix(), at(time.Minute).Unix()}, Context: 600,
-		WaitingSince: at(90 * time.Second),
+		Counted: Counted{Iteration: 9, Unchanged: 1, CheckFailures: 1, SessionPassed: 3, Hour: []int64{at(2 * time.Hour).Unix(), at(time.Minute).Unix()}, Context: 600},
+		Ending:  Ending{StartedAt: at(time.Hour)},
+		Work:    Work{Attempts: 2},
+		Owner:   Owner{WaitingSince: at(90 * time.Second)},
 	}
 	for _, tc := range []struct {
 		name  string
@@ -60,12 +61,18 @@ func TestInForce(t *testing.T) {
 				"features_per_session 7 4 features, context_tokens 1000 400 tokens, max_wait 3600 3510 seconds"},
 		{"a loop that has not begun, and does not wait", State{}, Limits{Deadline: time.Minute, MaxWait: time.Hour},
 			"max_iterations 15 15 iterations, deadline 60 60 seconds, max_wait 3600 3600 seconds"},
-		{"more used than there is", State{Iteration: 20, StartedAt: at(time.Hour)}, Limits{Deadline: time.Minute},
+		{"more used than there is", State{
+			Counted: Counted{Iteration: 20},
+			Ending:  Ending{StartedAt: at(time.Hour)},
+		}, Limits{Deadline: time.Minute},
 			"max_iterations 15 0 iterations, deadline 60 0 seconds"},
-		{"extended", State{Iteration: 20, Extended: 30, ExtendedDeadline: time.Hour},
+		{"extended", State{
+			Counted:   Counted{Iteration: 20},
+			Allowance: Allowance{Extended: 30, ExtendedDeadline: time.Hour},
+		},
 			Limits{MaxIterations: 15, Deadline: 1},
 			"max_iterations 30 10 iterations, deadline 3600 3600 seconds"},
-		{"extended over the ceilings", State{Extended: 30, ExtendedDeadline: time.Hour},
+		{"extended over the ceilings", State{Allowance: Allowance{Extended: 30, ExtendedDeadline: time.Hour}},
 			Limits{CeilingIterations: 5, CeilingDeadline: time.Minute},
 			"max_iterations 5 5 iterations, deadline 60 60 seconds"},
 		{"less than a second", State{}, Limits{Deadline: time.Millisecond}, "max_iterations 15 15 iterations"},

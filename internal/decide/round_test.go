@@ -13,8 +13,10 @@ func TestRound(t *testing.T) {
 	base := Snapshot{
 		Event: EventStop, Session: "run-1", OwnerAlive: true, OwnerKnown: true, Now: now, Round: Round{Fresh: true},
 		State: State{
-			Schema: 1, Status: InProgress, Session: "run-1", LastSession: "run-1", Iteration: 3, Passed: 1,
-			SessionPassed: 1,
+			Schema:  1,
+			Ending:  Ending{Status: InProgress},
+			Owner:   Owner{Session: "run-1", LastSession: "run-1"},
+			Counted: Counted{Iteration: 3, Passed: 1, SessionPassed: 1},
 		},
 	}
 	base.List.Items = []features.Item{{ID: "a", Passes: true}, {ID: "c", Passes: true}, open}

@@ -137,7 +137,8 @@ func parseStatus(text string) Status {
 // SchemaVersion is the version of State that this program writes. It refuses a record of a later version.
 const SchemaVersion = 2
 
-// State is the record of a loop. The file state.json outside the project keeps it.
+// State is the record of a loop. The file state.json outside the project keeps it, with the fields of all parts side by
+// side.
 type State struct {
 	// 0: there is no record yet
 	Schema int    `json:"schema,omitzero"`
@@ -147,17 +148,39 @@ type State struct {
 	// absolute path of the list
 	List string `json:"list,omitzero"`
 
+	Ending
+	Allowance
+	Owner
+	Counted
+	Checking
+	Habits
+	Work
+	Headers
+	Notifying
+}
+
+// Ending says how the loop stands, and how it ended.
+type Ending struct {
 	Status     Status `json:"status,omitzero"`
 	ExitReason string `json:"exitReason,omitzero"`
 	// what a person must look at
-	Needs     string `json:"needs,omitzero"`
-	Iteration int    `json:"iteration,omitzero"`
+	Needs     string    `json:"needs,omitzero"`
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	EndedAt   time.Time `json:"endedAt,omitzero"`
 	// how many endings the loop has had
 	Endings int `json:"endings,omitzero"`
-
 	// when a rate limit, or our limit per hour, lets the loop continue
 	RetryAt time.Time `json:"retryAt,omitzero"`
+	// with Paused: a host that starts the agent stops it at once
+	StopNow bool `json:"stopNow,omitzero"`
+	// the loop ended when the session of its iteration was over; a fresh session begins the next one
+	Judged bool `json:"judged,omitzero"`
+	// the loop was complete at the last stop, and goes on because Leg.Hold asked for that
+	Complete bool `json:"complete,omitzero"`
+}
 
+// Allowance says how much the loop may use, if something other than ralph.json says so too.
+type Allowance struct {
 	// Max Iterations of the header when the loop began
 	HeaderLimit int `json:"headerLimit,omitzero"`
 	// how many iterations the loop could have when it began
@@ -168,7 +191,10 @@ type State struct {
 	Extended int `json:"extended,omitzero"`
 	// the deadline that `extend` set; 0: it was not used; stored in ns
 	ExtendedDeadline time.Duration `json:"extendedDeadline,omitzero"`
+}
 
+// Owner says which session works on the loop.
+type Owner struct {
 	// the owner's id; empty: no session owns the loop
 	Session string `json:"session,omitzero"`
 	// the id of the last owner, also after the loop was released
@@ -185,7 +211,17 @@ type State struct {
 	Bind string `json:"bind,omitzero"`
 	// a person continued the loop after the owner's client was gone; no session works on it yet
 	Waits bool `json:"waits,omitzero"`
+	// the person was told that something else blocks the session's stops too
+	RivalTold bool `json:"rivalSaid,omitzero"`
+	// since when something runs in the background; zero: nothing does
+	WaitingSince time.Time `json:"waitingSince,omitzero"`
+	// what ran there at the last stop, in words
+	WaitingFor string `json:"waitingFor,omitzero"`
+}
 
+// Counted holds what the limits count.
+type Counted struct {
+	Iteration int `json:"iteration,omitzero"`
 	// features that passed when the list was last sound
 	Passed int `json:"passed,omitzero"`
 	// features that passed while the owner worked
@@ -196,60 +232,54 @@ type State struct {
 	Hour []int64 `json:"hour,omitzero"`
 	// Unix ms of the blocks of this turn that may have come after the last tool call
 	Blocks []int64 `json:"blocks,omitzero"`
-	// the person was told that something else blocks the session's stops too
-	RivalTold bool `json:"rivalSaid,omitzero"`
-
-	// since when something runs in the background; zero: nothing does
-	WaitingSince time.Time `json:"waitingSince,omitzero"`
-	// what ran there at the last stop, in words
-	WaitingFor string `json:"waitingFor,omitzero"`
-
-	// claimed features that were proven at the last stop
-	Proven int `json:"proven,omitzero"`
-	// claimed features with manual points, which only a person can check
-	Manual int `json:"manual,omitzero"`
 	// stops in a row at which a check failed
 	CheckFailures int `json:"checkFailures,omitzero"`
-	// the agent was told to put features back
-	Warned bool `json:"warned,omitzero"`
-	// variables of the session that the last checks did not get, in words
-	Withheld string `json:"withheld,omitzero"`
-	// the hook that runs checks for a stop now; nil: none
-	Running *Running `json:"running,omitzero"`
-
-	// the id of the feature that the agent works on
-	Feature string `json:"feature,omitzero"`
-	// iterations in a row given to Feature
-	Attempts int `json:"attempts,omitzero"`
-	// of a run with several lanes, by their numbers; Feature is that of the one that moved last
-	Lanes []Lane `json:"lanes,omitzero"`
 	// fingerprint of the list at the last stop
 	ListDigest string `json:"listDigest,omitzero"`
 	// fingerprint of the work tree then; empty: that stop did not need it
 	TreeDigest string `json:"treeDigest,omitzero"`
 	// stops in a row with the same fingerprints
 	Unchanged int `json:"unchanged,omitzero"`
-	Habits
+}
 
-	// what we last wrote to progress.txt
-	Header progress.Header `json:"header"`
-	// what was there when we decided on Header
-	Before progress.Header `json:"before"`
+// Checking holds what the checks of the last stop showed.
+type Checking struct {
+	// claimed features that were proven at the last stop
+	Proven int `json:"proven,omitzero"`
+	// claimed features with manual points, which only a person can check
+	Manual int `json:"manual,omitzero"`
+	// the agent was told to put features back
+	Warned bool `json:"warned,omitzero"`
+	// variables of the session that the last checks did not get, in words
+	Withheld string `json:"withheld,omitzero"`
+	// the hook that runs checks for a stop now; nil: none
+	Running *Running `json:"running,omitzero"`
+}
 
+// Work says what the agent works on.
+type Work struct {
+	// the id of the feature that the agent works on
+	Feature string `json:"feature,omitzero"`
+	// iterations in a row given to Feature
+	Attempts int `json:"attempts,omitzero"`
+	// of a run with several lanes, by their numbers; Feature is that of the one that moved last
+	Lanes []Lane `json:"lanes,omitzero"`
 	// a person's text for the next prompt; empty: none
 	Note string `json:"note,omitzero"`
 	// the text that a fresh session got which has not counted yet
 	NoteGiven string `json:"noteGiven,omitzero"`
-	// the loop was complete at the last stop, and goes on because Leg.Hold asked for that
-	Complete bool `json:"complete,omitzero"`
-	// with Paused: a host that starts the agent stops it at once
-	StopNow bool `json:"stopNow,omitzero"`
-	// the loop ended when the session of its iteration was over; a fresh session begins the next one
-	Judged bool `json:"judged,omitzero"`
+}
 
-	StartedAt time.Time `json:"startedAt,omitzero"`
-	EndedAt   time.Time `json:"endedAt,omitzero"`
+// Headers holds the headers of progress.txt.
+type Headers struct {
+	// what we last wrote to progress.txt
+	Header progress.Header `json:"header"`
+	// what was there when we decided on Header
+	Before progress.Header `json:"before"`
+}
 
+// Notifying holds whom to tell of the ending, and what they were told.
+type Notifying struct {
 	// the notifier of the settings entry, for runs that have no such entry
 	OnComplete string `json:"onComplete,omitzero"`
 	// the notices that are not sent, and the one of the last ending

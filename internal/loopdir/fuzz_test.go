@@ -99,7 +99,11 @@ func sound(data []byte, state decide.State, err error) error {
 
 // TestStateControls checks that the properties above reject bad results.
 func TestStateControls(t *testing.T) {
-	good := decide.State{Schema: decide.SchemaVersion, Status: decide.InProgress, Iteration: 1}
+	good := decide.State{
+		Schema:  decide.SchemaVersion,
+		Ending:  decide.Ending{Status: decide.InProgress},
+		Counted: decide.Counted{Iteration: 1},
+	}
 	if err := sound([]byte("{}"), good, nil); err != nil {
 		t.Fatal(err)
 	}

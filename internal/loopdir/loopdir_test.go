@@ -71,7 +71,10 @@ func bump(l *Loop, lock bool) error {
 		return err
 	}
 	if state.Schema == 0 {
-		state = decide.State{Schema: decide.SchemaVersion, Status: decide.InProgress}
+		state = decide.State{
+			Schema: decide.SchemaVersion,
+			Ending: decide.Ending{Status: decide.InProgress},
+		}
 	}
 	runtime.Gosched()
 	state.Iteration++

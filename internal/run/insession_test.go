@@ -41,7 +41,12 @@ func TestStopped(t *testing.T) {
 		{decide.Paused, true, true},
 		{decide.Cancelled, true, true},
 	} {
-		state := decide.State{Schema: decide.SchemaVersion, Loop: dir, Status: tc.status, Iteration: 1}
+		state := decide.State{
+			Schema:  decide.SchemaVersion,
+			Loop:    dir,
+			Ending:  decide.Ending{Status: tc.status},
+			Counted: decide.Counted{Iteration: 1},
+		}
 		if err := store.SaveState(state); err != nil {
 			t.Fatal(err)
 		}

@@ -85,8 +85,12 @@ func (w world) commit(at *loopdir.Loop, edit func(*decide.State)) {
 		}
 		if state.Schema == 0 {
 			state = decide.State{
-				Schema: decide.SchemaVersion, Name: at.Name, Loop: at.Dir, Status: decide.InProgress, Iteration: 1,
-				Session: "s1", SessionPID: os.Getpid(), ClientStart: proc.Start(os.Getpid()), StartedAt: time.Now(),
+				Schema:  decide.SchemaVersion,
+				Name:    at.Name,
+				Loop:    at.Dir,
+				Ending:  decide.Ending{Status: decide.InProgress, StartedAt: time.Now()},
+				Counted: decide.Counted{Iteration: 1},
+				Owner:   decide.Owner{Session: "s1", SessionPID: os.Getpid(), ClientStart: proc.Start(os.Getpid())},
 			}
 		}
 		edit(&state)
