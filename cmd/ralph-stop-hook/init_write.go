@@ -169,7 +169,9 @@ func (i *initialiser) begin(l *loop.Loop) error {
 			return err
 		}
 	}
-	begin := decide.Snapshot{Header: progress.Parse(text), LogIteration: l.Store.LogIteration()}
+	begin := decide.Snapshot{
+		Folder: decide.Folder{Header: progress.Parse(text), LogIteration: l.Store.LogIteration()},
+	}
 	state := begin.Record()
 	next, _ := i.found.Next()
 	state.Loop = l.At.Dir

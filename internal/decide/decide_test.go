@@ -29,17 +29,22 @@ func list(word string) List {
 func base() Snapshot {
 	header := progress.Header{Status: "IN_PROGRESS", Iteration: 4, MaxIterations: 15, Feature: "b"}
 	return Snapshot{
-		Event: EventStop, Session: "s", Header: header, List: list("xx."), Now: now,
-		Limits: Limits{Stagnation: 3, MaxWait: time.Hour},
-		State: State{
+		Heard: Heard{Event: EventStop, Session: "s"},
+		Folder: Folder{Header: header, State: State{
 			Schema:    SchemaVersion,
 			Ending:    Ending{Status: InProgress},
 			Counted:   Counted{Iteration: 4, Passed: 2, ListDigest: list("x..").Digest(), Unchanged: 1},
 			Owner:     Owner{Session: "s"},
 			Work:      Work{Feature: "b", Attempts: 1},
 			Allowance: Allowance{HeaderLimit: 15},
-			Headers:   Headers{Header: header, Before: progress.Header{Status: "IN_PROGRESS", Iteration: 3, MaxIterations: 15, Feature: "a"}},
-		},
+			Headers: Headers{
+				Header: header,
+				Before: progress.Header{Status: "IN_PROGRESS", Iteration: 3, MaxIterations: 15, Feature: "a"},
+			},
+		}},
+		Listed: Listed{List: list("xx.")},
+		Now:    now,
+		Rules:  Rules{Limits: Limits{Stagnation: 3, MaxWait: time.Hour}},
 	}
 }
 
@@ -346,14 +351,14 @@ func TestStatusBlock(t *testing.T) {
 		for before, counts := range map[string]bool{
 			"": true, "Done.\n\n": true, "```\n": false, "~~~ text\n": false, "> ": false, "    ": false, "So: ": false,
 		} {
-			s := Snapshot{Message: before + "---RALPH_STATUS---\n" + lines}
+			s := Snapshot{Heard: Heard{Message: before + "---RALPH_STATUS---\n" + lines}}
 			status, why := s.promise()
 			if got := string(status) + " " + why; counts && got != want || !counts && got == "COMPLETE " {
 				t.Errorf("%q: %q, want %q", s.Message, got, want)
 			}
 		}
 	}
-	s := Snapshot{Message: "EXIT_SIGNAL: true" + end}
+	s := Snapshot{Heard: Heard{Message: "EXIT_SIGNAL: true" + end}}
 	if status, _ := s.promise(); status != "" {
 		t.Errorf("a block without a beginning: %s", status)
 	}
@@ -399,7 +404,7 @@ func TestPromise(t *testing.T) {
 		"not ALL DONE":                                       " ",
 		"```\nALL DONE":                                      " ",
 	} {
-		snap := Snapshot{Message: message, Promises: own}
+		snap := Snapshot{Heard: Heard{Message: message}, Rules: Rules{Promises: own}}
 		status, why := snap.promise()
 		if got := string(status) + " " + why; got != want {
 			t.Errorf("promise(%q) = %q, want %q", message, got, want)

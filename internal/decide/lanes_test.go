@@ -312,7 +312,7 @@ func play(decide decider, seed uint64) error {
 	for range 5000 {
 		if h.IntN(40) == 0 { // the run is killed, and goes on
 			h.works, h.state.Status = map[int]string{}, Interrupted
-			d, _ := Decide(h.snapshot(Snapshot{Event: EventPrompt, Marked: true}))
+			d, _ := Decide(h.snapshot(Snapshot{Heard: Heard{Event: EventPrompt, Marked: true}}))
 			h.state = d.Next
 		}
 		if over, err := h.step(1 + h.IntN(h.lanes)); over || err != nil {
@@ -346,7 +346,7 @@ func (h *laneHost) step(lane int) (over bool, err error) {
 	if h.IntN(8) == 0 {
 		round.Later = map[string]bool{fmt.Sprintf("f%02d", h.IntN(len(h.passed))): true}
 	}
-	s := h.snapshot(Snapshot{Event: EventStop, Round: round})
+	s := h.snapshot(Snapshot{Heard: Heard{Event: EventStop}, Round: round})
 	d, need := h.decide(s)
 	if need.Kind != NeedNothing {
 		return false, fmt.Errorf("asks for %s", need.Kind)

@@ -9,15 +9,16 @@ import (
 // TestLeg plays stops of a host that works a loop with a chain of agents.
 func TestLeg(t *testing.T) {
 	base := Snapshot{
-		Event: EventStop, Session: "run-1", OwnerAlive: true, OwnerKnown: true, Now: now,
-		Limits: Limits{Stagnation: 2, FeatureAttempts: 2, CheckFailures: 2},
-		State: State{
+		Heard: Heard{Event: EventStop, Session: "run-1"},
+		Folder: Folder{OwnerAlive: true, OwnerKnown: true, State: State{
 			Schema:  1,
 			Ending:  Ending{Status: InProgress},
 			Owner:   Owner{Session: "run-1", LastSession: "run-1"},
 			Counted: Counted{Iteration: 3, CheckFailures: 1, TreeDigest: "same", Unchanged: 1},
 			Work:    Work{Feature: "b", Attempts: 2},
-		},
+		}},
+		Now:   now,
+		Rules: Rules{Limits: Limits{Stagnation: 2, FeatureAttempts: 2, CheckFailures: 2}},
 		Found: Found{Tree: "same"},
 	}
 	items := func(pass bool) List {

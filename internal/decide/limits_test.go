@@ -43,10 +43,13 @@ func TestInForce(t *testing.T) {
 		IterationsPerHour: 6, FeaturesPerSession: 7, ContextTokens: 1000, MaxWait: time.Hour, Trusted: true,
 	}
 	busy := State{
-		Counted: Counted{Iteration: 9, Unchanged: 1, CheckFailures: 1, SessionPassed: 3, Hour: []int64{at(2 * time.Hour).Unix(), at(time.Minute).Unix()}, Context: 600},
-		Ending:  Ending{StartedAt: at(time.Hour)},
-		Work:    Work{Attempts: 2},
-		Owner:   Owner{WaitingSince: at(90 * time.Second)},
+		Counted: Counted{
+			Iteration: 9, Unchanged: 1, CheckFailures: 1, SessionPassed: 3, Context: 600,
+			Hour: []int64{at(2 * time.Hour).Unix(), at(time.Minute).Unix()},
+		},
+		Ending: Ending{StartedAt: at(time.Hour)},
+		Work:   Work{Attempts: 2},
+		Owner:  Owner{WaitingSince: at(90 * time.Second)},
 	}
 	for _, tc := range []struct {
 		name  string

@@ -11,13 +11,15 @@ import (
 func TestRound(t *testing.T) {
 	open := features.Item{ID: "b"}
 	base := Snapshot{
-		Event: EventStop, Session: "run-1", OwnerAlive: true, OwnerKnown: true, Now: now, Round: Round{Fresh: true},
-		State: State{
+		Heard: Heard{Event: EventStop, Session: "run-1"},
+		Folder: Folder{OwnerAlive: true, OwnerKnown: true, State: State{
 			Schema:  1,
 			Ending:  Ending{Status: InProgress},
 			Owner:   Owner{Session: "run-1", LastSession: "run-1"},
 			Counted: Counted{Iteration: 3, Passed: 1, SessionPassed: 1},
-		},
+		}},
+		Now:   now,
+		Round: Round{Fresh: true},
 	}
 	base.List.Items = []features.Item{{ID: "a", Passes: true}, {ID: "c", Passes: true}, open}
 	for _, tc := range []struct {

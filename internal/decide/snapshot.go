@@ -124,7 +124,19 @@ type Leg struct {
 // Snapshot is everything that a decision depends on.
 type Snapshot struct {
 	Found
+	Heard
+	Round
+	Folder
+	Listed
+	Rules
 
+	AgentHooks []HookAnswer // of the hooks that the agent registered, for a loop that is settled otherwise
+	Receipts   []Receipt    // the stored ones
+	Now        time.Time
+}
+
+// Heard is what the client reports with an event.
+type Heard struct {
 	Event    Event
 	Aside    bool     // a stop that is not the agent's own: a subagent's, or one in plan mode
 	Session  string   // the session that the event is about
@@ -137,9 +149,10 @@ type Snapshot struct {
 	Failure  string   // EventFailure: the name of the API error, such as RateLimit
 	Active   bool     // EventStop: some hook has blocked in this turn
 	BlockCap int      // blocks in a row without a tool call that the host honours; 0: any number
-	Round
+}
 
-	Twice        bool            // another process runs the checks of this very stop
+// Folder is what the folder of the loop and its record show.
+type Folder struct {
 	Bound        bool            // the session's own file names this loop
 	Bind         string          // ralph.json's "bind", for a loop without a record
 	OwnerKnown   bool            // the owner's process can be looked at
@@ -149,26 +162,28 @@ type Snapshot struct {
 	LogIteration int             // of the last line of stops.jsonl
 	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
 	CancelFile   bool            // a person has asked to cancel the loop
-	List         List
-	NoList       bool     // the loop has no list: a claim and the checks complete it; List is empty
-	ListIsOld    bool     // List is what a tracker printed at an earlier time
-	ConfigErr    error    // why ralph.json cannot be used
-	Lost         []string // features that were deleted or reworded after a person trusted them
+	Twice        bool            // another process runs the checks of this very stop
+}
+
+// Listed is the list of the loop, and what became of it.
+type Listed struct {
+	List      List
+	NoList    bool     // the loop has no list: a claim and the checks complete it; List is empty
+	ListIsOld bool     // List is what a tracker printed at an earlier time
+	Lost      []string // features that were deleted or reworded after a person trusted them
+}
+
+// Rules is what ralph.json says, as a person trusted it.
+type Rules struct {
+	ConfigErr    error // why ralph.json cannot be used
 	Limits       Limits
-	GuardsOff    []string // the guards that a person has switched off
-
-	AgentHooks []HookAnswer // of the hooks that the agent registered, for a loop that is settled otherwise
-
-	Promises   []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
-	Evaluators []Evaluator // none: the default
-
+	GuardsOff    []string    // the guards that a person has switched off
+	Promises     []Promise   // lines with which an agent says how the loop stands, beside the built-in ones
+	Evaluators   []Evaluator // none: the default
 	Checks       []Check
 	Held         map[string]string // the features that a person trusted, by id; nil: all features
 	ManualPoints map[string]bool   // features with points that only a person can check
 	Recheck      string            // RecheckStale, RecheckAll or RecheckNever
-	Receipts     []Receipt         // the stored ones
-
-	Now time.Time
 }
 
 // Decision says what to do. Next is the new record. It is committed before anything is printed,

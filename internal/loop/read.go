@@ -34,9 +34,14 @@ type Picture struct {
 // peek reads only what tells a bystander.
 func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s := decide.Snapshot{
-		Event: ev.Kind, Aside: ev.Aside, Session: ev.Session, Client: ev.Client, Message: ev.Message, Marked: l.marked,
-		Goal: ev.Goal, Cleared: ev.Cleared, Failure: ev.Failure, Active: ev.Active, BlockCap: ev.BlockCap,
-		Bound: l.At.Bound, Now: ev.At, Round: ev.Round,
+		Heard: decide.Heard{
+			Event: ev.Kind, Aside: ev.Aside, Session: ev.Session, Client: ev.Client, Message: ev.Message,
+			Marked: l.marked, Goal: ev.Goal, Cleared: ev.Cleared, Failure: ev.Failure, Active: ev.Active,
+			BlockCap: ev.BlockCap,
+		},
+		Folder: decide.Folder{Bound: l.At.Bound},
+		Now:    ev.At,
+		Round:  ev.Round,
 	}
 	var err error
 	s.State, err = l.Store.State()

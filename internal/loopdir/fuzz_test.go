@@ -55,7 +55,10 @@ func FuzzState(f *testing.F) {
 			t.Fatalf("reading changed %q to %q: %v", data, after, unread)
 		}
 		if err == nil { // a decision must cope with each record that is accepted
-			decide.Decide(decide.Snapshot{Event: decide.EventStop, Session: state.Session, State: state})
+			decide.Decide(decide.Snapshot{
+				Heard:  decide.Heard{Event: decide.EventStop, Session: state.Session},
+				Folder: decide.Folder{State: state},
+			})
 		}
 		if all, err := s.Receipts(); err != nil && all != nil {
 			t.Fatalf("receipts with the error %v: %v", err, all)

@@ -57,7 +57,8 @@ func TestNewChain(t *testing.T) {
 
 // TestOver judges legs by their own part and by the loop.
 func TestOver(t *testing.T) {
-	complete, open := decide.State{Ending: decide.Ending{Status: decide.Complete}}, decide.State{Ending: decide.Ending{Status: decide.InProgress}}
+	complete := decide.State{Ending: decide.Ending{Status: decide.Complete}}
+	open := decide.State{Ending: decide.Ending{Status: decide.InProgress}}
 	held := decide.State{Ending: decide.Ending{Status: decide.InProgress, Complete: true}}
 	done, notDone := &record.Own{Done: true}, &record.Own{}
 	for _, tc := range []struct {
