@@ -133,7 +133,7 @@ func (b *bench) transcripts(sizes ...int) (runners []runner) {
 
 // writeTranscript writes a transcript of that size: a hole, and at the end at most 1 MB of what Claude Code writes.
 func writeTranscript(path string, size int) {
-	recorded := must(os.ReadFile("internal/claude/testdata/transcripts/tools.jsonl"))
+	recorded := must(os.ReadFile("internal/client/testdata/transcripts/tools.jsonl"))
 	text := strings.Repeat(string(recorded), (1<<20)/len(recorded)+1) + fmt.Sprintf(
 		`{"type":"assistant","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","model":"m",`+
 			`"content":[{"type":"text","text":"done"}],"usage":{"input_tokens":%d,"output_tokens":6}}}`+"\n",

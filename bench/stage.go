@@ -112,7 +112,7 @@ func (s *stage) agent(name string, command ...string) {
 // payload writes the next event: a recorded one, with this stage's paths and with the keys of set.
 func (s *stage) payload(recorded string, set map[string]any) {
 	event := map[string]any{}
-	check(json.Unmarshal(must(os.ReadFile(filepath.Join("internal/claude/testdata/payloads", recorded))), &event))
+	check(json.Unmarshal(must(os.ReadFile(filepath.Join("internal/client/testdata/payloads", recorded))), &event))
 	event["cwd"], event["transcript_path"] = s.project, s.transcript
 	event["session_id"] = "62cd9be3-64e1-430d-adba-94dad124a5a1"
 	maps.Copy(event, set)

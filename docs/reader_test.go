@@ -16,7 +16,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -296,6 +296,6 @@ func keys(text []byte) string {
 
 // hooked reports whether settings have our entry for a stop.
 func hooked(text []byte) bool {
-	file, err := settings.Read(text)
+	file, err := client.ReadSettings(text)
 	return err == nil && len(file.Ours("Stop")) > 0
 }

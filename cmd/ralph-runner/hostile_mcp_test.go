@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// client is a client of the MCP server that sends a text, and then asks whether the server lives. It closes the
+// mcpPeer is a client of the MCP server that sends a text, and then asks whether the server lives. It closes the
 // server's input when the answer to that has come, and the words that it waits for.
-type client struct {
+type mcpPeer struct {
 	text  io.Reader
 	words []string
 
@@ -21,15 +21,15 @@ type client struct {
 	more  chan struct{} // something was heard
 }
 
-func newClient(text, words string) *client {
+func newClient(text, words string) *mcpPeer {
 	const alive = "\n" + `{"jsonrpc":"2.0","id":"alive","method":"ping"}` + "\n"
-	return &client{
+	return &mcpPeer{
 		text: strings.NewReader(text + alive), words: []string{`"id":"alive"`, words}, more: make(chan struct{}, 1),
 	}
 }
 
 // Read gives the server its input.
-func (c *client) Read(p []byte) (int, error) {
+func (c *mcpPeer) Read(p []byte) (int, error) {
 	if n, err := c.text.Read(p); err == nil {
 		return n, nil
 	}
@@ -44,7 +44,7 @@ func (c *client) Read(p []byte) (int, error) {
 }
 
 // Write takes what the server prints.
-func (c *client) Write(p []byte) (int, error) {
+func (c *mcpPeer) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
@@ -54,7 +54,7 @@ func (c *client) Write(p []byte) (int, error) {
 	return c.heard.Write(p)
 }
 
-func (c *client) satisfied() bool {
+func (c *mcpPeer) satisfied() bool {
 	text := c.all()
 	for _, words := range c.words {
 		if !strings.Contains(text, words) {
@@ -64,7 +64,7 @@ func (c *client) satisfied() bool {
 	return true
 }
 
-func (c *client) all() string {
+func (c *mcpPeer) all() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heard.String()

@@ -7,9 +7,8 @@ import (
 	"os"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/entry"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/mcp"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -34,7 +33,7 @@ func (v verbs) serveMCP(w io.Writer, words []string) error {
 	env.ByAgent = true // whatever the environment says: only agents speak this protocol
 	pids := proc.Ancestors()
 	desk := &mcp.Desk{
-		Env: env, Init: v.Init, HostSession: env.Get(claude.SessionID),
+		Env: env, Init: v.Init, HostSession: env.Get(client.SessionID),
 		Clients: func() []proc.Process { return mcp.Ancestors(pids) },
 	}
 	server, err := mcp.New(desk, cli.VersionText(version), os.Stderr)
@@ -48,5 +47,5 @@ func (v verbs) serveMCP(w io.Writer, words []string) error {
 
 // mcpServers returns the configuration of a session that has this server and no other.
 func mcpServers(env loop.Env) string {
-	return entry.Server{Name: serverName, Command: env.Self, Args: []string{"mcp"}}.JSON()
+	return client.Server{Name: serverName, Command: env.Self, Args: []string{"mcp"}}.JSON()
 }

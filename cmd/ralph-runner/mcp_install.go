@@ -10,9 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/entry"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -29,7 +28,7 @@ type mcpClient struct {
 	name        string
 	scopes      []string // the first is the usual one
 	file        func(v verbs, project, scope string) string
-	add, remove func(entry.Server, string) (string, error)
+	add, remove func(client.Server, string) (string, error)
 }
 
 // mcpClients lists the clients, as measured with Claude Code 2.1.329, Codex 0.169.0 and Gemini CLI 0.61.0.
@@ -42,14 +41,14 @@ var mcpClients = []mcpClient{
 			}
 			return filepath.Join(cmp.Or(v.Env.Get("CLAUDE_CONFIG_DIR"), v.Env.Home), ".claude.json")
 		},
-		entry.Server.AddJSON, entry.Server.RemoveJSON,
+		client.Server.AddJSON, client.Server.RemoveJSON,
 	},
 	{
 		"codex", []string{"user"},
 		func(v verbs, _, _ string) string {
 			return filepath.Join(cmp.Or(v.Env.Get("CODEX_HOME"), filepath.Join(v.Env.Home, ".codex")), "config.toml")
 		},
-		entry.Server.AddTOML, entry.Server.RemoveTOML,
+		client.Server.AddTOML, client.Server.RemoveTOML,
 	},
 	{
 		"gemini", []string{"project", "user"},
@@ -59,7 +58,7 @@ var mcpClients = []mcpClient{
 			}
 			return filepath.Join(v.Env.Home, ".gemini", "settings.json")
 		},
-		entry.Server.AddJSON, entry.Server.RemoveJSON,
+		client.Server.AddJSON, client.Server.RemoveJSON,
 	},
 }
 
@@ -105,10 +104,10 @@ func (e *mcpEdit) run(w io.Writer, words []string, add bool) error {
 	if i < 0 {
 		return cli.Usagef("no client %q; there are claude, codex and gemini", plain.Line(words[0], 80))
 	}
-	client := mcpClients[i]
-	scope := cmp.Or(e.scope, client.scopes[0])
-	if !slices.Contains(client.scopes, scope) {
-		return cli.Usagef("--scope %q; %s has %q", plain.Line(scope, 80), client.name, client.scopes)
+	c := mcpClients[i]
+	scope := cmp.Or(e.scope, c.scopes[0])
+	if !slices.Contains(c.scopes, scope) {
+		return cli.Usagef("--scope %q; %s has %q", plain.Line(scope, 80), c.name, c.scopes)
 	}
 	if err := e.PersonOnly(); err != nil {
 		return err
@@ -117,14 +116,14 @@ func (e *mcpEdit) run(w io.Writer, words []string, add bool) error {
 	if root := loopdir.RepoRoot(project); root != "" {
 		project = root
 	}
-	path := client.file(e.verbs, project, scope)
+	path := c.file(e.verbs, project, scope)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link, as dotfile managers make them, stays
 	}
-	if err := e.edit(w, client, path, add); err != nil || !add || client.name != "claude" {
+	if err := e.edit(w, c, path, add); err != nil || !add || c.name != "claude" {
 		return err
 	}
-	in := claude.Install{Vars: e.Env.Get, Home: e.Env.Home, Project: project}
+	in := client.Install{Vars: e.Env.Get, Home: e.Env.Home, Project: project}
 	if plugin := in.Plugin("ralph-stop-hook"); plugin != "" {
 		fmt.Fprintf(os.Stderr, "%s: warning: the plugin %s brings this server, too: Claude Code starts both, and shows "+
 			"its tools twice; to remove this one: %s mcp uninstall claude\n", program, plain.Line(plugin, 200), program)
@@ -133,14 +132,14 @@ func (e *mcpEdit) run(w io.Writer, words []string, add bool) error {
 }
 
 // edit changes one file.
-func (e *mcpEdit) edit(w io.Writer, client mcpClient, path string, add bool) error {
+func (e *mcpEdit) edit(w io.Writer, c mcpClient, path string, add bool) error {
 	old, err := loopdir.ReadAny(path, maxClientFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	server, change := e.server(client.name), client.remove
+	server, change := e.server(c.name), c.remove
 	if add {
-		change = client.add
+		change = c.add
 	}
 	text, err := change(server, string(old))
 	shown := plain.Line(path, 400)
@@ -166,23 +165,23 @@ func (e *mcpEdit) edit(w io.Writer, client mcpClient, path string, add bool) err
 		fmt.Fprintf(w, "%s: the server %s is removed\n", shown, serverName)
 		return nil
 	}
-	fmt.Fprintf(w, "%s: %s starts the server %s in its next session\n", shown, client.name, serverName)
+	fmt.Fprintf(w, "%s: %s starts the server %s in its next session\n", shown, c.name, serverName)
 	return nil
 }
 
 // server returns the entry: the bare name if PATH finds this program. Codex passes on none of our variables.
-func (e *mcpEdit) server(client string) entry.Server {
-	s := entry.Server{Name: serverName, Command: e.Env.Self, Args: []string{"mcp"}}
-	if found, err := proc.LookPath(program, e.Env.Get("PATH")); err == nil && claude.SameFile(found, e.Env.Self) {
+func (e *mcpEdit) server(name string) client.Server {
+	s := client.Server{Name: serverName, Command: e.Env.Self, Args: []string{"mcp"}}
+	if found, err := proc.LookPath(program, e.Env.Get("PATH")); err == nil && client.SameFile(found, e.Env.Self) {
 		s.Command = program
 	}
-	usual := func(name string) string {
-		if name == "RALPH_STATE_DIR" || name == "XDG_STATE_HOME" {
+	usual := func(variable string) string {
+		if variable == "RALPH_STATE_DIR" || variable == "XDG_STATE_HOME" {
 			return ""
 		}
-		return e.Env.Get(name)
+		return e.Env.Get(variable)
 	}
-	if dir, err := loopdir.StateDir(usual); client == "codex" && (err != nil || dir != e.Env.StateDir) {
+	if dir, err := loopdir.StateDir(usual); name == "codex" && (err != nil || dir != e.Env.StateDir) {
 		s.Env = map[string]string{"RALPH_STATE_DIR": e.Env.StateDir}
 	}
 	return s

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -53,7 +53,7 @@ func (k *runner) warnings(r *run.Run, row agent.Row, asked agent.Asked) (all []s
 		strings.Contains(words, "--allowed"), strings.Contains(words, "--permission-mode") && mode == "":
 		return all
 	}
-	in := claude.Install{Vars: k.Env.Get, Home: k.Env.Home, Project: r.At.Project}
+	in := client.Install{Vars: k.Env.Get, Home: k.Env.Home, Project: r.At.Project}
 	if in.Refuses(mode) {
 		all = append(all, "the permissions of Claude Code refuse every edit and command that nobody has allowed, and a "+
 			"session cannot ask; allow tools in .claude/settings.json (\"permissions\"), or say --permission-mode "+

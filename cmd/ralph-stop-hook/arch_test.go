@@ -21,15 +21,13 @@ var floors = []map[string][]string{
 	{
 		"chain": nil, "chart": nil, "glob": nil, "jsontext": nil, "makefile": nil, "markdown": nil, "plain": nil,
 		"wordlist": nil,
-		"entry":    {"jsontext"},
 	},
 	{"features": nil, "progress": nil},
 	{"decide": nil},
 	{
-		"agenthook": nil, "proc": nil, "confine": nil, "claude/settings": nil, "config": nil,
+		"agenthook": nil, "proc": nil, "confine": nil, "config": nil,
 		"tree":    {"proc"},
-		"loopdir": {"config"}, "claude": {"claude/settings", "loopdir", "proc"},
-		"client": {"claude", "claude/settings", "loopdir"},
+		"loopdir": {"config"}, "client": {"loopdir", "proc"},
 	},
 	{"held": nil, "logline": nil, "worktree": nil, "engine/pin": nil, "engine": {"engine/pin"}},
 	{"loop": nil},
@@ -44,21 +42,18 @@ var floors = []map[string][]string{
 }
 
 // never lists imports that the floors would allow, but that must not be: the spine knows
-// no host.
+// no client.
 var never = map[string][]string{
-	"loop": hosts, "say": hosts, "verb": hosts, "cli": append([]string{"loop", "say"}, hosts...),
-	"mcp": hosts, "held": hosts, "agent": append([]string{"loop", "held"}, hosts[1:]...),
+	"loop": {"client"}, "say": {"client"}, "verb": {"client"}, "cli": {"loop", "say", "client"},
+	"mcp": {"client"}, "held": {"client"}, "agent": {"loop", "held"},
 }
-
-// hosts are the packages that know clients. agent reads the words of claude.
-var hosts = []string{"claude", "claude/settings", "client"}
 
 // impure lists the imports that a pure package must not have.
 var impure = []string{"os", "os/exec", "syscall", "net", "net/http", "io/ioutil"}
 
 var pure = []string{
 	"chain", "glob", "jsontext", "makefile", "markdown", "plain", "features", "progress", "decide", "config",
-	"claude/settings", "entry", "wordlist",
+	"wordlist",
 }
 
 // modules lists the only modules that every program may be linked from, in addition to the

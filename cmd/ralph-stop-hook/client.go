@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -20,8 +18,8 @@ func (h *hook) forClient() {
 		return
 	}
 	h.env.Agent, h.env.Client, h.env.ProjectDir = h.client.Name, h.client.Name, h.client.Project(h.env.Get)
-	h.env.OfHost = func(name string) bool { return claude.IsVar(name) || h.client.IsVar(name) }
-	h.env.IsSecret = func(name string) bool { return claude.IsSecret(name) || h.client.IsSecret(name) }
+	h.env.OfHost = func(name string) bool { return client.IsClaudeVar(name) || h.client.IsVar(name) }
+	h.env.IsSecret = func(name string) bool { return client.IsClaudeSecret(name) || h.client.IsSecret(name) }
 }
 
 // planClient chooses the settings of another client than Claude Code: those that have the hook, else the project's.
@@ -37,16 +35,15 @@ func (i *initialiser) planClient(onPath bool) error {
 	}
 	path := func(scope string) string { return c.Path(scope, i.project, i.v.Env.Home, i.v.Env.Get) }
 	switch {
-	case !slices.Contains(client.Scopes, i.scope):
+	case !slices.Contains(client.OtherScopes, i.scope):
 		return cli.Usagef("--settings %q; for %s want project, user or none", i.scope, c.Title)
-	case !i.given("settings") && client.Installed(path("user"), c.Events[0]) &&
-		!client.Installed(path("project"), c.Events[0]):
+	case !i.given("settings") && c.Installed(path("user")) && !c.Installed(path("project")):
 		i.scope = "user"
 	}
 	f.named = path(i.scope)
 	f.path = real(f.named)
 	bare, name := i.scope == "project" && onPath, f.entry.Command
-	f.with = func(event string) settings.Entry { return c.Entry(event, i.scope, name, bare, defaultTimeout) }
+	f.with = func(event string) client.Entry { return c.Entry(event, i.scope, name, bare, defaultTimeout) }
 	if i.scope == "project" && !onPath {
 		f.why = "PATH does not find " + program + ", so the entry names it by its full path, and is for this machine alone"
 	}
@@ -58,13 +55,13 @@ func (h *hook) everywhere() bool {
 	if h.client == nil {
 		return everywhere(h.env, h.project(), h.entry)
 	}
-	return h.entry == "user" || h.entry == "" && !client.Installed(h.clientPath("project"), h.client.Events[0])
+	return h.entry == "user" || h.entry == "" && !h.client.Installed(h.clientPath("project"))
 }
 
 // clientOutranked reports whether the project's entry answers this event instead of the user's.
 func (h *hook) clientOutranked() bool {
 	project, user := h.clientPath("project"), h.clientPath("user")
-	return h.entry == "user" && !claude.SameFile(project, user) && client.Installed(project, h.client.Events[0])
+	return h.entry == "user" && !client.SameFile(project, user) && h.client.Installed(project)
 }
 
 func (h *hook) clientPath(scope string) string {

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -39,7 +38,7 @@ func (in *inspection) renewing(s *scope, fix, format string, args ...any) {
 // lookScopes finds the settings that have our entries, and returns the narrowest scope.
 func (in *inspection) lookScopes() (first *scope) {
 	for _, s := range in.scopes {
-		hooks := s.Ours(claude.Stop)
+		hooks := s.Ours(client.Stop)
 		if len(hooks) == 0 {
 			continue
 		}
@@ -64,7 +63,7 @@ func (in *inspection) lookScopes() (first *scope) {
 func (in *inspection) lookEvents(first *scope) {
 	var absent []string
 	twice := false
-	for _, event := range claude.Events {
+	for _, event := range client.Events {
 		has := false
 		for _, s := range in.scopes {
 			n := len(s.Ours(event))
@@ -98,7 +97,7 @@ func (in *inspection) lookWords() {
 }
 
 // notHook says why an entry does not call the hook, "" if it does.
-func notHook(h *settings.Hook) string {
+func notHook(h *client.Hook) string {
 	args := h.Args
 	if !h.Exec { // a line for the shell
 		args = args[min(1, len(args)):]
@@ -143,7 +142,7 @@ func (s *scope) renew() error {
 	if f.entry, _, err = newEntry(s.env); err != nil {
 		return err
 	}
-	h := s.Ours(claude.Stop)[0]
+	h := s.Ours(client.Stop)[0]
 	if h.Exec {
 		f.entry.Command = h.Command
 	}
@@ -160,7 +159,7 @@ func (s *scope) renew() error {
 
 // lookTimeout compares the timeout that the client uses with the one that the hook expects.
 func (in *inspection) lookTimeout(s *scope) {
-	for _, h := range s.Ours(claude.Stop) {
+	for _, h := range s.Ours(client.Stop) {
 		own := defaultTimeout
 		if value := h.Flag("--timeout"); value != "" {
 			d, err := time.ParseDuration(value)
@@ -193,7 +192,7 @@ func lookRivals(in *inspection) {
 	}
 	for _, s := range in.scopes {
 		for _, h := range s.Hooks {
-			if h.Event == claude.Stop && !h.Ours {
+			if h.Event == client.Stop && !h.Ours {
 				in.note("check whether it can block: a loop's limits do not bind it",
 					"%s has another Stop hook: %s", s.shown, h.Command)
 			}

@@ -15,9 +15,8 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -43,7 +42,7 @@ type scope struct {
 	env        loop.Env
 	name, path string
 	shown      string // the path, for people
-	settings.File
+	client.File
 	err error // the client leaves it out
 }
 
@@ -69,7 +68,7 @@ func (v verbs) newInspection(project string) *inspection {
 }
 
 func (in *inspection) add(name, path string) {
-	text, err := loopdir.ReadAny(path, settings.MaxBytes)
+	text, err := loopdir.ReadAny(path, client.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
@@ -81,8 +80,8 @@ func (in *inspection) add(name, path string) {
 }
 
 func (s *scope) read(text []byte) {
-	if s.File, s.err = settings.Read(text); s.err != nil {
-		s.File = settings.File{}
+	if s.File, s.err = client.ReadSettings(text); s.err != nil {
+		s.File = client.File{}
 	}
 }
 
@@ -102,7 +101,7 @@ func lookDisabled(in *inspection) {
 				s.shown)
 			return
 		}
-		if s.name == "managed" && s.ManagedOnly && len(s.Ours(claude.Stop)) == 0 {
+		if s.name == "managed" && s.ManagedOnly && len(s.Ours(client.Stop)) == 0 {
 			in.failure("ask your administrator to put the hook there",
 				"%s has \"allowManagedHooksOnly\": true, but not the hook, so the loop cannot work", s.shown)
 			return
@@ -137,7 +136,7 @@ func lookProgram(in *inspection) {
 			case err != nil:
 				in.failure("put it there, or run: ralph-stop-hook init",
 					"the entry in %s runs %s, which is missing or not a program", s.shown, name)
-			case !claude.SameFile(path, self):
+			case !client.SameFile(path, self):
 				in.note("check that this is the version you want", "the entry in %s runs %s, but this is %s", s.shown, path,
 					self)
 			default:
@@ -205,22 +204,22 @@ func (in *inspection) older(than []int) bool {
 }
 
 func lookCap(in *inspection) {
-	text := in.v.Env.Get(claude.BlockCapVar)
+	text := in.v.Env.Get(client.BlockCapVar)
 	if i := slices.IndexFunc(in.scopes, func(s *scope) bool { return s.BlockCap != "" }); i >= 0 {
 		text = in.scopes[i].BlockCap
 	}
-	switch most := claude.BlockCap(text); {
+	switch most := client.BlockCap(text); {
 	case most == 0:
 		in.note("nothing, if you mean it",
 			"%s is 0: the client does not limit blocks without a tool call; the loop's own limits do",
-			claude.BlockCapVar)
+			client.BlockCapVar)
 	case most == 1:
 		in.failure("set it to 8, or take it out", "%s is 1, so the client never continues after a stop",
-			claude.BlockCapVar)
+			client.BlockCapVar)
 	case most < 4:
 		in.warning("set it to 8, or take it out",
 			"%s is %d, so a loop ends STAGNATED after %s in a row without a tool call",
-			claude.BlockCapVar, most, plain.Count(most-1, "block"))
+			client.BlockCapVar, most, plain.Count(most-1, "block"))
 	default:
 		in.good("the client allows %d blocks in a row without a tool call, and the loop ends before that", most)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
@@ -191,7 +191,7 @@ func lookTime(in *inspection) {
 	}
 	timeout := defaultTimeout
 	for _, s := range in.scopes {
-		for _, entry := range s.Ours(claude.Stop) {
+		for _, entry := range s.Ours(client.Stop) {
 			if d, err := time.ParseDuration(entry.Flag("--timeout")); err == nil && d > 0 {
 				timeout = d
 			}

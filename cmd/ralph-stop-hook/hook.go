@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -54,7 +53,7 @@ type hook struct {
 	entry   string         // the scope of the settings entry
 	client  *client.Client // nil: Claude Code
 	timeout time.Duration
-	event   claude.Event
+	event   client.Event
 	printed bool
 }
 
@@ -67,11 +66,11 @@ func hookMode(args []string) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", p, debug.Stack())
-			h.print(claude.Answer{Message: say.Trouble(program, fmt.Errorf("internal error: %v", p))})
+			h.print(client.Answer{Message: say.Trouble(program, fmt.Errorf("internal error: %v", p))})
 		}
 	}()
 	h.env = boot.Env(program)
-	h.env.ProjectDir = h.env.Get(claude.ProjectDir)
+	h.env.ProjectDir = h.env.Get(client.ProjectDir)
 	h.env.Catch = catchInHook
 	wrong := h.parseFlags(args)
 	h.forClient()
@@ -80,7 +79,7 @@ func hookMode(args []string) (status int) {
 	}
 	event, unread := h.read()
 	if err := cmp.Or(wrong, unread); err != nil {
-		h.print(claude.Answer{Message: say.Trouble(program, err)})
+		h.print(client.Answer{Message: say.Trouble(program, err)})
 		return 0
 	}
 	h.event = event
@@ -92,9 +91,9 @@ func hookMode(args []string) (status int) {
 var inputWait = 30 * time.Second
 
 // read reads the event. A host that neither sends all of it nor closes its end is told so.
-func (h *hook) read() (claude.Event, error) {
+func (h *hook) read() (client.Event, error) {
 	late := time.AfterFunc(inputWait, func() {
-		h.print(claude.Answer{Message: say.Trouble(program,
+		h.print(client.Answer{Message: say.Trouble(program,
 			fmt.Errorf("no whole JSON object came on standard input within %v", inputWait))})
 		os.Exit(0)
 	})
@@ -102,7 +101,7 @@ func (h *hook) read() (claude.Event, error) {
 	if h.client != nil {
 		words = h.client.Words
 	}
-	event, err := claude.Read(os.Stdin, words)
+	event, err := client.ReadEvent(os.Stdin, words)
 	if !late.Stop() {
 		select {} // the process ends
 	}
@@ -144,12 +143,12 @@ func (h *hook) parseFlags(args []string) error {
 		err = fmt.Errorf("unknown argument %q", f.Arg(0))
 	case h.timeout <= 0:
 		err = fmt.Errorf("--timeout %v; want more than 0", h.timeout)
-	case h.entry == "" || slices.Contains(claude.Scopes, h.entry):
+	case h.entry == "" || slices.Contains(client.Scopes, h.entry):
 		return nil
 	default:
-		last := len(claude.Scopes) - 1
-		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(claude.Scopes[:last], ", "),
-			claude.Scopes[last])
+		last := len(client.Scopes) - 1
+		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(client.Scopes[:last], ", "),
+			client.Scopes[last])
 	}
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
 }
@@ -157,11 +156,11 @@ func (h *hook) parseFlags(args []string) error {
 // byHand reports whether an agent called this hook, by a command of its own or in a check. Clients tell their hooks the
 // project, and not their agents' commands. Codex tells nobody.
 func (h *hook) byHand() bool {
-	agent := claude.Vars(h.env.Get).ByAgent() || client.ByAgent(h.env.Get)
+	agent := client.Vars(h.env.Get).ByAgent() || client.ByAgent(h.env.Get)
 	return agent && h.env.ProjectDir == "" || h.env.Get(loop.CheckVar) != ""
 }
 
-func (h *hook) print(a claude.Answer) {
+func (h *hook) print(a client.Answer) {
 	if text := a.Encode(); text != nil && !h.printed {
 		h.printed = true
 		_, _ = os.Stdout.Write(text) // a host that no longer listens cannot be told
@@ -202,7 +201,7 @@ func (h *hook) tellOfLoop(l *loop.Loop, ev loop.Event) {
 		return
 	}
 	if why := l.WaitsFor(ev.Session); why != "" {
-		h.print(claude.Answer{Message: say.Waits(l, why).Message})
+		h.print(client.Answer{Message: say.Waits(l, why).Message})
 	}
 }
 
@@ -227,9 +226,9 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 }
 
 // encode turns the words for a step into Claude Code's answer.
-func (h *hook) encode(s *loop.Step) claude.Answer {
+func (h *hook) encode(s *loop.Step) client.Answer {
 	a := say.DecisionAnswer(s.Picture, s.Decision)
-	answer := claude.Answer{Prompt: a.Prompt, Message: a.Message, Context: a.Context, End: a.End}
+	answer := client.Answer{Prompt: a.Prompt, Message: a.Message, Context: a.Context, End: a.End}
 	if h.client != nil {
 		return answer // other clients were driven with blocks alone
 	}
@@ -249,7 +248,7 @@ func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err erro
 	if l != nil {
 		notify = l.GiveUp(ctx, ev, err)
 	}
-	h.print(claude.Answer{Message: say.Trouble(program, err)})
+	h.print(client.Answer{Message: say.Trouble(program, err)})
 	if notify != nil {
 		notify()
 	}
@@ -262,7 +261,7 @@ func (h *hook) outranked() bool {
 	if h.client != nil {
 		return h.clientOutranked()
 	}
-	in := claude.Install{Vars: h.env.Get, Home: h.env.Home, Project: h.project()}
+	in := client.Install{Vars: h.env.Get, Home: h.env.Home, Project: h.project()}
 	return in.Outranked(h.entry, h.event.Name, os.Args)
 }
 
@@ -274,7 +273,7 @@ func (h *hook) neutral() loop.Event {
 		Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
 		Dying:     e.Dying(),
 		Subagents: e.Subagents, Shells: e.Shells, Wakeups: e.Wakeups,
-		Client: claude.Vars(h.env.Get).PID(), BlockCap: claude.BlockCap(h.env.Get(claude.BlockCapVar)),
+		Client: client.Vars(h.env.Get).PID(), BlockCap: client.BlockCap(h.env.Get(client.BlockCapVar)),
 		At: h.begin, Timeout: h.timeout,
 	}
 	if h.client != nil {
@@ -282,11 +281,11 @@ func (h *hook) neutral() loop.Event {
 		ev.BlockCap = 0
 	}
 	if h.byHand() {
-		ev.Caller = cmp.Or(h.env.Get(claude.SessionID), client.Caller(h.env.Get))
+		ev.Caller = cmp.Or(h.env.Get(client.SessionID), client.Caller(h.env.Get))
 		ev.Aside = ev.Aside || ev.Kind != decide.EventStop
 	}
 	if h.client == nil { // nobody has looked at the transcripts of the others
-		ev.Tail = func(now time.Time) decide.Tail { return claude.ReadTail(e.Transcript, e.LastMessage, now) }
+		ev.Tail = func(now time.Time) decide.Tail { return client.ReadTail(e.Transcript, e.LastMessage, now) }
 	}
 	return ev
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -147,7 +146,7 @@ func (i *initialiser) showPlan() {
 		fmt.Fprintf(i.out, "  would %-8s%s\n", verb, i.show(filepath.Join(i.dir, f.name)))
 	}
 	i.hook.report(i, "would ")
-	for _, line := range settings.Added(i.hook.old, i.hook.text) {
+	for _, line := range client.Added(i.hook.old, i.hook.text) {
 		fmt.Fprintf(i.out, "    + %s\n", plain.Text(line, 500))
 	}
 }

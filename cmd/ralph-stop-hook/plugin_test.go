@@ -12,8 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 )
 
 // TestPlugin compares the plugin's entries with those that init writes, and the two halves
@@ -32,14 +31,14 @@ func TestPlugin(t *testing.T) {
 	if got, want := plugin.Get("@keys").Raw, shared.Get("@keys").Raw; got != want {
 		t.Errorf("the plugin answers %s, want %s", got, want)
 	}
-	file, err := settings.Read([]byte(read("settings.json")))
+	file, err := client.ReadSettings([]byte(read("settings.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	plugin.ForEach(func(event, groups gjson.Result) bool {
 		entry, want := groups.Get("0.hooks.0"), shared.Get(event.Str+".0.hooks.0")
 		timeout := file.Ours(event.Str)[0].Flag("--timeout")
-		if event.Str == claude.SessionEnd || event.Str == claude.StopFailure {
+		if event.Str == client.SessionEnd || event.Str == client.StopFailure {
 			timeout = "1s"
 		}
 		line := `"${CLAUDE_PLUGIN_ROOT}/hooks/run.cmd" hook --entry plugin --timeout ` + timeout

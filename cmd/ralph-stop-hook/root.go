@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -55,7 +55,7 @@ func run(args []string) (status int) {
 		if _, silent := readEvent(); silent == nil {
 			// The settings entry is misspelt. An exit status of 1 would show as a problem, so the
 			// error is an answer to the host.
-			fmt.Print(string(claude.Answer{Message: say.Trouble(program, err)}.Encode()))
+			fmt.Print(string(client.Answer{Message: say.Trouble(program, err)}.Encode()))
 			return 0
 		}
 	}
@@ -75,13 +75,13 @@ func printError(err error) {
 }
 
 // readEvent reads an event from standard input, and waits at most a second.
-func readEvent() (claude.Event, error) {
+func readEvent() (client.Event, error) {
 	late := errors.New("nothing on standard input")
 	if term.IsTerminal(int(os.Stdin.Fd())) {
-		return claude.Event{}, late
+		return client.Event{}, late
 	}
 	type result struct {
-		event claude.Event
+		event client.Event
 		err   error
 	}
 	read := make(chan result, 1)
@@ -91,14 +91,14 @@ func readEvent() (claude.Event, error) {
 				read <- result{err: late}
 			}
 		}()
-		event, err := claude.Read(os.Stdin, nil)
+		event, err := client.ReadEvent(os.Stdin, nil)
 		read <- result{event, err}
 	}()
 	select {
 	case r := <-read:
 		return r.event, r.err
 	case <-time.After(time.Second):
-		return claude.Event{}, late
+		return client.Event{}, late
 	}
 }
 
@@ -126,7 +126,7 @@ func newApp(env loop.Env) *cli.App {
 func statusLine(env loop.Env) func(*loopdir.Where) {
 	return func(w *loopdir.Where) {
 		event, _ := readEvent() // a person who calls it says nothing
-		w.Session, w.ProjectDir = event.SessionID, env.Get(claude.ProjectDir)
+		w.Session, w.ProjectDir = event.SessionID, env.Get(client.ProjectDir)
 		if event.Cwd != "" {
 			w.Cwd = event.Cwd
 		}

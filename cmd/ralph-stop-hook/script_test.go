@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "update the scripts' golden files")
 var clientPayloads, _ = filepath.Abs(filepath.Join("testdata", "payloads"))
 
 // payloads is the folder of the host's events, recorded from the real client.
-var payloads, _ = filepath.Abs(filepath.Join("..", "..", "internal", "claude", "testdata", "payloads"))
+var payloads, _ = filepath.Abs(filepath.Join("..", "..", "internal", "client", "testdata", "payloads"))
 
 var examples, _ = filepath.Abs(filepath.Join("..", "..", "examples"))
 

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -26,12 +24,12 @@ import (
 type settingsEdit struct {
 	path      string // empty: none
 	named     string // by init: path with the links that lead to it
-	entry     settings.Entry
+	entry     client.Entry
 	why       string // why it is this file, if that needs words
 	old, text []byte // as it is, and as it is to become
 
-	client *client.Client                    // nil: Claude Code
-	with   func(event string) settings.Entry // of an event; nil: entry
+	client *client.Client                  // nil: Claude Code
+	with   func(event string) client.Entry // of an event; nil: entry
 
 	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
 }
@@ -60,7 +58,7 @@ func (i *initialiser) planHook() (err error) {
 	in := i.v.install(i.project)
 	// In the home folder the project's settings are the user's.
 	if project, user := in.Files("project")[0], in.Files("user")[0]; i.scope == "project" &&
-		(project == user || claude.SameFile(project, user)) {
+		(project == user || client.SameFile(project, user)) {
 		i.scope = "user"
 	}
 	if i.given("settings") {
@@ -72,7 +70,7 @@ func (i *initialiser) planHook() (err error) {
 				", so the entry names it by its full path"
 		}
 		for _, scope := range []string{i.scope, "project", "local", "user"} {
-			if slices.ContainsFunc(in.Files(scope), claude.Installed) {
+			if slices.ContainsFunc(in.Files(scope), client.Installed) {
 				i.scope, f.why = scope, ""
 				break
 			}
@@ -86,14 +84,14 @@ func (i *initialiser) planHook() (err error) {
 	// In a worktree the host reads the main tree's local settings too: a second entry
 	// beside the one there would be a second answer to a stop.
 	files := in.Files(i.scope)
-	f.named = files[max(0, slices.IndexFunc(files, claude.Installed))]
+	f.named = files[max(0, slices.IndexFunc(files, client.Installed))]
 	f.path = real(f.named)
 	return nil
 }
 
 // install returns where Claude Code reads its settings for a project.
-func (v verbs) install(project string) claude.Install {
-	return claude.Install{Vars: v.Env.Get, Home: v.Env.Home, Project: project}
+func (v verbs) install(project string) client.Install {
+	return client.Install{Vars: v.Env.Get, Home: v.Env.Home, Project: project}
 }
 
 // everywhere reports whether Claude Code calls this program in all projects. scope, the --entry of
@@ -107,8 +105,8 @@ func everywhere(env loop.Env, project, scope string) bool {
 	user, all := v.install(project).Files("user")[0], false
 	for _, s := range v.newInspection(project).scopes {
 		switch {
-		case len(s.Ours(claude.Stop)) == 0:
-		case s.name == "user", s.name == "managed", claude.SameFile(s.path, user):
+		case len(s.Ours(client.Stop)) == 0:
+		case s.name == "user", s.name == "managed", client.SameFile(s.path, user):
 			all = true
 		default:
 			return false
@@ -118,17 +116,17 @@ func everywhere(env loop.Env, project, scope string) bool {
 }
 
 // newEntry returns the entry of this program, by its bare name if PATH finds it.
-func newEntry(env loop.Env) (e settings.Entry, onPath bool, err error) {
+func newEntry(env loop.Env) (e client.Entry, onPath bool, err error) {
 	if env.Self == "" {
 		return e, false,
 			errors.New("the system does not tell this program's path; add the hook to the settings yourself")
 	}
 	seconds := int(defaultTimeout.Seconds())
-	e = settings.Entry{
+	e = client.Entry{
 		Type: "command", Command: env.Self, Timeout: seconds,
 		Args: []string{"hook", "--timeout", fmt.Sprintf("%ds", seconds)},
 	}
-	if found, err := proc.LookPath(program, env.Get("PATH")); err == nil && claude.SameFile(found, env.Self) {
+	if found, err := proc.LookPath(program, env.Get("PATH")); err == nil && client.SameFile(found, env.Self) {
 		e.Command, onPath = program, true
 	}
 	return e, onPath, nil
@@ -136,7 +134,7 @@ func newEntry(env loop.Env) (e settings.Entry, onPath bool, err error) {
 
 // shared reports whether an entry may be read where the program is missing: it names the bare
 // program in settings that go with the repository. On Windows there may be no shell for it.
-func shared(scope string, e settings.Entry) bool {
+func shared(scope string, e client.Entry) bool {
 	return scope == "project" && e.Command == program && runtime.GOOS != "windows"
 }
 
@@ -150,9 +148,9 @@ func real(path string) string {
 
 // refuseBeside refuses a second entry beside an older one, because both would answer.
 func (i *initialiser) refuseBeside() error {
-	for _, scope := range claude.Scopes[slices.Index(claude.Scopes, i.scope)+1:] {
+	for _, scope := range client.Scopes[slices.Index(client.Scopes, i.scope)+1:] {
 		for _, file := range i.v.install(i.project).Files(scope) {
-			for _, e := range claude.Entries(file, claude.Stop) {
+			for _, e := range client.Entries(file, client.Stop) {
 				if e.Flag("--entry") == "" {
 					return fmt.Errorf("%s has an older entry of the hook, which would run beside a second one; "+
 						"update it first: %s --settings %s",
@@ -168,14 +166,14 @@ func (f *settingsEdit) merge() (err error) {
 	if f.path == "" {
 		return nil
 	}
-	if f.old, err = loopdir.ReadAny(f.path, settings.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if f.old, err = loopdir.ReadAny(f.path, client.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if _, dangling := os.Lstat(f.path); err != nil && dangling == nil {
 		return fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
 	f.text, f.again = f.old, (*settingsEdit).merge
-	events := claude.Events
+	events := client.Events
 	if f.client != nil {
 		events = f.client.Events
 	}
@@ -185,11 +183,11 @@ func (f *settingsEdit) merge() (err error) {
 			entry = f.with(event)
 		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			f.text, _, err = settings.Merge(f.text, event, entry)
+			f.text, _, err = client.Merge(f.text, event, entry)
 		}
 	}
 	if err == nil && f.client == nil {
-		_, err = settings.Read(f.text) // or the client would leave it out
+		_, err = client.ReadSettings(f.text) // or the client would leave it out
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w; fix it, or run init with --settings none and add the hook yourself", f.path, err)

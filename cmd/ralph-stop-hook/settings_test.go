@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 )
 
 // TestSettingsEdited has somebody edit the settings between our reading and writing them.
@@ -18,7 +18,7 @@ func TestSettingsEdited(t *testing.T) {
 		}
 	}
 	write(`{"model": "a"}`)
-	entry := settings.Entry{Type: "command", Command: program, Args: []string{"hook"}, Timeout: 60}
+	entry := client.Entry{Type: "command", Command: program, Args: []string{"hook"}, Timeout: 60}
 	f := settingsEdit{path: path, entry: entry}
 	if err := f.merge(); err != nil {
 		t.Fatal(err)

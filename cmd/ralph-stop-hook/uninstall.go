@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -158,7 +156,7 @@ func (u *uninstaller) showWhatStays() {
 		fmt.Fprintf(u.out, "the loop %s stays in %s\n", plain.Line(l.Name, 100), plain.Path(u.project, l.Dir))
 	}
 	user := u.v.install(u.project).Files("user")[0]
-	if u.scope == "" && claude.Installed(user) && len(u.files) > 0 && u.files[0].path != user {
+	if u.scope == "" && client.Installed(user) && len(u.files) > 0 && u.files[0].path != user {
 		fmt.Fprintf(u.out, "the hook is in %s too, for all your projects; to take it out there: "+
 			"ralph-stop-hook uninstall --settings user\n", plain.Line(user, 300))
 	}
@@ -211,13 +209,13 @@ func (u *uninstaller) planFiles() error {
 // changes nothing.
 func withoutHook(path string) (f settingsEdit, err error) {
 	f.path = real(path)
-	f.old, err = loopdir.ReadAny(f.path, settings.MaxBytes)
+	f.old, err = loopdir.ReadAny(f.path, client.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(f.old)) == 0 {
 		f.old = nil
 		return f, nil
 	}
 	if err == nil {
-		f.text, err = settings.Remove(f.old)
+		f.text, err = client.Remove(f.old)
 	}
 	if err != nil {
 		return f, fmt.Errorf("%s: %w; fix it, or take the hook out yourself", f.path, err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -41,7 +40,7 @@ func (v verbs) use() *cli.Command {
 
 // attach gives a loop to a session.
 func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
-	own := cmp.Or(v.Env.Get(claude.SessionID), client.Caller(v.Env.Get))
+	own := cmp.Or(v.Env.Get(client.SessionID), client.Caller(v.Env.Get))
 	if session == "self" {
 		session = own
 	}
@@ -63,7 +62,7 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 			return err
 		}
 		*next = d.Next
-		owner := proc.Find(claude.Vars(v.Env.Get).PID())
+		owner := proc.Find(client.Vars(v.Env.Get).PID())
 		next.SessionPID = owner.PID
 		next.ClientStart = owner.Start
 		return l.Store.Bind(session)

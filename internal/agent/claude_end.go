@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -205,7 +205,7 @@ func (p *claudeParser) class(now time.Time) Class {
 		return Limit
 	case strings.Contains(words, "not your usage limit"):
 		return Transient
-	case status == 429 || p.failure == "rate_limit" || status == 0 && !claude.RetryAt(words, now).IsZero():
+	case status == 429 || p.failure == "rate_limit" || status == 0 && !client.RetryAt(words, now).IsZero():
 		return Limit
 	case status >= 500 || slices.Contains(passingStatuses, status):
 		return Transient
@@ -242,7 +242,7 @@ func (p *claudeParser) problem(class Class) string {
 
 // until returns when the limit is reset: as the event says, else as the words say, else zero.
 func (p *claudeParser) until(now time.Time) time.Time {
-	at := claude.RetryAt(p.end.words, now)
+	at := client.RetryAt(p.end.words, now)
 	if !p.reset.IsZero() {
 		at = p.reset
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 )
 
 // failureWords are words of clients and providers, in lower case. The first row that has one of them in an error
@@ -78,7 +78,7 @@ func resetIn(words string, now time.Time) time.Time {
 	m := regexp.MustCompile(`try again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d\d [AP]M)`).
 		FindStringSubmatch(words)
 	if m == nil {
-		return claude.RetryAt(words, now)
+		return client.RetryAt(words, now)
 	}
 	if m[1] == "" {
 		return nextClock(m[3], now)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -18,7 +17,7 @@ import (
 // system does not tell stays empty. name is the program's name, as a person types it.
 func Env(name string) loop.Env {
 	e := loop.Env{
-		Program: name, Agent: "claude", Vars: os.Environ(), OfHost: claude.IsVar, IsSecret: claude.IsSecret,
+		Program: name, Agent: "claude", Vars: os.Environ(), OfHost: client.IsClaudeVar, IsSecret: client.IsClaudeSecret,
 		Catch: Catch, Clients: clients,
 	}
 	e.Cwd, _ = os.Getwd()
@@ -29,7 +28,7 @@ func Env(name string) loop.Env {
 	e.ConfigDir = configDir(e.Home)
 	e.StateDir, e.StateErr = loopdir.StateDir(e.Get)
 	e.LoopDir, e.OnComplete = e.Get("RALPH_LOOP_DIR"), e.Get("RALPH_ON_COMPLETE")
-	e.ByAgent = claude.Vars(e.Get).ByAgent() || client.ByAgent(e.Get) ||
+	e.ByAgent = client.Vars(e.Get).ByAgent() || client.ByAgent(e.Get) ||
 		e.Get(loop.CheckVar) != "" || e.Get(loop.RunVar) != ""
 	return e
 }

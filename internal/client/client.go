@@ -1,6 +1,7 @@
-// Package client describes clients other than Claude Code that call a hook when the agent wants to stop. They speak
-// Claude Code's contract: the same events and answers, as package claude reads and writes them. What differs is in a
-// row of the table Others.
+// Package client knows the programs that call the hook when their agent wants to stop: the names and fields of their
+// events, the answers that they accept, transcripts, variables, and settings files with our entries. Claude Code made
+// the contract; what differs in the other clients is in a row of the table Others. An edit of settings changes our own
+// entries and no other byte.
 package client
 
 import (
@@ -107,8 +108,8 @@ func (c *Client) PID() int {
 	return os.Getppid()
 }
 
-// Scopes are the places of an entry, the narrower one first.
-var Scopes = []string{"project", "user"}
+// OtherScopes are the places of an entry of such a client, the narrower one first.
+var OtherScopes = []string{"project", "user"}
 
 // Path returns the settings file of a scope.
 func (c *Client) Path(scope, project, home string, get func(name string) string) string {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 )
 
@@ -26,7 +25,7 @@ func TestEntries(t *testing.T) {
 			for _, event := range h.Events {
 				e := h.Entry(event, "project", "/a b/ralph-stop-hook", bare, 660*time.Second)
 				var err error
-				if text, _, err = settings.Merge(text, event, e); err != nil {
+				if text, _, err = client.Merge(text, event, e); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -50,7 +49,7 @@ func TestEntries(t *testing.T) {
 					t.Errorf("%s: %s has %v for %s", h.Name, hook.Event, wait, hook.Flag("--timeout"))
 				}
 			}
-			if after, err := settings.Remove(text); err != nil || !bytes.Equal(after, before) {
+			if after, err := client.Remove(text); err != nil || !bytes.Equal(after, before) {
 				t.Errorf("%s: afterwards %q, %v", h.Name, after, err)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
@@ -14,12 +13,12 @@ const shortTime = time.Second
 
 // Entry returns our entry for an event. program is its bare name, if the settings may be read where it is missing, else
 // its path.
-func (c *Client) Entry(event, scope, program string, bare bool, timeout time.Duration) settings.Entry {
+func (c *Client) Entry(event, scope, program string, bare bool, timeout time.Duration) Entry {
 	given := timeout
 	if slices.Contains(c.Short, event) {
 		timeout, given = shortTime, 3*shortTime
 	}
-	return settings.Entry{
+	return Entry{
 		Type: "command", Command: program, Timeout: int(given / c.Unit), Quiet: bare, Line: !bare,
 		Args: []string{"hook", "--client", c.Name, "--entry", scope, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))},
 	}
@@ -30,17 +29,17 @@ type Place struct {
 	Client *Client
 	Scope  string
 	Path   string
-	Hooks  []*settings.Hook // our entries in it
+	Hooks  []*Hook // our entries in it
 }
 
 // Places returns the places of the hook for a project.
 func Places(project, home string, get func(name string) string) (places []Place) {
 	for i := range Others {
 		c := &Others[i]
-		for _, scope := range Scopes {
+		for _, scope := range OtherScopes {
 			path := c.Path(scope, project, home, get)
-			if text, err := loopdir.ReadAny(path, settings.MaxBytes); err == nil {
-				if hooks := settings.Ours(text); len(hooks) > 0 {
+			if text, err := loopdir.ReadAny(path, MaxBytes); err == nil {
+				if hooks := Ours(text); len(hooks) > 0 {
 					places = append(places, Place{c, scope, path, hooks})
 				}
 			}
@@ -52,15 +51,15 @@ func Places(project, home string, get func(name string) string) (places []Place)
 // Missing returns the events for which a place has no entry.
 func (p Place) Missing() (events []string) {
 	for _, event := range p.Client.Events {
-		if !slices.ContainsFunc(p.Hooks, func(h *settings.Hook) bool { return h.Event == event }) {
+		if !slices.ContainsFunc(p.Hooks, func(h *Hook) bool { return h.Event == event }) {
 			events = append(events, event)
 		}
 	}
 	return events
 }
 
-// Installed reports whether a settings file has an entry of ours for an event.
-func Installed(path, event string) bool {
-	text, err := loopdir.ReadAny(path, settings.MaxBytes)
-	return err == nil && slices.ContainsFunc(settings.Ours(text), func(h *settings.Hook) bool { return h.Event == event })
+// Installed reports whether a settings file has our entry for the event of a stop.
+func (c *Client) Installed(path string) bool {
+	text, err := loopdir.ReadAny(path, MaxBytes)
+	return err == nil && slices.ContainsFunc(Ours(text), func(h *Hook) bool { return h.Event == c.Events[0] })
 }

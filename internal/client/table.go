@@ -2,8 +2,6 @@ package client
 
 import (
 	"time"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude"
 )
 
 // Others are the clients other than Claude Code that the Stop hook answers.
@@ -22,8 +20,8 @@ import (
 var Others = []Client{
 	{
 		Name: "codex", Title: "Codex",
-		Events: []string{claude.Stop, claude.PromptSubmit, claude.SessionStart, claude.SessionEnd},
-		Short:  []string{claude.SessionEnd},
+		Events: []string{Stop, PromptSubmit, SessionStart, SessionEnd},
+		Short:  []string{SessionEnd},
 		Folder: ".codex", File: "hooks.json", HomeVar: "CODEX_HOME", Unit: time.Second,
 		Trust: "start codex here once, trust this folder, and trust the hook in /hooks: until then Codex does not run " +
 			"it, and does not say so",
@@ -33,10 +31,10 @@ var Others = []Client{
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI",
-		Events: []string{"AfterAgent", "BeforeAgent", claude.SessionStart, claude.SessionEnd},
-		Short:  []string{claude.SessionEnd},
+		Events: []string{"AfterAgent", "BeforeAgent", SessionStart, SessionEnd},
+		Short:  []string{SessionEnd},
 		Words: map[string]string{
-			"AfterAgent": claude.Stop, "BeforeAgent": claude.PromptSubmit, "prompt_response": claude.LastMessage,
+			"AfterAgent": Stop, "BeforeAgent": PromptSubmit, "prompt_response": LastMessage,
 		},
 		Folder: ".gemini", File: "settings.json", Unit: time.Millisecond,
 		Trust: "start gemini here once and trust this folder: until then Gemini CLI does not run the hook, " +
@@ -47,8 +45,8 @@ var Others = []Client{
 	},
 	{
 		Name: "qwen", Title: "Qwen Code",
-		Events: claude.Events,
-		Short:  []string{claude.StopFailure, claude.SessionEnd},
+		Events: Events,
+		Short:  []string{StopFailure, SessionEnd},
 		Folder: ".qwen", File: "settings.json", Unit: time.Millisecond,
 		ToolVar: "QWEN_CODE", SessionVar: "QWEN_CODE_SESSION_ID", ProjectVar: "QWEN_PROJECT_DIR",
 		Prefixes: []string{"QWEN_"}, Secrets: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},

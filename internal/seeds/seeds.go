@@ -16,7 +16,7 @@ import (
 )
 
 // folders are the folders with seeds, relative to the repository's root.
-var folders = []string{"cmd/ralph-stop-hook/testdata", "e2e/testdata", "internal/claude/testdata", "examples", "hooks"}
+var folders = []string{"cmd/ralph-stop-hook/testdata", "e2e/testdata", "internal/client/testdata", "examples", "hooks"}
 
 // Files returns the contents of the files whose base name matches one of the patterns, in
 // the syntax of path.Match. Equal contents are returned once. It fails the test if no file

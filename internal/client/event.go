@@ -1,7 +1,4 @@
-// Package claude knows Claude Code: the names and fields of its hook events, the answers
-// that it accepts, its transcripts, its settings files and its CLAUDE_* variables. The
-// packages that this one imports know nothing of them, except claude/settings.
-package claude
+package client
 
 import (
 	"bytes"
@@ -107,10 +104,10 @@ var goalOver = []string{"clear", "stop", "off", "reset", "none", "cancel"}
 // LastMessage is the field of a stop that has the agent's last message.
 const LastMessage = "last_assistant_message"
 
-// Read reads an event, one JSON object, from r, up to its end. What writes it may leave r
+// ReadEvent reads an event, one JSON object, from r, up to its end. What writes it may leave r
 // open. Its errors name r as standard input. words are another client's names of Claude Code's
 // events and fields; nil: there are none.
-func Read(r io.Reader, words map[string]string) (Event, error) {
+func ReadEvent(r io.Reader, words map[string]string) (Event, error) {
 	var end jsontext.End
 	data := make([]byte, 0, 4<<10)
 	for !end.Found(data) {

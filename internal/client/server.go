@@ -1,6 +1,4 @@
-// Package entry edits the configuration of a client of the Model Context Protocol: text in, text out. An entry that was
-// added and is removed again leaves the text as it was, byte for byte.
-package entry
+package client
 
 import (
 	"encoding/json"
@@ -13,7 +11,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
-// Server is how a client starts the server.
+// Server is how a client starts the server of the Model Context Protocol. An entry that was added to a configuration
+// and is removed again leaves the text as it was, byte for byte.
 type Server struct {
 	Name    string // letters, digits, "-" and "_"
 	Command string
@@ -53,11 +52,11 @@ func (s Server) AddJSON(text string) (string, error) {
 	if blank(text) {
 		return text + fmt.Sprintf("{\n  %q: {\n    %q: %s\n  }\n}\n", servers, s.Name, s.text()), nil
 	}
-	root, err := parse(text)
+	root, err := parseObject(text)
 	if err != nil {
 		return "", err
 	}
-	all, has := member(root, servers)
+	all, has := memberOf(root, servers)
 	if !has {
 		newline, indent := layout(text, root)
 		value := fmt.Sprintf("{%[1]s%[2]s%[2]s%[3]q: %[4]s%[1]s%[2]s}", newline, indent, s.Name, s.text())
@@ -66,7 +65,7 @@ func (s Server) AddJSON(text string) (string, error) {
 	if !all.IsObject() {
 		return "", fmt.Errorf("%q is no object", servers)
 	}
-	if one, has := member(all, s.Name); has {
+	if one, has := memberOf(all, s.Name); has {
 		if one.Raw != s.text() {
 			return "", ErrHas
 		}
@@ -80,12 +79,12 @@ func (s Server) RemoveJSON(text string) (string, error) {
 	if blank(text) {
 		return text, nil
 	}
-	root, err := parse(text)
+	root, err := parseObject(text)
 	if err != nil {
 		return "", err
 	}
-	all, _ := member(root, servers)
-	if one, has := member(all, s.Name); !has || !one.IsObject() {
+	all, _ := memberOf(root, servers)
+	if one, has := memberOf(all, s.Name); !has || !one.IsObject() {
 		return text, nil
 	}
 	if len(all.Map()) > 1 || tight(text, all) {
@@ -100,8 +99,8 @@ func (s Server) RemoveJSON(text string) (string, error) {
 // blank reports whether a text has only what JSON calls white space.
 func blank(text string) bool { return strings.Trim(text, " \t\r\n") == "" }
 
-// parse reads a JSON object. Its values know where they are in the text.
-func parse(text string) (gjson.Result, error) {
+// parseObject reads a JSON object. Its values know where they are in the text.
+func parseObject(text string) (gjson.Result, error) {
 	if _, err := jsontext.Check([]byte(text)); err != nil {
 		return gjson.Result{}, err
 	}
@@ -133,7 +132,7 @@ func members(object gjson.Result, each func(key, value gjson.Result)) {
 	})
 }
 
-func member(object gjson.Result, name string) (found gjson.Result, has bool) {
+func memberOf(object gjson.Result, name string) (found gjson.Result, has bool) {
 	members(object, func(key, value gjson.Result) {
 		if key.String() == name {
 			found, has = value, true

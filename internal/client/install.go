@@ -1,4 +1,4 @@
-package claude
+package client
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -51,12 +50,12 @@ func (in Install) Files(scope string) (files []string) {
 
 // Entries returns our entries for an event in a settings file. For a file that cannot be
 // read it returns none, because Claude Code ignores that file too.
-func Entries(path, event string) []*settings.Hook {
-	text, err := loopdir.ReadAny(path, settings.MaxBytes)
+func Entries(path, event string) []*Hook {
+	text, err := loopdir.ReadAny(path, MaxBytes)
 	if err != nil {
 		return nil
 	}
-	file, err := settings.Read(text)
+	file, err := ReadSettings(text)
 	if err != nil {
 		return nil
 	}
@@ -70,8 +69,8 @@ func Installed(path string) bool { return len(Entries(path, Stop)) > 0 }
 func (in Install) Plugin(name string) string {
 	for _, scope := range Scopes {
 		for _, path := range in.Files(scope) {
-			text, _ := loopdir.ReadAny(path, settings.MaxBytes)
-			file, _ := settings.Read(text) // Claude Code ignores a file that cannot be read, too
+			text, _ := loopdir.ReadAny(path, MaxBytes)
+			file, _ := ReadSettings(text) // Claude Code ignores a file that cannot be read, too
 			for _, plugin := range file.Plugins {
 				if strings.HasPrefix(plugin, name+"@") {
 					return plugin
@@ -89,7 +88,7 @@ func (in Install) Plugin(name string) string {
 // outranked.
 func (in Install) Outranked(scope, event string, args []string) bool {
 	answers := func(scope, file string) bool {
-		return slices.ContainsFunc(Entries(file, event), func(e *settings.Hook) bool {
+		return slices.ContainsFunc(Entries(file, event), func(e *Hook) bool {
 			named := e.Flag("--entry") // names another scope if the entry was copied from there
 			return (named == "" || named == scope) && in.runs(e)
 		})
@@ -113,13 +112,13 @@ func (in Install) Outranked(scope, event string, args []string) bool {
 // entries that run without a shell can match, because Claude Code passes their words
 // unchanged.
 func (in Install) calls(file, event string, args []string) bool {
-	return slices.ContainsFunc(Entries(file, event), func(e *settings.Hook) bool {
+	return slices.ContainsFunc(Entries(file, event), func(e *Hook) bool {
 		return e.Exec && in.program(e) == args[0] && slices.Equal(e.Args, args[1:])
 	})
 }
 
 // program returns the program that an entry names, with CLAUDE_PROJECT_DIR expanded.
-func (in Install) program(e *settings.Hook) string {
+func (in Install) program(e *Hook) string {
 	return strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", in.Vars(ProjectDir))
 }
 
@@ -127,7 +126,7 @@ func (in Install) program(e *settings.Hook) string {
 // a program that this machine does not have. For a line that a shell runs, this is known
 // only if the line begins with an absolute path without special characters; runs returns
 // true for any other line.
-func (in Install) runs(e *settings.Hook) bool {
+func (in Install) runs(e *Hook) bool {
 	name := in.program(e)
 	if !e.Exec {
 		name = cmp.Or(append(e.Args, "")...)

@@ -1,4 +1,4 @@
-package claude
+package client
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-func TestRead(t *testing.T) {
+func TestReadEvent(t *testing.T) {
 	for name, want := range map[string]Event{
 		"stop.json": {
 			Name: "Stop", SessionID: "62cd9be3-64e1-430d-adba-94dad124a5a1", Cwd: "/home/dev/project",
@@ -65,7 +65,7 @@ func TestRead(t *testing.T) {
 		// These two differ in each payload and are long, so gjson reads the wanted values.
 		want.PromptID = gjson.GetBytes(data, "prompt_id").Str
 		want.Transcript = gjson.GetBytes(data, "transcript_path").Str
-		if got, err := Read(bytes.NewReader(data), nil); err != nil || got != want {
+		if got, err := ReadEvent(bytes.NewReader(data), nil); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}
 	}
@@ -94,8 +94,8 @@ func TestReadRefuses(t *testing.T) {
 		strings.Repeat("[", 2_000_000):  "nested deeper",
 		strings.Repeat("x", maxBytes+1): "larger than 8 MB",
 	} {
-		if _, err := Read(strings.NewReader(in), nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Read(%.20q, nil, nil) = %v, want %q", in, err, want)
+		if _, err := ReadEvent(strings.NewReader(in), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ReadEvent(%.20q, nil, nil) = %v, want %q", in, err, want)
 		}
 	}
 }

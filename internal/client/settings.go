@@ -1,6 +1,4 @@
-// Package settings edits the host's settings files. An edit changes our own entries
-// and no other byte.
-package settings
+package client
 
 import (
 	"bytes"

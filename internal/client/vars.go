@@ -1,4 +1,4 @@
-package claude
+package client
 
 import (
 	"errors"
@@ -39,16 +39,16 @@ func (v Vars) ByAgent() bool { return v(byAgent) != "" }
 // sessionVars are variables without the client's name that it sets in its sessions.
 var sessionVars = []string{"AI_AGENT", "COREPACK_ENABLE_AUTO_PIN", "NoDefaultCurrentDirectoryInExePath"}
 
-// IsVar reports whether a variable is one that Claude Code reads, or sets in its sessions, as
+// IsClaudeVar reports whether a variable is one that Claude Code reads, or sets in its sessions, as
 // measured with 2.1.329.
-func IsVar(name string) bool {
+func IsClaudeVar(name string) bool {
 	isOne := func(one string) bool { return proc.SameName(one, name) }
 	return strings.HasPrefix(name, "CLAUDE") || strings.HasPrefix(name, "ANTHROPIC_") ||
 		slices.ContainsFunc(sessionVars, isOne)
 }
 
-// IsSecret reports whether a variable is a key or a token of Claude Code.
-func IsSecret(name string) bool {
+// IsClaudeSecret reports whether a variable is a key or a token of Claude Code.
+func IsClaudeSecret(name string) bool {
 	return strings.HasPrefix(name, "ANTHROPIC_") || name == "AWS_BEARER_TOKEN_BEDROCK" ||
 		strings.HasPrefix(name, "CLAUDE_CODE_") && (strings.Contains(name, "TOKEN") || strings.Contains(name, "KEY"))
 }

@@ -1,4 +1,4 @@
-package entry
+package client
 
 import (
 	"errors"

@@ -1,11 +1,10 @@
-package claude
+package client
 
 import (
 	"strings"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/claude/settings"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
@@ -17,7 +16,7 @@ import (
 func (in Install) Refuses(mode string) bool {
 	for _, scope := range []string{"local", "project", "user"} {
 		for _, path := range in.Files(scope) {
-			text, err := loopdir.ReadAny(path, settings.MaxBytes)
+			text, err := loopdir.ReadAny(path, MaxBytes)
 			if err != nil {
 				continue
 			}

@@ -1,4 +1,4 @@
-package claude
+package client
 
 import "github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 

@@ -1,4 +1,4 @@
-package settings
+package client
 
 import (
 	"errors"
@@ -38,10 +38,10 @@ func (f *File) Ours(event string) []*Hook {
 	})
 }
 
-// Read reads settings as the host does. If Read returns an error, the host ignores
+// ReadSettings reads settings as the host does. If Read returns an error, the host ignores
 // the whole file and does not say so, as measured with 2.1.329. Syntax errors, and
 // errors in a value, are of type *jsontext.Error.
-func Read(data []byte) (f File, err error) {
+func ReadSettings(data []byte) (f File, err error) {
 	text, err := jsontext.Check(data)
 	if err != nil {
 		return f, err

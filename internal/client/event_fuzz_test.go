@@ -1,4 +1,4 @@
-package claude
+package client
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 func FuzzWireIn(f *testing.F) {
 	seeds.Add(f, "*.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := Read(bytes.NewReader(data), nil)
+		e, err := ReadEvent(bytes.NewReader(data), nil)
 		if err := wireIn(data, e, err); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func wireOut(a Answer, out []byte) error {
 // TestWireControls checks that the properties above reject bad results.
 func TestWireControls(t *testing.T) {
 	text := `{"session_id":"a","hook_event_name":"Stop"}`
-	good, err := Read(strings.NewReader(text), nil)
+	good, err := ReadEvent(strings.NewReader(text), nil)
 	if err := wireIn([]byte(text), good, err); err != nil {
 		t.Fatal(err)
 	}
