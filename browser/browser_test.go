@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
@@ -332,8 +333,8 @@ func TestLongReport(t *testing.T) {
 		d.Name, d.Status.Status = "long", decide.Complete
 		for i := range n {
 			at := time.Unix(int64(60*i), 0)
-			d.Iterations = append(d.Iterations, watch.Iteration{
-				Number: i + 1, Feature: fmt.Sprint("f", i%50), StartedAt: at, EndedAt: at.Add(time.Minute), Outcome: "done",
+			d.Iterations = append(d.Iterations, record.Session{
+				Iteration: i + 1, Feature: fmt.Sprint("f", i%50), StartedAt: at, EndedAt: at.Add(time.Minute), Outcome: "done",
 			})
 		}
 		var text bytes.Buffer

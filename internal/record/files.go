@@ -134,8 +134,8 @@ func (f *Files) Session(r *Run, c *Current, results []decide.Receipt, counted bo
 		return
 	}
 	e := c.Ended
-	l := Line{
-		RunID: r.ID, Session: c.Session, Iteration: c.Iteration, Counted: counted,
+	l := Session{
+		RunID: r.ID, Number: c.Session, Iteration: c.Iteration, Counted: counted,
 		Agent: cmp.Or(c.Agent, r.Options.Agent), Model: e.Model, Why: c.Why,
 		Feature: c.Feature, StartedAt: c.StartedAt, EndedAt: c.StartedAt.Add(e.Took), DurationSec: e.Took.Seconds(),
 		ExitCode: e.ExitCode, Outcome: string(e.Class), Problem: e.Problem, Signals: append([]string{}, e.Signals...),

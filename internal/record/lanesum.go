@@ -32,7 +32,7 @@ type LaneSum struct {
 }
 
 // ByLane sums up the sessions of a run by lane; none if the run had no lanes.
-func ByLane(lines []Line) (all []LaneSum) {
+func ByLane(lines []Session) (all []LaneSum) {
 	at := map[int]int{}
 	for _, l := range lines {
 		if l.Lane < 1 {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -22,10 +23,11 @@ const Iterations = "iterations.jsonl"
 // reads them back.
 const Folder = loopdir.RunFolder
 
-// Line is a line of iterations.jsonl: a session that has ended.
-type Line struct {
+// Session is a session of a run that has ended: a line of iterations.jsonl, and what people are shown of it. A stop of
+// a session of the hook is shown as one, too.
+type Session struct {
 	RunID       string     `json:"runId"`
-	Session     int        `json:"session"`
+	Number      int        `json:"session"` // in the run; 0: a stop of the hook
 	Iteration   int        `json:"iteration"`
 	Counted     bool       `json:"counted"`           // false: it was an interruption, and the same iteration went on
 	Leg         int        `json:"leg,omitempty"`     // of a chain, the first one 1
@@ -37,11 +39,11 @@ type Line struct {
 	Model       string     `json:"model"`
 	Why         string     `json:"why,omitempty"` // why this agent and this model; "": they are the usual ones
 	Feature     string     `json:"feature"`
-	StartedAt   time.Time  `json:"startedAt"`
+	StartedAt   time.Time  `json:"startedAt"` // zero: not known
 	EndedAt     time.Time  `json:"endedAt"`
 	DurationSec float64    `json:"durationSec"`
 	ExitCode    int        `json:"exitCode"`
-	Outcome     string     `json:"outcome"`
+	Outcome     string     `json:"outcome"` // of a stop the verdict
 	Problem     string     `json:"problem,omitempty"`
 	Signals     []string   `json:"signals"`
 	Tokens      LineTokens `json:"tokens"`
@@ -73,10 +75,11 @@ type Check struct {
 
 // Sessions returns the sessions of a run that iterations.jsonl still has, the first one first. An agent can write that
 // file, so the texts are cleaned, and nothing else is known of them.
-func Sessions(project, id string) (all []Line) {
+func Sessions(project, id string) []Session {
+	all := []Session{}
 	root, err := openFiles(project)
 	if err != nil {
-		return nil
+		return all
 	}
 	defer root.Close()
 	for _, name := range []string{Iterations + ".1", Iterations} {
@@ -89,7 +92,7 @@ func Sessions(project, id string) (all []Line) {
 	return all
 }
 
-func parseLine(text []byte) (l Line, is bool) {
+func parseLine(text []byte) (l Session, is bool) {
 	if json.Unmarshal(text, &l) != nil {
 		return l, false
 	}
@@ -102,7 +105,7 @@ const maxLines = 8 << 20
 // maxShown is the most dollars or tokens that a session can have used.
 const maxShown = 1e12
 
-func (l Line) clean() Line {
+func (l Session) clean() Session {
 	l.Worker, l.Machine = plain.Line(l.Worker, 80), plain.Line(l.Machine, 80)
 	l.Agent = plain.Line(l.Agent, 80)
 	l.Model = plain.Line(l.Model, 80)
@@ -117,6 +120,8 @@ func (l Line) clean() Line {
 	for _, n := range []*int64{&l.Tokens.Input, &l.Tokens.Output, &l.Tokens.CacheRead, &l.Tokens.CacheWrite} {
 		*n = min(max(*n, 0), maxShown)
 	}
+	l.Signals = append([]string{}, l.Signals...)
+	l.Checks = append([]Check{}, l.Checks...)
 	for i := range l.Signals {
 		l.Signals[i] = plain.Line(l.Signals[i], 80)
 	}
@@ -125,6 +130,28 @@ func (l Line) clean() Line {
 	}
 	return l
 }
+
+// Took returns how long the session took, 0 if that is not known.
+func (l Session) Took() time.Duration {
+	if l.StartedAt.IsZero() {
+		return 0
+	}
+	return max(0, l.EndedAt.Sub(l.StartedAt))
+}
+
+// Cost says what the session cost.
+func (l Session) Cost() string {
+	if l.CostUSD == nil {
+		return ""
+	}
+	return Dollars(*l.CostUSD, l.Estimated)
+}
+
+// Reason says what went wrong, or else why the session had another agent or model than usual.
+func (l Session) Reason() string { return cmp.Or(l.Problem, l.Why) }
+
+// Sum returns all tokens.
+func (t LineTokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
 
 // SessionLog returns the end of what a session of a run has printed, nil if there is nothing.
 func SessionLog(project, id string, session int, most int64) []byte {

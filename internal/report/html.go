@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chart"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // Style is the style of the report and of the page.
@@ -66,13 +66,13 @@ func (r *Report) HTML(w io.Writer) error {
 type Group struct {
 	First, Last int // from 1
 	Open        bool
-	Iterations  []watch.Iteration
+	Iterations  []record.Session
 }
 
 const groupSize = 200
 
 // groups cuts a list of iterations. The last part is open.
-func groups(all []watch.Iteration) (cut []Group) {
+func groups(all []record.Session) (cut []Group) {
 	for from := 0; from < len(all); from += groupSize {
 		to := min(from+groupSize, len(all))
 		cut = append(cut, Group{from + 1, to, to == len(all), all[from:to]})
@@ -87,7 +87,7 @@ func inline(c chart.Chart) (template.HTML, error) {
 }
 
 // Charts returns the charts of a loop's iterations; none if they would be empty.
-func Charts(all []watch.Iteration) (charts []chart.Chart) {
+func Charts(all []record.Session) (charts []chart.Chart) {
 	var labels []string
 	var took, cost, tokens []float64
 	sum, sumTokens := 0.0, 0.0
@@ -95,7 +95,7 @@ func Charts(all []watch.Iteration) (charts []chart.Chart) {
 	hasCost := false
 	hasTokens := false
 	for _, i := range all {
-		labels = append(labels, fmt.Sprint(i.Number))
+		labels = append(labels, fmt.Sprint(i.Iteration))
 		minutes := math.NaN()
 		if i.Took() > 0 {
 			minutes, hasTook = i.Took().Minutes(), true
@@ -103,7 +103,7 @@ func Charts(all []watch.Iteration) (charts []chart.Chart) {
 		if i.CostUSD != nil {
 			sum, hasCost = sum+*i.CostUSD, true
 		}
-		sumTokens, hasTokens = sumTokens+float64(i.Tokens), hasTokens || i.Tokens > 0
+		sumTokens, hasTokens = sumTokens+float64(i.Tokens.Sum()), hasTokens || i.Tokens.Sum() > 0
 		took = append(took, minutes)
 		cost = append(cost, sum)
 		tokens = append(tokens, sumTokens)

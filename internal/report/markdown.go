@@ -64,8 +64,8 @@ func (r *Report) Markdown(w io.Writer) error {
 		say("\n## Iterations\n\n| iteration | feature | outcome | time | cost |\n|--:|---|---|--:|--:|\n")
 	}
 	for _, i := range r.Iterations {
-		outcome := plain.Markdown(strings.TrimSpace(i.Outcome + " " + i.Why))
-		say("| %d | %s | %s | %s | %s |\n", i.Number, plain.Markdown(i.Feature), outcome, Duration(i.Took()), i.Cost())
+		outcome := plain.Markdown(strings.TrimSpace(i.Outcome + " " + i.Reason()))
+		say("| %d | %s | %s | %s | %s |\n", i.Iteration, plain.Markdown(i.Feature), outcome, Duration(i.Took()), i.Cost())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

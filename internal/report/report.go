@@ -113,7 +113,7 @@ func Of(d *watch.Detail, commits []tree.Commit) *Report {
 
 // worked returns the feature that was worked on at a time. A stop of the hook names the feature that comes next, so
 // there it is that of the last stop before.
-func worked(all []watch.Iteration, at time.Time) (feature string) {
+func worked(all []record.Session, at time.Time) (feature string) {
 	for _, i := range all {
 		switch {
 		case i.StartedAt.IsZero() && !i.EndedAt.After(at):

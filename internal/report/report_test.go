@@ -28,7 +28,7 @@ func detail(n int, text string) *watch.Detail {
 	d.Notes = []string{text}
 	d.Run = &watch.Run{ID: "r1", Agent: text, StartedAt: began, EndedAt: began.Add(time.Duration(n) * time.Minute)}
 	d.Run.Left = []watch.Left{{Feature: text, Branch: "ralph/r1/b"}, {Branch: "ralph/r1/loop"}}
-	d.ByLane = record.ByLane([]record.Line{
+	d.ByLane = record.ByLane([]record.Session{
 		{Lane: 2, Feature: text, Worker: text, Machine: text, DurationSec: 61, Merge: record.Waits},
 		{Lane: 1, Feature: "a", DurationSec: 30, Merge: record.Conflict},
 		{Lane: 1, Feature: "a", DurationSec: 30, Merge: record.GivenBack},
@@ -43,10 +43,11 @@ func detail(n int, text string) *watch.Detail {
 	d.Checked = []verb.Checked{{Name: text, Outcome: text, Tail: text}}
 	for i := range n {
 		cost := 0.25
-		one := watch.Iteration{
-			Number: i + 1, Feature: []string{"a", "b"}[i%2], Counted: true, Outcome: text, Model: text, Tokens: 10,
+		one := record.Session{
+			Iteration: i + 1, Feature: []string{"a", "b"}[i%2], Counted: true, Outcome: text, Model: text,
+			Tokens:    record.LineTokens{Input: 10},
 			StartedAt: began.Add(time.Duration(i) * time.Minute), EndedAt: began.Add(time.Duration(i+1) * time.Minute),
-			Checks: []watch.CheckMade{{Name: "tests", Feature: "a", Passed: i%2 == 0}},
+			Checks: []record.Check{{Name: "tests", Feature: "a", Passed: i%2 == 0}},
 		}
 		if i%2 == 0 {
 			one.CostUSD = &cost
@@ -119,7 +120,7 @@ func TestLanes(t *testing.T) {
 
 // TestStops finds the feature of a commit in a loop of the hook, whose stops name the feature that comes next.
 func TestStops(t *testing.T) {
-	all := []watch.Iteration{
+	all := []record.Session{
 		{Feature: "a", EndedAt: began}, {Feature: "b", EndedAt: began.Add(time.Minute)}, {EndedAt: began.Add(time.Hour)},
 	}
 	for minutes, want := range map[int]string{-1: "", 0: "a", 2: "b", 59: "b", 61: ""} {

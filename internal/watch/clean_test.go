@@ -19,7 +19,7 @@ import (
 func TestClean(t *testing.T) {
 	for _, text := range []string{hostile.Foreign, "clean"} {
 		var r record.Run
-		var line record.Line
+		var line record.Session
 		hostile.Fill(&r, text)
 		hostile.Fill(&line, text)
 		r.PID, r.Start, r.EndedAt = os.Getpid(), proc.Start(os.Getpid()), time.Time{} // it works
@@ -32,7 +32,7 @@ func TestClean(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.write(filepath.Join(dir, record.Iterations), jsonLine(t, line))
-		for _, l := range sessions(record.Sessions(w.dir, line.RunID)) {
+		for _, l := range record.Sessions(w.dir, line.RunID) {
 			shown += fmt.Sprintf("%+v\n", l)
 		}
 		if bad := hostile.Dirty(shown); bad != "" {

@@ -20,7 +20,7 @@ type Detail struct {
 	Loop
 	Task       string           `json:"task"`
 	Items      []Item           `json:"items"`
-	Iterations []Iteration      `json:"iterations"`       // the first one first; the files keep only the last ones
+	Iterations []record.Session `json:"iterations"`       // the first one first; the files keep only the last ones
 	ByLane     []record.LaneSum `json:"byLane,omitempty"` // of a run with lanes
 	Checked    []verb.Checked   `json:"checked"`          // the last checks that ran, the latest first
 	Log        string           `json:"log"`              // the end of hook.log
@@ -46,33 +46,6 @@ type Receipt struct {
 	Name       string    `json:"name"`
 	At         time.Time `json:"at"`
 	DurationMS int64     `json:"durationMs"`
-}
-
-// Iteration is a session of a run, or a stop of a session of the hook.
-type Iteration struct {
-	Number    int         `json:"number"`
-	Feature   string      `json:"feature"`
-	StartedAt time.Time   `json:"startedAt,omitzero"` // zero: not known
-	EndedAt   time.Time   `json:"endedAt"`
-	Outcome   string      `json:"outcome"` // how the session ended; of a stop the verdict
-	Why       string      `json:"why"`
-	Counted   bool        `json:"counted"` // false: an interruption, and the same iteration went on
-	Model     string      `json:"model"`
-	Tokens    int64       `json:"tokens"`
-	CostUSD   *float64    `json:"costUsd"`                 // null: not known
-	Estimated bool        `json:"costEstimated,omitempty"` // reckoned from tokens and a price
-	Checks    []CheckMade `json:"checks"`
-	Lane      int         `json:"lane,omitempty"`   // 0: there are no lanes
-	Worker    string      `json:"worker,omitempty"` // who worked it elsewhere; "": it was worked here
-	Machine   string      `json:"machine,omitempty"`
-	Merge     string      `json:"merge,omitempty"` // what became of the lane's work
-}
-
-// CheckMade is a check that ran after a session.
-type CheckMade struct {
-	Name    string `json:"name"`
-	Feature string `json:"feature"`
-	Passed  bool   `json:"passed"`
 }
 
 const (
@@ -112,8 +85,8 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 		d.Iterations = stops(verb.Verdicts(l, maxIterations))
 		return d, nil
 	}
-	lines := record.Sessions(at.Project, d.Run.ID)
-	d.Iterations, d.ByLane = sessions(lines), record.ByLane(lines)
+	d.Iterations = record.Sessions(at.Project, d.Run.ID)
+	d.ByLane = record.ByLane(d.Iterations)
 	d.Output = output(env, at, p, d.Run)
 	return d, nil
 }
@@ -150,32 +123,15 @@ func items(p *loop.Picture) []Item {
 }
 
 // stops returns the iterations of a loop of the hook. The verdicts are the latest first.
-func stops(verdicts []verb.Verdict) []Iteration {
-	all := make([]Iteration, 0, len(verdicts))
+func stops(verdicts []verb.Verdict) []record.Session {
+	all := make([]record.Session, 0, len(verdicts))
 	for i := len(verdicts) - 1; i >= 0; i-- {
 		v := verdicts[i]
-		all = append(all, Iteration{
-			Number: v.Iteration, Feature: v.Feature, EndedAt: v.Time, Outcome: v.Verdict, Why: v.Reason, Checks: []CheckMade{},
+		all = append(all, record.Session{
+			Iteration: v.Iteration, Feature: v.Feature, EndedAt: v.Time, Outcome: v.Verdict, Why: v.Reason,
+			Signals: []string{}, Checks: []record.Check{},
 			Counted: v.Verdict == string(decide.Continue) || v.Verdict == string(decide.End),
 		})
-	}
-	return all
-}
-
-func sessions(lines []record.Line) []Iteration {
-	all := make([]Iteration, 0, len(lines))
-	for _, l := range lines {
-		one := Iteration{
-			Number: l.Iteration, Feature: l.Feature, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Outcome: l.Outcome,
-			Why: cmp.Or(l.Problem, l.Why), Counted: l.Counted, Model: l.Model, CostUSD: l.CostUSD, Estimated: l.Estimated,
-			Lane: l.Lane, Worker: l.Worker, Machine: l.Machine, Merge: l.Merge,
-			Checks: []CheckMade{},
-			Tokens: l.Tokens.Input + l.Tokens.Output + l.Tokens.CacheRead + l.Tokens.CacheWrite,
-		}
-		for _, c := range l.Checks {
-			one.Checks = append(one.Checks, CheckMade{c.Name, c.Feature, c.Passed})
-		}
-		all = append(all, one)
 	}
 	return all
 }
@@ -193,22 +149,6 @@ func output(env loop.Env, at *loopdir.Loop, p *loop.Picture, r *Run) []string {
 		}
 	}
 	return row.Told(log, len(log) == maxOutput, maxTold)
-}
-
-// Took returns how long the iteration took, 0 if that is not known.
-func (i Iteration) Took() time.Duration {
-	if i.StartedAt.IsZero() {
-		return 0
-	}
-	return max(0, i.EndedAt.Sub(i.StartedAt))
-}
-
-// Cost says what the iteration cost.
-func (i Iteration) Cost() string {
-	if i.CostUSD == nil {
-		return ""
-	}
-	return record.Dollars(*i.CostUSD, i.Estimated)
 }
 
 // Heading names the item: its id, and its title if that says more.

@@ -93,7 +93,8 @@ func TestOpenRun(t *testing.T) {
 	if len(d.Iterations) != 1 || !slices.Equal(d.Output, []string{"Hello <b>"}) {
 		t.Fatalf("iterations %+v, output %q", d.Iterations, d.Output)
 	}
-	if i := d.Iterations[0]; i.Feature != "f0[1m" || i.Took() != time.Minute || i.Cost() != "$0.500" || i.Tokens != 3 ||
+	if i := d.Iterations[0]; i.Feature != "f0[1m" || i.Took() != time.Minute || i.Cost() != "$0.500" ||
+		i.Tokens.Sum() != 3 ||
 		!i.Counted || len(i.Checks) != 1 || !i.Checks[0].Passed {
 		t.Errorf("the iteration is %+v", i)
 	}
