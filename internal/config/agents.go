@@ -33,7 +33,10 @@ func (p *parser) agents(v gjson.Result, key string, c *Config) {
 	p.named(v, key, `{"builder": {"command": ["./bin/builder"]}}`, "an agent's", func(name string, value gjson.Result) {
 		a := Agent{Name: name}
 		readObject(p, value, "an agent", agentKeys, &a)
-		if (a.Extends == "") == (len(a.Argv) == 0 || a.Argv[0] == "") {
+		if len(a.Argv) > 0 && a.Argv[0] == "" {
+			p.fail(value.Get("command"), `"command" must be an array of words, such as ["./bin/builder", "--fast"]`)
+		}
+		if (a.Extends == "") == (len(a.Argv) == 0) {
 			p.fail(value, `the agent %q must have either "extends", another agent, or "command", a program`, name)
 		}
 		c.Agents = append(c.Agents, a)

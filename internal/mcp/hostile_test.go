@@ -48,11 +48,21 @@ func newWire(t *testing.T, add func(*Server)) *wire {
 		}
 	}()
 	ctx, stop := context.WithCancel(context.Background())
+	over := make(chan struct{})
 	go func() {
 		c.ended <- s.Run(ctx, r, w)
 		w.Close()
+		close(over)
 	}()
-	t.Cleanup(func() { stop(); in.Close(); out.Close() })
+	t.Cleanup(func() {
+		stop()
+		in.Close()
+		out.Close()
+		<-over
+		for range maxBusy { // a call that is under way still writes, and the folders of the test are about to be removed
+			s.busy <- struct{}{}
+		}
+	})
 	c.send(hello)
 	c.answer(`"id":"hello"`)
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
