@@ -277,7 +277,7 @@ func TestPlain(t *testing.T) {
 	p.sees("PAUSED")
 	p.do(chromedp.Navigate(address))
 	p.sees("PAUSED")
-	w.call("ralph-runner", "resume")
+	w.call("ralph-stop-hook", "resume")
 	p.sees("IN_PROGRESS")
 }
 
