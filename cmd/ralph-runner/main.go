@@ -80,6 +80,9 @@ func withUsual(app *cli.App, words []string) []string {
 	if words[0] == "--version" {
 		return []string{"version"}
 	}
+	if app.Moved[words[0]] != "" {
+		return words
+	}
 	verb, _ := app.Find(words)
 	if verb.Name != "" || slices.Contains([]string{"help", "--help", "-h"}, words[0]) {
 		return words
