@@ -306,7 +306,9 @@ const (
 type Notice struct {
 	DeliveryID string          `json:"deliveryId"`
 	Payload    json.RawMessage `json:"payload"` // without the log's tail
-	SentAt     time.Time       `json:"sentAt,omitzero"`
+	// SentAt is zero if nobody was told. It is to the second, so a mark makes the record no longer: where the record just
+	// fitted on the disk, the mark does, too.
+	SentAt time.Time `json:"sentAt"`
 }
 
 // Sent reports whether the notifiers have been told.

@@ -136,7 +136,7 @@ func (l *Loop) mark(id string) error {
 		if err != nil || i < 0 {
 			return err
 		}
-		state.Notices[i].SentAt = time.Now().UTC()
+		state.Notices[i].SentAt = time.Now().UTC().Truncate(time.Second)
 		if i < len(state.Notices)-1 {
 			state.Notices = slices.Delete(state.Notices, i, i+1)
 		}
