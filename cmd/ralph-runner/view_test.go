@@ -38,7 +38,10 @@ func shows(r record.Run, e agent.Ended, h agent.Heard) string {
 	v.Warn(r.Waiting.Why)
 	s := record.Summarise(&r, &loop.Step{
 		Picture:  &loop.Picture{Loop: &loop.Loop{At: &loopdir.Loop{Name: "demo"}}},
-		Decision: decide.Decision{Verdict: decide.Pass, Next: decide.State{Ending: decide.Ending{Status: decide.InProgress}}},
+		Decision: decide.Decision{
+			Verdict: decide.Pass,
+			Next:    decide.State{Ending: decide.Ending{Status: decide.InProgress}},
+		},
 	})
 	s.Ending = ""
 	v.End(s)

@@ -144,7 +144,8 @@ func (a *App) Find(words []string) (*Command, []string) {
 // below returns the commands that belong to c, those for people.
 func (a *App) below(c *Command) []*Command {
 	return slices.DeleteFunc(slices.Clone(a.Commands[1:]), func(sub *Command) bool {
-		return sub.Hidden || sub.Shared && !c.Shared || strings.TrimSpace(strings.TrimSuffix(sub.Name, sub.verb())) != c.Name
+		above := strings.TrimSpace(strings.TrimSuffix(sub.Name, sub.verb()))
+		return sub.Hidden || sub.Shared && !c.Shared || above != c.Name
 	})
 }
 

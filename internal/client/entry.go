@@ -20,7 +20,9 @@ func (c *Client) Entry(event, scope, program string, bare bool, timeout time.Dur
 	}
 	return Entry{
 		Type: "command", Command: program, Timeout: int(given / c.Unit), Quiet: bare, Line: !bare,
-		Args: []string{"hook", "--client", c.Name, "--entry", scope, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))},
+		Args: []string{
+			"hook", "--client", c.Name, "--entry", scope, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds())),
+		},
 	}
 }
 
