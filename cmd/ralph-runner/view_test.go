@@ -37,7 +37,7 @@ func shows(r record.Run, e agent.Ended, h agent.Heard) string {
 	out.WriteString(v.line(time.Now()) + "\n")
 	v.Warn(r.Waiting.Why)
 	s := record.Summarise(&r, &loop.Step{
-		Picture:  &loop.Picture{Loop: &loop.Loop{At: &loopdir.Loop{Name: "demo"}}},
+		Picture: &loop.Picture{Loop: &loop.Loop{At: &loopdir.Loop{Name: "demo"}}},
 		Decision: decide.Decision{
 			Verdict: decide.Pass,
 			Next:    decide.State{Ending: decide.Ending{Status: decide.InProgress}},

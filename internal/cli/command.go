@@ -90,8 +90,11 @@ func (a *App) Execute(w io.Writer, words []string) error {
 	if help {
 		words = words[1:]
 	}
-	if len(words) > 0 && a.Moved[words[0]] != "" {
-		return &UsageError{&MovedError{words[0], a.Moved[words[0]]}}
+	for n := range min(2, len(words)) {
+		old := strings.Join(words[:n+1], " ")
+		if now := a.Moved[old]; now != "" {
+			return &UsageError{&MovedError{old, now}}
+		}
 	}
 	c, words := a.Find(words)
 	if c.Run == nil && len(words) > 0 && !strings.HasPrefix(words[0], "-") {

@@ -540,7 +540,7 @@ const (
 )
 
 // TellOnce reports whether the session should be told of the loop, which has no record, and
-// records that it was. Where that cannot be recorded, it is told each time.
+// records that it was. If the record cannot be written, the person is notified each time.
 func (l *Loop) TellOnce(session string) bool {
 	root, err := makeRoot(l.stateDir, 0o700)
 	if err != nil {

@@ -90,7 +90,7 @@ func (d *Desk) Log(name string) (string, error) {
 // maxPrompt is the largest prompt that is read, in bytes.
 const maxPrompt = 64 << 10
 
-// Prompt returns what a session is told that works on a loop: the loop's own prompt, and the tools.
+// Prompt returns the prompt of a session that works on a loop: the loop's own prompt, and the tools.
 func (d *Desk) Prompt(name string) (string, error) {
 	k, err := d.open(Call{}, name)
 	if err != nil {

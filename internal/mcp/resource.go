@@ -50,7 +50,7 @@ func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.R
 
 func (s *Server) addPrompt() {
 	s.sdk.AddPrompt(&mcp.Prompt{
-		Name: "work", Title: "Work on a loop", Description: "What a session is told that works on a loop.",
+		Name: "work", Title: "Work on a loop", Description: "The prompt of a session that works on a loop.",
 		Arguments: []*mcp.PromptArgument{{Name: "loop", Description: "Loop name. Default: the loop of this session."}},
 	}, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		text, err := s.desk.Prompt(req.Params.Arguments["loop"])

@@ -84,11 +84,12 @@ func (v Verbs) PersonOnly() error {
 func (v Verbs) Moved() map[string]string {
 	call := func(words string) string { return v.Env.Program + " " + words }
 	return map[string]string{
-		"next":     call("status --prompt"),
-		"untrust":  call("trust --revoke"),
-		"attach":   "ralph-stop-hook use NAME --session ID",
-		"detach":   "ralph-stop-hook use NAME --no-session",
-		"evaluate": call("trust") + ` (evaluators stand in ralph.json, under "evaluate")`,
+		"next":         call("status --prompt"),
+		"untrust":      call("trust --revoke"),
+		"attach":       "ralph-stop-hook use NAME --session ID",
+		"detach":       "ralph-stop-hook use NAME --no-session",
+		"list convert": call("list check") + " FILE (every format is read as it is)",
+		"evaluate":     call("trust") + ` (evaluators stand in ralph.json, under "evaluate")`,
 	}
 }
 
