@@ -46,9 +46,9 @@ build:
 install:
 	go install $(BUILD) $(COMMANDS)
 
-# Many tests mostly wait, so four of a package run at once.
+# Many tests mostly wait, so four packages run at once, and four tests of each.
 test:
-	TMPDIR=$$(.ci/memory) go test $(if $(WHOLE),,-short) -parallel 4 ./...
+	TMPDIR=$$(.ci/memory) go test $(if $(WHOLE),,-short) -p 4 -parallel 4 ./...
 
 # The detector makes a program about five times slower, and a test may take a package's time alone.
 race:
@@ -82,7 +82,7 @@ fuzz:
 	.ci/fuzz
 
 e2e:
-	AGENTS='$(AGENTS)' .ci/e2e
+	AGENTS='$(AGENTS)' CLAUDES='$(CLAUDES)' .ci/e2e
 
 browser:
 	.ci/browser
@@ -114,6 +114,7 @@ picture:
 	go run ./docs/picture -title 'Claude Code' < client.txt > docs/client.svg
 	go run ./docs/picture -title 'ralph-stop-hook status' < status.txt > docs/status.svg
 	rm demo.txt runner.txt client.txt status.txt
+	go test -tags browser -count=1 -run '^TestDrawings$$' ./browser
 
 icon:
 	go run ./docs/icon > .claude-plugin/icon.png.new

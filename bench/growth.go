@@ -18,7 +18,7 @@ type point struct {
 }
 
 var growths = []func(*bench) growth{
-	byFeatures, byCrowd, byTranscript, runByFeatures, runByIterations, byRuns, byWatchers, byLanes,
+	byFeatures, byCrowd, byTranscript, runByFeatures, runByIterations, byRuns, byWatchers, byLanes, byChecks,
 }
 
 func byFeatures(b *bench) growth {

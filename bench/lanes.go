@@ -48,6 +48,42 @@ func byLanes(b *bench) growth {
 	return g
 }
 
+// checked is the command of the checks of byChecks. It takes a while, and notes that it ran.
+const checked = `echo >>$HOME/checks && sleep %s && test -f $RALPH_FEATURE.txt`
+
+// byChecks is about lanes whose features have checks: how long a run takes, and how often a check runs.
+func byChecks(b *bench) growth {
+	short, features := time.Duration(b.fewer(1000, 10))*time.Millisecond, b.fewer(60, 3)
+	g := growth{Title: "Lanes with checks", Axis: "sessions at a time", Text: fmt.Sprintf("In memory; a run of %d "+
+		"features. The agent takes two seconds for each, and the check of each takes one. Up to %d of them run at a time "+
+		"(`parallel`), also without lanes, which is the first row. With the time there is how often a check ran.", features,
+		atATime)}
+	for _, lanes := range []int{0, 4, 8}[:b.fewer(3, 2)] {
+		s := b.laneStage(options{features: features, run: true}, 2*short)
+		rules := fmt.Sprintf(`{"bind": "prompt", "parallel": %d, "limits": {"max_iterations": %d},
+			"checks": [{"command": %q, "when": "feature"}]}`, atATime, maxLoop,
+			fmt.Sprintf(checked, fmt.Sprint(short.Seconds())))
+		check(os.WriteFile(filepath.Join(s.loop, "ralph.json"), []byte(rules), 0o644))
+		s.command(b.hook.argv[0], "trust", loopName, "--yes")
+		command := b.laneCommand(s, lanes, false)
+		if lanes == 0 {
+			command = command[:len(command)-2]
+		}
+		took := must(play(command, s))
+		said := must(os.ReadFile(s.answer))
+		ran := bytes.Count(must(os.ReadFile(filepath.Join(s.root, "home", "checks"))), []byte("\n"))
+		if !bytes.Contains(said, []byte("COMPLETE: "+loopName)) || ran < features || ran > 2*features {
+			check(fmt.Errorf("%w: with %d lanes %d checks ran: %s", errDiffers, lanes, ran, said))
+		}
+		label := fmt.Sprintf("%d, %d checks", max(1, lanes), ran)
+		g.Points = append(g.Points, point{max(1, lanes), label, []figure{{Name: ours, Runs: 1, Median: took, P95: took}}})
+		check(os.RemoveAll(s.root))
+	}
+	return g
+}
+
+const atATime = 4
+
 // The names of what works the list of lanes.
 const (
 	quickLanes  = "no time"

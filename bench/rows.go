@@ -25,7 +25,7 @@ type bar struct {
 }
 
 // rows are measured in this order.
-var rows = []func(*bench) row{idle, changed, unchanged, large, outer, starts}
+var rows = []func(*bench) row{idle, changed, unchanged, large, rooms, outer, starts}
 
 // times returns how many times as long f took as of.
 func times(f, of figure) float64 { return float64(f.Median) / float64(of.Median) }
@@ -118,7 +118,7 @@ func (b *bench) transcripts(sizes ...int) (runners []runner) {
 		writeTranscript(path, size)
 		o := options{features: 10, rules: rules(`"context_tokens": 150000`), transcript: path}
 		hook, looked := b.same(o, b.hook)[1], false
-		for path, text := range hook.stages[0].files() {
+		for path, text := range hook.stages[0].written() {
 			looked = looked || filepath.Base(path) == "state.json" &&
 				strings.Contains(string(text), fmt.Sprintf(`"context": %d`, talkTokens))
 		}

@@ -52,7 +52,7 @@ func (b *bench) outerLoops(o options, names ...string) (runners []runner) {
 			withJq: {b.bash.argv[0], b.loop, b.agent, list, fmt.Sprint(maxLoop)},
 		}[name]
 		s.agent("instant", b.agent, s.list())
-		s.saved = s.files()
+		s.saved = s.written()
 		runners = append(runners, runner{program: program{name, argv}, stages: []*stage{s}, left: allPass})
 	}
 	return runners

@@ -60,7 +60,7 @@ func (s *stage) said() (a answer) {
 // ready saves the stage and plays the stop that is measured there. The runner wants the answer to that, which must be
 // the prompt of a next feature.
 func (s *stage) ready(p program) runner {
-	s.saved = s.files()
+	s.saved = s.written()
 	must(play(p.argv, s))
 	a := s.said()
 	if a.Decision != "block" {

@@ -31,6 +31,7 @@ type options struct {
 	left       int    // with run: only so many features, the last ones, are open; 0: all are
 	lanes      bool   // with run: features depend on others
 	transcript string // path
+	files      int    // how many files the project has beside
 	onDisk     bool
 }
 
@@ -68,6 +69,7 @@ func (b *bench) newStage(o options) *stage {
 		check(os.MkdirAll(dir, 0o700))
 	}
 	s.command("git", "init", "-q")
+	s.writeFiles()
 	if o.features == 0 {
 		s.payload("stop.json", nil)
 		return s
@@ -159,8 +161,8 @@ func (s *stage) pass(passes bool) {
 	must(f.WriteAt(fmt.Appendf(nil, "%-5t", passes), s.open))
 }
 
-// files reads the files that a stop may change.
-func (s *stage) files() map[string][]byte {
+// written reads the files that a stop may change.
+func (s *stage) written() map[string][]byte {
 	all := map[string][]byte{}
 	for _, dir := range []string{s.loop, s.state} {
 		check(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -181,7 +183,7 @@ func (s *stage) restore() {
 	if s.run {
 		check(os.RemoveAll(filepath.Join(s.project, ".agent-state")))
 	}
-	now := s.files()
+	now := s.written()
 	for path := range now {
 		if _, kept := s.saved[path]; !kept {
 			check(os.Remove(path))

@@ -12,58 +12,75 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 )
 
 var pictures = flag.String("pictures", "", "the folder for pictures of the page; empty: none are made")
 
-// TestPictures takes the pictures of the documents: of a loop at work, and of its report.
+// says are what the agents of three lanes say in the pictures.
+var says = []string{
+	`{"type":"assistant","message":{"content":[{"type":"text","text":"I read the tests of the login first."},` +
+		`{"type":"tool_use","name":"Bash","input":{"command":"go test ./login"}}]}}`,
+	`{"type":"assistant","message":{"content":[{"type":"text","text":"The token is checked twice. I take one out."},` +
+		`{"type":"tool_use","name":"Edit","input":{"file_path":"api.go"}}]}}`,
+	`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"mail.go"}}]}}`,
+}
+
+// TestPictures takes the pictures of the documents: of the list, of a loop at work, and of a report; in both colour
+// schemes, for a screen and for a phone.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("no -pictures")
 	}
-	w, p := newWorld(t), open(t)
-	w.write("checkout/feature_list.json", `[
-		{"id": "login", "title": "Log in with a password", "passes": false},
-		{"id": "logout", "title": "Log out", "passes": false},
-		{"id": "mail", "title": "Send a mail after the first login", "passes": false}]`)
-	w.write("checkout/.claude/data/ralph-loops/checkout/ralph.json", `{"list": "feature_list.json", "bind": "prompt",
-		"checks": [{"name": "its tests", "command": ["true"], "when": "feature"}]}`)
-	w.call("ralph-runner", "trust", "--yes")
-	w.write("checkout/agent.sh", `id=$(sed -n 's/^  id: //p')
-echo "I read the tests of $id first."
-sleep 1
-echo "Two of them fail. I write the handler."
-until test -e "go-$id"; do sleep 0.1; done
-sed "/\"$id\"/s/false/true/" feature_list.json >new && mv new feature_list.json
-`)
-	w.write("checkout/go-login", "")
-	w.write("checkout/go-logout", "")
-	_, address := w.start("ralph-runner", "serve", "--control")
-	p.do(chromedp.Navigate(address))
-	p.sees("checkout")
-	wait, _ := w.start("ralph-runner", "--agent", "worker")
-	p.sees("iteration 3 of 15")
-	p.tabTo("a[id^=loop-]")
-	p.do(chromedp.Click("a[id^=loop-]"))
-	p.sees("Two of them fail")
-	p.picture(w, "watch-loop.png", 760)
-	w.write("checkout/go-mail", "")
-	if err := wait(); err != nil {
+	w, p := watchtest.New(t), open(t)
+	w.Situations()
+	w.Lanes("lanes", 12, 3)
+	s := newSite(t, w)
+	failing := s.watcher.Picture().Find("failing")
+	r := record.Run{
+		ID: "run1", PID: os.Getpid(), Start: proc.Start(os.Getpid()), StartedAt: time.Now().Add(-3 * time.Minute),
+		Sessions: 3, Options: record.Options{Agent: "claude"},
+	}
+	r.Spent.CostUSD, r.Spent.CostKnown, r.Spent.Input, r.Spent.TokensKnown = 0.71, true, 47_600, true
+	logs := filepath.Join(failing.Project, record.Folder, "logs", r.ID)
+	if err := os.MkdirAll(logs, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, path := w.start("ralph-runner", "report")
-	p.do(chromedp.Navigate("file://" + path))
+	for i, text := range says {
+		w.Write(filepath.Join(logs, fmt.Sprint(i+1, ".log")), text+"\n")
+		r.Lanes = append(r.Lanes, record.Lane{Number: i + 1, Current: &record.Current{
+			Session: i + 1, Lane: i + 1, Feature: fmt.Sprint("f", i), StartedAt: time.Now().Add(-time.Minute),
+		}})
+	}
+	p.do(chromedp.Navigate(s.URL + "/the-token/"))
+	p.picture(w, "watch-list.png", 1280, 560, "light")
+	p.picture(w, "watch-list-phone.png", 360, 640, "light")
+	at, err := w.Env.Where().Recorded(failing.Status.Loop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Run(at, r)
+	p.do(chromedp.Navigate(s.loop("failing")))
+	p.sees("Lane 3")
+	p.picture(w, "watch-loop.png", 1280, 720, "light")
+	p.picture(w, "watch-loop-phone.png", 360, 640, "dark")
+	p.do(chromedp.Navigate(s.loop("lanes") + "/report"))
 	p.sees("What to do now")
-	p.picture(w, "watch-report.png", 700)
+	p.picture(w, "watch-report.png", 1280, 640, "dark")
 }
 
 // picture takes a picture of the beginning of a page. In it the test's folder is that of a person.
-func (p *page) picture(w *world, name string, height int64) {
+func (p *page) picture(w watchtest.World, name string, width, height int64, scheme string) {
 	p.Helper()
 	var image []byte
 	replace := fmt.Sprintf(`{ const all = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-		while (all.nextNode()) all.currentNode.data = all.currentNode.data.replaceAll(%q, "/home/dev"); }`, w.dir)
-	p.do(emulation.SetDeviceMetricsOverride(1000, height, 1, false), chromedp.Sleep(300*time.Millisecond),
+		while (all.nextNode()) all.currentNode.data = all.currentNode.data.replaceAll(%q, "/home/dev"); }`, w.Dir)
+	p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme},
+	}), emulation.SetDeviceMetricsOverride(width, height, 1, false), chromedp.Sleep(300*time.Millisecond),
 		chromedp.Evaluate(replace, nil), chromedp.CaptureScreenshot(&image), emulation.ClearDeviceMetricsOverride())
 	if err := os.WriteFile(filepath.Join(*pictures, name), image, 0o644); err != nil {
 		p.Fatal(err)

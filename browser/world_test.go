@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,7 @@ type world struct {
 	*testing.T
 	dir, project, runner string
 	env                  []string
+	started              []*exec.Cmd
 }
 
 // newWorld makes a loop of three features. Its agent works a feature when the file go-ID is there.
@@ -76,6 +78,16 @@ func (w *world) call(program string, args ...string) {
 	}
 }
 
+// end ends the first program that was started with an argument.
+func (w *world) end(arg string) {
+	w.Helper()
+	i := slices.IndexFunc(w.started, func(c *exec.Cmd) bool { return slices.Contains(c.Args, arg) })
+	if err := w.started[i].Process.Signal(os.Interrupt); err != nil {
+		w.Fatal(err)
+	}
+	_ = w.started[i].Wait()
+}
+
 // start starts a program that ends with the test, if not before.
 func (w *world) start(program string, args ...string) (wait func() error, first string) {
 	w.Helper()
@@ -87,6 +99,7 @@ func (w *world) start(program string, args ...string) (wait func() error, first 
 	if err != nil {
 		w.Fatal(err)
 	}
+	w.started = append(w.started, cmd)
 	w.Cleanup(func() { _ = cmd.Process.Kill() })
 	lines := bufio.NewReader(out)
 	first, _ = lines.ReadString('\n')

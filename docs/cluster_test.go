@@ -86,14 +86,6 @@ cat ../run.log`, urls, regexp.MustCompile(`ralph1\.\S+`).FindString(token)))
 	if !strings.Contains(out, "COMPLETE: many: 3 of 3 features") || strings.Count(out, " on builder ") != 3 {
 		t.Errorf("the run says\n%s", out)
 	}
-	out = do(`
-ralph-runner engine clear many --dry-run
-ralph-runner engine clear many --yes
-ralph-runner engine clear many --yes`)
-	if strings.Count(out, "4 streams at ") != 2 || strings.Count(out, "\ndeleted\n") != 1 ||
-		!strings.Contains(out, "\n0 streams at ") {
-		t.Errorf("engine clear says\n%s", out)
-	}
 }
 
 // places returns what stands in the document, and what is here in its place: addresses, and files with a certificate.

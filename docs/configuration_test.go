@@ -12,12 +12,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 )
 
-var update = flag.Bool("update", false, "write the generated part of configuration.md anew")
+var update = flag.Bool("update", false, "write the generated part of ralph-json.md anew")
 
-// The text between these lines of configuration.md is made from the schema, and that from the tables of package config.
+// The text between these lines of ralph-json.md is made from the schema, and that from the tables of package config.
 const generatedBegin, generatedEnd = "<!-- hooks/ralph.schema.json -->\n", "<!-- end -->\n"
 
-// TestConfiguration compares docs/configuration.md with the schema, and parses the
+// TestConfiguration compares docs/ralph-json.md with the schema, and parses the
 // examples in the schema.
 func TestConfiguration(t *testing.T) {
 	data, err := os.ReadFile("../hooks/ralph.schema.json")
@@ -26,26 +26,26 @@ func TestConfiguration(t *testing.T) {
 	}
 	r := reference{t: t, schema: gjson.ParseBytes(data)}
 	r.write()
-	text, err := os.ReadFile("configuration.md")
+	text, err := os.ReadFile("ralph-json.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, ok := strings.Cut(string(text), generatedBegin)
 	_, after, ended := strings.Cut(rest, generatedEnd)
 	if !ok || !ended {
-		t.Fatalf("configuration.md has no lines %q and %q", generatedBegin, generatedEnd)
+		t.Fatalf("ralph-json.md has no lines %q and %q", generatedBegin, generatedEnd)
 	}
 	want := before + generatedBegin + r.b.String() + generatedEnd + after
 	if *update {
-		if err := os.WriteFile("configuration.md", []byte(want), 0o644); err != nil {
+		if err := os.WriteFile("ralph-json.md", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Error("configuration.md is not what the schema says; run: go test ./docs -run TestConfiguration -update")
+		t.Error("ralph-json.md is not what the schema says; run: go test ./docs -run TestConfiguration -update")
 	}
 }
 
-// reference writes the part of configuration.md that describes the schema.
+// reference writes the part of ralph-json.md that describes the schema.
 type reference struct {
 	t      *testing.T
 	schema gjson.Result
@@ -60,6 +60,7 @@ var parts = []struct{ path, before, around string }{
 	{"properties.guards", "guards.", `{"guards": {%s}}`},
 	{"properties.source", "source.", `{"source": {"list": ["list"], %s}}`},
 	{"$defs.check", "checks[].", `{"checks": [{"command": "make test", "when": "feature", %s}]}`},
+	{"$defs.prepare", "prepare[].", `{"room": true, "prepare": [{"command": "npm ci", %s}]}`},
 	{"$defs.check.properties.file_contains", "checks[].file_contains.", ""},
 	{
 		"$defs.evaluator.oneOf.1", "evaluate[].", `{"evaluate": ["default", {"command": "./review.sh", %s}]}`,
@@ -113,7 +114,7 @@ func (r *reference) example(key string, v gjson.Result, around string) string {
 // beside that key.
 func within(key, value, around string) []byte {
 	for _, beside := range []string{
-		`"command": "make test", `, `"command": "./review.sh", `, `"command": "./notify.sh", `,
+		`"command": "make test", `, `"command": "./review.sh", `, `"command": "./notify.sh", `, `"command": "npm ci", `,
 	} {
 		switch key {
 		case "command", "file_exists", "file_contains", "last_message", "preset":
@@ -125,6 +126,10 @@ func within(key, value, around string) []byte {
 		around = strings.Replace(around, `"when": "feature", `, "", 1)
 	case "list":
 		around = strings.Replace(around, `"list": ["list"], `, "", 1)
+	}
+	switch key {
+	case "work", "prepare", "share":
+		around = strings.Replace(around, "{", `{"room": true, `, 1)
 	}
 	text := fmt.Sprintf(around, fmt.Sprintf("%q: %s", key, value))
 	if strings.Contains(text, `"validation"`) {

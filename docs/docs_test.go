@@ -107,21 +107,21 @@ func build(t *testing.T) string {
 	return dir
 }
 
-// TestRules checks that the Makefile has the rules that the README names.
+// TestRules checks that the Makefile has the rules that CONTRIBUTING.md names.
 func TestRules(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../CONTRIBUTING.md")
 	makefile, err2 := os.ReadFile("../Makefile")
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`make ([a-z-]+)`").FindAllStringSubmatch(string(readme), -1)
+	named := regexp.MustCompile("`make ([a-z-]+)`").FindAllStringSubmatch(string(text), -1)
 	for _, m := range named {
 		if !regexp.MustCompile(`(?m)^` + m[1] + `:`).Match(makefile) {
 			t.Errorf("the Makefile has no rule %s", m[1])
 		}
 	}
 	if len(named) < 5 {
-		t.Errorf("the README names %d rules", len(named))
+		t.Errorf("CONTRIBUTING.md names %d rules", len(named))
 	}
 }
 

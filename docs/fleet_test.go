@@ -63,27 +63,37 @@ func (r *reader) readUnit(path, text string) error {
 func (r *reader) callable(argv []string) error {
 	switch argv[0] {
 	case "ralph-runner":
-		help, err := r.sh("ralph-runner " + argv[1] + " --help")
-		if err != nil {
-			return err
-		}
-		for _, word := range argv[2:] {
-			if strings.HasPrefix(word, "-") && !regexp.MustCompile(`(?m)^ +`+word+`\b[^-]`).MatchString(help) {
-				return fmt.Errorf("%s %s has no flag %s", argv[0], argv[1], word)
+		return r.flags("ralph-runner "+argv[1], argv[2:])
+	case "nats-server", "kill":
+		return nil
+	case "sh": // each of our command lines in it
+		for _, line := range strings.Split(argv[len(argv)-1], "||") {
+			words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "exec "))
+			if err := r.flags(words[0]+" run", words[1:]); err != nil {
+				return err
 			}
 		}
-		return nil
-	case "nats-server", "kill":
 		return nil
 	}
 	return fmt.Errorf("which program is %s?", argv[0])
 }
 
+// flags returns an error unless a command has the flags among some words.
+func (r *reader) flags(command string, words []string) error {
+	help, err := r.sh(command + " --help")
+	if err != nil {
+		return err
+	}
+	for _, word := range words {
+		if strings.HasPrefix(word, "-") && !regexp.MustCompile(`(?m)^ +`+word+`\b[^-]`).MatchString(help) {
+			return fmt.Errorf("%s has no flag %s", command, word)
+		}
+	}
+	return nil
+}
+
 // labels are those of objects of Kubernetes.
 type labels map[string]string
-
-// secretRef names a secret, or a key of it.
-type secretRef struct{ Name, Key string }
 
 // pods are the fields of objects of Kubernetes that our documents use. There are others, but a wrong one is found.
 type pods struct {
@@ -92,9 +102,11 @@ type pods struct {
 	Metadata   struct{ Name string }
 	StringData labels `yaml:"stringData"`
 	Spec       struct {
-		Replicas int
-		Strategy struct{ Type string }
-		Selector struct {
+		Replicas            int
+		ServiceName         string `yaml:"serviceName"`
+		PodManagementPolicy string `yaml:"podManagementPolicy"`
+		Strategy            struct{ Type string }
+		Selector            struct {
 			MatchLabels labels `yaml:"matchLabels"`
 		}
 		Template struct {
@@ -108,32 +120,62 @@ type pod struct {
 	AutomountServiceAccountToken  bool `yaml:"automountServiceAccountToken"`
 	TerminationGracePeriodSeconds int  `yaml:"terminationGracePeriodSeconds"`
 	SecurityContext               struct {
-		RunAsNonRoot bool `yaml:"runAsNonRoot"`
-		RunAsUser    int  `yaml:"runAsUser"`
-		FSGroup      int  `yaml:"fsGroup"`
+		RunAsNonRoot   bool                  `yaml:"runAsNonRoot"`
+		RunAsUser      int                   `yaml:"runAsUser"`
+		FSGroup        int                   `yaml:"fsGroup"`
+		SeccompProfile struct{ Type string } `yaml:"seccompProfile"`
 	} `yaml:"securityContext"`
 	Containers []struct {
 		Name, Image   string
+		WorkingDir    string `yaml:"workingDir"`
 		Command, Args []string
 		Env           []struct {
-			Name      string
-			ValueFrom struct {
-				SecretKeyRef secretRef `yaml:"secretKeyRef"`
+			Name, Value string
+			ValueFrom   struct {
+				FieldRef struct {
+					FieldPath string `yaml:"fieldPath"`
+				} `yaml:"fieldRef"`
 			} `yaml:"valueFrom"`
 		}
 		EnvFrom []struct {
-			SecretRef secretRef `yaml:"secretRef"`
+			SecretRef struct{ Name string } `yaml:"secretRef"`
 		} `yaml:"envFrom"`
-		Resources    struct{ Requests struct{ CPU, Memory string } }
+		Ports []struct {
+			ContainerPort int `yaml:"containerPort"`
+		}
+		LivenessProbe   probe `yaml:"livenessProbe"`
+		ReadinessProbe  probe `yaml:"readinessProbe"`
+		Resources       struct{ Requests, Limits struct{ CPU, Memory string } }
+		SecurityContext struct {
+			AllowPrivilegeEscalation bool                    `yaml:"allowPrivilegeEscalation"`
+			ReadOnlyRootFilesystem   bool                    `yaml:"readOnlyRootFilesystem"`
+			Capabilities             struct{ Drop []string } `yaml:"capabilities"`
+		} `yaml:"securityContext"`
 		VolumeMounts []struct {
 			Name      string
 			MountPath string `yaml:"mountPath"`
+			ReadOnly  bool   `yaml:"readOnly"`
 		} `yaml:"volumeMounts"`
 	}
 	Volumes []struct {
 		Name     string
-		EmptyDir struct{} `yaml:"emptyDir"`
+		EmptyDir struct {
+			SizeLimit string `yaml:"sizeLimit"`
+		} `yaml:"emptyDir"`
+		Secret struct {
+			SecretName string `yaml:"secretName"`
+		}
+		PersistentVolumeClaim struct {
+			ClaimName string `yaml:"claimName"`
+		} `yaml:"persistentVolumeClaim"`
 	}
+}
+
+type probe struct {
+	HTTPGet struct {
+		Path string
+		Port int
+	} `yaml:"httpGet"`
 }
 
 // readPods reads objects of Kubernetes: their keys, the names that lead from one to the other, and the flags of our
@@ -157,15 +199,13 @@ func (r *reader) readPods(text string) error {
 			if err := r.callable(append(c.Command, c.Args...)); err != nil {
 				return err
 			}
-			for _, v := range c.Env {
-				ref := v.ValueFrom.SecretKeyRef
-				if secrets[ref.Name][ref.Key] == "" || v.Name != "RALPH_ENGINE" {
-					return fmt.Errorf("%s: no secret has %s, %s", v.Name, ref.Name, ref.Key)
-				}
-			}
 			for i, m := range c.VolumeMounts {
-				if p.Volumes[i].Name != m.Name || !slices.Contains(c.Args, m.MountPath) {
-					return fmt.Errorf("%s is not a volume, or not what the program is told", m.MountPath)
+				v := p.Volumes[i]
+				if v.Name != m.Name {
+					return fmt.Errorf("%s is not a volume", m.MountPath)
+				}
+				if name := v.Secret.SecretName; name != "" && len(secrets[name]) != o.Spec.Replicas {
+					return fmt.Errorf("the secret %s has %d credentials for %d pods", name, len(secrets[name]), o.Spec.Replicas)
 				}
 			}
 		}
@@ -174,7 +214,7 @@ func (r *reader) readPods(text string) error {
 				return fmt.Errorf("no pod has the label %s", name)
 			}
 		}
-		if o.Kind != "Deployment" || o.APIVersion != "apps/v1" {
+		if o.Kind != "Deployment" && o.Kind != "StatefulSet" || o.APIVersion != "apps/v1" {
 			return fmt.Errorf("there is no %s %s", o.APIVersion, o.Kind)
 		}
 	}

@@ -233,9 +233,8 @@ func readJSON(name string, text []byte) error {
 		_, err := config.Parse(text)
 		return err
 	case name == "config.json":
-		_, err := config.ParseCeilings(text)
-		_, err2 := config.ParseAgents(text)
-		return errors.Join(err, err2)
+		_, err := config.ParseOwn(text)
+		return err
 	case name == "settings.json":
 		line := gjson.GetBytes(text, "statusLine.command").Str
 		if line != "ralph-stop-hook status --line" && bytes.Contains(text, []byte("ralph-stop-hook")) && !hooked(text) {
@@ -296,6 +295,6 @@ func keys(text []byte) string {
 
 // hooked reports whether settings have our entry for a stop.
 func hooked(text []byte) bool {
-	file, err := client.ReadSettings(text)
+	file, err := client.Find(client.Usual).ReadSettings(text)
 	return err == nil && len(file.Ours("Stop")) > 0
 }

@@ -3,7 +3,9 @@
 # e2e/.client/NAME, which git ignores: it is too large for a repository. Does
 # nothing if it is there. The program is then e2e/.client/NAME/bin/NAME.
 #
-# usage: e2e/install.sh [claude|codex|copilot|gemini|opencode|qwen]
+# usage: e2e/install.sh [claude|codex|copilot|gemini|opencode|qwen] [VERSION]
+#
+# A VERSION other than the usual one goes into e2e/.client/NAME-VERSION.
 #
 # Exit status: 0 installed, 75 the npm registry does not answer, 1 anything else.
 set -eu
@@ -62,6 +64,10 @@ qwen)
 	;;
 esac
 dir=.client/$name
+if [ "${2:-$version}" != "$version" ]; then
+	version=$2
+	dir=.client/$name-$version
+fi
 
 # The version is written last, so that an install that was cut off is repeated.
 if [ "$(cat "$dir/version" 2>/dev/null)" = "$version" ]; then

@@ -186,12 +186,12 @@ func portCut(h *harness, name string) {
 	})
 }
 
-// TestFleetTwice sends each write of a worker twice. The server takes it once.
+// TestFleetTwice sends each write of a worker twice. The run hears it once.
 func TestFleetTwice(t *testing.T) {
 	fullRun(t)
 	h := newHarness(t, "each message of a worker comes twice, at once or later")
 	comesTwice(h, "runner")
-	h.control("fences nobody", func(c *harness) { comesTwice(c, c.broken) })
+	h.control("merges without a check", func(c *harness) { comesTwice(c, c.broken) })
 }
 
 func comesTwice(h *harness, name string) {
@@ -208,7 +208,7 @@ func comesTwice(h *harness, name string) {
 		p.twice = true
 	}
 	count := func() int {
-		n, err := refused(proxies)
+		n, err := repeated(proxies)
 		h.result("messages that come twice", err)
 		return n
 	}

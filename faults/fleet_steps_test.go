@@ -57,8 +57,8 @@ func Step(what ...string) {
 	stepIn("engine"), stepIn("proc"), stepIn("loopdir"), stepIn("fleet"),
 	{
 		"internal/engine/worker.go",
-		"\t\tif err := msg.Ack(); err != nil {\n\t\t\tw.opts.Log(",
-		"\t\tfaultStep(\"ack\", feature)\n\t\tif err := msg.Ack(); err != nil {\n\t\t\tw.opts.Log(",
+		"\tif err := msg.Ack(); err != nil {\n\t\tw.opts.Log(",
+		"\tfaultStep(\"ack\", feature)\n\tif err := msg.Ack(); err != nil {\n\t\tw.opts.Log(",
 	},
 }
 
@@ -75,26 +75,32 @@ func faultMark() { faultstep.Mark() }
 // steppedRun is ralph-runner with steps.
 func steppedRun() build {
 	return build{steps, []change{
-		{"internal/engine", "conn.write", `
-			if r.State != stateClaimed || r.Beats == 0 {
-				faultStep("write", r.State, feature)
+		{"internal/engine", "conn.putAs", `
+			if subject != c.subject("lead") {
+				faultStep("write", subject)
 			}
-			return c.writeUnbroken(ctx, feature, r, rev)`},
-		{"internal/engine", "conn.offer", `
-			faultStep("offer", j.Feature)
-			return c.offerUnbroken(ctx, j, attempt, lease)`},
-		{"internal/engine", "conn.putMessage", `
+			return c.putAsUnbroken(ctx, subject, value, rev)`},
+		{"internal/engine", "conn.hintAt", `
+			faultStep("offer", feature)
+			return c.hintAtUnbroken(ctx, feature, o)`},
+		{"internal/engine", "conn.keep", `
 			faultStep("send", subject)
-			return c.putMessageUnbroken(ctx, subject, data, retry)`},
+			return c.keepUnbroken(ctx, subject, what, data)`},
+		{"internal/engine", "Worker.claim", `
+			faultStep("claim", msg.Subject())
+			return w.claimUnbroken(ctx, msg)`},
+		{"internal/engine", "Claim.finish", `
+			faultStep("finish", c.Feature)
+			return c.finishUnbroken(ctx, change)`},
 		{"internal/proc", "Run", `
 			faultStep(append([]string{"run"}, c.Argv...)...)
 			return RunUnbroken(ctx, c)`},
 		{"internal/loopdir", "rename", `
 			faultStep("replace", name)
 			return renameUnbroken(root, name, data, perm, confirm)`},
-		{"internal/fleet", "Hands.take", `
+		{"internal/fleet", "session.take", `
 			faultMark()
-			return h.takeUnbroken(ctx, j, got, tip)`},
+			return s.takeUnbroken(ctx, got)`},
 	}, true}
 }
 

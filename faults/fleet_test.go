@@ -13,25 +13,8 @@ import (
 
 // fleets are ralph-runner for runs with workers.
 var fleets = map[string]build{
-	"runner with steps": steppedRun(),
-	"fences nobody": {
-		files: []file{
-			{"internal/engine/worker.go", "is.Attempt < attempt, try > 3", "try > 3"},
-			{"internal/engine/settle.go", "k.want == stateMerged || k.want == stateWithdrawn {", "false {"},
-		},
-		broken: []change{
-			{"internal/engine", "conn.put", `
-				ctx, cancel := context.WithTimeout(ctx, c.answer)
-				defer cancel()
-				return c.kv.Put(ctx, key, text)`},
-			{"internal/engine", "Coordinator.handOut", `
-				was := k.wish
-				k.want, k.attempt = stateOpen, r.Attempt
-				c.handOutUnbroken(k, r)
-				k.want, k.attempt = was.want, was.attempt`},
-		},
-		runner: true,
-	},
+	"runner with steps":                   steppedRun(),
+	"fences nobody":                       plainRun(change{"internal/engine", "Claim.ours", `return nil`}),
 	"forgets a worker that is dead":       plainRun(change{"internal/engine", "Coordinator.revive", `return nil`}),
 	"gives up while its servers are away": plainRun(change{"internal/engine", "away", `return false`}),
 	"never sets its servers up again":     plainRun(change{"internal/engine", "Coordinator.restore", `return nil`}),

@@ -79,9 +79,10 @@ func newLaneTrial(w *world, features, lanes int, nap time.Duration) (*laneTrial,
 			write("all.txt", "top\n"),
 			write("feature_list.json", "[\n"+strings.Join(list, ",\n")+"\n]\n"),
 			write("check.sh", "test -z \"$RALPH_FEATURE\" || test -f \"done/$RALPH_FEATURE\"\n"),
-			write(loopFolder+"/ralph.json", `{"list": "feature_list.json", "bind": "prompt",
-				"limits": {"max_iterations": 5000, "stagnation": 0},
-				"checks": [{"command": "sh check.sh", "when": "feature"}]}`),
+			// A program that merges work which its checks refuse would go on for ever.
+			write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt",
+				"limits": {"max_iterations": %d, "stagnation": 0},
+				"checks": [{"command": "sh check.sh", "when": "feature"}]}`, 20*features)),
 		})(w))
 	if err != nil {
 		return nil, err
@@ -211,7 +212,7 @@ func TestLanes(t *testing.T) {
 		laneTrials(h, "runner", features, n, 0, nap)
 		laneTrials(h, "runner", features, n, 4, 0)
 	}
-	for _, broken := range []string{"merges without a check", "leaves worktrees", "claims nothing after a kill"} {
+	for _, broken := range []string{"merges without a check", "leaves worktrees"} {
 		h.control(broken, func(c *harness) { laneTrials(c, broken, 24, 4, 8, 0) })
 	}
 }

@@ -159,13 +159,15 @@ var programs = map[string]build{
 		}
 		return BystanderUnbroken(s)`}),
 	"believes an evaluator that fails": traced(change{"internal/loop", "checker.ask", `
-		a := r.askUnbroken(ctx, e, q)
+		a, err := r.askUnbroken(ctx, e, q)
 		if a.Action == decide.AnswerEscalate {
 			a.Action = decide.AnswerComplete
 		}
-		return a`}),
+		return a, err`}),
 
 	"takes a loop from a run": plain(change{"internal/decide", "Snapshot.ownerLives", `return false`}),
+
+	"shows every loop at work": plain(change{"internal/verb", "phase", `return Working, time.Time{}`}),
 
 	"takes no lock":   plain(change{"internal/loopdir", "TryLock", `return true, nil`}),
 	"has two senders": plain(change{"internal/loopdir", "Store.LockSender", `return func() {}, nil`}),

@@ -26,7 +26,7 @@ func (w *world) together(all ...func(*world) error) error {
 	return errors.Join(errs...)
 }
 
-// crowded are runs that are started on one loop at once. One of them works the loop; the others say that it does.
+// crowded are runs that are started on one loop at once. One of them works on the loop; the others say that it does.
 func crowded(t *runTrial) error {
 	var mu sync.Mutex
 	done, refused := 0, 0
@@ -42,7 +42,7 @@ func crowded(t *runTrial) error {
 				return err
 			case r.status == 0 && strings.Contains(said, "Ralph loop COMPLETE"):
 				done++
-			case r.status == 4 && (strings.Contains(said, "works the loop") || strings.Contains(said, "COMPLETE")):
+			case r.status == 4 && (strings.Contains(said, "works on the loop") || strings.Contains(said, "COMPLETE")):
 				refused++
 			default:
 				return fmt.Errorf("exit status %d: %s", r.status, said)

@@ -40,13 +40,18 @@ var runners = map[string]build{
 
 	"writes its record in place": plainRun(change{"internal/loopdir", "rename", `
 		return root.WriteFile(name, data, perm)`}),
-	"merges without a check": plainRun(change{"internal/run", "lanes.prove", `return nil, nil`}),
+	"merges without a check": plainRun(change{"internal/run", "lanes.prove", `return nil, "", nil`}),
 	"leaves worktrees":       plainRun(change{"internal/run", "lanes.tidy", ``}),
-	"claims nothing after a kill": plainRun(change{"internal/run", "lanes.finishMerge", `
-		l.Record.Merging = nil
-		return nil`}),
 
-	"works a loop that another run works": plainRun(change{"internal/loopdir", "Store.LockRun", `return func() {}, nil`}),
+	"ends at a list that is half saved": plainRun(change{"internal/run", "lanes.listed", `return true`},
+		change{"internal/run", "lanes.about", `
+		l.aboutUnbroken(ev, one)
+		ev.Patient = false`}),
+
+	"shows every run at work": plainRun(change{"internal/verb", "phase", `return Working, time.Time{}`}),
+	"works a loop that another run works": plainRun(change{"internal/loopdir", "Store.LockRun", `return func() {}, nil`},
+		change{"internal/loop", "finder.forged", `return nil`}, // else each refuses the events of the other
+		change{"internal/decide", "Snapshot.ownerLives", `return false`}),
 	"starts agents without a guard": plainRun(change{"internal/agent", "Session.Run", `
 		s.Guard = ""
 		return s.RunUnbroken(ctx)`}),

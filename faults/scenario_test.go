@@ -168,7 +168,7 @@ var scenarios = []scenario{
 	{
 		name: "init",
 		make: []step{pass(), write(".claude/settings.json", settingsText)},
-		args: []string{"init", loopName, "--settings", "project", "--max-iterations", "9", "--on-complete",
+		args: []string{"init", loopName, "--example", "--settings", "project", "--max-iterations", "9", "--on-complete",
 			"NOTIFIER"},
 		fresh: true,
 		done: func(w *world) error {
@@ -181,7 +181,7 @@ var scenarios = []scenario{
 	},
 	{
 		name: "init of a second loop",
-		make: []step{atWork}, args: []string{"init", "other", "--settings", "none"},
+		make: []step{atWork}, args: []string{"init", "other", "--example", "--settings", "none"},
 		done: func(w *world) error {
 			if to := w.files().current; to != "other" {
 				return fmt.Errorf("init is done, and current is %q", to)

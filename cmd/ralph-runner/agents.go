@@ -142,7 +142,7 @@ func describe(row agent.Row) agentInfo {
 		word  string
 	}{
 		{row.TellsTokens, &a.Tells, "tokens"}, {row.TellsCost, &a.Tells, "cost"}, {row.TellsReset, &a.Tells, "reset"},
-		{row.ResumeFlag != "", &a.Can, "resume"}, {row.StopHook, &a.Can, "stop-hook"},
+		{row.StopHook, &a.Can, "stop-hook"},
 	} {
 		if one.known {
 			*one.list = append(*one.list, one.word)

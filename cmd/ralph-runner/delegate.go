@@ -16,7 +16,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
@@ -35,24 +34,23 @@ func (v verbs) delegate() *cli.Command {
 	d := &delegation{verbs: v}
 	d.cmd = &cli.Command{
 		Name: "delegate", Short: "Run one session of an agent for one task, without a loop",
-		Long: `Runs one session of an agent, prints its final answer, and exits with the agent's own
+		Long: `Run one session of an agent, print its final answer, and exit with the agent's own
 exit status. No check proves anything here. The command of --on-complete gets one JSON
 object on standard input: task, repo, status, exitCode, durationSec and agent; branch,
-tokens and costUsd where they are known. If it is missing or fails, that is only said.`,
+tokens and costUsd where they are known. If it is missing or fails, you get a warning.`,
 		Example: `  ralph-runner delegate --agent claude --task "Update the changelog" --on-complete ./notify.sh`,
 		Run:     d.run,
 	}
 	f := &d.cmd.Flags
-	f.StringVar(&d.agent, "agent", "claude", "the agent, by its `NAME`")
-	f.StringVar(&d.task, "task", "", "what is to be done, `TEXT`; the prompt")
-	f.StringVar(&d.cwd, "cwd", "", "the folder to work in, `DIR`")
-	f.StringVar(&d.onComplete, "on-complete", "", "run a shell command at the end, `CMD`")
-	f.StringVar(&d.asked.Model, "model", "", "the model that the agent is asked for, `M`")
-	f.StringVar(&d.asked.Effort, "effort", "", "how much the model thinks, in the agent's words, `E`")
-	f.StringVar(&d.asked.Permission, "permission-mode", "", "the mode of the agent's permissions, `MODE`, passed on")
-	f.BoolVar(&d.asked.SkipPermissions, "dangerously-skip-permissions", false, "passed on to the agent")
-	f.Float64Var(&d.asked.BudgetUSD, "max-cost", 0, "what it may cost, in `USD`, where the agent can bound that itself")
-	f.DurationVar(&d.timeout, "session-timeout", usualTimeout, "how long it may take, `D`")
+	f.StringVar(&d.agent, "agent", "claude", "run the agent `NAME`")
+	f.StringVar(&d.task, "task", "", "do what `TEXT` says: the prompt")
+	f.StringVar(&d.cwd, "cwd", "", "work in the folder `DIR`")
+	f.StringVar(&d.onComplete, "on-complete", "", "run the shell command `CMD` at the end")
+	f.StringVar(&d.asked.Model, "model", "", "ask the agent for the model `M`")
+	f.StringVar(&d.asked.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
+	permissionFlags(f, &d.asked)
+	f.Float64Var(&d.asked.BudgetUSD, "max-cost", 0, "let it cost at most `USD` dollars, if the agent can limit that")
+	f.DurationVar(&d.timeout, "session-timeout", usualTimeout, "end it after `D`")
 	return d.cmd
 }
 
@@ -96,13 +94,13 @@ func (d *delegation) run(w io.Writer, _ []string) error {
 	d.tell(row, dir, e)
 	switch {
 	case stopped:
-		return exit{code: interrupted}
+		return &cli.Exit{Code: interrupted}
 	case e.Class == agent.NotStarted:
-		return exit{code: 127}
+		return &cli.Exit{Code: 127}
 	case e.ExitCode > 0:
-		return exit{code: e.ExitCode}
+		return &cli.Exit{Code: e.ExitCode}
 	case e.Class != agent.Done:
-		return exit{code: failed}
+		return &cli.Exit{Code: failed}
 	}
 	return nil
 }
@@ -146,7 +144,7 @@ func (d *delegation) tell(row agent.Row, dir string, e agent.Ended) {
 		what.Status = "failed"
 	}
 	if e.Usage.TokensKnown {
-		what.Tokens = record.AllTokens(e.Usage)
+		what.Tokens = e.Usage.Tokens()
 	}
 	if e.Usage.CostKnown {
 		what.CostUSD = &e.Usage.CostUSD

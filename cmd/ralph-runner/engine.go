@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,8 +17,8 @@ import (
 // engineVerbs are the verbs about workers on other machines.
 func (v verbs) engineVerbs() []*cli.Command {
 	return []*cli.Command{
-		{Name: "engine", Short: "Let workers on other machines in, see who has what, and delete what runs have left"},
-		v.engineToken(), v.engineStatus(), v.engineClear(),
+		{Name: "engine", Short: "Let workers on other machines in, and see who has what"},
+		v.engineToken(), v.engineStatus(),
 	}
 }
 
@@ -27,7 +26,7 @@ func (v verbs) engineToken() *cli.Command {
 	var revoke bool
 	var url string
 	cmd := &cli.Command{
-		Name: "engine token", Args: "WORKER [NAME]", Short: "Make the credential of a worker, or lock a worker out",
+		Name: "engine token", Args: "WORKER [NAME]", Short: "Make a worker's credential, or lock a worker out",
 		Long: `Makes a credential for a worker on another machine, and prints the line to type there. The
 worker may take features, say that it lives, and hand in its work, and nothing else. A
 second credential of the same name locks the first one out. A run of the loop must have
@@ -47,16 +46,10 @@ that the server's configuration must have: the runs of this loop, and each worke
 			return err
 		}
 		dir := filepath.Join(at.StatePath(), engine.Folder)
-		own := cmp.Or(url, engine.OwnURL(dir))
 		if revoke {
-			return lockOut(w, dir, words[0], own != "")
+			return lockOut(w, dir, words[0])
 		}
-		var credential engine.Credential
-		if own != "" {
-			credential, err = engine.TokenAt(dir, at.Name, own, words[0])
-		} else {
-			credential, err = engine.Token(dir, words[0])
-		}
+		credential, err := engine.Token(dir, at.Name, url, words[0])
 		if err != nil {
 			return err
 		}
@@ -65,7 +58,7 @@ that the server's configuration must have: the runs of this loop, and each worke
 			"If Claude Code works there, add --permission-mode acceptEdits: without permissions it refuses every edit.\n"+
 			"The line is a secret. To lock the worker out: ralph-runner engine token %s --revoke\n",
 			words[0], plain.Line(credential.URL, 500), credential, strings.Join(words, " "))
-		if err == nil && own != "" {
+		if err == nil {
 			err = showUsers(w, dir)
 		}
 		return err
@@ -73,11 +66,11 @@ that the server's configuration must have: the runs of this loop, and each worke
 	return cmd
 }
 
-func lockOut(w io.Writer, dir, worker string, own bool) error {
+func lockOut(w io.Writer, dir, worker string) error {
 	if err := engine.Revoke(dir, worker); err != nil {
 		return err
 	}
-	if own {
+	if engine.OwnURL(dir) != "" {
 		fmt.Fprintf(w, "The key of %s is forgotten here. The worker is locked out when your servers forget it, too.\n",
 			worker)
 		return showUsers(w, dir)
@@ -86,10 +79,10 @@ func lockOut(w io.Writer, dir, worker string, own bool) error {
 	return err
 }
 
-// showUsers prints what the servers that a person runs must know.
+// showUsers prints what the servers must know, if a person runs them.
 func showUsers(w io.Writer, dir string) error {
 	text, err := engine.Authorization(dir)
-	if err != nil {
+	if err != nil || text == "" {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "\nPut this into the configuration of each of your servers, in the place of what was "+

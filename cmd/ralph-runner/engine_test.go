@@ -64,7 +64,7 @@ func coordinates(file string) error {
 	if err := os.WriteFile("taken", nil, 0o600); err != nil {
 		return err
 	}
-	if err := c.Withdraw(ctx, "b"); err != nil {
+	if err := c.End(ctx, "b", false); err != nil {
 		return err
 	}
 	if _, err = w.Take(ctx); err != nil {

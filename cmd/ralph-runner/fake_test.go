@@ -52,6 +52,7 @@ func build(t *testing.T, dir string) string {
 //	raw=FILE     prints a file
 //	env=NAME     prints a variable
 //	left=FILE    copies what the leg before has left to a file
+//	wait=FILE    waits until a file is there
 //	sleep=D      sleeps
 //	exit=N       exits
 func fake(args []string) int {
@@ -88,6 +89,12 @@ func fake(args []string) int {
 		case "left":
 			data, _ := os.ReadFile(os.Getenv("RALPH_HANDOFF"))
 			_ = os.WriteFile(value, data, 0o644)
+		case "wait":
+			for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				if _, err := os.Stat(value); err == nil {
+					break
+				}
+			}
 		case "sleep":
 			d, _ := time.ParseDuration(value)
 			time.Sleep(d)

@@ -54,10 +54,10 @@ echo '{"type":"result","sessionId":"s","exitCode":0}'
 		{"nothing", "", 1, "cost unknown"},
 		{"no JSON", "hello\n", 1, "cost unknown"},
 		{"tokens below 0", `{"modelMetrics":{"m":{"usage":{"inputTokens":-5,"cacheReadTokens":-1}}}}`,
-			1, "0 tokens, cost unknown"},
+			1, "ended after"},
 		{"tokens out of range", `{"modelMetrics":{"m":{"usage":{"inputTokens":1e300,"outputTokens":1e300}}}}`,
 			1, "M tokens, cost unknown"},
-		{"types that are others", `{"modelMetrics":{"m":7,"n":{"usage":[]}}}`, 1, "0 tokens, cost unknown"},
+		{"types that are others", `{"modelMetrics":{"m":7,"n":{"usage":[]}}}`, 1, "ended after"},
 		{"deep", hostile.Many("[", 4<<20), 1, "cost unknown"},
 		{"a pipe", hostile.FIFO, 1, "cost unknown"},
 		{"a device without an end", hostile.Zeros, 1, "cost unknown"},
@@ -108,7 +108,7 @@ var hostileAgents = []badInput{
 		1, "1 iteration; 0 of 2 features claimed, none checked"},
 	{"the record of the run is gone", "rm $STATE/run.json", 1, "1 iteration; 0 of 2 features claimed, none checked"},
 	{"it kills its guard", "kill -9 $PPID; sleep 100", 1, "ended by a signal"},
-	{"trouble with escapes", `printf '\033[2J\302\233evil' >&2; exit 1`, 1, "exit status 1: evil"},
+	{"trouble with escapes", `printf '\033[2J\302\233evil' >&2; exit 1`, 1, "exit status 1: vil"},
 	{"an exit status out of range", "exit 300", 1, "exit status 44"},
 	{"it ends itself by a signal", "kill -9 $$", 1, "exit status 137, which means that it was killed"},
 	{"it calls what only a person may",
@@ -171,14 +171,14 @@ var hostileSessions = []badInput{
 }
 
 var hostileLogs = []badInput{
-	{"nothing", "", 0, `"output": null`},
-	{"escapes", "\x1b[2J\u202e\u009b\n", 0, `"output": null`},
+	{"nothing", "", 0, `"lines": null`},
+	{"escapes", "\x1b[2J\u202e\u009b\n", 0, `"lines": null`},
 	{"markup", "```\n<script>alert(1)</script>\n", 0, `\u003cscript\u003e`},
-	{"a pipe", hostile.FIFO, 0, `"output": null`},
-	{"a device without an end", hostile.Zeros, 0, `"output": null`},
-	{"a link out", hostile.Link("../../../victim"), 0, `"output": null`},
-	{"a folder", hostile.Folder, 0, `"output": null`},
-	{"100 GB of nothing", hostile.Sparse(100 << 30), 0, `"output": null`},
+	{"a pipe", hostile.FIFO, 0, `"lines": null`},
+	{"a device without an end", hostile.Zeros, 0, `"lines": null`},
+	{"a link out", hostile.Link("../../../victim"), 0, `"lines": null`},
+	{"a folder", hostile.Folder, 0, `"lines": null`},
+	{"100 GB of nothing", hostile.Sparse(100 << 30), 0, `"lines": null`},
 }
 
 var hostileLines = []badInput{
@@ -186,9 +186,9 @@ var hostileLines = []badInput{
 	{"no JSON", "hello", 0, "ralph checkout 0/2 · iteration 1/15 · in a run"},
 	{"deep", hostile.Many("[", 15<<20), 0, "ralph checkout 0/2 · iteration 1/15 · in a run"},
 	{"escapes", runRecord(`"current":{"feature":"\u001b[2J\u202e"}`),
-		0, "ralph checkout 0/2 · iteration 1/15 · run of text · [2J"},
+		0, "ralph checkout 0/2 · iteration 1/15 · run of text ·"},
 	{"types that are others", runRecord(`"current":[],"waiting":7,"spent":"x"`),
-		0, "ralph checkout 0/2 · iteration 1/15 · run of text"},
+		0, "ralph checkout 0/2 · iteration 1/15 · in a run"},
 	{"a pipe", hostile.FIFO, 0, "ralph checkout 0/2 · iteration 1/15 · in a run"},
 }
 

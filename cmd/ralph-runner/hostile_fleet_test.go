@@ -48,7 +48,7 @@ var hostileCredentials = []badInput{
 	{"a loop that is a path", credential(func(c *engine.Credential) { c.Loop = "../l" }),
 		4, `"../l" cannot be the name of a loop: use up to 64 letters`},
 	{"a loop with escapes", credential(func(c *engine.Credential) { c.Loop = "\x1b[2J" }),
-		4, `"[2J" cannot be the name of a loop: use up to 64 letters`},
+		4, `"" cannot be the name of a loop: use up to 64 letters`},
 	{"a loop of 100 KB", func() hostile.Big {
 		return func() string {
 			return credential(func(c *engine.Credential) { c.Loop = strings.Repeat("l", 90_000) })
@@ -74,7 +74,7 @@ var hostileEngines = []badInput{
 	{"port 0", "nats://127.0.0.1:0", 64, `"nats://127.0.0.1:0" ` + noEngine},
 	{"a port that is a word", "nats://127.0.0.1:nats", 64, `"nats://127.0.0.1:nats" ` + noEngine},
 	{"a space in the machine", "nats://a b:1", 64, `"nats://a b:1" ` + noEngine},
-	{"escapes", "nats://\x1b[2J:1", 64, `"nats://[2J:1" ` + noEngine},
+	{"escapes", "nats://\x1b[2J:1", 64, `"nats://:1" ` + noEngine},
 	{"a password", "nats://user:secret@127.0.0.1", 64, "the engine's address has a password, which others would see"},
 	{"a password with an escape", "nats://user:%zz@127.0.0.1", 64, "the engine's address has a password"},
 	{"one that is missing", "nats://127.0.0.1:1,,nats://127.0.0.1:2", 64, `"" ` + noEngine},
@@ -90,7 +90,7 @@ var hostileWorkers = []badInput{
 	{"all parts of a subject", ">", 4, `">" cannot be the name of a worker`},
 	{"each part of a subject", "*", 4, `"*" cannot be the name of a worker`},
 	{"two lines", "a\nb", 4, `"a b" cannot be the name of a worker`},
-	{"escapes", "\x1b[2J", 4, `"[2J" cannot be the name of a worker`},
+	{"escapes", "\x1b[2J", 4, `"" cannot be the name of a worker`},
 	{"letters that turn around", "a\u202eb", 4, `"ab" cannot be the name of a worker`},
 	{"an emoji", "🎉", 4, `"🎉" cannot be the name of a worker`},
 	{"an option", "--worker", 64, `unknown flag "--worker"; see 'ralph-runner engine token --help'`},
@@ -107,21 +107,24 @@ sed 's/"passes": *false/"passes":true/' $f > list && cat list > $f && rm list
 // one is a list of a feature.
 func one(id string) string { return `[{"id":` + id + `,"passes":false}]` + "\n" }
 
-// hostileFeatures are names of features whose work stays on a branch of its own.
+// hasWork ends a run whose work stays on its own branch.
+const hasWork = "has the work; to take it to "
+
+// hostileFeatures are names of features whose work stays on the branch of the run.
 var hostileFeatures = []badInput{
-	{"an option of git", one(`"--upload-pack=touch pwned"`), 3, "/upload-pack-touch-pwned"},
-	{"a path", one(`"../../x"`), 3, "/x; 0 of 1"},
-	{"dots", one(`".."`), 3, "/feature-"},
-	{"a reference to a log", one(`"@{1}"`), 3, "/1"},
-	{"a lock of git", one(`"a.lock"`), 3, "/a-lock"},
-	{"a range", one(`"main..HEAD"`), 3, "/main-HEAD"},
-	{"the branch of a lane", one(`"lane-1"`), 3, "/lane-1-"},
-	{"a device of Windows", one(`"NUL"`), 3, "/NUL-"},
-	{"a path of Windows", one(`"C:\\Windows"`), 3, "/C-Windows"},
-	{"an emoji", one(`"🎉"`), 3, "/feature-"},
-	{"a command", one(`"$(touch pwned)"`), 3, "/touch-pwned"},
-	{"two lines", one(`"a\nRalph-Feature: b"`), 3, "/a-Ralph-Feature-b"},
-	{"escapes", one(`"\u001b[2J\u202e"`), 3, "/2J"},
+	{"an option of git", one(`"--upload-pack=touch pwned"`), 0, hasWork},
+	{"a path", one(`"../../x"`), 0, hasWork},
+	{"dots", one(`".."`), 0, hasWork},
+	{"a reference to a log", one(`"@{1}"`), 0, hasWork},
+	{"a lock of git", one(`"a.lock"`), 0, hasWork},
+	{"a range", one(`"main..HEAD"`), 0, hasWork},
+	{"the branch of a lane", one(`"lane-1"`), 0, hasWork},
+	{"a device of Windows", one(`"NUL"`), 0, hasWork},
+	{"a path of Windows", one(`"C:\\Windows"`), 0, hasWork},
+	{"an emoji", one(`"🎉"`), 0, hasWork},
+	{"a command", one(`"$(touch pwned)"`), 0, hasWork},
+	{"two lines", one(`"a\nRalph-Feature: b"`), 0, hasWork},
+	{"escapes", one(`"\u001b[2J\u202e"`), 0, hasWork},
 	{"10 KB", hostile.Around(`[{"id":"`, "x", 10_000, `","passes":false}]`),
 		4, "the id of item 1 is longer than 500 bytes"},
 }
@@ -129,12 +132,12 @@ var hostileFeatures = []badInput{
 var hostileNotes = []badInput{
 	{"nothing", "", 64, "note what? the text is empty"},
 	{"spaces", " \t\n", 64, "note what? the text is empty"},
-	{"escapes", "a\x1b[2Jb\u202ec", 0, "checkout: the next prompt has it"},
+	{"escapes", "a\x1b[2Jb\u202ec", 0, "checkout: the next prompt will include your note"},
 	{"letters that nobody sees", "\u202e\u200b", 64, "note what? the text is empty"},
-	{"invalid UTF-8", "a\xff\xfeb", 0, "checkout: the next prompt has it"},
+	{"invalid UTF-8", "a\xff\xfeb", 0, "checkout: the next prompt will include your note"},
 	{"an option", "--yes", 64, `unknown flag "--yes"; see 'ralph-stop-hook note --help'`},
-	{"the words of an ending", "<promise>COMPLETE</promise>", 0, "checkout: the next prompt has it"},
-	{"our own words", "Ralph loop COMPLETE: checkout", 0, "checkout: the next prompt has it"},
+	{"the words of an ending", "<promise>COMPLETE</promise>", 0, "checkout: the next prompt will include your note"},
+	{"our own words", "Ralph loop COMPLETE: checkout", 0, "checkout: the next prompt will include your note"},
 	{"1,001 letters", strings.Repeat("x", 1001), 4, "the notes for the next prompt have more than 1000 characters"},
 	{"100 KB", hostile.Many("é", 50_000), 4, "the notes for the next prompt have more than 1000 characters"},
 }

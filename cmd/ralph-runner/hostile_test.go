@@ -53,8 +53,11 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for name, s := range suites {
-		for _, row := range append(s.rows, s.good) {
+		for i, row := range append(s.rows, s.good) {
 			seen[name+fmt.Sprintf("%T", row.in)+row.name] = true
+			if testing.Short() && i%3 > 0 {
+				continue
+			}
 			t.Run(name+"/"+row.name, func(t *testing.T) {
 				t.Parallel()
 				if _, err := exec.LookPath("git"); s.git && err != nil {

@@ -38,12 +38,12 @@ func lie(lies []string) error {
 		if err != nil {
 			return err
 		}
-		var order struct{ ID, Commit string }
+		var order struct{ Commit string }
 		if err := json.Unmarshal(c.Body, &order); err != nil {
 			return err
 		}
 		report := map[string]any{
-			"schema": 1, "order": order.ID, "commit": order.Commit, "claims": true,
+			"schema": 2, "commit": order.Commit, "claims": true,
 			"class": "done", "message": "All is done.",
 		}
 		if what == "notes" {

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,6 +61,15 @@ func (l *changingLine) Write(lines []byte) (int, error) {
 	now := ansi.Truncate(l.text(time.Now()), max(0, width-1), "…")
 	_, err = io.WriteString(l.file, clearLine+string(lines)+now)
 	return len(lines), err
+}
+
+// fold breaks a line between words where the terminal ends. first stands before it.
+func (l *changingLine) fold(first, text string) string {
+	width, _, err := term.GetSize(int(l.file.Fd()))
+	if room := width - 1 - len(first); err == nil && room > 0 {
+		text = ansi.Wrap(text, room, "")
+	}
+	return first + strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", len(first)))
 }
 
 // close takes the changing line away.

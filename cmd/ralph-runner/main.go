@@ -35,11 +35,11 @@ func execute(args []string) int {
 	out := &cli.Output{Writer: os.Stdout}
 	app := newApp(boot.Env(program))
 	err := app.Execute(out, withUsual(app, args))
-	var status exit
+	var status *cli.Exit
 	switch {
 	case errors.As(err, &status):
-		printError(status.err)
-		return status.code
+		printError(status.Err)
+		return status.Code
 	case err == nil && out.Err != nil:
 		err = fmt.Errorf("not all was printed: %w", out.Err)
 	case errors.As(err, new(*cli.UsageError)):
@@ -51,19 +51,6 @@ func execute(args []string) int {
 		return failed
 	}
 	return 0
-}
-
-// exit is an error with an exit status. err is nil if people know everything already.
-type exit struct {
-	code int
-	err  error
-}
-
-func (e exit) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.code)
-	}
-	return e.err.Error()
 }
 
 func printError(err error) {
@@ -97,37 +84,38 @@ func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env, Init: "ralph-stop-hook init"}}
 	app := &cli.App{Name: program, Loops: v.Names, Usual: "run", Home: "ralph-stop-hook", Moved: v.Moved()}
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
-	add(&cli.Command{Short: "Work a loop with fresh sessions of an agent", Long: helpText})
-	add(v.run(), v.resume(), v.delegate(), v.agents(), v.mcp(), v.mcpInstall(), v.mcpUninstall())
-	add(v.watch(), v.serve(), v.report())
-	add(v.engineVerbs()...)
-	add(v.worker())
+	add(&cli.Command{Short: "Run a loop with fresh sessions of an agent", Long: helpText})
+	add(cli.Grouped("Start", v.run(), v.resume(), v.delegate())...)
+	add(cli.Grouped("Look", v.watch(), v.serve(), v.report())...)
+	add(cli.Grouped("Set up", v.agents(), v.mcp(), v.mcpInstall(), v.mcpUninstall())...)
+	add(cli.Grouped("Set up", append(v.engineVerbs(), v.worker())...)...)
 	shared := append(v.List(), v.Status(), v.Use(), v.Log(), v.Pause(), v.Cancel(), v.Extend(), v.Note(), v.Trust(),
-		v.Verify(), v.Notify())
+		v.Verify(), v.Room(), v.Notify())
 	for _, c := range shared {
 		c.Shared = true
 	}
 	add(shared...)
 	completion := cli.Completion(app)
-	add(completion[0], cli.Version(program, version), completion[1], v.Man(app))
+	add(cli.Grouped("Set up", completion[0], cli.Version(program, version))...)
+	add(completion[1], v.Man(app))
 	return app
 }
 
 // version is a release's version, set by the linker: -ldflags "-X main.version=1.2.3".
 var version string
 
-const helpText = `Work a loop with fresh sessions of an agent, one feature each, until every feature
-is proven. A loop is a feature list, or a prompt and checks; 'ralph-stop-hook init'
-makes one.
+const helpText = `Run a loop: each iteration is a fresh session of an agent that is given one feature,
+until every feature is proven. LIST is a file with the features: the run makes the loop.
 
-  ralph-runner                                    work the current loop with claude
-  ralph-runner checkout --max-cost 5              the loop checkout, for at most $5
-  ralph-runner --agent claude --max-iterations 10 --prompt "Fix the build" --check "make"
-  ralph-runner --chain 'planner:3 -> claude:20'   several agents, one after the other
-  ralph-runner resume                             go on after an interruption or an ending
+  ralph-runner                                    run the current loop with claude
+  ralph-runner prd.json --check 'npm test'        make a loop of a list, and run it
+  ralph-runner checkout --max-cost 5              run the loop checkout, for at most $5
+  ralph-runner --max-iterations 10 --prompt "Fix the build" --check "make"
+  ralph-runner --chain 'planner:3 -> claude:20'   run several agents, one after the other
+  ralph-runner resume                             continue after an interruption or an ending
 
-Commands for loops, such as status, pause and trust, are those of ralph-stop-hook;
-ralph-runner takes them, too.
+'ralph-runner run --help' lists the flags of a run. Commands for loops, such as status,
+pause and trust, are those of ralph-stop-hook; ralph-runner takes them, too.
 
 The exit status is 0 if the loop is complete, 1 at a limit, 2 if it stagnated, 3 if it
 needs a person, 4 if it failed or was interrupted, 64 if the call is wrong, and 130 if a

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
@@ -34,7 +35,9 @@ func (v verbs) serveMCP(w io.Writer, words []string) error {
 	pids := proc.Ancestors()
 	desk := &mcp.Desk{
 		Env: env, Init: v.Init, HostSession: env.Get(client.SessionID),
-		Clients: func() []proc.Process { return mcp.Ancestors(pids) },
+		Clients:    func() []proc.Process { return mcp.Ancestors(pids) },
+		ClientName: client.OfMCP,
+		Hooked:     func(project string) bool { return hooked(env, project) },
 	}
 	server, err := mcp.New(desk, cli.VersionText(version), os.Stderr)
 	if err != nil {
@@ -42,7 +45,22 @@ func (v verbs) serveMCP(w io.Writer, words []string) error {
 	}
 	ctx, stop := boot.Catch(context.Background())
 	defer stop()
-	return server.Run(ctx, os.Stdin, w)
+	err = server.Run(ctx, os.Stdin, w)
+	desk.Leave(context.Background())
+	return err
+}
+
+// hooked reports whether a hook of ours answers the stops of the client that has started this server.
+func hooked(env loop.Env, project string) bool {
+	clients := client.All[:1]
+	if env.Get(client.SessionID) == "" { // it is not Claude Code
+		clients = client.All[1:]
+	} else if env.Get("CLAUDE_PLUGIN_ROOT") != "" { // the plugin that starts the server brings the hook, too
+		return true
+	}
+	return slices.ContainsFunc(clients, func(c client.Client) bool {
+		return client.Install{Client: &c, Get: env.Get, Home: env.Home, Project: project}.Hooked()
+	})
 }
 
 // mcpServers returns the configuration of a session that has this server and no other.

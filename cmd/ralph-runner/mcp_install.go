@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
@@ -23,45 +25,6 @@ const serverName = "ralph"
 // maxClientFile is the largest configuration of a client that is edited, in bytes. Claude Code's has its history, too.
 const maxClientFile = 64 << 20
 
-// mcpClient is a client that can be told of the server.
-type mcpClient struct {
-	name        string
-	scopes      []string // the first is the usual one
-	file        func(v verbs, project, scope string) string
-	add, remove func(client.Server, string) (string, error)
-}
-
-// mcpClients lists the clients, as measured with Claude Code 2.1.329, Codex 0.169.0 and Gemini CLI 0.61.0.
-var mcpClients = []mcpClient{
-	{
-		"claude", []string{"project", "user"},
-		func(v verbs, project, scope string) string {
-			if scope == "project" {
-				return filepath.Join(project, ".mcp.json")
-			}
-			return filepath.Join(cmp.Or(v.Env.Get("CLAUDE_CONFIG_DIR"), v.Env.Home), ".claude.json")
-		},
-		client.Server.AddJSON, client.Server.RemoveJSON,
-	},
-	{
-		"codex", []string{"user"},
-		func(v verbs, _, _ string) string {
-			return filepath.Join(cmp.Or(v.Env.Get("CODEX_HOME"), filepath.Join(v.Env.Home, ".codex")), "config.toml")
-		},
-		client.Server.AddTOML, client.Server.RemoveTOML,
-	},
-	{
-		"gemini", []string{"project", "user"},
-		func(v verbs, project, scope string) string {
-			if scope == "project" {
-				return filepath.Join(project, ".gemini", "settings.json")
-			}
-			return filepath.Join(v.Env.Home, ".gemini", "settings.json")
-		},
-		client.Server.AddJSON, client.Server.RemoveJSON,
-	},
-}
-
 // mcpEdit adds the server to the configuration of a client, or removes it.
 type mcpEdit struct {
 	verbs
@@ -73,9 +36,9 @@ type mcpEdit struct {
 func (v verbs) mcpInstall() *cli.Command {
 	e := &mcpEdit{verbs: v}
 	e.cmd = &cli.Command{
-		Name: "mcp install", Args: "CLIENT", Short: "Add the server to the configuration of claude, codex or gemini",
-		Long: `Adds the server to the configuration of a client: claude, codex or gemini. The rest of the
-file stays as it is, byte for byte.`,
+		Name: "mcp install", Args: "CLIENT", Short: "Add the server to the configuration of a client",
+		Long: `Adds the server to the configuration of a client: ` + mcpClients() + `.
+The rest of the file stays as it is, byte for byte.`,
 		Run: func(w io.Writer, words []string) error { return e.run(w, words, true) },
 	}
 	e.cmd.Flags.BoolVar(&e.dryRun, "dry-run", false, "show what would be written, and write nothing")
@@ -98,16 +61,16 @@ func (e *mcpEdit) flags() *cli.Command {
 
 func (e *mcpEdit) run(w io.Writer, words []string, add bool) error {
 	if len(words) != 1 {
-		return cli.Usagef("name one client: claude, codex or gemini")
+		return cli.Usagef("name one client: %s", mcpClients())
 	}
-	i := slices.IndexFunc(mcpClients, func(c mcpClient) bool { return c.name == words[0] })
+	i := slices.IndexFunc(client.AllServers, func(c client.Servers) bool { return c.Client == words[0] })
 	if i < 0 {
-		return cli.Usagef("no client %q; there are claude, codex and gemini", plain.Line(words[0], 80))
+		return cli.Usagef("no client %q; there are %s", plain.Line(words[0], 80), mcpClients())
 	}
-	c := mcpClients[i]
-	scope := cmp.Or(e.scope, c.scopes[0])
-	if !slices.Contains(c.scopes, scope) {
-		return cli.Usagef("--scope %q; %s has %q", plain.Line(scope, 80), c.name, c.scopes)
+	c := client.AllServers[i]
+	scope := cmp.Or(e.scope, c.Scopes()[0])
+	if !slices.Contains(c.Scopes(), scope) {
+		return cli.Usagef("--scope %q; %s has %q", plain.Line(scope, 80), c.Client, c.Scopes())
 	}
 	if err := e.PersonOnly(); err != nil {
 		return err
@@ -116,14 +79,14 @@ func (e *mcpEdit) run(w io.Writer, words []string, add bool) error {
 	if root := loopdir.RepoRoot(project); root != "" {
 		project = root
 	}
-	path := c.file(e.verbs, project, scope)
+	path := c.File(scope, project, e.Env.Home, e.Env.Get)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link, as dotfile managers make them, stays
 	}
-	if err := e.edit(w, c, path, add); err != nil || !add || c.name != "claude" {
+	if err := e.edit(w, c, path, add); err != nil || !add || c.Client != client.Usual {
 		return err
 	}
-	in := client.Install{Vars: e.Env.Get, Home: e.Env.Home, Project: project}
+	in := client.Install{Client: client.Find(client.Usual), Get: e.Env.Get, Home: e.Env.Home, Project: project}
 	if plugin := in.Plugin("ralph-stop-hook"); plugin != "" {
 		fmt.Fprintf(os.Stderr, "%s: warning: the plugin %s brings this server, too: Claude Code starts both, and shows "+
 			"its tools twice; to remove this one: %s mcp uninstall claude\n", program, plain.Line(plugin, 200), program)
@@ -131,32 +94,41 @@ func (e *mcpEdit) run(w io.Writer, words []string, add bool) error {
 	return nil
 }
 
+// mcpClients names the clients.
+func mcpClients() string {
+	var names []string
+	for _, c := range client.AllServers {
+		names = append(names, c.Client)
+	}
+	return strings.Join(names, ", ")
+}
+
 // edit changes one file.
-func (e *mcpEdit) edit(w io.Writer, c mcpClient, path string, add bool) error {
+func (e *mcpEdit) edit(w io.Writer, c client.Servers, path string, add bool) error {
 	old, err := loopdir.ReadAny(path, maxClientFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	server, change := e.server(c.name), c.remove
+	change := c.Remove
 	if add {
-		change = c.add
+		change = c.Add
 	}
-	text, err := change(server, string(old))
+	text, err := change(e.server(c.Client), old)
 	shown := plain.Line(path, 400)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", shown, err)
-	case text == string(old):
+	case bytes.Equal(text, old):
 		fmt.Fprintf(w, "%s: nothing to do\n", shown)
 		return nil
 	case e.dryRun:
-		fmt.Fprintf(w, "%s would become:\n%s", shown, plain.Text(text, len(text)))
+		fmt.Fprintf(w, "%s would become:\n%s", shown, plain.Text(string(text), len(text)))
 		return nil
 	}
-	if text == "" {
+	if len(text) == 0 {
 		err = os.Remove(path)
 	} else {
-		err = loopdir.ReplaceIf(path, old, []byte(text))
+		err = loopdir.ReplaceIf(path, old, text)
 	}
 	if err != nil {
 		return err
@@ -165,7 +137,7 @@ func (e *mcpEdit) edit(w io.Writer, c mcpClient, path string, add bool) error {
 		fmt.Fprintf(w, "%s: the server %s is removed\n", shown, serverName)
 		return nil
 	}
-	fmt.Fprintf(w, "%s: %s starts the server %s in its next session\n", shown, c.name, serverName)
+	fmt.Fprintf(w, "%s: %s starts the server %s in its next session\n", shown, c.Client, serverName)
 	return nil
 }
 

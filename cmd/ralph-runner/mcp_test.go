@@ -73,6 +73,7 @@ func (c *mcpClientOf) do(line string) {
 	if shell, is := strings.CutPrefix(line, "!"); is {
 		run := exec.Command("/bin/sh", "-c", shell)
 		run.Dir = c.ts.MkAbs(".")
+		run.Env = c.cmd.Env
 		out, err := run.CombinedOutput()
 		fmt.Fprintf(c.ts.Stdout(), "%s", out)
 		c.ts.Check(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/newloop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
@@ -79,26 +80,32 @@ func (k *runner) noChecks(at *loopdir.Loop) error {
 		plain.Line(at.Name, 100), k.Env.Call("trust", at.Name))
 }
 
-// find finds the loop. Without one it says what to type.
+// find finds the loop, or makes one for a list. A run that goes on makes none.
 func (k *runner) find(words []string) (*loopdir.Loop, error) {
-	at, err := k.Find(words)
-	switch {
-	case err == nil:
-		return at, nil
-	case errors.Is(err, verb.ErrNoLoop) && k.cmd.Given("agent"):
-		return nil, cli.Usagef("there is no loop here, so say what is to be done, and how long it may take: "+
-			"%s --agent %s --max-iterations 10 --prompt 'TEXT'; for a feature list: %s", program,
-			plain.Arg(k.options.Agent), k.Init)
-	case len(words) > 0:
-		if verb := k.nearVerb(words[0]); verb != "" {
-			return nil, cli.Usagef("%w; did you mean the command %s?", err, verb)
+	m := newloop.New(k.Verbs, "", program, k.out)
+	at, err := m.FindOrMake(words, func() error {
+		if k.resume {
+			return verb.ErrNoLoop
 		}
+		return k.makeLoop(m)
+	})
+	switch {
+	case err == nil && at == nil:
+		return k.Find([]string{m.Name})
+	case err == nil, errors.As(err, new(*cli.Exit)):
+		return at, err
+	case len(words) > 0 && k.nearVerb(words[0]) != "":
+		return nil, cli.Usagef("%w; did you mean the command %s?", err, k.nearVerb(words[0]))
 	}
 	return nil, cli.Usagef("%w", err)
 }
 
 // taskRun makes a loop without a list.
 func (k *runner) taskRun() (*run.Run, error) {
+	if k.options.Workers > 0 {
+		return nil, cli.Usagef("--workers needs a feature list, and --prompt alone makes a loop without one; "+
+			"name the loop with the list: %s NAME --workers %d --prompt TEXT", program, k.options.Workers)
+	}
 	if k.options.MaxIterations == 0 && k.chain == "" {
 		return nil, cli.Usagef("a run must have a limit; add --max-iterations 10")
 	}
@@ -116,7 +123,7 @@ func (k *runner) taskRun() (*run.Run, error) {
 	if k.dryRun {
 		return nil, k.showTask(rows[k.options.Agent], legs)
 	}
-	at, err := makeLoop(k.Env, k.task, k.checks, k.options.MaxIterations)
+	at, err := k.makeTask()
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +137,7 @@ func (k *runner) showTask(row agent.Row, legs *record.Chain) error {
 	fmt.Print(legs.Shown())
 	fmt.Printf("agent    %s\nfolder   %s\nlimit    %s\n\n%s\n", plain.Line(plain.Typed(row.Line(k.options.Asked)), 500),
 		k.Env.Cwd, plain.Count(k.options.MaxIterations, "iteration"), plain.Text(k.task.Text, len(k.task.Text)))
-	return exit{}
+	return &cli.Exit{}
 }
 
 // team finds the agents for a loop. find gets all agents that there are.
@@ -146,6 +153,11 @@ func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 	}
 	k.options.MaxCostUSD = cmp.Or(k.options.MaxCostUSD, p.Config.MaxCostUSD)
 	k.options.MaxTokens = cmp.Or(k.options.MaxTokens, int64(p.Config.MaxTokens))
+	for _, check := range p.Config.Checks {
+		if command := check.Command.String(); command != "" && !strings.Contains(command, "$") {
+			k.checked = append(k.checked, command)
+		}
+	}
 	agents, err := roster.New(k.Env, at.Project, p)
 	if err != nil {
 		return nil, err
@@ -311,6 +323,7 @@ func (k *runner) override(o *record.Options) {
 		"model":           func() { o.Asked.Model = now.Asked.Model },
 		"effort":          func() { o.Asked.Effort = now.Asked.Effort },
 		"permission-mode": func() { o.Asked.Permission = now.Asked.Permission },
+		"allowed-tools":   func() { o.Asked.Allowed = now.Asked.Allowed },
 		"session-timeout": func() { o.SessionTimeout = now.SessionTimeout },
 		"idle-timeout":    func() { o.IdleTimeout = now.IdleTimeout },
 		"keep-background": func() { o.KeepBackground = now.KeepBackground },

@@ -2,14 +2,15 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
@@ -42,12 +43,14 @@ type runner struct {
 	noWait, resume, dryRun, asJSON bool
 	verbose                        bool
 	hooks, completeOn              []string
+	checked                        []string // the commands of the loop's checks
+	out                            io.Writer
 }
 
 func (v verbs) run() *cli.Command {
 	k := &runner{verbs: v}
 	k.cmd = &cli.Command{
-		Name: "run", Args: "[NAME]", Short: "Work a loop; the word run may be left out", Long: runHelp,
+		Name: "run", Args: "[NAME|LIST]", Short: "Run a loop; you can leave the word run out", Long: runHelp,
 		Letters: map[string]string{"v": "verbose"}, Run: k.run,
 	}
 	k.flags()
@@ -59,56 +62,57 @@ func (v verbs) run() *cli.Command {
 func (v verbs) resume() *cli.Command {
 	k := &runner{verbs: v, resume: true}
 	k.cmd = &cli.Command{
-		Name: "resume", Args: "[NAME]", Short: "Go on with a run, after an interruption and after an ending alike",
+		Name: "resume", Args: "[NAME]", Short: "Continue a run after an interruption or an ending",
 		Long: resumeHelp, Letters: map[string]string{"v": "verbose"}, Run: k.run,
 	}
 	k.flags()
 	return k.cmd
 }
 
-const resumeHelp = `Go on with a run, after an interruption and after an ending alike. NAME is a loop, a
-run's id, or a file run-ID.json; without it the last run goes on. A loop that has ended is
-continued first, and one that had no run gets one. The run keeps its flags, except those
-that you pass again.`
+const resumeHelp = `Continue a run after an interruption or an ending. NAME is a loop, a run's id, or a file
+run-ID.json; without it, the last run continues. A loop that has ended is continued first,
+and one that had no run gets one. The run keeps its flags, except those you pass again.`
 
 // flags adds the flags of a run.
 func (k *runner) flags() {
 	o, f := &k.options, &k.cmd.Flags
-	f.StringVar(&o.Agent, "agent", "claude", "the agent, by its `NAME`; 'ralph-runner agents' lists them")
-	f.Func("fallback", "an agent that goes on while a provider's limit keeps the other one from working, `NAME`; may be "+
-		"repeated", cli.Each(&o.Fallback))
-	f.StringVar(&k.chain, "chain", "", "several agents, one after the other: `CHAIN` is NAME:LIMIT -> NAME:LIMIT, or a "+
-		"name of ralph.json's \"chains\"")
-	f.IntVar(&o.MaxIterations, "max-iterations", 0, "how many iterations this run may have, `N`")
+	f.StringVar(&o.Agent, "agent", "claude", "run the agent `NAME`; 'ralph-runner agents' lists them")
+	f.Func("fallback", "let the agent `NAME` fill in while a rate limit stops the first one; may be repeated",
+		cli.Each(&o.Fallback))
+	f.StringVar(&k.chain, "chain", "", "run several agents, one after the other: `CHAIN` is NAME:LIMIT -> NAME:LIMIT, "+
+		"or a name from \"chains\" in ralph.json")
+	f.IntVar(&o.MaxIterations, "max-iterations", 0, "end this run after `N` iterations")
 	k.task.Flags(f)
-	f.Func("check", "a shell command that proves that all is done, `CMD`, in a loop without a list; may be repeated",
+	f.Func("check", "prove with the shell command `CMD` that all is done, in a new loop; may be repeated",
 		cli.Each(&k.checks))
-	f.Func("hook", "run a command at an event, `EVENT:CMD`; may be repeated", cli.Each(&k.hooks))
-	f.StringVar(&o.OnComplete, "on-complete", "", "run a shell command when the loop ends, `CMD`")
-	f.StringVar(&k.cwd, "cwd", "", "the folder to work in, `DIR`")
+	f.Func("hook", "run a command at an event: `EVENT:CMD`; may be repeated", cli.Each(&k.hooks))
+	f.StringVar(&o.OnComplete, "on-complete", "", "run the shell command `CMD` when the loop ends")
+	f.StringVar(&k.cwd, "cwd", "", "work in the folder `DIR`")
 	f.BoolVar(&k.verbose, "verbose", false, "show each thing that the agent does")
-	f.StringVar(&o.Asked.Model, "model", "", "the model that the agent is asked for, `M`")
-	f.StringVar(&o.Asked.Effort, "effort", "", "how much the model thinks, in the agent's words, `E`")
-	f.StringVar(&o.Asked.Permission, "permission-mode", "", "the mode of the agent's permissions, `MODE`, passed on")
-	f.BoolVar(&o.Asked.SkipPermissions, "dangerously-skip-permissions", false, "passed on to the agent")
-	f.Float64Var(&o.MaxCostUSD, "max-cost", 0, "what the sessions may cost together, in `USD`")
-	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "how many tokens they may use together, `N`")
-	f.DurationVar(&o.SessionTimeout, "session-timeout", usualTimeout, "how long a session may take, `D`")
-	f.DurationVar(&o.IdleTimeout, "idle-timeout", 0, "how long it may be silent while no tool runs, `D`; 15m at least")
-	f.DurationVar(&o.KeepBackground, "keep-background", 0, "how long it may run on for its background work, `D`")
-	f.DurationVar(&o.Wait, "wait", usualWait, "how long to wait for a provider's limit, `D`")
-	f.BoolVar(&k.noWait, "no-wait", false, "end instead of waiting for a provider")
-	f.Func("complete-on", "`SIGNALS` that claim that all is done: marker, exit_code, file:PATH; separated by commas",
+	f.StringVar(&o.Asked.Model, "model", "", "ask the agent for the model `M`")
+	f.StringVar(&o.Asked.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
+	permissionFlags(f, &o.Asked)
+	f.Float64Var(&o.MaxCostUSD, "max-cost", 0, "end the run once its sessions have cost `USD` dollars")
+	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "end the run once its sessions have used `N` tokens")
+	f.DurationVar(&o.SessionTimeout, "session-timeout", usualTimeout, "end a session after `D`")
+	f.DurationVar(&o.IdleTimeout, "idle-timeout", 0,
+		"end a session that is silent for `D` while no tool runs; 15m at least")
+	f.DurationVar(&o.KeepBackground, "keep-background", 0,
+		"let a session's background work run `D` longer after its answer")
+	f.DurationVar(&o.Wait, "wait", usualWait, "wait at most `D` for a rate limit to reset")
+	f.BoolVar(&k.noWait, "no-wait", false, "end instead of waiting for a rate limit")
+	f.Func("complete-on",
+		"take `SIGNALS` as the claim that all is done: marker, exit_code, file:PATH; separated by commas",
 		func(text string) error { k.completeOn = append(k.completeOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
-		"a line with which the agent claims that all is done, a regular expression, `RE`")
-	f.IntVar(&o.Workers, "workers", 0, "work `N` features at a time, each in a git worktree of its own")
-	f.BoolVar(&o.NoMerge, "no-merge", false, "leave proven features on branches, for a person to merge; with --workers")
-	f.StringVar(&o.PR, "pr", "", "as --no-merge, and run a shell command for each such branch, `CMD`")
+		"take a line that matches the regular expression `RE` as the claim that all is done")
+	f.IntVar(&o.Workers, "workers", 0, "work on `N` features at a time, each in a git worktree of its own")
+	f.BoolVar(&o.NoMerge, "no-merge", false, "leave your branch as it is, for you to merge the run's; with --workers")
+	f.StringVar(&o.PR, "pr", "", "as --no-merge, and run the shell command `CMD` for the run's branch")
 	f.StringVar(&o.Engine, "engine", "", "give the sessions to workers on other machines: embedded, or the `URL` of NATS")
-	f.StringVar(&o.Listen, "listen", "", "where the embedded engine listens, `HOST:PORT`; else on this machine alone")
-	f.DurationVar(&o.Lease, "lease", engine.UsualLease, "how long a worker may give no sign until another one gets its "+
-		"feature, `D`")
+	f.StringVar(&o.Listen, "listen", "", "let the embedded engine listen on `HOST:PORT`, not on this machine alone")
+	f.DurationVar(&o.Lease, "lease", engine.UsualLease,
+		"give a worker's feature to another after `D` without a sign of life")
 	f.BoolVar(&o.InSession, "in-session", false,
 		"let the Stop hook drive each session; begin a fresh one when it hands over")
 	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
@@ -119,28 +123,43 @@ func (k *runner) flags() {
 	f.BoolVar(&k.asJSON, "json", false, "print the run's record as JSON at the end")
 }
 
-const runHelp = `Works a loop: each iteration is a fresh session of the agent, with a prompt for one
-feature. After each session the loop's own checks decide what counts.
+// permissionFlags adds the flags of what an agent may do.
+func permissionFlags(f *flag.FlagSet, a *agent.Asked) {
+	f.StringVar(&a.Permission, "permission-mode", "", "start the agent in the permission mode `MODE`, such as acceptEdits")
+	f.Func("allowed-tools", "allow the agent what `RULE` says, such as 'Bash(npm test:*)'; may be repeated",
+		func(rule string) error {
+			a.Allowed = strings.TrimPrefix(a.Allowed+","+rule, ",")
+			return nil
+		})
+	f.BoolVar(&a.SkipPermissions, "dangerously-skip-permissions", false, "let the agent do everything; in a sandbox")
+}
+
+const runHelp = `Run a loop: each iteration is a fresh session of the agent that is given one feature.
+After each session the loop's own checks decide what counts. NAME is a loop; without it the
+current one is meant. LIST is a file with features: if no loop works on it, the run makes one.
 
 A run always has a limit: that of the loop, and --max-iterations, --max-cost and
---max-tokens for this run alone. When a provider's limit is used up, the run waits until
-that is reset. Ctrl-C ends the session and the run; a second Ctrl-C kills them.
+--max-tokens for this run alone. At a rate limit the run waits until it resets. Ctrl-C ends
+the session and the run; a second Ctrl-C kills them.
 
-With --chain several agents work the loop, one after the other, each with its own limit.
-One of them works the loop's features; the others have a job of their own, until they say
-that it is done and their checks pass (--check AGENT:CMD). With --fallback another agent
-goes on while a provider's limit keeps the first one from working.
+With --chain several agents run, one after the other, each with its own limit. One of them
+works on the features; the others have a job of their own, until they say that it is done
+and their checks pass (--check AGENT:CMD).
 
-With --workers several features are worked at a time, each in a git worktree and on a
-branch of its own. What a session claims is merged with what the others have done, checked
-there, and only then brought to the branch of the project. Work that does not fit, or that
-fails a check, goes back to its worker. With --no-merge each proven feature stays on a branch,
-and a person merges that.
+With --workers several agents work at the same time, each on one feature, in a git worktree
+and on a branch of its own. What a session claims is merged with the work of the others and
+checked there; only then the project's branch gets it. Work that does not fit, or that fails
+a check, goes back to its worker. With --no-merge each proven feature stays on a branch for
+you to merge.
 
 With --prompt or --prompt-file and no NAME it makes a loop without a list: complete when
 the agent claims that all is done, and every --check holds.`
 
 func (k *runner) run(w io.Writer, words []string) error {
+	k.out = w
+	if k.asJSON {
+		k.out = os.Stderr
+	}
 	if err := k.PersonOnly(); err != nil {
 		return err
 	}
@@ -254,15 +273,13 @@ func (k *runner) settleWorkers() error {
 		return cli.Usagef("--in-session and --workers do not go together")
 	case k.chain != "":
 		return cli.Usagef("--chain and --workers do not go together: the legs of a chain work one after the other")
-	case k.task.Text != "":
-		return cli.Usagef("--workers needs a feature list; a loop without one has a single job")
 	}
 	return nil
 }
 
 // elsewhere refuses permissions for agents that other machines start.
 func elsewhere(o *record.Options) error {
-	if o.Engine == "" || o.Asked.Permission == "" && !o.Asked.SkipPermissions {
+	if o.Engine == "" || o.Asked.Permission+o.Asked.Allowed == "" && !o.Asked.SkipPermissions {
 		return nil
 	}
 	return cli.Usagef("a worker's agent has the permissions of its own machine: say --permission-mode or "+
@@ -326,12 +343,11 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 			return err
 		}
 	}
-	stopped := slices.Contains([]decide.Status{decide.Paused, decide.Cancelled}, state.Status)
-	if by() != nil || stopped && state.ExitReason == decide.ByPerson {
-		return exit{code: interrupted}
+	if by() != nil {
+		return &cli.Exit{Code: interrupted}
 	}
-	if code := exitStatus(state); code != 0 {
-		return exit{code: code}
+	if code := state.ExitCode(); code != 0 {
+		return &cli.Exit{Code: code}
 	}
 	return nil
 }
@@ -340,26 +356,14 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 func (k *runner) hands(ctx context.Context, r *run.Run, view *view) (run.Hands, error) {
 	o := r.Record.Options
 	dir := filepath.Join(r.At.StatePath(), engine.Folder)
-	name, err := engine.Name(dir, r.At.Name)
-	if err != nil {
-		return nil, err
-	}
 	h, err := fleet.Open(ctx, engine.Options{
-		URL: o.Engine, Listen: o.Listen, Lease: o.Lease, Loop: name, Run: r.Record.ID,
+		URL: o.Engine, Listen: o.Listen, Lease: o.Lease, Loop: r.At.Name, Run: r.Record.ID,
 		Creds: k.Env.Get(engineVar), Dir: dir,
-	}, o.Wait, func(text string) { view.printf("engine: %s", plain.Line(text, 300)) })
+	}, cli.VersionText(version), o.Wait, func(text string) { view.printf("engine: %s", plain.Line(text, 300)) })
 	if err != nil {
 		return nil, err
 	}
 	view.printf("the engine is at %s; to let a worker in: %s engine token NAME %s", plain.Line(h.Address(), 200), program,
 		plain.Arg(r.At.Name))
 	return h, nil
-}
-
-func exitStatus(state decide.State) int {
-	if state.Status == decide.InProgress {
-		return failed
-	}
-	_, code, _ := state.Status.Outcome()
-	return code
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"html"
@@ -24,8 +23,8 @@ import (
 // server is what the command line of serve says.
 type server struct {
 	verbs
-	port          int
-	control, open bool
+	port                    int
+	control, open, newToken bool
 }
 
 func (v verbs) serve() *cli.Command {
@@ -37,6 +36,7 @@ func (v verbs) serve() *cli.Command {
 	cmd.Flags.IntVar(&s.port, "port", 0, "the port to listen at, `N`; 0 is a free one")
 	cmd.Flags.BoolVar(&s.control, "control", false, "let the page pause, resume, extend and cancel loops")
 	cmd.Flags.BoolVar(&s.open, "open", false, "open the page in the browser")
+	cmd.Flags.BoolVar(&s.newToken, "new-token", false, "make a new token; addresses with the old one work no longer")
 	return cmd
 }
 
@@ -45,7 +45,7 @@ project whose loops have not begun yet. The page follows the loops; it works wit
 JavaScript. Ctrl-C ends the server, and no loop.
 
 Only this machine reaches the page, and only with the address that is printed: it has a
-token. The page changes nothing unless --control is said.
+token, which stays the same. The page changes nothing unless --control is said.
 
 Programs get JSON from /api/loops and /api/loops/KEY, and Prometheus gets /metrics, with
 the token as "Authorization: Bearer TOKEN".`
@@ -72,13 +72,17 @@ func (s *server) run(w io.Writer, folders []string) error {
 		return fmt.Errorf("%w; say another --port", err)
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
-	p := &page.Server{Env: s.Env, Watcher: watcher, Token: rand.Text(), Control: s.control}
+	token, err := page.Token(s.Env.StateDir, s.newToken)
+	if err != nil {
+		return err
+	}
+	p := &page.Server{Env: s.Env, Watcher: watcher, Token: token, Control: s.control}
 	handler, err := p.Handler(port)
 	if err != nil {
 		return err
 	}
 	go watcher.Run(ctx)
-	address := fmt.Sprintf("http://127.0.0.1:%d/?token=%s", port, p.Token)
+	address := fmt.Sprintf("http://127.0.0.1:%d/%s/", port, p.Token)
 	if _, err := fmt.Fprintln(w, address); err != nil {
 		return err
 	}

@@ -1,57 +1,40 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
+	"io"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/newloop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
-// makeLoop makes a loop without a list in the working folder, and trusts it, because a person said all of it. It does
-// not become the current one.
-func makeLoop(env loop.Env, task verb.Task, checks []string, limit int) (*loopdir.Loop, error) {
-	text, err := verb.NewConfig{
-		Task: task.Line, List: config.ListNone, Limits: decide.Limits{MaxIterations: limit},
-		Given: func(string) bool { return false }, Checks: checks,
-	}.Text()
-	if err != nil {
+// makeTask makes a loop without a list, which does not become the current one.
+func (k *runner) makeTask() (*loopdir.Loop, error) {
+	m := newloop.New(k.Verbs, "", program, io.Discard)
+	m.Name, m.Task, m.Checks, m.Aside = "task-"+record.NewID(), k.task, k.checks, true
+	m.Limits.MaxIterations = k.options.MaxIterations
+	if err := m.Make(); err != nil {
 		return nil, err
 	}
-	name := "task-" + record.NewID()
-	folder := filepath.Join(loopdir.Below, name)
-	dir := filepath.Join(env.Cwd, folder)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
+	return k.Find([]string{m.Name})
+}
+
+// makeLoop makes a loop for the list of m. With --dry-run it only says so, and ends the call.
+func (k *runner) makeLoop(m *newloop.Maker) error {
+	if k.chain == "" { // else they may be of one leg alone
+		m.Checks, k.checks = k.checks, nil
 	}
-	env.LoopDir = dir
-	at, err := loopdir.Find(env.Where())
-	if err != nil {
-		return nil, err
+	if !k.dryRun {
+		defer m.Tell()
+		return m.Make()
 	}
-	l, err := loop.Open(env, at)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return at, l.Store.Alone(loop.LockWait, func() error {
-		record, err := l.NewTrust(text, decide.List{}, false)
-		if err == nil {
-			err = l.SetTrust(record, "")
-		}
-		prompt := say.TaskPrompt(filepath.ToSlash(folder), task.Text)
-		for _, f := range [][2]string{
-			{loopdir.ConfigFile, string(text)}, {loopdir.PromptFile, prompt}, {loopdir.IgnoreFile, verb.IgnoreText},
-		} {
-			if err == nil {
-				err = l.Store.WriteFile(f[0], []byte(f[1]))
-			}
-		}
+	if err := m.Settle(); err != nil {
 		return err
-	})
+	}
+	if err := m.Plan(); err != nil {
+		return err
+	}
+	m.ShowPlan()
+	return &cli.Exit{}
 }

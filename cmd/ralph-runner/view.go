@@ -33,6 +33,7 @@ type view struct {
 	now   now
 	heard map[int]agent.Heard // by lane, 0 without lanes
 	lanes map[int]now         // of the lanes that work
+	far   string              // how many features of all pass; "": not known yet
 }
 
 // now is what the changing line shows.
@@ -73,7 +74,14 @@ func (v *view) close() {
 	v.out = v.screen.Writer
 }
 
-func (v *view) printf(format string, args ...any) { fmt.Fprintf(v.out, format+"\n", args...) }
+// printf shows a line that stays. In a terminal it begins with the time of day, and is broken between words.
+func (v *view) printf(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if v.last != nil {
+		text = v.last.fold(time.Now().Format("15:04  "), text)
+	}
+	fmt.Fprintln(v.out, text)
+}
 
 // line says what goes on now.
 func (v *view) line(at time.Time) string {
@@ -83,7 +91,7 @@ func (v *view) line(at time.Time) string {
 	if len(v.lanes) > 0 {
 		return v.lanesLine(at)
 	}
-	head := fmt.Sprintf("[%s] iteration %d/%d", n.agent, n.iteration, n.limit)
+	head := v.head()
 	switch {
 	case !n.until.IsZero():
 		return fmt.Sprintf("%s · waits %s more · %s", head, clock(n.until.Round(0).Sub(at.Round(0))), n.why)
@@ -97,7 +105,7 @@ func (v *view) line(at time.Time) string {
 	took := at.Sub(n.began)
 	parts = append(parts, clock(took))
 	if n.spent.CostKnown {
-		parts = append(parts, record.Dollars(n.spent.CostUSD, n.spent.Estimated))
+		parts = append(parts, plain.Dollars(n.spent.CostUSD, n.spent.Estimated))
 	}
 	switch {
 	case v.heard[0].Tool != "":
@@ -108,16 +116,26 @@ func (v *view) line(at time.Time) string {
 	return strings.Join(parts, " · ")
 }
 
+// head begins the line: who works, and how far it is.
+func (v *view) head() string {
+	head := fmt.Sprintf("[%s] ", v.now.agent)
+	if v.far != "" {
+		head += v.far + " · "
+	}
+	return head + fmt.Sprintf("iteration %d/%d", v.now.iteration, v.now.limit)
+}
+
 // lanesLine says what the lanes do.
 func (v *view) lanesLine(at time.Time) string {
 	n := v.now
-	parts := []string{fmt.Sprintf("[%s] iteration %d/%d", n.agent, n.iteration, n.limit)}
+	parts := []string{v.head()}
 	if n.spent.CostKnown {
-		parts = append(parts, record.Dollars(n.spent.CostUSD, n.spent.Estimated))
+		parts = append(parts, plain.Dollars(n.spent.CostUSD, n.spent.Estimated))
 	}
 	for _, number := range slices.Sorted(maps.Keys(v.lanes)) {
 		one := v.lanes[number]
-		parts = append(parts, fmt.Sprintf("%d: %s %s", number, one.feature, clock(at.Sub(one.began))))
+		does := fmt.Sprintf("%d: %s %s %s", number, one.feature, clock(at.Sub(one.began)), v.heard[number].Tool)
+		parts = append(parts, strings.TrimSpace(does))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -146,7 +164,7 @@ func (v *view) Begin(r record.Run) {
 	if r.Chain != nil {
 		with = "the chain " + plain.Line(r.Chain.Definition, 300)
 	}
-	v.printf("run %s works the loop %s with %s", r.ID, plain.Line(r.Name, 100), with)
+	v.printf("run %s works on the loop %s with %s", r.ID, plain.Line(r.Name, 100), with)
 }
 
 // Leg says which leg works, and when it is over.
@@ -231,7 +249,11 @@ func (v *view) Ended(r record.Run, e agent.Ended) {
 		n.spent = r.Spent
 		delete(v.lanes, lane)
 	})
-	text := fmt.Sprintf("  %s%s after %s", inLane(lane), plain.Line(string(e.Class), 40), plain.Duration(e.Took))
+	how := plain.Line(string(e.Class), 40)
+	if e.Class == agent.Done { // its work is not proven yet
+		how = "ended"
+	}
+	text := fmt.Sprintf("  %s%s after %s", inLane(lane), how, plain.Duration(e.Took))
 	if r.Current.Worker != "" {
 		text += " on " + plain.Line(r.Current.Worker, 80)
 	}
@@ -249,16 +271,19 @@ func (v *view) Ended(r record.Run, e agent.Ended) {
 func (v *view) Merged(lane int, feature, branch, why string) {
 	text := "is merged"
 	switch {
+	case branch != "":
+		text = fmt.Sprintf("waits for a person on the branch %s: %s", plain.Line(branch, 150), plain.Line(why, 300))
 	case why != "":
 		text = "is not merged: " + plain.Line(why, 300)
-	case branch != "":
-		text = "is proven, and waits for a person on the branch " + plain.Line(branch, 150)
 	}
 	v.printf("  %s%s %s", inLane(lane), cmp.Or(plain.Line(feature, 80), "the work"), text)
 }
 
 // Counted says how the loop stands.
 func (v *view) Counted(_ record.Run, s *loop.Step) {
+	if list := s.Picture.Snapshot.List; len(list.Items) > 0 {
+		v.set(func(*now) { v.far = fmt.Sprintf("%d/%d", list.Passed(), len(list.Items)) })
+	}
 	if s.Decision.Lane > 0 && s.Decision.Verdict == decide.Wait {
 		return // the others go on
 	}
@@ -282,12 +307,14 @@ func (v *view) Wait(until time.Time, why string) {
 // Warn shows a warning.
 func (v *view) Warn(text string) { v.printf("warning: %s", plain.Line(text, 500)) }
 
-// End shows the summary.
+// maxFeatures is how many features the end of a run names.
+const maxFeatures = 10
+
+// End shows the summary. What a person has to know comes last.
 func (v *view) End(s record.Summary) {
 	v.close()
 	screen := v.screen
 	fmt.Fprintln(screen)
-	fmt.Fprintln(screen, s.Ending)
 	screen.Row("run", s.RunID)
 	screen.Row("iterations", fmt.Sprintf("%d, in %s", s.Iterations, plain.Count(s.Sessions, "session")))
 	screen.Row("time", plain.Duration(s.Took))
@@ -295,40 +322,44 @@ func (v *view) End(s record.Summary) {
 	if s.Denied > 0 {
 		screen.Row("refused", plain.Count(s.Denied, "tool call")+", by the agent's permissions")
 	}
-	for i, leg := range s.Legs {
-		label := ""
-		if i == 0 {
-			label = "legs"
-		}
-		screen.Row(label, fmt.Sprintf("%s: %s, %d of %s, %s, %s", plain.Line(leg.Agent, 80), leg.Ended(), leg.Iterations,
+	if s.Problem != "" {
+		screen.Row("last", s.Problem)
+	}
+	var legs, changes, features []string
+	for _, leg := range s.Legs {
+		legs = append(legs, fmt.Sprintf("%s: %s, %d of %s, %s, %s", plain.Line(leg.Agent, 80), leg.Ended(), leg.Iterations,
 			plain.Count(leg.Limit, "iteration"), plain.Duration(leg.Took()), record.Bill(leg.Spent)))
 	}
-	for i, one := range s.Switches {
-		label := ""
-		if i == 0 {
-			label = "changes"
-		}
+	for _, one := range s.Switches {
 		who := strings.TrimSpace(one.Agent + " " + one.Model)
-		screen.Row(label, fmt.Sprintf("session %d: %s: %s", one.Session, who, one.Why))
+		changes = append(changes, fmt.Sprintf("session %d: %s: %s", one.Session, who, one.Why))
 	}
-	for i, w := range s.Work {
-		label := ""
-		if i == 0 {
-			label = "features"
-		}
+	for _, w := range s.Worst() {
 		text := fmt.Sprintf("%s: %s, %s, %s", s.Feature(w.Feature), plain.Count(w.Attempts, "attempt"),
 			plain.Duration(w.Took), record.Bill(w.Spent))
 		if w.Checks != "" {
 			text += ", " + w.Checks
 		}
-		screen.Row(label, text)
+		features = append(features, text)
 	}
-	for i, one := range s.Left {
-		label := ""
-		if i == 0 {
-			label = "to merge"
-		}
-		screen.Row(label, s.Feature(one.Feature)+": "+one.Branch)
+	v.rows("legs", legs)
+	v.rows("changes", changes)
+	if more := len(features) - maxFeatures; more > 0 {
+		features = append(features[:maxFeatures], fmt.Sprintf("and %d more, in %s", more, s.File))
 	}
+	v.rows("features", features)
+	v.rows("to merge", s.ToMerge)
 	screen.Row("logs", s.Logs)
+	fmt.Fprintln(screen)
+	fmt.Fprintln(screen, screen.Fold(s.Ending))
+}
+
+// rows shows rows below one label.
+func (v *view) rows(label string, rows []string) {
+	for i, text := range rows {
+		if i > 0 {
+			label = ""
+		}
+		v.screen.Row(label, text)
+	}
 }

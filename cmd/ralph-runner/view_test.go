@@ -67,3 +67,16 @@ func TestViewIsClean(t *testing.T) {
 		}
 	}
 }
+
+// TestLanesLine shows how far the run is, and what each lane does.
+func TestLanesLine(t *testing.T) {
+	at := time.Now()
+	v := &view{
+		now: now{agent: "claude", iteration: 7, limit: 90}, far: "33/60",
+		lanes: map[int]now{1: {feature: "f33", began: at.Add(-6 * time.Second)}, 2: {feature: "f34", began: at}},
+		heard: map[int]agent.Heard{1: {Tool: "Bash: go test"}},
+	}
+	if got := v.line(at); got != "[claude] 33/60 · iteration 7/90 · 1: f33 6s Bash: go test · 2: f34 0s" {
+		t.Errorf("the line is %q", got)
+	}
+}

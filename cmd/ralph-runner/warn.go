@@ -53,13 +53,29 @@ func (k *runner) warnings(r *run.Run, row agent.Row, asked agent.Asked) (all []s
 		strings.Contains(words, "--allowed"), strings.Contains(words, "--permission-mode") && mode == "":
 		return all
 	}
-	in := client.Install{Vars: k.Env.Get, Home: k.Env.Home, Project: r.At.Project}
-	if in.Refuses(mode) {
-		all = append(all, "the permissions of Claude Code refuse every edit and command that nobody has allowed, and a "+
-			"session cannot ask; allow tools in .claude/settings.json (\"permissions\"), or say --permission-mode "+
-			"acceptEdits or, in a sandbox, --dangerously-skip-permissions")
+	in := client.Install{Client: client.Find(client.Usual), Get: k.Env.Get, Home: k.Env.Home, Project: r.At.Project}
+	permissions := in.Permissions(mode, strings.Split(asked.Allowed, ","))
+	if permissions.RefuseAll() {
+		return append(all, "the permissions of Claude Code refuse every edit and command that nobody has allowed, and a "+
+			"session cannot ask; allow tools with --allowed-tools or in .claude/settings.json (\"permissions\"), or run "+
+			"it with --permission-mode acceptEdits or, in a sandbox, --dangerously-skip-permissions")
 	}
-	return all
+	var refused []string
+	for _, command := range k.checked {
+		if permissions.Refuse(command) {
+			refused = append(refused, plain.Line(command, 200))
+		}
+	}
+	if len(refused) == 0 {
+		return all
+	}
+	what := refused[0] + ", so it cannot try what that check proves"
+	if more := len(refused) - 1; more > 0 {
+		what = fmt.Sprintf("%s and %s of checks, so it cannot try what they prove", refused[0],
+			plain.Count(more, "other command"))
+	}
+	return append(all, fmt.Sprintf("the agent may not run %s; to allow it: --allowed-tools %s", what,
+		plain.Arg("Bash("+refused[0]+")")))
 }
 
 // warnOfLimit says that the loop's own limit would end a chain before its legs have had their iterations.

@@ -104,13 +104,13 @@ func TestWatchInTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	term := newTerminal(t, 60, 20, project, env, runner+" watch; sleep 60")
-	term.sees("1 loop, 0 at work", "> demo", "IN_PROGRESS", "0/1")
+	term.sees("1 loop · 0 working · 0 need you", "> ○ demo", "never begun", "0/1")
 	run := start(runner, "--agent", "worker")
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = run.Process.Kill() }()
-	term.sees("1 loop, 1 at work")
+	term.sees("1 loop · 1 working")
 	term.press("Enter")
 	term.sees("[features]", "open     login Log in")
 	term.press("2")
@@ -118,7 +118,7 @@ func TestWatchInTerminal(t *testing.T) {
 
 	term.tmux("resize-window", "-x", "200", "-y", "60")
 	screen := term.sees("[agent]",
-		"esc back · tab next part · p pause · r resume · e extend · c cancel · ? help · q quit")
+		"esc back · tab next part · n note · ? help · q quit")
 	for line := range strings.SplitSeq(screen, "\n") {
 		if utf8.RuneCountInString(line) > 200 {
 			t.Errorf("a line is too long: %q", line)
@@ -138,11 +138,11 @@ func TestWatchInTerminal(t *testing.T) {
 		t.Errorf("the run: %v", err)
 	}
 	term.press("Escape")
-	term.sees("> demo", "COMPLETE", "1/1")
+	term.sees("> ✓ demo", "COMPLETE", "1/1")
 	term.tmux("resize-window", "-x", "40", "-y", "10")
-	term.sees("> demo", "COMPLETE")
+	term.sees("> ✓ demo", "COMPLETE")
 	term.press("q")
-	for end := time.Now().Add(20 * time.Second); strings.Contains(term.tmux("capture-pane", "-p"), "> demo"); {
+	for end := time.Now().Add(20 * time.Second); strings.Contains(term.tmux("capture-pane", "-p"), "> ✓ demo"); {
 		if time.Now().After(end) {
 			t.Fatal("q does not end it")
 		}

@@ -3,11 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +33,8 @@ const engineVar = "RALPH_ENGINE"
 type worker struct {
 	verbs
 	engine, agent, dir string
+	health             string
+	asJSON             bool
 	usual              string // the folder, unless another worker has it, or --dir names one
 	lanes              int
 	asked              agent.Asked
@@ -37,7 +44,7 @@ func (v verbs) worker() *cli.Command {
 	k := &worker{verbs: v}
 	cmd := &cli.Command{
 		Name: "worker", Short: "Lend lanes of this machine to a run on another one",
-		Long: `Takes features of a run elsewhere, works them with an agent of this machine, and hands the
+		Long: `Take features of a run elsewhere, work on them with an agent of this machine, and hand the
 work in. The run checks and merges it there. What a worker says proves nothing.
 
 On the run's machine, 'ralph-runner engine token NAME' prints the line to type here. It has
@@ -46,12 +53,13 @@ a credential in the variable RALPH_ENGINE. Ctrl-C gives back what is worked on.`
 		Run:     k.work,
 	}
 	f := &cmd.Flags
-	f.StringVar(&k.engine, "engine", "", "the engine, if the credential does not say it: `URL`")
-	f.IntVar(&k.lanes, "lanes", 1, "how many features are worked here at a time, `N`")
-	f.StringVar(&k.agent, "agent", "", "the agent, by its `NAME`; else the one that the run asks for")
-	f.StringVar(&k.dir, "dir", "", "where the worktrees are, `DIR`; else a folder of its own in your cache folder")
-	f.StringVar(&k.asked.Permission, "permission-mode", "", "the mode of the agent's permissions, `MODE`, passed on")
-	f.BoolVar(&k.asked.SkipPermissions, "dangerously-skip-permissions", false, "passed on to the agent")
+	f.StringVar(&k.engine, "engine", "", "connect to the engine at `URL`, if the credential does not say it")
+	f.IntVar(&k.lanes, "lanes", 1, "work on `N` features at a time")
+	f.StringVar(&k.agent, "agent", "", "run the agent `NAME`, not the one that the run asks for")
+	f.StringVar(&k.dir, "dir", "", "keep the worktrees in `DIR`, not in your cache folder")
+	f.StringVar(&k.health, "health", "", "answer /livez, /readyz and /metrics there: `HOST:PORT`")
+	f.BoolVar(&k.asJSON, "json", false, "print a line of JSON for each event")
+	permissionFlags(f, &k.asked)
 	return cmd
 }
 
@@ -77,23 +85,56 @@ func (k *worker) work(w io.Writer, _ []string) error {
 		return err
 	}
 	ctx, kill, by := catch(context.Background())
-	var one sync.Mutex
-	say := func(text string) {
-		one.Lock()
-		defer one.Unlock()
-		fmt.Fprintln(w, plain.Line(text, 500))
-	}
-	k.tidyOthers(say)
-	err = (&fleet.Worker{
-		Env: k.Env, Dir: k.dir, Lanes: k.lanes, Asked: k.asked, Kill: kill,
+	worker := &fleet.Worker{
+		Env: k.Env, Dir: k.dir, Lanes: k.lanes, Asked: k.asked, Kill: kill, Version: cli.VersionText(version),
 		Engine: engine.Options{URL: k.engine, Creds: creds},
-		Agent:  func(name string) (agent.Row, error) { return agents.Find(cmp.Or(k.agent, name)) },
-		Say:    say,
-	}).Serve(ctx)
+		Agent: func(name string) (agent.Row, error) {
+			if k.agent == "" && !slices.Contains(agents.Names(), name) {
+				return agent.Row{}, fmt.Errorf("the run asks for the agent %q, which this machine's "+
+					"configuration does not have; add it there, or name one with --agent", plain.Line(name, 80))
+			}
+			return agents.Find(cmp.Or(k.agent, name))
+		},
+		Say: k.sayer(w),
+	}
+	k.tidyOthers(func(text string) { worker.Say(fleet.Event{Text: text}) })
+	if k.health != "" {
+		probes, err := net.Listen("tcp", k.health)
+		if err != nil {
+			return fmt.Errorf("--health: %w", err)
+		}
+		server := &http.Server{Handler: worker.Health.Handler(k.lanes), ReadHeaderTimeout: 10 * time.Second}
+		defer server.Close()
+		worker.Say(fleet.Event{Text: fmt.Sprintf("probes and metrics are at http://%s", probes.Addr())})
+		go server.Serve(probes)
+	}
+	err = worker.Serve(ctx)
 	if err == nil && by() != nil {
-		return exit{code: interrupted}
+		return &cli.Exit{Code: interrupted}
 	}
 	return err
+}
+
+// sayer returns what tells people, or programs, what happens.
+func (k *worker) sayer(w io.Writer) func(fleet.Event) {
+	var one sync.Mutex
+	return func(e fleet.Event) {
+		one.Lock()
+		defer one.Unlock()
+		e.Feature, e.Text = plain.Line(e.Feature, 80), plain.Line(e.Text, 500)
+		switch {
+		case k.asJSON:
+			text, _ := json.Marshal(struct {
+				Time time.Time `json:"time"`
+				fleet.Event
+			}{time.Now().UTC(), e})
+			fmt.Fprintf(w, "%s\n", text)
+		case e.Lane > 0:
+			fmt.Fprintf(w, "lane %d · %s\n", e.Lane, strings.TrimSpace(e.Feature+" "+e.Text))
+		default:
+			fmt.Fprintln(w, e.Text)
+		}
+	}
 }
 
 // takeDir makes the folder for the worktrees, and keeps other workers out of it until the lock is closed. Without --dir

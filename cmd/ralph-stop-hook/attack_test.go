@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -100,7 +101,13 @@ func attack(t *testing.T, folder string, p testscript.Params, passes bool, host 
 	}
 	p.Cmds = maps.Clone(p.Cmds)
 	p.Cmds["begin"], p.Cmds["claim"], p.Cmds["work"] = beginCommand, claimCommand, workCommand
-	t.Run(fmt.Sprintf("%s/passes=%v", filepath.Base(folder), passes), func(t *testing.T) { testscript.Run(t, p) })
+	t.Run(fmt.Sprintf("%s/passes=%v", filepath.Base(folder), passes), func(t *testing.T) {
+		if p.ContinueOnError {
+			testscript.RunT(played{t}, p)
+			return
+		}
+		testscript.Run(t, p)
+	})
 	return results
 }
 
@@ -224,21 +231,31 @@ func TestAttacks(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"attack", "attack/open"} {
 		var table bytes.Buffer
-		fails, passes := attack(t, folder, params(folder), false, nil), attack(t, folder, params(folder), true, nil)
-		if folder == "attack" && len(fails) < 25 {
-			t.Errorf("%d attacks, want 25 or more", len(fails))
+		passes := attack(t, folder, params(folder), true, nil)
+		fails, room := map[string]attacked{}, map[string]attacked{}
+		if !testing.Short() {
+			fails, room = attack(t, folder, params(folder), false, nil), attackInRoom(t, folder)
 		}
-		fmt.Fprintf(&table, "| the agent tries to | final check fails | final check passes |\n|---|---|---|\n")
+		if folder == "attack" && len(passes) < 25 {
+			t.Errorf("%d attacks, want 25 or more", len(passes))
+		}
+		fmt.Fprintf(&table, "| the agent tries to | final check fails | final check passes | in the room |\n"+
+			"|---|---|---|---|\n")
 		for _, name := range slices.Sorted(maps.Keys(passes)) {
-			for _, a := range []attacked{fails[name], passes[name]} {
+			if a := room[name]; folder == "attack" && len(a.problems) > 0 {
+				t.Errorf("%s in the room: %s: %s", name, a.ending, strings.Join(a.problems, "; "))
+			}
+			for check, a := range map[string]attacked{"fails": fails[name], "passes": passes[name]} {
 				switch open := folder != "attack"; {
+				case check == "fails" && testing.Short():
 				case !open && len(a.problems) > 0:
 					t.Errorf("%s: %s: %s", name, a.ending, strings.Join(a.problems, "; "))
 				case open && len(a.problems) == 0:
 					t.Errorf("control %s was not caught: %s", name, a.ending)
 				}
 			}
-			fmt.Fprintf(&table, "| %s | %s | %s |\n", passes[name].tries, result(fails[name]), result(passes[name]))
+			fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", passes[name].tries, result(fails[name]), result(passes[name]),
+				result(room[name]))
 		}
 		if !t.Failed() {
 			document(t, folder, table.String())
@@ -246,10 +263,14 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// document compares the table of a folder's attacks in PROOF.md with the results of this
+// notShort are the columns of a table that a short test does not fill: all but what the agent tries, and the loop whose
+// final check passes.
+var notShort = regexp.MustCompile(`(?m)^(\|[^|\n]*\|)[^|\n]*(\|[^|\n]*\|)[^|\n]*\|$`)
+
+// document compares the table of a folder's attacks in ATTACKS.md with the results of this
 // run. With -update it writes the table.
 func document(t *testing.T, folder, table string) {
-	path := filepath.Join("..", "..", "docs", "PROOF.md")
+	path := filepath.Join("..", "..", "docs", "ATTACKS.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -261,6 +282,7 @@ func document(t *testing.T, folder, table string) {
 	case !found || !closed:
 		t.Fatalf("%s has no %q with an end", path, begin)
 	case was == table:
+	case testing.Short() && notShort.ReplaceAllString(was, "$1$2") == notShort.ReplaceAllString(table, "$1$2"):
 	case !*update:
 		t.Errorf("%s is not what this run gave; "+
 			"rewrite it with: go test -run TestAttacks ./cmd/ralph-stop-hook -update\n%s", path, table)

@@ -18,7 +18,7 @@ func (v verbs) doctor() *cli.Command {
 	cmd := &cli.Command{
 		Name:  "doctor",
 		Args:  "[NAME]",
-		Short: "Find what keeps the hook or a loop from working, and say what to do",
+		Short: "Find what keeps the hook or a loop from working",
 		Long:  doctorHelp,
 		Run: func(w io.Writer, args []string) error {
 			l, err := v.Find(args)
@@ -94,15 +94,26 @@ var hostProbes = []probe{
 	{"entry", lookEntry}, {"program", lookProgram}, {"rivals", lookRivals}, {"clients", lookClients}, {"git", lookGit},
 }
 
-// beforeInit is what init looks at before it starts a loop: a loop that fails here
-// cannot work.
-var beforeInit = []probe{{"hooks", lookDisabled}, {"program", lookProgram}}
+// unanswered looks at what can keep the stops of a loop from the hook, and costs no process.
+func (v verbs) unanswered(at *loopdir.Loop) (why, fix string) {
+	in := v.newInspection(at.Project)
+	in.look([]probe{{"settings", lookSettings}, {"hooks", lookDisabled}, {"entry", lookEntry}, {"program", lookProgram}})
+	for _, f := range in.found {
+		if f.Level == "error" {
+			return f.Text, f.Fix
+		}
+	}
+	return "", ""
+}
+
+// assumeEntry has a test go without an entry in the settings: it calls the hook itself.
+var assumeEntry = false
 
 // loopProbes are about one loop, and readableProbes about one that can be read.
 var (
 	loopProbes     = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 	readableProbes = []probe{
-		{"list", lookList}, {"trust", lookTrust}, {"confine", lookConfine}, {"time", lookTime},
+		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"confine", lookConfine}, {"time", lookTime},
 		{"session", lookSession}, {"notices", lookNotices}, {"leftovers", lookLeftovers},
 	}
 )

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 func lookEntry(in *inspection) {
@@ -23,7 +25,7 @@ func lookEntry(in *inspection) {
 		in.lookTimeout(first)
 	case plugin != "":
 		in.good("the hook comes with the plugin %s", plugin)
-	case len(in.v.clients(in.project)) > 0:
+	case slices.ContainsFunc(client.All[1:], func(c client.Client) bool { return in.v.install(&c, in.project).Hooked() }):
 		in.note("ralph-stop-hook init", "the hook is in no settings of Claude Code, so that does not call it")
 	default:
 		in.failure("ralph-stop-hook init", "the hook is in no settings of this project, so no stop calls it")
@@ -35,22 +37,24 @@ func (in *inspection) renewing(s *scope, fix, format string, args ...any) {
 	in.warning(fix, format, args...).mend = s.renew
 }
 
-// lookScopes finds the settings that have our entries, and returns the narrowest scope.
+// lookScopes finds the settings that have our entries, and returns the narrowest scope. Entries that an administrator
+// has switched off do not count.
 func (in *inspection) lookScopes() (first *scope) {
+	managedOnly := slices.ContainsFunc(in.scopes, func(s *scope) bool {
+		return s.name == client.Managed && s.ManagedOnly
+	})
 	for _, s := range in.scopes {
 		hooks := s.Ours(client.Stop)
-		if len(hooks) == 0 {
+		if len(hooks) == 0 || managedOnly && s.name != client.Managed {
 			continue
 		}
 		said, fix := hooks[0].Flag("--entry"), "ralph-stop-hook init --settings "+s.name
-		// A later entry gives way to the first, unless it is an older one.
-		older := said == "" || s.name == "local" && !hooks[0].Exec
 		switch {
-		case said != "" && said != s.name && s.name != "managed":
+		case said != "" && said != s.name:
 			in.renewing(s, fix, "the entry in %s has --entry %s, so it does not count in that file", s.shown,
 				plain.Line(said, 80))
-		case first != nil && older:
-			in.renewing(s, fix, "the older entry in %s and the one in %s both answer a stop", s.shown, first.shown)
+		case first != nil && (said == "" || s.name == "local" && !hooks[0].Exec): // else it gives way to the first
+			in.renewing(s, fix, "the entry in %s and the one in %s both answer a stop", s.shown, first.shown)
 		}
 		if first == nil {
 			first = s
@@ -61,22 +65,16 @@ func (in *inspection) lookScopes() (first *scope) {
 
 // lookEvents checks that each event calls the hook once.
 func (in *inspection) lookEvents(first *scope) {
-	var absent []string
+	var all []*client.Hook
 	twice := false
-	for _, event := range client.Events {
-		has := false
-		for _, s := range in.scopes {
-			n := len(s.Ours(event))
-			has, twice = has || n > 0, twice || n > 1
-		}
-		if !has {
-			absent = append(absent, event)
-		}
+	for _, s := range in.scopes {
+		all = append(all, s.Hooks...)
+		twice = twice || slices.ContainsFunc(in.install.Events, func(event string) bool { return len(s.Ours(event)) > 1 })
 	}
 	if twice {
 		in.renewing(first, "ralph-stop-hook init", "the hook is twice in one file, so a stop may call it twice")
 	}
-	if len(absent) > 0 {
+	if absent := in.install.Missing(all); len(absent) > 0 {
 		in.renewing(first, "ralph-stop-hook init", "the entry in %s is not for %s, so the hook gets no such event",
 			first.shown, strings.Join(absent, ", "))
 	}
@@ -113,7 +111,7 @@ func notHook(h *client.Hook) string {
 	case !h.Exec:
 		return "" // the shell reads its other words
 	}
-	if err := (&hook{}).parseFlags(args[1:]); err != nil {
+	if err := (&hook{client: client.Find(client.Usual)}).parseFlags(args[1:]); err != nil {
 		return plain.Line(errors.Unwrap(err).Error(), 300)
 	}
 	return ""
@@ -134,23 +132,23 @@ func (in *inspection) plugin(names ...string) string {
 
 // renew makes the entries of one file one for each event, like that of a stop.
 func (s *scope) renew() error {
-	f := settingsEdit{path: real(s.path)}
+	f := settingsEdit{path: real(s.path), client: s.install.Client}
 	if s.name != "user" && f.path != s.path { // a repository may have brought the link
 		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.path, f.path)
 	}
-	var err error
-	if f.entry, _, err = newEntry(s.env); err != nil {
+	name, err := entryName(s.env)
+	if err != nil {
 		return err
 	}
 	h := s.Ours(client.Stop)[0]
 	if h.Exec {
-		f.entry.Command = h.Command
+		name = h.Command
 	}
-	if timeout := h.Flag("--timeout"); timeout != "" && h.Timeout > 0 {
-		f.entry.Args, f.entry.Timeout = []string{"hook", "--timeout", timeout}, h.Timeout
+	timeout := defaultTimeout
+	if own, err := time.ParseDuration(h.Flag("--timeout")); err == nil && own >= time.Second {
+		timeout = own
 	}
-	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", s.name)
-	f.entry.Quiet = shared(s.name, f.entry)
+	f.entry = func(event string) client.Entry { return f.client.Entry(event, s.name, name, timeout) }
 	if err := f.merge(); err != nil {
 		return err
 	}
@@ -198,9 +196,42 @@ func lookRivals(in *inspection) {
 			}
 		}
 	}
-	if path := filepath.Join(in.project, ".claude", "ralph-loop.local.md"); exists(path) {
+	if path := filepath.Join(in.project, ".claude", "ralph-loop.local.md"); loopdir.Exists(path) {
 		in.warning("remove that file, or end that loop with /cancel-ralph",
 			"the ralph-loop plugin has a loop in this project (%s)", path)
 	}
 	in.fine("no other Stop hook")
+}
+
+// lookClients looks at the entries for other clients than Claude Code.
+func lookClients(in *inspection) {
+	for n := range client.All[1:] {
+		c := &client.All[1+n]
+		install := in.v.install(c, in.project)
+		for _, scope := range c.Scopes {
+			path := install.Files(scope)[0]
+			if hooks := c.Entries(path, ""); len(hooks) > 0 {
+				in.lookClient(c, plain.Path(in.project, path), scope, hooks)
+			}
+		}
+	}
+}
+
+func (in *inspection) lookClient(c *client.Client, shown, scope string, hooks []*client.Hook) {
+	in.before = len(in.found)
+	fix := "ralph-stop-hook init --client " + c.Name + " --settings " + scope
+	if missing := c.Missing(hooks); len(missing) > 0 {
+		in.warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown, strings.Join(missing, ", "))
+	}
+	for _, h := range hooks {
+		if words := notHook(h); words != "" {
+			in.warning(fix, "the entry for %s in %s is no call of the hook: %s", h.Event, shown, words)
+		} else if _, err := proc.LookPath(h.Command, in.v.Env.Get("PATH")); err != nil && h.Exec {
+			in.failure(fix, "the entry for %s in %s runs %s, which is missing or not a program", h.Event, shown, h.Command)
+		}
+	}
+	in.fine("the hook of %s is in %s", c.Title, shown)
+	if c.Trust != "" {
+		in.note(c.Trust, "%s runs the hook only if a person has trusted it", c.Title)
+	}
 }

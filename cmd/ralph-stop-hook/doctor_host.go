@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,8 +23,8 @@ import (
 )
 
 type inspection struct {
-	v verbs
-
+	v       verbs
+	install client.Install // of Claude Code
 	project string
 	scopes  []*scope // the narrowest first, as the client ranks them
 	client  string   // its version, empty where that is not known
@@ -39,6 +38,7 @@ type inspection struct {
 
 // scope is one settings file.
 type scope struct {
+	install    client.Install
 	env        loop.Env
 	name, path string
 	shown      string // the path, for people
@@ -46,21 +46,10 @@ type scope struct {
 	err error // the client leaves it out
 }
 
-// managedDir is where an administrator's settings are.
-var managedDir = map[string]string{
-	"darwin":  "/Library/Application Support/ClaudeCode",
-	"linux":   "/etc/claude-code",
-	"windows": `C:\Program Files\ClaudeCode`,
-}[runtime.GOOS]
-
 func (v verbs) newInspection(project string) *inspection {
-	in := &inspection{v: v, project: project}
-	managed, _ := filepath.Glob(filepath.Join(managedDir, "managed-settings.d", "*.json"))
-	for _, path := range append(managed, filepath.Join(managedDir, "managed-settings.json")) {
-		in.add("managed", path)
-	}
-	for _, name := range []string{"local", "project", "user"} {
-		for _, path := range v.install(project).Files(name) {
+	in := &inspection{v: v, install: v.install(client.Find(client.Usual), project), project: project}
+	for _, name := range in.install.Scopes {
+		for _, path := range in.install.Files(name) {
 			in.add(name, path)
 		}
 	}
@@ -72,7 +61,7 @@ func (in *inspection) add(name, path string) {
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
-	s := &scope{env: in.v.Env, name: name, path: path, shown: plain.Path(in.project, path), err: err}
+	s := &scope{install: in.install, env: in.v.Env, name: name, path: path, shown: plain.Path(in.project, path), err: err}
 	if err == nil {
 		s.read(text)
 	}
@@ -80,7 +69,8 @@ func (in *inspection) add(name, path string) {
 }
 
 func (s *scope) read(text []byte) {
-	if s.File, s.err = client.ReadSettings(text); s.err != nil {
+	s.File, s.err = s.install.ReadSettings(text)
+	if s.err != nil {
 		s.File = client.File{}
 	}
 }
@@ -101,7 +91,7 @@ func lookDisabled(in *inspection) {
 				s.shown)
 			return
 		}
-		if s.name == "managed" && s.ManagedOnly && len(s.Ours(client.Stop)) == 0 {
+		if s.name == client.Managed && s.ManagedOnly && len(s.Ours(client.Stop)) == 0 {
 			in.failure("ask your administrator to put the hook there",
 				"%s has \"allowManagedHooksOnly\": true, but not the hook, so the loop cannot work", s.shown)
 			return
@@ -149,7 +139,7 @@ func lookProgram(in *inspection) {
 // Versions of the client: the first that is known to do something.
 var (
 	readsArgs    = []int{2, 1, 139} // of an entry, as its documentation says
-	takesContext = []int{2, 1, 329} // measured: 2.1.120 does not, 2.1.329 does
+	takesContext = []int{2, 1, 163} // measured: 2.1.161 does not, 2.1.163 does
 )
 
 var versionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
@@ -166,7 +156,8 @@ func lookClient(in *inspection) {
 	r := proc.Run(context.Background(), proc.Cmd{
 		Argv: []string{"claude", "--version"}, Dir: in.project, Env: env, Timeout: clientTimeout, Output: 1000,
 	})
-	if in.client = versionIn().FindString(string(r.Output)); r.Err != nil || in.client == "" {
+	in.client = versionIn().FindString(string(r.Output))
+	if r.Err != nil || in.client == "" {
 		said := plain.Line(string(r.Output), 200)
 		if r.Err != nil {
 			said = strings.TrimSuffix(r.Err.Error()+": "+said, ": ")
@@ -180,7 +171,7 @@ func lookClient(in *inspection) {
 			"Claude Code %s ignores the arguments in the hook's entry, which 2.1.139 and later "+
 				"read: --timeout and --on-complete have no effect", in.client)
 	case in.older(takesContext):
-		in.good("Claude Code %s (answers as context need 2.1.329 or later)", in.client)
+		in.good("Claude Code %s (answers as context need 2.1.163 or later)", in.client)
 	default:
 		in.good("Claude Code %s", in.client)
 	}

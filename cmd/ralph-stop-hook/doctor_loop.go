@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -42,7 +42,7 @@ func lookFolders(in *inspection) {
 	}
 	switch _, err := os.Lstat(in.loop.StatePath()); {
 	case err == nil:
-	case errors.Is(err, fs.ErrPermission) && exists(own):
+	case errors.Is(err, fs.ErrPermission) && loopdir.Exists(own):
 		narrow(in.failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be read", own), own, 0o700)
 	case !loopdir.CanKeep(own):
 		in.failure("set RALPH_STATE_DIR to a folder of yours", "no record can be kept in %s", own)
@@ -64,7 +64,7 @@ func lookFolders(in *inspection) {
 		}
 	}
 	for _, dir := range []string{in.loop.Dir, in.loop.StatePath()} {
-		if exists(dir) && !loopdir.Writable(dir) {
+		if loopdir.Exists(dir) && !loopdir.Writable(dir) {
 			in.failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be written", dir)
 		}
 	}
@@ -83,6 +83,25 @@ func lookConfine(in *inspection) {
 			"%s turns Claude Code's sandbox on, but checks run outside of it: the agent's code runs there as you",
 			in.scopes[sandbox].shown)
 	}
+}
+
+// lookRoom checks whether the room of the checks can be filled.
+func lookRoom(in *inspection) {
+	p := in.picture
+	if !p.HasRoom() {
+		return
+	}
+	if _, err := p.LookAtRoom(context.Background()); err != nil {
+		in.failure("look at what it says; then: "+p.Loop.Call("trust"), "the room of the checks cannot be filled: %v", err)
+		return
+	}
+	if names := say.NotUsed(p); names != "" {
+		in.note(p.Loop.Call("room")+" says why", "not used by the checks: %s", names)
+	}
+	if err := p.RoomFits(); err != nil {
+		in.failure("free some space, or set XDG_CACHE_HOME to a folder on another disk", "%v", err)
+	}
+	in.fine("checks run in %s", plain.Line(p.Room().Dir, 300))
 }
 
 // lookLoop opens and loads the loop. If that fails, nothing else of the loop is checked.
@@ -163,15 +182,15 @@ func lookTrust(in *inspection) {
 	for _, text := range append(say.ConfigNotes(p), say.MutedNotifiers(p)...) {
 		in.warning("", "%s", text)
 	}
-	if checks, _ := held.ListChecks(in.v.Env.Get("PATH"), s.List); len(checks) > 0 && !p.Config.ListChecks {
+	if checks, _ := locked.ListChecks(in.v.Env.Get("PATH"), s.List); len(checks) > 0 && !p.Config.ListChecks {
 		in.note(trust, "the list brings %s of its own, which nobody has trusted", plain.Count(len(checks), "check"))
 	}
-	if path := p.Changed(); path != "" {
-		in.failure(trust, "%s differs from what was trusted: the loop will end BLOCKED", path)
+	if changed := p.Changed(); len(changed) > 0 {
+		in.failure(trust, "%s: the loop will end BLOCKED if the agent does not put that back", decide.Differs(changed))
 	}
 	if p.Unheld() {
-		in.note("to hold it as it is now: "+call("trust"),
-			"the list is not held yet; the first stop holds it as it is then")
+		in.note("to lock it as it is now: "+call("trust"),
+			"the list is not locked yet; the prompt that begins the loop locks it as it is then")
 	}
 	if len(s.Lost) > 0 {
 		in.failure(call("trust")+" --restore", "parts of the list were deleted or reworded after it was trusted: %s",
@@ -213,7 +232,7 @@ func lookSession(in *inspection) {
 	state := p.Snapshot.Record()
 	switch {
 	case p.Stale():
-		in.warning(say.GoOn(p, state), "the client of session %s died without a word", state.Session)
+		in.warning(say.GoOn(p, state), "the client of session %s was closed or killed", state.Session)
 	case state.Waits && state.Status == decide.InProgress:
 		in.note(say.GoOn(p, state), "the loop continues, but no session works on it yet")
 	case p.Snapshot.CancelFile && state.Status != decide.Cancelled:
@@ -221,7 +240,11 @@ func lookSession(in *inspection) {
 	case state.Status == decide.InProgress && state.Session == "":
 		bind := cmp.Or(state.Bind, p.Snapshot.Bind)
 		in.note("nothing, if you have yet to start it", "no session works on it: %s", say.Begin(bind))
-	case state.Session == "":
+	case say.CutOff(p) != "":
+		in.warning(say.GoOn(p, state), "%s", say.CutOff(p))
+	case state.Status == decide.InProgress && !state.Idle.IsZero():
+		in.warning(say.GoOn(p, state), "session %s is idle since %s", state.Session, say.Clock(state.Idle))
+	case state.Session == "", !state.Status.GoesOn():
 		in.good("no session works on it")
 	default:
 		in.good("session %s works on it", state.Session)

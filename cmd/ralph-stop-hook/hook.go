@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
@@ -31,7 +33,7 @@ func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "hook",
 		Args:  "[--loop-dir DIR] [--client NAME] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
-		Short: "Answer the client: its JSON on standard input, ours on standard output",
+		Short: "Answer an event of the client, which calls this",
 		Long:  hookHelp,
 	}
 }
@@ -42,16 +44,16 @@ settings file; there is no need to call it by hand.
 
   --loop-dir DIR      the loop's folder; otherwise the session's own loop, else 'current'
   --client NAME       the client: claude, codex, gemini or qwen (default claude)
-  --entry SCOPE       the settings that have the entry: local, project, user or plugin; if
-                      several have one, only the narrowest answers
+  --entry SCOPE       the settings that have the entry: managed, local, project, user or
+                      plugin; if several have one, only the narrowest answers
   --timeout 660s      the time that the settings entry allows
   --on-complete CMD   a shell command to run when the loop ends, JSON on its standard input`
 
 type hook struct {
 	env     loop.Env
 	begin   time.Time
-	entry   string         // the scope of the settings entry
-	client  *client.Client // nil: Claude Code
+	entry   string // the scope of the settings entry
+	client  *client.Client
 	timeout time.Duration
 	event   client.Event
 	printed bool
@@ -61,7 +63,7 @@ type hook struct {
 // goes wrong, it prints nothing or one object that does not block. It exits with 0, because Claude
 // Code takes 2 for a block.
 func hookMode(args []string) (status int) {
-	h := &hook{begin: time.Now()}
+	h := &hook{begin: time.Now(), client: client.Find(client.Usual)}
 	ignoreSignals()
 	defer func() {
 		if p := recover(); p != nil {
@@ -70,10 +72,9 @@ func hookMode(args []string) (status int) {
 		}
 	}()
 	h.env = boot.Env(program)
-	h.env.ProjectDir = h.env.Get(client.ProjectDir)
 	h.env.Catch = catchInHook
 	wrong := h.parseFlags(args)
-	h.forClient()
+	h.ofClient()
 	if h.byHand() {
 		h.env.OnComplete = "" // an agent's command
 	}
@@ -97,11 +98,7 @@ func (h *hook) read() (client.Event, error) {
 			fmt.Errorf("no whole JSON object came on standard input within %v", inputWait))})
 		os.Exit(0)
 	})
-	var words map[string]string
-	if h.client != nil {
-		words = h.client.Words
-	}
-	event, err := client.ReadEvent(os.Stdin, words)
+	event, err := client.ReadEvent(os.Stdin, h.client.Words)
 	if !late.Stop() {
 		select {} // the process ends
 	}
@@ -143,21 +140,32 @@ func (h *hook) parseFlags(args []string) error {
 		err = fmt.Errorf("unknown argument %q", f.Arg(0))
 	case h.timeout <= 0:
 		err = fmt.Errorf("--timeout %v; want more than 0", h.timeout)
-	case h.entry == "" || slices.Contains(client.Scopes, h.entry):
+	case h.entry == "" || slices.Contains(h.client.Scopes, h.entry):
 		return nil
 	default:
-		last := len(client.Scopes) - 1
-		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(client.Scopes[:last], ", "),
-			client.Scopes[last])
+		last := len(h.client.Scopes) - 1
+		err = fmt.Errorf("--entry %q; want %s or %s", h.entry, strings.Join(h.client.Scopes[:last], ", "),
+			h.client.Scopes[last])
 	}
 	return fmt.Errorf("the hook's settings entry is wrong: %w; see 'ralph-stop-hook hook --help'", err)
+}
+
+// ofClient tells everything below which client calls.
+func (h *hook) ofClient() {
+	h.env.ProjectDir = h.client.Project(h.env.Get)
+	if h.client.Name == client.Usual {
+		return
+	}
+	h.env.Agent, h.env.Client = h.client.Name, h.client.Name
+	isVar, isSecret := h.env.OfHost, h.env.IsSecret
+	h.env.OfHost = func(name string) bool { return isVar(name) || h.client.IsVar(name) }
+	h.env.IsSecret = func(name string) bool { return isSecret(name) || h.client.IsSecret(name) }
 }
 
 // byHand reports whether an agent called this hook, by a command of its own or in a check. Clients tell their hooks the
 // project, and not their agents' commands. Codex tells nobody.
 func (h *hook) byHand() bool {
-	agent := client.Vars(h.env.Get).ByAgent() || client.ByAgent(h.env.Get)
-	return agent && h.env.ProjectDir == "" || h.env.Get(loop.CheckVar) != ""
+	return client.ByAgent(h.env.Get) && h.env.ProjectDir == "" || h.env.Get(loop.CheckVar) != ""
 }
 
 func (h *hook) print(a client.Answer) {
@@ -170,13 +178,13 @@ func (h *hook) print(a client.Answer) {
 // answer finds the event's loop, takes the step, prints and tells the notifiers.
 func (h *hook) answer(ctx context.Context) {
 	ev := h.neutral()
-	h.env.Everywhere = h.everywhere
+	h.env.Everywhere = func() bool { return h.install().Everywhere(h.entry) }
 	l, err := loop.Find(h.env, ev)
 	if l != nil {
 		defer l.Close()
 	}
 	bystander := err == nil && (l == nil || l.Bystander())
-	if !bystander && h.outranked() {
+	if !bystander && !errors.Is(err, loop.ErrForged) && h.install().Outranked(h.entry, h.event.Name, os.Args) {
 		return
 	}
 	if err != nil {
@@ -197,11 +205,11 @@ func (h *hook) answer(ctx context.Context) {
 
 // tellOfLoop tells a session once of a loop that no stop begins.
 func (h *hook) tellOfLoop(l *loop.Loop, ev loop.Event) {
-	if !l.Waits(ev) || h.outranked() {
+	if !l.Waits(ev) || h.install().Outranked(h.entry, h.event.Name, os.Args) {
 		return
 	}
 	if why := l.WaitsFor(ev.Session); why != "" {
-		h.print(client.Answer{Message: say.Waits(l, why).Message})
+		h.print(client.Answer{Message: say.Waits(l, why)})
 	}
 }
 
@@ -229,8 +237,8 @@ func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
 func (h *hook) encode(s *loop.Step) client.Answer {
 	a := say.DecisionAnswer(s.Picture, s.Decision)
 	answer := client.Answer{Prompt: a.Prompt, Message: a.Message, Context: a.Context, End: a.End}
-	if h.client != nil {
-		return answer // other clients were driven with blocks alone
+	if !h.client.Known {
+		return answer // it was driven with blocks alone
 	}
 	switch s.Picture.Config.Continue {
 	case config.ContinueContext:
@@ -257,12 +265,15 @@ func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err erro
 // project is where Claude Code reads the settings of this session.
 func (h *hook) project() string { return cmp.Or(h.env.ProjectDir, h.event.Cwd, h.env.Cwd) }
 
-func (h *hook) outranked() bool {
-	if h.client != nil {
-		return h.clientOutranked()
-	}
-	in := client.Install{Vars: h.env.Get, Home: h.env.Home, Project: h.project()}
-	return in.Outranked(h.entry, h.event.Name, os.Args)
+func (h *hook) install() client.Install {
+	return client.Install{Client: h.client, Get: h.env.Get, Home: h.env.Home, Project: h.project()}
+}
+
+// rivals reports whether another Stop hook may keep the session going, too.
+func (h *hook) rivals() bool {
+	in := h.install()
+	isThere := func(plugin string) bool { return in.Plugin(plugin) != "" }
+	return in.OthersStop() || slices.ContainsFunc(rivalPlugins, isThere)
 }
 
 // neutral returns the event in words that are not Claude Code's.
@@ -273,18 +284,16 @@ func (h *hook) neutral() loop.Event {
 		Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
 		Dying:     e.Dying(),
 		Subagents: e.Subagents, Shells: e.Shells, Wakeups: e.Wakeups,
-		Client: client.Vars(h.env.Get).PID(), BlockCap: client.BlockCap(h.env.Get(client.BlockCapVar)),
-		At: h.begin, Timeout: h.timeout,
+		Client: h.client.PID(h.env.Get), At: h.begin, Timeout: h.timeout,
 	}
-	if h.client != nil {
-		ev.Client = h.client.PID()
-		ev.BlockCap = 0
-	}
+	ev.Direct = ev.Client > 0 && ev.Client != os.Getpid() && proc.InputFrom() == ev.Client
 	if h.byHand() {
 		ev.Caller = cmp.Or(h.env.Get(client.SessionID), client.Caller(h.env.Get))
 		ev.Aside = ev.Aside || ev.Kind != decide.EventStop
 	}
-	if h.client == nil { // nobody has looked at the transcripts of the others
+	if h.client.Known {
+		ev.BlockCap = client.BlockCap(h.env.Get(client.BlockCapVar))
+		ev.Rivals = h.rivals
 		ev.Tail = func(now time.Time) decide.Tail { return client.ReadTail(e.Transcript, e.LastMessage, now) }
 	}
 	return ev

@@ -43,7 +43,7 @@ var hostileLists = []badInput{
 	{"BOM and CRLF", bom + "[\r\n{\"id\":1}\r\n]\r\n", block, "next 1", ""},
 	{
 		"escapes", `[{"id":"a\u001b[2J\u202e\u0007","title":"\u009b31m\r\nx","description":"\u2028\u200b\ufeffy"}]`,
-		block, `id: a[2J\n  title: 31m x\n  description: y\n`, "",
+		block, `id: a\n  title: x\n  description: y\n`, "",
 	},
 	{
 		"an id that gives orders",
@@ -308,11 +308,11 @@ var hostileTrust = []badInput{
 	{"garbage", "garbage", trouble, "the trust record", "hook.log lock"},
 	{
 		"a sum of another text",
-		`{"schema":2,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",` +
+		`{"schema":3,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",` +
 			`"text":"{\"on_iteration\":[\"touch $PROJECT/pwned\"]}"}`,
 		trouble, "not a trust record", "hook.log lock",
 	},
-	{"no sum", `{"schema":2,"text":"{}"}`, trouble, "not a trust record", "hook.log lock"},
+	{"no sum", `{"schema":3,"text":"{}"}`, trouble, "not a trust record", "hook.log lock"},
 	{
 		"of an earlier version",
 		`{"schema":1,"sha256":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","text":"{}"}`,
@@ -320,14 +320,14 @@ var hostileTrust = []badInput{
 	},
 	{
 		"of a later version",
-		`{"schema":3,"sha256":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","text":"{}"}`,
+		`{"schema":4,"sha256":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","text":"{}"}`,
 		trouble, "not a trust record", "hook.log lock",
 	},
 	{"a pipe", fifo, trouble, "not a regular file", "hook.log lock"},
 	{"a link out", link("/etc/passwd"), trouble, "not a regular file", "hook.log lock"},
 	{
 		"a second name",
-		second(`{"schema":2,"sha256":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","text":"{}"}`),
+		second(`{"schema":3,"sha256":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","text":"{}"}`),
 		trouble, "a second name or another owner", "hook.log lock",
 	},
 }
@@ -382,7 +382,7 @@ var hostileLogs = []badInput{
 }
 
 var hostileLocks = []badInput{
-	{"something in it", "x", block, "iteration 3/15", "hook.log progress.txt state.json stops.jsonl"},
+	{"something in it", "x", block, "iteration 3/15", "hook.log lock progress.txt state.json stops.jsonl"},
 	{"a pipe", fifo, trouble, "lock: not a regular file", "hook.log"},
 	{"a folder", folder, trouble, "lock: not a regular file", "hook.log"},
 	{"a device", link("/dev/null"), trouble, "lock: not a regular file", "hook.log"},

@@ -225,7 +225,7 @@ var hostileStdin = []badInput{
 	{
 		"a promise with escapes",
 		stop(`,"last_assistant_message":"<promise>BLOCKED: \u001b[2J\u202ea\u0007\u009b31m</promise>"`),
-		end, "needs a person: [2Ja31m;", "",
+		end, "needs a person: a;", "",
 	},
 	{
 		"a promise of 1 MB",

@@ -31,7 +31,7 @@ func TestPlugin(t *testing.T) {
 	if got, want := plugin.Get("@keys").Raw, shared.Get("@keys").Raw; got != want {
 		t.Errorf("the plugin answers %s, want %s", got, want)
 	}
-	file, err := client.ReadSettings([]byte(read("settings.json")))
+	file, err := client.Find(client.Usual).ReadSettings([]byte(read("settings.json")))
 	if err != nil {
 		t.Fatal(err)
 	}

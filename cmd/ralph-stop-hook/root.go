@@ -51,7 +51,13 @@ func run(args []string) (status int) {
 	if err == nil {
 		return 0
 	}
-	if errors.As(err, new(*cli.UsageError)) {
+	var exit *cli.Exit
+	if errors.As(err, &exit) {
+		printError(exit.Err)
+		return exit.Code
+	}
+	wrong := errors.As(err, new(*cli.UsageError))
+	if wrong {
 		if _, silent := readEvent(); silent == nil {
 			// The settings entry is misspelt. An exit status of 1 would show as a problem, so the
 			// error is an answer to the host.
@@ -60,17 +66,20 @@ func run(args []string) (status int) {
 		}
 	}
 	printError(err)
-	if errors.As(err, new(*cli.MovedError)) {
+	if wrong {
 		return misused
 	}
 	return 1
 }
 
-// misused is the exit status of a command that has another name now: EX_USAGE of sysexits.h.
+// misused is the exit status of a wrong command line: EX_USAGE of sysexits.h.
 const misused = 64
 
 // printError shows err as the last line of a failed call.
 func printError(err error) {
+	if err == nil {
+		return
+	}
 	fmt.Fprintf(os.Stderr, program+": error: %s\n", plain.Line(err.Error(), 2000))
 }
 
@@ -107,18 +116,22 @@ type verbs struct{ verb.Verbs }
 
 // newApp makes all commands, in the order in which help lists them: one file a verb.
 func newApp(env loop.Env) *cli.App {
-	env.Everywhere = func() bool { return everywhere(env, env.Cwd, "") }
 	v := verbs{verb.Verbs{Env: env, Init: program + " init", Host: statusLine(env)}}
+	v.Env.Everywhere = func() bool { return v.install(client.Find(client.Usual), env.Cwd).Everywhere("") }
+	if !assumeEntry {
+		v.Env.Unanswered = v.unanswered
+	}
 	app := &cli.App{Name: program, Loops: v.Names, Moved: v.Moved()}
 	app.Moved["watch"] = "ralph-runner watch"
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
-	add(&cli.Command{Short: "Keep Claude Code working through a feature list", Long: helpText})
-	add(v.init(), v.Status())
-	add(v.List()...)
-	add(v.use(), v.Log(), v.Pause(), v.Cancel(), v.Resume(), v.Extend(), v.Note(), v.Trust(), v.Verify(), v.Notify())
-	add(v.doctor(), v.uninstall(), hookCommand())
 	completion := cli.Completion(app)
-	add(completion[0], cli.Version(program, version), completion[1], v.Man(app))
+	add(&cli.Command{Short: "Keep Claude Code working through a feature list", Long: helpText})
+	add(cli.Grouped("Start", v.start(), v.init())...)
+	add(cli.Grouped("Steer", v.Pause(), v.Resume(), v.Extend(), v.Cancel(), v.Note(), v.use())...)
+	add(cli.Grouped("Look", append([]*cli.Command{v.Status(), v.Log(), v.Verify(), v.Room()}, v.List()...)...)...)
+	add(cli.Grouped("Set up", v.Trust(), v.Notify(), v.doctor(), v.uninstall(), hookCommand(), completion[0],
+		cli.Version(program, version))...)
+	add(completion[1], v.Man(app))
 	return app
 }
 
@@ -135,8 +148,8 @@ func statusLine(env loop.Env) func(*loopdir.Where) {
 
 const helpText = `Keep Claude Code working through a feature list until every feature passes.
 
-  ralph-stop-hook init checkout     make a loop from feature_list.json and install the hook
-  ralph-stop-hook status            how far it is
+  ralph-stop-hook start             find the list, make a loop, start the client on it
+  ralph-stop-hook status            show how far it is
   ralph-stop-hook cancel            end it
 
 As a Stop hook it is called by Claude Code, with JSON on standard input.`

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -22,7 +23,9 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
@@ -43,8 +46,9 @@ func init() {
 		runtime.LockOSThread()
 	}
 	if dir := os.Getenv("TEST_MANAGED"); dir != "" {
-		managedDir = dir
+		client.ManagedDir = dir
 	}
+	assumeEntry = os.Getenv("TEST_ENTRY") == "assumed"
 	if wait, err := time.ParseDuration(os.Getenv("TEST_CLIENT_TIMEOUT")); err == nil {
 		clientTimeout = wait
 	}
@@ -63,8 +67,38 @@ var commands = map[string]func(){
 	"start":           func() { os.Exit(start(os.Args[1:])) },
 	"notifier":        func() { os.Exit(notifier()) },
 	"quitter":         quitter,
+	"locker":          func() { os.Exit(locker(os.Args[1], os.Args[2])) },
 	"door":            func() { os.Exit(door(os.Args[1:])) },
-	"claude":          func() { fmt.Println(os.Getenv("CLAUDE_SAYS")) }, // its version
+	"claude":          playClient,
+}
+
+// playClient shows its arguments, a line each, and what the script has it say, such as its version.
+func playClient() {
+	if os.Getenv("CLAUDE_SAYS") == "started" {
+		cwd, _ := os.Getwd()
+		fmt.Println("in", cwd)
+		for n, arg := range os.Args[1:] {
+			line, _, _ := strings.Cut(arg, "\n")
+			fmt.Printf("argument %d: %s\n", n+1, line)
+		}
+	}
+	fmt.Println(os.Getenv("CLAUDE_SAYS"))
+}
+
+// locker holds the lock in a file until the file go exists, as no program of ours would.
+func locker(file, until string) int {
+	f, err := loopdir.LockFile(file, time.Second)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer f.Close()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(until); err == nil {
+			return 0
+		}
+	}
+	return 1
 }
 
 func TestMain(m *testing.M) {
@@ -102,6 +136,7 @@ func params(folder string) testscript.Params {
 			}
 			env.Setenv("PAYLOADS", payloads)
 			env.Setenv("CLIENTS", clientPayloads)
+			env.Setenv("TEST_ENTRY", "assumed") // scripts call the hook themselves
 			env.Setenv("TEST_MANAGED", filepath.Join(env.WorkDir, "managed"))
 			env.Setenv("CLAUDE_SAYS", "2.1.329 (Claude Code)")
 			env.Setenv("EXAMPLES", examples)
@@ -181,7 +216,7 @@ func hostMain(args []string) int {
 	}
 	argv = append(append(argv, "hook"), hookArgs...)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), os.Stdout, os.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = hostInput(data), os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), strings.Fields(os.Getenv("HOST_ENV"))...)
 	if !slices.Contains(hookArgs, "--client") {
 		cmd.Env = append(cmd.Env, "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
@@ -200,6 +235,9 @@ func hostMain(args []string) int {
 	}
 	return 0
 }
+
+// hostInput returns the standard input with which a host calls the hook.
+var hostInput = func(event []byte) io.Reader { return bytes.NewReader(event) }
 
 // start plays a person who starts a session with a loop's prompt: start [-paste] [SESSION
 // [LOOP]].
@@ -325,6 +363,9 @@ func treeCommand(ts *testscript.TestScript, neg bool, args []string) {
 			info, err := d.Info()
 			if err != nil {
 				return err
+			}
+			if slices.Contains([]string{"lock", "checks", "first", "sender"}, d.Name()) {
+				return nil // who locked last is in these
 			}
 			fmt.Fprintf(&b, "%s %v %d", path, info.Mode(), info.ModTime().UnixNano())
 			if info.Mode().IsRegular() {

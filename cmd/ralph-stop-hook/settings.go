@@ -17,19 +17,16 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // settingsEdit is an edit of a settings file that adds or removes the hook.
 type settingsEdit struct {
 	path      string // empty: none
 	named     string // by init: path with the links that lead to it
-	entry     client.Entry
+	client    *client.Client
+	entry     func(event string) client.Entry
 	why       string // why it is this file, if that needs words
 	old, text []byte // as it is, and as it is to become
-
-	client *client.Client                  // nil: Claude Code
-	with   func(event string) client.Entry // of an event; nil: entry
 
 	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
 }
@@ -38,104 +35,68 @@ type settingsEdit struct {
 // the bare name, if PATH finds this very program and the file can be shared, else the person's own
 // with the absolute path.
 func (i *initialiser) planHook() (err error) {
-	var onPath bool
 	f := &i.hook
-	if f.entry, onPath, err = newEntry(i.v.Env); err != nil {
-		return err
-	}
-	if f.client, err = client.Of(i.client); err != nil {
+	f.client, err = client.Of(i.client)
+	if err != nil {
 		return cli.Usagef("%w", err)
 	}
-	if f.client != nil {
-		return i.planClient(onPath)
+	if i.client != client.Usual {
+		i.v.Env.Client, i.Env.Client = i.client, i.client
 	}
-	if i.scope == "none" {
+	name, err := entryName(i.v.Env)
+	if err != nil {
+		return err
+	}
+	f.entry = func(event string) client.Entry { return f.client.Entry(event, i.scope, name, defaultTimeout) }
+	in, scopes := i.v.install(f.client, i.Project), f.client.Editable()
+	switch {
+	case i.scope == "none":
 		return nil
+	case !slices.Contains(scopes, i.scope):
+		return cli.Usagef("--settings %q; for %s want %s or none", i.scope, f.client.Title, strings.Join(scopes, ", "))
+	case !f.client.Exec && runtime.GOOS == "windows":
+		return fmt.Errorf("%s has not called the hook on Windows yet; run both in WSL", f.client.Title)
 	}
-	if !slices.Contains([]string{"project", "local", "user"}, i.scope) {
-		return cli.Usagef("--settings %q; want project, local, user or none", i.scope)
-	}
-	in := i.v.install(i.project)
 	// In the home folder the project's settings are the user's.
 	if project, user := in.Files("project")[0], in.Files("user")[0]; i.scope == "project" &&
 		(project == user || client.SameFile(project, user)) {
 		i.scope = "user"
 	}
-	if i.given("settings") {
-		err = i.refuseBeside()
-	} else {
-		if !onPath {
-			i.scope = "local"
-			f.why = "these settings are for this machine alone: PATH does not find " + program +
-				", so the entry names it by its full path"
+	if !i.Given("settings") {
+		if name != program {
+			i.scope = scopes[0]
+			f.why = "PATH does not find " + program + ", so the entry names it by its full path, and is for this machine " +
+				"alone"
 		}
-		for _, scope := range []string{i.scope, "project", "local", "user"} {
-			if slices.ContainsFunc(in.Files(scope), client.Installed) {
+		for _, scope := range append([]string{i.scope}, scopes...) {
+			if slices.ContainsFunc(in.Files(scope), in.Installed) {
 				i.scope, f.why = scope, ""
 				break
 			}
 		}
 	}
-	if err != nil {
-		return err
-	}
-	f.entry.Args = slices.Insert(f.entry.Args, 1, "--entry", i.scope)
-	f.entry.Quiet = shared(i.scope, f.entry)
 	// In a worktree the host reads the main tree's local settings too: a second entry
 	// beside the one there would be a second answer to a stop.
 	files := in.Files(i.scope)
-	f.named = files[max(0, slices.IndexFunc(files, client.Installed))]
+	f.named = files[max(0, slices.IndexFunc(files, in.Installed))]
 	f.path = real(f.named)
 	return nil
 }
 
-// install returns where Claude Code reads its settings for a project.
-func (v verbs) install(project string) client.Install {
-	return client.Install{Vars: v.Env.Get, Home: v.Env.Home, Project: project}
+// install returns where a client reads its settings for a project.
+func (v verbs) install(c *client.Client, project string) client.Install {
+	return client.Install{Client: c, Get: v.Env.Get, Home: v.Env.Home, Project: project}
 }
 
-// everywhere reports whether Claude Code calls this program in all projects. scope, the --entry of
-// the call, says so. For an older entry without it, the settings do. An entry in the project's own
-// settings calls it for this project only.
-func everywhere(env loop.Env, project, scope string) bool {
-	if scope != "" {
-		return scope == "user" || scope == "plugin"
-	}
-	v := verbs{verb.Verbs{Env: env}}
-	user, all := v.install(project).Files("user")[0], false
-	for _, s := range v.newInspection(project).scopes {
-		switch {
-		case len(s.Ours(client.Stop)) == 0:
-		case s.name == "user", s.name == "managed", client.SameFile(s.path, user):
-			all = true
-		default:
-			return false
-		}
-	}
-	return all
-}
-
-// newEntry returns the entry of this program, by its bare name if PATH finds it.
-func newEntry(env loop.Env) (e client.Entry, onPath bool, err error) {
+// entryName returns how an entry names this program: by its bare name, if PATH finds it.
+func entryName(env loop.Env) (string, error) {
 	if env.Self == "" {
-		return e, false,
-			errors.New("the system does not tell this program's path; add the hook to the settings yourself")
-	}
-	seconds := int(defaultTimeout.Seconds())
-	e = client.Entry{
-		Type: "command", Command: env.Self, Timeout: seconds,
-		Args: []string{"hook", "--timeout", fmt.Sprintf("%ds", seconds)},
+		return "", errors.New("the system does not tell this program's path; add the hook to the settings yourself")
 	}
 	if found, err := proc.LookPath(program, env.Get("PATH")); err == nil && client.SameFile(found, env.Self) {
-		e.Command, onPath = program, true
+		return program, nil
 	}
-	return e, onPath, nil
-}
-
-// shared reports whether an entry may be read where the program is missing: it names the bare
-// program in settings that go with the repository. On Windows there may be no shell for it.
-func shared(scope string, e client.Entry) bool {
-	return scope == "project" && e.Command == program && runtime.GOOS != "windows"
+	return env.Self, nil
 }
 
 // real follows a link, as dotfile managers make them: its target is edited.
@@ -146,48 +107,25 @@ func real(path string) string {
 	return path
 }
 
-// refuseBeside refuses a second entry beside an older one, because both would answer.
-func (i *initialiser) refuseBeside() error {
-	for _, scope := range client.Scopes[slices.Index(client.Scopes, i.scope)+1:] {
-		for _, file := range i.v.install(i.project).Files(scope) {
-			for _, e := range client.Entries(file, client.Stop) {
-				if e.Flag("--entry") == "" {
-					return fmt.Errorf("%s has an older entry of the hook, which would run beside a second one; "+
-						"update it first: %s --settings %s",
-						file, i.v.Env.Call("init", i.name), scope)
-				}
-			}
-		}
-	}
-	return nil
-}
-
 func (f *settingsEdit) merge() (err error) {
 	if f.path == "" {
 		return nil
 	}
-	if f.old, err = loopdir.ReadAny(f.path, client.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f.old, err = loopdir.ReadAny(f.path, client.MaxBytes)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if _, dangling := os.Lstat(f.path); err != nil && dangling == nil {
 		return fmt.Errorf("%s is a link to nothing; remove it", f.path)
 	}
 	f.text, f.again = f.old, (*settingsEdit).merge
-	events := client.Events
-	if f.client != nil {
-		events = f.client.Events
-	}
-	for _, event := range events {
-		entry := f.entry
-		if f.with != nil {
-			entry = f.with(event)
-		}
+	for _, event := range f.client.Events {
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			f.text, _, err = client.Merge(f.text, event, entry)
+			f.text, _, err = client.Merge(f.text, event, f.entry(event))
 		}
 	}
-	if err == nil && f.client == nil {
-		_, err = client.ReadSettings(f.text) // or the client would leave it out
+	if err == nil {
+		_, err = f.client.ReadSettings(f.text) // or the client would leave it out
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w; fix it, or run init with --settings none and add the hook yourself", f.path, err)
@@ -233,21 +171,22 @@ func (f *settingsEdit) write() error {
 func (f *settingsEdit) report(i *initialiser, would string) {
 	switch {
 	case f.path == "":
-		fmt.Fprintf(i.out, "  no settings were touched; the hook is: %s %s\n",
-			plain.Arg(f.entry.Command), strings.Join(f.entry.Args, " "))
+		entry := f.entry(f.client.Events[0])
+		fmt.Fprintf(i.Out, "  no settings were touched; the hook is: %s %s\n",
+			plain.Arg(entry.Command), strings.Join(entry.Args, " "))
 		return
 	case !f.changed():
-		fmt.Fprintf(i.out, "  kept     %s: the hook is installed\n", i.show(f.path))
+		fmt.Fprintf(i.Out, "  kept     %s: the hook is installed\n", i.Show(f.path))
 	case would != "":
-		fmt.Fprintf(i.out, "  would add the hook to %s\n", i.show(f.path))
+		fmt.Fprintf(i.Out, "  would add the hook to %s\n", i.Show(f.path))
 	default:
-		fmt.Fprintf(i.out, "  hook in  %s\n", i.show(f.path))
+		fmt.Fprintf(i.Out, "  hook in  %s\n", i.Show(f.path))
 	}
 	if f.why != "" {
-		fmt.Fprintf(i.out, "           %s\n", f.why)
+		fmt.Fprintf(i.Out, "           %s\n", f.why)
 	}
-	if f.client != nil && f.client.Trust != "" {
-		fmt.Fprintf(i.out, "           %s\n", f.client.Trust)
+	if f.client.Trust != "" {
+		fmt.Fprintf(i.Out, "           %s\n", f.client.Trust)
 	}
 }
 
@@ -255,25 +194,22 @@ func (f *settingsEdit) report(i *initialiser, would string) {
 // that the client ignores.
 func (i *initialiser) preflight() error {
 	f := &i.hook
-	if f.client != nil {
+	if i.client != client.Usual {
 		return nil // what switches the hooks of others off is not known
 	}
-	p := i.v.newInspection(i.project)
+	p := i.v.newInspection(i.Project)
 	here := func(s *scope) bool { return f.path != "" && real(s.path) == f.path }
 	if at := slices.IndexFunc(p.scopes, here); at >= 0 {
 		p.scopes[at].read(f.text)
 	}
-	p.look(beforeInit)
+	p.look([]probe{{"hooks", lookDisabled}, {"program", lookProgram}, {"settings", lookSettings}})
 	for _, found := range p.found {
-		if found.Level == "error" {
+		switch {
+		case found.Level != "error":
+		case found.Check == "settings": // the client ignores a file
+			fmt.Fprintf(i.Out, "  warning: %s\n", plain.Line(found.Text, 500))
+		default: // a loop cannot work
 			return fmt.Errorf("%s; %s", found.Text, found.Fix)
-		}
-	}
-	p.found = nil
-	lookSettings(p)
-	for _, found := range p.found {
-		if found.Level == "error" {
-			fmt.Fprintf(i.out, "  warning: %s\n", plain.Line(found.Text, 500))
 		}
 	}
 	return nil

@@ -1,12 +1,20 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // TestSettingsEdited has somebody edit the settings between our reading and writing them.
@@ -18,8 +26,10 @@ func TestSettingsEdited(t *testing.T) {
 		}
 	}
 	write(`{"model": "a"}`)
-	entry := client.Entry{Type: "command", Command: program, Args: []string{"hook"}, Timeout: 60}
-	f := settingsEdit{path: path, entry: entry}
+	c := client.Find(client.Usual)
+	f := settingsEdit{path: path, client: c, entry: func(event string) client.Entry {
+		return c.Entry(event, "user", program, defaultTimeout)
+	}}
 	if err := f.merge(); err != nil {
 		t.Fatal(err)
 	}
@@ -30,5 +40,88 @@ func TestSettingsEdited(t *testing.T) {
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), `"language": "b"`) || !strings.Contains(string(text), program) {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestSettingsAdded has somebody add to settings that had nothing but the hook, and were to go.
+func TestSettingsAdded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "settings.json")
+	c := client.Find(client.Usual)
+	text, _, err := client.Merge(nil, client.Stop, c.Entry(client.Stop, "user", program, defaultTimeout))
+	if err == nil {
+		err = os.WriteFile(path, text, 0o644)
+	}
+	f, planned := withoutHook(path)
+	if err != nil || planned != nil || f.text != nil {
+		t.Fatalf("%v, %v: %q", err, planned, f.text)
+	}
+	added := strings.Replace(string(text), "{", `{"model": "a", `, 1)
+	if err := os.WriteFile(path, []byte(added), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err = f.remove(t.TempDir())
+	if now, _ := os.ReadFile(path); !errors.Is(err, loopdir.ErrChanged) || string(now) != added {
+		t.Errorf("%v: %q", err, now)
+	}
+}
+
+// TestSettingsCrowd has an editor add 400 keys while the hook is put into the settings and taken out, again and again.
+func TestSettingsCrowd(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an editor there replaces no file that is open")
+	}
+	path := filepath.Join(t.TempDir(), "settings.json")
+	c := client.Find(client.Usual)
+	edits := make(chan error, 1)
+	go func() {
+		for i := range 400 {
+			text, err := os.ReadFile(path)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				edits <- err
+				return
+			}
+			text, err = sjson.SetBytes(text, fmt.Sprint("k", i), i)
+			if err == nil {
+				err = os.WriteFile(path+".editor", text, 0o644)
+			}
+			if err == nil {
+				err = os.Rename(path+".editor", path)
+			}
+			if err != nil {
+				edits <- err
+				return
+			}
+		}
+		edits <- nil
+	}()
+	rounds := 0
+	for done := false; !done; rounds++ {
+		select {
+		case err := <-edits:
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = true
+		default:
+		}
+		add := settingsEdit{path: path, client: c, entry: func(event string) client.Entry {
+			return c.Entry(event, "user", program, defaultTimeout)
+		}}
+		if err := add.merge(); err == nil {
+			_ = add.write() // it may have changed five times
+		}
+		if remove, err := withoutHook(path); err == nil && remove.changed() {
+			_ = remove.remove(t.TempDir())
+		}
+	}
+	text, err := os.ReadFile(path)
+	lost := 0
+	for i := range 400 {
+		if !gjson.GetBytes(text, fmt.Sprint("k", i)).Exists() {
+			lost++
+		}
+	}
+	if err != nil || lost > 0 {
+		t.Errorf("%d of 400 edits are lost beside %d of ours: %v", lost, rounds, err)
 	}
 }

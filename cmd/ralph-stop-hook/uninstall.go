@@ -15,7 +15,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/newloop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/room"
 )
 
 func (v verbs) uninstall() *cli.Command {
@@ -58,6 +60,7 @@ type uninstaller struct {
 	files   []settingsEdit  // settings files that lose the hook
 	loops   []*loopdir.Loop // the project's loops
 	records []string        // --purge: what is kept of them outside the project
+	rooms   []string        // --purge: the rooms of their checks
 }
 
 func (u *uninstaller) run() error {
@@ -91,19 +94,28 @@ func (u *uninstaller) run() error {
 
 // plan decides what to remove. It refuses everything that can be refused.
 func (u *uninstaller) plan() (err error) {
-	if u.project, err = u.v.projectHere(); err != nil {
+	u.project, err = u.v.projectHere()
+	if err != nil {
 		return err
 	}
 	if err := u.planFiles(); err != nil {
 		return err
 	}
-	if u.loops, err = u.v.Env.Where().All(); err != nil || !u.purge {
+	u.loops, err = u.v.Env.Where().All()
+	if err != nil || !u.purge {
 		return err
 	}
 	if err := inProgress(u.loops); err != nil {
 		return err
 	}
 	u.records, err = u.v.Env.Where().Remains(u.project)
+	u.rooms = nil
+	for _, path := range u.records { // the state folder of a loop, or the file of a session
+		dir := loopdir.RoomFolder(u.v.Env.CacheDir, filepath.Base(path))
+		if u.v.Env.CacheDir != "" && loopdir.Exists(dir) {
+			u.rooms = append(u.rooms, dir)
+		}
+	}
 	return err
 }
 
@@ -115,6 +127,11 @@ func (u *uninstaller) do() error {
 	}
 	if !u.purge {
 		return nil
+	}
+	for _, dir := range u.rooms {
+		if err := room.Remove(dir); err != nil {
+			return err
+		}
 	}
 	return u.v.Env.Where().Purge(u.project, u.records)
 }
@@ -128,7 +145,7 @@ func (u *uninstaller) show(would bool) {
 	}
 	for _, f := range u.files {
 		if f.text == nil {
-			say("removed", "remove", plain.Path(u.project, f.path)+", where nothing else was")
+			say("removed", "remove", plain.Path(u.project, f.path)+" (only this hook was in it)")
 		} else {
 			say("took the hook out of", "take the hook out of", plain.Path(u.project, f.path))
 		}
@@ -140,7 +157,7 @@ func (u *uninstaller) show(would bool) {
 		u.showWhatStays()
 		return
 	}
-	removed := slices.Clone(u.records)
+	removed := slices.Concat(u.records, u.rooms)
 	for _, l := range u.loops {
 		if filepath.Dir(l.Dir) == filepath.Join(u.project, loopdir.Below) { // else only a link to it goes
 			removed = append(removed, l.Dir)
@@ -155,8 +172,9 @@ func (u *uninstaller) showWhatStays() {
 	for _, l := range u.loops {
 		fmt.Fprintf(u.out, "the loop %s stays in %s\n", plain.Line(l.Name, 100), plain.Path(u.project, l.Dir))
 	}
-	user := u.v.install(u.project).Files("user")[0]
-	if u.scope == "" && client.Installed(user) && len(u.files) > 0 && u.files[0].path != user {
+	in := u.v.install(client.Find(client.Usual), u.project)
+	user := in.Files("user")[0]
+	if u.scope == "" && in.Installed(user) && len(u.files) > 0 && u.files[0].path != user {
 		fmt.Fprintf(u.out, "the hook is in %s too, for all your projects; to take it out there: "+
 			"ralph-stop-hook uninstall --settings user\n", plain.Line(user, 300))
 	}
@@ -169,7 +187,7 @@ func (v verbs) projectHere() (string, error) {
 	if err == nil && len(loops) > 0 {
 		return loops[0].Project, nil
 	}
-	return workingFolder()
+	return newloop.WorkingFolder()
 }
 
 // planFiles looks for the settings files that have entries of ours, and what they become without them.
@@ -186,13 +204,12 @@ func (u *uninstaller) planFiles() error {
 		if scope == "user" && u.scope == "" && len(u.files) > 0 {
 			break // it is for other projects, too
 		}
-		paths := u.v.install(u.project).Files(scope)[:1]
-		for _, p := range u.v.clients(u.project) {
-			if p.Scope == scope {
-				paths = append(paths, p.Path)
+		for n := range client.All {
+			in := u.v.install(&client.All[n], u.project)
+			path := in.Files(scope)[0]
+			if !slices.Contains(in.Scopes, scope) || !in.Strict && len(in.Entries(path, "")) == 0 {
+				continue // a file of another client that has no entry may be written in any way
 			}
-		}
-		for _, path := range paths {
 			f, err := withoutHook(path)
 			if err != nil {
 				return err
@@ -232,15 +249,36 @@ func (f *settingsEdit) remove(project string) error {
 	if f.text != nil {
 		return f.write()
 	}
-	if err := os.Remove(f.path); err != nil {
+	// An editor may replace the file at any moment. So it is looked at again, and once more when it has another name.
+	if err := f.same(f.path); err != nil {
+		return err
+	}
+	aside := fmt.Sprintf("%s.%d.removed", f.path, os.Getpid())
+	if err := os.Rename(f.path, aside); err != nil {
+		return err
+	}
+	err := f.same(aside)
+	if err != nil && os.Link(aside, f.path) != nil { // there is a newer one
+		return fmt.Errorf("%w; what it was is in %s", err, aside)
+	}
+	if err := errors.Join(err, os.Remove(aside)); err != nil {
 		return err
 	}
 	dir := filepath.Dir(f.path)
-	ofClient := func(h client.Client) bool { return dir == filepath.Join(project, h.Folder) }
-	if dir == filepath.Join(project, ".claude") || slices.ContainsFunc(client.Others, ofClient) {
+	ofClient := func(c client.Client) bool { return dir == filepath.Join(project, c.Folder) }
+	if slices.ContainsFunc(client.All, ofClient) {
 		_ = os.Remove(dir) // fails if something else is in it
 	}
 	return nil
+}
+
+// same says that a file has no longer the content that was read.
+func (f *settingsEdit) same(path string) error {
+	now, err := loopdir.ReadAny(path, client.MaxBytes)
+	if err == nil && !bytes.Equal(now, f.old) {
+		err = fmt.Errorf("%s: %w", f.path, loopdir.ErrChanged)
+	}
+	return err
 }
 
 func inProgress(loops []*loopdir.Loop) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
@@ -48,12 +49,15 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 		return cli.Usagef("which session? 'claude --resume' lists them; inside Claude Code the calling one is: " +
 			"--session self")
 	}
+	owner, who := proc.Find(client.Find(client.Usual).PID(v.Env.Get)), "session "+session
 	if err := v.PersonOnly(); err != nil {
 		switch {
-		case session != own:
+		case session != own, owner.PID > 0 && !slices.Contains(proc.Ancestors(), owner.PID):
 			return fmt.Errorf("session %s is not the calling session; %w", session, err)
 		case v.worksAnother(session, l):
 			return fmt.Errorf("session %s works on another loop, which is not over; %w", session, err)
+		case owner.PID > 0: // only its client says which session it is
+			session, who = decide.ClientSession(owner.PID), "this session"
 		}
 	}
 	next, err := l.Change("attach", func(p *loop.Picture, next *decide.State) error {
@@ -62,7 +66,6 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 			return err
 		}
 		*next = d.Next
-		owner := proc.Find(client.Vars(v.Env.Get).PID())
 		next.SessionPID = owner.PID
 		next.ClientStart = owner.Start
 		return l.Store.Bind(session)
@@ -70,8 +73,7 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s: session %s works on it now, at iteration %d\n", plain.Line(l.At.Name, 100), session,
-		next.Iteration)
+	fmt.Fprintf(w, "%s: %s works on it now, at iteration %d\n", plain.Line(l.At.Name, 100), who, next.Iteration)
 	return nil
 }
 

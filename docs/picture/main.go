@@ -146,8 +146,7 @@ func draw(lines [][]cell, title string) string {
 	width, height := int(float64(widest)*charWidth)+2*margin, barHeight+len(lines)*lineHeight+margin
 	var b strings.Builder
 	const fonts = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d"`+
-		` xml:space="preserve"
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d"
  fill="#adbac7" font-size="14" font-family="%[4]s">
 <title>%[3]s</title>
 <rect width="%[1]d" height="%[2]d" rx="10" fill="#22272e"/>
@@ -156,13 +155,14 @@ func draw(lines [][]cell, title string) string {
 <text x="50%%" y="29" fill="#768390" text-anchor="middle">%[3]s</text>
 `, width, height, html.EscapeString(title), fonts)
 	for row, line := range lines {
+		// Browsers do not hand xml:space down from the root any more.
 		for col, end := 0, 0; col < len(line); col = end {
 			text := ""
 			for end = col; end < len(line) && line[end].style == line[col].style; end++ {
 				text += line[end].text
 			}
 			s := line[col].style
-			fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f"%s%s%s>%s</text>`+"\n",
+			fmt.Fprintf(&b, `<text xml:space="preserve" x="%.1f" y="%d" textLength="%.1f"%s%s%s>%s</text>`+"\n",
 				margin+float64(col)*charWidth,
 				barHeight+row*lineHeight+16, float64(end-col)*charWidth, s.fill, s.weight, s.opacity,
 				html.EscapeString(text))

@@ -178,7 +178,7 @@ func TestControl(t *testing.T) {
 		{"secretive", `called 0 times`, ""},
 		{"insistent", `called 2 times`, ""},
 		{"silent", `the loop IN_PROGRESS with 0 proven features`, "-runner"},
-		{"failing", `ralph-runner --permission-mode acceptEdits: exit status 2`, "-runner"},
+		{"failing", `ralph-runner --permission-mode acceptEdits --allowed-tools Bash(./notify:*): exit status 2`, "-runner"},
 		{"careless", `discount-code took 1 sessions, want 2`, "-runner"},
 		{"mute", `the on-complete commands were told [map[`, "-runner"},
 	} {

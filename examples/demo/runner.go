@@ -21,7 +21,7 @@ func (s *stage) showRunner(temp string) {
 		"Each feature of the list brings a check of its own."))
 	s.show("ralph-stop-hook", "init", "checkout", "--settings", "none", "--on-complete", notify)
 	s.trust()
-	s.show("ralph-runner", "--permission-mode", "acceptEdits")
+	s.show("ralph-runner", "--permission-mode", "acceptEdits", "--allowed-tools", "Bash(./notify:*)")
 	s.checkRun()
 	s.show("ralph-runner", "delegate", "--task", "Write the release note", "--on-complete", notify)
 	s.checkNotices()

@@ -5,6 +5,7 @@
 // folder.
 //
 //	agent DIARY work      does the feature that the prompt names
+//	agent DIARY "takes its time"  does that after a moment
 //	agent DIARY plan      makes the file PLAN
 //	agent DIARY review    says that all is complete
 //	agent DIARY MOOD      misbehaves in its first session, as the table moods says, and works in those after it
@@ -68,6 +69,9 @@ func begin(diary string) (lock *os.File, n int, err error) {
 func behave(mood string, session int) error {
 	switch mood {
 	case "work":
+		return work()
+	case "takes its time":
+		time.Sleep(400 * time.Millisecond)
 		return work()
 	case "plan":
 		if err := os.WriteFile("PLAN", []byte("x\n"), 0o644); err != nil {
@@ -202,8 +206,9 @@ func say(text string) error {
 	return err
 }
 
-// limited says what Claude Code says when a provider's limit is used up.
+// limited says what Claude Code says when a provider's limit is used up, and fails as it does.
 func limited() error {
+	defer os.Exit(1)
 	_, err := fmt.Println(`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error",` +
 		`"api_error_status":429,"result":"You have hit your limit","total_cost_usd":0,"modelUsage":{}}`)
 	return err

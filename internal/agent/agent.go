@@ -44,6 +44,17 @@ type Usage struct {
 	Estimated   bool    `json:"estimated,omitempty"` // the cost is reckoned from the tokens and a price
 }
 
+// Tokens returns all tokens: those of the cache cost less, but they are work of the provider, too.
+func (u Usage) Tokens() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
+
+// atLeast returns the larger one of each figure. What is said later takes nothing back.
+func (u Usage) atLeast(said Usage) Usage {
+	u.Input, u.Output = max(u.Input, said.Input), max(u.Output, said.Output)
+	u.CacheRead, u.CacheWrite = max(u.CacheRead, said.CacheRead), max(u.CacheWrite, said.CacheWrite)
+	u.CostUSD = max(u.CostUSD, said.CostUSD)
+	return u
+}
+
 // Heard is what an agent's lines have told so far.
 type Heard struct {
 	Session    string    // the agent's own session id
@@ -52,10 +63,12 @@ type Heard struct {
 	Text       string    // the last text of the agent, on one line, cleaned and short
 	Tool       string    // the tool that runs now, with what it works on, on one line; "": none
 	Retrying   bool      // the agent said that it waits before it asks the provider again
+	Refused    bool      // the agent said that the provider refuses its key or login
+	InVain     int       // how often in a row it asked the provider and got no whole answer, as far as it tells
 	Ended      bool      // the last event of the session has come, and nothing since
 	Background bool      // something of the session still runs in the background
 	Warning    time.Time // the provider warned that its limit is near; the limit is reset then; zero: no warning
-	Usage      Usage     // so far; of most agents known only at the end
+	Usage      Usage     // so far, at least; of most agents known only at the end
 }
 
 // Exit is how an agent's process ended.

@@ -1,14 +1,10 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 // claudeParser reads what claude prints with -p --output-format stream-json --verbose, as measured with 2.1.329: one
@@ -23,87 +19,81 @@ type claudeParser struct {
 	reset   time.Time // with limited: when the limit is reset; zero: not said
 	failure string    // the kind of error that Claude Code wrote in the place of an answer
 	halted  bool      // Claude Code says that it was interrupted
+	counted []string  // ids of the last messages whose tokens are counted
 }
 
 var claudeRow = Row{
 	Name:     "claude",
 	Command:  []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
 	PromptBy: ByStdin, Output: OutputClaude, Login: "claude, and type /login",
-	ModelFlag: "--model", EffortFlag: "--effort", BudgetFlag: "--max-budget-usd", ResumeFlag: "--resume",
-	PermissionFlag: "--permission-mode", SkipPermissionsFlag: "--dangerously-skip-permissions",
-	MCPFlag: "--allowedTools mcp__ralph --strict-mcp-config --mcp-config",
-	Fails:   []Class{Limit, Transient, Auth, Context, Budget, Turns, Failed, Interrupted, Died},
-	Driven:  "2.1.329", TellsReset: true, StopHook: true,
+	ModelFlag: "--model", EffortFlag: "--effort", BudgetFlag: "--max-budget-usd",
+	PermissionFlag: "--permission-mode", AllowFlag: "--allowedTools",
+	SkipPermissionsFlag: "--dangerously-skip-permissions",
+	MCPFlag:             "--allowedTools mcp__ralph --strict-mcp-config --mcp-config",
+	Fails:               []Class{Limit, Transient, Auth, Context, Budget, Turns, Failed, Interrupted, Died},
+	Driven:              "2.1.329", TellsReset: true, StopHook: true,
 }
 
 // NewClaude returns the Parser for Claude Code, run with -p --output-format stream-json --verbose.
 func NewClaude() Parser { return &claudeParser{} }
 
 func (p *claudeParser) Line(line []byte, cut bool, now time.Time) {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, jsontext.BOM))
-	switch {
-	case len(line) == 0 || cut:
-	case line[0] == '[':
-		text, err := jsontext.Check(line)
-		if err != nil {
-			return
-		}
-		for _, element := range gjson.Parse(jsontext.String(text)).ForEach {
-			p.object([]byte(element.Raw), now)
-		}
-	case line[0] == '{':
-		p.object(line, now)
-	default:
-		p.stray = string(line[:min(len(line), 4*textChars)])
+	e := p.parse(line, cut)
+	if !e.IsArray() {
+		p.read(e, now)
+		return
+	}
+	for _, element := range e.ForEach {
+		p.read(event{element}, now)
 	}
 }
 
-// object reads one event. Types that it does not know, and objects that are no event of Claude Code's, change nothing.
-func (p *claudeParser) object(line []byte, now time.Time) {
-	e, ok := readClaude(line)
-	if !ok {
-		return
-	}
-	switch e.kind.text() {
+// read reads one event. Types that it does not know, and objects that are no event of Claude Code's, change nothing.
+func (p *claudeParser) read(e event, now time.Time) {
+	main := e.at("parent_tool_use_id").text() == "" && e.at("agent_id").text() == "" // not of a subagent
+	switch e.Get("type").Str {
 	case "system":
-		p.system(&e)
+		p.system(e)
 	case "assistant":
 		p.goOn()
-		if e.main() {
-			p.assistant(&e)
+		p.uses(e)
+		if main {
+			p.assistant(e)
 		}
 	case "user":
 		p.goOn()
-		if e.main() {
-			p.user(&e)
+		if main {
+			p.user(e)
 		}
 	case "stream_event":
 		p.goOn()
 	case "rate_limit_event":
-		p.rateLimit(e.rateLimit.value(), now)
+		p.rateLimit(e.Get("rate_limit_info"), now)
 	case "result":
-		p.result(&e)
+		p.result(e)
 	}
 }
 
-func (p *claudeParser) system(e *claudeEvent) {
-	switch e.subtype.text() {
+func (p *claudeParser) system(e event) {
+	switch e.Get("subtype").Str {
 	case "init":
 		p.goOn()
 		p.tools = nil
 		p.stale = true
 		p.failure = ""
 		p.halted = false
-		p.heard.Session = e.session.name()
-		p.heard.Model = e.model.name()
-		p.heard.KeySource = e.keySource.name()
+		p.heard.Session = e.at("session_id").name()
+		p.heard.Model = e.at("model").name()
+		p.heard.KeySource = e.at("apiKeySource").name()
 	case "api_retry":
 		p.goOn()
 		p.heard.Retrying = true
+		// A login that has run out is mended between the first two requests.
+		p.heard.Refused = slices.Contains(authFailures, e.Get("error").Str) && e.Get("attempt").Int() > 1
 	case "model_fallback":
-		p.heard.Model = cmp.Or(e.fallback.name(), p.heard.Model)
+		p.heard.Model = cmp.Or(e.at("fallback_model").name(), p.heard.Model)
 	case "background_tasks_changed":
-		p.heard.Background = e.tasks.value().Get("#").Int() > 0
+		p.heard.Background = e.Get("tasks.#").Int() > 0
 	case "permission_denied": // its message is a string
 		p.denied++
 	}
@@ -112,35 +102,34 @@ func (p *claudeParser) system(e *claudeEvent) {
 // synthetic is the model of messages that Claude Code wrote itself.
 const synthetic = "<synthetic>"
 
-func (p *claudeParser) assistant(e *claudeEvent) {
-	author := e.author.text()
-	if author == synthetic || e.isFailure.value().Bool() {
-		p.failure = e.failure.name()
+func (p *claudeParser) assistant(e event) {
+	author := e.at("message.model")
+	if author.text() == synthetic || e.Get("is_api_error_message").Bool() {
+		p.failure = e.at("error").name()
 		return
 	}
 	p.failure, p.halted = "", false
-	if author != p.heard.Model {
-		p.heard.Model = cmp.Or(e.author.name(), p.heard.Model)
-	}
+	p.heard.Model = cmp.Or(author.name(), p.heard.Model)
 	p.stale = true
-	for _, block := range e.blocks {
-		switch block.kind.text() {
+	for _, block := range e.blocks() {
+		switch block.Get("type").Str {
 		case "text":
-			p.says(block.text)
+			p.says(block.at("text"))
 		case "tool_use":
-			p.begins(block.id, block.name, block.subject)
+			p.begins(block.at("id"), block.at("name"), block.subject("input"))
 		}
 	}
 }
 
-func (p *claudeParser) user(e *claudeEvent) {
+func (p *claudeParser) user(e event) {
 	p.stale = true
-	for _, block := range e.blocks {
-		switch block.kind.text() {
+	for _, block := range e.blocks() {
+		switch block.Get("type").Str {
 		case "tool_result":
-			p.ends(block.of, false)
+			p.ends(block.at("tool_use_id"), false)
 		case "text":
-			p.halted = p.halted || strings.HasPrefix(block.text.head(nameChars), "[Request interrupted by user")
+			text := block.at("text").head(nameChars)
+			p.halted = p.halted || strings.HasPrefix(text, "[Request interrupted by user")
 		}
 	}
 }

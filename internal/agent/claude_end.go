@@ -25,25 +25,26 @@ type claudeEnd struct {
 }
 
 // result reads a result, the last event of a turn. Other agents print events of this type too, but without is_error.
-func (p *claudeParser) result(e *claudeEvent) {
-	failed := e.isError.value()
+func (p *claudeParser) result(e event) {
+	failed := e.Get("is_error")
 	if !failed.IsBool() {
 		return
 	}
 	p.heard.Ended, p.heard.Retrying = true, false
 	p.tools, p.stale = nil, true
-	p.heard.Session = cmp.Or(e.session.name(), p.heard.Session)
+	p.heard.Session = cmp.Or(e.at("session_id").name(), p.heard.Session)
+	denials := e.at("permission_denials").value().Array()
 	p.end = &claudeEnd{
-		good: !failed.Bool(), subtype: e.subtype.name(), reason: e.reason.name(),
-		status: e.status.value().Int(), denied: int(e.denials.value().Get("#").Int()),
+		good: !failed.Bool(), subtype: e.at("subtype").name(), reason: e.at("terminal_reason").name(),
+		status: e.Get("api_error_status").Int(), denied: len(denials),
 	}
-	if denials := e.denials.value().Array(); len(denials) > 0 {
+	if len(denials) > 0 {
 		p.refused = toolOf(denials)
 	}
-	if p.end.good {
-		p.answer = cmp.Or(e.result.tail(maxMessage), p.answer)
+	if result := e.at("result"); p.end.good {
+		p.answer = cmp.Or(result.tail(maxMessage), p.answer)
 	} else {
-		words := cmp.Or(e.result.head(4*problemChars), e.errors.value().Get("0").Str, e.failure.value().Get("message").Str)
+		words := cmp.Or(result.head(4*problemChars), e.at("errors.0").text(), e.at("error.message").text())
 		p.end.words = strings.Clone(plain.Line(words, problemChars))
 	}
 	p.usage(e)
@@ -51,9 +52,9 @@ func (p *claudeParser) result(e *claudeEvent) {
 
 // usage reads what the session has used. The figures of each result hold all before it and those of subagents. A
 // resumed session begins with the figures of the one before.
-func (p *claudeParser) usage(e *claudeEvent) {
+func (p *claudeParser) usage(e event) {
 	u := Usage{}
-	models := e.models.value()
+	models := e.at("modelUsage").value()
 	for _, model := range models.ForEach {
 		u.Input = addTokens(u.Input, model.Get("inputTokens"))
 		u.Output = addTokens(u.Output, model.Get("outputTokens"))
@@ -61,10 +62,27 @@ func (p *claudeParser) usage(e *claudeEvent) {
 		u.CacheWrite = addTokens(u.CacheWrite, model.Get("cacheCreationInputTokens"))
 	}
 	u.TokensKnown = models.IsObject()
-	if cost := e.cost.value(); cost.Type == gjson.Number && cost.Num >= 0 && cost.Num <= maxCost {
+	if cost := e.Get("total_cost_usd"); cost.Type == gjson.Number && cost.Num >= 0 && cost.Num <= maxCost {
 		u.CostUSD, u.CostKnown = cost.Num, true
 	}
-	p.heard.Usage = u
+	p.heard.Usage = u.atLeast(p.heard.Usage)
+}
+
+// maxCounted is how many messages may come at once, those of subagents too.
+const maxCounted = 64
+
+// uses counts the tokens of a message once. Each of its blocks is an event, and has the figures of its beginning.
+func (p *claudeParser) uses(e event) {
+	id, used := e.at("message.id").name(), e.Get("message.usage")
+	if id == "" || !used.IsObject() || slices.Contains(p.counted, id) {
+		return
+	}
+	p.counted = append(p.counted[max(0, len(p.counted)-maxCounted):], id)
+	u := &p.heard.Usage
+	u.Input = addTokens(u.Input, used.Get("input_tokens"))
+	u.Output = addTokens(u.Output, used.Get("output_tokens"))
+	u.CacheRead = addTokens(u.CacheRead, used.Get("cache_read_input_tokens"))
+	u.CacheWrite = addTokens(u.CacheWrite, used.Get("cache_creation_input_tokens"))
 }
 
 // Figures above these are not real.

@@ -4,7 +4,7 @@ package agent
 var codexRow = Row{
 	Name: "codex", Command: []string{"codex", "exec", "--json"}, Last: []string{"-"},
 	PromptBy: ByStdin, Output: OutputCodex, Login: "codex login",
-	ModelFlag: "--model", EffortFlag: "--config model_reasoning_effort=", ResumeFlag: "resume",
+	ModelFlag: "--model", EffortFlag: "--config model_reasoning_effort=",
 	PermissionFlag: "--sandbox", SkipPermissionsFlag: "--dangerously-bypass-approvals-and-sandbox",
 	GitFlag: "--skip-git-repo-check",
 	Refuses: "every write, because its sandbox is read-only", Permits: []string{"--sandbox", "-s", "sandbox_mode",

@@ -24,7 +24,7 @@ func TestReadRollout(t *testing.T) {
 		strings.Replace(limits, "1795311361", `"soon"`, 1):               " 0001-01-01 00:00",
 		limits + `{"type":"event_msg","payload":{"type":"token_count"}}`: " 2026-11-22 01:36",
 		limits[:len(limits)/2] + "\n" + turn + "half a line {":           "gpt-5 0001-01-01 00:00",
-		strings.Replace(turn, "gpt-5", `gpt\u001b[31m\n5`, 1):            "gpt[31m 5 0001-01-01 00:00",
+		strings.Replace(turn, "gpt-5", `gpt\u001b[31m\n5`, 1):            "gpt 5 0001-01-01 00:00",
 	} {
 		model, reset := readRollout(text)
 		if got := model + " " + reset.Format("2006-01-02 15:04"); got != want {

@@ -11,11 +11,11 @@ import (
 var copilotRow = Row{
 	Name: "copilot", Command: []string{"copilot", "--output-format", "json", "--no-ask-user", "--no-auto-update"},
 	PromptBy: ByStdin, Output: OutputCopilot, Login: "copilot, and type /login", UsageFlag: "--usage-output-file",
-	ModelFlag: "--model", EffortFlag: "--reasoning-effort", ResumeFlag: "--resume=",
+	ModelFlag: "--model", EffortFlag: "--reasoning-effort",
 	SkipPermissionsFlag: "--allow-all",
 	Refuses:             "every command and edit", Permits: []string{"--allow", "--yolo"},
 	Advice: "--dangerously-skip-permissions, in a sandbox",
-	Fails:  []Class{Limit, Auth, Context, Failed, Interrupted, Died},
+	Fails:  []Class{Limit, Transient, Auth, Context, Failed, Interrupted, Died},
 	Driven: "1.0.102",
 }
 

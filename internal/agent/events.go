@@ -57,19 +57,44 @@ func (e event) first(paths ...string) rawJSON {
 	return ""
 }
 
+// toolSubjects are the arguments that say best what a tool works on, the best one first.
+var toolSubjects = []string{
+	"command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "skill",
+}
+
+// maxBlocks is how many blocks of a message are read: the first ones, and the last one.
+const maxBlocks = 64
+
+// blocks returns the parts of a message: texts, calls of tools, and their results.
+func (e event) blocks() (all []event) {
+	for _, block := range e.Get("message.content").ForEach {
+		all = append(all[:min(len(all), maxBlocks-1)], event{block})
+	}
+	return all
+}
+
 // subject returns what a tool works on: the best of its arguments, which are at a path.
 func (e event) subject(path string) rawJSON { return event{e.Get(path)}.first(toolSubjects...) }
 
-func (p *eventParser) Line(line []byte, cut bool, _ time.Time) {
+// parse reads a line of JSON. What is none changes nothing: it is an event without a type.
+func (t *transcript) parse(line []byte, cut bool) event {
 	line = bytes.TrimSpace(bytes.TrimPrefix(line, jsontext.BOM))
-	switch {
-	case len(line) == 0 || cut:
-	case line[0] != '{':
-		p.stray = string(line[:min(len(line), 4*textChars)])
-	default:
-		if text, err := jsontext.Check(line); err == nil {
-			p.read(p, event{gjson.Parse(jsontext.String(text))})
-		}
+	if len(line) == 0 || cut {
+		return event{}
+	}
+	if line[0] != '{' {
+		t.stray = string(line[:min(len(line), 4*textChars)])
+	}
+	text, err := jsontext.Check(line)
+	if err != nil {
+		return event{}
+	}
+	return event{gjson.Parse(jsontext.String(text))}
+}
+
+func (p *eventParser) Line(line []byte, cut bool, _ time.Time) {
+	if e := p.parse(line, cut); e.IsObject() {
+		p.read(p, e)
 	}
 }
 

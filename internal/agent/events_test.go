@@ -47,6 +47,7 @@ workspace-write              0 done        1000/70  ?       | Done. |
 401                          1 auth        ?        ?       |  | Authentication failed with provider at http:
 429-quota                   -9 died        ?        ?       |  | exit status 137, which means that it was kil
 429-retry-after-2            1 limit       ?        ?       |  | Failed to get response from the AI model; re
+cut                          1 transient   ?        ?       |  | Failed to get response from the AI model; re
 hooks                        0 done        ?        ?       | Done again. |
 no-allow                     0 done        ?        ?       | Done. |
 resume-unknown               1 failed      ?        ?       |  | Error: No session, task, or name matched '00

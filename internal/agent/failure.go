@@ -24,8 +24,8 @@ var failureWords = []struct {
 	}},
 	{Limit, []string{"usage limit", "daily quota", "rate limit", "rate_limit", "too many requests"}},
 	{Transient, []string{
-		"high demand", "at capacity", "overloaded", "stream disconnected", "without a finish reason", "timed out",
-		"connection", "fetch failed",
+		"high demand", "at capacity", "overloaded", "stream disconnected", "without a finish reason", "missing finish_reason",
+		"timed out", "connection", "fetch failed",
 	}},
 }
 

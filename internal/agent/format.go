@@ -1,8 +1,6 @@
 package agent
 
-import (
-	"slices"
-)
+import "slices"
 
 // How the output of an agent is read. Each constant but the last one is named for the agent that prints it.
 const (
@@ -20,19 +18,19 @@ type format struct {
 	output                 string
 	parser                 func() Parser
 	tellsTokens, tellsCost bool
-	// sums says that a resumed session begins with the tokens of the one before.
-	sums bool
+	// statuses are exit statuses that are the client's own, although a shell shows signals by such numbers.
+	statuses []int
 	// after reads the agent's own files after its end, and completes what it printed; nil: there are none.
 	after func(s *Session, usageFile string, e *Ended)
 }
 
 var formats = []format{
-	{output: OutputClaude, parser: NewClaude, tellsTokens: true, tellsCost: true, sums: true},
-	{output: OutputCodex, parser: NewCodex, tellsTokens: true, sums: true, after: afterCodex},
+	{output: OutputClaude, parser: NewClaude, tellsTokens: true, tellsCost: true},
+	{output: OutputCodex, parser: NewCodex, tellsTokens: true, after: afterCodex},
 	{output: OutputCopilot, parser: NewCopilot, tellsTokens: true, after: afterCopilot},
-	{output: OutputGemini, parser: NewGemini, tellsTokens: true},
+	{output: OutputGemini, parser: NewGemini, tellsTokens: true, statuses: []int{144, 145, 147, 148, 173}},
 	{output: OutputOpencode, parser: NewOpencode, tellsTokens: true, tellsCost: true},
-	{output: OutputQwen, parser: NewQwen, tellsTokens: true, sums: true},
+	{output: OutputQwen, parser: NewQwen, tellsTokens: true},
 	{output: OutputText, parser: NewText},
 }
 
@@ -43,6 +41,11 @@ func formatOf(output string) format {
 		i = len(formats) - 1
 	}
 	return formats[i]
+}
+
+// exits reports whether a client that ends by itself can have the exit status. From 129 on, it may be that of a signal.
+func (f format) exits(status int) bool {
+	return status >= 0 && status <= 128 || status > 192 || slices.Contains(f.statuses, status)
 }
 
 // Outputs returns the names of all formats.
@@ -60,12 +63,4 @@ func (r Row) Reads(output string) Row {
 	r.TellsTokens = f.tellsTokens
 	r.TellsCost = f.tellsCost
 	return r
-}
-
-// since returns what was used after a former session whose figures this one holds, too.
-func (u Usage) since(before Usage) Usage {
-	u.Input, u.Output = max(0, u.Input-before.Input), max(0, u.Output-before.Output)
-	u.CacheRead, u.CacheWrite = max(0, u.CacheRead-before.CacheRead), max(0, u.CacheWrite-before.CacheWrite)
-	u.CostUSD = max(0, u.CostUSD-before.CostUSD)
-	return u
 }

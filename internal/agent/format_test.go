@@ -2,21 +2,6 @@ package agent
 
 import "testing"
 
-// TestSince has the figures of the samples of Codex: a session, and the same session resumed, whose sum begins with it.
-func TestSince(t *testing.T) {
-	sum := func(sample string) Usage {
-		p := feedFile(t, NewCodex(), "testdata/codex/"+sample+".jsonl")
-		return p.Outcome(Exit{}, sampled).Usage
-	}
-	got := sum("resume").since(sum("success"))
-	if want := (Usage{Input: 400, Output: 20, CacheRead: 800, TokensKnown: true}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if got := sum("success").since(sum("resume")); got != (Usage{TokensKnown: true}) {
-		t.Errorf("a sum that shrinks: %+v", got)
-	}
-}
-
 func TestReads(t *testing.T) {
 	row := Program("x").Reads(OutputCodex)
 	if row.Output != OutputCodex || !row.TellsTokens || row.TellsCost {

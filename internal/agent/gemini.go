@@ -7,7 +7,7 @@ import "github.com/tidwall/gjson"
 var geminiRow = Row{
 	Name: "gemini", Command: []string{"gemini", "--output-format", "stream-json"},
 	PromptBy: ByStdin, Output: OutputGemini, Env: []string{"GEMINI_CLI_NO_RELAUNCH=true"},
-	ModelFlag: "--model", ResumeFlag: "--resume",
+	ModelFlag:      "--model",
 	PermissionFlag: "--approval-mode", SkipPermissionsFlag: "--yolo --skip-trust",
 	Refuses: "every command and edit, and any folder that nobody has trusted",
 	Permits: []string{"--approval-mode", "--yolo", "-y", "--policy"},

@@ -113,7 +113,7 @@ func TestClaudeLong(t *testing.T) {
 func TestProblemIsClean(t *testing.T) {
 	text := `{"type":"result","is_error":true,"result":"a\u001b[31m\n\u202eb\u0000` + strings.Repeat("c", 1000) + `"}`
 	got := feed(NewClaude(), []byte(text)).Outcome(Exit{}, sampled)
-	if got.Class != Failed || !strings.HasPrefix(got.Problem, "a[31m bccc") || badOutcome(got, sampled) != "" {
+	if got.Class != Failed || !strings.HasPrefix(got.Problem, "a bccc") || badOutcome(got, sampled) != "" {
 		t.Errorf("%s: %q", got.Class, got.Problem)
 	}
 }

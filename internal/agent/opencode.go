@@ -10,7 +10,7 @@ import (
 var opencodeRow = Row{
 	Name: "opencode", Command: []string{"opencode", "run", "--format", "json"},
 	PromptBy: ByStdin, Output: OutputOpencode, Login: "opencode auth login",
-	ModelFlag: "--model", EffortFlag: "--variant", ResumeFlag: "--session", SkipPermissionsFlag: "--auto",
+	ModelFlag: "--model", EffortFlag: "--variant", SkipPermissionsFlag: "--auto",
 	Fails:  []Class{Limit, Auth, Context, Failed, Interrupted, Died},
 	Driven: "1.18.33",
 }
@@ -47,6 +47,7 @@ func readOpencode(p *eventParser, e event) {
 		p.fails(e.first("error.data.message", "error.name"), e.Get("error.data.statusCode").Int())
 		if e.Get("error.name").Str == "ContextOverflowError" {
 			p.failure.class, p.pending = Context, true // it makes a summary, and goes on
+			p.heard.InVain++
 		}
 	}
 }
@@ -68,7 +69,12 @@ func (p *eventParser) step(e event) {
 		u.CostUSD = min(u.CostUSD+cost.Num, maxCost)
 	}
 	u.CostKnown = u.CostUSD > 0
-	if e.Get("part.reason").Str == "stop" && !p.pending {
+	switch reason := e.Get("part.reason").Str; {
+	case reason == "unknown": // the answer broke off, and it asks again
+		p.heard.InVain++
+	case reason == "stop" && !p.pending:
 		p.over()
+	default:
+		p.heard.InVain = 0
 	}
 }

@@ -11,7 +11,7 @@ var (
 	// https://cursor.com/docs/cli/reference/output-format: as Claude Code, without tokens and cost.
 	cursorRow = Row{
 		Name: "cursor-agent", Command: []string{"cursor-agent", "-p", "--output-format", "stream-json"},
-		PromptBy: ByArgument, Output: OutputClaude, ModelFlag: "--model", ResumeFlag: "--resume",
+		PromptBy: ByArgument, Output: OutputClaude, ModelFlag: "--model",
 		SkipPermissionsFlag: "--force", Refuses: "every edit and command", Permits: []string{"--force", "-f"},
 		Advice: "--dangerously-skip-permissions, in a sandbox",
 	}

@@ -42,7 +42,10 @@ func TestPriced(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	told := Usage{Input: 5, TokensKnown: true, CostKnown: true, CostUSD: 1}
-	for model, u := range map[string]Usage{"gpt-5": told, "unheard of": used, "o3": {Input: 5}} {
+	if got := (Row{}).priced(Usage{Input: 1_000_000}, "o3"); got.CostUSD != 2 || got.CostKnown {
+		t.Errorf("a part of the tokens: %+v", got)
+	}
+	for model, u := range map[string]Usage{"gpt-5": told, "unheard of": used, "o3": {}} {
 		if got := (Row{}).priced(u, model); got != u {
 			t.Errorf("%s: %+v", model, got)
 		}

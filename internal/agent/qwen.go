@@ -2,6 +2,7 @@ package agent
 
 import (
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -10,12 +11,12 @@ import (
 var qwenRow = Row{
 	Name: "qwen", Command: []string{"qwen", "--output-format", "stream-json"},
 	PromptBy: ByStdin, Output: OutputQwen,
-	ModelFlag: "--model", ResumeFlag: "--resume",
+	ModelFlag:      "--model",
 	PermissionFlag: "--approval-mode", SkipPermissionsFlag: "--yolo",
 	Refuses: "most commands and edits", Permits: []string{"--approval-mode", "--yolo", "-y"},
 	Advice: "--permission-mode auto-edit or, in a sandbox, --dangerously-skip-permissions",
 	Fails:  []Class{Transient, Auth, Context, Turns, Failed, Interrupted, Died},
-	Driven: "0.24.4", StopHook: true,
+	Driven: "0.24.4", StopHook: true, Idle: 15 * time.Minute,
 }
 
 // NewQwen returns the Parser for Qwen Code, run with --output-format stream-json. It prints Claude Code's events, with
@@ -37,13 +38,13 @@ func readQwen(p *eventParser, e event) {
 		p.qwenSystem(e)
 	case "assistant":
 		p.goOn()
-		for _, block := range e.Get("message.content").Array() {
-			p.qwenBlock(event{block})
+		for _, block := range e.blocks() {
+			p.qwenBlock(block)
 		}
 	case "user":
 		p.goOn()
-		for _, block := range e.Get("message.content").Array() {
-			p.ends(event{block}.at("tool_use_id"), false)
+		for _, block := range e.blocks() {
+			p.ends(block.at("tool_use_id"), false)
 		}
 	case "result":
 		p.qwenEnd(e)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -29,18 +30,21 @@ type Row struct {
 
 	// The flags of the agent's own command line; "": it has none. A flag may have several words. Its value is a word of
 	// its own, unless the flag ends in "=".
-	ModelFlag, EffortFlag, BudgetFlag, PermissionFlag, SkipPermissionsFlag string
+	ModelFlag, EffortFlag, BudgetFlag, PermissionFlag, AllowFlag, SkipPermissionsFlag string
 
-	MCPFlag    string  // gives it MCP servers, and no others, and allows their tools
-	ResumeFlag string  // goes on with a session, by its id; "": the agent cannot
-	Prices     []Price // of models, before those of ListPrices
-	UsageFlag  string  // names a file into which it writes what it used; "": it has none
+	MCPFlag   string  // gives it MCP servers, and no others, and allows their tools
+	Prices    []Price // of models, before those of ListPrices
+	UsageFlag string  // names a file into which it writes what it used; "": it has none
 
 	// What a session refuses if nobody allows it, in words that follow "refuses"; "": nothing, or it is not known. Each
 	// word of the command line that begins with one of Permits allows it. Advice says what a person can do.
 	Refuses, Advice string
 	Permits         []string
 	GitFlag         string // lets it start outside a git repository; "": it starts anywhere
+
+	// Idle is how long a session may be silent if nobody says a time; 0: for as long as it likes. A client that waits for
+	// its provider without a word needs one.
+	Idle time.Duration
 
 	TellsTokens, TellsCost bool    // whether it can tell them at all
 	TellsReset             bool    // whether it can tell when a limit is reset
@@ -80,11 +84,11 @@ const MaxArgument = 128<<10 - 1
 type Asked struct {
 	Model           string  `json:"model"`
 	Effort          string  `json:"effort"`
-	BudgetUSD       float64 `json:"budgetUsd"`      // 0: no bound
-	Permission      string  `json:"permissionMode"` // the mode of the agent's permissions; "": its own
+	BudgetUSD       float64 `json:"budgetUsd"`              // 0: no bound
+	Permission      string  `json:"permissionMode"`         // the mode of the agent's permissions; "": its own
+	Allowed         string  `json:"allowedTools,omitempty"` // rules, separated by commas
 	SkipPermissions bool    `json:"skipPermissions"`
-	Resume          string  `json:"resume,omitempty"` // the id of a session of the agent; "": a fresh session
-	MCP             string  `json:"mcp,omitempty"`    // the only MCP servers that it has, as JSON; "": its own
+	MCP             string  `json:"mcp,omitempty"` // the only MCP servers that it has, as JSON; "": its own
 }
 
 // StandIn returns what is asked of an agent that works in the place of the one that a person named: without the words
@@ -92,6 +96,7 @@ type Asked struct {
 func (a Asked) StandIn() Asked {
 	a.Model = ""
 	a.Permission = ""
+	a.Allowed = ""
 	a.MCP = ""
 	return a
 }
@@ -176,9 +181,9 @@ func (r Row) flags(a Asked) []asked {
 		{"--model", r.ModelFlag, a.Model, a.Model != ""},
 		{"--effort", r.EffortFlag, a.Effort, a.Effort != ""},
 		{"--permission-mode", r.PermissionFlag, a.Permission, a.Permission != ""},
+		{"--allowed-tools", r.AllowFlag, a.Allowed, a.Allowed != ""},
 		{"--dangerously-skip-permissions", r.SkipPermissionsFlag, "", a.SkipPermissions},
 		{"--mcp", r.MCPFlag, a.MCP, a.MCP != ""},
-		{"session to go on with", r.ResumeFlag, a.Resume, a.Resume != ""},
 	}
 }
 
@@ -190,8 +195,7 @@ func (r Row) Line(a Asked) []string {
 	}
 	all := r.flags(a)
 	if a.BudgetUSD > 0 {
-		budget := asked{"", r.BudgetFlag, strconv.FormatFloat(a.BudgetUSD, 'f', 4, 64), true}
-		all = slices.Insert(all, len(all)-1, budget)
+		all = append(all, asked{"", r.BudgetFlag, strconv.FormatFloat(a.BudgetUSD, 'f', 4, 64), true})
 	}
 	for _, one := range all {
 		if one.given && one.flag != "" {

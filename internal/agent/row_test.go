@@ -9,25 +9,25 @@ import (
 
 // TestCommandLines shows the command line of each built-in agent when nothing is asked, and when all is asked.
 func TestCommandLines(t *testing.T) {
-	all := Asked{Model: "m", Effort: "high", Permission: "p", SkipPermissions: true, Resume: "id", BudgetUSD: 2}
+	all := Asked{Model: "m", Effort: "high", Permission: "p", SkipPermissions: true, BudgetUSD: 2}
 	for _, row := range BuiltIn() {
 		want, known := map[string][2]string{
 			"claude": {"claude -p --output-format stream-json --verbose", "claude -p --output-format stream-json --verbose " +
-				"--model m --effort high --permission-mode p --dangerously-skip-permissions --max-budget-usd 2.0000 --resume id"},
+				"--model m --effort high --permission-mode p --dangerously-skip-permissions --max-budget-usd 2.0000"},
 			"codex": {"codex exec --json -", "codex exec --json --model m --config model_reasoning_effort=high --sandbox p " +
-				"--dangerously-bypass-approvals-and-sandbox resume id -"},
+				"--dangerously-bypass-approvals-and-sandbox -"},
 			"copilot": {"copilot --output-format json --no-ask-user --no-auto-update", "copilot --output-format json " +
-				"--no-ask-user --no-auto-update --model m --reasoning-effort high --allow-all --resume=id"},
+				"--no-ask-user --no-auto-update --model m --reasoning-effort high --allow-all"},
 			"gemini": {"gemini --output-format stream-json", "gemini --output-format stream-json --model m " +
-				"--approval-mode p --yolo --skip-trust --resume id"},
+				"--approval-mode p --yolo --skip-trust"},
 			"opencode": {"opencode run --format json",
-				"opencode run --format json --model m --variant high --auto --session id"},
+				"opencode run --format json --model m --variant high --auto"},
 			"qwen": {"qwen --output-format stream-json",
-				"qwen --output-format stream-json --model m --approval-mode p --yolo --resume id"},
+				"qwen --output-format stream-json --model m --approval-mode p --yolo"},
 			"aider": {"aider --message-file", "aider --model m --yes --message-file"},
 			"amp":   {"amp --execute --stream-json", "amp --execute --stream-json --dangerously-allow-all"},
 			"cursor-agent": {"cursor-agent -p --output-format stream-json",
-				"cursor-agent -p --output-format stream-json --model m --force --resume id"},
+				"cursor-agent -p --output-format stream-json --model m --force"},
 		}[row.Name]
 		if !known {
 			t.Errorf("no row for %s", row.Name)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -22,12 +23,14 @@ type Session struct {
 	Dir    string
 	Env    []string  // the whole environment
 	Guard  string    // the path of a program that does proc.GuardJob
-	Before Usage     // with Asked.Resume: what the session has used before
 	Log    io.Writer // gets all that the agent prints; nil: nothing is kept
 
 	Limit      time.Duration // the session may take this long
 	Idle       time.Duration // it may be silent for this long, while no tool runs; 0: for as long as it likes
 	Background time.Duration // it may run on for this long after its last event, for what it left in the background
+
+	MaxCostUSD float64 // it is stopped when it has used this much, if the agent tells that as it goes; 0: no bound
+	MaxTokens  int64
 
 	Started func(pid int)   // is called when the process runs; may be nil
 	Hear    func(Heard)     // is called after each line, and not twice at a time; may be nil
@@ -50,12 +53,18 @@ const (
 	linger = 5 * time.Second
 	// look is how often the clocks of a session are looked at.
 	look = 50 * time.Millisecond
+	// maxInVain is how often in a row an agent may ask its provider without an answer that it can use.
+	maxInVain = 10
 )
 
 // The reasons for which a session is stopped here.
 var (
 	errSilent = errors.New("it was silent")
 	errOver   = errors.New("its last event has come")
+	errCost   = errors.New("it used up what was left of the run's money")
+	errTokens = errors.New("it used up what was left of the run's tokens")
+	errLogin  = errors.New("the provider refuses its key or login")
+	errInVain = fmt.Errorf("it asked its provider %d times in a row and got no whole answer", maxInVain)
 )
 
 // Run runs the session. When ctx ends, it stops the agent. On Linux nothing that the agent has started lives on.
@@ -100,21 +109,46 @@ func (s Session) Run(ctx context.Context) Ended {
 	if format.after != nil {
 		format.after(&s, files.path(usageFile), &e)
 	}
-	if s.Asked.Resume != "" && format.sums {
-		e.Usage = e.Usage.since(s.Before)
-	}
 	e.Heard.Model = cmp.Or(e.Heard.Model, s.Asked.Model, s.Row.Model)
+	if r.TimedOut {
+		why = proc.ErrTimeout
+	}
+	s.settle(&e, why)
 	e.Usage = s.Row.priced(e.Usage, e.Heard.Model)
-	switch heard := e.Heard; {
-	case errors.Is(why, errOver): // its own last event counts
-	case r.TimedOut:
+	return e
+}
+
+// settle decides what of an outcome holds. why is the reason for which the session was stopped here, nil if it was not.
+//
+// The tools of an agent can write into the output of its client, and kill the client before it says something else. So
+// a client's last figures are known only if it ended by itself after them, and only then is a session free that met a
+// limit or an error of the provider. Any other session counts, and what it cost is unknown: at least what it said.
+func (s *Session) settle(e *Ended, why error) {
+	if e.Class == NotStarted {
+		return
+	}
+	byItself := why == nil && formatOf(s.Row.Output).exits(e.ExitCode)
+	switch {
+	case errors.Is(why, proc.ErrTimeout):
 		e.Class, e.Problem = TimedOut, "it took longer than "+plain.Duration(s.Limit)
 	case errors.Is(why, errSilent):
 		e.Class, e.Problem = TimedOut, "it was silent for "+plain.Duration(s.Idle)
-	case why != nil && (!heard.Ended || e.Class == Interrupted):
+	case errors.Is(why, errCost), errors.Is(why, errTokens):
+		e.Class, e.Problem = Budget, why.Error()
+	case errors.Is(why, errLogin):
+		e.Class, e.Problem = Auth, why.Error()
+	case errors.Is(why, errInVain):
+		e.Class, e.Problem = Failed, why.Error()
+	case why != nil && !errors.Is(why, errOver) && (!e.Heard.Ended || e.Class == Interrupted):
 		e.Class, e.Problem = Stopped, ""
+	case why == nil && !byItself && e.Heard.Ended:
+		e.Class, e.Problem = Died, Exit{Code: e.ExitCode}.problem("after its last event")
+	case (e.Class == Limit || e.Class == Transient) && (!byItself || e.Class == Limit && e.ExitCode == 0):
+		e.Class, e.Problem = Died, "it did not end as after an error: "+e.Problem
 	}
-	return e
+	if !byItself || e.Class == Done && e.Usage.Tokens() == 0 && e.Usage.CostUSD == 0 {
+		e.Usage.TokensKnown, e.Usage.CostKnown = false, false
+	}
 }
 
 // watch is a Parser that two goroutines use: one gives it lines, the other looks at clocks.
@@ -178,9 +212,18 @@ func (w *watch) late(s Session, now time.Time) error {
 	switch {
 	case !w.ended.IsZero() && now.Sub(w.ended) >= after:
 		return errOver
+	case !w.ended.IsZero():
+	case s.MaxTokens > 0 && heard.Usage.Tokens() >= s.MaxTokens:
+		return errTokens
+	case s.MaxCostUSD > 0 && s.Row.priced(heard.Usage, heard.Model).CostUSD >= s.MaxCostUSD:
+		return errCost
+	case heard.Refused:
+		return errLogin
+	case heard.InVain >= maxInVain:
+		return errInVain
 	case heard.Tool != "" || heard.Retrying:
 		w.last = now // a tool's output comes when it has ended
-	case s.Idle > 0 && w.ended.IsZero() && now.Sub(w.last) >= s.Idle:
+	case s.Idle > 0 && now.Sub(w.last) >= s.Idle:
 		return errSilent
 	}
 	return nil

@@ -19,8 +19,8 @@ func TestTold(t *testing.T) {
 		most int
 		want []string
 	}{
-		{Row{Output: OutputClaude}, session, false, 9, []string{"a text", "→ Bash: go test ./...", "[31mred", "a text"}},
-		{Row{Output: OutputClaude}, session, false, 2, []string{"[31mred", "a text"}},
+		{Row{Output: OutputClaude}, session, false, 9, []string{"a text", "→ Bash: go test ./...", "red", "a text"}},
+		{Row{Output: OutputClaude}, session, false, 2, []string{"red", "a text"}},
 		{Row{Output: OutputClaude}, "half of a line\n" + says, true, 9, []string{"a text"}},
 		{Row{Output: OutputText}, "one\n\n\x1b[1mtwo\x1b[0m\nlast", false, 9, []string{"one", "two", "last"}},
 		{Row{Output: OutputText}, "", true, 9, nil},

@@ -35,6 +35,7 @@ func (t *transcript) goOn() {
 	t.active = true
 	t.heard.Ended = false
 	t.heard.Retrying = false
+	t.heard.Refused = false
 }
 
 // says notes a text of the agent. Most texts are never asked for.
@@ -87,7 +88,13 @@ func (t tool) label() string {
 	return plain.Line(text, toolChars)
 }
 
-// toolOf returns the tool of the last of "permission_denials", cleaned.
+// toolOf returns the tool of the last of "permission_denials", cleaned; with its command, as a rule that allows it has
+// both: Bash(npm test).
 func toolOf(denials []gjson.Result) string {
-	return strings.Clone(plain.Line(denials[len(denials)-1].Get("tool_name").Str, nameChars))
+	last := denials[len(denials)-1]
+	tool := plain.Line(last.Get("tool_name").Str, nameChars)
+	if command := last.Get("tool_input.command").Str; command != "" {
+		tool += "(" + plain.Line(command, nameChars) + ")"
+	}
+	return strings.Clone(tool)
 }

@@ -15,12 +15,13 @@ import (
 
 // Record is what an agent has asked of one loop. It is kept beside the loop's record.
 type Record struct {
-	Hooks     []Hook    `json:"hooks,omitempty"`     // in the order in which they were registered
-	Rules     []Rule    `json:"rules,omitempty"`     // of the last iteration_start
-	Promises  []string  `json:"promises,omitempty"`  // words with which the agent ends; none: Words
-	Threshold int       `json:"threshold,omitempty"` // lowers the limit check_failures; 0: it does not
-	Started   time.Time `json:"started,omitzero"`    // when iteration_start was called first
-	Rates     []Rate    `json:"rates,omitempty"`     // of the last iterations that were validated
+	Hooks    []Hook    `json:"hooks,omitempty"`    // in the order in which they were registered
+	Rules    []Rule    `json:"rules,omitempty"`    // of the last iteration_start
+	Promises []string  `json:"promises,omitempty"` // words with which the agent ends; none: Words
+	Lowered  Lowered   `json:"lowered,omitzero"`
+	Started  time.Time `json:"started,omitzero"` // when iteration_start was called first
+	Rates    []Rate    `json:"rates,omitempty"`  // of the last iterations that were validated
+	Handed   bool      `json:"handed,omitempty"` // iteration_next has handed out a feature since iteration_start
 }
 
 // Bounds of a record.
@@ -81,11 +82,49 @@ func Parse(data []byte) (r Record, err error) {
 	return r, err
 }
 
-// Lower lowers the limits to what the agent asked for.
-func (r Record) Lower(l *decide.Limits) {
-	if r.Threshold > 0 && (l.CheckFailures == 0 || r.Threshold < l.CheckFailures) {
-		l.CheckFailures = r.Threshold
+// Lowered are limits that an agent lowered. They hold for its session: as long as its client, or the run that starts
+// its sessions, works on the loop without an ending.
+type Lowered struct {
+	Iterations  int    `json:"iterations,omitempty"`    // 0: as they are
+	Failures    int    `json:"checkFailures,omitempty"` // 0: as they are
+	Endings     int    `json:"endings,omitempty"`       // of the loop, when it was asked for
+	PID         int    `json:"pid,omitempty"`           // of the client or the run
+	ClientStart string `json:"clientStart,omitempty"`   // when that process began
+}
+
+// For returns what holds for a record.
+func (w Lowered) For(s decide.State) Lowered {
+	if w.Endings != s.Endings || w.PID != s.SessionPID || w.ClientStart != s.ClientStart {
+		return Lowered{}
 	}
+	return w
+}
+
+// Lower lowers the limits of a loop to what its agent asked for.
+func (r Record) Lower(l *decide.Limits, s decide.State) {
+	w := r.Lowered.For(s)
+	l.CheckFailures = lower(l.CheckFailures, w.Failures)
+	l.CeilingIterations = lower(l.CeilingIterations, w.Iterations)
+}
+
+// lower returns the lower one of two limits; 0 is none.
+func lower(limit, asked int) int {
+	if asked > 0 && (limit == 0 || asked < limit) {
+		return asked
+	}
+	return limit
+}
+
+// String says what was lowered, "" for nothing.
+func (w Lowered) String() string {
+	var parts []string
+	if w.Iterations > 0 {
+		parts = append(parts, fmt.Sprintf("iterations to %d", w.Iterations))
+	}
+	if w.Failures > 0 {
+		parts = append(parts, fmt.Sprintf("check failures to %d", w.Failures))
+	}
+	return strings.Join(parts, " and ")
 }
 
 // Words returns the words of the promises that the agent may give.

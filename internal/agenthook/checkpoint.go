@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // The names of an agent's files. They are no part of the record: nothing in them can complete a loop or raise a limit.
@@ -32,6 +33,7 @@ type Checkpoint struct {
 	Phase     string          `json:"phase,omitempty"`
 	Step      *int            `json:"step,omitempty"`
 	Iteration int             `json:"iteration"`
+	Evaluated bool            `json:"evaluated,omitempty"` // an evaluator's answer asked for it
 	Context   json.RawMessage `json:"context,omitempty"`
 	Draft     string          `json:"draft,omitempty"`
 	DraftType string          `json:"draftType,omitempty"`
@@ -50,8 +52,6 @@ const (
 	Manual           = "manual"      // the agent asked for it
 	Auto             = "auto_status" // it goes with an answer
 	CheckpointPrefix = "CP-"
-
-	evaluated = "evaluated" // the phase of a checkpoint that an evaluator's answer asked for
 )
 
 // Bounds of checkpoints.
@@ -120,25 +120,57 @@ func KeepAnswers(files Files, answers []decide.Answer, iteration int) (id string
 	}
 	var before, after []string
 	c.All = slices.DeleteFunc(c.All, func(p Checkpoint) bool {
-		earlier := p.Phase == evaluated && p.Iteration == iteration
+		earlier := p.Evaluated && p.Iteration == iteration
 		if earlier {
-			before = append(before, string(p.Context))
+			before = append(before, p.asked())
 		}
 		return earlier
 	})
 	for _, a := range answers {
-		one, err := c.Keep(Checkpoint{
-			Trigger: Auto, Phase: evaluated, Iteration: iteration, Context: json.RawMessage(a.Checkpoint),
-		})
+		one, err := c.Keep(asked(a.Checkpoint, iteration))
 		if err != nil {
 			return "", err
 		}
-		id, after = one.ID, append(after, string(one.Context))
+		id = one.ID
+		after = append(after, one.asked())
 	}
 	if slices.Equal(before, after) {
 		return "", nil
 	}
 	return id, c.Save(files)
+}
+
+// asked returns the checkpoint that an evaluator's answer asks for. The object may name a phase, a step and a context;
+// one that names no context is the context.
+func asked(object string, iteration int) Checkpoint {
+	var named struct {
+		Phase   string          `json:"executionPhase"`
+		Step    *int            `json:"executionStep"`
+		Context json.RawMessage `json:"agentContext"`
+	}
+	one := Checkpoint{Trigger: Auto, Phase: "evaluated", Iteration: iteration, Evaluated: true}
+	one.Context = json.RawMessage(object)
+	if json.Unmarshal([]byte(object), &named) != nil {
+		return one
+	}
+	one.Step = named.Step
+	if named.Phase != "" {
+		one.Phase = plain.Line(named.Phase, 200)
+	}
+	if len(named.Context) > 0 && named.Context[0] == '{' {
+		one.Context = named.Context
+	}
+	return one
+}
+
+// asked returns what the evaluator asked to be kept, to compare it with what is kept.
+func (p Checkpoint) asked() string {
+	p.ID = ""
+	p.Sequence = 0
+	p.Created = time.Time{}
+	p.Expires = time.Time{}
+	text, _ := json.Marshal(p) // cannot fail: it was read from JSON
+	return string(text)
 }
 
 // Compact returns a JSON object without spaces, of at most a number of bytes; nil for none.

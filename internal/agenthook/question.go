@@ -30,6 +30,15 @@ type Question struct {
 	Promises          []PromiseFound `json:"completionPromises"`
 	AgentOutput       string         `json:"agentOutput"` // its last message
 	Features          decide.Counts  `json:"features"`
+	DraftContent      string         `json:"draftContent,omitempty"` // as the agent gave it to hook_evaluate
+	DraftType         string         `json:"draftType,omitempty"`
+}
+
+// Draft is what an agent shows its evaluators when it asks them.
+type Draft struct {
+	Files   []string // that it has modified, by its own word
+	Content string
+	Type    string
 }
 
 // CheckResult is the result of a check that ran at this stop, or of an earlier one that still counts.
@@ -85,6 +94,9 @@ func ReadAnswer(name string, text []byte) (a decide.Answer, err error) {
 		Action: v.Get("action").Str,
 		Reason: plain.Line(v.Get("reason").Str, maxReason),
 		Prompt: plain.Text(v.Get("nextPrompt").Str, maxRequest), Checkpoint: v.Get("checkpointData").Raw,
+	}
+	if metadata := v.Get("metadata"); metadata.IsObject() && len(metadata.Raw) <= MaxMetadata {
+		a.Metadata = metadata.Raw
 	}
 	switch a.Action {
 	case decide.AnswerComplete, decide.AnswerContinue:

@@ -16,8 +16,9 @@ import (
 // Env reads the surroundings of the process. Nothing below main reads the environment. What the
 // system does not tell stays empty. name is the program's name, as a person types it.
 func Env(name string) loop.Env {
+	usual := client.Find(client.Usual)
 	e := loop.Env{
-		Program: name, Agent: "claude", Vars: os.Environ(), OfHost: client.IsClaudeVar, IsSecret: client.IsClaudeSecret,
+		Program: name, Agent: usual.Name, Vars: os.Environ(), OfHost: usual.IsVar, IsSecret: usual.IsSecret,
 		Catch: Catch, Clients: clients,
 	}
 	e.Cwd, _ = os.Getwd()
@@ -26,19 +27,17 @@ func Env(name string) loop.Env {
 	}
 	e.Self, _ = os.Executable()
 	e.ConfigDir = configDir(e.Home)
+	e.CacheDir, _ = os.UserCacheDir()
 	e.StateDir, e.StateErr = loopdir.StateDir(e.Get)
 	e.LoopDir, e.OnComplete = e.Get("RALPH_LOOP_DIR"), e.Get("RALPH_ON_COMPLETE")
-	e.ByAgent = client.Vars(e.Get).ByAgent() || client.ByAgent(e.Get) ||
-		e.Get(loop.CheckVar) != "" || e.Get(loop.RunVar) != ""
+	e.ByAgent = client.ByAgent(e.Get) || e.Get(loop.CheckVar) != "" || e.Get(loop.RunVar) != ""
 	return e
 }
 
-// clients returns the words that begin and resume a session of a host.
+// clients returns the words that begin and resume a session of a client.
 func clients(name string) (ask, resume []string) {
-	if h := client.Find(name); h != nil {
-		return h.Ask, h.Resume
-	}
-	return []string{"claude"}, []string{"claude", "--resume"}
+	c := client.Find(name)
+	return c.Ask, c.Resume
 }
 
 // configDir returns the system's folder for users' configuration. Go does without a

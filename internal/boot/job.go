@@ -17,7 +17,7 @@ import (
 func Job(name string, args []string) (status int, is bool, err error) {
 	switch proc.JobOf(os.Args[0]) {
 	case proc.GuardJob:
-		return proc.Guard(args), true, nil
+		return proc.Guard(args, confine.Supervise), true, nil
 	case proc.ConfineJob:
 		err = confined(args)
 	case proc.SendJob:

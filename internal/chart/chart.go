@@ -161,7 +161,7 @@ func (c Chart) theme() charts.ColorPalette {
 }
 
 func (c Chart) legend(names []string) charts.LegendOption {
-	l := charts.LegendOption{SeriesNames: names, Offset: charts.OffsetRight}
+	l := charts.LegendOption{SeriesNames: names, Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "34"}}
 	if len(names) < 2 {
 		l.Show = charts.Ptr(false)
 	}

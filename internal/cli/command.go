@@ -22,15 +22,25 @@ type Command struct {
 	Short   string
 	Long    string // help's text, if that is more than Short
 	Example string
+	Group   string            // what it is for, as help has its heading
 	Hidden  bool              // only programs call it
 	Shared  bool              // App.Home has its help, man page and completion
 	Raw     bool              // all its words are passed on as they are
 	Letters map[string]string // one-letter names of flags
 	Flags   flag.FlagSet
+	Behind  *[]string // gets the words behind "--"; nil: they are words as the others
 
 	// Run is the action, with the arguments that are not flags; nil if the command only has
 	// commands below it.
 	Run func(w io.Writer, words []string) error
+}
+
+// Grouped puts commands into a group.
+func Grouped(group string, commands ...*Command) []*Command {
+	for _, c := range commands {
+		c.Group = group
+	}
+	return commands
 }
 
 // App is a program: its name and its commands, the program itself first.
@@ -48,6 +58,19 @@ type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
+
+// Exit is an error with an exit status.
+type Exit struct {
+	Code int
+	Err  error // nil: people know everything already
+}
+
+func (e *Exit) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit status %d", e.Code)
+	}
+	return e.Err.Error()
+}
 
 // MovedError means that the command has another name now.
 type MovedError struct{ Old, Now string }
@@ -183,6 +206,10 @@ func (a *App) parse(c *Command, args []string) (words []string, err error) {
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]
+		if arg == "--" && c.Behind != nil {
+			*c.Behind = args
+			return words, nil
+		}
 		if arg == "--" {
 			return append(words, args...), nil
 		}

@@ -120,7 +120,7 @@ func (a *App) complete(word string, before []string) (found [][2]string) {
 			offer(choice, "")
 		}
 	}
-	if strings.Contains(c.Args, "[NAME]") && a.Loops != nil {
+	if strings.Contains(c.Args, "[NAME") && a.Loops != nil {
 		for _, name := range a.Loops() {
 			if !strings.ContainsFunc(name, plain.Special) { // a shell puts it on the line as it is
 				offer(name, "")

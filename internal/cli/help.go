@@ -13,19 +13,30 @@ func (a *App) help(w io.Writer, c *Command) {
 	if c.Example != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
 	}
-	var subs [][2]string
-	for _, sub := range a.below(c) {
-		subs = append(subs, [2]string{sub.verb(), sub.Short})
+	subs := a.below(c)
+	var groups []string
+	rows := map[string][][2]string{}
+	for _, sub := range subs {
+		group := cmp.Or(sub.Group, "Commands")
+		if rows[group] == nil {
+			groups = append(groups, group)
+		}
+		rows[group] = append(rows[group], [2]string{sub.verb(), sub.Short})
 	}
-	showRows(w, "Commands", subs)
+	for _, group := range groups {
+		showRows(w, group, rows[group])
+	}
 	showRows(w, "Flags", c.options())
 	if len(subs) > 0 {
 		fmt.Fprintf(w, "\n'%s COMMAND --help' explains one.\n", a.path(c))
 	}
 }
 
+// leastWidth is how wide the first column is at least, so that those of groups stand below one another.
+const leastWidth = 10
+
 func showRows(w io.Writer, title string, rows [][2]string) {
-	width := 0
+	width := leastWidth
 	for _, row := range rows {
 		width = max(width, len(row[0]))
 	}
@@ -40,6 +51,11 @@ func showRows(w io.Writer, title string, rows [][2]string) {
 func (a *App) usage(c *Command) string {
 	text := strings.TrimSpace(a.path(c) + " " + c.Args)
 	switch {
+	case c.Behind != nil:
+		return text + " [flags] [-- ARGUMENT...]"
+	case c.Name == "" && a.Usual != "":
+		usual, _ := a.Find([]string{a.Usual})
+		return text + " " + usual.Args + " [flags]\n  " + text + " COMMAND"
 	case c.Run == nil && c.Args == "":
 		return text + " COMMAND"
 	case len(c.options()) > 1:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -45,10 +46,27 @@ func Confirm(w io.Writer, question, no string) error {
 	if !CanAsk() {
 		return errors.New("there is no terminal to ask at; look at what is listed and run it again with --yes")
 	}
-	fmt.Fprintf(w, "%s [y/N] ", question)
-	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+	if a := ask(w, question+" [y/N]"); a != "y" && a != "yes" {
 		return errors.New(no)
 	}
 	return nil
+}
+
+// Choose asks a person for one of several things.
+func Choose(w io.Writer, question string, of []string) (string, error) {
+	for n, one := range of {
+		fmt.Fprintf(w, "  %d  %s\n", n+1, one)
+	}
+	n, err := strconv.Atoi(ask(w, fmt.Sprintf("%s [1-%d]", question, len(of))))
+	if err != nil || n < 1 || n > len(of) {
+		return "", errors.New("nothing was chosen, and nothing was done")
+	}
+	return of[n-1], nil
+}
+
+// ask returns a person's answer, in lower case.
+func ask(w io.Writer, question string) string {
+	fmt.Fprintf(w, "%s ", question)
+	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	return strings.ToLower(strings.TrimSpace(answer))
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"golang.org/x/term"
 )
@@ -61,6 +61,9 @@ func (s Screen) Row(label, value string) {
 	s.Lines(label, indent, wrap(value, s.Width-indent))
 }
 
+// Fold breaks a text between words where the screen ends.
+func (s Screen) Fold(text string) string { return strings.Join(wrap(text, s.Width), "\n") }
+
 // Lines shows lines beside a label, or below it if the screen is narrow.
 func (s Screen) Lines(label string, indent int, lines []string) {
 	space := strings.Repeat(" ", indent)
@@ -88,7 +91,7 @@ func wrap(text string, width int) (lines []string) {
 	}
 	at := width + 1 // of the last line, which is full at first
 	for word := range strings.FieldsSeq(text) {
-		n := utf8.RuneCountInString(word)
+		n := cells(word)
 		if at+1+n > width {
 			lines, at = append(lines, word), n
 			continue
@@ -97,6 +100,17 @@ func wrap(text string, width int) (lines []string) {
 		at += 1 + n
 	}
 	return lines
+}
+
+// cells returns how many columns a word takes: letters of East Asia take two.
+func cells(word string) (n int) {
+	for _, r := range word {
+		n++
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r >= 0xff01 && r <= 0xff60 {
+			n++
+		}
+	}
+	return n
 }
 
 // barWidth is how many characters the bar of features has.

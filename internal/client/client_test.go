@@ -15,15 +15,19 @@ func nothing(string) string { return "" }
 
 // TestEntries puts the entries of each client into settings, finds them there, and takes them out again.
 func TestEntries(t *testing.T) {
-	before := []byte("{\n\t\"model\": {\"name\": \"x\"},\n\t\"permissions\": []\n}\n")
-	for i := range client.Others {
-		h := &client.Others[i]
-		for _, bare := range []bool{true, false} {
+	for i := range client.All {
+		h := &client.All[i]
+		before := []byte("{\n\t\"model\": {\"name\": \"x\"},\n\t\"permissions\": []\n}\n")
+		if h.Strict {
+			before = []byte("{\n\t\"model\": \"x\"\n}\n")
+		}
+		for _, name := range []string{"ralph-stop-hook", "/a b/ralph-stop-hook"} {
 			project := t.TempDir()
-			path := h.Path("project", project, "", nothing)
+			in := client.Install{Client: h, Get: nothing, Home: t.TempDir(), Project: project}
+			path := in.Files("project")[0]
 			text := before
 			for _, event := range h.Events {
-				e := h.Entry(event, "project", "/a b/ralph-stop-hook", bare, 660*time.Second)
+				e := h.Entry(event, "project", name, 660*time.Second)
 				var err error
 				if text, _, err = client.Merge(text, event, e); err != nil {
 					t.Fatal(err)
@@ -35,14 +39,15 @@ func TestEntries(t *testing.T) {
 			if err := os.WriteFile(path, text, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			places := client.Places(project, t.TempDir(), nothing)
-			if len(places) != 1 || places[0].Path != path || len(places[0].Missing()) > 0 {
-				t.Errorf("%s: %+v", h.Name, places)
+			hooks := in.Entries(path, "")
+			if len(hooks) != len(h.Events) || len(h.Missing(hooks)) > 0 || !in.Hooked() || in.Everywhere("") {
+				t.Errorf("%s: %+v", h.Name, hooks)
 				continue
 			}
-			for _, hook := range places[0].Hooks {
+			for _, hook := range hooks {
 				short := hook.Flag("--timeout") == "1s"
-				if !hook.Exec || hook.Flag("--client") != h.Name || bare == (hook.Command == "/a b/ralph-stop-hook") {
+				isNamed := hook.Flag("--client") == h.Name || h.Name == client.Usual && hook.Flag("--client") == ""
+				if !hook.Exec || !isNamed || hook.Command != name {
 					t.Errorf("%s: %+v", h.Name, hook)
 				}
 				if wait := time.Duration(hook.Timeout) * h.Unit; short != (wait == 3*time.Second) {
@@ -63,11 +68,12 @@ func TestPath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := filepath.ToSlash(h.Path("user", "/p", "/home/dev", get)); got != want {
+		in := client.Install{Client: h, Get: get, Home: "/home/dev", Project: "/p"}
+		if got := filepath.ToSlash(in.Files("user")[0]); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if h, err := client.Of("claude"); h != nil || err != nil {
+	if h, err := client.Of("claude"); h.Name != client.Usual || err != nil {
 		t.Errorf("claude: %v, %v", h, err)
 	}
 	if _, err := client.Of("cdx"); err == nil {
@@ -77,7 +83,7 @@ func TestPath(t *testing.T) {
 
 // TestEnviron checks that a session is not taken for the command of the agent that has started it.
 func TestEnviron(t *testing.T) {
-	for _, h := range client.Others {
+	for _, h := range client.All[1:] {
 		if left := agent.Environ([]string{h.ToolVar + "=1"}); len(left) > 0 {
 			t.Errorf("%s: %q is left", h.Name, left)
 		}

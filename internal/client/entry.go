@@ -2,66 +2,47 @@ package client
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // shortTime is how long a hook may take at an event of Short: the client gives it three seconds or less.
 const shortTime = time.Second
 
-// Entry returns our entry for an event. program is its bare name, if the settings may be read where it is missing, else
-// its path.
-func (c *Client) Entry(event, scope, program string, bare bool, timeout time.Duration) Entry {
+// Entry returns our entry for an event. name is the program's bare name or, where PATH does not find that, its path.
+// Settings that go with the repository are read where the program may be missing, so a bare name does nothing there. On
+// Windows there may be no shell for that.
+func (c *Client) Entry(event, scope, name string, timeout time.Duration) Entry {
 	given := timeout
 	if slices.Contains(c.Short, event) {
 		timeout, given = shortTime, 3*shortTime
 	}
+	args := []string{"hook"}
+	if c.Name != Usual {
+		args = append(args, "--client", c.Name)
+	}
+	if scope != "none" {
+		args = append(args, "--entry", scope)
+	}
+	quiet := scope == "project" && name == program && runtime.GOOS != "windows"
 	return Entry{
-		Type: "command", Command: program, Timeout: int(given / c.Unit), Quiet: bare, Line: !bare,
-		Args: []string{
-			"hook", "--client", c.Name, "--entry", scope, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds())),
-		},
+		Type: "command", Command: name, Timeout: int(given / c.Unit), Quiet: quiet, Line: !quiet && !c.Exec,
+		Args: append(args, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))),
 	}
 }
 
-// Place is a settings file of a client that has the hook.
-type Place struct {
-	Client *Client
-	Scope  string
-	Path   string
-	Hooks  []*Hook // our entries in it
-}
-
-// Places returns the places of the hook for a project.
-func Places(project, home string, get func(name string) string) (places []Place) {
-	for i := range Others {
-		c := &Others[i]
-		for _, scope := range OtherScopes {
-			path := c.Path(scope, project, home, get)
-			if text, err := loopdir.ReadAny(path, MaxBytes); err == nil {
-				if hooks := Ours(text); len(hooks) > 0 {
-					places = append(places, Place{c, scope, path, hooks})
-				}
-			}
-		}
-	}
-	return places
-}
-
-// Missing returns the events for which a place has no entry.
-func (p Place) Missing() (events []string) {
-	for _, event := range p.Client.Events {
-		if !slices.ContainsFunc(p.Hooks, func(h *Hook) bool { return h.Event == event }) {
+// Missing returns the events for which hooks have no entry of ours.
+func (c *Client) Missing(hooks []*Hook) (events []string) {
+	for _, event := range c.Events {
+		if !slices.ContainsFunc(hooks, func(h *Hook) bool { return h.Event == event && h.Ours }) {
 			events = append(events, event)
 		}
 	}
 	return events
 }
 
-// Installed reports whether a settings file has our entry for the event of a stop.
-func (c *Client) Installed(path string) bool {
-	text, err := loopdir.ReadAny(path, MaxBytes)
-	return err == nil && slices.ContainsFunc(Ours(text), func(h *Hook) bool { return h.Event == c.Events[0] })
+// Editable are the places of an entry that a person can write.
+func (c *Client) Editable() []string {
+	return slices.DeleteFunc(slices.Clone(c.Scopes), func(s string) bool { return s == Managed || s == "plugin" })
 }

@@ -28,15 +28,12 @@ const (
 	SessionEnd   = "SessionEnd"
 )
 
-// Events lists these events in the order in which a settings file has them.
-var Events = []string{Stop, StopFailure, PromptSubmit, SessionStart, SessionEnd}
-
 // planMode is the permission mode in which the agent may only plan.
 const planMode = "plan"
 
 // Event is what Claude Code sends to the hook. A field that it does not send is zero.
 type Event struct {
-	Name           string // one of Events, or another such as "SubagentStop"
+	Name           string // one of these, or another such as "SubagentStop"
 	SessionID      string
 	AgentID        string // set inside a subagent
 	Cwd            string // follows the agent's cd

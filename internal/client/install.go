@@ -2,8 +2,10 @@ package client
 
 import (
 	"cmp"
+	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -12,15 +14,24 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Scopes lists the places of a hook entry, the narrowest first. Claude Code runs the entries
-// of all places at once. Ours agree that only the narrowest one answers: what a person sets
-// for one project, such as --on-complete, wins over what they set for all projects. A
-// plugin comes last, because nobody edits its entries.
-var Scopes = []string{"local", "project", "user", "plugin"}
+// Claude Code runs the entries of all places at once. Ours agree that only the narrowest one answers: what a person
+// sets for one project, such as --on-complete, wins over what they set for all projects. What an administrator sets
+// wins over all of that. A plugin comes last, because nobody edits its entries.
 
-// Install says where Claude Code reads its settings for one project.
+// Managed is the scope of the settings that an administrator writes.
+const Managed = "managed"
+
+// ManagedDir is where they are.
+var ManagedDir = map[string]string{
+	"darwin":  "/Library/Application Support/ClaudeCode",
+	"linux":   "/etc/claude-code",
+	"windows": `C:\Program Files\ClaudeCode`,
+}[runtime.GOOS]
+
+// Install says where a client reads its settings for one project.
 type Install struct {
-	Vars    Vars
+	*Client
+	Get     func(variable string) string
 	Home    string // the user's home folder
 	Project string
 }
@@ -31,50 +42,105 @@ type Install struct {
 func (in Install) Files(scope string) (files []string) {
 	const local = "settings.local.json"
 	switch scope {
+	case Managed:
+		files, _ = filepath.Glob(filepath.Join(ManagedDir, "managed-settings.d", "*.json"))
+		files = append(files, filepath.Join(ManagedDir, "managed-settings.json"))
 	case "local":
-		files = append(files, filepath.Join(in.Project, ".claude", local))
+		files = append(files, filepath.Join(in.Project, in.Folder, local))
 		if main := loopdir.MainRoot(in.Project); main != "" && main != in.Project {
-			files = append(files, filepath.Join(main, ".claude", local))
+			files = append(files, filepath.Join(main, in.Folder, local))
 		}
 	case "project":
-		files = append(files, filepath.Join(in.Project, ".claude", "settings.json"))
+		files = append(files, filepath.Join(in.Project, in.Folder, in.File))
 	case "user":
-		dir := in.Vars(configDir)
-		if dir == "" && in.Home != "" {
-			dir = filepath.Join(in.Home, ".claude")
+		dir := ""
+		if in.HomeVar != "" {
+			dir = in.Get(in.HomeVar)
 		}
-		files = append(files, filepath.Join(dir, "settings.json"))
+		if dir == "" && in.Home != "" {
+			dir = filepath.Join(in.Home, in.Folder)
+		}
+		files = append(files, filepath.Join(dir, in.File))
 	}
 	return files
 }
 
-// Entries returns our entries for an event in a settings file. For a file that cannot be
-// read it returns none, because Claude Code ignores that file too.
-func Entries(path, event string) []*Hook {
+// Entries returns our entries for an event in a settings file, or for all events if event is empty. For a file that
+// cannot be read it returns none, because the client ignores that file too.
+func (c *Client) Entries(path, event string) []*Hook {
 	text, err := loopdir.ReadAny(path, MaxBytes)
 	if err != nil {
 		return nil
 	}
-	file, err := ReadSettings(text)
+	file, err := c.ReadSettings(text)
 	if err != nil {
 		return nil
 	}
 	return file.Ours(event)
 }
 
-// Installed reports whether a settings file has one of our entries for the Stop event.
-func Installed(path string) bool { return len(Entries(path, Stop)) > 0 }
+// Installed reports whether a settings file has one of our entries for the event of a stop.
+func (c *Client) Installed(path string) bool { return len(c.Entries(path, c.Events[0])) > 0 }
+
+// OthersStop reports whether the settings have a Stop hook that is not ours.
+func (in Install) OthersStop() bool {
+	others := func(h *Hook) bool { return h.Event == in.Events[0] && !h.Ours }
+	for file := range in.settings(in.Scopes...) {
+		if slices.ContainsFunc(file.Hooks, others) {
+			return true
+		}
+	}
+	return false
+}
+
+// Hooked reports whether a hook of ours answers the client's stops.
+func (in Install) Hooked() bool {
+	for file := range in.settings(in.Scopes...) {
+		if len(file.Ours(in.Events[0])) > 0 {
+			return true
+		}
+	}
+	return in.Plugin(program) != ""
+}
+
+// Everywhere reports whether the client calls this program in all projects. scope is that of the entry that called it;
+// without one, an entry in the project's own settings calls it for this project only.
+func (in Install) Everywhere(scope string) bool {
+	if scope != "" {
+		return scope == "user" || scope == "plugin"
+	}
+	user := in.Files("user")[0]
+	for _, scope := range []string{"local", "project"} {
+		for _, file := range in.Files(scope) {
+			if in.Installed(file) && !SameFile(file, user) {
+				return false
+			}
+		}
+	}
+	return in.Hooked()
+}
+
+// settings returns the settings files of some places. One that cannot be read is empty: the client ignores it, too.
+func (in Install) settings(scopes ...string) iter.Seq[File] {
+	return func(yield func(File) bool) {
+		for _, scope := range scopes {
+			for _, path := range in.Files(scope) {
+				text, _ := loopdir.ReadAny(path, MaxBytes)
+				file, err := in.ReadSettings(text)
+				if err == nil && !yield(file) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // Plugin returns the first enabled plugin of a name, as NAME@MARKETPLACE; "" if there is none.
 func (in Install) Plugin(name string) string {
-	for _, scope := range Scopes {
-		for _, path := range in.Files(scope) {
-			text, _ := loopdir.ReadAny(path, MaxBytes)
-			file, _ := ReadSettings(text) // Claude Code ignores a file that cannot be read, too
-			for _, plugin := range file.Plugins {
-				if strings.HasPrefix(plugin, name+"@") {
-					return plugin
-				}
+	for file := range in.settings(in.Scopes...) {
+		for _, plugin := range file.Plugins {
+			if strings.HasPrefix(plugin, name+"@") {
+				return plugin
 			}
 		}
 	}
@@ -83,18 +149,20 @@ func (in Install) Plugin(name string) string {
 
 // Outranked reports whether another entry answers this event instead of the entry that
 // started this process. scope is the scope of that entry, and args are the words of its
-// call. Only the settings files decide: that another process got the same event does not
-// mean that it answers. An entry without --entry, as older versions wrote it, is never
-// outranked.
+// call. event has Claude Code's name. Only the settings files decide: that another process got the same event does not
+// mean that it answers. An entry without --entry is never outranked.
 func (in Install) Outranked(scope, event string, args []string) bool {
 	answers := func(scope, file string) bool {
-		return slices.ContainsFunc(Entries(file, event), func(e *Hook) bool {
+		return slices.ContainsFunc(in.Entries(file, in.own(event)), func(e *Hook) bool {
 			named := e.Flag("--entry") // names another scope if the entry was copied from there
 			return (named == "" || named == scope) && in.runs(e)
 		})
 	}
 	files := in.Files(scope)
-	for _, narrower := range Scopes[:max(0, slices.Index(Scopes, scope))] {
+	for _, narrower := range in.Scopes[:max(0, slices.Index(in.Scopes, scope))] {
+		if narrower != Managed && in.managedOnly() {
+			break // the client runs no entry of any other scope
+		}
 		for _, file := range in.Files(narrower) {
 			// In the home folder, the project's settings file is also the user's.
 			same := func(f string) bool { return SameFile(f, file) }
@@ -108,18 +176,28 @@ func (in Install) Outranked(scope, event string, args []string) bool {
 		!in.calls(files[0], event, args) && in.calls(files[1], event, args)
 }
 
+// managedOnly reports whether an administrator has switched off all hooks but their own.
+func (in Install) managedOnly() bool {
+	for file := range in.settings(Managed) {
+		if file.ManagedOnly {
+			return true
+		}
+	}
+	return false
+}
+
 // calls reports whether a file has an entry whose program and arguments are args. Only
 // entries that run without a shell can match, because Claude Code passes their words
 // unchanged.
 func (in Install) calls(file, event string, args []string) bool {
-	return slices.ContainsFunc(Entries(file, event), func(e *Hook) bool {
+	return slices.ContainsFunc(in.Entries(file, in.own(event)), func(e *Hook) bool {
 		return e.Exec && in.program(e) == args[0] && slices.Equal(e.Args, args[1:])
 	})
 }
 
 // program returns the program that an entry names, with CLAUDE_PROJECT_DIR expanded.
 func (in Install) program(e *Hook) string {
-	return strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", in.Vars(ProjectDir))
+	return strings.ReplaceAll(e.Command, "${CLAUDE_PROJECT_DIR}", in.Client.Project(in.Get))
 }
 
 // runs reports whether Claude Code finds an entry's program. A shared settings file may name
@@ -135,7 +213,7 @@ func (in Install) runs(e *Hook) bool {
 			return true
 		}
 	}
-	_, err := proc.LookPath(name, in.Vars("PATH"))
+	_, err := proc.LookPath(name, in.Get("PATH"))
 	return err == nil
 }
 

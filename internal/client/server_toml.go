@@ -25,21 +25,22 @@ func (s Server) block() string {
 	return strings.Join(lines, "\n")
 }
 
-// AddTOML adds the entry at the end of a TOML file. The result is the text itself if it has this entry.
-func (s Server) AddTOML(text string) (string, error) {
+// addTOML adds the entry at the end of a TOML file. The result is the text itself if it has this entry.
+func (s Server) addTOML(data []byte) ([]byte, error) {
+	text := string(data)
 	block := s.block()
 	if strings.Contains(text, "\r\n") {
 		block = strings.ReplaceAll(block, "\n", "\r\n")
 	}
 	if begin, _ := s.table(text); begin >= 0 {
 		if strings.Contains(text[begin:], block) {
-			return text, nil
+			return data, nil
 		}
-		return "", ErrHas
+		return nil, ErrHas
 	}
 	for line := range strings.Lines(text) {
 		if key, _, is := strings.Cut(line, "="); is && strings.TrimSpace(key) == "mcp_servers" {
-			return "", errors.New("it has mcp_servers as one value; add the entry there yourself")
+			return nil, errors.New("it has mcp_servers as one value; add the entry there yourself")
 		}
 	}
 	newline := "\n"
@@ -48,13 +49,13 @@ func (s Server) AddTOML(text string) (string, error) {
 	}
 	switch {
 	case strings.HasSuffix(text, "\r"):
-		return "", errors.New("it ends in the middle of a line end")
+		return nil, errors.New("it ends in the middle of a line end")
 	case text == "":
-		return block + newline, nil
+		return []byte(block + newline), nil
 	case !strings.HasSuffix(text, "\n"):
-		return text + newline + block, nil
+		return []byte(text + newline + block), nil
 	}
-	return text + newline + block + newline, nil
+	return []byte(text + newline + block + newline), nil
 }
 
 // table returns where the entry's table begins and ends, -1 if there is none.
@@ -75,21 +76,22 @@ func (s Server) table(text string) (begin, end int) {
 	return begin, at
 }
 
-// RemoveTOML removes the entry of that name, with what belongs to it.
-func (s Server) RemoveTOML(text string) (string, error) {
+// removeTOML removes the entry of that name, with what belongs to it.
+func (s Server) removeTOML(data []byte) ([]byte, error) {
+	text := string(data)
 	begin, end := s.table(text)
 	if begin < 0 {
-		return text, nil
+		return data, nil
 	}
 	head, tail := text[:begin], text[end:]
 	newline := "\n"
 	if first, _, _ := strings.Cut(text[begin:], "\n"); strings.HasSuffix(first, "\r") {
 		newline = "\r\n"
 	}
-	// AddTOML put an empty line before the table or, behind a last line without an end, that end.
+	// addTOML put an empty line before the table or, behind a last line without an end, that end.
 	ended := strings.HasSuffix(text, "\n")
 	if ended && strings.HasSuffix(head, "\n"+newline) || !ended && tail == "" {
 		head = strings.TrimSuffix(head, newline)
 	}
-	return head + tail, nil
+	return []byte(head + tail), nil
 }

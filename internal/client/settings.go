@@ -2,8 +2,7 @@ package client
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
+	"cmp"
 	"fmt"
 	"path"
 	"reflect"
@@ -35,28 +34,19 @@ type Entry struct {
 }
 
 // json returns the entry as the settings have it.
-func (e Entry) json() []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // a person reads it
-	var err error
-	if e.Quiet || e.Line {
-		line := quietLine(e.Args)
-		if !e.Quiet {
-			line = execLine(e.Command, e.Args)
-		}
-		err = encoder.Encode(struct {
-			Type    string `json:"type"`
-			Command string `json:"command"`
-			Timeout int    `json:"timeout"`
-		}{e.Type, line, e.Timeout})
-	} else {
-		err = encoder.Encode(e)
+func (e Entry) json() string {
+	if !e.Quiet && !e.Line {
+		return quote(e)
 	}
-	if err != nil {
-		return nil // cannot happen: it has only texts and a number
+	line := quietLine(e.Args)
+	if !e.Quiet {
+		line = execLine(e.Command, e.Args)
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return quote(struct {
+		Type    string `json:"type"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"`
+	}{e.Type, line, e.Timeout})
 }
 
 // program is the name by which we know our entries. Its folder does not matter.
@@ -68,70 +58,55 @@ const program = "ralph-stop-hook"
 // before. data is nil if there is no file. It must be strict JSON, as the host
 // wants it. A byte order mark stays.
 func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
-	text := bytes.TrimPrefix(data, jsontext.BOM)
-	mark := data[:len(data)-len(text)]
-	if jsontext.Space(text) == len(text) {
-		out, err := merge([]byte("{}"), event, e)
-		if err != nil {
-			return nil, false, err
-		}
-		out = append([]byte("{"), out[1+len(jsontext.WasEmpty):]...)
-		if data == nil {
-			return append(out, '\n'), true, nil
-		}
-		return slices.Concat(data, out), true, nil
-	}
-	if _, err := jsontext.Check(text); err != nil {
-		if comment(text) {
-			err = fmt.Errorf("%w (this must be strict JSON: comments are not allowed)", err)
-		}
-		return nil, false, err
-	}
-	out, err := merge(text, event, e)
-	if err != nil {
-		return nil, false, err
-	}
-	return slices.Concat(mark, out), !bytes.Equal(out, text), nil
-}
-
-// merge is Merge for a text that is JSON and has no byte order mark.
-func merge(text []byte, event string, e Entry) ([]byte, error) {
-	root := gjson.ParseBytes(text)
-	if !root.IsObject() {
-		return nil, errors.New("the settings are not a JSON object")
-	}
-	root.Raw = strings.TrimSpace(root.Raw) // gjson keeps what follows the last brace
-	group := `{"hooks":[` + string(e.json()) + `]}`
-	_, hooks, err := member(text, root, "hooks")
-	switch {
-	case err != nil:
-		return nil, err
-	case !hooks.Exists():
-		return jsontext.Insert(text, root, "hooks", `{"`+event+`":[`+group+`]}`), nil
-	case !hooks.IsObject():
-		return nil, jsontext.ErrorAt(text, hooks.Index, `"hooks" is not an object`)
-	}
-	_, list, err := member(text, hooks, event)
-	switch {
-	case err != nil:
-		return nil, err
-	case !list.Exists():
-		return jsontext.Insert(text, hooks, event, `[`+group+`]`), nil
-	case !list.IsArray():
-		return nil, jsontext.ErrorAt(text, list.Index, `"`+event+`" is not an array`)
-	}
-	have := oursIn(list, event)
-	if len(have) == 0 {
-		return jsontext.Insert(text, list, "", group), nil
-	}
-	// A second entry would call us a second time at one stop.
-	for _, at := range slices.Backward(have[1:]) {
-		text, err = sjson.DeleteBytes(text, at)
+	out, err := edit(data, func(text []byte) ([]byte, error) {
+		_, list, err := follow(text, "hooks", event)
 		if err != nil {
 			return nil, err
 		}
+		have := oursIn(list, event)
+		if len(have) == 0 {
+			return add(text, []string{"hooks", event}, "", `{"hooks":[`+e.json()+`]}`)
+		}
+		// A second entry would call us a second time at one stop.
+		for _, at := range slices.Backward(have[1:]) {
+			text, err = sjson.DeleteBytes(text, at)
+			if err != nil {
+				return nil, err
+			}
+		}
+		return update(text, have[0], e)
+	})
+	return out, err == nil && !bytes.Equal(out, data), err
+}
+
+// Remove takes all our entries out of settings, and what Merge made for them. What
+// Merge made of a text becomes that text again, byte for byte. Remove returns nil if
+// there was no file before Merge.
+func Remove(data []byte) ([]byte, error) { return cut(data, firstOurs) }
+
+// firstOurs returns the levels that our first entry is in: the group's hooks, the event's list, "hooks" and the
+// settings. It returns nil if there is no entry of ours. It is an error if one of the keys on the way is there twice:
+// with the second member cut out, the first one would count again.
+func firstOurs(text []byte) ([]level, error) {
+	path, hooks, err := follow(text, "hooks")
+	if err != nil || !hooks.IsObject() {
+		return nil, err
 	}
-	return update(text, have[0], e)
+	for event, list := range hooks.ForEach {
+		for _, group := range list.ForEach {
+			_, entries, twice := member(text, group, "hooks")
+			err = cmp.Or(err, twice)
+			for _, entry := range entries.Array() {
+				if list.IsArray() && entries.IsArray() && ours(entry) {
+					_, _, twice := member(text, hooks, event.Str)
+					return []level{
+						{entries, entry.Index, true}, {list, group.Index, false}, {hooks, event.Index, false}, path[0],
+					}, cmp.Or(err, twice)
+				}
+			}
+		}
+	}
+	return nil, err
 }
 
 // Added returns the lines of after that before does not have, or has less often.
@@ -162,15 +137,15 @@ func update(text []byte, at string, e Entry) ([]byte, error) {
 	raw := e.json()
 	for key, value := range have.ForEach {
 		if !slices.Contains([]string{"type", "command", "args", "timeout"}, key.Str) {
-			raw = fmt.Appendf(raw[:len(raw)-1], ",%s:%s}", key.Raw, value.Raw)
+			raw = fmt.Sprintf("%s,%s:%s}", strings.TrimSuffix(raw, "}"), key.Raw, value.Raw)
 		}
 	}
-	return sjson.SetRawBytes(text, at, []byte(jsontext.Layout(text, jsontext.Lead(text, have.Index), string(raw))))
+	return sjson.SetRawBytes(text, at, []byte(jsontext.Layout(text, jsontext.Lead(text, have.Index), raw)))
 }
 
 // is reports whether an entry of a file says what e says.
 func (e Entry) is(have gjson.Result) bool {
-	want := gjson.ParseBytes(e.json())
+	want := gjson.Parse(e.json())
 	differs := func(key string) bool { return !reflect.DeepEqual(want.Get(key).Value(), have.Get(key).Value()) }
 	return !slices.ContainsFunc([]string{"type", "command", "args", "timeout"}, differs)
 }
@@ -207,20 +182,6 @@ func oursIn(list gjson.Result, event string) (paths []string) {
 	return paths
 }
 
-// member returns the key and the value of a member of an object. It is an error if two
-// members have the name, because the host reads the last and gjson the first.
-func member(text []byte, object gjson.Result, name string) (key, found gjson.Result, err error) {
-	for k, value := range object.ForEach {
-		if k.Str == name && found.Exists() {
-			return key, found, jsontext.ErrorAt(text, k.Index, fmt.Sprintf("the key %q is there twice", name))
-		}
-		if k.Str == name {
-			key, found = k, value
-		}
-	}
-	return key, found, nil
-}
-
 // ours tells whether a hook entry runs this program, with a shell or without.
 func ours(hook gjson.Result) bool {
 	command := strings.ReplaceAll(hook.Get("command").String(), `\`, "/")
@@ -236,18 +197,6 @@ func ours(hook gjson.Result) bool {
 	for i, word := range words {
 		if strings.TrimSuffix(path.Base(word), ".exe") == program &&
 			(i == 0 || i+1 < len(words) && words[i+1] == "hook") {
-			return true
-		}
-	}
-	return false
-}
-
-// comment tells whether broken settings look like JSON with comments.
-func comment(data []byte) bool {
-	for line := range bytes.SplitSeq(data, []byte("\n")) {
-		line = bytes.TrimSpace(line)
-		begins := bytes.HasPrefix(line, []byte("//")) || bytes.HasPrefix(line, []byte("/*"))
-		if begins || bytes.Contains(line, []byte(" // ")) {
 			return true
 		}
 	}

@@ -38,10 +38,9 @@ func (f *File) Ours(event string) []*Hook {
 	})
 }
 
-// ReadSettings reads settings as the host does. If Read returns an error, the host ignores
-// the whole file and does not say so, as measured with 2.1.329. Syntax errors, and
-// errors in a value, are of type *jsontext.Error.
-func ReadSettings(data []byte) (f File, err error) {
+// ReadSettings reads settings as the client does. If it returns an error, the client ignores the whole file and does
+// not say so. Syntax errors, and errors in a value, are of type *jsontext.Error.
+func (c *Client) ReadSettings(data []byte) (f File, err error) {
 	text, err := jsontext.Check(data)
 	if err != nil {
 		return f, err
@@ -51,25 +50,11 @@ func ReadSettings(data []byte) (f File, err error) {
 		return f, errors.New("the settings are not a JSON object")
 	}
 	for key, value := range root.ForEach {
-		if at, problem := f.member(key.Str, value); problem != "" {
+		if at, problem := f.member(key.Str, value); c.Strict && problem != "" {
 			return f, jsontext.ErrorAt(text, at.Index, problem)
 		}
 	}
 	return f, nil
-}
-
-// Ours returns our entries in settings of any host that has Claude Code's form of "hooks", whatever else is in them.
-// Settings that are not valid have none.
-func Ours(data []byte) []*Hook {
-	text, err := jsontext.Check(data)
-	if err != nil {
-		return nil
-	}
-	var f File
-	if hooks := gjson.ParseBytes(text).Get("hooks"); hooks.IsObject() {
-		f.member("hooks", hooks)
-	}
-	return f.Ours("")
 }
 
 // member takes one member of the settings over. If the host refuses its value, member

@@ -6,7 +6,7 @@ import (
 )
 
 func TestReadSettings(t *testing.T) {
-	f, err := ReadSettings([]byte(`{"disableAllHooks": false, "allowManagedHooksOnly": true,
+	f, err := Find(Usual).ReadSettings([]byte(`{"disableAllHooks": false, "allowManagedHooksOnly": true,
 		"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "3"},
 		"enabledPlugins": {"ralph-loop@market": true, "other@market": false, "pinned@market": ["1.0"]},
 		"hooks": {"Stop": [{"matcher": "", "hooks": [
@@ -50,8 +50,8 @@ func TestReadSettings(t *testing.T) {
 		`{"hooks": {"Stop": [{"hooks": {}}]}}`: `without an array "hooks"`,
 		`{"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}`: `without a "command"`,
 	} {
-		if _, err := ReadSettings([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("ReadSettings(%s) = %v, want %q", in, err, want)
+		if _, err := Find(Usual).ReadSettings([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Find(Usual).ReadSettings(%s) = %v, want %q", in, err, want)
 		}
 	}
 }

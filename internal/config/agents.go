@@ -4,7 +4,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 )
 
 // Agent is an agent that a person has added, for the program that starts agents.
@@ -29,7 +28,7 @@ type Agent struct {
 var Outputs = []string{"claude", "codex", "copilot", "gemini", "opencode", "qwen", "text"}
 
 // agents reads "agents".
-func (p *parser) agents(v gjson.Result, key string, c *Config) {
+func (p *parser) agents(v gjson.Result, key string, to *[]Agent) {
 	p.named(v, key, `{"builder": {"command": ["./bin/builder"]}}`, "an agent's", func(name string, value gjson.Result) {
 		a := Agent{Name: name}
 		readObject(p, value, "an agent", agentKeys, &a)
@@ -39,7 +38,7 @@ func (p *parser) agents(v gjson.Result, key string, c *Config) {
 		if (a.Extends == "") == (len(a.Argv) == 0) {
 			p.fail(value, `the agent %q must have either "extends", another agent, or "command", a program`, name)
 		}
-		c.Agents = append(c.Agents, a)
+		*to = append(*to, a)
 	})
 }
 
@@ -53,19 +52,4 @@ func (p *parser) chains(v gjson.Result, key string, c *Config) {
 		}
 		c.Chains[name] = parsed
 	})
-}
-
-// ParseAgents reads the agents of a person's own configuration, {"agents": {...}}.
-func ParseAgents(data []byte) ([]Agent, error) {
-	text, err := jsontext.Check(data)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{text: text}
-	root := gjson.ParseBytes(text)
-	var c Config
-	if v := root.Get("agents"); v.Exists() {
-		p.agents(v, "agents", &c)
-	}
-	return c.Agents, p.err
 }

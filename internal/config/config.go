@@ -2,7 +2,6 @@
 package config
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -28,7 +27,7 @@ type Config struct {
 	SkipHeadings []string // of a Markdown list, below which nothing is work
 	Source       Source   // the tracker that has the list; never set together with List
 	Bind         string   // decide.BindPrompt or decide.BindFirst; empty: BindFirst
-	Continue     string   // ContinueBlock (the default), ContinueContext or ContinueAuto
+	Continue     string   // ContinueBlock, ContinueContext or ContinueAuto (the default)
 	Limits       decide.Limits
 	GuardsOff    []string         // of decide.Guards
 	WaitShells   bool             // the loop waits for background shells too
@@ -38,6 +37,10 @@ type Config struct {
 	Promises     []decide.Promise // the lines that a person adds to the built-in promises
 	Protect      []Pattern        // of files that must stay as they were when ralph.json was trusted
 	ProtectNew   bool             // files that Protect names must not be added either
+	Room         bool             // checks run in a folder of the loop's own
+	Work         []Pattern        // with Room: of files that are the agent's work; none: all
+	Prepare      []Prepare        // in the order of the file
+	Share        []string         // with Room: folders of the project that it has by links
 	Env          []string         // names of variables that checks get with the session's value
 	NotHeld      []Pattern        // of files that the agent may edit although commands name them
 	Recheck      string           // decide.RecheckStale (the default), RecheckAll or RecheckNever
@@ -85,7 +88,6 @@ const (
 	OnFailure    = "on-failure"    // every other ending that is a failure
 	OnIteration  = "on-iteration"  // each iteration that a stop begins
 
-	LaneStart     = "lane-start"     // in the new worktree of a lane, before its first session
 	PreIteration  = "pre-iteration"  // before a session
 	PostIteration = "post-iteration" // after a session
 	OpenPR        = "pr"             // proven work is on a branch, for a person to merge
@@ -106,7 +108,7 @@ func (c Command) String() string {
 func Default() Config {
 	return Config{
 		SkipHeadings: features.SkipHeadings,
-		Continue:     ContinueBlock,
+		Continue:     ContinueAuto,
 		Recheck:      decide.RecheckStale,
 		Parallel:     1,
 		Limits: decide.Limits{
@@ -132,26 +134,14 @@ func Parse(data []byte) (Config, error) {
 	if c.Source.Given() && c.List != "" {
 		p.fail(root.Get("source"), `"source" and "list" do not go together`)
 	}
+	for _, key := range []string{"work", "share"} {
+		if at := root.Get(key); at.Exists() && !c.Room {
+			p.fail(at, `%q goes with "room": true`, key)
+		}
+	}
 	p.checkNoList(root, c)
 	p.checkEvaluators(root, c)
 	return c, p.err
-}
-
-// ParseCeilings reads a person's own configuration, {"limits": {...}}. Its limits
-// are ceilings for all loops. A limit that it does not give has no ceiling.
-func ParseCeilings(data []byte) (decide.Limits, error) {
-	text, err := jsontext.Check(data)
-	if err != nil {
-		return decide.Limits{}, err
-	}
-	c := Config{Limits: decide.Limits{MaxWait: math.MaxInt64}}
-	p := &parser{text: text}
-	readObject(p, gjson.ParseBytes(text), "the configuration", []key[Config]{
-		{name: "limits", read: (*parser).limits},
-		{name: "agents"}, // ParseAgents reads them
-		{name: "prices"}, // ParsePrices does
-	}, &c)
-	return c.Limits, p.err
 }
 
 // Commands returns every command in the configuration, trusted or not.
@@ -167,6 +157,9 @@ func (c Config) Commands() []Command {
 			all = append(all, e.Command)
 		}
 	}
+	for _, prepare := range c.Prepare {
+		all = append(all, prepare.Command)
+	}
 	for _, a := range c.Agents {
 		if len(a.Argv) > 0 {
 			all = append(all, Command{Argv: a.Argv})
@@ -180,5 +173,5 @@ func (c Config) Commands() []Command {
 
 // Releases reports whether a pattern of "not_held" matches a slash-separated path.
 func (c Config) Releases(path string) bool {
-	return slices.ContainsFunc(c.NotHeld, func(p Pattern) bool { return p.Match(path) })
+	return matches(c.NotHeld, path)
 }

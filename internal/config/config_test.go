@@ -92,18 +92,18 @@ func TestParseRunner(t *testing.T) {
 	if err != nil || !in.Agents[0].Untrusted || in.Untrusted != 1 {
 		t.Errorf("%+v, %v: an agent that nobody has trusted", in, err)
 	}
-	own, err := ParseAgents([]byte(`{"limits": {}, "agents": {"a": {"command": ["x"]}}}`))
-	if err != nil || len(own) != 1 {
+	own, err := ParseOwn([]byte(`{"limits": {}, "agents": {"a": {"command": ["x"]}}}`))
+	if err != nil || len(own.Agents) != 1 {
 		t.Errorf("%+v, %v", own, err)
 	}
 }
 
-func TestParsePrices(t *testing.T) {
-	prices, err := ParsePrices([]byte(`{"limits": {}, "prices": {"m": {"input": 1.5, "output": 0, "cache_read": 0.1},
+func TestPrices(t *testing.T) {
+	own, err := ParseOwn([]byte(`{"limits": {}, "prices": {"m": {"input": 1.5, "output": 0, "cache_read": 0.1},
 		"a/b-2": {"input": 0, "output": 3, "cache_write": 2}}}`))
 	want := []Price{{"m", 1.5, 0, 0.1, 1.5}, {"a/b-2", 0, 3, 0, 2}}
-	if err != nil || !slices.Equal(prices, want) {
-		t.Errorf("%+v %v", prices, err)
+	if err != nil || !slices.Equal(own.Prices, want) {
+		t.Errorf("%+v %v", own, err)
 	}
 	for text, want := range map[string]string{
 		`{"prices": []}`:                                 `"prices" must be an object`,
@@ -115,12 +115,9 @@ func TestParsePrices(t *testing.T) {
 		`{"prices": {"m": {"input": 1, "out": 1}}}`:      `unknown key "out"`,
 		`{"prices": {"m": {"input": 1, "output": 1}}`:    "line 1",
 	} {
-		if _, err := ParsePrices([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseOwn([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
-	}
-	if prices, err := ParsePrices([]byte(`{"limits": {}}`)); prices != nil || err != nil {
-		t.Error(prices, err)
 	}
 }
 
@@ -140,11 +137,12 @@ func TestParseRefuses(t *testing.T) {
 		"{\n \"limits\": {\"max_iteration\": 3}}": "line 2, column 13: " +
 			`unknown key "max_iteration"; did you mean "max_iterations"?`,
 		`{"colour": 1}`: `unknown key "colour"; known: $schema, agents, bind, chains, checks, ` +
-			"confine, continue_with, env, escalate, evaluate, fallback, guards, lane_start, limits, list, " +
+			"confine, continue_with, env, escalate, evaluate, fallback, guards, limits, list, " +
 			"max_cost_usd, max_tokens, " +
 			"no_merge, not_held, on_complete, " +
-			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pr, pre_iteration, promises, protect, " +
-			"protect_new, recheck, report, skip_headings, source, task, wait_for, workers, writable",
+			"on_failure, on_iteration, on_stagnation, parallel, post_iteration, pr, pre_iteration, prepare, promises, " +
+			"protect, protect_new, recheck, report, room, share, skip_headings, source, task, wait_for, work, workers, " +
+			"writable",
 		`{"agents": {"a b": {"command": ["x"]}}}`:                 "an agent's name has letters, digits, - and _",
 		`{"agents": {"a": {"command": ["x"]}, "a": {}}}`:          `the key "a" is there twice`,
 		`{"agents": {"a": {}}}`:                                   `must have either "extends", another agent, or "command"`,
@@ -276,13 +274,13 @@ func TestProtects(t *testing.T) {
 }
 
 func TestCeilings(t *testing.T) {
-	l, err := ParseCeilings([]byte(`{"limits": {"max_iterations": 20, "deadline": "4h", "context_tokens": 100000}}`))
+	own, err := ParseOwn([]byte(`{"limits": {"max_iterations": 20, "deadline": "4h", "context_tokens": 100000}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := decide.Limits{
 		MaxIterations: 30, Deadline: time.Hour, Stagnation: 3, ContextTokens: 200_000, MaxWait: time.Hour,
-	}.CappedBy(l)
+	}.CappedBy(own.Limits)
 	want := decide.Limits{
 		MaxIterations: 30, Deadline: time.Hour, Stagnation: 3, ContextTokens: 100_000, MaxWait: time.Hour,
 		CeilingIterations: 20, CeilingDeadline: 4 * time.Hour,
@@ -296,8 +294,8 @@ func TestCeilings(t *testing.T) {
 		`{"limits": {"deadline": 1}}`: `"deadline" must be text`,
 		`{`:                           "line 1",
 	} {
-		if _, err := ParseCeilings([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("ParseCeilings(%s) = %v, want %q", in, err, want)
+		if _, err := ParseOwn([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseOwn(%s) = %v, want %q", in, err, want)
 		}
 	}
 }

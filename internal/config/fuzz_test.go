@@ -45,7 +45,7 @@ func FuzzConfig(f *testing.F) {
 				t.Fatalf("%q beside %q: %+v, %v", text, data, got, err)
 			}
 		}
-		_, _ = ParseCeilings(data)
+		_, _ = ParseOwn(data)
 	})
 }
 

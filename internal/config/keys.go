@@ -8,7 +8,7 @@ import (
 
 // key is a row of a table of keys: what ralph.json may say under a name in the object that a T is read from.
 // The parser walks the tables. hooks/ralph.schema.json is written from them, and the reference in
-// docs/configuration.md from that.
+// docs/ralph-json.md from that.
 type key[T any] struct {
 	name    string
 	about   string // what it does, for the schema and the documents
@@ -47,7 +47,7 @@ var keys = []key[Config]{
 		name: "list", example: `"docs/prd.json", ".taskmaster/tasks/tasks.json#ui", "none"`,
 		field: func(c *Config) any { return &c.List }, path: true,
 		usage: "work the list in `FILE`, below this folder " +
-			"(default feature_list.json or prd.json here, else an example)",
+			"(default: the project's list)",
 		about: "The path of the feature list, below the project's root. The path of a Task Master file can end " +
 			"with a tag: tasks.json#ui. Without this key: feature_list.json in the loop folder. none: the loop has " +
 			"no list, and is complete when the agent says so and every check holds; a file of that name is ./none.",
@@ -72,17 +72,18 @@ var keys = []key[Config]{
 		about: "Which session works on the loop. prompt: the one that gets RALPH_PROMPT.md, or a prompt with the " +
 			"same first line. first: the first one that stops in the project.",
 	}, {
-		name: "continue_with", preset: `"block"`, example: `"auto"`,
+		name: "continue_with", preset: `"auto"`, example: `"block"`,
 		field: func(c *Config) any { return &c.Continue },
 		words: []string{ContinueBlock, ContinueContext, ContinueAuto},
 		about: "How the next prompt reaches the agent. block: as the reason of a block, which every version of " +
-			"Claude Code accepts. context: as additional context, which costs half and shows no problem notice; " +
-			"versions before 2.1.329 ignore it and end the turn. auto: context if this version accepts it, else " +
-			"block.",
+			"Claude Code accepts. context: as additional context, which costs half; 2.1.163 and later accept it, and " +
+			"older versions end the turn. auto: context if the event names its prompt, as it does from 2.1.198 on, " +
+			"else block.",
 	}, {
 		name: "limits", example: `{"max_iterations": 40, "deadline": "8h"}`,
-		read: (*parser).limits, object: true,
-		about: "Limits that end the loop or hand it over, whatever the list says.",
+		read:   func(p *parser, v gjson.Result, _ string, c *Config) { p.limits(v, &c.Limits) },
+		object: true,
+		about:  "Limits that end the loop or hand it over, whatever the list says.",
 	}, {
 		name: "guards", example: `{"tests_only": false}`,
 		read: (*parser).guards, object: true,
@@ -120,13 +121,41 @@ var keys = []key[Config]{
 	}, {
 		name: "protect", example: `["**/*_test.{go,txt}", "testdata/"]`,
 		field: func(c *Config) any { return &c.Protect },
-		about: "Patterns of files that must stay what they were at 'trust', such as **/*_test.go. If one changes, " +
-			"the loop ends BLOCKED. * and ? match within a name, **/ matches any folders, dir/ everything below a " +
-			"folder, {a,b} either, [a-z] one of these characters. 'trust' refuses a pattern that matches no file.",
+		about: "Patterns of files that are locked: they must stay what they were at 'trust', such as **/*_test.go. " +
+			"* and ? match within a name, **/ matches any folders, dir/ everything below a folder, {a,b} either, [a-z] " +
+			"one of these characters. 'trust' refuses a pattern that matches no file.",
 	}, {
 		name: "protect_new", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.ProtectNew },
-		about: "The loop also ends BLOCKED if a new file matches protect. A pattern may then match no file yet.",
+		about: "New files that match protect count as a change, too. A pattern may then match no file yet.",
+	}, {
+		name: "room", preset: `false`, example: `true`,
+		field: func(c *Config) any { return &c.Room },
+		usage: "run checks in a room: a folder outside of this one, with what you trust and what the agent may change",
+		about: "Checks and evaluators run in a folder of the loop's own, outside of the project. It has what the " +
+			"project had at 'trust', and of the changes since then those that work allows and protect does not forbid. " +
+			"Other changes do not count, and end nothing: the next prompt and status list them. Files that git ignores are " +
+			"not there; see prepare and share. It needs git on PATH, but no repository.",
+	}, {
+		name: "work", example: `["src/**", "docs/", "package.json"]`,
+		field: func(c *Config) any { return &c.Work },
+		usage: "with --room: the agent's work is in the files that match `PATTERN`, and no other change counts; " +
+			"may be repeated",
+		about: "With room: patterns of the files that are the agent's work, as in protect. No change of another file " +
+			"counts. Without this key every change counts, but for files that are locked.",
+	}, {
+		name: "prepare", example: `[{"command": "npm ci", "when_changed": ["package.json", "package-lock.json"]}]`,
+		read: (*parser).prepares, schema: `"type": "array", "items": { "$ref": "#/$defs/prepare" }`,
+		about: "Commands that make what git ignores and the checks need, such as installed packages. They run in the " +
+			"room and in each worktree of a run with workers: when it is made, and all of them again before checks " +
+			"when a file that one of them names has changed, or a check has changed what they made in the room. What " +
+			"they make in files that git does not ignore is removed. They do not run in the project itself.",
+	}, {
+		name: "share", example: `["node_modules", ".venv"]`,
+		field: func(c *Config) any { return &c.Share }, of: "a list of at most 20 folders of the project", ok: isBelow,
+		most: 20,
+		about: "With room: folders of the project that the room has by a link, instead of a copy. The agent can change " +
+			"them. A folder that is not there at 'trust' is not shared.",
 	}, {
 		name: "env", example: `["DATABASE_URL"]`,
 		field: func(c *Config) any { return &c.Env }, of: "a list of names of variables", ok: isVariable,
@@ -141,13 +170,14 @@ var keys = []key[Config]{
 		about: "Checks, evaluators and the tracker's commands can write only to the project, to their own " +
 			"temporary folder ($TMPDIR), and to the folders in writable. They cannot use Unix sockets, and setuid " +
 			"programs give them no rights. They can still read files and use the network. Notifiers are not " +
-			"confined. This needs Linux 6.2 with Landlock, or macOS; elsewhere the loop ends FAILED.",
+			"confined. This needs Linux 6.12 with Landlock, or macOS; elsewhere the loop ends FAILED.",
 	}, {
-		name: "writable", example: `["~/.cache/go-build"]`,
+		name: "writable", example: `["~/.cache/my-checks"]`,
 		field: func(c *Config) any { return &c.Writable }, of: "a list of at most 20 folders from / or ~/", ok: isFolder,
 		most: 20,
-		about: "Folders outside of the project to which confined commands can also write, such as a build cache. A " +
-			"path begins with / or ~/. 'trust' makes a folder that is missing. None may contain the state folder.",
+		about: "Folders outside of the project to which confined commands can also write, such as a build cache of " +
+			"their own: what builds other projects takes from a cache, a check could put there. A path begins with / " +
+			"or ~/. 'trust' makes a folder that is missing. None may contain the state folder.",
 	}, {
 		name: "report", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Report },
@@ -157,7 +187,7 @@ var keys = []key[Config]{
 		name: "not_held", example: `["src/**"]`,
 		field: func(c *Config) any { return &c.NotHeld },
 		about: "Patterns of files that the agent may edit although a command names them, such as the sources that " +
-			"a check compiles. 'trust' shows which files are held.",
+			"a check runs. 'trust' shows which files are locked.",
 	}, {
 		name: "parallel", preset: `1`, example: `4`,
 		field: func(c *Config) any { return &c.Parallel }, least: 1, most: 64,
@@ -195,18 +225,13 @@ var keys = []key[Config]{
 	}, {
 		name: "no_merge", example: `true`,
 		field: func(c *Config) any { return &c.NoMerge },
-		about: "Leave the proven work of a run with workers on branches, one for each feature, for a person to " +
-			"merge. Your own branch does not move.",
+		about: "Leave the proven work of a run with workers on its own branch, for a person to merge. " +
+			"Your branch does not move.",
 	}, {
 		name: "pr", example: `["./open-pr.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands that ralph-runner runs for each proven feature that it leaves on a branch, such as one " +
-			"that opens a pull request. It implies no_merge.",
-	}, {
-		name: "lane_start", example: `["npm ci"]`,
-		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands that ralph-runner runs in a new worktree of a run with workers, such as one that installs " +
-			"the dependencies. If one fails, the run ends.",
+		about: "Commands that ralph-runner runs for the branch with the proven work, such as one that opens a pull " +
+			"request. It implies no_merge.",
 	}, {
 		name: "pre_iteration", example: `[{"command": "./make-room.sh", "on_error": "stop"}]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
@@ -228,8 +253,9 @@ var keys = []key[Config]{
 		name: "agents",
 		example: `{"planner": {"extends": "claude", "model": "opus", "prompt": "plan.md"}, ` +
 			`"builder": {"command": ["./bin/builder"]}}`,
-		read: (*parser).agents, schema: `"type": "object", "additionalProperties": { "$ref": "#/$defs/agent" }`,
-		about: "Agents for ralph-runner --agent NAME. Each extends another agent, or names a program.",
+		read:   func(p *parser, v gjson.Result, name string, c *Config) { p.agents(v, name, &c.Agents) },
+		schema: `"type": "object", "additionalProperties": { "$ref": "#/$defs/agent" }`,
+		about:  "Agents for ralph-runner --agent NAME. Each extends another agent, or names a program.",
 	}, {
 		name: "chains", example: `{"ship": "planner:5 -> builder:30"}`,
 		read:   (*parser).chains,
@@ -390,6 +416,24 @@ var evaluatorKeys = []key[Evaluator]{
 		name: "enabled", preset: `true`, example: `false`,
 		read: (*parser).enabled, schema: `"type": "boolean"`,
 		about: "false: the hook skips it.",
+	},
+}
+
+// prepareKeys has the keys of an entry of "prepare".
+var prepareKeys = []key[Prepare]{
+	{
+		name: "command", example: `"npm ci"`,
+		schema: wordsSchema,
+		about:  "The command to run.",
+	}, {
+		name: "when_changed", example: `["package-lock.json"]`,
+		field: func(c *Prepare) any { return &c.Inputs },
+		about: "Patterns of files. The command runs again when one of them has changed. Without this key it runs " +
+			"once, when the room or the worktree is made.",
+	}, {
+		name: "timeout", preset: `"5m"`, example: `"10m"`,
+		field: func(c *Prepare) any { return &c.Timeout }, least: 1,
+		about: "How long it may run.",
 	},
 }
 

@@ -19,22 +19,25 @@ func FuzzOwn(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, invalid := ParseCeilings(data)
-		agents, err := ParseAgents(data)
+		own, err := ParseOwn(data)
+		if err != nil {
+			return
+		}
 		var names []string
-		for _, a := range agents {
-			if names = append(names, a.Name); err == nil && !startable(a) {
+		for _, a := range own.Agents {
+			names = append(names, a.Name)
+			if !startable(a) {
 				t.Fatalf("%q: %+v", data, a)
 			}
 		}
-		if slices.Sort(names); err == nil && invalid == nil && len(slices.Compact(names)) != len(agents) {
+		slices.Sort(names)
+		if len(slices.Compact(names)) != len(own.Agents) {
 			t.Fatalf("%q: %q", data, names)
 		}
-		prices, err := ParsePrices(data)
-		for _, p := range prices {
+		for _, p := range own.Prices {
 			least := min(p.Input, p.Output, p.CacheRead, p.CacheWrite)
 			most := max(p.Input, p.Output, p.CacheRead, p.CacheWrite)
-			if err == nil && !(least >= 0 && most <= 1e6) {
+			if !(least >= 0 && most <= 1e6) {
 				t.Fatalf("%q: %+v", data, p)
 			}
 		}

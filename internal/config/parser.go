@@ -81,6 +81,11 @@ func readKey[T any](p *parser, v gjson.Result, row key[T], to *T) {
 		*field = p.yes(v, row.name)
 	case *int:
 		*field = p.count(v, row.name, row.least, row.most)
+	case *float64:
+		*field = v.Num
+		if v.Type != gjson.Number || v.Num < 0 || v.Num > maxDollars {
+			p.fail(v, "%q must be dollars for a million tokens, such as 1.25", row.name)
+		}
 	case *time.Duration:
 		*field = p.duration(v, row.name, time.Duration(row.least))
 	case *[]string:
@@ -205,7 +210,7 @@ func (p *parser) patterns(v gjson.Result, key, example string) (patterns []Patte
 	for _, value := range v.Array() {
 		pattern, err := ParsePattern(p.str(value, key))
 		if err != nil {
-			p.fail(value, "%v", err)
+			p.fail(value, "%q: %v", key, err)
 		}
 		patterns = append(patterns, pattern)
 	}
@@ -261,9 +266,9 @@ func (p *parser) onError(v gjson.Result, key string, c *Command) {
 }
 
 // limits reads "limits". Its keys are the rows of decide.LimitTable.
-func (p *parser) limits(v gjson.Result, _ string, c *Config) {
-	readObject(p, v, `"limits"`, limitKeys(), &c.Limits)
-	if at := v.Get("stagnation"); at.Exists() && c.Limits.Stagnation == 1 {
+func (p *parser) limits(v gjson.Result, to *decide.Limits) {
+	readObject(p, v, `"limits"`, limitKeys(), to)
+	if at := v.Get("stagnation"); at.Exists() && to.Stagnation == 1 {
 		p.fail(at, `"stagnation" of 1 would end every loop at its first stop; want 0 (off), or 2 and more`)
 	}
 }

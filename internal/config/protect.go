@@ -25,7 +25,7 @@ type Pattern struct {
 // below a folder. "./" and "/" at the beginning stand for the project's root.
 func ParsePattern(text string) (Pattern, error) {
 	fail := func(why string) (Pattern, error) {
-		return Pattern{}, fmt.Errorf(`the pattern %q of "protect" %s`, text, why)
+		return Pattern{}, fmt.Errorf(`the pattern %q %s`, text, why)
 	}
 	if strings.Contains(text, `\`) {
 		return fail(`has a backslash; write "/" between folders`)
@@ -117,7 +117,7 @@ func (p Pattern) Match(path string) bool {
 
 // Protects reports whether a pattern of "protect" names the file at path.
 func (c Config) Protects(path string) bool {
-	return slices.ContainsFunc(c.Protect, func(p Pattern) bool { return p.Match(path) })
+	return matches(c.Protect, path)
 }
 
 // ProtectsBelow reports whether a pattern of "protect" can name files below a folder, and

@@ -89,6 +89,7 @@ func schema() []byte {
 		{"preset", `{ "enum": ` + quoted(decide.Presets) + ` }`},
 		{"evaluator", text([]member{{"oneOf", `[{ "$ref": "#/$defs/preset" }, ` + text(evaluator) + `]`}})},
 		{"command", text([]member{{"oneOf", `[{ "$ref": "#/$defs/words" }, ` + text(command) + `]`}})},
+		{"prepare", text(append(objectOf(prepareKeys, nil), member{"required", `["command"]`}))},
 		{"agent", text(append(objectOf(agentKeys, nil), either("extends", "command")))},
 	}
 	root := append([]member{

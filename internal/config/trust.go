@@ -38,17 +38,23 @@ type Trust struct {
 	NotCommands []string `json:"manual,omitzero"`
 	// texts of the .gitignore files, by folder; nil: none was read
 	Rules map[string]string `json:"rules,omitzero"`
+	// with "room": the tree that the project had, in the room's repository
+	RoomTree string `json:"room,omitzero"`
+	// with "room": the top of that tree, as a slash-separated path from the project
+	RoomTop string `json:"roomTop,omitzero"`
+	// the folders of "share" that were there
+	Shared []string `json:"shared,omitzero"`
 	// what "writable" names, without links
 	Folders []string `json:"writable,omitzero"`
-	// what of Files the scripts of a file of Files call, by path
-	Calls map[string][]string `json:"calls,omitzero"`
-	// sha256 of the files that commands or "protect" name, by path below the project
+	// sha256 of the files that are locked, by path below the project; "": there is none
 	Files map[string]string `json:"files,omitzero"`
+	// likewise of the programs and scripts of notifiers, which change no verdict
+	Scripts map[string]string `json:"scripts,omitzero"`
 }
 
 // trustSchema is the version of the record. It is raised when more is held, or something
 // is identified in another way, so that what another record lacks is not taken as held.
-const trustSchema = 2
+const trustSchema = 3
 
 // NewTrust returns a record that trusts text as ralph.json. searchPath is the PATH
 // that its commands run with.
@@ -116,6 +122,9 @@ func Choose(trust *Trust, text []byte) (in Effective, err error) {
 	}
 	for i := range in.Evaluators {
 		in.distrust(&in.Evaluators[i].Command)
+	}
+	for i := range in.Prepare {
+		in.distrust(&in.Prepare[i].Command)
 	}
 	for i := range in.Agents {
 		in.Agents[i].Untrusted = true

@@ -20,31 +20,33 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER
 )
 
-const (
-	least      = 3 // before it, Landlock lets files be truncated
-	withIoctl  = 5
-	withScopes = 6
-)
+// least is the version of Landlock that keeps signals in. Before it, a program could end the hook.
+const least = 6
 
-func abi() int {
+// abi returns the version of Landlock. A test plays another one.
+var abi = func() int {
 	v, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	return int(v) // negative if there is no Landlock
 }
 
 // Available returns an error if this system cannot confine a program.
 func Available() error {
-	if v := abi(); v < least {
-		return errors.New(`"confine" needs Linux 6.2 or later with Landlock`)
-	}
-	if audit[runtime.GOARCH] == 0 {
+	if _, is := machines[runtime.GOARCH]; !is {
 		return errors.New(`"confine" is for amd64 and arm64`)
+	}
+	switch v := abi(); {
+	case v <= 0:
+		return errors.New(`"confine" needs Landlock, and this system has it not; it is a part of Linux 6.12 and later`)
+	case v < least:
+		return errors.New(`"confine" needs Linux 6.12 or later: before, a check could end other processes of yours; ` +
+			`take the key out, or run the loop in a container`)
 	}
 	return nil
 }
 
 // Exec makes this process the program at path, which can write below the folders and
-// nowhere else. The folders must have no links in their paths. It returns only after an
-// error.
+// nowhere else. The folders must have no links in their paths. The process that has started this one called Supervise.
+// Exec returns only after an error.
 func Exec(folders []string, path string, argv, env []string) error {
 	if err := Available(); err != nil {
 		return err
@@ -57,22 +59,21 @@ func Exec(folders []string, path string, argv, env []string) error {
 	if err := restrict(folders); err != nil {
 		return fmt.Errorf("no Landlock: %w", err)
 	}
-	if err := filter(); err != nil {
+	listener, err := filter()
+	if err != nil {
 		return fmt.Errorf("no seccomp filter: %w", err)
+	}
+	if err := hand(listener, folders); err != nil {
+		return err
 	}
 	return &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, argv, env)}
 }
 
 // restrict confines this thread with Landlock.
 func restrict(folders []string) error {
-	handled := unix.LandlockRulesetAttr{Handled_access_fs: granted | makeNode}
-	device := uint64(content)
-	if abi() >= withIoctl {
-		handled.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-		device |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	}
-	if abi() >= withScopes {
-		handled.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+	handled := unix.LandlockRulesetAttr{
+		Handled_access_fs: granted | makeNode | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV,
+		Scoped:            unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET,
 	}
 	const size = 24 // the fields up to Scoped; kernels take more only if they know it
 	rules, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&handled)), size, 0)
@@ -92,7 +93,7 @@ func restrict(folders []string) error {
 	for _, path := range devices {
 		// A container may lack one.
 		if fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0); err == nil {
-			if err := allow(int(rules), fd, device); err != nil {
+			if err := allow(int(rules), fd, content|unix.LANDLOCK_ACCESS_FS_IOCTL_DEV); err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -21,6 +22,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// confined returns a line for the shell that is confined to a folder.
+func confined(t *testing.T, folder, line string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], "confined", folder, line)
+	if err := Supervise(cmd); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
 // TestExec tries what a confined program must and must not do.
 func TestExec(t *testing.T) {
 	if err := Available(); err != nil {
@@ -34,7 +44,7 @@ func TestExec(t *testing.T) {
 	if err := os.Mkdir(inner, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(other, []byte("kept"), 0o666); err != nil {
+	if err := os.WriteFile(other, []byte("kept"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]bool{
@@ -61,15 +71,32 @@ func TestExec(t *testing.T) {
 		"readlink /proc/$PPID/fd/1":                                            false,
 		"echo x > /proc/$PPID/cwd/../other":                                    false,
 		"echo 0 > /proc/self/oom_score_adj":                                    false,
+		"> m; chmod 751 m && test $(stat -c %a m) = 751":                       true,
+		"> n; ln -s n nl; chmod 700 nl && test $(stat -c %a n) = 700":                                true,
+		"> p; cp -p p q; mkdir r; chmod 700 r $PWD/r ./r/../r; chown $(id -u) r; install -m 755 p s": true,
+		"> t; tar c t | (cd r2 2>/dev/null || mkdir r2; cd r2; tar xp); chmod -R u+w r2":             true,
+		"> u; (setsid sh -c 'sleep .1; chmod 711 u' &) ; sleep .5; test $(stat -c %a u) = 711":       true,
+		"chmod 600 ../other":                false,
+		"chmod 600 $PWD/../other":           false,
+		"ln -s ../other v; chmod 600 v":     false,
+		"ln -s .. w; chmod 600 w/other":     false,
+		"chmod 600 /proc/self/cwd/../other": false,
+		"chmod 700 ..":                      false,
+		"chmod 600 no-such-file":            false,
+		"chown $(id -u) ../other":           false,
+		"chown -h $(id -u) ../other":        false,
+		"exec 5<../other; chmod 600 /proc/self/fd/5; test $(stat -c %a ../other) = 600": false,
 	} {
-		cmd := exec.Command(os.Args[0], "confined", inner, line)
+		cmd := confined(t, inner, line)
 		cmd.Dir = inner
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != want {
 			t.Errorf("%s: %v, want success: %v\n%s", line, err, want, out)
 		}
-		if text, err := os.ReadFile(other); err != nil || string(text) != "kept" {
-			t.Fatalf("%s: the file outside is %q, %v", line, text, err)
+		text, err := os.ReadFile(other)
+		info, gone := os.Stat(other)
+		if err != nil || gone != nil || string(text) != "kept" || info.Mode().Perm() != 0o644 {
+			t.Fatalf("%s: the file outside is %q, %v, %v", line, text, err, info)
 		}
 	}
 }
@@ -94,16 +121,50 @@ func TestExecSockets(t *testing.T) {
 	if err := exec.Command(python, "-c", connect).Run(); err != nil {
 		t.Fatal("control:", err)
 	}
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// A pair of streams stays one.
+	pair := "import socket; a, b = socket.socketpair(); a.settimeout(1); "
+	syscall := "import ctypes; call = ctypes.CDLL(None).syscall; "
+	at := listener.Addr().String()
 	for code, want := range map[string]bool{
-		connect: false,
-		"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSTI, b'x')":                           false,
-		"import socket; socket.socketpair(); socket.socket(socket.AF_INET)":                      true,
-		"import ctypes; exit(0 if ctypes.CDLL(None).syscall(425, 1, 0) == -1 else 1)":            true, // io_uring_setup
-		"import ctypes; exit(0 if ctypes.CDLL(None).syscall(0x40000000+41, 1, 1, 0) < 0 else 1)": true, // x32's socket
+		connect:                                false,
+		pair + "a.connect('" + at + "')":       false,
+		pair + "a.sendto(b'x', '" + at + "')":  false,
+		pair + "socket.socket(socket.AF_INET)": true,
+		"import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)":          false,
+		"import socket; socket.socketpair(socket.AF_UNIX, 3)":                          false, // a raw one
+		"import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)":      true,
+		"import os; os.fchmod(os.open('" + other + "', os.O_RDONLY), 0o600)":           false,
+		"import os; os.fchown(os.open('" + other + "', os.O_RDONLY), os.getuid(), -1)": false,
+		"import os; os.setxattr('" + other + "', 'user.x', b'1')":                      false,
+		"import os; f = os.open('" + dir + "/own', 66); os.fchmod(f, 0o751)":           true,
+		"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSTI, b'x')":                 false,
+		syscall + "exit(call(452, -100, b'" + other + "', 0o600, 0) >= 0)":             true, // fchmodat2
+		syscall + "exit(call(425, 1, 0) != -1)":                                        true, // io_uring_setup
+		syscall + "exit(call(0x40000000 + 41, 1, 1, 0) >= 0)":                          true, // x32's socket
 	} {
-		out, err := exec.Command(os.Args[0], "confined", dir, python+" -c \""+code+"\"").CombinedOutput()
-		if (err == nil) != want || !want && !strings.Contains(string(out), "Permission denied") {
+		out, err := confined(t, dir, python+" -c \""+code+"\"").CombinedOutput()
+		refused := regexp.MustCompile("Permission denied|not permitted|not supported|already connected").Match(out)
+		if (err == nil) != want || refused == want {
 			t.Errorf("%s: %v, want success: %v\n%s", code, err, want, out)
+		}
+	}
+}
+
+// TestAvailable refuses a kernel whose Landlock would let signals out.
+func TestAvailable(t *testing.T) {
+	now := abi
+	defer func() { abi = now }()
+	for version, want := range map[int]string{
+		-1: "needs Landlock", 5: "needs Linux 6.12 or later: before, a check could end other processes of yours", 6: "",
+	} {
+		abi = func() int { return version }
+		err := Available()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("Landlock %d: %v, want %q", version, err, want)
 		}
 	}
 }
@@ -121,7 +182,7 @@ func TestExecLink(t *testing.T) {
 	if err := os.Symlink("/", link); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(os.Args[0], "confined", link, "true").CombinedOutput()
+	out, err := confined(t, link, "true").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "too many levels") {
 		t.Errorf("%v: %s", err, out)
 	}

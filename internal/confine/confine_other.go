@@ -2,7 +2,10 @@
 
 package confine
 
-import "errors"
+import (
+	"errors"
+	"os/exec"
+)
 
 // Available returns an error: this system cannot confine a program.
 func Available() error {
@@ -11,3 +14,6 @@ func Available() error {
 
 // Exec returns an error.
 func Exec([]string, string, []string, []string) error { return Available() }
+
+// Supervise returns an error.
+func Supervise(*exec.Cmd) error { return Available() }

@@ -2,13 +2,22 @@ package confine
 
 import (
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// audit says for which processors there is a filter. They are all little-endian.
-var audit = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
+// machine is what differs between processors. They are all little-endian.
+type machine struct {
+	audit                uint32
+	chmod, chown, lchown uint32 // calls that only some have; else 0, which is the number of another one
+}
+
+var machines = map[string]machine{
+	"amd64": {audit: unix.AUDIT_ARCH_X86_64, chmod: 90, chown: 92, lchown: 94},
+	"arm64": {audit: unix.AUDIT_ARCH_AARCH64},
+}
 
 // Where the kernel's struct seccomp_data has what a filter looks at.
 const (
@@ -17,39 +26,76 @@ const (
 	x32 = 0x40000000 // begins the numbers of a second set of calls, on amd64
 )
 
+// Calls and values for which x/sys has no name.
+const (
+	tioclinux       = 0x541C     // pastes on a console
+	fsIocFssetxattr = 0x401c5820 // sets attributes of a file
+
+	// datagrams is set in the types of sockets without a connection: unix.SOCK_DGRAM, and unix.SOCK_RAW, which means
+	// the same for Unix sockets.
+	datagrams = 2
+)
+
+var (
+	// xattrs set what could be an access list. Programs do without, as on a file system that has none.
+	xattrs = []uint32{
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
+	}
+	// ioctls give input to a terminal, or change flags of a file.
+	ioctls = []uint32{unix.TIOCSTI, tioclinux, unix.FS_IOC_SETFLAGS, fsIocFssetxattr}
+)
+
 // filter refuses what Landlock allows: the sockets of the user's services, such as systemd's and
 // Docker's, which run programs for anybody; input to a terminal; and limits on other processes,
-// such as the hook, which would end at a limit.
-func filter() error {
-	const load, equal, atLeast, end = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K,
-		unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, unix.BPF_RET | unix.BPF_K
-	program := []unix.SockFilter{
-		{Code: load, K: atArch},
-		{Code: equal, K: audit[runtime.GOARCH], Jf: 14}, // 32-bit programs have other numbers
-		{Code: load, K: atNumber},
-		{Code: atLeast, K: x32, Jt: 12},
-		{Code: equal, K: unix.SYS_IO_URING_SETUP, Jt: 11}, // it makes sockets without a call
-		{Code: equal, K: unix.SYS_PRLIMIT64, Jf: 2},
-		{Code: load, K: atFirst},
-		{Code: equal, K: 0, Jt: 7, Jf: 8}, // its own limits
-		{Code: equal, K: unix.SYS_SOCKET, Jf: 2},
-		{Code: load, K: atFirst},
-		{Code: equal, K: unix.AF_UNIX, Jt: 5, Jf: 4},
-		{Code: equal, K: unix.SYS_IOCTL, Jf: 3},
-		{Code: load, K: atSecond},
-		{Code: equal, K: unix.TIOCSTI, Jt: 2},
-		{Code: equal, K: tioclinux, Jt: 1},
-		{Code: end, K: unix.SECCOMP_RET_ALLOW},
-		{Code: end, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)},
+// such as the hook, which would end at a limit. Of calls that change the mode or the owner of a file it asks
+// whoever reads from the listener that it returns.
+func filter() (listener int, err error) {
+	load := func(at uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
+	end := func(how uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: how} }
+	// unless skips the next instructions if a condition does not hold.
+	unless := func(test uint16, value uint32, skip int) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | test, K: value, Jf: uint8(skip)}
+	}
+	allow := end(unix.SECCOMP_RET_ALLOW)
+	refuse := end(unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES))
+	has := machines[runtime.GOARCH]
+	program := []unix.SockFilter{
+		load(atArch), {Code: unix.BPF_JMP | unix.BPF_K | unix.BPF_JEQ, K: has.audit, Jt: 1}, refuse, // of 32 bits
+		load(atNumber), unless(unix.BPF_JGE, x32, 1), refuse,
+	}
+	// on says what becomes of a call. The instructions come to an end on each way.
+	on := func(number uint32, then ...unix.SockFilter) {
+		program = append(append(program, unless(unix.BPF_JEQ, number, len(then))), then...)
+	}
+	on(unix.SYS_IO_URING_SETUP, refuse) // it makes sockets without a call
+	on(unix.SYS_FILE_SETATTR, refuse)
+	on(unix.SYS_PRLIMIT64, load(atFirst), unless(unix.BPF_JEQ, 0, 1), allow, refuse) // its own limits
+	on(unix.SYS_SOCKET, load(atFirst), unless(unix.BPF_JEQ, unix.AF_UNIX, 1), refuse, allow)
+	on(unix.SYS_SOCKETPAIR, load(atFirst), unless(unix.BPF_JEQ, unix.AF_UNIX, 3),
+		load(atSecond), unless(unix.BPF_JSET, datagrams, 1), refuse, allow) // they can be sent elsewhere than to the pair
+	bad := []unix.SockFilter{load(atSecond)}
+	for _, one := range ioctls {
+		bad = append(bad, unless(unix.BPF_JEQ, one, 1), refuse)
+	}
+	on(unix.SYS_IOCTL, append(bad, allow)...)
+	for _, number := range xattrs {
+		on(number, end(unix.SECCOMP_RET_ERRNO|uint32(unix.EOPNOTSUPP)))
+	}
+	for _, number := range slices.Concat(modes, []uint32{has.chmod, has.chown, has.lchown}) {
+		if number != 0 {
+			on(number, end(unix.SECCOMP_RET_USER_NOTIF))
+		}
+	}
+	program = append(program, allow)
 	all := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER,
-		uintptr(unsafe.Pointer(&all)))
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&all)))
 	runtime.KeepAlive(program)
 	if errno != 0 {
-		return errno
+		return -1, errno
 	}
-	return nil
+	return int(fd), nil
 }
-
-const tioclinux = 0x541C // pastes on a console; x/sys has no name for it

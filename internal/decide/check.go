@@ -59,15 +59,25 @@ func (s *Snapshot) InWords(need Need) string {
 // check passed.
 type Receipt struct {
 	Feature    string    `json:"feature"` // id; empty: the whole tree
-	Check      string    `json:"check"`   // the check's digest
+	Check      string    `json:"check"`   // the check's digest; empty: of an evaluator that did not come to its end
 	Name       string    `json:"name"`
 	DurationMS int64     `json:"durationMs"`
 	At         time.Time `json:"at"`
 	Tree       string    `json:"tree"` // hash of the contents that the check ran on; empty: they could not be read
 
 	Passed bool   `json:"-"`
-	NotRun bool   `json:"-"` // the check could not run: the claim is neither proven nor disproven
+	NotRun bool   `json:"-"` // the check did not run to its end: the claim is neither proven nor disproven
+	Cut    bool   `json:"-"` // it did not, because the time of the stop was over
 	Tail   string `json:"-"` // the end of the output of a check that failed
+}
+
+// Called returns what people and the agent know by the name of the receipt.
+func (r Receipt) Called() string {
+	kind := "check "
+	if r.Check == "" {
+		kind = "evaluator "
+	}
+	return kind + plain.Line(r.Name, 80)
 }
 
 // Proof counts the claimed features by what is known of them.

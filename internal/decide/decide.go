@@ -4,6 +4,7 @@ package decide
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -81,8 +82,18 @@ func (d *Decision) settle(s *Snapshot) Need {
 }
 
 func (d *Decision) stop(s *Snapshot) Need {
-	if s.ConfigErr == nil && s.Tampered == "" && s.Foreign == "" && s.ListIsOld {
+	if s.ConfigErr == nil && s.Tampered == "" && s.Foreign == "" && len(s.Changed) == 0 && s.ListIsOld {
 		return Need{Kind: NeedList}
+	}
+	if s.Killed >= maxKilled {
+		d.Next.Needs = fmt.Sprintf("the hook was killed at %d stops in a row, while it ran checks: find out what kills it",
+			s.Killed)
+		d.end(s, Failed, InternalError)
+		return Need{}
+	}
+	if s.Patient && (s.ConfigErr != nil || s.List.Err != nil || len(s.Lost) > 0) {
+		*d = pass(s)
+		return Need{}
 	}
 	if d.unusable(s) || !s.Begins && d.promise(s) {
 		return Need{}
@@ -94,7 +105,7 @@ func (d *Decision) stop(s *Snapshot) Need {
 	if d.waits(s) {
 		return Need{}
 	}
-	if len(s.Lost) > 0 {
+	if len(s.Lost)+len(s.Changed) > 0 {
 		return d.restore(s)
 	}
 	d.Next.Warned = d.Next.Warned && s.List.Err != nil
@@ -122,12 +133,16 @@ func (d *Decision) stop(s *Snapshot) Need {
 	return d.next(s, feature.ID, feature)
 }
 
+// maxKilled is how many hooks in a row may be killed before the loop ends. A person who presses Esc does that once or
+// twice; what does it again and again is a fault or the agent's.
+const maxKilled = 3
+
 // choose returns the feature to work on, zero if there is none.
 func (d *Decision) choose(s *Snapshot) (feature features.Item) {
 	if s.Lane > 0 {
 		return d.chooseOfLane(s)
 	}
-	if d.Failure != nil && d.Failure.Feature != "" {
+	if d.Failure != nil && d.Failure.Feature != "" && !d.Failure.Cut {
 		feature, _ = s.List.Find(d.Failure.Feature)
 		return feature
 	}
@@ -145,8 +160,10 @@ func (d *Decision) unusable(s *Snapshot) bool {
 		d.Problem = s.ConfigErr
 		d.end(s, Failed, ConfigInvalid)
 	case s.Tampered != "":
-		d.Next.Needs = plain.Line(s.Tampered, 300) + " differs from what was trusted"
+		d.Next.Needs = plain.Line(s.Tampered, 300) + " was touched while a check ran, so nothing is proven"
 		d.end(s, Blocked, ConfigChanged)
+	case len(s.Changed) > 0 && s.ListIsOld: // the tracker's commands run when that is put back
+		return false
 	case s.List.Missing:
 		d.Problem = s.List.Err
 		d.end(s, Failed, ListMissing)
@@ -176,17 +193,43 @@ func (d *Decision) promise(s *Snapshot) (ended bool) {
 	return true
 }
 
-// restore asks the agent to put deleted or reworded features back. It asks once; then the loop
-// ends. An agent in a lane has a copy of the list, so it is not asked.
+// restore asks the agent to put back what is locked: features that were deleted or reworded, and files. It asks once;
+// then the loop ends. An agent in a lane has copies, so it is not asked.
 func (d *Decision) restore(s *Snapshot) Need {
-	if d.Next.Warned || s.Lane > 0 {
+	switch asked := d.Next.Warned || s.Lane > 0; {
+	case asked && len(s.Changed) > 0:
+		d.Next.Needs = Differs(s.Changed)
+		d.end(s, Blocked, ConfigChanged)
+		return Need{}
+	case asked:
 		d.Next.Needs = plain.Line(strings.Join(s.Lost, ", "), 500)
 		d.end(s, Blocked, ListChanged)
 		return Need{}
 	}
-	d.Next.Warned, d.Lost = true, s.Lost
+	d.Next.Warned = true
+	d.Lost = s.Lost
+	d.Changed = s.Changed
 	feature, _ := s.List.Next()
 	return d.next(s, feature.ID, features.Item{})
+}
+
+// Differs says in a line which locked files have changed.
+func Differs(changed []string) string {
+	differ := " differ"
+	if len(changed) == 1 {
+		differ = " differs"
+	}
+	return Names(changed) + differ + " from what was trusted"
+}
+
+// Names returns the first of some files in a line.
+func Names(files []string) string {
+	const most = 5
+	text := plain.Line(strings.Join(files[:min(most, len(files))], ", "), 300)
+	if more := len(files) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // next begins the next iteration with a feature, unless a limit is reached. due is the id of the
@@ -318,6 +361,12 @@ func (d *Decision) end(s *Snapshot, status Status, reason string) {
 	d.Next.ExitReason = reason
 	d.Next.EndedAt = s.Now
 	d.Next.Endings++
+	if status != Complete && len(s.Checks) > 0 && !s.NoList && s.List.Err == nil {
+		d.Next.Proven = s.Proof().Proven // by feature, as everything else that shows a loop counts
+	}
+	if s.Event == EventStop || s.Event == EventFailure {
+		d.Next.Idle = s.Now
+	}
 	if !status.GoesOn() {
 		d.Next.Feature = ""
 		d.Next.Attempts = 0

@@ -139,8 +139,20 @@ var stopRows = []row{
 
 	// ralph.json and the list.
 	{"ralph.json broken", func(s *Snapshot) { s.ConfigErr = errors.New("x") }, "end FAILED config_invalid"},
-	{"a trusted file changed", func(s *Snapshot) { s.Tampered = "x.sh" }, "end BLOCKED config_changed"},
-	{"a trusted file changed, and the list is gone", func(s *Snapshot) {
+	{"a locked file changed", func(s *Snapshot) { s.Changed = []string{"x.sh"} }, "continue 5 "},
+	{"a locked file is still changed", func(s *Snapshot) {
+		s.Changed, s.State.Warned = []string{"x.sh"}, true
+	}, "end BLOCKED config_changed"},
+	{"a locked file was put back", func(s *Snapshot) { s.State.Warned = true }, "continue 5 c"},
+	{"a locked file changed, and the agent gives up", func(s *Snapshot) {
+		s.Changed, s.Message = []string{"x.sh"}, "<promise>BLOCKED: x.sh is wrong</promise>"
+	}, "end BLOCKED promise_blocked"},
+	{"a locked file changed, and no iteration is left", func(s *Snapshot) {
+		s.Changed, s.State.Iteration = []string{"x.sh"}, 15
+	}, "end REACHED_LIMIT max_iterations"},
+	{"a locked file was touched while a check ran", func(s *Snapshot) { s.Tampered = "x.sh" },
+		"end BLOCKED config_changed"},
+	{"a locked file was touched, and the list is gone", func(s *Snapshot) {
 		s.Tampered, s.List = "x.sh", List{Missing: true}
 	}, "end BLOCKED config_changed"},
 	{"list missing", func(s *Snapshot) { s.List = List{Missing: true, Err: errors.New("x")} },
@@ -372,20 +384,24 @@ func TestPromise(t *testing.T) {
 		"text\n\n<promise>BLOCKED</promise>  \r\n\n":    "BLOCKED ",
 		"<promise>ESCALATE : a: b</promise>":            "ESCALATED a: b",
 		"```\ncode\n```\n<promise>BLOCKED: x</promise>": "BLOCKED x",
-		"":                                    " ",
-		"<promise>BLOCKED: x</promise>\nmore": " ",
-		"say <promise>BLOCKED</promise>":      " ",
-		"  <promise>BLOCKED</promise>":        " ",
-		"> <promise>BLOCKED</promise>":        " ",
-		"```\n<promise>BLOCKED</promise>":     " ",
-		"`<promise>BLOCKED</promise>`":        " ",
-		"<promise>COMPLETE</promise>":         "COMPLETE ",
-		"x\nRALPH_STATUS: COMPLETE\n":         "COMPLETE ",
-		"EXIT_SIGNAL: true":                   " ",
-		"done\n\nEXIT_SIGNAL: true\n":         " ",
-		"EXIT_SIGNAL: false":                  " ",
-		"```\nEXIT_SIGNAL: true":              " ",
-		"<promise>blocked</promise>":          " ",
+		"":                                                   " ",
+		"<promise>BLOCKED: x</promise>\nmore":                " ",
+		"say <promise>BLOCKED</promise>":                     "BLOCKED ",
+		"  <promise>BLOCKED</promise>":                       "BLOCKED ",
+		"> <promise>BLOCKED</promise>":                       " ",
+		"```\n<promise>BLOCKED</promise>":                    " ",
+		"`<promise>BLOCKED</promise>`":                       "BLOCKED ",
+		"**<promise>BLOCKED: x</promise>.**":                 "BLOCKED x",
+		"a <promise>x</promise> <promise>COMPLETE</promise>": "COMPLETE ",
+		"> say <promise>BLOCKED</promise>":                   " ",
+		"<promise>BLOCKED</promise> I say":                   " ",
+		"<promise>COMPLETE</promise>":                        "COMPLETE ",
+		"x\nRALPH_STATUS: COMPLETE\n":                        "COMPLETE ",
+		"EXIT_SIGNAL: true":                                  " ",
+		"done\n\nEXIT_SIGNAL: true\n":                        " ",
+		"EXIT_SIGNAL: false":                                 " ",
+		"```\nEXIT_SIGNAL: true":                             " ",
+		"<promise>blocked</promise>":                         " ",
 
 		"~~~\ncode\n~~~\n<promise>BLOCKED: x</promise>":      "BLOCKED x",
 		"````\n```\n````\n<promise>BLOCKED: x</promise>":     "BLOCKED x",

@@ -116,6 +116,7 @@ var edits = []func(s *Snapshot, d *dice){
 		s.ConfigErr, s.Tampered = pick(d, nil, errors.New("no")), pick(d, "", "a file")
 	},
 	func(s *Snapshot, d *dice) { s.Lost = pick(d, nil, []string{"z"}) },
+	func(s *Snapshot, d *dice) { s.Changed = pick(d, nil, []string{"v.sh"}) },
 	func(s *Snapshot, d *dice) {
 		s.Limits.MaxIterations, s.Limits.CeilingIterations = d.count(), d.count()
 	},

@@ -1,30 +1,23 @@
 package decide
 
-// Due returns the checks that must pass before a feature is claimed, on a work tree with these contents: those of the
-// feature and of the whole tree, and those of other features that are stale. If it is the last one, those that a loop
-// must pass to be complete are among them.
-func (s *Snapshot) Due(feature, contents string) []Run {
+import "slices"
+
+// Due returns the checks that must pass before features are claimed: their own and those of the whole tree. If no other
+// feature is open, those that a loop must pass to be complete are among them.
+func (s *Snapshot) Due(features ...string) []Run {
 	with := *s
-	with.Contents, with.Results = contents, nil
 	with.List.Items = nil
-	passed := 0
+	open := false
 	for _, item := range s.List.Items {
-		if item.ID == feature {
-			item.Passes = true
-		}
-		if item.Passes {
-			passed++
-		}
+		item.Passes = item.Passes || slices.Contains(features, item.ID)
+		open = open || !item.Passes
 		with.List.Items = append(with.List.Items, item)
 	}
 	e := with.evidence()
-	stale := func(key [2]string) bool {
-		r, has := e.stored[key]
-		return !has || with.mustRecheck(r)
-	}
 	always := func([2]string) bool { return true }
-	runs := append(with.due(e, WhenFeature, stale), with.due(e, WhenIteration, always)...)
-	if passed == len(with.List.Items) {
+	own := func(key [2]string) bool { return slices.Contains(features, key[1]) }
+	runs := append(with.due(e, WhenFeature, own), with.due(e, WhenIteration, always)...)
+	if !open {
 		runs = append(runs, with.due(e, WhenComplete, always)...)
 	}
 	return runs

@@ -1,6 +1,9 @@
 package decide
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Evaluator decides whether a loop is complete. A loop asks its evaluators in order.
 type Evaluator struct {
@@ -25,6 +28,7 @@ type Answer struct {
 	Prompt string // the next prompt of the agent; empty: the usual one
 
 	Checkpoint string // what it wants to be kept for the agent, as JSON; empty: nothing
+	Metadata   string // what it says beside, as JSON, for whoever asked; empty: nothing
 }
 
 // HookAnswer is what a hook says that the agent registered.
@@ -57,9 +61,16 @@ func (d *Decision) evaluate(s *Snapshot) Need {
 		return need
 	}
 	d.weigh(s, open)
+	if d.cutAgain(s) {
+		return Need{}
+	}
 	holds := d.Failure == nil && s.everyCheckRan(e)
 	for i, by := range evaluators {
-		if by.Preset == "" && i >= len(s.Answers) {
+		switch {
+		case by.Preset != "" || i < len(s.Answers):
+		case slices.ContainsFunc(s.Results, func(r Receipt) bool { return r.Check == "" }):
+			return Need{} // this stop has no time for more
+		default:
 			return Need{Kind: NeedAnswer, Evaluator: i}
 		}
 		d.ask(s, i, by, open, holds)
@@ -152,6 +163,9 @@ func (d *Decision) ask(s *Snapshot, i int, by Evaluator, open, holds bool) {
 // gather returns what must happen before the claims count: checks to run (with those of the whole
 // tree, if whole is set), or features to reopen.
 func (s *Snapshot) gather(e evidence, whole bool) Need {
+	if s.othersWork() { // what was merged is proven before, and the rest when they are done
+		return Need{}
+	}
 	notNow := func(key [2]string) bool { _, has := e.now[key]; return !has }
 	unknown := func(key [2]string) bool { _, has := e.stored[key]; return !has && notNow(key) }
 	runs := append(s.due(e, WhenFeature, unknown), s.due(e, WhenIteration, notNow)...)
@@ -194,9 +208,13 @@ func (d *Decision) weigh(s *Snapshot, open bool) {
 	d.Next.Proven = proof.Proven
 	d.Next.Manual = proof.Manual
 	d.Next.Checked = proof.Proven
-	if i := slices.IndexFunc(s.Results, failed); i >= 0 {
-		d.Failure = &s.Results[i]
-	} else if !open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature }) {
+	for i := range s.Results {
+		r := &s.Results[i]
+		if failed(*r) && (d.Failure == nil || d.Failure.Cut && !r.Cut) {
+			d.Failure = r
+		}
+	}
+	if d.Failure == nil && !open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature }) {
 		d.Next.Proven = 0 // the checks of the whole tree prove every feature that a person trusted
 		for i := range s.List.Items {
 			if s.Holds(s.List.Items[i].ID) {
@@ -211,9 +229,28 @@ func (d *Decision) weigh(s *Snapshot, open bool) {
 		})
 	}
 	switch {
-	case s.Refused, slices.ContainsFunc(s.Results, func(r Receipt) bool { return failed(r) && !early(r.Check) }):
+	case s.Refused, slices.ContainsFunc(s.Results, func(r Receipt) bool { return failed(r) && !r.Cut && !early(r.Check) }):
 		d.Next.CheckFailures++
+	case slices.ContainsFunc(s.Results, func(r Receipt) bool { return r.Cut }): // it may hold or not
 	case len(s.Results) > 0, d.lanePassed(s):
 		d.Next.CheckFailures = 0
 	}
+}
+
+// cutAgain ends the loop if the time of two stops in a row was too short for a check or an evaluator, and this one has
+// not even proven a feature. The agent can do nothing about it.
+func (d *Decision) cutAgain(s *Snapshot) bool {
+	before := d.Next.Cut
+	d.Next.Cut = ""
+	i := slices.IndexFunc(s.Results, func(r Receipt) bool { return r.Cut })
+	if i < 0 {
+		return false
+	}
+	d.Next.Cut = s.Results[i].Called()
+	if before == "" || slices.ContainsFunc(s.Results, func(r Receipt) bool { return r.Passed && r.Feature != "" }) {
+		return false
+	}
+	d.Next.Needs = fmt.Sprintf("the time of two stops in a row was too short for the %s", d.Next.Cut)
+	d.end(s, Blocked, CheckTime)
+	return true
 }

@@ -14,7 +14,7 @@ const unseen = time.Hour
 
 // ownerLives reports whether the owner may still come back.
 func (s *Snapshot) ownerLives() bool {
-	return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
+	return s.OwnerAlive && !s.State.Gone && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
 }
 
 // prompt answers a prompt that names the loop, or one in the session that was
@@ -44,7 +44,7 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 		return
 	}
 	d.takeOwnership(s)
-	if s.Fresh { // the host's next prompt is its own
+	if s.Fresh && !s.Unread { // the host's next prompt is its own
 		d.giveNote(s, s.State.Judged)
 	}
 	if status == Handover || s.Fresh && s.State.Judged {
@@ -107,13 +107,20 @@ func (d *Decision) interrupt(s *Snapshot) Need {
 	}
 	d.end(s, Interrupted, reason)
 	d.Next.Needs = plain.Line(s.Bill, 300)
+	if s.Killed > 0 {
+		d.Next.Needs = "its last stop was cut off: the hook was killed"
+	}
 	return Need{}
 }
 
 // release takes the loop from its session. A cleared conversation knows nothing of the loop, and
-// its session gets another id.
+// its session gets another id. If a person trusted the loop, it ends, so that they hear of it: it stands still.
 func (d *Decision) release(s *Snapshot) {
 	d.Verdict, d.Binding = Pass, Release
+	if s.Limits.Trusted {
+		d.end(s, Interrupted, SessionEnded)
+		d.Next.Needs = "its conversation was cleared"
+	}
 	d.Next.Release()
 	d.Next.SessionPID = s.State.SessionPID // the cleared session is known by its process
 }
@@ -158,6 +165,7 @@ func (s *State) Revive(was Status, now time.Time) {
 		s.Blocks = nil
 		s.Warned = false
 		s.CheckFailures = 0
+		s.Cut = ""
 		s.Habits = Habits{}
 		s.ListDigest = ""
 		s.TreeDigest = ""

@@ -16,6 +16,9 @@ func (s State) Follows(was State) bool {
 		s.Lowered != was.Lowered && (s.Lowered < 1 || s.Lowered >= was.lowest()) {
 		return false
 	}
+	if len(s.Lanes)+len(was.Lanes) > 0 { // the run counts and hands out work meanwhile
+		return s.noticesFollow(was, turned)
+	}
 	return same(s, was.meanwhile(s, turned)) && s.noticesFollow(was, turned)
 }
 
@@ -30,6 +33,8 @@ func (s State) meanwhile(now State, turned bool) State {
 	s.ClientStart = now.ClientStart
 	s.Seen = now.Seen
 	s.Bind = now.Bind
+	s.Idle = now.Idle
+	s.Gone = now.Gone
 	s.Header = now.Header
 	s.Before = now.Before
 	s.RivalTold = now.RivalTold
@@ -50,6 +55,7 @@ func (s State) meanwhile(now State, turned bool) State {
 	if turned {
 		s.Status = now.Status
 		s.ExitReason = now.ExitReason
+		s.StopNow = now.StopNow
 		s.Needs = now.Needs
 		s.Endings = now.Endings
 		s.EndedAt = now.EndedAt

@@ -150,7 +150,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 	case s.State.Schema > 0 && s.Header != s.State.Header && s.Header != s.State.Before &&
 		(s.Header.Status == "PAUSED" || s.Header.Status == "CANCELLED"):
 		return errors.New("goes on although the header says " + s.Header.Status)
-	case !open && s.List.Err == nil && len(s.Lost) == 0 && d.Failure == nil && (!s.NoList || claims(s)) &&
+	case !open && s.List.Err == nil && len(s.Lost)+len(s.Changed) == 0 && d.Failure == nil && (!s.NoList || claims(s)) &&
 		(len(s.Evaluators) == 0 || asks(s, EvaluateDefault)):
 		return errors.New("nothing to do")
 	case d.Next.Status != InProgress || d.Next.Session != s.Session:
@@ -187,7 +187,8 @@ func ends(decide decider, s Snapshot, d Decision) error {
 			s.NoList && d.Next.ExitReason == ByPromise && len(s.Checks) == 0 && status == Complete:
 			return proven(s, true)
 		case s.NoList:
-		case d.Next.ExitReason == ByPromise && asks(s, EvaluatePromise) && status == Complete && len(s.Lost) == 0:
+		case d.Next.ExitReason == ByPromise && asks(s, EvaluatePromise) && status == Complete &&
+			len(s.Lost)+len(s.Changed) == 0:
 			return nil
 		case d.Next.ExitReason == AllChecksPass && asks(s, EvaluateValidation) && len(s.Checks) > 0:
 			return proven(s, true)
@@ -219,7 +220,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 
 // proven checks COMPLETE: either the checks alone prove it, or the list and the checks.
 func proven(s Snapshot, alone bool) error {
-	if _, open := s.List.Next(); open && !alone || s.List.Err != nil || len(s.Lost) > 0 {
+	if _, open := s.List.Next(); open && !alone || s.List.Err != nil || len(s.Lost)+len(s.Changed) > 0 {
 		return errors.New("complete, and something is open, broken or lost")
 	}
 	passed := func(c Check, id string) bool {
@@ -317,6 +318,7 @@ func TestProperties(t *testing.T) {
 		},
 		"completes what nobody claims": func(s Snapshot) (Decision, Need) { s.NoList = false; return Decide(s) },
 		"does not see what was lost":   func(s Snapshot) (Decision, Need) { s.Lost = nil; return Decide(s) },
+		"does not see what changed":    func(s Snapshot) (Decision, Need) { s.Changed = nil; return Decide(s) },
 		"gives what another lane has": func(s Snapshot) (Decision, Need) {
 			d, need := Decide(s)
 			if d.Verdict == Continue && s.Lane > 0 {

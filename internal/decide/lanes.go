@@ -94,7 +94,7 @@ func (d *Decision) chooseOfLane(s *Snapshot) features.Item {
 	return next
 }
 
-// left returns the ids of the features that wait for a person to merge them.
+// left returns the ids of the features that wait for a person.
 func (s *Snapshot) left() map[string]bool {
 	ids := make(map[string]bool, len(s.Left))
 	for id := range s.Left {
@@ -114,7 +114,7 @@ func (s *Snapshot) stuck() string {
 	why := s.List.Stuck()
 	if n := len(branches); n > 0 {
 		const most = 4
-		text := "a person is to merge " + strings.Join(branches[:min(n, most)], ", ")
+		text := "a person is to look at " + strings.Join(branches[:min(n, most)], ", ")
 		if n > most {
 			text += fmt.Sprintf(" and %d more", n-most)
 		}
@@ -129,14 +129,23 @@ func (d *Decision) onlyBegins(s *Snapshot) bool {
 	return s.Begins && s.Lane > 0 && (s.othersWork() || d.choose(s).ID != "")
 }
 
-// continues reports whether the lane begins the iteration again in which it was interrupted. The first lane that begins
-// gets the iteration that the record has, which nobody has worked on.
+// continues reports whether the lane gets an iteration that was given before. The first lane that begins gets the one
+// that the record has, which nobody has worked on.
 func (d *Decision) continues(s *Snapshot, feature string) bool {
-	if s.Lane == 0 || !s.Begins {
-		return false
+	return s.Lane > 0 && (s.Begins && len(d.Next.Lanes) == 0 || d.givenBefore(s, feature) > 0)
+}
+
+// givenBefore returns the iteration that was given to a feature and that no session has ended: the run was killed, or
+// the lane has not begun it. It stays that feature's, also in another lane, so no number is without a session. 0: none.
+func (d *Decision) givenBefore(s *Snapshot, feature string) int {
+	all, own := d.lanes(s)
+	for i := range all {
+		one := &all[i]
+		if feature != "" && one.Feature == feature && one.Iteration > 0 && (one != own || s.Begins) {
+			return one.Iteration
+		}
 	}
-	_, own := d.lanes(s)
-	return len(d.Next.Lanes) == 0 || own.Iteration > 0 && own.Feature == feature
+	return 0
 }
 
 // attempts returns the feature whose attempts count, and how many it has had.
@@ -159,11 +168,11 @@ func (d *Decision) give(s *Snapshot, feature features.Item) {
 	if !again || attempts == 0 {
 		attempts++
 	}
-	iteration := own.Iteration
+	iteration := d.givenBefore(s, feature.ID)
 	if !again {
 		d.countIteration(s)
 	}
-	if !again || iteration == 0 {
+	if iteration == 0 {
 		iteration = d.Next.Iteration
 	}
 	for i := range all {
@@ -202,8 +211,7 @@ func (d *Decision) rest(s *Snapshot) {
 	}
 }
 
-// lanePassed reports whether the lane's feature has passed. What passed is merged, or waits for a person to merge it,
-// so its checks have passed.
+// lanePassed reports whether nothing is left to do of the lane's feature: it has passed, or waits for a person.
 func (d *Decision) lanePassed(s *Snapshot) bool {
 	if s.Lane == 0 || s.Begins {
 		return false

@@ -134,7 +134,7 @@ var laneRows = []row{
 		"end BLOCKED promise_blocked"},
 	{"a person cancels", func(s *Snapshot) { s.CancelFile = true }, "end CANCELLED by_person"},
 	{"a person has paused it", func(s *Snapshot) { s.State.Status = Paused }, "pass | 1: a 1 4 | 2: b 1 5"},
-	{"a held file has changed", func(s *Snapshot) { s.Tampered = "x" }, "end BLOCKED config_changed"},
+	{"a locked file has changed", func(s *Snapshot) { s.Changed = []string{"x"} }, "end BLOCKED config_changed"},
 	{"the list is broken: no agent in a lane repairs it", func(s *Snapshot) { s.List = List{Err: broken} },
 		"end FAILED list_invalid"},
 	{"features are gone: no agent in a lane puts them back", func(s *Snapshot) { s.Lost = []string{"z"} },
@@ -179,6 +179,9 @@ var beginRows = []row{
 	{"a lane that waited", func(s *Snapshot) { s.State.Lanes[0].Iteration = 0 }, "continue 6 a | 1: a 2 6 | 2: b 1 5"},
 	{"a lane whose feature has passed meanwhile", func(s *Snapshot) { s.List = list("x..") },
 		"continue 6 c | 1: c 1 6 | 2: b 1 5"},
+	{"what is left was interrupted in another lane", func(s *Snapshot) {
+		s.List, s.Round.Busy, s.State.Lanes[0] = list("x."), 0, Lane{}
+	}, "continue 5 b | 1: b 1 5 | 2:"},
 	{"nothing is free", func(s *Snapshot) { s.List = list("x.") }, "pass | 1: a 1 4 | 2: b 1 5"},
 	{"nothing is free, and nobody works", func(s *Snapshot) { s.List, s.Round.Busy = list("xx!"), 0 },
 		"end BLOCKED all_blocked"},
@@ -292,7 +295,9 @@ type laneHost struct {
 	passed []bool
 	lanes  int
 	works  map[int]string // by lane, the feature that its session works on
-	given  map[int]string // by iteration, the lane and the feature that got it
+	given  map[int]string // by iteration, the feature that got it
+	ended  map[int]bool   // the iterations that a session has ended
+	orders bool           // some features are to come later
 }
 
 // play plays a run to its end, and returns an error if two lanes ever have one feature, a feature is begun before what
@@ -301,7 +306,7 @@ func play(decide decider, seed uint64) error {
 	random := rand.New(rand.NewPCG(seed, 3))
 	h := laneHost{
 		Rand: random, decide: decide, lanes: 1 + random.IntN(5), passed: make([]bool, 3+random.IntN(12)),
-		works: map[int]string{}, given: map[int]string{},
+		works: map[int]string{}, given: map[int]string{}, ended: map[int]bool{}, orders: seed%2 == 0,
 	}
 	h.state = State{
 		Schema:  SchemaVersion,
@@ -333,6 +338,9 @@ func (h *laneHost) snapshot(s Snapshot) Snapshot {
 func (h *laneHost) step(lane int) (over bool, err error) {
 	feature, works := h.works[lane]
 	delete(h.works, lane)
+	if works {
+		h.ended[h.state.Lanes[lane-1].Iteration] = true
+	}
 	round := Round{Lane: lane, Lanes: h.lanes, Begins: !works, Busy: len(h.works)}
 	at := -1
 	if _, err := fmt.Sscanf(feature, "f%d", &at); works && err == nil {
@@ -343,7 +351,7 @@ func (h *laneHost) step(lane int) (over bool, err error) {
 			round.Refused, round.Moved = h.IntN(2) == 0, true
 		}
 	}
-	if h.IntN(8) == 0 {
+	if h.orders && h.IntN(8) == 0 {
 		round.Later = map[string]bool{fmt.Sprintf("f%02d", h.IntN(len(h.passed))): true}
 	}
 	s := h.snapshot(Snapshot{Heard: Heard{Event: EventStop}, Round: round})
@@ -367,6 +375,11 @@ func (h *laneHost) step(lane int) (over bool, err error) {
 		if len(h.works) > 0 && slices.Contains(early, d.Next.ExitReason) || d.Next.Status == Complete && open {
 			return true, fmt.Errorf("%s while %d others work", d.Next.ExitReason, len(h.works))
 		}
+		for iteration, feature := range h.given { // a lane whose feature is to come later begins another one
+			if d.Next.Status == Complete && !h.ended[iteration] && !h.orders {
+				return true, fmt.Errorf("no session has ended iteration %d, which %s had", iteration, feature)
+			}
+		}
 		return true, nil
 	}
 	return false, nil
@@ -384,7 +397,7 @@ func (h *laneHost) give(lane int, d Decision, s Snapshot) error {
 	if got.Feature != d.Feature.ID || !item.Workable() || s.Later[got.Feature] && len(h.works) > 0 {
 		return fmt.Errorf("%s is given as %s, and nobody can work on it now", got.Feature, d.Feature.ID)
 	}
-	to := fmt.Sprint(lane, got.Feature)
+	to := got.Feature // an interrupted iteration moves with its feature
 	if before, twice := h.given[got.Iteration]; twice && before != to {
 		return fmt.Errorf("iteration %d is given to %s and %s", got.Iteration, before, to)
 	}

@@ -38,6 +38,8 @@ const (
 
 // The largest values that ralph.json may give.
 const (
+	MaxByHand = 100 // iterations of a loop that no person trusted
+
 	MaxCount = 1_000_000
 	MaxTime  = 366 * 24 * time.Hour
 
@@ -202,7 +204,7 @@ func (l Limits) CappedBy(ceilings Limits) Limits {
 // Limit returns how many iterations the loop may have. It is the number that `extend` set, else
 // the one in ralph.json, else the one in the header when the loop began, else DefaultIterations. A
 // later edit of the header can only lower it, and the person's ceiling always holds. If nobody has
-// trusted ralph.json, an edit of it cannot give the loop more than it began with.
+// trusted ralph.json, an edit of it cannot give the loop more than it began with, nor anything more than MaxByHand.
 func (s State) Limit(l Limits) int {
 	limit := DefaultIterations
 	switch {
@@ -214,7 +216,7 @@ func (s State) Limit(l Limits) int {
 		limit = s.HeaderLimit
 	}
 	if !l.Trusted && s.Extended == 0 {
-		limit = least(limit, s.Allowed)
+		limit = least(limit, s.Allowed, MaxByHand)
 	}
 	return least(limit, s.Lowered, l.CeilingIterations)
 }
@@ -255,10 +257,11 @@ func (d *Decision) limits(s *Snapshot, next string) Need {
 	return d.paced(s, again)
 }
 
-// usedUp ends the loop if its iterations are used up, or what its host may spend. again: the iteration is one that was
-// interrupted. While other lanes work, the last iteration is not the end: a lane that gets none waits for them.
+// usedUp ends the loop if its iterations are used up, or what its host may spend. again: the iteration was given
+// before. While other lanes work, the last iteration is not the end: a lane that gets none waits for them.
 func (d *Decision) usedUp(s *Snapshot, again bool) bool {
-	over := d.Next.Iteration >= d.Limit && !again
+	begun := again && (s.Begins || d.Next.Iteration <= d.Limit) // a limit that was lowered ends the loop at a stop
+	over := d.Next.Iteration >= d.Limit && !begun
 	spent := s.Spent != "" && !(d.legOver(s) && s.Spent == MaxIterations)
 	switch {
 	case !over && !spent:

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"cmp"
-	"strings"
 	"time"
 )
 
@@ -15,9 +14,10 @@ func Bystander(s *Snapshot) bool {
 		return true
 	case s.Event == EventPrompt:
 		rival := s.Goal && s.State.Status == InProgress && !s.State.RivalTold
-		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.newProcess() || rival))
+		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.newProcess() || rival || s.begins()))
 	case s.Event == EventStart && s.Cleared:
-		return s.State.Session != "" || s.State.Status != InProgress || s.Client == 0 || s.Client != s.State.SessionPID
+		waits := s.State.Session == "" && (s.State.Status == InProgress || s.State.Status == Interrupted)
+		return !waits || s.Client == 0 || s.Client != s.State.SessionPID
 	case s.Event == EventStart:
 		return !owner || s.State.Status != Interrupted && !s.newProcess()
 	case s.Event == EventEnd && s.elsewhere():
@@ -38,7 +38,7 @@ func Bystander(s *Snapshot) bool {
 
 // adopts reports whether the event comes from the client that owns the loop by its process alone; see ClientSession.
 func (s *Snapshot) adopts() bool {
-	return strings.HasPrefix(s.State.Session, clientPrefix) && s.Client > 0 && s.Client == s.State.SessionPID &&
+	return s.State.OfClient() && s.Client > 0 && s.Client == s.State.SessionPID &&
 		s.OwnerAlive
 }
 
@@ -54,6 +54,12 @@ func (s *Snapshot) elsewhere() bool {
 // newProcess reports whether the owner's session runs in another process than before.
 func (s *Snapshot) newProcess() bool {
 	return s.Client != s.State.SessionPID && s.State.Status == InProgress
+}
+
+// begins reports whether the owner's session begins a turn that the record does not know of: the last one was over, or
+// its stop was cut off.
+func (s *Snapshot) begins() bool {
+	return s.State.Status == InProgress && (!s.State.Idle.IsZero() || s.Killed > 0)
 }
 
 // takeOwnership makes the session the owner, and the loop IN_PROGRESS.
@@ -84,6 +90,8 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	d.Next.Session = s.Session
 	d.Next.LastSession = s.Session
 	d.Next.Seen = s.Now
+	d.Next.Idle = time.Time{}
+	d.Next.Gone = false
 	d.Next.Running = nil
 	d.Next.Status = InProgress
 	d.Next.ExitReason = ""

@@ -20,9 +20,10 @@ func (s *Snapshot) promise() (status Status, why string) { return Said(s.Message
 
 // Said reads what a final answer says about the whole loop: a promise of a person's own, or
 // <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, the same with ESCALATE, or the
-// status block that other loops use. The promise must be the whole last line that is not empty,
-// and the block must be the last lines. It must not be in a code fence or a quotation, so that an
-// agent can write about promises without making one. status is empty if there is no promise.
+// status block that other loops use. A person's own promise must be the whole last line that is
+// not empty; the built-in one may follow words there, and be bold or in backticks. The block must
+// be the last lines. None may be in a code fence or a quotation, so that an agent can write about
+// promises without making one. status is empty if there is no promise.
 func Said(message string, promises []Promise) (status Status, why string) {
 	lines := strings.Split(strings.TrimRight(message, " \t\r\n"), "\n")
 	last := strings.TrimRight(lines[len(lines)-1], " \t\r")
@@ -37,14 +38,15 @@ func Said(message string, promises []Promise) (status Status, why string) {
 	if last == "RALPH_STATUS: COMPLETE" {
 		return Complete, ""
 	}
-	if begin := statusBlock(lines); begin >= 0 && !strings.HasPrefix(last, "<promise>") {
-		return readStatusBlock(lines[begin+1:])
+	begin := strings.LastIndex(last, opening)
+	if block := statusBlock(lines); block >= 0 && begin < 0 {
+		return readStatusBlock(lines[block+1:])
 	}
-	body, opened := strings.CutPrefix(last, "<promise>")
-	body, closed := strings.CutSuffix(body, "</promise>")
-	if !opened || !closed {
+	body, closed := strings.CutSuffix(strings.TrimRight(last, "*_`."), closing)
+	if begin < 0 || !closed || strings.HasPrefix(strings.TrimSpace(last), ">") {
 		return "", ""
 	}
+	body = body[begin+len(opening):]
 	word, why, _ := strings.Cut(body, ":")
 	switch strings.TrimSpace(word) {
 	case "COMPLETE":
@@ -55,6 +57,18 @@ func Said(message string, promises []Promise) (status Status, why string) {
 		return Escalated, strings.TrimSpace(why)
 	}
 	return "", ""
+}
+
+// What is around a built-in promise.
+const (
+	opening = "<promise>"
+	closing = "</promise>"
+)
+
+// Stray reports whether a final answer has a promise where it says nothing.
+func Stray(message string) bool {
+	status, _ := Said(message, nil)
+	return status == "" && strings.Contains(message, opening) && strings.Contains(message, closing)
 }
 
 // The first and the last line of a block of status lines.

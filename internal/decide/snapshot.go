@@ -88,20 +88,22 @@ type Found struct {
 	Contents       string    // hash of the work tree's contents, as the checks find it
 	Answers        []Answer  // answers of evaluators that are commands, by index
 	ListNotWritten bool      // the list could not be written, so no feature can be reopened
-	Tampered       string    // a trusted file that has changed
+	Changed        []string  // locked files that differ from what a person trusted
+	Tampered       string    // a locked file that was touched while a check ran
 	Foreign        string    // a file of the record that a command of the loop has changed
 }
 
 // Round is what a host adds to EventStop that works each iteration in a fresh session of the agent.
 type Round struct {
 	Fresh   bool   // it is such a host
+	Unread  bool   // of EventPrompt: no session gets the prompt; another stop gives the next one
 	Claimed bool   // the session claims that all is done, by its exit status for example
 	Spent   string // the exit reason of a limit of the host's own that is reached; "": none
 	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
 	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none
-	Leg     Leg    // zero: the host works the loop with one agent
+	Leg     Leg    // zero: the host works on the loop with one agent
 
-	// What a host adds that works the loop with several lanes. The event is about one of them.
+	// What a host adds that works on the loop with several lanes. The event is about one of them.
 	Lane    int             // the number of the lane, from 1; 0: there are no lanes
 	Lanes   int             // how many lanes there are, at most MaxLanes
 	Begins  bool            // the lane had no session: it asks for a feature, and nothing is evaluated
@@ -110,7 +112,10 @@ type Round struct {
 	Refused bool            // what the session did is not merged, because a check failed or it was in conflict
 	Later   map[string]bool // ids of features that no lane may begin while other lanes are busy
 
-	// Left has the features whose work is proven on a branch that a person is to merge, by id, and that branch.
+	// Patient: a list or a configuration that cannot be used changes nothing, since the host waits for a better one.
+	Patient bool
+
+	// Left has the features whose work waits for a person, by id, and the branch that has it.
 	Left map[string]string
 }
 
@@ -162,6 +167,7 @@ type Folder struct {
 	LogIteration int             // of the last line of stops.jsonl
 	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
 	CancelFile   bool            // a person has asked to cancel the loop
+	Killed       int             // how many hooks in a row were killed while they ran checks for a stop
 	Twice        bool            // another process runs the checks of this very stop
 }
 
@@ -205,6 +211,7 @@ type Decision struct {
 	Answer     *Answer       // the evaluator's last answer that counts, if the loop goes on
 	AnsweredBy string        // that evaluator's name
 	Lost       []string      // features that the agent must put back
+	Changed    []string      // locked files that the agent must put back
 	Failure    *Receipt      // the check that failed, of Feature or of the whole tree
 	Lane       int           // the number of the lane that it is about; 0: there are no lanes
 	Rival      bool          // something else blocks this session's stops too, and nobody was told yet

@@ -39,6 +39,7 @@ const (
 	Tokens             = "tokens" // of all sessions of a run
 	FeatureAttempts    = "feature_attempts"
 	CheckFailures      = "check_failures"
+	CheckTime          = "check_time" // a check or an evaluator does not fit into the time of a stop
 	NoProgress         = "no_progress"
 	NoToolUse          = "no_tool_use"
 	TestsOnly          = "tests_only" // a guard, as the next two
@@ -99,6 +100,9 @@ func ClientSession(pid int) string { return clientPrefix + strconv.Itoa(pid) }
 
 const clientPrefix = "client-"
 
+// OfClient reports whether a session owns the loop of which only the client's process is known.
+func (s State) OfClient() bool { return strings.HasPrefix(s.Session, clientPrefix) }
+
 // Run returns the id of the run that owns the loop, "" if a session of an agent owns it, or nobody.
 func (s State) Run() string {
 	id, is := strings.CutPrefix(s.Session, runPrefix)
@@ -106,6 +110,19 @@ func (s State) Run() string {
 		return ""
 	}
 	return id
+}
+
+// ExitCode returns the exit status that shows how the loop stands, as docs/runner.md lists them.
+func (e Ending) ExitCode() int {
+	const failed, interrupted = 4, 130
+	switch {
+	case e.Status == InProgress:
+		return failed
+	case e.ExitReason == ByPerson: // it is paused or cancelled
+		return interrupted
+	}
+	_, code, _ := e.Status.Outcome()
+	return code
 }
 
 // Notify reports whether the notifiers are told of the ending. A person who stopped the loop with
@@ -201,12 +218,18 @@ type Owner struct {
 	LastSession string `json:"lastSession,omitzero"`
 	// the process of the owner's client; 0: not known
 	SessionPID int `json:"sessionPid,omitzero"`
+	// the client gave an event on a socket that it made; what comes another way is not its event
+	Direct bool `json:"direct,omitzero"`
 	// the name of that client; "": the usual one
 	Client string `json:"client,omitzero"`
 	// when that process began; tells two processes with one pid apart
 	ClientStart string `json:"clientStart,omitzero"`
 	// when the last event of the owner was committed
 	Seen time.Time `json:"seen,omitzero"`
+	// since when the owner's turn is over and only a person's prompt begins another; zero: a turn may run
+	Idle time.Time `json:"idle,omitzero"`
+	// the owner's session ended when the loop was over
+	Gone bool `json:"gone,omitzero"`
 	// BindPrompt or BindFirst
 	Bind string `json:"bind,omitzero"`
 	// a person continued the loop after the owner's client was gone; no session works on it yet
@@ -250,6 +273,8 @@ type Checking struct {
 	Manual int `json:"manual,omitzero"`
 	// the agent was told to put features back
 	Warned bool `json:"warned,omitzero"`
+	// the check or evaluator for which the time of the last stop was too short; empty: none
+	Cut string `json:"cut,omitzero"`
 	// variables of the session that the last checks did not get, in words
 	Withheld string `json:"withheld,omitzero"`
 	// the hook that runs checks for a stop now; nil: none
@@ -291,7 +316,8 @@ type Running struct {
 	PID   int       `json:"pid"`
 	Start string    `json:"start,omitempty"` // when the process began; tells two processes with one pid apart
 	Since time.Time `json:"since"`
-	What  string    `json:"what"` // what it runs, in words
+	What  string    `json:"what"`            // what it runs, in words
+	After int       `json:"after,omitempty"` // how many hooks in a row were killed before it
 }
 
 // How a session becomes the owner of a loop.
@@ -314,12 +340,22 @@ type Notice struct {
 // Sent reports whether the notifiers have been told.
 func (n Notice) Sent() bool { return !n.SentAt.IsZero() }
 
+// Stop ends the loop apart from a decision.
+func (s *State) Stop(status Status, reason string, now time.Time) {
+	s.Status = status
+	s.ExitReason = reason
+	s.EndedAt = now
+	s.Endings++
+}
+
 // Release takes the loop from its session. From then on the loop waits for its prompt, even if it
 // was bound to the first session that stops. Otherwise the next stop of any session would take it.
 func (s *State) Release() {
 	s.Session = ""
 	s.SessionPID = 0
 	s.ClientStart = ""
+	s.Direct = false
 	s.Bind = BindPrompt
+	s.Idle = time.Time{}
 	s.WaitingSince, s.WaitingFor = time.Time{}, ""
 }

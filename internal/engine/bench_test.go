@@ -59,8 +59,8 @@ func measure(b *testing.B, features, workers, ahead int) {
 		if done+ahead < features {
 			_ = c.Offer(ctx, Job{Feature: fmt.Sprint("f", done+ahead)})
 		}
-		s := <-c.Submissions()
-		_ = c.Accept(ctx, s.Feature, s.Attempt, "commit")
+		s := next(b, c)
+		_ = c.End(ctx, s.Feature, true)
 		if done%1000 == 0 {
 			runtime.ReadMemStats(&m)
 			most = max(most, m.HeapInuse+m.StackInuse)

@@ -5,13 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // blob describes bytes that lie on the server in messages of one subject each. NATS has an object store for this. But
@@ -25,8 +21,8 @@ type blob struct {
 // chunk is how many bytes one message has. The server takes up to 1 MiB.
 const chunk = 512 << 10
 
-// putBlob stores bytes below a subject. retry is asked after each failure, and says whether to try again.
-func (c *conn) putBlob(ctx context.Context, under string, r io.Reader, retry func(error) error) (blob, error) {
+// putBlob stores bytes below a subject. While the server is away it tries on, until ctx ends.
+func (c *conn) putBlob(ctx context.Context, under, what string, r io.Reader) (blob, error) {
 	var b blob
 	sum := sha256.New()
 	for ; ; b.Chunks++ {
@@ -40,50 +36,49 @@ func (c *conn) putBlob(ctx context.Context, under string, r io.Reader, retry fun
 		}
 		sum.Write(data)
 		b.Size += int64(len(data))
-		if err := c.putMessage(ctx, under+strconv.Itoa(b.Chunks), data, retry); err != nil {
+		if err := c.keep(ctx, under+strconv.Itoa(b.Chunks), what, data); err != nil {
 			return b, err
 		}
 	}
 }
 
-// putMessage stores one message of a blob.
-func (c *conn) putMessage(ctx context.Context, subject string, data []byte, retry func(error) error) error {
-	for {
-		within, cancel := context.WithTimeout(ctx, c.answer)
-		_, err := c.js.Publish(within, subject, data)
-		cancel()
-		if err == nil {
-			return nil
-		}
-		if err := retry(plainly(err)); err != nil {
-			return fmt.Errorf("cannot store %d bytes: %w", len(data), err)
-		}
+// keep stores one message, and tries on while the server is away.
+func (c *conn) keep(ctx context.Context, subject, what string, data []byte) error {
+	err := c.persist(ctx, what+" cannot be stored", func(ctx context.Context) error {
+		_, err := c.put(ctx, subject, data)
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("cannot store %d bytes: %w", len(data), err)
 	}
+	return err
 }
 
-// getBlob writes the bytes to w, at most max. It trusts neither what b says nor what is on the server.
-// retry is asked after each failure, and says whether to try again.
-func (c *conn) getBlob(ctx context.Context, stream, under string, b blob, w io.Writer, max int64,
-	retry func(context.Context, error) error,
-) error {
+// getBlob writes the bytes to w, at most max. It trusts neither what b says nor what is on the server. While the server
+// is away it tries on, until ctx ends.
+func (c *conn) getBlob(ctx context.Context, stream, under, what string, b blob, w io.Writer, max int64) error {
 	if b.Size > max {
 		return fmt.Errorf("%w: it has %d bytes, and may have %d", ErrTooLarge, b.Size, max)
 	}
 	sum, left := sha256.New(), max
 	for n := range b.Chunks {
-		data, err := c.getMessage(ctx, stream, under+strconv.Itoa(n))
-		for err != nil {
-			if err := retry(ctx, err); err != nil {
-				return err
-			}
-			data, err = c.getMessage(ctx, stream, under+strconv.Itoa(n))
+		var part message
+		err := c.persist(ctx, what+" cannot be read", func(ctx context.Context) (err error) {
+			part, err = c.get(ctx, stream, under+strconv.Itoa(n))
+			return err
+		})
+		if err == nil && part.seq == 0 {
+			err = ErrMissing
 		}
-		left -= int64(len(data))
-		if left < 0 || len(data) == 0 {
+		if err != nil {
+			return err
+		}
+		left -= int64(len(part.data))
+		if left < 0 || len(part.data) == 0 {
 			return fmt.Errorf("%w: it has more bytes than it says", ErrTooLarge)
 		}
-		sum.Write(data)
-		if _, err := w.Write(data); err != nil {
+		sum.Write(part.data)
+		if _, err := w.Write(part.data); err != nil {
 			return err
 		}
 	}
@@ -93,64 +88,46 @@ func (c *conn) getBlob(ctx context.Context, stream, under string, b blob, w io.W
 	return nil
 }
 
-// getMessage returns the last message of a subject. Unlike a method of jetstream, it needs no right but that to read
-// this subject.
-func (c *conn) getMessage(ctx context.Context, stream, subject string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.answer)
-	defer cancel()
-	msg, err := c.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream+"."+subject, nil)
-	switch {
-	case err != nil:
-		return nil, plainly(err)
-	case msg.Header.Get("Status") != "":
-		return nil, fmt.Errorf("%w: %s", ErrMissing, msg.Header.Get("Description"))
+// Bundle writes the work to w. The error is ErrTooLarge if it has more than max bytes, and ErrMissing if not all of it
+// is there. While the server is away it tries on.
+func (s Submission) Bundle(ctx context.Context, w io.Writer, max int64) error {
+	if s.work == nil {
+		return fmt.Errorf("%w: the worker has named none", ErrMissing)
 	}
-	return msg.Data, nil
+	c := s.conn
+	return c.getBlob(ctx, c.from(s.Worker), c.claim(s.holder), "the work on "+s.Feature, *s.work, w, max)
 }
 
-// HasBase reports whether something is stored under a name, and all of it. A server that lost its data while it was
-// stored may have a part. While the server is away it asks on, until ctx ends.
-func (c *Coordinator) HasBase(ctx context.Context, name string) (bool, error) {
-	again := c.conn.again(cannotStore)
-	for {
-		has, err := c.conn.hasBase(ctx, name)
-		if err == nil || again(ctx, err) != nil {
-			return has, err
-		}
-	}
+const aBase = "what a session begins with"
+
+// HasBase reports whether something is stored under a name. If a server has lost a part of it, the worker that misses
+// it gives its feature back. While the server is away it asks on, until ctx ends.
+func (c *Coordinator) HasBase(ctx context.Context, name string) (has bool, err error) {
+	err = c.conn.persist(ctx, aBase+" cannot be stored", func(ctx context.Context) (err error) {
+		_, has, err = c.conn.info(ctx, name)
+		return err
+	})
+	return has, err
 }
 
-// hasBase is one try of HasBase.
-func (c *conn) hasBase(ctx context.Context, name string) (bool, error) {
-	text, err := c.getMessage(ctx, c.bases(), c.base(name)+"info")
-	if errors.Is(err, ErrMissing) {
-		return false, nil
+// info reads what is said of a base.
+func (c *conn) info(ctx context.Context, name string) (b blob, found bool, err error) {
+	is, err := c.get(ctx, c.stream(), c.base(name)+"info")
+	if err == nil && is.seq > 0 {
+		err = json.Unmarshal(is.data, &b)
 	}
-	var b blob
-	if err == nil {
-		err = json.Unmarshal(text, &b)
-	}
-	if err != nil {
-		return false, err
-	}
-	stored, err := c.subjects(ctx, c.bases(), c.base(name))
-	return len(stored) > b.Chunks, err
+	return b, is.seq > 0, err
 }
-
-const cannotStore = "what a session begins with cannot be stored"
 
 // PutBase stores what workers begin with, under a name that says what it is, in the place of what has the name: parts
 // of two would look whole. While the server is away it tries on, until ctx ends.
 func (c *Coordinator) PutBase(ctx context.Context, name string, r io.Reader) error {
 	under := c.conn.base(name)
-	again := c.conn.again(cannotStore)
-	retry := func(err error) error { return again(ctx, err) }
-	for err := c.DropBase(ctx, name); err != nil; err = c.DropBase(ctx, name) {
-		if err := retry(err); err != nil {
-			return err
-		}
+	err := c.conn.persist(ctx, aBase+" cannot be stored", func(ctx context.Context) error { return c.DropBase(ctx, name) })
+	if err != nil {
+		return err
 	}
-	b, err := c.conn.putBlob(ctx, under, r, retry)
+	b, err := c.conn.putBlob(ctx, under, aBase, r)
 	if err != nil {
 		return err
 	}
@@ -158,63 +135,29 @@ func (c *Coordinator) PutBase(ctx context.Context, name string, r io.Reader) err
 	if err != nil {
 		return err
 	}
-	return c.conn.putMessage(ctx, under+"info", text, retry) // the last one: without it there is no base
+	return c.conn.keep(ctx, under+"info", aBase, text) // the last one: without it there is no base
 }
 
 // DropBase deletes a base.
 func (c *Coordinator) DropBase(ctx context.Context, name string) error {
-	return c.conn.drop(ctx, c.conn.bases(), c.conn.base(name))
+	return c.conn.purge(ctx, c.conn.stream(), c.conn.base(name)+">")
 }
 
-// Base writes one of the job's bases to w.
+// Base writes one of the job's bases to w. While the server is away it tries on, until ctx ends. The error is
+// ErrMissing if the server has lost it: then the feature is given back, and offered again.
 func (c *Claim) Base(ctx context.Context, name string, w io.Writer) error {
 	conn := c.worker.conn
-	text, err := conn.getMessage(ctx, conn.bases(), conn.base(name)+"info")
-	if err != nil {
-		return err
-	}
 	var b blob
-	if err := json.Unmarshal(text, &b); err != nil {
+	err := conn.persist(ctx, aBase+" cannot be read", func(ctx context.Context) error {
+		is, found, err := conn.info(ctx, name)
+		if err == nil && !found {
+			err = ErrMissing
+		}
+		b = is
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	once := func(_ context.Context, err error) error { return err } // the feature is given back, and offered again
-	return conn.getBlob(ctx, conn.bases(), conn.base(name), b, w, MaxWork, once)
-}
-
-// drop deletes the messages below a subject.
-func (c *conn) drop(ctx context.Context, stream, under string) error {
-	s, err := c.js.Stream(ctx, stream)
-	if err != nil {
-		return plainly(err)
-	}
-	return plainly(s.Purge(ctx, jetstream.WithPurgeSubject(under+">")))
-}
-
-// holders returns who has bytes among the works.
-func (c *conn) holders(ctx context.Context) (map[string]bool, error) {
-	stored, err := c.subjects(ctx, c.works(), c.subject("done"))
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]bool{}
-	for subject := range stored {
-		rest := strings.TrimPrefix(subject, c.subject("done"))
-		if end := strings.LastIndexByte(rest, '.'); end > 0 {
-			all[rest[:end]] = true
-		}
-	}
-	return all, nil
-}
-
-// subjects returns the subjects of a stream below one of them, each with its number of messages.
-func (c *conn) subjects(ctx context.Context, stream, under string) (map[string]uint64, error) {
-	s, err := c.js.Stream(ctx, stream)
-	if err != nil {
-		return nil, plainly(err)
-	}
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(under+">"))
-	if err != nil {
-		return nil, plainly(err)
-	}
-	return info.State.Subjects, nil
+	return conn.getBlob(ctx, conn.stream(), conn.base(name), aBase, b, w, MaxBases)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,28 +13,26 @@ import (
 	"time"
 )
 
-// Claim is one feature in a worker's hands. It beats by itself until Submit, Drop, Close of the worker, or until it is
+// Claim is one feature that a worker has. It beats by itself until Submit, Drop, Close of the worker, or until it is
 // lost.
 type Claim struct {
 	Feature string
 	Attempt int
 	Body    []byte
-	Bases   []string
 
 	worker *Worker
-	holder string // as in the record
+	order  order
+	holder string
 	ctx    context.Context
 	end    context.CancelCauseFunc
-	lease  time.Duration
 
-	mu  sync.Mutex // guards what follows, and orders writes
-	rec record
-	rev uint64
-	// gone is since when there is no record; zero: there is one.
+	mu   sync.Mutex // guards what follows, and orders what is said
+	said word
+	// gone is since when there is no order; zero: there is one.
 	gone time.Time
 }
 
-// nonce returns a text that no other claim has.
+// nonce returns a text that nobody else has.
 func nonce() string {
 	b := make([]byte, 8)
 	rand.Read(b) // never fails; see crypto/rand
@@ -42,18 +41,6 @@ func nonce() string {
 
 // errDone ends the context of a claim that the worker has ended.
 var errDone = errors.New("the worker has ended the claim")
-
-// begin makes a claim of a record that we have just written.
-func (w *Worker) begin(feature string, h hint, rec record, rev uint64) *Claim {
-	c := &Claim{
-		Feature: feature, Attempt: rec.Attempt, Body: h.Body, Bases: h.Bases, worker: w, holder: rec.Holder,
-		rec: rec, rev: rev,
-		lease: max(h.Lease, 10*time.Millisecond),
-	}
-	c.ctx, c.end = context.WithCancelCause(w.ctx)
-	go c.beat()
-	return c
-}
 
 // Context ends when the claim is lost or over. context.Cause tells why.
 func (c *Claim) Context() context.Context { return c.ctx }
@@ -64,70 +51,76 @@ func (c *Claim) beat() {
 	t := teller{log: func(text string) {
 		c.worker.opts.Log(fmt.Sprintf("the claim of %s could not be renewed: %s", c.Feature, text))
 	}}
-	for pause(c.ctx, c.lease/4) == nil {
-		if err := c.update(c.ctx, func(r *record) { r.Beats++ }); c.ctx.Err() == nil {
+	lease := max(c.order.Lease, 10*time.Millisecond)
+	for wait := min(time.Second, lease/4); pause(c.ctx, wait) == nil; wait = lease / 4 {
+		if err := c.say(c.ctx, func(*word) {}); c.ctx.Err() == nil {
 			t.tell(err)
 		}
 	}
 }
 
-// update changes the record by revision. It ends the claim and returns ErrFenced if the record is no longer ours.
-func (c *Claim) update(ctx context.Context, change func(*record)) (err error) {
+// say writes what the worker says. It ends the claim and returns ErrFenced if the feature is not ours any more.
+func (c *Claim) say(ctx context.Context, change func(*word)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	want := c.rec
-	change(&want)
-	const lagging, tries = 3, 6
-	for try := 1; ; try++ {
-		if c.ctx.Err() != nil {
-			return context.Cause(c.ctx)
-		}
-		rev, err := c.worker.conn.write(ctx, c.Feature, want, c.rev)
-		if err == nil {
-			c.rec, c.rev = want, rev
-			return nil
-		}
-		is, rev, found, failed := c.worker.conn.read(ctx, c.Feature)
-		if missing := failed == nil && !found; !missing {
-			c.gone = time.Time{}
-		} else if c.gone.IsZero() {
-			c.gone = time.Now()
-		}
-		switch {
-		case !c.gone.IsZero() && time.Since(c.gone) > forgotten*c.lease:
-			c.end(ErrFenced)
-			return ErrFenced
-		case failed != nil || !found || !errors.Is(err, errMoved):
-			return errors.Join(err, failed) // the server is away, or has lost its data
-		case is.same(want): // the answer was lost
-			c.rec, c.rev = want, rev
-			return nil
-		case try < lagging && rev < c.rev: // a replica that lags answers; or the server has lost its data
-			if err := pause(ctx, retryTime); err != nil {
-				return err
-			}
-		case try < tries && c.ours(is):
-			c.rev = rev
-		default:
-			c.end(ErrFenced)
-			return ErrFenced
-		}
+	if c.ctx.Err() != nil {
+		return context.Cause(c.ctx)
 	}
+	if err := c.ours(ctx); err != nil {
+		return err
+	}
+	want := c.said
+	want.Beats++
+	change(&want)
+	text, err := json.Marshal(want)
+	if err == nil {
+		_, err = c.worker.conn.put(ctx, c.worker.conn.claim(c.holder)+"say", text)
+	}
+	if err != nil {
+		return err
+	}
+	c.said = want
+	return c.worker.conn.nc.Publish(c.worker.conn.bell(c.worker.opts.Worker), nil)
 }
 
-// forgotten is after how many leases without a record a claim is lost. Until then, a coordinator whose server has lost
+// forgotten is after how many leases without an order a claim is lost. Until then, a coordinator whose server has lost
 // its data may make it again.
 const forgotten = 10
 
-// ours reports whether we may write over a record: we wrote it, or it was made anew for the attempt that we have, after
-// the server had lost its data.
-func (c *Claim) ours(is record) bool {
-	return is.Attempt == c.Attempt &&
-		(is.Holder == c.holder && is.State == c.rec.State || is.State == stateOpen)
+// ours asks the server whether the order is still the one that we have claimed. A replica that lags may have an older
+// one.
+func (c *Claim) ours(ctx context.Context) error {
+	is, found, err := c.worker.conn.readOrder(ctx, c.Feature)
+	if err != nil {
+		return err
+	}
+	lost := is.ID != c.order.ID || is.State != stateOpen || is.Holder != "" && is.Holder != c.holder
+	if found {
+		c.gone = time.Time{}
+	} else {
+		if c.gone.IsZero() {
+			c.gone = time.Now()
+		}
+		lost = time.Since(c.gone) > forgotten*c.order.Lease
+	}
+	if lost && (!found || is.Attempt >= c.Attempt) {
+		c.end(ErrFenced)
+		return ErrFenced
+	}
+	return nil
 }
 
-// Submit stores the work, and then writes the report into the record. It returns ErrFenced if the claim is lost, and
-// tries on while the server is away, until ctx or the claim's context ends. The report may have MaxBody bytes.
+// readOrder returns the order of a feature. There is none if found is false.
+func (c *conn) readOrder(ctx context.Context, feature string) (o order, found bool, err error) {
+	is, err := c.get(ctx, c.stream(), c.order(feature))
+	if err != nil || is.seq == 0 {
+		return o, false, err
+	}
+	return o, true, json.Unmarshal(is.data, &o)
+}
+
+// Submit stores the work, and then says so with the report. It returns ErrFenced if the claim is lost, and tries on
+// while the server is away, until ctx or the claim's context ends. The report may have MaxBody bytes.
 func (c *Claim) Submit(ctx context.Context, report []byte, bundle io.Reader) error {
 	if len(report) > MaxBody {
 		return fmt.Errorf("the report of %s has %d bytes, and may have %d", c.Feature, len(report), MaxBody)
@@ -135,22 +128,18 @@ func (c *Claim) Submit(ctx context.Context, report []byte, bundle io.Reader) err
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })()
-	t := teller{log: func(text string) {
-		c.worker.opts.Log(fmt.Sprintf("the work on %s could not be stored, and is sent again: %s", c.Feature, text))
-	}}
-	again := func(err error) error {
-		t.tell(err)
-		return pause(ctx, max(retryTime, c.lease/100))
-	}
 	conn := c.worker.conn
-	work, err := conn.putBlob(ctx, conn.work(c.holder), bundle, again)
+	work, err := conn.putBlob(ctx, conn.claim(c.holder), "the work on "+c.Feature, bundle)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	return c.finish(ctx, func(r *record) {
-		r.State = stateSubmitted
-		r.Report = report
-		r.Work = &work
+	return c.finish(ctx, func(w *word) {
+		w.State = stateSubmitted
+		w.Report = report
+		w.Work = &work
 	})
 }
 
@@ -163,17 +152,17 @@ func (c *Claim) SubmitBytes(ctx context.Context, report, bundle []byte) error {
 // again does not get the feature any more. rests says that it is not to blame: its agent's provider limits it, or the
 // server lacks what the session begins with.
 func (c *Claim) Drop(ctx context.Context, why string, rests bool) error {
-	return c.finish(ctx, func(r *record) {
-		r.State = stateDropped
-		r.Why = fmt.Sprintf("%.2000s", why)
-		r.Rests = rests
+	return c.finish(ctx, func(w *word) {
+		w.State = stateDropped
+		w.Why = fmt.Sprintf("%.2000s", why)
+		w.Rests = rests
 	})
 }
 
-// finish writes the last record of a claim, and ends it.
-func (c *Claim) finish(ctx context.Context, change func(*record)) error {
+// finish says the last word of a claim, and ends it.
+func (c *Claim) finish(ctx context.Context, change func(*word)) error {
 	for {
-		err := c.update(ctx, change)
+		err := c.say(ctx, change)
 		switch {
 		case err == nil:
 			c.end(errDone)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +19,6 @@ type conn struct {
 	names
 	nc *nats.Conn
 	js jetstream.JetStream
-	kv jetstream.KeyValue
 
 	answer time.Duration // how long the server may take for one answer
 	log    func(string)
@@ -31,8 +31,13 @@ const answerTime = 5 * time.Second
 // dial connects. While there is no connection, writes fail at once: a write that waits in a buffer would go out when
 // nobody expects it any more.
 func dial(o Options, url string, more ...nats.Option) (*conn, error) {
+	l := names(o.Loop)
+	name := o.Worker
+	if name == "" {
+		name = "run-" + nonce()
+	}
 	options := append([]nats.Option{
-		nats.Name("ralph " + o.Worker), nats.CustomInboxPrefix(inbox(o.Worker)),
+		nats.Name("ralph " + name), nats.CustomInboxPrefix(l.inbox(name)),
 		nats.ReconnectBufSize(-1), nats.MaxReconnects(-1), nats.ReconnectWait(min(time.Second, o.Lease/8)),
 		nats.ReconnectJitter(o.Lease/100, o.Lease/100), nats.PingInterval(answerTime), nats.MaxPingsOutstanding(2),
 		nats.Timeout(answerTime),
@@ -53,20 +58,29 @@ func dial(o Options, url string, more ...nats.Option) (*conn, error) {
 		nc.Close()
 		return nil, err
 	}
-	return &conn{names: names(o.Loop), nc: nc, js: js, answer: answerTime, log: o.Log}, nil
+	// An answer may take half a lease at most, but not less than 2 s.
+	answer := min(answerTime, max(o.Lease/2, 2*time.Second))
+	return &conn{names: l, nc: nc, js: js, answer: answer, log: o.Log}, nil
 }
+
+// keyTime is how long a server may take to hear of a new key.
+const keyTime = 3 * time.Second
 
 // connect is dial for a program at its start: a server that does not listen yet may do so soon.
 func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	for told := false; ; told = true {
+	begin, told := time.Now(), false
+	for {
 		c, err := dial(o, o.URL, more...)
-		if !isRefused(err) {
-			return c, err
-		}
-		if !told {
+		switch {
+		case err == nil:
+			return c, nil
+		case isRefused(err) && !told:
+			told = true
 			o.Log(fmt.Sprintf("nothing listens at %s; trying again for a minute", o.URL))
+		case !isRefused(err) && time.Since(begin) > keyTime:
+			return nil, err
 		}
 		if pause(ctx, retryTime) != nil {
 			return nil, err
@@ -81,122 +95,83 @@ func isRefused(err error) bool {
 	return errors.Is(err, nats.ErrNoServers) || errors.As(err, &call) && call.Syscall == "connectex"
 }
 
-// hurry lets an answer take half a lease at most, but not less than 2 s.
-func (c *conn) hurry(lease time.Duration) { c.answer = min(answerTime, max(lease/2, 2*time.Second)) }
-
-func inbox(worker string) string { return "_INBOX_" + worker }
-
-// bind finds the bucket of records.
-func (c *conn) bind(ctx context.Context) (err error) {
-	c.kv, err = c.js.KeyValue(ctx, c.bucket())
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		err = fmt.Errorf("nobody has coordinated the loop %s at %s: start its run first", string(c.names),
-			c.nc.ConnectedUrl())
-	}
-	return err
+// message is what a subject of a stream has.
+type message struct {
+	subject string
+	data    []byte
+	seq     uint64    // its revision; 0: there is none
+	at      time.Time // when it was written
 }
 
-// setUp makes what the loop needs on the server, unless it is there. A coordinator calls it at its start, and whenever
-// the server may have lost its data.
-func (c *conn) setUp(ctx context.Context) error {
-	replicas := 1
-	if c.nc.ConnectedClusterName() != "" {
-		replicas = 3
-	}
-	queue := jetstream.StreamConfig{
-		Name: c.queue(), Subjects: []string{c.subject("w") + ">"}, Retention: jetstream.WorkQueuePolicy,
-		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-	}
-	// This is a bucket of keys but for roll-ups, with which a worker could delete it.
-	records := jetstream.StreamConfig{
-		Name: c.records(), Subjects: []string{"$KV." + c.bucket() + ".>"}, Discard: jetstream.DiscardNew, DenyDelete: true,
-	}
-	bases := jetstream.StreamConfig{Name: c.bases(), Subjects: []string{c.subject("base") + ">"}}
-	works := jetstream.StreamConfig{Name: c.works(), Subjects: []string{c.subject("done") + ">"}}
-	for _, s := range []*jetstream.StreamConfig{&bases, &works} {
-		s.MaxBytes, s.Discard = MaxWork, jetstream.DiscardNew
-	}
-	for _, s := range []jetstream.StreamConfig{queue, bases, works, records} {
-		s.MaxMsgsPerSubject = 1
-		s.AllowDirect = s.Name != c.queue()
-		s.Replicas = replicas
-		if _, err := c.js.CreateOrUpdateStream(ctx, s); err != nil {
-			return fmt.Errorf("cannot make the engine's stream %s: %w", s.Name, plainly(err))
-		}
-	}
-	_, err := c.js.CreateOrUpdateConsumer(ctx, c.queue(), jetstream.ConsumerConfig{
-		Durable: consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: 20 * time.Second, MaxDeliver: -1,
-		MaxAckPending: 10_000,
-	})
-	if err == nil {
-		err = c.bind(ctx)
-	}
-	return err
+// get returns the last message of a subject. Unlike a method of jetstream, it needs no right but that to read this
+// subject.
+func (c *conn) get(ctx context.Context, stream, subject string) (message, error) {
+	return c.direct(ctx, stream+"."+subject, nil)
 }
 
-// read returns a feature's record and its revision. There is none if found is false.
-func (c *conn) read(ctx context.Context, feature string) (r record, rev uint64, found bool, err error) {
+// next returns the first message after a revision whose subject matches.
+func (c *conn) next(ctx context.Context, stream, subjects string, after uint64) (message, error) {
+	asked, err := json.Marshal(map[string]any{"seq": after + 1, "next_by_subj": subjects})
+	if err != nil {
+		return message{}, err
+	}
+	return c.direct(ctx, stream, asked)
+}
+
+func (c *conn) direct(ctx context.Context, what string, asked []byte) (message, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.answer)
 	defer cancel()
-	entry, err := c.kv.Get(ctx, "c."+key(feature))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return r, 0, false, nil
+	msg, err := c.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+what, asked)
+	switch {
+	case err != nil:
+		return message{}, plainly(err)
+	case msg.Header.Get("Status") == "404":
+		return message{}, nil
+	case msg.Header.Get("Status") != "":
+		return message{}, errors.New(msg.Header.Get("Description"))
+	}
+	seq, err := strconv.ParseUint(msg.Header.Get("Nats-Sequence"), 10, 64)
+	if err != nil {
+		return message{}, err
+	}
+	at, err := time.Parse(time.RFC3339Nano, msg.Header.Get("Nats-Time-Stamp"))
+	return message{msg.Header.Get("Nats-Subject"), msg.Data, seq, at}, err
+}
+
+// errMoved means that somebody else has written what we write.
+var errMoved = errors.New("somebody else has changed it")
+
+// put writes a subject, and returns its revision. expect may say at which revision it must be.
+func (c *conn) put(ctx context.Context, subject string, data []byte, expect ...jetstream.PublishOpt) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.answer)
+	defer cancel()
+	ack, err := c.js.Publish(ctx, subject, data, expect...)
+	if moved := new(jetstream.APIError); errors.As(err, &moved) &&
+		(moved.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+			moved.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
+		return 0, errMoved
 	}
 	if err != nil {
-		return r, 0, false, plainly(err)
+		return 0, plainly(err)
 	}
-	return parse(entry.Value()), entry.Revision(), true, nil
+	return ack.Sequence, nil
 }
 
-// parse reads a record. One that cannot be read has no state.
-func parse(text []byte) (r record) {
-	if json.Unmarshal(text, &r) != nil || r.Attempt < 0 || r.Attempt > maxAttempt {
-		return record{}
-	}
-	return r
-}
-
-// errMoved means that somebody else has written the record.
-var errMoved = errors.New("somebody else has changed the record")
-
-// write changes a feature's record if it is still at the revision; 0: if there is none.
-func (c *conn) write(ctx context.Context, feature string, r record, rev uint64) (uint64, error) {
-	text, err := json.Marshal(r)
+// putAs writes a value if its subject is still at a revision; 0: if nobody has written it.
+func (c *conn) putAs(ctx context.Context, subject string, value any, rev uint64) (uint64, error) {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return 0, err
 	}
-	return c.put(ctx, "c."+key(feature), text, rev)
-}
-
-// put changes the value of a key if it is still at the revision; 0: if there is none.
-func (c *conn) put(ctx context.Context, key string, text []byte, rev uint64) (now uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.answer)
-	defer cancel()
-	if rev == 0 {
-		now, err = c.kv.Create(ctx, key, text)
-	} else {
-		now, err = c.kv.Update(ctx, key, text, rev)
+	now, err := c.put(ctx, subject, text, jetstream.WithExpectLastSequencePerSubject(rev))
+	if !errors.Is(err, errMoved) {
+		return now, err
 	}
-	if errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-		err = errMoved
+	is, failed := c.get(ctx, c.stream(), subject)
+	if failed == nil && string(is.data) == string(text) { // the answer was lost
+		return is.seq, nil
 	}
-	return now, plainly(err)
-}
-
-// offer queues a hint. One that is in the queue already stays there.
-func (c *conn) offer(ctx context.Context, j Job, attempt int, lease time.Duration, not ...string) error {
-	text, err := json.Marshal(hint{Body: j.Body, Bases: j.Bases, Lease: lease, Not: not})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.answer)
-	defer cancel()
-	_, err = c.js.Publish(ctx, c.hint(j.Feature, attempt), text)
-	var refused *jetstream.APIError
-	if errors.As(err, &refused) && refused.ErrorCode == 10077 { // the most messages of a subject: it is queued already
-		return nil
-	}
-	return plainly(err)
+	return is.seq, errors.Join(err, failed)
 }
 
 // errNoConnection is what NATS calls an exceeded buffer. People hear that the connection is lost when that happens.
@@ -207,14 +182,17 @@ func plainly(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrReconnectBufExceeded):
 		return errNoConnection
-	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrTimeout),
-		errors.Is(err, context.DeadlineExceeded): // that of one answer
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse),
+		errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded): // that of one answer
 		return errors.New("the engine does not answer")
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		return errors.New("the engine has lost its data") // the coordinator makes the stream again
+		return errLost // the coordinator makes the stream again
 	}
 	return err
 }
+
+// errLost means that the server has lost its data.
+var errLost = errors.New("the engine has lost its data")
 
 // teller tells people of what fails again and again: once, until it fails otherwise, or does not. That there is no
 // connection they know.
@@ -240,7 +218,7 @@ func away(err error) bool {
 	if errors.As(err, &said) {
 		return said.Code == 503 && !strings.Contains(said.Description, "maximum bytes")
 	}
-	for _, lasts := range []error{ErrMissing, ErrLed, jetstream.ErrBucketNotFound, nats.ErrConnectionClosed} {
+	for _, lasts := range []error{ErrMissing, ErrLed, errNobody, nats.ErrConnectionClosed} {
 		if errors.Is(err, lasts) {
 			return false
 		}
@@ -248,22 +226,19 @@ func away(err error) bool {
 	return true
 }
 
-// again returns what decides whether something that failed is tried again: while the server is away, until ctx ends.
-// Servers that start again, or choose a leader, take their time. People are told once, what says of what.
-func (c *conn) again(what string) func(context.Context, error) error {
-	told := false
-	return func(ctx context.Context, err error) error {
-		if !away(err) || ctx.Err() != nil {
+// persist does something, and tries again while the server is away, until ctx ends. Servers that start again, or choose
+// a leader, take their time. People are told once, what says of what.
+func (c *conn) persist(ctx context.Context, what string, do func(context.Context) error) error {
+	t := teller{log: func(text string) { c.log(fmt.Sprintf("%s, and is tried again: %s", what, text)) }}
+	for {
+		err := plainly(do(ctx))
+		if err == nil || !away(err) || ctx.Err() != nil {
 			return err
 		}
-		if !told {
-			c.log(fmt.Sprintf("%s, and is tried again: %v", what, err))
-			told = true
-		}
+		t.tell(err)
 		if pause(ctx, retryTime) != nil {
 			return err
 		}
-		return nil
 	}
 }
 
@@ -274,15 +249,11 @@ const startTime = time.Minute
 func (c *conn) start(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	again := c.again("the start with the engine fails")
-	for {
-		within, cancel := context.WithTimeout(ctx, 2*answerTime)
-		err := plainly(do(within))
-		cancel()
-		if err == nil || again(ctx, err) != nil {
-			return err
-		}
-	}
+	return c.persist(ctx, "the start with the engine fails", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 2*answerTime)
+		defer cancel()
+		return do(ctx)
+	})
 }
 
 // pause waits, or returns an error if the context ends.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,74 +17,60 @@ import (
 type Coordinator struct {
 	opts   Options
 	conn   *conn
-	home   *home
-	server *server // nil: a person runs it
-	leader leader
-	out    chan Submission
-	wake   chan struct{} // a submission waits
+	lock   *os.File // of the folder
+	server *server  // nil: a person runs it
 	ctx    context.Context
 	end    context.CancelCauseFunc
 	gone   sync.WaitGroup
 
 	again atomic.Bool // there was a reconnect
+	heart heart
 
-	mu    sync.Mutex // guards what follows
-	jobs  map[string]*job
-	ready []submitted
+	mu      sync.Mutex // guards what follows
+	jobs    map[string]*job
+	dirty   map[*job]bool // the server does not know yet what they are
+	workers map[string]*speaker
+	rung    chan struct{} // a worker has said something
+	over    []string      // claims of which the server can forget all
+	news    []string      // what people are to be told
 }
 
 // job is what this coordinator wants of a feature, and what it knows.
 type job struct {
-	wish
-	turn    sync.Mutex // orders what is written for the feature; nothing else is locked after Coordinator.mu
-	settled int        // the version that the server has
-	seen    sight
-	drops   map[string]int // how often each worker's process has given it back in this session
-	trouble string         // what people are to be told; "": nothing
+	order
+	feature string
+	turn    sync.Mutex      // orders what is written for the feature; nothing else is locked after Coordinator.mu
+	rev     uint64          // of the order on the server; 0: there is none
+	left    bool            // of an earlier process of the run, and nobody here waits for it
+	said    word            // what the holder has said last, without what may be large
+	seq     uint64          // its revision
+	moved   time.Time       // when this revision, or the order, was seen first
+	since   time.Time       // when the holder and its state were seen first
+	fails   map[string]int  // how often each worker's process has given it back in this session
+	done    chan Submission // the work of the attempt, once
 }
 
-// wish is what must be true of a feature.
-type wish struct {
-	Job
-	want    string // the state: open, returned, withdrawn or merged
-	attempt int
-	why     string
-	commit  string
-	not     []string // the processes of workers that do not get it again
-	handed  int      // the attempt whose submission was handed out
-	fresh   bool     // nobody has looked at the server yet
-	version int      // raised at each change
+// speaker is a worker who may say something.
+type speaker struct {
+	key    string
+	seq    uint64 // of what was heard last
+	rings  bool   // there is more
+	odd    int    // how often it has spoken of nothing that it has
+	lies   int    // how often what it handed in made no sense
+	banned bool   // nobody listens
 }
 
-// sight is a record as the coordinator has seen it.
-type sight struct {
-	record
-	rev   uint64
-	moved time.Time // when this revision was seen first
-	since time.Time // when this state and holder were seen first
-}
-
-// Submission is work that a worker has done. Nothing of it is proven.
+// Submission is work that a worker has done. Nothing of it is proven but who has handed it in.
 type Submission struct {
 	Feature string
 	Attempt int
-	Worker  string // with credentials of ours: who stored the bytes of the bundle
+	Worker  string
 	Machine string
 	Report  []byte
 	Size    int64 // of the bundle, in bytes, as the worker says
 	conn    *conn
 	holder  string
-	work    blob
-}
-
-// Bundle writes the work to w. The error is ErrTooLarge if it has more than max bytes, and ErrMissing if not all of it
-// is there.
-func (s Submission) Bundle(ctx context.Context, w io.Writer, max int64) error {
-	if s.holder == "" {
-		return fmt.Errorf("%w: the worker has named none", ErrMissing)
-	}
-	return s.conn.getBlob(ctx, s.conn.works(), s.conn.work(s.holder), s.work, w, max,
-		s.conn.again("the work on "+s.Feature+" cannot be read"))
+	work    *blob
 }
 
 // Holder says who has a feature.
@@ -97,110 +83,171 @@ type Holder struct {
 	Since   time.Time `json:"since"` // when this process saw it first
 }
 
+// unlock unlocks c.mu, and tells people what is new.
+func (c *Coordinator) unlock() {
+	news := c.news
+	c.news = nil
+	c.mu.Unlock()
+	for _, text := range news {
+		c.opts.Log(text)
+	}
+}
+
+func (c *Coordinator) say(format string, args ...any) {
+	c.news = append(c.news, fmt.Sprintf(format, args...))
+}
+
 // Attempt returns at which attempt a feature is; 0: it is not offered. It is raised whenever the feature is offered
 // again.
 func (c *Coordinator) Attempt(feature string) int {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if k := c.jobs[feature]; k != nil && k.want == stateOpen {
-		return k.attempt
+	defer c.unlock()
+	if k := c.jobs[feature]; k != nil && k.State == stateOpen {
+		return k.Attempt
 	}
 	return 0
 }
 
-// Submissions hands out work, each attempt once. It is closed when the coordinator ends; Err says why.
-func (c *Coordinator) Submissions() <-chan Submission { return c.out }
+// Done returns where the work on a feature that is offered comes: once for each attempt.
+func (c *Coordinator) Done(feature string) <-chan Submission {
+	c.mu.Lock()
+	defer c.unlock()
+	if k := c.jobs[feature]; k != nil {
+		return k.done
+	}
+	return nil
+}
 
 // Err returns why the coordinator has ended, or nil if it works.
 func (c *Coordinator) Err() error { return context.Cause(c.ctx) }
 
-// Offer lets workers take a job. A feature that is offered already stays as it is, unless the job asks for a higher
-// attempt: then the worker that has it loses it. Each call after GiveBack, Withdraw and Accept opens the next attempt.
+// Resume returns the job that an earlier process of this run has offered, if a worker has it, or has done it. It stays
+// with that worker.
+func (c *Coordinator) Resume(feature string) (j Job, has bool) {
+	c.mu.Lock()
+	defer c.unlock()
+	k := c.jobs[feature]
+	if k == nil || !k.left {
+		return j, false
+	}
+	k.left = false
+	return Job{Feature: feature, Body: k.Body}, true
+}
+
+// Offer lets workers take a job. A feature that is offered already stays as it is. After End it is the next attempt.
 // The error is that of the first try: the offer stands, and the coordinator tries on.
 func (c *Coordinator) Offer(ctx context.Context, j Job) error {
-	if err := j.checked(); err != nil {
-		return err
+	switch {
+	case j.Feature == "" || len(j.Feature) > 256:
+		return fmt.Errorf("a feature's name must have 1 to 256 bytes, and has %d", len(j.Feature))
+	case len(j.Body) > MaxBody:
+		return fmt.Errorf("the job of %s has %d bytes, and may have %d", j.Feature, len(j.Body), MaxBody)
 	}
 	c.mu.Lock()
 	k := c.jobs[j.Feature]
-	switch {
-	case k == nil:
-		k = &job{wish: wish{attempt: 1, fresh: true}}
+	if k == nil {
+		k = &job{feature: j.Feature, done: make(chan Submission, 1)}
 		c.jobs[j.Feature] = k
-	case k.want != stateOpen:
-		k.attempt++
-		k.drops, k.not = nil, nil
 	}
-	k.Job = j
-	k.want = stateOpen
-	k.why = ""
-	k.attempt = max(k.attempt, j.Attempt)
-	k.version++
-	c.mu.Unlock()
+	if k.State != stateOpen || k.left {
+		k.left = false
+		k.fails = nil
+		k.Body = j.Body
+		k.Not = nil
+		c.reopen(k)
+	}
+	c.unlock()
 	return c.settle(ctx, k)
 }
 
-// Withdraw takes a job back, also one that an earlier coordinator has offered. Who works on it loses it.
-func (c *Coordinator) Withdraw(ctx context.Context, feature string) error {
-	c.mu.Lock()
-	if c.jobs[feature] == nil {
-		c.jobs[feature] = &job{wish: wish{Job: Job{Feature: feature}, attempt: 1, fresh: true}}
+// reopen opens the next attempt of a job. The caller holds c.mu.
+func (c *Coordinator) reopen(k *job) {
+	c.close(k, stateOpen)
+	k.Attempt++
+	k.ID = nonce()
+	k.Lease = c.opts.Lease
+	k.Holder = ""
+	k.said = word{}
+	k.seq = 0
+	select {
+	case <-k.done: // nobody has taken it
+	default:
 	}
-	c.mu.Unlock()
-	return c.decide(ctx, feature, 0, func(k *job) { k.want = stateWithdrawn })
 }
 
-// Accept says that the work of an attempt is merged. The error is that of the first try, as for Offer.
-func (c *Coordinator) Accept(ctx context.Context, feature string, attempt int, commit string) error {
-	return c.decide(ctx, feature, attempt, func(k *job) { k.want, k.commit = stateMerged, commit })
+// close ends an attempt. The caller holds c.mu.
+func (c *Coordinator) close(k *job, state string) {
+	k.State = state
+	k.moved = time.Now()
+	if k.Holder != "" {
+		c.over = append(c.over, k.Holder)
+	}
+	c.dirty[k] = true
 }
 
-// GiveBack says that the work of an attempt will not be merged, and why. The next Offer opens the next attempt.
-func (c *Coordinator) GiveBack(ctx context.Context, feature string, attempt int, why string) error {
-	return c.decide(ctx, feature, attempt, func(k *job) { k.want, k.why = stateReturned, fmt.Sprintf("%.2000s", why) })
-}
-
-// decide changes what is wanted of a feature. The attempt must be the one that is open; 0: any.
-func (c *Coordinator) decide(ctx context.Context, feature string, attempt int, change func(*job)) error {
+// End says that nobody shall work on a feature any more, or that its work is merged. The error is that of the first
+// try, as for Offer.
+func (c *Coordinator) End(ctx context.Context, feature string, merged bool) error {
 	c.mu.Lock()
 	k := c.jobs[feature]
-	switch {
-	case k == nil:
-		c.mu.Unlock()
-		return fmt.Errorf("%s was not offered", feature)
-	case attempt != 0 && k.attempt != attempt:
-		c.mu.Unlock()
-		return fmt.Errorf("attempt %d of %s is over: it is at attempt %d", attempt, feature, k.attempt)
+	if k == nil || k.State != stateOpen {
+		c.unlock()
+		return nil
 	}
-	change(k)
-	k.version++
-	c.mu.Unlock()
+	c.close(k, map[bool]string{true: stateMerged, false: stateOver}[merged])
+	k.Body = nil
+	k.Not = nil
+	c.unlock()
 	return c.settle(ctx, k)
 }
 
-// Waiting returns how many jobs are offered that no worker has. Offer only what can be taken soon.
-func (c *Coordinator) Waiting() (n int) {
+// maxLies is how often a worker may hand in what makes no sense.
+const maxLies = 3
+
+// Refuse says that what the holder of an attempt has done makes no sense. The next attempt opens. A worker that does so
+// again and again gets nothing more until the run ends, or a person makes it a new credential.
+func (c *Coordinator) Refuse(ctx context.Context, feature string, attempt int, why string) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, k := range c.jobs {
-		if k.want == stateOpen && !k.seen.held() {
-			n++
+	k := c.jobs[feature]
+	if k == nil || k.State != stateOpen || k.Attempt != attempt || k.Holder == "" {
+		c.unlock()
+		return nil
+	}
+	name := workerOf(k.Holder)
+	c.say("%s on %s has %s in a way that makes no sense, which counts for nothing: %s", name, k.said.Machine, k.said.State,
+		why)
+	c.reopen(k)
+	if w := c.workers[name]; w != nil {
+		w.lies++
+		if w.lies == maxLies {
+			c.ban(name, w, why)
 		}
 	}
-	return n
+	c.unlock()
+	return c.settle(ctx, k)
 }
 
-// Holders returns who has what, in the order of the features. The server tells it of a claim soon after the worker.
-func (c *Coordinator) Holders() (all []Holder) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for feature, k := range c.jobs {
-		if s := k.seen; k.want == stateOpen && s.held() {
-			all = append(all, Holder{feature, s.Attempt, s.worker(), s.Machine, s.State, s.since})
+// ban listens to a worker no more. The caller holds c.mu.
+func (c *Coordinator) ban(name string, w *speaker, why string) {
+	w.banned = true
+	c.say("%s is shut out until this run ends: %s; look at its machine, then make it a new credential with 'engine "+
+		"token %s'", name, why, name)
+	c.over = append(c.over, name)
+	for _, k := range c.jobs {
+		if k.State == stateOpen && workerOf(k.Holder) == name {
+			c.reopen(k)
 		}
 	}
-	slices.SortFunc(all, func(a, b Holder) int { return strings.Compare(a.Feature, b.Feature) })
-	return all
+}
+
+// Holder returns who has a feature; no State: nobody. The server tells it of a claim soon after the worker.
+func (c *Coordinator) Holder(feature string) (h Holder) {
+	c.mu.Lock()
+	defer c.unlock()
+	if k := c.jobs[feature]; k != nil && k.State == stateOpen && k.Holder != "" {
+		h = Holder{feature, k.Attempt, workerOf(k.Holder), k.said.Machine, k.said.State, k.since}
+	}
+	return h
 }
 
 // Close ends the coordinator and its server. What is on the server stays there.
@@ -211,5 +258,10 @@ func (c *Coordinator) Close() error {
 	if c.server != nil {
 		c.server.stop()
 	}
-	return c.home.Close()
+	return c.lock.Close()
+}
+
+// sorted puts holders in the order of their features.
+func sorted(all []Holder) {
+	slices.SortFunc(all, func(a, b Holder) int { return strings.Compare(a.Feature, b.Feature) })
 }

@@ -2,18 +2,18 @@
 // server in this program or with one that a person runs. It knows nothing of loops, agents or git: a job and a report
 // are bytes, and the work is a stream of bytes.
 //
-// The truth about claims is one record for each feature, in a bucket of keys. Everybody writes a record only if it is
-// still at the revision that they saw. So a worker that comes back late is refused: the revision is the fencing token.
+// The coordinator alone says who has what, in one order for each feature: at which attempt it is, and which claim has
+// it. A worker writes below a subject of its own, which the server proves, into a stream of its own, which has a size:
+// that it claims an order, that it lives, and what it has done. The coordinator believes the first claim of an order,
+// until that is silent for a lease. Then it opens the next attempt, and what the late one says is about no order.
 // A queue gives workers hints which feature is free. A hint that is lost, late or there twice does no harm.
 package engine
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +30,7 @@ const UsualLease = time.Minute
 // Options say where the engine is, and who joins it.
 type Options struct {
 	URL   string        // Embedded, "nats://HOST:PORT" or "tls://HOST:PORT"; a worker's credential of ours has one
-	Loop  string        // which loop: letters, digits, "_" and "-", at most 64; a credential of ours has it
+	Loop  string        // a coordinator's loop, as people call it; a worker's credential has the name on servers
 	Run   string        // a coordinator deletes what another run has left; a resumed one is the same
 	Creds string        // a credential of ours, or a file with an nkey's seed or with NATS credentials; "": none
 	Lease time.Duration // 0: UsualLease; a worker takes it from the job
@@ -38,7 +38,7 @@ type Options struct {
 	Dir    string // the coordinator's folder: its lock, the keys of workers and the embedded server's data
 	Listen string // where the embedded server listens, HOST:PORT; "": on loopback, at a free port
 
-	Worker  string            // a worker's name; a credential of ours has one; "": the machine's name and the process
+	Worker  string            // a worker's name; a credential of ours has one
 	Machine string            // a worker's machine, for people; "": its host name
 	Log     func(text string) // is told what people may want to know; nil: nobody is
 }
@@ -46,16 +46,19 @@ type Options struct {
 // Job is what a worker shall do.
 type Job struct {
 	Feature string
-	Attempt int      // the lowest number that the next attempt may have; 0: any
-	Body    []byte   // at most MaxBody bytes; workers get the body of the first offer of an attempt
-	Bases   []string // names of what PutBase has stored; a worker fetches those that it does not have
+	Body    []byte // at most MaxBody bytes
 }
 
 // MaxBody is the largest body of a job, and the largest report, in bytes. The server limits a message to 1 MiB.
 const MaxBody = 512 << 10
 
-// MaxWork is how many bytes of work and of bases the server stores at one time, each.
-const MaxWork = 4 << 30
+// How many bytes the server stores at one time.
+const (
+	MaxBases  = 4 << 30   // of orders, and of what workers begin with
+	maxHints  = 64 << 20  // of the queue
+	maxWorker = 1 << 30   // of one worker: what it says, and what it hands in
+	maxSaid   = 900 << 10 // of one message of a worker
+)
 
 // Errors that callers tell apart.
 var (
@@ -71,99 +74,91 @@ var (
 	ErrLed = errors.New("another process coordinates this loop")
 )
 
-// The states of a record.
+// The states of an order.
 const (
-	stateOpen      = "open"      // the first worker that claims it gets it
-	stateClaimed   = "claimed"   // a worker is at it
-	stateSubmitted = "submitted" // the work waits for the coordinator
-	stateDropped   = "dropped"   // the worker has put it back
-	stateReturned  = "returned"  // the coordinator has given it back; the next offer opens it again
-	stateWithdrawn = "withdrawn" // nobody shall work on it
-	stateMerged    = "merged"    // it is done
+	stateOpen   = "open"   // the first worker that claims it gets it
+	stateOver   = "over"   // nobody shall work on it
+	stateMerged = "merged" // it is done
 )
 
-// record is what the engine knows of one feature. Workers write it, so nothing of it is to be trusted.
-type record struct {
+// order is what the coordinator says of a feature. Nobody else writes it.
+type order struct {
+	State   string        `json:"s"`
+	Attempt int           `json:"a"`
+	ID      string        `json:"i"`           // of this attempt
+	Holder  string        `json:"h,omitempty"` // the claim that has it; "": none
+	Body    []byte        `json:"b,omitempty"`
+	Lease   time.Duration `json:"l,omitempty"`
+	Not     []string      `json:"x,omitempty"` // processes of workers that leave it to others
+}
+
+// The states of a claim.
+const (
+	stateClaimed   = "claimed"   // a worker is at it
+	stateSubmitted = "submitted" // the work is there
+	stateDropped   = "dropped"   // the worker has put it back
+)
+
+// word is what a worker says of a claim of its own. Nothing of it is to be trusted but who says it.
+type word struct {
 	State   string `json:"s"`
-	Attempt int    `json:"a"`
-	Holder  string `json:"h,omitempty"` // worker, dot, process, dash, nonce
+	Feature string `json:"f"`
+	Order   string `json:"i"` // the ID of the order
 	Machine string `json:"m,omitempty"`
-	Beats   int    `json:"n,omitempty"` // raised again and again while the worker lives
+	Beats   int    `json:"n,omitempty"` // raised with each word: the worker lives
 	Report  []byte `json:"r,omitempty"`
 	Work    *blob  `json:"o,omitempty"`
-	Why     string `json:"w,omitempty"` // why it was dropped or returned
+	Why     string `json:"w,omitempty"` // why it was dropped
 	Rests   bool   `json:"z,omitempty"` // dropped, and the worker is not to blame
 }
 
-// worker returns the holder's name.
-func (r record) worker() string {
-	name, _, _ := strings.Cut(r.Holder, ".")
+// workerOf returns the worker of a claim: its name, a dot, its process, a dash, and what is the claim's own.
+func workerOf(holder string) string {
+	name, _, _ := strings.Cut(holder, ".")
 	return name
 }
 
-// process returns the holder without what is the claim's own: the worker's name, and its process.
-func (r record) process() string { return r.Holder[:max(0, strings.LastIndexByte(r.Holder, '-'))] }
-
-// validHolder reports whether a record's holder can stand in a subject.
-func validHolder(h string) bool {
-	worker, nonce, _ := strings.Cut(h, ".")
-	return validName(worker) && validName(nonce)
-}
-
-// held reports whether a worker has the feature, or has done it.
-func (r record) held() bool { return r.State == stateClaimed || r.State == stateSubmitted }
-
-// same reports whether two records say the same.
-func (r record) same(other record) bool {
-	a, _ := json.Marshal(r)
-	b, _ := json.Marshal(other)
-	return string(a) == string(b)
-}
-
-// maxAttempt bounds the attempts that a record may name. Whoever writes a higher number lies.
-const maxAttempt = 1 << 20
-
-// hint is the payload of a message in the queue.
-type hint struct {
-	Body  []byte        `json:"body"`
-	Bases []string      `json:"bases,omitempty"`
-	Lease time.Duration `json:"lease"`
-	Not   []string      `json:"not,omitempty"` // processes of workers that leave it to others
-}
+// processOf returns a claim without what is its own: the worker's name, and its process.
+func processOf(holder string) string { return holder[:max(0, strings.LastIndexByte(holder, '-'))] }
 
 // names are the names of what belongs to one loop on the server.
 type names string
 
-func (l names) bucket() string          { return "ralph_" + string(l) }
-func (l names) records() string         { return "KV_" + l.bucket() }
-func (l names) queue() string           { return "RALPH_" + string(l) + "_W" }
-func (l names) bases() string           { return "RALPH_" + string(l) + "_BASE" }
-func (l names) works() string           { return "RALPH_" + string(l) + "_DONE" }
-func (l names) subject(k string) string { return "ralph." + string(l) + "." + k + "." }
+func (l names) stream() string              { return "RALPH_" + string(l) }
+func (l names) queue() string               { return "RALPH_" + string(l) + "_W" }
+func (l names) from(worker string) string   { return "RALPH_" + string(l) + "_FROM_" + worker }
+func (l names) subject(k string) string     { return "ralph." + string(l) + "." + k }
+func (l names) order(feature string) string { return l.subject("o.") + key(feature) }
+func (l names) bell(worker string) string   { return l.subject("bell.") + worker }
+func (l names) inbox(worker string) string  { return "_INBOX." + string(l) + "." + worker }
 
 // consumer is the one consumer of the queue.
 const consumer = "workers"
 
 // hint returns the subject of a hint, one for each attempt.
-func (l names) hint(feature string, attempt int) string {
-	return l.subject("w") + key(feature) + "." + strconv.Itoa(attempt)
+func (l names) hint(feature string, o order) string {
+	return l.subject("w.") + key(feature) + "." + strconv.Itoa(o.Attempt) + "." + o.ID
 }
 
 // ofHint returns what a hint's subject says.
-func (l names) ofHint(subject string) (feature string, attempt int, err error) {
-	name, number, _ := strings.Cut(strings.TrimPrefix(subject, l.subject("w")), ".")
-	feature, err = unkey(name)
-	if err == nil {
-		attempt, err = strconv.Atoi(number)
+func (l names) ofHint(subject string) (feature string, o order, err error) {
+	parts := strings.Split(strings.TrimPrefix(subject, l.subject("w.")), ".")
+	if len(parts) != 3 {
+		return "", o, errors.New("this is no hint")
 	}
-	return feature, attempt, err
+	feature, err = unkey(parts[0])
+	if err == nil {
+		o.Attempt, err = strconv.Atoi(parts[1])
+	}
+	o.ID = parts[2]
+	return feature, o, err
 }
 
-// work returns the subjects of what a holder submits.
-func (l names) work(holder string) string { return l.subject("done") + holder + "." }
+// claim returns the subjects of what a claim says and hands in.
+func (l names) claim(holder string) string { return l.subject("from.") + holder + "." }
 
 // base returns the subjects of a base.
-func (l names) base(name string) string { return l.subject("base") + key(name) + "." }
+func (l names) base(name string) string { return l.subject("base.") + key(name) + "." }
 
 // safe reports whether a name can stand in a subject as it is.
 func safe(name string) bool {
@@ -197,36 +192,15 @@ func errName(what, name string) error {
 		what)
 }
 
-func (o Options) checked() (Options, error) {
+func (o Options) filled() Options {
 	if o.Lease == 0 {
 		o.Lease = UsualLease
 	}
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
-	host, _ := os.Hostname()
 	if o.Machine == "" {
-		o.Machine = host
+		o.Machine, _ = os.Hostname()
 	}
-	if o.Worker == "" {
-		name := regexp.MustCompile(`[^A-Za-z0-9_-]+`).ReplaceAllString(host, "-")
-		o.Worker = fmt.Sprintf("%.40s-%d", name, os.Getpid())
-	}
-	for what, name := range map[string]string{"loop": o.Loop, "worker": o.Worker} {
-		if !validName(name) {
-			return o, errName(what, name)
-		}
-	}
-	return o, nil
-}
-
-// checked refuses a job that no message can carry.
-func (j Job) checked() error {
-	switch {
-	case j.Feature == "" || len(j.Feature) > 256:
-		return fmt.Errorf("a feature's name must have 1 to 256 bytes, and has %d", len(j.Feature))
-	case len(j.Body) > MaxBody:
-		return fmt.Errorf("the job of %s has %d bytes, and may have %d", j.Feature, len(j.Body), MaxBody)
-	}
-	return nil
+	return o
 }

@@ -5,13 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"testing"
-	"testing/iotest"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // short is a lease for tests. Under load a beat may be late by most of it.
@@ -44,7 +40,7 @@ func logs(t testing.TB) func(string) {
 // join lets a worker in.
 func join(t testing.TB, c *Coordinator, name string, change ...func(*Options)) *Worker {
 	t.Helper()
-	credential, err := Token(c.home.dir, name)
+	credential, err := Token(c.opts.Dir, "tests", "", name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,19 +75,62 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// next waits for a submission.
-func next(t testing.TB, c *Coordinator) Submission {
+// next waits for a submission on any feature.
+func next(t testing.TB, c *Coordinator) (s Submission) {
 	t.Helper()
-	select {
-	case s, more := <-c.Submissions():
-		if !more {
-			t.Fatalf("the coordinator has ended: %v", c.Err())
+	waitUntil(t, func() (has bool) {
+		if err := c.Err(); err != nil {
+			t.Fatalf("the coordinator has ended: %v", err)
 		}
-		return s
-	case <-time.After(time.Minute):
-		t.Fatal("no submission came")
-		return Submission{}
+		s, has = try(c)
+		return has
+	})
+	return s
+}
+
+// try returns a submission, if there is one.
+func try(c *Coordinator) (s Submission, has bool) {
+	c.mu.Lock()
+	defer c.unlock()
+	for _, k := range c.jobs {
+		if k.left {
+			continue
+		}
+		select {
+		case s := <-k.done:
+			return s, true
+		default:
+		}
 	}
+	return s, false
+}
+
+// holders returns who has what.
+func holders(c *Coordinator) (all []Holder) {
+	c.mu.Lock()
+	var names []string
+	for feature := range c.jobs {
+		names = append(names, feature)
+	}
+	c.unlock()
+	for _, feature := range names {
+		if h := c.Holder(feature); h.State != "" {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// waiting returns how many jobs are offered that no worker has.
+func waiting(c *Coordinator) (n int) {
+	c.mu.Lock()
+	defer c.unlock()
+	for _, k := range c.jobs {
+		if k.State == stateOpen && k.Holder == "" {
+			n++
+		}
+	}
+	return n
 }
 
 func TestClaimSubmitAccept(t *testing.T) {
@@ -101,7 +140,7 @@ func TestClaimSubmitAccept(t *testing.T) {
 	const features, workers = 12, 3
 	for i := range features {
 		name := fmt.Sprintf("Feature %d.ö", i) // needs to be written as a key
-		check(t, c.Offer(t.Context(), Job{Feature: name, Body: []byte("do " + name), Bases: []string{"base of α"}}))
+		check(t, c.Offer(t.Context(), Job{Feature: name, Body: []byte("do " + name)}))
 		check(t, c.Offer(t.Context(), Job{Feature: name, Body: []byte("again")})) // changes nothing
 	}
 	for i := range workers {
@@ -123,15 +162,15 @@ func TestClaimSubmitAccept(t *testing.T) {
 		if s.Machine != "machine-of-"+s.Worker || s.Attempt != 1 {
 			t.Errorf("submission %+v", s)
 		}
-		check(t, c.Accept(t.Context(), s.Feature, s.Attempt, "commit"))
+		check(t, c.End(t.Context(), s.Feature, true))
 		done = append(done, s.Feature)
 	}
 	slices.Sort(done)
 	if done = slices.Compact(done); len(done) != features {
 		t.Errorf("%d features are done, want %d", len(done), features)
 	}
-	if h := c.Holders(); len(h) != 0 || c.Waiting() != 0 {
-		t.Errorf("in the end %v have features and %d wait", h, c.Waiting())
+	if h := holders(c); len(h) != 0 || waiting(c) != 0 {
+		t.Errorf("in the end %v have features and %d wait", h, waiting(c))
 	}
 }
 
@@ -144,7 +183,8 @@ func work(t testing.TB, w *Worker) {
 			return
 		}
 		bundle := bytes.NewBuffer(slices.Clone(claim.Body))
-		for _, name := range claim.Bases {
+		if len(claim.Body) > 0 {
+			const name = "base of α"
 			if err := claim.Base(ctx, name, bundle); err != nil {
 				t.Errorf("the base of %s: %v", claim.Feature, err)
 			}
@@ -158,7 +198,7 @@ func work(t testing.TB, w *Worker) {
 // TestJoinEarly lets a worker join before the server listens.
 func TestJoinEarly(t *testing.T) {
 	c := open(t)
-	credential, err := Token(c.home.dir, "early")
+	credential, err := Token(c.opts.Dir, "tests", "", "early")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,36 +220,4 @@ func TestJoinEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-}
-
-// What is stored in part is stored again, and can then be read.
-func TestBaseInPart(t *testing.T) {
-	c := open(t)
-	ctx := t.Context()
-	text := bytes.Repeat([]byte("b"), 2*chunk+7)
-	check(t, c.PutBase(ctx, "base", bytes.NewReader(text)))
-	has, err := c.HasBase(ctx, "base")
-	if err != nil || !has {
-		t.Fatalf("what is stored is there: %v, %v", has, err)
-	}
-	bases, err := c.conn.js.Stream(ctx, c.conn.bases())
-	check(t, err)
-	check(t, bases.Purge(ctx, jetstream.WithPurgeSubject(c.conn.base("base")+"1")))
-	if has, err = c.HasBase(ctx, "base"); err != nil || has {
-		t.Errorf("what is stored in part is there: %v, %v", has, err)
-	}
-	killed := io.MultiReader(bytes.NewReader(bytes.Repeat([]byte("c"), 2*chunk)), iotest.ErrReader(io.ErrUnexpectedEOF))
-	if err := c.PutBase(ctx, "base", killed); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Fatal(err)
-	}
-	if has, err = c.HasBase(ctx, "base"); err != nil || has {
-		t.Errorf("parts of two are there: %v, %v", has, err)
-	}
-	check(t, c.PutBase(ctx, "base", bytes.NewReader(text)))
-	check(t, c.Offer(ctx, Job{Feature: "a", Bases: []string{"base"}}))
-	var got bytes.Buffer
-	check(t, take(t, join(t, c, "w")).Base(ctx, "base", &got))
-	if !bytes.Equal(got.Bytes(), text) {
-		t.Errorf("it has %d bytes of %d", got.Len(), len(text))
-	}
 }

@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -45,8 +48,8 @@ func TestZombie(t *testing.T) {
 	if err := ended(t, first); !errors.Is(err, ErrFenced) {
 		t.Errorf("the zombie's claim ended with %v", err)
 	}
-	waitUntil(t, func() bool { return len(c.Holders()) == 1 }) // the coordinator hears of a claim after the worker
-	if h := c.Holders()[0]; h.Worker != "second" || h.State != stateClaimed || h.Machine != "machine-of-second" {
+	waitUntil(t, func() bool { return len(holders(c)) == 1 }) // the coordinator hears of a claim after the worker
+	if h := holders(c)[0]; h.Worker != "second" || h.State != stateClaimed || h.Machine != "machine-of-second" {
 		t.Errorf("the holder is %+v", h)
 	}
 	check(t, second.SubmitBytes(t.Context(), []byte("work"), nil))
@@ -75,22 +78,19 @@ func TestGiveBackAndWithdraw(t *testing.T) {
 	w := join(t, c, "w")
 	check(t, c.Offer(ctx, Job{Feature: "a", Body: []byte("1")}))
 	check(t, take(t, w).SubmitBytes(ctx, nil, nil))
-	s := next(t, c)
-	check(t, c.GiveBack(ctx, "a", s.Attempt, "a test fails"))
+	next(t, c)
+	check(t, c.End(ctx, "a", false))
 	check(t, c.Offer(ctx, Job{Feature: "a", Body: []byte("2")}))
 	claim := take(t, w)
 	if claim.Attempt != 2 || string(claim.Body) != "2" {
 		t.Errorf("after it was given back: attempt %d, %q", claim.Attempt, claim.Body)
-	}
-	if err := c.Accept(ctx, "a", 1, "x"); err == nil {
-		t.Error("an attempt that is over is accepted")
 	}
 	check(t, claim.Drop(ctx, "no agent here", false))
 	claim = take(t, w)
 	if claim.Attempt != 3 || string(claim.Body) != "2" {
 		t.Errorf("after the worker dropped it: attempt %d, %q", claim.Attempt, claim.Body)
 	}
-	check(t, c.Withdraw(ctx, "a"))
+	check(t, c.End(ctx, "a", false))
 	if err := ended(t, claim); !errors.Is(err, ErrFenced) {
 		t.Errorf("the withdrawn claim ended with %v", err)
 	}
@@ -100,27 +100,50 @@ func TestGiveBackAndWithdraw(t *testing.T) {
 	}
 }
 
-// A message that comes twice is not followed twice.
-func TestMessageTwice(t *testing.T) {
+// A hint that comes twice is not followed twice.
+func TestHintTwice(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	job := Job{Feature: "a"}
-	check(t, c.Offer(t.Context(), job))
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
 	w := join(t, c, "w")
 	claim := take(t, w)
-	check(t, c.conn.offer(t.Context(), job, 1, short))
-	if second, err := w.tryTake(t.Context()); second != nil || err != nil {
-		t.Errorf("the second message: %v, %v", second, err)
+	waitUntil(t, func() bool { return len(holders(c)) == 1 })
+	again := func(what string) {
+		check(t, c.conn.hintAt(t.Context(), "a", claim.order))
+		if second, err := w.tryTake(t.Context()); second != nil || err != nil {
+			t.Errorf("the %s hint: %v, %v", what, second, err)
+		}
 	}
+	again("second")
 	check(t, claim.SubmitBytes(t.Context(), nil, nil))
-	check(t, c.conn.offer(t.Context(), job, 1, short))
-	if third, err := w.tryTake(t.Context()); third != nil || err != nil {
-		t.Errorf("the third message: %v, %v", third, err)
+	again("third")
+}
+
+// Two workers follow one hint. The first one that says so has the feature, and the other one loses it.
+func TestTwoClaims(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+	first := take(t, join(t, c, "first"))
+	waitUntil(t, func() bool { return len(holders(c)) == 1 })
+	w := join(t, c, "second")
+	second := &Claim{Feature: "a", Attempt: 1, worker: w, order: first.order, holder: w.process + "-x", said: first.said}
+	second.ctx, second.end = context.WithCancelCause(t.Context())
+	text, err := json.Marshal(second.said)
+	check(t, err)
+	_, err = w.conn.put(t.Context(), w.conn.claim(second.holder)+"say", text)
+	check(t, err)
+	if err := second.SubmitBytes(t.Context(), nil, nil); !errors.Is(err, ErrFenced) {
+		t.Errorf("the second claim: %v", err)
+	}
+	check(t, first.SubmitBytes(t.Context(), []byte("work"), nil))
+	if s := next(t, c); s.Worker != "first" || string(s.Report) != "work" {
+		t.Errorf("submission %+v", s)
 	}
 }
 
-// A message that is lost, or that a worker has taken and forgotten, comes again.
-func TestMessageLost(t *testing.T) {
+// A hint that is lost, or that a worker has taken and forgotten, comes again.
+func TestHintLost(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
@@ -168,16 +191,20 @@ func TestCoordinatorRestarts(t *testing.T) {
 	check(t, claims["submitted"].SubmitBytes(ctx, []byte("work"), nil))
 	next(t, c)
 	check(t, claims["merged"].SubmitBytes(ctx, nil, nil))
-	check(t, c.Accept(ctx, "merged", next(t, c).Attempt, "commit"))
+	check(t, c.End(ctx, "merged", true))
 	address := c.Address()
 	check(t, c.Close())
 
-	c = open(t, func(o *Options) { o.Dir = c.home.dir })
+	c = open(t, func(o *Options) { o.Dir = c.opts.Dir })
 	if c.Address() != address {
 		t.Errorf("the address was %s and is %s", address, c.Address())
 	}
 	for _, j := range jobs {
-		if j.Feature != "merged" {
+		_, has := c.Resume(j.Feature)
+		if want := j.Feature == "submitted" || j.Feature == "claimed"; has != want {
+			t.Errorf("a worker has %s: %v", j.Feature, has)
+		}
+		if !has && j.Feature != "merged" {
 			check(t, c.Offer(ctx, j))
 		}
 	}
@@ -188,7 +215,7 @@ func TestCoordinatorRestarts(t *testing.T) {
 	if s := next(t, c); s.Feature != "claimed" || s.Attempt != 1 {
 		t.Errorf("submission %+v", s)
 	}
-	if claim := take(t, w); claim.Feature != "open" || claim.Attempt != 1 {
+	if claim := take(t, w); claim.Feature != "open" || claim.Attempt != 2 {
 		t.Errorf("claim %s, attempt %d", claim.Feature, claim.Attempt)
 	}
 }
@@ -196,7 +223,7 @@ func TestCoordinatorRestarts(t *testing.T) {
 // The server loses its data. Claims, offers and submissions stand again.
 func TestDataLost(t *testing.T) {
 	t.Parallel()
-	c := open(t)
+	c := open(t, func(o *Options) { o.Lease = 10 * short }) // no claim is to end while the server is set up again
 	ctx := t.Context()
 	w := join(t, c, "w")
 	for _, feature := range []string{"submitted", "claimed", "open"} {
@@ -216,19 +243,54 @@ func TestDataLost(t *testing.T) {
 	if claim := take(t, w); claim.Feature != "open" {
 		t.Errorf("claim %s, attempt %d", claim.Feature, claim.Attempt)
 	}
-	check(t, c.Accept(ctx, handed.Feature, handed.Attempt, "commit"))
+	check(t, c.End(ctx, handed.Feature, true))
+}
+
+// The data of the server are removed while it runs. It sees that it cannot write, begins anew, and all goes on.
+func TestDataRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the system removes no file that is open")
+	}
+	t.Parallel()
+	c := open(t)
+	ctx := t.Context()
+	w := join(t, c, "w")
+	work := func(feature string) {
+		_ = c.Offer(ctx, Job{Feature: feature}) // the coordinator tries on by itself
+		err := take(t, w).SubmitBytes(ctx, []byte("work"), bytes.Repeat([]byte("b"), chunk))
+		if err != nil && !errors.Is(err, ErrFenced) {
+			t.Fatal(err)
+		}
+	}
+	work("before")
+	next(t, c)
+	check(t, os.RemoveAll(c.server.opts.StoreDir))
+	begun := c.server.now
+	for n := range 200 {
+		work(name(n))
+		if s := next(t, c); string(s.Report) != "work" {
+			t.Errorf("submission %+v", s)
+		}
+		c.server.mu.Lock()
+		isNew := c.server.now != begun
+		c.server.mu.Unlock()
+		if isNew {
+			return
+		}
+	}
+	t.Error("control: the server does not miss its data")
 }
 
 // Two coordinators on one folder would lose half of the data.
 func TestFolderTwice(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	_, err := Open(t.Context(), Options{URL: Embedded, Loop: "tests", Dir: c.home.dir})
+	_, err := Open(t.Context(), Options{URL: Embedded, Loop: "tests", Dir: c.opts.Dir})
 	if !errors.Is(err, ErrLed) {
 		t.Fatalf("the second one: %v", err)
 	}
 	check(t, c.Close())
-	open(t, func(o *Options) { o.Dir = c.home.dir })
+	open(t, func(o *Options) { o.Dir = c.opts.Dir })
 }
 
 // A worker that gives a feature back again and again gets it no more, until it is started again. Other workers get it,
@@ -264,7 +326,7 @@ func TestDropsAgain(t *testing.T) {
 	if claim := take(t, broken); claim.Feature != "b" {
 		t.Errorf("the broken worker gets %s", claim.Feature)
 	}
-	check(t, c.GiveBack(ctx, "a", 0, "no"))
+	check(t, c.End(ctx, "a", false))
 	check(t, c.Offer(ctx, Job{Feature: "a"}))
 	if !takes(broken) {
 		t.Error("the broken worker does not get it in a new session")

@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +20,165 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine/pin"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
+
+// Folder is the name of the coordinator's folder in a loop's state folder. It has the locks, the file of about, the
+// certificate, and in store the embedded server's data.
+const Folder = "engine"
+
+const (
+	aboutFile = "engine.json"
+	storeDir  = "store"
+)
+
+// about is what other processes of this user need to know of a loop's engine. Only this user can read it.
+type about struct {
+	Name    string   `json:"name"` // how the loop is called on servers
+	Run     string   `json:"run,omitempty"`
+	URL     string   `json:"url,omitempty"`    // what a worker types; of a run that is over it may come again
+	Local   string   `json:"local,omitempty"`  // what this machine connects to
+	Listen  string   `json:"listen,omitempty"` // where the embedded server listened last
+	Pin     string   `json:"pin,omitempty"`    // SHA-256 of its certificate
+	Own     bool     `json:"own,omitempty"`    // a person runs the server
+	Creds   string   `json:"creds,omitempty"`  // with which the run enters it; "": with its key
+	Seed    string   `json:"seed,omitempty"`   // of the key of the loop's runs
+	Public  string   `json:"public,omitempty"` // the public part of that
+	Workers []worker `json:"workers,omitempty"`
+}
+
+// worker is one that may come.
+type worker struct {
+	Name string    `json:"name"`
+	Key  string    `json:"key"` // the public part; "": it was revoked, and may have a stream
+	Made time.Time `json:"made"`
+}
+
+// read reads what is known of an engine. A file that is not there leaves all empty.
+func read(dir string) (a about, err error) {
+	path := filepath.Join(dir, aboutFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	if err != nil {
+		return a, fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	a.Workers = slices.DeleteFunc(a.Workers, func(w worker) bool { return !validName(w.Name) })
+	return a, nil
+}
+
+// change changes what is known of an engine. It keeps other processes from doing so at the same time.
+func change(dir string, do func(a *about) error) (a about, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return a, err
+	}
+	lock, err := loopdir.LockFile(filepath.Join(dir, "keys.lock"), loopdir.KilledTime)
+	if err != nil {
+		return a, err
+	}
+	defer lock.Close()
+	a, err = read(dir)
+	if err == nil {
+		err = do(&a)
+	}
+	if err != nil {
+		return a, err
+	}
+	text, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return a, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return a, err
+	}
+	defer root.Close()
+	return a, loopdir.Replace(root, aboutFile, append(text, '\n'), 0o600)
+}
+
+// named chooses how a loop is called on servers, and makes the key of its runs. All runs of the loop have the same
+// ones, so a worker's credential outlives a run. Loops of one name in two projects get two.
+func (a *about) named(loop string) (err error) {
+	if a.Name == "" {
+		clean := regexp.MustCompile(`[^A-Za-z0-9_-]+`).ReplaceAllString(loop, "-")
+		a.Name = fmt.Sprintf("%.40s-%s", clean, nonce())
+	}
+	if a.Seed == "" {
+		a.Seed, a.Public, err = newSeed()
+	}
+	return err
+}
+
+// newSeed makes a key, and returns its seed and its public part.
+func newSeed() (seed, public string, err error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return "", "", err
+	}
+	text, err := pair.Seed()
+	if err != nil {
+		return "", "", err
+	}
+	public, err = pair.PublicKey()
+	return string(text), public, err
+}
+
+// ErrNoEngine means that no engine has run in a folder.
+var ErrNoEngine = errors.New("no run of this loop has had an engine")
+
+// Token makes the credential of a worker, for the engine that has the folder. A worker of this name that there was is
+// locked out. url is that of servers that a person runs; they do not know the worker until the person has put
+// Authorization into their configuration.
+func Token(dir, loop, url, name string) (c Credential, err error) {
+	if url != "" {
+		if err := CheckURL(url); err != nil {
+			return c, err
+		}
+	}
+	if !validName(name) {
+		return c, errName("worker", name)
+	}
+	_, err = change(dir, func(a *about) error {
+		if url != "" && (url != a.URL || !a.Own) {
+			a.URL, a.Local, a.Own, a.Pin = url, url, true, ""
+		}
+		if a.URL == "" {
+			return ErrNoEngine
+		}
+		if err := a.named(loop); err != nil {
+			return err
+		}
+		c = Credential{URL: a.URL, Loop: a.Name, Worker: name, Pin: a.Pin}
+		w := worker{Name: name, Made: time.Now().UTC().Truncate(time.Second)}
+		c.Seed, w.Key, err = newSeed()
+		a.Workers = append(slices.DeleteFunc(a.Workers, func(w worker) bool { return w.Name == name }), w)
+		return err
+	})
+	return c, err
+}
+
+// Revoke locks a worker out. Its claims end with their lease.
+func Revoke(dir, name string) error {
+	_, err := change(dir, func(a *about) error {
+		i := slices.IndexFunc(a.Workers, func(w worker) bool { return w.Name == name && w.Key != "" })
+		if i < 0 {
+			return fmt.Errorf("there is no worker %q", name)
+		}
+		a.Workers[i].Key = ""
+		return nil
+	})
+	return err
+}
+
+// OwnURL returns where the server is that a person runs for the loop; "": the server is a part of the loop's runs.
+func OwnURL(dir string) string {
+	if a, err := read(dir); err == nil && a.Own {
+		return a.URL
+	}
+	return ""
+}
 
 // Credential lets one worker in. Its seed is a secret.
 type Credential struct {
@@ -69,10 +231,7 @@ func (o Options) withCreds() (Options, []nats.Option, error) {
 	if err != nil {
 		return o, nil, err
 	}
-	if o.URL == "" {
-		o.URL = c.URL
-	}
-	o.Loop, o.Worker = c.Loop, c.Worker
+	o.URL, o.Loop, o.Worker = cmp.Or(o.URL, c.URL), c.Loop, c.Worker
 	options, err := c.options()
 	return o, options, err
 }
@@ -92,64 +251,4 @@ func (c Credential) options() ([]nats.Option, error) {
 		options = append(options, nats.Secure(pin.Config(c.Pin)))
 	}
 	return options, nil
-}
-
-// workerKey is one worker in workers.json.
-type workerKey struct {
-	Name string    `json:"name"`
-	Key  string    `json:"key"` // the public part
-	Made time.Time `json:"made"`
-}
-
-// ErrNoEngine means that no engine has run in a folder.
-var ErrNoEngine = errors.New("no run of this loop has had an engine")
-
-// Token makes the credential of a worker, for the engine that has the folder. A worker of this name that there was is
-// locked out.
-func Token(dir, name string) (Credential, error) {
-	unlock, err := lockKeys(dir)
-	if err != nil {
-		return Credential{}, err
-	}
-	defer unlock()
-	is, _, err := readKeys(dir)
-	if err != nil {
-		return Credential{}, err
-	}
-	return admit(dir, Credential{URL: is.URL, Loop: is.Loop, Worker: name, Pin: is.Pin})
-}
-
-// Revoke locks a worker out. Its claims end with their lease.
-func Revoke(dir, name string) error {
-	unlock, err := lockKeys(dir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	var keys []workerKey
-	if err := load(dir, keysFile, &keys); err != nil {
-		return err
-	}
-	left := slices.DeleteFunc(slices.Clone(keys), func(k workerKey) bool { return k.Name == name })
-	if len(left) == len(keys) {
-		return fmt.Errorf("there is no worker %q", name)
-	}
-	return save(dir, keysFile, left)
-}
-
-// lockKeys keeps other processes from changing the keys.
-func lockKeys(dir string) (unlock func() error, err error) {
-	f, err := loopdir.LockFile(filepath.Join(dir, "keys.lock"), loopdir.KilledTime)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrNoEngine
-	}
-	return f.Close, err
-}
-
-func readKeys(dir string) (is about, keys []workerKey, err error) {
-	err = errors.Join(load(dir, aboutFile, &is), load(dir, keysFile, &keys))
-	if err == nil && is.URL == "" {
-		err = ErrNoEngine
-	}
-	return is, keys, err
 }

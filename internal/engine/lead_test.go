@@ -2,14 +2,14 @@ package engine
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // halt ends the goroutines of a coordinator. Its server runs on.
@@ -18,39 +18,29 @@ func halt(c *Coordinator) {
 	c.gone.Wait()
 }
 
-// outside returns options for another machine that coordinates over the server of c.
-func outside(t testing.TB, c *Coordinator) Options {
-	t.Helper()
-	var is about
-	check(t, load(c.home.dir, aboutFile, &is))
-	seed := filepath.Join(t.TempDir(), "seed")
-	check(t, os.WriteFile(seed, []byte(is.Seed), 0o600))
-	return Options{
-		URL: is.Local, Loop: is.Loop, Creds: seed, Dir: t.TempDir(), Lease: short, Machine: "elsewhere", Log: logs(t),
-	}
-}
-
-// Of two coordinators on one server, the second one waits for the first one's lease, and the first one ends when it has
-// lost the lead.
+// Of two coordinators on one server, as after a copy of the folder, the newer one goes on, and the older one ends.
 func TestTwoLeaders(t *testing.T) {
 	t.Parallel()
 	first := open(t)
-	o := outside(t, first)
-	if c, err := Open(t.Context(), o); !errors.Is(err, ErrLed) {
-		t.Fatalf("the second coordinator: %v, %v", c, err)
-	}
-	halt(first)
-	second, err := Open(t.Context(), o)
+	dir := t.TempDir()
+	_, err := change(dir, func(a *about) (err error) {
+		*a, err = read(first.opts.Dir)
+		a.Own, a.URL, a.Workers = true, a.Local, []worker{{Name: "w", Key: "x"}}
+		return err
+	})
+	check(t, err)
+	is, err := read(dir)
+	check(t, err)
+	check(t, first.Offer(t.Context(), Job{Feature: "a"}))
+	second, err := Open(t.Context(), Options{URL: is.Local, Dir: dir, Lease: short, Machine: "elsewhere", Log: logs(t)})
 	check(t, err)
 	defer second.Close()
-	if err := first.writeLeader(t.Context(), first.leader.rev); !errors.Is(err, ErrLed) {
-		t.Errorf("the first coordinator goes on: %v", err)
-	}
-	w := join(t, first, "w")
-	check(t, second.Offer(t.Context(), Job{Feature: "a"}))
-	check(t, take(t, w).SubmitBytes(t.Context(), []byte("work"), nil))
-	if s := next(t, second); string(s.Report) != "work" {
-		t.Errorf("submission %+v", s)
+	waitUntil(t, func() bool { return errors.Is(first.Err(), ErrLed) })
+	if err := first.Offer(t.Context(), Job{Feature: "b"}); err == nil {
+		check(t, second.Offer(t.Context(), Job{Feature: "b"})) // nothing was in its way
+		if err := first.End(t.Context(), "b", true); !errors.Is(err, ErrLed) {
+			t.Errorf("the first coordinator writes on: %v", err)
+		}
 	}
 }
 
@@ -61,16 +51,15 @@ func TestLateRound(t *testing.T) {
 	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
 	claim := take(t, join(t, c, "w"))
 	stop(claim)
-	waitUntil(t, func() bool { return len(c.Holders()) == 1 })
+	waitUntil(t, func() bool { return len(holders(c)) == 1 })
 	halt(c)
 	c.ctx = t.Context() // what follows is the test's own round
 	attempt := func(last time.Duration) int {
 		long := time.Now().Add(-2 * UsualLease)
-		c.leader.last, c.leader.live = time.Now().Add(-last), long
-		c.leader.heard = c.leader.rev
-		c.jobs["a"].seen.moved = long
+		c.heart.last, c.heart.live = time.Now().Add(-last), long
+		c.jobs["a"].moved = long
 		c.tick()
-		return c.jobs["a"].attempt
+		return c.jobs["a"].Attempt
 	}
 	if got := attempt(UsualLease); got != 1 {
 		t.Errorf("after a pause the claim is dead: attempt %d", got)
@@ -89,60 +78,99 @@ func waitUntil(t testing.TB, is func() bool) {
 	}
 }
 
-// A coordinator withdraws what one that was killed has offered: who works on it loses it, and nobody gets the old job.
-func TestWithdrawAnew(t *testing.T) {
-	t.Parallel()
-	first := open(t)
-	for _, feature := range []string{"a", "b"} {
-		check(t, first.Offer(t.Context(), Job{Feature: feature, Body: []byte("old")}))
-	}
-	w := join(t, first, "w")
-	claim := take(t, w)
-	halt(first)
-	second, err := Open(t.Context(), outside(t, first))
+// speak writes a word of a worker.
+func speak(t testing.TB, w *Worker, claim string, said any) {
+	t.Helper()
+	text, err := json.Marshal(said)
 	check(t, err)
-	defer second.Close()
-	for _, feature := range []string{"a", "b", "c"} {
-		check(t, second.Withdraw(t.Context(), feature))
-		check(t, second.Offer(t.Context(), Job{Feature: feature, Body: []byte("new")}))
-	}
-	if err := claim.SubmitBytes(t.Context(), nil, nil); !errors.Is(err, ErrFenced) {
-		t.Errorf("the work on the old job: %v", err)
-	}
-	for range 3 {
-		if got := take(t, w); string(got.Body) != "new" {
-			t.Errorf("%s is the job %q", got.Feature, got.Body)
-		}
-	}
+	_, err = w.conn.put(t.Context(), w.conn.claim(w.opts.Worker+"."+claim)+"say", text)
+	check(t, err)
+	check(t, w.conn.nc.Publish(w.conn.bell(w.opts.Worker), nil))
 }
 
-// What a worker writes into a record is a claim, and no more: the feature is offered again.
+// What a worker says is a claim of its own, and no more: the feature is offered again.
 func TestLies(t *testing.T) {
 	t.Parallel()
-	for what, lie := range map[string]any{
-		"merged":    record{State: stateMerged, Attempt: 1},
-		"withdrawn": record{State: stateWithdrawn, Attempt: 1},
-		"far":       record{State: stateClaimed, Attempt: 77, Holder: "x.y"},
-		"huge":      record{State: stateOpen, Attempt: maxAttempt + 1},
-		"negative":  record{State: stateClaimed, Attempt: -1},
-		"unknown":   record{State: "mine", Attempt: 1},
-		"garbage":   "garbage",
+	for what, lie := range map[string]word{
+		"merged":    {State: stateMerged},
+		"withdrawn": {State: stateOver},
+		"open":      {State: stateOpen},
+		"unknown":   {State: "mine"},
+		"nothing":   {},
+		"silent":    {State: stateClaimed},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			c := open(t)
 			liar, honest := join(t, c, "liar"), join(t, c, "honest")
 			check(t, c.Offer(t.Context(), Job{Feature: "a"}))
-			take(t, liar) // its message is gone
-			text, err := json.Marshal(lie)
-			check(t, err)
-			_, err = liar.conn.kv.Put(t.Context(), "c.a", text)
-			check(t, err)
+			claim := take(t, liar) // its hint is gone
+			stop(claim)
+			lie.Feature, lie.Order = "a", claim.order.ID
+			speak(t, liar, "lie", lie)
 			check(t, take(t, honest).SubmitBytes(t.Context(), []byte("work"), nil))
 			if s := next(t, c); s.Worker != "honest" {
 				t.Errorf("submission %+v", s)
 			}
 		})
+	}
+}
+
+// A worker that hands in nonsense, or floods the server, is named and shut out. Others go on, and what it has stored is
+// deleted. The control is a worker that comes late a few times.
+func TestShutOut(t *testing.T) {
+	t.Parallel()
+	var run told
+	c := open(t, run.log)
+	ctx := t.Context()
+	liar, flood, good := join(t, c, "liar"), join(t, c, "flood"), join(t, c, "good")
+	for _, feature := range []string{"a", "b"} {
+		check(t, c.Offer(ctx, Job{Feature: feature}))
+	}
+	for range maxLies {
+		check(t, take(t, liar).SubmitBytes(ctx, []byte("nonsense"), nil))
+		s := next(t, c)
+		check(t, c.Refuse(ctx, s.Feature, s.Attempt, "no report"))
+	}
+	for n := range 2 * maxOdd {
+		name := fmt.Sprint("x-", n)
+		text, err := json.Marshal(word{State: stateClaimed, Feature: name})
+		check(t, err)
+		if _, err = flood.conn.put(ctx, flood.conn.claim("flood."+name)+"say", text); err != nil {
+			break
+		}
+	}
+	_ = flood.conn.nc.Publish(flood.conn.bell("flood"), nil) // it may be shut out already
+	for _, name := range []string{"liar", "flood"} {
+		waitUntil(t, func() bool {
+			c.mu.Lock()
+			defer c.unlock()
+			return c.workers[name].banned
+		})
+		waitUntil(t, func() bool {
+			_, err := c.conn.js.Stream(ctx, c.conn.from(name))
+			return errors.Is(err, jetstream.ErrStreamNotFound)
+		})
+	}
+	for n := range maxOdd / 2 {
+		speak(t, good, fmt.Sprint("late-", n), word{State: stateClaimed, Feature: "a", Order: "old"})
+	}
+	for range 2 {
+		check(t, take(t, good).SubmitBytes(ctx, []byte("work"), nil))
+		if s := next(t, c); s.Worker != "good" {
+			t.Errorf("submission %+v", s)
+		}
+	}
+	said := strings.Join(run.all, "\n")
+	for _, want := range []string{"liar is shut out until this run ends: no report", "flood is shut out until this run"} {
+		if strings.Count(said, want) != 1 {
+			t.Errorf("people do not hear %q once: %s", want, said)
+		}
+	}
+	c.mu.Lock()
+	defer c.unlock()
+	if len(c.jobs) != 2 {
+		t.Errorf("the run keeps %d features", len(c.jobs))
 	}
 }
 
@@ -167,11 +195,11 @@ func TestLyingSubmissions(t *testing.T) {
 			w := join(t, c, "w")
 			check(t, c.Offer(t.Context(), Job{Feature: "a"}))
 			claim := take(t, w)
-			once := func(err error) error { return err }
 			if test.stored != "" {
-				check(t, w.conn.putMessage(t.Context(), w.conn.work(claim.holder)+"0", []byte(test.stored), once))
+				_, err := w.conn.put(t.Context(), w.conn.claim(claim.holder)+"0", []byte(test.stored))
+				check(t, err)
 			}
-			check(t, claim.finish(t.Context(), func(r *record) { r.State, r.Work = stateSubmitted, test.work }))
+			check(t, claim.finish(t.Context(), func(w *word) { w.State, w.Work = stateSubmitted, test.work }))
 			if err := next(t, c).Bundle(t.Context(), &bytes.Buffer{}, 4); !errors.Is(err, test.want) {
 				t.Errorf("the bundle: %v, want %v", err, test.want)
 			}
@@ -179,80 +207,30 @@ func TestLyingSubmissions(t *testing.T) {
 	}
 }
 
-func TestPlan(t *testing.T) {
-	t.Parallel()
-	open := wish{want: stateOpen, attempt: 2}
-	handed, fresh, merge, withdraw := open, open, open, open
-	merge.want, withdraw.want = stateMerged, stateWithdrawn
-	anew := withdraw
-	anew.fresh = true
-	handed.handed, fresh.fresh = 2, true
-	for _, test := range []struct {
-		what  string
-		wish  wish
-		is    record
-		state string
-		tries int
-		write bool
-	}{
-		{"nothing is there", open, record{}, stateOpen, 2, true},
-		{"it is open", open, record{State: stateOpen, Attempt: 2}, stateOpen, 2, false},
-		{"it is claimed", open, record{State: stateClaimed, Attempt: 2}, stateClaimed, 2, false},
-		{"an older attempt is claimed", open, record{State: stateClaimed, Attempt: 1}, stateOpen, 2, true},
-		{"a later attempt is claimed", open, record{State: stateClaimed, Attempt: 3}, stateOpen, 2, true},
-		{"an earlier coordinator was further", fresh, record{State: stateClaimed, Attempt: 3}, stateClaimed, 3, false},
-		{"it was dropped", open, record{State: stateDropped, Attempt: 2}, stateOpen, 3, true},
-		{"it was merged before", fresh, record{State: stateMerged, Attempt: 7}, stateOpen, 8, true},
-		{"its work is with the caller", handed, record{}, stateSubmitted, 2, true},
-		{"it is merged", merge, record{State: stateMerged, Attempt: 2}, stateMerged, 2, false},
-		{"it is to be merged", merge, record{State: stateSubmitted, Attempt: 2}, stateMerged, 2, true},
-		{"it is to be withdrawn", withdraw, record{State: stateClaimed, Attempt: 2}, stateWithdrawn, 2, true},
-		{"an earlier coordinator has offered it", anew, record{State: stateClaimed, Attempt: 3}, stateWithdrawn, 3, true},
-		{"an earlier coordinator has withdrawn it", anew, record{State: stateWithdrawn, Attempt: 3}, stateWithdrawn, 3,
-			false},
-		{"nobody knows it", withdraw, record{}, stateWithdrawn, 2, false},
-	} {
-		got, write := test.wish.plan(test.is, test.is.State != "")
-		if got.State != test.state || got.Attempt != test.tries || write != test.write {
-			t.Errorf("%s: %+v, write %t", test.what, got, write)
-		}
-	}
-}
-
-// A claim whose record is gone for good ends after a while.
+// A claim whose order is gone for good ends after a while.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	c := open(t, func(o *Options) { o.Lease = short / 6 })
 	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
 	claim := take(t, join(t, c, "w"))
-	halt(c) // nobody makes the record again
-	check(t, c.conn.kv.Delete(t.Context(), "c.a"))
+	halt(c) // nobody makes the order again
+	check(t, c.conn.purge(t.Context(), c.conn.stream(), c.conn.order("a")))
 	if err := ended(t, claim); !errors.Is(err, ErrFenced) {
 		t.Errorf("the claim ended with %v", err)
 	}
 }
 
-// The watch misses that work is submitted. The coordinator finds it all the same.
-func TestWatchMisses(t *testing.T) {
+// A coordinator does not hear that work is submitted. It finds it all the same.
+func TestUnheard(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
 	claim := take(t, join(t, c, "w"))
-	waitUntil(t, func() bool { return len(c.Holders()) == 1 })
+	waitUntil(t, func() bool { return len(holders(c)) == 1 })
 	c.mu.Lock()
-	k := c.jobs["a"]
-	was := k.seen
-	k.fresh = true // nothing is handed out
-	c.mu.Unlock()
+	c.workers["w"].seq = 1 << 40 // all is heard, it believes
+	c.unlock()
 	check(t, claim.SubmitBytes(t.Context(), []byte("work"), nil))
-	waitUntil(t, func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return k.seen.State == stateSubmitted
-	})
-	c.mu.Lock()
-	k.seen, k.fresh = was, false
-	c.mu.Unlock()
 	if s := next(t, c); s.Attempt != 1 || string(s.Report) != "work" {
 		t.Errorf("submission %+v", s)
 	}
@@ -268,7 +246,7 @@ func TestBlobsWait(t *testing.T) {
 	}
 	away()
 	check(t, c.PutBase(t.Context(), "base", strings.NewReader("base")))
-	check(t, c.Offer(t.Context(), Job{Feature: "a", Bases: []string{"base"}}))
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
 	claim := take(t, join(t, c, "w"))
 	check(t, claim.SubmitBytes(t.Context(), nil, []byte("work")))
 	s := next(t, c)
@@ -277,39 +255,5 @@ func TestBlobsWait(t *testing.T) {
 	check(t, s.Bundle(t.Context(), &got, 100))
 	if got.String() != "work" {
 		t.Errorf("the work is %q", &got)
-	}
-}
-
-// TestSettleTwice settles a job that is over once more, as the coordinator's own round may do, after the feature was
-// offered anew. The new offer must stand.
-func TestSettleTwice(t *testing.T) {
-	c := open(t)
-	w := join(t, c, "w")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*short)
-	defer cancel()
-	if err := c.Offer(ctx, Job{Feature: "F"}); err != nil {
-		t.Fatal(err)
-	}
-	c.mu.Lock()
-	old := c.jobs["F"]
-	c.mu.Unlock()
-	err := errors.Join(c.Withdraw(ctx, "F"), c.Offer(ctx, Job{Feature: "F"}), c.settle(ctx, old))
-	if err != nil {
-		t.Fatal(err)
-	}
-	claim, err := w.Take(ctx)
-	if err == nil {
-		err = claim.SubmitBytes(ctx, []byte("done"), nil)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case s := <-c.Submissions():
-		if s.Feature != "F" || s.Attempt != 2 {
-			t.Errorf("got %s, attempt %d", s.Feature, s.Attempt)
-		}
-	case <-ctx.Done():
-		t.Error("the work of the new offer does not come")
 	}
 }

@@ -2,17 +2,12 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
-
-// Folder is the name of the coordinator's folder in a loop's state folder.
-const Folder = "engine"
 
 // Status is what the engine of a folder has.
 type Status struct {
@@ -22,79 +17,68 @@ type Status struct {
 	Workers []string `json:"workers"`           // who has a key of ours, by name
 	Open    int      `json:"open"`              // how many features no worker has
 	Merged  int      `json:"merged"`            // how many the coordinator has accepted
-	Holders []Holder `json:"holders"`           // Since is when the record was written last: the last sign of the worker
+	Holders []Holder `json:"holders"`           // Since is the last sign of the worker
 }
 
 // Look asks the engine that has a folder. It changes nothing. The error is ErrNoEngine if none has had the folder.
 func Look(ctx context.Context, dir string) (Status, error) {
-	is, keys, err := readKeys(dir)
-	if err != nil {
+	is, err := read(dir)
+	switch {
+	case err != nil:
 		return Status{}, err
+	case is.URL == "":
+		return Status{}, ErrNoEngine
 	}
-	s := Status{Loop: is.Loop, URL: is.URL, Workers: []string{}, Holders: []Holder{}}
-	for _, k := range keys {
-		s.Workers = append(s.Workers, k.Name)
+	s := Status{Loop: is.Name, URL: is.URL, Workers: []string{}, Holders: []Holder{}}
+	for _, w := range is.Workers {
+		if w.Key != "" {
+			s.Workers = append(s.Workers, w.Name)
+		}
 	}
 	slices.Sort(s.Workers)
 	if err := s.ask(ctx, is); err != nil {
-		s.Problem = err.Error()
+		s.Problem = plainly(err).Error()
 	}
 	return s, nil
 }
 
-// ask reads all records.
+// ask reads all orders, and what their holders have said last.
 func (s *Status) ask(ctx context.Context, is about) error {
-	o, err := Options{Loop: is.Loop, Creds: is.Creds, Worker: "look-" + nonce()}.checked()
-	if err != nil {
-		return err
-	}
+	o := Options{Loop: is.Name, Creds: is.Creds}.filled()
 	_, options, err := o.withCreds()
-	if is.Seed != "" {
+	if is.Creds == "" {
 		options, err = Credential{Seed: is.Seed, Pin: is.Pin}.options()
 	}
 	if err != nil {
 		return err
 	}
-	conn, err := dial(o, is.Local, append(options, nats.NoReconnect())...)
+	c, err := dial(o, is.Local, append(options, nats.NoReconnect())...)
 	if err != nil {
 		return errors.New("it does not run")
 	}
-	defer conn.nc.Close()
-	if err := conn.bind(ctx); err != nil {
-		return err
-	}
-	w, err := conn.kv.WatchFiltered(ctx, []string{"c.*", "m.*"}, jetstream.IgnoreDeletes())
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
-	for {
-		select {
-		case entry := <-w.Updates():
-			if entry == nil { // all that is there has been told
-				slices.SortFunc(s.Holders, func(a, b Holder) int { return strings.Compare(a.Feature, b.Feature) })
-				return nil
-			}
-			s.add(entry)
-		case <-time.After(answerTime):
-			return errors.New("it does not answer")
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	defer c.nc.Close()
+	err = c.orders(ctx, func(feature string, o order, m message) {
+		switch {
+		case o.State == stateMerged:
+			s.Merged++
+		case o.State == stateOpen && o.Holder == "":
+			s.Open++
+		case o.State == stateOpen:
+			s.Holders = append(s.Holders, Holder{
+				Feature: feature, Attempt: o.Attempt, Worker: workerOf(o.Holder), State: o.Holder, Since: m.at,
+			})
 		}
+	})
+	for i := range s.Holders {
+		h := &s.Holders[i]
+		said := word{State: stateClaimed}
+		is, failed := c.get(ctx, c.from(h.Worker), c.claim(h.State)+"say")
+		if failed == nil && is.seq > 0 {
+			_ = json.Unmarshal(is.data, &said) // what it says is shown, and no more
+			h.Since = is.at
+		}
+		h.State, h.Machine = said.State, said.Machine
 	}
-}
-
-func (s *Status) add(entry jetstream.KeyValueEntry) {
-	kind, coded, _ := strings.Cut(entry.Key(), ".")
-	feature, err := unkey(coded)
-	r := parse(entry.Value())
-	switch {
-	case kind == "m":
-		s.Merged++
-	case err != nil:
-	case r.State == stateOpen:
-		s.Open++
-	case r.held():
-		s.Holders = append(s.Holders, Holder{feature, r.Attempt, r.worker(), r.Machine, r.State, entry.Created()})
-	}
+	sorted(s.Holders)
+	return err
 }

@@ -1,133 +1,210 @@
 package engine
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine/pin"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // Open makes this process the coordinator of a loop. With Embedded it starts a server, too. The error is ErrLed if
 // another process has the folder or coordinates the loop.
 func Open(ctx context.Context, o Options) (*Coordinator, error) {
-	o, err := o.checked()
-	if err != nil {
-		return nil, err
-	}
-	h, err := openHome(o.Dir)
+	o = o.filled()
+	lock, err := lockFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	c := &Coordinator{
-		opts: o, home: h, out: make(chan Submission), wake: make(chan struct{}, 1), jobs: map[string]*job{},
+		opts: o, lock: lock, jobs: map[string]*job{}, dirty: map[*job]bool{}, workers: map[string]*speaker{},
+		rung: make(chan struct{}, 1),
 	}
 	c.ctx, c.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := c.open(ctx); err != nil {
 		c.end(err)
-		c.gone.Wait()
 		if c.conn != nil {
 			c.conn.nc.Close()
 		}
 		if c.server != nil {
 			c.server.stop()
 		}
-		return nil, errors.Join(err, h.Close())
+		return nil, errors.Join(err, lock.Close())
 	}
-	c.conn.hurry(o.Lease)
 	c.gone.Go(c.run)
-	c.gone.Go(c.follow)
-	c.gone.Go(c.deliver)
 	return c, nil
 }
 
-// open starts the server, connects, and makes what is missing.
-func (c *Coordinator) open(ctx context.Context) error {
-	var is about
-	if err := load(c.home.dir, aboutFile, &is); err != nil {
-		return err
+// lockFolder keeps other coordinators out of a folder. Two servers on one folder would both write, and lose half of it.
+func lockFolder(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
 	}
-	is.ID, is.Loop = cmp.Or(is.ID, nonce()), c.opts.Loop
+	lock, err := loopdir.LockFile(filepath.Join(dir, "lock"), loopdir.KilledTime)
+	if errors.Is(err, loopdir.ErrLocked) {
+		err = fmt.Errorf("%w: it has the folder %s", ErrLed, dir)
+	}
+	return lock, err
+}
+
+// open starts the server, connects, makes what is missing, and takes up what an earlier process of the run has left.
+func (c *Coordinator) open(ctx context.Context) error {
 	enter := c.external
 	if c.opts.URL == Embedded {
 		enter = c.embedded
 	}
+	is, err := change(c.opts.Dir, func(a *about) error { return a.named(c.opts.Loop) })
+	if err != nil {
+		return err
+	}
+	c.opts.Loop = is.Name
+	isNew := is.Run != c.opts.Run
 	if err := enter(ctx, &is); err != nil {
 		return err
 	}
-	if err := c.conn.start(ctx, c.conn.setUp); err != nil {
-		return err
-	}
-	c.leader.who = leaderRecord{Home: is.ID, Machine: c.opts.Machine, Nonce: nonce()}
-	c.leader.rewatch = func() {}
-	c.leader.beats.log = c.opts.Log
-	c.leader.judges.log = c.opts.Log
-	if err := c.lead(ctx); err != nil {
-		return err
-	}
-	if is.Run != c.opts.Run {
-		if err := c.conn.clear(ctx); err != nil {
+	c.heart.who = leader{Nonce: nonce(), Machine: c.opts.Machine}
+	c.heart.beats.log = c.opts.Log
+	c.heart.answers.log = c.opts.Log
+	err = c.conn.start(ctx, func(ctx context.Context) error {
+		err := c.conn.setUp(ctx)
+		if err == nil {
+			err = c.takeLead(ctx)
+		}
+		if err == nil {
+			err = c.admitAll(ctx, true)
+		}
+		if err != nil || !isNew {
 			return err
 		}
+		err = c.conn.clear(ctx, is.Workers)
+		if err == nil {
+			err = c.takeLead(ctx)
+		}
+		return err
+	})
+	if err == nil && !isNew {
+		err = c.takeUp(ctx)
 	}
-	is.Run = c.opts.Run
-	return save(c.home.dir, aboutFile, is)
-}
-
-// embedded starts the server, and connects to it in this process.
-func (c *Coordinator) embedded(_ context.Context, is *about) error {
-	seed, public, err := newSeed()
+	if err == nil {
+		_, err = c.conn.nc.Subscribe(c.conn.bell("*"), c.ring)
+	}
 	if err != nil {
 		return err
 	}
-	s, err := serve(c.home, names(c.opts.Loop), public, c.opts.Listen, is.Listen, c.opts.Log)
-	if err != nil {
-		return err
-	}
-	c.server = s
-	c.gone.Go(func() { s.watch(c.ctx, min(time.Second, c.opts.Lease/4)) })
-	is.Seed = seed
-	is.Listen = s.address()
-	is.Pin = ""
-	is.Creds = ""
-	is.Own = false
-	is.URL, is.Local = "nats://"+reachable(is.Listen), "nats://"+local(is.Listen)
-	if s.opts.TLSConfig != nil {
-		is.Pin = pin.Of(s.opts.TLSConfig.Certificates[0].Certificate[0])
-		is.URL, is.Local = "tls://"+reachable(is.Listen), "tls://"+local(is.Listen)
-	}
-	c.opts.URL = is.URL
-	options, err := Credential{Seed: seed}.options()
-	if err != nil {
-		return err
-	}
-	c.conn, err = dial(c.opts, "", append(options, nats.InProcessServer(s), c.reconnected())...)
+	_, err = change(c.opts.Dir, func(a *about) error {
+		is.Workers = a.Workers // there may be new ones
+		is.Run = c.opts.Run
+		*a = is
+		return nil
+	})
 	return err
 }
 
-// external connects to a server that a person runs.
-func (c *Coordinator) external(ctx context.Context, is *about) (err error) {
+// takeUp reads the orders of an earlier process of the run. What a worker has, or has done, stays with it. What nobody
+// has is withdrawn: it may begin with a commit that is not the last one any more.
+func (c *Coordinator) takeUp(ctx context.Context) error {
+	err := c.conn.orders(ctx, func(feature string, o order, m message) {
+		k := &job{
+			order: o, feature: feature, rev: m.seq, left: o.State == stateOpen, moved: time.Now(),
+			done: make(chan Submission, 1),
+		}
+		c.jobs[feature] = k
+	})
+	if err == nil {
+		err = c.hearAll(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	for _, k := range c.jobs {
+		if k.left && k.Holder == "" {
+			k.left = false
+			c.close(k, stateOver)
+		}
+	}
+	c.unlock()
+	return c.settleAll(ctx)
+}
+
+// orders reads all orders.
+func (c *conn) orders(ctx context.Context, each func(feature string, o order, m message)) error {
+	seq := uint64(0)
+	for {
+		m, err := c.next(ctx, c.stream(), c.subject("o.*"), seq)
+		if err != nil || m.seq == 0 {
+			return err
+		}
+		seq = m.seq
+		var o order
+		feature, err := unkey(strings.TrimPrefix(m.subject, c.subject("o.")))
+		if err == nil {
+			err = json.Unmarshal(m.data, &o)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot read an order on the engine: %w", err)
+		}
+		each(feature, o, m)
+	}
+}
+
+// embedded starts the server, and connects to it in this process.
+func (c *Coordinator) embedded(_ context.Context, is *about) (err error) {
+	c.server, err = serve(c.opts.Dir, c.opts.Listen, *is, c.opts.Log)
+	if err != nil {
+		return err
+	}
+	is.Listen = c.server.address()
+	is.Pin = ""
+	is.Creds = ""
+	is.Own = false
+	scheme := "nats://"
+	if tls := c.server.opts.TLSConfig; tls != nil {
+		is.Pin = pin.Of(tls.Certificates[0].Certificate[0])
+		scheme = "tls://"
+	}
+	is.URL, is.Local = scheme+reachable(is.Listen), scheme+local(is.Listen)
+	c.opts.URL = is.URL
+	options, err := Credential{Seed: is.Seed}.options()
+	if err != nil {
+		return err
+	}
+	c.conn, err = dial(c.opts, "", append(options, nats.InProcessServer(c.server), c.reconnected())...)
+	return err
+}
+
+// external connects to a server that a person runs: with what the person has said, or with the key of the loop's runs,
+// if the person has put that into the server's configuration.
+func (c *Coordinator) external(ctx context.Context, is *about) error {
 	o, options, err := c.opts.withCreds()
 	if err != nil {
 		return err
 	}
-	is.URL = o.URL
-	is.Local = o.URL
+	if o.Creds == "" && is.Own && is.URL == o.URL && len(is.Workers) > 0 {
+		options, err = Credential{Seed: is.Seed}.options()
+		if err != nil {
+			return err
+		}
+	}
+	is.URL, is.Local = o.URL, o.URL
 	is.Creds = o.Creds
-	is.Seed = ""
 	is.Pin = ""
 	is.Own = true
-	options, err = c.enter(is, options)
-	if err != nil {
-		return err
-	}
 	c.conn, err = connect(ctx, o, append(options, c.reconnected())...)
-	return stranger(err)
+	if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrNkeysNotSupported) {
+		err = fmt.Errorf("%w; put what 'ralph-runner engine token' printed into the server's configuration, and "+
+			"reload it", err)
+	}
+	return err
 }
 
 func (c *Coordinator) reconnected() nats.Option {

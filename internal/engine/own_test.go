@@ -75,7 +75,7 @@ func TestOwnServers(t *testing.T) {
 			users := func(at string) string {
 				var err error
 				for _, name := range []string{"other", "w"} {
-					k, err = TokenAt(dir, "many loops", at, name)
+					k, err = Token(dir, "many loops", at, name)
 					check(t, err)
 				}
 				text, err := Authorization(dir)
@@ -83,12 +83,10 @@ func TestOwnServers(t *testing.T) {
 				return text
 			}
 			files, servers := ownServers(t, n, users)
-			name, err := Name(dir, "many loops")
-			check(t, err)
-			if !strings.HasPrefix(name, "many-loops-") || name != k.Loop {
-				t.Errorf("the loop is called %q, and the credential has %q", name, k.Loop)
+			if !strings.HasPrefix(k.Loop, "many-loops-") {
+				t.Errorf("the loop is called %q", k.Loop)
 			}
-			o := Options{URL: k.URL, Loop: name, Dir: dir, Run: "first", Lease: 2 * short, Log: logs(t)}
+			o := Options{URL: k.URL, Loop: "many loops", Dir: dir, Run: "first", Lease: 2 * short, Log: logs(t)}
 			c, err := Open(t.Context(), o)
 			check(t, err)
 			defer func() { c.Close() }()
@@ -96,7 +94,7 @@ func TestOwnServers(t *testing.T) {
 			check(t, err)
 			defer w.Close()
 			mayOnlyWork(t, c, w)
-			for _, stream := range []string{c.conn.queue(), c.conn.records(), c.conn.bases(), c.conn.works()} {
+			for _, stream := range []string{c.conn.queue(), c.conn.stream(), c.conn.from("w"), c.conn.from("other")} {
 				s, err := c.conn.js.Stream(t.Context(), stream)
 				check(t, err)
 				if got := s.CachedInfo().Config.Replicas; got != n {
@@ -107,7 +105,7 @@ func TestOwnServers(t *testing.T) {
 				t.Errorf("the status is %+v, %v", s, err)
 			}
 			// Another project has a loop of that name. Its key and its worker are strangers.
-			stranger, err := TokenAt(t.TempDir(), "many loops", k.URL, "w")
+			stranger, err := Token(t.TempDir(), "many loops", k.URL, "w")
 			check(t, err)
 			if w, err := Join(t.Context(), Options{Creds: stranger.String(), Lease: short}); err == nil {
 				w.Close()
@@ -154,10 +152,11 @@ func TestClear(t *testing.T) {
 	check(t, c.Close())
 	for _, run := range []string{"first", "second"} {
 		c = begin(run)
-		_, _, found, err := c.conn.read(t.Context(), "b")
+		_, found, err := c.conn.readOrder(t.Context(), "b")
 		check(t, err)
-		_, err = c.conn.getMessage(t.Context(), c.conn.bases(), c.conn.base("base")+"info")
-		if has := err == nil; found != (run == "first") || has != (run == "first") {
+		has, err := c.HasBase(t.Context(), "base")
+		check(t, err)
+		if found != (run == "first") || has != (run == "first") {
 			t.Errorf("the run %s finds a record: %v; a base: %v", run, found, has)
 		}
 		if run == "first" {
@@ -168,7 +167,7 @@ func TestClear(t *testing.T) {
 	if got := take(t, join(t, c, "v")); got.Feature != "b" || string(got.Body) != "new" {
 		t.Errorf("a worker gets %s, %s", got.Feature, got.Body)
 	}
-	check(t, c.Offer(t.Context(), Job{Feature: late.Feature, Attempt: 2}))
+	check(t, c.Offer(t.Context(), Job{Feature: late.Feature}))
 	if err := late.SubmitBytes(t.Context(), nil, nil); err == nil {
 		t.Error("the work on the old job is taken")
 	}

@@ -1,97 +1,82 @@
 package engine
 
 import (
-	"encoding/base64"
-	"errors"
+	"fmt"
+	"strings"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nkeys"
 )
 
-// Check lets in the coordinator, and each worker whose key is in the file of keys at that moment. So a worker may come
-// as soon as its key is written, also while a server starts.
-func (s *server) Check(c natsserver.ClientAuthentication) bool {
-	key := c.GetOpts().Nkey
-	workers, err := s.workers()
-	worker, isWorker := workers[key]
-	if err != nil || !isWorker && key != s.admin || !isSigned(c) {
-		return false
-	}
-	user := &natsserver.User{}
-	if isWorker {
-		user.Permissions = s.names.rights(worker)
-	}
-	c.RegisterUser(user)
-	return true
-}
-
-// isSigned tells whether who connects has the seed of the key.
-func isSigned(c natsserver.ClientAuthentication) bool {
-	public, err := nkeys.FromPublicKey(c.GetOpts().Nkey)
-	if err != nil {
-		return false
-	}
-	signature, err := base64.RawURLEncoding.DecodeString(c.GetOpts().Sig)
-	return err == nil && public.Verify(c.GetNonce(), signature) == nil
-}
-
-// workers returns the names of the workers by their keys.
-func (s *server) workers() (map[string]string, error) {
-	var keys []workerKey
-	if err := load(s.home.dir, keysFile, &keys); err != nil {
-		return nil, err
-	}
-	names := map[string]string{}
-	for _, k := range keys {
-		if validName(k.Name) {
-			names[k.Key] = k.Name
+// users are who may enter the embedded server: the run, whose server it is, and the workers who have a key.
+func (a about) users() []*natsserver.NkeyUser {
+	all := []*natsserver.NkeyUser{{Nkey: a.Public}}
+	for _, w := range a.Workers {
+		if w.Key != "" {
+			all = append(all, &natsserver.NkeyUser{Nkey: w.Key, Permissions: names(a.Name).rights(w.Name)})
 		}
 	}
-	return names, nil
+	return all
 }
 
-// lockOut disconnects the workers whose keys are gone.
-func (s *server) lockOut() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.now.Running() {
-		return nil
+// Authorization returns what a person puts into the configuration of the server that they run, so that it lets in the
+// runs of the loop and its workers, and nobody else. No key has rights on what is another loop's. It is empty if the
+// server is a part of the loop's runs.
+func Authorization(dir string) (string, error) {
+	a, err := read(dir)
+	if err != nil || !a.Own {
+		return "", err
 	}
-	workers, err := s.workers()
-	if err != nil {
-		return err
+	var b strings.Builder
+	b.WriteString("authorization {\n  users = [\n")
+	quoted := func(subjects []string) string { return `"` + strings.Join(subjects, "\"\n          \"") + `"` }
+	user := func(key, who string, p *natsserver.Permissions) {
+		fmt.Fprintf(&b, "    {\n      nkey: %s # %s\n      permissions {\n        publish = [\n          %s\n        ]\n"+
+			"        subscribe = [%s]\n      }\n    }\n", key, who, quoted(p.Publish.Allow), quoted(p.Subscribe.Allow))
 	}
-	inside, err := s.now.Connz(&natsserver.ConnzOptions{Username: true, Limit: maxConns})
-	if err != nil {
-		return err
-	}
-	for _, conn := range inside.Conns {
-		key := conn.AuthorizedUser
-		if _, isWorker := workers[key]; !isWorker && key != s.admin && nkeys.IsValidPublicUserKey(key) {
-			err = errors.Join(err, s.now.DisconnectClientByID(conn.Cid))
+	l := names(a.Name)
+	user(a.Public, "the runs of "+a.Name, l.runRights(a.Workers))
+	for _, w := range a.Workers {
+		if w.Key != "" {
+			user(w.Key, "the worker "+w.Name, l.rights(w.Name))
 		}
 	}
-	return err
+	b.WriteString("  ]\n}\n")
+	return b.String(), nil
 }
 
-// maxConns is the most connections that lockOut looks at: all that a server takes.
-const maxConns = natsserver.DEFAULT_MAX_CONNECTIONS
+const api = "$JS.API."
 
-// rights are what a worker may do: take hints, read and write claims, read bases, and store its own work. It can write
-// a wrong claim on any feature. The checks of the merger are the guard against that.
+// rights are what a worker may do: take hints, read orders and bases, and write what it says into a stream of its own.
 func (l names) rights(worker string) *natsserver.Permissions {
-	api := "$JS.API."
+	return allow([]string{l.inbox(worker) + ".>"},
+		api+"CONSUMER.INFO."+l.queue()+"."+consumer,
+		api+"CONSUMER.MSG.NEXT."+l.queue()+"."+consumer,
+		"$JS.ACK."+l.queue()+"."+consumer+".>",
+		api+"DIRECT.GET."+l.stream()+"."+l.subject("o.")+"*",
+		api+"DIRECT.GET."+l.stream()+"."+l.subject("base.")+">",
+		l.subject("from.")+worker+".>",
+		l.bell(worker))
+}
+
+// runRights are what a run may do: all with what is the loop's.
+func (l names) runRights(workers []worker) *natsserver.Permissions {
+	may := []string{
+		l.subject("o.*"), l.subject("lead"), l.subject("base.>"), l.subject("w.>"), api + "INFO",
+		api + "CONSUMER.CREATE." + l.queue() + "." + consumer,
+		api + "CONSUMER.DURABLE.CREATE." + l.queue() + "." + consumer,
+	}
+	for _, name := range l.streams(workers) {
+		for _, verb := range []string{"CREATE", "UPDATE", "INFO", "PURGE", "DELETE"} {
+			may = append(may, api+"STREAM."+verb+"."+name)
+		}
+		may = append(may, api+"DIRECT.GET."+name, api+"DIRECT.GET."+name+".>")
+	}
+	return allow([]string{l.inbox(">"), l.bell("*")}, may...)
+}
+
+func allow(hear []string, say ...string) *natsserver.Permissions {
 	return &natsserver.Permissions{
-		Publish: &natsserver.SubjectPermission{Allow: []string{
-			api + "STREAM.INFO." + l.records(),
-			api + "CONSUMER.INFO." + l.queue() + "." + consumer,
-			api + "CONSUMER.MSG.NEXT." + l.queue() + "." + consumer,
-			"$JS.ACK." + l.queue() + "." + consumer + ".>",
-			api + "DIRECT.GET." + l.records() + ".$KV." + l.bucket() + ".c.>",
-			api + "DIRECT.GET." + l.bases() + "." + l.subject("base") + ">",
-			"$KV." + l.bucket() + ".c.>",
-			l.subject("done") + worker + ".>",
-		}},
-		Subscribe: &natsserver.SubjectPermission{Allow: []string{inbox(worker) + ".>"}},
+		Publish:   &natsserver.SubjectPermission{Allow: say},
+		Subscribe: &natsserver.SubjectPermission{Allow: hear},
 	}
 }

@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -15,74 +13,56 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine/pin"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // server is the NATS server in this program. It can be restarted in place: whoever is connected connects again.
 type server struct {
-	home  *home
-	names names
-	admin string // the public key of the coordinator
-	log   func(string)
+	dir string
+	log func(string)
 
 	mu   sync.Mutex // guards what follows
 	opts *natsserver.Options
 	now  *natsserver.Server
 	away bool // it was stopped, and shall not run
+	full bool // because its disk is full
 }
 
 // readyTime is how long a server may take to start. It takes some milliseconds with little data.
 const readyTime = 30 * time.Second
 
-// serve starts a server. listen is HOST:PORT; last is where the one before listened, for a port that is free to choose.
-func serve(h *home, l names, admin, listen, last string, log func(string)) (*server, error) {
+// serve starts a server. For a port that is free to choose it takes that of the server before, if it can.
+func serve(dir, listen string, a about, log func(string)) (*server, error) {
 	host, port, err := HostPort(listen)
 	if err != nil {
 		return nil, err
 	}
-	s := &server{home: h, names: l, admin: admin, log: log}
+	s := &server{dir: dir, log: log}
 	s.opts = &natsserver.Options{
-		ServerName: "ralph-" + string(l), Host: host, Port: port, NoSigs: true, NoLog: true,
-		JetStream: true, StoreDir: filepath.Join(h.dir, storeDir), SyncAlways: true,
-		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, // the folder's disk is the limit
+		ServerName: "ralph-" + a.Name, Host: host, Port: port, NoSigs: true, NoLog: true, Nkeys: a.users(),
+		JetStream: true, StoreDir: filepath.Join(dir, storeDir), SyncAlways: true,
+		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, DisableShortFirstPing: true,
-		CustomClientAuthentication: s, AlwaysEnableNonce: true,
 	}
 	if !pin.Loopback(host) {
-		certificate, err := pin.Certificate(h.dir)
+		certificate, err := pin.Certificate(dir)
 		if err != nil {
 			return nil, err
 		}
 		s.opts.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13}
 		s.opts.TLS, s.opts.TLSTimeout = true, 5
 	}
-	if port == 0 {
-		s.opts.Port = natsserver.RANDOM_PORT
-		if sameHost(last, host) && s.startAt(last) == nil {
+	if port > 0 {
+		return s, s.start()
+	}
+	if last, port, err := HostPort(a.Listen); err == nil && last == host && port > 0 {
+		s.opts.Port = port
+		if s.start() == nil {
 			return s, nil // so workers of the run before find this one
 		}
 	}
+	s.opts.Port = natsserver.RANDOM_PORT
 	return s, s.start()
-}
-
-// startAt starts the server where one has listened before.
-func (s *server) startAt(address string) error {
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return err
-	}
-	s.opts.Port, err = strconv.Atoi(port)
-	if err == nil {
-		err = s.start()
-	}
-	if err != nil {
-		s.opts.Port = natsserver.RANDOM_PORT
-	}
-	return err
-}
-
-func sameHost(address, host string) bool {
-	last, _, err := net.SplitHostPort(address)
-	return err == nil && last == host
 }
 
 // start starts a server.
@@ -144,36 +124,49 @@ func (s *server) InProcessConn() (net.Conn, error) {
 // address returns where the server listens, HOST:PORT.
 func (s *server) address() string { return net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port)) }
 
-// watch locks out workers whose keys are gone, and restarts a server whose disk was full: it does not write again by
-// itself.
-func (s *server) watch(ctx context.Context, every time.Duration) {
-	for ill := 0; pause(ctx, every) == nil; {
-		if err := s.lockOut(); err != nil {
-			s.log(err.Error())
-		}
-		ill++
-		if s.healthy() {
-			ill = 0
-		}
-		if ill < 2 || !s.room() {
-			continue
-		}
-		s.log("its data cannot be written; restarting the server")
-		if err := s.restart(); err != nil {
-			s.log(err.Error())
-		}
-	}
-}
-
-func (s *server) healthy() bool {
+// admit lets in those who may come now, and disconnects all others.
+func (s *server) admit(a about) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.away || s.now.Running() && s.now.Healthz(&natsserver.HealthzOptions{}).StatusCode == 200
+	s.opts.Nkeys = a.users()
+	if s.away {
+		return nil
+	}
+	return s.now.ReloadOptions(s.opts.Clone())
 }
 
-// room reports whether the disk takes some data.
-func (s *server) room() bool {
-	path := filepath.Join(s.home.dir, "room")
-	err := os.WriteFile(path, make([]byte, 4<<20), 0o600)
-	return errors.Join(err, os.Remove(path)) == nil
+// roomForRecord is how many bytes of its disk the server leaves for others: the record of the run is there, too.
+const roomForRecord = 16 << 20
+
+// guard stops the server while its disk has no room, and starts it again when it has. ill says that it does not take
+// what is written: by itself it does not write again when its disk was full, or when its data were removed. begun says
+// that it was started.
+func (s *server) guard(ill bool) (begun bool) {
+	s.mu.Lock()
+	away, full := s.away, s.full
+	s.mu.Unlock()
+	free, known := loopdir.Free(s.dir)
+	room := !known || free > roomForRecord
+	switch {
+	case away && !full:
+	case !room && !full:
+		s.log("its disk is full; nothing is claimed and nothing handed in until there is room")
+		s.stop()
+		s.setFull(true)
+	case room && (ill || full):
+		s.log("its data can be written again; starting the server")
+		err := s.restart()
+		if err != nil {
+			s.log(err.Error())
+		}
+		s.setFull(err != nil)
+		return true
+	}
+	return false
+}
+
+func (s *server) setFull(full bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = full
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ func TestWordsWithoutConnection(t *testing.T) {
 	c := open(t, run.log)
 	ctx := t.Context()
 	check(t, c.PutBase(ctx, "base", strings.NewReader("base")))
-	check(t, c.Offer(ctx, Job{Feature: "a", Bases: []string{"base"}}))
+	check(t, c.Offer(ctx, Job{Feature: "a"}))
 	claim := take(t, join(t, c, "w", worker.log))
 	check(t, c.Offer(ctx, Job{Feature: "b"}))
 	c.server.stop()
@@ -55,9 +54,8 @@ func TestWordsWithoutConnection(t *testing.T) {
 	submitted := make(chan error, 1)
 	go func() { submitted <- claim.SubmitBytes(ctx, []byte("report"), []byte("bundle")) }()
 	for what, err := range map[string]error{
-		"reading a base": claim.Base(ctx, "base", &bytes.Buffer{}),
-		"an offer":       c.Offer(ctx, Job{Feature: "c"}),
-		"giving back":    c.GiveBack(ctx, "b", 1, "no"),
+		"an offer":    c.Offer(ctx, Job{Feature: "c"}),
+		"giving back": c.End(ctx, "b", false),
 	} {
 		if err == nil || !strings.HasSuffix(err.Error(), "there is no connection to the engine") {
 			t.Errorf("%s: %v", what, err)

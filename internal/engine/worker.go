@@ -1,11 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,16 +18,19 @@ import (
 
 // Worker takes jobs. Several goroutines may use it at a time, one for each lane.
 type Worker struct {
-	opts Options
-	conn *conn
-	at   atomic.Pointer[jetstream.Consumer] // the queue's consumer, found before
-	ctx  context.Context                    // ends with Close
-	end  context.CancelCauseFunc
-	name string // of this process: the worker's name and a nonce
+	opts    Options
+	conn    *conn
+	at      atomic.Pointer[jetstream.Consumer] // the queue's consumer, found before
+	ctx     context.Context                    // ends with Close, or when the server refuses this worker
+	end     context.CancelCauseFunc
+	process string // the worker's name and a nonce
 }
 
 // Join connects a worker. It returns an error if the server refuses it.
 func Join(ctx context.Context, o Options) (*Worker, error) {
+	if text, err := os.ReadFile(o.Creds); err == nil && bytes.HasPrefix(text, []byte(credentialMark)) {
+		o.Creds = string(text)
+	}
 	if !strings.HasPrefix(o.Creds, credentialMark) && o.Loop == "" {
 		return nil, errors.New("a worker needs the credential that 'ralph-runner engine token' prints on the run's " +
 			"machine, also for servers that you run: a key or a file of NATS names no loop, and is for the run alone")
@@ -35,14 +39,18 @@ func Join(ctx context.Context, o Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err = o.checked()
-	if err != nil {
-		return nil, err
+	o = o.filled()
+	switch {
+	case !validName(o.Loop):
+		return nil, errName("loop", o.Loop)
+	case !validName(o.Worker):
+		return nil, errName("worker", o.Worker)
+	case CheckURL(o.URL) != nil:
+		return nil, CheckURL(o.URL)
 	}
-	if err := CheckURL(o.URL); err != nil {
-		return nil, err
-	}
-	conn, err := connect(ctx, o, more...)
+	w := &Worker{opts: o, process: o.Worker + "." + nonce()}
+	w.ctx, w.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	w.conn, err = connect(ctx, o, append(more, nats.ErrorHandler(w.refused))...)
 	if errors.Is(err, nats.ErrAuthorization) {
 		return nil, fmt.Errorf("the engine at %s does not let this worker in: the credential is that of another run, or it "+
 			"was revoked or replaced; make a new one with 'engine token' on the run's machine", o.URL)
@@ -50,14 +58,35 @@ func Join(ctx context.Context, o Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := conn.start(ctx, conn.bind); err != nil {
-		conn.nc.Close()
-		return nil, err
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })()
+	err = w.conn.start(within, func(ctx context.Context) error {
+		_, err := w.queue(ctx)
+		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrConsumerNotFound) {
+			err = fmt.Errorf("%w: the loop %s at %s; start its run first", errNobody, o.Loop, w.conn.nc.ConnectedUrl())
+		}
+		return err
+	})
+	if err != nil {
+		w.conn.nc.Close()
+		return nil, cmp.Or(context.Cause(w.ctx), err)
 	}
-	conn.hurry(o.Lease)
-	w := &Worker{opts: o, conn: conn, name: o.Worker + "." + nonce()}
-	w.ctx, w.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	return w, nil
+}
+
+// errNobody means that no run has been there yet.
+var errNobody = errors.New("nobody has coordinated")
+
+// refused hears what the server says of what this worker may not do. A worker does nothing that a credential of its
+// loop and its name does not allow, so the credential is another one's.
+func (w *Worker) refused(_ *nats.Conn, _ *nats.Subscription, err error) {
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		err = fmt.Errorf("the credential's key is not that of the worker %s of the loop %s: type the line that "+
+			"'ralph-runner engine token' has printed, as it is", w.opts.Worker, w.opts.Loop)
+		w.end(err)
+	}
+	w.opts.Log(err.Error())
 }
 
 // Name returns the worker's name.
@@ -87,6 +116,8 @@ func (w *Worker) Take(ctx context.Context) (*Claim, error) {
 			return claim, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
+		case w.ctx.Err() != nil:
+			return nil, context.Cause(w.ctx)
 		case w.conn.nc.IsClosed():
 			err := cmp.Or(w.conn.nc.LastError(), nats.ErrConnectionClosed)
 			return nil, fmt.Errorf("the engine has ended the connection: %w", err)
@@ -132,39 +163,37 @@ func (w *Worker) queue(ctx context.Context) (jetstream.Consumer, error) {
 	return queue, err
 }
 
-// claim follows a hint. The record alone says whether the feature is free.
+// claim follows a hint. The order alone says whether the feature is free.
 func (w *Worker) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
-	feature, attempt, err := w.conn.ofHint(msg.Subject())
-	var h hint
-	if err == nil {
-		err = json.Unmarshal(msg.Data(), &h)
-	}
+	feature, hint, err := w.conn.ofHint(msg.Subject())
 	if err != nil {
 		return nil, errors.Join(err, msg.Term())
 	}
-	if slices.Contains(h.Not, w.name) {
+	is, found, err := w.conn.readOrder(ctx, feature)
+	switch {
+	case err != nil, !found, is.Attempt < hint.Attempt:
+		return nil, errors.Join(err, msg.NakWithDelay(lag))
+	case is.ID != hint.ID || is.State != stateOpen || is.Holder != "":
+		return nil, msg.Ack()
+	case slices.Contains(is.Not, w.process):
 		return nil, msg.NakWithDelay(left)
 	}
-	mine := record{
-		State: stateClaimed, Attempt: attempt, Machine: w.opts.Machine, Holder: w.name + "-" + nonce(),
+	c := &Claim{
+		Feature: feature, Attempt: is.Attempt, Body: is.Body, worker: w, order: is,
+		holder: w.process + "-" + nonce(),
+		said:   word{State: stateClaimed, Feature: feature, Order: is.ID, Machine: w.opts.Machine},
 	}
-	for try := 0; ; try++ {
-		is, rev, found, err := w.conn.read(ctx, feature)
-		switch {
-		case err != nil, !found, is.Attempt < attempt, try > 3:
-			return nil, errors.Join(err, msg.NakWithDelay(lag))
-		case is.same(mine): // the answer to the write before was lost
-		case is.State != stateOpen || is.Attempt > attempt:
-			return nil, msg.Ack()
-		default:
-			rev, err = w.conn.write(ctx, feature, mine, rev)
-			if err != nil {
-				continue // it moved, or the answer was lost
-			}
-		}
-		if err := msg.Ack(); err != nil {
-			w.opts.Log(plainly(err).Error()) // the hint comes again, and then nobody follows it
-		}
-		return w.begin(feature, h, mine, rev), nil
+	c.ctx, c.end = context.WithCancelCause(w.ctx)
+	if err := c.say(ctx, func(*word) {}); err != nil {
+		c.end(err)
+		return nil, errors.Join(err, msg.NakWithDelay(lag))
 	}
+	if err := msg.Ack(); err != nil {
+		w.opts.Log(plainly(err).Error()) // the hint comes again, and then nobody follows it
+	}
+	go c.beat()
+	return c, nil
 }
+
+// Connected reports whether there is a connection to the engine.
+func (w *Worker) Connected() bool { return w.conn.nc.IsConnected() }

@@ -79,7 +79,7 @@ func (l *lane) fetch(ctx context.Context, c *engine.Claim, top string, o order) 
 	}
 	_, isNew := os.Stat(filepath.Join(top, ".git", "HEAD"))
 	if isNew != nil {
-		Tidy(l.Dir, l.Say) // a run that is new here may be the last one for long
+		Tidy(l.Dir, l.Worker.say) // a run that is new here may be the last one for long
 	}
 	if err := opens(filepath.Dir(top)); err != nil {
 		return err

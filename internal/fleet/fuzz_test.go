@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-const sampleOrder = `{"schema":1,"id":"o","run":"k3v7","loop":"demo","feature":"a","agent":"claude","prompt":"p",` +
+const sampleOrder = `{"schema":2,"run":"k3v7","loop":"demo","feature":"a","agent":"claude","prompt":"p",` +
 	`"commit":"0123abcd","bases":["b"],"folder":"shop","list":"lists/features.json","listText":"t","timeout":60000000000}`
 
 // FuzzOrder reads any bytes as an order. The result is an error, or an order whose paths stay in the worker's folder
@@ -18,12 +18,12 @@ func FuzzOrder(f *testing.F) {
 	f.Add([]byte(sampleOrder))
 	for _, change := range [][2]string{
 		{`"k3v7"`, `"../.."`}, {`"0123abcd"`, `"--help"`}, {`"shop"`, `"../x"`}, {"lists/features.json", "/etc/passwd"},
-		{"60000000000", "0"}, {"60000000000", "-1"}, {`["b"]`, "[]"}, {`"schema":1`, `"schema":2`},
+		{"60000000000", "0"}, {"60000000000", "-1"}, {`["b"]`, "[]"}, {`"schema":2`, `"schema":1`},
 	} {
 		f.Add([]byte(strings.Replace(sampleOrder, change[0], change[1], 1)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := readOrder(data)
+		o, err := readOrder(data, "1")
 		if err != nil {
 			return
 		}
@@ -43,12 +43,12 @@ func FuzzOrder(f *testing.F) {
 // FuzzReport reads any bytes as a report. The result is an error, or an ending that is bounded, clean for a terminal
 // and read again as the same.
 func FuzzReport(f *testing.F) {
-	f.Add([]byte(`{"schema":1,"order":"o","commit":"c","claims":true,"class":"done","message":"m","took":5,` +
+	f.Add([]byte(`{"schema":2,"commit":"c","claims":true,"class":"done","message":"m","took":5,` +
 		`"used":{"inputTokens":1,"costUsd":0.5}}`))
 	for _, text := range []string{
-		"", "null", "[]", `{"schema":1,"class":"merged"}`, `{"schema":1,"class":"done","took":-1,"denied":-1}`,
-		`{"schema":1,"class":"failed","problem":"\u001b[2J\n","model":"\u202e","refused":"\u0000"}`,
-		`{"schema":1,"class":"done","used":{"costUsd":1e308}}`,
+		"", "null", "[]", `{"schema":2,"class":"merged"}`, `{"schema":2,"class":"done","took":-1,"denied":-1}`,
+		`{"schema":2,"class":"failed","problem":"\u001b[2J\n","model":"\u202e","refused":"\u0000"}`,
+		`{"schema":2,"class":"done","used":{"costUsd":1e308}}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -2,8 +2,8 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,39 +33,22 @@ const usualSlack = 2 * unbundling
 
 // Hands give the sessions of a run to workers.
 type Hands struct {
-	engine *engine.Coordinator
-	wait   time.Duration // for a worker to come
-	slack  time.Duration // how much longer than the session a worker may have it: it fetches and sends bundles
-	dir    string        // for bundles on their way
-	say    func(text string)
+	engine  *engine.Coordinator
+	version string        // of this program
+	wait    time.Duration // for a worker to come
+	slack   time.Duration // how much longer than the session a worker may have it: it fetches and sends bundles
+	dir     string        // for bundles on their way
+	say     func(text string)
 
 	bundling sync.Mutex
 
-	mu      sync.Mutex
-	waiting map[string]*waiter // by feature
-	root    string             // the commit that the first bundle ends with
-}
-
-// waiter is a session that waits for a worker's work.
-type waiter struct {
-	id   string // of its order
-	job  engine.Job
-	done chan work
-	old  bool // work on another order has come, and was given back
-	// store stores what a worker begins with, if it is not there.
-	store func(ctx context.Context) error
-}
-
-// work is what a worker has handed in. An error says that it makes no sense.
-type work struct {
-	engine.Submission
-	report report
-	err    error
+	mu   sync.Mutex
+	root string // the commit that the first bundle ends with
 }
 
 // Open starts the engine of a run, or connects to it. wait is how long a feature may wait for a worker. say tells
 // people what happens.
-func Open(ctx context.Context, o engine.Options, wait time.Duration, say func(text string)) (*Hands, error) {
+func Open(ctx context.Context, o engine.Options, version string, wait time.Duration, say func(string)) (*Hands, error) {
 	o.Log = say
 	c, err := engine.Open(ctx, o)
 	if err != nil {
@@ -74,9 +58,7 @@ func Open(ctx context.Context, o engine.Options, wait time.Duration, say func(te
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	h := &Hands{engine: c, wait: wait, slack: usualSlack, dir: dir, say: say, waiting: map[string]*waiter{}}
-	go h.sort()
-	return h, nil
+	return &Hands{engine: c, version: version, wait: wait, slack: usualSlack, dir: dir, say: say}, nil
 }
 
 // Close ends the engine.
@@ -88,210 +70,197 @@ func (h *Hands) Close() {
 // Address returns what a worker types.
 func (h *Hands) Address() string { return h.engine.Address() }
 
-// sort gives what workers hand in to the sessions that wait for it.
-func (h *Hands) sort() {
-	for s := range h.engine.Submissions() {
-		got := work{Submission: s}
-		got.report, got.err = readReport(s.Report)
-		to, again := h.match(&got)
-		if to != nil {
-			to.done <- got
-			continue
-		}
-		_ = h.engine.GiveBack(context.Background(), s.Feature, s.Attempt, "nobody waits for this work")
-		if again != nil {
-			h.offer(context.Background(), *again)
-		}
-	}
-}
-
-// match returns the session that gets a worker's work; it does not wait any more. If the work is on an order of a
-// process that was killed, match returns the job that is to be offered again. That happens once: a second such work is
-// a lie, and ends the session as others do.
-func (h *Hands) match(got *work) (to *waiter, again *engine.Job) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	to = h.waiting[got.Feature]
-	switch {
-	case to == nil:
-		return nil, nil
-	case got.err == nil && got.report.Order != to.id && !to.old:
-		to.old = true
-		return nil, &to.job
-	case got.err == nil && got.report.Order != to.id:
-		got.err = errors.New("the worker's report is about another order")
-	}
-	delete(h.waiting, got.Feature)
-	return to, nil
-}
-
-// offer offers a job. If the engine does not answer, it tries on by itself.
-func (h *Hands) offer(ctx context.Context, job engine.Job) {
-	if err := h.engine.Offer(ctx, job); err != nil {
-		h.say("a session cannot be offered, and is tried again: " + plain.Line(err.Error(), 200))
-	}
-}
-
-// key is the feature's name in the engine.
-func key(feature string) string {
-	if feature == "" {
-		return "(the loop as a whole)"
-	}
-	return feature
+// session is one that a worker is to work.
+type session struct {
+	*Hands
+	run.Job
+	key     string // the feature's name in the engine
+	tip     string // the commit of the lane
+	order   order
+	attempt int
+	resumed bool // an earlier process of the run has offered it
 }
 
 // Work has a worker run a session, and takes its commit into the lane's worktree. An error of the engine ends the
-// session as one that could not start.
+// session as one that could not start. What makes no sense costs the worker, not the run: another one gets the session.
 func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
 	begin := time.Now()
-	got, tip, err := h.order(ctx, j)
-	if err != nil {
-		return run.Worked{Ended: failed(ctx, begin, err)}
-	}
+	s := &session{Hands: h, Job: j, key: cmp.Or(j.Feature, "(the loop as a whole)")}
+	got, err := s.work(ctx)
 	done := run.Worked{Worker: plain.Line(got.Worker, 80), Machine: plain.Line(got.Machine, 80)}
-	settle := context.WithoutCancel(ctx)
-	err = got.err
 	if err == nil {
-		err = h.take(ctx, j, got, tip)
-	}
-	if err != nil {
-		_ = h.engine.GiveBack(settle, got.Feature, got.Attempt, plain.Line(err.Error(), 300))
-		done.ExitCode = -1
-		done.Took = time.Since(begin)
-		done.Class = agent.Failed
-		done.Problem = plain.Line(err.Error(), 300)
+		done.Ended = got.report.ended()
 		return done
 	}
-	_ = h.engine.Accept(settle, got.Feature, got.Attempt, got.report.Commit) // take has compared it
-	done.Ended = got.report.ended()
+	done.ExitCode, done.Took = -1, time.Since(begin)
+	done.Class, done.Problem = agent.NotStarted, plain.Line(err.Error(), 300)
+	switch {
+	case ctx.Err() != nil:
+		done.Class, done.Problem = agent.Stopped, ""
+	case got.Worker != "":
+		done.Class = agent.Failed
+	}
 	return done
 }
 
-// failed is the end of a session that no worker has done.
-func failed(ctx context.Context, begin time.Time, err error) agent.Ended {
-	e := agent.Ended{ExitCode: -1, Took: time.Since(begin)}
-	e.Class, e.Problem = agent.NotStarted, plain.Line(err.Error(), 300)
-	if ctx.Err() != nil {
-		e.Class, e.Problem = agent.Stopped, ""
-	}
-	return e
+// work is what a worker has handed in.
+type work struct {
+	engine.Submission
+	report report
 }
 
-// order offers a session to the workers, and waits for its work. tip is the commit that it begins with.
-func (h *Hands) order(ctx context.Context, j run.Job) (got work, tip string, err error) {
-	tip, _, err = j.Tree.Commit(ctx, "Begin a session")
+// errAnew means that the session is to be offered as a new one.
+var errAnew = errors.New("the session begins anew")
+
+func (s *session) work(ctx context.Context) (got work, err error) {
+	settle := context.WithoutCancel(ctx)
+	defer func() {
+		_ = s.engine.End(settle, s.key, err == nil)
+		for _, name := range []string{s.order.ListText, s.order.NotesText} {
+			if name != "" {
+				_ = s.engine.DropBase(settle, name)
+			}
+		}
+	}()
+	s.tip, _, err = s.Tree.Commit(ctx, "Begin a session")
 	if err != nil {
-		return got, "", err
+		return got, err
 	}
-	o := order{
-		Schema: schema, ID: rand.Text(), Run: j.Run, Loop: j.Loop, Feature: j.Feature, Agent: j.Agent,
-		Model: j.Session.Asked.Model, Effort: j.Session.Asked.Effort, Prompt: j.Session.Prompt, Commit: tip,
-		Timeout: j.Session.Limit, Idle: j.Session.Idle,
+	err = errAnew
+	if s.resume(ctx) {
+		err = nil
 	}
-	store := func(ctx context.Context) (err error) {
-		o.Bases, err = h.bases(ctx, j.Repo, tip)
-		if err == nil {
-			err = h.list(ctx, j, &o)
+	for {
+		if errors.Is(err, errAnew) {
+			err = s.offer(ctx)
 		}
 		if err == nil {
-			err = h.notes(ctx, j, &o)
+			got.Submission, err = s.await(ctx)
 		}
+		if err == nil {
+			got.report, err = readReport(got.Report)
+			if err == nil {
+				err = s.take(ctx, got)
+			}
+			if err == nil || s.isOurs(ctx) {
+				return got, err
+			}
+			if !errors.Is(err, errAnew) {
+				_ = s.engine.Refuse(settle, s.key, got.Attempt, plain.Line(err.Error(), 300)) // the engine tries on
+				err = nil
+			}
+		}
+		if err != nil && !errors.Is(err, errAnew) {
+			return got, err
+		}
+	}
+}
+
+// roomForWork is how many bytes a disk must have free for an error to be the worker's.
+const roomForWork = 16 << 20
+
+// isOurs reports whether it is no fault of a worker that its work cannot be taken.
+func (s *session) isOurs(ctx context.Context) bool {
+	free, known := loopdir.Free(s.dir)
+	return ctx.Err() != nil || known && free < roomForWork
+}
+
+// resume takes up a session that an earlier process of this run has offered, if a worker has it or has done it: its
+// base, its commit and its order are on the server, and what it did is proven when it is merged.
+func (s *session) resume(ctx context.Context) bool {
+	old, has := s.engine.Resume(s.key)
+	if !has {
+		return false
+	}
+	o, err := readOrder(old.Body, s.version)
+	if err == nil && o.Run == s.Run && o.Feature == s.Feature {
+		if has, err := s.Repo.Descends(ctx, s.Tree.Base(), o.Commit); err == nil && has {
+			s.order, s.resumed = o, true
+			s.attempt = s.engine.Attempt(s.key)
+			return true
+		}
+	}
+	_ = s.engine.End(ctx, s.key, false)
+	return false
+}
+
+// offer offers the session to the workers.
+func (s *session) offer(ctx context.Context) error {
+	_ = s.engine.End(ctx, s.key, false) // if the engine does not answer, what comes of it is nobody's
+	s.resumed = false
+	s.order = order{
+		Schema: schema, Version: s.version, Run: s.Run, Loop: s.Loop, Feature: s.Feature, Agent: s.Agent,
+		Model: s.Session.Asked.Model, Effort: s.Session.Asked.Effort, Prompt: s.Session.Prompt, Commit: s.tip,
+		Timeout: s.Session.Limit, Idle: s.Session.Idle,
+	}
+	if err := s.store(ctx); err != nil {
 		return err
 	}
-	if err := store(ctx); err != nil {
-		return got, "", err
-	}
-	body, err := json.Marshal(o)
+	body, err := json.Marshal(s.order)
 	if err != nil {
-		return got, "", err
+		return err
 	}
-	texts := []string{o.ListText}
-	if o.NotesText != "" {
-		texts = append(texts, o.NotesText)
+	err = s.engine.Offer(ctx, engine.Job{Feature: s.key, Body: body})
+	s.attempt = s.engine.Attempt(s.key)
+	if err != nil && s.attempt > 0 {
+		s.say("a session cannot be offered, and is tried again: " + plain.Line(err.Error(), 200))
+		err = nil
 	}
-	job := engine.Job{Feature: key(j.Feature), Body: body, Bases: append(o.Bases, texts...)}
-	got, err = h.await(ctx, &waiter{id: o.ID, job: job, done: make(chan work, 1), store: store}, j.Session.Limit)
-	for _, name := range texts {
-		_ = h.engine.DropBase(context.WithoutCancel(ctx), name)
-	}
-	return got, tip, err
+	return err
 }
 
-// await offers a session, and waits for the work. Before, what a process that was killed has offered is withdrawn: it
-// begins with another commit. If no worker has taken the session for long, or ctx ends, it is withdrawn, too. The work
-// has an error if a worker has the session for longer than it may take. Whenever the session is offered again, what it
-// begins with is looked for: a server may have lost it, with all its data.
-func (h *Hands) await(ctx context.Context, w *waiter, limit time.Duration) (work, error) {
-	_ = h.engine.Withdraw(ctx, w.job.Feature) // if the engine does not answer, work on an old order is given back
-	h.mu.Lock()
-	h.waiting[w.job.Feature] = w
-	h.mu.Unlock()
-	h.offer(ctx, w.job)
-	idle, attempt := time.Now(), h.engine.Attempt(w.job.Feature)
+// store stores what a worker begins with, if it is not there.
+func (s *session) store(ctx context.Context) (err error) {
+	s.order.Bases, err = s.bases(ctx, s.Repo, s.tip)
+	if err == nil {
+		err = s.list(ctx)
+	}
+	if err == nil {
+		err = s.notes(ctx)
+	}
+	return err
+}
+
+// await waits for the work. If no worker has taken the session for long, or ctx ends, it is withdrawn. A worker that
+// has the session for longer than it may take loses it. Whenever the session is offered again, what it begins with is
+// looked for: a server may have lost it, with all its data.
+func (s *session) await(ctx context.Context) (engine.Submission, error) {
+	idle, done := time.Now(), s.engine.Done(s.key)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		var err error
 		select {
-		case got := <-w.done:
+		case got := <-done:
 			return got, nil
 		case <-ctx.Done():
-			err = ctx.Err()
+			return engine.Submission{}, ctx.Err()
 		case <-tick.C:
-			err = h.engine.Err()
-			if now := h.engine.Attempt(w.job.Feature); now > attempt && err == nil {
-				attempt, err = now, w.store(ctx)
+		}
+		err := s.engine.Err()
+		if now := s.engine.Attempt(s.key); now > s.attempt && err == nil {
+			s.attempt = now
+			if s.resumed {
+				return engine.Submission{}, errAnew
 			}
-			holder := h.holder(w.job.Feature)
-			switch {
-			case err != nil:
-			case holder.State == "" && time.Since(idle) > h.wait:
-				err = fmt.Errorf("no worker has taken %s for %s", plain.Line(w.job.Feature, 80), plain.Duration(h.wait))
-			case holder.State == "":
-			case time.Since(holder.Since) > limit+h.slack:
-				h.forget(w)
-				return overdue(holder, limit), nil
-			default:
-				idle = time.Now()
-			}
+			err = s.store(ctx)
 		}
-		if err == nil {
-			continue
+		holder := s.engine.Holder(s.key)
+		limit := s.Session.Limit + s.slack
+		switch {
+		case err != nil:
+		case holder.State == "" && time.Since(idle) > s.wait:
+			err = fmt.Errorf("no worker has taken %s for %s", plain.Line(s.key, 80), plain.Duration(s.wait))
+		case holder.State == "":
+		case time.Since(holder.Since) > limit:
+			why := "it has handed in nothing, and the session may take " + plain.Duration(s.Session.Limit)
+			err = s.engine.Refuse(ctx, s.key, holder.Attempt, why)
+		default:
+			idle = time.Now()
 		}
-		h.forget(w)
-		_ = h.engine.Withdraw(context.WithoutCancel(ctx), w.job.Feature)
-		return work{}, err
-	}
-}
-
-// forget lets a session wait no more.
-func (h *Hands) forget(w *waiter) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.waiting[w.job.Feature] == w {
-		delete(h.waiting, w.job.Feature)
-	}
-}
-
-// overdue is the work of a worker that has not handed in any.
-func overdue(holder engine.Holder, limit time.Duration) work {
-	return work{
-		Submission: engine.Submission{
-			Feature: holder.Feature, Attempt: holder.Attempt, Worker: holder.Worker, Machine: holder.Machine,
-		},
-		err: fmt.Errorf("it has handed in nothing since %s, and the session may take %s",
-			holder.Since.Format(time.TimeOnly), plain.Duration(limit)),
-	}
-}
-
-// holder returns which worker has a feature, if one has it.
-func (h *Hands) holder(feature string) engine.Holder {
-	for _, one := range h.engine.Holders() {
-		if one.Feature == feature {
-			return one
+		if err != nil {
+			return engine.Submission{}, err
 		}
 	}
-	return engine.Holder{}
 }
 
 // bases stores the bundles that a worker needs for a commit: one with all that was there when the first session began,
@@ -311,7 +280,11 @@ func (h *Hands) bases(ctx context.Context, repo *worktree.Repo, tip string) (nam
 		return names, err
 	}
 	name := root[:12] + "-" + tip
-	return append(names, name), h.bundle(ctx, repo, name, root, tip)
+	err = h.bundle(ctx, repo, name, root, tip)
+	if err != nil && strings.Contains(err.Error(), "empty bundle") { // the first bundle has the commit
+		return names, nil
+	}
+	return append(names, name), err
 }
 
 // bundle stores what the commit to has and the commit from has not, unless it is there. Lanes do so one at a time: git
@@ -336,80 +309,81 @@ func (h *Hands) bundle(ctx context.Context, repo *worktree.Repo, name, from, to 
 }
 
 // list stores the list as the lane's worktree has it.
-func (h *Hands) list(ctx context.Context, j run.Job, o *order) error {
-	text, err := loopdir.ReadFile(j.Tree.Project(), j.List, features.MaxBytes)
+func (s *session) list(ctx context.Context) error {
+	text, err := loopdir.ReadFile(s.Tree.Project(), s.List, features.MaxBytes)
 	if err != nil {
 		return err
 	}
-	folder, err := filepath.Rel(j.Tree.Dir(), j.Tree.Project())
+	folder, err := filepath.Rel(s.Tree.Dir(), s.Tree.Project())
 	if err != nil {
 		return err
 	}
+	o := &s.order
 	o.Folder = filepath.ToSlash(folder)
 	if o.Folder == "." {
 		o.Folder = ""
 	}
-	o.List = filepath.ToSlash(j.List)
-	o.Tag = j.Reading.Tag
-	o.Skip = j.Reading.Skip
-	o.ListText, err = h.text(ctx, j, "list-", text)
+	o.List = filepath.ToSlash(s.List)
+	o.Tag = s.Reading.Tag
+	o.Skip = s.Reading.Skip
+	o.ListText, err = s.text(ctx, "list-", text)
 	return err
 }
 
 // notes stores the notes of the agents so far. Without them a worker can work, too.
-func (h *Hands) notes(ctx context.Context, j run.Job, o *order) error {
-	text, err := loopdir.ReadFile(j.Tree.Project(), j.Notes, loopdir.MaxNotes)
+func (s *session) notes(ctx context.Context) error {
+	text, err := loopdir.ReadFile(s.Tree.Project(), s.Notes, loopdir.MaxNotes)
 	if err != nil {
 		return nil
 	}
-	o.Notes = filepath.ToSlash(j.Notes)
-	o.NotesText, err = h.text(ctx, j, "notes-", text)
+	s.order.Notes = filepath.ToSlash(s.Notes)
+	s.order.NotesText, err = s.text(ctx, "notes-", text)
 	return err
 }
 
-// text stores a text for one session, and returns its name.
-func (h *Hands) text(ctx context.Context, j run.Job, kind string, text []byte) (name string, err error) {
+// text stores a text for this session, and returns its name.
+func (s *session) text(ctx context.Context, kind string, text []byte) (name string, err error) {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s%s\x00", j.Run, j.Feature)
+	fmt.Fprintf(sum, "%s%s\x00", s.Run, s.Feature)
 	sum.Write(text)
 	name = kind + hex.EncodeToString(sum.Sum(nil)[:16])
-	has, err := h.engine.HasBase(ctx, name)
+	has, err := s.engine.HasBase(ctx, name)
 	if has || err != nil {
 		return name, err
 	}
-	return name, h.engine.PutBase(ctx, name, bytes.NewReader(text))
+	return name, s.engine.PutBase(ctx, name, bytes.NewReader(text))
 }
 
 // take brings a worker's commit into the lane's worktree, and its claim into the lane's list.
-func (h *Hands) take(ctx context.Context, j run.Job, got work, tip string) error {
-	list, err := loopdir.ReadFile(j.Tree.Project(), j.List, features.MaxBytes)
+func (s *session) take(ctx context.Context, got work) error {
+	list, err := loopdir.ReadFile(s.Tree.Project(), s.List, features.MaxBytes)
 	if err != nil {
 		return err
 	}
-	notes := noted(j, got.report.Notes)
-	if got.report.Commit != tip {
-		if err := h.bring(ctx, j, got, tip); err != nil {
+	notes := noted(s.Job, got.report.Notes)
+	if got.report.Commit != s.order.Commit {
+		if err := s.bring(ctx, got); err != nil {
 			return err
 		}
 		// List and notes are no part of the work, but the commit can have them.
-		if err := j.Tree.WriteFile(j.List, list); err != nil {
-			return errors.Join(err, j.Tree.Take(ctx, tip))
+		if err := s.Tree.WriteFile(s.List, list); err != nil {
+			return errors.Join(err, s.Tree.Take(ctx, s.tip))
 		}
 	}
 	if notes != nil {
-		if err := j.Tree.WriteFile(j.Notes, notes); err != nil {
+		if err := s.Tree.WriteFile(s.Notes, notes); err != nil {
 			return err
 		}
 	}
-	if !got.report.Claims || j.Feature == "" {
+	if !got.report.Claims || s.Feature == "" {
 		return nil
 	}
-	return claim(j, list)
+	return claim(s.Job, list)
 }
 
 // bring brings a worker's commit into the lane's worktree.
-func (h *Hands) bring(ctx context.Context, j run.Job, got work, tip string) error {
-	f, err := os.CreateTemp(h.dir, "work-")
+func (s *session) bring(ctx context.Context, got work) error {
+	f, err := os.CreateTemp(s.dir, "work-")
 	if err != nil {
 		return err
 	}
@@ -417,7 +391,7 @@ func (h *Hands) bring(ctx context.Context, j run.Job, got work, tip string) erro
 	if err := errors.Join(got.Bundle(ctx, f, maxWork), f.Close()); err != nil {
 		return err
 	}
-	commit, err := j.Repo.Import(ctx, f.Name(), maxWork, tip)
+	commit, err := s.Repo.Import(ctx, f.Name(), maxWork, s.order.Commit)
 	if err != nil {
 		return err
 	}
@@ -425,7 +399,31 @@ func (h *Hands) bring(ctx context.Context, j run.Job, got work, tip string) erro
 		return fmt.Errorf("the worker's bundle has commit %.12s, and its report names %q", commit,
 			plain.Line(named, 40))
 	}
-	return j.Tree.Take(ctx, commit)
+	if s.tip == s.order.Commit {
+		return s.Tree.Take(ctx, commit)
+	}
+	return s.join(ctx, commit)
+}
+
+// join merges work into a lane that others' work has come into since it was offered. If they are in conflict, an agent
+// has to see both.
+func (s *session) join(ctx context.Context, commit string) error {
+	base := s.Tree.Base()
+	conflicts, err := s.Tree.Update(ctx, commit)
+	if err != nil {
+		return errors.Join(errAnew, err, s.Tree.Take(ctx, s.tip))
+	}
+	merged, _, err := s.Tree.Commit(ctx, "Take up a session")
+	if err == nil {
+		err = s.Tree.Reset(ctx, base)
+	}
+	if err == nil && len(conflicts) > 0 {
+		return errors.Join(errAnew, s.Tree.Take(ctx, s.tip))
+	}
+	if err == nil {
+		err = s.Tree.Take(ctx, merged)
+	}
+	return err
 }
 
 // noted returns the lane's copy of progress.txt with what a worker's agent has noted; nil: there is nothing to write.

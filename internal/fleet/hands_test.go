@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -13,43 +12,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// A session that waits gets what a worker hands in, also if that makes no sense. Work on an order of a process that was
-// killed is given back, once.
-func TestMatch(t *testing.T) {
-	h := &Hands{waiting: map[string]*waiter{}}
-	for _, feature := range []string{"a", "b"} {
-		h.waiting[feature] = &waiter{id: "order of " + feature, job: engine.Job{Feature: feature}}
-	}
-	match := func(feature, order string, err error) (got work, to *waiter, again *engine.Job) {
-		got = work{Submission: engine.Submission{Feature: feature}, report: report{Order: order}, err: err}
-		to, again = h.match(&got)
-		return got, to, again
-	}
-	if _, to, again := match("c", "order of a", nil); to != nil || again != nil {
-		t.Errorf("nobody waits for c, and the work is for %v, and %v is offered", to, again)
-	}
-	if _, to, again := match("a", "an old order", nil); to != nil || again == nil || again.Feature != "a" {
-		t.Errorf("work on an old order is for %v, and %v is offered", to, again)
-	}
-	if got, to, again := match("a", "an old order", nil); to == nil || again != nil || got.err == nil {
-		t.Errorf("the second work on an old order: %v, for %v, and %v is offered", got.err, to, again)
-	}
-	if _, to, again := match("a", "order of a", nil); to != nil || again != nil {
-		t.Errorf("the session of a is over, and work is for %v", to)
-	}
-	bad := errors.New("bad")
-	if got, to, _ := match("b", "", bad); to == nil || !errors.Is(got.err, bad) {
-		t.Errorf("a report that makes no sense: %v, for %v", got.err, to)
-	}
-	h.waiting["b"] = &waiter{id: "order of b"}
-	if got, to, _ := match("b", "order of b", nil); to == nil || got.err != nil || len(h.waiting) > 0 {
-		t.Errorf("the work on b: %v, for %v; %d wait", got.err, to, len(h.waiting))
-	}
-}
-
 // A report is what a worker says. One that makes no sense is refused, and what is odd in the others is bounded.
 func TestReadReport(t *testing.T) {
-	good := report{Schema: schema, Order: "x", Commit: "c", Class: agent.Done}
+	good := report{Schema: schema, Commit: "c", Class: agent.Done}
 	with := func(change func(*report)) string {
 		r := good
 		change(&r)
@@ -64,9 +29,9 @@ func TestReadReport(t *testing.T) {
 		"nothing":            {"", "cannot be read"},
 		"no JSON":            {"done\x1b[31m", "cannot be read"},
 		"a list":             {"[]", "cannot be read"},
-		"a text for a sum":   {`{"schema":1,"class":"done","used":{"costUsd":"1"}}`, "cannot be read"},
+		"a text for a sum":   {`{"schema":2,"class":"done","used":{"costUsd":"1"}}`, "cannot be read"},
 		"null":               {"null", "another version"},
-		"another version":    {with(func(r *report) { r.Schema = 2 }), "another version"},
+		"another version":    {with(func(r *report) { r.Schema = 1 }), "another version"},
 		"no outcome":         {with(func(r *report) { r.Class = "" }), "the outcome"},
 		"an odd outcome":     {with(func(r *report) { r.Class = "merged" }), "the outcome"},
 		"a limit":            {with(func(r *report) { r.Class = agent.Limit }), "the outcome"},

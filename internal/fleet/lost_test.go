@@ -29,7 +29,9 @@ func TestBasesLost(t *testing.T) {
 	for {
 		c, err := worker.Take(ctx)
 		w.ok(err)
-		for _, name := range c.Bases {
+		var o order
+		w.ok(json.Unmarshal(c.Body, &o))
+		for _, name := range append(o.Bases, o.ListText) {
 			if !lost {
 				w.ok(w.hands.engine.DropBase(ctx, name))
 			}
@@ -44,8 +46,6 @@ func TestBasesLost(t *testing.T) {
 			w.ok(c.Drop(ctx, err.Error(), true))
 			continue
 		}
-		var o order
-		w.ok(json.Unmarshal(c.Body, &o))
 		r, all := honest(w, o)
 		said, err := json.Marshal(r)
 		w.ok(err)

@@ -16,13 +16,13 @@ import (
 )
 
 // schema is the version of orders and reports.
-const schema = 1
+const schema = 2
 
 // order is what a worker shall do.
 type order struct {
 	Schema  int    `json:"schema"`
-	ID      string `json:"id"`  // of this order
-	Run     string `json:"run"` // the run's id
+	Version string `json:"version"` // of the run's program
+	Run     string `json:"run"`     // the run's id
 	Loop    string `json:"loop"`
 	Feature string `json:"feature"` // "": the loop as a whole
 	Agent   string `json:"agent"`   // the name of the agent, if the worker has none of its own
@@ -48,9 +48,10 @@ type order struct {
 var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) })
 
 // readOrder reads an order, and refuses one that would write outside of the worker's folder or run without a limit.
-func readOrder(data []byte) (o order, err error) {
+func readOrder(data []byte, version string) (o order, err error) {
 	if err := json.Unmarshal(data, &o); err != nil || o.Schema != schema {
-		return o, errors.Join(err, errors.New("the run has another version; use the same one on all machines"))
+		return o, fmt.Errorf("the run has the version %q of ralph-runner, and this is %s: use the same one on all machines",
+			plain.Line(o.Version, 40), version)
 	}
 	folder := filepath.FromSlash(o.Folder)
 	if !name().MatchString(o.Run) || !name().MatchString(o.Commit) || len(o.Bases) == 0 ||
@@ -65,7 +66,6 @@ func readOrder(data []byte) (o order, err error) {
 // report is what a worker says of a session. Nothing of it is proven.
 type report struct {
 	Schema   int           `json:"schema"`
-	Order    string        `json:"order"`  // its id
 	Commit   string        `json:"commit"` // what it made; the commit of the order if nothing changed
 	Claims   bool          `json:"claims"` // its agent claims the feature
 	Class    agent.Class   `json:"class"`

@@ -85,7 +85,7 @@ func TestTidyWhileFetching(t *testing.T) {
 		t.Skip("there is no git")
 	}
 	say := func(text string) { t.Log(text) }
-	l := &lane{Worker: &Worker{Dir: t.TempDir(), Env: loop.Env{Vars: os.Environ()}, Say: say}}
+	l := &lane{Worker: &Worker{Dir: t.TempDir(), Env: loop.Env{Vars: os.Environ()}, Say: func(e Event) { say(e.Text) }}}
 	top := filepath.Join(l.Dir, "run", "repo")
 	used := filepath.Join(l.Dir, "run", usedFile)
 	killed, kill := context.WithCancel(t.Context())
@@ -116,7 +116,7 @@ func TestTidyWhileFetching(t *testing.T) {
 	if err := l.fetch(t.Context(), nil, top, order{Commit: commit}); err != nil {
 		t.Fatal(err)
 	}
-	Tidy(l.Dir, l.Say)
+	Tidy(l.Dir, say)
 	if _, err := os.Stat(top); err != nil {
 		t.Error(err)
 	}

@@ -24,22 +24,32 @@ type Worker struct {
 	Lanes  int
 
 	// Agent finds the agent for the name that a run asks for.
-	Agent func(name string) (agent.Row, error)
-	Asked agent.Asked // what a person here says of the sessions; the run says the model and the effort
-	Kill  <-chan struct{}
-	Say   func(text string) // tells people what happens; several lanes may call it
+	Agent   func(name string) (agent.Row, error)
+	Asked   agent.Asked // what a person here says of the sessions; the run says the model and the effort
+	Kill    <-chan struct{}
+	Version string      // of this program
+	Say     func(Event) // tells people what happens; several lanes may call it
+	Health  Health
+}
+
+// Event is something that people may want to know of a worker.
+type Event struct {
+	Lane    int    `json:"lane,omitempty"`
+	Feature string `json:"feature,omitempty"`
+	Text    string `json:"message"`
 }
 
 // Serve works what comes until ctx ends. An error means that this machine cannot work: no run is harmed by it.
 func (w *Worker) Serve(ctx context.Context) error {
-	w.Engine.Log = func(text string) { w.Say("engine: " + text) }
-	Tidy(w.Dir, w.Say)
+	w.Engine.Log = func(text string) { w.say("engine: " + text) }
+	Tidy(w.Dir, w.say)
 	joined, err := engine.Join(ctx, w.Engine)
 	if err != nil {
 		return err
 	}
 	defer joined.Close()
-	w.Say(fmt.Sprintf("worker %s waits for work, with %s", plain.Line(joined.Name(), 80), plain.Count(w.Lanes, "lane")))
+	w.Health.joined.Store(joined)
+	w.say(fmt.Sprintf("worker %s waits for work, with %s", plain.Line(joined.Name(), 80), plain.Count(w.Lanes, "lane")))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
@@ -63,6 +73,8 @@ func (w *Worker) Serve(ctx context.Context) error {
 		return nil
 	}
 }
+
+func (w *Worker) say(text string) { w.Say(Event{Text: text}) }
 
 // lane is one of a worker's.
 type lane struct {
@@ -94,7 +106,7 @@ func (l *lane) again(ctx context.Context, err error) error {
 	}
 	l.failed++
 	if l.failed == 1 {
-		l.Say(fmt.Sprintf("lane %d waits, and tries again: %s", l.number, plain.Line(err.Error(), 300)))
+		l.say("", "waits, and tries again: "+err.Error())
 	}
 	return (&pause{until: time.Now().Add(tryPause)}).wait(ctx)
 }
@@ -112,6 +124,8 @@ func (l *lane) next(ctx context.Context, joined *engine.Worker) error {
 	}
 	l.open = ""
 	l.say(c.Feature, "begins")
+	l.Health.busy.Add(1)
+	defer l.Health.busy.Add(-1)
 	outer := ctx
 	ctx, stop := context.WithCancel(c.Context()) // it ends when the claim is lost
 	defer stop()
@@ -124,13 +138,16 @@ func (l *lane) next(ctx context.Context, joined *engine.Worker) error {
 	case err == nil:
 		_ = os.Remove(l.open)
 		l.say(c.Feature, "is handed in: "+string(r.Class))
+		l.Health.handedIn.Add(1)
 		return nil
 	case c.Context().Err() != nil && outer.Err() == nil:
 		_ = os.Remove(l.open) // another session does it anew
 		l.say(c.Feature, "is lost, and what was done here is dropped: "+context.Cause(c.Context()).Error())
+		l.Health.lost.Add(1)
 		return nil
 	}
 	l.say(c.Feature, "is given back: "+err.Error())
+	l.Health.givenBack.Add(1)
 	back, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer done()
 	lacks := errors.Is(err, engine.ErrMissing) && !errors.Is(err, engine.ErrOther) // the run stores it again
@@ -140,7 +157,7 @@ func (l *lane) next(ctx context.Context, joined *engine.Worker) error {
 }
 
 func (l *lane) say(feature, text string) {
-	l.Say(fmt.Sprintf("lane %d · %s %s", l.number, plain.Line(feature, 80), plain.Line(text, 300)))
+	l.Say(Event{l.number, plain.Line(feature, 80), plain.Line(text, 300)})
 }
 
 // pause is an error of the agent's provider that is over at some time.
@@ -167,9 +184,12 @@ const (
 
 // work runs the session of a claim. bundle is the path of what it has made; "" if nothing has changed.
 func (l *lane) work(ctx context.Context, c *engine.Claim) (r report, bundle string, err error) {
-	o, err := readOrder(c.Body)
+	o, err := readOrder(c.Body, l.Version)
 	if err != nil {
-		return r, "", err
+		return r, "", &unableError{err.Error()}
+	}
+	if o.Version != l.Version {
+		l.say(c.Feature, fmt.Sprintf("comes from version %s of ralph-runner, and this is %s", o.Version, l.Version))
 	}
 	row, err := l.Agent(o.Agent)
 	if err != nil {
@@ -197,7 +217,7 @@ func (l *lane) work(ctx context.Context, c *engine.Claim) (r report, bundle stri
 		return r, "", err
 	}
 	r = report{
-		Schema: schema, Order: o.ID, Commit: o.Commit, Class: e.Class, Message: last(e.Message),
+		Schema: schema, Commit: o.Commit, Class: e.Class, Message: last(e.Message),
 		Problem: e.Problem, ExitCode: e.ExitCode, Took: e.Took, Model: e.Heard.Model, Denied: e.Denied,
 		Refused: e.Refused, Used: e.Usage,
 	}
@@ -205,8 +225,17 @@ func (l *lane) work(ctx context.Context, c *engine.Claim) (r report, bundle stri
 	if err != nil || commit == o.Commit {
 		return r, "", err
 	}
-	r.Commit, bundle = commit, filepath.Join(l.Dir, fmt.Sprintf("work-%d", l.number))
-	return r, bundle, co.repo.Bundle(ctx, bundle, o.Commit, commit)
+	bundle = filepath.Join(l.Dir, fmt.Sprintf("work-%d", l.number))
+	if err := co.repo.Bundle(ctx, bundle, o.Commit, commit); err != nil {
+		return r, "", err
+	}
+	// What the run would refuse is the agent's fault, not this worker's.
+	if _, err := co.repo.Import(ctx, bundle, maxWork, o.Commit); err != nil && ctx.Err() == nil {
+		r.Claims, r.Class, r.Problem = false, agent.Failed, plain.Line(err.Error(), 300)
+		return r, "", nil
+	}
+	r.Commit = commit
+	return r, bundle, nil
 }
 
 // unable returns an error if a session says nothing about the feature, but about this machine or its provider.

@@ -6,12 +6,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,7 +38,9 @@ type world struct {
 	lane     *worktree.Tree
 	hands    *Hands
 	begin    string // the commit of the project
-	believes bool   // the run doubts nothing: the control
+	mu       sync.Mutex
+	said     []string // what people are told
+	believes bool     // the run doubts nothing: the control
 }
 
 func newWorld(t testing.TB) *world {
@@ -57,11 +61,21 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(w.repo.Close)
 	w.lane, err = w.repo.Add(t.Context(), filepath.Join(dir, "lane"), "lane", w.begin)
 	w.ok(err)
-	o := engine.Options{URL: engine.Embedded, Loop: "r", Dir: filepath.Join(dir, "engine"), Lease: 5 * time.Second}
-	w.hands, err = Open(t.Context(), o, time.Minute, func(text string) { t.Log(text) })
-	w.ok(err)
-	t.Cleanup(w.hands.Close)
+	w.open()
 	return w
+}
+
+// open starts the engine, as a run does, or one that goes on.
+func (w *world) open() {
+	o := engine.Options{URL: engine.Embedded, Loop: "r", Dir: filepath.Join(w.dir, "engine"), Lease: 5 * time.Second}
+	hands, err := Open(w.Context(), o, "1", time.Minute, func(text string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.said = append(w.said, text)
+	})
+	w.ok(err)
+	w.hands = hands
+	w.Cleanup(hands.Close)
 }
 
 func (w *world) ok(err error) {
@@ -84,7 +98,7 @@ func (w *world) git(dir string, args ...string) string {
 
 // join lets a worker in.
 func (w *world) join(name string) *engine.Worker {
-	c, err := engine.Token(filepath.Join(w.dir, "engine"), name)
+	c, err := engine.Token(filepath.Join(w.dir, "engine"), "r", "", name)
 	w.ok(err)
 	one, err := engine.Join(w.Context(), engine.Options{Creds: c.String(), Machine: "machine of " + name})
 	w.ok(err)
@@ -94,21 +108,29 @@ func (w *world) join(name string) *engine.Worker {
 
 // session works one session of a feature in the lane.
 func (w *world) session(ctx context.Context, feature string) run.Worked {
-	j := run.Job{
+	if w.believes {
+		return w.believe(ctx, w.job(feature))
+	}
+	return w.hands.Work(ctx, w.job(feature))
+}
+
+func (w *world) job(feature string) run.Job {
+	return run.Job{
 		Run: "r", Loop: "loop", Feature: feature, Session: agent.Session{Prompt: "Work.", Limit: time.Minute},
 		Repo: w.repo, Tree: w.lane, List: listFile, Reading: features.Reading{},
 	}
-	if w.believes {
-		return w.believe(ctx, j)
-	}
-	return w.hands.Work(ctx, j)
 }
 
 // believe is Work for a run that doubts nothing: it takes what a worker says, and whatever its bundle has.
 func (w *world) believe(ctx context.Context, j run.Job) run.Worked {
-	got, tip, err := w.hands.order(ctx, j)
+	one := &session{Hands: w.hands, Job: j, key: j.Feature}
+	var err error
+	one.tip, _, err = j.Tree.Commit(ctx, "Begin a session")
 	w.ok(err)
-	commit := tip
+	w.ok(one.offer(ctx))
+	got, err := one.await(ctx)
+	w.ok(err)
+	commit := one.tip
 	var bundle bytes.Buffer
 	if err := got.Bundle(ctx, &bundle, 1<<40); err == nil {
 		head, pack, _ := strings.Cut(bundle.String(), "\n\n")
@@ -119,7 +141,7 @@ func (w *world) believe(ctx context.Context, j run.Job) run.Worked {
 		commit, _, _ = strings.Cut(lines[len(lines)-1], " ")
 	}
 	w.ok(j.Tree.Take(ctx, commit))
-	w.ok(w.hands.engine.Accept(ctx, got.Feature, got.Attempt, commit))
+	w.ok(w.hands.engine.End(ctx, got.Feature, true))
 	done := run.Worked{}
 	done.Class = agent.Done
 	return done
@@ -164,7 +186,7 @@ func (w *world) work(o order, entry string, all ...hostile.Object) (report, []ho
 
 // done is the report of objects, whose last one is the commit.
 func (w *world) done(o order, all []hostile.Object) (report, []hostile.Object) {
-	r := report{Schema: schema, Order: o.ID, Commit: o.Commit, Claims: true, Class: agent.Done}
+	r := report{Schema: schema, Commit: o.Commit, Claims: true, Class: agent.Done}
 	if len(all) > 0 {
 		r.Commit = all[len(all)-1].ID()
 	}
@@ -216,23 +238,43 @@ func (w *world) lies(ctx context.Context, worker *engine.Worker, text string, wh
 		if len(all) > 0 {
 			bundle = hostile.Bundle(o.Commit, all...)
 		}
-		if err := c.SubmitBytes(ctx, said, bundle); err != nil && ctx.Err() == nil {
+		err = c.SubmitBytes(ctx, said, bundle)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrFenced) && worker.Connected() {
 			w.Error(err)
 		}
 	}
 }
 
-// try works a session with one worker, and returns how it ended and what it did that it must not do.
-func (w *world) try(worker *engine.Worker, text string, what hand) (run.Worked, []string) {
+// try works a session with one worker. If no good comes of that, another one comes. It returns how the session ended,
+// what people were told, and what there is that must not be.
+func (w *world) try(worker, good *engine.Worker, text string, what hand) (got run.Worked, told string, bad []string) {
 	ctx, stop := context.WithCancel(w.Context())
 	w.ok(w.lane.Reset(ctx, w.begin))
 	w.ok(w.lane.WriteFile(listFile, []byte(listText)))
-	gone := make(chan bool)
-	go func() { w.lies(ctx, worker, text, what); close(gone) }()
-	got := w.session(ctx, "a")
+	w.mu.Lock()
+	w.said = nil
+	w.mu.Unlock()
+	var all sync.WaitGroup
+	all.Go(func() { w.lies(ctx, worker, text, what) })
+	ended := make(chan run.Worked, 1)
+	go func() { ended <- w.session(ctx, "a") }()
+	for got.Class == "" {
+		select {
+		case got = <-ended:
+		case <-time.After(20 * time.Millisecond):
+			w.mu.Lock()
+			told = strings.Join(w.said, "\n")
+			w.mu.Unlock()
+			if good != nil && strings.Contains(told, "is shut out until this run ends") {
+				one := good
+				all.Go(func() { w.lies(ctx, one, "", honest) })
+				good = nil
+			}
+		}
+	}
 	stop()
-	<-gone
-	return got, w.damage()
+	all.Wait()
+	return got, told, w.damage()
 }
 
 // damage returns what must not be, whatever a worker does.

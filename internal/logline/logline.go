@@ -46,6 +46,15 @@ func Trouble(at time.Time, err error) string {
 	return fmt.Sprintf("%s error %s", at.UTC().Format(Time), plain.Line(err.Error(), 1000))
 }
 
+// ReadTrouble returns the reason in a line of Trouble, "" if the line is another one.
+func ReadTrouble(line string) string {
+	at, text, _ := strings.Cut(line, " error ")
+	if _, err := time.Parse(Time, at); err != nil {
+		return ""
+	}
+	return plain.Line(text, 300)
+}
+
 // Verb says how a loop is after a person's verb.
 func Verb(verb string, s decide.State) string {
 	return fmt.Sprintf("%s %s iteration %d %s", time.Now().UTC().Format(Time), verb, s.Iteration, s.Status)

@@ -20,17 +20,34 @@ import (
 const maxReason = 500
 
 // newQuestion returns what a decision knows so far.
-func newQuestion(ctx context.Context, p *Picture, d decide.Decision, message string) agenthook.Question {
+func newQuestion(ctx context.Context, p *Picture, d decide.Decision, ev Event) agenthook.Question {
 	modified := p.tree().Modified(ctx, p.Snapshot.State.Seen)
-	return agenthook.NewQuestion(p.Loop.At.Name, &p.Snapshot, &d, message, modified)
+	for _, name := range ev.Draft.Files {
+		if !slices.Contains(modified, name) {
+			modified = append(modified, name)
+		}
+	}
+	q := agenthook.NewQuestion(p.Loop.At.Name, &p.Snapshot, &d, ev.Message, modified)
+	q.DraftContent = ev.Draft.Content
+	q.DraftType = ev.Draft.Type
+	return q
 }
 
-// ask asks an agenthook. If it fails, hangs or makes no sense, a person must look at it.
-func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Question) decide.Answer {
+// ask asks an evaluator. If it fails, hangs or makes no sense, a person must look at it. The error is errCut, or
+// nothing that the answer does not say.
+func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Question) (got decide.Answer, err error) {
 	ctx, cancel := r.watched(ctx)
 	defer cancel()
-	begin, before := time.Now(), r.stamps()
-	got, err := r.answer(ctx, e, q)
+	begin := time.Now()
+	before, err := r.ready(ctx)
+	if err == nil {
+		var text []byte
+		in, _ := json.Marshal(q) // cannot fail: texts and numbers only
+		text, err = r.output(ctx, e.Command, in, agenthook.MaxAnswer)
+		if err == nil {
+			got, err = agenthook.ReadAnswer(e.Name, text)
+		}
+	}
 	r.touched = r.touchedSince(before)
 	outcome := strings.TrimSpace(got.Action + " " + got.Reason)
 	if err != nil {
@@ -38,16 +55,7 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Quest
 		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(outcome, maxReason)}
 	}
 	r.Loop.Store.LogChecks(logline.Answer(begin, "evaluator "+e.Name, outcome))
-	return got
-}
-
-func (r *checker) answer(ctx context.Context, e config.Evaluator, q agenthook.Question) (decide.Answer, error) {
-	in, _ := json.Marshal(q) // cannot fail: texts and numbers only
-	text, err := r.output(ctx, e.Command, in, agenthook.MaxAnswer)
-	if err != nil {
-		return decide.Answer{}, err
-	}
-	return agenthook.ReadAnswer(e.Name, text)
+	return got, err
 }
 
 // An agent may register hooks and rules of its own. They come after the loop's evaluators, and only hold the loop back.
@@ -65,7 +73,7 @@ func (p *Picture) readAgent(message string) error {
 		return fmt.Errorf("%s cannot be used: %w; move it away", filepath.Join(p.Loop.At.StatePath(), agenthook.File), err)
 	}
 	s := &p.Snapshot
-	p.Agent.Lower(&s.Limits)
+	p.Agent.Lower(&s.Limits, s.State)
 	s.AgentHooks = p.Agent.Ask(agenthook.Facts{Message: message, Settled: true, Results: p.AgentRules(message)})
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -19,20 +20,18 @@ import (
 // A host with several workers gives each of them a work tree of the project's repository. What they did is checked in
 // such a tree, too, before it gets into the project.
 
-// Beside returns the loop over another work tree of the project's repository. Its checks run there, and held files and
-// contents are those that are there. The trust, the record and the receipts are the loop's own. Nothing may take a step
-// of the loop while checks run.
+// Beside returns the loop over another work tree of the project's repository. Its checks run there, and locked files
+// and contents are those that are there. The trust, the record and the receipts are the loop's own. Nothing may take a
+// step of the loop while checks run.
 func (p *Picture) Beside(worktree string) (*Picture, error) {
 	at := p.Loop.At
 	top := loopdir.RepoRoot(at.Project)
 	if top == "" {
 		return nil, fmt.Errorf("the project %s is in no git repository", at.Project)
 	}
-	for _, c := range p.Config.Checks {
-		if namesPath(c.String(), at.Project) {
-			return nil, fmt.Errorf("the check %s names the project by its whole path, so it cannot look at another work "+
-				"tree; name files from the project's folder on", plain.Line(c.Name, 80))
-		}
+	if name := namesProject(p.Config.Config, at.Project); name != "" {
+		return nil, fmt.Errorf("the check %s names the project by its whole path, so it cannot look at another work "+
+			"tree; name files from the project's folder on", name)
 	}
 	rel, err := filepath.Rel(top, at.Project)
 	beside, l := *p, *p.Loop
@@ -43,6 +42,16 @@ func (p *Picture) Beside(worktree string) (*Picture, error) {
 	beside.Loop = &l
 	// Git keeps no empty folders. A hash of the contents has them.
 	return &beside, errors.Join(err, os.MkdirAll(filepath.Dir(l.tree(nil).Except), 0o755))
+}
+
+// namesProject returns the first check that names the project by its whole path, "" for none.
+func namesProject(c config.Config, project string) string {
+	for _, check := range c.Checks {
+		if namesPath(check.String(), project) {
+			return plain.Line(cmp.Or(check.Name, check.String()), 80)
+		}
+	}
+	return ""
 }
 
 // namesPath reports whether a command has a path, or one below it.
@@ -83,11 +92,13 @@ func (l *Loop) SetClaims(ctx context.Context, ids []string, passes bool, results
 	if tracked && !passes {
 		return p.reopenTracked(ctx, ids)
 	}
-	checks, err := l.Store.LockChecks(maxSend) // an agent may have checks run now
-	if err != nil {
-		return err
+	if len(results) > 0 {
+		checks, err := l.Store.LockChecks(maxSend) // an agent may have checks run now
+		if err != nil {
+			return err
+		}
+		defer checks()
 	}
-	defer checks()
 	return l.Store.Locked(LockWait, func() error {
 		if !tracked {
 			if err := l.Store.Mark(p.ListPath(), p.Snapshot.List.List, ids, passes); err != nil {

@@ -14,13 +14,21 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// anytime lists the verbs that may change the record while checks run: they pause or end the loop.
-var anytime = []string{"pause", "cancel", "detach"}
+// leave is the verb of a session that takes another loop, as hook.log has it.
+const leave = "leave"
+
+// anytime lists the verbs that may change the record while checks run: they pause or end the loop. With lanes checks
+// run nearly always, and inLanes may change it, too.
+var (
+	anytime = []string{"pause", "cancel", "detach", leave}
+	inLanes = []string{"note", "extend"}
+)
 
 // Change reads the loop under its lock, lets edit change the record, and commits it.
 func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) error) (decide.State, error) {
 	lock := l.Store.LockAlone
-	if slices.Contains(anytime, verb) {
+	state, err := l.Store.State()
+	if slices.Contains(anytime, verb) || err == nil && len(state.Lanes) > 0 && slices.Contains(inLanes, verb) {
 		lock = l.Store.Lock
 	}
 	unlock, err := lock(LockWait)
@@ -147,7 +155,7 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	untold := l.Tell(ctx) // it may fail, on a full disk for example; the loop can still end
 	ev := now()
 	p, err := l.Read(ev)
-	if err != nil || !p.Stale() {
+	if err != nil || !p.Stale() && p.Snapshot.Killed == 0 {
 		return errors.Join(untold, err)
 	}
 	ev.Kind = decide.EventEnd

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -32,28 +33,37 @@ const (
 // checker runs the checks, evaluators and tracker's commands that a decision needs.
 type checker struct {
 	*Picture
+	yields   bool                              // a stop that wants to run checks goes first
+	yielded  bool                              // that happened
 	message  string                            // the agent's last one
 	deadline time.Time                         // for all of them
 	contents string                            // hash of the work tree as they find it
-	touched  string                            // a held file that was written while the commands ran
+	inside   string                            // the tree that the room has
+	touched  string                            // a locked file that was written while the commands ran
 	source   []byte                            // what the tracker printed, to be stored
+	refused  error                             // why no check runs in the room
+	said     []byte                            // what a command printed that prepares the room, and failed
 	hear     func(decide.Run, *decide.Receipt) // called when a check begins (nil), and with its result
 	byDigest map[string]config.Check
 }
 
 // RunChecks runs checks for a verb. It calls hear when a check begins, with nil, and with its
-// result. It stores the receipts if keep is set. It returns an error if a held file or the record
+// result. It stores the receipts if keep is set. It returns an error if a locked file or the record
 // was written meanwhile.
 func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	hear func(decide.Run, *decide.Receipt)) (results []decide.Receipt, err error) {
 	ctx, stop := p.Loop.Env.catch(ctx)
 	defer stop()
-	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear}
+	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear, yields: true}
 	wait := LockWait
 	if p.Loop.work != "" {
 		wait = maxSend // an agent may have checks run now
+		r.yields = false
 	}
 	err = p.keeping(wait, func() {}, func() { results = r.run(ctx, runs) }, func() error {
+		if r.yielded {
+			return errors.New("a stop of the loop came, and its checks go first; look at 'status', or try again")
+		}
 		if r.touched != "" {
 			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; find out who did that", r.touched)
 		}
@@ -75,6 +85,10 @@ func (r *checker) watched(ctx context.Context) (context.Context, context.CancelF
 			close(over)
 		}()
 		for ctx.Err() == nil {
+			if r.yields && r.Loop.Store.StopWaits() {
+				r.yielded = true
+				cancel()
+			}
 			if r.Loop.Store.CancelAsked() {
 				cancel()
 			}
@@ -97,13 +111,20 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	if r.hear == nil {
 		r.hear = func(decide.Run, *decide.Receipt) {}
 	}
-	before := r.stamps()
-	defer func() { r.touched = r.touchedSince(before) }()
+	before, refused := r.ready(ctx)
+	r.refused = refused
+	defer func() { r.touched = cmp.Or(r.touched, r.touchedSince(before)) }()
 	results := make([]decide.Receipt, len(runs))
 	slots := make(chan struct{}, max(1, r.Config.Parallel))
 	var all sync.WaitGroup
-	for _, same := range r.groups(runs) {
+	for i, same := range r.groups(runs) {
 		slots <- struct{}{}
+		if i > 0 && cap(slots) == 1 && r.HasRoom() && r.refused == nil && r.touched == "" {
+			all.Wait()
+			r.touched = r.touchedSince(before)
+			r.refused = r.tidyRoom(ctx)
+			before = r.stamps()
+		}
 		all.Go(func() {
 			defer func() { <-slots }()
 			one := r.first(ctx, runs[same[0]])
@@ -118,6 +139,19 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	}
 	all.Wait()
 	return results
+}
+
+// ready fills the room, and refuses commands if a locked file has changed. It returns the stamps of the locked files,
+// as they were before it looked.
+func (r *checker) ready(ctx context.Context) (stamps map[string]string, err error) {
+	if err := r.enter(ctx); err != nil {
+		return nil, err
+	}
+	stamps = r.stamps()
+	if changed := r.Changed(); len(changed) > 0 {
+		err = errNotRun(decide.Differs(changed) + "; a person has to look at it and run: " + r.Loop.Call("trust"))
+	}
+	return stamps, err
 }
 
 // first runs the first check of a group. A panic is a check that did not run.
@@ -162,16 +196,23 @@ func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receip
 	if is {
 		output, err = r.holds(ctx, c, run.Feature)
 	}
-	result.Passed, result.NotRun = err == nil, errors.As(err, new(errNotRun))
+	result.Passed = err == nil
+	result.NotRun = errors.As(err, new(errNotRun))
+	result.Cut = errors.Is(err, errCut)
 	result.DurationMS = time.Since(begin).Milliseconds()
 	outcome := "ok"
 	if err != nil {
 		outcome = err.Error()
-		shown := strings.TrimSpace(plain.Text(string(output), len(output)))
-		text := []rune(strings.TrimSpace(shown + "\n" + outcome + r.hint(c.Command, output)))
-		result.Tail = string(text[max(0, len(text)-checkTail):])
+		result.Tail = tail(output, outcome+r.hint(c.Command, output))
 	}
 	r.Loop.Store.LogChecks(logline.Check(*result, run, outcome, output))
+}
+
+// tail returns the end of what a command printed, and what became of it.
+func tail(output []byte, outcome string) string {
+	shown := strings.TrimSpace(plain.Text(string(output), len(output)))
+	text := []rune(strings.TrimSpace(shown + "\n" + outcome))
+	return string(text[max(0, len(text)-checkTail):])
 }
 
 // errNotRun means that a check did not run, so its result says nothing about the work.
@@ -179,11 +220,10 @@ type errNotRun string
 
 func (e errNotRun) Error() string { return "not run: " + string(e) }
 
-const (
-	noTrust      = "nobody has trusted this command; a person has to run: "
-	withheld     = "not passed on, because these variables changed after 'trust'"
-	notAsTrusted = " differs from what was trusted"
-)
+// errCut is the errNotRun of a check for which the time of the stop was too short.
+const errCut = errNotRun("the time that a stop has for its checks was over")
+
+const noTrust = "nobody has trusted this command; a person has to run: "
 
 // holds returns nil if a check holds, and the reason if it does not.
 func (r *checker) holds(ctx context.Context, c config.Check, feature string) (output []byte, err error) {
@@ -191,7 +231,9 @@ func (r *checker) holds(ctx context.Context, c config.Check, feature string) (ou
 	case c.Untrusted:
 		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
 	case ctx.Err() != nil:
-		return nil, errNotRun("the time for checks is over")
+		return nil, notToItsEnd(ctx)
+	case r.refused != nil:
+		return r.said, r.refused
 	case c.Runs():
 		return r.runs(ctx, c, feature)
 	case c.FileExists != "":
@@ -214,24 +256,13 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 			return nil, errNotRun("nobody has trusted this feature, which was added to the list")
 		}
 	}
-	if path := r.ChangedOf(c.Command); path != "" {
-		return nil, errNotRun(path + notAsTrusted + "; a person has to look at it and run: " + r.Loop.Call("trust"))
-	}
-	env := r.checkEnv()
+	env := append(r.checkEnv(), "RALPH_ITERATION="+strconv.Itoa(r.Snapshot.Record().Iteration))
 	if !c.FromList {
 		env = append(env, "RALPH_FEATURE="+feature)
 	}
-	left := time.Until(r.deadline)
 	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
-	if got.TimedOut && left < c.Timeout {
-		got.Err = errNotRun(fmt.Sprintf("it needed more than the %v that were left of the time for all checks",
-			left.Round(time.Second)))
-	}
 	if got.Err == nil {
 		return got.Output, nil
-	}
-	if names := r.Withheld(); names != "" {
-		got.Output = append(got.Output, "\n("+withheld+": "+names+")\n"...)
 	}
 	if left := r.Loop.PathInside(r.Config.SearchPath); left != "" {
 		got.Output = append(got.Output, "\n("+left+")\n"...)
@@ -261,9 +292,17 @@ func (r *checker) contains(c config.Check) error {
 	return err
 }
 
+// notToItsEnd says why a command did not come to its end: a person cancelled the loop, or the time is up.
+func notToItsEnd(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return errNotRun("it was stopped")
+	}
+	return errCut
+}
+
 // command runs a command in the project, under a guard, for as long as there is time. If the guard
-// could not be started, the result's error is an errNotRun, because that says nothing about the
-// work.
+// could not be started, or the command was stopped for another reason than its own timeout, the
+// result's error is an errNotRun, because that says nothing about the work.
 func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) proc.Result {
 	if r.Loop.Env.Self == "" {
 		return proc.Result{Err: errNotRun("the system does not tell this program's path"), ExitCode: -1, NotRun: true}
@@ -272,7 +311,9 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	run.Shell = c.Shell
 	run.Dir = r.Loop.project()
 	run.Guard = r.Loop.Env.Self
-	run.Timeout = min(c.Timeout, time.Until(r.deadline))
+	run.Timeout = c.Timeout
+	ctx, cancel := context.WithDeadline(ctx, r.deadline)
+	defer cancel()
 	temp, err := os.MkdirTemp(proc.Value(run.Env, "TMPDIR"), "ralph-stop-hook-")
 	if err == nil {
 		defer func() { _ = os.RemoveAll(temp) }()
@@ -289,8 +330,11 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	// say. Without a folder it finds none, and writes none.
 	run.Env = append(run.Env, "PYTHONPYCACHEPREFIX="+cmp.Or(temp, os.DevNull))
 	got := proc.Run(ctx, run)
-	if got.NotRun {
+	switch {
+	case got.NotRun:
 		got.Err = errNotRun(got.Err.Error())
+	case got.Err != nil && !got.TimedOut && ctx.Err() != nil:
+		got.Err = notToItsEnd(ctx)
 	}
 	return got
 }
@@ -308,17 +352,14 @@ func (r *checker) output(ctx context.Context, c config.Command, stdin []byte, li
 	if c.Untrusted {
 		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
 	}
-	if path := r.ChangedOf(c); path != "" {
-		return nil, errNotRun(path + notAsTrusted)
+	if changed := r.ChangedOf(c); len(changed) > 0 {
+		return nil, errNotRun(decide.Differs(changed))
 	}
 	out := &proc.Head{Limit: limit}
 	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Stdin: stdin, Stdout: out, Output: maxReason})
 	if got.Err != nil {
 		if said := plain.Line(string(got.Output), maxReason); said != "" {
 			got.Err = fmt.Errorf("%w: %s", got.Err, said)
-		}
-		if names := r.Withheld(); names != "" {
-			got.Err = fmt.Errorf("%w; %s: %s", got.Err, withheld, names)
 		}
 		return nil, got.Err
 	}
@@ -334,7 +375,7 @@ func (p *Picture) confine(run *proc.Cmd, temp string) error {
 	if err != nil {
 		return err
 	}
-	folders, _ := json.Marshal(slices.Concat([]string{p.Loop.project(), real}, p.Config.Folders)) // cannot fail
+	folders, _ := json.Marshal(slices.Concat([]string{p.confinedTo(), real}, p.Config.Folders)) // cannot fail
 	run.Argv = slices.Concat([]string{proc.ConfineJob.Argv0(p.Loop.Env.Self), string(folders), run.Shell}, run.Argv)
 	run.Shell, run.Env = "", append(run.Env, "TMPDIR="+real)
 	return nil
@@ -346,8 +387,12 @@ func (p *Picture) hint(c config.Command, output []byte) string {
 	if !p.Config.Confine || !c.Runs() || !slices.ContainsFunc(refusals, refused) {
 		return ""
 	}
-	return "\nThis check is confined: it writes only to the project, to $TMPDIR, and to the folders that a person " +
-		`names in ralph.json, such as "writable": ["~/.cache/go-build"]; it has no Unix sockets.`
+	where := "project"
+	if p.HasRoom() {
+		where = "room"
+	}
+	return "\nThis check is confined: it writes only to the " + where + ", to $TMPDIR, and to the folders that a person " +
+		`names as "writable" in ralph.json; it has no Unix sockets, and it changes no modes and owners elsewhere.`
 }
 
 var refusals = []string{"permission denied", "eacces", "eperm", "operation not permitted", "permissionerror"}

@@ -30,6 +30,8 @@ func (s *stepper) commit() error {
 	if d.Next.Session != "" && d.Verdict != decide.End {
 		d.Next.SessionPID = l.client.PID
 		d.Next.ClientStart = l.client.Start
+		same := snap.State.SessionPID == l.client.PID && snap.State.ClientStart == l.client.Start
+		d.Next.Direct = s.ev.Direct || same && snap.State.Direct
 		d.Next.Waits = false
 		d.Next.Client = l.Env.Client
 	}
@@ -117,7 +119,7 @@ func iterationOf(ev Event, d *decide.Decision) iteration {
 // Notify does what follows the printed answer: it releases the loop that the session worked on
 // before, and tells the notifiers.
 func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
-	l.leaveOther(ev.Session)
+	l.leaveOther(ctx, ev.Session)
 	switch d := &s.Decision; {
 	case d.Verdict == decide.End:
 		l.tellEnding(ctx, ev, d.Next)
@@ -130,6 +132,7 @@ func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
 // Tidy finishes earlier work at an event that changed nothing: it completes a header whose write
 // was cut off, and waits for the notices at a session's end.
 func (l *Loop) Tidy(ctx context.Context, ev Event) {
+	l.noteTurn(ev)
 	ends := ev.Kind == decide.EventEnd
 	if len(l.seen.State.Notices) > 0 || ends {
 		l.Store.Complete(LockWait)
@@ -139,34 +142,77 @@ func (l *Loop) Tidy(ctx context.Context, ev Event) {
 	}
 }
 
+// noteTurn records whether the owner of a loop that does not run is in a turn, or has ended, so that 'resume' can say
+// what to type, and another session can get the loop. If that fails, it says too little.
+func (l *Loop) noteTurn(ev Event) {
+	seen := &l.seen.State
+	if seen.Session != ev.Session {
+		return
+	}
+	idle, gone := seen.Idle, false
+	switch ev.Kind {
+	case decide.EventStop:
+		idle = cmp.Or(idle, ev.At)
+	case decide.EventPrompt:
+		idle = time.Time{}
+	case decide.EventEnd:
+		gone = true
+	default:
+		return
+	}
+	if idle.Equal(seen.Idle) && gone == seen.Gone {
+		return
+	}
+	switch seen.Status {
+	case decide.Paused, decide.ReachedLimit, decide.Stagnated, decide.Blocked, decide.Escalated, decide.Failed:
+	default:
+		return // it runs, or hardly anybody continues it
+	}
+	_ = l.Store.Locked(LockWait, func() error {
+		state, err := l.Store.State()
+		if err != nil || state.Session != ev.Session {
+			return err
+		}
+		state.Idle = idle
+		state.Gone = gone
+		return l.Store.SaveState(state)
+	})
+}
+
 // GiveUp notes that the loop cannot continue, and that the record cannot say so. The returned
 // function tells the notifiers, once; it may be nil.
 func (l *Loop) GiveUp(ctx context.Context, ev Event, err error) (notify func()) {
 	l.Store.Log(logline.Trouble(ev.At, err), nil)
-	if errors.Is(err, loopdir.ErrLocked) {
-		return nil // another process holds the lock, and the loop is unharmed
+	if errors.Is(err, loopdir.ErrLocked) && ev.Kind != decide.EventStop && !ev.Dying {
+		return nil // the session goes on, and so does the loop
 	}
 	return func() { l.sendTrouble(ctx, ev, err) }
 }
 
 // leaveOther releases the loop that the session worked on before it took this one. It holds no
-// other lock meanwhile.
-func (l *Loop) leaveOther(session string) {
+// other lock meanwhile. If a person trusted that loop, it ends, and its notifiers are told: it stands still.
+func (l *Loop) leaveOther(ctx context.Context, session string) {
 	if l.left == nil || l.left.Dir == l.At.Dir {
 		return
 	}
-	other, err := l.left.Open()
+	other, err := Open(l.Env, l.left)
 	if err != nil {
 		return
 	}
 	defer other.Close()
 	// If that fails, that loop finds its owner by its prompt later.
-	_ = other.Locked(LockWait, func() error {
-		state, err := other.State()
-		if err != nil || state.Session != session {
-			return err
+	_, err = other.Change(leave, func(p *Picture, next *decide.State) error {
+		if next.Session != session {
+			return errors.New("it has another session by now")
 		}
-		state.Release()
-		return other.SaveState(state)
+		next.Release()
+		if p.Config.Trusted && next.Status == decide.InProgress {
+			next.Stop(decide.Interrupted, decide.SessionEnded, time.Now())
+			next.Needs = plain.Line(fmt.Sprintf("its session %s works on the loop %s now", session, l.At.Name), 300)
+		}
+		return nil
 	})
+	if err == nil {
+		_ = other.Tell(ctx)
+	}
 }

@@ -7,10 +7,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -29,6 +31,7 @@ type Env struct {
 	Home       string   // the user's home folder; "" if there is none
 	ConfigDir  string   // the system's folder for users' configuration; "" if there is none
 	StateDir   string   // the user's state folder; "" if there is none
+	CacheDir   string   // the system's folder for users' caches; "" if there is none
 	StateErr   error    // why there is no state folder
 	LoopDir    string   // a loop's folder that a flag or the environment names
 	ProjectDir string   // the host's project; "" if the host does not say
@@ -46,6 +49,10 @@ type Env struct {
 	// Clients returns the words before a prompt and before a session's id, with which a person begins
 	// and resumes a session of a host.
 	Clients func(client string) (ask, resume []string)
+
+	// Unanswered says why no stop of a loop's session reaches this program, and what a person does about it; both are
+	// empty if it does, as far as files tell. nil: nobody knows. It reads files, so it is called only if needed.
+	Unanswered func(at *loopdir.Loop) (why, fix string)
 
 	// Everywhere reports whether the host calls this program in all projects. Then a stop begins
 	// no loop. It may read files, so it is called only if needed.
@@ -78,20 +85,29 @@ func (e Env) Where() loopdir.Where {
 // Event is what a host reports, in words that are no host's own.
 type Event struct {
 	Kind         decide.Event
-	Name         string // the host's own name for the event, for stops.jsonl
-	Session      string // the session that it is about
-	Client       int    // the process id of the host; 0: not known
-	Cwd          string // the session's working folder; "": that of this process
-	Message      string // the agent's last message
-	Prompt       string // EventPrompt: what was submitted
-	Aside        bool   // not the agent's own event: a subagent's, for example, or one that the agent made up
-	Caller       string // the session whose agent sends this event by hand; "": the host sends it
-	Active       bool   // EventStop: some hook has blocked in this turn
-	Goal         bool   // EventPrompt: the prompt sets the host's own goal
-	Cleared      bool   // EventStart, EventEnd: the conversation was cleared
-	Failure      string // EventFailure: the name of the API error, such as decide.RateLimit
-	Dying        bool   // the host may end this process at any moment, and reads no answer
-	decide.Round        // EventStop of a host that works each iteration in a fresh session
+	Name         string          // the host's own name for the event, for stops.jsonl
+	Session      string          // the session that it is about
+	Client       int             // the process id of the host; 0: not known
+	Direct       bool            // that process itself gave the event: on a socket that it made, or in process
+	Cwd          string          // the session's working folder; "": that of this process
+	Message      string          // the agent's last message
+	Prompt       string          // EventPrompt: what was submitted
+	Aside        bool            // not the agent's own event: a subagent's, for example, or one that the agent made up
+	Caller       string          // the session whose agent sends this event by hand; "": the host sends it
+	Active       bool            // EventStop: some hook has blocked in this turn
+	Goal         bool            // EventPrompt: the prompt sets the host's own goal
+	Rivals       func() bool     // EventPrompt: whether something else may block the session's stops; nil: not known
+	Cleared      bool            // EventStart, EventEnd: the conversation was cleared
+	Failure      string          // EventFailure: the name of the API error, such as decide.RateLimit
+	Dying        bool            // the host may end this process at any moment, and reads no answer
+	Draft        agenthook.Draft // EventStop: what the agent shows its evaluators
+	decide.Round                 // EventStop of a host that works each iteration in a fresh session
+
+	// EventStop of a host with lanes: the work tree with all that is merged, which is looked at in the place of the
+	// project. While other lanes work, it may have other files.
+	WorkTree string
+	Results  []decide.Receipt // of checks that have run there
+	Contents string           // the hash of what they found, as Picture.Contents returns it; "": none has run
 
 	Subagents, Shells, Wakeups int // what runs in the background and will wake the session
 
@@ -181,6 +197,9 @@ func (p *Picture) checkEnv() []string {
 	env = proc.Without(env, func(name string) bool {
 		return !slices.Contains(p.Config.Env, name) && p.Loop.Env.IsSecret != nil && p.Loop.Env.IsSecret(name)
 	})
+	if p.HasRoom() { // a folder above it may be in some repository
+		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(p.Room().Dir))
+	}
 	return append(env, CheckVar+"=1", "CLAUDE_PROJECT_DIR="+p.Loop.project())
 }
 

@@ -1,7 +1,10 @@
 package loop
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -10,6 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/room"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -21,10 +25,11 @@ type Loop struct {
 
 	work   string          // see Beside; "": the project itself
 	marked bool            // the event's prompt names it
-	client proc.Process    // the host's process
+	client proc.Process    // the host's process, as of the last event
 	seen   decide.Snapshot // what tells a bystander, as it was when the loop was found
 	left   *loopdir.Loop   // the loop that the session worked on before this one
 	told   map[string]bool // notices that this process has told
+	proof  *room.Proof     // of the room, as it was looked at last
 }
 
 // Open opens a loop for a verb.
@@ -83,10 +88,61 @@ func Find(env Env, ev Event) (*Loop, error) {
 	}
 	f := finder{env, ev, env.Where()}
 	f.where.Session = ev.Session
+	if ev.Client > 0 {
+		f.where.Holder = decide.ClientSession(ev.Client)
+	}
 	if ev.Cwd != "" {
 		f.where.Cwd = ev.Cwd
 	}
-	switch ev.Kind {
+	l, err := f.find()
+	if l == nil {
+		return nil, err
+	}
+	if own := f.forged(l); own != nil {
+		if own != l {
+			l.Close()
+		}
+		return own, fmt.Errorf("an event of session %s %w, process %d, and counts for nothing: %s", ev.Session, ErrForged,
+			own.seen.State.SessionPID, ofForged)
+	}
+	return l, err
+}
+
+// ErrForged says of an event that somebody else than the client sent it.
+var ErrForged = errors.New("did not come from its client")
+
+const ofForged = "somebody else called the hook; if that was you, close the session's first client, or have the " +
+	"settings call the hook with no program in between"
+
+// forged returns the loop of the event's session if the session's client lives, gives its events on sockets that it
+// makes, and did not give this one so. An agent's command has no such socket, whatever it sets or becomes.
+func (f finder) forged(found *Loop) *Loop {
+	own := found
+	if !found.At.Bound {
+		at, refused := f.where.Own()
+		if at == nil {
+			return nil
+		}
+		own, _ = f.open(at, refused) // what cannot be read says nothing of its client
+		if own == nil {
+			return nil
+		}
+	}
+	s := &own.seen
+	alive := s.State.SessionPID > 0 && s.OwnerAlive && s.State.Status == decide.InProgress
+	known := alive && s.State.Direct && s.State.Session == f.ev.Session
+	gave := f.ev.Direct && (f.ev.Client == s.State.SessionPID || f.ev.Client == os.Getpid()) // a run goes on in another
+	if known && !gave {
+		return own
+	}
+	if own != found {
+		own.Close()
+	}
+	return nil
+}
+
+func (f finder) find() (*Loop, error) {
+	switch ev := f.ev; ev.Kind {
 	case decide.EventStop:
 		return f.stop()
 	case decide.EventPrompt:
@@ -149,43 +205,32 @@ func (f finder) cleared() (*Loop, error) {
 // open opens a loop and reads what tells a bystander. If a loop cannot be read and is not
 // certainly the session's own, it is closed. If the folder of the session's own loop is refused,
 // only its record is opened.
-func (f finder) open(at *loopdir.Loop, refused error) (*Loop, error) {
+func (f finder) open(at *loopdir.Loop, refused error) (l *Loop, err error) {
 	if at == nil {
 		return nil, refused
 	}
-	var l *Loop
 	if refused == nil {
 		l, refused = Open(f.env, at)
 	}
 	if refused != nil {
-		return f.record(at, refused)
+		if !at.Bound {
+			return nil, refused
+		}
+		l, err = openRecord(f.env, at)
+		if err != nil {
+			return nil, refused
+		}
 	}
-	var err error
-	l.client = proc.Find(f.ev.Client)
 	l.seen, err = l.peek(f.ev)
-	if err != nil && !at.Bound {
+	switch {
+	case refused != nil && err == nil && (l.seen.State.Schema == 0 || l.Bystander()):
+		l.Close()
+		return nil, refused // the folder of a loop that this session does not work on
+	case refused == nil && err != nil && !at.Bound:
 		l.Close()
 		return nil, err
 	}
-	return l, err
-}
-
-// record opens the record of the session's own loop, whose folder was refused.
-func (f finder) record(at *loopdir.Loop, refused error) (*Loop, error) {
-	if !at.Bound {
-		return nil, refused
-	}
-	l, err := openRecord(f.env, at)
-	if err != nil {
-		return nil, refused
-	}
-	l.client = proc.Find(f.ev.Client)
-	l.seen, err = l.peek(f.ev)
-	if err == nil && (l.seen.State.Schema == 0 || l.Bystander()) {
-		l.Close()
-		return nil, refused // the folder of a loop that this session does not work on
-	}
-	return l, refused
+	return l, cmp.Or(refused, err)
 }
 
 // stop returns the loop of a stop. A session whose own loop is over may work on the one of

@@ -3,7 +3,6 @@ package loop
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -67,6 +66,9 @@ func (p *Picture) runsCommands(need decide.Need) bool {
 	case decide.NeedList, decide.NeedReopen, decide.NeedAnswer:
 		return true
 	}
+	if p.Config.RoomTree != "" && len(need.Runs) > 0 {
+		return true // a condition on a file needs the room, too
+	}
 	command := map[string]bool{} // by digest
 	for _, c := range p.Config.Checks {
 		command[c.Digest] = c.Runs()
@@ -85,14 +87,11 @@ func (s *stepper) alone() (waited bool, err error) {
 		return false, err
 	}
 	s.release()
-	s.checks, err = s.loop.Store.LockChecks(time.Until(s.ev.At.Add(s.picture.CheckTime(s.ev.Timeout))))
+	wait := time.Until(s.ev.At.Add(s.picture.CheckTime(s.ev.Timeout)))
+	if s.judges {
+		s.checks, err = s.loop.Store.LockChecks(wait)
+		return true, err
+	}
+	s.checks, err = s.loop.Store.LockChecksForStop(wait)
 	return true, err
-}
-
-// rival reports whether another process may run checks for this stop, or was killed
-// while it did.
-func (s *stepper) rival() bool {
-	r := s.picture.Snapshot.State.Running
-	return s.ev.Kind == decide.EventStop && r != nil && r.PID != os.Getpid() && s.checks == nil &&
-		!decide.Bystander(&s.picture.Snapshot)
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -21,16 +22,17 @@ import (
 
 const (
 	logTailBytes = 3000 // of hook.log, in a payload
+	answerBytes  = 3000 // of the agent's last message, in a payload
 	maxUnsent    = 20   // notices that wait for a sender; older ones are dropped
 )
 
-// payload is what a notifier gets on standard input. It holds no secrets: no
-// environment, no text of the conversation.
+// payload is what a notifier gets on standard input. It has no environment, and of the conversation only the agent's
+// last message.
 type payload struct {
 	Schema        int           `json:"schema"`
 	Event         string        `json:"event"`
 	DeliveryID    string        `json:"deliveryId"` // the same if an ending is told again
-	Status        string        `json:"status"`     // completed, failed, blocked; in_progress of an iteration
+	Status        string        `json:"status"`     // completed, failed, blocked; in_progress: the loop goes on
 	ExitReason    string        `json:"exitReason"`
 	ExitCode      int           `json:"exitCode"`
 	EpicID        string        `json:"epicId"` // the loop's name
@@ -48,14 +50,18 @@ type payload struct {
 	Needs         string        `json:"needs"`
 	RetryAt       string        `json:"retryAt"`
 	LogTail       string        `json:"logTail"`
-	Report        string        `json:"report,omitempty"` // a file; only hosts that write reports name one
+	LogPath       string        `json:"logPath"`              // of the log that LogTail is from
+	LastAnswer    string        `json:"lastAnswer,omitempty"` // the end of the agent's last message
+	Commit        string        `json:"commit,omitempty"`     // that is checked out
+	Report        string        `json:"report,omitempty"`     // a file; only hosts that write reports name one
+	NotUsed       []string      `json:"notUsed,omitempty"`    // changed files that the checks in the room do not use
 }
 
 // attachNotice adds a notice to the record of an ending. Notices that are not sent yet stay in it.
 func (p *Picture) attachNotice(next *decide.State) error {
 	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), decide.Notice.Sent)
 	_, code, _ := next.Status.Outcome()
-	// A run that works the loop tells of its own end.
+	// A run that works on the loop tells of its own end.
 	byRun := next.Status.GoesOn() && p.Loop.Env.Get(RunVar) != "" && p.Loop.Store.RunWorks()
 	if byRun || !next.Notify() || len(p.notifiers(code)) == 0 {
 		return nil
@@ -87,41 +93,48 @@ func (p *Picture) payload(state decide.State, id string) payload {
 	}
 	return payload{
 		Schema: 1, Event: config.OnComplete, DeliveryID: id,
-		Status: status, ExitReason: state.ExitReason, ExitCode: code,
+		Status: cmp.Or(status, "in_progress"), ExitReason: state.ExitReason, ExitCode: code,
 		EpicID: plain.Line(p.Loop.At.Name, 100), Task: plain.Line(p.Config.Task, 500), Repo: p.Loop.At.Project,
-		Agent: p.Loop.Env.Agent, SessionID: state.Session,
+		Agent: p.agent(state), SessionID: state.Session,
 		Iterations: state.Iteration, MaxIterations: state.Limit(p.Snapshot.Limits),
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(),
 		DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
 		Features:    p.Snapshot.List.Count(state.Proven), Needs: state.Needs, RetryAt: plain.Instant(state.RetryAt),
-		Report: report,
+		Report: report, NotUsed: p.lastNotUsed(), LogPath: filepath.Join(p.Loop.At.Dir, loopdir.HookLog),
+		LastAnswer: plain.End(p.Snapshot.Message, answerBytes),
 	}
 }
 
-// branch returns the branch that is checked out in the project, "" for none.
-func (p *Picture) branch() string {
-	if loopdir.RepoRoot(p.Loop.At.Project) == "" {
-		return ""
+// agent names the agent that worked the loop: that of the run, or that of the session's client.
+func (p *Picture) agent(state decide.State) string {
+	state.Session = cmp.Or(state.Session, state.LastSession)
+	if state.Run() != "" {
+		return p.Loop.Env.Agent
+	}
+	return cmp.Or(state.Client, p.Loop.Env.Agent)
+}
+
+// checkedOut returns the branch and the commit that are checked out in the project, "" for none.
+func (p *Picture) checkedOut() (branch, commit string) {
+	project := p.Loop.At.Project
+	if loopdir.RepoRoot(project) == "" {
+		return "", ""
 	}
 	env, _ := p.environ()
-	return tree.Branch(env, p.Loop.At.Project)
+	return tree.Branch(env, project), tree.Head(env, project)
 }
 
 // notifiers returns the commands to run at an ending of that exit code.
 func (p *Picture) notifiers(code int) []config.Command {
-	return endingCommands(p.Config, cmp.Or(p.Loop.Env.OnComplete, p.Snapshot.State.OnComplete), code)
-}
-
-func endingCommands(c config.Effective, onComplete string, code int) []config.Command {
-	_, stagnated, _ := decide.Stagnated.Outcome()
-	_, blocked, _ := decide.Blocked.Outcome()
+	events := []string{config.OnComplete}
 	switch code {
-	case 0, blocked:
-		return commandsFor(c, onComplete, config.OnComplete)
-	case stagnated:
-		return commandsFor(c, onComplete, config.OnComplete, config.OnStagnation)
+	case 0, 3: // as of Status.Outcome: it is complete, or waits for a person
+	case 2:
+		events = append(events, config.OnStagnation)
+	default:
+		events = append(events, config.OnFailure)
 	}
-	return commandsFor(c, onComplete, config.OnComplete, config.OnFailure)
+	return commandsFor(p.Config, cmp.Or(p.Loop.Env.OnComplete, p.Snapshot.State.OnComplete), events...)
 }
 
 // commandsFor returns the commands of ralph.json for those events, then the one of
@@ -157,7 +170,7 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 	defer stop()
 	store := p.Loop.Store
 	// Looked up without the lock: git may be slow.
-	what.Branch = p.branch()
+	what.Branch, what.Commit = p.checkedOut()
 	what.LogTail = plain.Text(string(store.LogTail(logTailBytes)), logTailBytes)
 	for _, c := range commands {
 		what.Event = c.Event
@@ -192,11 +205,11 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what any, vars [
 	begin := time.Now()
 	stdin, err := json.Marshal(what)
 	runs, note := c, ""
-	if path := p.ChangedOf(c); err == nil && path != "" {
+	if changed := p.ChangedScripts(c); err == nil && len(changed) > 0 {
 		if kept, can := p.AsTrusted(c); can {
-			runs, note = kept, "; it ran as it was trusted: "+path+notAsTrusted
+			runs, note = kept, "; it ran as it was trusted: "+decide.Differs(changed)
 		} else {
-			err = errNotRun(path + notAsTrusted)
+			err = errNotRun(decide.Differs(changed))
 		}
 	}
 	if err != nil {

@@ -36,12 +36,16 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s := decide.Snapshot{
 		Heard: decide.Heard{
 			Event: ev.Kind, Aside: ev.Aside, Session: ev.Session, Client: ev.Client, Message: ev.Message,
-			Marked: l.marked, Goal: ev.Goal, Cleared: ev.Cleared, Failure: ev.Failure, Active: ev.Active,
+			Marked: l.marked, Goal: ev.Goal || l.marked && ev.Rivals != nil && ev.Rivals(),
+			Cleared: ev.Cleared, Failure: ev.Failure, Active: ev.Active,
 			BlockCap: ev.BlockCap,
 		},
 		Folder: decide.Folder{Bound: l.At.Bound},
 		Now:    ev.At,
 		Round:  ev.Round,
+	}
+	if l.client.PID != ev.Client {
+		l.client = proc.Find(ev.Client)
 	}
 	var err error
 	s.State, err = l.Store.State()
@@ -60,6 +64,13 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	sameClient := s.Client == 0 || s.Client == owner.SessionPID // a check is not told which client it is
 	if r != nil && r.PID != os.Getpid() && owner.Session == ev.Session && sameClient {
 		s.Twice = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
+	}
+	switch {
+	case r == nil:
+	case r.PID == os.Getpid():
+		s.Killed = r.After
+	case !proc.Alive(r.PID, r.Start):
+		s.Killed = r.After + 1
 	}
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))
 	calls := l.client.Start != "" && s.Client == owner.SessionPID && l.client.Start == owner.ClientStart
@@ -108,7 +119,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	s.Header = progress.Parse(notes)
 	s.LogIteration = l.Store.LogIteration()
 	s.CancelFile = l.Store.CancelAsked()
-	s.Limits = p.limits()
+	s.Limits = p.Limits()
 	if s.NoList {
 		s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = 0, 0
 	}
@@ -140,21 +151,21 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 }
 
 // limits returns the limits of ralph.json under the user's own ceilings.
-func (p *Picture) limits() decide.Limits {
+func (p *Picture) Limits() decide.Limits {
 	limits := p.Config.Limits
 	limits.Trusted = p.Config.Trusted
 	text, path, err := loopdir.UserConfig(p.Loop.Env.ConfigDir)
 	if text == nil && err == nil {
 		return limits
 	}
-	var ceilings decide.Limits
+	var own config.Own
 	if err == nil {
-		ceilings, err = config.ParseCeilings(text)
+		own, err = config.ParseOwn(text)
 	}
 	if err != nil && p.Snapshot.ConfigErr == nil {
 		p.Snapshot.ConfigErr = fmt.Errorf("%s: %w", path, err)
 	}
-	return limits.CappedBy(ceilings)
+	return limits.CappedBy(own.Limits)
 }
 
 // readList reads the list: what the tracker just said or said last, or the file.
@@ -201,7 +212,7 @@ func NameList(path string) string {
 	return file
 }
 
-// Stale reports whether the client of the loop's session died without a word. A loop that a
+// Stale reports whether the client of the loop's session was closed or killed. A loop that a
 // person took up again since then waits for a session, and is not stale.
 func (p *Picture) Stale() bool {
 	s := &p.Snapshot
@@ -244,8 +255,18 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string) 
 // Contents returns the hash of the files about which checks prove something: the work tree without
 // the list, the loops and what git ignores. If the hash cannot be computed it is empty, so that
 // everything is proven again.
+// Of a room it is the id of its tree.
 func (p *Picture) Contents(ctx context.Context) string {
+	if p.HasRoom() {
+		proof, _ := p.LookAtRoom(ctx) // a check that is to run there says what is wrong
+		return proof.Tree
+	}
+	return p.treeToProve().Contents(ctx)
+}
+
+// treeToProve is tree without the list.
+func (p *Picture) treeToProve() tree.Tree {
 	t := p.tree()
 	t.List, _ = features.Named(p.Loop.there(p.ListPath()))
-	return t.Contents(ctx)
+	return t
 }

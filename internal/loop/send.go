@@ -205,10 +205,13 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 	id := l.deliveryID(state.StartedAt, "trouble "+trouble.Error())
 	_, code, _ := decide.Failed.Outcome()
 	commands := p.notifiers(code)
-	if len(commands) == 0 || !l.Store.TellOnce(id) {
+	forged := errors.Is(trouble, ErrForged) // the loop goes on
+	if len(commands) == 0 || forged && !l.At.TellOnce("forged-"+ev.Session) || !forged && !l.Store.TellOnce(id) {
 		return
 	}
-	state.Status, state.ExitReason = decide.Failed, decide.InternalError
+	if !forged {
+		state.Status, state.ExitReason = decide.Failed, decide.InternalError
+	}
 	state.Needs = plain.Line(trouble.Error(), 500)
 	state.EndedAt, state.Session = time.Now(), ev.Session
 	p.runNotifiers(ctx, commands, p.payload(state, id), ev.Deadline(), nil)
@@ -221,17 +224,11 @@ func (l *Loop) SendIteration(ctx context.Context, iteration int) error {
 		return err
 	}
 	state := p.Snapshot.Record()
-	what := p.payload(state, l.deliveryID(state.StartedAt, "iteration "+strconv.Itoa(iteration)))
-	ended := time.Now().UTC()
 	// The record may have changed meanwhile, even to an ending.
-	what.Status = "in_progress"
-	what.ExitReason = ""
-	what.ExitCode = 0
-	what.Needs = ""
-	what.RetryAt = ""
-	what.Iterations, what.EndedAt = min(iteration, state.Iteration), ended
-	what.DurationSec = int64(ended.Sub(state.StartedAt).Seconds())
-	p.runNotifiers(ctx, commandsFor(p.Config, "", config.OnIteration), what, ended.Add(maxSend), nil)
+	state.Ending = decide.Ending{Status: decide.InProgress, StartedAt: state.StartedAt, EndedAt: time.Now()}
+	state.Iteration = min(iteration, state.Iteration)
+	what := p.payload(state, l.deliveryID(state.StartedAt, "iteration "+strconv.Itoa(iteration)))
+	p.runNotifiers(ctx, commandsFor(p.Config, "", config.OnIteration), what, time.Now().Add(maxSend), nil)
 	return nil
 }
 

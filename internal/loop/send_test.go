@@ -15,7 +15,46 @@ import (
 // An ending is told although another process looks at that moment whether there is a
 // sender.
 func TestTellBesideLook(t *testing.T) {
-	project := t.TempDir()
+	project, l, ev, step := ended(t)
+	unlock, err := l.Store.LockSender(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(20*time.Millisecond, unlock)
+	l.Notify(t.Context(), ev, step)
+	told, err := os.ReadFile(filepath.Join(project, "told"))
+	if err != nil || bytes.Count(told, []byte("told")) != 1 || l.Untold() != 0 {
+		t.Errorf("told %q, %v, with %d left; want it once", told, err, l.Untold())
+	}
+}
+
+// A verb keeps a record that a stop has changed since the verb read it. Then the mark of a notice is no attack, and
+// stays.
+func TestTellBesideVerb(t *testing.T) {
+	_, l, ev, step := ended(t)
+	stale := step.Decision.Next
+	stale.Status = decide.InProgress
+	stale.Endings = 0
+	stale.Notices = nil
+	kept, err := l.Store.Keep(stale, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Notify(t.Context(), ev, step)
+	changed, unlock, err := l.Store.Mend(kept, time.Second)
+	if err != nil || changed != "" {
+		t.Fatalf("%s counts as changed, %v", changed, err)
+	}
+	unlock()
+	if l.Untold() != 0 {
+		t.Error("the mark of the notice is gone")
+	}
+}
+
+// ended returns a loop whose ending is not told yet, with the step that ended it.
+func ended(t *testing.T) (project string, l *loop.Loop, ev loop.Event, step *loop.Step) {
+	t.Helper()
+	project = t.TempDir()
 	folder := filepath.Join(project, loopdir.Below, "demo")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
@@ -28,24 +67,15 @@ func TestTellBesideLook(t *testing.T) {
 		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), LoopDir: folder, Vars: os.Environ(),
 		OnComplete: "echo told>>told",
 	}
-	ev := loop.Event{Kind: decide.EventStop, Name: "exit", Session: "run-1", At: time.Now(), Timeout: 5 * time.Minute}
+	ev = loop.Event{Kind: decide.EventStop, Name: "exit", Session: "run-1", At: time.Now(), Timeout: 5 * time.Minute}
 	l, err := loop.Find(env, ev)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	step, err := l.Step(t.Context(), ev)
+	t.Cleanup(l.Close)
+	step, err = l.Step(t.Context(), ev)
 	if err != nil || step.Decision.Verdict != decide.End {
 		t.Fatalf("%+v, %v; want an end", step.Decision, err)
 	}
-	unlock, err := l.Store.LockSender(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	time.AfterFunc(20*time.Millisecond, unlock)
-	l.Notify(t.Context(), ev, step)
-	told, err := os.ReadFile(filepath.Join(project, "told"))
-	if err != nil || bytes.Count(told, []byte("told")) != 1 || l.Untold() != 0 {
-		t.Errorf("told %q, %v, with %d left; want it once", told, err, l.Untold())
-	}
+	return project, l, ev, step
 }

@@ -52,6 +52,7 @@ type stepper struct {
 	unlock   func()       // nil while the lock is not held
 	checks   func()       // frees the lock for running checks; nil while it is not held
 	judges   bool         // an agent asks what a stop would decide; see Judge
+	compared bool         // found.Changed is known, and no command ran since
 }
 
 // close frees the locks.
@@ -66,12 +67,21 @@ func (s *stepper) lock() (err error) {
 	if s.unlock != nil {
 		return nil
 	}
-	wait := LockWait
-	if s.ev.Dying {
-		wait = time.Until(s.ev.Deadline()) // no later event could do this
-	}
-	s.unlock, err = s.loop.Store.Lock(wait)
+	s.unlock, err = s.loop.Store.LockForStop(s.lockWait())
 	return err
+}
+
+// maxLockWait is the longest wait for the lock. An event of a run has a whole day.
+const maxLockWait = 5 * time.Minute
+
+// lockWait returns how long the event can wait for the lock. Most of its time is for checks and notifiers; but nobody
+// waits for the answer of the last event, and no later one could do its work.
+func (s *stepper) lockWait() time.Duration {
+	until := s.ev.At.Add(min(s.ev.Timeout/3, maxLockWait))
+	if s.ev.Dying {
+		until = s.ev.Deadline()
+	}
+	return time.Until(until)
 }
 
 func (s *stepper) release() {
@@ -91,14 +101,17 @@ func (s *stepper) decideAndCommit(ctx context.Context) error {
 // decide takes the lock, reads and decides until no more is needed. It returns with the lock held,
 // unless the decision is Pass because ctx ended.
 func (s *stepper) decide(ctx context.Context) error {
-	s.found = decide.Found{}
+	s.found = decide.Found{Results: s.ev.Results, Contents: s.ev.Contents}
 	s.listed = nil
 	s.asked = ""
+	s.compared = false
 	for range maxRounds {
 		if err := s.read(); err != nil {
 			return err
 		}
-		if s.rival() {
+		r := s.picture.Snapshot.State.Running
+		rival := s.ev.Kind == decide.EventStop && r != nil && r.PID != os.Getpid() && s.checks == nil
+		if rival && !decide.Bystander(&s.picture.Snapshot) { // it runs checks for this stop, or was killed in them
 			if waited, err := s.alone(); err != nil {
 				return err
 			} else if waited {
@@ -107,9 +120,6 @@ func (s *stepper) decide(ctx context.Context) error {
 		}
 		d, need := decide.Decide(s.picture.Snapshot)
 		s.decision = d
-		if s.held(need) {
-			continue
-		}
 		switch {
 		case need.Kind == decide.NeedNothing:
 			return nil
@@ -140,12 +150,26 @@ func (s *stepper) read() (err error) {
 	if s.judges {
 		s.picture.Snapshot.AsOwner()
 	}
-	if s.ev.Kind == decide.EventStop && !decide.Bystander(&s.picture.Snapshot) {
+	stops := s.ev.Kind == decide.EventStop && !decide.Bystander(&s.picture.Snapshot)
+	begins := s.ev.Kind == decide.EventPrompt && s.picture.Snapshot.Marked && !IsExample(s.picture.ListPath())
+	if stops || begins {
 		if held, err := s.picture.holdFirst(); err != nil {
 			return err
 		} else if held {
 			return s.read()
 		}
+	}
+	if stops {
+		c := &s.picture.Config
+		if !s.compared && (len(c.Files) > 0 || c.ProtectNew) && !(s.ev.Lane > 0 && s.ev.Busy > 0) {
+			there, err := s.there()
+			if err != nil {
+				return err
+			}
+			s.found.Changed = there.Changed()
+			s.compared = true
+		}
+		s.picture.Snapshot.Changed = s.found.Changed
 	}
 	snap := &s.picture.Snapshot
 	if r := snap.State.Running; r != nil && r.PID != os.Getpid() {
@@ -157,19 +181,12 @@ func (s *stepper) read() (err error) {
 	return nil
 }
 
-// held looks at the held files before a check runs, and again before its result counts. It reports
-// whether one has changed; then the decision is made anew.
-func (s *stepper) held(need decide.Need) bool {
-	complete := s.decision.Verdict == decide.End && s.decision.Next.Status == decide.Complete
-	switch need.Kind {
-	case decide.NeedList, decide.NeedChecks, decide.NeedAnswer:
-	default:
-		if !complete {
-			return false
-		}
+// there returns the loop over the work tree that the event is about.
+func (s *stepper) there() (*Picture, error) {
+	if s.ev.WorkTree == "" {
+		return s.picture, nil
 	}
-	s.found.Tampered = s.picture.Changed()
-	return s.found.Tampered != ""
+	return s.picture.Beside(s.ev.WorkTree)
 }
 
 func (s *stepper) tail() *decide.Tail {
@@ -196,6 +213,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		if waited, err := s.alone(); waited || err != nil {
 			return false, err
 		}
+		s.compared = false
 	}
 	state, err := s.markRunning(need)
 	if err == nil && commands {
@@ -207,7 +225,10 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	s.release()
 	ctx, stop := s.loop.Env.catch(ctx)
 	defer stop()
-	p := s.picture
+	p, err := s.there()
+	if err != nil {
+		return false, err
+	}
 	r := checker{Picture: p, message: s.ev.Message, deadline: s.ev.At.Add(p.CheckTime(s.ev.Timeout))}
 	switch need.Kind {
 	case decide.NeedList:
@@ -229,16 +250,21 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		s.found.Results = append(s.found.Results, r.run(ctx, need.Runs)...)
 	case decide.NeedAnswer:
 		s.asked = p.Snapshot.List.Digest()
+		by := p.Config.Active()[need.Evaluator]
+		answer, err := r.ask(ctx, by, newQuestion(ctx, p, s.decision, s.ev))
+		if errors.Is(err, errCut) {
+			s.found.Results = append(s.found.Results, decide.Receipt{Name: by.Name, NotRun: true, Cut: true})
+			break
+		}
 		missing := need.Evaluator - len(s.found.Answers) + 1
 		s.found.Answers = append(s.found.Answers, make([]decide.Answer, missing)...)
-		question := newQuestion(ctx, p, s.decision, s.ev.Message)
-		s.found.Answers[need.Evaluator] = r.ask(ctx, p.Config.Active()[need.Evaluator], question)
+		s.found.Answers[need.Evaluator] = answer
 	}
 	if r.touched != "" { // and perhaps put back
-		s.found.Tampered = r.touched + ", touched while a check ran,"
+		s.found.Tampered = r.touched
 	}
 	if kept != nil {
-		s.found.Foreign, s.unlock, err = s.loop.Store.Mend(kept, LockWait)
+		s.found.Foreign, s.unlock, err = s.loop.Store.Mend(kept, s.lockWait())
 		if err != nil {
 			s.unlock = nil
 			return false, err
@@ -265,7 +291,9 @@ func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
 		return state, nil
 	}
 	pid := os.Getpid()
-	state.Running = &decide.Running{PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what}
+	state.Running = &decide.Running{
+		PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what, After: s.picture.Snapshot.Killed,
+	}
 	state.Withheld = s.picture.Withheld()
 	return state, s.loop.Store.SaveState(state)
 }

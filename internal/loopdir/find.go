@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -44,6 +45,7 @@ type Where struct {
 	StateErr   error  // why there is no state folder
 	LoopDir    string // the loop folder that a flag or a variable names, relative to the project; or empty
 	Session    string
+	Holder     string // what the session's client works as until its session is known; or empty
 	ProjectDir string // the host's CLAUDE_PROJECT_DIR
 	Cwd        string
 	Home       string
@@ -95,6 +97,12 @@ func Find(w Where) (*Loop, error) {
 	return w.Current()
 }
 
+// Exists reports whether there is something at a path, be it a link to nothing.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // Marker begins the first line of a prompt that names a loop. The loop's folder follows,
 // relative to the project's root: "ralph-loop: .claude/data/ralph-loops/checkout".
 const Marker = "ralph-loop: "
@@ -113,15 +121,16 @@ func (w Where) Marked(prompt string) (*Loop, error) {
 // may be gone. It is an error if the folder is now a link to another place, or one that
 // Check refuses. The loop beside the error may only be used by its record; see OpenRecord.
 func (w Where) Own() (*Loop, error) {
-	if w.StateDir == "" || !ValidSession(w.Session) {
-		return nil, nil
+	for _, session := range []string{w.Session, w.Holder} {
+		if w.StateDir == "" || !ValidSession(session) {
+			continue
+		}
+		data, err := ReadFile(SessionsFolder(w.StateDir), session, maxPathBytes)
+		if dir := strings.TrimRight(string(data), "\r\n"); err == nil && filepath.IsAbs(dir) {
+			return w.Recorded(dir)
+		}
 	}
-	data, err := ReadFile(SessionsFolder(w.StateDir), w.Session, maxPathBytes)
-	dir := strings.TrimRight(string(data), "\r\n")
-	if err != nil || !filepath.IsAbs(dir) {
-		return nil, nil
-	}
-	return w.Recorded(dir)
+	return nil, nil
 }
 
 // Recorded is Own for the loop whose record names the folder dir.
@@ -276,6 +285,9 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 	if _, err := os.Lstat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
 		return nil, nil
 	}
+	if w.foreign(dir) {
+		return nil, nil
+	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
 		return w.onlyIn(dir)
 	}
@@ -304,6 +316,16 @@ func (w Where) currentIn(dir string) (*Loop, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return w.beside(dir, name)
+}
+
+// foreign reports whether somebody else made a part of the way to dir's loops, as another user can in /tmp. What it
+// leads to is nothing to this session, not even an error.
+func (w Where) foreign(dir string) bool {
+	parts := []string{".claude", filepath.Join(".claude", "data"), Below, filepath.Join(Below, current)}
+	return slices.ContainsFunc(parts, func(part string) bool {
+		info, err := os.Lstat(filepath.Join(dir, part))
+		return err == nil && foreign(info, w.project())
+	})
 }
 
 // onlyIn returns the loop of dir if there is only one, or nil.
@@ -427,10 +449,15 @@ func (w Where) Named(name string) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	var names []string
 	for _, l := range loops {
 		if l.Name == name {
 			return l, l.Check()
 		}
+		names = append(names, l.Name)
+	}
+	if near := jsontext.Nearest(name, names); near != "" {
+		return nil, fmt.Errorf("no loop %q in this project; did you mean %s?", name, near)
 	}
 	return nil, fmt.Errorf("no loop %q in this project; 'ralph-stop-hook status --all' lists them", name)
 }
@@ -440,7 +467,7 @@ func (w Where) Named(name string) (*Loop, error) {
 func (w Where) All() (loops []*Loop, err error) {
 	w.upwards(func(dir string) bool {
 		entries, missing := os.ReadDir(filepath.Join(dir, Below))
-		if missing != nil {
+		if missing != nil || w.foreign(dir) {
 			return false
 		}
 		dir, err = filepath.EvalSymlinks(filepath.Join(dir, Below))
@@ -539,8 +566,8 @@ const (
 	maxTold  = 200
 )
 
-// TellOnce reports whether the session should be told of the loop, which has no record, and
-// records that it was. If the record cannot be written, the person is notified each time.
+// TellOnce reports whether the session should hear of the loop, which has no record, and
+// records that it did. If the record cannot be written, it hears of it each time.
 func (l *Loop) TellOnce(session string) bool {
 	root, err := makeRoot(l.stateDir, 0o700)
 	if err != nil {

@@ -51,7 +51,8 @@ func (f keptFolder) is(other keptFolder) bool {
 }
 
 // Keep returns the record of a loop that a session works. The caller holds the lock. state
-// is the record as it was read, or as a first event would begin it.
+// is the record as the caller has read it, which another process may have changed since then, or as a first event would
+// begin it.
 func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 	k := &Kept{state: state}
 	stateDir := s.Loop.stateDir
@@ -81,6 +82,15 @@ func (s *Store) Keep(state decide.State, session string) (*Kept, error) {
 			return nil, err
 		}
 		k.files = append(k.files, f)
+	}
+	if data := k.files[0].data; data != nil {
+		k.state, err = parseState(data)
+		if err != nil {
+			return nil, err
+		}
+		k.state.Loop = state.Loop
+		k.state.Name = state.Name
+		k.state.List = state.List
 	}
 	if ValidSession(session) {
 		k.session = keptFile{name: session, limit: maxPathBytes}
@@ -130,7 +140,7 @@ func (s *Store) mend(k *Kept) (changed string, err error) {
 	if err := errors.Join(err, s.openState(true)); err != nil {
 		return changed, err
 	}
-	for _, name := range []string{lockFile, senderFile, checksFile} {
+	for _, name := range []string{lockFile, senderFile, checksFile, firstFile} {
 		if errors.Is(regular(s.state, name), ErrNotRegular) {
 			note(filepath.Join(s.state.Name(), name))
 			_ = s.state.RemoveAll(name) // if it stays, whoever wants the lock says so

@@ -1,12 +1,15 @@
 package loopdir
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // ErrLocked means that another process held the lock for the whole wait.
@@ -14,13 +17,22 @@ var ErrLocked = errors.New("another process holds it; try again when that is don
 
 // Lock takes the loop's lock. It waits for at most the given time and then returns
 // ErrLocked. A decision loads everything after Lock and commits before unlock.
-func (s *Store) Lock(wait time.Duration) (unlock func(), err error) { return s.lock(lockFile, wait) }
+func (s *Store) Lock(wait time.Duration) (unlock func(), err error) {
+	return s.lock(lockFile, wait, false)
+}
+
+// LockForStop is Lock for a stop, which nobody may hold up: a process that is stopped (SIGSTOP) while it holds the lock
+// is killed. The record is whole at any moment, so it loses nothing by that.
+func (s *Store) LockForStop(wait time.Duration) (unlock func(), err error) {
+	return s.lock(lockFile, wait, true)
+}
 
 // LockSender makes this process the sender, which runs the loop's notifiers. It stays the
 // sender until unlock or until it dies: the kernel frees the lock then. LockSender waits
-// for at most the given time and then returns ErrLocked.
+// for at most the given time and then returns ErrLocked. A sender that is stopped is killed,
+// as by LockForStop.
 func (s *Store) LockSender(wait time.Duration) (unlock func(), err error) {
-	return s.lock(senderFile, wait)
+	return s.lock(senderFile, wait, true)
 }
 
 // LockChecks makes this process the only one that runs the loop's checks, evaluators and
@@ -28,11 +40,35 @@ func (s *Store) LockSender(wait time.Duration) (unlock func(), err error) {
 // check may change meanwhile. LockChecks waits for at most the given time and then returns
 // ErrLocked.
 func (s *Store) LockChecks(wait time.Duration) (unlock func(), err error) {
-	unlock, err = s.lock(checksFile, wait)
+	unlock, err = s.lock(checksFile, wait, false)
 	if errors.Is(err, ErrLocked) {
 		err = errChecks{}
 	}
 	return unlock, err
+}
+
+// LockChecksForStop is LockChecks for a stop. A process that runs checks for a person sees by StopWaits that it has to
+// make way; one that is stopped is killed, as by LockForStop.
+func (s *Store) LockChecksForStop(wait time.Duration) (unlock func(), err error) {
+	end := time.Now().Add(wait)
+	first, err := s.lock(firstFile, wait, true)
+	if err != nil {
+		return nil, err
+	}
+	defer first()
+	return s.lock(checksFile, time.Until(end), true)
+}
+
+// StopWaits reports whether a stop waits for the lock of LockChecks.
+func (s *Store) StopWaits() bool { return s.taken(firstFile) }
+
+// taken reports whether another process has the lock in a file.
+func (s *Store) taken(name string) bool {
+	unlock, err := s.lock(name, 0, false)
+	if err == nil {
+		unlock()
+	}
+	return errors.Is(err, ErrLocked)
 }
 
 // errChecks is the ErrLocked of LockChecks.
@@ -79,15 +115,25 @@ func locked(lock func(time.Duration) (func(), error), wait time.Duration, do fun
 // however often it gets a new file.
 var errReader = errors.New("a process that can only read it holds it again and again; find and end that process")
 
+// lockLook is how often a process that waits for a lock looks at who has it.
+const lockLook = 50 * time.Millisecond
+
 // lock takes the lock in a file. A process that can only read the file can hold a lock in
-// it, too: such a lock stops nobody. The file is replaced by a new one then.
-func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error) {
+// it, too: such a lock stops nobody. The file is replaced by a new one then. If kills is set,
+// a holder that is stopped is killed.
+func (s *Store) lock(name string, wait time.Duration, kills bool) (unlock func(), err error) {
 	if err := s.openState(true); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	for pause, end := time.Millisecond, time.Now().Add(wait); ; pause = min(2*pause, 20*time.Millisecond) {
+	for end := time.Now().Add(wait); ; {
 		f, err := s.takeLock(name)
+		if errors.Is(err, ErrLocked) && time.Now().Before(end) {
+			f, err = s.waitLock(name, end, kills)
+		}
 		if err == nil {
+			// Who has the lock; if that cannot be written, nobody can tell.
+			_ = f.Truncate(0)
+			_, _ = fmt.Fprintf(f, "%d %s\n", os.Getpid(), proc.Start(os.Getpid()))
 			return func() { f.Close() }, nil // closing the file frees the lock
 		}
 		held := errors.Is(err, ErrLocked) || errors.Is(err, errReader)
@@ -95,8 +141,64 @@ func (s *Store) lock(name string, wait time.Duration) (unlock func(), err error)
 			path := filepath.Join(s.state.Name(), name)
 			return nil, fmt.Errorf("cannot lock the loop with %s: %w", path, withRemedy(err))
 		}
-		time.Sleep(pause)
 	}
+}
+
+// waitLock waits in the system's queue until it gets the lock, so that whoever came first is first. It returns
+// ErrLocked if the time is over, or if the file that it waits for is not the lock any more.
+func (s *Store) waitLock(name string, end time.Time, kills bool) (*os.File, error) {
+	f, _, err := openFile(s.state, name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	got := make(chan error, 1)
+	left := make(chan struct{})
+	go func() {
+		defer func() { _ = recover() }()
+		got <- awaitLock(f, left)
+	}()
+	look := time.NewTicker(lockLook)
+	defer look.Stop()
+	stopped := 0
+	for {
+		select {
+		case err = <-got:
+			if err == nil && s.names(name, f) {
+				return f, nil
+			}
+			f.Close()
+			return nil, cmp.Or(err, ErrLocked)
+		case <-look.C:
+		}
+		if !time.Now().Before(end) || heldByReader(f) || !s.names(name, f) {
+			break
+		}
+		holder := signed(f)
+		if !kills || !proc.Stopped(holder) {
+			stopped = 0
+			continue
+		}
+		stopped++
+		process, err := os.FindProcess(holder.PID)
+		if err == nil && stopped > 1 { // at two looks, so not just for a moment
+			_ = process.Kill()
+		}
+	}
+	close(left)
+	go func() {
+		defer func() { _ = recover() }()
+		<-got // perhaps much later
+		f.Close()
+	}()
+	return nil, ErrLocked
+}
+
+// signed returns the process that has the lock in a file, as far as the file tells.
+func signed(f *os.File) (p proc.Process) {
+	text := make([]byte, 200)
+	n, _ := f.ReadAt(text, 0)
+	_, _ = fmt.Sscan(string(text[:n]), &p.PID, &p.Start)
+	return p
 }
 
 // KilledTime is how long to wait for the lock of a process that may have been killed: it has its locks until it is

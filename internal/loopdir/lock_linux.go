@@ -30,6 +30,19 @@ func TryLock(f *os.File) (bool, error) {
 	}
 }
 
+// awaitLock is TryLock that waits.
+func awaitLock(f *os.File, _ <-chan struct{}) error {
+	for {
+		err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLKW, whole())
+		switch {
+		case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EOPNOTSUPP):
+			return awaitFlock(f)
+		case !errors.Is(err, unix.EINTR):
+			return err
+		}
+	}
+}
+
 // heldByReader reports whether a lock stops us that a process can have which can only read
 // the file. We take no such lock.
 func heldByReader(f *os.File) bool {

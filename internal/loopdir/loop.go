@@ -17,6 +17,7 @@ const (
 	lockFile   = "lock"
 	senderFile = "sender" // locked by the process that runs the notifiers
 	checksFile = "checks" // locked by the process that runs the loop's checks
+	firstFile  = "first"  // locked by a stop that waits for checksFile
 
 	sourceFile   = "source.json" // the last list that a tracker sent
 	receiptsFile = "receipts.json"
@@ -30,6 +31,12 @@ func RecordsFolder(stateDir string) string { return filepath.Join(stateDir, "loo
 
 // SessionsFolder returns the folder that says which loop each session works.
 func SessionsFolder(stateDir string) string { return filepath.Join(stateDir, "sessions") }
+
+// RoomFolder returns the folder that has the room of the loop whose state folder has that name. cacheDir is the user's
+// cache folder.
+func RoomFolder(cacheDir, name string) string {
+	return filepath.Join(cacheDir, "ralph-stop-hook", "rooms", name)
+}
 
 // Store holds the open folders of a loop. The caller must call Close.
 type Store struct {
@@ -132,6 +139,8 @@ func withRemedy(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		const remedy = "give the folder back to yourself: chown, chmod u+rwx; or set RALPH_STATE_DIR to another one"
 		return fmt.Errorf("%w; %s", err, remedy)
+	case errors.Is(err, errNoLocks):
+		return fmt.Errorf("%w; set RALPH_STATE_DIR to a folder on a disk of this machine", err)
 	case unwritable(err):
 		return fmt.Errorf("%w; set RALPH_STATE_DIR to a folder of yours", err)
 	}

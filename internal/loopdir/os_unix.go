@@ -17,6 +17,7 @@ import (
 var (
 	errNotDir   error = syscall.ENOTDIR
 	errReadOnly error = syscall.EROFS
+	errNoLocks  error = syscall.ENOLCK
 )
 
 // nonblock lets open return at once for a FIFO that has no writer.
@@ -45,14 +46,20 @@ func checkOwner(info fs.FileInfo, dir, project string) error {
 	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
 		return fmt.Errorf("%s can be written by everybody (mode %04o); run: chmod o-w %q", dir, info.Mode().Perm(), dir)
 	}
+	if foreign(info, project) {
+		return fmt.Errorf("%s belongs to another user (uid %d)", dir, owner(info))
+	}
+	return nil
+}
+
+// foreign reports whether a file belongs neither to the user nor to root nor to the owner of the project.
+func foreign(info fs.FileInfo, project string) bool {
 	uid := owner(info)
 	if uid == uint32(os.Geteuid()) || uid == 0 {
-		return nil
+		return false
 	}
-	if info, err := os.Stat(project); err == nil && owner(info) == uid {
-		return nil
-	}
-	return fmt.Errorf("%s belongs to another user (uid %d)", dir, uid)
+	of, err := os.Stat(project)
+	return err != nil || owner(of) != uid
 }
 
 // owner returns the user id of a file's owner.
@@ -97,8 +104,28 @@ func flock(f *os.File) (bool, error) {
 	}
 }
 
+// awaitFlock is flock that waits.
+func awaitFlock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
 // syncDir makes the names in an open folder durable.
 func syncDir(d *os.File) error { return d.Sync() }
 
 // Writable reports whether the user may create files in a folder.
 func Writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
+
+// Free returns how many bytes can be written below a folder, or below the nearest folder above it that exists.
+func Free(dir string) (bytes int64, known bool) {
+	dir, _, err := nearest(dir)
+	var disk unix.Statfs_t
+	if err != nil || unix.Statfs(dir, &disk) != nil {
+		return 0, false
+	}
+	return int64(disk.Bavail) * int64(disk.Bsize), true
+}

@@ -3,6 +3,7 @@ package loopdir
 import (
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -10,6 +11,7 @@ import (
 var (
 	errNotDir   error = windows.ERROR_PATH_NOT_FOUND
 	errReadOnly error = windows.ERROR_WRITE_PROTECT
+	errNoLocks  error = windows.ERROR_NOT_SUPPORTED
 )
 
 // nonblock is nothing here: Windows has no FIFOs among its files.
@@ -22,6 +24,8 @@ func userStateDir(getenv func(string) string) string { return getenv("LOCALAPPDA
 // checkOwner refuses nothing here. The owner alone does not tell who may write a folder on
 // Windows, and other users cannot write a user's profile.
 func checkOwner(fs.FileInfo, string, string) error { return nil }
+
+func foreign(fs.FileInfo, string) bool { return false }
 
 // private refuses nothing here, for the same reason.
 func private(fs.FileInfo) error { return nil }
@@ -40,6 +44,21 @@ func TryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
+// awaitLock is TryLock that waits until it is no longer needed.
+func awaitLock(f *os.File, left <-chan struct{}) error {
+	for {
+		got, err := TryLock(f)
+		if got || err != nil {
+			return err
+		}
+		select {
+		case <-left:
+			return ErrLocked
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
 // heldByReader returns false: this system does not tell who holds a lock.
 func heldByReader(*os.File) bool { return false }
 
@@ -48,3 +67,17 @@ func syncDir(*os.File) error { return nil }
 
 // Writable always returns true: only an attempt to write tells on Windows.
 func Writable(string) bool { return true }
+
+// Free returns how many bytes can be written below a folder, or below the nearest folder above it that exists.
+func Free(dir string) (bytes int64, known bool) {
+	dir, _, err := nearest(dir)
+	if err != nil {
+		return 0, false
+	}
+	name, err := windows.UTF16PtrFromString(dir)
+	var free uint64
+	if err != nil || windows.GetDiskFreeSpaceEx(name, &free, nil, nil) != nil {
+		return 0, false
+	}
+	return int64(free), true
+}

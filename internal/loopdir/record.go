@@ -388,16 +388,12 @@ func (s *Store) SaveRun(data []byte) error { return s.SaveAgent(runFile, data) }
 
 // LockRun makes this process the only one that runs sessions over the loop, until unlock or until
 // it dies. It waits for at most the given time and then returns ErrLocked.
-func (s *Store) LockRun(wait time.Duration) (unlock func(), err error) { return s.lock(runLock, wait) }
+func (s *Store) LockRun(wait time.Duration) (unlock func(), err error) {
+	return s.lock(runLock, wait, false)
+}
 
 // RunWorks reports whether a process holds the lock of LockRun.
-func (s *Store) RunWorks() bool {
-	unlock, err := s.LockRun(0)
-	if err == nil {
-		unlock()
-	}
-	return errors.Is(err, ErrLocked)
-}
+func (s *Store) RunWorks() bool { return s.taken(runLock) }
 
 // Trust returns what a person has trusted, or nil if there is no trust record. It ignores
 // a record in the project, because an agent may have written it.

@@ -64,7 +64,9 @@ func (k *desk) keepBlocked(j judged, in Evaluate) (id string, err error) {
 		return "", nil
 	}
 	context, _ := json.Marshal(map[string]string{"summary": plain.Text(in.AgentOutput, 2000)}) // cannot fail
-	one := agenthook.Checkpoint{Trigger: agenthook.Auto, Phase: "blocked", Context: context, DraftType: in.DraftType}
+	one := agenthook.Checkpoint{
+		Trigger: agenthook.Auto, Phase: "blocked", Context: context, DraftType: plain.Line(in.DraftType, 40),
+	}
 	one.Draft, _ = cutDraft(in.DraftContent)
 	iteration := j.Picture.Snapshot.Record().Iteration
 	kept, err := k.keep(j.Picture, one, func(p agenthook.Checkpoint) bool {
@@ -133,7 +135,7 @@ func (d *Desk) Create(call Call, in Create) (Created, error) {
 	}
 	one := agenthook.Checkpoint{
 		Trigger: in.Trigger, Phase: plain.Line(in.ExecutionPhase, 200), Step: in.ExecutionStep, Context: in.AgentContext,
-		DraftType: in.DraftType,
+		DraftType: plain.Line(in.DraftType, 40),
 	}
 	if one.Trigger == "" {
 		one.Trigger = agenthook.Manual

@@ -93,7 +93,7 @@ func (k *desk) claim(ctx context.Context, c Completed, message string, want deci
 	d := j.Decision
 	c.Accepted = d.Verdict == decide.End && d.Next.Status == want
 	if !c.Accepted {
-		c.Missing = j.missing()
+		c.Missing = j.missing(maxAnswer)
 		return c, nil
 	}
 	if !byRun {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -18,20 +19,21 @@ import (
 //	want {…}           the last answer has these values, and perhaps others
 //	error TEXT         the last answer is an error with this text; "|" separates several
 //	has, lacks TEXT    the last answer's text
+//	size BYTES         the last answer has at most so many
 //	match KEY PATTERN  a value of the last answer
 //	same KEY           the value is that of the last answer but one that had it
 //	restart            the server is started again
 //	claim [ID...]      the list claims these features
 //	file PATH TEXT     a file in the project; @ is the loop's folder
 //	stop MESSAGE       the session's turn ends
-//	give               another session works the loop
+//	give               another session works on the loop
 //	trust              a person trusts ralph.json
 //	record STATUS ITERATION [REASON]
 //	posix              the rest of the row needs a POSIX shell
 const conformance = "testdata/conformance.txt"
 
 // conformanceRows is how many rows there are.
-const conformanceRows = 113
+const conformanceRows = 119
 
 func TestConformance(t *testing.T) {
 	data, err := os.ReadFile(conformance)
@@ -114,6 +116,10 @@ func (r *rowRun) do(line string) (isCheck bool) {
 	case "has", "lacks":
 		if strings.Contains(r.text, rest) != (command == "has") {
 			r.t.Errorf("%s: the answer is %s", line, r.text)
+		}
+	case "size":
+		if limit, err := strconv.Atoi(rest); err != nil || len(r.text) > limit {
+			r.t.Errorf("%s: the answer has %d bytes", line, len(r.text))
 		}
 	case "match":
 		key, pattern, _ := strings.Cut(rest, " ")

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,6 +23,13 @@ type Desk struct {
 	Clients func() []proc.Process // the processes that may be the client: the parent of this one, its parent, and so on
 	Init    string                // the command line with which a person makes a loop
 
+	// Hooked reports whether a hook of ours answers the client's stops in a project. Where none does, iteration_next is
+	// the stop: it counts, and limits and guards end the loop.
+	Hooked func(project string) bool
+
+	// ClientName returns the name of a client that calls itself so here, "" for Claude Code. Nil: nobody is named.
+	ClientName func(said string) string
+
 	// HostSession is the session that the client's variables name. It may be an old one, so it finds a loop only where
 	// nothing else does, and it never makes the session the loop's owner.
 	HostSession string
@@ -30,6 +38,7 @@ type Desk struct {
 // Call is what a client says about one call.
 type Call struct {
 	Session string // the session, if the client names it; the agent cannot choose it
+	Client  string // the name of the client; "": Claude Code, or not known
 }
 
 // Who owns a loop.
@@ -76,6 +85,7 @@ func (d *Desk) openAt(call Call, at *loopdir.Loop) (*desk, error) {
 		return nil, err
 	}
 	k.Env.OnComplete = k.state.OnComplete // the notifier of the session's own entry
+	k.Env.Client = k.state.Client
 	k.owner = d.ownerOf(call, k.state)
 	return k, nil
 }
@@ -153,7 +163,9 @@ func (d *Desk) ofClient() (last *loopdir.Loop, works bool) {
 		}
 		now := s.Session != "" && s.Status == decide.InProgress
 		if last == nil || now && !works || now == works && s.Seen.After(seen) {
-			last, works, seen = at, now, s.Seen
+			last = at
+			works = now
+			seen = s.Seen
 		}
 	})
 	return last, works
@@ -259,13 +271,13 @@ func (k *desk) moves() error {
 		"ralph-stop-hook use "+plain.Arg(k.At.Name)+" --session ID")
 }
 
-// works refuses what only the session that works the loop may do.
+// works refuses what only the session that works on the loop may do.
 func (k *desk) works() error {
 	if err := k.moves(); err != nil {
 		return err
 	}
 	if k.owner == Nobody {
-		return fmt.Errorf("no session works the loop %s; call iteration_start first", k.name())
+		return fmt.Errorf("no session works on the loop %s; call iteration_start first", k.name())
 	}
 	return nil
 }
@@ -283,6 +295,46 @@ func (k *desk) event(name, message string) loop.Event {
 		Name: name, Session: k.state.Session, Message: message, Caller: k.state.Session, At: time.Now(),
 		Timeout: callTime,
 	}
+}
+
+// counts reports whether this server is all that counts the iterations of the loop: the agent began it by its tools,
+// and neither a hook nor a run answers its stops.
+func (k *desk) counts() bool {
+	if k.owner != ThisSession || k.state.Run() != "" || k.desk.Hooked == nil || k.desk.Hooked(k.At.Project) {
+		return false
+	}
+	p, err := k.Look()
+	return err == nil && !p.Agent.Started.IsZero()
+}
+
+// Leave ends the loops that the client works and that nothing else will end, and tells the notifiers: the client is
+// gone.
+func (d *Desk) Leave(ctx context.Context) {
+	d.each(func(at *loopdir.Loop, s decide.State) {
+		if s.Status != decide.InProgress || !d.isClient(s) {
+			return
+		}
+		k, err := d.openAt(Call{}, at)
+		if err != nil {
+			return
+		}
+		defer k.Close()
+		if !k.counts() {
+			return
+		}
+		_, _ = k.step(ctx, decide.EventEnd, k.event("SessionEnd", "")) // else 'status --send-due' ends it
+	})
+}
+
+// step takes an event as the client's own, and tells the notifiers.
+func (k *desk) step(ctx context.Context, kind decide.Event, ev loop.Event) (*loop.Step, error) {
+	ev.Kind = kind
+	ev.Client = k.state.SessionPID
+	step, err := k.Step(ctx, ev)
+	if err == nil {
+		k.Notify(ctx, ev, step)
+	}
+	return step, err
 }
 
 // callTime is how long a call may take: as long as a stop, as the entry of the hook says.

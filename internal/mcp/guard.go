@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
 // The SDK ends the process at a line that is not JSON, at a batch, and at deep or long input. So it reads only what the
@@ -18,11 +21,12 @@ import (
 const (
 	maxMessage = 1 << 20 // bytes of a line
 	maxDepth   = 64      // levels of arrays and objects
+	maxOpen    = 256     // requests without an answer; a client that reads none is not read from
 )
 
 // guard returns the transport over in and out.
 func guard(in io.ReadCloser, out io.Writer) mcp.Transport {
-	w := &writer{out: out}
+	w := &writer{out: out, open: make(chan struct{}, maxOpen)}
 	// The client bounds no answer, and the guard has bounded each line.
 	return &mcp.IOTransport{Reader: newReader(in, w), Writer: w, MaxLineLength: -1}
 }
@@ -37,14 +41,28 @@ func newReader(in io.ReadCloser, out *writer) *reader {
 
 // writer writes each message in one piece.
 type writer struct {
-	mu  sync.Mutex
-	out io.Writer
+	mu   sync.Mutex
+	out  io.Writer
+	open chan struct{} // has a value for each request without an answer; nil: answers go another way
 }
 
 func (w *writer) Write(p []byte) (int, error) {
+	message := p
+	if gjson.GetBytes(p, "error.code").Raw == "0" { // the SDK has no code for what a handler or itself refuses
+		if coded, err := sjson.SetBytes(p, "error.code", invalidParams); err == nil {
+			message = coded
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.out.Write(p)
+	_, err := w.out.Write(message)
+	if !gjson.GetBytes(p, "method").Exists() { // it is an answer
+		select {
+		case <-w.open:
+		default:
+		}
+	}
+	return len(p), err
 }
 
 // Close leaves the output open: it is the process's.
@@ -54,6 +72,7 @@ func (w *writer) Close() error { return nil }
 const (
 	parseError     = -32700
 	invalidRequest = -32600
+	invalidParams  = -32602
 )
 
 // reader passes on the lines that are one message.
@@ -77,6 +96,9 @@ func (r *reader) Read(p []byte) (int, error) {
 			if code, why := problem(line); why != "" {
 				r.refuse(code, why)
 			} else {
+				if r.out.open != nil && gjson.GetBytes(line, "id").Exists() {
+					r.out.open <- struct{}{}
+				}
 				r.rest = append(line, '\n')
 			}
 		}
@@ -125,12 +147,28 @@ func problem(line []byte) (code int, why string) {
 	if _, err := jsonrpc.DecodeMessage(line); err != nil {
 		return invalidRequest, "not a JSON-RPC 2.0 message"
 	}
+	if id := gjson.GetBytes(line, "id"); id.Exists() && !isID(id) {
+		return invalidRequest, "its id is no text and no whole number below 2^53"
+	}
 	return 0, ""
+}
+
+// isID reports whether an answer can have the same id: the SDK reads numbers as floating point.
+func isID(id gjson.Result) bool {
+	switch id.Type {
+	case gjson.String:
+		return true
+	case gjson.Number:
+		return id.Num == math.Trunc(id.Num) && math.Abs(id.Num) < 1<<53
+	}
+	return false
 }
 
 // tooDeep reports whether arrays and objects are nested too deep. It also looks at what is no JSON.
 func tooDeep(line []byte) bool {
-	depth, inString, escaped := 0, false, false
+	depth := 0
+	inString := false
+	escaped := false
 	for _, c := range line {
 		switch {
 		case escaped:
@@ -141,7 +179,8 @@ func tooDeep(line []byte) bool {
 			inString = !inString
 		case inString:
 		case c == '[', c == '{':
-			if depth++; depth > maxDepth {
+			depth++
+			if depth > maxDepth {
 				return true
 			}
 		case c == ']', c == '}':

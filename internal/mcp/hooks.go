@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -232,13 +233,23 @@ func (d *Desk) Evaluate(ctx context.Context, call Call, in Evaluate) (Evaluated,
 	if err := k.moves(); err != nil {
 		return Evaluated{}, err
 	}
-	j, err := k.judge(ctx, "hook_evaluate", in.AgentOutput, never)
+	draft := agenthook.Draft{Content: plain.Text(in.DraftContent, maxDraft), Type: plain.Line(in.DraftType, 40)}
+	for _, name := range in.FilesModified {
+		draft.Files = append(draft.Files, plain.Line(name, 4096))
+	}
+	j, err := k.judgeDraft(ctx, "hook_evaluate", in.AgentOutput, draft, never)
 	if err != nil {
 		return Evaluated{}, err
 	}
 	e := Evaluated{
 		HookID: ownHook, TaskID: k.name(), Iteration: j.Picture.Snapshot.Record().Iteration, Action: j.action(),
 		Reason: j.reason(),
+	}
+	if name, a := j.evaluator(); name != "" {
+		e.HookID = plain.Line(name, 80)
+		e.Reason = cmp.Or(a.Reason, e.Reason)
+		e.NextPrompt = a.Prompt
+		e.Metadata = clean(json.RawMessage(a.Metadata))
 	}
 	answers := j.ask(in.AgentOutput)
 	if i, a := decisive(answers); i >= 0 && (e.Action != decide.AnswerEscalate || a.Action == e.Action) {
@@ -258,7 +269,7 @@ func (d *Desk) Evaluate(ctx context.Context, call Call, in Evaluate) (Evaluated,
 		}
 		k.count(answers)
 	}
-	if e.Action == decide.AnswerContinue && e.NextPrompt == "" && len(answers) == 0 {
+	if e.Action == decide.AnswerContinue && e.NextPrompt == "" && len(answers) == 0 && e.HookID == ownHook {
 		e.NextPrompt = j.prompt()
 	}
 	e.CheckpointID, err = k.keepBlocked(j, in)
@@ -270,6 +281,20 @@ func (d *Desk) Evaluate(ctx context.Context, call Call, in Evaluate) (Evaluated,
 	}
 	e.CheckpointCreated = e.CheckpointID != ""
 	return e, nil
+}
+
+// evaluator returns the answer of the person's evaluator that decides, and its name; "" if none of them was asked.
+func (j judged) evaluator() (name string, a decide.Answer) {
+	if d := j.Decision; d.Answer != nil && j.byEvaluator() {
+		return d.AnsweredBy, *d.Answer
+	}
+	active := j.Picture.Config.Active()
+	for i, a := range j.Picture.Snapshot.Answers {
+		if i < len(active) && a.Action == j.action() {
+			return active[i].Name, a
+		}
+	}
+	return "", decide.Answer{}
 }
 
 // action is the decision of the loop's own evaluators.
@@ -285,7 +310,7 @@ func (j judged) action() string {
 
 // reason says why, in one line.
 func (j judged) reason() string {
-	if missing := j.missing(); j.Decision.Verdict == decide.Continue && len(missing) > 0 {
+	if missing := j.missing(0); j.Decision.Verdict == decide.Continue && len(missing) > 0 {
 		return plain.Line(missing[0], 500)
 	}
 	return plain.Line(j.summary(), 500)

@@ -39,12 +39,19 @@ type judged struct {
 
 // judge decides as a stop would if the agent had written the message, and commits the decision if commits says so.
 func (k *desk) judge(ctx context.Context, name, message string, commits func(decide.Decision) bool) (judged, error) {
+	return k.judgeDraft(ctx, name, message, agenthook.Draft{}, commits)
+}
+
+// judgeDraft is judge for an agent that also shows its evaluators a draft.
+func (k *desk) judgeDraft(ctx context.Context, name, message string, draft agenthook.Draft,
+	commits func(decide.Decision) bool) (judged, error) {
 	p, err := k.Look()
 	if err != nil {
 		return judged{}, err
 	}
 	j := judged{said: p.Agent.Read(message)}
-	if j.message = message; j.said.Status != "" { // a promise counts wherever it is: it is only a claim
+	j.message = message
+	if j.said.Status != "" { // a promise counts wherever it is: it is only a claim
 		word := map[decide.Status]string{
 			decide.Complete: decide.Promised, decide.Blocked: "<promise>BLOCKED: %s</promise>",
 			decide.Escalated: "<promise>ESCALATE: %s</promise>",
@@ -55,6 +62,7 @@ func (k *desk) judge(ctx context.Context, name, message string, commits func(dec
 		j.message = strings.ReplaceAll(message, "```", "'''") + "\n\n" + word
 	}
 	ev := k.event(name, j.message)
+	ev.Draft = draft
 	j.Step, err = k.Judge(ctx, ev, commits)
 	if err != nil {
 		return j, err
@@ -78,14 +86,30 @@ func (d *Desk) Next(ctx context.Context, call Call, in Next) (NextPrompt, error)
 			return NextPrompt{}, err
 		}
 	}
-	j, err := k.judge(ctx, "iteration_next", "", never)
+	stops, err := k.handOut()
 	if err != nil {
 		return NextPrompt{}, err
 	}
+	var j judged
+	if stops {
+		j.Step, err = k.step(ctx, decide.EventStop, k.event("iteration_next", ""))
+	} else {
+		j, err = k.judge(ctx, "iteration_next", "", never)
+	}
+	if err != nil {
+		return NextPrompt{}, err
+	}
+	if d := j.Decision; stops && d.Verdict == decide.End {
+		return NextPrompt{}, fmt.Errorf("%s: %s (%s); end your turn", ErrOver, d.Next.Status, d.Next.ExitReason)
+	}
 	p := j.Picture
 	state := p.Snapshot.Record()
+	if stops {
+		state = j.Decision.Next
+	}
 	limit := state.Limit(p.Snapshot.Limits)
-	if d := j.Decision; state.Iteration >= limit && !(d.Verdict == decide.End && d.Next.Status == decide.Complete) {
+	over := !stops && state.Iteration >= limit // a stop has looked at the limit
+	if d := j.Decision; over && !(d.Verdict == decide.End && d.Next.Status == decide.Complete) {
 		//lint:ignore ST1005 callers know these words
 		return NextPrompt{}, fmt.Errorf("Maximum iterations (%d) reached; end your turn", limit)
 	}
@@ -100,6 +124,20 @@ func (d *Desk) Next(ctx context.Context, call Call, in Next) (NextPrompt, error)
 	}, nil
 }
 
+// handOut notes that a feature is handed out. It reports whether that ends an iteration, and so is a stop: where this
+// server counts, each one but the first does.
+func (k *desk) handOut() (stops bool, err error) {
+	if !k.counts() {
+		return false, nil
+	}
+	err = k.edit(func(_ *loop.Picture, r *agenthook.Record) error {
+		stops = r.Handed
+		r.Handed = true
+		return nil
+	})
+	return stops, err
+}
+
 // prompt returns what the agent would be told.
 func (j judged) prompt() string {
 	if j.Decision.Verdict == decide.Continue {
@@ -108,9 +146,23 @@ func (j judged) prompt() string {
 		return say.Prompt(j.Picture, d)
 	}
 	if d := j.Decision; d.Verdict == decide.End && d.Next.Status == decide.Complete {
-		return "Everything is proven. Call iteration_complete with COMPLETE, then end your turn."
+		return j.settled() + " Call iteration_complete with COMPLETE, then end your turn."
 	}
 	return strings.TrimSpace(j.summary() + " End your turn.")
+}
+
+// byEvaluator reports whether the answer that counts is that of a person's evaluator, not of a hook of the agent's own.
+func (j judged) byEvaluator() bool {
+	isAgents := func(a decide.HookAnswer) bool { return a.Hook == j.Decision.AnsweredBy }
+	return !slices.ContainsFunc(j.Picture.Snapshot.AgentHooks, isAgents)
+}
+
+// settled says what makes the loop complete: proof, or the agent's word alone.
+func (j judged) settled() string {
+	if len(j.Picture.Snapshot.Checks) == 0 {
+		return "Every feature is claimed, and this loop has no check that could prove one."
+	}
+	return "Every check holds."
 }
 
 // summary says in one line what a stop would decide.
@@ -127,11 +179,15 @@ func (j judged) summary() string {
 	return fmt.Sprintf("%d of %d features pass, %d proven.", list.Passed(), len(list.Items), d.Next.Proven)
 }
 
-// missing says what keeps the loop from being complete.
-func (j judged) missing() (lines []string) {
+// missing says what keeps the loop from being complete, each thing once. room is that for the output of checks, in
+// bytes; 0 if the answer has it elsewhere.
+func (j judged) missing(room int) (lines []string) {
 	s, d := &j.Picture.Snapshot, j.Decision
 	add := func(format string, args ...any) {
-		lines = append(lines, plain.Text(fmt.Sprintf(format, args...), 4000))
+		line := plain.Text(fmt.Sprintf(format, args...), 4000)
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
 	if d.Verdict == decide.End {
 		if d.Next.Status != decide.Complete {
@@ -139,21 +195,32 @@ func (j judged) missing() (lines []string) {
 		}
 		return lines
 	}
+	if problem := unread(j.Picture); problem != "" {
+		add("%s", problem)
+		return lines
+	}
+	if len(d.Changed) > 0 {
+		add("%s; put that back", decide.Differs(d.Changed))
+	}
 	if open := s.List.Open(); len(open) > 0 {
 		add("features are open: %s", plain.Line(strings.Join(open[:min(len(open), 20)], ", "), 500))
 	}
 	for _, r := range s.Results {
-		if !r.Passed {
-			add("the check %s does not hold: %s", plain.Line(r.Name+" "+r.Feature, 160), r.Tail)
+		name := plain.Line(r.Name+" "+r.Feature, 160)
+		switch {
+		case r.Passed:
+		case room == 0:
+			add("the check %s does not hold", name)
+		default:
+			add("the check %s does not hold: %s", name, output(r, &room))
 		}
 	}
 	for _, a := range s.AgentHooks {
 		if a.Action != decide.AnswerComplete {
-			add("your hook %s: %s", a.Hook, strings.TrimSpace(a.Reason+" "+a.Prompt))
+			add("your hooks: %s", strings.TrimSpace(a.Reason+" "+a.Prompt))
 		}
 	}
-	isAgents := func(a decide.HookAnswer) bool { return a.Hook == d.AnsweredBy }
-	if d.Answer != nil && !slices.ContainsFunc(s.AgentHooks, isAgents) {
+	if d.Answer != nil && j.byEvaluator() {
 		add("the evaluator %s: %s", plain.Line(d.AnsweredBy, 80), strings.TrimSpace(d.Answer.Reason+" "+d.Answer.Prompt))
 	}
 	if len(lines) == 0 {

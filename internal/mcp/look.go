@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -101,6 +102,10 @@ func (d *Desk) Prompt(name string) (string, error) {
 	if text, err := loopdir.ReadFile(k.At.Dir, loopdir.PromptFile, maxPrompt); err == nil {
 		own = plain.Text(string(text), len(text))
 	}
+	if d.Hooked == nil || !d.Hooked(k.At.Project) {
+		own = say.WithoutHook(own)
+	}
 	return own + fmt.Sprintf("\n\nCall iteration_start with taskId %q, then work on the feature that task_get names. "+
-		"After each feature call iteration_validate. When everything is done, call iteration_complete.\n", k.name()), nil
+		"After each feature call iteration_validate, then iteration_next, which names the next one. When everything is "+
+		"done, call iteration_complete.\n", k.name()), nil
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // The resources. A loop's name takes the place of {name}.
@@ -42,10 +46,35 @@ func (s *Server) addResources() {
 func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	uri := req.Params.URI
 	text, kind, err := s.text(ctx, uri)
+	if errors.Is(err, errNoResource) {
+		return nil, mcp.ResourceNotFoundError(uri)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: kind, Text: text}}}, nil
+}
+
+// maxCompletions is how many names complete a word.
+const maxCompletions = 100
+
+// complete completes the names of loops, in the prompt and in the addresses of resources.
+func (s *Server) complete(_ context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	loops, err := s.desk.Env.Where().All()
+	if err != nil {
+		return nil, err
+	}
+	values := []string{}
+	for _, at := range loops {
+		if name := plain.Line(at.Name, 100); strings.HasPrefix(name, req.Params.Argument.Value) {
+			values = append(values, name)
+		}
+	}
+	total := len(values)
+	values = values[:min(total, maxCompletions)]
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{
+		Values: values, Total: total, HasMore: total > len(values),
+	}}, nil
 }
 
 func (s *Server) addPrompt() {
@@ -82,6 +111,9 @@ func (s *Server) text(ctx context.Context, uri string) (text, kind string, err e
 		if !below || !is || invalid != nil {
 			continue
 		}
+		if _, err := s.desk.Env.Where().Named(name); err != nil {
+			return "", "", fmt.Errorf("%w: %w", errNoResource, err)
+		}
 		switch end {
 		case statusEnd:
 			return asJSON(s.desk.Status(ctx, name))
@@ -94,8 +126,11 @@ func (s *Server) text(ctx context.Context, uri string) (text, kind string, err e
 		}
 		return text, textType, err
 	}
-	return "", "", mcp.ResourceNotFoundError(uri)
+	return "", "", errNoResource
 }
+
+// errNoResource means that there can be no such resource.
+var errNoResource = errors.New("no such resource")
 
 // watched are the resources that a client subscribed to, with a hash of what they said last.
 type watched struct {
@@ -105,7 +140,11 @@ type watched struct {
 
 func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
 	text, _, err := s.text(ctx, req.Params.URI)
-	if err != nil { // a loop that is not there yet may come
+	ours := strings.HasPrefix(req.Params.URI, loopsURI) // tests serve others beside
+	if ours && errors.Is(err, errNoResource) {
+		return mcp.ResourceNotFoundError(req.Params.URI)
+	}
+	if err != nil { // a list that cannot be read now may be repaired
 		text = err.Error()
 	}
 	s.seen.mu.Lock()

@@ -14,6 +14,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -49,7 +50,7 @@ func New(desk *Desk, version string, log io.Writer) (*Server, error) {
 	s := &Server{desk: desk, log: log, busy: make(chan struct{}, maxBusy)}
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "ralph", Title: "Ralph loops", Version: version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
-		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe, CompletionHandler: s.complete,
 	})
 	s.sdk.AddReceivingMiddleware(s.recovered)
 	if err := s.addTools(); err != nil {
@@ -152,12 +153,13 @@ func (s *Server) checked(t *mcp.Tool, handle handler) mcp.ToolHandler {
 		var result mcp.CallToolResult
 		err := validate(schema, arguments)
 		var out any
+		defer s.progress(ctx, req)()
 		if err == nil && !t.Annotations.ReadOnlyHint {
 			s.busy <- struct{}{}
 			defer func() { <-s.busy }()
 		}
 		if err == nil {
-			out, err = handle(ctx, callOf(req), arguments)
+			out, err = handle(ctx, s.callOf(req), arguments)
 		}
 		if err != nil {
 			result.SetError(errors.New(plain.Text(err.Error(), 4000)))
@@ -205,9 +207,39 @@ func validate(schema func() (*jsonschema.Resolved, error), arguments json.RawMes
 // sessionKey is where Codex names its session; the agent does not write it. Measured with 0.169.0.
 const sessionKey = "sessionId"
 
-func callOf(req *mcp.CallToolRequest) (call Call) {
+func (s *Server) callOf(req *mcp.CallToolRequest) (call Call) {
 	if id, is := req.Params.Meta[sessionKey].(string); is {
 		call.Session = id
 	}
+	if params := req.Session.InitializeParams(); params != nil && params.ClientInfo != nil && s.desk.ClientName != nil {
+		call.Client = s.desk.ClientName(params.ClientInfo.Name)
+	}
 	return call
+}
+
+// progressEvery is how often a client hears that a call is still at work.
+const progressEvery = 5 * time.Second
+
+// progress tells a client that asked for it how long a call takes, until done is called. Nobody knows how long the
+// checks will take in all.
+func (s *Server) progress(ctx context.Context, req *mcp.CallToolRequest) (done func()) {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	ctx, done = context.WithCancel(ctx)
+	begin := time.Now()
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(progressEvery):
+			}
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // the client may be gone
+				ProgressToken: token, Progress: time.Since(begin).Seconds(), Message: "at work",
+			})
+		}
+	}()
+	return done
 }

@@ -19,11 +19,8 @@ type Start struct {
 	MaxIterations           int              `json:"maxIterations,omitempty"` // 0: as it is
 	CompletionPromises      []string         `json:"completionPromises,omitempty"`
 	ValidationRules         []agenthook.Rule `json:"validationRules,omitempty"`
-	CircuitBreakerThreshold int              `json:"circuitBreakerThreshold,omitempty"` // 0: usualThreshold
+	CircuitBreakerThreshold int              `json:"circuitBreakerThreshold,omitempty"` // 0: as it is
 }
-
-// usualThreshold is how many failing validations in a row are allowed if nobody says how many.
-const usualThreshold = 3
 
 // Config is what holds for an iteration.
 type Config struct {
@@ -78,6 +75,9 @@ func (d *Desk) Start(call Call, in Start) (Started, error) {
 	if err != nil {
 		return Started{}, err
 	}
+	for _, note := range notes {
+		k.Store.Log(fmt.Sprintf("%s iteration_start %s", time.Now().UTC().Format("2006-01-02T15:04:05Z"), note), nil)
+	}
 	p, err = k.Look()
 	if err != nil {
 		return Started{}, err
@@ -129,6 +129,7 @@ func (k *desk) take() error {
 		}
 		*next = a.Next
 		next.SessionPID, next.ClientStart = clients[0].PID, clients[0].Start
+		next.Client = k.call.Client
 		return k.Store.Bind(session)
 	})
 	if err != nil {
@@ -140,39 +141,43 @@ func (k *desk) take() error {
 		}
 	}
 	k.state, k.owner = next, ThisSession
+	k.Env.Client = next.Client
 	return nil
 }
 
-// lower keeps what the agent asks for, and lowers the limits.
+// lower keeps what the agent asks for, and lowers the limits for its session. What it does not ask for stays as a
+// person set it.
 func (k *desk) lower(in Start) (notes []string, err error) {
-	var limit int
 	err = k.edit(func(p *loop.Picture, r *agenthook.Record) error {
-		r.Rules, r.Promises = in.ValidationRules, nil
+		r.Rules = in.ValidationRules
+		r.Promises = nil
 		for _, promise := range in.CompletionPromises {
 			r.Promises = append(r.Promises, agenthook.Word(promise))
 		}
-		r.Threshold = in.CircuitBreakerThreshold
-		if r.Threshold == 0 {
-			r.Threshold = usualThreshold
-		}
-		if l := p.Config.Limits.CheckFailures; l > 0 && l < r.Threshold {
-			notes = append(notes, fmt.Sprintf("circuitBreakerThreshold is %d: limits are only lowered", l))
-		}
+		r.Handed = false
 		if r.Started.IsZero() {
 			r.Started = time.Now().UTC()
 		}
-		limit = p.Snapshot.Record().Limit(p.Snapshot.Limits)
-		return nil
-	})
-	switch {
-	case err != nil || in.MaxIterations == 0 || in.MaxIterations == limit:
-		return notes, err
-	case in.MaxIterations > limit:
-		return append(notes, fmt.Sprintf("maxIterations is %d, the limit in force; a person raises it: %s", limit,
-			k.Call("extend"))), nil
-	}
-	_, err = k.Change("iteration_start", func(_ *loop.Picture, next *decide.State) error {
-		next.Lowered = in.MaxIterations
+
+		state := p.Snapshot.Record()
+		limits := p.Limits()
+		r.Lowered = agenthook.Lowered{Endings: state.Endings, PID: state.SessionPID, ClientStart: state.ClientStart}
+		switch limit := limits.CheckFailures; {
+		case limit > 0 && limit < in.CircuitBreakerThreshold:
+			notes = append(notes, fmt.Sprintf("circuitBreakerThreshold is %d: limits are only lowered", limit))
+		case in.CircuitBreakerThreshold != limit:
+			r.Lowered.Failures = in.CircuitBreakerThreshold
+		}
+		switch limit := state.Limit(limits); {
+		case limit < in.MaxIterations:
+			notes = append(notes, fmt.Sprintf("maxIterations is %d, the limit in force; a person raises it: %s", limit,
+				k.Call("extend")))
+		case in.MaxIterations != limit:
+			r.Lowered.Iterations = in.MaxIterations
+		}
+		if lowered := r.Lowered.String(); lowered != "" {
+			notes = append(notes, "lowered for this session: "+lowered)
+		}
 		return nil
 	})
 	return notes, err

@@ -2,12 +2,15 @@ package mcp
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -31,6 +34,7 @@ type Task struct {
 	Feature         *Feature  `json:"feature,omitempty"`
 	Features        Counts    `json:"features"`
 	Subtasks        []Subtask `json:"subtasks,omitempty"`
+	More            int       `json:"moreSubtasks,omitempty"` // for which there was no room
 	Needs           string    `json:"needs,omitempty"`
 	HookCount       int       `json:"hookCount"`
 	CheckpointCount int       `json:"checkpointCount"`
@@ -38,10 +42,11 @@ type Task struct {
 
 // Feature is the feature to work on.
 type Feature struct {
-	ID          string `json:"id"`
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	Attempts    int    `json:"attempts,omitempty"`
+	ID          string   `json:"id"`
+	Title       string   `json:"title,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Must        []string `json:"mustHold,omitempty"` // for it to pass
+	Attempts    int      `json:"attempts,omitempty"`
 }
 
 // Counts counts the features of a list.
@@ -59,8 +64,9 @@ type Subtask struct {
 	State string `json:"state"`
 }
 
-// maxSubtasks is how many features are listed.
-const maxSubtasks = 100
+// maxAnswer is the room for what grows with the list or with the output of checks, in bytes. Some clients put all of an
+// answer into the conversation, and Claude Code shows the first 2 KB of what has more than 50.
+const maxAnswer = 6000
 
 // Task answers task_get.
 func (d *Desk) Task(ctx context.Context, call Call, in TaskGet) (Task, error) {
@@ -90,22 +96,44 @@ func (d *Desk) Task(ctx context.Context, call Call, in TaskGet) (Task, error) {
 	if t.Needs == "" {
 		t.Needs = plain.Line(v.Doom, 500)
 	}
+	if problem := unread(p); problem != "" {
+		t.Needs = problem
+	}
 	if err := k.certain(); err != nil {
 		t.Needs = err.Error()
 	}
 	if item, open := p.Snapshot.List.Next(); open && v.Status == decide.InProgress {
 		t.Feature = &Feature{
 			ID: plain.Line(item.ID, 80), Title: plain.Line(item.Title(), 200),
-			Description: plain.Line(item.Description(), 600),
+			Description: plain.Line(item.Description(), 1000), Must: mustHold(item),
 		}
 		if item.ID == p.Snapshot.State.Feature {
 			t.Feature.Attempts = p.Snapshot.State.Attempts
 		}
 	}
 	if in.IncludeSubtasks {
-		t.Subtasks = subtasks(ctx, p)
+		t.Subtasks, t.More = subtasks(ctx, p)
 	}
 	return t, nil
+}
+
+// unread says why the list cannot be read, and what to do; "" if it can be.
+func unread(p *loop.Picture) string {
+	err := p.Snapshot.List.Err
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("the feature list cannot be read: %s; repair %s", plain.Line(err.Error(), 500),
+		plain.Path(p.Loop.At.Project, p.ListName()))
+}
+
+// mustHold returns what must hold for a feature to pass. Its last line counts the points for which there is no room.
+func mustHold(item features.Item) []string {
+	points, more := say.Points(item, maxAnswer)
+	if more > 0 {
+		points = append(points, "and in the list "+plain.Count(more, "more point"))
+	}
+	return points
 }
 
 func counts(c decide.Counts) Counts {
@@ -127,16 +155,20 @@ func word(v verb.Status, s decide.State) string {
 	return "in_progress"
 }
 
-func subtasks(ctx context.Context, p *loop.Picture) (all []Subtask) {
+func subtasks(ctx context.Context, p *loop.Picture) (all []Subtask, more int) {
 	p.Snapshot.Contents = p.Contents(ctx)
 	proven := p.Snapshot.Proofs()
 	items := p.Snapshot.List.Items
-	for _, item := range items[:min(len(items), maxSubtasks)] {
-		all = append(all, Subtask{
-			ID: plain.Line(item.ID, 80), Title: plain.Line(verb.Title(item), 200), State: state(item, proven),
-		})
+	size := 0
+	for i, item := range items {
+		s := Subtask{ID: plain.Line(item.ID, 80), Title: plain.Line(verb.Title(item), 200), State: state(item, proven)}
+		size += len(s.ID) + len(s.Title) + len(`{"id":"","title":"","state":"claimed"},`)
+		if size > maxAnswer {
+			return all, len(items) - i
+		}
+		all = append(all, s)
 	}
-	return all
+	return all, 0
 }
 
 func state(item features.Item, proven map[string]decide.FeatureProof) string {
@@ -151,18 +183,32 @@ func state(item features.Item, proven map[string]decide.FeatureProof) string {
 	return "claimed"
 }
 
-// rule returns the results of the checks and of the agent's rules, each once, the newest first.
+// results returns the results of the checks and of the agent's rules, each once, the newest first.
 func results(p *loop.Picture, message string) []agenthook.Result {
-	all, seen := []agenthook.Result{}, map[[2]string]bool{}
-	for _, r := range append(append([]decide.Receipt{}, p.Snapshot.Results...), p.Snapshot.Receipts...) {
-		if key := [2]string{r.Check, r.Feature}; !seen[key] {
-			seen[key] = true
-			text := "ok"
-			if !r.Passed {
-				text = plain.Text(r.Tail, 4000)
-			}
-			all = append(all, agenthook.Result{Name: plain.Line(r.Name+" "+r.Feature, 200), Passed: r.Passed, Message: text})
+	all := []agenthook.Result{}
+	seen := map[[2]string]bool{}
+	room := maxAnswer
+	for _, r := range slices.Concat(p.Snapshot.Results, p.Snapshot.Receipts) {
+		key := [2]string{r.Check, r.Feature}
+		if seen[key] {
+			continue
 		}
+		seen[key] = true
+		text := "ok"
+		if !r.Passed {
+			text = output(r, &room)
+		}
+		all = append(all, agenthook.Result{Name: plain.Line(r.Name+" "+r.Feature, 200), Passed: r.Passed, Message: text})
 	}
 	return append(all, p.AgentRules(message)...)
+}
+
+// output returns the end of a failed check's output, and takes it from the room that there is for all outputs.
+func output(r decide.Receipt, room *int) string {
+	text := plain.End(r.Tail, max(*room, 0))
+	*room -= len(text)
+	if text == "" && r.Tail != "" {
+		return "it failed; no room for its output: run it yourself"
+	}
+	return text
 }

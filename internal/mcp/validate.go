@@ -71,7 +71,7 @@ func (d *Desk) Validate(ctx context.Context, call Call, in Validate) (Validated,
 	}
 	v := Validated{
 		IterationID: k.ID(), IterationNumber: j.Picture.Snapshot.Record().Iteration, CompletionSignal: j.signal(),
-		Results: []RuleResult{}, ValidationPassed: true,
+		Results: []RuleResult{}, ValidationPassed: j.Picture.Snapshot.List.Err == nil,
 		PromisesDetected: append([]string{}, j.said.All...),
 	}
 	if j.said.Status != "" {
@@ -131,7 +131,7 @@ func (k *desk) runRest(ctx context.Context, j *judged) error {
 			runs = append(runs, decide.Run{Check: c})
 		}
 	}
-	if len(runs) == 0 || k.over() != nil || j.Picture.Changed() != "" {
+	if len(runs) == 0 || k.over() != nil || len(j.Picture.Changed()) > 0 {
 		return nil
 	}
 	more, err := j.Picture.RunChecks(ctx, runs, false, nil)
@@ -194,9 +194,9 @@ func (j judged) feedback(k *desk, hook *HookDecision) []string {
 		lines = append(lines, "Agent signaled ESCALATE - requires human intervention")
 	}
 	if j.signal() == signalComplete {
-		lines = append(lines, "Everything is proven: call iteration_complete with COMPLETE, or end your turn.")
+		lines = append(lines, j.settled()+" Call iteration_complete with COMPLETE, or end your turn.")
 	} else if !j.said.Stops() {
-		lines = append(lines, j.missing()...)
+		lines = append(lines, j.missing(0)...) // the results have the output of checks
 	}
 	if hook != nil {
 		lines = append(lines, "Hook decision: "+hook.Action+": "+hook.Reason)

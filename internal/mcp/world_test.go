@@ -21,7 +21,7 @@ import (
 // TestMain lets this test be the guard of the checks that it runs.
 func TestMain(m *testing.M) {
 	if proc.JobOf(os.Args[0]) == proc.GuardJob {
-		os.Exit(proc.Guard(os.Args[1:]))
+		os.Exit(proc.Guard(os.Args[1:], nil))
 	}
 	os.Exit(m.Run())
 }

@@ -31,7 +31,7 @@ func (s *Server) action(w http.ResponseWriter, r *http.Request) (*detail, watch.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, t *template.Template) {
 	if d, a := s.action(w, r); d != nil {
 		d.Action = a
-		show(w, t, "ask", http.StatusOK, d)
+		show(w, r, t, "ask", http.StatusOK, d)
 	}
 }
 
@@ -41,9 +41,8 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, t *template.Template
 	if d == nil {
 		return
 	}
-	if !same(r.PostFormValue("form"), d.Form) {
-		refuse(w, http.StatusForbidden, "the form does not come from this page; go back and repeat it")
-		return
+	if a.Verb == "note" {
+		a.More = []string{r.PostFormValue("text")}
 	}
 	said, err := watch.Do(s.Env, d.Loop.Loop, a)
 	after := s.open(w, r)
@@ -53,7 +52,7 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, t *template.Template
 	after.Said = said
 	status := http.StatusOK
 	if err != nil {
-		after.Failed, status = plain.Line(err.Error(), 1000), http.StatusConflict
+		after.Failure, status = plain.Line(err.Error(), 1000), http.StatusConflict
 	}
-	show(w, t, "done", status, after)
+	show(w, r, t, "done", status, after)
 }

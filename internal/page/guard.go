@@ -1,10 +1,7 @@
 package page
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"net"
 	"net/http"
 	"net/url"
@@ -19,8 +16,10 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src
 const maxBody = 4 << 10
 
 // guarded lets only requests through that come from a browser or a program to which a person gave the token, and from
-// no other page.
+// no other page. The token is in the path. A cookie would go to every other port of this machine, too, and so to what
+// an agent serves there.
 func (s *Server) guarded(next http.Handler) http.Handler {
+	below := http.StripPrefix(s.root(), next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		for name, value := range map[string]string{
@@ -38,12 +37,12 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, "another page may not ask this one")
 		case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
 			refuse(w, http.StatusMethodNotAllowed, "only GET and POST are known")
-		case r.Method == http.MethodGet && r.URL.Query().Has("token"):
-			s.enter(w, r)
-		case !s.mayEnter(r):
-			refuse(w, http.StatusUnauthorized, "open the address that 'ralph-runner serve' has printed")
-		default:
+		case s.isOurs(r):
+			below.ServeHTTP(w, r)
+		case s.isProgram(r):
 			next.ServeHTTP(w, r)
+		default:
+			refuse(w, http.StatusUnauthorized, "open the address that 'ralph-runner serve' has printed")
 		}
 	})
 }
@@ -73,38 +72,19 @@ func (s *Server) isOrigin(r *http.Request) bool {
 	return site == "" || site == "same-origin" || site == "none" || navigates
 }
 
-// cookie is the name of the cookie. Cookies of one host are common to all ports, so it has the port.
-func (s *Server) cookie() string { return "ralph-" + s.port }
+// root is how the paths of this page begin. Whoever knows it may enter.
+func (s *Server) root() string { return "/" + s.Token }
 
-// secret returns what is not the token and can only be made from it.
-func (s *Server) secret(what string) string {
-	mac := hmac.New(sha256.New, []byte(s.Token))
-	mac.Write([]byte(what))
-	return hex.EncodeToString(mac.Sum(nil))
+// isProgram reports whether a request has the token as programs have it.
+func (s *Server) isProgram(r *http.Request) bool {
+	bearer, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return is && same(bearer, s.Token)
 }
 
-// enter takes the token out of the address and gives the browser a cookie.
-func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
-	if !same(r.URL.Query().Get("token"), s.Token) {
-		refuse(w, http.StatusUnauthorized, "the address has another token than this server")
-		return
-	}
-	http.SetCookie(w, &http.Cookie{
-		Name: s.cookie(), Value: s.secret("cookie"), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	})
-	query := r.URL.Query()
-	query.Del("token")
-	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: query.Encode()}
-	http.Redirect(w, r, to.String(), http.StatusSeeOther)
-}
-
-// mayEnter reports whether a request has the cookie or, as programs have it, the token.
-func (s *Server) mayEnter(r *http.Request) bool {
-	if bearer, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); is {
-		return same(bearer, s.Token)
-	}
-	cookie, err := r.Cookie(s.cookie())
-	return err == nil && same(cookie.Value, s.secret("cookie"))
+// isOurs reports whether a request has the token in its path.
+func (s *Server) isOurs(r *http.Request) bool {
+	first, _, more := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	return more && same(first, s.Token)
 }
 
 // same compares two secrets in a time that tells nothing.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -34,47 +35,45 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
+// maxTimed is how many checks of a loop have a metric.
+const maxTimed = 10
+
 func metricsOf(p *watch.Picture) []*metric {
-	loops := &metric{name: "ralph_loops", help: "Loops by status."}
+	states := &metric{name: "ralph_loop_state", help: "1 for the state that the loop is in."}
 	works := &metric{name: "ralph_loop_works", help: "1 if a session or a run works on the loop."}
+	changed := &metric{name: "ralph_loop_last_activity_seconds", help: "When the loop changed last, as a Unix time."}
 	iterations := &metric{name: "ralph_loop_iterations", help: "The iteration of the loop."}
 	features := &metric{name: "ralph_loop_features", help: "Features of the loop by state."}
 	cost := &metric{name: "ralph_run_cost_usd", help: "Dollars that the last run of the loop has told."}
 	tokens := &metric{name: "ralph_run_tokens", help: "Tokens that the last run of the loop has used."}
 	checks := &metric{name: "ralph_check_duration_seconds", help: "How long the last run of a check took."}
-	counts := map[string]int{}
+	is := map[bool]float64{true: 1}
 	for _, l := range p.Loops {
-		counts[string(l.Status.Status)]++
 		of := []string{"loop", l.Name, "project", l.Project}
-		at := 0.0
-		if l.Works() {
-			at = 1
+		add := func(m *metric, value float64, more ...string) { m.add(value, slices.Concat(of, more)...) }
+		for rank, state := range []string{"needs you", "working", "waiting", "never begun", "ended"} {
+			add(states, is[l.Rank() == rank], "state", state)
 		}
-		works.add(at, of...)
-		iterations.add(float64(l.Iteration), of...)
-		for _, one := range []struct {
-			state string
-			n     int
-		}{{"total", l.Features.Total}, {"claimed", l.Features.Passed}, {"proven", l.Features.Proven}} {
-			features.add(float64(one.n), append(of, "state", one.state)...)
-		}
-		if l.Run != nil {
-			if l.Run.CostKnown {
-				cost.add(l.Run.CostUSD, append(of, "agent", l.Run.Agent)...)
+		add(works, is[l.Works()])
+		add(changed, float64(l.ChangedAt.Unix()))
+		add(iterations, float64(l.Iteration))
+		add(features, float64(l.Features.Total), "state", "total")
+		add(features, float64(l.Features.Passed), "state", "claimed")
+		add(features, float64(l.Features.Proven), "state", "proven")
+		if l.Spent != nil && l.Run != nil {
+			if l.Spent.CostKnown {
+				add(cost, l.Spent.CostUSD, "agent", l.Run.Agent)
 			}
-			tokens.add(float64(l.Run.Tokens), append(of, "agent", l.Run.Agent)...)
+			add(tokens, float64(l.Spent.Tokens()), "agent", l.Run.Agent)
 		}
-		for _, c := range l.LastChecks {
-			checks.add(float64(c.DurationMS)/1000, append(of, "check", c.Name)...)
+		told := map[string]bool{}
+		for _, c := range l.Status.Checked {
+			name := plain.Line(c.Name, 80)
+			if !told[name] && len(told) < maxTimed {
+				told[name] = true
+				add(checks, float64(c.DurationMS)/1000, "check", name)
+			}
 		}
 	}
-	var statuses []string
-	for status := range counts {
-		statuses = append(statuses, status)
-	}
-	slices.Sort(statuses)
-	for _, status := range statuses {
-		loops.add(float64(counts[status]), "status", status)
-	}
-	return []*metric{loops, works, iterations, features, cost, tokens, checks}
+	return []*metric{states, works, changed, iterations, features, cost, tokens, checks}
 }

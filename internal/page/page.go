@@ -4,7 +4,10 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -15,7 +18,10 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -26,22 +32,19 @@ type Server struct {
 	Token   string // whoever has it may look
 	Control bool   // whoever may look may do what the verbs do, too
 
-	port    string
-	stale   staleness
-	streams chan struct{} // bounds how many event streams there are
+	port  string
+	stale staleness
 }
-
-// maxStreams is how many browsers can follow at a time.
-const maxStreams = 64
 
 //go:embed assets
 var assets embed.FS
 
 // Handler returns the page for a server that listens at a port of loopback.
 func (s *Server) Handler(port int) (http.Handler, error) {
-	s.port, s.streams = strconv.Itoa(port), make(chan struct{}, maxStreams)
+	s.port = strconv.Itoa(port)
 	t, err := template.New("page").Funcs(report.Funcs()).Funcs(template.FuncMap{
-		"elapsed": elapsed, "bar": newBar,
+		"elapsed": elapsed, "when": moment, "short": short, "doing": doing, "logOf": s.logOf,
+		"root": s.root, "before": before,
 	}).Parse(report.Sections)
 	if err == nil {
 		t, err = t.ParseFS(assets, "assets/*.html")
@@ -52,97 +55,151 @@ func (s *Server) Handler(port int) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { s.list(w, r, t) })
 	mux.HandleFunc("GET /loop/{key}", func(w http.ResponseWriter, r *http.Request) { s.one(w, r, t) })
+	mux.HandleFunc("GET /loop/{key}/session/{n}", func(w http.ResponseWriter, r *http.Request) { s.session(w, r, t) })
 	mux.HandleFunc("GET /loop/{key}/ask/{verb}", func(w http.ResponseWriter, r *http.Request) { s.ask(w, r, t) })
 	mux.HandleFunc("POST /loop/{key}/do/{verb}", func(w http.ResponseWriter, r *http.Request) { s.do(w, r, t) })
 	mux.HandleFunc("GET /loop/{key}/chart/{n}", s.chart)
 	mux.HandleFunc("GET /loop/{key}/report", s.report)
-	mux.HandleFunc("GET /events", s.events)
-	mux.HandleFunc("GET /api/loops", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, s.Watcher.Picture().Loops)
+	mux.HandleFunc("GET /api/loops", func(w http.ResponseWriter, r *http.Request) {
+		writeJSON(w, r, s.Watcher.Picture().Loops)
 	})
 	mux.HandleFunc("GET /api/loops/{key}", s.apiLoop)
 	mux.HandleFunc("GET /metrics", s.metrics)
-	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, _ *http.Request) {
-		extra, _ := assets.ReadFile("assets/page.css")
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		fmt.Fprint(w, report.Style, string(extra))
+	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
+		write(w, r, http.StatusOK, "text/css; charset=utf-8", []byte(report.Style))
 	})
-	mux.HandleFunc("GET /page.js", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /page.js", func(w http.ResponseWriter, r *http.Request) {
 		text, _ := assets.ReadFile("assets/page.js")
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		_, _ = w.Write(text)
+		write(w, r, http.StatusOK, "text/javascript; charset=utf-8", text)
 	})
+	mux.HandleFunc("GET /icon/{state}", icon)
 	return s.guarded(mux), nil
 }
 
+// write answers with a text, or says that the browser has it already. Browsers get it compressed.
+func write(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte) {
+	sum := sha256.Sum256(text)
+	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+	h := w.Header()
+	h.Set("ETag", tag)
+	if status == http.StatusOK && r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", kind)
+	h.Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.WriteHeader(status)
+		_, _ = w.Write(text)
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	z := gzip.NewWriter(w)
+	_, _ = z.Write(text)
+	_ = z.Close()
+}
+
 // show renders a page. It is rendered as a whole first, so that an error does not leave half of one.
-func show(w http.ResponseWriter, t *template.Template, name string, status int, data any) {
+func show(w http.ResponseWriter, r *http.Request, t *template.Template, name string, status int, data any) {
 	var page bytes.Buffer
 	if err := t.ExecuteTemplate(&page, name, data); err != nil {
 		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(page.Bytes())
+	write(w, r, status, "text/html; charset=utf-8", page.Bytes())
 }
 
-func writeJSON(w http.ResponseWriter, value any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	_ = e.Encode(value)
+func writeJSON(w http.ResponseWriter, r *http.Request, value any) {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
+		return
+	}
+	write(w, r, http.StatusOK, "application/json; charset=utf-8", append(text, '\n'))
 }
 
 // listing is what the list of loops shows.
 type listing struct {
-	Title, Query, Wanted string
-	Statuses             []string
-	Loops                []watch.Loop
-	All                  int
-	Live                 bool
+	Title, Icon, Query, Wanted string
+	Words                      []string // the states that there are
+	Loops                      []watch.Loop
+	All                        int
+	Ranks                      [verb.RankEnded + 1]int // how many loops there are of each
+	Cost                       string
+	Live                       bool
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request, t *template.Template) {
 	p := s.Watcher.Picture()
+	query := r.URL.Query()
 	l := listing{
-		Title: "Loops", Query: plain.Line(r.URL.Query().Get("q"), 100), Wanted: plain.Line(r.URL.Query().Get("status"), 40),
+		Icon: "ended", Query: plain.Line(query.Get("q"), 100), Wanted: plain.Line(query.Get("status"), 40),
 		All: len(p.Loops), Live: true,
 	}
+	cost := verb.Spent{}
 	for _, one := range p.Loops {
-		status := string(one.Status.Status)
-		if !slices.Contains(l.Statuses, status) {
-			l.Statuses = append(l.Statuses, status)
+		l.Ranks[one.Rank()]++
+		if one.Spent != nil {
+			cost.CostUSD += one.Spent.CostUSD
+			cost.CostKnown = cost.CostKnown || one.Spent.CostKnown
+			cost.Estimated = cost.Estimated || one.Spent.Estimated
 		}
-		text := strings.ToLower(one.Name + " " + one.Project)
-		if strings.Contains(text, strings.ToLower(l.Query)) && (l.Wanted == "" || l.Wanted == status) {
+		if !slices.Contains(l.Words, one.Word()) {
+			l.Words = append(l.Words, one.Word())
+		}
+		if one.Has(l.Query) && (l.Wanted == "" || l.Wanted == one.Word()) {
 			l.Loops = append(l.Loops, one)
 		}
 	}
-	slices.Sort(l.Statuses)
-	show(w, t, "list", http.StatusOK, l)
+	slices.Sort(l.Words)
+	l.Cost, l.Title = cost.Cost(), "Loops"
+	if n := l.Ranks[verb.RankWorking]; n > 0 {
+		l.Icon, l.Title = "works", fmt.Sprintf("● %d working", n)
+	}
+	if n := l.Ranks[verb.RankNeedsYou]; n > 0 {
+		l.Icon, l.Title = "needs", fmt.Sprintf("▲ %d need you", n)
+	}
+	show(w, r, t, "list", http.StatusOK, l)
 }
 
 // detail is what the page of a loop shows.
 type detail struct {
 	*watch.Detail
-	Title   string
-	Actions []watch.Action // that a person can do here
-	Charts  []string       // their titles
-	Said    string         // what the last action said
-	Failed  string         // why it failed
-	Live    bool           // what the agent says changes without a change of the loop
-	Form    string         // proves that a form comes from this page
-	Action  watch.Action   // that is asked about
+	Title, Icon string
+	Live        []watch.Live
+	Actions     []watch.Action // that a person can do here
+	Said        string         // what the last action said
+	Failure     string         // why it failed
+	Action      watch.Action   // that is asked about
+	Tab         string
+	Tabs        []string
+	Still       bool          // the page does not follow the loop: to read the commits takes git
+	State       string        // of the features that are shown; "": all
+	States      []state       // of the features
+	Shown       []watch.Item  // features
+	More        int           // features that are not shown
+	Older       int           // the first iteration that is shown, if there are older ones
+	Commits     []tree.Commit // for the tab of them
 }
+
+// state is a state of features, with how many there are.
+type state struct {
+	Name  string
+	Count int
+}
+
+const (
+	maxFeatures   = 150 // that are shown
+	maxIterations = 100
+)
 
 // find returns the loop of a request, or answers that there is none.
 func (s *Server) find(w http.ResponseWriter, r *http.Request) *watch.Loop {
+	loops := s.Watcher.Picture().Loops
 	key := r.PathValue("key")
-	for i, l := range s.Watcher.Picture().Loops {
-		if l.Key == key {
-			return &s.Watcher.Picture().Loops[i]
-		}
+	if i := slices.IndexFunc(loops, func(l watch.Loop) bool { return l.Key == key }); i >= 0 {
+		return &loops[i]
 	}
 	refuse(w, http.StatusNotFound, "there is no such loop; it may have been deleted")
 	return nil
@@ -158,9 +215,12 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *detail {
 	if err != nil {
 		d = &watch.Detail{Loop: *l, Log: plain.Line(err.Error(), 500)}
 	}
-	page := &detail{Detail: d, Title: l.Name, Live: l.Works(), Form: s.secret("form " + l.Key)}
-	for _, c := range report.Charts(d.Iterations) {
-		page.Charts = append(page.Charts, c.Title)
+	page := &detail{
+		Detail: d, Live: d.Live, Icon: report.Class(d.Loop.Status),
+		Title: fmt.Sprintf("%s %s", l.Name, d.Word()),
+	}
+	if d.Features.Total > 0 {
+		page.Title = fmt.Sprintf("%d/%d %s", d.Features.Passed, d.Features.Total, page.Title)
 	}
 	if s.Control {
 		for _, a := range watch.Actions() {
@@ -173,16 +233,109 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *detail {
 }
 
 func (s *Server) one(w http.ResponseWriter, r *http.Request, t *template.Template) {
-	if d := s.open(w, r); d != nil {
-		show(w, t, "one", http.StatusOK, d)
+	d := s.open(w, r)
+	if d == nil {
+		return
 	}
+	query := r.URL.Query()
+	d.Tabs = []string{"features", "iterations", "checks", "diff", "cost", "log", "about"}
+	d.Tab = query.Get("tab")
+	if !slices.Contains(d.Tabs, d.Tab) {
+		d.Tab = d.Tabs[0]
+	}
+	d.State = plain.Line(query.Get("state"), 20)
+	d.features()
+	before, _ := strconv.Atoi(query.Get("before"))
+	d.iterations(before)
+	if d.Tab == "diff" {
+		d.Still = true
+		d.Commits = report.Commits(r.Context(), s.Env, d.Detail)
+	}
+	show(w, r, t, "one", http.StatusOK, d)
+}
+
+// features chooses the features that are shown.
+func (d *detail) features() {
+	d.States = []state{{"", len(d.Items)}}
+	for _, item := range d.Items {
+		at := slices.IndexFunc(d.States, func(s state) bool { return s.Name == item.State })
+		if at < 0 {
+			at = len(d.States)
+			d.States = append(d.States, state{Name: item.State})
+		}
+		d.States[at].Count++
+		if d.State == "" || d.State == item.State {
+			d.Shown = append(d.Shown, item)
+		}
+	}
+	d.States[0].Count = len(d.Items)
+	d.More = max(0, len(d.Shown)-maxFeatures)
+	d.Shown = d.Shown[:len(d.Shown)-d.More]
+}
+
+// iterations chooses the iterations that are shown: the last ones, or those before one of them.
+func (d *detail) iterations(before int) {
+	all := d.Detail.Iterations
+	if before > 0 {
+		all = slices.DeleteFunc(slices.Clone(all), func(i record.Session) bool { return i.Iteration >= before })
+	}
+	if from := len(all) - maxIterations; from > 0 {
+		all = all[from:]
+		d.Older = all[0].Iteration
+	}
+	d.Detail.Iterations = all
+}
+
+// Charts returns the titles of the charts.
+func (d *detail) Charts() (titles []string) {
+	for _, c := range report.Charts(d.Detail.Iterations) {
+		titles = append(titles, c.Title)
+	}
+	return titles
+}
+
+// told is what the page of a session shows.
+type told struct {
+	*detail
+	Number int
+	Query  string
+	Lines  []string
+	Live   bool
+}
+
+// session shows what the agent of a session said and did.
+func (s *Server) session(w http.ResponseWriter, r *http.Request, t *template.Template) {
+	d := s.open(w, r)
+	if d == nil {
+		return
+	}
+	n, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil || n < 1 {
+		refuse(w, http.StatusNotFound, "there is no such session")
+		return
+	}
+	page := told{detail: d, Number: n, Query: plain.Line(r.URL.Query().Get("q"), 100), Live: d.Works()}
+	lines, err := watch.Told(s.Env, d.Loop.Loop, n)
+	if err != nil {
+		refuse(w, http.StatusNotFound, plain.Line(err.Error(), 500))
+		return
+	}
+	for _, line := range lines {
+		if strings.Contains(strings.ToLower(line), strings.ToLower(page.Query)) {
+			page.Lines = append(page.Lines, line)
+		}
+	}
+	show(w, r, t, "session", http.StatusOK, page)
 }
 
 func (s *Server) apiLoop(w http.ResponseWriter, r *http.Request) {
 	if d := s.open(w, r); d != nil {
-		writeJSON(w, d.Detail)
+		writeJSON(w, r, d.Detail)
 	}
 }
+
+// drawn is the policy of what has its style in itself, and loads and runs nothing.
+const drawn = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 // report makes the report of a loop.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) {
@@ -199,9 +352,8 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(page.Bytes())
+	w.Header().Set("Content-Security-Policy", drawn)
+	write(w, r, http.StatusOK, "text/html; charset=utf-8", page.Bytes())
 }
 
 func (s *Server) chart(w http.ResponseWriter, r *http.Request) {
@@ -210,7 +362,7 @@ func (s *Server) chart(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n, err := strconv.Atoi(r.PathValue("n"))
-	all := report.Charts(d.Iterations)
+	all := report.Charts(d.Detail.Iterations)
 	if err != nil || n < 0 || n >= len(all) {
 		refuse(w, http.StatusNotFound, "there is no such chart")
 		return
@@ -220,7 +372,6 @@ func (s *Server) chart(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	w.Header().Set("Content-Type", "image/svg+xml")
-	_, _ = w.Write(svg)
+	w.Header().Set("Content-Security-Policy", drawn)
+	write(w, r, http.StatusOK, "image/svg+xml", svg)
 }

@@ -1,20 +1,19 @@
 package page
 
 import (
-	"bufio"
-	"context"
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -65,10 +64,9 @@ func newSite(t testing.TB, control bool) site {
 	return site{t, s, h, folder, "127.0.0.1:8080"}
 }
 
-// request makes a request of a browser that has the cookie.
+// request makes a request of a browser that has the address.
 func (s site) request(method, path, body string) *http.Request {
-	r := httptest.NewRequest(method, "http://"+s.host+path, strings.NewReader(body))
-	r.AddCookie(&http.Cookie{Name: s.cookie(), Value: s.secret("cookie")})
+	r := httptest.NewRequest(method, "http://"+s.host+s.root()+path, strings.NewReader(body))
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Origin", "http://"+s.host)
@@ -97,10 +95,13 @@ func TestEnter(t *testing.T) {
 		method string
 		want   int
 	}{
-		"the cookie":                {func(*http.Request) {}, "GET", 200},
-		"no cookie":                 {func(r *http.Request) { r.Header.Del("Cookie") }, "GET", 401},
-		"the token as the cookie":   {func(r *http.Request) { r.Header.Set("Cookie", s.cookie()+"=the-token") }, "GET", 401},
-		"an empty cookie":           {func(r *http.Request) { r.Header.Set("Cookie", s.cookie()+"=") }, "GET", 401},
+		"the address":               {func(*http.Request) {}, "GET", 200},
+		"no token":                  {func(r *http.Request) { r.URL.Path = "/" }, "GET", 401},
+		"an empty token":            {func(r *http.Request) { r.URL.Path = "//" }, "GET", 401},
+		"a part of the token":       {func(r *http.Request) { r.URL.Path = "/the-toke/" }, "GET", 401},
+		"the token alone":           {func(r *http.Request) { r.URL.Path = "/the-token" }, "GET", 401},
+		"the token as a query":      {query, "GET", 401},
+		"the token as a cookie":     {cookie, "GET", 401},
 		"a program's token":         {bearer("the-token"), "GET", 200},
 		"a program's wrong token":   {bearer("the-toke"), "GET", 401},
 		"a program without a token": {bearer(""), "GET", 401},
@@ -122,20 +123,27 @@ func TestEnter(t *testing.T) {
 		if tc.method == "POST" {
 			path = "/loop/" + key + "/do/pause"
 		}
-		r := s.request(tc.method, path, "form="+s.secret("form "+key))
+		r := s.request(tc.method, path, "")
 		tc.edit(r)
 		if got := s.answer(r); got.Code != tc.want {
 			t.Errorf("%s: %d %s, want %d", what, got.Code, got.Body, tc.want)
 		} else if got.Header().Get("Access-Control-Allow-Origin") != "" ||
-			got.Header().Get("Content-Security-Policy") != policy {
+			got.Header().Get("Content-Security-Policy") != policy || got.Header().Get("Set-Cookie") != "" {
 			t.Errorf("%s: the headers are %v", what, got.Header())
 		}
 	}
 }
 
+func query(r *http.Request) { *r.URL = url.URL{Path: "/", RawQuery: "token=the-token"} }
+
+func cookie(r *http.Request) {
+	r.URL.Path = "/"
+	r.AddCookie(&http.Cookie{Name: "ralph-8080", Value: "the-token"})
+}
+
 func bearer(token string) func(*http.Request) {
 	return func(r *http.Request) {
-		r.Header.Del("Cookie")
+		r.URL.Path = "/"
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 }
@@ -148,23 +156,36 @@ func fetch(site, mode string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", site); r.Header.Set("Sec-Fetch-Mode", mode) }
 }
 
-// TestToken takes the token out of the address.
+// TestToken keeps a token over restarts, where only its user reads it, and makes another one if somebody asks for that
+// or the file has none.
 func TestToken(t *testing.T) {
-	s := newSite(t, false)
-	for path, want := range map[string]string{
-		"/?token=the-token": "/", "/?q=x&token=the-token": "/?q=x", "//evil.example/?token=the-token": "/evil.example/",
-	} {
-		r := httptest.NewRequest(http.MethodGet, "http://"+s.host+path, nil)
-		got := s.answer(r)
-		cookie := got.Header().Get("Set-Cookie")
-		if got.Code != http.StatusSeeOther || got.Header().Get("Location") != want || !strings.Contains(cookie, "HttpOnly") ||
-			strings.Contains(cookie, "the-token") {
-			t.Errorf("%s: %d to %s with %s", path, got.Code, got.Header().Get("Location"), cookie)
+	dir := filepath.Join(t.TempDir(), "state")
+	token := func(fresh bool) string {
+		text, err := Token(dir, fresh)
+		if err != nil || len(text) < 26 {
+			t.Fatal(text, err)
 		}
+		return text
 	}
-	r := httptest.NewRequest(http.MethodGet, "http://"+s.host+"/?token=wrong", nil)
-	if got := s.answer(r); got.Code != http.StatusUnauthorized || got.Header().Get("Set-Cookie") != "" {
-		t.Errorf("a wrong token: %d, %v", got.Code, got.Header())
+	first := token(false)
+	if token(false) != first {
+		t.Error("the token has changed")
+	}
+	info, err := os.Stat(filepath.Join(dir, tokenFile))
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
+	}
+	second := token(true)
+	if second == first || token(false) != second {
+		t.Error("the new token does not stay")
+	}
+	for _, text := range []string{"", "short", strings.Repeat("../", 20), strings.Repeat("x", 101)} {
+		if err := os.WriteFile(filepath.Join(dir, tokenFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := token(false); got == text {
+			t.Errorf("%q is taken for a token", text)
+		}
 	}
 }
 
@@ -183,13 +204,24 @@ func TestPages(t *testing.T) {
 	for path, want := range map[string]string{
 		"/":                                   "demo",
 		"/?q=nothing":                         "0 of 1",
-		"/?q=DEM&status=IN_PROGRESS":          "1 of 1",
+		"/?q=DEM&status=never+begun":          "1 of 1",
 		"/?q=" + url.QueryEscape(hostile):     "&lt;script&gt;",
 		"/loop/" + key:                        "&lt;script&gt;alert(1)",
 		"/loop/" + key + "/ask/pause":         "Pause demo after this turn?",
+		"/loop/" + key + "?tab=iterations":    "aria-current",
+		"/loop/" + key + "?tab=checks":        "aria-current",
+		"/loop/" + key + "?tab=diff":          "There is no commit.",
+		"/loop/" + key + "?tab=cost":          "aria-current",
+		"/loop/" + key + "?tab=log":           "aria-current",
+		"/loop/" + key + "?tab=about":         "<dt>List</dt>",
+		"/loop/" + key + "?state=claimed":     "<strong>b</strong>",
+		"/loop/" + key + "/session/1":         "There is no such line.",
+		"/loop/" + key + "/session/x":         "there is no such session",
+		"/icon/needs.svg":                     "<svg",
+		"/icon/no.svg":                        "there is no such icon",
 		"/loop/" + key + "/report":            "Proven means",
 		"/style.css":                          "prefers-color-scheme: dark",
-		"/page.js":                            "EventSource",
+		"/page.js":                            "If-None-Match",
 		"/metrics":                            `ralph_loop_features{loop="demo"`,
 		"/api/loops":                          `"maxIterations": 15`,
 		"/api/loops/" + key:                   `"items"`,
@@ -218,32 +250,28 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestControl does what a person confirms, and nothing without --control or without the form's own secret.
+// TestControl does what a person confirms, and nothing without --control.
 func TestControl(t *testing.T) {
 	s := newSite(t, true)
 	key := s.key()
 	pause := "/loop/" + key + "/do/pause"
-	if got := s.answer(s.request("POST", pause, "form=wrong")); got.Code != http.StatusForbidden {
-		t.Errorf("a form of another page: %d", got.Code)
-	}
 	question := s.get("/loop/" + key + "/ask/pause").Body.String()
-	form := regexp.MustCompile(`name="form" value="(\w+)"`).FindStringSubmatch(question)
-	if form == nil {
-		t.Fatal("the question has no form")
+	if !strings.Contains(question, `<form method="post" action="`+s.root()+pause+`"`) {
+		t.Fatalf("the question has no form: %s", question)
 	}
-	got := s.answer(s.request("POST", pause, "form="+form[1]))
+	got := s.answer(s.request("POST", pause, ""))
 	if got.Code != http.StatusOK || !strings.Contains(got.Body.String(), "demo: paused at iteration 1") {
 		t.Errorf("pause: %d %s", got.Code, got.Body)
 	}
 	if p, _ := watch.Look(s.Env); p.Loops[0].Status.Status != decide.Paused {
 		t.Errorf("the loop is %s", p.Loops[0].Status.Status)
 	}
-	if got := s.answer(s.request("POST", "/loop/"+key+"/do/trust", "form="+form[1])); got.Code != http.StatusConflict {
+	if got := s.answer(s.request("POST", "/loop/"+key+"/do/trust", "")); got.Code != http.StatusConflict {
 		t.Errorf("a verb that is no action: %d", got.Code)
 	}
 	s.Control = false
 	for _, r := range []*http.Request{
-		s.request("POST", "/loop/"+key+"/do/resume", "form="+form[1]), s.request("GET", "/loop/"+key+"/ask/resume", ""),
+		s.request("POST", "/loop/"+key+"/do/resume", ""), s.request("GET", "/loop/"+key+"/ask/resume", ""),
 	} {
 		if got := s.answer(r); got.Code != http.StatusForbidden {
 			t.Errorf("%s without --control: %d", r.URL.Path, got.Code)
@@ -254,38 +282,33 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestEvents tells a browser of a change, over a real connection.
-func TestEvents(t *testing.T) {
+// TestTag tells a browser that it has a page already, until the loop changes; and it sends less to one that unpacks.
+func TestTag(t *testing.T) {
 	s := newSite(t, false)
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
-	defer stop()
-	server := httptest.NewServer(nil)
-	defer server.Close()
-	handler, err := s.Handler(server.Listener.Addr().(*net.TCPAddr).Port)
+	path := "/loop/" + s.key()
+	first := s.get(path)
+	again := s.request(http.MethodGet, path, "")
+	again.Header.Set("If-None-Match", first.Header().Get("ETag"))
+	if got := s.answer(again); got.Code != http.StatusNotModified || got.Body.Len() > 0 {
+		t.Errorf("the same page again: %d, %d bytes", got.Code, got.Body.Len())
+	}
+	packed := s.request(http.MethodGet, path, "")
+	packed.Header.Set("Accept-Encoding", "gzip")
+	got := s.answer(packed)
+	z, err := gzip.NewReader(bytes.NewReader(got.Body.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Config.Handler = handler
-	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/events", nil)
-	r.Header.Set("Authorization", "Bearer the-token")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
+	if text, err := io.ReadAll(z); err != nil || string(text) != first.Body.String() || got.Body.Len() > len(text)/2 {
+		t.Errorf("packed, the page has %d bytes of %d, and differs: %v", got.Body.Len(), first.Body.Len(), err)
 	}
-	defer answer.Body.Close()
-	lines := bufio.NewScanner(answer.Body)
-	lines.Scan() // the stream is open, so changes are heard
-	go s.Watcher.Run(ctx)
 	list := filepath.Join(s.folder, loopdir.ListFile)
 	if err := os.WriteFile(list, []byte(`[{"id": "a", "passes": true}]`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for lines.Scan() {
-		if lines.Text() == "event: change" && s.Watcher.Picture().Loops[0].Features.Total == 1 {
-			return
-		}
+	if got := s.answer(again); got.Code != http.StatusOK {
+		t.Errorf("another page: %d", got.Code)
 	}
-	t.Fatalf("no change was told: %v", lines.Err())
 }
 
 // FuzzPage asks for anything. No answer runs or loads something, and no request ends the server.
@@ -302,13 +325,15 @@ func FuzzPage(f *testing.F) {
 			return
 		}
 		u, err := url.Parse("http://127.0.0.1:8080" + path)
-		if err != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(u.Path, "/events") {
+		if err != nil || !strings.HasPrefix(path, "/") {
 			return
 		}
 		r := &http.Request{
 			Method: method, URL: u, Host: "127.0.0.1:8080", Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)),
 		}
-		r.AddCookie(&http.Cookie{Name: s.cookie(), Value: s.secret("cookie")})
+		if method == "GET" { // a form without the token changes nothing
+			u.Path = s.root() + u.Path
+		}
 		if origin != "" {
 			r.Header["Origin"] = []string{origin}
 		}

@@ -5,14 +5,16 @@ package plain
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Line returns s as one line of at most limit characters. It removes control characters,
-// with which terminal escapes begin, invisible characters, those that change the direction
+// Line returns s as one line of at most limit characters. It removes control characters
+// and the sequences that a terminal obeys, invisible characters, those that change the direction
 // of text, and invalid UTF-8. White space becomes one space. A line that is cut ends
 // with "…", behind a whole word if one ends near.
 func Line(s string, limit int) string {
@@ -43,9 +45,20 @@ func Text(s string, limit int) string {
 
 // clean removes what is not safe. It looks only at the beginning of s, at more than limit
 // characters, since foreign text can be huge.
+// End does the same as Text with the end of s, of at most so many bytes.
+func End(s string, bytes int) string {
+	if len(s) > bytes {
+		s = strings.ToValidUTF8(s[len(s)-bytes:], "")
+	}
+	return Text(s, bytes)
+}
+
 func clean(s string, limit int) string {
 	if most := 16*limit + 1024; len(s) > most {
 		s = s[:most]
+	}
+	if strings.ContainsAny(s, "\x1b\u009b") {
+		s = sequences().ReplaceAllString(s, "")
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -59,6 +72,12 @@ func clean(s string, limit int) string {
 		return r
 	}, s)
 }
+
+// sequences finds what terminals obey: colours, links and titles. Text that a sequence does not end stays.
+var sequences = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|` +
+		`\x1b\][^\x07\x1b\n]{0,900}(?:\x07|\x1b\\)|\x1b[()][0-9A-B]`)
+})
 
 // invisible reports whether nobody sees a character, so that it could hide a text: what
 // Unicode says to ignore where it is not known (Default_Ignorable_Code_Point), and the
@@ -155,6 +174,25 @@ func Duration(d time.Duration) string {
 		}
 	}
 	return text
+}
+
+// Dollars shows a cost. One that is reckoned from prices is marked.
+func Dollars(usd float64, estimated bool) string {
+	if estimated {
+		return fmt.Sprintf("≈$%.3f", usd)
+	}
+	return fmt.Sprintf("$%.3f", usd)
+}
+
+// Tokens shows a number of tokens in short.
+func Tokens(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
 // Path shows a path to a person or an agent: from the project's root if it is

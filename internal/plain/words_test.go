@@ -18,7 +18,7 @@ func TestPath(t *testing.T) {
 	for path, want := range map[string]string{
 		"/home/dev/project/a/b.json":    "a/b.json",
 		"/home/dev/projects/b.json":     "/home/dev/projects/b.json",
-		"/home/dev/project/x\x1b[2J\ny": "x[2J y",
+		"/home/dev/project/x\x1b[2J\ny": "x y",
 	} {
 		if got := Path(project, filepath.FromSlash(path)); got != want {
 			t.Errorf("%q is shown as %q, want %q", path, got, want)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"time"
 )
@@ -20,7 +21,9 @@ import (
 // process lives.
 // One more byte asks the program to end. When the pipe closes, Guard kills the program, what
 // the program started, and its own group.
-func Guard(args []string) int {
+//
+// confined prepares the start of a program that does ConfineJob.
+func Guard(args []string, confined func(*exec.Cmd) error) int {
 	size, err := strconv.Atoi(args[0])
 	if err != nil || size < 0 {
 		return notStarted
@@ -48,7 +51,12 @@ func Guard(args []string) int {
 	if size > 0 {
 		cmd.Stdin = bytes.NewReader(in[1:])
 	}
-	err = cmd.Run()
+	if line == "" && JobOf(argv[0]) == ConfineJob {
+		err = confined(cmd)
+	}
+	if err == nil {
+		err = cmd.Run()
+	}
 	killAdopted()
 	switch {
 	case cmd.Process == nil:

@@ -12,10 +12,10 @@ func IsTerminal(name string) bool {
 }
 
 var (
-	terminalPrefixes = []string{"TERM_", "VSCODE_", "__CF"}
+	terminalPrefixes = []string{"TERM_", "VSCODE_", "__CF", "SSH_", "TMUX"}
 	terminalNames    = []string{
-		"_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "WINDOWID", "WT_SESSION", "XDG_SESSION_ID", "TMUX",
-		"TMUX_PANE", "STY", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "GPG_TTY",
+		"_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "WINDOWID", "WT_SESSION", "XDG_SESSION_ID", "STY",
+		"GPG_TTY", "SHELL", "COLORTERM", "LS_COLORS", "LESSOPEN", "LESSCLOSE",
 	}
 )
 

@@ -23,7 +23,7 @@ type Leg struct {
 	chain.Leg
 	Ends
 	Job  bool `json:"job"`  // it is not held to the loop's list and checks
-	Loop bool `json:"loop"` // it works the loop, as a run without a chain does
+	Loop bool `json:"loop"` // it works on the loop, as a run without a chain does
 
 	Status     decide.Status `json:"status,omitempty"` // "": it has not begun
 	Iterations int           `json:"iterations"`
@@ -44,8 +44,8 @@ type Ends struct {
 }
 
 // NewChain returns the legs of a definition. ends returns what is said of an agent's leg. With a list, the leg that
-// works the loop is the last one whose agent has neither a signal nor a prompt of its own, else the last one without a
-// signal, else the last one. Without a list it is the last one.
+// works on the loop is the last one whose agent has neither a signal nor a prompt of its own, else the last one without
+// a signal, else the last one. Without a list it is the last one.
 func NewChain(c chain.Chain, hasList bool, ends func(agent string) Ends) *Chain {
 	all := &Chain{Definition: c.String()}
 	noSignal, noPrompt := -1, -1

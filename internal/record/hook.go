@@ -18,7 +18,7 @@ type Hook struct {
 
 // Events are the events at which hooks run.
 var Events = []string{
-	config.LaneStart, config.PreIteration, config.PostIteration, config.OnComplete, config.OnStagnation, config.OnFailure,
+	config.PreIteration, config.PostIteration, config.OnComplete, config.OnStagnation, config.OnFailure,
 	config.OnIteration,
 }
 

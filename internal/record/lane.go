@@ -2,15 +2,8 @@ package record
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
@@ -21,9 +14,10 @@ type Lane struct {
 	Number  int    `json:"number"` // from 1
 	Dir     string `json:"dir"`    // absolute path of its worktree
 	Branch  string `json:"branch"`
-	Base    string `json:"base"`    // the commit of the loop's branch from which its work begins
-	Feature string `json:"feature"` // what it works on, or worked on last; "": the loop as a whole
-	Open    bool   `json:"open"`    // it may have work for Feature that is not merged
+	Base    string `json:"base"`             // the commit of the loop's branch from which its work begins
+	Feature string `json:"feature"`          // what it works on, or worked on last; "": the loop as a whole
+	Open    bool   `json:"open"`             // it may have work for Feature that is not merged
+	Parked  string `json:"parked,omitempty"` // why its work waits for a person; "": it does not
 
 	Given     string         `json:"given,omitempty"`     // why the merger did not take the work, for the next prompt
 	Conflicts []string       `json:"conflicts,omitempty"` // the files in which its agent has to resolve a conflict
@@ -32,67 +26,48 @@ type Lane struct {
 	Current *Current `json:"current,omitempty"` // nil: no session runs, and none is to be counted
 }
 
-// Merging is a merge whose work is proven. A run that was killed finishes it.
-type Merging struct {
-	Lane    int    `json:"lane"`
-	Feature string `json:"feature"` // "": the work is for the loop as a whole
-	Old     string `json:"old"`     // the commit of the loop's branch before it
-	New     string `json:"new"`
-	Branch  string `json:"branch,omitempty"` // to which New goes; "": to the loop's branch
+// Merges is what lanes have brought together. The run's branch has it; a person's branch follows when it can.
+type Merges struct {
+	Into    string            `json:"into"`              // the person's branch, which was checked out when the run began
+	Commit  string            `json:"commit"`            // the last commit of the run's branch
+	Done    map[string]string `json:"done,omitempty"`    // the features that the run has merged, and the commit of each
+	Joined  bool              `json:"joined,omitempty"`  // Commit merges a person's commits, and is not proven
+	Old     string            `json:"old,omitempty"`     // from where the person's branch began to go to New
+	New     string            `json:"new,omitempty"`     //
+	Behind  string            `json:"behind,omitempty"`  // why the person's branch lacks work; "": it has all
+	Told    string            `json:"told,omitempty"`    // the commit for which the commands of --pr have ended well
+	Earlier string            `json:"earlier,omitempty"` // the branch of the run before, whose work nobody has merged
 }
 
-// Left is proven work on a branch of its own, which a person is to merge.
-type Left struct {
-	Feature string `json:"feature"` // "": the work is for the loop as a whole
-	Branch  string `json:"branch"`
-	Base    string `json:"base"`   // the commit of the loop's branch on which Commit is
-	Commit  string `json:"commit"` // the work
-	Told    bool   `json:"told"`   // the commands about the branch have ended well
-}
+// Branch returns the name of the run's own branch.
+func (r *Run) Branch() string { return "ralph/" + r.ID }
 
-// LeftBranches returns the branches that wait for a person, by feature.
+// LeftBranches returns the branches of lanes that wait for a person, by feature.
 func (r *Run) LeftBranches() map[string]string {
 	all := map[string]string{}
-	for _, one := range r.Left {
-		all[one.Feature] = one.Branch
+	for _, one := range r.Lanes {
+		if one.Parked != "" && one.Parked != Abandoned {
+			all[one.Feature] = one.Branch
+		}
 	}
 	return all
 }
 
-// Leave notes work that waits for a person, in the place of older work on the same feature.
-func (r *Run) Leave(one Left) {
-	r.Left = slices.DeleteFunc(r.Left, func(old Left) bool { return old.Feature == one.Feature })
-	r.Left = append(r.Left, one)
-}
+// Abandoned is why work is put aside that belongs to no open feature. If the feature is open again, it goes on.
+const Abandoned = "nobody is to work on it any more"
 
-// device matches what names a device on Windows. There no file of git can have such a name.
-var device = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(con|prn|aux|nul|com\d|lpt\d)$`) })
-
-// BranchFor returns a name for a branch with the work on a feature. No other feature of the run has it, also where
-// names that differ in the case of letters are the same file. An id can be any text, and git takes only some names.
-func (r *Run) BranchFor(feature string) string {
-	const most = 60
-	var b strings.Builder
-	for _, c := range cmp.Or(feature, "loop") {
-		switch {
-		case b.Len() >= most:
-		case c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)) || c == '_':
-			b.WriteRune(c)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
+// ToMerge says what a person is to do so that all work of the run is on the branch that it is for. All of it is clean.
+func (r *Run) ToMerge() (all []string) {
+	if r.Merges.Behind != "" {
+		all = append(all, plain.Line(r.Merges.Behind, 500))
+	}
+	for _, one := range r.Lanes {
+		if one.Parked != "" {
+			all = append(all, fmt.Sprintf("%s waits on the branch %s: %s", cmp.Or(plain.Line(one.Feature, 80), "other work"),
+				plain.Line(one.Branch, 150), plain.Line(one.Parked, 300)))
 		}
 	}
-	name := strings.TrimRight(b.String(), "-")
-	branch := "ralph/" + r.ID + "/" + name
-	taken := func(one Left) bool { return one.Feature != feature && strings.EqualFold(one.Branch, branch) }
-	lower := strings.ToLower(name)
-	if name == "" || strings.HasPrefix(lower, "lane-") || device().MatchString(lower) ||
-		slices.ContainsFunc(r.Left, taken) {
-		sum := sha256.Sum256([]byte(feature))
-		branch = strings.TrimSuffix(branch+"-"+hex.EncodeToString(sum[:4]), "-")
-		branch = strings.Replace(branch, "/-", "/feature-", 1)
-	}
-	return branch
+	return all
 }
 
 // AllCurrent returns the sessions that run, or are to be counted.

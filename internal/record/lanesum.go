@@ -12,8 +12,8 @@ import (
 
 // What became of the work of a lane's session.
 const (
-	Merged    = "merged"     // it is on the loop's branch
-	Waits     = "waits"      // it is on a branch of its own, for a person to merge
+	Merged    = "merged"     // it is on the run's branch
+	Waits     = "waits"      // it is on the lane's branch, for a person to look at
 	GivenBack = "given back" // a check failed on the merged work
 	Conflict  = "conflict"   // it did not fit to what others had done
 )
@@ -26,7 +26,7 @@ type LaneSum struct {
 	Sessions    int      `json:"sessions"`
 	DurationSec float64  `json:"durationSec"`
 	Merged      int      `json:"merged"`
-	Waits       int      `json:"waits"` // for a person to merge
+	Waits       int      `json:"waits"` // for a person to look at
 	GivenBack   int      `json:"givenBack"`
 	Conflicts   int      `json:"conflicts"`
 }

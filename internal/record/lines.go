@@ -144,7 +144,7 @@ func (l Session) Cost() string {
 	if l.CostUSD == nil {
 		return ""
 	}
-	return Dollars(*l.CostUSD, l.Estimated)
+	return plain.Dollars(*l.CostUSD, l.Estimated)
 }
 
 // Reason says what went wrong, or else why the session had another agent or model than usual.

@@ -12,7 +12,7 @@ import (
 func Bill(s Sum) string {
 	var parts []string
 	if s.TokensKnown {
-		parts = append(parts, Tokens(AllTokens(s.Usage))+" tokens")
+		parts = append(parts, plain.Tokens(s.Usage.Tokens())+" tokens")
 	}
 	return strings.Join(append(parts, Cost(s)), ", ")
 }
@@ -20,31 +20,25 @@ func Bill(s Sum) string {
 // Cost says what sessions cost, as far as it is known.
 func Cost(s Sum) string {
 	switch {
-	case !s.CostKnown:
+	case s.CostUSD == 0 && !s.CostKnown:
 		return "cost unknown"
 	case s.Unknown > 0:
-		return fmt.Sprintf("at least %s (of %s unknown)", Dollars(s.CostUSD, s.Estimated), plain.Count(s.Unknown, "session"))
+		return fmt.Sprintf("at least %s (of %s unknown)", plain.Dollars(s.CostUSD, s.Estimated),
+			plain.Count(s.Unknown, "session"))
 	}
-	return Dollars(s.CostUSD, s.Estimated)
+	return plain.Dollars(s.CostUSD, s.Estimated)
 }
 
-// Dollars shows a cost. One that is reckoned from prices is marked.
-func Dollars(usd float64, estimated bool) string {
-	if estimated {
-		return fmt.Sprintf("≈$%.3f", usd)
+// SpentOf says how much of a bound is spent. What sessions cost of which that is not known is presumed.
+func SpentOf(s Sum, bound float64) string {
+	if !s.CostKnown && s.CostUSD == 0 {
+		return fmt.Sprintf("spent its $%.2f", bound) // the agent says so
 	}
-	return fmt.Sprintf("$%.3f", usd)
-}
-
-// Tokens shows a number of tokens in short.
-func Tokens(n int64) string {
-	switch {
-	case n < 10_000:
-		return fmt.Sprint(n)
-	case n < 10_000_000:
-		return fmt.Sprintf("%dk", n/1000)
+	text := fmt.Sprintf("spent %s of $%.2f", Cost(s), bound)
+	if s.Presumed > 0 {
+		text += fmt.Sprintf(", and presumably $%.3f more", s.Presumed)
 	}
-	return fmt.Sprintf("%dM", n/1_000_000)
+	return text
 }
 
 // Used says what one session used.

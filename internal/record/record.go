@@ -39,8 +39,8 @@ type Options struct {
 	Pattern    string   `json:"pattern"`           // a regular expression for a line that claims that all is done
 	InSession  bool     `json:"inSession"`         // a Stop hook drives each session
 	Workers    int      `json:"workers,omitempty"` // how many lanes work at once; 0: no lane, but the project itself
-	NoMerge    bool     `json:"noMerge,omitempty"` // proven work stays on branches, for people to merge
-	PR         string   `json:"pr,omitempty"`      // a line for the shell about each such branch
+	NoMerge    bool     `json:"noMerge,omitempty"` // the work stays on the run's branch, for people to merge
+	PR         string   `json:"pr,omitempty"`      // a line for the shell about that branch
 	Engine     string   `json:"engine,omitempty"`  // the URL of what carries the sessions to workers; "": they run here
 	Listen     string   `json:"listen,omitempty"`  // where an embedded engine listens; "": on loopback
 
@@ -66,16 +66,16 @@ type Run struct {
 	Iterations int           `json:"iterations"` // sessions that counted
 	Sessions   int           `json:"sessions"`   // sessions that were started
 	Spent      Sum           `json:"spent"`
+	Problem    string        `json:"problem,omitempty"` // what went wrong in the last session
 	Denied     int           `json:"denied"`            // uses of tools that the agent's permissions refused
 	Work       []Work        `json:"work"`              // by feature, in the order of their first session
 	Waiting    *Waiting      `json:"waiting,omitempty"` // nil: the run does not wait
 	Current    *Current      `json:"current,omitempty"` // nil: no session runs, and none is to be counted
 	Chain      *Chain        `json:"chain,omitempty"`   // nil: one agent works the run
 
-	Lanes   []Lane   `json:"lanes,omitempty"`   // none: the run works in the project itself
-	Merging *Merging `json:"merging,omitempty"` // nil: no merge has begun that may not be finished
-	Left    []Left   `json:"left,omitempty"`    // proven work that waits for a person
-	Backup  string   `json:"backup,omitempty"`  // the tag of the commit before the first merge; "": no lanes
+	Lanes  []Lane `json:"lanes,omitempty"` // none: the run works in the project itself
+	Merges Merges `json:"merges,omitzero"`
+	Backup string `json:"backup,omitempty"` // the tag of the commit before the first merge; "": no lanes
 
 	Cooling  []Cooling `json:"cooling,omitempty"`
 	Switches []Switch  `json:"switches,omitempty"`
@@ -84,7 +84,9 @@ type Run struct {
 // Sum is what sessions used together.
 type Sum struct {
 	agent.Usage
-	Unknown int `json:"unknown"` // sessions that did not tell their cost
+	Unknown  int     `json:"unknown"`            // sessions whose cost is not known, or not all of it
+	Dearest  float64 `json:"dearest,omitempty"`  // dollars of the session that cost most, of those whose cost is known
+	Presumed float64 `json:"presumed,omitempty"` // dollars that the others may have cost beyond what they told
 }
 
 // Add adds what a session used.
@@ -94,13 +96,13 @@ func (s *Sum) Add(u agent.Usage) {
 	s.CostUSD += u.CostUSD
 	s.TokensKnown, s.CostKnown = s.TokensKnown || u.TokensKnown, s.CostKnown || u.CostKnown
 	s.Estimated = s.Estimated || u.Estimated
-	if !u.CostKnown {
-		s.Unknown++
+	if u.CostKnown {
+		s.Dearest = max(s.Dearest, u.CostUSD)
+		return
 	}
+	s.Unknown++
+	s.Presumed += max(0, s.Dearest-u.CostUSD)
 }
-
-// AllTokens returns all tokens: those of the cache cost less, but they are work of the provider, too.
-func AllTokens(u agent.Usage) int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
 
 // Work is what a feature took.
 type Work struct {

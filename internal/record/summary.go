@@ -1,7 +1,9 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,9 +27,19 @@ type Summary struct {
 	Legs               []Leg             // of a chain
 	Switches           []Switch          // of the agent and the model
 	Lanes              []LaneSum         // of a run with lanes
-	Left               []Left            // that a person is to merge
+	ToMerge            []string          // what a person is to do so that all work is merged
 	Titles             map[string]string // of features, by id
 	Logs               string            // where the logs of the sessions are
+	File               string            // where the whole summary is
+	Problem            string            // what went wrong in the last session; "": nothing
+}
+
+// Worst returns the work on features, the worst first: a check failed, many attempts, a long time.
+func (s Summary) Worst() []Work {
+	failed := func(w Work) int { return strings.Count(w.Checks, " failed") }
+	return slices.SortedStableFunc(slices.Values(s.Work), func(a, b Work) int {
+		return cmp.Or(failed(b)-failed(a), b.Attempts-a.Attempts, cmp.Compare(b.Took, a.Took))
+	})
 }
 
 // Summarise sums up a run after its last step.
@@ -37,6 +49,8 @@ func Summarise(r *Run, s *loop.Step) Summary {
 		RunID: r.ID, Loop: plain.Line(r.Name, 100), Agent: plain.Line(r.Options.Agent, 80), Status: state.Status,
 		Ending: ending(r, s), Iterations: r.Iterations, Sessions: r.Sessions, Took: r.EndedAt.Sub(r.StartedAt),
 		Spent: Bill(r.Spent), Denied: r.Denied, Titles: map[string]string{}, Logs: Folder + "/logs/" + r.ID,
+		ToMerge: r.ToMerge(),
+		File:    Folder + "/summary-" + r.ID + ".md", Problem: plain.Line(r.Problem, 300),
 	}
 	if r.Chain != nil {
 		sum.Agent, sum.Legs = plain.Line(r.Chain.Definition, 300), r.Chain.Legs
@@ -48,10 +62,6 @@ func Summarise(r *Run, s *loop.Step) Summary {
 	}
 	if len(r.Lanes) > 0 {
 		sum.Lanes = ByLane(Sessions(p.Loop.At.Project, r.ID))
-	}
-	for _, one := range r.Left {
-		one.Feature, one.Branch = plain.Line(one.Feature, 80), plain.Line(one.Branch, 150)
-		sum.Left = append(sum.Left, one)
 	}
 	for _, w := range r.Work {
 		if item, is := p.Snapshot.List.Find(w.Feature); is {
@@ -85,6 +95,9 @@ func (s Summary) Markdown() string {
 		"| time | %s |\n| used | %s |\n| logs | `%s` |\n", plain.Markdown(s.Loop),
 		plain.Markdown(s.Agent), s.Iterations, s.Sessions,
 		plain.Duration(s.Took), plain.Markdown(s.Spent), s.Logs)
+	if s.Problem != "" {
+		fmt.Fprintf(&b, "| last session | %s |\n", plain.Markdown(s.Problem))
+	}
 	if s.Denied > 0 {
 		fmt.Fprintf(&b, "| refused | %s, by the agent's permissions |\n", plain.Count(s.Denied, "tool call"))
 	}
@@ -104,11 +117,11 @@ func (s Summary) Markdown() string {
 			plain.Markdown(one.Model), plain.Markdown(one.Why))
 	}
 	b.WriteString(LanesTable(s.Lanes))
-	if len(s.Left) > 0 {
-		b.WriteString("\n| to merge | branch |\n|---|---|\n")
+	if len(s.ToMerge) > 0 {
+		b.WriteString("\n| to merge |\n|---|\n")
 	}
-	for _, one := range s.Left {
-		fmt.Fprintf(&b, "| %s | `%s` |\n", plain.Markdown(s.Feature(one.Feature)), one.Branch)
+	for _, one := range s.ToMerge {
+		fmt.Fprintf(&b, "| %s |\n", plain.Markdown(one))
 	}
 	if len(s.Work) == 0 {
 		return b.String()

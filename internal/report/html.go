@@ -3,14 +3,20 @@ package report
 import (
 	_ "embed" // for the texts below
 	"fmt"
+	"html"
 	"html/template"
 	"io"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chart"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
 // Style is the style of the report and of the page.
@@ -18,8 +24,7 @@ import (
 //go:embed style.css
 var Style string
 
-// Sections are templates for parts of the report and of the page: "iterations" takes iterations, "rest" what else is
-// known of a loop.
+// Sections are templates for parts of the report and of the page.
 //
 //go:embed sections.html
 var Sections string
@@ -30,23 +35,31 @@ var page string
 // Funcs are the functions of the templates of the report and of the page.
 func Funcs() template.FuncMap {
 	return template.FuncMap{
-		"style":    func() template.CSS { return template.CSS(Style) },
-		"duration": Duration,
+		"style": func() template.CSS { return template.CSS(Style) }, "duration": Duration, "groups": groups,
+		"chart": inline, "tokens": plain.Tokens, "count": plain.Count, "class": Class, "checks": checksOf, "diff": diff,
+		"mostOf": mostOf, "timeline": timeline,
+		"logOf": func(any, record.Session) template.HTML { return "" }, // a report has no logs of sessions
 		"when": func(t time.Time) string {
 			if t.IsZero() {
 				return ""
 			}
 			return t.UTC().Format("2006-01-02 15:04:05 UTC")
 		},
-		"short":  func(hash string) string { return hash[:min(len(hash), 10)] },
-		"groups": groups, "chart": inline, "dollars": func(usd float64) string { return fmt.Sprintf("$%.3f", usd) },
+		"short": func(hash string) string { return hash[:min(len(hash), 10)] },
+		"less":  func(a, b int) int { return max(0, a-b) },
 		"percent": func(n, of int) int {
 			if of <= 0 {
 				return 0
 			}
 			return min(100, 100*n/of)
 		},
+		"share": func(usd, of float64) string { return fmt.Sprintf("%.1f", 100*usd/of) },
 	}
+}
+
+// Class is the class of a loop's state.
+func Class(v verb.Status) string {
+	return []string{"needs", "works", "waits", "never", "ended"}[v.Rank()]
 }
 
 var parsed = sync.OnceValues(func() (*template.Template, error) {
@@ -62,22 +75,114 @@ func (r *Report) HTML(w io.Writer) error {
 	return t.Execute(w, r)
 }
 
+// WorstFirst returns the features: those first that somebody must look at.
+func (r *Report) WorstFirst() []Feature {
+	order := []string{"blocked", "open", watch.Stale, watch.Claimed, watch.Proven}
+	rank := func(f Feature) int {
+		if at := slices.Index(order, f.State); at >= 0 {
+			return at
+		}
+		return len(order)
+	}
+	all := slices.Clone(r.Work)
+	slices.SortStableFunc(all, func(a, b Feature) int { return rank(a) - rank(b) })
+	return all
+}
+
 // Group is a part of a long list of iterations. A browser lays a closed part out only if somebody opens it.
 type Group struct {
-	First, Last int // from 1
+	First, Last int // iterations
 	Open        bool
 	Iterations  []record.Session
 }
 
-const groupSize = 200
+const groupSize = 100
 
 // groups cuts a list of iterations. The last part is open.
 func groups(all []record.Session) (cut []Group) {
 	for from := 0; from < len(all); from += groupSize {
 		to := min(from+groupSize, len(all))
-		cut = append(cut, Group{from + 1, to, to == len(all), all[from:to]})
+		cut = append(cut, Group{all[from].Iteration, all[to-1].Iteration, to == len(all), all[from:to]})
 	}
 	return cut
+}
+
+// checked is what an iteration shows of its checks: those that failed, and how many passed.
+type checked struct {
+	Failed []record.Check
+	Passed int
+}
+
+func checksOf(i record.Session) (c checked) {
+	for _, one := range i.Checks {
+		if one.Passed {
+			c.Passed++
+		} else {
+			c.Failed = append(c.Failed, one)
+		}
+	}
+	return c
+}
+
+// diff gives the lines of a diff their colours.
+func diff(text string) template.HTML {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		class := ""
+		switch {
+		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "diff "):
+			class = "hunk"
+		case strings.HasPrefix(line, "+"):
+			class = "add"
+		case strings.HasPrefix(line, "-"):
+			class = "del"
+		}
+		line = html.EscapeString(line)
+		if class != "" {
+			line = `<span class="` + class + `">` + line + `</span>`
+		}
+		b.WriteString(line)
+	}
+	return template.HTML(b.String())
+}
+
+// mostOf returns the cost of the feature that cost most; 0 if no cost is known.
+func mostOf(all []watch.Item) (most float64) {
+	for _, i := range all {
+		most = max(most, i.Spent.CostUSD)
+	}
+	return most
+}
+
+// timeline draws the last sessions of the lanes over time: a line for each lane.
+func timeline(all []record.Session) template.HTML {
+	const height, most = 14, 1000
+	all = slices.DeleteFunc(slices.Clone(all), func(s record.Session) bool { return s.Lane < 1 || s.Took() == 0 })
+	all = all[max(0, len(all)-most):]
+	if len(all) == 0 {
+		return ""
+	}
+	from, to, lanes := all[0].StartedAt, all[0].EndedAt, 0
+	for _, s := range all {
+		if s.StartedAt.Before(from) {
+			from = s.StartedAt
+		}
+		if s.EndedAt.After(to) {
+			to = s.EndedAt
+		}
+		lanes = max(lanes, min(s.Lane, 100))
+	}
+	at := func(t time.Time) float64 { return 1000 * t.Sub(from).Seconds() / to.Sub(from).Seconds() }
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="lanes" viewBox="0 0 1000 %d" preserveAspectRatio="none" height="%d" role="img" `+
+		`aria-label="When each of %d lanes worked">`, lanes*height, lanes*height, lanes)
+	for _, s := range all {
+		class := map[string]string{record.Merged: "merged", record.Conflict: "failed", record.GivenBack: "failed"}[s.Merge]
+		fmt.Fprintf(&b, `<rect class="%s" x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect>`, class,
+			at(s.StartedAt), (min(s.Lane, 100)-1)*height, max(1, at(s.EndedAt)-at(s.StartedAt)-1), height-3,
+			html.EscapeString(fmt.Sprintf("lane %d: %s, %s %s", s.Lane, s.Feature, Duration(s.Took()), s.Merge)))
+	}
+	return template.HTML(b.String() + "</svg>")
 }
 
 // inline draws a chart into a page. The library escapes the texts, and the package chart tests that.
@@ -91,6 +196,7 @@ func Charts(all []record.Session) (charts []chart.Chart) {
 	var labels []string
 	var took, cost, tokens []float64
 	sum, sumTokens := 0.0, 0.0
+	most := 0.0 // minutes
 	hasTook := false
 	hasCost := false
 	hasTokens := false
@@ -99,6 +205,7 @@ func Charts(all []record.Session) (charts []chart.Chart) {
 		minutes := math.NaN()
 		if i.Took() > 0 {
 			minutes, hasTook = i.Took().Minutes(), true
+			most = max(most, minutes)
 		}
 		if i.CostUSD != nil {
 			sum, hasCost = sum+*i.CostUSD, true
@@ -116,8 +223,13 @@ func Charts(all []record.Session) (charts []chart.Chart) {
 		}
 	}
 	add(hasCost, "Cost so far, by iteration", cost, func(v float64) string { return fmt.Sprintf("$%.2f", v) })
-	add(hasTokens, "Tokens so far, by iteration", tokens, func(v float64) string { return fmt.Sprintf("%.0fk", v/1000) })
-	add(hasTook, "Minutes of each session", took, func(v float64) string { return fmt.Sprintf("%.1f", v) })
+	add(hasTokens, "Tokens so far, by iteration", tokens, func(v float64) string { return plain.Tokens(int64(v)) })
+	add(hasTook, "Time of each session", took, func(v float64) string {
+		if most < 1 {
+			return fmt.Sprintf("%.1fs", 60*v)
+		}
+		return plain.Duration(time.Duration(v * float64(time.Minute)))
+	})
 	return charts
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -25,7 +24,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	say("| | |\n|---|---|\n")
 	row("reason", r.ExitReason)
-	row("needs", r.Needs)
+	row("wrong", r.Wrong())
 	row("now", r.Then)
 	if !r.NoList {
 		row("features", fmt.Sprintf("%d proven, %d claimed, of %d", r.Features.Proven, r.Features.Passed, r.Features.Total))
@@ -34,15 +33,19 @@ func (r *Report) Markdown(w io.Writer) error {
 	row("time", Duration(r.Took))
 	if r.Run != nil {
 		row("agent", r.Run.Agent)
-		row("used", r.Run.Bill)
+		row("used", r.Spent.String())
 		row("run", r.Run.ID)
 	}
 	row("project", r.Project)
+	if c := r.Failed; c != nil {
+		say("\n## Failed: %s\n\n%s, %s\n\n    %s\n", plain.Markdown(c.Name), plain.Markdown(c.Outcome),
+			c.At.UTC().Format("2006-01-02 15:04:05 UTC"), strings.ReplaceAll(c.Tail, "\n", "\n    "))
+	}
 	if len(r.Work) > 0 {
 		say("\n## Features\n\n| state | feature | proven by | attempts | time | cost | commits |\n" +
 			"|---|---|---|--:|--:|--:|---|\n")
 	}
-	for _, f := range r.Work {
+	for _, f := range r.WorstFirst() {
 		var commits []string
 		for _, c := range f.Commits {
 			commits = append(commits, c.Hash[:min(10, len(c.Hash))]+" "+c.Subject)
@@ -51,10 +54,10 @@ func (r *Report) Markdown(w io.Writer) error {
 			plain.Markdown(strings.Join(f.ProvenBy(), "; ")), f.Attempts, Duration(f.Took), f.Cost(),
 			plain.Markdown(strings.Join(commits, "; ")))
 	}
-	if r.Run != nil && len(r.Run.Left) > 0 {
-		say("\n## To merge\n\n| feature | branch |\n|---|---|\n")
-		for _, one := range r.Run.Left {
-			row(plain.Markdown(cmp.Or(one.Feature, "the loop as a whole")), one.Branch)
+	if r.Run != nil && len(r.Run.ToMerge) > 0 {
+		say("\n## To merge\n\n")
+		for _, one := range r.Run.ToMerge {
+			say("* %s\n", plain.Markdown(one))
 		}
 	}
 	if table := record.LanesTable(r.ByLane); table != "" {
@@ -62,6 +65,9 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	if len(r.Iterations) > 0 {
 		say("\n## Iterations\n\n| iteration | feature | outcome | time | cost |\n|--:|---|---|--:|--:|\n")
+	}
+	if r.Gone > 0 {
+		say("| | | %s not kept in the files any more | | |\n", plain.Count(r.Gone, "older session"))
 	}
 	for _, i := range r.Iterations {
 		outcome := plain.Markdown(strings.TrimSpace(i.Outcome + " " + i.Reason()))

@@ -30,16 +30,10 @@ type Report struct {
 	NoItems *struct{} `json:"items,omitempty"` // nil: JSON has them in work alone
 }
 
-// Feature is a feature with what it took.
+// Feature is a feature with the commits that were made for it.
 type Feature struct {
 	watch.Item
-	Attempts  int           `json:"attempts"`
-	Took      time.Duration `json:"-"`
-	TookSec   int64         `json:"tookSec"`
-	CostUSD   float64       `json:"costUsd"`
-	Estimated bool          `json:"costEstimated,omitempty"` // a part of it is reckoned from prices
-	Unknown   int           `json:"unknown"`                 // attempts that did not tell their cost
-	Commits   []tree.Commit `json:"commits"`
+	Commits []tree.Commit `json:"commits"`
 }
 
 // Make reads a loop and makes its report.
@@ -48,12 +42,16 @@ func Make(ctx context.Context, env loop.Env, dir string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Of(d, Commits(ctx, env, d)), nil
+}
+
+// Commits returns the commits that were made while a loop, or its last run, worked.
+func Commits(ctx context.Context, env loop.Env, d *watch.Detail) []tree.Commit {
 	from, to := span(d)
-	var commits []tree.Commit
-	if !from.IsZero() {
-		commits = tree.Commits(ctx, proc.EnvOutside(env.Vars, d.Project), d.Project, from, to)
+	if from.IsZero() {
+		return nil
 	}
-	return Of(d, commits), nil
+	return tree.Commits(ctx, proc.EnvOutside(env.Vars, d.Project), d.Project, from, to)
 }
 
 // span returns when the loop, or its last run, began and ended. An end that has not come is now.
@@ -85,24 +83,12 @@ func Of(d *watch.Detail, commits []tree.Commit) *Report {
 		at[item.ID] = len(r.Work)
 		r.Work = append(r.Work, Feature{Item: item, Commits: []tree.Commit{}})
 	}
-	for _, i := range d.Iterations {
-		n, known := at[i.Feature]
-		if !known || !i.Counted {
-			continue
-		}
-		f := &r.Work[n]
-		f.Attempts++
-		f.Took += i.Took()
-		f.TookSec = int64(f.Took.Seconds())
-		f.Estimated = f.Estimated || i.Estimated
-		if i.CostUSD != nil {
-			f.CostUSD += *i.CostUSD
-		} else {
-			f.Unknown++
-		}
-	}
 	for _, c := range commits {
-		if n, known := at[worked(d.Iterations, c.At)]; known {
+		of := c.Feature
+		if of == "" && len(d.ByLane) == 0 {
+			of = worked(d.Iterations, c.At)
+		}
+		if n, known := at[of]; known {
 			r.Work[n].Commits = append(r.Work[n].Commits, c)
 		} else {
 			r.Commits = append(r.Commits, c)
@@ -132,17 +118,6 @@ func (r *Report) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(r)
-}
-
-// Cost says what a feature cost, as far as it is known.
-func (f Feature) Cost() string {
-	switch {
-	case f.Attempts == 0 || f.Unknown == f.Attempts:
-		return ""
-	case f.Unknown > 0:
-		return "at least " + record.Dollars(f.CostUSD, f.Estimated)
-	}
-	return record.Dollars(f.CostUSD, f.Estimated)
 }
 
 // ProvenBy says which checks have proven the feature, and when.

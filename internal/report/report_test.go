@@ -22,12 +22,12 @@ var began = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
 // detail is a loop of two features and n iterations, of a minute each.
 func detail(n int, text string) *watch.Detail {
-	d := &watch.Detail{Task: text, Log: text, Output: []string{text}}
+	d := &watch.Detail{Task: text, Log: text, Live: []watch.Live{{Lines: []string{text}}}}
 	d.Name, d.Status.Status, d.Then, d.Needs = "demo", decide.Complete, text, text
 	d.Features = decide.Counts{Total: 2, Passed: 2, Proven: 1}
 	d.Notes = []string{text}
 	d.Run = &watch.Run{ID: "r1", Agent: text, StartedAt: began, EndedAt: began.Add(time.Duration(n) * time.Minute)}
-	d.Run.Left = []watch.Left{{Feature: text, Branch: "ralph/r1/b"}, {Branch: "ralph/r1/loop"}}
+	d.Run.ToMerge = []string{"main is behind: " + text, "b waits on the branch ralph/r1-lane-1"}
 	d.ByLane = record.ByLane([]record.Session{
 		{Lane: 2, Feature: text, Worker: text, Machine: text, DurationSec: 61, Merge: record.Waits},
 		{Lane: 1, Feature: "a", DurationSec: 30, Merge: record.Conflict},
@@ -57,20 +57,24 @@ func detail(n int, text string) *watch.Detail {
 	return d
 }
 
-// TestOf sums up what the features took.
+// TestOf finds the feature of each commit.
 func TestOf(t *testing.T) {
 	commits := []tree.Commit{
 		{Hash: "1111111111111111", At: began.Add(30 * time.Second), Subject: "In a"},
 		{Hash: "2222222222222222", At: began.Add(90 * time.Second), Subject: "In b"},
 		{Hash: "3333333333333333", At: began.Add(-time.Hour), Subject: "Before"},
 	}
-	r := Of(detail(4, "x"), commits)
+	d := detail(4, "x")
+	d.ByLane = nil
+	r := Of(d, commits)
 	a, b := r.Work[0], r.Work[1]
-	if a.Attempts != 2 || a.Took != 2*time.Minute || a.Cost() != "$0.500" || b.Cost() != "" || b.Unknown != 2 {
-		t.Errorf("the features took %+v and %+v", a, b)
-	}
 	if len(a.Commits) != 1 || a.Commits[0].Subject != "In a" || len(b.Commits) != 1 || len(r.Commits) != 1 {
 		t.Errorf("the commits are %+v, %+v and %+v", a.Commits, b.Commits, r.Commits)
+	}
+	commits[0].Feature, commits[1].Feature = "b", "b"
+	lanes := Of(detail(4, "x"), commits) // it had lanes, so the time says nothing
+	if len(lanes.Work[0].Commits) != 0 || len(lanes.Work[1].Commits) != 2 || len(lanes.Commits) != 1 {
+		t.Errorf("of lanes, the commits are %+v and %+v", lanes.Work[0].Commits, lanes.Work[1].Commits)
 	}
 	if r.Took != 4*time.Minute {
 		t.Errorf("it took %s", r.Took)
@@ -94,26 +98,27 @@ func TestLanes(t *testing.T) {
 	}
 	for _, want := range []string{
 		"## Lanes\n\n| lane |", "| 1 | here | 4 | 2m | 1 | 0 | 1 | 1 | a, b |\n",
-		"| 2 | x on x | 1 | 1m1s | 0 | 1 | 0 | 0 | x |\n", "| x | ralph/r1/b |\n",
-		"| the loop as a whole | ralph/r1/loop |\n",
+		"| 2 | x on x | 1 | 1m1s | 0 | 1 | 0 | 0 | x |\n",
+		"* main is behind: x\n", "* b waits on the branch ralph/r1-lane-1\n",
 	} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("the Markdown lacks %q:\n%s", want, md.String())
 		}
 	}
 	for _, want := range []string{
-		"<strong>x</strong>: <code>ralph/r1/b</code>", "The loop as a whole: <code>ralph/r1/loop</code>",
-		`<td>here</td><td class="n">4</td><td class="n">2m</td>`, `<td class="id">a, b</td>`,
+		"<li>main is behind: x</li>", "<li>b waits on the branch ralph/r1-lane-1</li>",
+		`<td>here</td><td class="num">4</td><td class="num">2m</td>`, `<td class="wide">a, b</td>`,
 	} {
 		if !strings.Contains(html.String(), want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	d.ByLane, d.Run.Left = nil, nil
+	d.ByLane, d.Run.ToMerge = nil, nil
 	if err := errors.Join(Of(d, nil).HTML(&none), Of(d, nil).Markdown(&none)); err != nil {
 		t.Fatal(err)
 	}
-	if text := none.String(); strings.Contains(text, "Lanes") || strings.Contains(text, "merge") {
+	if text := none.String(); strings.Contains(text, "Lanes<") || strings.Contains(text, "## Lanes") ||
+		strings.Contains(text, "To merge") {
 		t.Error("control: a run without lanes has a table of them")
 	}
 }

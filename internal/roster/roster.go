@@ -2,7 +2,6 @@
 package roster
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -35,14 +35,10 @@ func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	if err != nil || text == nil {
 		return a, err
 	}
-	_, err = config.ParseCeilings(text)
-	if err == nil { // which knows all keys
-		a.own, err = config.ParseAgents(text)
-		prices, wrong := config.ParsePrices(text)
-		for _, p := range prices {
-			a.prices = append(a.prices, agent.Price(p))
-		}
-		err = cmp.Or(err, wrong)
+	own, err := config.ParseOwn(text)
+	a.own = own.Agents
+	for _, p := range own.Prices {
+		a.prices = append(a.prices, agent.Price(p))
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
@@ -107,9 +103,8 @@ func (a *Agents) trusted(c config.Agent) error {
 		commands = append(commands, config.Command{Shell: line})
 	}
 	for _, command := range commands {
-		if path := a.picture.ChangedOf(command); command.Runs() && path != "" {
-			return fmt.Errorf("the agent %s: %s differs from what was trusted; look at it, then run: %s", c.Name,
-				plain.Line(path, 200), trust)
+		if changed := a.picture.ChangedOf(command); len(changed) > 0 {
+			return fmt.Errorf("the agent %s: %s; look at it, then run: %s", c.Name, decide.Differs(changed), trust)
 		}
 	}
 	return nil

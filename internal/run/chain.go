@@ -13,12 +13,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
-// A run with a chain has several legs, each with an agent and a limit of its own. All of them work the loop as the one
-// session that owns it, so what happens between two legs is no ending: nobody is told. A leg is over when
+// A run with a chain has several legs, each with an agent and a limit of its own. All of them work on the loop as the
+// one session that owns it, so what happens between two legs is no ending, and gives no notice. A leg is over when
 //
 //   - it has a job: a session of it claims that this is done, and its own checks pass. The loop's list and checks are
 //     not looked at.
-//   - it works the loop: the loop is complete, and its own checks pass.
+//   - it works on the loop: the loop is complete, and its own checks pass.
 //   - it comes after that leg: all of that holds.
 
 // forLoop returns what the loop is told of the leg. own is what became of the leg's own part.

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
-// TestNewChain says of some chains which legs have a job (j), work the loop (L), or come after that (a).
+// TestNewChain says of some chains which legs have a job (j), work on the loop (L), or come after that (a).
 func TestNewChain(t *testing.T) {
 	all := map[string]record.Ends{
 		"planner":  {Prompt: true},
@@ -63,7 +63,7 @@ func TestOver(t *testing.T) {
 	done, notDone := &record.Own{Done: true}, &record.Own{}
 	for _, tc := range []struct {
 		name  string
-		at    int // 0: a job, 1: works the loop, 2: comes after it, and is the last one
+		at    int // 0: a job, 1: works on the loop, 2: comes after it, and is the last one
 		own   *record.Own
 		state decide.State
 		over  bool
@@ -91,7 +91,7 @@ func TestOver(t *testing.T) {
 
 // TestLeft bounds and cleans what an agent leaves.
 func TestLeft(t *testing.T) {
-	if got := left("  Read \x1b[31mPLAN.md\u202e.\r\n\nGo.\n"); got != "Read [31mPLAN.md.\n\nGo." {
+	if got := left("  Read \x1b[31mPLAN.md\u202e.\r\n\nGo.\n"); got != "Read PLAN.md.\n\nGo." {
 		t.Errorf("%q", got)
 	}
 	got := left(strings.Repeat("é", maxLeft) + " end")

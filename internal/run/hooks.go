@@ -49,7 +49,7 @@ func (r *Run) told(s *loop.Step, state decide.State, ended *record.Current) told
 		Schema: 1, RunID: r.Record.ID, EpicID: plain.Line(r.At.Name, 100), Repo: r.At.Project,
 		Agent: r.Record.Options.Agent, Model: r.Record.Options.Asked.Model, Status: status,
 		ExitReason: state.ExitReason, ExitCode: code, Iteration: state.Iteration, MaxIterations: s.Decision.Limit,
-		Feature: plain.Line(state.Feature, 80), Tokens: record.AllTokens(r.Record.Spent.Usage),
+		Feature: plain.Line(state.Feature, 80), Tokens: r.Record.Spent.Usage.Tokens(),
 		CostUSD: r.Record.Spent.CostUSD, CostUnknown: r.Record.Spent.Unknown,
 		Features: s.Picture.Snapshot.List.Count(state.Proven),
 	}
@@ -81,7 +81,7 @@ func (r *Run) commands(p *loop.Picture, event string) (all []config.Command) {
 	if event == config.OpenPR && r.Record.Options.PR != "" { // instead of those of ralph.json
 		return []config.Command{{Event: event, Shell: r.Record.Options.PR, Timeout: config.DefaultTimeout}}
 	}
-	own := []string{config.LaneStart, config.PreIteration, config.PostIteration, config.OpenPR}
+	own := []string{config.PreIteration, config.PostIteration, config.OpenPR}
 	if slices.Contains(own, event) {
 		for _, c := range p.Config.Notifiers {
 			if c.Event == event {

@@ -15,7 +15,7 @@ import (
 
 // With Options.InSession a Stop hook drives each session: a session gets the loop's own prompt, so the hook in it works
 // the loop. When the hook hands the loop over, or the session was interrupted, a fresh one takes it up. The hook does
-// not tell of such endings while a run works the loop; the run tells of its own end.
+// not tell of such endings while a run works on the loop; the run tells of its own end.
 
 // drive starts sessions until the loop is over, or the run is.
 func (r *Run) drive(ctx context.Context) (*loop.Step, error) {
@@ -131,7 +131,8 @@ func (r *Run) parts(before, now decide.State) parting {
 // leave ends the loop, and tells of it: the hook did not. The loop belongs to the run then, which can go on.
 func (r *Run) leave(why parting) (*loop.Step, error) {
 	env := r.Env
-	env.Agent, env.OnComplete = r.Record.Options.Agent, r.Record.Options.OnComplete
+	env.Agent = r.Record.Options.Agent
+	env.OnComplete = cmp.Or(r.Record.Options.OnComplete, env.OnComplete)
 	l, err := loop.Open(env, r.At)
 	if err != nil {
 		return nil, err
@@ -141,16 +142,15 @@ func (r *Run) leave(why parting) (*loop.Step, error) {
 		if !next.Status.GoesOn() {
 			return errOver
 		}
-		next.Status, next.ExitReason = decide.Interrupted, cmp.Or(why.reason, decide.SessionEnded)
+		status := decide.Interrupted
 		if r.limit(nil, 0).reason != "" {
-			next.Status = decide.ReachedLimit
+			status = decide.ReachedLimit
 		}
+		next.Stop(status, cmp.Or(why.reason, decide.SessionEnded), time.Now())
 		next.Session, next.LastSession = r.Record.Session(), r.Record.Session()
 		next.SessionPID, next.ClientStart = r.Record.PID, r.Record.Start
 		next.Needs = plain.Line(why.why, 300)
 		next.RetryAt = why.until
-		next.EndedAt = time.Now()
-		next.Endings++
 		next.OnComplete = env.OnComplete
 		return nil
 	})

@@ -8,19 +8,19 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
 // Hold records what lines for the shell rest on, so that an agent cannot change what they check.
 func Hold(project, home string, lines []string) map[string]string {
-	h := held.New(project, home, config.Config{})
+	f := locked.New(project, home, config.Config{})
 	for _, line := range lines {
-		h.Command(config.Command{Shell: line}, false)
+		f.Command(config.Command{Shell: line})
 	}
-	h.Finish()
-	return h.Sums
+	f.Finish()
+	return f.Sums
 }
 
 // judge decides whether the session that has ended did its leg's own part. The answer is kept before the loop hears
@@ -85,7 +85,7 @@ func (r *Run) check(ctx context.Context, leg *record.Leg, line string) string {
 	}
 	defer done()
 	for key, sum := range leg.Held {
-		if held.Changed(r.At.Project, key, sum) {
+		if locked.Changed(r.At.Project, key, sum) {
 			err = fmt.Errorf("not run: %s differs from what it was when the run began; put it back", key)
 		}
 	}

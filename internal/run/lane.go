@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -28,7 +28,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 		return nil, err
 	}
 	defer done()
-	l := &lanes{Run: r, heard: make(chan heard, 2*max(r.Record.Options.Workers, len(r.Record.Lanes)))}
+	l := &lanes{Run: r, heard: make(chan heard, 2*decide.MaxLanes), pause: nap}
 	if err := l.findList(p); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,8 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	}
 	l.notes = filepath.Join(loops, loopdir.ProgressFile)
 	except := []string{filepath.ToSlash(loops), loopdir.Below, record.Folder, filepath.ToSlash(l.list)}
-	l.repo, err = worktree.Open(ctx, worktree.Options{Project: r.At.Project, Env: r.Env.Vars, Except: except})
+	l.repo, err = worktree.Open(ctx, worktree.Options{Project: r.At.Project, Env: r.Env.Vars, Except: except,
+		Branch: r.Record.Merges.Into})
 	if err != nil {
 		return nil, err
 	}
@@ -74,44 +75,42 @@ func (l *lanes) findList(p *loop.Picture) (err error) {
 	return err
 }
 
-// makeTrees makes what is missing of the worktrees.
+// makeTrees makes what is missing of the run's branch and its worktrees.
 func (l *lanes) makeTrees(ctx context.Context) (err error) {
-	if m := l.Record.Merging; m != nil {
-		if err := l.repo.Recover(ctx, m.Old, m.New); err != nil {
-			return err
-		}
-	}
-	if err := l.repo.Ready(ctx); err != nil {
-		return err
-	}
 	if l.Record.Backup == "" {
-		l.Record.Backup, err = l.repo.Backup(ctx, l.Record.ID)
-		if err != nil {
+		if err := l.beginBranch(ctx); err != nil {
 			return err
 		}
-	}
-	head, err := l.repo.Head(ctx)
-	if err != nil {
-		return err
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return fmt.Errorf("no folder for the worktrees of the lanes: %w", err)
 	}
 	dir := filepath.Join(cache, "ralph", l.Record.ID)
-	for n := len(l.Record.Lanes) + 1; n <= l.Record.Options.Workers; n++ {
+	for n := len(l.Record.Lanes) + 1; n <= min(2*l.Record.Options.Workers, decide.MaxLanes); n++ {
 		l.Record.Lanes = append(l.Record.Lanes, record.Lane{
 			Number: n, Dir: filepath.Join(dir, fmt.Sprintf("lane-%d", n)),
-			Branch: fmt.Sprintf("ralph/%s/lane-%d", l.Record.ID, n),
+			Branch: fmt.Sprintf("%s-lane-%d", l.Record.Branch(), n),
 		})
 	}
 	if err := l.save(); err != nil { // --resume removes what is made from here on
 		return err
 	}
-	l.merger, err = l.addTree(ctx, filepath.Join(dir, "merge"), "", head)
+	l.checkBranch(ctx)
+	m := &l.Record.Merges
+	if m.Earlier != "" { // its work is in the run's branch
+		_ = l.repo.Drop(ctx, m.Earlier, l.repo.At(ctx, m.Earlier))
+		m.Earlier = ""
+	}
+	l.at = m.Commit
+	l.merger, err = l.repo.Add(ctx, filepath.Join(dir, "merge"), "", l.at)
 	if err != nil {
 		return err
 	}
+	if !l.merger.Fresh(l.at) {
+		l.at = ""
+	}
+	l.workTree = l.merger.Dir()
 	for i := range l.Record.Lanes {
 		one := &lane{Lane: &l.Record.Lanes[i]}
 		if one.Base != "" { // else its worktree is made for its first feature
@@ -125,20 +124,65 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 	return nil
 }
 
-// addTree makes a worktree and prepares it, or opens it as it is. If the run is killed while the hooks run, they run
-// again.
+// beginBranch begins the run's branch where the person's is, with what a run before has left on its own. It refuses
+// what could lose work.
+func (l *lanes) beginBranch(ctx context.Context) error {
+	if err := l.repo.Ready(ctx); err != nil {
+		return err
+	}
+	head, err := l.repo.Head(ctx)
+	if err != nil {
+		return err
+	}
+	m := &l.Record.Merges
+	left := m.Commit
+	m.Into, m.Commit = l.repo.Branch(), head
+	l.joined = head
+	if m.Earlier != "" && l.repo.At(ctx, m.Earlier) != left { // somebody has deleted it, or moved it
+		m.Earlier = ""
+	}
+	if m.Earlier != "" {
+		commit, conflicts, err := l.repo.Join(ctx, left, head)
+		if err != nil {
+			return err
+		}
+		if len(conflicts) > 0 {
+			return fmt.Errorf("the branch %s has work of the run before, which is in conflict with %s in %s: "+
+				"merge it, or type: git branch -D %s", m.Earlier, plain.Line(m.Into, 200),
+				plain.Line(conflicts[0].File, 200), m.Earlier)
+		}
+		m.Joined = commit != head && commit != left
+		m.Commit = commit
+	}
+	for _, text := range l.repo.Unlike(ctx) {
+		l.Screen.Warn(text)
+	}
+	l.Record.Backup, err = l.repo.Backup(ctx, l.Record.ID)
+	return err
+}
+
+// addTree makes a worktree and prepares it, or opens it as it is. If the run is killed meanwhile, it is prepared again.
 func (l *lanes) addTree(ctx context.Context, dir, branch, base string) (*worktree.Tree, error) {
 	t, err := l.repo.Add(ctx, dir, branch, base)
-	if err != nil || t.Prepared() {
+	if err != nil || t.Prepared() != "" {
 		return t, err
 	}
-	return t, l.prepareTree(ctx, t)
+	if err := l.prepareTree(ctx, t); err != nil {
+		return nil, notReady{fmt.Errorf("the worktree %s is not ready: %w", dir, err)}
+	}
+	return t, nil
 }
+
+// notReady means that a command failed without which no worktree is ready.
+type notReady struct{ error }
 
 // start begins a session of a lane with the feature of a step.
 func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step, error) {
 	feature := s.Decision.Feature
 	err := l.prepare(ctx, one, feature.ID)
+	if err != nil && ctx.Err() == nil && !errors.As(err, new(notReady)) {
+		return s, l.skip(ctx, one, feature.ID, err)
+	}
 	if err == nil {
 		err = l.before(ctx, s)
 	}
@@ -169,7 +213,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	session.Started = func(pid int) { l.heard <- heard{lane: one, pid: pid} }
 	log := l.files.Log(c.Session)
 	session.Log = log
-	one.busy = true
+	one.stage = busy
 	go func() {
 		defer log.Close()
 		e := l.work(one, feature.ID, session)
@@ -179,66 +223,94 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 }
 
 // prepare brings a lane's worktree up to date for a feature, and gives it a copy of the list.
-func (l *lanes) prepare(ctx context.Context, one *lane, feature string) error {
-	head, err := l.repo.Head(ctx)
-	if err != nil {
-		return err
+func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err error) {
+	if l.proving == nil {
+		if err := l.join(ctx); err != nil {
+			return err
+		}
 	}
+	commit := l.Record.Merges.Commit
 	l.swap(one, feature)
-	if one.tree == nil || one.Open && one.Feature != feature {
-		if err := l.newTree(ctx, one, head); err != nil {
+	if one.Open && one.Feature != feature {
+		l.park(one, record.Abandoned)
+	}
+	if one.tree == nil {
+		one.Base = commit
+		if err := l.save(); err != nil {
+			return err
+		}
+		one.tree, err = l.addTree(ctx, one.Dir, one.Branch, commit)
+		if err != nil {
 			return err
 		}
 	}
 	switch {
 	case !one.Open:
-		if !one.tree.Fresh(head) {
-			if err := one.tree.Reset(ctx, head); err != nil {
+		if !one.tree.Fresh(commit) {
+			if err := one.tree.Reset(ctx, commit); err != nil {
 				return err
 			}
 		}
 		one.Given = ""
-	case one.tree.Base() != head:
-		if err := l.update(ctx, one, head); err != nil {
+	case one.tree.Base() != commit:
+		if err := l.update(ctx, one, commit); err != nil {
 			return err
 		}
 	}
 	one.Feature = feature
 	one.Open = true
-	one.Base = head
+	one.Base = commit
 	return l.copyList(one)
+}
+
+// park puts a lane's work aside, where it waits for a person, and gives the lane a new place. --resume takes it up
+// again.
+func (l *lanes) park(one *lane, why string) {
+	aside := *one.Lane
+	aside.Number = len(l.Record.Lanes) + 1
+	aside.Current = nil
+	aside.Parked = plain.Line(why, 500)
+	if aside.Number > decide.MaxLanes {
+		return // it is tried again, until a limit ends the loop
+	}
+	suffix := fmt.Sprintf(".%d", aside.Number)
+	one.Dir += suffix
+	one.Branch += suffix
+	one.Base, one.Given = "", ""
+	one.Open, one.Conflicts, one.Touched = false, nil, nil
+	l.Record.Lanes = append(l.Record.Lanes, aside)
+	l.all = append(l.all, &lane{tree: one.tree})
+	for i := range l.all {
+		l.all[i].Lane = &l.Record.Lanes[i]
+	}
+	one.tree = nil
+	if one.Current != nil && one.Current.Ended != nil {
+		one.Current.Ended.Merge = record.Waits
+	}
+	l.Screen.Merged(one.Number, aside.Feature, aside.Branch, why)
+}
+
+// skip parks a feature whose worktree cannot be prepared, and tells the loop that nothing was done on it.
+func (l *lanes) skip(ctx context.Context, one *lane, feature string, err error) error {
+	one.Feature = feature
+	l.park(one, "its worktree cannot be prepared: "+err.Error())
+	return l.save()
 }
 
 // swap gives a lane the worktree of another one that has work on the feature. After an ending the loop no longer knows
 // which lane had which feature.
 func (l *lanes) swap(one *lane, feature string) {
 	for _, other := range l.all {
-		if other == one || other.busy || !other.Open || other.Feature != feature {
+		if other == one || other.stage != free || !other.Open || other.Feature != feature {
 			continue
 		}
 		*one.Lane, *other.Lane = *other.Lane, *one.Lane
 		one.Number, other.Number = other.Number, one.Number
 		one.Current, other.Current = other.Current, one.Current
 		one.tree, other.tree = other.tree, one.tree
+		one.Parked = ""
 		return
 	}
-}
-
-// newTree gives a lane a worktree. If it has one with work on a feature that is not to be done any more, that stays.
-func (l *lanes) newTree(ctx context.Context, one *lane, head string) (err error) {
-	if one.Open {
-		l.Screen.Warn(l.left(one))
-		suffix := fmt.Sprintf(".%d", l.Record.Sessions)
-		one.Dir = one.Dir + suffix
-		one.Branch = one.Branch + suffix
-		one.Open = false
-	}
-	one.Base = head
-	err = l.save()
-	if err == nil {
-		one.tree, err = l.addTree(ctx, one.Dir, one.Branch, head)
-	}
-	return err
 }
 
 // left says where a lane's work is that is not merged.
@@ -319,54 +391,55 @@ func (l *lanes) lanePrompt(one *lane) string {
 // maxNamed is how many files a prompt names.
 const maxNamed = 50
 
-// prepareTree runs the hooks that prepare a new worktree.
+// prepareTree has a worktree prepared, as ralph.json says.
 func (l *lanes) prepareTree(ctx context.Context, t *worktree.Tree) error {
 	p, done, err := l.look()
 	if err != nil {
 		return err
 	}
 	defer done()
-	commands := l.commands(p, config.LaneStart)
 	p, err = p.Beside(t.Dir())
-	if err != nil || len(commands) == 0 {
+	if err != nil || len(p.Config.Prepare) == 0 {
 		return err
 	}
-	for _, c := range commands {
-		what := told{Schema: 1, Event: config.LaneStart, RunID: l.Record.ID, Repo: p.Loop.At.Project}
-		if err := p.RunHook(ctx, c, what, what.vars()); err != nil {
-			return fmt.Errorf("the %s hook %s failed, so the worktree is not ready: %w", config.LaneStart,
-				plain.Line(c.String(), 100), err)
-		}
+	inputs, err := p.Prepare(ctx, t.Prepared())
+	if err != nil {
+		return err
 	}
-	return t.SetPrepared()
+	return t.SetPrepared(inputs)
 }
 
 // remove removes a lane's worktree and branch, unless it has work that is not merged.
 func (l *lanes) remove(ctx context.Context, one *lane) error {
 	if one.Open {
-		if _, _, err := one.tree.Commit(ctx, "Save the work of a session that was stopped"); err != nil {
+		if _, _, err := one.tree.Commit(ctx, worktree.Saves+" of a session that was stopped"); err != nil {
 			return err
 		}
-	} else if head, err := l.repo.Head(ctx); err != nil || one.tree.Reset(ctx, head) != nil {
-		return errors.Join(err, errors.New("the worktree cannot be set back"))
+	} else if one.tree.Reset(ctx, l.Record.Merges.Commit) != nil {
+		return errors.New("the worktree cannot be set back")
 	}
-	return one.tree.Remove(ctx)
+	return one.tree.Remove(ctx, l.Record.Merges.Commit)
 }
 
-// tidy removes the worktrees and branches whose work is merged. What is not merged stays, and people are told where.
+// tidy removes the worktrees and branches whose work is on the person's branch. The others stay, and people hear where.
 func (l *lanes) tidy(ctx context.Context) {
 	for _, one := range l.all {
 		if one.tree == nil {
 			continue
 		}
-		if err := l.remove(ctx, one); err != nil && one.Open {
+		switch err := l.remove(ctx, one); {
+		case err != nil && one.Parked != "": // the summary says so
+		case err != nil && one.Open:
 			l.Screen.Warn(l.left(one))
-		} else {
+		default:
 			l.stays(one.Dir, err)
 		}
 	}
-	l.stays(l.merger.Dir(), l.merger.Remove(ctx))
-	_ = os.Remove(filepath.Dir(l.Record.Lanes[0].Dir)) // if nothing stays
+	l.stays(l.merger.Dir(), l.merger.Remove(ctx, ""))
+	_ = os.Remove(filepath.Dir(l.merger.Dir())) // if nothing stays
+	if m := &l.Record.Merges; m.Behind == "" {
+		_ = l.repo.Drop(ctx, l.Record.Branch(), m.Commit) // it stays if somebody has moved it
+	}
 }
 
 // stays warns of a worktree that could not be removed. All work in it is merged, or on a branch of its own.

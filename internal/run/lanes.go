@@ -11,49 +11,77 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
 // A run with lanes works several features at once, each in a worktree of its own. One goroutine does all that
-// changes the record, the loop or the loop's branch; the goroutine of a lane only runs the agent. So the loop's record
-// has one writer, and merges come one after the other.
+// changes the record, the loop or a branch; the goroutine of a lane only runs the agent, and that of a batch only runs
+// checks. So the loop's record has one writer, and merges come one after the other.
 
 // lanes are the lanes of a run.
 type lanes struct {
 	*Run
 	repo    *worktree.Repo
-	merger  *worktree.Tree // where the merged work is proven before the loop's branch moves
+	merger  *worktree.Tree // where merged work is proven
+	at      string         // the commit that it has
 	all     []*lane
 	list    string           // path of the list below the project
 	notes   string           // path of progress.txt below the project
-	looked  string           // the commit of the loop's branch at which takeMerged has looked last
-	reading features.Reading // how it is read
+	reading features.Reading // how the list is read
 	hands   Hands            // they run the sessions; nil: those run here
 
+	proving *batch    // nil: no checks run
+	most    int       // how much work is tested together; 0: all that there is
+	again   int       // how often in a row work was tested again, because a person had committed
+	broken  int       // how many tests in a row were not possible
+	joined  string    // the last commit of the person's branch that was looked at
+	clash   string    // why it cannot be joined; "": it can
+	tried   time.Time // when the person's branch was to go forward last
+	pause   time.Duration
+	unread  time.Time  // since when the list cannot be used; zero: it can
+	away    bool       // with unread: another branch than the loop's is checked out
+	over    *loop.Step // with which the loop has ended; nil: it goes on, or next finds out
+
 	heard    chan heard
-	sessions context.Context    // of all sessions
+	sessions context.Context    // of all sessions, and of checks
 	stop     context.CancelFunc // stops them
 }
 
-// lane is one of them.
+// lane is a place for the work on one feature. There are twice as many as sessions that run at once: while the work of
+// one is tested, another one begins.
 type lane struct {
 	*record.Lane
 	tree   *worktree.Tree // nil: it has had no feature yet
-	busy   bool           // its session runs
-	again  time.Time      // when it asks for work again
-	failed int            // sessions in a row that met an overload
+	stage  stage
+	work   worktree.Work // to be tested
+	done   outcome       // with tested
+	again  time.Time     // when it asks for work again
+	failed int           // sessions in a row that met an overload
 }
 
-// heard is what the goroutine of a lane tells: its agent has started, or has ended.
+// stage is what a lane does.
+type stage int
+
+const (
+	free   stage = iota // it has no session
+	busy                // its session runs
+	ended               // its session has ended, and nobody has looked at it
+	queued              // its work is to be tested, or is tested now
+	tested              // the loop is to hear what became of it
+)
+
+// heard is what another goroutine tells: the agent of a lane has started or ended, or checks have ended.
 type heard struct {
 	lane  *lane
 	pid   int
 	ended *Worked // nil: it has started
+	batch *batch  // nil: it is about a lane
 }
 
-// workLanes works the loop until it ends, or ctx does.
+// workLanes works on the loop until it ends, or ctx does.
 func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 	l, err := r.openLanes(ctx)
 	if err != nil {
@@ -61,7 +89,11 @@ func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 	}
 	defer l.repo.Close()
 	s, err := r.begin(ctx)
-	if err == nil && goesOn(s) && r.Engine != nil {
+	if err != nil { // it has not begun
+		l.tidy(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	if goesOn(s) && r.Engine != nil {
 		l.hands, err = r.Engine(ctx)
 		if err == nil {
 			defer l.hands.Close()
@@ -76,67 +108,82 @@ func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 		s, err = l.next(ctx, s)
 	}
 	l.halt()
-	if err == nil {
-		l.tidy(context.WithoutCancel(ctx))
+	if err != nil { // nothing can go on
+		told, lost := l.interrupt(ctx, l.ends(plain.Line(err.Error(), 500)))
+		if lost != nil {
+			return nil, err
+		}
+		s = told
 	}
-	return s, err
+	l.finish(context.WithoutCancel(ctx), s)
+	return s, nil
 }
 
-// goOn finishes what a run that was killed has left: a merge, and sessions that are not counted yet.
+// goOn takes up the sessions that a run which was killed has not counted yet.
 func (l *lanes) goOn(ctx context.Context, s *loop.Step) (*loop.Step, error) {
-	if err := l.openPRs(); err != nil {
-		return nil, err
-	}
-	if err := l.finishMerge(ctx); err != nil {
-		return nil, err
-	}
+	state := s.Decision.Next
 	for _, one := range l.all {
+		one.Parked = ""
 		c := one.Current
 		if c == nil {
 			continue
 		}
-		state := s.Decision.Next
 		l.notEnded(c)
-		if n := one.Number - 1; n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration { // the loop counted it
+		n := one.Number - 1
+		switch {
+		case n >= len(state.Lanes) || state.Lanes[n].Iteration != c.Iteration: // the loop counted it
 			if err := l.counted(c, nil, state); err != nil {
 				return nil, err
 			}
-			continue
-		}
-		if !c.Ended.Class.Counts() {
+		case !c.Ended.Class.Counts():
 			l.drop(one)
-			continue
-		}
-		next, err := l.judge(ctx, one)
-		if err != nil || next != nil && !goesOn(next) {
-			return next, err
+		default:
+			one.stage = ended
 		}
 	}
 	return s, l.save()
 }
 
-// next gives work to the lanes that have none, and waits until something happens.
+// next does what is due, and gives work to the lanes that have none. Else it waits until something happens.
 func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
+	if l.over != nil {
+		return l.over, nil
+	}
 	if ctx.Err() != nil {
 		l.halt()
 		return l.interrupt(ctx, l.ends(""))
 	}
 	if l.stopped() {
-		if l.busy() == 0 {
+		if l.proving == nil && l.in(busy) == 0 {
 			return l.lookAt()
 		}
 		return l.listen(ctx, s)
+	}
+	if !l.listed(ctx) {
+		return l.listen(ctx, s)
+	}
+	for _, one := range l.all {
+		done, err := l.settle(ctx, one)
+		if err != nil || done != nil && !goesOn(done) {
+			return done, err
+		}
+	}
+	if err := l.test(ctx); err != nil {
+		return nil, err
 	}
 	for _, alone := range []bool{false, true} {
 		asked, err := l.askAll(ctx, alone)
 		if err != nil || asked != nil {
 			return asked, err
 		}
-		if l.busy() > 0 {
+		if l.proving != nil || l.in(busy, ended, queued, tested) > 0 {
 			return l.listen(ctx, s)
 		}
 	}
 	until := l.earliest()
+	if until.IsZero() && !l.listed(ctx) { // somebody has changed it a moment ago
+		return l.listen(ctx, s)
+	}
 	if until.IsZero() {
 		return nil, errors.New("no lane has work, and the loop goes on; this is a bug")
 	}
@@ -144,21 +191,20 @@ func (l *lanes) next(ctx context.Context, s *loop.Step) (*loop.Step, error) {
 	return s, nil
 }
 
-// askAll asks for work for each lane that has no session. The step is that with which the loop ends, or that of a
-// session that has ended meanwhile; nil: the loop goes on.
+// askAll asks for work for each lane that has no session. The step is that with which the loop ends; nil: it goes on.
 func (l *lanes) askAll(ctx context.Context, alone bool) (*loop.Step, error) {
-	if err := l.takeMerged(ctx); err != nil {
-		return nil, err
-	}
 	for _, one := range l.inTurn() {
 		select { // it can take a while to make a worktree
 		case h := <-l.heard:
-			if s, err := l.hear(ctx, h); err != nil || s != nil {
-				return s, err
+			if err := l.hear(ctx, h); err != nil {
+				return nil, err
 			}
 		default:
 		}
-		if one.busy || time.Now().Before(one.again) || l.waitsForOthers(one) {
+		if l.in(busy) >= l.Record.Options.Workers {
+			return nil, nil
+		}
+		if one.stage != free || one.Parked != "" || time.Now().Before(one.again) || l.waitsForOthers(one) {
 			continue
 		}
 		s, err := l.ask(ctx, one, alone)
@@ -181,7 +227,7 @@ func (l *lanes) inTurn() []*lane {
 // alone: no other lane begins a session before this one, so what they have does not count.
 func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, error) {
 	ev := l.event(decide.EventStop)
-	if used := l.limit(nil, l.busy()); used.reason != "" {
+	if used := l.limit(nil, l.in(busy, ended, queued, tested)); used.reason != "" {
 		ev.Spent, ev.Bill = used.reason, "the run has "+used.bill
 	}
 	l.about(&ev, one)
@@ -189,7 +235,7 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 	if alone {
 		ev.Busy = 0
 	}
-	s, err := l.mustStep(ctx, ev)
+	s, err := l.tell(ctx, ev)
 	if err != nil {
 		return nil, err
 	}
@@ -205,15 +251,49 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 	return s, nil
 }
 
+// tell takes a step of the loop. If no other lane works, it may look at what is merged, so the merger's worktree gets
+// that.
+func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
+	if ev.Busy == 0 && l.proving == nil {
+		if err := l.putMerger(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s, err := l.mustStep(ctx, ev)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range s.Picture.Snapshot.Results { // the loop has reopened such a feature, and it is merged once more
+		if !r.Passed && !r.NotRun {
+			delete(l.Record.Merges.Done, r.Feature)
+		}
+	}
+	return s, nil
+}
+
+// putMerger sets the merger's worktree to what is merged.
+func (l *lanes) putMerger(ctx context.Context) error {
+	commit := l.Record.Merges.Commit
+	if l.at == commit {
+		return nil
+	}
+	if err := l.merger.Reset(ctx, commit); err != nil {
+		return err
+	}
+	l.at = commit
+	return nil
+}
+
 // about says in an event about which lane it is. A lane with work that is not merged goes on with it, also if it has no
 // session now.
 func (l *lanes) about(ev *loop.Event, one *lane) {
 	ev.Lane, ev.Lanes = one.Number, len(l.all)
 	for _, other := range l.all {
-		if other != one && (other.busy || other.Open) {
+		if other != one && (other.stage != free || other.Open && other.Parked == "") {
 			ev.Busy++
 		}
 	}
+	ev.Patient = l.unread.IsZero() || time.Since(l.unread) <= whileMended || l.away
 	ev.Later, ev.Left = l.later(one), l.Record.LeftBranches()
 }
 
@@ -223,9 +303,10 @@ func (l *lanes) rest(one *lane, until time.Time, why string) {
 	l.Record.Waiting = &record.Waiting{Until: until.UTC(), Why: why}
 }
 
-func (l *lanes) busy() (n int) {
+// in returns how many lanes are in one of some stages.
+func (l *lanes) in(stages ...stage) (n int) {
 	for _, one := range l.all {
-		if one.busy {
+		if slices.Contains(stages, one.stage) {
 			n++
 		}
 	}
@@ -242,33 +323,35 @@ func (l *lanes) earliest() (at time.Time) {
 	return at
 }
 
-// listen waits until a session has started or ended, or a person stops the loop. last is the last step.
+// listen waits until a session or checks have ended, or a person stops the loop. last is the last step.
 func (l *lanes) listen(ctx context.Context, last *loop.Step) (*loop.Step, error) {
 	tick := time.NewTimer(nap)
 	defer tick.Stop()
 	select {
 	case h := <-l.heard:
-		if s, err := l.hear(ctx, h); err != nil || s != nil {
-			return s, err
-		}
+		return last, l.hear(ctx, h)
 	case <-ctx.Done():
 	case <-tick.C:
 		if l.cancelled() {
 			l.stop()
 		}
+		l.bringAgain(ctx)
 	}
 	return last, nil
 }
 
-// hear takes what the goroutine of a lane tells. The step is nil if the loop has not taken one.
-func (l *lanes) hear(ctx context.Context, h heard) (*loop.Step, error) {
+// hear takes what another goroutine tells.
+func (l *lanes) hear(ctx context.Context, h heard) error {
 	one := h.lane
-	if h.ended == nil {
+	switch {
+	case h.batch != nil:
+		return l.judge(ctx, h.batch)
+	case h.ended == nil:
 		one.Current.PID, one.Current.Start = h.pid, proc.Start(h.pid)
 		_ = l.Record.Save(l.store) // a later save says so if it fails
-		return nil, nil
+		return nil
 	}
-	one.busy = false
+	one.stage = free
 	c, e := one.Current, h.ended.Ended
 	c.Worker, c.Machine = h.ended.Worker, h.ended.Machine
 	l.ended(c, e)
@@ -276,7 +359,8 @@ func (l *lanes) hear(ctx context.Context, h heard) (*loop.Step, error) {
 	until, why, class := l.retry(c, e, one.failed)
 	if class == "" && !stopped {
 		one.failed = 0
-		return l.judge(ctx, one)
+		one.stage = ended
+		return nil
 	}
 	l.drop(one)
 	if e.Class == agent.Transient {
@@ -284,15 +368,16 @@ func (l *lanes) hear(ctx context.Context, h heard) (*loop.Step, error) {
 	}
 	switch {
 	case stopped:
-		return nil, l.save()
 	case until.IsZero():
 		l.halt()
-		return l.interrupt(ctx, l.fails(class, why, e.Until))
+		var err error
+		l.over, err = l.interrupt(ctx, l.fails(class, why, e.Until))
+		return err
 	case until.After(time.Now()):
 		l.rest(one, until, why)
 		l.Screen.Wait(until, why)
 	}
-	return nil, l.save()
+	return l.save()
 }
 
 // drop forgets a session that does not count. What it did stays in its worktree.
@@ -302,32 +387,40 @@ func (l *lanes) drop(one *lane) {
 	l.lost(one.Current)
 }
 
-// judge merges what a session has done, and tells the loop of the session's end. If a person stopped the loop
-// meanwhile, nothing is decided, and the session is counted when the run goes on.
-func (l *lanes) judge(ctx context.Context, one *lane) (*loop.Step, error) {
-	if l.stopped() {
-		return nil, l.save()
+// settle takes a lane one stage further whose session has ended, or whose work is tested. The step is nil if the loop
+// has not heard of it.
+func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
+	if one.stage == ended {
+		l.takeNotes(one)
+		l.submit(ctx, one)
 	}
-	l.takeNotes(one)
-	c := one.Current
-	done, err := l.submit(ctx, one)
-	if err != nil {
-		if ctx.Err() != nil { // a signal ends the run, which merges it when it goes on
-			err = l.save()
-		}
-		return nil, err
+	if one.stage != tested {
+		return nil, nil
 	}
-	ev := l.stopEvent(c, l.busy())
+	c, done := one.Current, one.done
+	one.done = outcome{}
+	kept := done
+	ev := l.stopEvent(c, l.in(busy, ended, queued))
+	one.stage = free
 	l.about(&ev, one)
 	ev.Moved, ev.Refused = done.moved, done.refused
-	s, err := l.mustStep(ctx, ev)
+	if !done.refused && done.tip == l.Record.Merges.Commit && len(done.results) > 0 {
+		ev.Results, ev.Contents = done.results, done.results[0].Tree
+		done.results = nil
+	}
+	s, err := l.tell(ctx, ev)
 	if err != nil {
 		return nil, err
 	}
 	d, snap := &s.Decision, &s.Picture.Snapshot
 	snap.Results = slices.Concat(done.results, snap.Results)
-	if d.Verdict == decide.Pass {
-		return nil, l.save()
+	if d.Verdict == decide.Pass && ev.Patient && unusable(snap) != nil {
+		one.stage = tested
+		one.done = kept
+		return nil, nil
+	}
+	if d.Verdict == decide.Pass { // a person stopped the loop: it is counted when the run goes on
+		return s, l.save()
 	}
 	l.Record.Forget(c)
 	if d.Verdict != decide.End || d.Next.Status.Judges() {
@@ -335,30 +428,29 @@ func (l *lanes) judge(ctx context.Context, one *lane) (*loop.Step, error) {
 			return nil, err
 		}
 	}
-	switch d.Verdict {
-	case decide.Continue:
-		if !l.waitsForOthers(one) { // else it asks when they are done
-			return l.start(ctx, one, s)
-		}
-	case decide.Wait:
-		if at := d.Next.RetryAt; at.After(time.Now()) {
-			l.rest(one, at, "the loop has used its iterations for this hour")
-		}
+	if d.Verdict == decide.Wait && d.Next.RetryAt.After(time.Now()) {
+		l.rest(one, d.Next.RetryAt, "the loop has used its iterations for this hour")
+	}
+	if d.Verdict == decide.Continue && l.in(busy) < l.Record.Options.Workers && !l.waitsForOthers(one) {
+		return l.start(ctx, one, s) // else it asks when the others are done
 	}
 	return s, nil
 }
 
-// halt stops all sessions, and waits for their ends. They do not count, and their work stays where it is.
+// halt stops all sessions and checks, and waits for their ends. They do not count, and their work stays where it is.
 func (l *lanes) halt() {
 	l.stop()
-	for l.busy() > 0 {
+	for l.proving != nil || l.in(busy) > 0 {
 		h := <-l.heard
-		if h.ended == nil {
-			continue
+		switch {
+		case h.batch != nil:
+			l.proving = nil
+			l.at = ""
+		case h.ended != nil:
+			h.lane.stage = free
+			l.ended(h.lane.Current, h.ended.Ended)
+			l.drop(h.lane)
 		}
-		h.lane.busy = false
-		l.ended(h.lane.Current, h.ended.Ended)
-		l.drop(h.lane)
 	}
 	_ = l.save() // the end of the run saves it again
 }
@@ -367,7 +459,7 @@ func (l *lanes) halt() {
 func (l *lanes) later(one *lane) map[string]bool {
 	all := map[string]bool{}
 	for _, other := range l.all {
-		if other != one && other.Open && !other.busy && l.waitsForOthers(other) {
+		if other != one && other.Open && other.stage == free && l.waitsForOthers(other) {
 			all[other.Feature] = true
 		}
 	}
@@ -379,7 +471,7 @@ func (l *lanes) later(one *lane) map[string]bool {
 func (l *lanes) waitsForOthers(one *lane) bool {
 	for file, times := range one.Touched {
 		for _, other := range l.all {
-			if others := other.Touched[file]; other != one && other.busy && others > 0 && times+others > 2 {
+			if others := other.Touched[file]; other != one && other.stage != free && others > 0 && times+others > 2 {
 				return true
 			}
 		}

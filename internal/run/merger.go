@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -15,47 +17,117 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
-// submitted is what became of a session's work.
-type submitted struct {
+// Lanes merge into a branch of the run's own. No person works there, so nothing that people do in the project can stop
+// it. The record says which commit is merged: if somebody moves the branch, it is put back. A person's branch, and the
+// project's files, follow when they can.
+
+// batch is work that is tested together: merged one after the other, and then proven once.
+type batch struct {
+	below   string // the commit on which it is merged
+	tip     string // all of it together
+	lanes   []*lane
+	merged  map[*lane]string // the commits of what fits together
+	refused map[*lane]refusal
+	results []decide.Receipt // of the checks on tip
+	why     string           // why tip is not merged; "": it can be
+	err     error            // then nothing is known
+}
+
+// refusal says why work does not fit.
+type refusal struct {
+	why       string
+	conflicts []worktree.Conflict
+}
+
+// outcome is what became of a session's work.
+type outcome struct {
 	results []decide.Receipt // of the checks on the merged work
+	tip     string           // the commit on which they ran
 	moved   bool             // the session changed files
 	refused bool             // the work is given back: it is in conflict, or a check failed
 }
 
-// submit brings what a lane has done to the loop's branch, if its agent claims the feature.
-func (l *lanes) submit(ctx context.Context, one *lane) (done submitted, err error) {
+// submit saves what a session has done. If its agent claims the feature, that is to be tested.
+func (l *lanes) submit(ctx context.Context, one *lane) {
+	one.stage = tested
 	if !one.Open { // the run was killed after the merge
-		one.Current.Ended.Merge = l.became(one)
-		return submitted{moved: true}, nil
+		one.Current.Ended.Merge = record.Merged
+		one.done = outcome{moved: true}
+		return
 	}
+	before := one.Given
+	one.Given = ""
 	title, claims, err := l.claimed(one)
-	if err != nil {
-		return done, err
-	}
-	message := strings.TrimSpace(one.Feature + " " + title)
-	commit, moved, err := one.tree.Commit(ctx, plain.Line(message, 200))
-	if err != nil {
-		return done, err
-	}
-	done.moved, one.Given = moved, ""
-	if one.Feature == "" {
-		claims = moved // work for the loop as a whole has no claim
-	} else if !claims {
-		one.Given = "the session before yours did not claim the feature in the list"
-	}
-	if !claims {
-		return done, nil
-	}
-	results, err := l.mergeWork(ctx, one, commit, message)
-	for tries := 1; errors.Is(err, worktree.ErrMoved) && tries < mostTries; tries++ { // a person has committed meanwhile
-		results, err = l.mergeWork(ctx, one, commit, message)
-	}
 	if err == nil {
-		why, _, _ := strings.Cut(one.Given, "\n")
-		one.Current.Ended.Merge = l.became(one)
-		l.Screen.Merged(one.Number, one.Feature, l.Record.LeftBranches()[one.Feature], strings.TrimSuffix(why, ":"))
+		one.work, one.done.moved, err = l.commit(ctx, one, title)
 	}
-	return submitted{results, moved, one.Given != ""}, err
+	switch {
+	case ctx.Err() != nil: // a signal ends the run, which merges it when it goes on
+		one.stage = ended
+	case errors.Is(err, worktree.ErrHistory):
+		l.giveBack(one, lostBase, before)
+	case err != nil:
+		l.giveBack(one, err.Error(), before)
+	case one.Feature == "" && !one.done.moved: // work for the loop as a whole has no claim
+	case one.Feature != "" && !claims:
+		one.Given = "the session before yours did not claim the feature in the list"
+	default:
+		if left := one.tree.Unresolved(ctx, one.Conflicts); len(left) > 0 {
+			l.giveBack(one, "conflict markers are left in "+plain.Line(strings.Join(left, ", "), 1000), "")
+			return
+		}
+		one.stage = queued
+	}
+}
+
+const lostBase = "the branch of this worktree has lost the commit from which it began; " +
+	"put it back, with your work on top"
+
+// commit commits what is in a lane's worktree. What is merged then is one commit, with what the agent has written into
+// its own ones.
+func (l *lanes) commit(ctx context.Context, one *lane, title string) (w worktree.Work, moved bool, err error) {
+	message := plain.Line(strings.TrimSpace(one.Feature+" "+title), 200)
+	commit, moved, err := one.tree.Commit(ctx, message)
+	if err != nil {
+		return w, moved, err
+	}
+	if left := one.tree.Left(); left != "" {
+		l.Screen.Warn(fmt.Sprintf("lane %d has left %s, which looks like the output of a build and is not committed: "+
+			"let git ignore it, or have the agent commit it", one.Number, left))
+	}
+	own, err := one.tree.Messages(ctx)
+	if err != nil {
+		return w, moved, err
+	}
+	text := message
+	for _, one := range own {
+		if !strings.HasPrefix(one, worktree.Saves) {
+			text += "\n\n" + strings.TrimSpace(one)
+		}
+	}
+	agent := plain.Line(one.Current.Agent, 80)
+	return worktree.Work{
+		Commit: commit, Base: one.tree.Base(), Feature: one.Feature, Author: "ralph-runner (" + agent + ")",
+		Message: plain.Text(text, maxOwn), More: []string{"Ralph-Run: " + l.Record.ID, "Ralph-Agent: " + agent},
+	}, moved, nil
+}
+
+// maxOwn is how much of an agent's own messages is kept, in characters.
+const maxOwn = 20_000
+
+// giveBack gives work back to its agent. If that is for the same reason as before, which is none of a check, it waits
+// for a person.
+func (l *lanes) giveBack(one *lane, why, before string) {
+	one.stage = tested
+	one.Given = why
+	one.done.refused = true
+	one.Current.Ended.Merge = cmp.Or(one.Current.Ended.Merge, record.GivenBack)
+	if why == before {
+		l.park(one, why)
+		return
+	}
+	first, _, _ := strings.Cut(why, "\n")
+	l.Screen.Merged(one.Number, one.Feature, "", strings.TrimSuffix(first, ":"))
 }
 
 // claimed returns the title of a lane's feature, and whether its agent claims it, in its copy of the list.
@@ -75,148 +147,462 @@ func (l *lanes) claimed(one *lane) (title string, claims bool, err error) {
 	return item.Title(), list.Err == nil && has && there.Passes, nil
 }
 
-// became says in a word what became of a lane's work that was to be merged.
-func (l *lanes) became(one *lane) string {
-	switch {
-	case one.Current.Ended.Merge == record.Conflict:
-		return record.Conflict
-	case one.Given != "":
-		return record.GivenBack
-	case l.Record.LeftBranches()[one.Feature] != "":
-		return record.Waits
+// test begins to test the work that waits, if nothing is tested now.
+func (l *lanes) test(ctx context.Context) error {
+	if l.proving != nil {
+		return nil
 	}
-	return record.Merged
+	b := &batch{merged: map[*lane]string{}, refused: map[*lane]refusal{}}
+	for _, one := range l.all {
+		if one.stage == queued && (l.most == 0 || len(b.lanes) < l.most) {
+			b.lanes = append(b.lanes, one)
+		}
+	}
+	if len(b.lanes) == 0 {
+		return nil
+	}
+	if err := l.join(ctx); err != nil {
+		return err
+	}
+	b.below = l.Record.Merges.Commit
+	l.proving = b
+	l.at = ""
+	go func() {
+		l.merge(l.sessions, b)
+		l.heard <- heard{batch: b}
+	}()
+	return nil
 }
 
-// mergeWork merges a lane's work, or sets why that is given back. The work is proven first, in a worktree of the
-// merger's own; then the loop's branch moves; then the feature is claimed in the loop's list.
-func (l *lanes) mergeWork(ctx context.Context, one *lane, commit, message string) ([]decide.Receipt, error) {
-	if left := one.tree.Unresolved(ctx, one.Conflicts); len(left) > 0 {
-		one.Given = "conflict markers are left in " + plain.Line(strings.Join(left, ", "), 1000)
-		return nil, nil
+// merge merges the work of a batch, and proves it. Only the goroutine of the batch calls it.
+func (l *lanes) merge(ctx context.Context, b *batch) {
+	b.tip = b.below
+	var ids []string
+	for _, one := range b.lanes {
+		m, err := l.repo.Merge(ctx, b.tip, one.work)
+		switch {
+		case ctx.Err() != nil:
+			b.err = ctx.Err()
+			return
+		case errors.Is(err, worktree.ErrHistory):
+			b.refused[one] = refusal{why: lostBase}
+		case err != nil:
+			b.refused[one] = refusal{why: err.Error()}
+		case len(m.Conflicts) > 0 && b.tip != b.below: // the next batch shows whether it fits to what is merged then
+		case len(m.Conflicts) > 0:
+			b.refused[one] = refusal{conflicts: m.Conflicts}
+		default:
+			b.tip = m.Commit
+			b.merged[one] = m.Commit
+			ids = append(ids, one.work.Feature)
+		}
 	}
-	m, err := l.repo.Merge(ctx, worktree.Work{Commit: commit, Base: one.tree.Base(), Message: message,
-		Feature: one.Feature})
-	switch {
-	case errors.Is(err, worktree.ErrHistory):
-		one.Given = "the branch of this worktree has lost the commit from which it began; put it back, with your work on top"
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case len(m.Conflicts) > 0:
-		one.Conflict(m.Conflicts)
-		one.Current.Ended.Merge = record.Conflict
-		return nil, nil
+	if len(ids) > 0 {
+		b.results, b.why, b.err = l.prove(ctx, b.tip, ids)
 	}
-	results, err := l.prove(ctx, one, m)
-	if err != nil || one.Given != "" {
-		return results, err
-	}
-	return results, l.forward(ctx, one, m, results)
 }
 
-// mostTries is how often one piece of work is merged, if a person commits meanwhile.
-const mostTries = 10
-
-// prove runs the checks of merged work before the loop's branch moves. If one fails, it sets why the work is given
-// back. The loop is looked at anew each time: a person may have changed and trusted a check meanwhile.
-func (l *lanes) prove(ctx context.Context, one *lane, m worktree.Merged) ([]decide.Receipt, error) {
-	if err := l.merger.Reset(ctx, m.Commit); err != nil {
-		return nil, err
+// prove runs the checks of merged features, and says why they do not hold. The loop is looked at anew each time: a
+// person may have changed and trusted a check meanwhile.
+func (l *lanes) prove(ctx context.Context, commit string, features []string) (all []decide.Receipt, why string,
+	err error) {
+	if err := l.merger.Reset(ctx, commit); err != nil {
+		return nil, "", err
 	}
 	p, done, err := l.look()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer done()
 	p, err = p.Beside(l.merger.Dir())
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if changed := p.Changed(); changed != "" {
-		one.Given = plain.Line(changed, 300) + " differs from what a person trusted; put it back"
-		return nil, nil
+	if changed := p.Changed(); len(changed) > 0 {
+		return nil, decide.Differs(changed) + "; put that back", nil
 	}
-	results, err := p.RunChecks(ctx, p.Snapshot.Due(one.Feature, p.Contents(ctx)), false, nil)
+	if !p.HasRoom() {
+		if err := l.prepareTree(ctx, l.merger); err != nil {
+			return nil, err.Error(), ctx.Err()
+		}
+	}
+	all, err = p.RunChecks(ctx, p.Snapshot.Due(features...), false, nil)
 	err = cmp.Or(err, ctx.Err())
 	if err != nil { // a check that was stopped says nothing
-		return nil, err
+		return nil, "", err
 	}
-	i := slices.IndexFunc(results, func(r decide.Receipt) bool { return !r.Passed })
+	i := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed })
 	if i < 0 {
-		return results, nil
+		return all, "", nil
 	}
-	r := results[i]
-	what := "the check " + plain.Line(r.Name, 100)
-	if r.Feature != "" {
-		what += " of " + plain.Line(r.Feature, 80)
+	what := "the check " + plain.Line(all[i].Name, 100)
+	if all[i].Feature != "" {
+		what += " of " + plain.Line(all[i].Feature, 80)
 	}
-	one.Given = fmt.Sprintf("%s failed, with what others have done:\n%s", what, r.Tail)
-	return results, nil
+	return all, fmt.Sprintf("%s failed, with what others have done:\n%s", what, all[i].Tail), nil
 }
 
-// forward moves the loop's branch and the project's files, and claims the feature, or leaves the work on a branch of
-// its own. The record says so before.
-func (l *lanes) forward(ctx context.Context, one *lane, m worktree.Merged, results []decide.Receipt) error {
-	l.Record.Merging = &record.Merging{Lane: one.Number, Feature: one.Feature, Old: m.Old, New: m.Commit}
-	if l.Record.Options.NoMerge {
-		l.Record.Merging.Branch = l.Record.BranchFor(one.Feature)
+const (
+	mostAgain     = 3 // how often work is tested again in a row, because a person commits meanwhile
+	mostBroken    = 3 // how often in a row it may be impossible to test
+	mostConflicts = 5 // after so many with one file, a feature waits for a person
+)
+
+// judge takes what became of a batch. Work that does not hold together is tested again, in smaller batches.
+func (l *lanes) judge(ctx context.Context, b *batch) error {
+	l.proving = nil
+	if b.err != nil {
+		if l.sessions.Err() != nil {
+			return nil // the run ends, and tests it when it goes on
+		}
+		l.broken++
+		if l.broken == mostBroken {
+			return b.err
+		}
+		return nil
+	}
+	l.broken = 0
+	l.at = b.tip
+	for one, r := range b.refused {
+		if len(r.conflicts) == 0 {
+			l.giveBack(one, r.why, "")
+			continue
+		}
+		one.Conflict(r.conflicts)
+		one.Current.Ended.Merge = record.Conflict
+		l.giveBack(one, one.Given, "")
+		for file, times := range one.Touched {
+			if times == mostConflicts {
+				l.park(one, fmt.Sprintf("it is in conflict in %s again and again", plain.Line(file, 200)))
+				break
+			}
+		}
+	}
+	switch {
+	case len(b.merged) == 0:
+		return l.save()
+	case b.why == "":
+		head, err := l.repo.Head(ctx)
+		if err == nil && head != l.joined && l.again < mostAgain {
+			l.again++ // so that nothing gets to a person's branch that was not proven with what is there
+			return nil
+		}
+		l.again = 0
+		l.most *= 2
+		return l.take(ctx, b, head)
+	case len(b.merged) > 1:
+		l.most = len(b.merged) / 2
+		return nil
+	}
+	l.again = 0
+	for one := range b.merged {
+		one.done.results, one.done.tip = b.results, b.tip
+		l.giveBack(one, b.why, "")
+	}
+	return l.save()
+}
+
+// take makes proven work the work of the run, and claims its features. From the save on it is merged, also if the run
+// is killed: what is missing then is made up for.
+func (l *lanes) take(ctx context.Context, b *batch, head string) error {
+	m := &l.Record.Merges
+	before := m.Commit
+	m.Commit, m.Joined = b.tip, false
+	if m.Done == nil {
+		m.Done = map[string]string{}
+	}
+	var ids []string
+	for _, one := range b.lanes {
+		commit, is := b.merged[one]
+		if !is {
+			continue
+		}
+		if one.Feature != "" {
+			m.Done[one.Feature] = commit
+			ids = append(ids, one.Feature)
+		}
+		one.Open, one.Conflicts, one.Touched = false, nil, nil
+		one.Current.Ended.Merge = record.Merged
+		one.stage = tested
+		one.done = outcome{results: b.results, tip: b.tip, moved: one.done.moved}
 	}
 	if err := l.save(); err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // a signal waits for it: half of a merge would confuse people
-	if l.Record.Options.NoMerge {
-		return l.leave(ctx, one)
+	l.moveBranch(ctx, before)
+	if err := l.claim(ctx, ids, b.results); err != nil { // listed does it when it can
+		l.Screen.Warn(err.Error())
 	}
-	if err := l.repo.Forward(ctx, m.Old, m.Commit); err != nil {
-		return fmt.Errorf("cannot bring lane %d's work to %s: %w", one.Number, l.repo.Branch(), err)
+	for _, one := range b.lanes {
+		if _, is := b.merged[one]; is {
+			l.Screen.Merged(one.Number, one.Feature, "", "")
+		}
 	}
-	return l.claim(ctx, one, results)
+	_ = l.bring(ctx, head)
+	return nil
 }
 
-// finishMerge claims the feature of a merge after which the run was killed.
-func (l *lanes) finishMerge(ctx context.Context) error {
-	m := l.Record.Merging
-	if m == nil {
+// claim claims features in the loop's list, and stores what checks proved.
+func (l *lanes) claim(ctx context.Context, ids []string, results []decide.Receipt) error {
+	if len(ids) == 0 {
 		return nil
 	}
-	merged, err := l.repo.Has(ctx, m.New)
-	if err != nil || !merged && m.Branch == "" { // it is merged again when the lane's session is judged
-		l.Record.Merging = nil
+	lp, err := loop.Open(l.Env, l.At)
+	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(l.all, func(one *lane) bool { return one.Number == m.Lane })
-	if i < 0 {
-		return fmt.Errorf("the record of the run names lane %d, and there is none", m.Lane)
-	}
-	if m.Branch != "" {
-		return l.leave(ctx, l.all[i])
-	}
-	return l.claim(ctx, l.all[i], nil)
+	defer lp.Close()
+	return lp.SetClaims(ctx, ids, true, results)
 }
 
-// claim claims the feature that was merged, and stores what its checks proved.
-func (l *lanes) claim(ctx context.Context, one *lane, results []decide.Receipt) error {
-	if m := l.Record.Merging; m.Feature != "" {
-		lp, err := loop.Open(l.Env, l.At)
-		if err != nil {
-			return err
-		}
-		err = lp.SetClaims(ctx, []string{m.Feature}, true, results)
-		lp.Close()
-		if err != nil {
-			return err
-		}
+// whileMended is how long a run waits for what a person or a program may be about to mend.
+const whileMended = time.Minute
+
+// listed reports whether the list can be used, and claims in it what is merged: a person may have put back an older
+// one. A list that is half saved, or that another branch has not, is waited for.
+func (l *lanes) listed(ctx context.Context) bool {
+	p, done, err := l.look()
+	if err == nil {
+		defer done()
+		err = unusable(&p.Snapshot)
 	}
-	return l.closed(one)
+	if err == nil {
+		l.unread = time.Time{}
+		var open []string
+		for id := range l.Record.Merges.Done {
+			if item, has := p.Snapshot.List.Find(id); has && !item.Passes {
+				open = append(open, id)
+			}
+		}
+		if err := l.claim(ctx, open, nil); err != nil {
+			l.Screen.Warn(err.Error())
+		}
+		return true
+	}
+	l.away = l.repo.OnBranch(ctx) != nil
+	if l.unread.IsZero() {
+		l.unread = time.Now()
+		if l.Record.Sessions == 0 && !l.away { // it was not right when the run began, and somebody is there
+			l.unread = l.unread.Add(-whileMended)
+			return true
+		}
+		l.Screen.Warn("no work is given out until this is mended: " + err.Error())
+	}
+	return !l.away && time.Since(l.unread) > whileMended // then the loop says what is wrong
 }
 
-// closed notes that nothing of a lane's work is left to merge.
-func (l *lanes) closed(one *lane) error {
-	l.Record.Merging = nil
-	one.Open = false
-	one.Conflicts = nil
-	one.Touched = nil
-	return l.save()
+// unusable says why no work can be given out with the list and the configuration as they are.
+func unusable(s *decide.Snapshot) error {
+	if len(s.Lost) > 0 {
+		return fmt.Errorf("the list lacks %s", plain.Line(strings.Join(s.Lost, ", "), 200))
+	}
+	return cmp.Or(s.ConfigErr, s.List.Err)
+}
+
+// moveBranch moves the run's branch to what is merged now. before is what was merged before.
+func (l *lanes) moveBranch(ctx context.Context, before string) {
+	ctx = context.WithoutCancel(ctx)
+	if l.repo.Move(ctx, l.Record.Branch(), before, l.Record.Merges.Commit) != nil {
+		l.checkBranch(ctx)
+	}
+}
+
+// checkBranch puts the run's branch where the record has it. An agent could have moved it: then people are warned.
+func (l *lanes) checkBranch(ctx context.Context) {
+	branch, commit := l.Record.Branch(), l.Record.Merges.Commit
+	at := l.repo.At(ctx, branch)
+	if at == commit {
+		return
+	}
+	if err := l.repo.Point(ctx, branch, commit); err != nil {
+		l.Screen.Warn(fmt.Sprintf("the branch %s cannot be moved to what is merged, %.12s: %v", branch, commit, err))
+	} else if at != "" {
+		l.Screen.Warn(fmt.Sprintf("somebody moved the branch %s to %.12s, which nobody has proven; it is at %.12s again",
+			branch, at, commit))
+	}
+}
+
+// join merges what people have committed to their branch since it was looked at last.
+func (l *lanes) join(ctx context.Context) error {
+	head, err := l.repo.Head(ctx)
+	if err != nil || head == l.joined {
+		return nil // if the branch is lost, bring says so
+	}
+	m := &l.Record.Merges
+	l.joined = head
+	l.clash = ""
+	commit, conflicts, err := l.repo.Join(ctx, m.Commit, head)
+	switch {
+	case err != nil:
+		l.clash = err.Error()
+	case len(conflicts) > 0:
+		l.clash = fmt.Sprintf("it is in conflict with %s in %s", l.Record.Branch(), plain.Line(conflicts[0].File, 200))
+	}
+	if commit == "" || commit == m.Commit {
+		return nil
+	}
+	before := m.Commit
+	m.Joined = commit != head
+	m.Commit = commit
+	if err := l.save(); err != nil {
+		return err
+	}
+	l.moveBranch(ctx, before)
+	return nil
+}
+
+// bring brings what is merged to the person's branch, which is at the commit head, and to the project's files. If it
+// cannot, the record says why.
+func (l *lanes) bring(ctx context.Context, head string) error {
+	m := &l.Record.Merges
+	ctx = context.WithoutCancel(ctx) // a signal waits for it: half of a merge would confuse people
+	l.tried = time.Now()
+	lacks, err := l.forward(ctx, head)
+	behind := ""
+	if lacks {
+		branch := plain.Line(m.Into, 200)
+		behind = fmt.Sprintf("%s has not all of %s: %v; then type: git merge %.12s", branch, l.Record.Branch(), err, m.Commit)
+		if l.Record.Options.NoMerge {
+			behind = fmt.Sprintf("%s has the work; to take it to %s, type: git merge %.12s", l.Record.Branch(), branch, m.Commit)
+		}
+	}
+	if (behind == "") != (m.Behind == "") && !l.Record.Options.NoMerge {
+		l.pause = nap
+		if lacks {
+			l.Screen.Warn(behind)
+		}
+	}
+	m.Behind = behind
+	_ = l.save() // a later save says so if it fails
+	return err
+}
+
+// bringAgain is bring, now and then, while something stands in the way.
+func (l *lanes) bringAgain(ctx context.Context) {
+	if l.Record.Merges.Behind != "" && !l.Record.Options.NoMerge && time.Since(l.tried) >= l.pause {
+		l.pause = min(2*l.pause, whileMended/2)
+		_ = l.bring(ctx, "")
+	}
+}
+
+// forward moves the person's branch from the commit head; "": from where it is. lacks: it has not all that is merged;
+// then the error says why.
+func (l *lanes) forward(ctx context.Context, head string) (lacks bool, err error) {
+	m := &l.Record.Merges
+	if m.New != "" { // an earlier call was cut off
+		err := l.repo.Recover(ctx, m.Old, m.New)
+		if errors.Is(err, worktree.ErrLocked) {
+			return true, err
+		}
+		m.Old, m.New = "", ""
+		if err != nil { // once: it names a file that is left as it is
+			l.Screen.Warn(err.Error())
+		}
+	}
+	if head == "" {
+		head, err = l.repo.Head(ctx)
+		if err != nil {
+			return true, err
+		}
+	}
+	if head != l.joined { // a person has committed, and may have merged it
+		if has, err := l.repo.Descends(ctx, head, m.Commit); err != nil || has {
+			return err != nil, err
+		}
+	}
+	switch {
+	case head == m.Commit:
+		return false, nil
+	case l.Record.Options.NoMerge:
+		return true, nil
+	case l.clash != "":
+		return true, errors.New(l.clash)
+	case head != l.joined || m.Joined:
+		return true, errors.New("it has commits that are not proven together with those of the run")
+	}
+	m.Old, m.New = head, m.Commit
+	if err := l.save(); err != nil {
+		return true, err
+	}
+	if err := l.repo.Forward(ctx, head, m.Commit); err != nil {
+		return true, err
+	}
+	m.Old, m.New = "", ""
+	l.joined = m.Commit
+	return false, nil
+}
+
+// finish brings what is merged to the person's branch, waits a while for another git command, and tidies up.
+func (l *lanes) finish(ctx context.Context, s *loop.Step) {
+	m := &l.Record.Merges
+	l.checkBranch(ctx)
+	if s.Decision.Next.Status == decide.Complete {
+		m.Joined = false // the loop has proven it
+	}
+	for end := time.Now().Add(whileMended); ; time.Sleep(nap) {
+		err := l.bring(ctx, "")
+		if !errors.Is(err, worktree.ErrLocked) || time.Now().After(end) {
+			break
+		}
+	}
+	l.openPR(s)
+	l.tidy(ctx)
+}
+
+// openPR runs the commands for the run's branch, if it has new work. If one fails, people are told, and all of them run
+// again when the run goes on. A run that is killed before they are noted runs them again, too.
+func (l *lanes) openPR(s *loop.Step) {
+	m := &l.Record.Merges
+	p, done, err := l.look()
+	if err != nil {
+		return
+	}
+	defer done()
+	commands := l.commands(p, config.OpenPR)
+	if m.Behind == "" || m.Told == m.Commit || len(commands) == 0 {
+		return
+	}
+	t := l.told(s, s.Decision.Next, nil)
+	t.Event = config.OpenPR
+	t.Branch = l.Record.Branch()
+	t.Base = m.Into
+	var titles []string
+	for _, w := range l.Record.Work {
+		if item, has := p.Snapshot.List.Find(w.Feature); has && m.Done[w.Feature] != "" {
+			titles = append(titles, strings.TrimSpace(w.Feature+" "+item.Title()))
+		}
+	}
+	vars := append(t.vars(), "RALPH_TITLE="+plain.Line(strings.Join(titles, ", "), 200), "RALPH_BRANCH="+t.Branch,
+		"RALPH_BASE="+t.Base)
+	for _, c := range commands {
+		if err := p.RunHook(context.Background(), c, t, vars); err != nil {
+			l.Screen.Warn(fmt.Sprintf("the command for the branch %s failed: %s: %v; --resume runs it again", t.Branch,
+				plain.Line(c.String(), 100), err))
+			return
+		}
+	}
+	m.Told = m.Commit
+	_ = l.save() // the end of the run saves it again
+}
+
+// revive puts the loop back to work if a limit of the run's own ended it, which is raised now, or if it ended because
+// features waited for a person.
+func (r *Run) revive(ctx context.Context) error {
+	s, err := r.lookAt()
+	if err != nil {
+		return err
+	}
+	state := s.Decision.From
+	own := state.Session == r.Record.Session() && state.Needs != "" // the loop's own limits on iterations need nothing
+	limit := slices.Contains([]string{decide.Cost, decide.Tokens, decide.MaxIterations}, state.ExitReason)
+	if !own || !limit && (len(r.Record.LeftBranches()) == 0 || state.ExitReason != decide.AllBlocked) {
+		return nil
+	}
+	l, err := loop.Open(r.Env, r.At)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, err = l.Revive(ctx, "resume", func(*loop.Picture, *decide.State) error { return nil })
+	return err
 }

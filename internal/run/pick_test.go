@@ -55,7 +55,7 @@ func TestFree(t *testing.T) {
 func TestRetryFallback(t *testing.T) {
 	hour := agent.Ended{Outcome: agent.Outcome{Class: agent.Limit, Until: time.Now().Add(time.Hour)}}
 	r := Run{Record: record.Run{Options: record.Options{Agent: "a", Fallback: []string{"b"}, Wait: 0}}}
-	until, _, class := r.retry(r.Record.Current, hour, 0)
+	until, _, class := r.retry(&record.Current{}, hour, 0)
 	if class != decide.RateLimit || until.IsZero() || until.After(time.Now()) {
 		t.Errorf("b is free, and the run goes on at %v (%s)", until, class)
 	}

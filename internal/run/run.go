@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,12 +35,14 @@ type Run struct {
 	// Report writes the report of the loop in the folder dir as a file of that name; nil: there are no reports.
 	Report func(dir, name string) error
 
-	resumes bool // the record is that of a run that goes on
-	store   *loopdir.Store
-	files   *record.Files // for people
-	pattern pattern       // what else the agent writes when all is done
-	tooLong int           // sessions in a row whose prompt was too long
-	noPrice string        // the last model of which it was said that its price is not known
+	workTree string // that of the loop's steps; "": the project
+	resumes  bool   // the record is that of a run that goes on
+	store    *loopdir.Store
+	files    *record.Files // for people
+	pattern  pattern       // what else the agent writes when all is done
+	tooLong  int           // sessions in a row whose prompt was too long
+	waited   patience      // with providers
+	noPrice  string        // the last model of which it was said that its price is not known
 }
 
 // Rows are the agents that may work in a run, by their names.
@@ -88,8 +91,8 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)
 	return r, err
 }
 
-// Work works the loop until it ends, or ctx does, and returns the loop's record. An error means that the run could not
-// begin, or that the record could not be written.
+// Work works on the loop until it ends, or ctx does, and returns the loop's record. An error means that the run could
+// not begin, or that the record could not be written.
 func (r *Run) Work(ctx context.Context) (decide.State, error) {
 	unlock, err := r.own()
 	if err != nil {
@@ -151,8 +154,8 @@ func (r *Run) ready() error {
 	if !r.resumes && err != nil {
 		last, err = nil, nil // a new run needs no record of the last one
 	}
-	if !r.resumes && last != nil {
-		r.Record.Left = last.Left
+	if !r.resumes && last != nil && last.Merges.Behind != "" {
+		r.Record.Merges = record.Merges{Commit: last.Merges.Commit, Earlier: last.Branch()}
 	}
 	if err != nil {
 		return err
@@ -179,14 +182,14 @@ func (r *Run) ready() error {
 	return err
 }
 
-// taken says who works the loop.
+// taken says who works on the loop.
 func (r *Run) taken() error {
 	name := plain.Line(r.At.Name, 100)
 	other, err := record.Load(r.store)
 	if err != nil || other == nil {
-		return fmt.Errorf("another run works the loop %s", name)
+		return fmt.Errorf("another run works on the loop %s", name)
 	}
-	return fmt.Errorf("run %s works the loop %s: process %d, since %s; to end it, press Ctrl-C there, or: %s",
+	return fmt.Errorf("run %s works on the loop %s: process %d, since %s; to end it, press Ctrl-C there, or: %s",
 		other.ID, name, other.PID, say.Clock(other.StartedAt), r.Env.Call("cancel", r.At.Name))
 }
 
@@ -199,7 +202,12 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if step, err := r.finished(ctx); step != nil || err != nil {
 		return step, err
 	}
-	step, err := r.take(ctx)
+	state, err := r.store.State()
+	if err != nil {
+		return nil, err
+	}
+	unread := r.Record.Options.Workers > 0 || pending != nil && pending.Iteration == state.Iteration
+	step, err := r.take(ctx, unread)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +260,7 @@ func (r *Run) notEnded(c *record.Current) {
 	if c.Ended == nil {
 		c.Ended = &record.Finished{Class: agent.Stopped, ExitCode: -1,
 			Problem: "its end is not recorded: the run was killed, or could not write"}
-		r.Record.Spent.Unknown++
+		r.Record.Spent.Add(agent.Usage{})
 	}
 }
 
@@ -306,9 +314,11 @@ func waitForAgent(c *record.Current) error {
 	return nil
 }
 
-// take makes the run the loop's owner, as a session with the loop's prompt becomes it.
-func (r *Run) take(ctx context.Context) (*loop.Step, error) {
+// take makes the run the loop's owner, as a session with the loop's prompt becomes it. If the prompt is unread, a
+// person's note waits for the next one.
+func (r *Run) take(ctx context.Context, unread bool) (*loop.Step, error) {
 	ev := r.event(decide.EventPrompt)
+	ev.Unread = unread
 	ev.Prompt = loopdir.Marker + filepath.ToSlash(filepath.Join(loopdir.Below, r.At.Name))
 	step, err := r.step(ctx, ev)
 	switch {
@@ -325,9 +335,10 @@ func (r *Run) take(ctx context.Context) (*loop.Step, error) {
 // event returns an event of the run for the loop.
 func (r *Run) event(kind decide.Event) loop.Event {
 	return loop.Event{
-		Kind: kind, Name: "Session", Session: r.Record.Session(), Client: os.Getpid(), At: time.Now(), Timeout: stepTime,
-		Tail:  func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
-		Round: decide.Round{Fresh: true},
+		Kind: kind, Name: "Session", Session: r.Record.Session(), Client: os.Getpid(), Direct: true, At: time.Now(),
+		Timeout: stepTime,
+		Tail:    func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
+		Round:   decide.Round{Fresh: true}, WorkTree: r.workTree,
 	}
 }
 
@@ -337,7 +348,8 @@ func (r *Run) env() loop.Env {
 	env.LoopDir = ""
 	env.Cwd = r.At.Project
 	env.ProjectDir = "" // the loop is found by the run's own name
-	env.Agent, env.OnComplete = r.Record.Options.Agent, r.Record.Options.OnComplete
+	env.Agent = r.Record.Options.Agent
+	env.OnComplete = cmp.Or(r.Record.Options.OnComplete, env.OnComplete)
 	env.Report = r.reportPath()
 	return env
 }

@@ -44,7 +44,7 @@ func TestRetry(t *testing.T) {
 		{"somebody stopped it", agent.Outcome{Class: agent.Interrupted}, 0, six, 0, decide.SessionEnded},
 	} {
 		r := Run{Record: record.Run{Options: record.Options{Wait: tc.wait}, Cooling: []record.Cooling{{Times: tc.failed}}}}
-		until, _, class := r.retry(r.Record.Current, agent.Ended{Outcome: tc.ended}, tc.failed)
+		until, _, class := r.retry(&record.Current{}, agent.Ended{Outcome: tc.ended}, tc.failed)
 		if class != tc.class || until.IsZero() != (tc.until == 0) {
 			t.Errorf("%s: class %q, until %v", tc.name, class, until)
 		}
@@ -58,12 +58,12 @@ func TestRetry(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	r, long := Run{}, agent.Ended{Outcome: agent.Outcome{Class: agent.Context}}
 	for n, want := range []string{"", decide.APIError} {
-		if _, _, class := r.retry(r.Record.Current, long, 0); class != want {
+		if _, _, class := r.retry(&record.Current{}, long, 0); class != want {
 			t.Errorf("time %d: %q, want %q", n+1, class, want)
 		}
 	}
-	r.retry(r.Record.Current, agent.Ended{Outcome: agent.Outcome{Class: agent.Done}}, 0)
-	if _, _, class := r.retry(r.Record.Current, long, 0); class != "" {
+	r.retry(&record.Current{}, agent.Ended{Outcome: agent.Outcome{Class: agent.Done}}, 0)
+	if _, _, class := r.retry(&record.Current{}, long, 0); class != "" {
 		t.Errorf("after one that was not too long: %q", class)
 	}
 }
@@ -76,8 +76,9 @@ func TestSpent(t *testing.T) {
 		want string
 	}{
 		{record.Options{}, ""},
-		{record.Options{MaxCostUSD: 1.01}, ""},
-		{record.Options{MaxCostUSD: 1}, "cost: the run has spent at least $1.000 (of 1 session unknown) of $1.00"},
+		{record.Options{MaxCostUSD: 1.51}, ""},
+		{record.Options{MaxCostUSD: 1.5}, "cost: the run has spent at least $1.000 (of 1 session unknown) of $1.50, " +
+			"and presumably $0.500 more"},
 		{record.Options{MaxTokens: 3001}, ""},
 		{record.Options{MaxTokens: 3000}, "tokens: the run has used 3000 of 3000 tokens"},
 		{record.Options{MaxIterations: 4}, ""},
@@ -126,7 +127,7 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"post-iteration:./count.sh a:b": "",
 		"post-iteration:":               "want EVENT:COMMAND",
-		"after:x":                       `unknown hook event "after"; there are lane-start, pre-iteration, post-iteration,`,
+		"after:x":                       `unknown hook event "after"; there are pre-iteration, post-iteration,`,
 	} {
 		_, err := record.ParseHook(text)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -23,8 +23,8 @@ type Screen interface {
 	// Heard is called after each line that the agent of a lane prints. Without lanes, lane is 0.
 	Heard(lane int, h agent.Heard)
 	Ended(r record.Run, e agent.Ended)
-	// Merged says what became of a lane's work on a feature. why is not empty if it is given back. branch is not
-	// empty if it is left there, for a person to merge.
+	// Merged says what became of a lane's work on a feature. why is not empty if it is not merged. branch is not empty if
+	// it waits there for a person.
 	Merged(lane int, feature, branch, why string)
 	// Counted says what the loop made of the session that has ended.
 	Counted(r record.Run, s *loop.Step)

@@ -50,6 +50,10 @@ func (r *Run) round(ctx context.Context, s *loop.Step) (ev loop.Event, counts bo
 		if ctx.Err() != nil || r.stopped() {
 			return r.ends(""), false
 		}
+		// A person may have written a note, or changed the list.
+		if again, err := r.take(ctx, false); err == nil {
+			s = again
+		}
 	}
 }
 
@@ -82,15 +86,13 @@ func (r *Run) retry(c *record.Current, e agent.Ended, failed int) (until time.Ti
 	case agent.Limit:
 		r.Record.CoolDown(r.Record.AgentOf(c), e.Until, e.Problem, now)
 		_, until = r.Record.Free(now)
-		if until.Sub(now) > r.Record.Options.Wait {
-			until = time.Time{}
-		}
-		return until, e.Problem, decide.RateLimit
+		until, why = r.waited.wait(c.Lane, until, r.Record.Options.Wait, e.Problem)
+		return until, why, decide.RateLimit
 	case agent.Transient:
 		if failed < len(backOff) && r.Record.Options.Wait > 0 {
-			until = now.Add(backOff[failed])
+			until, why = r.waited.wait(c.Lane, now.Add(backOff[failed]), r.Record.Options.Wait, e.Problem)
 		}
-		return until, e.Problem, decide.APIError
+		return until, cmp.Or(why, e.Problem), decide.APIError
 	case agent.Interrupted:
 		return time.Time{}, "somebody stopped the agent: " + e.Problem, decide.SessionEnded
 	case agent.Auth:
@@ -103,6 +105,7 @@ func (r *Run) retry(c *record.Current, e agent.Ended, failed int) (until time.Ti
 			return time.Time{}, e.Problem, decide.APIError
 		}
 	}
+	delete(r.waited.iteration, c.Lane)
 	return time.Time{}, "", ""
 }
 
@@ -155,14 +158,24 @@ func notStarted(err error) agent.Ended {
 
 // agentSession returns a session of the run in the project's files.
 func (r *Run) agentSession(c *record.Current, asked agent.Asked, prompt string) agent.Session {
-	o := r.Record.Options
+	o, spent, row := r.Record.Options, r.Record.Spent, r.rowOf(c)
+	var tokens int64
+	if o.MaxTokens > 0 {
+		tokens = max(1, o.MaxTokens-spent.Tokens())
+	}
+	cost := 0.0
 	if o.MaxCostUSD > 0 {
-		asked.BudgetUSD = max(0.01, o.MaxCostUSD-r.Record.Spent.CostUSD)
+		cost = max(0.01, o.MaxCostUSD-spent.CostUSD-spent.Presumed)
+	}
+	asked.BudgetUSD = cost
+	if row.BudgetFlag != "" { // it ends by itself, and says what it has cost
+		cost = 0
 	}
 	return agent.Session{
-		Row: r.rowOf(c), Asked: asked, Prompt: prompt, Dir: r.At.Project, Guard: r.Env.Self,
+		Row: row, Asked: asked, Prompt: prompt, Dir: r.At.Project, Guard: r.Env.Self,
 		Env:   append(agent.Environ(r.Env.Vars), append(r.handoff(), loop.RunVar+"="+r.Record.ID)...),
-		Limit: o.SessionTimeout, Idle: o.IdleTimeout, Background: o.KeepBackground, Kill: r.Kill,
+		Limit: o.SessionTimeout, Idle: cmp.Or(o.IdleTimeout, row.Idle), Background: o.KeepBackground, Kill: r.Kill,
+		MaxCostUSD: cost, MaxTokens: tokens,
 	}
 }
 
@@ -185,11 +198,16 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 		r.Record.Warm(r.Record.AgentOf(c))
 	}
 	c.Ended.Signals, c.Ended.Claimed = r.signals(e)
+	if decide.Stray(e.Message) {
+		r.Screen.Warn(fmt.Sprintf("a marker stood in the middle of the answer of session %d; it counts only at its end",
+			c.Session))
+	}
 	if r.promised(e.Message) {
 		c.Ended.Message += "\n" + decide.Promised // the loop knows no pattern of the command line
 	}
 	r.Record.Spent.Add(e.Usage)
 	r.Record.Denied += e.Denied
+	r.Record.Problem = e.Problem
 	leg := r.Record.Leg()
 	if leg != nil {
 		leg.Spent.Add(e.Usage)
@@ -209,7 +227,7 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 // missPrice says that a session's cost is not known for want of a price, once for each model.
 func (r *Run) missPrice(c *record.Current, e agent.Ended) {
 	model := e.Heard.Model
-	if e.Usage.CostKnown || record.AllTokens(e.Usage) == 0 || model == "" || model == r.noPrice {
+	if e.Usage.CostKnown || e.Usage.Tokens() == 0 || model == "" || model == r.noPrice {
 		return
 	}
 	if _, known := r.rowOf(c).PriceOf(model); !known {
@@ -302,13 +320,12 @@ type ownLimit struct {
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
 func (r *Run) limit(c *record.Current, more int) ownLimit {
 	o, spent := r.Record.Options, r.Record.Spent
-	switch used := record.AllTokens(spent.Usage); {
-	case o.MaxCostUSD > 0 && spent.CostUSD >= o.MaxCostUSD, more > 0 && budgetUsed(c):
-		bill := fmt.Sprintf("spent its $%.2f", o.MaxCostUSD) // the agent says so
-		if spent.CostKnown {
-			bill = fmt.Sprintf("spent %s of $%.2f", record.Cost(spent), o.MaxCostUSD)
-		}
-		return ownLimit{decide.Cost, bill, fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
+	switch used := spent.Tokens(); {
+	case o.MaxCostUSD > 0 && spent.CostUSD+spent.Presumed >= o.MaxCostUSD, o.MaxCostUSD > 0 && more > 0 && budgetUsed(c):
+		return ownLimit{decide.Cost, record.SpentOf(spent, o.MaxCostUSD), fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
+	case o.MaxCostUSD > 0 && more > 0 && spent.CostUSD == 0 && unknownCost(c):
+		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f", o.MaxCostUSD)
+		return ownLimit{decide.Cost, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
 		return ownLimit{decide.Tokens, bill, fmt.Sprintf("--max-tokens %d", 2*o.MaxTokens)}
@@ -326,6 +343,11 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 // budgetUsed reports whether the agent stopped because of the money that it was given.
 func budgetUsed(c *record.Current) bool {
 	return c != nil && c.Ended != nil && c.Ended.Class == agent.Budget
+}
+
+// unknownCost reports whether a session has ended whose cost is not known.
+func unknownCost(c *record.Current) bool {
+	return c != nil && c.Ended != nil && !c.Ended.Used.CostKnown
 }
 
 // counted counts a session that has ended, and tells of it. s is the loop's step after it, nil if another process

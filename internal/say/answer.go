@@ -50,6 +50,9 @@ func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 				message = "ralph: " + at + " · " + doom
 			}
 		}
+		if message == "" && p.Snapshot.Killed > 0 {
+			message = "ralph: " + at + cutOffNote
+		}
 		return Answer{Message: message}
 	case decide.Take:
 		return take(p, d, at)
@@ -72,7 +75,12 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	if d.Problem != nil {
 		return "ralph: the list is broken · " + at + " · " + plain.Line(d.Problem.Error(), 300)
 	}
-	message := "ralph: " + standing(p, at)
+	message := "ralph: "
+	if d.From.Schema == 0 && !p.Config.Trusted {
+		message += "this session works on the loop " + plain.Line(p.Loop.At.Name, 100) + ", which somebody made by hand; " +
+			"to stop it: " + p.Loop.Call("cancel") + " · "
+	}
+	message += standing(p, at)
 	if d.Feature.ID != "" {
 		message += " · next " + plain.Line(d.Feature.ID, 80)
 		if d.Next.Attempts > 1 {
@@ -82,11 +90,21 @@ func progress(p *loop.Picture, d decide.Decision, at string) string {
 	if len(d.Lost) > 0 {
 		message += fmt.Sprintf(" · %s of the list changed or gone", plain.Count(len(d.Lost), "part"))
 	}
-	if d.Failure != nil {
+	if len(d.Changed) > 0 {
+		message += " · locked, and changed: " + decide.Names(d.Changed)
+	}
+	switch {
+	case d.Failure == nil:
+	case d.Failure.Cut:
+		message += fmt.Sprintf(" · the time of this stop was too short for the %s: %s", d.Next.Cut, RaiseTimeout)
+	default:
 		message += fmt.Sprintf(" · the check %s failed", plain.Line(d.Failure.Name, 80))
 	}
 	return message
 }
+
+// RaiseTimeout is what a person does if a check does not fit into the time of a stop.
+const RaiseTimeout = `raise "timeout" and --timeout of the hook's entry in the settings`
 
 // standing says how much is done, and how much of the limit is used.
 func standing(p *loop.Picture, at string) string {
@@ -139,14 +157,14 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 	case d.Refusal != "":
 		return fmt.Sprintf("ralph: the loop %s was handed over (%s); give its prompt to a fresh session: /clear, or "+
 			"another window", name, d.Refusal)
-	case s.Status == decide.Interrupted:
-		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; "+
-			"your next prompt continues it", name, s.ExitReason, s.Iteration, d.Limit)
-	case s.Status == decide.InProgress && s.Session == "":
+	case s.Session == "" && (s.Status == decide.InProgress || s.Status == decide.Interrupted):
 		prompt := plain.Path(p.Loop.At.Project, filepath.Join(p.Loop.At.Dir, loopdir.PromptFile))
 		return fmt.Sprintf("ralph: the loop %s waits at iteration %d/%d; "+
 			"to work on it in this session, send its prompt (%s) or run 'ralph-stop-hook use %s --session self'",
 			name, s.Iteration, d.Limit, prompt, plain.Arg(p.Loop.At.Name))
+	case s.Status == decide.Interrupted:
+		return fmt.Sprintf("ralph: the loop %s was interrupted (%s) at iteration %d/%d; "+
+			"your next prompt continues it", name, s.ExitReason, s.Iteration, d.Limit)
 	case s.Status == decide.InProgress:
 		return fmt.Sprintf("ralph: session %s works on the loop %s; "+
 			"this session does not get it ('ralph-stop-hook use %s --no-session' takes it away from that session)",
@@ -167,16 +185,30 @@ func Refused(p *loop.Picture, d decide.Decision) error {
 }
 
 // Waits says in one line that there is a loop which no stop begins, and how a person begins it.
-func Waits(l *loop.Loop, why string) Answer {
-	return Answer{Message: fmt.Sprintf("ralph: the loop %s was not begun: %s; to begin it, run '%s' in a terminal in %s",
+func Waits(l *loop.Loop, why string) string {
+	return fmt.Sprintf("ralph: the loop %s was not begun: %s; to begin it, run '%s' in a terminal in %s",
 		plain.Line(l.At.Name, 100), strings.TrimRight(plain.Line(why, 400), ".?"), l.Call("resume"),
-		plain.Line(l.At.Project, 300))}
+		plain.Line(l.At.Project, 300))
 }
 
 // rival is said once a session.
-const rival = " · another Stop hook or /goal also keeps this session going: " +
+const rival = " · another Stop hook or /goal also keeps this session going, or may: " +
 	"the session may continue when this loop has ended, and the other blocks count toward Claude Code's cap; " +
 	"to stop that, say '/goal clear' or remove that hook from the settings"
+
+// cutOffNote is said at the first event after a stop whose hook was killed.
+const cutOffNote = " · the last stop was cut off: its hook was killed while it ran checks; " +
+	"they run again at the next stop"
+
+// CutOff says that the last stop was cut off, "" if it was not.
+func CutOff(p *loop.Picture) string {
+	r := p.Snapshot.State.Running
+	if p.Snapshot.Killed == 0 || r == nil {
+		return ""
+	}
+	return fmt.Sprintf("the last stop was cut off while %s ran, since %s: the hook was killed (Esc, or the client's "+
+		"timeout)", plain.Line(r.What, 200), Clock(r.Since))
+}
 
 // notes returns what a person should know beside the verdict.
 func notes(p *loop.Picture, d decide.Decision) string {
@@ -189,18 +221,24 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	if d.Rival {
 		notes.WriteString(rival)
 	}
+	if p.Snapshot.Killed > 0 && d.Verdict != decide.End {
+		notes.WriteString(cutOffNote)
+	}
 	if d.HeaderErr != nil {
 		add(plain.Line(d.HeaderErr.Error(), 300))
 	}
 	for _, note := range ConfigNotes(p) {
 		add(note)
 	}
-	if d.Binding == decide.Take { // not at each stop: it reads what is held
+	if d.Binding == decide.Take { // not at each stop: it reads what is locked
 		if doom, _ := Doom(p); doom != "" {
 			add(doom)
 		}
 	}
 	if d.Verdict == decide.End {
+		if names := NotUsed(p); names != "" {
+			add("not used by the checks: " + names)
+		}
 		for _, note := range MutedNotifiers(p) {
 			add(note)
 		}
@@ -226,15 +264,14 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 // all.
 func MutedNotifiers(p *loop.Picture) (notes []string) {
 	for _, c := range p.Config.Notifiers {
-		if path := p.ChangedOf(c); path != "" {
+		if changed := p.ChangedScripts(c); len(changed) > 0 {
 			does := "does not run"
 			if _, can := p.AsTrusted(c); can {
 				does = "runs from the copy that was trusted"
 			}
 			notes = append(notes,
-				fmt.Sprintf("the notifier %s %s: %s differs from what was trusted; "+
-					"look at it, then run: %s", plain.Line(c.String(), 200), does, plain.Line(path, 200),
-					p.Loop.Call("trust")))
+				fmt.Sprintf("the notifier %s %s: %s; look at it, then run: %s", plain.Line(c.String(), 200), does,
+					decide.Differs(changed), p.Loop.Call("trust")))
 		}
 	}
 	return notes
@@ -245,5 +282,9 @@ func Clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // ConfinedTo says where confined commands can write.
 func ConfinedTo(c config.Config) string {
-	return strings.Join(append([]string{"the project", "a temporary folder"}, c.Writable...), ", ")
+	first := "the project"
+	if c.Room {
+		first = "the room"
+	}
+	return strings.Join(append([]string{first, "a temporary folder"}, c.Writable...), ", ")
 }

@@ -36,12 +36,12 @@ func Dropped(list features.List) string {
 	case n == 0:
 		return ""
 	case n == 1:
-		return "1 item is dropped, as no work: " + text
+		return "1 item is left out, as it is not work: " + text
 	case n > most:
 		text += fmt.Sprintf(" and %d more", n-most)
 		fallthrough
 	default:
-		return fmt.Sprintf("%d items are dropped, as no work: %s", n, text)
+		return fmt.Sprintf("%d items are left out, as they are not work: %s", n, text)
 	}
 }
 
@@ -83,12 +83,18 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 			when = fmt.Sprintf("in %d iterations", s.Unchanged)
 		}
 		return fmt.Sprintf("nothing changed %s in a row; %s. '%s' continues it.", when, so, do("resume"))
-	case decide.PermissionDenied, decide.Regression, decide.TestsOnly, decide.SameFile:
+	case decide.PermissionDenied:
+		return fmt.Sprintf("%s; %s. Allow what the work needs in .claude/settings.json, such as {\"permissions\": "+
+			"{\"allow\": [\"Bash(npm test:*)\"]}}; then '%s' continues it.", s.Needs, so, do("resume"))
+	case decide.Regression, decide.TestsOnly, decide.SameFile:
 		return fmt.Sprintf("%s; %s. '%s' continues it; \"guards\" in ralph.json switches this rule off.", s.Needs, so,
 			do("resume"))
 	case decide.Asks:
 		return fmt.Sprintf("the agent asks and does nothing else: %s; %s. '%s' continues it; then "+
 			"'%s note --loop %s ANSWER' answers.", s.Needs, so, do("resume"), p.Loop.Env.Program, plain.Arg(p.Loop.At.Name))
+	case decide.CheckTime:
+		return fmt.Sprintf("%s; %s. To give it more, %s; then '%s' continues the loop.", s.Needs, so, RaiseTimeout,
+			do("resume"))
 	case decide.ConfigChanged:
 		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, then '%s' continues the loop. "+
 			"If the agent may edit it, name it in \"not_held\".", s.Needs, so, do("trust"), do("resume"))
@@ -114,6 +120,9 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 			do("resume"))
 	}
 	reason := s.ExitReason
+	if reason == decide.InternalError && s.Needs != "" {
+		reason = s.Needs
+	}
 	if problem != nil {
 		reason = plain.Line(problem.Error(), 500)
 	}
@@ -154,8 +163,9 @@ func cutOff(s decide.State, so string) string {
 		if run := s.Run(); run != "" {
 			return fmt.Sprintf("%s; %s. '%s' continues it.", cmp.Or(s.Needs, "the run was stopped"), so, ResumeRun(run))
 		}
-		return fmt.Sprintf("its session has ended; %s. "+
-			"A prompt in the resumed session, or the loop's prompt in a new one, continues it.", so)
+		return fmt.Sprintf("%s; %s. "+
+			"A prompt in the resumed session, or the loop's prompt in a new one, continues it.",
+			cmp.Or(s.Needs, "its session has ended"), so)
 	}
 	until := ""
 	if !s.RetryAt.IsZero() {
@@ -187,8 +197,9 @@ func moreOfRun(s decide.State, flag, so string) string {
 }
 
 // Doom says how the loop will end whatever the agent does, and what a person does about it; "" if
-// that is open. It also returns that ending. It hashes all held files: too much for every stop.
+// that is open. It also returns that ending, and notes in the snapshot which locked files have changed.
 func Doom(p *loop.Picture) (text string, d decide.Decision) {
+	p.LookAtLocked()
 	d, is := doomed(p)
 	if !is {
 		return "", d
@@ -198,7 +209,7 @@ func Doom(p *loop.Picture) (text string, d decide.Decision) {
 	case d.Next.ExitReason == decide.AllBlocked:
 		what = fmt.Sprintf("nothing that is open can be worked on: %s; '%s' shows why", what, do("list"))
 	case d.Next.ExitReason == decide.ConfigChanged:
-		what += fmt.Sprintf("; put it back, or look at it and accept it: %s", do("trust"))
+		what += fmt.Sprintf("; put that back, or look at it and accept it: %s", do("trust"))
 	case d.Problem != nil:
 		what = plain.Line(d.Problem.Error(), 500)
 	}
@@ -222,15 +233,14 @@ func Proof(claimed, total, proven, manual, checks int) (text string) {
 }
 
 // doomed returns the ending that the loop reaches whatever the agent does. It returns true if the
-// loop is not over and a person must fix something first: the list or ralph.json cannot be used,
-// which the next stop finds, or a held file has changed, which the next check finds.
+// loop is not over and a person must fix something first: the list or ralph.json cannot be used, or a locked file has
+// changed, and the agent was asked already to put it back.
 func doomed(p *loop.Picture) (decide.Decision, bool) {
 	s := p.Snapshot
 	if state := s.Record(); !state.Status.GoesOn() {
 		return decide.Decision{}, false
 	}
 	s.State.Status = decide.InProgress
-	s.Tampered = p.Changed()
 	d, need := decide.Preview(s)
 	ends := need.Kind == decide.NeedNothing && d.Verdict == decide.End
 	return d, ends && (d.Next.Status == decide.Blocked || d.Next.Status == decide.Failed)

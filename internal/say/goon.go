@@ -37,6 +37,19 @@ func Start(env loop.Env, at *loopdir.Loop) string {
 	return inProject(env, at, line)
 }
 
+// StartPrompt returns the prompt that begins a session of a loop.
+func StartPrompt(at *loopdir.Loop) (string, error) {
+	path, is := promptFile(at)
+	if !is { // of a loop that was made by hand; its first line is what counts
+		return loopdir.Marker + plain.Path(at.Project, at.Dir), nil
+	}
+	text, err := loopdir.ReadAny(path, maxStart)
+	return strings.TrimSpace(string(text)), err
+}
+
+// maxStart bounds the file of a prompt, in bytes: Linux lets one argument have 128 KiB.
+const maxStart = 128<<10 - 1
+
 // StartRun is what a person types to work a loop with fresh sessions of the client that it was made for.
 func StartRun(env loop.Env, name string) string {
 	line := runner + " "
@@ -49,8 +62,35 @@ func StartRun(env loop.Env, name string) string {
 // ResumeRun is what a person types so that a run of fresh sessions goes on.
 func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plain.Line(id, 80)) }
 
+// Unanswered returns what a person has to do before a stop can reach the hook, with the reason; "" if nothing is in the
+// way.
+func Unanswered(env loop.Env, at *loopdir.Loop) string {
+	if env.Unanswered == nil || env.Client != "" {
+		return ""
+	}
+	why, fix := env.Unanswered(at)
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s (no stop reaches the loop: %s)", fix, why)
+}
+
 // GoOn is what a person does so that a loop goes on that is at work, or that a prompt takes up.
 func GoOn(p *loop.Picture, s decide.State) string {
+	env := p.Loop.Env
+	env.Client = s.Client
+	first := ""
+	if s.Run() == "" {
+		first = Unanswered(env, p.Loop.At)
+	}
+	if first == "" {
+		return goOn(p, s)
+	}
+	return first + "; then: " + goOn(p, s)
+}
+
+// goOn is GoOn if every stop reaches the hook.
+func goOn(p *loop.Picture, s decide.State) string {
 	l, owner := p.Loop, plain.Line(s.Session, 80)
 	env := l.Env
 	env.Client = s.Client
@@ -67,6 +107,10 @@ func GoOn(p *loop.Picture, s decide.State) string {
 		resume = inProject(l.Env, l.At, ResumeRun(run))
 	}
 	switch {
+	case s.OfClient() && alive:
+		return "type anything in its session, which is open"
+	case s.OfClient(): // nobody knows the session's id
+		return fresh
 	case s.Status == decide.Handover, s.Session == "" && s.Bind == decide.BindPrompt:
 		return fresh
 	case s.Session == "" && l.Env.Program == runner:

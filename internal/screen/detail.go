@@ -1,11 +1,15 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -16,7 +20,7 @@ var sections = []struct {
 	lines func(m *model, d *watch.Detail) []string
 }{
 	{"features", false, (*model).featureLines},
-	{"agent", true, func(_ *model, d *watch.Detail) []string { return d.Output }},
+	{"agent", true, (*model).agentLines},
 	{"iterations", true, (*model).iterationLines},
 	{"checks", false, (*model).checkLines},
 	{"log", true, func(_ *model, d *watch.Detail) []string {
@@ -31,13 +35,23 @@ func (m *model) detailLines(height int) []string {
 		return []string{"the loop is gone"}
 	}
 	lines := []string{
-		m.fit(l.Name+": ") + m.paint.Paint(colourOf(l), cut(word(l), m.width-len(l.Name)-2)),
+		m.fit(l.Name+": ") + m.paint.Paint(colourOf(l), cut(l.Word(), m.width-len(l.Name)-2)) +
+			cut("  "+project(l.Project), m.width-len(l.Name)-len(l.Word())-2),
 		m.fit(strings.Join(present(fraction(l)+" features", fmt.Sprintf("%d proven", l.Features.Proven),
-			fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations), elapsed(l), costOf(l)), " · ")),
-		m.fit(doing(l)), m.tabs(), "",
+			fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations), elapsed(l), l.Left(), l.Spent.String()), " · ")),
 	}
+	if wrong := l.Wrong(); wrong != "" {
+		lines = append(lines, m.paint.Paint(cli.Red, m.fit(wrong)))
+	}
+	now := cmp.Or(l.Doing(), "now: "+l.Then)
+	now = ansi.Hardwrap(now, max(1, m.width), true) // a command is copied as a whole
+	lines = append(lines, strings.Split(now, "\n")...)
+	lines = append(lines, m.tabs(), "")
 	if m.detail == nil {
 		return append(lines, "reading …")
+	}
+	if left := m.detail.NotUsed; left != "" {
+		lines = append(lines[:len(lines)-1], m.fit("not used by the checks: "+left), "")
 	}
 	part := sections[m.section]
 	body := part.lines(m, m.detail)
@@ -64,6 +78,23 @@ func present(texts ...string) (all []string) {
 		}
 	}
 	return all
+}
+
+// agentLines shows what the sessions say: all of one, and the end of each lane's.
+func (m *model) agentLines(d *watch.Detail) (lines []string) {
+	for _, one := range d.Live {
+		said := one.Lines
+		if len(d.Live) > 1 {
+			room := max(2, (m.height-9)/len(d.Live)-1)
+			said = said[max(0, len(said)-room):]
+		}
+		if one.Lane > 0 {
+			lines = append(lines, fmt.Sprintf("── lane %d: %s, %s", one.Lane, one.Feature,
+				plain.Duration(time.Since(one.StartedAt).Round(time.Second))))
+		}
+		lines = append(lines, said...)
+	}
+	return lines
 }
 
 // tabs names the parts. The one that is shown has brackets, which need no colour.
@@ -97,6 +128,9 @@ func (m *model) featureLines(d *watch.Detail) (lines []string) {
 }
 
 func (m *model) iterationLines(d *watch.Detail) (lines []string) {
+	if d.Gone > 0 {
+		lines = append(lines, plain.Count(d.Gone, "older session")+" are not kept in the files any more")
+	}
 	for _, i := range d.Iterations {
 		took := ""
 		if i.Took() > 0 {

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,6 +23,7 @@ var helpRows = [][2]string{
 	{"r", "resume"},
 	{"e", "extend by ten iterations"},
 	{"c", "cancel"},
+	{"n", "type a note for the agent's next prompt"},
 	{"q, ctrl+c", "quit; the loops go on"},
 }
 
@@ -32,7 +34,16 @@ func (m *model) press(key, text string) tea.Cmd {
 	}
 	switch {
 	case m.typing:
-		return m.typed(key, text)
+		m.typed(&m.filter, &m.typing, 60, key, text)
+		m.update()
+		return nil
+	case m.noting:
+		m.typed(&m.note, &m.noting, 2000, key, text)
+		if key == "enter" && m.note != "" {
+			m.asked("note")
+			return m.answered("y")
+		}
+		return nil
 	case m.ask != nil:
 		return m.answered(key)
 	case m.help:
@@ -46,6 +57,9 @@ func (m *model) press(key, text string) tea.Cmd {
 	case "?":
 		m.help = true
 		return nil
+	case "n":
+		m.noting, m.note = m.chosen() != nil, ""
+		return nil
 	case "p", "r", "e", "c":
 		m.asked(map[string]string{"p": "pause", "r": "resume", "e": "extend", "c": "cancel"}[key])
 		return nil
@@ -56,21 +70,23 @@ func (m *model) press(key, text string) tea.Cmd {
 	return m.inList(key)
 }
 
-// typed edits the filter.
-func (m *model) typed(key, text string) tea.Cmd {
+// typed edits a text while it is being typed.
+func (m *model) typed(edited *string, typing *bool, most int, key, text string) {
 	switch key {
 	case "enter":
-		m.typing = false
+		*typing = false
 	case "esc":
-		m.typing, m.filter = false, ""
+		*typing, *edited = false, ""
 	case "backspace":
-		_, n := utf8.DecodeLastRuneInString(m.filter)
-		m.filter = m.filter[:len(m.filter)-n]
+		_, n := utf8.DecodeLastRuneInString(*edited)
+		*edited = (*edited)[:len(*edited)-n]
 	default:
-		m.filter = plain.Line(m.filter+text, 60)
+		if text == " " {
+			*edited += text // Line would take it away at the end
+		} else {
+			*edited = plain.Text(*edited+strings.Join(strings.Fields(text), " "), most)
+		}
 	}
-	m.update()
-	return nil
 }
 
 // asked asks whether an action is to be done.
@@ -90,8 +106,14 @@ func (m *model) asked(verb string) {
 
 // answered does the action after a yes, and nothing after any other key.
 func (m *model) answered(key string) tea.Cmd {
+	if m.ask == nil { // it makes no sense, and that is said
+		return nil
+	}
 	action, l := *m.ask, m.chosen()
 	m.ask = nil
+	if action.Verb == "note" {
+		action.More = []string{m.note}
+	}
 	if key != "y" && key != "Y" || l == nil {
 		m.said = "nothing was done"
 		return nil

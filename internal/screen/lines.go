@@ -1,15 +1,17 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -34,17 +36,21 @@ func (m *model) helpLines() []string {
 
 // listLines returns the list in a number of lines. It scrolls so that the chosen loop is seen.
 func (m *model) listLines(height int) []string {
-	working := 0
+	ranks := [verb.RankEnded + 1]int{}
+	cost := verb.Spent{}
 	for i := range m.loops {
-		if m.loops[i].Works() {
-			working++
+		ranks[m.loops[i].Rank()]++
+		if spent := m.loops[i].Spent; spent != nil {
+			cost.CostUSD, cost.CostKnown = cost.CostUSD+spent.CostUSD, cost.CostKnown || spent.CostKnown
+			cost.Estimated = cost.Estimated || spent.Estimated
 		}
 	}
-	head := fmt.Sprintf("%s, %d at work", plain.Count(len(m.loops), "loop"), working)
+	head := present(plain.Count(len(m.loops), "loop"), fmt.Sprintf("%d working", ranks[verb.RankWorking]),
+		fmt.Sprintf("%d need you", ranks[verb.RankNeedsYou]), cost.Cost())
 	if m.filter != "" {
-		head += " · filter: " + m.filter
+		head = append(head, "filter: "+m.filter)
 	}
-	lines := []string{m.fit(head)}
+	lines := []string{m.fit(strings.Join(head, " · "))}
 	if len(m.loops) == 0 {
 		return append(lines, "", m.fit("There is no loop here. 'ralph-stop-hook init' makes one."))
 	}
@@ -63,35 +69,49 @@ func (m *model) row(l *watch.Loop, chosen bool) string {
 	if chosen {
 		mark = "> "
 	}
-	wide := m.width - ansi.StringWidth(mark)
-	name, status := min(24, max(10, wide/4)), 13
-	line := mark + m.bold(chosen, cell(l.Name, name)) + " " + m.paint.Paint(colourOf(l), cell(word(l), status))
-	left := wide - name - status - 2
-	add := func(text string, width int) {
-		if left >= width && text != "" {
-			line += " " + cell(text, width)
+	name := min(24, max(10, m.width/6))
+	line := mark + m.paint.Paint(colourOf(l), marks[l.Rank()]) + " " + m.bold(chosen, cell(l.Name, name))
+	left := m.width - name - 4
+	room := func(width, least int) bool { // the same in each row, so that the columns stand below each other
+		has := left > width+least
+		if has {
 			left -= width + 1
 		}
+		return has
 	}
-	add(fraction(l), 9)
-	if left >= 12 && l.Features.Total > 0 {
+	add := func(text string, width, least int) {
+		if room(width, least) {
+			line += " " + cell(text, width)
+		}
+	}
+	said := cmp.Or(l.Wrong(), l.Doing(), l.Then)
+	if l.Rank() == verb.RankEnded {
+		said = l.Then
+	}
+	const least = 24 // what is said needs room, too
+	add(m.paint.Paint(colourOf(l), cut(l.Word(), 13)), 13, 0)
+	add(fraction(l), 7, 0)
+	add(cmp.Or(l.Spent.Cost(), "-"), 7, 0)
+	add(project(l.Project), min(24, m.width/7), 20)
+	if room(10, least) {
 		line += " " + m.bar(l, 10)
-		left -= 11
 	}
-	add(fmt.Sprintf("it %d/%d", l.Iteration, l.MaxIterations), 9)
-	add(cmpOr(elapsed(l), "-"), 8)
-	add(cmpOr(costOf(l), "-"), 9)
+	add(elapsed(l), 8, least)
+	add(fmt.Sprintf("it %d/%d", l.Iteration, l.MaxIterations), 11, least)
+	add(l.Left(), 12, least+20)
 	if left > 8 {
-		add(doing(l), left-1)
+		line += " " + cut(said, left-1)
 	}
 	return line
 }
 
-func cmpOr(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
+// marks are the marks of the ranks.
+var marks = []string{"▲", "●", "◷", "○", "✓"}
+
+// project is the end of a project's path.
+func project(path string) string {
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
 func (m *model) bold(is bool, text string) string {
@@ -101,31 +121,14 @@ func (m *model) bold(is bool, text string) string {
 	return text
 }
 
-// word is the status of a loop in one word.
-func word(l *watch.Loop) string {
-	if l.Stale {
-		return "stale"
-	}
-	return string(l.Status.Status)
-}
-
+// colourOf is the colour of a loop's rank.
 func colourOf(l *watch.Loop) int {
-	switch {
-	case l.Stale:
-		return cli.Yellow
-	case l.Status.Status == decide.Complete:
-		return cli.Green
-	case l.Status.Status == decide.InProgress:
-		return cli.Cyan
-	case l.Status.Status.GoesOn(), l.Status.Status == decide.Paused, l.Status.Status == decide.Cancelled:
-		return cli.Yellow
-	}
-	return cli.Red
+	return []int{cli.Red, cli.Cyan, cli.Cyan, cli.Yellow, cli.Green}[l.Rank()]
 }
 
 func fraction(l *watch.Loop) string {
 	if l.Features.Total == 0 {
-		return "no list"
+		return "-"
 	}
 	return fmt.Sprintf("%d/%d", l.Features.Passed, l.Features.Total)
 }
@@ -133,6 +136,9 @@ func fraction(l *watch.Loop) string {
 // bar shows proven, claimed and open features.
 func (m *model) bar(l *watch.Loop, width int) string {
 	f := l.Features
+	if f.Total == 0 {
+		return strings.Repeat(" ", width)
+	}
 	full := width * min(f.Proven, f.Passed) / f.Total
 	half := width*f.Passed/f.Total - full
 	return m.paint.Paint(cli.Green, strings.Repeat("█", full)) + m.paint.Paint(cli.Cyan, strings.Repeat("▒", half)) +
@@ -140,37 +146,12 @@ func (m *model) bar(l *watch.Loop, width int) string {
 }
 
 func elapsed(l *watch.Loop) string {
-	from, _ := time.Parse(time.RFC3339, l.StartedAt)
-	to := time.Now()
-	if ended, err := time.Parse(time.RFC3339, l.EndedAt); err == nil && !l.Works() {
-		to = ended
+	took, goesOn := l.Took()
+	if from, err := time.Parse(time.RFC3339, l.StartedAt); err == nil && goesOn {
+		took = max(0, time.Since(from))
 	}
-	if from.IsZero() || to.Before(from) {
+	if took == 0 {
 		return ""
 	}
-	return plain.Duration(to.Sub(from).Round(time.Second))
-}
-
-func costOf(l *watch.Loop) string {
-	if l.Run == nil || !l.Run.CostKnown {
-		return ""
-	}
-	return fmt.Sprintf("$%.3f", l.Run.CostUSD)
-}
-
-// doing says what goes on, or what a person does now.
-func doing(l *watch.Loop) string {
-	switch {
-	case l.Running != "":
-		return "runs " + l.Running
-	case l.Run != nil && l.Run.WaitsFor != "":
-		return "waits: " + l.Run.WaitsFor
-	case l.Run != nil && l.Run.Session != nil:
-		return strings.Join(present(l.Run.Agent, l.Run.Features(), l.Run.Leg), " · ")
-	case l.Works():
-		return "next " + l.Next
-	case l.Needs != "":
-		return "needs " + l.Needs
-	}
-	return l.Then
+	return plain.Duration(took.Round(time.Second))
 }

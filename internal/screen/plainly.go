@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func Lines(ctx context.Context, o Options, w io.Writer) error {
 
 // sentence says how a loop stands, in words alone.
 func sentence(l *watch.Loop) string {
-	parts := []string{word(l)}
+	parts := []string{l.Word()}
 	if l.Features.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d features claimed, %d proven", l.Features.Passed, l.Features.Total,
 			l.Features.Proven))
@@ -59,5 +60,6 @@ func sentence(l *watch.Loop) string {
 	if l.MaxIterations > 0 {
 		parts = append(parts, fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations))
 	}
-	return l.Name + ": " + strings.Join(append(parts, present(costOf(l), doing(l))...), ", ")
+	parts = append(parts, present(l.Spent.Cost(), l.Wrong(), cmp.Or(l.Doing(), l.Then))...)
+	return l.Name + ": " + strings.Join(parts, ", ")
 }

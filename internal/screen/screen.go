@@ -49,6 +49,8 @@ type model struct {
 	top    int          // the first row of the list that is seen
 	filter string
 	typing bool // the filter is being typed
+	noting bool // a note is being typed
+	note   string
 
 	open    bool          // one loop is shown in detail
 	detail  *watch.Detail // of the chosen loop; nil: it is not read yet
@@ -120,8 +122,7 @@ func (m *model) read() tea.Cmd {
 func (m *model) update() {
 	m.loops = nil
 	for _, l := range m.Watcher.Picture().Loops {
-		text := strings.ToLower(l.Name + " " + l.Project + " " + string(l.Status.Status))
-		if (m.Only == nil || m.Only(&l)) && strings.Contains(text, strings.ToLower(m.filter)) {
+		if (m.Only == nil || m.Only(&l)) && l.Has(m.filter) {
 			m.loops = append(m.loops, l)
 		}
 	}
@@ -204,6 +205,8 @@ func (m *model) bottom() string {
 	switch {
 	case m.typing:
 		return m.fit("filter: " + m.filter + "▏")
+	case m.noting:
+		return m.fit("note: " + m.note + "▏")
 	case m.ask != nil:
 		name := m.key
 		if l := m.chosen(); l != nil {
@@ -215,9 +218,7 @@ func (m *model) bottom() string {
 	case m.help:
 		return m.fit("any key goes back")
 	case m.open:
-		return m.paint.Paint(cli.Dim, m.fit("esc back · tab next part"+commonKeys))
+		return m.paint.Paint(cli.Dim, m.fit("esc back · tab next part · n note · ? help · q quit"))
 	}
-	return m.paint.Paint(cli.Dim, m.fit("enter open · / filter"+commonKeys))
+	return m.paint.Paint(cli.Dim, m.fit("enter open · / filter · n note · ? help · q quit"))
 }
-
-const commonKeys = " · p pause · r resume · e extend · c cancel · ? help · q quit"

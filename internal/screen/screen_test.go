@@ -118,7 +118,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	first := m.key
-	shows("at first", "3 loops, 0 at work")
+	shows("at first", "3 loops · 0 working · 0 need you")
 	press(m, "down")
 	if m.key == first {
 		t.Error("down chooses no other loop")
@@ -128,7 +128,7 @@ func TestKeys(t *testing.T) {
 		t.Error("up, end and begin do not lead back")
 	}
 	press(m, "/", "T", "W", "O", "enter")
-	shows("the filter", "> two")
+	shows("the filter", "> ○ two")
 	if strings.Contains(text(m), "three") {
 		t.Error("the filter shows other loops")
 	}
@@ -187,11 +187,17 @@ func TestScroll(t *testing.T) {
 	m, _ := newScreen(t, "demo")
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 15})
 	press(m, "enter", "2")
+	m.detail.NotUsed = "Makefile"
+	if !strings.Contains(text(m), "not used by the checks: Makefile") {
+		t.Errorf("what the checks do not use is not seen: %s", text(m))
+	}
+	m.detail.NotUsed = ""
 	grow := func(n int) {
-		m.detail.Output = nil
+		one := watch.Live{}
 		for i := range n {
-			m.detail.Output = append(m.detail.Output, fmt.Sprint("line ", i))
+			one.Lines = append(one.Lines, fmt.Sprint("line ", i))
 		}
+		m.detail.Live = []watch.Live{one}
 	}
 	grow(50)
 	if !strings.Contains(text(m), "line 49\n") {
@@ -236,7 +242,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("codes in %q", got.String())
 		}
 	}
-	read("demo: IN_PROGRESS, 1 of 2 features claimed, 0 proven, iteration 1 of 15")
+	read("demo: never begun, 1 of 2 features claimed, 0 proven, iteration 1 of 15")
 	list := filepath.Join(loops, "demo", loopdir.ListFile)
 	if err := os.WriteFile(list, []byte(`[{"id": "a", "passes": true}]`), 0o644); err != nil {
 		t.Fatal(err)

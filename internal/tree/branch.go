@@ -10,7 +10,17 @@ import (
 // Branch returns the branch that is checked out in a folder of a repository, on one line, or "" for
 // none.
 func Branch(env []string, dir string) string {
-	r := proc.Run(context.Background(), proc.Git(env, dir, "symbolic-ref", "-q", "--short", "HEAD"))
+	return line(env, dir, "symbolic-ref", "-q", "--short", "HEAD")
+}
+
+// Head returns the id of the commit that is checked out in a folder of a repository, or "" for none.
+func Head(env []string, dir string) string {
+	return line(env, dir, "rev-parse", "-q", "--verify", "HEAD")
+}
+
+// line returns what git says, on one line; "" if it fails.
+func line(env []string, dir string, args ...string) string {
+	r := proc.Run(context.Background(), proc.Git(env, dir, args...))
 	if r.Err != nil {
 		return ""
 	}

@@ -17,7 +17,8 @@ type Commit struct {
 	Hash    string    `json:"hash"`
 	At      time.Time `json:"at"` // when it was committed
 	Subject string    `json:"subject"`
-	Diff    string    `json:"diff"` // with the sums of each file before it; its beginning, if it is long
+	Feature string    `json:"feature,omitempty"` // that it says it is for, as the merges of lanes do; "": it does not say
+	Diff    string    `json:"diff"`              // with the sums of each file before it; its beginning, if it is long
 }
 
 const (
@@ -27,17 +28,20 @@ const (
 )
 
 // Commits returns the commits that were made in a time on what is checked out in a folder, the first one first: at most
-// the last 500. It returns none if the folder is in no repository. It runs no program that the repository names.
+// the last 500. A merge stands for the commits that it merged. It returns none if the folder is in no repository. It
+// runs no program that the repository names.
 func Commits(ctx context.Context, env []string, dir string, from, to time.Time) (all []Commit) {
 	mark := rand.Text() // nobody can put it into a commit
 	out := &proc.Head{Limit: maxDiffs}
 	git := proc.Git(env, dir, "log", "-n", strconv.Itoa(maxCommits), "--no-show-signature", "--no-color", "--no-ext-diff",
-		"--no-textconv", "--no-notes", "--stat", "--patch", "--format="+mark+"%H %ct %s",
+		"--no-textconv", "--no-notes", "--stat", "--patch", "--first-parent", "-m",
+		"--format="+mark+"%H %ct %s%n%(trailers:key=Ralph-Feature,valueonly,separator=%x20)",
 		fmt.Sprintf("--since=@%d", from.Unix()), fmt.Sprintf("--until=@%d", to.Unix()+1))
 	git.Stdout = out
 	_ = proc.Run(ctx, git) // without a repository there are no commits
 	for _, text := range strings.Split(string(out.Bytes()), mark) {
 		head, diff, _ := strings.Cut(text, "\n")
+		feature, diff, _ := strings.Cut(diff, "\n")
 		words := strings.SplitN(head, " ", 3)
 		if len(words) < 3 {
 			continue
@@ -48,7 +52,7 @@ func Commits(ctx context.Context, env []string, dir string, from, to time.Time) 
 		}
 		all = append([]Commit{{
 			Hash: plain.Line(words[0], 64), At: time.Unix(seconds, 0).UTC(), Subject: plain.Line(words[2], 200),
-			Diff: plain.Text(strings.TrimSpace(diff), maxDiff),
+			Feature: plain.Line(feature, 80), Diff: plain.Text(strings.TrimSpace(strings.TrimPrefix(diff, "---\n")), maxDiff),
 		}}, all...)
 	}
 	return all

@@ -30,16 +30,17 @@ func TestCommits(t *testing.T) {
 	p.run("add", "-A")
 	p.run("commit", "-q", "-m", "First \x1b[31m<b>")
 	p.write("a.txt", "two\x1b[0m\n")
-	p.run("commit", "-q", "-am", "Second")
+	p.run("commit", "-q", "-am", "Second\n\nRalph-Feature: login")
 	got := Commits(t.Context(), os.Environ(), p.dir, begin, time.Now())
 	if len(got) != 2 {
 		t.Fatalf("the commits are %+v", got)
 	}
-	if got[0].Subject != "First [31m<b>" || got[1].Subject != "Second" || len(got[1].Hash) < 40 ||
+	if got[0].Subject != "First <b>" || got[1].Subject != "Second" || got[0].Feature != "" ||
+		got[1].Feature != "login" || len(got[1].Hash) < 40 ||
 		got[1].At.Before(begin) {
 		t.Errorf("the commits are %+v", got)
 	}
-	if diff := got[1].Diff; !strings.Contains(diff, "a.txt | 2 +-") || !strings.Contains(diff, "\n+two[0m") {
+	if diff := got[1].Diff; !strings.Contains(diff, "a.txt | 2 +-") || !strings.Contains(diff, "\n+two") {
 		t.Errorf("the diff is %q", diff)
 	}
 	if _, err := os.Stat(pwned); err == nil {

@@ -46,7 +46,7 @@ func (t Tree) contents(ctx context.Context) string {
 	}
 	defer files.root.Close()
 	real, err := filepath.EvalSymlinks(t.root())
-	if err != nil || files.err != nil || len(files.list) > maxFiles || t.excepted(t.Dir) {
+	if err != nil || files.err != nil || files.noIndex != nil || len(files.list) > maxFiles || t.excepted(t.Dir) {
 		return ""
 	}
 	s := &summer{

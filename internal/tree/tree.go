@@ -7,10 +7,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Bounds of what is looked at. A fingerprint covers the first maxFiles files. A tree of more
@@ -18,7 +21,6 @@ import (
 // then run again each time. So does one with links to more than maxLinked files elsewhere.
 const (
 	timeout   = 10 * time.Second
-	maxList   = 64 << 20 // bytes in git's list of files
 	maxFiles  = 200_000
 	maxLinked = 10_000
 	maxBytes  = 4 << 30
@@ -33,6 +35,9 @@ type Tree struct {
 	Except string   // the absolute path of a file or folder to leave out, or ""
 	List   string   // a second path to leave out; it may be below Except
 	Runs   string   // a third one, with what programs write while the agent works
+
+	// Beside are files that are no entries, by their path from Top on.
+	Beside map[string][]byte
 
 	// Rules are the texts of the .gitignore files that count, by the folder that each is in,
 	// as a slash-separated path from Dir. If it is nil, those on the disk count.
@@ -58,7 +63,8 @@ func (t Tree) Fingerprint(ctx context.Context, since time.Time) (print string, w
 		both.Go(func() {
 			defer func() { _ = recover() }() // a panic here would end the process with status 2
 			// Git prints nothing if there is no commit yet.
-			head, _ = t.git(ctx, "rev-parse", "--quiet", "--verify", "HEAD")
+			name := proc.Git(t.Env, t.Top, "rev-parse", "--quiet", "--verify", "HEAD")
+			head, _ = proc.GitOutput(ctx, name, "rev-parse")
 		})
 	}
 	files, err := t.walk(ctx)
@@ -97,7 +103,7 @@ func (t Tree) Files(ctx context.Context) (names []string, err error) {
 			names = append(names, name)
 		}
 	}
-	return names, files.err
+	return names, errors.Join(files.err, files.noIndex)
 }
 
 // below returns a file's path below Dir, and false for a folder or a file that is elsewhere.

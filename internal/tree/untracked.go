@@ -3,6 +3,7 @@ package tree
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -15,6 +16,11 @@ const maxUntracked = 1 << 20
 // there as untracked. So a file that git knows by another spelling counts as tracked. known is
 // false if git does not say.
 func Untracked(env []string, dir string) (none, known bool) {
+	// The folder is read first: what another process makes there while git looks proves nothing.
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return false, false
+	}
 	git := proc.Git(env, dir, "ls-files", "-z", "-t", "--cached", "--others", "--", ".")
 	out := &proc.Head{Limit: maxUntracked}
 	git.Stdout = out
@@ -29,12 +35,12 @@ func Untracked(env []string, dir string) (none, known bool) {
 		}
 		untracked[name] = true
 	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return false, false
-	}
 	for _, f := range files {
-		if !f.IsDir() && !untracked[f.Name()] {
+		if f.IsDir() || untracked[f.Name()] {
+			continue
+		}
+		_, gone := os.Lstat(filepath.Join(dir, f.Name()))
+		if gone == nil {
 			return false, true
 		}
 	}

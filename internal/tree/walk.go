@@ -32,6 +32,12 @@ type files struct {
 	rules map[string]string // texts of .gitignore files by folder, as it is from Dir
 	bytes int               // of these texts
 	err   error             // why something could not be read
+
+	noIndex   error // why git's index could not be read
+	unignored int   // how many of list no rule ignores; they come first
+	all       bool  // what is in a folder .git counts, too, and what rules ignore is noted
+
+	hidden []string // with all: names of what rules ignore
 }
 
 // walk finds the files of the tree: those that no rule ignores, and those that git tracks. It uses
@@ -50,12 +56,14 @@ func (t Tree) walk(ctx context.Context) (*files, error) {
 		both.Go(func() {
 			noIndex = errors.New("the list of what git tracks could not be read")
 			defer func() { _ = recover() }() // a panic here would end the process with status 2
-			index, noIndex = t.git(ctx, "ls-files", "-z", "-t", "--stage", "--cached")
+			list := proc.Git(t.Env, t.Top, "--work-tree="+t.Top, "ls-files", "-z", "-t", "--stage", "--cached")
+			index, noIndex = proc.GitOutput(ctx, list, "ls-files")
 		})
 	}
 	t.folder(ctx, f, "", nil)
 	both.Wait()
-	f.err = errors.Join(f.err, noIndex)
+	f.noIndex = noIndex
+	f.unignored = len(f.list)
 	for entry := range bytes.SplitSeq(index, []byte{0}) {
 		if _, name, is := strings.Cut(string(entry), "\t"); is {
 			name = filepath.FromSlash(name)
@@ -84,10 +92,16 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 	names = append(names, "")
 	for _, entry := range entries {
 		names[len(names)-1] = entry.Name()
-		if len(f.list) > maxFiles || entry.Name() == ".git" || r.ignore(names, entry.IsDir()) {
+		if len(f.list) > maxFiles || entry.Name() == ".git" && !f.all {
 			continue
 		}
 		path := filepath.Join(name, entry.Name())
+		if r.ignore(names, entry.IsDir()) {
+			if f.all {
+				f.hidden = append(f.hidden, filepath.ToSlash(path))
+			}
+			continue
+		}
 		if t.add(f, path, entry) {
 			t.folder(ctx, f, path, r)
 		}
@@ -144,19 +158,6 @@ func (t Tree) rulesOf(f *files, name string, entries []fs.DirEntry, above *rules
 	f.bytes += text.Len()
 	f.rules[at] = text.String()
 	return parseRules(text.String(), above, depth)
-}
-
-// git runs git at the repository's root and returns what git prints. The root is the work
-// tree, even if the repository's configuration names another one.
-func (t Tree) git(ctx context.Context, args ...string) ([]byte, error) {
-	out := &proc.Head{Limit: maxList}
-	c := proc.Git(t.Env, t.Top, append([]string{"--work-tree=" + t.Top}, args...)...)
-	c.Stdout = out
-	err := proc.Run(ctx, c).Err
-	if len(out.Bytes()) >= maxList {
-		err = errors.New("too many files")
-	}
-	return out.Bytes(), err
 }
 
 // excepted reports whether the absolute path is left out of the tree.

@@ -5,9 +5,11 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -24,6 +26,39 @@ type Checked struct {
 
 // maxTail is how many characters of a check's output are shown.
 const maxTail = 4000
+
+// maxChecked is how many of the last checks are known of each loop.
+const maxChecked = 30
+
+// Passed reports whether the check passed.
+func (c *Checked) Passed() bool { return c.Outcome == "ok" }
+
+// Says says in one line how the check failed.
+func (c *Checked) Says() string {
+	said := c.Outcome
+	for line := range strings.SplitSeq(c.Tail, "\n") {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "FAIL") && !strings.HasPrefix(line, "exit status") {
+			said = line
+		}
+	}
+	return "check " + strings.TrimSpace(c.Name) + ": " + plain.Line(said, 200)
+}
+
+// failed returns the last check of those that the loop has that failed and did not pass since; nil if there is none.
+// The latest is first in what ran.
+func failed(ran []Checked, has []decide.Check) *Checked {
+	passed := map[string]bool{}
+	for i := range ran {
+		c := &ran[i]
+		is := func(of decide.Check) bool { return strings.HasPrefix(c.Name+" ", plain.Line(of.Name, 280)+" ") }
+		if !c.Passed() && !passed[c.Name] && slices.ContainsFunc(has, is) {
+			return c
+		}
+		passed[c.Name] = true
+	}
+	return nil
+}
 
 // checkHead is the first line of a check, as package loop writes it.
 var checkHead = sync.OnceValue(func() *regexp.Regexp {

@@ -5,10 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -95,26 +92,21 @@ func statusLine(p *loop.Picture, session string) string {
 	return line
 }
 
-// runPart says what the run does that works the loop: its agent, the feature, and the cost, if that is known. It reads
-// the run's own record, of which package run has the type.
+// runPart says what the run does that works on the loop: its agent, the feature, and the cost, if that is known.
 func runPart(p *loop.Picture) string {
-	data, err := p.Loop.Store.Run()
-	if err == nil {
-		data, err = jsontext.Check(data) // before gjson reads it: nesting could overflow the stack
-	}
-	if err != nil {
+	run := lastRun(p)
+	if run == nil {
 		return " · in a run"
 	}
-	r := gjson.GetManyBytes(data, "options.agent", "current.feature", "waiting.until", "spent.costKnown", "spent.costUsd")
-	part := " · run of " + plain.Line(r[0].String(), 30)
-	switch until := r[2].Time(); {
-	case !until.IsZero():
-		part += " · waits until " + say.Clock(until)
-	case r[1].String() != "":
-		part += " · " + plain.Line(r[1].String(), 40)
+	part := " · run of " + plain.Line(run.Options.Agent, 30)
+	switch {
+	case run.Waiting != nil:
+		part += " · waits until " + say.Clock(run.Waiting.Until)
+	case run.Current.Feature != "":
+		part += " · " + plain.Line(run.Current.Feature, 40)
 	}
-	if r[3].Bool() {
-		part += fmt.Sprintf(" · $%.3f", r[4].Float())
+	if cost := run.Spent.Cost(); cost != "" {
+		part += " · " + cost
 	}
 	return part
 }

@@ -20,7 +20,7 @@ func (v Verbs) List() []*cli.Command { return []*cli.Command{v.list(), listCheck
 
 func (v Verbs) list() *cli.Command {
 	var asJSON bool
-	const short = "Show a loop's features: which are open, in which order, and why the others are not"
+	const short = "Show a loop's features, their order, and why some wait"
 	cmd := v.Loop("list", short, func(w io.Writer, l *loop.Loop) error {
 		p, err := l.Look()
 		p.AskTracker(background())
@@ -70,7 +70,7 @@ func showItems(w io.Writer, items []Item) {
 
 func listCheck() *cli.Command {
 	return &cli.Command{
-		Name: "list check", Args: "FILE", Short: "Report what is wrong or odd in a list, and what to write instead",
+		Name: "list check", Args: "FILE", Short: "Report what is wrong in a list",
 		Run: func(w io.Writer, args []string) error {
 			data, how, err := ReadList(args[0])
 			if err != nil {
@@ -86,7 +86,7 @@ func listCheck() *cli.Command {
 			if len(problems) > 0 {
 				return fmt.Errorf("%s in %s", plain.Count(len(problems), "problem"), plain.Line(args[0], 300))
 			}
-			fmt.Fprintf(w, "%s, %d of them pass; nothing is wrong\n", plain.Count(len(list.Items), "feature"),
+			fmt.Fprintf(w, "%s, %d passing; no problems found\n", plain.Count(len(list.Items), "feature"),
 				list.Passed())
 			if dropped := say.Dropped(list); dropped != "" {
 				fmt.Fprintf(w, "%s\n", dropped)

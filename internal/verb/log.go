@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -29,7 +30,11 @@ func (v Verbs) Log() *cli.Command {
 		defer f.Close()
 		for {
 			// An agent can write to the log, too.
-			if _, err := io.WriteString(w, plain.Text(string(text), len(text))); err != nil || !follow {
+			_, err := io.WriteString(w, plain.Text(string(text), len(text)))
+			if err == nil && !follow && !asJSON {
+				err = logFailed(w, l)
+			}
+			if err != nil || !follow {
 				return err
 			}
 			time.Sleep(followPause)
@@ -38,10 +43,24 @@ func (v Verbs) Log() *cli.Command {
 	})
 	cmd.Long = logHelp
 	cmd.Letters = map[string]string{"n": "lines", "f": "follow"}
-	cmd.Flags.IntVar(&lines, "lines", 20, "how many of the last lines, `N`")
+	cmd.Flags.IntVar(&lines, "lines", 20, "show the last `N` lines")
 	cmd.Flags.BoolVar(&follow, "follow", false, "keep showing new lines, until interrupted")
 	cmd.Flags.BoolVar(&asJSON, "json", false, "show stops.jsonl instead: one object per verdict")
 	return cmd
+}
+
+// logFailed shows what the last check that failed has printed.
+func logFailed(w io.Writer, l *loop.Loop) error {
+	p, err := l.Look()
+	if err != nil {
+		return nil // the log is there to find out why
+	}
+	c := failed(Checks(l, maxChecked), p.Snapshot.Checks)
+	if c == nil {
+		return nil
+	}
+	_, err = fmt.Fprintf(w, "\n%s: %s\n%s\n", c.Name, c.Outcome, c.Tail)
+	return err
 }
 
 const logHelp = `Show what the hook did since the loop began. The logs of an earlier run, before

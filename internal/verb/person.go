@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -57,13 +58,11 @@ func (v Verbs) Cancel() *cli.Command {
 
 // end gives a loop an ending by who calls.
 func (v Verbs) end(next *decide.State, status decide.Status) {
-	next.Status = status
-	next.ExitReason = decide.ByPerson
+	reason := decide.ByPerson
 	if v.Env.ByAgent {
-		next.ExitReason = decide.ByAgent
+		reason = decide.ByAgent
 	}
-	next.EndedAt = time.Now()
-	next.Endings++
+	next.Stop(status, reason, time.Now())
 }
 
 // stop is Loop.Change for a verb that stops the loop. If an agent calls it, the notifiers are
@@ -136,7 +135,7 @@ func (v Verbs) Note() *cli.Command {
 				return nil
 			})
 			if err == nil {
-				fmt.Fprintf(w, "%s: the next prompt has it\n", name(l))
+				fmt.Fprintf(w, "%s: the next prompt will include your note\n", name(l))
 			}
 			return err
 		})(w, named)
@@ -146,7 +145,7 @@ func (v Verbs) Note() *cli.Command {
 
 // Resume continues a loop that has ended.
 func (v Verbs) Resume() *cli.Command {
-	const short = "Continue a loop that has ended, or begin one that came with the repository"
+	const short = "Continue a loop, or begin one that came with the repository"
 	return v.Loop("resume", short, func(w io.Writer, l *loop.Loop) error {
 		return v.revive(w, l, "resume", func(*loop.Picture, *decide.State) (string, error) { return "", nil })
 	})
@@ -175,8 +174,9 @@ func (v Verbs) revive(
 	if err != nil {
 		return err
 	}
-	if doom, _ := say.Doom(picture); doom != "" {
-		fmt.Fprintf(w, "warning: %s\n", doom)
+	doom, _ := say.Doom(picture)
+	if warning := cmp.Or(doom, say.Changed(picture)); warning != "" {
+		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package verb
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,7 @@ func (v Verbs) Status() *cli.Command {
 		"all your loops")
 	f.BoolVar(&s.prompt, "prompt", false, "show what the agent would be told now, and nothing else")
 	f.BoolVar(&s.json, "json", false, "print JSON; with --all an array")
+	f.BoolVar(&s.exitCode, "exit-code", false, "exit with the status of a run that ended so: 0 means COMPLETE")
 	f.BoolVar(&s.line, "line", false, "one short line, for Claude Code's status line; nothing if there is no loop")
 	f.BoolVar(&s.sendDue, "send-due", false,
 		"end loops whose client died, and send notices that were cut off; for cron")
@@ -34,7 +37,7 @@ func (v Verbs) Status() *cli.Command {
 
 const statusHelp = `Show how far a loop is, what each limit leaves, and what it waits for.
 
-A client that died without a word leaves its loop IN_PROGRESS; status calls that
+A client that was closed or killed leaves its loop IN_PROGRESS; status calls that
 stale. With --send-due such a loop ends INTERRUPTED, and every notice that was
 cut off is sent. A line for cron:
 
@@ -42,7 +45,7 @@ cut off is sent. A line for cron:
 
 type statusCall struct {
 	Verbs
-	all, json, line, sendDue, prompt bool
+	all, json, line, sendDue, prompt, exitCode bool
 }
 
 func (s *statusCall) run(w io.Writer, args []string) error {
@@ -50,6 +53,8 @@ func (s *statusCall) run(w io.Writer, args []string) error {
 		return cli.Usagef("--all and the name %q do not go together", args[0])
 	}
 	switch {
+	case s.exitCode && (s.all || s.line || s.prompt):
+		return cli.Usagef("--exit-code is about one loop; leave out --all, --line and --prompt")
 	case s.line:
 		s.showLine(w, args)
 		return nil
@@ -62,7 +67,15 @@ func (s *statusCall) run(w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	return s.show(w, views)
+	err = s.show(w, views)
+	if err != nil || !s.exitCode {
+		return err
+	}
+	ending := decide.Ending{Status: views[0].Status, ExitReason: views[0].ExitReason}
+	if code := ending.ExitCode(); code != 0 {
+		return &cli.Exit{Code: code}
+	}
+	return nil
 }
 
 // views looks at the loops that the call is about.
@@ -92,10 +105,10 @@ func (s *statusCall) show(w io.Writer, views []Status) error {
 	case s.json:
 		return cli.JSON(w, views[0])
 	}
-	for i, one := range views {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
+	slices.SortStableFunc(views, func(a, b Status) int {
+		return cmp.Or(a.Rank()-b.Rank(), strings.Compare(a.Name, b.Name))
+	})
+	for _, one := range views {
 		screen := cli.NewScreen(w, s.Env.Get)
 		if s.all {
 			brief(screen, one)
@@ -139,22 +152,28 @@ func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	return Of(background(), l)
 }
 
-// brief shows a loop among others: how far it is, and what a person does now.
+// brief shows a loop among others, in one line: how far it is, what it cost, what went wrong, and what a person does.
 func brief(s cli.Screen, v Status) {
-	head(s, v)
-	if v.MaxIterations > 0 {
-		s.Row(proofLabel(v), fmt.Sprintf("%s · iteration %d of %d", proof(v), v.Iteration, v.MaxIterations))
-	}
-	s.Row("loop", plain.Line(v.Loop, 500))
-	if v.Notice == "pending" {
-		s.Row("notice", "not delivered yet")
-	}
-	for _, note := range v.Notes {
-		if v.Then == "" || note == v.Doom { // one that cannot be read, or one that is doomed
-			s.Row("note", plain.Line(note, 500))
+	line := []string{headOf(s, v)}
+	add := func(text string) {
+		text = plain.Line(text, 500)
+		if text != "" {
+			line = append(line, text)
 		}
 	}
-	s.Lines("now", cli.Labels, []string{plain.Line(v.Then, 500)})
+	if v.MaxIterations > 0 {
+		add(proof(v))
+		add(fmt.Sprintf("iteration %d of %d", v.Iteration, v.MaxIterations))
+	}
+	add(v.Spent.Cost())
+	if v.Notice == "pending" {
+		add("notice not delivered yet")
+	}
+	add(v.Wrong())
+	if v.Rank() != RankWorking && v.Rank() != RankWaiting {
+		add(v.Then)
+	}
+	fmt.Fprintln(s, strings.Join(line, " · "))
 }
 
 func proofLabel(v Status) string {
@@ -176,24 +195,21 @@ func proof(v Status) string {
 	return proof
 }
 
-// head shows a loop's name and status.
-func head(s cli.Screen, v Status) {
-	fmt.Fprintf(s, "%s: %s", plain.Line(v.Name, 100), colour(s, v.Status))
+// headOf is a loop's name and status.
+func headOf(s cli.Screen, v Status) string {
+	head := plain.Line(v.Name, 100) + ": " + colour(s, v.Status)
 	if v.ExitReason != "" {
-		fmt.Fprintf(s, " (%s)", plain.Line(v.ExitReason, 80))
+		head += " (" + plain.Line(v.ExitReason, 80) + ")"
 	}
-	switch {
-	case v.Stale:
-		fmt.Fprint(s, ", stale")
-	case v.Waits:
-		fmt.Fprint(s, ", waits for a session")
+	if v.Status == decide.InProgress {
+		head += ", " + string(v.Phase)
 	}
-	fmt.Fprintln(s)
+	return head
 }
 
 func show(s cli.Screen, v Status) {
 	row := func(name, value string) { s.Row(name, plain.Line(value, 500)) }
-	head(s, v)
+	fmt.Fprintln(s, headOf(s, v))
 	if v.MaxIterations > 0 {
 		row(proofLabel(v), proof(v))
 		if !v.NoList {
@@ -205,29 +221,45 @@ func show(s cli.Screen, v Status) {
 		row("next", v.Next)
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
 		row("time", took(v, time.Now()))
+		row("used", v.Spent.String())
 		row("limits", left(v))
 	}
 	row("needs", v.Needs)
+	if c := v.Failed; c != nil {
+		row("failed", fmt.Sprintf("%s, %s, %s", c.Name, c.Outcome, say.Clock(c.At)))
+		lines := strings.Split(strings.TrimSpace(c.Tail), "\n")
+		s.Lines("", cli.Labels, lines[max(0, len(lines)-maxFailed):])
+	}
 	if at, err := time.Parse(time.RFC3339, v.RetryAt); err == nil {
 		row("retry at", say.Clock(at))
 	}
-	if v.Waiting != nil {
-		since, until := v.Waiting.Since.Local().Format("15:04"), v.Waiting.Until.Local().Format("15:04")
-		row("waits for", fmt.Sprintf("%s, since %s; after %s the loop continues without", v.Waiting.For, since, until))
+	if w := v.Waits; w != nil {
+		until := w.Until.Local().Format("15:04")
+		if w.Since.IsZero() {
+			row("waits", fmt.Sprintf("%s, until %s", w.For, until))
+		} else {
+			row("waits for", fmt.Sprintf("%s, since %s; after %s the loop continues without",
+				w.For, w.Since.Local().Format("15:04"), until))
+		}
 	}
 	row("running", v.Running)
+	row("to merge", v.ToMerge)
 	if v.Withheld != "" {
 		row("withheld", v.Withheld+": changed since 'trust', so checks do not get it")
 	}
 	if v.Confined != "" {
 		row("confined", "checks write only to "+v.Confined)
 	}
+	row("not used", v.NotUsed)
 	for i, verdict := range v.Verdicts {
 		row([]string{"lately", ""}[min(i, 1)], verdict.String())
 	}
 	session := v.Session
 	if v.ClientRuns {
 		session += ", whose client runs"
+	}
+	if v.Phase == Working && v.Running == "" && !v.PhaseSince.IsZero() {
+		session += ", seen " + plain.Duration(time.Since(v.PhaseSince)) + " ago"
 	}
 	row("session", session)
 	row("list", v.List)
@@ -254,6 +286,9 @@ func colour(s cli.Screen, status decide.Status) string {
 	}
 	return s.Paint(colour, plain.Line(string(status), 40))
 }
+
+// maxFailed is how many lines of a failed check's output are shown.
+const maxFailed = 12
 
 func took(v Status, now time.Time) string {
 	began, err := time.Parse(time.RFC3339, v.StartedAt)

@@ -18,7 +18,7 @@ import (
 // Trust accepts a loop's ralph.json and list.
 func (v Verbs) Trust() *cli.Command {
 	var yes, restore, revoked bool
-	const short = "Accept a loop's ralph.json and list as they are now, with the commands in them"
+	const short = "Accept a loop's ralph.json and list as they are now"
 	cmd := v.Loop("trust", short, func(w io.Writer, l *loop.Loop) error {
 		if err := v.PersonOnly(); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (t *truster) trust(yes bool) error {
 	}
 	t.show(record, before, list)
 	if len(record.Features) > 0 {
-		fmt.Fprintf(t.w, "held as they are: %s of %s\n",
+		fmt.Fprintf(t.w, "locked as they are: %s of %s\n",
 			plain.Count(len(record.Features), "feature"), plain.Path(t.l.At.Project, t.path))
 	}
 	switch {
@@ -137,7 +137,7 @@ func (t *truster) trust(yes bool) error {
 	if err := t.l.Store.Alone(loop.LockWait, set); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.w, "%s: this is in force now\n", name(t.l))
+	fmt.Fprintf(t.w, "%s: trusted; these settings are now in force\n", name(t.l))
 	return nil
 }
 

@@ -2,8 +2,8 @@ package verb
 
 import (
 	"fmt"
-	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +12,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -57,7 +56,7 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 			t.showf("  %s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "  "))
 		}
 	}
-	own, noCommand := held.ListChecks(t.l.Env.Get("PATH"), list)
+	own, noCommand := locked.ListChecks(t.l.Env.Get("PATH"), list)
 	t.showCommands()
 	t.showOwn(list, own, noCommand)
 	if len(t.config.Commands())+len(own) > 0 {
@@ -68,12 +67,60 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 	if lost := list.Lost(before.Features, before.Beside); len(lost) > 0 && !t.config.Source.Given() {
 		t.showf("deleted or reworded since then: %s", strings.Join(lost, ", "))
 	}
-	t.showFiles(record.Files, before.Files)
+	t.showRoom(record, before)
+	c := t.config
+	c.Checks = slices.Concat(c.Checks, own)
+	f, _ := t.l.FindLocked(c) // the record has what it found
+	t.showFiles(both(record), both(*before), f.Missing)
 	if passed := t.l.PassedOver(t.config); len(passed) > 0 {
-		t.showf(`"protect" passes over %s; a pattern that spells such a folder holds what is in it`,
+		t.showf(`"protect" passes over %s; a pattern that spells such a folder locks what is in it`,
 			strings.Join(passed, ", "))
 	}
-	t.warn(record, own)
+	t.warn(record, c, f)
+}
+
+// both returns the hashes of all files of a record.
+func both(record config.Trust) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, record.Files)
+	maps.Copy(all, record.Scripts)
+	return all
+}
+
+// showRoom shows what the room of the checks has, and what is new in it.
+func (t *truster) showRoom(record config.Trust, before *config.Trust) {
+	if record.RoomTree == "" {
+		return
+	}
+	t.showf("checks run in a room, outside of the project, which has what the project has now%s", "")
+	if work := t.config.WorkTexts(); len(work) > 0 {
+		t.showf("of later changes only these count: %s", strings.Join(work, ", "))
+	}
+	for _, one := range t.config.Prepare {
+		t.showf("it is prepared by"+atMost(one.Command, config.DefaultCheckTimeout)+": %s", shown(one.Command, one.String()))
+	}
+	for _, folder := range t.config.Share {
+		if slices.Contains(record.Shared, path.Clean(folder)) {
+			t.showf("warning: it has the project's own %s, which the agent can change", folder)
+		} else {
+			t.showf("warning: %s is not there now, so it is never shared", folder)
+		}
+	}
+	for _, change := range t.l.LeftOut(t.config, record) {
+		t.showf("warning: not in the room: %s", change.Path+": "+change.Why)
+	}
+	if before.RoomTree == "" {
+		return
+	}
+	changed, err := t.l.RoomChanges(*before, record)
+	if err != nil {
+		t.showf("warning: what has changed in the room cannot be told: %s", err.Error())
+	}
+	for _, name := range changed {
+		if !t.config.IsWork(name) || len(t.config.Work) == 0 {
+			t.showf("in the room, and other than before: %s", name)
+		}
+	}
 }
 
 // diffLines returns the differences between was and now: deleted lines after "- ", new ones after
@@ -150,7 +197,8 @@ func (t *truster) showOwn(list decide.List, own []config.Check, noCommand []stri
 	}
 }
 
-func (t *truster) showFiles(now, before map[string]string) {
+// showFiles shows what is locked. missing are the keys of files that commands need and that do not exist.
+func (t *truster) showFiles(now, before map[string]string, missing []string) {
 	all := maps.Clone(now)
 	maps.Copy(all, before)
 	var unasked []string
@@ -159,64 +207,37 @@ func (t *truster) showFiles(now, before map[string]string) {
 		sum, has := now[path]
 		change := ""
 		switch {
-		case !has && was == "" && config.Optional(path):
+		case !has && was == "":
 			continue
 		case !has:
-			t.showf("no longer held: %s", path)
+			t.showf("no longer locked: %s", path)
 			continue
-		case had && !held.Same(was, sum):
+		case had && !locked.Same(was, sum):
 			change = ", changed since"
 		case !had && len(before) > 0:
 			change = ", new"
 		}
 		switch {
-		case sum == "" && config.Optional(path) && was == "":
+		case sum == "" && was == "" && !slices.Contains(missing, path):
 			unasked = append(unasked, path)
 		case sum == "":
-			t.showf("held as missing: %s"+change, path)
+			t.showf("locked as missing: %s"+change, path)
 		default:
-			t.showf("held as it is: %s"+change, path)
+			t.showf("locked: %s"+change, path)
 		}
 	}
 	if len(unasked) > 0 {
-		t.showf("held as missing, because a program would use them: %s", strings.Join(unasked, ", "))
+		t.showf("locked as missing, because a program would use them: %s", strings.Join(unasked, ", "))
 	}
 }
 
-// warn warns of commands for which nothing is held, and of folders of the project in
-// PATH.
-func (t *truster) warn(record config.Trust, own []config.Check) {
-	p := &loop.Picture{Loop: t.l, Config: config.Effective{Config: t.config, Trust: record}}
-	var open []string
-	for _, check := range slices.Concat(t.config.Checks, own) {
-		isHeld := func(key string) bool { return record.Files[key] != "" }
-		if check.Runs() && !slices.ContainsFunc(p.HeldFor(check.Command), isHeld) &&
-			!slices.Contains(open, check.String()) {
-			open = append(open, check.String())
-		}
+// warn warns of what could pass without the work, and of folders of the project in PATH.
+func (t *truster) warn(record config.Trust, c config.Config, f *locked.Finder) {
+	for _, line := range Warnings(t.l, c, f) {
+		fmt.Fprintf(t.w, "warning: %s\n", line)
 	}
-	if len(open) > 0 && len(t.config.Protect) == 0 {
-		t.showf("warning: no file of the project is held for %s; "+
-			"name the tests and scripts that an agent must not edit in \"protect\"", strings.Join(open, ", "))
-	}
-	c := t.config
-	c.Checks = slices.Concat(c.Checks, own)
-	ShowNotHeld(t.w, t.l.NotHeld(c), "")
 	left := t.l.PathInside(record.SearchPath)
-	if left != "" && len(t.config.Commands())+len(own) > 0 {
+	if left != "" && len(c.Commands()) > 0 {
 		t.showf("warning: %s", left)
-	}
-}
-
-// maxNotHeld bounds how much that is not held is shown.
-const maxNotHeld = 30
-
-// ShowNotHeld shows what commands depend on and is not held.
-func ShowNotHeld(w io.Writer, open []string, indent string) {
-	for _, text := range open[:min(len(open), maxNotHeld)] {
-		fmt.Fprintf(w, "%swarning: not held: %s\n", indent, plain.Line(text, 500))
-	}
-	if more := len(open) - maxNotHeld; more > 0 {
-		fmt.Fprintf(w, "%swarning: not held: %d more\n", indent, more)
 	}
 }

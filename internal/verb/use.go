@@ -11,7 +11,7 @@ import (
 // Use makes a loop the one that commands without a name mean.
 func (v Verbs) Use() *cli.Command {
 	return &cli.Command{
-		Name: "use", Args: "[NAME]", Short: "Make a loop the current one, which commands without a name use",
+		Name: "use", Args: "[NAME]", Short: "Select the loop that commands use by default",
 		Run: func(w io.Writer, args []string) error {
 			if len(args) == 0 {
 				at, err := v.Find(nil)
@@ -28,7 +28,7 @@ func (v Verbs) Use() *cli.Command {
 				err = at.MakeCurrent()
 			}
 			if err == nil {
-				fmt.Fprintf(w, "%s: this is the current loop now; sessions keep the loops that they work\n",
+				fmt.Fprintf(w, "%s: it is the current loop now; sessions keep the loop that they work on\n",
 					plain.Line(at.Name, 100))
 			}
 			return err

@@ -21,7 +21,7 @@ func (v Verbs) Verify() *cli.Command {
 	var all bool
 	cmd := &cli.Command{
 		Name: "verify", Args: "[NAME] [FEATURE]...",
-		Short: "Run a loop's checks now, for the claimed features or the named ones",
+		Short: "Run a loop's checks now",
 		Run: func(w io.Writer, words []string) error {
 			name, ids, err := v.loopBefore(words)
 			if err != nil {
@@ -80,6 +80,9 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 	}
 	fmt.Fprintln(w)
 	showResults(w, results, manualRows(p.ManualPoints, ids))
+	if names := p.Withheld(); names != "" {
+		fmt.Fprintf(w, "checks do not get these variables, which changed after 'trust': %s\n", names)
+	}
 	failed := slices.DeleteFunc(slices.Clone(results), func(r decide.Receipt) bool { return r.Passed })
 	if len(failed) == 0 {
 		return nil
@@ -114,9 +117,8 @@ func planRuns(p *loop.Picture, ids []string, all bool) (runs []decide.Run, err e
 		return nil, errors.New("nothing to check: no check is for a claimed feature; --all also runs the checks of " +
 			"open features")
 	}
-	if path := p.Changed(); path != "" {
-		return nil,
-			errors.New(path + " differs from what was trusted; look at it, then run: " + p.Loop.Call("trust"))
+	if changed := p.Changed(); len(changed) > 0 {
+		return nil, errors.New(decide.Differs(changed) + "; look at it, then run: " + p.Loop.Call("trust"))
 	}
 	return runs, nil
 }

@@ -6,13 +6,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/held"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -29,23 +31,25 @@ type Status struct {
 	MaxIterations int               `json:"maxIterations"`
 	NoList        bool              `json:"noList"` // there are no features: a claim and the checks complete it
 	Features      decide.Counts     `json:"features"`
-	Checks        int               `json:"checks"`      // how many there are
-	Manual        int               `json:"manual"`      // claimed features with points that only a person can check
-	StaleProofs   int               `json:"staleProofs"` // features proven on other contents than now
-	Running       string            `json:"running"`     // checks that run now
-	Withheld      string            `json:"withheld"`    // variables that the last checks did not get
-	Confined      string            `json:"confined"`    // where checks can write; "": wherever you can
-	Next          string            `json:"next"`        // the feature to work on
+	Checks        int               `json:"checks"`            // how many there are
+	Manual        int               `json:"manual"`            // claimed features with points that only a person can check
+	StaleProofs   int               `json:"staleProofs"`       // features proven on other contents than now
+	Running       string            `json:"running"`           // checks that run now
+	Withheld      string            `json:"withheld"`          // variables that the last checks did not get
+	Confined      string            `json:"confined"`          // where checks can write; "": wherever you can
+	ToMerge       string            `json:"toMerge,omitempty"` // why the person's branch lacks what lanes have merged
+	NotUsed       string            `json:"notUsed"`           // changed files that the checks do not use
+	Next          string            `json:"next"`              // the feature to work on
 	Lanes         []Lane            `json:"lanes,omitempty"`
 	List          string            `json:"list"`
 	Session       string            `json:"session"`
-	Stale         bool              `json:"stale"`  // its client died without a word
-	Waits         bool              `json:"waits"`  // a person continued it, and no session works on it yet
-	Doom          string            `json:"doom"`   // how it will end whatever the agent does; "": it need not
-	Limits        []decide.Standing `json:"limits"` // those that are on
+	Phase         Phase             `json:"phase"`
+	PhaseSince    time.Time         `json:"phaseSince,omitzero"` // zero: not known
+	Doom          string            `json:"doom"`                // how it will end in any case; "": it need not
+	Limits        []decide.Standing `json:"limits"`              // those that are on
 	Needs         string            `json:"needs"`
 	RetryAt       string            `json:"retryAt"` // when a limit will be lifted, if that is known
-	Waiting       *Waiting          `json:"waiting"` // null: it does not wait
+	Waits         *Waits            `json:"waiting"` // null: it does not wait
 	Loop          string            `json:"loop"`
 	Protected     bool              `json:"protected"` // the record is outside the project
 	StartedAt     string            `json:"startedAt"`
@@ -54,7 +58,14 @@ type Status struct {
 	Notes         []string          `json:"notes"`      // what a person should know
 	Verdicts      []Verdict         `json:"verdicts"`   // of the last stops, the latest first
 	Then          string            `json:"then"`       // what a person would do now
+	Command       string            `json:"command"`    // of Then, for copying; "": there is none
 	ClientRuns    bool              `json:"clientRuns"` // the process of its session is known to run
+	Spent         *Spent            `json:"spent"`      // by its last run; null: it had none
+	Failed        *Checked          `json:"failed"`     // the last check that failed, and did not pass since; null: none
+	Checked       []Checked         `json:"-"`          // the last checks that ran, the latest first
+
+	broken  string // what is wrong with the list or with ralph.json; "": nothing
+	trouble string // why the last stop could not do its work; "": it did
 }
 
 func confined(p *loop.Picture) string {
@@ -62,13 +73,6 @@ func confined(p *loop.Picture) string {
 		return ""
 	}
 	return plain.Line(say.ConfinedTo(p.Config.Config), 500)
-}
-
-// Waiting is what a loop waits for.
-type Waiting struct {
-	For   string    `json:"for"`
-	Since time.Time `json:"since"`
-	Until time.Time `json:"until"` // then the loop goes on without
 }
 
 // Unreadable is the status of a loop that cannot be read.
@@ -85,7 +89,30 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return of(p, func() string { return p.Contents(ctx) }), nil
+	v := of(p, func() string { return p.Contents(ctx) })
+	v.NotUsed = say.NotUsed(p)
+	v.ToMerge = toMerge(ctx, l)
+	return v, nil
+}
+
+// toMerge returns what the record of the last run says about work that is not on the person's branch, unless a person
+// has merged it since.
+func toMerge(ctx context.Context, l *loop.Loop) string {
+	var run struct {
+		Merges struct {
+			Commit string `json:"commit"`
+			Behind string `json:"behind"`
+		} `json:"merges"`
+	}
+	data, err := l.Store.Run()
+	if err != nil || json.Unmarshal(data, &run) != nil || run.Merges.Behind == "" {
+		return ""
+	}
+	git := proc.Git(l.Env.Vars, l.At.Project, "merge-base", "--is-ancestor", run.Merges.Commit, "HEAD")
+	if proc.Run(ctx, git).Err == nil {
+		return ""
+	}
+	return plain.Line(run.Merges.Behind, 500)
 }
 
 // Quick returns the status of a loop that was read. It starts no process and hashes no work tree, so it does not tell
@@ -105,13 +132,13 @@ func of(p *loop.Picture, contents func() string) Status {
 		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits), NoList: s.NoList,
 		StartedAt: plain.Instant(state.StartedAt), EndedAt: plain.Instant(state.EndedAt),
 		RetryAt:   plain.Instant(state.RetryAt),
-		Protected: l.Store.Protected || s.State.Schema == 0, Checks: len(s.Checks), Stale: p.Stale(),
-		Waits:      state.Waits && state.Status == decide.InProgress,
+		Protected: l.Store.Protected || s.State.Schema == 0, Checks: len(s.Checks),
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: Verdicts(l, shownVerdicts),
 	}
 	v.Features = s.List.Count(v.proof(p, state, contents))
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
+	v.trouble = lastTrouble(l)
 	v.Notes = notes(p, state, &v)
 	limits := s.Limits
 	if v.Checks == 0 {
@@ -123,9 +150,13 @@ func of(p *loop.Picture, contents func() string) Status {
 	if item.ID != "" {
 		v.Next = plain.Line(strings.TrimSpace(item.ID+" "+Title(item)), 120)
 	}
-	if state.WaitingFor != "" {
-		v.Waiting = &Waiting{state.WaitingFor, state.WaitingSince, state.WaitingSince.Add(s.Limits.MaxWait)}
+	run := lastRun(p)
+	if run != nil {
+		v.Spent = &run.Spent
 	}
+	v.Checked = Checks(l, maxChecked)
+	v.Failed = failed(v.Checked, s.Checks)
+	v.Waits = waits(p, state, run)
 	if r := state.Running; r != nil && proc.Alive(r.PID, r.Start) {
 		v.Running = fmt.Sprintf("%s since %s", r.What, say.Clock(r.Since))
 	}
@@ -135,8 +166,27 @@ func of(p *loop.Picture, contents func() string) Status {
 	if slices.ContainsFunc(state.Notices, func(n decide.Notice) bool { return !n.Sent() }) {
 		v.Notice = "pending"
 	}
+	v.Phase, v.PhaseSince = phase(&v, p, state)
 	v.Then = then(v, doom, p, l.Call)
+	v.Command = command(v.Then, l.Env, state.Client)
 	return v
+}
+
+// command returns the last command that a sentence of then ends with, without what is said about it.
+func command(then string, env loop.Env, client string) string {
+	if at := strings.LastIndex(then, "; then: "); at >= 0 {
+		then = then[at+len("; then: "):]
+	}
+	for _, more := range []string{"; or in ", ", since ", " (idle since ", "; the first ", " --restore, or "} {
+		then, _, _ = strings.Cut(then, more)
+	}
+	ask, _ := env.Clients(client)
+	for _, program := range append(ask[:min(1, len(ask))], env.Program, "cd") {
+		if strings.HasPrefix(then, program+" ") {
+			return then
+		}
+	}
+	return ""
 }
 
 // proof counts the proven features, as they are now.
@@ -154,7 +204,8 @@ func (v *Status) proof(p *loop.Picture, state decide.State, contents func() stri
 func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	notes := []string{}
 	s := &p.Snapshot
-	do := p.Loop.Call
+	l := p.Loop
+	do := l.Call
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case s.State.Schema != 0:
@@ -169,12 +220,19 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if s.CancelFile && state.Status != decide.Cancelled {
 		add("cancelled; the next stop ends it, or '%s' takes that back", do("resume"))
 	}
+	if lowered := p.Agent.Lowered.For(s.State).String(); lowered != "" {
+		add("the agent has lowered %s; that ends with its session", lowered)
+	}
 	if v.Doom != "" {
 		add("%s", v.Doom)
+	}
+	if changed := say.Changed(p); changed != "" && v.Doom == "" {
+		add("%s", changed)
 	}
 	for _, err := range []error{s.ConfigErr, s.List.Err} {
 		if err != nil && v.Doom == "" {
 			add("%s", plain.Line(err.Error(), 300))
+			v.broken = plain.Line(strings.ReplaceAll(err.Error(), l.At.Dir+string(filepath.Separator), ""), 300)
 		}
 	}
 	if len(s.Lost) > 0 {
@@ -188,17 +246,30 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		add("unprotected: the record is in the project, where an agent can write, so nothing is trusted")
 	}
 	notes = append(append(notes, say.ConfigNotes(p)...), say.MutedNotifiers(p)...)
-	if checks, _ := held.ListChecks(p.Loop.Env.Get("PATH"), s.List); len(checks) > 0 && !p.Config.ListChecks {
+	if checks, _ := locked.ListChecks(p.Loop.Env.Get("PATH"), s.List); len(checks) > 0 && !p.Config.ListChecks {
 		add("the list brings %s of its own, which nobody has trusted; to look at them and accept: %s",
 			plain.Count(len(checks), "check"), do("trust"))
 	}
-	if v.Stale {
-		add("stale: its client died without a word ('status --send-due' ends the loop and tells the notifiers)")
+	if v.trouble != "" {
+		add("the last stop gave up: %s", v.trouble)
 	}
-	if v.Waits {
+	if cut := say.CutOff(p); cut != "" {
+		add("%s", cut)
+	}
+	if p.Stale() {
+		add("stale: its client was closed or killed ('status --send-due' ends the loop and tells the notifiers)")
+	}
+	if state.Waits && state.Status == decide.InProgress {
 		add("it continues, but no session works on it yet")
 	}
 	return notes
+}
+
+// lastTrouble returns why the last event of a loop could not be answered, as hook.log has it; "" if it was answered.
+func lastTrouble(l *loop.Loop) string {
+	text, log := l.Store.OpenLog(loopdir.HookLog, 1)
+	log.Close()
+	return logline.ReadTrouble(string(text))
 }
 
 // Verdict is a line of stops.jsonl, which an agent can write, too.
@@ -253,10 +324,15 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 		return fix(v, do) + "; then: " + say.GoOn(p, state)
 	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return do("resume")
-	case works && (v.Stale || v.Waits || v.Session == ""), v.Status == decide.Interrupted, v.Status == decide.Handover:
+	case works && v.Phase == NeedsYou && (!state.Idle.IsZero() || p.Snapshot.Killed > 0):
+		return say.GoOn(p, state) + " (idle since " + say.Clock(v.PhaseSince) + ")"
+	case works && (v.Phase == NeedsYou || v.Phase == NeverBegun), v.Status == decide.Interrupted,
+		v.Status == decide.Handover:
 		return say.GoOn(p, state)
-	case works && v.Waiting != nil:
-		return "nothing; the session wakes by itself"
+	case works && state.Run() == "" && say.Unanswered(p.Loop.Env, p.Loop.At) != "":
+		return say.GoOn(p, state)
+	case works && v.Phase == Waiting:
+		return "nothing; it goes on by itself"
 	case works:
 		return "nothing; it continues by itself (" + do("pause") + " lets the next turn end)"
 	case v.Status == decide.Complete && v.Features.Passed < v.Features.Total:
@@ -280,12 +356,16 @@ func fix(v Status, do func(verb string) string) string {
 		return do("log") + " shows where it got stuck"
 	case v.ExitReason == decide.ConfigChanged:
 		return do("trust") + ", or put it back"
+	case v.ExitReason == decide.CheckTime:
+		return say.RaiseTimeout
 	case v.ExitReason == decide.RecordChanged:
 		return "see what a check has done: " + do("log")
 	case v.ExitReason == decide.ListChanged:
 		return do("trust") + " --restore, or without --restore to accept it"
 	case v.ExitReason == decide.AllBlocked:
 		return do("list") + " shows why"
+	case v.ExitReason == decide.PermissionDenied:
+		return "allow the tool in .claude/settings.json, under \"permissions\""
 	case v.Status == decide.Blocked, v.Status == decide.Escalated:
 		return "do what it needs"
 	}

@@ -3,6 +3,7 @@ package watch
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,13 +27,13 @@ func TestClean(t *testing.T) {
 		r.Current.Ended = nil
 		run := runOf(&r)
 		shown := fmt.Sprintf("%+v %+v\n", *run, *run.Session)
-		w := newWorld(t)
-		dir := filepath.Join(w.dir, record.Folder)
+		w := watchtest.New(t)
+		dir := filepath.Join(w.Dir, record.Folder)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		w.write(filepath.Join(dir, record.Iterations), jsonLine(t, line))
-		for _, l := range record.Sessions(w.dir, line.RunID) {
+		w.Write(filepath.Join(dir, record.Iterations), jsonLine(t, line))
+		for _, l := range record.Sessions(w.Dir, line.RunID) {
 			shown += fmt.Sprintf("%+v\n", l)
 		}
 		if bad := hostile.Dirty(shown); bad != "" {

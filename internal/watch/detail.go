@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -21,17 +22,35 @@ type Detail struct {
 	Task       string           `json:"task"`
 	Items      []Item           `json:"items"`
 	Iterations []record.Session `json:"iterations"`       // the first one first; the files keep only the last ones
+	Gone       int              `json:"gone"`             // sessions that the files do not keep any more
 	ByLane     []record.LaneSum `json:"byLane,omitempty"` // of a run with lanes
 	Checked    []verb.Checked   `json:"checked"`          // the last checks that ran, the latest first
 	Log        string           `json:"log"`              // the end of hook.log
-	Output     []string         `json:"output"`           // what the agent of the last session said and did
+	Live       []Live           `json:"live"`             // the sessions that run now, or else the last one
+}
 
+// Live is a session with what its agent said and did lately.
+type Live struct {
+	Session
+	Lines []string `json:"lines"`
 }
 
 // Item is a feature. State is open, claimed, proven, stale, blocked or dropped.
 type Item struct {
 	verb.Item
-	Checks []Receipt `json:"checks"` // that have proven it
+	Checks   []Receipt     `json:"checks"` // that have proven it
+	Attempts int           `json:"attempts"`
+	Took     time.Duration `json:"-"`
+	TookSec  int64         `json:"tookSec"`
+	Spent    record.Sum    `json:"spent"`
+}
+
+// Cost says what a feature cost, as far as it is known.
+func (i *Item) Cost() string {
+	if i.Spent.CostUSD == 0 && !i.Spent.CostKnown {
+		return ""
+	}
+	return record.Cost(i.Spent)
 }
 
 // The states of an item that are not those of `list`.
@@ -50,7 +69,6 @@ type Receipt struct {
 
 const (
 	maxIterations = 10_000  // stops of the hook that are shown
-	maxChecked    = 30      // checks
 	maxLog        = 20_000  // bytes of hook.log
 	maxOutput     = 1 << 20 // bytes of a session's log
 	maxTold       = 200     // lines of a session
@@ -59,36 +77,64 @@ const (
 // Open reads a loop in detail. tree says whether the work tree is hashed: only then is it known which proofs are stale.
 // That takes git, and about a second in a large project.
 func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, error) {
-	at, err := env.Where().Recorded(dir)
+	p, err := look(env, dir)
 	if err != nil {
 		return nil, err
 	}
-	l, err := open(env, at)
-	if err != nil {
-		return nil, err
-	}
+	l := p.Loop
 	defer l.Close()
-	p, err := l.Look()
-	if err != nil {
-		return nil, err
-	}
 	d := &Detail{Task: plain.Line(p.Config.Task, 500)}
-	d.Loop, _ = read(env, at)
+	d.Loop, _ = read(env, l.At)
+	d.NotUsed = say.LastNotUsed(p)
 	if tree && len(p.Snapshot.Checks) > 0 && !p.Snapshot.NoList {
 		p.Snapshot.Contents = p.Contents(ctx)
 		d.StaleProofs = p.Snapshot.Proof().Stale
+		d.Loop.NotUsed = say.NotUsed(p)
 	}
 	d.Items = items(p)
-	d.Checked = verb.Checks(l, maxChecked)
+	d.Live = []Live{}
+	d.Checked = d.Loop.Status.Checked
 	d.Log = plain.Text(string(l.Store.LogTail(maxLog)), maxLog)
 	if d.Run == nil {
 		d.Iterations = stops(verb.Verdicts(l, maxIterations))
+		if len(d.Iterations) > 0 {
+			d.Gone = max(0, d.Iterations[0].Iteration-2) // the first stop begins the second iteration
+		}
+		d.sum(sums(d.Iterations))
 		return d, nil
 	}
-	d.Iterations = record.Sessions(at.Project, d.Run.ID)
+	d.Iterations = record.Sessions(l.At.Project, d.Run.ID)
 	d.ByLane = record.ByLane(d.Iterations)
-	d.Output = output(env, at, p, d.Run)
+	d.Gone = max(0, d.Run.Sessions-len(d.Iterations)-len(d.Run.Running()))
+	if r, err := record.Load(l.Store); err == nil && r != nil {
+		d.sum(r.Work)
+	}
+	d.live(env, l.At, p)
 	return d, nil
+}
+
+// sum notes what the features took.
+func (d *Detail) sum(all []record.Work) {
+	of := map[string]record.Work{}
+	for _, w := range all {
+		of[plain.Line(w.Feature, 80)] = w
+	}
+	for i := range d.Items {
+		w := of[d.Items[i].ID]
+		d.Items[i].Attempts, d.Items[i].Took, d.Items[i].Spent = w.Attempts, w.Took, w.Spent
+		d.Items[i].TookSec = int64(w.Took.Seconds())
+	}
+}
+
+// sums returns how often the stops of a loop of the hook were about each feature.
+func sums(stops []record.Session) []record.Work {
+	var r record.Run
+	for _, one := range stops {
+		if one.Counted {
+			r.WorkOn(one.Feature).Attempts++
+		}
+	}
+	return r.Work
 }
 
 // items returns the features with what is known of their proofs.
@@ -136,19 +182,57 @@ func stops(verdicts []verb.Verdict) []record.Session {
 	return all
 }
 
-// output returns what the run's last session has printed, as a person reads it.
-func output(env loop.Env, at *loopdir.Loop, p *loop.Picture, r *Run) []string {
-	if r.Sessions == 0 {
-		return nil
-	}
-	log := record.SessionLog(at.Project, r.ID, r.Sessions, maxOutput)
+// live reads what the sessions print that run now, or else what the last one has printed.
+func (d *Detail) live(env loop.Env, at *loopdir.Loop, p *loop.Picture) {
 	row := agent.Row{Output: agent.OutputText}
 	if agents, err := roster.New(env, at.Project, p); err == nil {
-		if found, err := agents.Find(r.Agent); err == nil {
+		if found, err := agents.Find(d.Run.Agent); err == nil {
 			row = found
 		}
 	}
-	return row.Told(log, len(log) == maxOutput, maxTold)
+	running := d.Run.Running()
+	if len(running) == 0 && d.Run.Sessions > 0 {
+		running = []Session{{Number: d.Run.Sessions}}
+	}
+	for _, one := range running {
+		log := record.SessionLog(at.Project, d.Run.ID, one.Number, maxOutput)
+		d.Live = append(d.Live, Live{one, row.Told(log, len(log) == maxOutput, maxTold)})
+	}
+}
+
+// look looks at the loop of a folder. The caller closes the loop of the picture.
+func look(env loop.Env, dir string) (*loop.Picture, error) {
+	at, err := env.Where().Recorded(dir)
+	if err != nil {
+		return nil, err
+	}
+	l, err := open(env, at)
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.Look()
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Told returns what the agent of a session of the last run said and did; nil if nothing is known of it.
+func Told(env loop.Env, dir string, session int) ([]string, error) {
+	p, err := look(env, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Loop.Close()
+	d := &Detail{}
+	d.Loop, _ = read(env, p.Loop.At)
+	if d.Run == nil {
+		return nil, nil
+	}
+	d.Run.Session, d.Run.Lanes = &Session{Number: session}, nil
+	d.live(env, p.Loop.At, p)
+	return d.Live[0].Lines, nil
 }
 
 // Heading names the item: its id, and its title if that says more.

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"encoding/json"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,9 +18,9 @@ import (
 )
 
 // stop lets the hook answer a stop of the loop.
-func (w world) stop(at *loopdir.Loop) {
+func stop(w watchtest.World, at *loopdir.Loop) {
 	w.Helper()
-	env := w.env
+	env := w.Env
 	env.LoopDir = at.Dir
 	ev := loop.Event{
 		Kind: decide.EventStop, Name: "Stop", Session: "s1", Client: os.Getpid(), At: time.Now(), Timeout: time.Minute,
@@ -36,15 +37,15 @@ func (w world) stop(at *loopdir.Loop) {
 
 // TestOpen reads a loop of the hook in detail: one feature is proven, one claim failed, and one proof is stale.
 func TestOpen(t *testing.T) {
-	w := newWorld(t)
-	at := w.loop("demo")
-	w.write(filepath.Join(at.Dir, loopdir.ConfigFile), `{"task": "the task", "checks": [
+	w := watchtest.New(t)
+	at := w.Loop("demo")
+	w.Write(filepath.Join(at.Dir, loopdir.ConfigFile), `{"task": "the task", "checks": [
 		{"name": "there", "file_exists": "made-f0", "when": "feature", "features": ["f0"]},
 		{"name": "too", "file_exists": "made-f1", "when": "feature", "features": ["f1"]}]}`)
-	w.write(filepath.Join(at.Dir, loopdir.ListFile), list(4, 2))
-	w.write(filepath.Join(at.Project, "made-f0"), "")
-	w.stop(at)
-	d, err := Open(t.Context(), w.env, at.Dir, true)
+	w.Write(filepath.Join(at.Dir, loopdir.ListFile), watchtest.List(4, 2))
+	w.Write(filepath.Join(at.Project, "made-f0"), "")
+	stop(w, at)
+	d, err := Open(t.Context(), w.Env, at.Dir, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,38 +63,38 @@ func TestOpen(t *testing.T) {
 		d.Iterations[0].Outcome != "continue" || !strings.Contains(d.Log, "reopen f1") {
 		t.Errorf("checks %+v, iterations %+v, log %q", d.Checked, d.Iterations, d.Log)
 	}
-	w.write(filepath.Join(at.Project, "other"), "")
-	if d, err = Open(t.Context(), w.env, at.Dir, true); err != nil || d.Items[0].State != Stale || d.StaleProofs != 1 {
+	w.Write(filepath.Join(at.Project, "other"), "")
+	if d, err = Open(t.Context(), w.Env, at.Dir, true); err != nil || d.Items[0].State != Stale || d.StaleProofs != 1 {
 		t.Errorf("after a change of a file: %+v, %v", d.Items[0], err)
 	}
 }
 
 // TestOpenRun reads a loop with a run in detail.
 func TestOpenRun(t *testing.T) {
-	w := newWorld(t)
-	at := w.loop("demo")
-	w.run(at, record.Run{ID: "r1", Sessions: 2, Options: record.Options{Agent: "claude"}})
+	w := watchtest.New(t)
+	at := w.Loop("demo")
+	w.Run(at, record.Run{ID: "r1", Sessions: 2, Options: record.Options{Agent: "claude"}})
 	dir := filepath.Join(at.Project, record.Folder, "logs", "r1")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.write(filepath.Join(dir, "2.log"),
+	w.Write(filepath.Join(dir, "2.log"),
 		`{"type":"assistant","message":{"content":[{"type":"text","text":"Hello <b>"}]}}`)
-	w.write(filepath.Join(at.Project, record.Folder, "iterations.jsonl"), strings.Join([]string{
+	w.Write(filepath.Join(at.Project, record.Folder, "iterations.jsonl"), strings.Join([]string{
 		`{"runId":"r0","session":1,"iteration":1}`,
 		`no JSON`,
 		`{"runId":"r1","session":1,"iteration":1,"counted":true,"feature":"f0\u001b[1m","costUsd":0.5,"outcome":"done",` +
 			`"startedAt":"2026-11-22T10:00:00Z","endedAt":"2026-11-22T10:01:00Z","tokens":{"input":1,"cacheRead":2},` +
 			`"checks":[{"name":"tests","passed":true}]}`,
 	}, "\n")+"\n")
-	d, err := Open(t.Context(), w.env, at.Dir, false)
+	d, err := Open(t.Context(), w.Env, at.Dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Iterations) != 1 || !slices.Equal(d.Output, []string{"Hello <b>"}) {
-		t.Fatalf("iterations %+v, output %q", d.Iterations, d.Output)
+	if len(d.Iterations) != 1 || len(d.Live) != 1 || !slices.Equal(d.Live[0].Lines, []string{"Hello <b>"}) {
+		t.Fatalf("iterations %+v, output %+v", d.Iterations, d.Live)
 	}
-	if i := d.Iterations[0]; i.Feature != "f0[1m" || i.Took() != time.Minute || i.Cost() != "$0.500" ||
+	if i := d.Iterations[0]; i.Feature != "f0" || i.Took() != time.Minute || i.Cost() != "$0.500" ||
 		i.Tokens.Sum() != 3 ||
 		!i.Counted || len(i.Checks) != 1 || !i.Checks[0].Passed {
 		t.Errorf("the iteration is %+v", i)
@@ -102,8 +103,8 @@ func TestOpenRun(t *testing.T) {
 
 // TestDo does what the verbs do.
 func TestDo(t *testing.T) {
-	w := newWorld(t)
-	at := w.loop("demo")
+	w := watchtest.New(t)
+	at := w.Loop("demo")
 	find := func(verb string) Action {
 		all := Actions()
 		return all[slices.IndexFunc(all, func(a Action) bool { return a.Verb == verb })]
@@ -117,18 +118,18 @@ func TestDo(t *testing.T) {
 		{"extend", "at most 25 iterations", decide.InProgress},
 		{"cancel", "cancelled at iteration 1", decide.Cancelled},
 	} {
-		said, err := Do(w.env, at.Dir, find(tc.verb))
-		p, _ := Look(w.env)
+		said, err := Do(w.Env, at.Dir, find(tc.verb))
+		p, _ := Look(w.Env)
 		if err != nil || !strings.Contains(said, tc.says) || p.Find("demo").Status.Status != tc.status {
 			t.Errorf("%s says %q, %v; the loop is %s", tc.verb, said, err, p.Find("demo").Status.Status)
 		}
 	}
-	agents := w.env
+	agents := w.Env
 	agents.ByAgent = true
 	if _, err := Do(agents, at.Dir, find("resume")); err == nil {
 		t.Error("an agent can resume a loop")
 	}
-	if _, err := Do(w.env, at.Dir, Action{Verb: "trust"}); err == nil {
+	if _, err := Do(w.Env, at.Dir, Action{Verb: "trust"}); err == nil {
 		t.Error("there is an action for trust")
 	}
 }
@@ -136,28 +137,29 @@ func TestDo(t *testing.T) {
 // TestLongLines reads a loop whose agent prints lines of a megabyte, and whose list has such titles. What is shown of
 // them is short and harmless.
 func TestLongLines(t *testing.T) {
-	w := newWorld(t)
-	at := w.loop("demo")
+	w := watchtest.New(t)
+	at := w.Loop("demo")
 	hostile := strings.Repeat("\x1b[31m\u202e<script>", 1<<16)
 	title, err := json.Marshal(hostile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.write(filepath.Join(at.Dir, loopdir.ListFile), `[{"id": "a", "title": `+string(title)+`, "passes": false}]`)
-	w.run(at, record.Run{ID: "r1", Sessions: 1, Options: record.Options{Agent: "sh"}})
+	w.Write(filepath.Join(at.Dir, loopdir.ListFile), `[{"id": "a", "title": `+string(title)+`, "passes": false}]`)
+	w.Run(at, record.Run{ID: "r1", Sessions: 1, Options: record.Options{Agent: "sh"}})
 	dir := filepath.Join(at.Project, record.Folder, "logs", "r1")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.write(filepath.Join(dir, "1.log"), "first\n"+hostile+"\n"+hostile[:9000]+"\nlast\n")
-	d, err := Open(t.Context(), w.env, at.Dir, false)
+	w.Write(filepath.Join(dir, "1.log"), "first\n"+hostile+"\n"+hostile[:9000]+"\nlast\n")
+	d, err := Open(t.Context(), w.Env, at.Dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Output) == 0 || d.Output[len(d.Output)-1] != "last" {
-		t.Fatalf("the output is %d lines", len(d.Output))
+	output := d.Live[0].Lines
+	if len(output) == 0 || output[len(output)-1] != "last" {
+		t.Fatalf("the output is %d lines", len(output))
 	}
-	for _, text := range append(d.Output, d.Items[0].Title, d.Next) {
+	for _, text := range append(output, d.Items[0].Title, d.Next) {
 		if len(text) > 4000 || strings.ContainsAny(text, "\x1b\u202e\n") {
 			t.Errorf("%d bytes are shown: %.80q", len(text), text)
 		}

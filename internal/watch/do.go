@@ -25,6 +25,7 @@ func Actions() []Action {
 		{Verb: "pause", Ask: "Pause %s after this turn?"},
 		{Verb: "resume", Ask: "Continue %s?"},
 		{Verb: "extend", Ask: "Give %s ten more iterations?", More: []string{"+10"}},
+		{Verb: "note", Ask: "Tell %s something?"},
 		{Verb: "cancel", Ask: "Cancel %s? Only resume brings it back."},
 	}
 }
@@ -35,10 +36,10 @@ func (l *Loop) Can(a Action) bool {
 	switch a.Verb {
 	case "pause":
 		return on
-	case "cancel":
+	case "cancel", "note":
 		return on || l.Status.Status == "PAUSED"
 	case "resume":
-		return !on || l.Waits || l.Session == ""
+		return !on || l.Phase == verb.NeedsYou
 	}
 	return l.MaxIterations > 0
 }
@@ -55,6 +56,8 @@ func Do(env loop.Env, dir string, a Action) (said string, err error) {
 		command = v.Resume()
 	case "extend":
 		command = v.Extend()
+	case "note":
+		command = v.Note()
 	case "cancel":
 		command = v.Cancel()
 	default:

@@ -5,6 +5,7 @@ package watch
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -39,9 +40,9 @@ func plants(secret string) map[string]hostile.Place {
 }
 
 // planted returns a loop with a run, all of whose files are there, and the paths of these.
-func (w world) planted() (at *loopdir.Loop, paths []string) {
-	at = w.loop("demo")
-	w.run(at, record.Run{ID: "r1", Sessions: 1, Options: record.Options{Agent: "claude"}})
+func planted(w watchtest.World) (at *loopdir.Loop, paths []string) {
+	at = w.Loop("demo")
+	w.Run(at, record.Run{ID: "r1", Sessions: 1, Options: record.Options{Agent: "claude"}})
 	logs := filepath.Join(at.Project, record.Folder, "logs")
 	paths = []string{
 		filepath.Join(at.Dir, loopdir.ListFile), filepath.Join(at.Dir, loopdir.ConfigFile),
@@ -61,11 +62,11 @@ func (w world) planted() (at *loopdir.Loop, paths []string) {
 }
 
 // looks reads the loop in each way that there is, and returns all that was read, as JSON, and the errors.
-func (w world) looks(at *loopdir.Loop) string {
-	p, err := Look(w.env)
+func looks(w watchtest.World, at *loopdir.Loop) string {
+	p, err := Look(w.Env)
 	all := []any{p, fmt.Sprint(err)}
 	for _, tree := range []bool{false, true} {
-		d, err := Open(w.Context(), w.env, at.Dir, tree)
+		d, err := Open(w.Context(), w.Env, at.Dir, tree)
 		all = append(all, d, fmt.Sprint(err))
 	}
 	all = append(all, record.Sessions(at.Project, "r1"), record.SessionLog(at.Project, "r1", 1, 1<<20))
@@ -79,8 +80,8 @@ func (w world) looks(at *loopdir.Loop) string {
 // TestPlanted checks that a reader neither hangs nor takes memory nor shows a file from outside, whatever an agent has
 // put in place of a file.
 func TestPlanted(t *testing.T) {
-	w := newWorld(t)
-	secret := filepath.Join(w.dir, "elsewhere", loopdir.ListFile)
+	w := watchtest.New(t)
+	secret := filepath.Join(w.Dir, "elsewhere", loopdir.ListFile)
 	if err := hostile.Write(secret, []byte(secretLines)); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestPlanted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	at, paths := w.planted()
+	at, paths := planted(w)
 	for _, path := range paths {
 		for kind, place := range plants(secret) {
 			kept := path + ".kept"
@@ -106,7 +107,7 @@ func TestPlanted(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			read := make(chan string)
-			go func() { read <- w.looks(at) }()
+			go func() { read <- looks(w, at) }()
 			select {
 			case text := <-read:
 				if strings.Contains(text, outside) {
@@ -143,7 +144,7 @@ func TestPlanted(t *testing.T) {
 		if err := hostile.Write(path, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if text := w.looks(at); !strings.Contains(text, outside) {
+		if text := looks(w, at); !strings.Contains(text, outside) {
 			t.Errorf("control: nobody shows %s: %s", path, text)
 		}
 		if err := os.Rename(kept, path); err != nil {

@@ -25,7 +25,7 @@ import (
 // Picture is all loops at one moment. Nobody changes it, so any number of goroutines may read it.
 type Picture struct {
 	At    time.Time
-	Loops []Loop // those that are at work first, then the one that changed last
+	Loops []Loop // those that need somebody first, as Status.Rank says; then the one that changed last
 }
 
 // Loop is a loop as it was when it was read last. Its texts are clean.
@@ -36,13 +36,6 @@ type Loop struct {
 	Run       *Run      `json:"run"`       // its last run; null: it had none
 	ChangedAt time.Time `json:"changedAt"` // when one of its files changed last
 
-	LastChecks []CheckTook `json:"lastChecks"` // each check that ran lately, once
-}
-
-// CheckTook is how long a check took when it ran last.
-type CheckTook struct {
-	Name       string `json:"name"`
-	DurationMS int64  `json:"durationMs"`
 }
 
 // Run is the last run over a loop. It has no command and no prompt, since those may have secrets.
@@ -54,23 +47,11 @@ type Run struct {
 	EndedAt    time.Time `json:"endedAt,omitzero"` // zero: it is not over
 	Iterations int       `json:"iterations"`       // sessions that counted
 	Sessions   int       `json:"sessions"`
-	Session    *Session  `json:"session"`         // that runs now; null: none
-	Lanes      []Session `json:"lanes,omitempty"` // of a run with lanes, those that run now; Session is the first one
-	Left       []Left    `json:"left,omitempty"`  // the branches that a person is to merge
-	WaitsFor   string    `json:"waitsFor"`        // "": it does not wait
-	WaitsTill  time.Time `json:"waitsTill"`       // zero: it does not wait
-	Tokens     int64     `json:"tokens"`
-	CostUSD    float64   `json:"costUsd"`
-	CostKnown  bool      `json:"costKnown"` // false: no session has told its cost
-	Unknown    int       `json:"unknown"`   // sessions that did not tell it
-	Bill       string    `json:"bill"`      // tokens and cost, in words
-	Leg        string    `json:"leg"`       // of a chain of agents, which one works, in words; "": there is no chain
-}
-
-// Left is a feature whose proven work is on a branch, for a person to merge.
-type Left struct {
-	Feature string `json:"feature"`
-	Branch  string `json:"branch"`
+	Session    *Session  `json:"session"`           // that runs now; null: none
+	Lanes      []Session `json:"lanes,omitempty"`   // of a run with lanes, those that run now; Session is the first one
+	ToMerge    []string  `json:"toMerge,omitempty"` // what a person is to do so that all work is merged
+	Done       int       `json:"done"`              // features that it worked on and that pass
+	Leg        string    `json:"leg"`               // of a chain of agents, which one works, in words; "": there is none
 }
 
 // Session is a session of a run that works now.
@@ -81,21 +62,85 @@ type Session struct {
 	StartedAt time.Time `json:"startedAt"`
 }
 
+// Running returns the sessions that run now. r may be nil.
+func (r *Run) Running() []Session {
+	switch {
+	case r == nil || r.Session == nil:
+		return nil
+	case len(r.Lanes) == 0:
+		return []Session{*r.Session}
+	}
+	return r.Lanes
+}
+
 // Features names what a run works on now.
 func (r *Run) Features() string {
-	if len(r.Lanes) == 0 {
-		return r.Session.Feature
-	}
-	names := make([]string, len(r.Lanes))
-	for i, one := range r.Lanes {
-		names[i] = one.Feature
+	names := []string{}
+	for _, one := range r.Running() {
+		names = append(names, one.Feature)
 	}
 	return strings.Join(names, ", ")
 }
 
 // Works reports whether the loop is at work: a session or a run works on it.
 func (l *Loop) Works() bool {
-	return l.Status.Status == decide.InProgress && l.Session != "" && !l.Stale && !l.Waits
+	return l.Status.Status == decide.InProgress && (l.Phase == verb.Working || l.Phase == verb.Waiting)
+}
+
+// Left says about how long the features that are open take, at the rate of the run; "" if that is not known.
+func (l *Loop) Left() string {
+	took := time.Duration(0)
+	if l.Works() && l.Run != nil && l.Run.Done > 0 {
+		each := l.ChangedAt.Sub(l.Run.StartedAt) / time.Duration(l.Run.Done)
+		took = each * time.Duration(l.Features.Total-l.Features.Passed)
+	}
+	switch {
+	case took <= 0:
+		return ""
+	case took < time.Hour:
+		return fmt.Sprintf("~%d min left", int(took.Minutes())+1)
+	}
+	return fmt.Sprintf("~%d h left", int(took.Hours())+1)
+}
+
+// Has reports whether the loop's name, project or state has a text, whatever its case.
+func (l *Loop) Has(text string) bool {
+	return strings.Contains(strings.ToLower(l.Name+" "+l.Project+" "+l.Word()), strings.ToLower(text))
+}
+
+// Doing says what goes on; "": nothing.
+func (l *Loop) Doing() string {
+	switch running := l.Run.Running(); {
+	case l.Running != "":
+		return "runs " + l.Running
+	case l.Waits != nil:
+		return "waits: " + l.Waits.For
+	case len(running) > 0 && running[0].Lane > 0:
+		said := []string{}
+		for _, one := range running {
+			said = append(said, fmt.Sprintf("%d: %s", one.Lane, one.Feature))
+		}
+		return l.Run.Agent + " · " + strings.Join(said, " · ")
+	case len(running) > 0:
+		return strings.Trim(l.Run.Agent+" · "+running[0].Feature+" · "+l.Run.Leg, " ·")
+	case l.Works() && l.Next != "":
+		return "next " + l.Next
+	}
+	return ""
+}
+
+// Took returns how long the loop, or its run, takes or took; 0 if that is not known, as after a clock was set back. It
+// reports whether that goes on, so it depends on files alone and not on the time of the question.
+func (l *Loop) Took() (took time.Duration, goesOn bool) {
+	from, _ := time.Parse(time.RFC3339, l.StartedAt)
+	to := l.ChangedAt
+	if ended, err := time.Parse(time.RFC3339, l.EndedAt); err == nil && !l.Works() {
+		to = ended
+	}
+	if from.IsZero() || to.Before(from) {
+		return 0, l.Works()
+	}
+	return to.Sub(from), l.Works()
 }
 
 // Find returns the loop of a key, of a run's id, or of a name that only one loop has; nil if there is none.
@@ -146,13 +191,8 @@ func each(n int, do func(i int)) {
 
 func picture(loops []Loop) *Picture {
 	slices.SortFunc(loops, func(a, b Loop) int {
-		if a.Works() != b.Works() {
-			if a.Works() {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(b.ChangedAt.Compare(a.ChangedAt), strings.Compare(a.Name, b.Name), strings.Compare(a.Key, b.Key))
+		return cmp.Or(a.Rank()-b.Rank(), b.ChangedAt.Compare(a.ChangedAt), strings.Compare(a.Name, b.Name),
+			strings.Compare(a.Key, b.Key))
 	})
 	return &Picture{At: time.Now(), Loops: loops}
 }
@@ -184,12 +224,9 @@ func find(env loop.Env, folders []string) ([]*loopdir.Loop, error) {
 
 func keyOf(at *loopdir.Loop) string { return filepath.Base(at.StatePath()) }
 
-// maxLast is how many of the last checks are known of each loop.
-const maxLast = 20
-
 // read reads one loop, and returns its processes. What cannot be read becomes a note of its status.
 func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
-	found = Loop{LastChecks: []CheckTook{}, Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed(at)}
+	found = Loop{Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed(at)}
 	l, err := open(env, at)
 	if err != nil {
 		found.Status = verb.Unreadable(at, err)
@@ -202,11 +239,6 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
 		return found, nil
 	}
 	found.Status = verb.Quick(p)
-	for _, c := range verb.Checks(l, maxLast) {
-		if !slices.ContainsFunc(found.LastChecks, func(t CheckTook) bool { return t.Name == c.Name }) {
-			found.LastChecks = append(found.LastChecks, CheckTook{c.Name, c.DurationMS})
-		}
-	}
 	state := p.Snapshot.Record()
 	of = []proc.Process{{PID: state.SessionPID, Start: state.ClientStart}}
 	if state.Running != nil {
@@ -214,6 +246,11 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
 	}
 	if record, err := record.Load(l.Store); err == nil && record != nil {
 		found.Run = runOf(record)
+		for _, w := range record.Work {
+			if item, is := p.Snapshot.List.Find(w.Feature); is && item.Passes {
+				found.Run.Done++
+			}
+		}
 		of = append(of, proc.Process{PID: record.PID, Start: record.Start})
 	}
 	return found, of
@@ -231,17 +268,10 @@ func runOf(r *record.Run) *Run {
 	found := &Run{
 		ID: plain.Line(r.ID, 40), Agent: plain.Line(r.Working(), 80), StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Works: r.EndedAt.IsZero() && proc.Alive(r.PID, r.Start), Iterations: r.Iterations, Sessions: r.Sessions,
-		Tokens: record.AllTokens(r.Spent.Usage), CostUSD: r.Spent.CostUSD, CostKnown: r.Spent.CostKnown,
-		Unknown: r.Spent.Unknown, Bill: record.Bill(r.Spent),
-	}
-	if r.Waiting != nil && found.Works {
-		found.WaitsFor, found.WaitsTill = plain.Line(r.Waiting.Why, 200), r.Waiting.Until
+		ToMerge: r.ToMerge(),
 	}
 	if c := r.Chain; c != nil && len(c.Legs) > 0 {
 		found.Leg = fmt.Sprintf("leg %d of %d: %s", min(c.At+1, len(c.Legs)), len(c.Legs), plain.Line(c.Definition, 200))
-	}
-	for _, one := range r.Left {
-		found.Left = append(found.Left, Left{plain.Line(one.Feature, 80), plain.Line(one.Branch, 150)})
 	}
 	for _, c := range r.AllCurrent() {
 		if c.Ended != nil || !found.Works {

@@ -16,12 +16,14 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 )
 
 // TestLook reads a loop of the hook and one with a run.
 func TestLook(t *testing.T) {
-	w := newWorld(t)
-	w.commit(w.loop("hook"), func(s *decide.State) { s.Status, s.ExitReason = decide.Complete, "promise" })
+	w := watchtest.New(t)
+	w.Commit(w.Loop("hook"), func(s *decide.State) { s.Status, s.ExitReason = decide.Complete, "promise" })
 	r := record.Run{
 		ID: "abc", PID: os.Getpid(), Start: proc.Start(os.Getpid()), StartedAt: time.Now(), Iterations: 2, Sessions: 3,
 		Current: &record.Current{Session: 3, Feature: "f3\x1b[31m"},
@@ -30,8 +32,8 @@ func TestLook(t *testing.T) {
 	r.Options.Agent, r.Options.OnComplete = "claude", "curl -H secret"
 	legs := []record.Leg{{Leg: chain.Leg{Limit: 1}}, {Leg: chain.Leg{Limit: 2}}}
 	r.Chain = &record.Chain{Definition: "a:1 -> b:2\x1b[1m", At: 1, Legs: legs}
-	w.run(w.loop("runner"), r)
-	p, err := Look(w.env)
+	w.Run(w.Loop("runner"), r)
+	p, err := Look(w.Env)
 	if err != nil || len(p.Loops) != 2 {
 		t.Fatal(p, err)
 	}
@@ -41,8 +43,8 @@ func TestLook(t *testing.T) {
 	}
 	got := first.Run
 	if !first.Works() || first.Features.Total != 10 || first.Features.Passed != 3 || got == nil || !got.Works ||
-		got.Session == nil || got.Session.Feature != "f3[31m" || got.CostUSD != 1.5 || got.Tokens != 7 ||
-		got.Leg != "leg 2 of 2: a:1 -> b:2[1m" {
+		got.Session == nil || got.Session.Feature != "f3" || first.Spent.CostUSD != 1.5 || first.Spent.Tokens() != 7 ||
+		got.Leg != "leg 2 of 2: a:1 -> b:2" {
 		t.Errorf("the run is %+v of %+v", got, first)
 	}
 	for name, want := range map[string]string{"runner": "runner", "abc": "runner", first.Key: "runner", "no": ""} {
@@ -50,18 +52,18 @@ func TestLook(t *testing.T) {
 			t.Errorf("Find(%q) = %v", name, l)
 		}
 	}
-	w.write(filepath.Join(w.dir, "projects", "hook", loopdir.Below, "hook", loopdir.ListFile), "[")
-	w.write(filepath.Join(w.env.StateDir, "loops", second.Key, "state.json"), "{}")
-	if p, err = Look(w.env, filepath.Join(w.dir, "projects", "hook")); err != nil || p.Find("hook") == nil ||
+	w.Write(filepath.Join(w.Dir, "projects", "hook", loopdir.Below, "hook", loopdir.ListFile), "[")
+	w.Write(filepath.Join(w.Env.StateDir, "loops", second.Key, "state.json"), "{}")
+	if p, err = Look(w.Env, filepath.Join(w.Dir, "projects", "hook")); err != nil || p.Find("hook") == nil ||
 		p.Find("hook").Status.Status != "UNKNOWN" {
 		t.Errorf("a loop that cannot be read: %+v, %v", p, err)
 	}
 }
 
 // follow starts a watcher and returns a function that waits until its picture is as wanted.
-func follow(w world, notices bool) (await func(what string, is func(*Picture) bool)) {
+func follow(w watchtest.World, notices bool) (await func(what string, is func(*Picture) bool)) {
 	w.Helper()
-	watcher, err := New(w.env)
+	watcher, err := New(w.Env)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -92,7 +94,7 @@ func TestLanes(t *testing.T) {
 		{Number: 3, Current: &record.Current{Session: 3, Lane: 3, Feature: "b"}},
 	}}
 	got := runOf(&r)
-	if len(got.Lanes) != 2 || got.Lanes[1].Lane != 3 || got.Session == nil || got.Features() != "a[31m, b" {
+	if len(got.Lanes) != 2 || got.Lanes[1].Lane != 3 || got.Session == nil || got.Features() != "a, b" {
 		t.Errorf("the run is %+v", got)
 	}
 	r.PID = 0
@@ -106,9 +108,9 @@ func TestFollow(t *testing.T) {
 	for _, notices := range []bool{true, false} {
 		t.Run(fmt.Sprint("notices ", notices), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			a := w.loop("a")
-			w.loop("b")
+			w := watchtest.New(t)
+			a := w.Loop("a")
+			w.Loop("b")
 			await := follow(w, notices)
 			loopIs := func(name string, is func(l *Loop) bool) func(*Picture) bool {
 				return func(p *Picture) bool { l := p.Find(name); return l != nil && is(l) }
@@ -116,56 +118,56 @@ func TestFollow(t *testing.T) {
 			await("at first", func(p *Picture) bool { return len(p.Loops) == 2 })
 
 			path := filepath.Join(a.Dir, loopdir.ListFile)
-			w.write(path+".new", list(10, 4))
+			w.Write(path+".new", watchtest.List(10, 4))
 			if err := os.Rename(path+".new", path); err != nil {
 				t.Fatal(err)
 			}
 			await("a rename over the list", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 4 }))
 
-			w.write(path, list(10, 5))
+			w.Write(path, watchtest.List(10, 5))
 			past := time.Now().Add(-48 * time.Hour)
 			if err := os.Chtimes(path, past, past); err != nil {
 				t.Fatal(err)
 			}
 			await("a clock that was set back", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 5 }))
 
-			w.commit(a, func(s *decide.State) { s.Iteration = 7 })
+			w.Commit(a, func(s *decide.State) { s.Iteration = 7 })
 			await("a new record", loopIs("a", func(l *Loop) bool { return l.Iteration == 7 }))
 
-			w.loop("c")
+			w.Loop("c")
 			await("a new loop", loopIs("c", func(l *Loop) bool { return l.Works() }))
 
 			if err := os.RemoveAll(a.Dir); err != nil {
 				t.Fatal(err)
 			}
 			await("a loop that was deleted", func(p *Picture) bool { return p.Find("a") == nil })
-			w.loop("a")
-			w.commit(a, func(s *decide.State) { s.Iteration = 9 })
+			w.Loop("a")
+			w.Commit(a, func(s *decide.State) { s.Iteration = 9 })
 			await("a loop that is there again", loopIs("a", func(l *Loop) bool { return l.Iteration == 9 }))
-			w.write(path, list(10, 6))
+			w.Write(path, watchtest.List(10, 6))
 			await("its list", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 6 }))
 		})
 	}
 }
 
-// TestEnded sees that the client of a loop died without a word: no file changes then.
+// TestEnded sees that the client of a loop was closed or killed: no file changes then.
 func TestEnded(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sleep")
 	}
-	w := newWorld(t)
+	w := watchtest.New(t)
 	client := exec.Command("sleep", "60")
 	if err := client.Start(); err != nil {
 		t.Fatal(err)
 	}
-	w.commit(w.loop("a"), func(s *decide.State) {
+	w.Commit(w.Loop("a"), func(s *decide.State) {
 		s.SessionPID, s.ClientStart = client.Process.Pid, proc.Start(client.Process.Pid)
 	})
 	await := follow(w, true)
 	await("at first", func(p *Picture) bool { return p.Find("a").Works() })
 	_ = client.Process.Kill()
 	_ = client.Wait()
-	await("a client that is gone", func(p *Picture) bool { return p.Find("a").Stale })
+	await("a client that is gone", func(p *Picture) bool { return p.Find("a").Phase == verb.NeedsYou })
 }
 
 // TestEndedMeanwhile kills the client of a loop while the loop is read.
@@ -173,9 +175,9 @@ func TestEndedMeanwhile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sleep")
 	}
-	w := newWorld(t)
-	at := w.loop("a")
-	watcher, err := New(w.env)
+	w := watchtest.New(t)
+	at := w.Loop("a")
+	watcher, err := New(w.Env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +187,7 @@ func TestEndedMeanwhile(t *testing.T) {
 		if err := client.Start(); err != nil {
 			t.Fatal(err)
 		}
-		w.commit(at, func(s *decide.State) {
+		w.Commit(at, func(s *decide.State) {
 			s.SessionPID, s.ClientStart = client.Process.Pid, proc.Start(client.Process.Pid)
 		})
 		killed := make(chan error)
@@ -197,7 +199,7 @@ func TestEndedMeanwhile(t *testing.T) {
 		watcher.sweep()
 		<-killed
 		watcher.sweep()
-		if !watcher.Picture().Find("a").Stale {
+		if watcher.Picture().Find("a").Phase != verb.NeedsYou {
 			t.Fatalf("killed %d µs after its loop was looked at, the client seems to run", i*5)
 		}
 	}
@@ -205,15 +207,15 @@ func TestEndedMeanwhile(t *testing.T) {
 
 // TestSlowReader sends more changes than a reader takes. It gets the last picture, and no queue grows.
 func TestSlowReader(t *testing.T) {
-	w := newWorld(t)
-	at := w.loop("a")
-	watcher, err := New(w.env)
+	w := watchtest.New(t)
+	at := w.Loop("a")
+	watcher, err := New(w.Env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	changes, stop := watcher.Changes()
 	for i := 2; i <= 20; i++ {
-		w.commit(at, func(s *decide.State) { s.Iteration = i })
+		w.Commit(at, func(s *decide.State) { s.Iteration = i })
 		watcher.sweep()
 	}
 	<-changes
@@ -226,7 +228,7 @@ func TestSlowReader(t *testing.T) {
 	default:
 	}
 	stop()
-	w.commit(at, func(s *decide.State) { s.Iteration = 99 })
+	w.Commit(at, func(s *decide.State) { s.Iteration = 99 })
 	watcher.sweep()
 	if len(watcher.readers) != 0 || len(changes) != 0 {
 		t.Error("a reader that has stopped is still told")
@@ -238,13 +240,13 @@ func TestCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes 200 loops")
 	}
-	w := newWorld(t)
+	w := watchtest.New(t)
 	var one *loopdir.Loop
 	for i := range 200 {
-		one = w.loop(fmt.Sprint("l", i))
+		one = w.Loop(fmt.Sprint("l", i))
 	}
 	begin := time.Now()
-	watcher, err := New(w.env)
+	watcher, err := New(w.Env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +257,7 @@ func TestCost(t *testing.T) {
 	begin = time.Now()
 	watcher.sweep()
 	idle := time.Since(begin)
-	w.commit(one, func(s *decide.State) { s.Iteration = 5 })
+	w.Commit(one, func(s *decide.State) { s.Iteration = 5 })
 	paths := map[string]bool{filepath.Join(one.StatePath(), "state.json"): true}
 	begin = time.Now()
 	watcher.touched(paths)
@@ -274,9 +276,9 @@ func TestWeek(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes a record thousands of times")
 	}
-	w := newWorld(t)
-	at := w.loop("a")
-	watcher, err := New(w.env)
+	w := watchtest.New(t)
+	at := w.Loop("a")
+	watcher, err := New(w.Env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +294,7 @@ func TestWeek(t *testing.T) {
 	path := filepath.Join(at.Dir, loopdir.ListFile)
 	events := func(n int) {
 		for i := range n {
-			w.write(path, list(10, i%10)+fmt.Sprintf("%*s", i%7, ""))
+			w.Write(path, watchtest.List(10, i%10)+fmt.Sprintf("%*s", i%7, ""))
 			watcher.touched(map[string]bool{path: true})
 		}
 	}

@@ -28,12 +28,12 @@ func BenchmarkMerge(b *testing.B) {
 		part = "commit"
 		commit := w.commit(lane)
 		part = "merge"
-		m, err := r.Merge(b.Context(), Work{Commit: commit, Base: lane.Base(), Feature: "f"})
+		m, err := r.Merge(b.Context(), w.head(), Work{Commit: commit, Base: lane.Base(), Feature: "f"})
 		w.ok(err)
 		part = "prove"
 		w.ok(merger.Reset(b.Context(), m.Commit))
 		part = "forward"
-		w.ok(r.Forward(b.Context(), m.Old, m.Commit))
+		w.ok(r.Forward(b.Context(), w.head(), m.Commit))
 		part = "reset"
 		w.ok(lane.Reset(b.Context(), m.Commit))
 	}

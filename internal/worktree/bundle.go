@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // bundleRef is the one ref of a bundle.
@@ -126,7 +127,7 @@ func (r *Repo) index(ctx context.Context, file string, at int64, aside string) e
 	}
 	c := apart{r: r, objects: aside}.command("index-pack", "--stdin", "--strict", "--fix-thin")
 	c.Input = f
-	_, err = run(ctx, c, "index-pack")
+	_, err = proc.GitOutput(ctx, c, "index-pack")
 	return err
 }
 

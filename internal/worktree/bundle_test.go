@@ -150,9 +150,9 @@ func TestWorker(t *testing.T) {
 	w.ok(there.Bundle(t.Context(), back, w.head(), w.git(clone, "rev-parse", "HEAD")))
 	commit, err := r.Import(t.Context(), back, 1<<20, w.head())
 	w.ok(err)
-	m, err := r.Merge(t.Context(), Work{Commit: commit, Base: w.head(), Feature: "f"})
+	m, err := r.Merge(t.Context(), w.head(), Work{Commit: commit, Base: w.head(), Feature: "f"})
 	w.ok(err)
-	w.ok(r.Forward(t.Context(), m.Old, m.Commit))
+	w.ok(r.Forward(t.Context(), w.head(), m.Commit))
 	w.want("the file", w.read(w.project, "a.txt"), "one\n")
 	w.clean()
 }

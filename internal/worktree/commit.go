@@ -8,10 +8,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // ErrHistory is wrapped if commits do not begin at the base that they were given: somebody has rewritten history.
@@ -26,7 +28,7 @@ func (t *Tree) Commit(ctx context.Context, message string) (commit string, chang
 		return "", false, err
 	}
 	head := s.head
-	if from, err := t.r.descends(ctx, head, t.base); err != nil || !from {
+	if from, err := t.r.Descends(ctx, head, t.base); err != nil || !from {
 		return "", false, errors.Join(err, fmt.Errorf("%w: the lane is at commit %.12s, which does not come from %.12s",
 			ErrHistory, head, t.base))
 	}
@@ -43,6 +45,9 @@ func (t *Tree) Commit(ctx context.Context, message string) (commit string, chang
 	return commit, s.changed, t.move(ctx, commit)
 }
 
+// Saves begins the message of a commit that the run makes of an agent's work, so that nothing gets lost.
+const Saves = "Save the work"
+
 // gitlink is the mode of a folder that is a repository of its own.
 const gitlink = "160000"
 
@@ -57,7 +62,14 @@ type picture struct {
 // stage writes the worktree's files into a tree.
 func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	t.fresh = ""
-	at, err := t.refs(ctx, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+	look := []string{"rev-parse", "HEAD^{commit}", "HEAD^{tree}"}
+	at, err := t.refs(ctx, look...)
+	if err != nil && t.branch != "" { // somebody has deleted the branch; its files are there
+		err = t.r.Point(ctx, t.branch, t.base)
+		if err == nil {
+			at, err = t.refs(ctx, look...)
+		}
+	}
 	if err != nil {
 		return s, fmt.Errorf("the lane is at no commit: %w", err)
 	}
@@ -77,14 +89,18 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 		args = append(args, pathspec(",exclude", e))
 	}
 	// The status is 1, and all else is added, if git ignores a folder that the arguments exclude.
-	if _, err := t.files().git(ctx, args...); err != nil && exitCode(err) != 1 {
+	if _, err := t.files().git(ctx, args...); err != nil && proc.GitExit(err) != 1 {
 		return s, err
 	}
 	s.tree, err = t.files().line(ctx, "write-tree")
 	if err != nil {
 		return s, err
 	}
+	t.agents = s.head
 	files, err := t.r.changes(ctx, t.base, s.tree)
+	if err == nil && s.tree != was {
+		err = t.leaveBuilt(ctx, &s, files)
+	}
 	for _, f := range files {
 		if f.mode == gitlink {
 			_ = os.Remove(t.index) // with it, git would look into that repository, under its configuration
@@ -94,6 +110,61 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	}
 	s.clean, s.changed = s.tree == was, len(files) > 0
 	return s, err
+}
+
+// built ends the names of files that programs make, and that nobody commits.
+var built = []string{".o", ".obj", ".a", ".so", ".dylib", ".dll", ".exe", ".class", ".pyc", ".log", ".tmp"}
+
+// maxNew is the largest new file that is committed, unless the agent has done that itself.
+const maxNew = 10 << 20
+
+// leaveBuilt takes new files out of a picture that look like the output of a build, unless the agent has committed
+// them. files are the changes since the base.
+func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err error) {
+	if s.head != t.base {
+		files, err = t.r.changes(ctx, s.head, s.tree)
+		if err != nil {
+			return err
+		}
+	}
+	t.left = nil
+	for _, f := range files {
+		info, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(f.name)))
+		if f.made() && (slices.Contains(built, path.Ext(f.name)) || err == nil && info.Size() > maxNew) {
+			t.left = append(t.left, f.name)
+		}
+	}
+	if len(t.left) == 0 {
+		return nil
+	}
+	names := []byte(strings.Join(t.left, "\x00") + "\x00")
+	if _, err := t.files().feed(ctx, names, "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+		return err
+	}
+	t.left = t.r.fromProjects(t.left)
+	s.tree, err = t.files().line(ctx, "write-tree")
+	return err
+}
+
+// Left names the files that the last Commit left out, because they look like the output of a build; "": none.
+func (t *Tree) Left() string {
+	if len(t.left) == 0 {
+		return ""
+	}
+	return list(t.left)
+}
+
+// Messages returns the messages of the agent's commits in the last Commit, the oldest first.
+func (t *Tree) Messages(ctx context.Context) ([]string, error) {
+	if t.agents == t.base {
+		return nil, nil
+	}
+	out, err := t.r.refs(ctx, "log", "-z", "--reverse", "--no-merges", "--no-show-signature", "--no-color", "--no-notes",
+		"--encoding=UTF-8", "--format=%B", t.base+".."+t.agents, "--")
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
 }
 
 // pathspec names one path for git, and nothing else that it could mean.
@@ -113,11 +184,15 @@ func (r *Repo) same(ctx context.Context, a, b string) (bool, error) {
 
 // commit makes a commit of a tree.
 func (r *Repo) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	return apart{r: r}.commit(ctx, tree, message, parents...)
+}
+
+func (a apart) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
 	args := []string{"commit-tree", tree, "-F", "-"}
 	for _, p := range parents {
 		args = append(args, "-p", p)
 	}
-	out, err := apart{r: r}.feed(ctx, []byte(strings.ReplaceAll(message, "\x00", " ")), args...)
+	out, err := a.feed(ctx, []byte(strings.ReplaceAll(message, "\x00", " ")), args...)
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -155,7 +230,7 @@ func changesIn(ctx context.Context, git apart, from, to string) (all []change, e
 // Update merges the loop's branch, as it is at the commit head, into the lane: head is its base then. It returns the
 // files with conflicts. Those files have conflict markers where git can write some; Why says what git says of them.
 func (t *Tree) Update(ctx context.Context, head string) ([]Conflict, error) {
-	commit, _, err := t.Commit(ctx, "Save the work before a merge")
+	commit, _, err := t.Commit(ctx, Saves+" before a merge")
 	if err != nil {
 		return nil, err
 	}

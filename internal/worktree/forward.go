@@ -15,26 +15,22 @@ import (
 // ErrMoved is wrapped if the loop's branch is not where it was at the merge: a person has committed, say.
 var ErrMoved = errors.New("somebody has moved the branch")
 
-// Forward moves the loop's branch and the project's work tree from the commit old to its descendant new. It changes
-// nothing, and says why, if the branch is not at old (ErrMoved), if it is not checked out, or if a person changed a
+// ErrLocked is wrapped if another git command works in the project, or one was killed.
+var ErrLocked = errors.New("another git command works in this repository, or one was killed")
+
+// Forward moves the loop's branch and the project's work tree from the commit old to new, which comes from it. It
+// changes nothing, and says why, if the branch is not at old (ErrMoved), is not checked out, or if a person changed a
 // file that would be written; other changes of a person stay. After a call that was killed or that failed, Recover
 // goes on.
 func (r *Repo) Forward(ctx context.Context, old, new string) error {
-	if is, err := r.descends(ctx, new, old); err != nil || !is {
-		return errors.Join(err, fmt.Errorf("%w: commit %.12s does not come from %.12s", ErrHistory, new, old))
-	}
 	unlock, err := r.lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	r.step("locked")
-	if err := r.onBranch(ctx); err != nil {
+	if err := r.OnBranch(ctx); err != nil {
 		return err
-	}
-	if head, err := r.Head(ctx); err != nil || head != old {
-		return errors.Join(err, fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved,
-			plain.Line(r.branch, 200), head, old))
 	}
 	s, err := r.survey(ctx, old, new)
 	if err != nil {
@@ -49,7 +45,11 @@ func (r *Repo) Forward(ctx context.Context, old, new string) error {
 	}
 	r.step("prepared")
 	if _, err := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: merge", heads+r.branch, new, old); err != nil {
-		return err
+		head, lost := r.Head(ctx)
+		if lost == nil && head != old {
+			err = fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved, plain.Line(r.branch, 200), head, old)
+		}
+		return errors.Join(err, os.RemoveAll(r.aside()))
 	}
 	r.step("moved")
 	return s.write(ctx)
@@ -69,7 +69,7 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 	if err != nil || head != new { // at another commit, index and files are a person's
 		return err
 	}
-	if err := r.onBranch(ctx); err != nil {
+	if err := r.OnBranch(ctx); err != nil {
 		return err
 	}
 	unlock, err := r.lock()
@@ -87,8 +87,8 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 	return s.write(ctx)
 }
 
-// onBranch refuses a project that is on another branch than the loop's.
-func (r *Repo) onBranch(ctx context.Context) error {
+// OnBranch refuses a project that is on another branch than the loop's.
+func (r *Repo) OnBranch(ctx context.Context) error {
 	if !r.isOn(ctx, r.git, r.branch) {
 		return fmt.Errorf("the project is not on branch %s any more: type git switch %s",
 			plain.Line(r.branch, 200), plain.Arg(r.branch))
@@ -128,8 +128,7 @@ func (r *Repo) lock() (unlock func(), err error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("another git command works in this repository, or one was killed: wait for it, or remove %s",
-			path)
+		return nil, fmt.Errorf("%w: wait for it, or remove %s", ErrLocked, path)
 	}
 	return func() { _ = os.Remove(path) }, nil
 }

@@ -3,7 +3,6 @@ package worktree
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,57 +11,15 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 const (
-	gitTime   = 10 * time.Minute // a checkout of a large repository takes minutes
-	refsTime  = time.Minute
-	maxOutput = 64 << 20 // bytes that git may say
-	maxRules  = 1 << 20  // bytes of a file with ignore rules or attributes
-	maxIndex  = 1 << 30  // bytes of an index
+	gitTime  = 10 * time.Minute // a checkout of a large repository takes minutes
+	refsTime = time.Minute
+	maxRules = 1 << 20 // bytes of a file with ignore rules or attributes
+	maxIndex = 1 << 30 // bytes of an index
 )
-
-// gitError is a git command that failed.
-type gitError struct {
-	verb string
-	code int // the exit status
-	said string
-	err  error
-}
-
-func (e *gitError) Error() string {
-	if e.said == "" {
-		return fmt.Sprintf("git %s: %v", e.verb, e.err)
-	}
-	return fmt.Sprintf("git %s: %s", e.verb, e.said)
-}
-
-func (e *gitError) Unwrap() error { return e.err }
-
-// exitCode returns the exit status of the git command that failed, or -1.
-func exitCode(err error) int {
-	var g *gitError
-	if errors.As(err, &g) {
-		return g.code
-	}
-	return -1
-}
-
-// run runs git to its end and returns what it prints.
-func run(ctx context.Context, c proc.Cmd, verb string) ([]byte, error) {
-	out := &proc.Head{Limit: maxOutput}
-	c.Stdout = out
-	r := proc.Run(ctx, c)
-	switch {
-	case r.Err != nil:
-		return out.Bytes(), &gitError{verb, r.ExitCode, plain.Line(string(r.Output), 400), r.Err}
-	case len(out.Bytes()) >= maxOutput:
-		return nil, fmt.Errorf("git %s: it says more than %d MB", verb, maxOutput>>20)
-	}
-	return out.Bytes(), nil
-}
 
 // refs runs a git command that reads no file of a work tree in the repository, and returns its output without the line
 // feed at its end. No hook runs: update-ref would call one.
@@ -79,7 +36,7 @@ func (r *Repo) refsIn(ctx context.Context, dir, git string, args ...string) (str
 	}
 	c := proc.Git(r.env, dir, append(words, args...)...)
 	c.Env, c.Timeout = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1"), refsTime
-	out, err := run(ctx, c, args[0])
+	out, err := proc.GitOutput(ctx, c, args[0])
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
@@ -88,6 +45,7 @@ func (r *Repo) refsIn(ctx context.Context, dir, git string, args ...string) (str
 type apart struct {
 	r           *Repo
 	work, index string
+	author      string // the name of the author of commits; "": the person
 	objects     string // a folder for new objects, where the repository's objects can be read; "": the repository's
 }
 
@@ -96,11 +54,18 @@ func (a apart) git(ctx context.Context, args ...string) ([]byte, error) {
 	return a.feed(ctx, nil, args...)
 }
 
-// feed runs a git command with an input.
-func (a apart) feed(ctx context.Context, in []byte, args ...string) ([]byte, error) {
-	c := a.command(args...)
-	c.Stdin = in
-	return run(ctx, c, args[0])
+// feed runs a git command with an input. If a person's gc has just removed the folder that git would write an object
+// into, since it was empty, git makes it anew when it is asked again.
+func (a apart) feed(ctx context.Context, in []byte, args ...string) (out []byte, err error) {
+	for range 3 {
+		c := a.command(args...)
+		c.Stdin = in
+		out, err = proc.GitOutput(ctx, c, args[0])
+		if err == nil || !strings.Contains(err.Error(), "unable to write file") {
+			break
+		}
+	}
+	return out, err
 }
 
 func (a apart) command(args ...string) proc.Cmd {
@@ -112,6 +77,9 @@ func (a apart) command(args ...string) proc.Cmd {
 	c.Timeout = gitTime
 	c.Env = append(c.Env, "GIT_DIR="+a.r.own, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=0", "GIT_WORK_TREE="+c.Dir)
+	if a.author != "" {
+		c.Env = append(c.Env, "GIT_AUTHOR_NAME="+a.author, "GIT_AUTHOR_EMAIL=ralph-runner@localhost")
+	}
 	if a.index != "" {
 		c.Env = append(c.Env, "GIT_INDEX_FILE="+a.index)
 	}
@@ -164,7 +132,7 @@ func (r *Repo) prepare(ctx context.Context) error {
 	config := "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tbigFileThreshold = 32m\n" +
 		"[extensions]\n\tobjectFormat = " + format + "\n"
 	out, err := r.refs(ctx, "config", "-z", "--get-regexp", settings)
-	if err != nil && exitCode(err) != 1 { // 1: none of them is set
+	if err != nil && proc.GitExit(err) != 1 { // 1: none of them is set
 		return err
 	}
 	for _, setting := range strings.Split(out, "\x00") {

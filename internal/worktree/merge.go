@@ -8,11 +8,13 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Conflict is a file that two sides have changed in ways that do not fit together.
@@ -25,6 +27,7 @@ type Conflict struct {
 type Work struct {
 	Commit  string   // its last commit
 	Base    string   // the commit of the loop's branch from which it began
+	Author  string   // the name of the author; "": the person
 	Message string   // of the merged commit; lines in it that are trailers of ours are left out
 	Feature string   // becomes the trailer Ralph-Feature
 	More    []string // more trailers, such as "Ralph-Agent: claude"
@@ -32,8 +35,7 @@ type Work struct {
 
 // Merged is a merge that has moved nothing.
 type Merged struct {
-	Commit    string     // a child of the loop's last commit; "" if there are conflicts
-	Old       string     // that last commit
+	Commit    string     // a child of the commit below it, or that commit if there is nothing to merge; "": conflicts
 	Files     []string   // what the commit changes
 	Conflicts []Conflict // then nothing was made but objects
 }
@@ -41,24 +43,19 @@ type Merged struct {
 // Trailer begins the line of a merged commit that names the feature.
 const Trailer = "Ralph-Feature: "
 
-// Merge merges work with the loop's branch, as one commit on top of it. No branch and no file moves: see Forward. The
-// loops' files are those of the loop's branch. It is ErrHistory if the work does not come from its base, or the base
-// is not on the loop's branch any more.
-func (r *Repo) Merge(ctx context.Context, w Work) (m Merged, err error) {
-	m.Old, err = r.Head(ctx)
-	if err != nil {
-		return m, err
-	}
-	for _, pair := range [][2]string{{w.Commit, w.Base}, {m.Old, w.Base}} {
-		if is, err := r.descends(ctx, pair[0], pair[1]); err != nil || !is {
+// Merge merges work with a commit, as one commit on top of it. No branch and no file moves: see Forward. The loops'
+// files are those of the commit below. It is ErrHistory if the work or that commit does not come from the base.
+func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err error) {
+	for _, pair := range [][2]string{{w.Commit, w.Base}, {below, w.Base}} {
+		if is, err := r.Descends(ctx, pair[0], pair[1]); err != nil || !is {
 			return m, errors.Join(err, fmt.Errorf("%w: commit %.12s does not come from %.12s", ErrHistory, pair[0], pair[1]))
 		}
 	}
-	tree, conflicts, err := r.merge(ctx, w.Commit, m.Old)
+	tree, conflicts, err := r.merge(ctx, w.Commit, below)
 	if err != nil {
 		return m, err
 	}
-	files, err := r.changes(ctx, m.Old, tree)
+	files, err := r.changes(ctx, below, tree)
 	if err != nil {
 		return m, err
 	}
@@ -69,11 +66,32 @@ func (r *Repo) Merge(ctx context.Context, w Work) (m Merged, err error) {
 		m.Files = append(m.Files, r.fromProject(f.name))
 	}
 	m.Conflicts = conflicts
-	if len(conflicts) > 0 {
+	switch {
+	case len(conflicts) > 0:
+		return m, nil
+	case len(files) == 0:
+		m.Commit = below
 		return m, nil
 	}
-	m.Commit, err = r.commit(ctx, tree, w.text(), m.Old)
+	m.Commit, err = apart{r: r, author: w.Author}.commit(ctx, tree, w.text(), below)
 	return m, err
+}
+
+// Join returns a commit that has the work of two commits: one of them if it comes from the other, else a merge of both.
+// There is none if they are in conflict.
+func (r *Repo) Join(ctx context.Context, one, other string) (commit string, conflicts []Conflict, err error) {
+	for _, pair := range [][2]string{{one, other}, {other, one}} {
+		is, err := r.Descends(ctx, pair[0], pair[1])
+		if err != nil || is {
+			return pair[0], nil, err
+		}
+	}
+	tree, conflicts, err := r.merge(ctx, one, other)
+	if err != nil || len(conflicts) > 0 {
+		return "", conflicts, err
+	}
+	commit, err = r.commit(ctx, tree, "Merge branch "+r.branch, one, other)
+	return commit, nil, err
 }
 
 // ownTrailer finds lines that only the merger writes: a lane's message could name another feature.
@@ -90,7 +108,30 @@ func (w Work) text() string {
 	if message == "" {
 		message = "Work on " + feature
 	}
-	return message + "\n\n" + strings.Join(append([]string{Trailer + feature}, w.More...), "\n") + "\n"
+	message, trailers := cutTrailers(message)
+	trailers = append(append(trailers, Trailer+feature), w.More...)
+	return message + "\n\n" + strings.Join(trailers, "\n") + "\n"
+}
+
+// trailer matches a line that credits somebody, such as "Co-Authored-By: NAME <ADDRESS>".
+var trailer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^[a-z]+(-[a-z]+)*-by: \S`) })
+
+// manyLines matches more than one empty line.
+var manyLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n\s*\n(\s*\n)+`) })
+
+// cutTrailers takes the trailers out of a message with several ones, so that they can stand at its end, each once.
+func cutTrailers(message string) (text string, trailers []string) {
+	var rest []string
+	for _, line := range strings.Split(message, "\n") {
+		switch {
+		case !trailer().MatchString(line):
+			rest = append(rest, line)
+		case !slices.Contains(trailers, line):
+			trailers = append(trailers, line)
+		}
+	}
+	text = manyLines().ReplaceAllString(strings.Join(rest, "\n"), "\n\n")
+	return strings.TrimSpace(text), trailers
 }
 
 // The names of the two sides in conflict markers.
@@ -119,7 +160,7 @@ func (r *Repo) merge(ctx context.Context, lane, head string) (tree string, confl
 		return "", nil, err
 	}
 	out, err := git.git(ctx, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs)
-	if err != nil && exitCode(err) != 1 {
+	if err != nil && proc.GitExit(err) != 1 {
 		return "", nil, err
 	}
 	texts := split(out)
@@ -218,7 +259,7 @@ func (r *Repo) withLoops(ctx context.Context, lane, head string) (string, error)
 
 // contains reports whether the loop's branch has a commit's work: to merge it would change nothing.
 func (r *Repo) contains(ctx context.Context, head, commit string) (bool, error) {
-	if is, err := r.descends(ctx, head, commit); err != nil || is {
+	if is, err := r.Descends(ctx, head, commit); err != nil || is {
 		return is, err
 	}
 	tree, conflicts, err := r.merge(ctx, commit, head)

@@ -121,7 +121,7 @@ func TestConflicts(t *testing.T) {
 			w.want("parents", w.git(w.top, "log", "-1", "--format=%P"), before)
 			w.clean()
 			w.ok(lane.Reset(t.Context(), w.head()))
-			w.ok(lane.Remove(t.Context()))
+			w.ok(lane.Remove(t.Context(), w.head()))
 			_ = r
 		})
 	}
@@ -157,12 +157,12 @@ func TestExcept(t *testing.T) {
 		change(lane.Project(), "lane\n")
 		w.write(lane.Project(), "work", fmt.Sprint(except))
 		change(w.project, "loop\n")
-		m, err := r.Merge(t.Context(), Work{Commit: w.commit(lane), Base: lane.Base(), Feature: "f"})
+		m, err := r.Merge(t.Context(), w.head(), Work{Commit: w.commit(lane), Base: lane.Base(), Feature: "f"})
 		w.ok(err)
 		if len(m.Conflicts) != 1 || m.Conflicts[0].File != ".claude/z" {
 			t.Errorf("the conflicts are %q", m.Conflicts)
 		}
-		_, err = lane.Update(t.Context(), m.Old)
+		_, err = lane.Update(t.Context(), w.head())
 		w.ok(err)
 		w.write(lane.Project(), ".claude/z", "both\n")
 		w.write(w.project, files[0], "a claim that is not committed\n")
@@ -174,7 +174,7 @@ func TestExcept(t *testing.T) {
 		w.want(files[0], w.read(w.project, files[0]), "a claim that is not committed\n")
 		w.want(files[3], w.read(w.project, files[3]), "both\n")
 		w.ok(lane.Reset(t.Context(), w.head()))
-		w.ok(lane.Remove(t.Context()))
+		w.ok(lane.Remove(t.Context(), w.head()))
 	}
 }
 
@@ -203,7 +203,7 @@ func TestSubmodules(t *testing.T) {
 	commit := link(strings.Repeat("1", 40))
 	w.git(w.top, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("2", 40)+",pointer")
 	w.git(w.top, "commit", "-qm", "Another")
-	m, err := r.Merge(t.Context(), Work{Commit: commit, Base: lane.Base(), Feature: "f"})
+	m, err := r.Merge(t.Context(), w.head(), Work{Commit: commit, Base: lane.Base(), Feature: "f"})
 	w.ok(err)
 	if len(m.Conflicts) != 1 || m.Conflicts[0].File != "pointer" {
 		t.Errorf("the conflicts are %q", m.Conflicts)
@@ -220,14 +220,15 @@ func TestHistory(t *testing.T) {
 	w.git(lane.Project(), "checkout", "-q", "HEAD~1")
 	_, _, err := lane.Commit(t.Context(), "x")
 	w.refused(err, "history was rewritten: the lane is at commit")
-	_, err = r.Merge(t.Context(), Work{Commit: w.git(w.top, "rev-parse", "HEAD~1"), Base: w.head(), Feature: "f"})
+	_, err = r.Merge(t.Context(), w.head(), Work{
+		Commit: w.git(w.top, "rev-parse", "HEAD~1"), Base: w.head(), Feature: "f"})
 	w.refused(err, "history was rewritten")
 	w.ok(lane.Reset(t.Context(), w.head()))
 	w.write(lane.Project(), "x", "x")
 	w.git(w.top, "reset", "-q", "--hard", "HEAD~1")
-	_, err = r.Merge(t.Context(), Work{Commit: w.commit(lane), Base: lane.Base(), Feature: "f"})
+	_, err = r.Merge(t.Context(), w.head(), Work{Commit: w.commit(lane), Base: lane.Base(), Feature: "f"})
 	w.refused(err, "history was rewritten")
-	_, err = r.Merge(t.Context(), Work{Commit: "--output=x", Base: lane.Base(), Feature: "f"})
+	_, err = r.Merge(t.Context(), w.head(), Work{Commit: "--output=x", Base: lane.Base(), Feature: "f"})
 	w.refused(err, "are to be commits")
 }
 

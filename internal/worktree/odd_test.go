@@ -36,7 +36,7 @@ func TestPipes(t *testing.T) {
 	if _, changed, err := lane.Commit(t.Context(), "x"); err != nil || changed {
 		t.Errorf("with a pipe, the lane is changed: %v, %v", changed, err)
 	}
-	w.ok(lane.Remove(t.Context()))
+	w.ok(lane.Remove(t.Context(), w.head()))
 	if time.Since(begin) > gitTime/2 {
 		t.Error("git waited for a pipe")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // middles are the files of git in the middle of something, and how a person ends that.
@@ -36,12 +37,11 @@ func (r *Repo) Ready(ctx context.Context) error {
 			return fmt.Errorf("%s is in progress: type %s", m.what, m.end)
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(r.git, "index.lock")); err == nil {
-		return fmt.Errorf("another git command works in this repository, or one was killed: wait for it, or remove %s",
-			filepath.Join(r.git, "index.lock"))
+	if _, err := os.Lstat(r.indexLock()); err == nil {
+		return fmt.Errorf("%w: wait for it, or remove %s", ErrLocked, r.indexLock())
 	}
 	out, err := r.refs(ctx, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
-	if err != nil && exitCode(err) != 1 {
+	if err != nil && proc.GitExit(err) != 1 {
 		return err
 	}
 	if out != "" {
@@ -52,6 +52,28 @@ func (r *Repo) Ready(ctx context.Context) error {
 		return err
 	}
 	return r.clean(ctx, head)
+}
+
+// Unlike returns in what the commits of lanes are not as the repository and its people have theirs: commit.gpgsign and
+// the hooks for commits do not hold for them. An agent can write the configuration and the hooks.
+func (r *Repo) Unlike(ctx context.Context) (all []string) {
+	if sign, _ := r.refs(ctx, "config", "--type=bool", "commit.gpgsign"); sign == "true" {
+		all = append(all, "commit.gpgsign is set, and the commits of lanes are not signed")
+	}
+	hooks := filepath.Join(r.common, "hooks")
+	if at, _ := r.refs(ctx, "config", "--type=path", "core.hooksPath"); at != "" && at != os.DevNull {
+		hooks = at
+		if !filepath.IsAbs(at) {
+			hooks = filepath.Join(r.top, at)
+		}
+	}
+	for _, name := range []string{"pre-commit", "commit-msg"} {
+		if info, err := os.Stat(filepath.Join(hooks, name)); err == nil && !info.IsDir() {
+			all = append(all, fmt.Sprintf("the repository has the hook %s, and merges of lanes do not run it: "+
+				"add what it checks to \"checks\" in ralph.json", name))
+		}
+	}
+	return all
 }
 
 // whole refuses a work tree that has not all files, or not as they are in commits.
@@ -94,7 +116,7 @@ func (r *Repo) whole(ctx context.Context) error {
 // could be anything that an agent has put there, so lanes do not run it.
 func (r *Repo) filtered(ctx context.Context, here apart, names string) error {
 	if out, err := r.refs(ctx, "config", "--name-only", "--get-regexp", `^filter\.`); err != nil || out == "" {
-		if exitCode(err) == 1 {
+		if proc.GitExit(err) == 1 {
 			return nil
 		}
 		return err

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Remove deletes the worktree and its branch if all its work is on the loop's branch: nothing would change if it were
-// merged. If not, or if files are not committed, it deletes nothing and returns an error.
-func (t *Tree) Remove(ctx context.Context) error {
+// Remove deletes the worktree and its branch if a commit has all its work: nothing would change if it were merged. If
+// not, or if files are not committed, it deletes nothing and returns an error.
+func (t *Tree) Remove(ctx context.Context, into string) error {
 	commit := ""
 	if t.branch != "" {
 		s, err := t.stage(ctx)
@@ -21,12 +21,8 @@ func (t *Tree) Remove(ctx context.Context) error {
 		if !s.clean {
 			return fmt.Errorf("%s has changes that are not committed", t.dir)
 		}
-		head, err := t.r.Head(ctx)
-		if err != nil {
-			return err
-		}
-		if is, err := t.r.contains(ctx, head, s.head); err != nil || !is {
-			return errors.Join(err, fmt.Errorf("branch %s has work that is not on %s", t.branch, t.r.branch))
+		if is, err := t.r.contains(ctx, into, s.head); err != nil || !is {
+			return errors.Join(err, fmt.Errorf("branch %s has work that is not merged", t.branch))
 		}
 		commit = s.head
 	}
@@ -41,8 +37,7 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if commit == "" {
 		return nil
 	}
-	_, err := t.r.refs(ctx, "update-ref", "--no-deref", "-d", heads+t.branch, commit)
-	return err
+	return t.r.Drop(ctx, t.branch, commit)
 }
 
 // removeAll removes a folder, also one with folders that may not be written, as package managers make them.

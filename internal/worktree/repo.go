@@ -20,6 +20,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Options are what Open needs to know.
@@ -28,6 +29,7 @@ type Options struct {
 	Env     []string // where programs and the user's files are
 	Except  []string // files and folders below the project that no lane commits and no merge changes: the loops'
 	Dir     string   // an existing folder for the files of this package; "": the system's folder for such
+	Branch  string   // the loop's branch; "": the one that is checked out
 }
 
 // Repo is the repository of a project. Its methods may be called at the same time. The names of files that they
@@ -49,14 +51,14 @@ type Repo struct {
 	blind bool              // for tests: edits of a person are not looked for
 }
 
-// Open finds the repository of a project, and the branch that is checked out. Close frees what it makes. It is an
-// error if there is no repository, or no branch; the error says what to do.
+// Open finds the repository of a project, and its branch. Close frees what it makes. It is an error if there is no
+// repository, or no branch; the error says what to do.
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	project, err := filepath.EvalSymlinks(o.Project)
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo{env: o.Env, top: loopdir.RepoRoot(project), step: func(string) {}}
+	r := &Repo{env: o.Env, top: loopdir.RepoRoot(project), branch: o.Branch, step: func(string) {}}
 	if r.top == "" {
 		return nil, fmt.Errorf("%s is in no git repository, and lanes need one: type git init, git add -A and git commit",
 			plain.Line(o.Project, 300))
@@ -114,6 +116,9 @@ func (r *Repo) find(ctx context.Context) error {
 			*to = filepath.Join(r.top, *to)
 		}
 	}
+	if r.branch != "" {
+		return nil
+	}
 	name, err := r.refs(ctx, "symbolic-ref", "-q", "HEAD")
 	r.branch = strings.TrimPrefix(name, heads)
 	if err != nil || r.branch == name {
@@ -124,25 +129,40 @@ func (r *Repo) find(ctx context.Context) error {
 
 const heads = "refs/heads/"
 
-// Branch returns the name of the branch that was checked out when the repository was opened: the loop's branch.
+// Branch returns the name of the loop's branch.
 func (r *Repo) Branch() string { return r.branch }
 
 // Head returns the last commit of the loop's branch.
 func (r *Repo) Head(ctx context.Context) (commit string, err error) {
 	commit, err = r.refs(ctx, "rev-parse", "-q", "--verify", heads+r.branch+"^{commit}")
-	if err != nil && exitCode(err) == 1 {
+	if err != nil && proc.GitExit(err) == 1 {
 		return "", fmt.Errorf("branch %s has no commit yet: type git add -A and git commit", plain.Line(r.branch, 200))
 	}
 	return commit, err
 }
 
-// Has reports whether the loop's branch has a commit.
-func (r *Repo) Has(ctx context.Context, commit string) (bool, error) {
-	head, err := r.Head(ctx)
-	if err != nil {
-		return false, err
-	}
-	return r.descends(ctx, head, commit)
+// At returns the commit of a branch, "" if there is no such branch.
+func (r *Repo) At(ctx context.Context, branch string) string {
+	commit, _ := r.refs(ctx, "rev-parse", "-q", "--verify", heads+branch+"^{commit}")
+	return commit
+}
+
+// Point makes a branch at a commit. A branch of that name moves there.
+func (r *Repo) Point(ctx context.Context, branch, commit string) error {
+	_, err := r.refs(ctx, "update-ref", "--no-deref", "--create-reflog", heads+branch, commit)
+	return err
+}
+
+// Move moves a branch if it is at the commit from.
+func (r *Repo) Move(ctx context.Context, branch, from, to string) error {
+	_, err := r.refs(ctx, "update-ref", "--no-deref", heads+branch, to, from)
+	return err
+}
+
+// Drop deletes a branch if it is at a commit.
+func (r *Repo) Drop(ctx context.Context, branch, commit string) error {
+	_, err := r.refs(ctx, "update-ref", "--no-deref", "-d", heads+branch, commit)
+	return err
 }
 
 // Backup tags the loop's branch as ralph/backup/NAME and returns the tag. A tag that is there stays as it is.
@@ -159,8 +179,8 @@ func (r *Repo) Backup(ctx context.Context, name string) (tag string, err error) 
 	return tag, err
 }
 
-// descends reports whether a commit is an ancestor of another one, or the same.
-func (r *Repo) descends(ctx context.Context, commit, from string) (bool, error) {
+// Descends reports whether a commit is an ancestor of another one, or the same.
+func (r *Repo) Descends(ctx context.Context, commit, from string) (bool, error) {
 	if !isID(commit) || !isID(from) {
 		return false, fmt.Errorf("%q and %q are to be commits", commit, from)
 	}
@@ -168,7 +188,7 @@ func (r *Repo) descends(ctx context.Context, commit, from string) (bool, error) 
 		return true, nil
 	}
 	_, err := r.refs(ctx, "merge-base", "--is-ancestor", from, commit)
-	if err != nil && exitCode(err) == 1 {
+	if err != nil && proc.GitExit(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err

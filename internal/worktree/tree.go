@@ -19,11 +19,13 @@ import (
 type Tree struct {
 	r      *Repo
 	dir    string
-	branch string // "" for none
-	base   string // the commit of the loop's branch from which the lane's work begins
-	git    string // the worktree's git folder
-	index  string // our index of it, which no agent writes
-	fresh  string // see Fresh
+	branch string   // "" for none
+	base   string   // the commit of the loop's branch from which the lane's work begins
+	git    string   // the worktree's git folder
+	index  string   // our index of it, which no agent writes
+	fresh  string   // see Fresh
+	left   []string // see Left
+	agents string   // the agent's last commit, or the base, at the last Commit
 }
 
 // Dir returns the root of the worktree.
@@ -45,17 +47,17 @@ func (t *Tree) Base() string { return t.base }
 // prepared is the name of the file that SetPrepared makes in a worktree's git folder. Git removes it with the worktree.
 const prepared = "ralph-prepared"
 
-// Prepared reports whether SetPrepared was called for the worktree. One that was removed, and made again, is not
-// prepared.
-func (t *Tree) Prepared() bool {
-	_, err := os.Lstat(filepath.Join(t.git, prepared))
-	return err == nil
+// Prepared returns with what SetPrepared was called last for the worktree, "" if it was not. One that was removed, and
+// made again, is not prepared.
+func (t *Tree) Prepared() string {
+	inputs, _ := os.ReadFile(filepath.Join(t.git, prepared))
+	return string(inputs)
 }
 
-// SetPrepared notes that somebody has given the worktree what it needs beside the files of commits.
-func (t *Tree) SetPrepared() error {
+// SetPrepared notes from what the worktree got what it needs beside the files of commits.
+func (t *Tree) SetPrepared(inputs string) error {
 	t.fresh = ""
-	return os.WriteFile(filepath.Join(t.git, prepared), nil, 0o600)
+	return os.WriteFile(filepath.Join(t.git, prepared), []byte(inputs), 0o600)
 }
 
 // Add makes a worktree at dir on a new branch that begins at the commit base. Without a branch, the worktree is on

@@ -85,7 +85,7 @@ func TestIgnored(t *testing.T) {
 	if _, changed, err := lane.Commit(t.Context(), "x"); err != nil || changed {
 		t.Errorf("the lane is changed: %v, %v", changed, err)
 	}
-	w.ok(lane.Remove(t.Context()))
+	w.ok(lane.Remove(t.Context(), w.head()))
 	if _, err := os.Stat(lane.dir); err == nil {
 		t.Error("the worktree is still there")
 	}
@@ -143,7 +143,7 @@ func TestAddKilled(t *testing.T) {
 				case "reset":
 					w.ok(lane.Reset(t.Context(), w.head()))
 				case "remove":
-					w.ok(lane.Remove(t.Context()))
+					w.ok(lane.Remove(t.Context(), w.head()))
 				}
 			})
 			r.mu.TryLock()
@@ -159,7 +159,7 @@ func TestAddKilled(t *testing.T) {
 				w.want("the work", w.read(lane.Project(), "x"), "work\n")
 				w.ok(lane.Reset(t.Context(), w.head()))
 			}
-			w.ok(lane.Remove(t.Context()))
+			w.ok(lane.Remove(t.Context(), w.head()))
 			if t.Failed() || !stopped {
 				t.Logf("%s: %d steps", what, n)
 				break
@@ -192,7 +192,7 @@ func TestAddLeft(t *testing.T) {
 		lane, err = r.Add(t.Context(), lane.dir, lane.branch, w.head())
 		w.ok(err)
 		w.want("a file", w.read(lane.Project(), "a.txt"), "one\ntwo\nthree\n")
-		w.ok(lane.Remove(t.Context()))
+		w.ok(lane.Remove(t.Context(), w.head()))
 	}
 }
 
@@ -202,17 +202,17 @@ func TestMerger(t *testing.T) {
 	r := w.open()
 	lane := w.lane("lane-1")
 	w.write(lane.Project(), "a.txt", "lane\n")
-	m, err := r.Merge(t.Context(), Work{Commit: w.commit(lane), Base: lane.Base(), Feature: "f"})
+	m, err := r.Merge(t.Context(), w.head(), Work{Commit: w.commit(lane), Base: lane.Base(), Feature: "f"})
 	w.ok(err)
 	merger, err := r.Add(t.Context(), filepath.Join(w.lanes, "merge"), "", w.head())
 	w.ok(err)
 	w.ok(merger.Reset(t.Context(), m.Commit))
 	w.want("the file", w.read(merger.Project(), "a.txt"), "lane\n")
 	w.git(merger.Project(), "checkout", "-q", "-b", "own") // a check may do so
-	w.ok(merger.Reset(t.Context(), m.Old))
+	w.ok(merger.Reset(t.Context(), w.head()))
 	w.want("the branch of a check", w.git(w.top, "rev-parse", "own"), m.Commit)
 	w.want("the file", w.read(merger.Project(), "a.txt"), "one\ntwo\nthree\n")
-	w.ok(merger.Remove(t.Context()))
+	w.ok(merger.Remove(t.Context(), w.head()))
 }
 
 // TestFormats works with SHA-256, with a shallow clone, and in a worktree of a person.
@@ -244,16 +244,17 @@ func TestFormats(t *testing.T) {
 		lane := w.lane("lane-1")
 		w.write(lane.Project(), "a.txt", kind+"\n")
 		w.write(lane.Project(), "new/x", kind+"\n")
+		before := w.head()
 		m := w.merge(lane, "f")
 		w.want("the file", w.read(w.project, "a.txt"), kind+"\n")
 		w.clean()
 		bundle := filepath.Join(t.TempDir(), "bundle")
-		w.ok(r.Bundle(t.Context(), bundle, m.Old, m.Commit))
-		commit, err := r.Import(t.Context(), bundle, 1<<20, m.Old)
+		w.ok(r.Bundle(t.Context(), bundle, before, m.Commit))
+		commit, err := r.Import(t.Context(), bundle, 1<<20, before)
 		w.ok(err)
 		w.want("the commit of the bundle", commit, m.Commit)
 		w.ok(lane.Reset(t.Context(), w.head()))
-		w.ok(lane.Remove(t.Context()))
+		w.ok(lane.Remove(t.Context(), w.head()))
 	}
 }
 
@@ -277,13 +278,13 @@ func TestMany(t *testing.T) {
 				commit, _, err = lane.Commit(t.Context(), "x")
 			}
 			if err == nil {
-				_, err = r.Merge(t.Context(), Work{Commit: commit, Base: head, Feature: name})
+				_, err = r.Merge(t.Context(), w.head(), Work{Commit: commit, Base: head, Feature: name})
 			}
 			if err == nil {
 				err = lane.Reset(t.Context(), head)
 			}
 			if err == nil {
-				err = lane.Remove(t.Context())
+				err = lane.Remove(t.Context(), w.head())
 			}
 			done <- err
 		}()

@@ -158,12 +158,12 @@ func (w *world) commit(t *Tree) string {
 // merge merges a lane and moves the loop's branch.
 func (w *world) merge(t *Tree, feature string) Merged {
 	w.Helper()
-	m, err := w.repo.Merge(w.Context(), Work{Commit: w.commit(t), Base: t.Base(), Feature: feature})
+	m, err := w.repo.Merge(w.Context(), w.head(), Work{Commit: w.commit(t), Base: t.Base(), Feature: feature})
 	w.ok(err)
 	if len(m.Conflicts) > 0 {
 		return m
 	}
-	w.ok(w.repo.Forward(w.Context(), m.Old, m.Commit))
+	w.ok(w.repo.Forward(w.Context(), w.head(), m.Commit))
 	return m
 }
 
@@ -196,7 +196,7 @@ func TestLanes(t *testing.T) {
 		w.write(one.Project(), "a.txt", "ONE\ntwo\nthree\n")
 		w.write(two.Project(), "a.txt", "one\ntwo\nTHREE\n")
 		commit := w.commit(one)
-		m, err := r.Merge(t.Context(), Work{Commit: commit, Base: one.Base(), Feature: "login",
+		m, err := r.Merge(t.Context(), w.head(), Work{Commit: commit, Base: one.Base(), Feature: "login",
 			Message: "A commit of the agent\n\nRalph-Feature: other\n\nWork of an agent",
 			More:    []string{"Ralph-Agent: claude"}})
 		w.ok(err)
@@ -205,27 +205,24 @@ func TestLanes(t *testing.T) {
 			t.Errorf("the merge changes %q", m.Files)
 		}
 		w.want("the file before the branch goes forward", w.read(w.project, "a.txt"), "one\ntwo\nthree\n")
-		w.ok(r.Forward(t.Context(), m.Old, m.Commit))
+		w.ok(r.Forward(t.Context(), w.head(), m.Commit))
 		w.want("the file after it", w.read(w.project, "a.txt"), "ONE\ntwo\nthree\n")
 		w.want("the list", w.read(w.project, loops+"/shop/feature_list.json"), "[1]\n")
 		w.clean()
-		w.want("the message", w.git(w.top, "log", "-1", "--format=%an: %B"), "A Person: A commit of the agent\n\n\n"+
+		w.want("the message", w.git(w.top, "log", "-1", "--format=%an: %B"), "A Person: A commit of the agent\n\n"+
 			"Work of an agent\n\nRalph-Feature: login\nRalph-Agent: claude")
 		w.merge(two, "a\nfeature: \"x\"")
 		w.want("the file with both", w.read(w.project, "a.txt"), "ONE\ntwo\nTHREE\n")
 		w.clean()
-		done, err := r.Done(t.Context(), first)
-		w.ok(err)
-		if len(done) != 2 || done["login"] != m.Commit || done["a\nfeature: \"x\""] != w.head() {
-			t.Errorf("done is %q", done)
-		}
+		w.want("the trailer of an odd id", w.git(w.top, "log", "-1", "--format=%(trailers)"),
+			`Ralph-Feature: "a\nfeature: \"x\""`)
 		w.write(two.Project(), "a.txt", "not merged")
-		w.refused(two.Remove(t.Context()), "not committed")
+		w.refused(two.Remove(t.Context(), w.head()), "not committed")
 		w.commit(two)
-		w.refused(two.Remove(t.Context()), "not on main")
+		w.refused(two.Remove(t.Context(), w.head()), "not merged")
 		for _, lane := range []*Tree{one, two} {
 			w.ok(lane.Reset(t.Context(), w.head()))
-			w.ok(lane.Remove(t.Context()))
+			w.ok(lane.Remove(t.Context(), w.head()))
 		}
 		w.want("branches", w.git(w.top, "branch", "--format=%(refname)"), "refs/heads/main")
 		w.want("worktrees", w.git(w.top, "worktree", "list", "--porcelain"), "worktree "+filepath.ToSlash(w.top)+

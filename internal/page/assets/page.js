@@ -1,72 +1,155 @@
-// The page works without this. With it, it follows the loops: when the server says that something has changed, it asks
-// for the same page again and puts the new content in the place of the old one.
+// The page works without this. With it, the page asks for itself again and again, and takes over what has changed, node
+// by node: so a selection, an open part and the focus stay. A page that nobody sees asks for nothing, unless a person
+// wants to be told when a loop needs them.
 "use strict";
 (() => {
-  const said = document.getElementById("following");
-  const live = () => document.getElementById("live");
-  let asking = false, again = false;
+  const root = new URL(".", document.currentScript.src); // with the token; nothing else may know it
+  const every = 2000, unseen = 30000;
+  const at = id => document.getElementById(id);
+  const live = () => at("live");
+  const said = at("following"), lost = at("lost"), notify = at("notify");
+  let tag = "", answered = new Date(), asking = false, timer;
 
-  const toEnd = (pre, top) => { pre.scrollTop = top === undefined ? pre.scrollHeight : top; };
+  const key = node => node.nodeType === 1 ? node.dataset.key || node.id : "";
+  const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && key(a) === key(b);
+  const selected = node => { const s = getSelection(); return !s.isCollapsed && s.containsNode(node, true); };
 
-  const keep = (old, fresh) => {
-    const open = new Map();
-    for (const d of old.querySelectorAll("details[data-key]")) open.set(d.dataset.key, d.open);
-    for (const d of fresh.querySelectorAll("details[data-key]"))
-      if (open.has(d.dataset.key)) d.open = open.get(d.dataset.key);
+  const takeText = (old, fresh) => {
+    if (old.data === fresh.data) return;
+    if (fresh.data.startsWith(old.data)) old.appendData(fresh.data.slice(old.data.length));
+    else if (!selected(old)) old.data = fresh.data;
+  };
+
+  const take = (old, fresh) => {
+    if (old.nodeType === 3) return takeText(old, fresh);
+    if (old.nodeType !== 1 || old.isEqualNode(fresh)) return;
+    if (old.matches("time") && old.outerHTML.split(">")[0] === fresh.outerHTML.split(">")[0]) return;
+    for (const { name } of [...old.attributes])
+      if (!fresh.hasAttribute(name) && name !== "open" && name !== "hidden") old.removeAttribute(name);
+    for (const { name, value } of fresh.attributes)
+      if (name !== "open" && name !== "hidden" && name !== "value") old.setAttribute(name, value);
+    if (old.matches("select, input, textarea")) return;
+    const end = old.matches("pre[data-end]") && old.scrollTop + old.clientHeight >= old.scrollHeight - 4;
+    const keyed = new Map([...old.childNodes].filter(key).map(n => [key(n), n]));
+    let here = old.firstChild;
+    for (const want of [...fresh.childNodes]) {
+      const have = key(want) ? keyed.get(key(want)) : here;
+      if (!have || !alike(have, want)) { old.insertBefore(want, here); continue; }
+      if (have === here) here = here.nextSibling; else old.insertBefore(have, here);
+      take(have, want);
+    }
+    while (here) { const next = here.nextSibling; here.remove(); here = next; }
+    if (end) old.scrollTop = old.scrollHeight;
+  };
+
+  const ago = seconds => seconds < 60 ? Math.floor(seconds) + " s" : seconds < 3600 ? Math.floor(seconds / 60) + " min"
+    : seconds < 86400 ? Math.floor(seconds / 3600) + " h" : Math.floor(seconds / 86400) + " days";
+  const clock = seconds => {
+    const s = Math.floor(seconds), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
+    return (h ? h + "h" : "") + (h || m ? m + "m" : "") + s % 60 + "s";
+  };
+  const tick = () => {
+    if (document.hidden || document.body.classList.contains("lost")) return;
+    for (const t of document.querySelectorAll("time")) {
+      const at = new Date(t.dateTime), seconds = Math.max(0, (Date.now() - at) / 1000);
+      const text = t.dataset.runs ? clock(seconds) : ago(seconds) + " ago";
+      if (t.textContent !== text && !selected(t)) { t.textContent = text; t.title = at.toLocaleString(); }
+    }
+  };
+
+  const dress = () => {
+    for (const b of document.querySelectorAll("button.copy")) b.hidden = false;
+    tick();
+  };
+
+  const needing = root => new Map([...root.querySelectorAll("[data-needs]")].map(n => [n.dataset.key, n.dataset.needs]));
+  const tell = (before, after) => {
+    if (!("Notification" in window) || Notification.permission !== "granted") return;
+    for (const [id, name] of after) if (!before.has(id)) new Notification(name + " needs you", { tag: id });
+  };
+
+  const lose = why => {
+    document.body.classList.add("lost");
+    lost.textContent = why;
+    lost.hidden = false;
+    said.textContent = "";
+  };
+  const refusals = {
+    401: "The server has another token now. Type 'ralph-runner serve' and open the address that it prints.",
+    404: "There is no such loop any more: it was deleted, or its project is gone.",
   };
 
   const refresh = async () => {
-    if (!live()) return;
-    if (asking) { again = true; return; }
+    if (asking) return;
     asking = true;
     try {
-      const answer = await fetch(location.href, { credentials: "same-origin" });
-      if (!answer.ok) throw new Error(answer.statusText);
-      const text = await answer.text();
-      const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("live");
-      const old = live();
-      if (fresh && old && fresh.innerHTML !== old.dataset.was) {
-        const was = fresh.innerHTML;
-        keep(old, fresh);
-        const tops = new Map();
-        for (const pre of old.querySelectorAll("pre[id]"))
-          if (pre.scrollTop + pre.clientHeight < pre.scrollHeight - 4) tops.set(pre.id, pre.scrollTop);
-        const focus = document.activeElement;
-        const inside = focus && old.contains(focus);
-        const id = inside ? focus.id : "";
-        const key = inside && focus.parentElement ? focus.parentElement.dataset.key : "";
-        fresh.dataset.was = was;
-        old.replaceWith(fresh);
-        for (const pre of fresh.querySelectorAll("pre[data-end]")) toEnd(pre, tops.get(pre.id));
-        const next = id ? document.getElementById(id)
-          : key ? fresh.querySelector('details[data-key="' + CSS.escape(key) + '"] > summary') : null;
-        if (next) next.focus({ preventScroll: true });
+      const answer = await fetch(location.href, { headers: tag ? { "If-None-Match": tag } : {} });
+      if (answer.status === 200) {
+        const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+        tag = answer.headers.get("ETag") || "";
+        const before = needing(live());
+        take(live(), fresh.getElementById("live"));
+        tell(before, needing(live()));
+        document.title = fresh.title;
+        at("icon").href = fresh.getElementById("icon").getAttribute("href");
+        dress();
       }
+      if (answer.ok || answer.status === 304) {
+        answered = new Date();
+        document.body.classList.remove("lost");
+        lost.hidden = true;
+        said.textContent = "Following the loops.";
+      } else lose(refusals[answer.status] || "The server answers: " + answer.status + " " + answer.statusText);
     } catch (e) {
-      said.textContent = "The server does not answer. Start it again to go on.";
+      lose("No contact with the server since " + answered.toLocaleTimeString() + ": what you see is old. To start it: " +
+        "ralph-runner serve" + (location.port ? " --port " + location.port : ""));
     }
     asking = false;
-    if (again) { again = false; refresh(); }
   };
 
-  if (!live()) return;
-  for (const pre of document.querySelectorAll("pre[data-end]")) toEnd(pre);
-  const events = new EventSource("/events");
-  events.addEventListener("open", () => { said.textContent = "Following the loops."; refresh(); });
-  events.addEventListener("change", refresh);
-  events.addEventListener("error", () => { said.textContent = "The server does not answer; trying again."; });
-  setInterval(() => { if (live() && live().dataset.live === "true" && !document.hidden) refresh(); }, 3000);
+  const follows = () => live() && live().dataset.live === "true";
+  const wanted = () => "Notification" in window && Notification.permission === "granted";
+  const again = () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      if (follows() && (!document.hidden || wanted())) await refresh();
+      again();
+    }, document.hidden ? unseen : every);
+  };
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && follows()) refresh(); again(); });
 
-  const form = document.getElementById("filter");
+  document.addEventListener("click", async e => {
+    const from = e.target.dataset && e.target.dataset.copy;
+    if (!from) return;
+    const was = e.target.textContent;
+    try {
+      await navigator.clipboard.writeText(at(from).textContent);
+      e.target.textContent = "copied";
+    } catch (refused) {
+      getSelection().selectAllChildren(at(from)); // the person can copy it by key
+    }
+    setTimeout(() => { e.target.textContent = was; }, 1500);
+  });
+  if ("Notification" in window && Notification.permission === "default" && at("filter")) {
+    notify.hidden = false;
+    notify.addEventListener("click", async () => { await Notification.requestPermission(); notify.hidden = true; });
+  }
+
+  const form = at("filter");
   if (form) {
     let wait;
     form.addEventListener("input", () => {
       clearTimeout(wait);
       wait = setTimeout(() => {
-        const query = new URLSearchParams(new FormData(form)).toString();
-        history.replaceState(null, "", "/?" + query);
+        history.replaceState(null, "", root.pathname + "?" + new URLSearchParams(new FormData(form)));
         refresh();
       }, 200);
     });
   }
+
+  if (!live()) return;
+  for (const pre of document.querySelectorAll("pre[data-end]")) pre.scrollTop = pre.scrollHeight;
+  dress();
+  setInterval(tick, 1000);
+  if (follows()) { refresh(); again(); }
 })();

@@ -1,0 +1,69 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// rooms are stops of a large project whose checks run in a room, beside one whose checks run in the project.
+func rooms(b *bench) row {
+	const checked = `, "checks": [{"command": "true", "when": "iteration"}]`
+	o := options{features: 10, files: b.fewer(20_000, 300), rules: rules(`"stagnation": 1000`) + checked}
+	inPlace := b.newStage(o)
+	o.rules += `, "room": true`
+	begin := time.Now()
+	quiet := b.newStage(o) // its prompt fills the room
+	quiet.command(b.hook.argv[0], "verify")
+	first := time.Since(begin)
+	busy := b.newStage(o)
+	edits := 0
+	edit := func(_ runner, s *stage) error {
+		edits++
+		return os.WriteFile(filepath.Join(s.project, "src", "0", "0.go"), fmt.Append(nil, edits), 0o644)
+	}
+	r := row{Title: fmt.Sprintf("A project of %d files, with a check at each stop, in memory", o.files)}
+	r.Figures = b.race(
+		runner{program: program{"in the project, nothing changed", b.hook.argv}, stages: []*stage{inPlace}},
+		runner{program: program{"in a room, nothing changed", b.hook.argv}, stages: []*stage{quiet}},
+		runner{program: program{"in a room, one file changed", b.hook.argv}, stages: []*stage{busy}, left: edit},
+	)
+	more := r.Figures[1].Median - r.Figures[0].Median
+	r.Text = fmt.Sprintf("A stop looks at each file. In the project it reads them all; in a room it reads what has "+
+		"changed, as the times of files show it. To trust the project, and to fill the room for the first time, took "+
+		"%.1f s. The room takes %s on the disk, the project %[3]s, and the repository of the room %[4]s.",
+		first.Seconds(), megabytes(quiet.size("home/.cache")), megabytes(quiet.size("project/src")),
+		megabytes(quiet.size("state")))
+	const why = "Most of it is the look at each file, in the project and in the room, and git's index of them."
+	r.Bars = []bar{
+		{"≤ 60 ms more in a room, if nothing changed", ms(more), more <= 60*time.Millisecond, why},
+		{"≤ 300 ms if one file changed", ms(r.Figures[2].Median), r.Figures[2].Median <= 300*time.Millisecond, why},
+		{"≤ 5 s to trust and fill", fmt.Sprintf("%.1f s", first.Seconds()), first <= 5*time.Second, why},
+	}
+	return r
+}
+
+// writeFiles writes the files of a large project, in folders of 20.
+func (s *stage) writeFiles() {
+	for i := range s.files {
+		path := filepath.Join(s.project, "src", fmt.Sprint(i/20), fmt.Sprint(i)+".go")
+		check(os.MkdirAll(filepath.Dir(path), 0o755))
+		check(os.WriteFile(path, fmt.Appendf(nil, "package p\n\n// %0*d\n", 2000, i), 0o644))
+	}
+}
+
+// size returns how many bytes the files below a folder of the stage have.
+func (s *stage) size(folder string) (bytes int64) {
+	check(filepath.WalkDir(filepath.Join(s.root, folder), func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			if info, err := entry.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return err
+	}))
+	return bytes
+}

@@ -1,0 +1,272 @@
+//go:build browser
+
+package browser
+
+import (
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	web "github.com/ralph-stop-hook/ralph-stop-hook/internal/page"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
+)
+
+// site is a server in this process, over loops that a test makes.
+type site struct {
+	*httptest.Server
+	watcher *watch.Watcher
+}
+
+func newSite(t *testing.T, w watchtest.World) site {
+	t.Helper()
+	watcher, err := watch.New(w.Env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go watcher.Run(t.Context())
+	s := site{httptest.NewUnstartedServer(nil), watcher}
+	p := &web.Server{Env: w.Env, Watcher: watcher, Token: "the-token", Control: true}
+	s.Config.Handler, err = p.Handler(s.Listener.Addr().(*net.TCPAddr).Port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// loop is the address of a loop's page.
+func (s site) loop(name string) string {
+	return s.URL + "/the-token/loop/" + s.watcher.Picture().Find(name).Key
+}
+
+// TestSituations looks at the first screen of the list, and of the page of each of ten loops: the answers to the five
+// questions are in it, without scrolling.
+func TestSituations(t *testing.T) {
+	w, p := watchtest.New(t), open(t)
+	all := w.Situations()
+	s := newSite(t, w)
+	p.do(emulation.SetDeviceMetricsOverride(1280, 800, 1, false), chromedp.Navigate(s.URL+"/the-token/"))
+	// What is seen: the texts of the elements that begin in the window and are not cut.
+	const seen = `(() => { const all = document.createTreeWalker(document.getElementById("live"), NodeFilter.SHOW_TEXT);
+		let text = "";
+		while (all.nextNode()) {
+			const r = document.createRange();
+			r.selectNode(all.currentNode);
+			const b = r.getBoundingClientRect();
+			if (b.height > 0 && b.bottom <= innerHeight && b.right <= innerWidth) text += all.currentNode.data;
+		}
+		return text.replace(/\s+/g, " "); })()`
+	p.sees("Following the loops.")
+	list := ""
+	p.eval(seen, &list)
+	for _, one := range all {
+		p.do(chromedp.Navigate(s.loop(one.Name)))
+		page := ""
+		p.eval(seen, &page)
+		far := strings.Replace(one.Far, "/", " of ", 1)
+		for _, want := range []string{one.Name, one.Works, far, one.Cost, one.Wrong, one.Do} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: the first screen of its page has no %q: %s", one.Name, want, page)
+			}
+		}
+		for _, want := range []string{one.Name, one.Works, one.Far, one.Cost, one.Wrong, one.Do} {
+			if !strings.Contains(list, want) {
+				t.Errorf("%s: the first screen of the list has no %q: %s", one.Name, want, list)
+			}
+		}
+	}
+	p.do(chromedp.Navigate(s.URL + "/the-token/"))
+	title, icon := "", ""
+	p.eval("document.title", &title)
+	p.eval("document.getElementById('icon').getAttribute('href')", &icon)
+	if title != "▲ 5 need you · ralph" || icon != "/the-token/icon/needs.svg" {
+		t.Errorf("the title is %q, the icon %q", title, icon)
+	}
+	p.accessible("the list of situations")
+	p.fits("the list of situations")
+	p.do(chromedp.Navigate(s.loop("failing")))
+	p.accessible("a loop with a failed check")
+	p.fits("a loop with a failed check")
+}
+
+// TestTabs opens twelve tabs. Each loads, and each follows.
+func TestTabs(t *testing.T) {
+	w, p := watchtest.New(t), open(t)
+	at := w.Loop("demo")
+	s := newSite(t, w)
+	tabs := []*page{p}
+	p.do(chromedp.Navigate(s.URL + "/the-token/"))
+	for range 11 {
+		ctx, cancel := chromedp.NewContext(p.ctx)
+		t.Cleanup(cancel)
+		tabs = append(tabs, &page{T: t, ctx: ctx})
+	}
+	for _, tab := range tabs[1:] {
+		tab.do(chromedp.Navigate(s.loop("demo")), emulation.SetFocusEmulationEnabled(true))
+		tab.sees("3 of 10")
+	}
+	w.Write(at.Dir+"/"+loopdir.ListFile, watchtest.List(10, 7))
+	for _, tab := range tabs[1:] {
+		tab.do(emulation.SetFocusEmulationEnabled(true))
+		tab.sees("7 of 10")
+	}
+	other := newSite(t, w) // at another port; the browser may go on with both
+	p.do(chromedp.Navigate(other.URL + "/the-token/"))
+	p.sees("Following the loops.")
+	p.do(chromedp.Navigate(s.URL + "/the-token/"))
+	p.sees("Following the loops.")
+}
+
+// TestLost takes the server away and starts it again at the same address. The page says so, and comes back by itself.
+func TestLost(t *testing.T) {
+	w, p := watchtest.New(t), open(t)
+	at := w.Loop("demo")
+	s := newSite(t, w)
+	p.do(chromedp.Navigate(s.URL+"/the-token/"), chromedp.Navigate(s.loop("demo")))
+	p.sees("Following the loops.")
+	address, handler := s.Listener.Addr().String(), s.Config.Handler
+	s.Close()
+	p.sees("No contact with the server since ")
+	grey := ""
+	if p.eval("getComputedStyle(document.querySelector('main')).filter", &grey); grey == "none" {
+		t.Error("what is old looks like what is new")
+	}
+	top := 0.0
+	if p.eval("document.getElementById('lost').getBoundingClientRect().top", &top); top > 100 {
+		t.Errorf("the banner is at %v", top)
+	}
+	w.Write(at.Dir+"/"+loopdir.ListFile, watchtest.List(10, 8))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := httptest.NewUnstartedServer(handler)
+	again.Listener.Close()
+	again.Listener = listener
+	again.Start()
+	defer again.Close()
+	p.sees("8 of 10")
+	p.sees("Following the loops.")
+	p.do(chromedp.Evaluate(`history.replaceState(null, "", location.pathname.replace("the-token", "another"))`, nil))
+	p.sees("Type 'ralph-runner serve'")
+}
+
+// TestDeleted deletes the loop that a page shows.
+func TestDeleted(t *testing.T) {
+	w, p := watchtest.New(t), open(t)
+	at := w.Loop("demo")
+	s := newSite(t, w)
+	p.do(chromedp.Navigate(s.URL+"/the-token/"), chromedp.Navigate(s.loop("demo")))
+	p.sees("Following the loops.")
+	w.Remove(at.Dir)
+	p.sees("There is no such loop any more")
+}
+
+// TestSelected selects a text on a page that changes. It stays selected, and is copied by the button.
+func TestSelected(t *testing.T) {
+	w, p := watchtest.New(t), open(t)
+	w.Situations()
+	s := newSite(t, w)
+	p.do(chromedp.Navigate(s.URL+"/the-token/"), chromedp.Navigate(s.loop("failing")))
+	p.sees("Following the loops.")
+	p.eval(`getSelection().selectAllChildren(document.getElementById("failure")); 0`, nil)
+	at := s.watcher.Picture().Find("failing")
+	w.Write(at.Status.Loop+"/"+loopdir.ListFile, watchtest.List(4, 2))
+	p.sees("2 of 4")
+	chosen := ""
+	if p.eval("getSelection().toString()", &chosen); !strings.Contains(chosen, "got 3, want 4") {
+		t.Errorf("after a change %q is selected", chosen)
+	}
+	p.do(chromedp.Navigate(s.URL + "/the-token/"))
+	p.sees("copy")
+	p.do(chromedp.Click("button.copy"))
+	p.sees("copied")
+}
+
+// TestMany shows 200 loops, and one of 60 features that four lanes worked: the pages stay short, and quick.
+func TestMany(t *testing.T) {
+	w, p := watchtest.New(t), open(t)
+	lanes := w.Lanes("lanes", 60, 4)
+	long := w.Lanes("long", 12_000, 1)
+	for i := range 200 {
+		w.Loop(fmt.Sprint("loop", i))
+	}
+	s := newSite(t, w)
+	height := func(what string, most int) {
+		t.Helper()
+		got := 0
+		if p.eval("document.documentElement.scrollHeight", &got); got > most {
+			t.Errorf("%s is %d pixels high, want at most %d", what, got, most)
+		}
+		t.Logf("%s is %d pixels high", what, got)
+	}
+	p.do(emulation.SetDeviceMetricsOverride(1280, 800, 1, false), chromedp.Navigate(s.URL+"/the-token/"))
+	rows := 0
+	if p.eval("document.querySelectorAll('ul.rows > li').length", &rows); rows != 202 {
+		t.Errorf("there are %d rows", rows)
+	}
+	p.eval(`[...document.querySelectorAll("ul.rows > li")]
+		.filter(l => l.getBoundingClientRect().bottom <= innerHeight).length`, &rows)
+	if rows < 25 {
+		t.Errorf("%d loops are in the first screen, want 25", rows)
+	}
+	for _, tab := range []string{"features", "iterations", "cost"} {
+		p.do(chromedp.Navigate(s.loop(lanes.Name) + "?tab=" + tab))
+		height("60 features, "+tab, 8000)
+	}
+	p.do(chromedp.Navigate(s.loop(lanes.Name) + "/report"))
+	height("the report of 60 features", 8000)
+	begin := time.Now()
+	p.do(chromedp.Navigate(s.loop(long.Name) + "?tab=iterations"))
+	p.sees("older ones")
+	t.Logf("a page of 12,000 iterations is there after %s", time.Since(begin))
+	height("12,000 iterations", 8000)
+	p.do(emulation.ClearDeviceMetricsOverride())
+	p.fits("12,000 iterations")
+	if s.watcher.Picture().Find(lanes.Name).Status.Status != decide.InProgress {
+		t.Error("control: the loop of lanes is over")
+	}
+}
+
+// TestDrawings looks at the drawings of the documents: each line of a terminal is as wide as its font makes it. The
+// browser stretches or squeezes a line whose spaces are gone, which nobody can read.
+func TestDrawings(t *testing.T) {
+	p := open(t)
+	const odd = `[...document.querySelectorAll("text[textLength]")].filter(text => {
+		const want = parseFloat(text.getAttribute("textLength"));
+		text.removeAttribute("textLength");
+		const own = text.getComputedTextLength();
+		return Math.abs(own - want) > 0.12 * want;
+	}).map(text => text.textContent)`
+	look := func(address string) (found []string) {
+		p.do(chromedp.Navigate(address))
+		p.eval(odd, &found)
+		return found
+	}
+	for _, name := range []string{"client", "demo", "runner", "status"} {
+		path, err := filepath.Abs("../docs/" + name + ".svg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := look("file://" + path); len(found) > 0 {
+			t.Errorf("%s.svg: these lines have another width than their font says: %q", name, found)
+		}
+	}
+	const lost = `<svg xmlns="http://www.w3.org/2000/svg" font-family="monospace" font-size="14">` +
+		`<text y="20" textLength="84.3">a        b</text></svg>`
+	if len(look("data:image/svg+xml,"+url.PathEscape(lost))) != 1 {
+		t.Error("control: a line without its spaces is not found")
+	}
+}

@@ -1,0 +1,368 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// honestRow is a row of testdata/honest.txt, where its keys are explained.
+type honestRow struct {
+	title string
+	keys  map[string]string
+	files []txtar.File
+	parts map[string]string // before, work, turn 1 and so on
+}
+
+func honestRows(t *testing.T) []honestRow {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "honest.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bases, rows := map[string]honestRow{}, []honestRow(nil)
+	for _, text := range strings.Split("\n"+string(data), "\n== ")[1:] {
+		title, text, _ := strings.Cut(text, "\n")
+		name, isBase := strings.CutPrefix(title, "base ")
+		row := honestRow{title: title, keys: map[string]string{}, parts: map[string]string{}}
+		row.add(bases["any"])
+		archive := txtar.Parse([]byte(text))
+		own := map[string]string{}
+		for line := range strings.Lines(string(archive.Comment)) {
+			if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			key, value, ok := strings.Cut(line, ":")
+			if !ok || !honestKeys.MatchString(key) {
+				t.Fatalf("%s: %q is no key", title, line)
+			}
+			own[key] = strings.TrimSpace(value)
+		}
+		if base := own["base"]; base != "" {
+			if _, ok := bases[base]; !ok {
+				t.Fatalf("%s: there is no base %s", title, base)
+			}
+			row.add(bases[base])
+		}
+		row.add(honestRow{keys: own, files: archive.Files})
+		if isBase {
+			bases[name] = row
+			continue
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+var (
+	honestKeys = regexp.MustCompile(`^(base|needs|check|init|also|room|dir|git|asked|end|end default|end room)$`)
+	honestPart = regexp.MustCompile(`^(before|work|turn|turn [2-9])$`)
+	honestEnd  = regexp.MustCompile(`^Ralph loop ([A-Z_]+): shop: `)
+)
+
+// add gives the row what another one has.
+func (r *honestRow) add(other honestRow) {
+	for key, value := range other.keys {
+		r.keys[key] = value
+	}
+	for part, text := range other.parts {
+		r.parts[part] = text
+	}
+	for _, f := range other.files {
+		if honestPart.MatchString(f.Name) {
+			r.parts[f.Name] = string(f.Data)
+		} else {
+			r.files = append(r.files, f)
+		}
+	}
+}
+
+// wants returns how the row says that its loop ends.
+func (r *honestRow) wants(room bool) string {
+	variant := "end default"
+	if room {
+		variant = "end room"
+	}
+	status, _, _ := strings.Cut(cmp.Or(r.keys[variant], r.keys["end"], "COMPLETE"), ",") // the reason follows
+	return status
+}
+
+// TestHonest plays agents that do their work in ordinary projects, once with init's defaults and once in the room.
+// Each loop ends as its row says: COMPLETE, if a person has not forbidden what the work needs.
+func TestHonest(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the rows are scripts of sh")
+	}
+	t.Parallel()
+	rows := honestRows(t)
+	if len(rows) < 100 {
+		t.Errorf("%d rows, want 100", len(rows))
+	}
+	env := honestEnv(t)
+	seen := map[string]bool{}
+	for i, row := range rows {
+		if seen[row.title] {
+			t.Errorf("two rows are called %s", row.title)
+		}
+		seen[row.title] = true
+		if testing.Short() && i%10 > 0 {
+			continue
+		}
+		for _, room := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/room=%v", row.title, room), func(t *testing.T) {
+				t.Parallel()
+				for _, tool := range strings.Fields(row.keys["needs"]) {
+					if _, err := exec.LookPath(tool); err != nil {
+						t.Skip("needs " + tool)
+					}
+				}
+				p := &honestPlay{t: t, row: row, room: room, env: env}
+				if got, want := p.play(), row.wants(room); got != want {
+					t.Errorf("the loop is %s, want %s:\n%s", got, want, strings.Join(p.said, "\n"))
+				}
+			})
+		}
+	}
+}
+
+// TestHonestControl plays rows again, whose agents now claim without any work. None of these loops is COMPLETE.
+func TestHonestControl(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the rows are scripts of sh")
+	}
+	t.Parallel()
+	env := honestEnv(t)
+	bases := map[string]bool{}
+	for _, row := range honestRows(t) {
+		base := row.keys["base"]
+		if bases[base] || row.keys["needs"] == "cargo" || row.wants(false) != "COMPLETE" {
+			continue
+		}
+		bases[base] = true
+		row.parts["work"] = ":\n"
+		for _, room := range []bool{false, true} {
+			p := &honestPlay{t: t, row: row, room: room, env: env}
+			if got := p.play(); got != "IN_PROGRESS" {
+				t.Errorf("%s, with no work (room: %v): the loop is %s:\n%s", row.title, room, got,
+					strings.Join(p.said, "\n"))
+			}
+		}
+	}
+	if len(bases) < 5 {
+		t.Errorf("only %d bases were played", len(bases))
+	}
+}
+
+// honestEnv returns variables for the tools: their own installation and caches, and no network.
+func honestEnv(t *testing.T) []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{
+		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=", "CARGO_NET_OFFLINE=true",
+		"RUSTUP_HOME=" + cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(home, ".rustup")),
+		"CARGO_HOME=" + cmp.Or(os.Getenv("CARGO_HOME"), filepath.Join(home, ".cargo")),
+		"npm_config_offline=true", "npm_config_update_notifier=false", "GIT_TEMPLATE_DIR=", "CLAUDECODE=",
+	}
+	if out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output(); err == nil {
+		folders := strings.Fields(string(out))
+		env = append(env, "GOCACHE="+folders[0], "GOMODCACHE="+folders[1])
+	}
+	path := os.Getenv("PATH")
+	// A program that stands for python3 and looks for the right one is slow.
+	if out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
+		path = filepath.Dir(strings.TrimSpace(string(out))) + string(os.PathListSeparator) + path
+	}
+	return append(env, "PATH="+path)
+}
+
+// honestPlay is one play of a row.
+type honestPlay struct {
+	t    *testing.T
+	row  honestRow
+	room bool
+	env  []string
+	dir  string
+	said []string // by the hook, and by what the row runs
+}
+
+// play returns the status of the row's loop at its end, or after the last turn.
+func (p *honestPlay) play() string {
+	work := p.t.TempDir()
+	top := filepath.Join(work, "project")
+	setup := &testscript.Env{WorkDir: work}
+	if err := params("script").Setup(setup); err != nil {
+		p.t.Fatal(err)
+	}
+	p.env = append(append(os.Environ(), setup.Vars...), p.env...)
+	for _, f := range p.row.files {
+		file := filepath.Join(top, f.Name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			p.t.Fatal(err)
+		}
+		if err := os.WriteFile(file, f.Data, 0o644); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	p.dir = top
+	if p.row.keys["git"] != "no" {
+		p.person("git init -q -b main && git add -A && git commit -qm first")
+	}
+	p.person(p.row.parts["before"])
+	p.dir = filepath.Join(top, p.row.keys["dir"])
+	p.init()
+
+	prompt, err := os.ReadFile(p.loopFile("RALPH_PROMPT.md"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.hook("user-prompt-submit.json", "prompt", string(prompt))
+
+	for i, part := range []string{"turn", "turn 2", "turn 3"} {
+		script, ok := p.row.parts[part]
+		if !ok {
+			break
+		}
+		_, more := p.row.parts[fmt.Sprintf("turn %d", i+2)]
+		message := "I have worked at it."
+		if !more {
+			message = "It is done.\n\n<promise>COMPLETE</promise>"
+		}
+		if !more && !p.claims() {
+			script += "\nclaim\n"
+		}
+		p.run("work() {\n"+p.row.parts["work"]+"}\n"+script, "CLAUDECODE=1")
+		answer := p.hook("stop.json", "last_assistant_message", message)
+		p.asked(answer, part)
+		if found := honestEnd.FindStringSubmatch(answer); found != nil {
+			proven := strings.Contains(answer, " proven") || strings.Contains(answer, "every check holds")
+			if found[1] == "COMPLETE" && !proven {
+				return "COMPLETE without proof"
+			}
+			return found[1]
+		}
+	}
+	return "IN_PROGRESS"
+}
+
+// claims says whether a turn of the row claims something itself, or works without feature_list.json.
+func (p *honestPlay) claims() bool {
+	for _, script := range p.row.parts {
+		if strings.Contains(script, "claim") {
+			return true
+		}
+	}
+	return strings.Contains(p.row.keys["init"], "--prompt") || strings.Contains(p.row.keys["init"], "--features")
+}
+
+// asked looks whether the agent was asked to put a file back, if the row says that it is.
+func (p *honestPlay) asked(answer, part string) {
+	if file := p.row.keys["asked"]; file != "" && part == "turn" && !p.room {
+		if !strings.Contains(answer, "locked, and changed: "+file) {
+			p.t.Errorf("the agent was not asked for %s, but %s", file, answer)
+		}
+	}
+}
+
+// init makes the loop, as a person does.
+func (p *honestPlay) init() {
+	args := "ralph-stop-hook init shop --settings none "
+	if check := p.row.keys["check"]; check != "" {
+		args += "--check '" + strings.ReplaceAll(check, "'", `'\''`) + "' "
+	}
+	if p.room {
+		args += "--room "
+	}
+	p.person(args + p.row.keys["init"])
+	also := p.row.keys["also"]
+	if p.room {
+		also = cmp.Or(p.row.keys["room"], also)
+	}
+	if also == "" {
+		return
+	}
+	config, err := os.ReadFile(p.loopFile("ralph.json"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	gjson.Parse(also).ForEach(func(key, value gjson.Result) bool {
+		config, err = sjson.SetRawBytes(config, key.Str, []byte(value.Raw))
+		return err == nil
+	})
+	if err != nil || !gjson.Valid(also) {
+		p.t.Fatalf("%v: %s", err, also)
+	}
+	if err := os.WriteFile(p.loopFile("ralph.json"), config, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+	p.person("ralph-stop-hook trust shop --yes")
+}
+
+func (p *honestPlay) loopFile(name string) string {
+	return filepath.Join(p.dir, ".claude", "data", "ralph-loops", "shop", name)
+}
+
+func (p *honestPlay) person(script string) {
+	if script != "" {
+		p.run(script)
+	}
+}
+
+// honestWords are words of the rows' scripts.
+const honestWords = `set -e
+claim() {
+	sed -i.before -e "/\"id\": \"$1/s/\"passes\": false/\"passes\": true/" feature_list.json
+	rm feature_list.json.before
+}
+person() { env -u CLAUDECODE "$@"; }
+`
+
+// run runs a script in the loop's folder.
+func (p *honestPlay) run(script string, vars ...string) {
+	p.t.Helper()
+	cmd := exec.Command("sh", "-c", honestWords+script)
+	cmd.Dir = p.dir
+	cmd.Env = append(p.env, vars...)
+	out, err := cmd.CombinedOutput()
+	p.said = append(p.said, strings.TrimSpace(string(out)))
+	if err != nil {
+		p.t.Fatalf("%v:\n%s\n%s", err, script, out)
+	}
+}
+
+// hook plays the client: it sends an event and returns the message that a person sees.
+func (p *honestPlay) hook(event, key, value string) string {
+	data, err := os.ReadFile(filepath.Join(payloads, event))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for k, v := range map[string]string{"session_id": "s1", "cwd": p.dir, key: value} {
+		if data, err = sjson.SetBytes(data, k, v); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	var errors bytes.Buffer
+	cmd := exec.Command("ralph-stop-hook", "hook")
+	cmd.Dir = p.dir
+	cmd.Env = append(p.env, "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_PROJECT_DIR="+p.dir)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(data), &errors
+	out, err := cmd.Output()
+	p.said = append(p.said, string(out))
+	if err != nil || errors.Len() > 0 {
+		p.t.Errorf("the hook: %v\n%s", err, errors.String())
+	}
+	return gjson.GetBytes(out, "systemMessage").String()
+}

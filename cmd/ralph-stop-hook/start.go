@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+)
+
+// starter starts the client with a loop's prompt, in this terminal.
+type starter struct {
+	verbs
+	checks, allowed []string
+	mode            string
+	behind          []string // arguments for the client
+}
+
+func (v verbs) start() *cli.Command {
+	s := &starter{verbs: v}
+	cmd := &cli.Command{
+		Name: "start", Args: "[NAME|LIST]", Behind: &s.behind,
+		Short: "Start the client on a loop; make the loop if there is none",
+		Long: `Start the client with a loop's prompt, in this terminal. NAME is a loop; without it the
+current one is meant. LIST is a file: a feature list, prd.json, Task Master's tasks.json,
+or Markdown with checkboxes. If no loop works on it yet, start makes one and installs the
+hook. Without either, start looks for the project's list. What stands behind -- goes to
+the client.`,
+		Example: `  ralph-stop-hook start prd.json --check 'npm test' --allowed-tools 'Bash(npm test:*)'
+  ralph-stop-hook start checkout --permission-mode acceptEdits -- --model opus`,
+		Run: s.run,
+	}
+	f := &cmd.Flags
+	f.Func("check", config.Usage("checks"), cli.Each(&s.checks))
+	f.StringVar(&s.mode, "permission-mode", "", "start Claude Code in the permission mode `MODE`, such as acceptEdits")
+	f.Func("allowed-tools", "allow Claude Code what `RULE` says, such as 'Bash(npm test:*)'; may be repeated",
+		cli.Each(&s.allowed))
+	return cmd
+}
+
+func (s *starter) run(w io.Writer, words []string) error {
+	if err := s.PersonOnly(); err != nil {
+		return err
+	}
+	at, err := s.find(w, words)
+	if err != nil {
+		return err
+	}
+	l, err := loop.Open(s.Env, at)
+	if err != nil {
+		return err
+	}
+	argv, err := s.argv(l)
+	l.Close()
+	if err != nil {
+		return err
+	}
+	if err := os.Chdir(at.Project); err != nil {
+		return err
+	}
+	return become(argv, s.Env.Vars)
+}
+
+// find returns the loop, and makes it if there is none.
+func (s *starter) find(w io.Writer, words []string) (*loopdir.Loop, error) {
+	i := s.newInit(program+" start", w)
+	i.Checks = s.checks
+	at, err := i.FindOrMake(words, func() error {
+		if err := i.plan(); err != nil {
+			return err
+		}
+		return i.write()
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case at != nil && len(s.checks) > 0:
+		return nil, fmt.Errorf(`the loop %s is there already; add the check to "checks" in its ralph.json, then run: %s`,
+			plain.Line(at.Name, 100), s.Env.Call("trust", at.Name))
+	case at != nil:
+		return at, nil
+	}
+	return s.Find([]string{i.Name})
+}
+
+// argv returns the command line of the client. It refuses a loop on which no session could begin.
+func (s *starter) argv(l *loop.Loop) ([]string, error) {
+	p, err := l.Look()
+	if err != nil {
+		return nil, err
+	}
+	state, env := p.Snapshot.Record(), s.Env
+	env.Client = state.Client
+	status := verb.Quick(p)
+	begins := state.Status.GoesOn() && p.Snapshot.Brought == "" && status.Doom == ""
+	switch first := say.Unanswered(env, l.At); {
+	case !begins, state.Status == decide.InProgress && p.Snapshot.OwnerKnown && p.Snapshot.OwnerAlive:
+		return nil, fmt.Errorf("the loop %s cannot be started (%s); to go on: %s", status.Name, status.Status, status.Then)
+	case first != "":
+		return nil, errors.New(first)
+	}
+	prompt, err := say.StartPrompt(l.At)
+	if err != nil {
+		return nil, err
+	}
+	ask, _ := env.Clients(env.Client)
+	path, err := proc.LookPath(ask[0], s.Env.Get("PATH"))
+	if err != nil {
+		return nil, fmt.Errorf("the program %s is not on PATH; install it, or work with another agent: ralph-runner %s",
+			ask[0], plain.Arg(l.At.Name))
+	}
+	argv := append([]string{path}, append(ask[1:], prompt)...)
+	if env.Client != "" && len(s.mode)+len(s.allowed) > 0 {
+		return nil, cli.Usagef("--permission-mode and --allowed-tools are for Claude Code; "+
+			"what %s takes stands behind --", client.Find(env.Client).Title)
+	}
+	if s.mode != "" {
+		argv = append(argv, "--permission-mode", s.mode)
+	}
+	if len(s.allowed) > 0 {
+		argv = append(append(argv, "--allowedTools"), s.allowed...)
+	}
+	return append(argv, s.behind...), nil
+}
+
+// become makes this process the program of argv. Where no system call does that, it waits for the program.
+func become(argv, env []string) error {
+	if err := syscall.Exec(argv[0], argv, env); !errors.Is(err, errors.ErrUnsupported) {
+		return &os.PathError{Op: "start", Path: argv[0], Err: err}
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdin, os.Stdout, os.Stderr, env
+	err := cmd.Run()
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		return &cli.Exit{Code: ended.ExitCode()}
+	}
+	return err
+}

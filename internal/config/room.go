@@ -1,0 +1,104 @@
+package config
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Prepare is an entry of "prepare": a command that runs in a new room, and again when an input has changed.
+type Prepare struct {
+	Command
+	Inputs []Pattern
+}
+
+// Needs reports whether the file at path is an input.
+func (p Prepare) Needs(path string) bool { return matches(p.Inputs, path) }
+
+// WorkTexts returns the patterns of "work" as they are in ralph.json.
+func (c Config) WorkTexts() (texts []string) {
+	for _, p := range c.Work {
+		texts = append(texts, p.Text)
+	}
+	return texts
+}
+
+// IsWork reports whether changes of the file at path are the agent's work, as far as "work" says.
+func (c Config) IsWork(path string) bool { return len(c.Work) == 0 || matches(c.Work, path) }
+
+// Spells reports whether "work" names the file at path, and not only by a pattern of names.
+func (c Config) Spells(name string) bool {
+	spells := func(p Pattern) bool {
+		last := path.Base(p.Text)
+		return !strings.HasSuffix(p.Text, "/") && !strings.ContainsAny(last, "*?[") && p.Match(name)
+	}
+	return slices.ContainsFunc(c.Work, spells)
+}
+
+// BuildFile reports whether a file decides what a build tool, a test runner or a linter does, so that "work" has to
+// spell it: it is of the tables, or its name says that, as .eslintrc does.
+func BuildFile(name string) bool {
+	for folder := range strings.SplitSeq(path.Dir(name), "/") {
+		if slices.Contains(buildFolders, folder) || strings.HasSuffix(folder, "-info") {
+			return true
+		}
+	}
+	is := func(file string) bool { return name == file || strings.HasSuffix(name, "/"+file) }
+	for _, row := range Builds {
+		if slices.ContainsFunc(row.Files, is) || slices.ContainsFunc(row.Sections, is) {
+			return true
+		}
+	}
+	base := path.Base(name)
+	dotted, _, _ := strings.Cut(strings.TrimPrefix(base, "."), ".") // .eslintrc.json
+	rc := base[0] == '.' && len(dotted) > 2 && strings.HasSuffix(dotted, "rc")
+	stem, _, _ := strings.Cut(base, ".config.")
+	return rc || stem != base && slices.Contains(configured, stem) || slices.Contains(buildFiles, base) ||
+		slices.Contains(buildKinds, path.Ext(base))
+}
+
+// configured are the programs whose configuration is in a file such as jest.config.js. Others, such as app.config.ts,
+// are a part of the work.
+var configured = strings.Fields("ava babel cypress eslint jest karma playwright rollup stylelint vite vitest webpack")
+
+var buildFolders = []string{"node_modules", "rakelib", "site-packages"}
+
+// buildFiles are those that are in no row of Builds: where checks run in the project, an agent may have to edit them.
+var buildFiles = []string{
+	PackageJSON, Conftest, "go.mod", "Cargo.toml", "build.rs", "CMakeLists.txt", "setup.py", "sitecustomize.py",
+	"usercustomize.py", "phpunit.xml", "pom.xml", "build.gradle.kts", "tsconfig.json", "deno.json", "ruff.toml",
+	"mypy.ini", ".flake8", ".golangci.yml", ".rubocop.yml", "biome.json",
+}
+
+var buildKinds = []string{".mk", ".pth", ".gradle"}
+
+func matches(patterns []Pattern, path string) bool {
+	return slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Match(path) })
+}
+
+// prepares reads "prepare".
+func (p *parser) prepares(v gjson.Result, key string, c *Config) {
+	if !v.IsArray() {
+		p.fail(v, `%q must be a list of objects such as {"command": "npm ci"}`, key)
+	}
+	for _, value := range v.Array() {
+		one := Prepare{Command: Command{Timeout: DefaultCheckTimeout}}
+		readObject(p, value, "an entry of \"prepare\"", prepareKeys, &one)
+		if line := value.Get("command"); line.Exists() {
+			one.Shell, one.Argv = p.words(line, key)
+		}
+		if !one.Runs() {
+			p.fail(value, "a command of %q is empty", key)
+		}
+		c.Prepare = append(c.Prepare, one)
+	}
+}
+
+// isBelow reports whether a text can be the path of a folder below the project.
+func isBelow(path string) bool {
+	local := filepath.FromSlash(path)
+	return filepath.IsLocal(local) && filepath.Clean(local) != "."
+}

@@ -1,0 +1,513 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// heart shows that a coordinator lives, and that the server takes what it writes. Of two coordinators the newer one
+// writes, and the older one ends.
+type heart struct {
+	who     leader
+	rev     uint64    // of the last beat
+	last    time.Time // of the last round
+	live    time.Time // since when the server has taken all beats; zero: it does not
+	ill     int       // rounds in a row that failed
+	keys    []string  // of the workers whom our server lets in
+	beats   teller
+	answers teller
+}
+
+type leader struct {
+	Nonce   string `json:"nonce"`
+	Machine string `json:"machine"` // for people
+	Beats   int    `json:"n"`
+}
+
+// run beats, hears and judges until the coordinator ends.
+func (c *Coordinator) run() {
+	t := time.NewTicker(min(2*time.Second, max(c.opts.Lease/8, time.Millisecond)))
+	defer t.Stop()
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-c.rung:
+			_ = c.hearAll(c.ctx) // if it fails, the next round says why
+		case <-t.C:
+			c.tick()
+		}
+	}
+}
+
+// tick is one round of run. A round that comes late, as after a suspension, begins a new time of life: nobody is
+// judged by the time before it.
+func (c *Coordinator) tick() {
+	h := &c.heart
+	late := time.Since(h.last) > c.opts.Lease/2
+	h.last = time.Now()
+	if c.server != nil {
+		if c.server.guard(h.ill > 1) {
+			h.ill = 0
+		}
+	}
+	err := c.beat()
+	h.beats.tell(err)
+	switch {
+	case errors.Is(err, ErrLed):
+		c.end(err)
+		return
+	case err != nil:
+		h.live = time.Time{}
+	default:
+		if late || h.live.IsZero() {
+			h.live = time.Now()
+		}
+		err = c.round()
+		h.answers.tell(err)
+	}
+	switch {
+	case err == nil:
+		h.ill = 0
+	case c.conn.nc.IsConnected():
+		h.ill++
+	}
+}
+
+// round listens to all workers, those too that are new, and looks at each job.
+func (c *Coordinator) round() error {
+	if err := c.admitAll(c.ctx, false); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	for _, w := range c.workers {
+		w.rings = !w.banned // the bell may have been lost
+	}
+	c.unlock()
+	if err := c.hearAll(c.ctx); err != nil {
+		return err
+	}
+	return c.judge()
+}
+
+// beat shows that this coordinator lives, and makes the server right if it has lost something.
+func (c *Coordinator) beat() error {
+	ctx, cancel := context.WithTimeout(c.ctx, 2*c.conn.answer)
+	defer cancel()
+	if c.again.Swap(false) {
+		if err := c.restore(ctx, false); err != nil {
+			c.again.Store(true)
+			return err
+		}
+	}
+	err := c.lead(ctx)
+	switch {
+	case errors.Is(err, errLost):
+		c.opts.Log("the server has lost its data; setting it up again")
+		return c.restore(ctx, true)
+	case err != nil && !errors.Is(err, ErrLed):
+		c.again.Store(true)
+	}
+	return err
+}
+
+// lead writes one beat.
+func (c *Coordinator) lead(ctx context.Context) error {
+	h := &c.heart
+	h.who.Beats++
+	now, err := c.conn.putAs(ctx, c.conn.subject("lead"), h.who, h.rev)
+	if errors.Is(err, errMoved) {
+		now, err = c.leads(ctx) // the answer was lost, or we do not lead any more
+	}
+	if err == nil {
+		h.rev = now
+	}
+	return err
+}
+
+// leads returns an error unless this process is the coordinator, and the revision of what says so.
+func (c *Coordinator) leads(ctx context.Context) (rev uint64, err error) {
+	at, err := c.conn.get(ctx, c.conn.stream(), c.conn.subject("lead"))
+	if err != nil {
+		return 0, err
+	}
+	if at.seq == 0 {
+		return 0, errLost
+	}
+	var is leader
+	err = json.Unmarshal(at.data, &is)
+	if err == nil && is.Nonce != c.heart.who.Nonce {
+		err = fmt.Errorf("%w, on %s: end it, or wait until it ends", ErrLed, is.Machine)
+	}
+	return at.seq, err
+}
+
+// takeLead makes this process the coordinator. Another one of this folder is gone, since we hold the folder's lock, and
+// one of another folder ends at its next beat.
+func (c *Coordinator) takeLead(ctx context.Context) error {
+	is, err := c.conn.get(ctx, c.conn.stream(), c.conn.subject("lead"))
+	if err != nil {
+		return err
+	}
+	c.heart.rev = is.seq
+	return c.lead(ctx)
+}
+
+// restore makes all on the server again that may be missing.
+func (c *Coordinator) restore(ctx context.Context, lost bool) error {
+	if err := c.conn.setUp(ctx); err != nil {
+		return err
+	}
+	if lost {
+		if err := c.takeLead(ctx); err != nil {
+			return err
+		}
+	}
+	c.mu.Lock()
+	for _, k := range c.jobs {
+		if lost {
+			k.rev = 0
+		}
+		if lost || k.State == stateOpen {
+			c.dirty[k] = true
+		}
+	}
+	for _, w := range c.workers {
+		w.seq = 0
+	}
+	c.heart.live = time.Time{}
+	c.unlock()
+	return c.admitAll(ctx, true)
+}
+
+// admitAll makes what the workers need who have a key: at once, or for those whose keys are new.
+func (c *Coordinator) admitAll(ctx context.Context, anew bool) error {
+	is, err := read(c.opts.Dir)
+	if err != nil {
+		return err
+	}
+	var keys []string
+	var good []worker
+	for _, one := range is.Workers {
+		c.mu.Lock()
+		w := c.workers[one.Name]
+		known := w != nil && w.key == one.Key
+		banned := known && w.banned
+		c.unlock()
+		if one.Key == "" || banned {
+			continue
+		}
+		good = append(good, one)
+		keys = append(keys, one.Key)
+		if known && !anew {
+			continue
+		}
+		if err := c.conn.admit(ctx, one.Name); err != nil {
+			return err
+		}
+		if !known {
+			c.mu.Lock()
+			c.workers[one.Name] = &speaker{key: one.Key, rings: true}
+			c.unlock()
+		}
+	}
+	if c.server == nil || slices.Equal(keys, c.heart.keys) {
+		return nil
+	}
+	is.Workers = good
+	if err := c.server.admit(is); err != nil {
+		return err
+	}
+	isOut := func(key string) bool { return !slices.Contains(keys, key) }
+	out := slices.ContainsFunc(c.heart.keys, isOut)
+	c.heart.keys = keys
+	c.mu.Lock()
+	defer c.unlock()
+	for _, k := range c.jobs {
+		if out && k.State == stateOpen && k.Holder == "" {
+			c.reopen(k) // who is locked out may have the hint
+		}
+	}
+	return nil
+}
+
+// ring notes that a worker has said something. The bell has no more than its name.
+func (c *Coordinator) ring(bell *nats.Msg) {
+	c.mu.Lock()
+	defer c.unlock()
+	w := c.workers[strings.TrimPrefix(bell.Subject, c.conn.bell(""))]
+	if w == nil || w.banned {
+		return
+	}
+	w.rings = true
+	select {
+	case c.rung <- struct{}{}:
+	default:
+	}
+}
+
+// mostWords is how many words of one worker are heard in a row.
+const mostWords = 100
+
+// hearAll hears all who have said something, in turn, and makes the server say what came of it.
+func (c *Coordinator) hearAll(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		var all []string
+		for name, w := range c.workers {
+			if w.rings && !w.banned {
+				all = append(all, name)
+			}
+		}
+		c.unlock()
+		for _, name := range all {
+			if err := c.hear(ctx, name); err != nil {
+				return err
+			}
+		}
+		if err := c.settleAll(ctx); err != nil || len(all) == 0 {
+			return err
+		}
+	}
+}
+
+// hear hears what a worker has said since the last time.
+func (c *Coordinator) hear(ctx context.Context, name string) error {
+	c.mu.Lock()
+	w := c.workers[name]
+	w.rings = false
+	seq := w.seq
+	c.unlock()
+	for range mostWords {
+		m, err := c.conn.next(ctx, c.conn.from(name), c.conn.subject("from.")+name+".*.say", seq)
+		if err != nil || m.seq == 0 {
+			return err
+		}
+		seq = m.seq
+		c.mu.Lock()
+		w.seq = seq
+		c.note(w, name, m)
+		banned := w.banned
+		c.unlock()
+		if banned {
+			return nil
+		}
+	}
+	c.mu.Lock()
+	w.rings = true // the others are heard before
+	c.unlock()
+	return nil
+}
+
+// maxOdd is how often a worker may speak of what it does not have. Who comes late does so a few times.
+const maxOdd = 500
+
+// note notes one word of a worker. The caller holds c.mu.
+func (c *Coordinator) note(w *speaker, name string, m message) {
+	claim := strings.TrimPrefix(strings.TrimSuffix(m.subject, ".say"), c.conn.subject("from."))
+	var said word
+	err := json.Unmarshal(m.data, &said)
+	k := c.jobs[said.Feature]
+	if err != nil || k == nil || k.State != stateOpen || k.ID != said.Order || k.Holder != "" && k.Holder != claim {
+		c.over = append(c.over, claim)
+		w.odd++
+		if w.odd == maxOdd {
+			c.ban(name, w, fmt.Sprintf("it has written %d times of what it does not have", maxOdd))
+		}
+		return
+	}
+	if k.Holder == "" {
+		k.Holder = claim
+		c.dirty[k] = true
+	}
+	if m.seq == k.seq || said.Beats < k.said.Beats { // an old one may come twice
+		return
+	}
+	k.moved = time.Now()
+	if said.State != k.said.State {
+		k.since = k.moved
+	}
+	isNew := k.said.State != stateSubmitted
+	k.seq, k.said = m.seq, said
+	k.said.Report = nil
+	switch said.State {
+	case stateClaimed:
+	case stateSubmitted:
+		if isNew {
+			s := Submission{said.Feature, k.Attempt, name, said.Machine, said.Report, 0, c.conn, claim, said.Work}
+			if said.Work != nil {
+				s.Size = said.Work.Size
+			}
+			k.done <- s
+		}
+	case stateDropped:
+		c.dropped(k, claim, said)
+	default:
+		c.say("%s on %s says that %s is %.40q, which makes no sense", name, said.Machine, k.feature, said.State)
+		w.odd += maxOdd / 10
+		c.reopen(k)
+	}
+}
+
+// maxDrops is how often a worker may give a feature back in one session.
+const maxDrops = 3
+
+// dropped opens the next attempt of what a worker gives back. One that does so again and again cannot work it, and
+// would keep it from others: it leaves the feature to them. The caller holds c.mu.
+func (c *Coordinator) dropped(k *job, claim string, said word) {
+	process := processOf(claim)
+	if !said.Rests {
+		if k.fails == nil {
+			k.fails = map[string]int{}
+		}
+		k.fails[process]++
+		if k.fails[process] == 1 {
+			c.say("%s on %s gives %s back: %.300s", workerOf(claim), said.Machine, k.feature, said.Why)
+		}
+	}
+	if k.fails[process] == maxDrops {
+		k.Not = append(k.Not, process)
+		c.say("%s on %s has given back %s %d times, and does not get it again; mend that there, and start that worker "+
+			"again: %.300s", workerOf(claim), said.Machine, k.feature, maxDrops, said.Why)
+	}
+	c.giveUp(k)
+}
+
+// giveUp takes a feature from its worker. If nobody waits for it, nobody else gets it. The caller holds c.mu.
+func (c *Coordinator) giveUp(k *job) {
+	if k.left {
+		c.close(k, stateOver)
+		return
+	}
+	c.reopen(k)
+}
+
+// settleAll makes the server say all that has changed, and forget what is over.
+func (c *Coordinator) settleAll(ctx context.Context) error {
+	c.mu.Lock()
+	var all []*job
+	for k := range c.dirty {
+		all = append(all, k)
+	}
+	over := c.over
+	c.over = nil
+	c.unlock()
+	for _, k := range all {
+		if err := c.settle(ctx, k); err != nil {
+			return err
+		}
+	}
+	for _, claim := range over { // if the server is away, the next run deletes it
+		if strings.Contains(claim, ".") {
+			_ = c.conn.purge(ctx, c.conn.from(workerOf(claim)), c.conn.claim(claim)+">")
+		} else {
+			_ = c.conn.js.DeleteStream(ctx, c.conn.from(claim)) // so that nothing is stored
+		}
+	}
+	return nil
+}
+
+// settle makes the server say what is wanted of a feature.
+func (c *Coordinator) settle(ctx context.Context, k *job) (err error) {
+	k.turn.Lock()
+	defer k.turn.Unlock()
+	c.mu.Lock()
+	is, rev, changed := k.order, k.rev, c.dirty[k]
+	delete(c.dirty, k)
+	c.unlock()
+	if !changed {
+		return nil
+	}
+	now, err := c.conn.putAs(ctx, c.conn.order(k.feature), is, rev)
+	if errors.Is(err, errMoved) {
+		// Servers that were killed may have lost the last writes. Or there is another coordinator.
+		if _, err = c.leads(ctx); err == nil {
+			now, err = c.conn.putAs(ctx, c.conn.order(k.feature), is, now)
+		}
+	}
+	if err == nil && is.State == stateOpen && is.Holder == "" {
+		err = c.conn.hintAt(ctx, k.feature, is)
+	}
+	c.mu.Lock()
+	defer c.unlock()
+	if now > 0 {
+		k.rev = now
+	}
+	if err != nil {
+		c.dirty[k] = true
+		return fmt.Errorf("cannot change the order of %s: %w", k.feature, err)
+	}
+	return nil
+}
+
+// hintAt queues a hint. One that is in the queue already stays there.
+func (c *conn) hintAt(ctx context.Context, feature string, o order) error {
+	_, err := c.put(ctx, c.hint(feature, o), nil)
+	var refused *jetstream.APIError
+	if errors.As(err, &refused) && refused.ErrorCode == 10077 { // the most messages of a subject: it is queued already
+		return nil
+	}
+	return err
+}
+
+// judge looks at each job: which claims are dead, and which hints may be lost. If it fails, the server is away, and the
+// next round goes on.
+func (c *Coordinator) judge() error {
+	c.mu.Lock()
+	var still []*job
+	for _, k := range c.jobs {
+		since := k.moved
+		if since.Before(c.heart.live) {
+			since = c.heart.live
+		}
+		switch {
+		case k.State != stateOpen || k.said.State == stateSubmitted || time.Since(since) < c.opts.Lease:
+		case k.Holder == "":
+			k.moved = time.Now() // it is looked at again after a lease
+			c.dirty[k] = true
+		default:
+			still = append(still, k)
+		}
+	}
+	c.unlock()
+	for _, k := range still {
+		if err := c.revive(k); err != nil {
+			return err
+		}
+	}
+	return c.settleAll(c.ctx)
+}
+
+// revive acts on a claim that has been silent for a lease. It may have spoken without being heard, as when servers were
+// killed that lost the last writes. Else it is dead, and the next attempt opens.
+func (c *Coordinator) revive(k *job) error {
+	c.mu.Lock()
+	holder, seq := k.Holder, k.seq
+	name := workerOf(holder)
+	c.unlock()
+	is, err := c.conn.get(c.ctx, c.conn.from(name), c.conn.claim(holder)+"say")
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.unlock()
+	w := c.workers[name]
+	switch {
+	case k.Holder != holder || k.seq != seq || k.State != stateOpen:
+	case is.seq != seq && is.seq > 0 && w != nil && !w.banned:
+		c.note(w, name, is)
+		w.seq = min(w.seq, is.seq)
+	default:
+		c.say("%s on %s has not answered for %s; %s is offered again", name, k.said.Machine, c.opts.Lease, k.feature)
+		c.giveUp(k)
+	}
+	return nil
+}

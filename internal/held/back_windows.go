@@ -1,7 +1,0 @@
-package held
-
-import "os"
-
-const nonblock = 0
-
-func writeBack(*os.File) {}

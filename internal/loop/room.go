@@ -1,0 +1,513 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/room"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+// With "room" checks run in a folder of the loop's own, outside of the project. It has what a person has trusted, and
+// of the changes since then only those that the agent may make.
+
+// HasRoom reports whether checks run in a room.
+func (p *Picture) HasRoom() bool { return p.Config.RoomTree != "" }
+
+// Room returns the loop's room.
+func (p *Picture) Room() room.Room { return p.Loop.room(p.Config.RoomTop) }
+
+func (l *Loop) room(top string) room.Room {
+	state := l.At.StatePath()
+	name := filepath.Base(filepath.Join(l.At.Project, filepath.FromSlash(top)))
+	return room.Room{
+		Git: filepath.Join(state, "room.git"), Env: l.environ(),
+		Dir: filepath.Join(loopdir.RoomFolder(l.Env.CacheDir, filepath.Base(state)), name),
+	}
+}
+
+// base returns the project as a path from the top of the room's tree on, separated by slashes.
+func (p *Picture) base() string {
+	top := filepath.Join(p.Loop.At.Project, filepath.FromSlash(p.Config.RoomTop))
+	base, err := filepath.Rel(top, p.Loop.At.Project)
+	if err != nil {
+		return "."
+	}
+	return filepath.ToSlash(base)
+}
+
+// fromBase returns a path from the top on as one from the project.
+func fromBase(base, name string) string {
+	rel, err := filepath.Rel(filepath.FromSlash(base), filepath.FromSlash(name))
+	if err != nil {
+		return name
+	}
+	return filepath.ToSlash(rel)
+}
+
+// ignoreRules returns the texts of the .gitignore files that are in force. A room honours them in a project without a
+// repository, too.
+func (l *Loop) ignoreRules(c config.Config) map[string]string {
+	t := l.tree(l.environ())
+	if c.Room {
+		t.Top = cmp.Or(t.Top, t.Dir)
+	}
+	return t.IgnoreRules(context.Background())
+}
+
+// trustRoom records what the project has now as what is trusted.
+func (l *Loop) trustRoom(c config.Config, record *config.Trust) error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf(loopdir.ConfigFile+`: "room": `+format, args...)
+	}
+	search, _ := proc.Outside(record.SearchPath, l.At.Project)
+	if _, err := proc.LookPath("git", search); err != nil {
+		return refuse("it needs git, and PATH has none; install it, or take the key out")
+	}
+	if l.Env.CacheDir == "" || !loopdir.Protects(l.Env.CacheDir, l.At.Project) {
+		return refuse("the cache folder %q is not outside of the project; set XDG_CACHE_HOME or HOME", l.Env.CacheDir)
+	}
+	if !loopdir.Protects(l.At.StatePath(), l.At.Project) {
+		return refuse("%w", loopdir.ErrUnprotected)
+	}
+	if name := namesProject(c, l.At.Project); name != "" {
+		return refuse("the check %s names the project by its whole path, so it would not look at the room; "+
+			"name files from the project's folder on", name)
+	}
+	p := &Picture{Loop: l, Config: config.Effective{Config: c, Trust: *record, Trusted: true}}
+	if state, err := l.Store.State(); err == nil {
+		p.Snapshot.State.List = state.List
+	}
+	top := cmp.Or(loopdir.RepoRoot(l.At.Project), l.At.Project)
+	rel, err := filepath.Rel(l.At.Project, top)
+	if err != nil {
+		return refuse("%w", err)
+	}
+	p.Config.RoomTop = filepath.ToSlash(rel)
+	for _, folder := range c.Share {
+		folder = path.Clean(folder)
+		if info, err := os.Stat(filepath.Join(l.At.Project, filepath.FromSlash(folder))); err == nil && info.IsDir() {
+			p.Config.Shared = append(p.Config.Shared, folder)
+		}
+	}
+	id, left, err := p.snapshot(context.Background(), "")
+	if err != nil {
+		return refuse("%w", err)
+	}
+	proof, err := p.Room().Prove(context.Background(), id, id, p.rule())
+	if err != nil {
+		return refuse("%w", err)
+	}
+	record.RoomTree = id
+	record.RoomTop = p.Config.RoomTop
+	record.Shared = p.Config.Shared
+	proof.Left = append(left, proof.Left...)
+	l.proof = &proof
+	return nil
+}
+
+// work is the tree of the project as it is now.
+func (p *Picture) work() tree.Tree {
+	t := p.treeToProve()
+	t.Top = filepath.Join(p.Loop.project(), filepath.FromSlash(p.Config.RoomTop))
+	if t.Rules == nil {
+		t.Rules = map[string]string{} // what an agent writes does not hide files
+	}
+	return t
+}
+
+// lent returns the paths of the lent folders, from the top on.
+func (p *Picture) lent() (names []string) {
+	for _, folder := range p.Config.Shared {
+		names = append(names, path.Join(p.base(), folder))
+	}
+	return names
+}
+
+func (p *Picture) snapshot(ctx context.Context, trusted string) (id string, left []room.Change, err error) {
+	return p.Room().Snapshot(ctx, p.work(), trusted, p.lent())
+}
+
+// roomTime is how long a look at the room may take.
+const roomTime = time.Minute
+
+// LookAtRoom finds out what checks would see now, and what they would not.
+func (p *Picture) LookAtRoom(ctx context.Context) (room.Proof, error) {
+	ctx, cancel := context.WithTimeout(ctx, roomTime)
+	defer cancel()
+	now, left, err := p.snapshot(ctx, p.Config.RoomTree)
+	if err != nil {
+		return room.Proof{}, err
+	}
+	proof, err := p.Room().Prove(ctx, p.Config.RoomTree, now, p.rule())
+	if err != nil {
+		return proof, err
+	}
+	proof.Left = slices.Concat(left, proof.Left, p.stillIgnored(ctx, proof))
+	p.Loop.proof = &proof
+	return proof, nil
+}
+
+// stillIgnored returns what git ignored at trust and does not ignore any more: the agent has changed a .gitignore.
+func (p *Picture) stillIgnored(ctx context.Context, proof room.Proof) (left []room.Change) {
+	if !proof.Rules {
+		return nil
+	}
+	t := p.work()
+	trusted, err := t.Entries(ctx, nil)
+	if err != nil {
+		return nil
+	}
+	t.Rules = nil
+	now, err := t.Entries(ctx, nil)
+	known := map[string]bool{}
+	for _, e := range trusted.List {
+		known[e.Path] = true
+	}
+	for _, e := range now.List {
+		if err == nil && !known[e.Path] && !e.Ignored && len(left) < maxNotUsed {
+			left = append(left, room.Change{Path: e.Path, Why: "git ignored it at 'trust'"})
+		}
+	}
+	return left
+}
+
+// rule says which changes count.
+func (p *Picture) rule() room.Rule {
+	c := &p.Config
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q %v %v", c.Text, c.Files, c.Shared) // maps are printed in order
+	parts := map[string][]string{}                          // keys of parts of files
+	for key := range c.Files {
+		if file := locked.File(key); file != key {
+			parts[file] = append(parts[file], key)
+		}
+	}
+	base := p.base()
+	return room.Rule{Name: fmt.Sprintf("%x", sum.Sum(nil)), Lent: p.lent(), Why: func(e room.Edit) string {
+		name := fromBase(base, e.Path)
+		_, isLocked := c.Files[name]
+		npm := path.Base(name) == config.PackageJSON
+		changed := func(key string) bool { return locked.Changed(p.Loop.project(), key, c.Files[key]) }
+		switch {
+		case len(c.Work) > 0 && (strings.HasPrefix(name, "../") || !c.IsWork(name)):
+			return `"work" does not name it`
+		case c.Protects(name) && (!e.Added() || c.ProtectNew):
+			return `"protect" names it`
+		case isLocked:
+			return "it is locked"
+		case slices.ContainsFunc(parts[name], changed):
+			return "a locked part of it has changed"
+		case !config.BuildFile(name):
+			return ""
+		case !c.Spells(name) && (!npm || len(c.Work) > 0):
+			return `it is a build file, which "work" has to name by its whole name`
+		case npm && !p.sameScripts(e):
+			return "a trusted script of it has changed, or one was added that runs by itself"
+		}
+		return ""
+	}}
+}
+
+// sameScripts reports whether a package.json has the scripts that were trusted, as it must also in the project.
+func (p *Picture) sameScripts(e room.Edit) bool {
+	scripts := func(id string) (string, error) {
+		text := p.Room().Text(context.Background(), id)
+		if text == nil {
+			return "", nil // there is no such file
+		}
+		return locked.TextScripts(text)
+	}
+	was, err := scripts(e.Was)
+	is, now := scripts(e.Is)
+	return now == nil && (err != nil || locked.SameScripts(was, is))
+}
+
+// NotUsed returns what the checks do not see as it is in the project, with paths from the project on. It looks, unless
+// this process has looked before.
+func (p *Picture) NotUsed(ctx context.Context) []room.Change {
+	if !p.HasRoom() {
+		return nil
+	}
+	if p.Loop.proof == nil {
+		if _, err := p.LookAtRoom(ctx); err != nil {
+			return nil
+		}
+	}
+	return p.fromProject(p.Loop.proof.Left)
+}
+
+// LastNotUsed is NotUsed as it was when somebody looked last.
+func (p *Picture) LastNotUsed() []room.Change {
+	if !p.HasRoom() {
+		return nil
+	}
+	if p.Loop.proof == nil {
+		return p.fromProject(p.Room().Last(p.Config.RoomTree))
+	}
+	return p.fromProject(p.Loop.proof.Left)
+}
+
+// fromProject returns changes with paths from the project on.
+func (p *Picture) fromProject(left []room.Change) []room.Change {
+	left = slices.Clone(left)
+	for i := range left {
+		folder := strings.HasSuffix(left[i].Path, "/")
+		left[i].Path = fromBase(p.base(), left[i].Path)
+		if folder {
+			left[i].Path += "/"
+		}
+	}
+	return left
+}
+
+// maxNotUsed is how many files a notice names.
+const maxNotUsed = 20
+
+// lastNotUsed returns the first files that LastNotUsed names. A notice does not wait for a look.
+func (p *Picture) lastNotUsed() (names []string) {
+	left := p.LastNotUsed()
+	for _, change := range left[:min(len(left), maxNotUsed)] {
+		names = append(names, plain.Line(change.Path, 200))
+	}
+	return names
+}
+
+// enter fills the room, and has the checker look there from now on.
+func (r *checker) enter(ctx context.Context) error {
+	if !r.HasRoom() {
+		return nil
+	}
+	id := r.contents
+	if id == "" {
+		proof, err := r.LookAtRoom(ctx)
+		if err != nil {
+			return errNotRun("what the room is to have cannot be told: " + err.Error())
+		}
+		id = proof.Tree
+	}
+	r.inside = id
+	if err := r.fill(ctx, id); err != nil {
+		return err
+	}
+	inside, l := *r.Picture, *r.Loop
+	l.work = filepath.Join(r.Room().Dir, filepath.FromSlash(r.base()))
+	// An agent writes to the project as well. So it has no programs, either.
+	l.Env.Vars = r.Loop.environ()
+	inside.Config.SearchPath, _ = proc.Outside(r.Config.SearchPath, l.At.Project)
+	inside.Loop = &l
+	r.Picture = &inside
+	return r.prepared(ctx, id)
+}
+
+// tidyRoom removes what a check has left in the room, before the next one.
+func (r *checker) tidyRoom(ctx context.Context) error {
+	if err := r.fill(ctx, r.inside); err != nil {
+		return err
+	}
+	return r.prepared(ctx, r.inside)
+}
+
+// prepared prepares the room, if it is not.
+func (r *checker) prepared(ctx context.Context, id string) error {
+	ran, err := r.prepare(ctx, id)
+	if ran && err == nil {
+		err = r.fill(ctx, id) // without what git does not ignore
+	}
+	return err
+}
+
+func (r *checker) fill(ctx context.Context, id string) error {
+	if err := r.Room().Fill(ctx, r.inRoom(id)); err != nil {
+		return errNotRun("the room cannot be filled: " + err.Error())
+	}
+	return nil
+}
+
+// inRoom returns what the room is to have with a tree.
+func (p *Picture) inRoom(id string) room.Contents {
+	lent := map[string]string{}
+	for i, name := range p.lent() {
+		lent[name] = filepath.Join(p.Loop.At.Project, filepath.FromSlash(p.Config.Shared[i]))
+	}
+	return room.Contents{Tree: id, Rules: p.Config.Rules, Base: p.base(), Lent: lent, Files: p.besideTree()}
+}
+
+// besideTree returns the files that are no part of what is proven, and that checks may read: the list and the loop's
+// own, as they are in the project.
+func (p *Picture) besideTree() map[string][]byte {
+	list, _ := features.Named(p.ListPath())
+	files := map[string][]byte{}
+	for _, file := range []string{
+		list, filepath.Join(p.Loop.At.Dir, loopdir.ProgressFile), filepath.Join(p.Loop.At.Dir, loopdir.ConfigFile),
+		filepath.Join(p.Loop.At.Dir, loopdir.PromptFile),
+	} {
+		name, err := filepath.Rel(p.Loop.At.Project, file)
+		if err != nil || !filepath.IsLocal(name) {
+			continue
+		}
+		text, err := loopdir.ReadFile(p.Loop.At.Project, name, features.MaxBytes)
+		if err == nil {
+			files[path.Join(p.base(), filepath.ToSlash(name))] = text
+		}
+	}
+	return files
+}
+
+// prepare runs the commands that prepare the room, if one of them has not run with these inputs, or if something has
+// changed what they made. It reports whether they have run.
+func (r *checker) prepare(ctx context.Context, id string) (ran bool, err error) {
+	if len(r.Config.Prepare) == 0 {
+		return false, nil
+	}
+	base, inputs := r.base(), map[string]string{}
+	for _, one := range r.Config.Prepare {
+		needs := func(name string) bool { return one.Needs(fromBase(base, name)) }
+		sum, err := r.Room().Inputs(ctx, id, needs)
+		if err != nil {
+			return false, errNotRun(err.Error())
+		}
+		inputs[one.String()] = sum
+	}
+	done := r.Room().Prepared()
+	if maps.Equal(done.Inputs, inputs) && r.Room().AsPrepared(done) {
+		return false, nil
+	}
+	if err := r.Room().Unprepare(); err != nil {
+		return false, errNotRun("what prepared the room cannot be removed: " + err.Error())
+	}
+	contents := r.inRoom(id)
+	before := r.Room().Hidden(ctx, contents)
+	for _, one := range r.Config.Prepare {
+		err = r.prepareBy(ctx, one.Command)
+		if err != nil {
+			inputs = nil // so that it is done again
+			break
+		}
+	}
+	r.Room().SetPrepared(ctx, contents, inputs, before)
+	return true, err
+}
+
+// Prepare runs the commands of "prepare" in a work tree of Beside, unless they have run there with the same inputs.
+// done and the result are hashes of the inputs.
+func (p *Picture) Prepare(ctx context.Context, done string) (inputs string, err error) {
+	files, err := p.treeToProve().Files(ctx)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, one := range p.Config.Prepare {
+		fmt.Fprintf(sum, "%q\n", one.String())
+		for _, name := range files {
+			if one.Needs(filepath.ToSlash(name)) {
+				fmt.Fprintf(sum, "%q %s\n", name, locked.Sum(p.Loop.project(), filepath.ToSlash(name)))
+			}
+		}
+	}
+	inputs = fmt.Sprintf("%x", sum.Sum(nil))
+	if inputs == done {
+		return done, nil
+	}
+	r := &checker{Picture: p, deadline: time.Now().Add(maxSend)} // each has a time of its own
+	for _, one := range p.Config.Prepare {
+		if err := r.prepareBy(ctx, one.Command); err != nil {
+			return "", errors.New(tail(r.said, err.Error()))
+		}
+	}
+	return inputs, nil
+}
+
+func (r *checker) prepareBy(ctx context.Context, c config.Command) error {
+	if c.Untrusted {
+		return errNotRun(noTrust + r.Loop.Call("trust"))
+	}
+	if changed := r.ChangedOf(c); len(changed) > 0 {
+		return errNotRun(decide.Differs(changed))
+	}
+	begin := time.Now()
+	got := r.command(ctx, c, proc.Cmd{Env: r.checkEnv(), Output: checkOutput})
+	outcome := "ok"
+	if got.Err != nil {
+		outcome = got.Err.Error()
+	}
+	r.Loop.Store.LogChecks(logline.Answer(begin, "prepare "+c.String(), outcome))
+	if got.Err != nil {
+		r.said = got.Output
+		return fmt.Errorf("the command %s, which prepares the folder of the checks: %w", c.String(), got.Err)
+	}
+	return nil
+}
+
+// confinedTo returns the folder to which a confined command can write.
+func (p *Picture) confinedTo() string {
+	if !p.HasRoom() {
+		return p.Loop.project()
+	}
+	in, err := filepath.Rel(p.Room().Dir, p.Loop.project())
+	if err != nil || !filepath.IsLocal(in) {
+		return p.Loop.project() // a tracker's command, which runs there
+	}
+	return p.Room().Dir
+}
+
+// ResetRoom removes the room, so that the next check makes it anew.
+func (p *Picture) ResetRoom() error {
+	unlock, err := p.Loop.Store.LockChecks(LockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return p.Room().Reset()
+}
+
+// RoomFits returns an error if the room is not made yet, and there is no space for it.
+func (p *Picture) RoomFits() error {
+	r := p.Room()
+	if _, err := os.Stat(r.Dir); err == nil {
+		return nil
+	}
+	needs, err := r.Needs(context.Background(), p.Config.RoomTree)
+	if err != nil {
+		return err
+	}
+	free, known := loopdir.Free(p.Loop.Env.CacheDir)
+	if known && free < needs {
+		return fmt.Errorf("the room needs %d MB, and %s has %d MB left", needs>>20, p.Loop.Env.CacheDir, free>>20)
+	}
+	return nil
+}
+
+// LeftOut returns what of the project is not in the room, if a person trusts it as it was recorded last.
+func (l *Loop) LeftOut(c config.Config, record config.Trust) []room.Change {
+	p := &Picture{Loop: l, Config: config.Effective{Config: c, Trust: record, Trusted: true}}
+	return p.NotUsed(context.Background())
+}
+
+// RoomChanges returns the files that differ between what two records trust, with paths from the project on.
+func (l *Loop) RoomChanges(before, now config.Trust) ([]string, error) {
+	paths, err := l.room(now.RoomTop).Differ(context.Background(), before.RoomTree, now.RoomTree)
+	p := &Picture{Loop: l, Config: config.Effective{Trust: now}}
+	for i := range paths {
+		paths[i] = fromBase(p.base(), paths[i])
+	}
+	return paths, err
+}

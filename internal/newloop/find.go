@@ -1,0 +1,237 @@
+package newloop
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+)
+
+// listNames are the names of lists, below a project's root.
+var listNames = []string{loopdir.ListFile, "prd.json", ".taskmaster/tasks/tasks.json"}
+
+// otherLists are names of files that may be the person's list, or be about something else. One counts if something in
+// it is open.
+var otherLists = []string{
+	"PRD.md", "TODO.md", "TASKS.md", "docs/" + loopdir.ListFile, "docs/prd.json", "docs/PRD.md", "scripts/ralph/prd.json",
+	".beads/issues.jsonl",
+}
+
+// findList looks for the list: none of a loop with a task, the one that is named, that of a loop that is there already,
+// else one in the project.
+func (m *Maker) findList() error {
+	if m.noList() {
+		m.List = config.ListNone
+		return nil
+	}
+	own := filepath.Join(m.Dir, loopdir.ListFile)
+	there := m.earlier()
+	switch {
+	case m.List != "":
+		named, err := m.namedList()
+		if err != nil {
+			return err
+		}
+		m.List = named
+	case there.Source.Given():
+		m.sourced = true
+		return nil
+	case there.List != "":
+		m.List = there.List
+	default:
+		found, err := m.search()
+		if err != nil {
+			return err
+		}
+		m.List = found
+	}
+	switch {
+	case m.List == config.ListNone:
+		m.List = "./" + m.List // a file of that name
+	case m.List == "" && loopdir.Exists(own):
+		return m.readList(own)
+	case m.List == "":
+		m.found.List, m.found.Err = features.Parse([]byte(loop.ExampleList))
+		return m.found.Err
+	}
+	return m.readList(filepath.Join(m.Project, filepath.FromSlash(m.List)))
+}
+
+// earlier returns the ralph.json of a loop that was made before, and stays as it is.
+func (m *Maker) earlier() config.Config {
+	if !m.takenUp() {
+		return config.Config{}
+	}
+	text, _ := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
+	c, _ := config.Parse(text) // planFiles says what is wrong with it
+	return c
+}
+
+// search returns the list of the project. It is "" if the loop has one in its own folder, or gets an example there.
+func (m *Maker) search() (string, error) {
+	if m.takenUp() {
+		return "", nil
+	}
+	found := slices.DeleteFunc(slices.Clone(listNames), func(name string) bool {
+		return !loopdir.Exists(filepath.Join(m.Project, filepath.FromSlash(name)))
+	})
+	if len(found) == 0 {
+		found = slices.DeleteFunc(slices.Clone(otherLists), func(name string) bool {
+			list := loopdir.ReadList(filepath.Join(m.Project, filepath.FromSlash(name)), m.reading, m.Dir, m.Project)
+			return list.Err != nil || list.Passed() == len(list.Items)
+		})
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1 && cli.CanAsk():
+		return cli.Choose(m.Out, "Which list?", found)
+	case len(found) > 1:
+		return "", cli.Usagef("this project has the lists %s; name one: %s %s", strings.Join(found, ", "), m.ByList,
+			found[0])
+	case m.Example || loopdir.Exists(filepath.Join(m.Dir, loopdir.ListFile)):
+		return "", nil
+	}
+	return "", cli.Usagef(`this project has no list; write one, such as %s with [{"id": "login", "title": "Log in", `+
+		`"passes": false}], or name yours: %s FILE; ralph-stop-hook init --example makes one to try`, loopdir.ListFile,
+		m.ByList)
+}
+
+// namedList returns the path of the list that a person names, with its tag, below the project.
+func (m *Maker) namedList() (string, error) {
+	rel, _ := features.Named(m.List)
+	tag := m.List[len(rel):]
+	if filepath.IsAbs(rel) {
+		real, err := filepath.EvalSymlinks(rel)
+		if err != nil {
+			return "", err
+		}
+		rel, err = filepath.Rel(m.Project, real)
+		if err != nil {
+			return "", err
+		}
+	}
+	if !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("the list %s is not below this folder; run this in the folder that holds it", m.List)
+	}
+	return filepath.ToSlash(filepath.Clean(rel)) + tag, nil
+}
+
+func (m *Maker) readList(path string) error {
+	m.reading.Now = time.Now()
+	m.found = loopdir.ReadList(path, m.reading, m.Dir, m.Project)
+	return m.found.Err
+}
+
+// WorkingFolder returns the working folder, with its links resolved.
+func WorkingFolder() (string, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(cwd)
+}
+
+// projectFolder returns the project: the working folder or, in a subfolder of a repository that
+// has neither a list nor a loop, the nearest folder above that has.
+func (m *Maker) projectFolder() (string, error) {
+	cwd, err := WorkingFolder()
+	root := loopdir.RepoRoot(cwd)
+	if err != nil || m.List+m.Task.Line != "" || root == "" {
+		return cwd, err
+	}
+	for dir := cwd; ; dir = filepath.Dir(dir) {
+		has := func(name string) bool { return loopdir.Exists(filepath.Join(dir, name)) }
+		if slices.ContainsFunc(listNames, has) || has(loopdir.Below) {
+			if dir != cwd {
+				fmt.Fprintf(m.Out, "the project is %s, which has the list or the loops\n", plain.Line(dir, 4096))
+			}
+			return dir, nil
+		}
+		if dir == root || dir == m.Env.Home {
+			return cwd, nil
+		}
+	}
+}
+
+// FindOrMake returns the loop that a person names: by its name, or by its list; without words the current one. If there
+// is none, it has make make the loop of m, which is for that list, and returns nil.
+func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, error) {
+	at, err := m.Find(words)
+	switch {
+	case err == nil || len(words) == 0 && !errors.Is(err, verb.ErrNoLoop):
+		return at, err
+	case len(words) == 0:
+		return nil, make()
+	}
+	file, _ := features.Named(words[0])
+	if info, missing := os.Stat(file); missing != nil || !info.Mode().IsRegular() {
+		return nil, err
+	}
+	m.Project, err = WorkingFolder()
+	if err != nil {
+		return nil, err
+	}
+	m.List = words[0]
+	m.List, err = m.namedList()
+	if err != nil {
+		return nil, err
+	}
+	for at := range m.working() {
+		return at, nil
+	}
+	m.Name = defaultName(m.Project)
+	if loopdir.Exists(filepath.Join(m.Project, loopdir.Below, m.Name)) {
+		m.Name = defaultName(strings.TrimSuffix(file, filepath.Ext(file))) // the project's name is another list's
+	}
+	return nil, make()
+}
+
+// working returns the loops that are there for the list, each with its status.
+func (m *Maker) working() iter.Seq2[*loopdir.Loop, decide.Status] {
+	where := m.Env.Where()
+	where.Cwd = m.Project
+	loops, _ := where.All() // what cannot be read is not at work
+	path := (&loopdir.Loop{Dir: m.Dir, Project: m.Project}).ListPath(m.List, "")
+	return func(yield func(*loopdir.Loop, decide.Status) bool) {
+		for _, at := range loops {
+			if at.Dir == m.Dir || at.Check() != nil {
+				continue
+			}
+			l, err := loop.Open(m.Env, at)
+			if err != nil {
+				continue
+			}
+			p, err := l.Look()
+			l.Close()
+			same := err == nil && !p.Config.Source.Given() && p.ListPath() == path
+			if same && !yield(at, p.Snapshot.Record().Status) {
+				return
+			}
+		}
+	}
+}
+
+// warnOfOthers warns of other loops that work the same list: their sessions would claim the
+// same features.
+func (m *Maker) warnOfOthers() {
+	for at, status := range m.working() {
+		if status.GoesOn() {
+			fmt.Fprintf(m.Out, "warning: the loop %s works on this list too, and their sessions would do the same "+
+				"features; to end that one: %s\n", plain.Line(at.Name, 100), m.Env.Call("cancel", at.Name))
+		}
+	}
+}

@@ -1,0 +1,211 @@
+// Package newloop makes loops: it finds the list, refuses what could not work, and writes the loop's files. What a
+// person asked for is trusted.
+package newloop
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+)
+
+// Maker makes one loop. Settle and Plan refuse everything that can be refused; then Write writes.
+type Maker struct {
+	verb.Verbs
+	Name       string
+	List       string // the path of the list, as a person names it; config.ListNone: no list; "": look for one
+	Example    bool   // write an example, if there is no list
+	Task       verb.Task
+	Limits     decide.Limits
+	OnComplete []string
+	Checks     []string // shell commands; see perFeature
+	Room       bool
+	Work       []string // patterns
+	Confine    bool
+	Force      bool // start the loop anew
+	Aside      bool // the loop does not become the current one
+
+	Given  func(flag string) bool // whether the person gave a flag
+	ByList string                 // the command line that takes the path of a list behind it
+	Out    io.Writer
+
+	Project string        // absolute
+	Dir     string        // of the loop
+	Over    decide.Status // how an earlier loop of this name has ended
+
+	reading     features.Reading // how the list is read
+	found       decide.List
+	sourced     bool // a command prints the list
+	files       []loopFile
+	locked      []string // files that the agent must not change
+	doNotChange string   // the line that tells the agent so
+	warnings    []string // what could pass without the work
+}
+
+// New returns a maker for the loop of a list.
+func New(v verb.Verbs, list, byList string, out io.Writer) *Maker {
+	return &Maker{
+		Verbs: v, List: list, ByList: byList, Out: out, Given: func(string) bool { return false },
+		Limits: decide.Limits{MaxIterations: decide.DefaultIterations},
+	}
+}
+
+// Make makes the loop.
+func (m *Maker) Make() error {
+	for _, step := range []func() error{m.Settle, m.Plan, m.Write} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle decides on the names, and reads the list.
+func (m *Maker) Settle() (err error) {
+	if len(m.Work) > 0 && !m.Room {
+		return cli.Usagef("--work goes with --room")
+	}
+	m.Project, err = m.projectFolder()
+	if err != nil {
+		return err
+	}
+	if m.Name == "" {
+		m.Name = defaultName(m.Project)
+	}
+	if err := loopdir.CheckName(m.Name); err != nil {
+		return cli.Usagef("%w; say another one: ralph-stop-hook init NAME", err)
+	}
+	if m.Limits.MaxIterations < 1 || m.Limits.MaxIterations > decide.MaxCount {
+		return verb.ErrIterations
+	}
+	for flag, commands := range map[string][]string{"--on-complete": m.OnComplete, "--check": m.Checks} {
+		if slices.ContainsFunc(commands, func(c string) bool { return strings.TrimSpace(c) == "" }) {
+			return cli.Usagef("%s is empty", flag)
+		}
+	}
+	if m.Force || len(m.OnComplete)+len(m.Checks) > 0 {
+		if err := m.PersonOnly(); err != nil {
+			return err
+		}
+	}
+	m.Dir = filepath.Join(m.Project, loopdir.Below, m.Name)
+	return m.findList()
+}
+
+func defaultName(path string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, filepath.Base(path))
+	return cmp.Or(strings.Trim(name, "-"), "loop")
+}
+
+// Plan decides on the files. What exists stays, unless the loop starts anew.
+func (m *Maker) Plan() error {
+	for _, step := range []func() error{m.planFiles, m.checkList, m.checkState} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkState refuses a loop whose record could not be written, and one with commands that an agent
+// could change.
+func (m *Maker) checkState() error {
+	if m.Env.StateErr != nil {
+		return m.Env.StateErr
+	}
+	if !loopdir.CanKeep(m.Env.StateDir) {
+		return fmt.Errorf("the state folder %s cannot be written, so no record of the loop can be kept; "+
+			"set RALPH_STATE_DIR to a folder of yours", m.Env.StateDir)
+	}
+	if len(m.OnComplete)+len(m.Checks) > 0 && !loopdir.Protects(m.Env.StateDir, m.Project) {
+		return fmt.Errorf("%w, or leave out --on-complete and --check", loopdir.ErrUnprotected)
+	}
+	return nil
+}
+
+// ShowPlan shows what Write would do.
+func (m *Maker) ShowPlan() {
+	for _, f := range m.files {
+		verb := "write"
+		if f.kept {
+			verb = "keep"
+		}
+		fmt.Fprintf(m.Out, "  would %-8s%s\n", verb, m.Show(filepath.Join(m.Dir, f.name)))
+	}
+}
+
+// Show shortens a path below the project.
+func (m *Maker) Show(path string) string { return plain.Path(m.Project, path) }
+
+// maxLockedShown bounds how much that is locked is shown.
+const maxLockedShown = 20
+
+// Tell says what a person should know of the loop before it begins.
+func (m *Maker) Tell() {
+	for _, check := range m.Checks {
+		of := ""
+		if perFeature(check) && m.List != config.ListNone {
+			of = " for each feature"
+		}
+		fmt.Fprintf(m.Out, "  must hold%s: %s\n", of, plain.Line(check, 300))
+	}
+	if m.Room {
+		work := "all but build files is the agent's work"
+		if len(m.Work) > 0 {
+			work = "only " + plain.Line(strings.Join(m.Work, ", "), 300) + " is the agent's work"
+		}
+		fmt.Fprintf(m.Out, "  they run in a room, where %s\n", work)
+	}
+	for _, command := range m.OnComplete {
+		fmt.Fprintf(m.Out, "  at the end: %s\n", plain.Line(command, 300))
+	}
+	for _, key := range m.locked[:min(len(m.locked), maxLockedShown)] {
+		fmt.Fprintf(m.Out, "  locked: %s\n", plain.Line(key, 300))
+	}
+	if more := len(m.locked) - maxLockedShown; more > 0 {
+		fmt.Fprintf(m.Out, "  locked: %d more; ralph-stop-hook trust %s shows them\n", more, plain.Arg(m.Name))
+	}
+	named := func(key string) bool { return !config.BuildFile(locked.File(key)) }
+	if slices.ContainsFunc(m.locked, named) {
+		fmt.Fprintf(m.Out, "  if the agent is to edit one of these, name it in \"not_held\" in ralph.json, and run: "+
+			"ralph-stop-hook trust %s\n", plain.Arg(m.Name))
+	}
+	for _, line := range m.warnings {
+		fmt.Fprintf(m.Out, "  warning: %s\n", line)
+	}
+	if checks, _ := locked.ListChecks(m.Env.Get("PATH"), m.found); len(checks) > 0 {
+		fmt.Fprintf(m.Out, "\nThe list brings %s of its own. To look at them and let them run:\n"+
+			"  ralph-stop-hook trust %s\n", plain.Count(len(checks), "check"), plain.Arg(m.Name))
+	}
+	switch {
+	case m.Over != "":
+	case m.List == "" && loop.IsExample(filepath.Join(m.Dir, loopdir.ListFile)):
+		fmt.Fprintf(m.Out, "\nThe list is an example; write yours into %s first.\n",
+			m.Show(filepath.Join(m.Dir, loopdir.ListFile)))
+	case len(m.Checks) > 0:
+	case m.List == config.ListNone:
+		fmt.Fprintf(m.Out, "\nWithout a --check, the agent's word alone completes the loop.\n")
+	case m.found.Passed() == len(m.found.Items):
+		fmt.Fprintf(m.Out, "\nEvery feature of the list passes already, so the loop will end at its first stop.\n")
+	}
+}

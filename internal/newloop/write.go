@@ -1,0 +1,207 @@
+package newloop
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/progress"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
+)
+
+// Write writes the files of the loop.
+func (m *Maker) Write() error {
+	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
+		return err
+	}
+	where := m.Env.Where()
+	where.LoopDir = m.Dir
+	at, err := loopdir.Find(where)
+	if err != nil {
+		return err
+	}
+	l, err := loop.Open(m.Env, at)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return l.Store.Alone(loop.LockWait, func() error {
+		if err := m.writeLocked(l); err != nil {
+			return err
+		}
+		if m.Aside {
+			return nil
+		}
+		return at.MakeCurrent()
+	})
+}
+
+func (m *Maker) writeLocked(l *loop.Loop) error {
+	// Read before the first write, so that a refusal leaves nothing behind.
+	before, err := l.Store.State()
+	if err != nil && !m.Force {
+		return err
+	}
+	what := "no list, " + say.Checks(len(m.Checks))
+	if all := len(m.found.Items); m.List != config.ListNone {
+		what = fmt.Sprintf("%s, %d of them open", plain.Count(all, "feature"), all-m.found.Passed())
+	}
+	fmt.Fprintf(m.Out, "loop %q: %s; at most %s\n", m.Name, what, plain.Count(m.Limits.MaxIterations, "iteration"))
+	if dropped := say.Dropped(m.found.List); dropped != "" {
+		fmt.Fprintf(m.Out, "  %s\n", dropped)
+	}
+	if file, tag := features.Named(m.List); tag == "" && len(m.found.Tags) > 1 {
+		fmt.Fprintf(m.Out, "  it has the tags %s, and this is #master; another one: --features %s#TAG\n",
+			plain.Line(strings.Join(m.found.Tags, ", "), 300), plain.Line(file, 300))
+	}
+	for _, f := range m.files {
+		if err := m.writeFile(l, f); err != nil {
+			return err
+		}
+	}
+	if before.Schema == 0 || m.Force {
+		return m.begin(l)
+	}
+	if !before.Status.GoesOn() {
+		m.Over = before.Status
+	}
+	return nil
+}
+
+func (m *Maker) writeFile(l *loop.Loop, f loopFile) error {
+	path := m.Show(filepath.Join(m.Dir, f.name))
+	if f.kept {
+		fmt.Fprintf(m.Out, "  kept     %s\n", path)
+		if f.name != loopdir.ConfigFile {
+			return nil
+		}
+		record, err := l.Store.Trust()
+		if err == nil && record != nil && !record.Revoked {
+			m.lookAtLocked(l, *record)
+		}
+		return err
+	}
+	if f.name == loopdir.PromptFile && m.doNotChange != "" {
+		f.text += "\n" + m.doNotChange
+	}
+	// Trusted first: if init is cut off in between, the next init writes both again.
+	if f.name == loopdir.ConfigFile {
+		if err := m.trust(l, []byte(f.text)); err != nil {
+			return err
+		}
+	}
+	if f.name == loopdir.ProgressFile || f.name == loopdir.ConfigFile || f.name == loopdir.PromptFile {
+		if err := m.backUp(l, f); err != nil {
+			return err
+		}
+	}
+	if err := l.Store.WriteFile(f.name, []byte(f.text)); err != nil {
+		return err
+	}
+	fmt.Fprintf(m.Out, "  wrote    %s\n", path)
+	return nil
+}
+
+// backUp copies a file that --force writes over, unless it says what init writes.
+func (m *Maker) backUp(l *loop.Loop, f loopFile) error {
+	old, err := loopdir.ReadAny(filepath.Join(m.Dir, f.name), maxBackUp)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case f.name == loopdir.ProgressFile && string(progress.Edit(old, progress.Parse([]byte(f.text)))) == f.text,
+		string(old) == f.text:
+		return nil
+	}
+	name := f.name + ".bak"
+	if err := l.Store.WriteFile(name, old); err != nil {
+		return err
+	}
+	fmt.Fprintf(m.Out, "  kept     what it was as %s\n", m.Show(filepath.Join(m.Dir, name)))
+	return nil
+}
+
+// maxBackUp is the largest file that init --force copies before it writes over it, in bytes.
+const maxBackUp = 16 << 20
+
+// trust records that a person trusts the ralph.json that init writes.
+func (m *Maker) trust(l *loop.Loop, text []byte) error {
+	// What a person trusted is a person's to replace, even if the file itself is gone.
+	if trust, err := l.Store.Trust(); trust != nil || err != nil {
+		if err := m.PersonOnly(); err != nil {
+			return err
+		}
+	}
+	list := m.found
+	if file := filepath.Join(m.Dir, loopdir.ListFile); m.List == "" && (!loopdir.Exists(file) || loop.IsExample(file)) {
+		list = decide.List{} // the person writes over it
+	}
+	record, err := l.NewTrust(text, list, false)
+	if err != nil {
+		return err
+	}
+	if err := l.SetTrust(record, l.At.ListPath(m.List, "")); err != nil && l.Store.Protected {
+		return err // an unprotected loop has no command to trust
+	}
+	m.lookAtLocked(l, record)
+	return nil
+}
+
+// lookAtLocked notes what a record locks, and what could pass without the work.
+func (m *Maker) lookAtLocked(l *loop.Loop, record config.Trust) {
+	c, err := config.Parse([]byte(record.Text))
+	if err != nil {
+		return
+	}
+	for _, files := range []map[string]string{record.Files, record.Scripts} {
+		for key, sum := range files {
+			if sum != "" && !slices.Contains(m.locked, key) {
+				m.locked = append(m.locked, key)
+			}
+		}
+	}
+	slices.Sort(m.locked)
+	m.doNotChange = say.Locked(c, record.Files)
+	f, _ := l.FindLocked(c) // what cannot be locked was refused before
+	m.warnings = verb.Warnings(l, c, f)
+	if left := l.PathInside(record.SearchPath); left != "" && len(c.Commands()) > 0 {
+		m.warnings = append(m.warnings, left)
+	}
+}
+
+func (m *Maker) begin(l *loop.Loop) error {
+	text, err := l.Store.Progress()
+	if err != nil {
+		return err
+	}
+	if m.Force {
+		if err := errors.Join(l.Store.ClearCancel(), l.Store.ClearLogs()); err != nil {
+			return err
+		}
+	}
+	begin := decide.Snapshot{
+		Folder: decide.Folder{Header: progress.Parse(text), LogIteration: l.Store.LogIteration()},
+	}
+	state := begin.Record()
+	next, _ := m.found.Next()
+	state.Loop = l.At.Dir
+	state.Name = l.At.Name
+	state.List = l.At.ListPath(m.List, "")
+	state.Feature = next.ID
+	state.Attempts = 1
+	state.Bind = decide.BindPrompt
+	state.Client = m.Env.Client
+	return l.Store.SaveState(state)
+}

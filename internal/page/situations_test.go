@@ -1,0 +1,65 @@
+package page
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
+)
+
+// text is what a reader sees of a page: its texts, without what is between tags.
+func text(page string) string {
+	page = regexp.MustCompile(`(?s)<nav class="tabs".*`).ReplaceAllString(page, "") // below the first screen
+	page = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " ")
+	return strings.Join(strings.Fields(html.UnescapeString(page)), " ")
+}
+
+// TestSituations asks five questions of the list and of the page of each loop: does it work, how far is it, what does
+// it cost, what went wrong, what do I do?
+func TestSituations(t *testing.T) {
+	w := watchtest.New(t)
+	all := w.Situations()
+	watcher, err := watch.New(w.Env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Env: w.Env, Watcher: watcher, Token: "the-token", Control: true}
+	h, err := s.Handler(8080)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := site{t, s, h, "", "127.0.0.1:8080"}
+	list := of.get("/").Body.String()
+	for _, one := range all {
+		l := watcher.Picture().Find(one.Name)
+		if l == nil {
+			t.Fatalf("there is no loop %s", one.Name)
+		}
+		_, row, _ := strings.Cut(list, `data-key="`+l.Key+`"`)
+		row, _, _ = strings.Cut(row, "</li>")
+		for face, shown := range map[string]string{
+			"the list": text("<li " + row), "its page": text(of.get("/loop/" + l.Key).Body.String()),
+		} {
+			far := one.Far
+			if face == "its page" {
+				far = strings.Replace(far, "/", " of ", 1)
+			}
+			for _, want := range []string{one.Works, far, one.Cost, one.Wrong, one.Do} {
+				if !strings.Contains(shown, want) {
+					t.Errorf("%s, %s: there is no %q in %s", one.Name, face, want, shown)
+				}
+			}
+			if one.Wrong == "" && strings.Contains(shown, "went wrong") {
+				t.Errorf("%s, %s: nothing went wrong, and it says so: %s", one.Name, face, shown)
+			}
+		}
+	}
+	for _, want := range []string{"5 need you", "3 working", "1 waiting", "1 ended"} {
+		if !strings.Contains(text(list), want) {
+			t.Errorf("the sum has no %q: %s", want, text(list))
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Git returns a git command that runs in dir. The command must be one that reads no files
+// of the work tree: when git reads them, it runs the filters that the repository's
+// configuration names.
+//
+// Of the environment git gets only what IsPlace names. The command runs no file monitor and
+// no ssh, fetches nothing, traces nothing and takes no optional lock. It ignores a bare repository
+// that it finds on its way: a clone may have brought it, and its configuration could name programs.
+func Git(env []string, dir string, args ...string) Cmd {
+	env = Without(env, func(name string) bool { return !IsPlace(name) })
+	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
+		"GIT_TRACE2=0", "GIT_TRACE2_PERF=0", "GIT_TRACE2_EVENT=0") // these win over the configuration
+	argv := []string{
+		"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false",
+		"-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit",
+	}
+	return Cmd{Argv: append(argv, args...), Dir: dir, Env: env, Timeout: gitTimeout, Output: 1000, Whole: true}
+}
+
+const gitTimeout = 10 * time.Second
+
+// maxGit is how many bytes git may say.
+const maxGit = 64 << 20
+
+// gitError is a git command that failed.
+type gitError struct {
+	verb string
+	code int // the exit status
+	said string
+	err  error
+}
+
+func (e *gitError) Error() string {
+	if e.said == "" {
+		return fmt.Sprintf("git %s: %v", e.verb, e.err)
+	}
+	return fmt.Sprintf("git %s: %s", e.verb, e.said)
+}
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// GitExit returns the exit status of the git command that failed, or -1.
+func GitExit(err error) int {
+	var g *gitError
+	if errors.As(err, &g) {
+		return g.code
+	}
+	return -1
+}
+
+// GitOutput runs a git command to its end and returns what it prints. verb is its name in errors.
+func GitOutput(ctx context.Context, c Cmd, verb string) ([]byte, error) {
+	out := &Head{Limit: maxGit}
+	c.Stdout = out
+	r := Run(ctx, c)
+	switch {
+	case r.Err != nil:
+		return out.Bytes(), &gitError{verb, r.ExitCode, plain.Line(string(r.Output), 400), r.Err}
+	case len(out.Bytes()) >= maxGit:
+		return nil, fmt.Errorf("git %s: it says more than %d MB", verb, maxGit>>20)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,321 @@
+package room
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
+)
+
+// Contents is what the room is to have.
+type Contents struct {
+	Tree  string            // as of Prove
+	Rules map[string]string // texts of the trusted .gitignore files, by folder from Base on
+	Base  string            // the project, from the top of the tree on
+	Lent  map[string]string // folders of the project that are linked, by path from the top on
+	Files map[string][]byte // files that are written beside the tree: the list, for example
+}
+
+// Fill makes the room what it is to be. What is there of an earlier time and is ignored by the rules stays, but for
+// build files that nobody has prepared; all else goes. If the room cannot be filled, Fill makes it anew, once.
+func (r Room) Fill(ctx context.Context, c Contents) error {
+	err := r.fill(ctx, c)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if reset := r.Reset(); reset != nil {
+		return errors.Join(err, reset)
+	}
+	return r.fill(ctx, c)
+}
+
+func (r Room) fill(ctx context.Context, c Contents) error {
+	r.tidy()
+	if info, err := os.Lstat(r.Dir); err != nil || !info.IsDir() {
+		if err := r.Reset(); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(r.Dir, 0o700); err != nil {
+			return err
+		}
+	}
+	t := r.tree(c)
+	made := r.Prepared().Made
+	drop := func(name string) bool { // a check could leave a program there that the next one runs
+		build := config.BuildFile(name) || config.BuildFile(name+"/x")
+		return !within(made, name) && (build || path.Base(name) == attributesFile)
+	}
+	var last lastFill
+	r.read("filled.json", &last)
+	files, err := r.Files(ctx, c.Tree)
+	if err != nil {
+		return err
+	}
+	if last.Tree == c.Tree {
+		now, err := t.All(ctx, files)
+		if err == nil && now.Stamp != "" && now.Stamp == last.Stamp && !slices.ContainsFunc(now.Hidden, drop) {
+			return r.beside(c)
+		}
+	}
+	began := time.Now()
+	keep := make(map[string]bool, len(files))
+	add := func(name string) {
+		keep[name] = false
+		for dir := path.Dir(name); dir != "." && !keep[dir]; dir = path.Dir(dir) {
+			keep[dir] = true
+		}
+	}
+	for _, name := range files {
+		add(name)
+	}
+	for name := range c.Lent {
+		add(name)
+	}
+	for name := range c.Files {
+		add(name)
+	}
+	// What goes is gone before git comes: it would wait for a pipe that is called .gitattributes.
+	doubtful, err := t.Sweep(ctx, keep, drop, last.Began)
+	if err != nil {
+		return err
+	}
+	doubtful = slices.DeleteFunc(doubtful, func(name string) bool { return c.Files[name] != nil })
+	// Git looks at the files that may have changed, also if they seem to be as they were.
+	if err := r.look(ctx, r.Dir, filled, doubtful, doubtful); err != nil {
+		return err
+	}
+	// With --reset git also writes files anew that are there and differ, and removes what is in their way.
+	if _, err := r.git(ctx, r.Dir, filled, nil, "read-tree", "-u", "--reset", c.Tree); err != nil {
+		return err
+	}
+	if err := r.beside(c); err != nil {
+		return err
+	}
+	now := lastFill{Tree: c.Tree, Began: began}
+	if last.Tree == c.Tree { // else some were written just now, so that there is no stamp
+		all, err := t.All(ctx, files)
+		if err == nil {
+			now.Stamp = all.Stamp
+		}
+	}
+	r.write("filled.json", now)
+	return nil
+}
+
+// lastFill is how the room was when it was filled last.
+type lastFill struct {
+	Tree, Stamp string
+	Began       time.Time
+}
+
+// beside writes what is in the room beside the tree.
+func (r Room) beside(c Contents) error {
+	root, err := os.OpenRoot(r.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for name, target := range c.Lent {
+		name = filepath.FromSlash(name)
+		if text, err := root.Readlink(name); err == nil && text == target {
+			continue
+		}
+		err := errors.Join(root.RemoveAll(name), root.MkdirAll(filepath.Dir(name), 0o755), root.Symlink(target, name))
+		if err != nil {
+			return err
+		}
+	}
+	for name, text := range c.Files {
+		name = filepath.FromSlash(name)
+		if old, err := root.ReadFile(name); err == nil && bytes.Equal(old, text) {
+			continue
+		}
+		err := errors.Join(root.RemoveAll(name), root.MkdirAll(filepath.Dir(name), 0o755),
+			root.WriteFile(name, text, 0o644))
+		if err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(filepath.Join(r.Dir, filepath.FromSlash(c.Base)), 0o755)
+}
+
+// tidy removes what calls left that were killed.
+func (r Room) tidy() {
+	_ = os.Remove(filepath.Join(r.Git, filled+".lock"))
+	entries, _ := os.ReadDir(r.Git)
+	for _, entry := range entries {
+		temporary := strings.HasPrefix(entry.Name(), "snapshot-") || strings.HasPrefix(entry.Name(), "prove-")
+		if info, err := entry.Info(); temporary && err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(filepath.Join(r.Git, entry.Name()))
+		}
+	}
+}
+
+// Reset removes the room. The next Fill makes it anew.
+func (r Room) Reset() error {
+	for _, name := range []string{filled, filled + ".lock", "filled.json", "prepared.json"} {
+		if err := os.Remove(filepath.Join(r.Git, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return Remove(r.Dir)
+}
+
+// Remove removes a room, also with folders that cannot be written: Go's module cache has such.
+func Remove(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// Size counts the files in the room, and their bytes.
+func (r Room) Size() (files int, bytes int64) {
+	_ = filepath.WalkDir(r.Dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			files++
+			if info, err := entry.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return files, bytes
+}
+
+// Needs returns how many bytes the files of a tree have.
+func (r Room) Needs(ctx context.Context, id string) (bytes int64, err error) {
+	out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-l", "-z", id)
+	for _, line := range names(out) { // MODE blob ID SIZE<tab>NAME
+		head, _, _ := strings.Cut(line, "\t")
+		words := strings.Fields(head)
+		size, err := strconv.ParseInt(words[len(words)-1], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		bytes += size
+	}
+	return bytes, err
+}
+
+// Inputs returns a hash of the files of a tree that match. Two trees with the same of them have the same hash.
+func (r Room) Inputs(ctx context.Context, id string, match func(path string) bool) (string, error) {
+	out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-z", id)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, line := range names(out) {
+		if _, name, _ := strings.Cut(line, "\t"); match(name) {
+			fmt.Fprintf(sum, "%q\n", line)
+		}
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
+}
+
+// Prepared is what commands have done in the room that prepare it.
+type Prepared struct {
+	Inputs map[string]string // hashes, by command
+	Made   []string          // what they made and git ignores, from the top on
+	Stamp  string            // of all that is in there
+}
+
+// Prepared returns what SetPrepared stored, unless the room was made anew since.
+func (r Room) Prepared() (p Prepared) {
+	r.read("prepared.json", &p)
+	return p
+}
+
+// AsPrepared reports whether all that was made is as it was then. Only caches may differ.
+func (r Room) AsPrepared(p Prepared) bool { return p.Stamp == r.stamp(p.Made) }
+
+// SetPrepared stores what was done in the room. before is what was hidden there before.
+func (r Room) SetPrepared(ctx context.Context, c Contents, inputs map[string]string, before []string) {
+	p := Prepared{Inputs: inputs}
+	for _, name := range r.Hidden(ctx, c) {
+		if !slices.Contains(before, name) {
+			p.Made = append(p.Made, name)
+		}
+	}
+	p.Stamp = r.stamp(p.Made)
+	r.write("prepared.json", p)
+}
+
+// Unprepare removes what was made.
+func (r Room) Unprepare() error {
+	var all error
+	for _, name := range r.Prepared().Made {
+		all = errors.Join(all, Remove(filepath.Join(r.Dir, filepath.FromSlash(name))))
+	}
+	return errors.Join(all, os.RemoveAll(filepath.Join(r.Git, "prepared.json")))
+}
+
+// Hidden returns what is in the room and git ignores, without what is below that.
+func (r Room) Hidden(ctx context.Context, c Contents) []string {
+	all, err := r.tree(c).All(ctx, nil)
+	if err != nil {
+		return nil
+	}
+	return all.Hidden
+}
+
+// stamp returns a text that changes with the files below some folders, but for those in caches.
+func (r Room) stamp(names []string) string {
+	sum := sha256.New()
+	add := func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			fmt.Fprintf(sum, "%q %v\n", path, err)
+		case !entry.IsDir():
+			fmt.Fprintf(sum, "%q %s\n", path, tree.Stamp(path))
+		case entry.Name() == ".cache" || entry.Name() == "__pycache__":
+			return fs.SkipDir
+		default:
+			fmt.Fprintf(sum, "%q\n", path)
+		}
+		return nil
+	}
+	for _, name := range names {
+		_ = filepath.WalkDir(filepath.Join(r.Dir, filepath.FromSlash(name)), add) // add returns no other error
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
+
+// tree is the room as a tree under the trusted rules: those in the room are the agent's.
+func (r Room) tree(c Contents) tree.Tree {
+	rules := c.Rules
+	if rules == nil {
+		rules = map[string]string{}
+	}
+	dir := filepath.Join(r.Dir, filepath.FromSlash(c.Base))
+	return tree.Tree{Dir: dir, Top: r.Dir, Rules: rules, Beside: c.Files}
+}
+
+// Differ returns the paths of the files that differ between two trees.
+func (r Room) Differ(ctx context.Context, from, to string) (paths []string, err error) {
+	edits, err := r.diff(ctx, from, to)
+	for _, e := range edits {
+		if e.mode != folderMode && e.was != folderMode {
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths, err
+}

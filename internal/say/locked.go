@@ -1,0 +1,51 @@
+package say
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// maxLocked is how many locked files a prompt names.
+const maxLocked = 12
+
+// Locked tells the agent in one line which files are locked, "" if none is. files are the hashes of these files. Of
+// those that "protect" names it names the patterns.
+func Locked(c config.Config, files map[string]string) string {
+	if len(c.Work) > 0 {
+		return "" // Yours says it the other way round
+	}
+	var names []string
+	for _, pattern := range c.Protect {
+		names = append(names, pattern.Text)
+	}
+	for _, key := range slices.Sorted(maps.Keys(files)) {
+		if files[key] != "" && !c.Protects(key) {
+			names = append(names, key)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	text := plain.Line(strings.Join(names[:min(maxLocked, len(names))], ", "), 400)
+	if more := len(names) - maxLocked; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return "Do not change: " + text + ".\n"
+}
+
+// Changed tells a person which locked files have changed, "" if none has.
+func Changed(p *loop.Picture) string {
+	changed := p.Snapshot.Changed
+	if len(changed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s; the next stop asks the agent to put that back; to accept it: %s", decide.Differs(changed),
+		p.Loop.Call("trust"))
+}

@@ -1,0 +1,184 @@
+package tree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Entry is a file of a tree, or a link, or what else there is beside folders.
+type Entry struct {
+	Path    string // from Top on, separated by slashes
+	Mode    fs.FileMode
+	Size    int64
+	Ignored bool // a rule ignores it; git tracks it, or it was asked for
+
+	Changed time.Time // by the time that no program can set; zero where the system has none
+	Stamp   string    // another one if the file has changed, as far as its times show that
+}
+
+// Entries is what is in a tree.
+type Entries struct {
+	List   []Entry
+	Closed error    // why something cannot be read
+	Hidden []string // of All: what rules ignore, without what is below that
+
+	// Stamp is another one if anything in the tree has changed. It is empty if that cannot be told by the times of
+	// files: the system has none that a program cannot set, or something has changed just now.
+	Stamp string
+}
+
+// Entries returns all that is in the tree, also beside Dir, and those of the files in also that are there. It does
+// without what git tracks if git cannot be asked.
+func (t Tree) Entries(ctx context.Context, also []string) (Entries, error) {
+	files, err := t.walk(ctx)
+	if err != nil {
+		return Entries{}, err
+	}
+	return t.entries(ctx, files, also)
+}
+
+// All returns the entries of a tree of which nobody knows what git tracks, and what is hidden. In their stamp is each
+// .git, too.
+func (t Tree) All(ctx context.Context, also []string) (Entries, error) {
+	root, err := os.OpenRoot(t.Top)
+	if err != nil {
+		return Entries{}, err
+	}
+	files := &files{root: root, seen: map[string]bool{".": true}, rules: map[string]string{}, all: true}
+	t.folder(ctx, files, "", nil)
+	files.unignored = len(files.list)
+	return t.entries(ctx, files, also)
+}
+
+func (t Tree) entries(ctx context.Context, files *files, also []string) (e Entries, err error) {
+	defer files.root.Close()
+	for _, name := range also {
+		t.tracked(ctx, files, filepath.FromSlash(name))
+	}
+	if len(files.list) > maxFiles {
+		return e, errTooLarge
+	}
+	var stamp []byte
+	newest, known := time.Time{}, true
+	e.List = make([]Entry, 0, len(files.list))
+	for i, f := range files.list {
+		stamp = append(append(stamp, f.name...), 0)
+		if f.info.IsDir() {
+			continue
+		}
+		at, is := changed(f.info)
+		one := entry(f.name, f.info, at)
+		if _, is := t.Beside[one.Path]; is {
+			continue
+		}
+		one.Ignored = i >= files.unignored
+		e.List = append(e.List, one)
+		stamp = append(append(stamp, one.Stamp...), 0)
+		known = known && is
+		if at.After(newest) {
+			newest = at
+		}
+	}
+	e.Closed = files.err
+	e.Hidden = files.hidden
+	if known && e.Closed == nil && time.Since(newest) > coarsest {
+		sum := sha256.Sum256(stamp)
+		e.Stamp = hex.EncodeToString(sum[:])
+	}
+	return e, ctx.Err()
+}
+
+func entry(name string, info fs.FileInfo, at time.Time) Entry {
+	stamp := fmt.Sprintf("%o %d %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano(), at.UnixNano())
+	return Entry{Path: filepath.ToSlash(name), Mode: info.Mode(), Size: info.Size(), Changed: at, Stamp: stamp}
+}
+
+// coarsest is how far apart two changes of a file may be that give it one time, on some file system.
+const coarsest = 2 * time.Second
+
+// ChangedSince reports whether a file may have changed since a time. To git a file looks as it was if it has its old
+// size and its old time, and was changed within the same second.
+func (e Entry) ChangedSince(since time.Time) bool {
+	return e.Mode.IsRegular() && !e.Changed.Before(since.Add(-coarsest))
+}
+
+// ErrReplaced says that a folder of a tree is a link now.
+var ErrReplaced = errors.New("a folder was replaced by a link")
+
+// Sweep removes all that is in the tree but not in keep, and each .git. What a rule ignores stays, unless drop says
+// that it goes. keep has the paths of files, from Top on and separated by slashes, and those of the folders above them,
+// which are true. A file in the place of one of these folders goes, too; if it is a link, the error is ErrReplaced.
+// changed are the files of keep that may have changed since a time.
+func (t Tree) Sweep(ctx context.Context, keep map[string]bool, drop func(path string) bool, since time.Time) (
+	changed []string, err error) {
+	root, err := os.OpenRoot(t.Top)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	s := &sweeper{Tree: t, files: &files{root: root, rules: map[string]string{}}, keep: keep, drop: drop, since: since}
+	err = s.folder(ctx, "", nil)
+	return s.changed, err
+}
+
+// sweeper sweeps for Sweep.
+type sweeper struct {
+	Tree
+	*files
+	keep    map[string]bool
+	drop    func(path string) bool
+	since   time.Time
+	changed []string
+}
+
+func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
+	entries, err := os.ReadDir(filepath.Join(t.Top, name))
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	names := split(name)
+	r := t.rulesOf(t.files, name, entries, above, len(names))
+	names = append(names, "")
+	for _, entry := range entries {
+		names[len(names)-1] = entry.Name()
+		path := filepath.Join(name, entry.Name())
+		slashed := filepath.ToSlash(path)
+		folder, kept := t.keep[slashed]
+		switch {
+		case folder && entry.Type()&fs.ModeSymlink != 0:
+			return ErrReplaced
+		case folder && entry.IsDir():
+			err = t.folder(ctx, path, r)
+		case kept && !folder:
+			t.see(slashed, entry)
+		case folder, !kept && (entry.Name() == ".git" || !r.ignore(names, entry.IsDir()) || t.drop(slashed)):
+			err = t.files.root.RemoveAll(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// see notes a file that may have changed.
+func (t *sweeper) see(path string, entry fs.DirEntry) {
+	info, err := entry.Info()
+	if err != nil {
+		return
+	}
+	at, _ := changed(info)
+	if (Entry{Mode: info.Mode(), Changed: at}).ChangedSince(t.since) {
+		t.changed = append(t.changed, path)
+	}
+}

@@ -1,0 +1,220 @@
+package verb
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Phase says what a loop does, in words that all views share.
+type Phase string
+
+// The phases. A loop that is over may need somebody, too.
+const (
+	NeverBegun Phase = "never begun"
+	Working    Phase = "working"   // a session or a run is at it, as far as can be seen
+	Waiting    Phase = "waiting"   // for background work, or for a provider; it goes on by itself
+	NeedsYou   Phase = "needs you" // Status.Then says what to do
+	Ended      Phase = "ended"
+)
+
+// phase returns the phase of a loop, of which everything else is known, and since when it lasts, if that is known.
+func phase(v *Status, p *loop.Picture, state decide.State) (now Phase, since time.Time) {
+	switch state.Status {
+	case decide.InProgress:
+	case decide.Complete, decide.ReachedLimit, decide.Stagnated, decide.Failed, decide.Cancelled:
+		return Ended, state.EndedAt
+	default:
+		return NeedsYou, state.EndedAt
+	}
+	s := &p.Snapshot
+	switch {
+	case v.Doom != "":
+		return NeedsYou, time.Time{}
+	case s.Brought == "" && state.StartedAt.IsZero() && !state.Waits:
+		return NeverBegun, time.Time{}
+	case v.Running != "":
+		return Working, state.Running.Since
+	case s.Killed > 0:
+		return NeedsYou, state.Running.Since
+	case state.Session == "", state.Waits, p.Stale():
+		return NeedsYou, state.Seen
+	case v.Waits != nil:
+		return Waiting, v.Waits.Since
+	case !state.Idle.IsZero():
+		return NeedsYou, state.Idle
+	case v.trouble != "":
+		return NeedsYou, time.Time{}
+	}
+	return Working, state.Seen
+}
+
+// Waits is what a loop waits for.
+type Waits struct {
+	For   string    `json:"for"`
+	Since time.Time `json:"since,omitzero"` // zero: not known
+	Until time.Time `json:"until"`          // then it goes on
+}
+
+// waits returns what a loop in progress waits for; nil: it does not.
+func waits(p *loop.Picture, state decide.State, run *ran) *Waits {
+	switch {
+	case state.Status != decide.InProgress:
+		return nil
+	case state.WaitingFor != "":
+		return &Waits{
+			For: state.WaitingFor, Since: state.WaitingSince, Until: state.WaitingSince.Add(p.Snapshot.Limits.MaxWait),
+		}
+	case state.Run() == "" || run == nil || run.Waiting == nil || !run.EndedAt.IsZero() ||
+		!proc.Alive(run.PID, run.Start):
+		return nil
+	}
+	return &Waits{For: plain.Line(run.Waiting.Why, 200), Until: run.Waiting.Until}
+}
+
+// ran is what a verb shows of the last run over a loop; record.Run has the rest.
+type ran struct {
+	PID     int       `json:"pid"`
+	Start   string    `json:"start"`
+	EndedAt time.Time `json:"endedAt"`
+	Options struct {
+		Agent string `json:"agent"`
+	} `json:"options"`
+	Current struct {
+		Feature string `json:"feature"`
+	} `json:"current"`
+	Waiting *struct {
+		Until time.Time `json:"until"`
+		Why   string    `json:"why"`
+	} `json:"waiting"`
+	Spent Spent `json:"spent"`
+}
+
+// lastRun returns the last run over a loop; nil: there was none, or its record cannot be read.
+func lastRun(p *loop.Picture) *ran {
+	var run ran
+	text, err := p.Loop.Store.Run()
+	if err != nil || text == nil || json.Unmarshal(text, &run) != nil {
+		return nil
+	}
+	return &run
+}
+
+// Spent is what the last run over a loop has used.
+type Spent struct {
+	Input       int64   `json:"inputTokens"`
+	Output      int64   `json:"outputTokens"`
+	CacheRead   int64   `json:"cacheReadTokens"`
+	CacheWrite  int64   `json:"cacheWriteTokens"`
+	CostUSD     float64 `json:"costUsd"`
+	TokensKnown bool    `json:"tokensKnown"`
+	CostKnown   bool    `json:"costKnown"` // false: no session has told its cost
+	Estimated   bool    `json:"estimated"` // a part of the cost is reckoned from prices
+	Unknown     int     `json:"unknown"`   // sessions that did not tell their cost
+}
+
+// Tokens returns all tokens.
+func (s *Spent) Tokens() int64 { return s.Input + s.Output + s.CacheRead + s.CacheWrite }
+
+// Cost says what was spent, as far as it is known; "" if nothing is known. s may be nil.
+func (s *Spent) Cost() string {
+	switch {
+	case s == nil || s.CostUSD == 0 && !s.CostKnown:
+		return ""
+	case s.Unknown > 0:
+		return "≥" + plain.Dollars(s.CostUSD, s.Estimated)
+	}
+	return plain.Dollars(s.CostUSD, s.Estimated)
+}
+
+// String says what was used. s may be nil.
+func (s *Spent) String() string {
+	if s == nil {
+		return ""
+	}
+	said := []string{}
+	if s.TokensKnown {
+		said = append(said, plain.Tokens(s.Tokens())+" tokens")
+	}
+	said = append(said, cmp.Or(s.Cost(), "cost unknown"))
+	if s.Cost() != "" && s.Unknown > 0 {
+		said = append(said, "cost of "+plain.Count(s.Unknown, "session")+" unknown")
+	}
+	return strings.Join(said, ", ")
+}
+
+// Word is the state of a loop in a word or two.
+func (v *Status) Word() string {
+	if v.Status == decide.InProgress {
+		return string(v.Phase)
+	}
+	return string(v.Status)
+}
+
+// The groups of loops, in the order in which a person wants to see them.
+const (
+	RankNeedsYou = iota // it needs its person, or did not reach its end
+	RankWorking
+	RankWaiting
+	RankNeverBegun
+	RankEnded
+)
+
+// Rank returns the group of a loop.
+func (v *Status) Rank() int {
+	switch {
+	case v.Phase == Working:
+		return RankWorking
+	case v.Phase == Waiting:
+		return RankWaiting
+	case v.Phase == NeverBegun:
+		return RankNeverBegun
+	case v.Status == decide.Complete, v.Status == decide.Cancelled, v.Status == decide.Paused:
+		return RankEnded
+	}
+	return RankNeedsYou
+}
+
+// Wrong says in one line what went wrong; "" if nothing did, as far as is known.
+func (v *Status) Wrong() string {
+	said := []string{}
+	add := func(text string) {
+		if text != "" {
+			said = append(said, text)
+		}
+	}
+	needs := v.Needs
+	if v.ExitReason == decide.PromiseBlocked || v.ExitReason == decide.PromiseEscalate {
+		needs = "the agent asks: " + needs
+	}
+	switch {
+	case v.Phase == "" && len(v.Notes) > 0:
+		return v.Notes[0]
+	case v.Status == decide.Complete, v.Status == decide.Cancelled, v.Status == decide.Paused:
+		return ""
+	case v.Doom != "":
+		return v.Doom
+	}
+	add(needs)
+	add(v.broken)
+	if v.Failed != nil {
+		add(v.Failed.Says())
+	}
+	switch {
+	case v.trouble != "":
+		add("the last stop gave up: " + v.trouble)
+	case v.Waits != nil && v.Phase == Waiting:
+		add("waits: " + v.Waits.For)
+	case v.Phase == NeedsYou && v.Status == decide.InProgress:
+		add("no session works on it")
+	case len(said) == 0 && v.ExitReason != "":
+		add(strings.ReplaceAll(v.ExitReason, "_", " "))
+	}
+	return strings.Join(said, "; ")
+}

@@ -1,0 +1,66 @@
+package verb
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// Room shows the folder in which a loop's checks run.
+func (v Verbs) Room() *cli.Command {
+	var reset bool
+	const short = "Show the room in which a loop's checks run"
+	cmd := v.Loop("room", short, func(w io.Writer, l *loop.Loop) error {
+		p, err := l.Look()
+		if err != nil {
+			return err
+		}
+		if !p.HasRoom() {
+			return fmt.Errorf("the checks of this loop run in the project; for a room, write \"room\": true into %s, "+
+				"then: %s", plain.Path(l.At.Project, l.At.Dir)+"/"+loopdir.ConfigFile, l.Call("trust"))
+		}
+		if reset {
+			if err := v.PersonOnly(); err != nil {
+				return err
+			}
+			if err := p.ResetRoom(); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s: the next check makes its room anew\n", name(l))
+			return nil
+		}
+		return showRoom(w, p)
+	})
+	cmd.Flags.BoolVar(&reset, "reset", false, "remove it; the next check makes it anew")
+	return cmd
+}
+
+func showRoom(w io.Writer, p *loop.Picture) error {
+	if _, err := p.LookAtRoom(background()); err != nil {
+		return err
+	}
+	r := p.Room()
+	fmt.Fprintln(w, plain.Line(r.Dir, 4096))
+	if _, err := os.Stat(r.Dir); err != nil {
+		fmt.Fprintln(w, "it is not made yet; the first check makes it")
+	} else {
+		files, bytes := r.Size()
+		fmt.Fprintf(w, "%s, %d MB\n", plain.Count(files, "file"), bytes>>20)
+	}
+	left := p.NotUsed(background())
+	if len(left) == 0 {
+		fmt.Fprintln(w, "all of the project's changes count")
+		return nil
+	}
+	rows := [][]string{{"NOT USED", "WHY"}}
+	for _, change := range left {
+		rows = append(rows, []string{plain.Line(change.Path, 300), plain.Line(change.Why, 300)})
+	}
+	cli.Table(w, rows)
+	return nil
+}

@@ -1,0 +1,62 @@
+package verb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// maxOpen bounds how many files that are not locked are shown.
+const maxOpen = 30
+
+// Warnings says how an agent could pass the checks of a configuration without the work, as far as that is cheap to
+// see. f is what is locked.
+func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) {
+	for _, key := range slices.Compact(slices.Sorted(slices.Values(f.Missing))) {
+		lines = append(lines, fmt.Sprintf("%s does not exist yet, and runs only after you have written it and run '%s'; "+
+			"if the agent should write it, name it in \"not_held\"", plain.Line(key, 300), l.Call("trust")))
+	}
+	var open, targets []string
+	for _, check := range c.Checks {
+		if !check.Runs() || c.Room && len(c.Work) > 0 { // there the agent's files are nowhere but in "work"
+			continue
+		}
+		targets = append(targets, locked.NotPhony(l.At.Project, check.Command)...)
+		text := plain.Line(check.Command.String(), 200)
+		if len(c.Protect) == 0 && tests(l, check.Command, f) && !slices.Contains(open, text) {
+			open = append(open, text)
+		}
+	}
+	slices.Sort(targets)
+	for _, target := range slices.Compact(targets) {
+		lines = append(lines, fmt.Sprintf("'touch %[1]s' would make 'make %[1]s' pass: add '.PHONY: %[1]s' to the Makefile",
+			plain.Line(target, 80)))
+	}
+	if len(open) > 0 {
+		lines = append(lines, fmt.Sprintf("no test is locked for %s: the agent can edit the tests; name them in \"protect\"",
+			plain.Line(strings.Join(open, ", "), 600)))
+	}
+	if len(targets)+len(open) > 0 && !c.Room {
+		lines = append(lines, `"room" and "work" in ralph.json would hold all of that: checks then see only what you `+
+			"trusted, and the agent's own work")
+	}
+	for _, text := range f.Open[:min(len(f.Open), maxOpen)] {
+		lines = append(lines, "not locked: "+text)
+	}
+	if more := len(f.Open) - maxOpen; more > 0 {
+		lines = append(lines, fmt.Sprintf("not locked: %d more", more))
+	}
+	return lines
+}
+
+// tests reports whether a command runs something, and no file that it names is locked.
+func tests(l *loop.Loop, c config.Command, f *locked.Finder) bool {
+	runs := slices.ContainsFunc(c.Words(), func(w config.Word) bool { return !w.Looked })
+	isThere := func(key string) bool { return f.Sums[key] != "" }
+	return runs && !slices.ContainsFunc(locked.Keys(l.At.Project, l.Env.Home, c, f.Sums), isThere)
+}
