@@ -174,7 +174,7 @@ var hostileConfigs = []badInput{
 }
 
 var hostileRecords = []badInput{
-	{"none", hostile.Missing, 4, "the loop checkout has had no run; to begin one: ralph-runner checkout"},
+	{"none", hostile.Missing, 2, "works on the loop checkout with claude"},
 	{"nothing", "", 4, "the record of the run cannot be used: unexpected end of JSON input;"},
 	{"no JSON", "hello", 4, "the record of the run cannot be used: invalid character 'h' looking for"},
 	{"half", `{"schema":1,"id":"r1"`, 4, "the record of the run cannot be used: unexpected end of JSON input;"},

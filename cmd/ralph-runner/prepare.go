@@ -28,16 +28,19 @@ import (
 func (k *runner) prepare(words []string) (*run.Run, error) {
 	if k.resume {
 		r, err := k.again(words)
-		if !errors.As(err, new(*run.NoRunError)) {
+		if !errors.Is(err, run.ErrNoRun) {
 			return r, err
 		}
-		// The hook has worked on the loop until now. If it has ended, a first run goes on with it.
-		at, lost := k.find(words)
-		if lost != nil {
-			return nil, lost
+		// The loop has its first run. If the hook has worked on it until now, and it has ended, it goes on.
+		at, err := k.find(words)
+		if err != nil {
+			return nil, err
 		}
-		if revived, lost := k.revive(at, true); lost != nil || !revived {
-			return nil, cmp.Or(lost, err)
+		if !k.dryRun {
+			err = k.revive(at, true)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if len(words) == 0 && k.task.Text != "" {
@@ -265,8 +268,7 @@ func (k *runner) again(words []string) (*run.Run, error) {
 	if err != nil || k.dryRun {
 		return r, err
 	}
-	_, err = k.revive(at, !r.Record.EndedAt.IsZero())
-	return r, err
+	return r, k.revive(at, !r.Record.EndedAt.IsZero())
 }
 
 // chainOver refuses to go on with a chain that has no leg left. A loop that is complete says so itself.
@@ -289,26 +291,27 @@ func (k *runner) chainOver(at *loopdir.Loop, r *record.Run) error {
 }
 
 // revive continues a loop that is paused, or has ended: who resumes its run wants that. If the run itself is not over,
-// it first has to finish what it could not. revive reports whether it continued the loop.
-func (k *runner) revive(at *loopdir.Loop, over bool) (bool, error) {
+// it first has to finish what it could not.
+func (k *runner) revive(at *loopdir.Loop, over bool) error {
 	l, err := loop.Open(k.Env, at)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer l.Close()
 	p, err := l.Look()
 	if err != nil {
-		return false, err
+		return err
 	}
 	status := p.Snapshot.State.Status
-	if status == "" || status.GoesOn() || !over && status != decide.Paused {
-		return false, nil
+	// Without a record, the loop's header may say that it has ended.
+	if status != "" && (status.GoesOn() || !over && status != decide.Paused) {
+		return nil
 	}
 	_, err = l.Revive(context.Background(), "resume", func(*loop.Picture, *decide.State) error { return nil })
 	if err != nil {
-		err = fmt.Errorf("the loop %s is %s; %w", plain.Line(at.Name, 100), status, err)
+		return fmt.Errorf("the loop %s is %s; %w", plain.Line(at.Name, 100), cmp.Or(status, decide.InProgress), err)
 	}
-	return err == nil, err
+	return nil
 }
 
 // override changes what the run was asked for by what the command line says now.

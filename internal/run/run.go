@@ -60,16 +60,11 @@ func New(env loop.Env, at *loopdir.Loop, rows Rows, o record.Options, c *record.
 	}}
 }
 
-// NoRunError means that a loop has had no run.
-type NoRunError struct{ Loop, Program string }
-
-func (e *NoRunError) Error() string {
-	return fmt.Sprintf("the loop %s has had no run; to begin one: %s %s", plain.Line(e.Loop, 100), e.Program,
-		plain.Arg(e.Loop))
-}
+// ErrNoRun means that a loop has had no run.
+var ErrNoRun = errors.New("the loop has had no run")
 
 // Resume returns the last run over a loop, which goes on. find returns the agents, and may change what is asked of the
-// run. The error is a *NoRunError if there was none.
+// run. The error is ErrNoRun if there was none.
 func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)) (*Run, error) {
 	store, err := at.Open()
 	if err != nil {
@@ -81,7 +76,7 @@ func Resume(env loop.Env, at *loopdir.Loop, find func(*record.Run) (Rows, error)
 		return nil, err
 	}
 	if rec == nil {
-		return nil, &NoRunError{Loop: at.Name, Program: env.Program}
+		return nil, ErrNoRun
 	}
 	rows, err := find(rec)
 	r := &Run{Env: env, At: at, Rows: rows, Record: *rec, resumes: true}
