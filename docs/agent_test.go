@@ -148,7 +148,8 @@ func (a *agent) session(prompt string) error {
 		}
 		item, open := list.Next()
 		early := a.solutions != "" && open && item.ID != last
-		if last = item.ID; open {
+		last = item.ID
+		if open {
 			if !early && a.solutions != "" {
 				copying := exec.Command("cp", "-R", filepath.Join(a.solutions, item.ID)+"/.", a.project)
 				if out, err := copying.CombinedOutput(); err != nil {
@@ -170,7 +171,8 @@ func (a *agent) session(prompt string) error {
 		if err != nil {
 			return err
 		}
-		if _, list, err = a.list(); err != nil {
+		_, list, err = a.list()
+		if err != nil {
 			return err
 		}
 		if again, _ := list.Find(item.ID); early && (!answer.goesOn() || again.Passes) {

@@ -50,7 +50,8 @@ func (a *agent) claim(id string) error {
 		if missing != nil {
 			return err
 		}
-		if list, err = features.Parse(data); err != nil {
+		list, err = features.Parse(data)
+		if err != nil {
 			return err
 		}
 	}

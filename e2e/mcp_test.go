@@ -159,7 +159,8 @@ func byLines(t *testing.T, next http.Handler) http.Handler {
 			}
 			var refusal bytes.Buffer
 			line := mcp.Lines(io.NopCloser(bytes.NewReader(body)), &refusal)
-			if body, err = io.ReadAll(line); err != nil {
+			body, err = io.ReadAll(line)
+			if err != nil {
 				t.Error(err)
 			}
 			if refusal.Len() > 0 {
@@ -235,7 +236,8 @@ func TestProtocol(t *testing.T) {
 				cmd := exec.Command(node, append(args, suite.args...)...)
 				cmd.Dir = t.TempDir()
 				out, failed := cmd.CombinedOutput()
-				if got, err = outcome(dir); err != nil {
+				got, err = outcome(dir)
+				if err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
 				return got, out, failed

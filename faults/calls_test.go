@@ -280,7 +280,8 @@ func (t *trial) spoil() error {
 		}
 	}
 	var err error
-	if t.state, err = t.record(); err != nil {
+	t.state, err = t.record()
+	if err != nil {
 		return err
 	}
 	t.before = t.files()

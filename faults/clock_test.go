@@ -190,12 +190,14 @@ func (l *life) visits() error {
 
 // hears runs the hook for an event, and returns the record before and after it.
 func (l *life) hears(stdin string) (before, after record, at span, err error) {
-	if before, err = l.record(); err != nil {
+	before, err = l.record()
+	if err != nil {
 		return before, after, at, err
 	}
 	at.from = l.now()
 	_, err = l.run(stdin, "hook")
-	if at.to = l.now(); err == nil {
+	at.to = l.now()
+	if err == nil {
 		after, err = l.record()
 	}
 	return before, after, at, err

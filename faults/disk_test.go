@@ -32,7 +32,8 @@ func (t *trial) full(h *harness, far int) error {
 			err = settled
 		}
 		if all, unread := t.told(); err == nil && unread == nil && slices.ContainsFunc(all, told.ofTrouble) {
-			if _, err = t.act(t.world); err == nil { // which must not tell it again
+			_, err = t.act(t.world)
+			if err == nil { // which must not tell it again
 				err = t.settle()
 			}
 		}

@@ -285,7 +285,8 @@ func (n *node) ask(page string, into any) error {
 func (c *cluster) ready() error {
 	var err error
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err = c.whole(); err == nil {
+		err = c.whole()
+		if err == nil {
 			return nil
 		}
 	}

@@ -59,7 +59,8 @@ func (p *proxy) url() string { return "nats://" + p.l.Addr().String() }
 func (p *proxy) cut(away bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.away = away; away {
+	p.away = away
+	if away {
 		for c := range p.conns {
 			c.Close()
 		}

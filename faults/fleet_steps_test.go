@@ -41,7 +41,8 @@ func Step(what ...string) {
 		return
 	}
 	for len(what) > 3 && what[1] == "git" && what[2][0] == '-' {
-		if what = append(what[:2:2], what[3:]...); !strings.HasPrefix(what[2], "-") && strings.Contains(what[2], "=") {
+		what = append(what[:2:2], what[3:]...)
+		if !strings.HasPrefix(what[2], "-") && strings.Contains(what[2], "=") {
 			what = append(what[:2:2], what[3:]...)
 		}
 	}

@@ -75,7 +75,8 @@ func newFleet(h *harness, name string, features, machines int, nap time.Duration
 	}
 	f := &fleet{laneTrial: t, still: 5 * time.Minute, engine: []string{"--engine", "embedded", "--listen",
 		net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}}
-	if f.log, err = os.Create(filepath.Join(t.root, "run.log")); err != nil {
+	f.log, err = os.Create(filepath.Join(t.root, "run.log"))
+	if err != nil {
 		return nil, err
 	}
 	h.Cleanup(func() { f.log.Close() })
@@ -151,7 +152,8 @@ func (m *machine) keep(ctx context.Context) error {
 		err = m.of.admit(creds)
 	}
 	for err == nil && ctx.Err() == nil {
-		if err = m.once(ctx, creds); m.gone && m.kills > 0 {
+		err = m.once(ctx, creds)
+		if m.gone && m.kills > 0 {
 			<-ctx.Done()
 		}
 	}
@@ -277,7 +279,8 @@ func (f *fleet) work(mischief ...func(ctx context.Context)) error {
 	again := true
 	for again {
 		var err error
-		if again, err = f.one(ctx); err != nil {
+		again, err = f.one(ctx)
+		if err != nil {
 			fail(err)
 		}
 	}
@@ -304,7 +307,8 @@ func (f *fleet) watch(ctx context.Context, end context.CancelCauseFunc) {
 func (f *fleet) one(ctx context.Context) (killed bool, err error) {
 	args := append([]string{loopName, "--agent", "worker", "--workers", strconv.Itoa(f.lanes), "--lease",
 		lease.String()}, f.engine...)
-	if f.resume = f.resume || f.hasRun(); f.resume {
+	f.resume = f.resume || f.hasRun()
+	if f.resume {
 		args = []string{"--resume"}
 	}
 	cmd := exec.Command(f.path, args...)

@@ -53,11 +53,13 @@ func newTrial(w *world, s scenario) (*trial, error) {
 		return nil, err
 	}
 	var err error
-	if t.state, err = w.record(); err != nil {
+	t.state, err = w.record()
+	if err != nil {
 		return nil, err
 	}
 	t.before = w.files()
-	if t.ready, err = w.take(); err != nil {
+	t.ready, err = w.take()
+	if err != nil {
 		return nil, err
 	}
 	r, err := s.act(w)

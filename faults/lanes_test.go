@@ -95,7 +95,8 @@ func newLaneTrial(w *world, features, lanes int, nap time.Duration) (*laneTrial,
 			return nil, err
 		}
 	}
-	if t.base, err = t.git("rev-parse", "HEAD"); err != nil {
+	t.base, err = t.git("rev-parse", "HEAD")
+	if err != nil {
 		return nil, err
 	}
 	return t, verb("trust", loopName, "--yes")(w)

@@ -119,13 +119,15 @@ func (w *world) put(p picture) error {
 		var err error
 		switch {
 		case e.mode.IsDir():
-			if err = os.Mkdir(path, e.mode.Perm()); errors.Is(err, fs.ErrExist) {
+			err = os.Mkdir(path, e.mode.Perm())
+			if errors.Is(err, fs.ErrExist) {
 				err = nil
 			}
 		case e.mode&fs.ModeSymlink != 0:
 			err = os.Symlink(e.text, path)
 		default:
-			if err = os.WriteFile(path, []byte(e.text), e.mode.Perm()); err == nil {
+			err = os.WriteFile(path, []byte(e.text), e.mode.Perm())
+			if err == nil {
 				err = os.Chtimes(path, e.time, e.time)
 			}
 		}

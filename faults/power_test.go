@@ -53,7 +53,8 @@ func (d disk) cut(how int) error {
 	}
 	// A process that this one has just forked has the same files open for a moment.
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		if err = unix.Unmount(d.at, 0); err != unix.EBUSY || time.Now().After(end) {
+		err = unix.Unmount(d.at, 0)
+		if err != unix.EBUSY || time.Now().After(end) {
 			break
 		}
 	}

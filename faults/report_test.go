@@ -115,7 +115,8 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) int {
 	var err error
-	if bin, err = os.MkdirTemp("", "ralph-faults-bin-"); err != nil {
+	bin, err = os.MkdirTemp("", "ralph-faults-bin-")
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -68,7 +68,8 @@ func TestRunAgents(t *testing.T) {
 				return err
 			}
 			var err error
-			if one.ready, err = one.take(); err != nil {
+			one.ready, err = one.take()
+			if err != nil {
 				return err
 			}
 			r, err := one.execute("", one.args...)

@@ -203,7 +203,8 @@ func newRunTrial(w *world, k runKind) (*runTrial, error) {
 		return nil, fmt.Errorf("%s cannot be made: %w", k.name, err)
 	}
 	var err error
-	if t.ready, err = w.take(); err != nil {
+	t.ready, err = w.take()
+	if err != nil {
 		return nil, err
 	}
 	r, err := w.execute("", k.args...)

@@ -184,7 +184,8 @@ func unsent(w *world) error {
 		for _, n := range state["notices"].([]any) {
 			delete(n.(map[string]any), "sentAt")
 		}
-		if data, err = json.Marshal(state); err == nil {
+		data, err = json.Marshal(state)
+		if err == nil {
 			err = os.WriteFile(path, data, 0o600)
 		}
 		if err != nil {

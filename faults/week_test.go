@@ -137,7 +137,8 @@ func (l *life) turn() error {
 	if err != nil {
 		return err
 	}
-	if l.passing = passing(string(list)); string(list) != listOf(l.passing...) {
+	l.passing = passing(string(list))
+	if string(list) != listOf(l.passing...) {
 		return fmt.Errorf("the list is %q", list)
 	}
 	state, err := w.record()

@@ -121,7 +121,8 @@ const patience = 90 * time.Second
 
 // run runs the program; with standard input it is the hook.
 func (w *world) run(stdin string, args ...string) (r result, err error) {
-	if r, err = w.execute(stdin, args...); err == nil {
+	r, err = w.execute(stdin, args...)
+	if err == nil {
 		err = r.sound()
 	}
 	return r, err
@@ -136,7 +137,8 @@ func (w *world) execute(stdin string, args ...string) (r result, err error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = w.project, w.env, strings.NewReader(stdin), &stdout, &stderr
 	cmd.WaitDelay = 10 * time.Second // on a busy machine, reading what it has printed takes time
-	if r.hook = stdin != ""; r.hook {
+	r.hook = stdin != ""
+	if r.hook {
 		cmd.Env = append(cmd.Env, "CLAUDECODE=1")
 	}
 	err = cmd.Run()

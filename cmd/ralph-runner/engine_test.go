@@ -50,7 +50,8 @@ func coordinates(file string) error {
 	o := engine.Options{Creds: regexp.MustCompile(`ralph1\.\S+`).FindString(string(text)), Machine: "machine"}
 	var w *engine.Worker
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if w, err = engine.Join(ctx, o); err == nil { // the key works as soon as the engine has read it
+		w, err = engine.Join(ctx, o)
+		if err == nil { // the key works as soon as the engine has read it
 			break
 		}
 	}
@@ -67,7 +68,8 @@ func coordinates(file string) error {
 	if err := c.End(ctx, "b", false); err != nil {
 		return err
 	}
-	if _, err = w.Take(ctx); err != nil {
+	_, err = w.Take(ctx)
+	if err != nil {
 		err = os.WriteFile("locked-out", []byte(err.Error()), 0o600)
 	}
 	waitFor("stop")

@@ -242,7 +242,8 @@ func (s suite) call(dir, program string, row badInput, in any) (out string, stat
 	cmd.Dir = filepath.Join(dir, "project")
 	cmd.WaitDelay = time.Second
 	printed := newClient(text, row.words)
-	if cmd.Stdout, cmd.Stderr = printed, printed; s.path == stdin {
+	cmd.Stdout, cmd.Stderr = printed, printed
+	if s.path == stdin {
 		cmd.Stdin = printed
 	}
 	home := filepath.Join(dir, "home")

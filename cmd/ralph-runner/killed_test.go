@@ -156,7 +156,8 @@ func (w *trial) check() error {
 func (w *trial) checkProcesses() error {
 	var found []string
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if found = within(w.dir); len(found) == 0 {
+		found = within(w.dir)
+		if len(found) == 0 {
 			return nil
 		}
 	}
@@ -234,7 +235,8 @@ func kill(t *testing.T, name string, far int, args ...string) {
 					continue // it did not come that far
 				}
 				times++
-				if err = w.goOn(); err == nil {
+				err = w.goOn()
+				if err == nil {
 					err = w.check()
 				}
 				if err != nil {

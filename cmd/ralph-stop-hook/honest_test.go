@@ -350,7 +350,8 @@ func (p *honestPlay) hook(event, key, value string) string {
 		p.t.Fatal(err)
 	}
 	for k, v := range map[string]string{"session_id": "s1", "cwd": p.dir, key: value} {
-		if data, err = sjson.SetBytes(data, k, v); err != nil {
+		data, err = sjson.SetBytes(data, k, v)
+		if err != nil {
 			p.t.Fatal(err)
 		}
 	}

@@ -261,7 +261,8 @@ func (s suite) call(
 		cmd.Env = append(cmd.Env, variable) // the last value counts
 	}
 	var stderr bytes.Buffer
-	if cmd.Stderr = &stderr; s.verb != nil {
+	cmd.Stderr = &stderr
+	if s.verb != nil {
 		cmd.Stderr, cmd.Stdin = nil, nil
 	}
 	if s.verb != nil {

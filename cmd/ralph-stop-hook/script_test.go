@@ -202,7 +202,8 @@ func hostMain(args []string) int {
 			}
 			value = string(text)
 		}
-		if data, err = sjson.SetBytes(data, key, value); err != nil {
+		data, err = sjson.SetBytes(data, key, value)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 99
 		}
@@ -451,7 +452,8 @@ func awaitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	got := 0
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		data, _ := os.ReadFile(ts.MkAbs(args[0])) // not there yet
-		if got = bytes.Count(data, []byte("\n")); got >= want {
+		got = bytes.Count(data, []byte("\n"))
+		if got >= want {
 			break
 		}
 	}

@@ -29,7 +29,8 @@ func playAgent() error {
 	}
 	said := "The release note: discounts, shipping and mails in the checkout."
 	if f := given(string(prompt)); f.id != "" {
-		if said, err = work(f, string(prompt)); err != nil {
+		said, err = work(f, string(prompt))
+		if err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,8 @@ func TestReads(t *testing.T) {
 	if row.Output != OutputCodex || !row.TellsTokens || row.TellsCost {
 		t.Errorf("%+v", row)
 	}
-	if row = row.Reads("unheard of"); row.Output != OutputText || row.TellsTokens {
+	row = row.Reads("unheard of")
+	if row.Output != OutputText || row.TellsTokens {
 		t.Errorf("%+v", row)
 	}
 }

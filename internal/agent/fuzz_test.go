@@ -61,7 +61,8 @@ func FuzzFiles(f *testing.F) {
 		if len([]rune(model)) > nameChars || strings.ContainsAny(model, "\n\x1b\x00") {
 			t.Fatalf("the model %q", model)
 		}
-		if reset = clampReset(reset, sampled); !reset.IsZero() && reset.Sub(sampled) > 8*24*time.Hour {
+		reset = clampReset(reset, sampled)
+		if !reset.IsZero() && reset.Sub(sampled) > 8*24*time.Hour {
 			t.Fatalf("a reset at %v", reset)
 		}
 		u := copilotUsage(text)

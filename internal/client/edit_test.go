@@ -67,7 +67,8 @@ var before = map[string][]byte{
 func mergeAll(data []byte) ([]byte, error) {
 	for _, event := range events {
 		var err error
-		if data, _, err = Merge(data, event, entry); err != nil {
+		data, _, err = Merge(data, event, entry)
+		if err != nil {
 			return nil, err
 		}
 	}

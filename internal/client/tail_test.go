@@ -89,7 +89,8 @@ func TestParseTailRecorded(t *testing.T) {
 	if got.Error != "rate_limit" || got.RetryAt.Format(time.RFC3339) != want {
 		t.Errorf("%+v", got)
 	}
-	if data, err = os.ReadFile(filepath.Join("testdata", "transcripts", "tools.jsonl")); err != nil {
+	data, err = os.ReadFile(filepath.Join("testdata", "transcripts", "tools.jsonl"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got := ParseTail(data, now); got.Context != 20 || got.ToolCall.IsZero() || got.Error != "" {

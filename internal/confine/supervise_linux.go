@@ -169,7 +169,8 @@ func (a *asked) open(dir int32, name, flags uint64) (file int, err error) {
 	}
 	text := ""
 	if name != 0 {
-		if text, err = a.text(name); err != nil {
+		text, err = a.text(name)
+		if err != nil {
 			return -1, err
 		}
 	}

@@ -313,29 +313,35 @@ func TestDecideKeepsCount(t *testing.T) {
 	}
 	s.List = list("x..")
 	s.Tree = "t"
-	if d, _ = Decide(s); d.Next.Attempts != 2 {
+	d, _ = Decide(s)
+	if d.Next.Attempts != 2 {
 		t.Errorf("the same feature has %d attempts, want 2", d.Next.Attempts)
 	}
 	s.List.Err = broken
-	if d, _ = Decide(s); d.Next.Feature != "b" || d.Next.Attempts != 1 {
+	d, _ = Decide(s)
+	if d.Next.Feature != "b" || d.Next.Attempts != 1 {
 		t.Errorf("a broken list made it attempt %d at %q", d.Next.Attempts, d.Next.Feature)
 	}
 	s.List.Err = nil
-	if d, _ = Decide(s); d.Next.Iteration != 5 || d.Next.SessionPassed != 0 {
+	d, _ = Decide(s)
+	if d.Next.Iteration != 5 || d.Next.SessionPassed != 0 {
 		t.Errorf("iteration %d, %d passed", d.Next.Iteration, d.Next.SessionPassed)
 	}
 	h := s
 	h.Event, h.Marked, h.Session, h.State.Status, h.Limits.IterationsPerHour = EventPrompt, true, "t", Handover, 9
-	if d, _ = Decide(h); d.Next.Iteration != 5 || len(d.Next.Hour) != 1 {
+	d, _ = Decide(h)
+	if d.Next.Iteration != 5 || len(d.Next.Hour) != 1 {
 		t.Errorf("a prompt after a handover: iteration %d, %d in the hour", d.Next.Iteration, len(d.Next.Hour))
 	}
 	h.State.Status, h.Session, h.State.Passed, h.Event, h.Marked = Interrupted, "s", 0, EventPrompt, false
-	if d, _ = Decide(h); d.Next.SessionPassed != 1 || d.Next.Attempts != 1 || d.Next.Iteration != 4 {
+	d, _ = Decide(h)
+	if d.Next.SessionPassed != 1 || d.Next.Attempts != 1 || d.Next.Iteration != 4 {
 		t.Errorf("a prompt after an interruption: %d passed, attempt %d, iteration %d",
 			d.Next.SessionPassed, d.Next.Attempts, d.Next.Iteration)
 	}
 	s.Header.MaxIterations = 99
-	if d, _ = Decide(s); d.Raised != 99 || d.Limit != 15 {
+	d, _ = Decide(s)
+	if d.Raised != 99 || d.Limit != 15 {
 		t.Errorf("raised %d, limit %d", d.Raised, d.Limit)
 	}
 }

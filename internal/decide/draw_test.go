@@ -175,7 +175,8 @@ func draw(program []byte) (Snapshot, *dice) {
 		s.List, s.Lost, s.Receipts, s.Limits.FeatureAttempts, s.Limits.FeaturesPerSession = List{}, nil, nil, 0, 0
 		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c Check) bool { return c.When == WhenFeature })
 		s.Lane, s.Lanes, s.Begins, s.Busy, s.Later = 0, 0, false, 0, nil // ralph-runner refuses lanes without a list
-		if s.State.Lanes = nil; s.State.Schema > 0 {
+		s.State.Lanes = nil
+		if s.State.Schema > 0 {
 			s.State.Schema = SchemaVersion
 		}
 	}

@@ -141,7 +141,8 @@ func TestRegression(t *testing.T) {
 			if need.Kind != NeedNothing {
 				t.Fatalf("%v: needs %v", tc.proven, need)
 			}
-			if got = ""; d.Verdict == End {
+			got = ""
+			if d.Verdict == End {
 				got = d.Next.Needs
 				break
 			}

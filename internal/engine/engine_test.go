@@ -166,7 +166,8 @@ func TestClaimSubmitAccept(t *testing.T) {
 		done = append(done, s.Feature)
 	}
 	slices.Sort(done)
-	if done = slices.Compact(done); len(done) != features {
+	done = slices.Compact(done)
+	if len(done) != features {
 		t.Errorf("%d features are done, want %d", len(done), features)
 	}
 	if h := holders(c); len(h) != 0 || waiting(c) != 0 {

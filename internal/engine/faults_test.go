@@ -95,7 +95,8 @@ func TestGiveBackAndWithdraw(t *testing.T) {
 		t.Errorf("the withdrawn claim ended with %v", err)
 	}
 	check(t, c.Offer(ctx, Job{Feature: "a", Body: []byte("3")}))
-	if claim = take(t, w); claim.Attempt != 4 || string(claim.Body) != "3" {
+	claim = take(t, w)
+	if claim.Attempt != 4 || string(claim.Body) != "3" {
 		t.Errorf("after it was withdrawn: attempt %d, %q", claim.Attempt, claim.Body)
 	}
 }

@@ -136,7 +136,8 @@ func TestShutOut(t *testing.T) {
 		name := fmt.Sprint("x-", n)
 		text, err := json.Marshal(word{State: stateClaimed, Feature: name})
 		check(t, err)
-		if _, err = flood.conn.put(ctx, flood.conn.claim("flood."+name)+"say", text); err != nil {
+		_, err = flood.conn.put(ctx, flood.conn.claim("flood."+name)+"say", text)
+		if err != nil {
 			break
 		}
 	}

@@ -429,7 +429,8 @@ func (c *Coordinator) settle(ctx context.Context, k *job) (err error) {
 	now, err := c.conn.putAs(ctx, c.conn.order(k.feature), is, rev)
 	if errors.Is(err, errMoved) {
 		// Servers that were killed may have lost the last writes. Or there is another coordinator.
-		if _, err = c.leads(ctx); err == nil {
+		_, err = c.leads(ctx)
+		if err == nil {
 			now, err = c.conn.putAs(ctx, c.conn.order(k.feature), is, now)
 		}
 	}

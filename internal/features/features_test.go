@@ -237,7 +237,8 @@ func FuzzParse(f *testing.F) {
 		case lines:
 			for d := json.NewDecoder(bytes.NewReader(text)); err == nil; {
 				var item map[string]json.RawMessage
-				if err = d.Decode(&item); err == nil {
+				err = d.Decode(&item)
+				if err == nil {
 					items = append(items, nil)
 				}
 			}

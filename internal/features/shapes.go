@@ -134,7 +134,8 @@ func stateOf(word string) (s state, known bool) {
 	if word == "" {
 		return open, true
 	}
-	if s, known = lookUp(word); !known { // "✅ Done", "won't fix"
+	s, known = lookUp(word)
+	if !known { // "✅ Done", "won't fix"
 		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		bare = strings.ReplaceAll(strings.ReplaceAll(bare, "'", ""), "’", "")
 		if bare != "" && bare != word {

@@ -59,7 +59,8 @@ func TestReadReport(t *testing.T) {
 	case len(e.Problem) > 400 || len(e.Heard.Model) > 100 || strings.ContainsAny(e.Problem+e.Refused, "\x1b\n"):
 		t.Errorf("problem %q, model %q, refused %q", e.Problem, e.Heard.Model, e.Refused)
 	}
-	if e = (report{Took: math.MaxInt64, Denied: math.MaxInt}).ended(); e.Took > maxTook || e.Denied > maxDenied {
+	e = (report{Took: math.MaxInt64, Denied: math.MaxInt}).ended()
+	if e.Took > maxTook || e.Denied > maxDenied {
 		t.Errorf("it took %v, and %d were denied", e.Took, e.Denied)
 	}
 }

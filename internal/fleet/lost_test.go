@@ -42,7 +42,8 @@ func TestBasesLost(t *testing.T) {
 		if !lost && !errors.Is(err, engine.ErrMissing) {
 			t.Fatalf("control: what is lost can be fetched: %v", err)
 		}
-		if lost = true; err != nil {
+		lost = true
+		if err != nil {
 			w.ok(c.Drop(ctx, err.Error(), true))
 			continue
 		}

@@ -296,7 +296,8 @@ func (w *world) damage() (all []string) {
 		all = append(all, "there is a hook")
 	}
 	cmd := exec.Command("git", "merge-base", "--is-ancestor", w.begin, "refs/heads/lane")
-	if cmd.Dir = w.top; cmd.Run() != nil {
+	cmd.Dir = w.top
+	if cmd.Run() != nil {
 		all = append(all, "the lane has lost its history")
 	}
 	w.ok(filepath.WalkDir(w.lane.Dir(), func(path string, e fs.DirEntry, err error) error {

@@ -133,7 +133,8 @@ func Scratch(t *testing.T) string {
 			}
 		})
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+	dir, err = filepath.EvalSymlinks(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -92,7 +92,8 @@ func look(t *testing.T, l *loop.Loop, tree string) (p, beside *loop.Picture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if beside, err = p.Beside(tree); err != nil {
+	beside, err = p.Beside(tree)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return p, beside
@@ -123,7 +124,8 @@ func TestBesideContents(t *testing.T) {
 				t.Error("other contents have the same hash")
 			}
 			git(t, l.At.Project, "merge", "-q", "--ff-only", "lane")
-			if p, _ = look(t, l, tree); p.Contents(t.Context()) != proven {
+			p, _ = look(t, l, tree)
+			if p.Contents(t.Context()) != proven {
 				t.Error("after the branch went forward, the hashes differ")
 			}
 		})
@@ -174,11 +176,13 @@ func TestBesideChecks(t *testing.T) {
 	if err := l.SetClaims(t.Context(), []string{"a"}, false, nil); err != nil {
 		t.Fatal(err)
 	}
-	if p, _ = look(t, l, tree); p.Snapshot.List.Passed() != 0 || len(p.Snapshot.Receipts) != 0 {
+	p, _ = look(t, l, tree)
+	if p.Snapshot.List.Passed() != 0 || len(p.Snapshot.Receipts) != 0 {
 		t.Error("a claim that was taken back leaves something")
 	}
 	write(t, `[{"id": "a", "passes": true}, {"id": "b", "passes": false}]`, tree, loopdir.Below, "demo", loopdir.ListFile)
-	if _, beside = look(t, l, tree); beside.ListThere().Passed() != 1 || beside.Snapshot.List.Passed() != 0 {
+	_, beside = look(t, l, tree)
+	if beside.ListThere().Passed() != 1 || beside.Snapshot.List.Passed() != 0 {
 		t.Error("the worker's copy of the list is not its own")
 	}
 }

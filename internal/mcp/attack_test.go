@@ -26,7 +26,8 @@ func TestSlowPattern(t *testing.T) {
 	if !isError || !strings.Contains(text, "the pattern repeats too much; use smaller counts, or * and +") {
 		t.Errorf("a slow pattern: %s", text)
 	}
-	if text, isError = w.call("iteration_start", rule(strings.Repeat("x", 900))); isError {
+	text, isError = w.call("iteration_start", rule(strings.Repeat("x", 900)))
+	if isError {
 		t.Errorf("a long pattern: %s", text)
 	}
 }
@@ -195,7 +196,8 @@ func (w *world) allAnswer() {
 			if !more {
 				return
 			}
-			if last = text; strings.Contains(text, "c3cr3t") {
+			last = text
+			if strings.Contains(text, "c3cr3t") {
 				w.t.Errorf("it tells what the link names: %s", text)
 			}
 		case <-late:

@@ -57,7 +57,8 @@ func TestConformance(t *testing.T) {
 				if line == "posix" && runtime.GOOS == "windows" {
 					t.Skip("needs a POSIX shell")
 				}
-				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, ";") {
+				line = strings.TrimSpace(line)
+				if line != "" && !strings.HasPrefix(line, ";") {
 					if r.do(line) {
 						checks++
 					}

@@ -22,7 +22,8 @@ func TestHookHoldsStop(t *testing.T) {
 		t.Errorf("%s by %q: %+v", d.Verdict, d.AnsweredBy, d.Answer)
 	}
 	w.write("built", "x")
-	if d = w.stop("real", os.Getpid(), "done"); d.Verdict != decide.End || d.Next.Status != decide.Complete {
+	d = w.stop("real", os.Getpid(), "done")
+	if d.Verdict != decide.End || d.Next.Status != decide.Complete {
 		t.Errorf("%s %s", d.Verdict, d.Next.Status)
 	}
 }

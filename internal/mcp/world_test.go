@@ -101,7 +101,8 @@ func (w *world) start() {
 	w.t.Cleanup(stop)
 	go s.Run(ctx, in, out)
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	if w.client, err = c.Connect(ctx, &mcp.IOTransport{Reader: answers, Writer: asks}, nil); err != nil {
+	w.client, err = c.Connect(ctx, &mcp.IOTransport{Reader: answers, Writer: asks}, nil)
+	if err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -253,7 +254,8 @@ func (w *world) works(name, session string, status decide.Status, ago time.Durat
 	_, err := l.Change("attach", func(p *loop.Picture, next *decide.State) error {
 		*next = decide.Attach(p.Snapshot, "begins").Next
 		me := proc.Find(os.Getpid())
-		if next.Session, next.SessionPID, next.ClientStart = session, me.PID, me.Start; session == "" {
+		next.Session, next.SessionPID, next.ClientStart = session, me.PID, me.Start
+		if session == "" {
 			next.Release()
 		}
 		next.Status, next.Seen = status, time.Now().Add(-ago)

@@ -181,7 +181,8 @@ func (r Room) Snapshot(ctx context.Context, t tree.Tree, trusted string, lent []
 	kept := r.known()
 	also := kept.Ignored
 	if trusted != "" && kept.Trusted != trusted {
-		if also, err = r.Files(ctx, trusted); err != nil {
+		also, err = r.Files(ctx, trusted)
+		if err != nil {
 			return "", nil, err
 		}
 	}

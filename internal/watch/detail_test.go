@@ -64,7 +64,8 @@ func TestOpen(t *testing.T) {
 		t.Errorf("checks %+v, iterations %+v, log %q", d.Checked, d.Iterations, d.Log)
 	}
 	w.Write(filepath.Join(at.Project, "other"), "")
-	if d, err = Open(t.Context(), w.Env, at.Dir, true); err != nil || d.Items[0].State != Stale || d.StaleProofs != 1 {
+	d, err = Open(t.Context(), w.Env, at.Dir, true)
+	if err != nil || d.Items[0].State != Stale || d.StaleProofs != 1 {
 		t.Errorf("after a change of a file: %+v, %v", d.Items[0], err)
 	}
 }

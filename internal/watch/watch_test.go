@@ -54,7 +54,8 @@ func TestLook(t *testing.T) {
 	}
 	w.Write(filepath.Join(w.Dir, "projects", "hook", loopdir.Below, "hook", loopdir.ListFile), "[")
 	w.Write(filepath.Join(w.Env.StateDir, "loops", second.Key, "state.json"), "{}")
-	if p, err = Look(w.Env, filepath.Join(w.Dir, "projects", "hook")); err != nil || p.Find("hook") == nil ||
+	p, err = Look(w.Env, filepath.Join(w.Dir, "projects", "hook"))
+	if err != nil || p.Find("hook") == nil ||
 		p.Find("hook").Status.Status != "UNKNOWN" {
 		t.Errorf("a loop that cannot be read: %+v, %v", p, err)
 	}
