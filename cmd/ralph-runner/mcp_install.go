@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -80,9 +76,6 @@ func (e *mcpEdit) run(w io.Writer, words []string, add bool) error {
 		project = root
 	}
 	path := c.File(scope, project, e.Env.Home, e.Env.Get)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link, as dotfile managers make them, stays
-	}
 	if err := e.edit(w, c, path, add); err != nil || !add || c.Client != client.Usual {
 		return err
 	}
@@ -105,31 +98,25 @@ func mcpClients() string {
 
 // edit changes one file.
 func (e *mcpEdit) edit(w io.Writer, c client.Servers, path string, add bool) error {
-	old, err := loopdir.ReadAny(path, maxClientFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	change := c.Remove
 	if add {
 		change = c.Add
 	}
-	text, err := change(e.server(c.Client), old)
-	shown := plain.Line(path, 400)
+	f, err := client.PlanChange(path, maxClientFile, func(text []byte) ([]byte, error) {
+		return change(e.server(c.Client), text)
+	})
+	shown := plain.Line(f.Path, 400)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", shown, err)
-	case bytes.Equal(text, old):
+		return err
+	case !f.Changed():
 		fmt.Fprintf(w, "%s: nothing to do\n", shown)
 		return nil
 	case e.dryRun:
-		fmt.Fprintf(w, "%s would become:\n%s", shown, plain.Text(string(text), len(text)))
+		fmt.Fprintf(w, "%s would become:\n%s", shown, plain.Text(string(f.Text), len(f.Text)))
 		return nil
 	}
-	if len(text) == 0 {
-		err = os.Remove(path)
-	} else {
-		err = loopdir.ReplaceIf(path, old, text)
-	}
+	err = f.Make()
 	if err != nil {
 		return err
 	}

@@ -132,9 +132,9 @@ func (in *inspection) plugin(names ...string) string {
 
 // renew makes the entries of one file one for each event, like that of a stop.
 func (s *scope) renew() error {
-	f := settingsEdit{path: real(s.path), client: s.install.Client}
-	if s.name != "user" && f.path != s.path { // a repository may have brought the link
-		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.path, f.path)
+	f := settingsEdit{FileChange: client.FileChange{Path: real(s.path)}, client: s.install.Client}
+	if s.name != "user" && f.Path != s.path { // a repository may have brought the link
+		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.path, f.Path)
 	}
 	name, err := entryName(s.env)
 	if err != nil {

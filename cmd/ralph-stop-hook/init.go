@@ -75,7 +75,7 @@ func (i *initialiser) run() error {
 	if i.dryRun {
 		i.ShowPlan()
 		i.hook.report(i, "would ")
-		for _, line := range client.Added(i.hook.old, i.hook.text) {
+		for _, line := range client.Added(i.hook.Old, i.hook.Text) {
 			fmt.Fprintf(i.Out, "    + %s\n", plain.Text(line, 500))
 		}
 		return nil

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,21 +11,17 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// settingsEdit is an edit of a settings file that adds or removes the hook.
+// settingsEdit adds the hook to a settings file.
 type settingsEdit struct {
-	path      string // empty: none
-	named     string // by init: path with the links that lead to it
-	client    *client.Client
-	entry     func(event string) client.Entry
-	why       string // why it is this file, if that needs words
-	old, text []byte // as it is, and as it is to become
-
-	again func(*settingsEdit) error // reads the file again and edits it; nil: that is a person's to do
+	client.FileChange        // without a path there is none
+	named             string // the path with the links that lead to it
+	client            *client.Client
+	entry             func(event string) client.Entry
+	why               string // why it is this file, if that needs words
 }
 
 // planHook chooses the file. It takes the one that already has the hook, else the project's with
@@ -79,7 +72,7 @@ func (i *initialiser) planHook() (err error) {
 	// beside the one there would be a second answer to a stop.
 	files := in.Files(i.scope)
 	f.named = files[max(0, slices.IndexFunc(files, in.Installed))]
-	f.path = real(f.named)
+	f.Path = real(f.named)
 	return nil
 }
 
@@ -107,28 +100,25 @@ func real(path string) string {
 	return path
 }
 
+// merge plans what becomes of the file.
 func (f *settingsEdit) merge() (err error) {
-	if f.path == "" {
+	if f.Path == "" {
 		return nil
 	}
-	f.old, err = loopdir.ReadAny(f.path, client.MaxBytes)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if _, dangling := os.Lstat(f.path); err != nil && dangling == nil {
-		return fmt.Errorf("%s is a link to nothing; remove it", f.path)
-	}
-	f.text, f.again = f.old, (*settingsEdit).merge
-	for _, event := range f.client.Events {
-		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			f.text, _, err = client.Merge(f.text, event, f.entry(event))
+	f.FileChange, err = client.PlanChange(f.Path, client.MaxBytes, func(text []byte) ([]byte, error) {
+		var err error
+		for _, event := range f.client.Events {
+			if err == nil {
+				text, _, err = client.Merge(text, event, f.entry(event))
+			}
 		}
-	}
-	if err == nil {
-		_, err = f.client.ReadSettings(f.text) // or the client would leave it out
-	}
+		if err == nil {
+			_, err = f.client.ReadSettings(text) // or the client would leave it out
+		}
+		return text, err
+	})
 	if err != nil {
-		err = fmt.Errorf("%s: %w; fix it, or run init with --settings none and add the hook yourself", f.path, err)
+		err = fmt.Errorf("%w; fix it, or run init with --settings none and add the hook yourself", err)
 	}
 	return err
 }
@@ -137,50 +127,39 @@ func (f *settingsEdit) merge() (err error) {
 // link, because a repository may have brought the link.
 func (i *initialiser) outside() error {
 	f := &i.hook
-	below, err := filepath.Rel(real(filepath.Dir(filepath.Dir(f.named))), f.path)
+	below, err := filepath.Rel(real(filepath.Dir(filepath.Dir(f.named))), f.Path)
 	switch {
-	case f.path == "" || !f.changed():
+	case f.Path == "" || !f.Changed():
 	case i.scope == "user":
 		return i.v.PersonOnly()
 	case err != nil || !filepath.IsLocal(below):
 		return fmt.Errorf("%s leads to %s, which may be for more than this project; say --settings user, or none and "+
-			"add the hook yourself", f.named, f.path)
+			"add the hook yourself", f.named, f.Path)
 	}
 	return nil
 }
 
-func (f *settingsEdit) changed() bool { return !bytes.Equal(f.text, f.old) }
-
+// write adds the hook.
 func (f *settingsEdit) write() error {
-	if f.path == "" {
+	if f.Path == "" {
 		return nil
 	}
-	var err error
-	for range 5 {
-		err = loopdir.ReplaceIf(f.path, f.old, f.text)
-		if f.again == nil || !errors.Is(err, loopdir.ErrChanged) {
-			break
-		}
-		if err := f.again(f); err != nil || !f.changed() {
-			return err
-		}
-	}
-	return err
+	return f.Make()
 }
 
 func (f *settingsEdit) report(i *initialiser, would string) {
 	switch {
-	case f.path == "":
+	case f.Path == "":
 		entry := f.entry(f.client.Events[0])
 		fmt.Fprintf(i.Out, "  no settings were touched; the hook is: %s %s\n",
 			plain.Arg(entry.Command), strings.Join(entry.Args, " "))
 		return
-	case !f.changed():
-		fmt.Fprintf(i.Out, "  kept     %s: the hook is installed\n", i.Show(f.path))
+	case !f.Changed():
+		fmt.Fprintf(i.Out, "  kept     %s: the hook is installed\n", i.Show(f.Path))
 	case would != "":
-		fmt.Fprintf(i.Out, "  would add the hook to %s\n", i.Show(f.path))
+		fmt.Fprintf(i.Out, "  would add the hook to %s\n", i.Show(f.Path))
 	default:
-		fmt.Fprintf(i.Out, "  hook in  %s\n", i.Show(f.path))
+		fmt.Fprintf(i.Out, "  hook in  %s\n", i.Show(f.Path))
 	}
 	if f.why != "" {
 		fmt.Fprintf(i.Out, "           %s\n", f.why)
@@ -198,9 +177,9 @@ func (i *initialiser) preflight() error {
 		return nil // what switches the hooks of others off is not known
 	}
 	p := i.v.newInspection(i.Project)
-	here := func(s *scope) bool { return f.path != "" && real(s.path) == f.path }
+	here := func(s *scope) bool { return f.Path != "" && real(s.path) == f.Path }
 	if at := slices.IndexFunc(p.scopes, here); at >= 0 {
-		p.scopes[at].read(f.text)
+		p.scopes[at].read(f.Text)
 	}
 	p.look([]probe{{"hooks", lookDisabled}, {"program", lookProgram}, {"settings", lookSettings}})
 	for _, found := range p.found {

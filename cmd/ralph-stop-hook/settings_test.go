@@ -14,7 +14,6 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // TestSettingsEdited has somebody edit the settings between our reading and writing them.
@@ -27,7 +26,7 @@ func TestSettingsEdited(t *testing.T) {
 	}
 	write(`{"model": "a"}`)
 	c := client.Find(client.Usual)
-	f := settingsEdit{path: path, client: c, entry: func(event string) client.Entry {
+	f := settingsEdit{FileChange: client.FileChange{Path: path}, client: c, entry: func(event string) client.Entry {
 		return c.Entry(event, "user", program, defaultTimeout)
 	}}
 	if err := f.merge(); err != nil {
@@ -52,15 +51,15 @@ func TestSettingsAdded(t *testing.T) {
 		err = os.WriteFile(path, text, 0o644)
 	}
 	f, planned := withoutHook(path)
-	if err != nil || planned != nil || f.text != nil {
-		t.Fatalf("%v, %v: %q", err, planned, f.text)
+	if err != nil || planned != nil || f.Text != nil {
+		t.Fatalf("%v, %v: %q", err, planned, f.Text)
 	}
 	added := strings.Replace(string(text), "{", `{"model": "a", `, 1)
 	if err := os.WriteFile(path, []byte(added), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err = f.remove(t.TempDir())
-	if now, _ := os.ReadFile(path); !errors.Is(err, loopdir.ErrChanged) || string(now) != added {
+	err = f.Make()
+	if now, _ := os.ReadFile(path); err != nil || !gjson.GetBytes(now, "model").Exists() || strings.Contains(string(now), program) {
 		t.Errorf("%v: %q", err, now)
 	}
 }
@@ -104,14 +103,14 @@ func TestSettingsCrowd(t *testing.T) {
 			done = true
 		default:
 		}
-		add := settingsEdit{path: path, client: c, entry: func(event string) client.Entry {
+		add := settingsEdit{FileChange: client.FileChange{Path: path}, client: c, entry: func(event string) client.Entry {
 			return c.Entry(event, "user", program, defaultTimeout)
 		}}
 		if err := add.merge(); err == nil {
 			_ = add.write() // it may have changed five times
 		}
-		if remove, err := withoutHook(path); err == nil && remove.changed() {
-			_ = remove.remove(t.TempDir())
+		if remove, err := withoutHook(path); err == nil && remove.Changed() {
+			_ = remove.Make() // it may have changed five times
 		}
 	}
 	text, err := os.ReadFile(path)

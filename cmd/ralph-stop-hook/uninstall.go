@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,10 +55,10 @@ type uninstaller struct {
 	purge, yes, dryRun bool
 
 	project string
-	files   []settingsEdit  // settings files that lose the hook
-	loops   []*loopdir.Loop // the project's loops
-	records []string        // --purge: what is kept of them outside the project
-	rooms   []string        // --purge: the rooms of their checks
+	files   []client.FileChange // settings files that lose the hook
+	loops   []*loopdir.Loop     // the project's loops
+	records []string            // --purge: what is kept of them outside the project
+	rooms   []string            // --purge: the rooms of their checks
 }
 
 func (u *uninstaller) run() error {
@@ -121,8 +119,13 @@ func (u *uninstaller) plan() (err error) {
 
 func (u *uninstaller) do() error {
 	for _, f := range u.files {
-		if err := f.remove(u.project); err != nil {
+		if err := f.Make(); err != nil {
 			return err
+		}
+		dir := filepath.Dir(f.Path)
+		ofClient := func(c client.Client) bool { return dir == filepath.Join(u.project, c.Folder) }
+		if f.Text == nil && slices.ContainsFunc(client.All, ofClient) {
+			_ = os.Remove(dir) // fails if something else is in it
 		}
 	}
 	if !u.purge {
@@ -144,10 +147,10 @@ func (u *uninstaller) show(would bool) {
 		fmt.Fprintln(u.out, done+" "+what)
 	}
 	for _, f := range u.files {
-		if f.text == nil {
-			say("removed", "remove", plain.Path(u.project, f.path)+" (only this hook was in it)")
+		if f.Text == nil {
+			say("removed", "remove", plain.Path(u.project, f.Path)+" (only this hook was in it)")
 		} else {
-			say("took the hook out of", "take the hook out of", plain.Path(u.project, f.path))
+			say("took the hook out of", "take the hook out of", plain.Path(u.project, f.Path))
 		}
 	}
 	if len(u.files) == 0 {
@@ -174,7 +177,7 @@ func (u *uninstaller) showWhatStays() {
 	}
 	in := u.v.install(client.Find(client.Usual), u.project)
 	user := in.Files("user")[0]
-	if u.scope == "" && in.Installed(user) && len(u.files) > 0 && u.files[0].path != user {
+	if u.scope == "" && in.Installed(user) && len(u.files) > 0 && u.files[0].Path != user {
 		fmt.Fprintf(u.out, "the hook is in %s too, for all your projects; to take it out there: "+
 			"ralph-stop-hook uninstall --settings user\n", plain.Line(user, 300))
 	}
@@ -214,7 +217,7 @@ func (u *uninstaller) planFiles() error {
 			if err != nil {
 				return err
 			}
-			if f.changed() {
+			if f.Changed() {
 				u.files = append(u.files, f)
 			}
 		}
@@ -222,63 +225,18 @@ func (u *uninstaller) planFiles() error {
 	return nil
 }
 
-// withoutHook plans to take our entries out of a settings file. If there are none, the edit
-// changes nothing.
-func withoutHook(path string) (f settingsEdit, err error) {
-	f.path = real(path)
-	f.old, err = loopdir.ReadAny(f.path, client.MaxBytes)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(f.old)) == 0 {
-		f.old = nil
-		return f, nil
-	}
-	if err == nil {
-		f.text, err = client.Remove(f.old)
-	}
+// withoutHook plans to take our entries out of a settings file. If there are none, nothing changes.
+func withoutHook(path string) (client.FileChange, error) {
+	f, err := client.PlanChange(path, client.MaxBytes, func(text []byte) ([]byte, error) {
+		if len(bytes.TrimSpace(text)) == 0 {
+			return text, nil
+		}
+		return client.Remove(text)
+	})
 	if err != nil {
-		return f, fmt.Errorf("%s: %w; fix it, or take the hook out yourself", f.path, err)
+		err = fmt.Errorf("%w; fix it, or take the hook out yourself", err)
 	}
-	if f.text == nil && f.path != path {
-		f.text = []byte("{}\n") // else the link would lead to nothing
-	}
-	return f, nil
-}
-
-// remove writes settings without our entries, or removes a file, and the project's
-// folder of settings, that had nothing else in it.
-func (f *settingsEdit) remove(project string) error {
-	if f.text != nil {
-		return f.write()
-	}
-	// An editor may replace the file at any moment. So it is looked at again, and once more when it has another name.
-	if err := f.same(f.path); err != nil {
-		return err
-	}
-	aside := fmt.Sprintf("%s.%d.removed", f.path, os.Getpid())
-	if err := os.Rename(f.path, aside); err != nil {
-		return err
-	}
-	err := f.same(aside)
-	if err != nil && os.Link(aside, f.path) != nil { // there is a newer one
-		return fmt.Errorf("%w; what it was is in %s", err, aside)
-	}
-	if err := errors.Join(err, os.Remove(aside)); err != nil {
-		return err
-	}
-	dir := filepath.Dir(f.path)
-	ofClient := func(c client.Client) bool { return dir == filepath.Join(project, c.Folder) }
-	if slices.ContainsFunc(client.All, ofClient) {
-		_ = os.Remove(dir) // fails if something else is in it
-	}
-	return nil
-}
-
-// same says that a file has no longer the content that was read.
-func (f *settingsEdit) same(path string) error {
-	now, err := loopdir.ReadAny(path, client.MaxBytes)
-	if err == nil && !bytes.Equal(now, f.old) {
-		err = fmt.Errorf("%s: %w", f.path, loopdir.ErrChanged)
-	}
-	return err
+	return f, err
 }
 
 func inProgress(loops []*loopdir.Loop) error {

@@ -76,7 +76,7 @@ func (s Server) table(text string) (begin, end int) {
 	return begin, at
 }
 
-// removeTOML removes the entry of that name, with what belongs to it.
+// removeTOML removes the entry of that name, with what belongs to it. The result is nil if nothing is left.
 func (s Server) removeTOML(data []byte) ([]byte, error) {
 	text := string(data)
 	begin, end := s.table(text)
@@ -92,6 +92,9 @@ func (s Server) removeTOML(data []byte) ([]byte, error) {
 	ended := strings.HasSuffix(text, "\n")
 	if ended && strings.HasSuffix(head, "\n"+newline) || !ended && tail == "" {
 		head = strings.TrimSuffix(head, newline)
+	}
+	if head+tail == "" {
+		return nil, nil
 	}
 	return []byte(head + tail), nil
 }

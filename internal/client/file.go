@@ -1,0 +1,106 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+)
+
+// FileChange is a change of a file that other programs edit, too. It is planned, so that it can be shown, and then made.
+type FileChange struct {
+	Path      string // without links, as dotfile managers make them: what they lead to is changed
+	Old, Text []byte // as the file is, and as it is to become; nil: there is no file
+
+	edit   func(old []byte) ([]byte, error)
+	most   int64
+	linked bool
+}
+
+// PlanChange plans a change of a file of at most so many bytes, which may be missing. edit returns what becomes of its
+// text; nil: the file goes.
+func PlanChange(path string, most int64, edit func(old []byte) ([]byte, error)) (FileChange, error) {
+	f := FileChange{Path: path, edit: edit, most: most}
+	target, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		f.linked = target != path
+		f.Path = target
+	}
+	return f, f.plan()
+}
+
+func (f *FileChange) plan() error {
+	old, err := loopdir.ReadAny(f.Path, f.most)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	_, dangling := os.Lstat(f.Path)
+	if err != nil && dangling == nil {
+		return fmt.Errorf("%s is a link to nothing; remove it", plain.Line(f.Path, 400))
+	}
+	f.Old = old
+	f.Text, err = f.edit(old)
+	if err != nil {
+		return fmt.Errorf("%s: %w", plain.Line(f.Path, 400), err)
+	}
+	if f.Text == nil && f.linked && filepath.Ext(f.Path) == ".json" {
+		f.Text = []byte("{}\n") // else the link would lead to nothing
+	}
+	return nil
+}
+
+// Changed reports whether there is something to change.
+func (f *FileChange) Changed() bool { return !bytes.Equal(f.Text, f.Old) }
+
+// Make changes the file. If somebody else has changed it meanwhile, what is there then is changed; the error is
+// loopdir.ErrChanged if that happens again and again.
+func (f *FileChange) Make() (err error) {
+	for range 5 {
+		if f.Text == nil {
+			err = f.remove()
+		} else {
+			err = loopdir.ReplaceIf(f.Path, f.Old, f.Text)
+		}
+		if !errors.Is(err, loopdir.ErrChanged) {
+			return err
+		}
+		planned := f.plan()
+		if planned != nil || !f.Changed() {
+			return planned
+		}
+	}
+	return err
+}
+
+// remove removes the file. An editor may replace it at any moment. So it is looked at again, and once more when it has
+// another name.
+func (f *FileChange) remove() error {
+	err := f.same(f.Path)
+	if err != nil {
+		return err
+	}
+	aside := fmt.Sprintf("%s.%d.removed", f.Path, os.Getpid())
+	err = os.Rename(f.Path, aside)
+	if err != nil {
+		return err
+	}
+	err = f.same(aside)
+	if err != nil && os.Link(aside, f.Path) != nil { // there is a newer one
+		return fmt.Errorf("somebody else edited %s as it was removed; what it was is in %s", plain.Line(f.Path, 400), aside)
+	}
+	return errors.Join(err, os.Remove(aside))
+}
+
+// same says that a file has no longer the content that was read.
+func (f *FileChange) same(path string) error {
+	now, err := loopdir.ReadAny(path, f.most)
+	if err == nil && !bytes.Equal(now, f.Old) {
+		err = fmt.Errorf("%s: %w", plain.Line(f.Path, 400), loopdir.ErrChanged)
+	}
+	return err
+}
