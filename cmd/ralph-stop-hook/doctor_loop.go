@@ -98,9 +98,6 @@ func lookRoom(in *inspection) {
 	if names := say.NotUsed(p); names != "" {
 		in.note(p.Loop.Call("room")+" says why", "not used by the checks: %s", names)
 	}
-	if err := p.RoomFits(); err != nil {
-		in.failure("free some space, or set XDG_CACHE_HOME to a folder on another disk", "%v", err)
-	}
 	in.fine("checks run in %s", plain.Line(p.Room().Dir, 300))
 }
 

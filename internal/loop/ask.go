@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -54,7 +53,7 @@ func (r *checker) ask(ctx context.Context, e config.Evaluator, q agenthook.Quest
 		outcome = "the evaluator " + e.Name + ": " + err.Error()
 		got = decide.Answer{Action: decide.AnswerEscalate, Reason: plain.Line(outcome, maxReason)}
 	}
-	r.Loop.Store.LogChecks(logline.Answer(begin, "evaluator "+e.Name, outcome))
+	r.Loop.Store.LogChecks(answerLine(begin, "evaluator "+e.Name, outcome))
 	return got, err
 }
 

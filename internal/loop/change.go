@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -68,7 +67,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		next.Before = next.Header
 		_ = l.Store.SaveState(next)
 	}
-	l.Store.Log(logline.Verb(verb, next), nil)
+	l.Store.Log(verbLine(verb, next), nil)
 	return next, nil
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -205,7 +204,7 @@ func (r *checker) one(ctx context.Context, run decide.Run, result *decide.Receip
 		outcome = err.Error()
 		result.Tail = tail(output, outcome+r.hint(c.Command, output))
 	}
-	r.Loop.Store.LogChecks(logline.Check(*result, run, outcome, output))
+	r.Loop.Store.LogChecks(checkLine(*result, run, outcome, output))
 }
 
 // tail returns the end of what a command printed, and what became of it.

@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -58,7 +57,7 @@ func (s *stepper) commit() error {
 		return err
 	}
 	if _, err := agenthook.KeepAnswers(l.Store, snap.Answers, snap.Record().Iteration); err != nil {
-		l.Store.Log(logline.Trouble(s.ev.At, fmt.Errorf("a checkpoint of an evaluator is not kept: %w", err)), nil)
+		l.Store.Log(troubleLine(s.ev.At, fmt.Errorf("a checkpoint of an evaluator is not kept: %w", err)), nil)
 	}
 	if err := l.Store.Commit(d.Next); err != nil {
 		// The error may have come after the commit point. Then an ending still counts, and the
@@ -70,7 +69,7 @@ func (s *stepper) commit() error {
 		}
 		d.HeaderErr = err
 	}
-	l.Store.Log(s.ev.At.UTC().Format(logline.Time)+" "+d.Line(), iterationOf(s.ev, d))
+	l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line(), iterationOf(s.ev, d))
 	return nil
 }
 
@@ -182,7 +181,7 @@ func (l *Loop) noteTurn(ev Event) {
 // GiveUp notes that the loop cannot continue, and that the record cannot say so. The returned
 // function tells the notifiers, once; it may be nil.
 func (l *Loop) GiveUp(ctx context.Context, ev Event, err error) (notify func()) {
-	l.Store.Log(logline.Trouble(ev.At, err), nil)
+	l.Store.Log(troubleLine(ev.At, err), nil)
 	if errors.Is(err, loopdir.ErrLocked) && ev.Kind != decide.EventStop && !ev.Dying {
 		return nil // the session goes on, and so does the loop
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -176,7 +175,7 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 		what.Event = c.Event
 		left := time.Until(deadline)
 		if left <= 0 {
-			store.Log(logline.Notifier(c, "not run: the hook's time is over", nil), nil)
+			store.Log(notifierLine(c, "not run: the hook's time is over", nil), nil)
 			return false
 		}
 		line, r := p.notify(ctx, c, what, what.vars(), min(c.Timeout, left))
@@ -213,18 +212,18 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what any, vars [
 		}
 	}
 	if err != nil {
-		return logline.Notifier(c, err.Error(), nil), proc.Result{Err: err}
+		return notifierLine(c, err.Error(), nil), proc.Result{Err: err}
 	}
 	r := proc.Run(ctx, proc.Cmd{
 		Argv: runs.Argv, Shell: runs.Shell, Dir: p.Loop.project(), Env: append(p.notifierEnv(c.Env), vars...),
 		Stdin:   append(stdin, '\n'),
-		Timeout: timeout, Output: logline.MaxOutput,
+		Timeout: timeout, Output: maxNotifierOutput,
 	})
 	outcome := "ok"
 	if r.Err != nil {
 		outcome = r.Err.Error()
 	}
-	return logline.Notifier(c, fmt.Sprintf("%s, %d ms%s", outcome, time.Since(begin).Milliseconds(), note), r.Output), r
+	return notifierLine(c, fmt.Sprintf("%s, %d ms%s", outcome, time.Since(begin).Milliseconds(), note), r.Output), r
 }
 
 // vars returns what a notifier is told in variables.

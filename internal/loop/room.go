@@ -18,7 +18,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -449,7 +448,7 @@ func (r *checker) prepareBy(ctx context.Context, c config.Command) error {
 	if got.Err != nil {
 		outcome = got.Err.Error()
 	}
-	r.Loop.Store.LogChecks(logline.Answer(begin, "prepare "+c.String(), outcome))
+	r.Loop.Store.LogChecks(answerLine(begin, "prepare "+c.String(), outcome))
 	if got.Err != nil {
 		r.said = got.Output
 		return fmt.Errorf("the command %s, which prepares the folder of the checks: %w", c.String(), got.Err)
@@ -477,23 +476,6 @@ func (p *Picture) ResetRoom() error {
 	}
 	defer unlock()
 	return p.Room().Reset()
-}
-
-// RoomFits returns an error if the room is not made yet, and there is no space for it.
-func (p *Picture) RoomFits() error {
-	r := p.Room()
-	if _, err := os.Stat(r.Dir); err == nil {
-		return nil
-	}
-	needs, err := r.Needs(context.Background(), p.Config.RoomTree)
-	if err != nil {
-		return err
-	}
-	free, known := loopdir.Free(p.Loop.Env.CacheDir)
-	if known && free < needs {
-		return fmt.Errorf("the room needs %d MB, and %s has %d MB left", needs>>20, p.Loop.Env.CacheDir, free>>20)
-	}
-	return nil
 }
 
 // LeftOut returns what of the project is not in the room, if a person trusts it as it was recorded last.

@@ -9,7 +9,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -90,7 +89,7 @@ func (r *checker) showItem(ctx context.Context, id string) []byte {
 		shown, err = r.track(ctx, one)
 	}
 	if err != nil {
-		r.Loop.Store.LogChecks(logline.Answer(begin, one.String(), err.Error()))
+		r.Loop.Store.LogChecks(answerLine(begin, one.String(), err.Error()))
 	}
 	return shown
 }

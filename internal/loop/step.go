@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -200,7 +199,7 @@ func (s *stepper) tail() *decide.Tail {
 // reopen takes claims back in the list's file.
 func (s *stepper) reopen(ids []string) {
 	err := s.loop.Store.Mark(s.picture.ListPath(), s.picture.Snapshot.List.List, ids, false)
-	s.loop.Store.Log(logline.Reopen(s.ev.At, ids, err), nil)
+	s.loop.Store.Log(reopenLine(s.ev.At, ids, err), nil)
 	s.found.ListNotWritten = err != nil
 }
 
@@ -237,7 +236,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	case decide.NeedReopen:
 		err := r.reopenItems(ctx, need.Reopen)
 		s.listed = nil
-		s.loop.Store.Log(logline.Reopen(s.ev.At, need.Reopen, err), nil)
+		s.loop.Store.Log(reopenLine(s.ev.At, need.Reopen, err), nil)
 		s.found.ListNotWritten = true // once is enough: the list shows the result
 	case decide.NeedTree:
 		s.found.Tree, s.found.Changes = p.changes(ctx)

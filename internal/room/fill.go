@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -199,21 +198,6 @@ func (r Room) Size() (files int, bytes int64) {
 		return nil
 	})
 	return files, bytes
-}
-
-// Needs returns how many bytes the files of a tree have.
-func (r Room) Needs(ctx context.Context, id string) (bytes int64, err error) {
-	out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-l", "-z", id)
-	for _, line := range names(out) { // MODE blob ID SIZE<tab>NAME
-		head, _, _ := strings.Cut(line, "\t")
-		words := strings.Fields(head)
-		size, err := strconv.ParseInt(words[len(words)-1], 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		bytes += size
-	}
-	return bytes, err
 }
 
 // Inputs returns a hash of the files of a tree that match. Two trees with the same of them have the same hash.

@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/logline"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -269,7 +268,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 func lastTrouble(l *loop.Loop) string {
 	text, log := l.Store.OpenLog(loopdir.HookLog, 1)
 	log.Close()
-	return logline.ReadTrouble(string(text))
+	return loop.ReadTrouble(string(text))
 }
 
 // Verdict is a line of stops.jsonl, which an agent can write, too.
