@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The files of a merge that goes forward: what they are before and after it. "none" is no file.
@@ -220,4 +221,27 @@ func TestRecoverMoved(t *testing.T) {
 		w.want("git status", w.git(w.top, "status", "--porcelain"), "?? "+notes)
 		w.tidy()
 	}
+}
+
+// TestForwardSameSecond has a person change a file without changing its size, in the second in which git wrote it and
+// its index: only what is in the file tells.
+func TestForwardSameSecond(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the clock of files is finer there")
+	}
+	w, old, new := newForward(t)
+	text, err := os.ReadFile(filepath.Join(w.project, "a.txt"))
+	w.ok(err)
+	for time.Now().Nanosecond() > 100_000_000 { // the start of a second
+		time.Sleep(10 * time.Millisecond)
+	}
+	w.write(w.project, "a.txt", string(text))
+	w.git(w.top, "add", filepath.Join(w.project, "a.txt"))
+	mine := strings.ToUpper(string(text))
+	w.write(w.project, "a.txt", mine)
+	time.Sleep(1100 * time.Millisecond) // the copy of the index is younger
+	w.refused(w.repo.Forward(t.Context(), old, new), "a.txt is changed in the project")
+	now, err := os.ReadFile(filepath.Join(w.project, "a.txt"))
+	w.ok(err)
+	w.want("a.txt", string(now), mine)
 }

@@ -142,11 +142,8 @@ func (r *Repo) filtered(ctx context.Context, here apart, names string) error {
 // here returns the project's work tree with a copy of its index, so that no lock of it is taken.
 func (r *Repo) here(ctx context.Context) (apart, error) {
 	here := apart{r: r, work: r.top, index: filepath.Join(r.own, "index-here")}
-	text, err := loopdir.ReadFile(r.git, "index", maxIndex)
-	if err == nil {
-		_ = os.Remove(here.index + ".lock")
-		err = os.WriteFile(here.index, text, 0o600)
-	}
+	_ = os.Remove(here.index + ".lock")
+	err := copyIndex(filepath.Join(r.git, "index"), here.index)
 	if err == nil {
 		err = r.unsplit(ctx, here)
 	}

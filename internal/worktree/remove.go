@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // Remove deletes the worktree and its branch if a commit has all its work: nothing would change if it were merged. If
@@ -57,11 +60,24 @@ func removeAll(dir string) error {
 // asideEnd ends the name of a file that is not whole yet.
 const asideEnd = ".ralph"
 
-// replace writes a file in one step. A reader sees the old text or the new one.
-func replace(path string, text []byte) error {
-	aside := path + asideEnd
-	if err := os.WriteFile(aside, text, 0o644); err != nil {
+// copyIndex puts a copy of an index in the place of another one, in one step. The copy keeps the time: to git a file
+// that changed in the second in which its index was written, or later, may be another one, though its size is the same.
+func copyIndex(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
 		return err
 	}
-	return os.Rename(aside, path)
+	text, err := loopdir.ReadFile(filepath.Dir(from), filepath.Base(from), maxIndex)
+	if err != nil {
+		return err
+	}
+	aside := to + asideEnd
+	err = os.WriteFile(aside, text, 0o644)
+	if err == nil {
+		err = os.Chtimes(aside, time.Time{}, info.ModTime())
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(aside, to)
 }

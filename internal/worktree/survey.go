@@ -34,6 +34,11 @@ func (r *Repo) survey(ctx context.Context, old, new string) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
+	// They are looked at before git is asked: what a person changes from now on stays.
+	missing := map[string]error{}
+	for _, c := range s.changes {
+		s.seen[c.name], missing[c.name] = s.lstat(c.name)
+	}
 	s.index, err = r.here(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +63,7 @@ func (r *Repo) survey(ctx context.Context, old, new string) (*survey, error) {
 		gone[c.name] = gone[c.name] || c.gone()
 	}
 	for _, c := range s.changes {
-		info, err := s.lstat(c.name)
+		info, err := s.seen[c.name], missing[c.name]
 		there := err == nil && (!info.IsDir() || !c.gone() && !s.onlyGone(c.name, gone))
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -67,7 +72,6 @@ func (r *Repo) survey(ctx context.Context, old, new string) (*survey, error) {
 			// written already, or a person made the same change
 		case c.made() && !there || !c.made() && there && !isOld[c.name] || r.blind:
 			s.todo = append(s.todo, c)
-			s.seen[c.name] = info
 		default:
 			s.other = append(s.other, c.name)
 		}
@@ -193,11 +197,8 @@ func (s *survey) write(ctx context.Context) error {
 		}
 	}
 	s.refresh(ctx)
-	text, err := os.ReadFile(s.index.index)
+	err := copyIndex(s.index.index, filepath.Join(s.r.git, "index"))
 	if err != nil {
-		return err
-	}
-	if err := replace(filepath.Join(s.r.git, "index"), text); err != nil {
 		return err
 	}
 	s.r.step("indexed")

@@ -274,9 +274,5 @@ func (t *Tree) move(ctx context.Context, commit string) error {
 	if _, err := t.refs(ctx, "update-ref", "--no-deref", "--create-reflog", ref, commit); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(t.index)
-	if err != nil {
-		return err
-	}
-	return replace(filepath.Join(t.git, "index"), text)
+	return copyIndex(t.index, filepath.Join(t.git, "index"))
 }
