@@ -50,7 +50,7 @@ func (in *inspection) lookScopes() (first *scope) {
 		}
 		said, fix := hooks[0].Flag("--entry"), "ralph-stop-hook init --settings "+s.name
 		switch {
-		case said != "" && said != s.name:
+		case said != "" && said != s.name && !managedOnly: // the only entries that run answer
 			in.renewing(s, fix, "the entry in %s has --entry %s, so it does not count in that file", s.shown,
 				plain.Line(said, 80))
 		case first != nil && (said == "" || s.name == "local" && !hooks[0].Exec): // else it gives way to the first

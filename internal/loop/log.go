@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,18 +43,30 @@ func reopenLine(at time.Time, ids []string, err error) string {
 	return line
 }
 
-// troubleLine says why an event had no answer.
+// troubleLine says why an event had no answer, or why it counts for nothing.
 func troubleLine(at time.Time, err error) string {
-	return fmt.Sprintf("%s error %s", at.UTC().Format(logTime), plain.Line(err.Error(), 1000))
+	word := "error"
+	if errors.Is(err, ErrForged) {
+		word = "refused"
+	}
+	return fmt.Sprintf("%s %s %s", at.UTC().Format(logTime), word, plain.Line(err.Error(), 1000))
 }
 
-// ReadTrouble returns the reason in a line of troubleLine, "" if the line is another one.
-func ReadTrouble(line string) string {
-	at, text, _ := strings.Cut(line, " error ")
-	if _, err := time.Parse(logTime, at); err != nil {
+// LastTrouble returns why the last event in hook.log had no answer, "" if it had one. What the notifiers have done
+// stands behind it, and events that count for nothing may.
+func LastTrouble(text string) string {
+	for _, line := range slices.Backward(strings.Split(strings.TrimSuffix(text, "\n"), "\n")) {
+		words := strings.SplitN(line, " ", 3)
+		_, err := time.Parse(logTime, words[0])
+		switch {
+		case err != nil || len(words) < 3 || words[1] == "notify" || words[1] == "refused":
+			continue
+		case words[1] == "error":
+			return plain.Line(words[2], 300)
+		}
 		return ""
 	}
-	return plain.Line(text, 300)
+	return ""
 }
 
 // verbLine says how a loop is after a person's verb.

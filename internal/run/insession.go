@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // With Options.InSession a Stop hook drives each session: a session gets the loop's own prompt, so the hook in it works
@@ -66,8 +67,8 @@ func (r *Run) beginDriving(ctx context.Context) (*loop.Step, error) {
 		return nil, err
 	}
 	if state := s.Decision.Next; !state.Status.GoesOn() {
-		return nil, fmt.Errorf("the loop %s is %s; '%s' continues it", plain.Line(r.At.Name, 100), state.Status,
-			r.Env.Call("resume", r.At.Name))
+		return nil, fmt.Errorf("the loop %s is %s; %s", plain.Line(r.At.Name, 100), state.Status,
+			say.Continues(state.Status, r.Env.Call("resume", r.At.Name)))
 	}
 	if c := r.left(); c != nil {
 		r.files.Session(&r.Record, c, nil, true)

@@ -170,7 +170,15 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 			"this session does not get it ('ralph-stop-hook use %s --no-session' takes it away from that session)",
 			plain.Line(s.Session, 80), name, plain.Arg(p.Loop.At.Name))
 	}
-	return fmt.Sprintf("ralph: the loop %s is %s; '%s' continues it", name, s.Status, do("resume"))
+	return fmt.Sprintf("ralph: the loop %s is %s; %s", name, s.Status, Continues(s.Status, do("resume")))
+}
+
+// Continues says how a loop that has ended goes on by a command.
+func Continues(ended decide.Status, command string) string {
+	if ended == decide.Complete {
+		return fmt.Sprintf("add features to its list, or reopen one there, and '%s' continues it", command)
+	}
+	return fmt.Sprintf("'%s' continues it", command)
 }
 
 // Refused returns why a session that asks for a loop does not get it, nil if it does.

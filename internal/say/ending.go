@@ -96,8 +96,9 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		return fmt.Sprintf("%s; %s. To give it more, %s; then '%s' continues the loop.", s.Needs, so, RaiseTimeout,
 			do("resume"))
 	case decide.ConfigChanged:
-		return fmt.Sprintf("%s; %s. Look at it; '%s' accepts it as it is now, then '%s' continues the loop. "+
-			"If the agent may edit it, name it in \"not_held\".", s.Needs, so, do("trust"), do("resume"))
+		return fmt.Sprintf("%s; %s. Look at it, and put it back, or remove it if it is new; '%s' accepts it as it is now, "+
+			"then '%s' continues the loop. If the agent may edit it, name it in \"not_held\".", s.Needs, so, do("trust"),
+			do("resume"))
 	case decide.RecordChanged:
 		return fmt.Sprintf("%s; %s. The last lines of checks.log show what ran; find out what it wrote. "+
 			"Then '%s' continues the loop. \"confine\" in ralph.json keeps commands from writing there.",

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // Phase says what a loop does, in words that all views share.
@@ -47,12 +48,20 @@ func phase(v *Status, p *loop.Picture, state decide.State) (now Phase, since tim
 		return NeedsYou, state.Seen
 	case v.Waits != nil:
 		return Waiting, v.Waits.Since
+	case unanswered(p, state):
+		return NeedsYou, time.Time{}
 	case !state.Idle.IsZero():
 		return NeedsYou, state.Idle
 	case v.trouble != "":
 		return NeedsYou, time.Time{}
 	}
 	return Working, state.Seen
+}
+
+// unanswered reports whether the loop belongs to a session whose stops do not reach it. Those of a client that takes its
+// features by MCP need not.
+func unanswered(p *loop.Picture, state decide.State) bool {
+	return state.Run() == "" && !state.OfClient() && say.Unanswered(p.Loop.Env, p.Loop.At) != ""
 }
 
 // Waits is what a loop waits for.

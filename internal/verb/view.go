@@ -266,9 +266,9 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 
 // lastTrouble returns why the last event of a loop could not be answered, as hook.log has it; "" if it was answered.
 func lastTrouble(l *loop.Loop) string {
-	text, log := l.Store.OpenLog(loopdir.HookLog, 1)
+	text, log := l.Store.OpenLog(loopdir.HookLog, 100)
 	log.Close()
-	return loop.ReadTrouble(string(text))
+	return loop.LastTrouble(string(text))
 }
 
 // Verdict is a line of stops.jsonl, which an agent can write, too.
@@ -328,8 +328,6 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	case works && (v.Phase == NeedsYou || v.Phase == NeverBegun), v.Status == decide.Interrupted,
 		v.Status == decide.Handover:
 		return say.GoOn(p, state)
-	case works && state.Run() == "" && say.Unanswered(p.Loop.Env, p.Loop.At) != "":
-		return say.GoOn(p, state)
 	case works && v.Phase == Waiting:
 		return "nothing; it goes on by itself"
 	case works:
@@ -354,7 +352,7 @@ func fix(v Status, do func(verb string) string) string {
 	case v.Status == decide.Stagnated:
 		return do("log") + " shows where it got stuck"
 	case v.ExitReason == decide.ConfigChanged:
-		return do("trust") + ", or put it back"
+		return do("trust") + ", or put it back (if it is new, remove it)"
 	case v.ExitReason == decide.CheckTime:
 		return say.RaiseTimeout
 	case v.ExitReason == decide.RecordChanged:

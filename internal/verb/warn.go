@@ -26,6 +26,11 @@ func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) 
 		if !check.Runs() || c.Room && len(c.Work) > 0 { // there the agent's files are nowhere but in "work"
 			continue
 		}
+		wild := func(w config.Word) bool { return strings.Contains(w.Text, "*") }
+		if len(c.Protect) > 0 && !c.ProtectNew && slices.ContainsFunc(check.Command.Words(), wild) {
+			lines = append(lines, fmt.Sprintf("%s also takes files that the agent adds: \"protect_new\" would refuse them",
+				plain.Line(check.Command.String(), 200)))
+		}
 		targets = append(targets, locked.NotPhony(l.At.Project, check.Command)...)
 		text := plain.Line(check.Command.String(), 200)
 		if len(c.Protect) == 0 && tests(l, check.Command, f) && !slices.Contains(open, text) {
