@@ -355,15 +355,21 @@ func (d *Decision) handOn(s *Snapshot) {
 // maxBlocks bounds the times of blocks that the record keeps for one turn.
 const maxBlocks = 1000
 
+// CountProven counts the proven features of a loop that ends and is not complete: by feature, as everything else that
+// shows a loop counts.
+func (s *Snapshot) CountProven(next *State) {
+	if next.Status != Complete && len(s.Checks) > 0 && !s.NoList && s.List.Err == nil {
+		next.Proven = s.Proof().Proven
+	}
+}
+
 func (d *Decision) end(s *Snapshot, status Status, reason string) {
 	d.Verdict, d.Binding = End, ""
 	d.Next.Status = status
 	d.Next.ExitReason = reason
 	d.Next.EndedAt = s.Now
 	d.Next.Endings++
-	if status != Complete && len(s.Checks) > 0 && !s.NoList && s.List.Err == nil {
-		d.Next.Proven = s.Proof().Proven // by feature, as everything else that shows a loop counts
-	}
+	s.CountProven(&d.Next)
 	if s.Event == EventStop || s.Event == EventFailure {
 		d.Next.Idle = s.Now
 	}

@@ -53,6 +53,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		return decide.State{}, fmt.Errorf("progress.txt says %s; set it to IN_PROGRESS first", stopped)
 	}
 	if next.Endings != p.Snapshot.State.Endings {
+		p.Snapshot.CountProven(&next)
 		if err := p.attachNotice(&next); err != nil {
 			return decide.State{}, err
 		}

@@ -115,7 +115,7 @@ func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 		}
 		s = told
 	}
-	l.finish(context.WithoutCancel(ctx), s)
+	l.finish(ctx, s)
 	return s, nil
 }
 

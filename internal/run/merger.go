@@ -532,17 +532,28 @@ func (l *lanes) forward(ctx context.Context, head string) (lacks bool, err error
 	return false, nil
 }
 
-// finish brings what is merged to the person's branch, waits a while for another git command, and tidies up.
+// finish brings what is merged to the person's branch, waits a while for another git command, unless a signal ends the
+// run, and tidies up.
 func (l *lanes) finish(ctx context.Context, s *loop.Step) {
+	stopped := ctx.Done()
+	ctx = context.WithoutCancel(ctx)
 	m := &l.Record.Merges
 	l.checkBranch(ctx)
 	if s.Decision.Next.Status == decide.Complete {
 		m.Joined = false // the loop has proven it
 	}
-	for end := time.Now().Add(whileMended); ; time.Sleep(nap) {
+	end := time.After(whileMended)
+	for waits := true; waits; {
 		err := l.bring(ctx, "")
-		if !errors.Is(err, worktree.ErrLocked) || time.Now().After(end) {
+		if !errors.Is(err, worktree.ErrLocked) {
 			break
+		}
+		select {
+		case <-time.After(nap):
+		case <-end:
+			waits = false
+		case <-stopped:
+			waits = false
 		}
 	}
 	l.openPR(s)
