@@ -86,6 +86,10 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		state.StartedAt = state.EndedAt // the loop ended before its first iteration
 	}
 	status, code, _ := state.Status.Outcome()
+	needs := state.Needs
+	if state.Status == decide.Complete {
+		needs = cmp.Or(needs, p.Loop.Env.ToMerge)
+	}
 	report := ""
 	if p.Config.Report {
 		report = p.Loop.Env.Report
@@ -98,7 +102,7 @@ func (p *Picture) payload(state decide.State, id string) payload {
 		Iterations: state.Iteration, MaxIterations: state.Limit(p.Snapshot.Limits),
 		StartedAt: state.StartedAt.UTC(), EndedAt: state.EndedAt.UTC(),
 		DurationSec: int64(state.EndedAt.Sub(state.StartedAt).Seconds()),
-		Features:    p.Snapshot.List.Count(state.Proven), Needs: state.Needs, RetryAt: plain.Instant(state.RetryAt),
+		Features:    p.Snapshot.List.Count(state.Proven), Needs: needs, RetryAt: plain.Instant(state.RetryAt),
 		Report: report, NotUsed: p.lastNotUsed(), LogPath: filepath.Join(p.Loop.At.Dir, loopdir.HookLog),
 		LastAnswer: plain.End(p.Snapshot.Message, answerBytes),
 	}

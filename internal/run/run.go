@@ -346,6 +346,9 @@ func (r *Run) env() loop.Env {
 	env.Agent = r.Record.Options.Agent
 	env.OnComplete = cmp.Or(r.Record.Options.OnComplete, env.OnComplete)
 	env.Report = r.reportPath()
+	if !r.Record.Merges.Joined { // else the checks of the whole loop prove it, and it is brought to the person's branch
+		env.ToMerge = plain.Line(strings.Join(r.Record.ToMerge(), "; "), 500)
+	}
 	return env
 }
 
