@@ -59,7 +59,8 @@ func TestSettingsAdded(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = f.Make()
-	if now, _ := os.ReadFile(path); err != nil || !gjson.GetBytes(now, "model").Exists() || strings.Contains(string(now), program) {
+	now, _ := os.ReadFile(path)
+	if err != nil || !gjson.GetBytes(now, "model").Exists() || strings.Contains(string(now), program) {
 		t.Errorf("%v: %q", err, now)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// FileChange is a change of a file that other programs edit, too. It is planned, so that it can be shown, and then made.
+// FileChange is a change of a file that other programs edit, too. It is planned, so that it can be shown, and then
+// made.
 type FileChange struct {
 	Path      string // without links, as dotfile managers make them: what they lead to is changed
 	Old, Text []byte // as the file is, and as it is to become; nil: there is no file

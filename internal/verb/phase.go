@@ -58,8 +58,8 @@ func phase(v *Status, p *loop.Picture, state decide.State) (now Phase, since tim
 	return Working, state.Seen
 }
 
-// unanswered reports whether the loop belongs to a session whose stops do not reach it. Those of a client that takes its
-// features by MCP need not.
+// unanswered reports whether the loop belongs to a session whose stops do not reach it. Those of a client that takes
+// its features by MCP need not.
 func unanswered(p *loop.Picture, state decide.State) bool {
 	return state.Run() == "" && !state.OfClient() && say.Unanswered(p.Loop.Env, p.Loop.At) != ""
 }
