@@ -66,6 +66,7 @@ func TestSettingsAdded(t *testing.T) {
 }
 
 // TestSettingsCrowd has an editor add 400 keys while the hook is put into the settings and taken out, again and again.
+// A key is in the settings, or in the file that an error names.
 func TestSettingsCrowd(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an editor there replaces no file that is open")
@@ -94,6 +95,13 @@ func TestSettingsCrowd(t *testing.T) {
 		}
 		edits <- nil
 	}()
+	kept := map[string]bool{}
+	keep := func(path string) {
+		text, _ := os.ReadFile(path)
+		for key := range gjson.ParseBytes(text).ForEach {
+			kept[key.Str] = true
+		}
+	}
 	rounds := 0
 	for done := false; !done; rounds++ {
 		select {
@@ -111,17 +119,21 @@ func TestSettingsCrowd(t *testing.T) {
 			_ = add.write() // it may have changed five times
 		}
 		if remove, err := withoutHook(path); err == nil && remove.Changed() {
-			_ = remove.Make() // it may have changed five times
+			err := remove.Make() // it may have changed five times
+			if err != nil {
+				_, aside, _ := strings.Cut(err.Error(), "what it was is in ")
+				keep(aside)
+			}
 		}
 	}
-	text, err := os.ReadFile(path)
+	keep(path)
 	lost := 0
 	for i := range 400 {
-		if !gjson.GetBytes(text, fmt.Sprint("k", i)).Exists() {
+		if !kept[fmt.Sprint("k", i)] {
 			lost++
 		}
 	}
-	if err != nil || lost > 0 {
-		t.Errorf("%d of 400 edits are lost beside %d of ours: %v", lost, rounds, err)
+	if lost > 0 {
+		t.Errorf("%d of 400 edits are lost beside %d of ours", lost, rounds)
 	}
 }

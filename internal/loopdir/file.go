@@ -230,8 +230,8 @@ func ReplaceIf(path string, was, data []byte) error {
 	if info, err := root.Lstat(name); err == nil && !canKeepOwner(info) {
 		return fmt.Errorf("%s belongs to another user, who alone can edit it", path)
 	}
-	return replace(root, name, data, 0o644, false, func() error {
-		now, err := optional(read(root, name, max(int64(len(was)), 1)))
+	return replace(root, name, data, 0o644, false, func(file string) error {
+		now, err := optional(read(root, file, max(int64(len(was)), 1)))
 		if err != nil || (now == nil) != (was == nil) || !bytes.Equal(now, was) {
 			return ErrChanged
 		}
@@ -241,9 +241,11 @@ func ReplaceIf(path string, was, data []byte) error {
 
 // replace is Replace. locked says that the caller holds the loop's lock, so that nobody
 // else writes a temporary file of this name. If confirm is not nil, replace calls it right
-// before the rename, and its error prevents the rename.
+// before the rename, and its error prevents the rename. On Linux it also gets the name of the
+// file that was replaced, and its error puts that back.
 func replace(
-	root *os.Root, name string, data []byte, perm os.FileMode, locked bool, confirm func() error,
+	root *os.Root, name string, data []byte, perm os.FileMode, locked bool,
+	confirm func(name string) error,
 ) error {
 	d, err := root.Open(".")
 	if err != nil {

@@ -154,8 +154,8 @@ func (s *Store) Mark(path string, was features.List, ids []string, passes bool) 
 				return err
 			}
 		}
-		err = replace(root, name, edited, 0o644, true, func() error {
-			if now, err := read(root, name, features.MaxBytes); err != nil || !bytes.Equal(now, data) {
+		err = replace(root, name, edited, 0o644, true, func(file string) error {
+			if now, err := read(root, file, features.MaxBytes); err != nil || !bytes.Equal(now, data) {
 				return errors.Join(err, changed)
 			}
 			return nil

@@ -3,8 +3,10 @@
 package loopdir
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/google/renameio/v2"
@@ -12,7 +14,7 @@ import (
 
 // rename writes a temporary file .NAME<digits> beside its target, flushes it, calls confirm
 // and renames the file. Without WithRoot, renameio might choose $TMPDIR.
-func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm func() error) error {
+func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm func(string) error) error {
 	mode := []renameio.Option{renameio.WithRoot(root), renameio.WithPermissions(perm),
 		renameio.WithExistingPermissions()}
 	if perm == 0o600 {
@@ -29,7 +31,15 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 	if err == nil && confirm != nil {
 		err = f.Sync()
 		if err == nil {
-			err = confirm()
+			err = confirm(name)
+		}
+		if err == nil {
+			err = swapIf(root, filepath.Base(f.Name()), name, confirm)
+			if !errors.Is(err, errors.ErrUnsupported) {
+				_ = f.Cleanup()
+				return err
+			}
+			err = nil
 		}
 	}
 	if err == nil {
@@ -37,6 +47,20 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 	}
 	if err != nil {
 		_ = f.Cleanup() // the first error is the one to report
+	}
+	return err
+}
+
+// swapIf puts a temporary file in the place of its target, and puts the target back if it is not the confirmed one.
+func swapIf(root *os.Root, temp, name string, confirm func(string) error) error {
+	_, missing := root.Lstat(name)
+	err := swap(root, temp, name)
+	if err != nil || missing != nil {
+		return err
+	}
+	err = confirm(temp)
+	if err != nil {
+		_ = swap(root, temp, name)
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 // the file. renameio, which does this elsewhere, exports nothing on Windows. A rename onto
 // an open file fails here, and virus scanners and indexers open files for a moment. So
 // rename tries again for about two seconds.
-func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm func() error) error {
+func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm func(string) error) error {
 	temp := "." + name + strconv.FormatInt(rand.Int64(), 10)
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
@@ -24,7 +24,7 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil && confirm != nil {
-		err = confirm()
+		err = confirm(name)
 	}
 	for wait := time.Millisecond; err == nil; wait *= 2 {
 		moved := root.Rename(temp, name)
