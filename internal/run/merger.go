@@ -283,8 +283,9 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 		return l.save()
 	case b.why == "":
 		head, err := l.repo.Head(ctx)
-		if err == nil && head != l.joined && l.again < mostAgain {
-			l.again++ // so that nothing gets to a person's branch that was not proven with what is there
+		moved := err == nil && head != l.joined // nothing gets to a person's branch that was not proven with what is there
+		if l.again < mostAgain && (moved || !l.repo.Whole(ctx, b.tip, b.below)) {
+			l.again++
 			return nil
 		}
 		l.again = 0

@@ -141,6 +141,13 @@ func (r *Repo) Head(ctx context.Context) (commit string, err error) {
 	return commit, err
 }
 
+// Whole reports whether all objects of a commit are there, but for those of another commit. A gc that began before a
+// branch had the commit may throw them away.
+func (r *Repo) Whole(ctx context.Context, commit, other string) bool {
+	_, err := r.refs(ctx, "rev-list", "--objects", "--quiet", commit, "--not", other)
+	return err == nil
+}
+
 // At returns the commit of a branch, "" if there is no such branch.
 func (r *Repo) At(ctx context.Context, branch string) string {
 	commit, _ := r.refs(ctx, "rev-parse", "-q", "--verify", heads+branch+"^{commit}")
