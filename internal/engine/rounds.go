@@ -21,7 +21,6 @@ type heart struct {
 	last    time.Time // of the last round
 	live    time.Time // since when the server has taken all beats; zero: it does not
 	ill     int       // rounds in a row that failed
-	lost    bool      // the server has lost its data, and not all is there again
 	keys    []string  // of the workers whom our server lets in
 	beats   teller
 	answers teller
@@ -104,22 +103,16 @@ func (c *Coordinator) beat() error {
 	ctx, cancel := context.WithTimeout(c.ctx, 2*c.conn.answer)
 	defer cancel()
 	if c.again.Swap(false) {
-		if err := c.restore(ctx, c.heart.lost); err != nil {
+		if err := c.restore(ctx, false); err != nil {
 			c.again.Store(true)
 			return err
 		}
-		c.heart.lost = false
 	}
 	err := c.lead(ctx)
 	switch {
 	case errors.Is(err, errLost):
 		c.opts.Log("the server has lost its data; setting it up again")
-		err = c.restore(ctx, true)
-		if err != nil { // the next beat tries again
-			c.heart.lost = true
-			c.again.Store(true)
-		}
-		return err
+		return c.restore(ctx, true)
 	case err != nil && !errors.Is(err, ErrLed):
 		c.again.Store(true)
 	}

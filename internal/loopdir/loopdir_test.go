@@ -286,7 +286,8 @@ func TestReopen(t *testing.T) {
 	}
 	defer root.Close()
 	moved := errors.New("moved")
-	if err := replace(root, ListFile, []byte("x"), 0o600, true, func(string) error { return moved }); !errors.Is(err, moved) {
+	err = replace(root, ListFile, []byte("x"), 0o600, true, func(string) error { return moved })
+	if !errors.Is(err, moved) {
 		t.Errorf("%v", err)
 	}
 	if names, _ := filepath.Glob(filepath.Join(l.Dir, "."+ListFile+"*")); len(names) > 0 {
