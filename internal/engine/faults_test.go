@@ -178,7 +178,8 @@ func TestServerRestarts(t *testing.T) {
 // The coordinator ends and another one takes up its work.
 func TestCoordinatorRestarts(t *testing.T) {
 	t.Parallel()
-	c := open(t)
+	patient := func(o *Options) { o.Lease = 10 * short } // no claim is to end while the worker connects again
+	c := open(t, patient)
 	ctx := t.Context()
 	w := join(t, c, "w")
 	jobs := []Job{{Feature: "claimed"}, {Feature: "submitted"}, {Feature: "merged"}, {Feature: "open"}}
@@ -196,7 +197,7 @@ func TestCoordinatorRestarts(t *testing.T) {
 	address := c.Address()
 	check(t, c.Close())
 
-	c = open(t, func(o *Options) { o.Dir = c.opts.Dir })
+	c = open(t, patient, func(o *Options) { o.Dir = c.opts.Dir })
 	if c.Address() != address {
 		t.Errorf("the address was %s and is %s", address, c.Address())
 	}
