@@ -207,17 +207,8 @@ func (d *runDay) kept() error {
 
 // peopleOfRuns lives so many days with a runner.
 func peopleOfRuns(h *harness, runner string, days int) {
-	p, err := get(runner)
-	if err != nil {
-		h.Fatal(err)
-	}
-	for n := range days {
-		if h.enough() {
-			return
-		}
-		at := inMemory
-		at.git = true
-		d := &runDay{world: newWorld(h.T, p, at), rand: rand.New(rand.NewPCG(*seed, uint64(n))), acts: 5}
+	eachDay(h, runner, days, func(w *world, luck *rand.Rand) error {
+		d := &runDay{world: w, rand: luck, acts: 5}
 		d.persons = true
 		err := runLoop([]string{"takes its time"}, `, "limits": {"max_iterations": 60, "stagnation": 0}`)(d.world)
 		if err == nil {
@@ -228,8 +219,8 @@ func peopleOfRuns(h *harness, runner string, days int) {
 			err = fmt.Errorf("%w, after: %s\n%s", err, strings.Join(d.done, ", "), log)
 		}
 		_ = d.quell()
-		h.result(fmt.Sprint("day ", n), err)
-	}
+		return err
+	})
 }
 
 // TestRunPeople has ordinary people do ordinary things beside a run, 300 times five of them.

@@ -329,8 +329,8 @@ func (d *day) kept() error {
 	return allTold(d.world)
 }
 
-// people lives so many days with a program.
-func people(h *harness, program string, days int) {
+// eachDay lives so many days with a program, each in a repository of its own, and with luck of its own.
+func eachDay(h *harness, program string, days int, live func(w *world, luck *rand.Rand) error) {
 	p, err := get(program)
 	if err != nil {
 		h.Fatal(err)
@@ -341,7 +341,15 @@ func people(h *harness, program string, days int) {
 		}
 		at := inMemory
 		at.git = true
-		d := &day{world: newWorld(h.T, p, at), rand: rand.New(rand.NewPCG(*seed, uint64(n)))}
+		err := live(newWorld(h.T, p, at), rand.New(rand.NewPCG(*seed, uint64(n))))
+		h.result(fmt.Sprint("day ", n), err)
+	}
+}
+
+// people lives so many days with a program.
+func people(h *harness, program string, days int) {
+	eachDay(h, program, days, func(w *world, luck *rand.Rand) error {
+		d := &day{world: w, rand: luck}
 		err := do([]step{loopMade, configured(`, "limits": {"max_iterations": 60, "stagnation": 0}, ` +
 			`"guards": {"same_file": false}, "checks": [{"command": "sleep 0.05", "when": "feature"}]`)})(d.world)
 		if err == nil {
@@ -352,8 +360,8 @@ func people(h *harness, program string, days int) {
 		}
 		_ = d.quell()
 		d.leaves()
-		h.result(fmt.Sprint("day ", n), err)
-	}
+		return err
+	})
 }
 
 // TestPeople has ordinary people do ordinary things beside a loop, 300 times ten of them.

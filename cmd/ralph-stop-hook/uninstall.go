@@ -118,7 +118,8 @@ func (u *uninstaller) plan() (err error) {
 }
 
 func (u *uninstaller) do() error {
-	for _, f := range u.files {
+	for i := range u.files {
+		f := &u.files[i]
 		if err := f.Make(); err != nil {
 			return err
 		}

@@ -12,8 +12,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// FileChange is a change of a file that other programs edit, too. It is planned, so that it can be shown, and then
-// made.
+// FileChange changes a file that other programs edit, too. PlanChange plans it, so that people can see it; Make does it.
 type FileChange struct {
 	Path      string // without links, as dotfile managers make them: what they lead to is changed
 	Old, Text []byte // as the file is, and as it is to become; nil: there is no file
@@ -32,7 +31,8 @@ func PlanChange(path string, most int64, edit func(old []byte) ([]byte, error)) 
 		f.linked = target != path
 		f.Path = target
 	}
-	return f, f.plan()
+	err = f.plan()
+	return f, err
 }
 
 func (f *FileChange) plan() error {
@@ -49,8 +49,11 @@ func (f *FileChange) plan() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", plain.Line(f.Path, 400), err)
 	}
-	if f.Text == nil && f.linked && filepath.Ext(f.Path) == ".json" {
-		f.Text = []byte("{}\n") // else the link would lead to nothing
+	if f.Text == nil && f.linked { // the link would lead to nothing
+		f.Text = []byte{}
+		if filepath.Ext(f.Path) == ".json" {
+			f.Text = []byte("{}\n")
+		}
 	}
 	return nil
 }
@@ -58,8 +61,8 @@ func (f *FileChange) plan() error {
 // Changed reports whether there is something to change.
 func (f *FileChange) Changed() bool { return !bytes.Equal(f.Text, f.Old) }
 
-// Make changes the file. If somebody else has changed it meanwhile, what is there then is changed; the error is
-// loopdir.ErrChanged if that happens again and again.
+// Make changes the file. If somebody else changed it after the plan, Make plans anew; if that happens five times in a
+// row, the error is loopdir.ErrChanged.
 func (f *FileChange) Make() (err error) {
 	for range 5 {
 		if f.Text == nil {
@@ -78,8 +81,8 @@ func (f *FileChange) Make() (err error) {
 	return err
 }
 
-// remove removes the file. An editor may replace it at any moment. So it is looked at again, and once more when it has
-// another name.
+// remove removes the file. An editor may replace it at any moment, so remove looks at it again, renames it, and looks
+// once more.
 func (f *FileChange) remove() error {
 	err := f.same(f.Path)
 	if err != nil {
@@ -97,7 +100,7 @@ func (f *FileChange) remove() error {
 	return errors.Join(err, os.Remove(aside))
 }
 
-// same says that a file has no longer the content that was read.
+// same returns loopdir.ErrChanged if a file has not the content that was read.
 func (f *FileChange) same(path string) error {
 	now, err := loopdir.ReadAny(path, f.most)
 	if err == nil && !bytes.Equal(now, f.Old) {

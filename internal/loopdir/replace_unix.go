@@ -53,14 +53,13 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 
 // swapIf puts a temporary file in the place of its target, and puts the target back if it is not the confirmed one.
 func swapIf(root *os.Root, temp, name string, confirm func(string) error) error {
-	_, missing := root.Lstat(name)
-	err := swap(root, temp, name)
-	if err != nil || missing != nil {
+	exchanged, err := swap(root, temp, name)
+	if err != nil || !exchanged {
 		return err
 	}
 	err = confirm(temp)
 	if err != nil {
-		_ = swap(root, temp, name)
+		_, _ = swap(root, temp, name) // whoever replaced the file once more has the newer text
 	}
 	return err
 }

@@ -8,24 +8,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// swap gives two files of a folder each other's name, in one step, or gives the name to the first if there is no other.
-// The error is errors.ErrUnsupported if the file system cannot do that.
-func swap(root *os.Root, temp, name string) error {
-	flags := uint(unix.RENAME_EXCHANGE)
-	if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-		flags = unix.RENAME_NOREPLACE
+// swap renames a file in one step. If there is a file of that name, that one gets the old name. The error is
+// errors.ErrUnsupported if the file system cannot do that, and ErrChanged if the other file came or went just now.
+func swap(root *os.Root, temp, name string) (exchanged bool, err error) {
+	_, err = root.Lstat(name)
+	exchanged = err == nil
+	flags := uint(unix.RENAME_NOREPLACE)
+	if exchanged {
+		flags = unix.RENAME_EXCHANGE
 	}
 	d, err := root.Open(".")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer d.Close()
 	err = unix.Renameat2(int(d.Fd()), temp, int(d.Fd()), name, flags)
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
-		return errors.ErrUnsupported
-	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist): // it came or went just now
-		return ErrChanged
+		err = errors.ErrUnsupported
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		err = ErrChanged
 	}
-	return err
+	return exchanged, err
 }

@@ -25,7 +25,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	say("| | |\n|---|---|\n")
 	row("reason", r.ExitReason)
 	row("wrong", r.Wrong())
-	row("now", r.Then)
+	row("next step", r.Then)
 	if !r.NoList {
 		row("features", fmt.Sprintf("%d proven, %d claimed, of %d", r.Features.Proven, r.Features.Passed, r.Features.Total))
 	}

@@ -271,7 +271,7 @@ func show(s cli.Screen, v Status) {
 		row("note", note)
 	}
 	// In one line, however long, so that it can be copied.
-	s.Lines("now", cli.Labels, []string{plain.Line(v.Then, 500)})
+	s.Lines("next step", cli.Labels, []string{plain.Line(v.Then, 500)})
 }
 
 func colour(s cli.Screen, status decide.Status) string {

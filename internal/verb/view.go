@@ -329,9 +329,9 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 		v.Status == decide.Handover:
 		return say.GoOn(p, state)
 	case works && v.Phase == Waiting:
-		return "nothing; it goes on by itself"
+		return "none: the loop goes on by itself"
 	case works:
-		return "nothing; it continues by itself (" + do("pause") + " lets the next turn end)"
+		return "none: the loop continues by itself ('" + do("pause") + "' stops it after this turn)"
 	case v.Status == decide.Complete && v.Features.Passed < v.Features.Total:
 		return do("resume") + ", since features are open again"
 	case v.Status == decide.Complete:
