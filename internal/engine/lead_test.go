@@ -121,7 +121,7 @@ func TestLies(t *testing.T) {
 func TestShutOut(t *testing.T) {
 	t.Parallel()
 	var run told
-	c := open(t, run.log)
+	c := open(t, run.log, func(o *Options) { o.Lease = 10 * short }) // no claim of the good one is to end at load
 	ctx := t.Context()
 	liar, flood, good := join(t, c, "liar"), join(t, c, "flood"), join(t, c, "good")
 	for _, feature := range []string{"a", "b"} {
