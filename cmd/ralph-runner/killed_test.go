@@ -300,8 +300,8 @@ func controlKilled(w *trial) {
 		"an iteration is missing": func(text []byte) []byte {
 			return []byte(strings.Replace(string(text), `"counted":true`, `"counted":false`, 1))
 		},
-		"another cost": func(text []byte) []byte { // and not a time that has these digits
-			return []byte(strings.Replace(string(text), `:0.25`, `:0.5`, 1))
+		"another cost": func(text []byte) []byte {
+			return []byte(strings.Replace(string(text), `"costUsd":0.25`, `"costUsd":0.5`, 1))
 		},
 	} {
 		text, err := os.ReadFile(lines)

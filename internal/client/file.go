@@ -12,7 +12,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// FileChange changes a file that other programs edit, too. PlanChange plans it, so that people can see it; Make does it.
+// FileChange changes a file that other programs edit, too. PlanChange plans the change, so that people can see it, and
+// Make makes it.
 type FileChange struct {
 	Path      string // without links, as dotfile managers make them: what they lead to is changed
 	Old, Text []byte // as the file is, and as it is to become; nil: there is no file

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestChangeLinked removes all of a file to which a link leads: the link still leads to a file that its client can read.
+// TestChangeLinked removes all of a file to which a link leads: the link still leads to a file that the client can
+// read.
 func TestChangeLinked(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a link there needs a right")

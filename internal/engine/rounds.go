@@ -21,6 +21,7 @@ type heart struct {
 	last    time.Time // of the last round
 	live    time.Time // since when the server has taken all beats; zero: it does not
 	ill     int       // rounds in a row that failed
+	lost    bool      // the server has lost its data, and not all of it is there again
 	keys    []string  // of the workers whom our server lets in
 	beats   teller
 	answers teller
@@ -100,19 +101,25 @@ func (c *Coordinator) round() error {
 
 // beat shows that this coordinator lives, and makes the server right if it has lost something.
 func (c *Coordinator) beat() error {
-	ctx, cancel := context.WithTimeout(c.ctx, 2*c.conn.answer)
-	defer cancel()
 	if c.again.Swap(false) {
-		if err := c.restore(ctx, false); err != nil {
+		err := c.restore()
+		if err != nil {
 			c.again.Store(true)
 			return err
 		}
 	}
+	ctx, cancel := context.WithTimeout(c.ctx, 2*c.conn.answer)
+	defer cancel()
 	err := c.lead(ctx)
 	switch {
 	case errors.Is(err, errLost):
 		c.opts.Log("the server has lost its data; setting it up again")
-		return c.restore(ctx, true)
+		c.heart.lost = true
+		err = c.restore()
+		if err != nil {
+			c.again.Store(true)
+		}
+		return err
 	case err != nil && !errors.Is(err, ErrLed):
 		c.again.Store(true)
 	}
@@ -161,11 +168,17 @@ func (c *Coordinator) takeLead(ctx context.Context) error {
 	return c.lead(ctx)
 }
 
-// restore makes all on the server again that may be missing.
-func (c *Coordinator) restore(ctx context.Context, lost bool) error {
+// restore makes all on the server again that may be missing. If it fails, the next beat does it again.
+func (c *Coordinator) restore() error {
+	c.mu.Lock()
+	answers := 4 + len(c.workers) // for three makes of setUp, the lead, and a stream for each worker
+	c.unlock()
+	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(answers)*c.conn.answer)
+	defer cancel()
 	if err := c.conn.setUp(ctx); err != nil {
 		return err
 	}
+	lost := c.heart.lost
 	if lost {
 		if err := c.takeLead(ctx); err != nil {
 			return err
@@ -185,7 +198,11 @@ func (c *Coordinator) restore(ctx context.Context, lost bool) error {
 	}
 	c.heart.live = time.Time{}
 	c.unlock()
-	return c.admitAll(ctx, true)
+	err := c.admitAll(ctx, true)
+	if err == nil {
+		c.heart.lost = false
+	}
+	return err
 }
 
 // admitAll makes what the workers need who have a key: at once, or for those whose keys are new.
