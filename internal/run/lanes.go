@@ -40,6 +40,7 @@ type lanes struct {
 	joined  string    // the last commit of the person's branch that was looked at
 	clash   string    // why it cannot be joined; "": it can
 	tried   time.Time // when the person's branch was to go forward last
+	behind  string    // why the person's branch lacked work when people heard of it last
 	pause   time.Duration
 	unread  time.Time  // since when the list cannot be used; zero: it can
 	away    bool       // with unread: another branch than the loop's is checked out

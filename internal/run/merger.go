@@ -459,20 +459,22 @@ func (l *lanes) bring(ctx context.Context, head string) error {
 	ctx = context.WithoutCancel(ctx) // a signal waits for it: half of a merge would confuse people
 	l.tried = time.Now()
 	lacks, err := l.forward(ctx, head)
-	behind := ""
+	behind, why := "", ""
 	if lacks {
+		why = fmt.Sprint(err)
 		branch := plain.Line(m.Into, 200)
 		behind = fmt.Sprintf("%s has not all of %s: %v; then type: git merge %.12s", branch, l.Record.Branch(), err, m.Commit)
 		if l.Record.Options.NoMerge {
 			behind = fmt.Sprintf("%s has the work; to take it to %s, type: git merge %.12s", l.Record.Branch(), branch, m.Commit)
 		}
 	}
-	if (behind == "") != (m.Behind == "") && !l.Record.Options.NoMerge {
+	if why != l.behind && !l.Record.Options.NoMerge {
 		l.pause = nap
 		if lacks {
 			l.Screen.Warn(behind)
 		}
 	}
+	l.behind = why
 	m.Behind = behind
 	_ = l.save() // a later save says so if it fails
 	return err
