@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -59,7 +60,10 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		}
 	}
 	next.Header, next.Before = decide.HeaderOf(next, next.Limit(p.Snapshot.Limits)), p.Snapshot.Header
-	if err := l.Store.Commit(next); err != nil {
+	err = l.Store.Commit(next)
+	if unshown, is := errors.AsType[*loopdir.HeaderError](err); is {
+		err = fmt.Errorf("the loop's record has changed, but not the file that shows it: %w", unshown)
+	} else if err != nil {
 		return decide.State{}, err
 	}
 	// From here on only the new header is ours. If a person puts it back to what it was before
@@ -69,7 +73,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		_ = l.Store.SaveState(next)
 	}
 	l.Store.Log(verbLine(verb, next), nil)
-	return next, nil
+	return next, err
 }
 
 // Revive puts a loop back to work for a person, after edit changed its limits.

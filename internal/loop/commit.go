@@ -59,15 +59,12 @@ func (s *stepper) commit() error {
 	if _, err := agenthook.KeepAnswers(l.Store, snap.Answers, snap.Record().Iteration); err != nil {
 		l.Store.Log(troubleLine(s.ev.At, fmt.Errorf("a checkpoint of an evaluator is not kept: %w", err)), nil)
 	}
-	if err := l.Store.Commit(d.Next); err != nil {
-		// The error may have come after the commit point. Then an ending still counts, and the
-		// next run updates progress.txt.
-		state, unread := l.Store.State()
-		if d.Verdict != decide.End || unread != nil || state.Endings != d.Next.Endings ||
-			state.Status != d.Next.Status {
-			return err
-		}
-		d.HeaderErr = err
+	err := l.Store.Commit(d.Next)
+	if unshown, is := errors.AsType[*loopdir.HeaderError](err); is {
+		// The record decides, and progress.txt only shows it: the next stop writes it.
+		d.HeaderErr = unshown
+	} else if err != nil {
+		return err
 	}
 	l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line(), iterationOf(s.ev, d))
 	return nil
