@@ -72,7 +72,7 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
 	case decide.NoToolUse:
 		return fmt.Sprintf("the agent was sent on %s without a tool call in its transcript, and "+
-			"Claude Code would soon end the turn without telling anybody; %s. '%s' continues it.",
+			"most versions of Claude Code would soon end the turn in silence; %s. '%s' continues it.",
 			plain.Count(len(p.Snapshot.State.Blocks), "time"), so, do("resume"))
 	case decide.NoProgress:
 		if list.Err != nil {
