@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -14,9 +13,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -122,7 +121,7 @@ func (f *Finder) places(word string, folders []string) (there, missing []string)
 
 func (f *Finder) exists(key string) bool {
 	_, err := os.Stat(At(f.Project, key))
-	return !absent(err)
+	return !loopdir.Absent(err)
 }
 
 // build locks the build files of a program in some folders. late: a command before the program may write them.
@@ -209,7 +208,7 @@ func (f *Finder) lock(key string) {
 		return
 	}
 	sum, err := sumOf(f.Project, key)
-	if absent(err) {
+	if loopdir.Absent(err) {
 		err = nil
 	}
 	f.fail(key, err)
@@ -334,6 +333,3 @@ func binary(path string) bool {
 	n, _ := f.Read(head)
 	return bytes.IndexByte(head[:n], 0) >= 0
 }
-
-// absent reports whether an error means that there is no such file.
-func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }

@@ -59,7 +59,7 @@ func ofScripts(key string) (file string, is bool) {
 // Sum returns the current hash of what a key names: "" if it is missing.
 func Sum(project, key string) string {
 	sum, err := sumOf(project, key)
-	if err != nil && !absent(err) {
+	if err != nil && !loopdir.Absent(err) {
 		return unreadable
 	}
 	return sum

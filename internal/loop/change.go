@@ -61,14 +61,15 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	}
 	next.Header, next.Before = decide.HeaderOf(next, next.Limit(p.Snapshot.Limits)), p.Snapshot.Header
 	err = l.Store.Commit(next)
-	if unshown, is := errors.AsType[*loopdir.HeaderError](err); is {
+	unshown, is := errors.AsType[*loopdir.HeaderError](err)
+	switch {
+	case is:
 		err = fmt.Errorf("the loop's record has changed, but not the file that shows it: %w", unshown)
-	} else if err != nil {
+	case err != nil:
 		return decide.State{}, err
-	}
-	// From here on only the new header is ours. If a person puts it back to what it was before
-	// this verb, that counts as an edit. The verb is done, even if this fails.
-	if next.Before != next.Header {
+	case next.Before != next.Header:
+		// From here on only the new header is ours. If a person puts it back to what it was before
+		// this verb, that counts as an edit. The verb is done, even if this fails.
 		next.Before = next.Header
 		_ = l.Store.SaveState(next)
 	}

@@ -66,6 +66,9 @@ func (s *stepper) commit() error {
 	} else if err != nil {
 		return err
 	}
+	if d.Verdict == decide.End {
+		l.Store.SweepList(s.picture.ListPath()) // nobody edits it any more
+	}
 	l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line(), iterationOf(s.ev, d))
 	return nil
 }

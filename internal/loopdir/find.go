@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -97,10 +98,16 @@ func Find(w Where) (*Loop, error) {
 	return w.Current()
 }
 
-// Exists reports whether there is something at a path, be it a link to nothing.
+// Exists reports whether there is something at a path, be it a link to nothing. What cannot be looked at counts: nothing
+// is made in its place, and who reads it gets the error.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
-	return err == nil
+	return !Absent(err)
+}
+
+// Absent reports whether an error means that there is no such file.
+func Absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // Marker begins the first line of a prompt that names a loop. The loop's folder follows,
@@ -282,13 +289,13 @@ func (w Where) Current() (l *Loop, err error) {
 func (w Where) currentIn(dir string) (*Loop, error) {
 	path := filepath.Join(dir, Below, current)
 	// Most projects have no loop. Their stops should do no more than this look-up.
-	if _, err := os.Lstat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+	if _, err := os.Lstat(filepath.Dir(path)); Absent(err) {
 		return nil, nil
 	}
 	if w.foreign(dir) {
 		return nil, nil
 	}
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+	if _, err := os.Lstat(path); Absent(err) {
 		return w.onlyIn(dir)
 	}
 	info, err := os.Stat(path)

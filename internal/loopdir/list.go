@@ -167,7 +167,7 @@ func (s *Store) Mark(path string, was features.List, ids []string, passes bool) 
 	return fmt.Errorf("%s: %w", path, changed)
 }
 
-// SweepList removes the temporary files of a run that was killed while it edited the list
+// SweepList removes the temporary files that an edit of the list has left, as one that was killed: of the list
 // at path. No other write cleans that folder. The caller holds the lock.
 func (s *Store) SweepList(path string) {
 	root, name, err := s.listRoot(path)

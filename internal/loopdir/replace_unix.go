@@ -21,6 +21,10 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 		mode = []renameio.Option{renameio.WithRoot(root), renameio.WithStaticPermissions(perm)}
 	}
 	f, err := renameio.NewPendingFile(name, mode...)
+	for err == nil && !Temporary(filepath.Base(f.Name()), name) { // nobody would sweep it: one in 90,000 is too short
+		_ = f.Cleanup()
+		f, err = renameio.NewPendingFile(name, mode...)
+	}
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // an open file fails here, and virus scanners and indexers open files for a moment. So
 // rename tries again for about two seconds.
 func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm func(string) error) error {
-	temp := "." + name + strconv.FormatInt(rand.Int64(), 10)
+	temp := "." + name + strconv.FormatInt(rand.Int64()|1<<62, 10) // Temporary knows it by its many digits
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err

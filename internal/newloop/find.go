@@ -85,9 +85,16 @@ func (m *Maker) search() (string, error) {
 	if m.takenUp() {
 		return "", nil
 	}
-	found := slices.DeleteFunc(slices.Clone(listNames), func(name string) bool {
-		return !loopdir.Exists(filepath.Join(m.Project, filepath.FromSlash(name)))
-	})
+	var found []string
+	for _, name := range listNames {
+		_, err := os.Lstat(filepath.Join(m.Project, filepath.FromSlash(name)))
+		switch {
+		case err == nil:
+			found = append(found, name)
+		case !loopdir.Absent(err):
+			return "", err
+		}
+	}
 	if len(found) == 0 {
 		found = slices.DeleteFunc(slices.Clone(otherLists), func(name string) bool {
 			list := loopdir.ReadList(filepath.Join(m.Project, filepath.FromSlash(name)), m.reading, m.Dir, m.Project)
