@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -180,7 +181,12 @@ type notReady struct{ error }
 func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step, error) {
 	feature := s.Decision.Feature
 	err := l.prepare(ctx, one, feature.ID)
-	if err != nil && ctx.Err() == nil && !errors.As(err, new(notReady)) {
+	passes := func() bool { return err != nil && ctx.Err() == nil && !errors.As(err, new(notReady)) }
+	for again := 0; again < mostBroken && passes(); again++ {
+		time.Sleep(nap / 2) // a person's gc may have thrown away what git wrote a moment ago
+		err = l.prepare(ctx, one, feature.ID)
+	}
+	if passes() {
 		return s, l.skip(ctx, one, feature.ID, err)
 	}
 	if err == nil {

@@ -214,6 +214,9 @@ func (l *lanes) prove(ctx context.Context, commit string, features []string) (al
 		return nil, "", err
 	}
 	defer done()
+	if err := unusable(&p.Snapshot); err != nil { // it may be half saved, and would not say what is to be proven
+		return nil, "", err
+	}
 	p, err = p.Beside(l.merger.Dir())
 	if err != nil {
 		return nil, "", err
