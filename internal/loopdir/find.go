@@ -98,8 +98,8 @@ func Find(w Where) (*Loop, error) {
 	return w.Current()
 }
 
-// Exists reports whether there is something at a path, be it a link to nothing. What cannot be looked at counts: nothing
-// is made in its place, and who reads it gets the error.
+// Exists reports whether there is something at a path, be it a link to nothing. What cannot be looked at counts: no
+// file is made in its place, and who reads it gets the error.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !Absent(err)
