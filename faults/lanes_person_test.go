@@ -157,7 +157,7 @@ func (p *person) works() {
 
 func (p *person) rest() { time.Sleep(100*time.Millisecond + rand.N(500*time.Millisecond)) }
 
-var toMerge = regexp.MustCompile(`type: git merge ([0-9a-f]{12})\n  logs`)
+var toMerge = regexp.MustCompile(`type: git merge ([0-9a-f]{40})\n  logs`)
 
 // takes types the command of the ending, if there is one.
 func (p *person) takes(said string) error {

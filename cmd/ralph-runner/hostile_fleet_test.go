@@ -108,7 +108,7 @@ sed 's/"passes": *false/"passes":true/' $f > list && cat list > $f && rm list
 func one(id string) string { return `[{"id":` + id + `,"passes":false}]` + "\n" }
 
 // hasWork ends a run whose work stays on its own branch.
-const hasWork = "has the work; to take it to "
+const hasWork = "the work waits beside "
 
 // hostileFeatures are names of features whose work stays on the branch of the run.
 var hostileFeatures = []badInput{

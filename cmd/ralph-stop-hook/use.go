@@ -50,11 +50,13 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 			"--session self")
 	}
 	owner, who := proc.Find(client.Find(client.Usual).PID(v.Env.Get)), "session "+session
-	if err := v.PersonOnly(); err != nil {
+	other, works := v.otherWork(session, l)
+	l.Env.ByAgent = l.Env.ByAgent || loop.CalledByAgent(other)
+	if err := v.PersonFor(l); err != nil {
 		switch {
 		case session != own, owner.PID > 0 && !slices.Contains(proc.Ancestors(), owner.PID):
 			return fmt.Errorf("session %s is not the calling session; %w", session, err)
-		case v.worksAnother(session, l):
+		case works:
 			return fmt.Errorf("session %s works on another loop, which is not over; %w", session, err)
 		case owner.PID > 0: // only its client says which session it is
 			session, who = decide.ClientSession(owner.PID), "this session"
@@ -77,30 +79,31 @@ func (v verbs) attach(w io.Writer, l *loop.Loop, session string) error {
 	return nil
 }
 
-// worksAnother reports whether the session has a loop that goes on, other than l. An
-// agent must not leave it for one that asks less.
-func (v verbs) worksAnother(session string, l *loop.Loop) bool {
+// otherWork returns the record of the loop that the session works on, unless that is l, and whether it goes on, or has
+// something to tell. An agent must not leave it for one that asks less. A record that cannot be read counts.
+func (v verbs) otherWork(session string, l *loop.Loop) (state decide.State, works bool) {
 	where := v.Env.Where()
 	where.Session = session
 	own, err := where.Own()
 	if own == nil || own.Dir == l.At.Dir {
-		return false
+		return state, false
 	}
 	if err != nil {
-		return true
+		return state, true
 	}
 	other, err := own.Open()
 	if err != nil {
-		return true
+		return state, true
 	}
 	defer other.Close()
-	state, err := other.State()
-	return err != nil || state.Session == session && state.Status == decide.InProgress
+	state, err = other.State()
+	goesOn := state.Status == decide.InProgress || slices.ContainsFunc(state.Notices, loop.Unsent)
+	return state, err != nil || state.Session == session && goesOn
 }
 
 // detach takes a loop away from its session.
 func (v verbs) detach(w io.Writer, l *loop.Loop) error {
-	if err := v.PersonOnly(); err != nil {
+	if err := v.PersonFor(l); err != nil {
 		return err // the loop would stand still, and nobody would be told
 	}
 	was := ""

@@ -144,6 +144,9 @@ func (p *claudeParser) Outcome(exit Exit, now time.Time) Outcome {
 		o.Class, o.Problem = p.broken(exit)
 		return o
 	}
+	if p.torn {
+		o.Usage.TokensKnown, o.Usage.CostKnown = false, false
+	}
 	o.Class = p.class(now)
 	if o.Class != Done {
 		o.Problem = p.problem(o.Class)

@@ -87,6 +87,7 @@ func (t *transcript) parse(line []byte, cut bool) event {
 	}
 	text, err := jsontext.Check(line)
 	if err != nil {
+		t.torn = t.torn || line[0] == '{'
 		return event{}
 	}
 	return event{gjson.Parse(jsontext.String(text))}
@@ -141,8 +142,8 @@ func (p *eventParser) Outcome(exit Exit, now time.Time) Outcome {
 		return exit.notStarted()
 	}
 	o := Outcome{Message: p.text.tail(maxMessage), Denied: p.denied, Refused: p.refused, Usage: p.heard.Usage}
-	if !p.heard.Ended {
-		o.Usage.TokensKnown, o.Usage.CostKnown = false, false // the last turn is left out
+	if !p.heard.Ended || p.torn {
+		o.Usage.TokensKnown, o.Usage.CostKnown = false, false // a part is left out
 	}
 	switch {
 	case p.halted:

@@ -24,6 +24,7 @@ type transcript struct {
 	denied  int     // events that say that a tool was refused
 	refused string  // the last tool that was refused, cleaned; "": not known
 	stray   string  // the last line that is not JSON
+	torn    bool    // an event could not be read: what the session has used is not known
 	active  bool    // the agent has begun to work
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -30,6 +31,8 @@ type Loop struct {
 	left   *loopdir.Loop   // the loop that the session worked on before this one
 	told   map[string]bool // notices that this process has told
 	proof  *room.Proof     // of the room, as it was looked at last
+
+	forAgent bool // an agent has started this process: a notifier that fails here has told nobody
 }
 
 // Open opens a loop for a verb.
@@ -131,7 +134,8 @@ func (f finder) forged(found *Loop) *Loop {
 	s := &own.seen
 	alive := s.State.SessionPID > 0 && s.OwnerAlive && s.State.Status == decide.InProgress
 	known := alive && s.State.Direct && s.State.Session == f.ev.Session
-	gave := f.ev.Direct && (f.ev.Client == s.State.SessionPID || f.ev.Client == os.Getpid()) // a run goes on in another
+	same := f.ev.Client == s.State.SessionPID && proc.Start(f.ev.Client) == s.State.ClientStart // numbers repeat
+	gave := f.ev.Direct && (same || f.ev.Client == os.Getpid())                                 // a run goes on in another
 	if known && !gave {
 		return own
 	}
@@ -139,6 +143,12 @@ func (f finder) forged(found *Loop) *Loop {
 		own.Close()
 	}
 	return nil
+}
+
+// CalledByAgent reports whether this process was started below the client that works on the loop of a record: by a
+// command of its agent, whatever variables that has. A command that has left the client's processes looks like a person's.
+func CalledByAgent(s decide.State) bool {
+	return s.SessionPID > 0 && slices.Contains(proc.Ancestors(), s.SessionPID) && proc.Start(s.SessionPID) == s.ClientStart
 }
 
 func (f finder) find() (*Loop, error) {

@@ -66,12 +66,17 @@ func (p *Picture) attachNotice(next *decide.State) error {
 		return nil
 	}
 	id := p.Loop.deliveryID(next.StartedAt, strconv.Itoa(next.Endings))
-	data, err := json.Marshal(p.payload(*next, id))
+	return addNotice(next, p.payload(*next, id))
+}
+
+// addNotice adds what is to be told to the record. A later process tells it.
+func addNotice(next *decide.State, what payload) error {
+	data, err := json.Marshal(what)
 	if err != nil {
 		return fmt.Errorf("the record makes no sense: %w; move it away to start over", err)
 	}
 	waiting := next.Notices[max(0, len(next.Notices)-maxUnsent+1):]
-	next.Notices = append(waiting, decide.Notice{DeliveryID: id, Payload: data})
+	next.Notices = append(waiting, decide.Notice{DeliveryID: what.DeliveryID, Payload: data})
 	return nil
 }
 
@@ -166,7 +171,7 @@ func total(commands []config.Command) (sum time.Duration) {
 
 // runNotifiers runs commands in order, each with the payload on its standard input, and logs the
 // results. A notifier that is missing, fails or hangs changes nothing else. The result is false if
-// they were cut off.
+// they were cut off, or if one failed in a process of an agent.
 func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, what payload, deadline time.Time,
 	hear func(line string, err error)) bool {
 	ctx, stop := p.Loop.Env.catch(ctx)
@@ -175,6 +180,7 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 	// Looked up without the lock: git may be slow.
 	what.Branch, what.Commit = p.checkedOut()
 	what.LogTail = plain.Text(string(store.LogTail(logTailBytes)), logTailBytes)
+	done := true
 	for _, c := range commands {
 		what.Event = c.Event
 		left := time.Until(deadline)
@@ -190,8 +196,9 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 		if r.Err != nil && (ctx.Err() != nil || r.TimedOut && left < c.Timeout) {
 			return false // cut off by the end of this process, not by the command's own timeout
 		}
+		done = done && (r.Err == nil || !p.Loop.forAgent)
 	}
-	return true
+	return done
 }
 
 // RunHook runs a trusted command at an event of the host's own. It gets what as JSON on standard

@@ -32,7 +32,8 @@ const (
 	senderWait = 200 * time.Millisecond
 )
 
-func unsent(n decide.Notice) bool { return !n.Sent() }
+// Unsent reports whether a notice is not told yet.
+func Unsent(n decide.Notice) bool { return !n.Sent() }
 
 // Untold returns the number of notices that no process is telling.
 func (l *Loop) Untold() int {
@@ -53,7 +54,7 @@ func (l *Loop) Untold() int {
 
 // SendLeft starts a sender if a killed one left notices.
 func (l *Loop) SendLeft() {
-	if slices.ContainsFunc(l.seen.State.Notices, unsent) && l.Untold() > 0 {
+	if slices.ContainsFunc(l.seen.State.Notices, Unsent) && l.Untold() > 0 {
 		_, _ = l.sendApart() // if it fails, the next event tries again
 	}
 }
@@ -61,6 +62,13 @@ func (l *Loop) SendLeft() {
 // Tell tells the notifiers of every ending that is not told yet, unless another process does. It
 // returns when that is done.
 func (l *Loop) Tell(ctx context.Context) error { return l.tell(ctx, time.Now().Add(maxSend), true) }
+
+// TellForAgent is Tell in a process that an agent has started. The agent decides what commands can do there, so what fails
+// is told again by a later process.
+func (l *Loop) TellForAgent(ctx context.Context) error {
+	l.forAgent = true
+	return l.Tell(ctx)
+}
 
 // tell is Tell for a hook, which has a deadline. A sender in its own process is never late.
 func (l *Loop) tell(ctx context.Context, deadline time.Time, apart bool) error {
@@ -92,7 +100,7 @@ func (l *Loop) pending() bool {
 	return err == nil && slices.ContainsFunc(state.Notices, l.untold)
 }
 
-func (l *Loop) untold(n decide.Notice) bool { return unsent(n) && !l.told[n.DeliveryID] }
+func (l *Loop) untold(n decide.Notice) bool { return Unsent(n) && !l.told[n.DeliveryID] }
 
 // tellNext tells the first notice that is left, under the sender lock. If there is not enough
 // time, it tells nothing and reports late.
@@ -115,7 +123,7 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 	// A payload that cannot be read could not be read later either.
 	if err := json.Unmarshal(notice.Payload, &what); err == nil && len(commands) > 0 {
 		if !p.runNotifiers(ctx, commands, what, deadline, nil) {
-			return false, nil // cut off: a later process tells it again
+			return false, nil // a later process tells it again
 		}
 	}
 	for range markTries {
@@ -147,7 +155,7 @@ func (l *Loop) mark(id string) error {
 // tellEnding tells the notifiers of the ending that was just committed. It uses a process of its
 // own if this one may be killed meanwhile, or does not have the time.
 func (l *Loop) tellEnding(ctx context.Context, ev Event, state decide.State) {
-	if !slices.ContainsFunc(state.Notices, unsent) {
+	if !slices.ContainsFunc(state.Notices, Unsent) {
 		return
 	}
 	if ev.Dying {
@@ -214,7 +222,24 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 	}
 	state.Needs = plain.Line(trouble.Error(), 500)
 	state.EndedAt, state.Session = time.Now(), ev.Session
-	p.runNotifiers(ctx, commands, p.payload(state, id), ev.Deadline(), nil)
+	what := p.payload(state, id)
+	if !forged {
+		p.runNotifiers(ctx, commands, what, ev.Deadline(), nil)
+		return
+	}
+	err = l.Store.Locked(LockWait, func() error {
+		state, err := l.Store.State()
+		if err == nil {
+			err = addNotice(&state, what)
+		}
+		if err != nil {
+			return err
+		}
+		return l.Store.SaveState(state)
+	})
+	if err == nil {
+		_ = l.TellForAgent(ctx)
+	}
 }
 
 // SendIteration tells of an iteration that begins.

@@ -466,9 +466,9 @@ func (l *lanes) bring(ctx context.Context, head string) error {
 	if lacks {
 		why = fmt.Sprint(err)
 		branch := plain.Line(m.Into, 200)
-		behind = fmt.Sprintf("%s has not all of %s: %v; then type: git merge %.12s", branch, l.Record.Branch(), err, m.Commit)
+		behind = fmt.Sprintf("%s has not all of %s: %v; then type: git merge %s", branch, l.Record.Branch(), err, m.Commit)
 		if l.Record.Options.NoMerge {
-			behind = fmt.Sprintf("%s has the work; to take it to %s, type: git merge %.12s", l.Record.Branch(), branch, m.Commit)
+			behind = fmt.Sprintf("the work waits beside %s; to take it there, type: git merge %s", branch, m.Commit)
 		}
 	}
 	if why != l.behind && !l.Record.Options.NoMerge {

@@ -20,13 +20,13 @@ func (v Verbs) Cancel() *cli.Command {
 	return v.Loop("cancel", "End a loop; only resume brings it back", func(w io.Writer, l *loop.Loop) error {
 		// A person's request is written first, without the lock: it holds even if nothing else can
 		// be written. An agent's request counts only together with a notice of it.
-		if !v.Env.ByAgent {
+		if !l.Env.ByAgent {
 			if err := l.Store.AskCancel(); err != nil {
 				return fmt.Errorf("cannot cancel: %w", err)
 			}
 		}
 		over := false
-		next, err := v.stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
+		next, err := stop(l, "cancel", func(_ *loop.Picture, next *decide.State) error {
 			over = !next.Status.GoesOn() && next.Status != decide.Paused
 			switch {
 			case next.Status == decide.Cancelled:
@@ -34,12 +34,12 @@ func (v Verbs) Cancel() *cli.Command {
 			case over:
 				return l.Store.ClearCancel()
 			}
-			v.end(next, decide.Cancelled)
+			end(l, next, decide.Cancelled)
 			next.Feature = ""
 			next.Attempts = 0
 			return nil
 		})
-		if err != nil && v.Env.ByAgent {
+		if err != nil && l.Env.ByAgent {
 			return fmt.Errorf("cannot cancel: %w", err)
 		}
 		if err != nil {
@@ -57,9 +57,9 @@ func (v Verbs) Cancel() *cli.Command {
 }
 
 // end gives a loop an ending by who calls.
-func (v Verbs) end(next *decide.State, status decide.Status) {
+func end(l *loop.Loop, next *decide.State, status decide.Status) {
 	reason := decide.ByPerson
-	if v.Env.ByAgent {
+	if l.Env.ByAgent {
 		reason = decide.ByAgent
 	}
 	next.Stop(status, reason, time.Now())
@@ -67,13 +67,13 @@ func (v Verbs) end(next *decide.State, status decide.Status) {
 
 // stop is Loop.Change for a verb that stops the loop. If an agent calls it, the notifiers are
 // told, but none that the agent's environment names.
-func (v Verbs) stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) error) (decide.State, error) {
-	if v.Env.ByAgent {
+func stop(l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) error) (decide.State, error) {
+	if l.Env.ByAgent {
 		l.Env.OnComplete = ""
 	}
 	next, err := l.Change(verb, edit)
-	if err == nil && v.Env.ByAgent {
-		_ = l.Tell(background()) // else the next event of the session does
+	if err == nil && l.Env.ByAgent {
+		_ = l.TellForAgent(background()) // else the next event of the session does
 	}
 	return next, err
 }
@@ -83,11 +83,11 @@ func (v Verbs) Pause() *cli.Command {
 	now := false
 	const short = "Let the next turn end; resume continues the loop"
 	cmd := v.Loop("pause", short, func(w io.Writer, l *loop.Loop) error {
-		next, err := v.stop(l, "pause", func(_ *loop.Picture, next *decide.State) error {
+		next, err := stop(l, "pause", func(_ *loop.Picture, next *decide.State) error {
 			if !next.Status.GoesOn() {
 				return fmt.Errorf("nothing to pause: the loop is %s (%s)", next.Status, next.ExitReason)
 			}
-			v.end(next, decide.Paused)
+			end(l, next, decide.Paused)
 			next.StopNow = now
 			return nil
 		})
@@ -113,14 +113,14 @@ func (v Verbs) Note() *cli.Command {
 	}
 	cmd.Flags.Func("loop", "the loop, by its `NAME`", cli.Each(&named))
 	cmd.Run = func(w io.Writer, words []string) error {
-		if err := v.PersonOnly(); err != nil {
-			return err
-		}
 		text := strings.TrimSpace(plain.Text(strings.Join(words, " "), 2*maxNote))
 		if text == "" {
 			return cli.Usagef("note what? the text is empty")
 		}
 		return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
+			if err := v.PersonFor(l); err != nil {
+				return err
+			}
 			_, err := l.Change("note", func(_ *loop.Picture, next *decide.State) error {
 				if !next.Status.GoesOn() && next.Status != decide.Paused {
 					return fmt.Errorf("the loop is %s, so no prompt follows; '%s' continues it", next.Status, l.Call("resume"))
@@ -155,7 +155,7 @@ func (v Verbs) Resume() *cli.Command {
 func (v Verbs) revive(
 	w io.Writer, l *loop.Loop, verb string, edit func(*loop.Picture, *decide.State) (string, error),
 ) error {
-	if err := v.PersonOnly(); err != nil {
+	if err := v.PersonFor(l); err != nil {
 		return err
 	}
 	var picture *loop.Picture

@@ -25,7 +25,7 @@ func (v Verbs) Room() *cli.Command {
 				"then: %s", plain.Path(l.At.Project, l.At.Dir)+"/"+loopdir.ConfigFile, l.Call("trust"))
 		}
 		if reset {
-			if err := v.PersonOnly(); err != nil {
+			if err := v.PersonFor(l); err != nil {
 				return err
 			}
 			if err := p.ResetRoom(); err != nil {

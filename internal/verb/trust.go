@@ -20,7 +20,7 @@ func (v Verbs) Trust() *cli.Command {
 	var yes, restore, revoked bool
 	const short = "Accept a loop's ralph.json and list as they are now"
 	cmd := v.Loop("trust", short, func(w io.Writer, l *loop.Loop) error {
-		if err := v.PersonOnly(); err != nil {
+		if err := v.PersonFor(l); err != nil {
 			return err
 		}
 		if revoked {

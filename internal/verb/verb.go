@@ -58,6 +58,8 @@ func (v Verbs) OnLoop(do func(w io.Writer, l *loop.Loop) error) func(io.Writer, 
 			return err
 		}
 		defer l.Close()
+		state, err := l.Store.State()
+		l.Env.ByAgent = l.Env.ByAgent || err == nil && loop.CalledByAgent(state)
 		return do(w, l)
 	}
 }
@@ -78,6 +80,12 @@ func (v Verbs) PersonOnly() error {
 	}
 	return fmt.Errorf("this is for a person, not for an agent; in a terminal of your own run: %s",
 		strings.Join(words, " "))
+}
+
+// PersonFor is PersonOnly for a verb of a loop.
+func (v Verbs) PersonFor(l *loop.Loop) error {
+	v.Env = l.Env
+	return v.PersonOnly()
 }
 
 // Moved returns what to type instead of commands that have another name now.

@@ -68,7 +68,7 @@ func (v Verbs) verify(w io.Writer, l *loop.Loop, ids []string, all bool) error {
 		return err
 	}
 	// An agent chooses the environment of its calls, so they prove nothing.
-	results, err := p.RunChecks(background(), runs, !v.Env.ByAgent, func(run decide.Run, done *decide.Receipt) {
+	results, err := p.RunChecks(background(), runs, !l.Env.ByAgent, func(run decide.Run, done *decide.Receipt) {
 		said := "runs"
 		if done != nil {
 			said = passed(*done)
