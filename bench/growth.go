@@ -37,7 +37,7 @@ func byFeatures(b *bench) growth {
 func byCrowd(b *bench) growth {
 	g := growth{
 		Title: "Hooks at once", Axis: "hooks at once",
-		Text: "The time until the last one has answered. Each hook has a project and a loop of its own.",
+		Text: "The time until the last one has answered. Each has a loop of its own.",
 	}
 	all := b.same(options{features: 10}, b.hook, b.node, b.bash)
 	for n := 1; n <= b.fewer(64, 4); n *= 4 {

@@ -24,8 +24,7 @@ func runByFeatures(b *bench) growth {
 // runByIterations is about longer and longer runs.
 func runByIterations(b *bench) growth {
 	g := growth{Title: "Iterations of a run", Axis: "iterations",
-		Text: "In memory; the time of one iteration, which is that of the run, divided by its iterations. The list " +
-			"has as many features."}
+		Text: "In memory; the time of the run, divided by its iterations. The list has as many features."}
 	for _, n := range []int{4, 20, 100, 500}[:b.fewer(4, 2)] {
 		p := g.add(b, n, b.outerLoops(options{features: n}, ours, alone, inBash))
 		for i := range p.Figures {
@@ -39,8 +38,7 @@ func runByIterations(b *bench) growth {
 // byRuns is about runs at the same time.
 func byRuns(b *bench) growth {
 	g := growth{Title: "Runs at once", Axis: "runs at once",
-		Text: "In memory; the time until the last run is complete. Each has a project, a loop of ten features and " +
-			"a person of its own."}
+		Text: "In memory; the time until the last run is complete. Each has a loop of ten features of its own."}
 	for n := 1; n <= b.fewer(64, 4); n *= 4 {
 		all := b.outerLoops(options{features: 10}, ours, alone, inBash, withJq)
 		for len(all[0].stages) < n {
@@ -56,8 +54,7 @@ func byRuns(b *bench) growth {
 // byWatchers is about a run that more and more terminals follow.
 func byWatchers(b *bench) growth {
 	g := growth{Title: "Watchers of a run", Axis: "watchers",
-		Text: "In memory; a run of ten features, while others run `ralph-runner watch` over it. They share the two " +
-			"cores."}
+		Text: "In memory; a run of ten features, with `ralph-runner watch` over it. They share the two cores."}
 	for _, n := range []int{0, 1, 4, 16}[:b.fewer(4, 2)] {
 		g.watched(b, n)
 	}

@@ -29,10 +29,9 @@ exit $status`
 func byLanes(b *bench) growth {
 	features, second := b.fewer(200, 4), time.Duration(b.fewer(1000, 10))*time.Millisecond
 	g := growth{Title: "Lanes of a run", Axis: "lanes", Text: fmt.Sprintf("In memory; a run of %d features, of which "+
-		"each depends on the one that is %d before it, if there is one. The agent writes a file for its feature, and "+
-		"takes no time or one second. A worker is a process of its own on this machine, and works all lanes. The ideal "+
-		"is the time of the agents of one second alone, as many at a time as there are lanes. Each is measured once.",
-		features, apart)}
+		"each depends on the one that is %d before it. The agent writes a file, and takes no time or one second. A worker "+
+		"is a process of its own on this machine, and works all lanes. The ideal is the time of the agents of one second "+
+		"alone.", features, apart)}
 	for _, lanes := range []int{1, 4, 16}[:b.fewer(3, 2)] {
 		p := point{lanes, number(lanes), make([]figure, 5)}
 		chain := (features + apart - 1) / apart
@@ -55,9 +54,8 @@ const checked = `echo >>$HOME/checks && sleep %s && test -f $RALPH_FEATURE.txt`
 func byChecks(b *bench) growth {
 	short, features := time.Duration(b.fewer(1000, 10))*time.Millisecond, b.fewer(60, 3)
 	g := growth{Title: "Lanes with checks", Axis: "sessions at a time", Text: fmt.Sprintf("In memory; a run of %d "+
-		"features. The agent takes two seconds for each, and the check of each takes one. Up to %d of them run at a time "+
-		"(`parallel`), also without lanes, which is the first row. With the time there is how often a check ran.", features,
-		atATime)}
+		"features. The agent takes two seconds for each, and its check one. Up to %d checks run at a time (`parallel`). "+
+		"The first row is without lanes.", features, atATime)}
 	for _, lanes := range []int{0, 4, 8}[:b.fewer(3, 2)] {
 		s := b.laneStage(options{features: features, run: true}, 2*short)
 		rules := fmt.Sprintf(`{"bind": "prompt", "parallel": %d, "limits": {"max_iterations": %d},
