@@ -92,7 +92,7 @@ var hostileClaude = []badInput{
 	{"a million refusals", hostile.Around(`{"type":"result","is_error":false,"result":"x","permission_denials":[7`, ",7",
 		1_000_000, "]}\n"), 1, "the agent's permissions refused 1000001 tool calls"},
 	{"deep", hostile.Around(result, "[", 1_000_000, "\n"), 1, "5 tokens, $0.500"},
-	{"deep objects", hostile.Around(result, `{"a":`, 1_000_000, "\n"), 1, "at least $0.500 (of 1 session unknown)"},
+	{"deep objects", hostile.Around(result, `{"a":`, 1_000_000, "\n"), 1, "cost unknown"},
 	{"deep in a message", hostile.Around(`{"type":"assistant","message":{"content":[`, "[", 100_000, "\n"),
 		1, "exit status 0, before the last event"},
 	{"10 MB in a line", hostile.Around(`{"type":"result","is_error":false,"result":"`, "x", 10<<20, `"}`+"\n"),

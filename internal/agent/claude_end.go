@@ -138,14 +138,12 @@ func (p *claudeParser) Outcome(exit Exit, now time.Time) Outcome {
 	if p.end != nil {
 		o.Denied = max(o.Denied, p.end.denied)
 	}
+	p.doubt(&o.Usage)
 	if !p.heard.Ended {
 		// The session was stopped in the middle: what is known leaves out the last turn.
 		o.Usage.TokensKnown, o.Usage.CostKnown = false, false
 		o.Class, o.Problem = p.broken(exit)
 		return o
-	}
-	if p.torn {
-		o.Usage.TokensKnown, o.Usage.CostKnown = false, false
 	}
 	o.Class = p.class(now)
 	if o.Class != Done {

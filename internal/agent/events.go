@@ -142,8 +142,9 @@ func (p *eventParser) Outcome(exit Exit, now time.Time) Outcome {
 		return exit.notStarted()
 	}
 	o := Outcome{Message: p.text.tail(maxMessage), Denied: p.denied, Refused: p.refused, Usage: p.heard.Usage}
-	if !p.heard.Ended || p.torn {
-		o.Usage.TokensKnown, o.Usage.CostKnown = false, false // a part is left out
+	p.doubt(&o.Usage)
+	if !p.heard.Ended {
+		o.Usage.TokensKnown, o.Usage.CostKnown = false, false // the last turn is left out
 	}
 	switch {
 	case p.halted:

@@ -24,12 +24,19 @@ type transcript struct {
 	denied  int     // events that say that a tool was refused
 	refused string  // the last tool that was refused, cleaned; "": not known
 	stray   string  // the last line that is not JSON
-	torn    bool    // an event could not be read: what the session has used is not known
+	torn    bool    // an event could not be read
 	active  bool    // the agent has begun to work
 }
 
 // tool is one call of a tool.
 type tool struct{ id, name, subject string }
+
+// doubt forgets the cost that a session has told if an event could not be read: that one may have told another.
+func (t *transcript) doubt(u *Usage) {
+	if t.torn {
+		u.TokensKnown, u.CostKnown, u.CostUSD = false, false, 0
+	}
+}
 
 // goOn notes that the agent works. It may do so after its last event: when work in the background has ended.
 func (t *transcript) goOn() {
