@@ -28,8 +28,8 @@ func outer(b *bench) row {
 	r := row{Title: "A run of 10 features, an agent that takes no time, on disk"}
 	r.Figures = b.race(b.outerLoops(options{features: features, onDisk: true}, alone, ours, inBash, withJq)...)
 	more := (r.Figures[1].Median - r.Figures[0].Median) / features
-	r.Text = "Every iteration starts the agent as a process of its own. ralph-runner also flushes its record and that of " +
-		"the loop, and starts a guard, which kills the agent with it. The loop in bash only looks whether a feature is " +
+	r.Text = "Every iteration starts the agent as a process of its own. ralph-runner also flushes its record and that " +
+		"of the loop, and starts a guard, which kills the agent with it. The loop in bash only looks whether a feature is " +
 		"open. [The one with jq](../bench/rivals/loop.sh) also takes the next feature, makes its prompt, keeps the " +
 		"output, and adds up the cost."
 	r.Bars = append(r.Bars, bar{"≤ 25 ms an iteration more than " + alone, ms(more), more <= 25*time.Millisecond,
