@@ -146,7 +146,8 @@ func (f finder) forged(found *Loop) *Loop {
 }
 
 // CalledByAgent reports whether this process was started below the client that works on the loop of a record: by a
-// command of its agent, whatever variables that has. A command that has left the client's processes looks like a person's.
+// command of its agent, whatever variables that has. A command that has left the client's processes looks like a
+// person's.
 func CalledByAgent(s decide.State) bool {
 	return s.SessionPID > 0 && slices.Contains(proc.Ancestors(), s.SessionPID) && proc.Start(s.SessionPID) == s.ClientStart
 }
