@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/google/renameio/v2"
 )
@@ -35,16 +36,13 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 	if err == nil && confirm != nil {
 		err = f.Sync()
 		if err == nil {
-			err = confirm(name)
-		}
-		if err == nil {
 			err = swapIf(root, filepath.Base(f.Name()), name, confirm)
-			if !errors.Is(err, errors.ErrUnsupported) {
-				_ = f.Cleanup()
-				return err
-			}
-			err = nil
 		}
+		if !errors.Is(err, errors.ErrUnsupported) {
+			_ = f.Cleanup()
+			return err
+		}
+		err = nil
 	}
 	if err == nil {
 		err = f.CloseAtomicallyReplace()
@@ -55,18 +53,61 @@ func rename(root *os.Root, name string, data []byte, perm os.FileMode, confirm f
 	return err
 }
 
-// swapIf puts a temporary file in the place of its target, and puts the target back if it is not the confirmed one.
+// fresh is how long the time of a file may stay the same while it is written. Linux counts in steps of at most 10 ms.
+const fresh = 20 * time.Millisecond
+
+// swapIf puts a temporary file in the place of its target if that is the confirmed one, and puts the target back if it
+// is not, as of that moment. Between the two an editor would read our text, and might lose its own. So it is short:
+// a file is read once more only if somebody may have written into it.
 func swapIf(root *os.Root, temp, name string, confirm func(string) error) error {
-	exchanged, err := swap(root, temp, name)
-	if err != nil || !exchanged {
+	folder, err := root.Open(".")
+	if err != nil {
 		return err
 	}
-	err = confirm(temp)
+	defer folder.Close()
+	ours, err := root.Lstat(temp)
 	if err != nil {
-		_, _ = swap(root, temp, name) // whoever replaced the file once more has the newer text
+		return err
+	}
+	was, missing := root.Lstat(name)
+	if err := confirm(name); err != nil {
+		return err
+	}
+	if err := swap(folder, temp, name, missing == nil); err != nil || missing != nil {
+		return err
+	}
+	is, err := root.Lstat(temp)
+	switch {
+	case err != nil:
+	case !os.SameFile(was, is):
+		err = ErrChanged
+	case was.Size() != is.Size() || !was.ModTime().Equal(is.ModTime()) || time.Since(is.ModTime()) < fresh:
+		err = confirm(temp)
+	}
+	if err != nil {
+		putBack(root, folder, temp, name, ours)
 	}
 	return err
 }
+
+// putBack gives what is now in the temporary file its name again, in the place of ours. If somebody has replaced ours
+// meanwhile, that is the newest text, and is put back in turn.
+func putBack(root *os.Root, folder *os.File, temp, name string, ours fs.FileInfo) {
+	for range maxSwaps {
+		next, err := root.Lstat(temp)
+		if err != nil || swap(folder, temp, name, true) != nil {
+			return
+		}
+		out, err := root.Lstat(temp)
+		if err != nil || os.SameFile(out, ours) {
+			return
+		}
+		ours = next
+	}
+}
+
+// maxSwaps is how often a file may be replaced while it is put back.
+const maxSwaps = 4
 
 // keepAttributes gives the file f, which is to replace the file name, what belongs to that:
 // owner, group and extended attributes. A hook that runs as root in a container would else

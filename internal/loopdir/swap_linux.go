@@ -8,26 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// swap renames a file in one step. If there is a file of that name, that one gets the old name. The error is
-// errors.ErrUnsupported if the file system cannot do that, and ErrChanged if the other file came or went just now.
-func swap(root *os.Root, temp, name string) (exchanged bool, err error) {
-	_, err = root.Lstat(name)
-	exchanged = err == nil
+// swap renames a file of a folder in one step. If there is a file of that name, as exists says, that one gets the old
+// name. The error is errors.ErrUnsupported if the file system cannot do that, and ErrChanged if the other file came or
+// went just now.
+func swap(folder *os.File, temp, name string, exists bool) error {
 	flags := uint(unix.RENAME_NOREPLACE)
-	if exchanged {
+	if exists {
 		flags = unix.RENAME_EXCHANGE
 	}
-	d, err := root.Open(".")
-	if err != nil {
-		return false, err
-	}
-	defer d.Close()
-	err = unix.Renameat2(int(d.Fd()), temp, int(d.Fd()), name, flags)
+	err := unix.Renameat2(int(folder.Fd()), temp, int(folder.Fd()), name, flags)
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
-		err = errors.ErrUnsupported
+		return errors.ErrUnsupported
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
-		err = ErrChanged
+		return ErrChanged
 	}
-	return exchanged, err
+	return err
 }

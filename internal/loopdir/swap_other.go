@@ -8,4 +8,4 @@ import (
 )
 
 // swap is for Linux.
-func swap(*os.Root, string, string) (exchanged bool, err error) { return false, errors.ErrUnsupported }
+func swap(*os.File, string, string, bool) error { return errors.ErrUnsupported }
