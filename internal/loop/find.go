@@ -145,9 +145,9 @@ func (f finder) forged(found *Loop) *Loop {
 	return nil
 }
 
-// CalledByAgent reports whether this process was started below the run or the client that works on a loop: by a command
-// of its agent, whatever variables that has. A client that is an editor has a person's terminals below it, too, but gives
-// no events on sockets. A command that has left the client's processes looks like a person's.
+// CalledByAgent reports whether this process was started below the run or the client that works on a loop: by a
+// command of its agent, whatever variables that has. A client that is an editor has a person's terminals below it,
+// too, but gives no events on sockets. A command that has left the client's processes looks like a person's.
 func CalledByAgent(s decide.State) bool {
 	below := s.SessionPID > 0 && (s.Direct || s.Run() != "") && slices.Contains(proc.Ancestors(), s.SessionPID)
 	return below && proc.Start(s.SessionPID) == s.ClientStart
