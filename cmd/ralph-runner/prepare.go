@@ -90,6 +90,13 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 		if k.resume {
 			return verb.ErrNoLoop
 		}
+		agents, err := roster.New(k.Env, k.Env.Cwd, nil)
+		if err == nil {
+			_, _, err = k.chainOf(agents, nil, k.Env.Cwd)
+		}
+		if err != nil { // a wrong name makes no loop
+			return err
+		}
 		return k.makeLoop(m)
 	})
 	switch {

@@ -63,8 +63,8 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	err = l.Store.Commit(next)
 	unshown, is := errors.AsType[*loopdir.HeaderError](err)
 	switch {
-	case is:
-		err = fmt.Errorf("the loop's record has changed, but not the file that shows it: %w", unshown)
+	case is: // the record decides; the next stop writes the file that shows it
+		l.Unshown = unshown
 	case err != nil:
 		return decide.State{}, err
 	case next.Before != next.Header:
@@ -74,7 +74,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		_ = l.Store.SaveState(next)
 	}
 	l.Store.Log(verbLine(verb, next), nil)
-	return next, err
+	return next, nil
 }
 
 // Revive puts a loop back to work for a person, after edit changed its limits.

@@ -32,7 +32,9 @@ type Loop struct {
 	told   map[string]bool // notices that this process has told
 	proof  *room.Proof     // of the room, as it was looked at last
 
-	forAgent bool // an agent has started this process: a notifier that fails here has told nobody
+	Unshown error // why progress.txt does not show what a verb has changed in the record; nil: it does
+
+	forAgent bool // an agent has started this process: a notice counts as sent only if its notifiers succeed
 }
 
 // Open opens a loop for a verb.

@@ -265,9 +265,12 @@ func (p *Picture) LastNotUsed() []room.Change {
 	return p.fromProject(p.Loop.proof.Left)
 }
 
-// fromProject returns changes with paths from the project on.
+// fromProject returns changes with paths from the project on, without a folder that is new and has the loop's own.
 func (p *Picture) fromProject(left []room.Change) []room.Change {
-	left = slices.Clone(left)
+	own, _ := filepath.Rel(p.base(), p.Loop.At.Dir)
+	left = slices.DeleteFunc(slices.Clone(left), func(c room.Change) bool {
+		return strings.HasSuffix(c.Path, "/") && strings.HasPrefix(filepath.ToSlash(own)+"/", c.Path)
+	})
 	for i := range left {
 		folder := strings.HasSuffix(left[i].Path, "/")
 		left[i].Path = fromBase(p.base(), left[i].Path)

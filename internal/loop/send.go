@@ -63,8 +63,8 @@ func (l *Loop) SendLeft() {
 // returns when that is done.
 func (l *Loop) Tell(ctx context.Context) error { return l.tell(ctx, time.Now().Add(maxSend), true) }
 
-// TellForAgent is Tell in a process that an agent has started. The agent decides what commands can do there, so what
-// fails is told again by a later process.
+// TellForAgent is Tell in a process that an agent has started. The agent decides what commands can do there. If a
+// notifier fails, a later process sends the notice again.
 func (l *Loop) TellForAgent(ctx context.Context) error {
 	l.forAgent = true
 	return l.Tell(ctx)

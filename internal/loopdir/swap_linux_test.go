@@ -51,3 +51,44 @@ func TestReplaceIfLate(t *testing.T) {
 		}
 	}
 }
+
+// TestPutBack puts a file back that somebody may replace once more meanwhile. The newest text stays.
+func TestPutBack(t *testing.T) {
+	for _, want := range []string{"theirs", "newest"} {
+		dir := t.TempDir()
+		write := func(name, text string) os.FileInfo {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Lstat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info
+		}
+		ours := write("settings.json", "ours")
+		if want == "newest" {
+			write("new", want)
+			if err := os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "settings.json")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("temp", "theirs")
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		folder, err := root.Open(".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer folder.Close()
+		putBack(root, folder, "temp", "settings.json", ours)
+		text, err := root.ReadFile("settings.json")
+		if err != nil || string(text) != want {
+			t.Errorf("%q, %v, want %q", text, err, want)
+		}
+	}
+}

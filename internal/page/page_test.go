@@ -175,6 +175,15 @@ func TestToken(t *testing.T) {
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Error(info.Mode(), err)
 	}
+	if runtime.GOOS != "windows" {
+		if err := os.Chmod(filepath.Join(dir, tokenFile), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Token(dir, false)
+		if err == nil {
+			t.Error("a token that others could read is used")
+		}
+	}
 	second := token(true)
 	if second == first || token(false) != second {
 		t.Error("the new token does not stay")

@@ -181,12 +181,12 @@ type notReady struct{ error }
 func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step, error) {
 	feature := s.Decision.Feature
 	err := l.prepare(ctx, one, feature.ID)
-	passes := func() bool { return err != nil && ctx.Err() == nil && !errors.As(err, new(notReady)) }
-	for again := 0; again < mostBroken && passes(); again++ {
+	failed := func() bool { return err != nil && ctx.Err() == nil && !errors.As(err, new(notReady)) }
+	for again := 0; again < mostBroken && failed(); again++ {
 		time.Sleep(nap / 2) // a person's gc may have thrown away what git wrote a moment ago
 		err = l.prepare(ctx, one, feature.ID)
 	}
-	if passes() {
+	if failed() {
 		return s, l.skip(ctx, one, feature.ID, err)
 	}
 	if err == nil {

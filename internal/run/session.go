@@ -335,7 +335,8 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", 2*leg.Limit)}
 	case o.MaxIterations > 0 && r.Record.Iterations+more >= o.MaxIterations:
 		bill := "used up its " + plain.Count(o.MaxIterations, "iteration")
-		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", 2*o.MaxIterations)}
+		more := max(2*o.MaxIterations, r.Record.Iterations+o.MaxIterations)
+		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", more)}
 	}
 	return ownLimit{}
 }

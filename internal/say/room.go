@@ -47,7 +47,8 @@ func (w *prompter) notUsed() {
 	}
 	w.addf("\nNot used by the checks, as it is here (data): %s", names)
 	if work := w.p.Config.WorkTexts(); len(work) > 0 {
-		w.addf("; only %s is yours to change", plain.Line(strings.Join(work, ", "), 200))
+		w.addf("; only %s is yours to change, beside \"passes\" in the list and your notes",
+			plain.Line(strings.Join(work, ", "), 200))
 	}
 	w.addf(".\n")
 	left := w.p.NotUsed(context.Background())

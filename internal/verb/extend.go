@@ -25,7 +25,7 @@ func (v Verbs) Extend() *cli.Command {
 	var e extension
 	cmd := &cli.Command{
 		Name: "extend", Args: "[NAME] [+MORE]",
-		Short: "Raise a limit, and continue the loop if that limit had ended it",
+		Short: "Raise a limit, and continue the loop",
 		Example: strings.ReplaceAll("  @ extend +10                    ten more iterations\n"+
 			"  @ extend checkout +2h           two more hours\n"+
 			"  @ extend --max-iterations 40    40 in all", "@", v.Env.Program),

@@ -14,7 +14,7 @@ import (
 func (v Verbs) Notify() *cli.Command {
 	const short = "Run all notifiers now, with the exit reason \"test\""
 	return v.Loop("notify", short, func(w io.Writer, l *loop.Loop) error {
-		if err := v.PersonOnly(); err != nil {
+		if err := v.PersonFor(l); err != nil {
 			return err // an agent could have its person believe that a loop is over
 		}
 		p, err := l.Look()

@@ -17,7 +17,7 @@ import (
 
 // Cancel ends a loop.
 func (v Verbs) Cancel() *cli.Command {
-	return v.Loop("cancel", "End a loop; only resume brings it back", func(w io.Writer, l *loop.Loop) error {
+	return v.Loop("cancel", "End a loop; resume or extend brings it back", func(w io.Writer, l *loop.Loop) error {
 		// A person's request is written first, without the lock: it holds even if nothing else can
 		// be written. An agent's request counts only together with a notice of it.
 		if !l.Env.ByAgent {

@@ -60,7 +60,11 @@ func (v Verbs) OnLoop(do func(w io.Writer, l *loop.Loop) error) func(io.Writer, 
 		defer l.Close()
 		state, err := l.Store.State()
 		l.Env.ByAgent = l.Env.ByAgent || err == nil && loop.CalledByAgent(state)
-		return do(w, l)
+		err = do(w, l)
+		if err == nil && l.Unshown != nil {
+			fmt.Fprintf(w, "warning: %s; the next stop tries again\n", plain.Line(l.Unshown.Error(), 500))
+		}
+		return err
 	}
 }
 
