@@ -129,11 +129,22 @@ func apart(s Snapshot, d Decision) error {
 	return nil
 }
 
+// inherits reports whether a lane is given a feature with the iteration that another lane had for it and did not work
+// on.
+func inherits(s Snapshot, d Decision) bool {
+	for i, l := range s.State.Lanes {
+		if i != s.Lane-1 && s.Lane > 0 && l.Feature == d.Feature.ID && l.Feature != "" && l.Iteration > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // goesOn checks a block: there must be budget, and something to do.
 func goesOn(s Snapshot, d Decision, known int) error {
 	_, open := s.List.Next()
 	status, _ := s.promise()
-	again := s.Begins && d.Next.Iteration == known // an interrupted one
+	again := d.Next.Iteration == known && (s.Begins || inherits(s, d)) // an interrupted one
 	if s.Begins {
 		status = ""
 	}
