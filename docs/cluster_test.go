@@ -59,9 +59,9 @@ func TestCluster(t *testing.T) {
 	}
 	do("ralph-stop-hook init many --max-iterations 40; git init -q -b main; git add -A; git commit -qm Begin")
 	token := do("ralph-runner engine token builder many --engine " + urls)
-	at := strings.Index(token, "\nauthorization {")
+	at := strings.Index(token, "\naccounts {")
 	if at < 0 {
-		t.Fatalf("engine token prints no users:\n%s", token)
+		t.Fatalf("engine token prints no accounts:\n%s", token)
 	}
 	var three []*natsserver.Server
 	for i, name := range []string{"a", "b", "c"} {

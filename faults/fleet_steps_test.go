@@ -58,8 +58,8 @@ func Step(what ...string) {
 	stepIn("engine"), stepIn("proc"), stepIn("loopdir"), stepIn("fleet"),
 	{
 		"internal/engine/worker.go",
-		"\tif err := msg.Ack(); err != nil {\n\t\tw.opts.Log(",
-		"\tfaultStep(\"ack\", feature)\n\tif err := msg.Ack(); err != nil {\n\t\tw.opts.Log(",
+		"\tgo c.beat()\n",
+		"\tfaultStep(\"begin\", feature)\n\tgo c.beat()\n",
 	},
 }
 
@@ -81,15 +81,15 @@ func steppedRun() build {
 				faultStep("write", subject)
 			}
 			return c.putAsUnbroken(ctx, subject, value, rev)`},
-		{"internal/engine", "conn.hintAt", `
-			faultStep("offer", feature)
-			return c.hintAtUnbroken(ctx, feature, o)`},
+		{"internal/engine", "Coordinator.settle", `
+			faultStep("offer", k.feature)
+			return c.settleUnbroken(ctx, k)`},
 		{"internal/engine", "conn.keep", `
 			faultStep("send", subject)
 			return c.keepUnbroken(ctx, subject, what, data)`},
-		{"internal/engine", "Worker.claim", `
-			faultStep("claim", msg.Subject())
-			return w.claimUnbroken(ctx, msg)`},
+		{"internal/engine", "Worker.ask", `
+			faultStep("ask")
+			return w.askUnbroken(ctx, holder)`},
 		{"internal/engine", "Claim.finish", `
 			faultStep("finish", c.Feature)
 			return c.finishUnbroken(ctx, change)`},

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // Coordinator offers the features of one loop to workers, and gets their work. There is one for a loop at a time: it is
@@ -30,7 +32,8 @@ type Coordinator struct {
 	jobs    map[string]*job
 	dirty   map[*job]bool // the server does not know yet what they are
 	workers map[string]*speaker
-	rung    chan struct{} // a worker has said something
+	free    []*job        // that are open and nobody has, the oldest first, and some that are so no more
+	rung    chan struct{} // there is something to hear, or to hand out
 	over    []string      // claims of which the server can forget all
 	news    []string      // what people are to be told
 }
@@ -47,6 +50,7 @@ type job struct {
 	moved   time.Time       // when this revision, or the order, was seen first
 	since   time.Time       // when the holder and its state were seen first
 	fails   map[string]int  // how often each worker's process has given it back in this session
+	not     []string        // processes of workers that leave it to others
 	done    chan Submission // the work of the attempt, once
 }
 
@@ -55,9 +59,19 @@ type speaker struct {
 	key    string
 	seq    uint64 // of what was heard last
 	rings  bool   // there is more
-	odd    int    // how often it has spoken of nothing that it has
-	lies   int    // how often what it handed in made no sense
-	banned bool   // nobody listens
+	asks   []asker
+	given  time.Time // when it was given a feature last
+	last   *job      // that feature
+	odd    int       // how often it has spoken of nothing that it has
+	lies   int       // how often what it handed in made no sense
+	banned bool      // nobody listens
+}
+
+// asker is a claim for which a worker wants a feature.
+type asker struct {
+	question
+	msg *nats.Msg // is answered
+	at  time.Time
 }
 
 // Submission is work that a worker has done. Nothing of it is proven but who has handed it in.
@@ -153,7 +167,7 @@ func (c *Coordinator) Offer(ctx context.Context, j Job) error {
 		k.left = false
 		k.fails = nil
 		k.Body = j.Body
-		k.Not = nil
+		k.not = nil
 		c.reopen(k)
 	}
 	c.unlock()
@@ -171,6 +185,16 @@ func (c *Coordinator) reopen(k *job) {
 	k.seq = 0
 	select {
 	case <-k.done: // nobody has taken it
+	default:
+	}
+	c.free = append(c.free, k)
+	c.wake()
+}
+
+// wake makes the coordinator hear and hand out at once.
+func (c *Coordinator) wake() {
+	select {
+	case c.rung <- struct{}{}:
 	default:
 	}
 }
@@ -196,7 +220,7 @@ func (c *Coordinator) End(ctx context.Context, feature string, merged bool) erro
 	}
 	c.close(k, map[bool]string{true: stateMerged, false: stateOver}[merged])
 	k.Body = nil
-	k.Not = nil
+	k.not = nil
 	c.unlock()
 	return c.settle(ctx, k)
 }

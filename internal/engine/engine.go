@@ -3,10 +3,14 @@
 // are bytes, and the work is a stream of bytes.
 //
 // The coordinator alone says who has what, in one order for each feature: at which attempt it is, and which claim has
-// it. A worker writes below a subject of its own, which the server proves, into a stream of its own, which has a size:
-// that it claims an order, that it lives, and what it has done. The coordinator believes the first claim of an order,
-// until that is silent for a lease. Then it opens the next attempt, and what the late one says is about no order.
-// A queue gives workers hints which feature is free. A hint that is lost, late or there twice does no harm.
+// it. A worker asks for a feature, and is answered when the server has the order that names its claim. It asks with the
+// same claim until it is answered, so a question or an answer that is lost, late or there twice does no harm.
+// Then it writes below a subject of its own, into a stream of its own, which has a size: that it lives, and what it has
+// done. If it is silent for a lease, the coordinator opens the next attempt, and what the late one says is about no
+// order.
+//
+// Each worker has an account on the server, with imports of what it may do. So the server proves who speaks, and sends
+// its own answers to nobody else.
 package engine
 
 import (
@@ -14,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +58,6 @@ const MaxBody = 512 << 10
 // How many bytes the server stores at one time.
 const (
 	MaxBases  = 4 << 30   // of orders, and of what workers begin with
-	maxHints  = 64 << 20  // of the queue
 	maxWorker = 1 << 30   // of one worker: what it says, and what it hands in
 	maxSaid   = 900 << 10 // of one message of a worker
 )
@@ -76,7 +78,7 @@ var (
 
 // The states of an order.
 const (
-	stateOpen   = "open"   // the first worker that claims it gets it
+	stateOpen   = "open"   // a worker has it, or gets it when it asks
 	stateOver   = "over"   // nobody shall work on it
 	stateMerged = "merged" // it is done
 )
@@ -89,7 +91,6 @@ type order struct {
 	Holder  string        `json:"h,omitempty"` // the claim that has it; "": none
 	Body    []byte        `json:"b,omitempty"`
 	Lease   time.Duration `json:"l,omitempty"`
-	Not     []string      `json:"x,omitempty"` // processes of workers that leave it to others
 }
 
 // The states of a claim.
@@ -98,6 +99,13 @@ const (
 	stateSubmitted = "submitted" // the work is there
 	stateDropped   = "dropped"   // the worker has put it back
 )
+
+// question is what a worker asks with.
+type question struct {
+	Claim   string `json:"c"` // its name if there is a feature for it: the worker's process, a dash, and its own
+	Machine string `json:"m,omitempty"`
+	Leaves  bool   `json:"l,omitempty"` // it does not wait any more
+}
 
 // word is what a worker says of a claim of its own. Nothing of it is to be trusted but who says it.
 type word struct {
@@ -125,34 +133,12 @@ func processOf(holder string) string { return holder[:max(0, strings.LastIndexBy
 type names string
 
 func (l names) stream() string              { return "RALPH_" + string(l) }
-func (l names) queue() string               { return "RALPH_" + string(l) + "_W" }
 func (l names) from(worker string) string   { return "RALPH_" + string(l) + "_FROM_" + worker }
 func (l names) subject(k string) string     { return "ralph." + string(l) + "." + k }
 func (l names) order(feature string) string { return l.subject("o.") + key(feature) }
+func (l names) ask(worker string) string    { return l.subject("ask.") + worker }
 func (l names) bell(worker string) string   { return l.subject("bell.") + worker }
 func (l names) inbox(worker string) string  { return "_INBOX." + string(l) + "." + worker }
-
-// consumer is the one consumer of the queue.
-const consumer = "workers"
-
-// hint returns the subject of a hint, one for each attempt.
-func (l names) hint(feature string, o order) string {
-	return l.subject("w.") + key(feature) + "." + strconv.Itoa(o.Attempt) + "." + o.ID
-}
-
-// ofHint returns what a hint's subject says.
-func (l names) ofHint(subject string) (feature string, o order, err error) {
-	parts := strings.Split(strings.TrimPrefix(subject, l.subject("w.")), ".")
-	if len(parts) != 3 {
-		return "", o, errors.New("this is no hint")
-	}
-	feature, err = unkey(parts[0])
-	if err == nil {
-		o.Attempt, err = strconv.Atoi(parts[1])
-	}
-	o.ID = parts[2]
-	return feature, o, err
-}
 
 // claim returns the subjects of what a claim says and hands in.
 func (l names) claim(holder string) string { return l.subject("from.") + holder + "." }

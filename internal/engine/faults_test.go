@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -101,29 +102,57 @@ func TestGiveBackAndWithdraw(t *testing.T) {
 	}
 }
 
-// A hint that comes twice is not followed twice.
-func TestHintTwice(t *testing.T) {
+// An answer that is lost comes again: the same question has the same answer, and no other.
+func TestAskTwice(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+	for _, feature := range []string{"a", "b"} {
+		check(t, c.Offer(t.Context(), Job{Feature: feature}))
+	}
 	w := join(t, c, "w")
-	claim := take(t, w)
-	waitUntil(t, func() bool { // a hint is not followed where the order has a holder
-		is, found, err := c.conn.readOrder(t.Context(), "a")
-		return err == nil && found && is.Holder != ""
-	})
-	again := func(what string) {
-		check(t, c.conn.hintAt(t.Context(), "a", claim.order))
-		if second, err := w.tryTake(t.Context()); second != nil || err != nil {
-			t.Errorf("the %s hint: %v, %v", what, second, err)
+	question, err := json.Marshal(question{Claim: w.process + "-x"})
+	check(t, err)
+	for range 3 {
+		answer, err := w.conn.nc.Request(w.conn.ask("w"), question, time.Minute)
+		check(t, err)
+		if got := string(answer.Data); got != "a" {
+			t.Errorf("the answer is %q", got)
 		}
 	}
-	again("second")
-	check(t, claim.SubmitBytes(t.Context(), nil, nil))
-	again("third")
+	if n := len(holders(c)); n != 1 {
+		t.Errorf("%d features are given", n)
+	}
 }
 
-// Two workers follow one hint. The first one that says so has the feature, and the other one loses it.
+// Who asks, and does nothing, gets one feature, for a lease. If it does so again and again it is shut out. Others get
+// what there is meanwhile.
+func TestOnlyAsks(t *testing.T) {
+	t.Parallel()
+	var run told
+	c := open(t, run.log)
+	idler, good := join(t, c, "idler"), join(t, c, "good")
+	for i := range 10 {
+		check(t, c.Offer(t.Context(), Job{Feature: fmt.Sprint("f", i)}))
+	}
+	ask := func() {
+		for i := range 600 {
+			text, err := json.Marshal(question{Claim: fmt.Sprint(idler.process, "-", i)})
+			check(t, err)
+			check(t, idler.conn.nc.PublishRequest(idler.conn.ask("idler"), idler.conn.inbox("idler")+".x", text))
+		}
+	}
+	ask()
+	for range 9 {
+		check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))
+	}
+	waitUntil(t, func() bool {
+		ask()
+		return run.has("idler is shut out until this run ends: it has asked for work again and again")
+	})
+	check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))
+}
+
+// Who speaks of a feature that another worker has loses it.
 func TestTwoClaims(t *testing.T) {
 	t.Parallel()
 	c := open(t)
@@ -144,17 +173,6 @@ func TestTwoClaims(t *testing.T) {
 	if s := next(t, c); s.Worker != "first" || string(s.Report) != "work" {
 		t.Errorf("submission %+v", s)
 	}
-}
-
-// A hint that is lost, or that a worker has taken and forgotten, comes again.
-func TestHintLost(t *testing.T) {
-	t.Parallel()
-	c := open(t)
-	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
-	queue, err := c.conn.js.Stream(t.Context(), c.conn.queue())
-	check(t, err)
-	check(t, queue.Purge(t.Context()))
-	take(t, join(t, c, "w"))
 }
 
 // The server restarts while a worker works. The claim lives on.

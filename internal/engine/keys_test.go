@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 )
 
@@ -32,7 +33,7 @@ func mayOnlyWork(t *testing.T, c *Coordinator, w *Worker) {
 	holder := claim.holder
 	l := c.conn.names
 	for what, subject := range map[string]string{
-		"queues work":                 l.hint("b", order{Attempt: 1, ID: "x"}),
+		"asks for another":            l.ask("other"),
 		"writes an order":             l.order("a"),
 		"takes the lead":              l.subject("lead"),
 		"reads the lead":              api + "DIRECT.GET." + l.stream() + "." + l.subject("lead"),
@@ -46,12 +47,10 @@ func mayOnlyWork(t *testing.T, c *Coordinator, w *Worker) {
 		"makes a stream":              api + "STREAM.CREATE.MINE",
 		"makes its own stream larger": api + "STREAM.UPDATE." + l.from("w"),
 		"deletes a stream":            api + "STREAM.DELETE." + l.stream(),
-		"purges a stream":             api + "STREAM.PURGE." + l.queue(),
+		"purges a stream":             api + "STREAM.PURGE." + l.stream(),
 		"lists streams":               api + "STREAM.NAMES",
 		"makes a consumer":            api + "CONSUMER.CREATE." + l.from("w"),
 		"makes a named consumer":      api + "CONSUMER.CREATE." + l.stream() + ".mine.>",
-		"deletes the consumer":        api + "CONSUMER.DELETE." + l.queue() + "." + consumer,
-		"pauses the consumer":         api + "CONSUMER.PAUSE." + l.queue() + "." + consumer,
 		"writes to another's inbox":   l.inbox("other") + ".x",
 	} {
 		if !refused(t, w, time.Minute, func(nc *nats.Conn) error { return nc.Publish(subject, []byte("{}")) }) {
@@ -78,10 +77,69 @@ func mayOnlyWork(t *testing.T, c *Coordinator, w *Worker) {
 		w.Close()
 		t.Error("a worker without a key is let in")
 	}
+	mayNotMisdirect(t, c, w)
 	// A roll-up would delete more than it may.
 	msg := &nats.Msg{Subject: l.claim("w.y") + "say", Header: nats.Header{"Nats-Rollup": {"all"}}}
 	if _, err := w.conn.js.PublishMsg(ctx, msg); err == nil {
 		t.Error("a worker rolls its stream up")
+	}
+}
+
+// mayNotMisdirect asks the server for answers, and names reply subjects where the worker may not write. The control
+// shows that the server does answer.
+func mayNotMisdirect(t *testing.T, c *Coordinator, w *Worker) {
+	t.Helper()
+	ctx := t.Context()
+	l := c.conn.names
+	stream, err := c.conn.js.Stream(ctx, l.stream())
+	check(t, err)
+	seqOf := func(subject string) uint64 {
+		is, err := stream.GetLastMsgForSubject(ctx, subject)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return 0
+		}
+		check(t, err)
+		return is.Sequence
+	}
+	order := seqOf(l.order("a"))
+	forbidden := map[string]*nats.Subscription{}
+	for _, subject := range []string{l.inbox("other") + ".x", l.inbox("run") + ".x", l.bell("other")} {
+		forbidden[subject], err = c.conn.nc.SubscribeSync(subject)
+		check(t, err)
+	}
+	own, err := w.conn.nc.SubscribeSync(l.inbox("w") + ".own")
+	check(t, err)
+	replies := []string{
+		l.subject("lead"), l.order("a"), l.order("new"), l.base("base") + "0", l.claim("other.x") + "say", l.bell("other"),
+		l.inbox("other") + ".x", l.inbox("run") + ".x", api + "STREAM.DELETE." + l.stream(), l.inbox("w") + ".own",
+	}
+	for _, reply := range replies {
+		for _, subject := range []string{
+			api + "DIRECT.GET." + l.stream() + "." + l.order("a"), l.claim("w.z") + "say", l.ask("w"), l.bell("w"),
+		} {
+			check(t, w.conn.nc.PublishRequest(subject, reply, []byte("{}")))
+		}
+	}
+	check(t, w.conn.nc.Flush())
+	if _, err := own.NextMsg(time.Minute); err != nil {
+		t.Errorf("control: the server does not answer: %v", err)
+	}
+	for subject, at := range forbidden {
+		if _, err := at.NextMsg(time.Second / 4); err == nil {
+			t.Errorf("an answer went to %s", subject)
+		}
+	}
+	if now := seqOf(l.order("a")); now != order || seqOf(l.order("new")) > 0 {
+		t.Errorf("an answer is an order: %d, and before %d", now, order)
+	}
+	if is, err := c.conn.get(ctx, l.from("other"), l.claim("other.x")+"say"); err != nil || is.seq > 0 {
+		t.Errorf("an answer is another worker's word: %s, %v", is.data, err)
+	}
+	if _, err := c.conn.js.Stream(ctx, l.stream()); err != nil {
+		t.Errorf("the stream: %v", err)
+	}
+	if err := c.Err(); err != nil {
+		t.Errorf("the run has ended: %v", err)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestLies(t *testing.T) {
 			c := open(t)
 			liar, honest := join(t, c, "liar"), join(t, c, "honest")
 			check(t, c.Offer(t.Context(), Job{Feature: "a"}))
-			claim := take(t, liar) // its hint is gone
+			claim := take(t, liar)
 			stop(claim)
 			lie.Feature, lie.Order = "a", claim.order.ID
 			speak(t, liar, "lie", lie)

@@ -97,6 +97,9 @@ func (c *Coordinator) open(ctx context.Context) error {
 	if err == nil {
 		_, err = c.conn.nc.Subscribe(c.conn.bell("*"), c.ring)
 	}
+	if err == nil {
+		_, err = c.conn.nc.Subscribe(c.conn.ask("*"), c.asked)
+	}
 	if err != nil {
 		return err
 	}

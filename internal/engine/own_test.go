@@ -94,7 +94,7 @@ func TestOwnServers(t *testing.T) {
 			check(t, err)
 			defer w.Close()
 			mayOnlyWork(t, c, w)
-			for _, stream := range []string{c.conn.queue(), c.conn.stream(), c.conn.from("w"), c.conn.from("other")} {
+			for _, stream := range []string{c.conn.stream(), c.conn.from("w"), c.conn.from("other")} {
 				s, err := c.conn.js.Stream(t.Context(), stream)
 				check(t, err)
 				if got := s.CachedInfo().Config.Replicas; got != n {
@@ -133,6 +133,18 @@ func revokeOwn(t *testing.T, dir, file string, s *natsserver.Server, w *Worker) 
 	if claim, err := w.Take(t.Context()); err == nil {
 		t.Errorf("a worker that was locked out takes %s", claim.Feature)
 	}
+	// A new credential lets it in again. A server makes the imports of a new account at the second reload.
+	k, err := Token(dir, "many loops", w.opts.URL, "w")
+	check(t, err)
+	again, err := Authorization(dir)
+	check(t, err)
+	check(t, os.WriteFile(file, []byte(strings.Replace(string(text), before, again, 1)), 0o600))
+	for range reloads {
+		check(t, s.Reload())
+	}
+	anew, err := Join(t.Context(), Options{Creds: k.String(), Lease: short, Log: logs(t)})
+	check(t, err)
+	anew.Close()
 }
 
 // A run that begins finds nothing of the run before it, and a run that goes on finds all. A worker of the run before is

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // heart shows that a coordinator lives, and that the server takes what it writes. Of two coordinators the newer one
@@ -42,7 +41,9 @@ func (c *Coordinator) run() {
 		case <-c.ctx.Done():
 			return
 		case <-c.rung:
-			_ = c.hearAll(c.ctx) // if it fails, the next round says why
+			if c.hearAll(c.ctx) == nil { // if it fails, the next round says why
+				_ = c.handOut(c.ctx)
+			}
 		case <-t.C:
 			c.tick()
 		}
@@ -96,7 +97,10 @@ func (c *Coordinator) round() error {
 	if err := c.hearAll(c.ctx); err != nil {
 		return err
 	}
-	return c.judge()
+	if err := c.judge(); err != nil {
+		return err
+	}
+	return c.handOut(c.ctx)
 }
 
 // beat shows that this coordinator lives, and makes the server right if it has lost something.
@@ -171,7 +175,7 @@ func (c *Coordinator) takeLead(ctx context.Context) error {
 // restore makes all on the server again that may be missing. If it fails, the next beat does it again.
 func (c *Coordinator) restore() error {
 	c.mu.Lock()
-	answers := 4 + len(c.workers) // for three makes of setUp, the lead, and a stream for each worker
+	answers := 2 + len(c.workers) // for setUp, the lead, and a stream for each worker
 	c.unlock()
 	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(answers)*c.conn.answer)
 	defer cancel()
@@ -243,16 +247,7 @@ func (c *Coordinator) admitAll(ctx context.Context, anew bool) error {
 	if err := c.server.admit(is); err != nil {
 		return err
 	}
-	isOut := func(key string) bool { return !slices.Contains(keys, key) }
-	out := slices.ContainsFunc(c.heart.keys, isOut)
 	c.heart.keys = keys
-	c.mu.Lock()
-	defer c.unlock()
-	for _, k := range c.jobs {
-		if out && k.State == stateOpen && k.Holder == "" {
-			c.reopen(k) // who is locked out may have the hint
-		}
-	}
 	return nil
 }
 
@@ -265,10 +260,127 @@ func (c *Coordinator) ring(bell *nats.Msg) {
 		return
 	}
 	w.rings = true
-	select {
-	case c.rung <- struct{}{}:
-	default:
+	c.wake()
+}
+
+// mostAsks bounds the claims for which one worker may ask at a time.
+const mostAsks = 256
+
+// asked notes that a worker asks for a feature. What it asks again is the same question.
+func (c *Coordinator) asked(msg *nats.Msg) {
+	var q question
+	name := strings.TrimPrefix(msg.Subject, c.conn.ask(""))
+	err := json.Unmarshal(msg.Data, &q)
+	c.mu.Lock()
+	defer c.unlock()
+	w := c.workers[name]
+	if err != nil || w == nil || w.banned || workerOf(q.Claim) != name || !safe(strings.TrimPrefix(q.Claim, name+".")) {
+		return
 	}
+	old := func(a asker) bool { return a.Claim == q.Claim || time.Since(a.at) > takeTime }
+	w.asks = slices.DeleteFunc(w.asks, old)
+	switch {
+	case q.Leaves && w.last != nil && w.last.State == stateOpen && w.last.Holder == q.Claim && w.last.seq == 0:
+		c.giveUp(w.last)
+	case q.Leaves:
+	case len(w.asks) < mostAsks:
+		w.asks = append(w.asks, asker{q, msg, time.Now()})
+	}
+	c.wake()
+}
+
+// answer is what a worker gets that has asked.
+type answer struct {
+	job *job
+	to  *nats.Msg
+}
+
+// handOut gives what is free to those who ask, and answers them when the server says whose it is. If that fails, they
+// ask again.
+func (c *Coordinator) handOut(ctx context.Context) error {
+	c.mu.Lock()
+	answers := c.assign()
+	c.unlock()
+	for _, a := range answers {
+		if err := c.settle(ctx, a.job); err != nil {
+			return err
+		}
+		_ = a.to.Respond([]byte(a.job.feature)) // if it is lost, the worker asks again
+	}
+	return nil
+}
+
+// assign chooses who gets what. Of those who ask, the one comes first that was given something longest ago, so nobody
+// can keep all from the others. The caller holds c.mu.
+func (c *Coordinator) assign() (answers []answer) {
+	for name, w := range c.workers {
+		if k := w.last; k != nil && k.State == stateOpen && workerOf(k.Holder) == name {
+			again := func(a asker) bool { return a.Claim == k.Holder }
+			if i := slices.IndexFunc(w.asks, again); i >= 0 {
+				answers = append(answers, answer{k, w.asks[i].msg})
+				w.asks = slices.Delete(w.asks, i, i+1)
+			}
+		}
+	}
+	var still []*job
+	for i, k := range c.free {
+		if k.State != stateOpen || k.Holder != "" {
+			continue
+		}
+		w, at := c.nextAsker(k)
+		if w == nil {
+			still = append(still, k)
+			if !c.anyAsks() {
+				still = append(still, c.free[i+1:]...)
+				break
+			}
+			continue
+		}
+		a := w.asks[at]
+		w.asks = slices.Delete(w.asks, at, at+1)
+		w.given = time.Now()
+		w.last = k
+		k.Holder = a.Claim
+		k.said = word{State: stateClaimed, Machine: a.Machine}
+		k.moved = w.given
+		k.since = w.given
+		c.dirty[k] = true
+		answers = append(answers, answer{k, a.msg})
+	}
+	c.free = still
+	return answers
+}
+
+// nextAsker returns the worker that is to get a feature, and which of its questions; nil: nobody is.
+func (c *Coordinator) nextAsker(k *job) (first *speaker, at int) {
+	for name, w := range c.workers {
+		if !w.mayGet(name) || first != nil && !w.given.Before(first.given) {
+			continue
+		}
+		fits := func(a asker) bool { return time.Since(a.at) < takeTime && !slices.Contains(k.not, processOf(a.Claim)) }
+		if i := slices.IndexFunc(w.asks, fits); i >= 0 {
+			first = w
+			at = i
+		}
+	}
+	return first, at
+}
+
+// mayGet reports whether a worker may get one more feature. One that has not said a word of the last one may not, so who
+// only asks has one feature at most, and for beginTime.
+func (w *speaker) mayGet(name string) bool {
+	silent := w.last != nil && w.last.State == stateOpen && workerOf(w.last.Holder) == name && w.last.seq == 0
+	return len(w.asks) > 0 && !w.banned && !silent
+}
+
+// anyAsks reports whether a worker may get a feature.
+func (c *Coordinator) anyAsks() bool {
+	for name, w := range c.workers {
+		if w.mayGet(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // mostWords is how many words of one worker are heard in a row.
@@ -333,17 +445,10 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 	var said word
 	err := json.Unmarshal(m.data, &said)
 	k := c.jobs[said.Feature]
-	if err != nil || k == nil || k.State != stateOpen || k.ID != said.Order || k.Holder != "" && k.Holder != claim {
+	if err != nil || k == nil || k.State != stateOpen || k.ID != said.Order || k.Holder != claim {
 		c.over = append(c.over, claim)
-		w.odd++
-		if w.odd == maxOdd {
-			c.ban(name, w, fmt.Sprintf("it has written %d times of what it does not have", maxOdd))
-		}
+		c.odd(name, w, 1, fmt.Sprintf("it has written %d times of what it does not have", maxOdd))
 		return
-	}
-	if k.Holder == "" {
-		k.Holder = claim
-		c.dirty[k] = true
 	}
 	if m.seq == k.seq || said.Beats < k.said.Beats { // an old one may come twice
 		return
@@ -353,6 +458,9 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 		k.since = k.moved
 	}
 	isNew := k.said.State != stateSubmitted
+	if k.seq == 0 {
+		c.wake() // it may get one more
+	}
 	k.seq, k.said = m.seq, said
 	k.said.Report = nil
 	switch said.State {
@@ -369,8 +477,17 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 		c.dropped(k, claim, said)
 	default:
 		c.say("%s on %s says that %s is %.40q, which makes no sense", name, said.Machine, k.feature, said.State)
-		w.odd += maxOdd / 10
 		c.reopen(k)
+		c.odd(name, w, maxOdd/10, "it has said what makes no sense again and again")
+	}
+}
+
+// odd counts against a worker what an honest one does rarely, and shuts it out when that is too much. The caller holds
+// c.mu.
+func (c *Coordinator) odd(name string, w *speaker, by int, why string) {
+	w.odd += by
+	if w.odd >= maxOdd && !w.banned {
+		c.ban(name, w, why)
 	}
 }
 
@@ -391,7 +508,7 @@ func (c *Coordinator) dropped(k *job, claim string, said word) {
 		}
 	}
 	if k.fails[process] == maxDrops {
-		k.Not = append(k.Not, process)
+		k.not = append(k.not, process)
 		c.say("%s on %s has given back %s %d times, and does not get it again; mend that there, and start that worker "+
 			"again: %.300s", workerOf(claim), said.Machine, k.feature, maxDrops, said.Why)
 	}
@@ -451,9 +568,6 @@ func (c *Coordinator) settle(ctx context.Context, k *job) (err error) {
 			now, err = c.conn.putAs(ctx, c.conn.order(k.feature), is, now)
 		}
 	}
-	if err == nil && is.State == stateOpen && is.Holder == "" {
-		err = c.conn.hintAt(ctx, k.feature, is)
-	}
 	c.mu.Lock()
 	defer c.unlock()
 	if now > 0 {
@@ -466,18 +580,10 @@ func (c *Coordinator) settle(ctx context.Context, k *job) (err error) {
 	return nil
 }
 
-// hintAt queues a hint. One that is in the queue already stays there.
-func (c *conn) hintAt(ctx context.Context, feature string, o order) error {
-	_, err := c.put(ctx, c.hint(feature, o), nil)
-	var refused *jetstream.APIError
-	if errors.As(err, &refused) && refused.ErrorCode == 10077 { // the most messages of a subject: it is queued already
-		return nil
-	}
-	return err
-}
+// beginTime is how long a worker may say nothing of a feature that it was given: as long as two answers may take.
+const beginTime = 2 * answerTime
 
-// judge looks at each job: which claims are dead, and which hints may be lost. If it fails, the server is away, and the
-// next round goes on.
+// judge looks which claims are dead. If it fails, the server is away, and the next round goes on.
 func (c *Coordinator) judge() error {
 	c.mu.Lock()
 	var still []*job
@@ -486,12 +592,12 @@ func (c *Coordinator) judge() error {
 		if since.Before(c.heart.live) {
 			since = c.heart.live
 		}
-		switch {
-		case k.State != stateOpen || k.said.State == stateSubmitted || time.Since(since) < c.opts.Lease:
-		case k.Holder == "":
-			k.moved = time.Now() // it is looked at again after a lease
-			c.dirty[k] = true
-		default:
+		lease := c.opts.Lease
+		if k.seq == 0 {
+			lease = min(lease, beginTime)
+		}
+		held := k.State == stateOpen && k.Holder != "" && k.said.State != stateSubmitted
+		if held && time.Since(since) >= lease {
 			still = append(still, k)
 		}
 	}
@@ -524,8 +630,13 @@ func (c *Coordinator) revive(k *job) error {
 		c.note(w, name, is)
 		w.seq = min(w.seq, is.seq)
 	default:
-		c.say("%s on %s has not answered for %s; %s is offered again", name, k.said.Machine, c.opts.Lease, k.feature)
+		c.say("%s on %s has not answered for %s; %s is offered again", name, k.said.Machine,
+			time.Since(k.moved).Round(time.Second), k.feature)
+		never := k.seq == 0
 		c.giveUp(k)
+		if never && w != nil {
+			c.odd(name, w, maxOdd/10, "it has asked for work again and again, and never begun it")
+		}
 	}
 	return nil
 }

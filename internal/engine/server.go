@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -24,8 +25,9 @@ type server struct {
 	mu   sync.Mutex // guards what follows
 	opts *natsserver.Options
 	now  *natsserver.Server
-	away bool // it was stopped, and shall not run
-	full bool // because its disk is full
+	away bool        // it was stopped, and shall not run
+	full bool        // because its disk is full
+	data os.FileInfo // the folder that it writes to
 }
 
 // readyTime is how long a server may take to start. It takes some milliseconds with little data.
@@ -39,10 +41,13 @@ func serve(dir, listen string, a about, log func(string)) (*server, error) {
 	}
 	s := &server{dir: dir, log: log}
 	s.opts = &natsserver.Options{
-		ServerName: "ralph-" + a.Name, Host: host, Port: port, NoSigs: true, NoLog: true, Nkeys: a.users(),
+		ServerName: "ralph-" + a.Name, Host: host, Port: port, NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: filepath.Join(dir, storeDir), SyncAlways: true,
 		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, DisableShortFirstPing: true,
+	}
+	if err := a.admit(s.opts); err != nil {
+		return nil, err
 	}
 	if !pin.Loopback(host) {
 		certificate, err := pin.Certificate(dir)
@@ -83,7 +88,9 @@ func (s *server) start() error {
 		now.Shutdown()
 		return fmt.Errorf("the engine did not start with its data in %s", s.opts.StoreDir)
 	}
-	s.now, s.away = now, false
+	s.now = now
+	s.away = false
+	s.data, _ = os.Stat(s.opts.StoreDir)
 	if s.opts.Port <= 0 {
 		s.opts.Port = now.Addr().(*net.TCPAddr).Port
 	}
@@ -124,27 +131,39 @@ func (s *server) InProcessConn() (net.Conn, error) {
 // address returns where the server listens, HOST:PORT.
 func (s *server) address() string { return net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port)) }
 
+// reloads is how often a server must be reloaded for a new account: the first time makes it, and only the next one its
+// imports. See configureAccounts in nats-server.
+const reloads = 2
+
 // admit lets in those who may come now, and disconnects all others.
 func (s *server) admit(a about) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.opts.Nkeys = a.users()
+	if err := a.admit(s.opts); err != nil {
+		return err
+	}
 	if s.away {
 		return nil
 	}
-	return s.now.ReloadOptions(s.opts.Clone())
+	for range reloads {
+		if err := s.now.ReloadOptions(s.opts.Clone()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // roomForRecord is how many bytes of its disk the server leaves for others: the record of the run is there, too.
 const roomForRecord = 16 << 20
 
-// guard stops the server while its disk has no room, and starts it again when it has. ill says that it does not take
-// what is written: by itself it does not write again when its disk was full, or when its data were removed. begun says
-// that it was started.
+// guard stops the server while its disk has no room, and starts it again when it has, or when its data were removed. ill
+// says that it does not take what is written: by itself it does not write again. begun says that it was started.
 func (s *server) guard(ill bool) (begun bool) {
 	s.mu.Lock()
-	away, full := s.away, s.full
+	away, full, data := s.away, s.full, s.data
 	s.mu.Unlock()
+	at, err := os.Stat(s.opts.StoreDir)
+	removed := data != nil && (err != nil || !os.SameFile(data, at))
 	free, known := loopdir.Free(s.dir)
 	room := !known || free > roomForRecord
 	switch {
@@ -153,7 +172,7 @@ func (s *server) guard(ill bool) (begun bool) {
 		s.log("its disk is full; nothing is claimed and nothing handed in until there is room")
 		s.stop()
 		s.setFull(true)
-	case room && (ill || full):
+	case room && (ill || full || removed):
 		s.log("its data can be written again; starting the server")
 		err := s.restart()
 		if err != nil {

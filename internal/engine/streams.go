@@ -14,7 +14,7 @@ const kept = 30 * 24 * time.Hour
 
 // streams are the names of the loop's streams.
 func (l names) streams(workers []worker) []string {
-	all := []string{l.stream(), l.queue()}
+	all := []string{l.stream()}
 	for _, w := range workers {
 		all = append(all, l.from(w.Name))
 	}
@@ -24,23 +24,9 @@ func (l names) streams(workers []worker) []string {
 // setUp makes what the loop needs on the server, unless it is there. A coordinator calls it at its start, and whenever
 // the server may have lost its data.
 func (c *conn) setUp(ctx context.Context) error {
-	err := errors.Join(
-		c.makeStream(ctx, jetstream.StreamConfig{
-			Name: c.stream(), Subjects: []string{c.subject("o.*"), c.subject("lead"), c.subject("base.>")},
-			MaxBytes: MaxBases,
-		}),
-		c.makeStream(ctx, jetstream.StreamConfig{
-			Name: c.queue(), Subjects: []string{c.subject("w.>")}, Retention: jetstream.WorkQueuePolicy,
-			DiscardNewPerSubject: true, MaxBytes: maxHints,
-		}))
-	if err != nil {
-		return err
-	}
-	_, err = c.js.CreateOrUpdateConsumer(ctx, c.queue(), jetstream.ConsumerConfig{
-		Durable: consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: 6 * time.Second, MaxDeliver: -1,
-		MaxAckPending: 10_000,
+	return c.makeStream(ctx, jetstream.StreamConfig{
+		Name: c.stream(), Subjects: []string{c.subject("o.*"), c.subject("lead"), c.subject("base.>")}, MaxBytes: MaxBases,
 	})
-	return err
 }
 
 // admit makes the stream of a worker. What one worker writes fills no other stream.
@@ -56,7 +42,7 @@ func (c *conn) makeStream(ctx context.Context, s jetstream.StreamConfig) error {
 	s.MaxMsgsPerSubject = 1
 	s.Discard = jetstream.DiscardNew
 	s.MaxAge = kept
-	s.AllowDirect = s.Retention != jetstream.WorkQueuePolicy
+	s.AllowDirect = true
 	s.Replicas = 1
 	if c.nc.ConnectedClusterName() != "" {
 		s.Replicas = 3

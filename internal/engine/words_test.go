@@ -27,6 +27,13 @@ func (l *told) log(o *Options) {
 	}
 }
 
+// has reports whether something was told.
+func (l *told) has(part string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.all, func(text string) bool { return strings.Contains(text, part) })
+}
+
 // problems returns what must not be among the words: those of NATS, and what is told again and again.
 func (l *told) problems() (bad []string) {
 	l.mu.Lock()

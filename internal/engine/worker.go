@@ -4,24 +4,21 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Worker takes jobs. Several goroutines may use it at a time, one for each lane.
 type Worker struct {
 	opts    Options
 	conn    *conn
-	at      atomic.Pointer[jetstream.Consumer] // the queue's consumer, found before
-	ctx     context.Context                    // ends with Close, or when the server refuses this worker
+	ctx     context.Context // ends with Close, or when the server refuses this worker
 	end     context.CancelCauseFunc
 	process string // the worker's name and a nonce
 }
@@ -62,8 +59,8 @@ func Join(ctx context.Context, o Options) (*Worker, error) {
 	defer cancel(nil)
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })()
 	err = w.conn.start(within, func(ctx context.Context) error {
-		_, err := w.queue(ctx)
-		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrConsumerNotFound) {
+		_, err := w.conn.nc.RequestWithContext(ctx, api+"DIRECT.GET."+w.conn.stream()+"."+w.conn.order("any"), nil)
+		if errors.Is(err, nats.ErrNoResponders) {
 			err = fmt.Errorf("%w: the loop %s at %s; start its run first", errNobody, o.Loop, w.conn.nc.ConnectedUrl())
 		}
 		return err
@@ -100,96 +97,77 @@ func (w *Worker) Close() {
 
 // Pauses of a worker.
 const (
-	takeTime  = 5 * time.Second        // how long one request for a hint waits on the server
-	lag       = 300 * time.Millisecond // how long a hint waits that is ahead of its record
-	left      = time.Second            // how long a hint waits that is left to others
+	takeTime  = 5 * time.Second        // how long one question waits for a feature
+	quietTime = time.Second            // how long a worker waits where no coordinator hears it
 	retryTime = 100 * time.Millisecond // how long a worker waits after a failure
 )
 
-// Take waits for a feature that is free, and claims it. It waits on while the server is away, and returns an error if
-// ctx ends or the server does not let the worker in any more.
+// Take waits for a feature that is free. It waits on while the server is away, and returns an error if ctx ends or the
+// server does not let the worker in any more.
 func (w *Worker) Take(ctx context.Context) (*Claim, error) {
+	holder := w.process + "-" + nonce()
 	for {
-		claim, err := w.tryTake(ctx)
+		claim, err := w.ask(ctx, holder)
 		switch {
 		case claim != nil:
 			return claim, nil
 		case ctx.Err() != nil:
+			w.leave(holder)
 			return nil, context.Cause(ctx)
 		case w.ctx.Err() != nil:
 			return nil, context.Cause(w.ctx)
 		case w.conn.nc.IsClosed():
 			err := cmp.Or(w.conn.nc.LastError(), nats.ErrConnectionClosed)
 			return nil, fmt.Errorf("the engine has ended the connection: %w", err)
-		case err != nil:
-			if err := pause(ctx, retryTime); err != nil {
-				return nil, err
-			}
 		}
+		wait := time.Duration(0)
+		switch {
+		case errors.Is(err, nats.ErrNoResponders):
+			wait = quietTime
+		case err != nil:
+			wait = retryTime
+		}
+		_ = pause(ctx, wait)
 	}
 }
 
-// tryTake waits for one hint. It returns neither a claim nor an error if there was none, or none that counts.
-func (w *Worker) tryTake(ctx context.Context) (*Claim, error) {
-	queue, err := w.queue(ctx)
+// leave takes a question back. If that is lost, nobody gets the feature for beginTime that may come.
+func (w *Worker) leave(holder string) {
+	text, err := json.Marshal(question{Claim: holder, Leaves: true})
+	if err == nil {
+		_ = w.conn.nc.Publish(w.conn.ask(w.opts.Worker), text)
+		_ = w.conn.nc.FlushTimeout(time.Second)
+	}
+}
+
+// ask asks once for a feature. It returns neither a claim nor an error if there was none.
+func (w *Worker) ask(ctx context.Context, holder string) (*Claim, error) {
+	text, err := json.Marshal(question{Claim: holder, Machine: w.opts.Machine})
 	if err != nil {
 		return nil, err
 	}
 	within, cancel := context.WithTimeout(ctx, takeTime)
 	defer cancel()
-	batch, err := queue.Fetch(1, jetstream.FetchContext(within))
+	answer, err := w.conn.nc.RequestWithContext(within, w.conn.ask(w.opts.Worker), text)
+	if within.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for msg := range batch.Messages() {
-		return w.claim(ctx, msg)
-	}
-	if err := batch.Error(); err != nil && within.Err() == nil && !errors.Is(err, nats.ErrTimeout) {
-		w.at.Store(nil)
-		return nil, err
-	}
-	return nil, nil
-}
-
-// queue returns the queue's consumer. It is asked for at the start and after an error.
-func (w *Worker) queue(ctx context.Context) (jetstream.Consumer, error) {
-	if known := w.at.Load(); known != nil {
-		return *known, nil
-	}
-	queue, err := w.conn.js.Consumer(ctx, w.conn.queue(), consumer)
-	if err == nil {
-		w.at.Store(&queue)
-	}
-	return queue, err
-}
-
-// claim follows a hint. The order alone says whether the feature is free.
-func (w *Worker) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
-	feature, hint, err := w.conn.ofHint(msg.Subject())
-	if err != nil {
-		return nil, errors.Join(err, msg.Term())
-	}
+	feature := string(answer.Data)
 	is, found, err := w.conn.readOrder(ctx, feature)
-	switch {
-	case err != nil, !found, is.Attempt < hint.Attempt:
-		return nil, errors.Join(err, msg.NakWithDelay(lag))
-	case is.ID != hint.ID || is.State != stateOpen || is.Holder != "":
-		return nil, msg.Ack()
-	case slices.Contains(is.Not, w.process):
-		return nil, msg.NakWithDelay(left)
+	if err != nil || !found || is.State != stateOpen || is.Holder != holder { // a replica lags, or it was withdrawn
+		return nil, errors.Join(err, pause(ctx, retryTime))
 	}
 	c := &Claim{
-		Feature: feature, Attempt: is.Attempt, Body: is.Body, worker: w, order: is,
-		holder: w.process + "-" + nonce(),
-		said:   word{State: stateClaimed, Feature: feature, Order: is.ID, Machine: w.opts.Machine},
+		Feature: feature, Attempt: is.Attempt, Body: is.Body, worker: w, order: is, holder: holder,
+		said: word{State: stateClaimed, Feature: feature, Order: is.ID, Machine: w.opts.Machine},
 	}
 	c.ctx, c.end = context.WithCancelCause(w.ctx)
 	if err := c.say(ctx, func(*word) {}); err != nil {
 		c.end(err)
-		return nil, errors.Join(err, msg.NakWithDelay(lag))
-	}
-	if err := msg.Ack(); err != nil {
-		w.opts.Log(plainly(err).Error()) // the hint comes again, and then nobody follows it
+		return nil, err
 	}
 	go c.beat()
 	return c, nil
