@@ -86,8 +86,8 @@ func showUsers(w io.Writer, dir string) error {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "\nPut this into the configuration of each of your servers, in the place of what was "+
-		"printed before,\nand reload it twice (nats-server --signal reload): the second time makes what a new account imports."+
-		"\n\n%s", text)
+		"printed before,\nand reload it twice (nats-server --signal reload): the second time makes what a new account "+
+		"imports.\n\n%s", text)
 	return err
 }
 

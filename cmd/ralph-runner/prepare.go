@@ -50,11 +50,6 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.chain == "" {
-		if err := k.noChecks(at); err != nil {
-			return nil, err
-		}
-	}
 	k.options.Prompt = k.task.Text
 	var legs *record.Chain
 	rows, err := k.team(at, func(agents *roster.Agents, p *loop.Picture) (rows run.Rows, err error) {
@@ -62,25 +57,27 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 			return nil, err
 		}
 		legs, rows, err = k.chainOf(agents, p, at.Project)
+		if err == nil {
+			err = k.noChecks(p) // that belong to no leg
+		}
 		k.warnOfLimit(p, legs)
 		return rows, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := k.noChecks(at); err != nil { // that belong to no leg
-		return nil, err
-	}
 	return run.New(k.Env, at, rows, k.options, legs), nil
 }
 
-// noChecks refuses checks for a loop that has its own.
-func (k *runner) noChecks(at *loopdir.Loop) error {
-	if len(k.checks) == 0 {
-		return nil
+// noChecks refuses checks that a loop does not have. Those that made it may be typed again.
+func (k *runner) noChecks(p *loop.Picture) error {
+	for _, text := range k.checks {
+		if !slices.ContainsFunc(p.Config.Checks, func(c config.Check) bool { return c.String() == text }) {
+			return cli.Usagef(`the loop %s has checks of its own, and not '%s'; add it to "checks" in its ralph.json, `+
+				`then: %s`, plain.Line(p.Loop.At.Name, 100), plain.Line(text, 300), p.Loop.Call("trust"))
+		}
 	}
-	return cli.Usagef(`--check goes with --prompt; for the loop %s add it to "checks" in its ralph.json, then: %s`,
-		plain.Line(at.Name, 100), k.Env.Call("trust", at.Name))
+	return nil
 }
 
 // find finds the loop, or makes one for a list. A run that goes on makes none.

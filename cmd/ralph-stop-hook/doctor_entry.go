@@ -27,6 +27,7 @@ func lookEntry(in *inspection) {
 		in.good("the hook comes with the plugin %s", plugin)
 	case slices.ContainsFunc(client.All[1:], func(c client.Client) bool { return in.v.install(&c, in.project).Hooked() }):
 		in.note("ralph-stop-hook init", "the hook is in no settings of Claude Code, so that does not call it")
+	case slices.ContainsFunc(in.scopes, func(s *scope) bool { return s.err != nil }): // it may be in what cannot be read
 	default:
 		in.failure("ralph-stop-hook init", "the hook is in no settings of this project, so no stop calls it")
 	}

@@ -78,7 +78,7 @@ func (s *scope) read(text []byte) {
 func lookSettings(in *inspection) {
 	for _, s := range in.scopes {
 		if s.err != nil {
-			in.failure("fix that file", "%s: %v; the client ignores the whole file, and says nothing", s.shown, s.err)
+			in.failure("mend "+s.shown, "%s: %v; the client ignores the whole file, and says nothing", s.shown, s.err)
 		}
 	}
 	in.fine("the client can read all settings files")

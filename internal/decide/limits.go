@@ -13,7 +13,7 @@ import (
 type Limits struct {
 	MaxIterations      int           // 0: ralph.json gives none
 	Deadline           time.Duration // since the loop began
-	Stagnation         int           // stops in a row without a change
+	Stagnation         int           // stops in a row at which list and work are the same
 	FeatureAttempts    int           // iterations in a row given to one feature
 	CheckFailures      int           // stops in a row at which a check failed
 	IterationsPerHour  int
@@ -84,10 +84,11 @@ var LimitTable = []Limit{
 	}, {
 		Name: "stagnation", Unit: "stops", Max: MaxCount,
 		Example: `5`,
-		About:   "The loop ends after this many stops in a row without a change. 0: off. 1 is not allowed.",
-		Usage:   "end the loop after `N` stops in a row without a change (default 3)",
-		Count:   func(l *Limits) *int { return &l.Stagnation },
-		used:    func(s State, _ time.Time) int { return s.Unchanged },
+		About: "The loop ends when the list and the work are the same at this many stops in a row. 0: off. " +
+			"1 is not allowed.",
+		Usage: "end the loop when list and work are the same at `N` stops in a row (default 3)",
+		Count: func(l *Limits) *int { return &l.Stagnation },
+		used:  func(s State, _ time.Time) int { return s.Unchanged },
 	}, {
 		Name: "feature_attempts", Unit: "attempts", Max: MaxCount,
 		Example: `5`,

@@ -20,9 +20,9 @@ func Authorization(dir string) (string, error) {
 
 const api = "$JS.API."
 
-// accounts are who may enter the server: the runs of the loop, whose account has all that is the loop's, and the workers
-// who have a key. Each of these has an account of its own. Whatever it says there goes to nobody but by an import, and
-// so do the answers: a reply subject that it invents is one of its own account.
+// accounts are who may enter the server: the runs of the loop, whose account has all that is the loop's, and the
+// workers who have a key. Each of these has an account of its own. Whatever it says there goes to nobody but by an
+// import, and so do the answers: a reply subject that it invents is one of its own account.
 func (a about) accounts() string {
 	l := names(a.Name)
 	var others strings.Builder
@@ -37,12 +37,13 @@ func (a about) accounts() string {
 			fmt.Fprintf(&imports, "      {service: {account: %q, subject: %q}}\n", l.stream(), subject)
 			fmt.Fprintf(&exports, "      {service: %q, accounts: [%q]}\n", subject, l.from(w.Name))
 		}
-		fmt.Fprintf(&others, "  %q {\n    imports = [\n%s    ]\n    users = [{\n      nkey: %s\n      permissions {\n"+
-			"        publish = [\"%s\"]\n        subscribe = [%q]\n      }\n    }]\n  }\n", l.from(w.Name), imports.String(), w.Key,
-			strings.Join(may, "\"\n          \""), l.inbox(w.Name)+".>")
+		fmt.Fprintf(&others, "  %q { # the worker %s\n    imports = [\n%s    ]\n", l.from(w.Name), w.Name, imports.String())
+		fmt.Fprintf(&others, "    users = [{\n      nkey: %s\n      permissions {\n        publish = [\"%s\"]\n"+
+			"        subscribe = [%q]\n      }\n    }]\n  }\n", w.Key, strings.Join(may, "\"\n          \""),
+			l.inbox(w.Name)+".>")
 	}
-	return fmt.Sprintf("accounts {\n  %q {\n    jetstream: enabled\n    users = [{nkey: %s}]\n    exports = [\n%s    ]\n  }\n%s}\n",
-		l.stream(), a.Public, exports.String(), others.String())
+	return fmt.Sprintf("accounts {\n  %q { # the runs of %s\n    jetstream: enabled\n    users = [{nkey: %s}]\n"+
+		"    exports = [\n%s    ]\n  }\n%s}\n", l.stream(), l, a.Public, exports.String(), others.String())
 }
 
 // rights are the subjects on which a worker may write: it asks, reads orders and bases, and says what it does.

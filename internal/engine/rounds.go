@@ -366,8 +366,8 @@ func (c *Coordinator) nextAsker(k *job) (first *speaker, at int) {
 	return first, at
 }
 
-// mayGet reports whether a worker may get one more feature. One that has not said a word of the last one may not, so who
-// only asks has one feature at most, and for beginTime.
+// mayGet reports whether a worker may get one more feature. One that has not said a word of the last one may not, so
+// who only asks has one feature at most, and for beginTime.
 func (w *speaker) mayGet(name string) bool {
 	silent := w.last != nil && w.last.State == stateOpen && workerOf(w.last.Holder) == name && w.last.seq == 0
 	return len(w.asks) > 0 && !w.banned && !silent

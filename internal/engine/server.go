@@ -156,8 +156,8 @@ func (s *server) admit(a about) error {
 // roomForRecord is how many bytes of its disk the server leaves for others: the record of the run is there, too.
 const roomForRecord = 16 << 20
 
-// guard stops the server while its disk has no room, and starts it again when it has, or when its data were removed. ill
-// says that it does not take what is written: by itself it does not write again. begun says that it was started.
+// guard stops the server while its disk has no room, and starts it again when it has, or when its data were removed.
+// ill says that it does not take what is written: by itself it does not write again. begun says that it was started.
 func (s *server) guard(ill bool) (begun bool) {
 	s.mu.Lock()
 	away, full, data := s.away, s.full, s.data

@@ -58,12 +58,20 @@ func Join(ctx context.Context, o Options) (*Worker, error) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })()
+	begin := time.Now()
 	err = w.conn.start(within, func(ctx context.Context) error {
-		_, err := w.conn.nc.RequestWithContext(ctx, api+"DIRECT.GET."+w.conn.stream()+"."+w.conn.order("any"), nil)
-		if errors.Is(err, nats.ErrNoResponders) {
-			err = fmt.Errorf("%w: the loop %s at %s; start its run first", errNobody, o.Loop, w.conn.nc.ConnectedUrl())
+		for {
+			_, err := w.conn.nc.RequestWithContext(ctx, api+"DIRECT.GET."+w.conn.stream()+"."+w.conn.order("any"), nil)
+			if !errors.Is(err, nats.ErrNoResponders) {
+				return err
+			}
+			if time.Since(begin) > keyTime { // a server makes the imports of a new account a little after it
+				return fmt.Errorf("%w: the loop %s at %s; start its run first", errNobody, o.Loop, w.conn.nc.ConnectedUrl())
+			}
+			if err := pause(ctx, retryTime); err != nil {
+				return err
+			}
 		}
-		return err
 	})
 	if err != nil {
 		w.conn.nc.Close()

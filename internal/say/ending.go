@@ -80,9 +80,9 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		}
 		when := fmt.Sprintf("at %d stops", s.Unchanged)
 		if s.Run() != "" {
-			when = fmt.Sprintf("in %d iterations", s.Unchanged)
+			when = fmt.Sprintf("after %d iterations", s.Unchanged)
 		}
-		return fmt.Sprintf("nothing changed %s in a row; %s. '%s' continues it.", when, so, do("resume"))
+		return fmt.Sprintf("list and work were the same %s in a row; %s. '%s' continues it.", when, so, do("resume"))
 	case decide.PermissionDenied:
 		return fmt.Sprintf("%s; %s. Allow what the work needs in .claude/settings.json, such as {\"permissions\": "+
 			"{\"allow\": [\"Bash(npm test:*)\"]}}; then '%s' continues it.", s.Needs, so, do("resume"))

@@ -336,6 +336,8 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 		return do("resume") + ", since features are open again"
 	case v.Status == decide.Complete:
 		return "look at what was done"
+	case v.ExitReason == decide.MaxIterations && state.Needs != "": // a limit of the run alone
+		return say.ResumeRun(state.Run()) + " with a higher --max-iterations"
 	case v.ExitReason == decide.MaxIterations:
 		return p.MoreIterations(state)
 	case v.ExitReason == decide.Deadline:
