@@ -40,12 +40,34 @@ func Locked(c config.Config, files map[string]string) string {
 	return "Do not change: " + text + ".\n"
 }
 
-// Changed tells a person which locked files have changed, "" if none has.
+// Changed tells a person which locked files have changed, or else which features no check runs for; "" if there are
+// none.
 func Changed(p *loop.Picture) string {
 	changed := p.Snapshot.Changed
 	if len(changed) == 0 {
-		return ""
+		return untrusted(p)
 	}
 	return fmt.Sprintf("%s; the next stop asks the agent to put that back; to accept it: %s", decide.Differs(changed),
 		p.Loop.Call("trust"))
+}
+
+// untrusted names the features that came into the list after a person trusted the checks. Nobody knows whether a person
+// or an agent has added them, so no check runs for them.
+func untrusted(p *loop.Picture) string {
+	s := &p.Snapshot
+	ofFeatures := func(c decide.Check) bool { return c.When == decide.WhenFeature && len(c.Features) == 0 }
+	if s.Held == nil || s.List.Err != nil || !slices.ContainsFunc(s.Checks, ofFeatures) {
+		return ""
+	}
+	var added []string
+	for _, item := range s.List.Items {
+		if !s.Holds(item.ID) {
+			added = append(added, plain.Line(item.ID, 80))
+		}
+	}
+	if len(added) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no check runs for %s: added to the list after its checks were trusted; look at that, then: %s",
+		decide.Names(added), p.Loop.Call("trust"))
 }
