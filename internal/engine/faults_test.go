@@ -281,9 +281,14 @@ func TestDataRemoved(t *testing.T) {
 	w := join(t, c, "w")
 	work := func(feature string) {
 		_ = c.Offer(ctx, Job{Feature: feature}) // the coordinator tries on by itself
-		err := take(t, w).SubmitBytes(ctx, []byte("work"), bytes.Repeat([]byte("b"), chunk))
-		if err != nil && !errors.Is(err, ErrFenced) {
-			t.Fatal(err)
+		for {
+			err := take(t, w).SubmitBytes(ctx, []byte("work"), bytes.Repeat([]byte("b"), chunk))
+			if err == nil {
+				return
+			}
+			if !errors.Is(err, ErrFenced) { // then it is offered again
+				t.Fatal(err)
+			}
 		}
 	}
 	work("before")

@@ -580,7 +580,8 @@ func (c *Coordinator) settle(ctx context.Context, k *job) (err error) {
 	return nil
 }
 
-// beginTime is how long a worker may say nothing of a feature that it was given: as long as two answers may take.
+// beginTime is how long a worker may say nothing of a feature that it was given, if two leases are not shorter: as long
+// as two answers may take.
 const beginTime = 2 * answerTime
 
 // judge looks which claims are dead. If it fails, the server is away, and the next round goes on.
@@ -594,7 +595,7 @@ func (c *Coordinator) judge() error {
 		}
 		lease := c.opts.Lease
 		if k.seq == 0 {
-			lease = min(lease, beginTime)
+			lease = min(2*lease, beginTime)
 		}
 		held := k.State == stateOpen && k.Holder != "" && k.said.State != stateSubmitted
 		if held && time.Since(since) >= lease {
