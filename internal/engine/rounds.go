@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -341,7 +342,7 @@ func (c *Coordinator) assign() (answers []answer) {
 		w.given = time.Now()
 		w.last = k
 		k.Holder = a.Claim
-		k.said = word{State: stateClaimed, Machine: a.Machine}
+		k.said = word{State: stateClaimed, Machine: cmp.Or(a.Machine, "a machine without a name")}
 		k.moved = w.given
 		k.since = w.given
 		c.dirty[k] = true
