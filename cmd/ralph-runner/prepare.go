@@ -312,6 +312,7 @@ func (k *runner) revive(at *loopdir.Loop, over bool) error {
 		return nil
 	}
 	_, err = l.Revive(context.Background(), "resume", func(*loop.Picture, *decide.State) error { return nil })
+	k.revived = err == nil
 	if err != nil {
 		return fmt.Errorf("the loop %s is %s; %w", plain.Line(at.Name, 100), cmp.Or(status, decide.InProgress), err)
 	}

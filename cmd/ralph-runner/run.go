@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -41,6 +42,7 @@ type runner struct {
 
 	cwd                            string
 	noWait, resume, dryRun, asJSON bool
+	revived                        bool // the loop was paused or had ended, and goes on
 	verbose                        bool
 	hooks, completeOn              []string
 	checked                        []string // the commands of the loop's checks
@@ -335,6 +337,10 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 	}
 	state, err := r.Work(ctx)
 	view.close()
+	if other := run.Taken(""); k.revived && errors.As(err, &other) { // it was paused, and had not ended
+		fmt.Fprintf(w, "%s goes on; %s\n", plain.Line(r.At.Name, 100), other)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -177,15 +177,20 @@ func (r *Run) ready() error {
 	return err
 }
 
+// Taken is the error of Work while another run works on the loop.
+type Taken string
+
+func (t Taken) Error() string { return string(t) }
+
 // taken says who works on the loop.
 func (r *Run) taken() error {
 	name := plain.Line(r.At.Name, 100)
 	other, err := record.Load(r.store)
 	if err != nil || other == nil {
-		return fmt.Errorf("another run works on the loop %s", name)
+		return Taken("another run works on the loop " + name)
 	}
-	return fmt.Errorf("run %s works on the loop %s: process %d, since %s; to end it, press Ctrl-C there, or: %s",
-		other.ID, name, other.PID, say.Clock(other.StartedAt), r.Env.Call("cancel", r.At.Name))
+	return Taken(fmt.Sprintf("run %s works on the loop %s: process %d, since %s; to end it, press Ctrl-C there, or: %s",
+		other.ID, name, other.PID, say.Clock(other.StartedAt), r.Env.Call("cancel", r.At.Name)))
 }
 
 // begin takes the loop, and finishes what a run that was killed has left.
