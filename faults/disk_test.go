@@ -75,23 +75,30 @@ func TestFullDisk(t *testing.T) {
 	if !alone(t, h) {
 		return
 	}
-	for _, s := range scenarios {
+	const tries = 8
+	disk := func(name string) {
 		// As large as needed: a full one is filled by writing.
-		mount(t, "tmpfs", "-o", "size=1m", "none", placeOf(t, s.name))
+		mount(t, "tmpfs", "-o", "size=1m", "none", placeOf(t, name))
 	}
-	try := func(h *harness, program string, of []scenario, far int) {
-		for _, s := range of {
-			small := place{name: "a small disk", project: placeOf(t, s.name), state: placeOf(t, s.name)}
-			trials(h, program, small, []scenario{s}, func(one *trial) error { return one.full(h, far) })
-		}
+	for _, s := range scenarios {
+		disk(s.name)
 	}
-	try(h, "product", some(), stride(3))
+	for n := range tries {
+		disk(fmt.Sprint("try ", n))
+	}
+	try := func(h *harness, program, disk string, s scenario, far int) {
+		small := place{name: "a small disk", project: placeOf(t, disk), state: placeOf(t, disk)}
+		trials(h, program, small, []scenario{s}, func(one *trial) error { return one.full(h, far) })
+	}
+	for _, s := range some() {
+		try(h, "product", s.name, s, stride(3))
+	}
 	for _, broken := range []string{"keeps a failed write", "tells trouble at each stop"} {
 		// Where the disk has no page or several, no trouble can be told, or there is none. Which number lies between
 		// differs: tmpfs counts its free pages roughly.
 		h.control(broken, func(h *harness) {
-			for range 8 {
-				try(h, h.broken, named("continue"), 1)
+			for n := range tries {
+				try(h, h.broken, fmt.Sprint("try ", n), named("continue")[0], 1)
 			}
 		})
 	}
