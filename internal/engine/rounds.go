@@ -264,6 +264,9 @@ func (c *Coordinator) ring(bell *nats.Msg) {
 	c.wake()
 }
 
+// maxQuestion is the most bytes of a question. A claim is a part of subjects, which NATS limits to 4 KiB.
+const maxQuestion = 1 << 10
+
 // mostAsks bounds the claims for which one worker may ask at a time.
 const mostAsks = 256
 
@@ -275,7 +278,8 @@ func (c *Coordinator) asked(msg *nats.Msg) {
 	c.mu.Lock()
 	defer c.unlock()
 	w := c.workers[name]
-	if err != nil || w == nil || w.banned || workerOf(q.Claim) != name || !safe(strings.TrimPrefix(q.Claim, name+".")) {
+	own, isOwn := strings.CutPrefix(q.Claim, name+".")
+	if err != nil || w == nil || w.banned || !isOwn || !validName(own) || len(msg.Data) > maxQuestion {
 		return
 	}
 	old := func(a asker) bool { return a.Claim == q.Claim || time.Since(a.at) > takeTime }
@@ -454,11 +458,13 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 	if m.seq == k.seq || said.Beats < k.said.Beats { // an old one may come twice
 		return
 	}
+	if k.said.State == stateSubmitted { // that was its last word
+		return
+	}
 	k.moved = time.Now()
 	if said.State != k.said.State {
 		k.since = k.moved
 	}
-	isNew := k.said.State != stateSubmitted
 	if k.seq == 0 {
 		c.wake() // it may get one more
 	}
@@ -467,13 +473,11 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 	switch said.State {
 	case stateClaimed:
 	case stateSubmitted:
-		if isNew {
-			s := Submission{said.Feature, k.Attempt, name, said.Machine, said.Report, 0, c.conn, claim, said.Work}
-			if said.Work != nil {
-				s.Size = said.Work.Size
-			}
-			k.done <- s
+		s := Submission{said.Feature, k.Attempt, name, said.Machine, said.Report, 0, c.conn, claim, said.Work}
+		if said.Work != nil {
+			s.Size = said.Work.Size
 		}
+		k.done <- s
 	case stateDropped:
 		c.dropped(k, claim, said)
 	default:
