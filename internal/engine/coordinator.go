@@ -62,7 +62,7 @@ type speaker struct {
 	asks   []asker
 	given  time.Time // when it was given a feature last
 	last   *job      // that feature
-	odd    int       // how often it has spoken of nothing that it has
+	odd    int       // how often it has done what an honest one does rarely
 	lies   int       // how often what it handed in made no sense
 	banned bool      // nobody listens
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -124,6 +125,56 @@ func TestAskTwice(t *testing.T) {
 	}
 }
 
+// An odd question gets nothing, at once, and does no harm; neither does a word after the last one.
+func TestOddQuestions(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+	w, good := join(t, c, "w"), join(t, c, "good")
+	for what, q := range map[string]question{
+		"a claim that is long":      {Claim: w.process + strings.Repeat("x", 5000)},
+		"one of a megabyte":         {Claim: w.process + strings.Repeat("x", 900_000)},
+		"one without a dot":         {Claim: "w"},
+		"one with three parts":      {Claim: w.process + ".x"},
+		"another worker's":          {Claim: good.process + "-x"},
+		"none":                      {},
+		"a machine that is long":    {Claim: w.process + "-x", Machine: strings.Repeat("x", maxQuestion)},
+		"one that leaves, and left": {Claim: w.process + "-x", Leaves: true},
+	} {
+		text, err := json.Marshal(q)
+		check(t, err)
+		answer, err := w.conn.nc.Request(w.conn.ask("w"), text, time.Minute)
+		check(t, err)
+		if len(answer.Data) > 0 {
+			t.Errorf("%s gets %s", what, answer.Data)
+		}
+	}
+	if _, err := w.conn.nc.Request(w.conn.bell("w"), nil, time.Minute); err != nil {
+		t.Errorf("a bell that asks for an answer: %v", err)
+	}
+	if _, err := c.conn.js.Stream(t.Context(), c.conn.from("w")); err != nil {
+		t.Errorf("the worker's stream: %v", err)
+	}
+	claim := take(t, good)
+	for n := range 6 { // the run listens to one submission, and there is no room for two
+		state := map[bool]string{true: stateClaimed, false: stateSubmitted}[n%2 == 0]
+		said := word{State: state, Feature: "a", Order: claim.order.ID, Beats: 10 + n}
+		text, err := json.Marshal(said)
+		check(t, err)
+		_, err = good.conn.put(t.Context(), good.conn.claim(claim.holder)+"say", text)
+		check(t, err)
+		check(t, good.conn.nc.Publish(good.conn.bell("good"), nil))
+		time.Sleep(short / 8)
+	}
+	if s := next(t, c); s.Worker != "good" {
+		t.Errorf("submission %+v", s)
+	}
+	check(t, c.Offer(t.Context(), Job{Feature: "b"})) // it still hears
+	if got := take(t, w); got.Feature != "b" {
+		t.Errorf("w gets %s", got.Feature)
+	}
+}
+
 // Who asks, and does nothing, gets one feature, for a lease. If it does so again and again it is shut out. Others get
 // what there is meanwhile.
 func TestOnlyAsks(t *testing.T) {
@@ -148,6 +199,7 @@ func TestOnlyAsks(t *testing.T) {
 	}
 	waitUntil(t, func() bool {
 		ask()
+		time.Sleep(short / 4)
 		return run.has("idler is shut out until this run ends: it has asked for work again and again")
 	})
 	check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))

@@ -202,6 +202,26 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// A credential lets some processes in, and says so to the next one.
+func TestManyProcesses(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	k, err := Token(c.opts.Dir, "tests", "", "w")
+	check(t, err)
+	for range maxConnections {
+		w, err := Join(t.Context(), Options{Creds: k.String(), Lease: short, Log: logs(t)})
+		check(t, err)
+		defer w.Close()
+	}
+	w, err := Join(t.Context(), Options{Creds: k.String(), Lease: short, Log: logs(t)})
+	if err == nil {
+		w.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "4 processes use the credential of w already; end one") {
+		t.Errorf("one more: %v", err)
+	}
+}
+
 // A credential whose loop or name was changed is refused with the reason, by the server's first answer.
 func TestCredentialOfAnother(t *testing.T) {
 	t.Parallel()

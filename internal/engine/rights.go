@@ -20,9 +20,13 @@ func Authorization(dir string) (string, error) {
 
 const api = "$JS.API."
 
+// maxConnections is how many connections a worker may have. For each the server keeps up to 64 MiB that is not read.
+const maxConnections = 4
+
 // accounts are who may enter the server: the runs of the loop, whose account has all that is the loop's, and the
 // workers who have a key. Each of these has an account of its own. Whatever it says there goes to nobody but by an
 // import, and so do the answers: a reply subject that it invents is one of its own account.
+// The server forgets after threshold where an answer goes that does not come.
 func (a about) accounts() string {
 	l := names(a.Name)
 	var others strings.Builder
@@ -35,9 +39,11 @@ func (a about) accounts() string {
 		may := l.rights(w.Name)
 		for _, subject := range may {
 			fmt.Fprintf(&imports, "      {service: {account: %q, subject: %q}}\n", l.stream(), subject)
-			fmt.Fprintf(&exports, "      {service: %q, accounts: [%q]}\n", subject, l.from(w.Name))
+			fmt.Fprintf(&exports, "      {service: %q, accounts: [%q], threshold: %q}\n", subject, l.from(w.Name),
+				answerTime+takeTime)
 		}
 		fmt.Fprintf(&others, "  %q { # the worker %s\n    imports = [\n%s    ]\n", l.from(w.Name), w.Name, imports.String())
+		fmt.Fprintf(&others, "    limits { max_connections: %d }\n", maxConnections)
 		fmt.Fprintf(&others, "    users = [{\n      nkey: %s\n      permissions {\n        publish = [\"%s\"]\n"+
 			"        subscribe = [%q]\n      }\n    }]\n  }\n", w.Key, strings.Join(may, "\"\n          \""),
 			l.inbox(w.Name)+".>")

@@ -254,6 +254,9 @@ func (c *Coordinator) admitAll(ctx context.Context, anew bool) error {
 
 // ring notes that a worker has said something. The bell has no more than its name.
 func (c *Coordinator) ring(bell *nats.Msg) {
+	if bell.Reply != "" {
+		defer bell.Respond(nil)
+	}
 	c.mu.Lock()
 	defer c.unlock()
 	w := c.workers[strings.TrimPrefix(bell.Subject, c.conn.bell(""))]
@@ -270,28 +273,45 @@ const maxQuestion = 1 << 10
 // mostAsks bounds the claims for which one worker may ask at a time.
 const mostAsks = 256
 
-// asked notes that a worker asks for a feature. What it asks again is the same question.
+// asked notes that a worker asks for a feature. What it asks again is the same question. What is not noted is answered
+// with nothing: until there is an answer, the server remembers where it goes.
 func (c *Coordinator) asked(msg *nats.Msg) {
-	var q question
 	name := strings.TrimPrefix(msg.Subject, c.conn.ask(""))
-	err := json.Unmarshal(msg.Data, &q)
+	for _, m := range c.ask(name, msg) {
+		_ = m.Respond(nil)
+	}
+}
+
+// ask notes a question of a worker, and returns those to which nobody will reply.
+func (c *Coordinator) ask(name string, msg *nats.Msg) (left []*nats.Msg) {
+	var q question
+	if len(msg.Data) > maxQuestion || json.Unmarshal(msg.Data, &q) != nil {
+		return []*nats.Msg{msg}
+	}
 	c.mu.Lock()
 	defer c.unlock()
 	w := c.workers[name]
 	own, isOwn := strings.CutPrefix(q.Claim, name+".")
-	if err != nil || w == nil || w.banned || !isOwn || !validName(own) || len(msg.Data) > maxQuestion {
-		return
+	if w == nil || w.banned || !isOwn || !validName(own) {
+		return []*nats.Msg{msg}
 	}
-	old := func(a asker) bool { return a.Claim == q.Claim || time.Since(a.at) > takeTime }
-	w.asks = slices.DeleteFunc(w.asks, old)
-	switch {
-	case q.Leaves && w.last != nil && w.last.State == stateOpen && w.last.Holder == q.Claim && w.last.seq == 0:
-		c.giveUp(w.last)
-	case q.Leaves:
-	case len(w.asks) < mostAsks:
+	w.asks = slices.DeleteFunc(w.asks, func(a asker) bool {
+		old := a.Claim == q.Claim || time.Since(a.at) > takeTime
+		if old {
+			left = append(left, a.msg)
+		}
+		return old
+	})
+	if q.Leaves || len(w.asks) >= mostAsks {
+		left = append(left, msg)
+	} else {
 		w.asks = append(w.asks, asker{q, msg, time.Now()})
 	}
+	if k := w.last; q.Leaves && k != nil && k.State == stateOpen && k.Holder == q.Claim && k.seq == 0 {
+		c.giveUp(k)
+	}
 	c.wake()
+	return left
 }
 
 // answer is what a worker gets that has asked.
@@ -328,17 +348,13 @@ func (c *Coordinator) assign() (answers []answer) {
 		}
 	}
 	var still []*job
-	for i, k := range c.free {
+	for _, k := range c.free {
 		if k.State != stateOpen || k.Holder != "" {
 			continue
 		}
 		w, at := c.nextAsker(k)
 		if w == nil {
 			still = append(still, k)
-			if !c.anyAsks() {
-				still = append(still, c.free[i+1:]...)
-				break
-			}
 			continue
 		}
 		a := w.asks[at]
@@ -376,16 +392,6 @@ func (c *Coordinator) nextAsker(k *job) (first *speaker, at int) {
 func (w *speaker) mayGet(name string) bool {
 	silent := w.last != nil && w.last.State == stateOpen && workerOf(w.last.Holder) == name && w.last.seq == 0
 	return len(w.asks) > 0 && !w.banned && !silent
-}
-
-// anyAsks reports whether a worker may get a feature.
-func (c *Coordinator) anyAsks() bool {
-	for name, w := range c.workers {
-		if w.mayGet(name) {
-			return true
-		}
-	}
-	return false
 }
 
 // mostWords is how many words of one worker are heard in a row.
@@ -508,8 +514,12 @@ func (c *Coordinator) dropped(k *job, claim string, said word) {
 			k.fails = map[string]int{}
 		}
 		k.fails[process]++
+		name := workerOf(claim)
 		if k.fails[process] == 1 {
-			c.say("%s on %s gives %s back: %.300s", workerOf(claim), said.Machine, k.feature, said.Why)
+			c.say("%s on %s gives %s back: %.300s", name, said.Machine, k.feature, said.Why)
+		}
+		if w := c.workers[name]; w != nil {
+			defer c.odd(name, w, 1, "it has given work back again and again")
 		}
 	}
 	if k.fails[process] == maxDrops {

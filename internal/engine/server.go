@@ -173,7 +173,8 @@ func (s *server) guard(ill bool) (begun bool) {
 		s.stop()
 		s.setFull(true)
 	case room && (ill || full || removed):
-		s.log("its data can be written again; starting the server")
+		s.log(map[bool]string{true: "its data were removed", false: "its data can be written again"}[removed] +
+			"; starting the server")
 		err := s.restart()
 		if err != nil {
 			s.log(err.Error())

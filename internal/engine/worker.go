@@ -52,6 +52,10 @@ func Join(ctx context.Context, o Options) (*Worker, error) {
 		return nil, fmt.Errorf("the engine at %s does not let this worker in: the credential is that of another run, or it "+
 			"was revoked or replaced; make a new one with 'engine token' on the run's machine", o.URL)
 	}
+	if errors.Is(err, nats.ErrMaxAccountConnectionsExceeded) {
+		return nil, fmt.Errorf("%d processes use the credential of %s already; end one, or make another credential with "+
+			"'engine token' on the run's machine", maxConnections, o.Worker)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +168,9 @@ func (w *Worker) ask(ctx context.Context, holder string) (*Claim, error) {
 		return nil, err
 	}
 	feature := string(answer.Data)
+	if feature == "" { // it is not heard
+		return nil, pause(ctx, retryTime)
+	}
 	is, found, err := w.conn.readOrder(ctx, feature)
 	if err != nil || !found || is.State != stateOpen || is.Holder != holder { // a replica lags, or it was withdrawn
 		return nil, errors.Join(err, pause(ctx, retryTime))
