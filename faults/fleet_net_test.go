@@ -191,7 +191,7 @@ func TestFleetTwice(t *testing.T) {
 	fullRun(t)
 	h := newHarness(t, "each message of a worker comes twice, at once or later")
 	comesTwice(h, "runner")
-	h.control("merges without a check", func(c *harness) { comesTwice(c, c.broken) })
+	h.control("believes checks that fail", func(c *harness) { comesTwice(c, c.broken) })
 }
 
 func comesTwice(h *harness, name string) {

@@ -74,8 +74,8 @@ func faultMark() { faultstep.Mark() }
 }
 
 // steppedRun is ralph-runner with steps.
-func steppedRun() build {
-	return build{steps, []change{
+func steppedRun(broken ...change) build {
+	return build{steps, append([]change{
 		{"internal/engine", "conn.putAs", `
 			if subject != c.subject("lead") {
 				faultStep("write", subject)
@@ -102,7 +102,7 @@ func steppedRun() build {
 		{"internal/fleet", "session.take", `
 			faultMark()
 			return s.takeUnbroken(ctx, got)`},
-	}, true}
+	}, broken...), true}
 }
 
 // stepper kills the processes that it is asked about, each a step later than the one before, from first to last.

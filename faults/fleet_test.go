@@ -63,7 +63,7 @@ func TestFleetWorkers(t *testing.T) {
 	workersAtSteps(h, "runner with steps")
 	workersAnytime(h, "runner")
 	h.control("forgets a worker that is dead", func(c *harness) { workersAnytime(c, c.broken) })
-	h.control("merges without a check", func(c *harness) { workersAnytime(c, c.broken) })
+	h.control("believes checks that fail", func(c *harness) { workersAnytime(c, c.broken) })
 }
 
 func workersAtSteps(h *harness, name string) {
@@ -111,7 +111,7 @@ func TestFleetRun(t *testing.T) {
 	h := newHarness(t, "a run with workers elsewhere is killed, at each step of a merge, and anytime; it goes on")
 	runAtSteps(h, "runner with steps")
 	runAnytime(h, "runner")
-	h.control("merges without a check", func(c *harness) { runAnytime(c, c.broken) })
+	h.control("believes checks that fail", func(c *harness) { runAnytime(c, c.broken) })
 }
 
 func runAtSteps(h *harness, name string) {

@@ -19,7 +19,7 @@ import (
 
 // laneAgent works a feature as an agent does: it writes a file for it and claims it in the lane's copy of the list.
 // It notes where what the feature depends on is not there. A feature in shared/ adds a line to a file that many edit. A
-// feature in lies/ is claimed without work in its first session.
+// feature in lies/ is claimed half done in its first session.
 const laneAgent = `
 id=$(sed -n 's/^  id: //p' | head -1)
 echo "$id $HOME" >>"$DIARY/sessions"
@@ -27,6 +27,8 @@ sleep "$NAP"
 for one in $(cat "plan/$id"); do test -f "done/$one" || echo "$id before $one" >>"$DIARY/wrong"; done
 if test -f "lies/$id" && ! test -f "$DIARY/lied.$id"; then
 	: >"$DIARY/lied.$id"
+	mkdir -p half
+	echo "$id" >"half/$id"
 else
 	mkdir -p done
 	echo "$id" >"done/$id"
@@ -79,7 +81,6 @@ func newLaneTrial(w *world, features, lanes int, nap time.Duration) (*laneTrial,
 			write("all.txt", "top\n"),
 			write("feature_list.json", "[\n"+strings.Join(list, ",\n")+"\n]\n"),
 			write("check.sh", "test -z \"$RALPH_FEATURE\" || test -f \"done/$RALPH_FEATURE\"\n"),
-			// A program that merges work which its checks refuse would go on for ever.
 			write(loopFolder+"/ralph.json", fmt.Sprintf(`{"list": "feature_list.json", "bind": "prompt",
 				"limits": {"max_iterations": %d, "stagnation": 0},
 				"checks": [{"command": "sh check.sh", "when": "feature"}]}`, 20*features)),
@@ -213,7 +214,7 @@ func TestLanes(t *testing.T) {
 		laneTrials(h, "runner", features, n, 0, nap)
 		laneTrials(h, "runner", features, n, 4, 0)
 	}
-	for _, broken := range []string{"merges without a check", "leaves worktrees"} {
+	for _, broken := range []string{"believes checks that fail", "leaves worktrees"} {
 		h.control(broken, func(c *harness) { laneTrials(c, broken, 24, 4, 8, 0) })
 	}
 }

@@ -246,6 +246,28 @@ func (t *mcpTrial) each(h *harness, most int, ways func(c call) []string) error 
 	return nil
 }
 
+// steps kills a server with steps before each of them, until it comes to its end.
+func (t *mcpTrial) steps(h *harness) error {
+	died := t.root + ".died"
+	defer os.Remove(died)
+	for n := 1; ; n++ {
+		if err := t.put(t.ready); err != nil {
+			return err
+		}
+		_ = os.Remove(died)
+		said, err := t.talks("env", fmt.Sprintf("FAULTS_DIE=%d", n), "FAULTS_DIED="+died)
+		at, alive := os.ReadFile(died)
+		if err == nil {
+			err = t.survived(said)
+		}
+		_ = t.settle()
+		h.count("mcp")
+		if h.result(fmt.Sprintf("killed before step %s", at), err) || alive != nil {
+			return nil
+		}
+	}
+}
+
 // files are the arguments with which strace heeds files alone: a read of a pipe cannot fail, and Go waits for ever for
 // a child whose pipe does.
 func (t *mcpTrial) files(name string) (args []string) {
@@ -294,7 +316,7 @@ func TestMCP(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, "the MCP server killed at system calls, and each call failing; another one then goes on")
 	needStrace(t)
-	try := func(h *harness, name string, most int, ways func(c call) []string) {
+	try := func(h *harness, name string, each func(*mcpTrial) error) {
 		p, err := get(name)
 		if err != nil {
 			h.Fatal(err)
@@ -304,14 +326,22 @@ func TestMCP(t *testing.T) {
 			h.Fatal(err)
 		}
 		if err == nil {
-			err = one.each(h, most, ways)
+			err = each(one)
 		}
 		if err != nil {
 			h.result("without a fault", err)
 		}
 	}
-	try(h, "runner", 40/stride(10), kill)
-	try(h, "runner", 20/stride(10), fail)
-	h.control("acknowledges what it cannot keep", func(h *harness) { try(h, h.broken, 20, fail) })
-	h.control("leaves an ending half done", func(h *harness) { try(h, h.broken, 40, kill) })
+	killed := func(t *mcpTrial) error { return t.each(h, 40/stride(10), kill) }
+	failing := func(t *mcpTrial) error { return t.each(h, 20/stride(10), fail) }
+	steps := func(t *mcpTrial) error { return t.steps(h) }
+	try(h, "runner", killed)
+	try(h, "runner", failing)
+	try(h, "runner with steps", steps)
+	h.control("acknowledges what it cannot keep", func(h *harness) {
+		try(h, h.broken, func(t *mcpTrial) error { return t.each(h, 20, fail) })
+	})
+	h.control("leaves an ending half done", func(h *harness) {
+		try(h, h.broken, func(t *mcpTrial) error { return t.steps(h) })
+	})
 }
