@@ -89,8 +89,9 @@ func (i *initialiser) run() error {
 			"  %s --force\n", i.Over, i.v.Env.Call("resume", i.Name), i.v.Env.Call("init", i.Name))
 		return nil
 	}
-	if first := say.Unanswered(i.v.Env, at); first != "" {
-		fmt.Fprintf(i.Out, "\nFirst: %s\n", first)
+	why, fix := say.Unanswered(i.v.Env, at)
+	if why != "" {
+		fmt.Fprintf(i.Out, "\nwarning: %s\nFirst:\n  %s\n", why, fix)
 	}
 	fmt.Fprintf(i.Out, "\nStart it with:\n  %s\nor with fresh sessions:\n  %s\n", say.Start(i.v.Env, at),
 		say.StartRun(i.v.Env, i.Name))

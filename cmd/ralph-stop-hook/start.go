@@ -105,11 +105,11 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	env.Client = state.Client
 	status := verb.Quick(p)
 	begins := state.Status.GoesOn() && p.Snapshot.Brought == "" && status.Doom == ""
-	switch first := say.Unanswered(env, l.At); {
+	switch why, fix := say.Unanswered(env, l.At); {
 	case !begins, state.Status == decide.InProgress && p.Snapshot.OwnerKnown && p.Snapshot.OwnerAlive:
 		return nil, fmt.Errorf("the loop %s cannot be started (%s); to go on: %s", status.Name, status.Status, status.Then)
-	case first != "":
-		return nil, errors.New(first)
+	case why != "":
+		return nil, fmt.Errorf("%s; first: %s", why, fix)
 	}
 	prompt, err := say.StartPrompt(l.At)
 	if err != nil {

@@ -214,13 +214,8 @@ func (d *Decision) weigh(s *Snapshot, open bool) {
 			d.Failure = r
 		}
 	}
-	if d.Failure == nil && !open && slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature }) {
-		d.Next.Proven = 0 // the checks of the whole tree prove every feature that a person trusted
-		for i := range s.List.Items {
-			if s.Holds(s.List.Items[i].ID) {
-				d.Next.Proven++
-			}
-		}
+	if d.Failure == nil && !open && s.wholeTree() {
+		d.Next.Proven = s.Provable()
 	}
 	// While features are open, a check of WhenComplete may still fail.
 	early := func(digest string) bool {
@@ -235,6 +230,39 @@ func (d *Decision) weigh(s *Snapshot, open bool) {
 	case len(s.Results) > 0, d.lanePassed(s):
 		d.Next.CheckFailures = 0
 	}
+}
+
+// wholeTree reports whether a check is about the whole tree.
+func (s *Snapshot) wholeTree() bool {
+	return slices.ContainsFunc(s.Checks, func(c Check) bool { return c.When != WhenFeature })
+}
+
+// Provable is how many of the claimed features are proven if every check passes. The checks of the whole tree prove
+// every feature that a person trusted.
+func (s *Snapshot) Provable() int {
+	if !s.wholeTree() {
+		return len(s.Proofs())
+	}
+	n := 0
+	for i := range s.List.Items {
+		item := &s.List.Items[i]
+		if item.Passes && s.Holds(item.ID) {
+			n++
+		}
+	}
+	return n
+}
+
+// StillProven is how many features of a complete loop are proven after a person had checks run.
+func (s *Snapshot) StillProven() int {
+	aboutTree := func(r Receipt) bool { return r.Feature == "" }
+	switch {
+	case slices.ContainsFunc(s.Results, failed), !s.wholeTree():
+		return s.Proof().Proven
+	case slices.ContainsFunc(s.Results, aboutTree):
+		return s.Provable()
+	}
+	return s.State.Proven
 }
 
 // cutAgain ends the loop if the time of two stops in a row was too short for a check or an evaluator, and this one has

@@ -89,7 +89,8 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 	}
 	return l.Change(verb, func(p *Picture, next *decide.State) error {
 		s := &p.Snapshot
-		over := !s.NoList && (len(s.Checks)+len(s.Evaluators) == 0 || next.Status == decide.Complete)
+		over := !s.NoList && (len(s.Checks)+len(s.Evaluators) == 0 ||
+			next.Status == decide.Complete && next.Proven >= s.Provable())
 		if s.List.Err == nil && s.List.Passed() == len(s.List.Items) && over {
 			return fmt.Errorf("nothing to %s: no feature is open; add features to %s, or reopen one there, and repeat "+
 				"this; or make the loop anew: %s --force",

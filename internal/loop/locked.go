@@ -320,5 +320,11 @@ func (l *Loop) keepReceipts(results []decide.Receipt) error {
 		return err
 	}
 	p.Snapshot.Results = results
-	return l.Store.SetReceipts(p.Snapshot.ReceiptsToStore())
+	state := p.Snapshot.State
+	still := p.Snapshot.StillProven()
+	if state.Status == decide.Complete && state.Proven != still {
+		state.Proven = still
+		err = l.Store.SaveState(state)
+	}
+	return errors.Join(err, l.Store.SetReceipts(p.Snapshot.ReceiptsToStore()))
 }

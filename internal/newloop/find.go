@@ -3,6 +3,7 @@ package newloop
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -185,7 +187,11 @@ func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, er
 		return nil, make()
 	}
 	file, _ := features.Named(words[0])
-	if info, missing := os.Stat(file); missing != nil || !info.Mode().IsRegular() {
+	info, missing := os.Stat(file)
+	switch {
+	case errors.Is(missing, fs.ErrNotExist) && filepath.Ext(file) != "":
+		return nil, noFile(file)
+	case missing != nil || !info.Mode().IsRegular():
 		return nil, err
 	}
 	m.Project, err = WorkingFolder()
@@ -205,6 +211,21 @@ func (m *Maker) FindOrMake(words []string, make func() error) (*loopdir.Loop, er
 		m.Name = defaultName(strings.TrimSuffix(file, filepath.Ext(file))) // the project's name is another list's
 	}
 	return nil, make()
+}
+
+// noFile refuses a word that is neither a loop nor a file, and reads as a file's name.
+func noFile(file string) error {
+	var names []string
+	entries, _ := os.ReadDir(filepath.Dir(file))
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	name := plain.Line(file, 200)
+	if near := jsontext.Nearest(filepath.Base(file), names); near != "" {
+		return fmt.Errorf("no file %s, and no loop of that name; did you mean %s?", name,
+			plain.Line(filepath.Join(filepath.Dir(file), near), 200))
+	}
+	return fmt.Errorf("no file %s, and no loop of that name; 'ralph-stop-hook status --all' lists the loops", name)
 }
 
 // working returns the loops that are there for the list, each with its status.

@@ -62,17 +62,17 @@ func StartRun(env loop.Env, name string) string {
 // ResumeRun is what a person types so that a run of fresh sessions goes on.
 func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plain.Line(id, 80)) }
 
-// Unanswered returns what a person has to do before a stop can reach the hook, with the reason; "" if nothing is in the
-// way.
-func Unanswered(env loop.Env, at *loopdir.Loop) string {
+// Unanswered says that no stop of the loop's session reaches the hook, and returns what a person has to do about it;
+// both are "" if nothing is in the way.
+func Unanswered(env loop.Env, at *loopdir.Loop) (why, fix string) {
 	if env.Unanswered == nil || env.Client != "" {
-		return ""
+		return "", ""
 	}
-	why, fix := env.Unanswered(at)
+	why, fix = env.Unanswered(at)
 	if why == "" {
-		return ""
+		return "", ""
 	}
-	return fmt.Sprintf("%s (no stop reaches the loop: %s)", fix, why)
+	return "no stop reaches the loop: " + why, fix
 }
 
 // GoOn is what a person does so that a loop goes on that is at work, or that a prompt takes up.
@@ -81,10 +81,13 @@ func GoOn(p *loop.Picture, s decide.State) string {
 	env.Client = s.Client
 	first := ""
 	if s.Run() == "" {
-		first = Unanswered(env, p.Loop.At)
+		_, first = Unanswered(env, p.Loop.At)
 	}
-	if first == "" {
+	switch {
+	case first == "":
 		return goOn(p, s)
+	case s.Session == "":
+		return first + "; then: " + goOn(p, s) + "; or with fresh sessions: " + StartRun(env, p.Loop.At.Name)
 	}
 	return first + "; then: " + goOn(p, s)
 }

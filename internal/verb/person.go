@@ -175,7 +175,7 @@ func (v Verbs) revive(
 		return err
 	}
 	doom, _ := say.Doom(picture)
-	if warning := cmp.Or(doom, say.Changed(picture)); warning != "" {
+	if warning := cmp.Or(doom, say.Changed(picture), noStop(picture, next)); warning != "" {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
 	return nil

@@ -61,7 +61,18 @@ func phase(v *Status, p *loop.Picture, state decide.State) (now Phase, since tim
 // unanswered reports whether the loop belongs to a session whose stops do not reach it. Those of a client that takes
 // its features by MCP need not.
 func unanswered(p *loop.Picture, state decide.State) bool {
-	return state.Run() == "" && !state.OfClient() && say.Unanswered(p.Loop.Env, p.Loop.At) != ""
+	return noStop(p, state) != "" && !state.OfClient()
+}
+
+// noStop says that no stop of a session reaches the loop; "": one does, or a run needs none.
+func noStop(p *loop.Picture, state decide.State) string {
+	if state.Run() != "" {
+		return ""
+	}
+	env := p.Loop.Env
+	env.Client = state.Client
+	why, _ := say.Unanswered(env, p.Loop.At)
+	return why
 }
 
 // Waits is what a loop waits for.

@@ -187,6 +187,9 @@ func proof(v Status) string {
 	if v.NoList {
 		return say.NoListProof(v.Status, v.ExitReason, v.Checks)
 	}
+	if v.unread() {
+		return "unknown, since the list cannot be read"
+	}
 	proof := say.Proof(v.Features.Passed, v.Features.Total, v.Features.Proven, v.Manual, v.Checks)
 	proof = strings.Replace(proof, " features", "", 1)
 	if v.StaleProofs > 0 {
@@ -194,6 +197,9 @@ func proof(v Status) string {
 	}
 	return proof
 }
+
+// unread reports whether the list of a loop cannot be read: somebody may be saving it.
+func (v *Status) unread() bool { return v.broken != "" && v.Features.Total == 0 }
 
 // headOf is a loop's name and status.
 func headOf(s cli.Screen, v Status) string {
@@ -212,7 +218,7 @@ func show(s cli.Screen, v Status) {
 	fmt.Fprintln(s, headOf(s, v))
 	if v.MaxIterations > 0 {
 		row(proofLabel(v), proof(v))
-		if !v.NoList {
+		if !v.NoList && !v.unread() {
 			s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total))
 		}
 		for _, lane := range v.Lanes {

@@ -176,7 +176,7 @@ func command(then string, env loop.Env, client string) string {
 	if at := strings.LastIndex(then, "; then: "); at >= 0 {
 		then = then[at+len("; then: "):]
 	}
-	for _, more := range []string{"; or in ", ", since ", " (idle since ", "; the first ", " --restore, or "} {
+	for _, more := range []string{"; or in ", "; or with ", ", since ", " (idle since ", "; the first ", " --restore, or "} {
 		then, _, _ = strings.Cut(then, more)
 	}
 	ask, _ := env.Clients(client)
@@ -254,6 +254,9 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	}
 	if cut := say.CutOff(p); cut != "" {
 		add("%s", cut)
+	}
+	if why := noStop(p, state); why != "" && state.Status.GoesOn() {
+		add("%s", why)
 	}
 	if p.Stale() {
 		add("stale: its client was closed or killed ('status --send-due' ends the loop and tells the notifiers)")
@@ -334,6 +337,9 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 		return "none: the loop continues by itself ('" + do("pause") + "' stops it after this turn)"
 	case v.Status == decide.Complete && v.Features.Passed < v.Features.Total:
 		return do("resume") + ", since features are open again"
+	case v.Status == decide.Complete && v.Features.Proven < p.Snapshot.Provable():
+		return do("resume") + fmt.Sprintf(", since only %d of %d features are proven now", v.Features.Proven,
+			v.Features.Total)
 	case v.Status == decide.Complete:
 		return "look at what was done"
 	case v.ExitReason == decide.MaxIterations && state.Needs != "": // a limit of the run alone
