@@ -31,7 +31,7 @@ func (o *Output) Write(p []byte) (n int, err error) {
 
 // JSON prints a value, indented, for machines.
 func JSON(w io.Writer, v any) error {
-	text, err := jsontext.Indent(v)
+	text, err := jsontext.ForPrograms(v)
 	if err == nil {
 		_, err = w.Write(text)
 	}

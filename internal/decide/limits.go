@@ -148,9 +148,9 @@ func secondsSince(at, now time.Time) int {
 // Standing is a limit that is on, and what is left of it.
 type Standing struct {
 	Name  string `json:"name"`  // the key in ralph.json
-	Limit int64  `json:"limit"` // in Unit
-	Left  int64  `json:"left"`  // in Unit, at least 0
-	Unit  string `json:"unit"`  // see Limit.Unit
+	Limit int64  `json:"limit"` // in the unit
+	Left  int64  `json:"left"`  // in the unit, at least 0
+	Unit  string `json:"unit"`  // iterations, seconds, stops, attempts, features or tokens
 }
 
 // InForce returns the limits that are on for a loop, in the order of LimitTable.

@@ -35,6 +35,33 @@ func Line(v any) ([]byte, error) { return encode(v, "") }
 // Indent returns a value as indented JSON, for people.
 func Indent(v any) ([]byte, error) { return encode(v, "  ") }
 
+// Schema is the number of what commands and the page print as JSON. It rises when a field goes, or means something else.
+const Schema = 1
+
+// ForPrograms returns an object, or a list of objects, as indented JSON. Each begins with the number of the schema, if it
+// has none of its own.
+func ForPrograms(v any) ([]byte, error) {
+	text, err := Line(v)
+	if err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(text, &list) != nil {
+		return Indent(numbered(bytes.TrimSpace(text)))
+	}
+	for i := range list {
+		list[i] = numbered(list[i])
+	}
+	return Indent(list)
+}
+
+func numbered(object []byte) json.RawMessage {
+	if !bytes.HasPrefix(object, []byte(`{"`)) || bytes.HasPrefix(object, []byte(`{"schema":`)) {
+		return object
+	}
+	return append(fmt.Appendf(nil, `{"schema":%d,`, Schema), object[1:]...)
+}
+
 func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

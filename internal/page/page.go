@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
@@ -111,12 +111,12 @@ func show(w http.ResponseWriter, r *http.Request, t *template.Template, name str
 }
 
 func writeJSON(w http.ResponseWriter, r *http.Request, value any) {
-	text, err := json.MarshalIndent(value, "", "  ")
+	text, err := jsontext.ForPrograms(value)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return
 	}
-	write(w, r, http.StatusOK, "application/json; charset=utf-8", append(text, '\n'))
+	write(w, r, http.StatusOK, "application/json; charset=utf-8", text)
 }
 
 // listing is what the list of loops shows.

@@ -43,8 +43,6 @@ func Text(s string, limit int) string {
 	return cut(strings.ReplaceAll(s, "\r", " "), limit)
 }
 
-// clean removes what is not safe. It looks only at the beginning of s, at more than limit
-// characters, since foreign text can be huge.
 // End does the same as Text with the end of s, of at most so many bytes.
 func End(s string, bytes int) string {
 	if len(s) > bytes {
@@ -53,6 +51,8 @@ func End(s string, bytes int) string {
 	return Text(s, bytes)
 }
 
+// clean removes what is not safe. It looks only at the beginning of s, at more than limit characters, since foreign text
+// can be huge.
 func clean(s string, limit int) string {
 	if most := 16*limit + 1024; len(s) > most {
 		s = s[:most]
@@ -60,17 +60,55 @@ func clean(s string, limit int) string {
 	if strings.ContainsAny(s, "\x1b\u009b") {
 		s = sequences().ReplaceAllString(s, "")
 	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= ' ' && r <= '~', r == '\n', r == '\t', r == '\r': // most of all text, so the tables are not asked
-			return r
-		case unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
-			return ' '
-		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Co, r), invisible(r):
-			return -1
+	if !strings.ContainsAny(s, string([]rune{joiner, selector})) {
+		return strings.Map(safe, s)
+	}
+	var b strings.Builder
+	before := rune(0)
+	for i, r := range s {
+		if !joins(before, r, s[i:]) {
+			r = safe(r)
 		}
+		if r >= 0 {
+			b.WriteRune(r)
+			before = r
+		}
+	}
+	return b.String()
+}
+
+// safe returns the character that is shown for one; -1: none.
+func safe(r rune) rune {
+	switch {
+	case r >= ' ' && r <= '~', r == '\n', r == '\t', r == '\r': // most of all text, so the tables are not asked
 		return r
-	}, s)
+	case unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
+		return ' '
+	case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Co, r), invisible(r):
+		return -1
+	}
+	return r
+}
+
+// What makes one emoji of several, and a picture of a sign: https://unicode.org/reports/tr51/
+const (
+	joiner   = '\u200d'
+	selector = '\ufe0f'
+)
+
+// joins reports whether the character at the beginning of rest belongs to the emoji before it. One selector behind a
+// symbol, and one joiner between two symbols, hide nothing.
+func joins(before, r rune, rest string) bool {
+	symbol := unicode.Is(unicode.So, before)
+	if r == selector {
+		return symbol
+	}
+	if r != joiner {
+		return false
+	}
+	isTone := before >= '\U0001f3fb' && before <= '\U0001f3ff'
+	after, _ := utf8.DecodeRuneInString(rest[len(string(joiner)):])
+	return (symbol || isTone || before == selector) && unicode.Is(unicode.So, after)
 }
 
 // sequences finds what terminals obey: colours, links and titles. Text that a sequence does not end stays.

@@ -25,6 +25,8 @@ func TestLine(t *testing.T) {
 		{"line\u2028separator", 100, "line separator"},
 		{"hidden \ufe0f\U000e0101bytes, \u3164\uffa0\u115ffillers, \u034fjoiner, \u2800blank", 100,
 			"hidden bytes, fillers, joiner, blank"},
+		{"👩‍👩‍👧 👩🏽‍💻 ❤️‍🔥 ✔️", 100, "👩‍👩‍👧 👩🏽‍💻 ❤️‍🔥 ✔️"},
+		{"a\u200db 🚀\u200d\u200d🚀 🚀\ufe0f\ufe0f\u200dx \u200d🚀", 100, "ab 🚀\u200d🚀 🚀\ufe0fx 🚀"},
 		{"0123456789", 10, "0123456789"},
 		{"0123456789x", 10, "012345678…"},
 	} {
@@ -51,7 +53,13 @@ func FuzzClean(f *testing.F) {
 			if !utf8.ValidString(got) || utf8.RuneCountInString(got) > limit {
 				t.Fatalf("%q", got)
 			}
-			for _, r := range got {
+			before := rune(0)
+			for i, r := range got {
+				inEmoji := joins(before, r, got[i:]) || r == joiner && strings.HasPrefix(got[i:], "\u200d…") // cut there
+				before = r
+				if inEmoji {
+					continue
+				}
 				unseen := unicode.In(r, unicode.Bidi_Control, unicode.Cf, unicode.Zl, unicode.Zp,
 					unicode.Variation_Selector)
 				if r != '\n' && r != '\t' && (unseen || unicode.IsControl(r)) {

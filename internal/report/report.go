@@ -4,11 +4,11 @@ package report
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -115,9 +115,11 @@ func worked(all []record.Session, at time.Time) (feature string) {
 
 // JSON writes the report for programs.
 func (r *Report) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	text, err := jsontext.ForPrograms(r)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
 
 // ProvenBy says which checks have proven the feature, and when.

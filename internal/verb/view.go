@@ -24,11 +24,11 @@ import (
 // Status is how a loop stands, as `status --json` shows it.
 type Status struct {
 	Name          string            `json:"name"`
-	Status        decide.Status     `json:"status"`
-	ExitReason    string            `json:"exitReason"`
-	Iteration     int               `json:"iteration"`
-	MaxIterations int               `json:"maxIterations"`
-	NoList        bool              `json:"noList"` // there are no features: a claim and the checks complete it
+	Status        decide.Status     `json:"status"`        // IN_PROGRESS, or how it ended
+	ExitReason    string            `json:"exitReason"`    // why it ended; "": it has not
+	Iteration     int               `json:"iteration"`     // its number
+	MaxIterations int               `json:"maxIterations"` // how many there may be
+	NoList        bool              `json:"noList"`        // there are no features: a claim and the checks complete it
 	Features      decide.Counts     `json:"features"`
 	Checks        int               `json:"checks"`            // how many there are
 	Manual        int               `json:"manual"`            // claimed features with points that only a person can check
@@ -40,17 +40,17 @@ type Status struct {
 	NotUsed       string            `json:"notUsed"`           // changed files that the checks do not use
 	Next          string            `json:"next"`              // the feature to work on
 	Lanes         []Lane            `json:"lanes,omitempty"`
-	List          string            `json:"list"`
-	Session       string            `json:"session"`
-	Phase         Phase             `json:"phase"`
+	List          string            `json:"list"`                // its path
+	Session       string            `json:"session"`             // that works on it; "": none
+	Phase         Phase             `json:"phase"`               // working, waiting, needs you, never begun or ended
 	PhaseSince    time.Time         `json:"phaseSince,omitzero"` // zero: not known
 	Doom          string            `json:"doom"`                // how it will end in any case; "": it need not
 	Limits        []decide.Standing `json:"limits"`              // those that are on
-	Needs         string            `json:"needs"`
-	RetryAt       string            `json:"retryAt"` // when a limit will be lifted, if that is known
-	Waits         *Waits            `json:"waiting"` // null: it does not wait
-	Loop          string            `json:"loop"`
-	Protected     bool              `json:"protected"` // the record is outside the project
+	Needs         string            `json:"needs"`               // what it needs of a person
+	RetryAt       string            `json:"retryAt"`             // when a limit will be lifted, if that is known
+	Waits         *Waits            `json:"waiting"`             // null: it does not wait
+	Loop          string            `json:"loop"`                // the path of its folder
+	Protected     bool              `json:"protected"`           // the record is outside the project
 	StartedAt     string            `json:"startedAt"`
 	EndedAt       string            `json:"endedAt"`
 	Notice        string            `json:"notice"`     // of the last ending: "", "sent" or "pending"
@@ -277,8 +277,8 @@ func lastTrouble(l *loop.Loop) string {
 // Verdict is a line of stops.jsonl, which an agent can write, too.
 type Verdict struct {
 	Time      time.Time `json:"time"`
-	Verdict   string    `json:"verdict"`
-	Iteration int       `json:"iteration"`
+	Verdict   string    `json:"verdict"`   // what the hook decided
+	Iteration int       `json:"iteration"` // its number
 	Reason    string    `json:"reason"`
 	Feature   string    `json:"feature"`
 }
