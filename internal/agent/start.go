@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -29,6 +30,9 @@ func (s Session) command() (argv []string, stdin []byte, files tempFiles, err er
 		if len(s.Prompt) > MaxArgument {
 			return nil, nil, files, fmt.Errorf("the prompt has %d bytes, and one argument may have %d; "+
 				`let the agent read it from standard input ("prompt_by": "stdin")`, len(s.Prompt), MaxArgument)
+		}
+		if strings.HasPrefix(s.Prompt, "-") { // it is no flag
+			return append(argv, "\n"+s.Prompt), []byte{}, files, nil
 		}
 		return append(argv, s.Prompt), []byte{}, files, nil
 	case ByFile:

@@ -188,6 +188,9 @@ func (d *Decision) promise(s *Snapshot) (ended bool) {
 		d.Promised = status == Complete
 		return false
 	}
+	if s.Worker != "" {
+		why = "the worker " + s.Worker + " says: " + why
+	}
 	d.Next.Needs = plain.Line(why, 500)
 	d.end(s, status, reason)
 	return true

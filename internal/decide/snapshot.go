@@ -102,6 +102,7 @@ type Round struct {
 	Bill    string // with Spent: what was spent, in words; of EventFailure and EventEnd: why, "" if nobody says
 	Denied  string // the tools that the agent's permissions refused in the session, in words; "": none
 	Leg     Leg    // zero: the host works on the loop with one agent
+	Worker  string // who has worked the session elsewhere, and is not to be believed; "": nobody
 
 	// What a host adds that works on the loop with several lanes. The event is about one of them.
 	Lane    int             // the number of the lane, from 1; 0: there are no lanes

@@ -21,6 +21,9 @@ type blob struct {
 // chunk is how many bytes one message has. The server takes up to 1 MiB.
 const chunk = 512 << 10
 
+// mostSmall is how many parts may be smaller than a chunk: each takes as long to read.
+const mostSmall = 16
+
 // putBlob stores bytes below a subject. While the server is away it tries on, until ctx ends.
 func (c *conn) putBlob(ctx context.Context, under, what string, r io.Reader) (blob, error) {
 	var b blob
@@ -54,17 +57,21 @@ func (c *conn) keep(ctx context.Context, subject, what string, data []byte) erro
 	return err
 }
 
-// getBlob writes the bytes to w, at most max. It trusts neither what b says nor what is on the server. While the server
-// is away it tries on, until ctx ends.
-func (c *conn) getBlob(ctx context.Context, stream, under, what string, b blob, w io.Writer, max int64) error {
-	if b.Size > max {
+// getBlob writes the bytes to w, at most max. get reads one part. It trusts neither what b says nor what is on the
+// server. While the server is away it tries on, until ctx ends.
+func (c *conn) getBlob(ctx context.Context, what string, b blob, w io.Writer, max int64,
+	get func(ctx context.Context, n string) (message, error)) error {
+	switch {
+	case b.Size > max:
 		return fmt.Errorf("%w: it has %d bytes, and may have %d", ErrTooLarge, b.Size, max)
+	case int64(b.Chunks) > max/chunk+mostSmall:
+		return fmt.Errorf("%w: it has %d parts", ErrTooLarge, b.Chunks)
 	}
-	sum, left := sha256.New(), max
+	sum, left := sha256.New(), b.Size
 	for n := range b.Chunks {
 		var part message
 		err := c.persist(ctx, what+" cannot be read", func(ctx context.Context) (err error) {
-			part, err = c.get(ctx, stream, under+strconv.Itoa(n))
+			part, err = get(ctx, strconv.Itoa(n))
 			return err
 		})
 		if err == nil && part.seq == 0 {
@@ -95,7 +102,9 @@ func (s Submission) Bundle(ctx context.Context, w io.Writer, max int64) error {
 		return fmt.Errorf("%w: the worker has named none", ErrMissing)
 	}
 	c := s.conn
-	return c.getBlob(ctx, c.from(s.Worker), c.claim(s.holder), "the work on "+s.Feature, *s.work, w, max)
+	return c.getBlob(ctx, "the work on "+s.Feature, *s.work, w, max, func(ctx context.Context, n string) (message, error) {
+		return c.said(ctx, s.Worker, asked{Last: c.claim(s.holder) + n})
+	})
 }
 
 const aBase = "what a session begins with"
@@ -159,5 +168,7 @@ func (c *Claim) Base(ctx context.Context, name string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return conn.getBlob(ctx, conn.stream(), conn.base(name), aBase, b, w, MaxBases)
+	return conn.getBlob(ctx, aBase, b, w, MaxBases, func(ctx context.Context, n string) (message, error) {
+		return conn.get(ctx, conn.stream(), conn.base(name)+n)
+	})
 }

@@ -111,11 +111,11 @@ func (c *conn) get(ctx context.Context, stream, subject string) (message, error)
 
 // next returns the first message after a revision whose subject matches.
 func (c *conn) next(ctx context.Context, stream, subjects string, after uint64) (message, error) {
-	asked, err := json.Marshal(map[string]any{"seq": after + 1, "next_by_subj": subjects})
+	text, err := json.Marshal(asked{Seq: after + 1, Next: subjects})
 	if err != nil {
 		return message{}, err
 	}
-	return c.direct(ctx, stream, asked)
+	return c.direct(ctx, stream, text)
 }
 
 func (c *conn) direct(ctx context.Context, what string, asked []byte) (message, error) {
@@ -136,6 +136,47 @@ func (c *conn) direct(ctx context.Context, what string, asked []byte) (message, 
 	}
 	at, err := time.Parse(time.RFC3339Nano, msg.Header.Get("Nats-Time-Stamp"))
 	return message{msg.Header.Get("Nats-Subject"), msg.Data, seq, at}, err
+}
+
+// said is get for what a worker has written: of a claim's subject, or, with after, the first word behind a revision. A
+// direct get would answer with the headers of the worker's message before those of the server.
+func (c *conn) said(ctx context.Context, worker string, asked asked) (message, error) {
+	text, err := json.Marshal(asked)
+	if err != nil {
+		return message{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.answer)
+	defer cancel()
+	msg, err := c.nc.RequestWithContext(ctx, api+"STREAM.MSG.GET."+c.from(worker), text)
+	if err != nil {
+		return message{}, plainly(err)
+	}
+	var is struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message struct {
+			Subject string    `json:"subject"`
+			Seq     uint64    `json:"seq"`
+			Data    []byte    `json:"data"`
+			Time    time.Time `json:"time"`
+		} `json:"message"`
+	}
+	err = json.Unmarshal(msg.Data, &is)
+	switch {
+	case err != nil:
+		return message{}, err
+	case is.Error != nil && is.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return message{}, nil
+	case is.Error != nil:
+		return message{}, plainly(is.Error)
+	}
+	return message{is.Message.Subject, is.Message.Data, is.Message.Seq, is.Message.Time}, nil
+}
+
+// asked names a message of a stream: the last one of a subject, or the first one at a revision or behind it.
+type asked struct {
+	Last string `json:"last_by_subj,omitempty"`
+	Seq  uint64 `json:"seq,omitempty"`
+	Next string `json:"next_by_subj,omitempty"`
 }
 
 // errMoved means that somebody else has written what we write.

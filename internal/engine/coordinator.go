@@ -61,6 +61,8 @@ type speaker struct {
 	rings  bool   // there is more
 	asks   []asker
 	given  time.Time // when it was given a feature last
+	rests  time.Time // until then it gets nothing
+	vain   int       // how many of its sessions in a row came to nothing
 	last   *job      // that feature
 	odd    int       // how often it has done what an honest one does rarely
 	lies   int       // how often what it handed in made no sense
@@ -225,6 +227,34 @@ func (c *Coordinator) End(ctx context.Context, feature string, merged bool) erro
 	return c.settle(ctx, k)
 }
 
+// A worker whose sessions come to nothing rests: after so many in a row, and twice as long after each more.
+const (
+	maxVain   = 3
+	firstRest = time.Minute
+	mostRest  = 30 * time.Minute
+)
+
+// Judge says of what a worker has handed in whether anything came of it. One where nothing does, again and again, would
+// use up the run's iterations, so it rests.
+func (c *Coordinator) Judge(worker, machine string, useful bool) {
+	c.mu.Lock()
+	defer c.unlock()
+	w := c.workers[worker]
+	if w == nil {
+		return
+	}
+	w.vain++
+	if useful {
+		w.vain = 0
+	}
+	if w.vain >= maxVain {
+		rest := min(firstRest<<min(w.vain-maxVain, 10), mostRest)
+		w.rests = time.Now().Add(rest)
+		c.say("nothing came of %d sessions in a row of %s on %s, so it gets nothing for %s; look at that machine", w.vain,
+			worker, machine, rest)
+	}
+}
+
 // maxLies is how often a worker may hand in what makes no sense.
 const maxLies = 3
 
@@ -264,11 +294,11 @@ func (c *Coordinator) ban(name string, w *speaker, why string) {
 	}
 }
 
-// Holder returns who has a feature; no State: nobody. The server tells it of a claim soon after the worker.
+// Holder returns who has begun a feature; no State: nobody. The server tells it of a claim soon after the worker.
 func (c *Coordinator) Holder(feature string) (h Holder) {
 	c.mu.Lock()
 	defer c.unlock()
-	if k := c.jobs[feature]; k != nil && k.State == stateOpen && k.Holder != "" {
+	if k := c.jobs[feature]; k != nil && k.State == stateOpen && k.Holder != "" && k.seq > 0 {
 		h = Holder{feature, k.Attempt, workerOf(k.Holder), k.said.Machine, k.said.State, k.since}
 	}
 	return h

@@ -62,6 +62,9 @@ const (
 	maxSaid   = 900 << 10 // of one message of a worker
 )
 
+// maxMessages is how many messages of one worker the server stores. It keeps the subject of each in memory.
+const maxMessages = 20_000
+
 // Errors that callers tell apart.
 var (
 	// ErrFenced means that a claim is lost: another worker has the feature, or nobody shall work on it.

@@ -105,17 +105,13 @@ func try(c *Coordinator) (s Submission, has bool) {
 	return s, false
 }
 
-// holders returns who has what.
+// holders returns who has what, also if nobody has begun it.
 func holders(c *Coordinator) (all []Holder) {
 	c.mu.Lock()
-	var names []string
-	for feature := range c.jobs {
-		names = append(names, feature)
-	}
-	c.unlock()
-	for _, feature := range names {
-		if h := c.Holder(feature); h.State != "" {
-			all = append(all, h)
+	defer c.unlock()
+	for feature, k := range c.jobs {
+		if k.State == stateOpen && k.Holder != "" {
+			all = append(all, Holder{feature, k.Attempt, workerOf(k.Holder), k.said.Machine, k.said.State, k.since})
 		}
 	}
 	return all

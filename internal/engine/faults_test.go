@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // ended waits for the end of a claim, and returns why it ended.
@@ -172,6 +174,63 @@ func TestOddQuestions(t *testing.T) {
 	check(t, c.Offer(t.Context(), Job{Feature: "b"})) // it still hears
 	if got := take(t, w); got.Feature != "b" {
 		t.Errorf("w gets %s", got.Feature)
+	}
+}
+
+// A worker's own headers are not taken for what the server says of its message.
+func TestForgedHeaders(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	w, good := join(t, c, "w"), join(t, c, "good")
+	for _, feature := range []string{"a", "b"} {
+		check(t, c.Offer(t.Context(), Job{Feature: feature}))
+	}
+	mine, theirs := take(t, w), take(t, good)
+	for beats, h := range []nats.Header{
+		{"Nats-Sequence": {"1"}}, {"Status": {"500"}, "Description": {"gone fishing"}}, {"Status": {"503"}},
+		{"Nats-Subject": {good.conn.claim(theirs.holder) + "say"}}, {"Nats-Time-Stamp": {"x"}}, {"Status": {"404"}},
+	} {
+		text, err := json.Marshal(word{State: stateClaimed, Feature: mine.Feature, Order: mine.order.ID, Beats: 100 + beats})
+		check(t, err)
+		msg := nats.Msg{Subject: w.conn.claim(mine.holder) + "say", Header: h, Data: text}
+		_, err = w.conn.nc.RequestMsg(&msg, time.Minute)
+		check(t, err)
+		check(t, w.conn.nc.Publish(w.conn.bell("w"), nil))
+		time.Sleep(short / 8)
+	}
+	check(t, theirs.SubmitBytes(t.Context(), []byte("work"), nil))
+	if s := next(t, c); s.Worker != "good" || s.Feature != theirs.Feature {
+		t.Errorf("submission %+v", s)
+	}
+	c.mu.Lock()
+	defer c.unlock()
+	if k := c.jobs[mine.Feature]; k.said.Beats != 105 {
+		t.Errorf("of the words of w %d were heard", k.said.Beats)
+	}
+}
+
+// A worker of which nothing comes rests, and others go on.
+func TestRests(t *testing.T) {
+	t.Parallel()
+	var run told
+	c := open(t, run.log)
+	w, good := join(t, c, "w"), join(t, c, "good")
+	for range maxVain {
+		c.Judge("w", "machine-of-w", false)
+	}
+	if !run.has("nothing came of 3 sessions in a row of w on machine-of-w, so it gets nothing for 1m0s") {
+		t.Errorf("the run says %q", run.all)
+	}
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+	waits, stop := context.WithTimeout(t.Context(), short)
+	defer stop()
+	if got, err := w.Take(waits); err == nil {
+		t.Errorf("the worker that rests gets %s", got.Feature)
+	}
+	check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))
+	c.Judge("w", "machine-of-w", true)
+	if c.workers["w"].vain != 0 {
+		t.Error("what it did well is forgotten")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // Status is what the engine of a folder has.
@@ -72,12 +74,13 @@ func (s *Status) ask(ctx context.Context, is about) error {
 	for i := range s.Holders {
 		h := &s.Holders[i]
 		said := word{State: stateClaimed}
-		is, failed := c.get(ctx, c.from(h.Worker), c.claim(h.State)+"say")
+		is, failed := c.said(ctx, h.Worker, asked{Last: c.claim(h.State) + "say"})
 		if failed == nil && is.seq > 0 {
 			_ = json.Unmarshal(is.data, &said) // what it says is shown, and no more
 			h.Since = is.at
 		}
-		h.State, h.Machine = said.State, said.Machine
+		h.State = plain.Line(said.State, 40)
+		h.Machine = plain.Line(said.Machine, 80)
 	}
 	sorted(s.Holders)
 	return err

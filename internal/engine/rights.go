@@ -20,8 +20,11 @@ func Authorization(dir string) (string, error) {
 
 const api = "$JS.API."
 
-// maxConnections is how many connections a worker may have. For each the server keeps up to 64 MiB that is not read.
-const maxConnections = 4
+// What one worker may have of the server's memory. For each connection it keeps up to 64 MiB that is not read.
+const (
+	maxConnections   = 4
+	maxSubscriptions = 100
+)
 
 // accounts are who may enter the server: the runs of the loop, whose account has all that is the loop's, and the
 // workers who have a key. Each of these has an account of its own. Whatever it says there goes to nobody but by an
@@ -43,7 +46,8 @@ func (a about) accounts() string {
 				answerTime+takeTime)
 		}
 		fmt.Fprintf(&others, "  %q { # the worker %s\n    imports = [\n%s    ]\n", l.from(w.Name), w.Name, imports.String())
-		fmt.Fprintf(&others, "    limits { max_connections: %d }\n", maxConnections)
+		fmt.Fprintf(&others, "    limits { max_connections: %d, max_subscriptions: %d }\n", maxConnections,
+			maxSubscriptions)
 		fmt.Fprintf(&others, "    users = [{\n      nkey: %s\n      permissions {\n        publish = [\"%s\"]\n"+
 			"        subscribe = [%q]\n      }\n    }]\n  }\n", w.Key, strings.Join(may, "\"\n          \""),
 			l.inbox(w.Name)+".>")

@@ -302,6 +302,9 @@ func (c *Coordinator) ask(name string, msg *nats.Msg) (left []*nats.Msg) {
 		}
 		return old
 	})
+	if q.Leaves {
+		c.odd(name, w, 1, "it has asked for work and left again and again")
+	}
 	if q.Leaves || len(w.asks) >= mostAsks {
 		left = append(left, msg)
 	} else {
@@ -391,7 +394,7 @@ func (c *Coordinator) nextAsker(k *job) (first *speaker, at int) {
 // who only asks has one feature at most, and for beginTime.
 func (w *speaker) mayGet(name string) bool {
 	silent := w.last != nil && w.last.State == stateOpen && workerOf(w.last.Holder) == name && w.last.seq == 0
-	return len(w.asks) > 0 && !w.banned && !silent
+	return len(w.asks) > 0 && !w.banned && !silent && time.Now().After(w.rests)
 }
 
 // mostWords is how many words of one worker are heard in a row.
@@ -427,7 +430,7 @@ func (c *Coordinator) hear(ctx context.Context, name string) error {
 	seq := w.seq
 	c.unlock()
 	for range mostWords {
-		m, err := c.conn.next(ctx, c.conn.from(name), c.conn.subject("from.")+name+".*.say", seq)
+		m, err := c.conn.said(ctx, name, asked{Seq: seq + 1, Next: c.conn.subject("from.") + name + ".*.say"})
 		if err != nil || m.seq == 0 {
 			return err
 		}
@@ -509,12 +512,12 @@ const maxDrops = 3
 // would keep it from others: it leaves the feature to them. The caller holds c.mu.
 func (c *Coordinator) dropped(k *job, claim string, said word) {
 	process := processOf(claim)
+	name := workerOf(claim)
 	if !said.Rests {
 		if k.fails == nil {
 			k.fails = map[string]int{}
 		}
 		k.fails[process]++
-		name := workerOf(claim)
 		if k.fails[process] == 1 {
 			c.say("%s on %s gives %s back: %.300s", name, said.Machine, k.feature, said.Why)
 		}
@@ -525,7 +528,7 @@ func (c *Coordinator) dropped(k *job, claim string, said word) {
 	if k.fails[process] == maxDrops {
 		k.not = append(k.not, process)
 		c.say("%s on %s has given back %s %d times, and does not get it again; mend that there, and start that worker "+
-			"again: %.300s", workerOf(claim), said.Machine, k.feature, maxDrops, said.Why)
+			"again: %.300s", name, said.Machine, k.feature, maxDrops, said.Why)
 	}
 	c.giveUp(k)
 }
@@ -633,7 +636,7 @@ func (c *Coordinator) revive(k *job) error {
 	holder, seq := k.Holder, k.seq
 	name := workerOf(holder)
 	c.unlock()
-	is, err := c.conn.get(c.ctx, c.conn.from(name), c.conn.claim(holder)+"say")
+	is, err := c.conn.said(c.ctx, name, asked{Last: c.conn.claim(holder) + "say"})
 	if err != nil {
 		return err
 	}

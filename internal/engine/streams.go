@@ -33,7 +33,7 @@ func (c *conn) setUp(ctx context.Context) error {
 func (c *conn) admit(ctx context.Context, worker string) error {
 	return c.makeStream(ctx, jetstream.StreamConfig{
 		Name: c.from(worker), Subjects: []string{c.subject("from.") + worker + ".>"}, MaxBytes: maxWorker,
-		MaxMsgSize: maxSaid,
+		MaxMsgSize: maxSaid, MaxMsgs: maxMessages,
 	})
 }
 
@@ -42,6 +42,7 @@ func (c *conn) makeStream(ctx context.Context, s jetstream.StreamConfig) error {
 	s.MaxMsgsPerSubject = 1
 	s.Discard = jetstream.DiscardNew
 	s.MaxAge = kept
+	s.Duplicates = 100 * time.Millisecond // nobody here sends ids, which the server would keep in memory
 	s.AllowDirect = true
 	s.Replicas = 1
 	if c.nc.ConnectedClusterName() != "" {

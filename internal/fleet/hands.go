@@ -90,6 +90,7 @@ func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
 	done := run.Worked{Worker: plain.Line(got.Worker, 80), Machine: plain.Line(got.Machine, 80)}
 	if err == nil {
 		done.Ended = got.report.ended()
+		h.engine.Judge(got.Worker, done.Machine, got.report.Commit != s.order.Commit)
 		return done
 	}
 	done.ExitCode, done.Took = -1, time.Since(begin)
@@ -221,11 +222,12 @@ func (s *session) store(ctx context.Context) (err error) {
 	return err
 }
 
-// await waits for the work. If no worker has taken the session for long, or ctx ends, it is withdrawn. A worker that
-// has the session for longer than it may take loses it. Whenever the session is offered again, what it begins with is
-// looked for: a server may have lost it, with all its data.
+// await waits for the work. If no worker has had the session for long, all in all, or ctx ends, it is withdrawn. A
+// worker that has the session for longer than it may take loses it. Whenever the session is offered again, what it
+// begins with is looked for: a server may have lost it, with all its data.
 func (s *session) await(ctx context.Context) (engine.Submission, error) {
-	idle, done := time.Now(), s.engine.Done(s.key)
+	idle := time.Duration(0) // while no worker had it
+	done := s.engine.Done(s.key)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -246,16 +248,16 @@ func (s *session) await(ctx context.Context) (engine.Submission, error) {
 		}
 		holder := s.engine.Holder(s.key)
 		limit := s.Session.Limit + s.slack
+		if holder.State == "" {
+			idle += time.Second
+		}
 		switch {
 		case err != nil:
-		case holder.State == "" && time.Since(idle) > s.wait:
+		case idle > s.wait:
 			err = fmt.Errorf("no worker has taken %s for %s", plain.Line(s.key, 80), plain.Duration(s.wait))
-		case holder.State == "":
-		case time.Since(holder.Since) > limit:
+		case holder.State != "" && time.Since(holder.Since) > limit:
 			why := "it has handed in nothing, and the session may take " + plain.Duration(s.Session.Limit)
 			err = s.engine.Refuse(ctx, s.key, holder.Attempt, why)
-		default:
-			idle = time.Now()
 		}
 		if err != nil {
 			return engine.Submission{}, err
@@ -399,10 +401,14 @@ func (s *session) bring(ctx context.Context, got work) error {
 		return fmt.Errorf("the worker's bundle has commit %.12s, and its report names %q", commit,
 			plain.Line(named, 40))
 	}
-	if s.tip == s.order.Commit {
-		return s.Tree.Take(ctx, commit)
+	if s.tip != s.order.Commit {
+		return s.join(ctx, commit)
 	}
-	return s.join(ctx, commit)
+	err = s.Tree.Take(ctx, commit)
+	if err != nil { // as when the disk is full: what is there of it goes
+		err = errors.Join(err, s.Tree.Take(ctx, s.tip))
+	}
+	return err
 }
 
 // join merges work into a lane that others' work has come into since it was offered. If they are in conflict, an agent

@@ -12,6 +12,30 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
+// An order is what a run says. A worker takes none that leads out of its folder, or into git's.
+func TestReadOrder(t *testing.T) {
+	good := order{Schema: schema, Run: "r", Commit: "c", Bases: []string{"b"}, List: "list.json", Timeout: 1}
+	for what, change := range map[string]func(*order){
+		"":                       func(*order) {},
+		"a list above":           func(o *order) { o.List = "../list.json" },
+		"a list .git":            func(o *order) { o.List = ".git" },
+		"notes in a hook":        func(o *order) { o.Notes = "sub/.Git/hooks/pre-commit" },
+		"a folder git~1":         func(o *order) { o.Folder = "GIT~1" },
+		"a run that is a path":   func(o *order) { o.Run = "../x" },
+		"a session without time": func(o *order) { o.Timeout = 0 },
+	} {
+		o := good
+		change(&o)
+		text, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readOrder(text, "v"); (err == nil) != (what == "") {
+			t.Errorf("%s: the error is %v", what, err)
+		}
+	}
+}
+
 // A report is what a worker says. One that makes no sense is refused, and what is odd in the others is bounded.
 func TestReadReport(t *testing.T) {
 	good := report{Schema: schema, Commit: "c", Class: agent.Done}

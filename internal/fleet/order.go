@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
 // schema is the version of orders and reports.
@@ -53,11 +55,11 @@ func readOrder(data []byte, version string) (o order, err error) {
 		return o, fmt.Errorf("the run has the version %q of ralph-runner, and this is %s: use the same one on all machines",
 			plain.Line(o.Version, 40), version)
 	}
-	folder := filepath.FromSlash(o.Folder)
-	if !name().MatchString(o.Run) || !name().MatchString(o.Commit) || len(o.Bases) == 0 ||
-		!filepath.IsLocal(filepath.FromSlash(o.List)) || folder != "" && !filepath.IsLocal(folder) ||
-		o.Notes != "" && !filepath.IsLocal(filepath.FromSlash(o.Notes)) ||
-		o.Timeout <= 0 || o.Idle < 0 {
+	sense := name().MatchString(o.Run) && name().MatchString(o.Commit) && len(o.Bases) > 0 && o.Timeout > 0 && o.Idle >= 0
+	for _, path := range []string{o.List, cmp.Or(o.Folder, "."), cmp.Or(o.Notes, ".")} {
+		sense = sense && filepath.IsLocal(filepath.FromSlash(path)) && !worktree.InGit(path)
+	}
+	if !sense {
 		return o, errors.New("the order makes no sense")
 	}
 	return o, nil
@@ -102,7 +104,7 @@ const (
 	maxTook   = 366 * 24 * time.Hour
 	maxDenied = 1_000_000
 	maxTokens = 1 << 50
-	maxCost   = 1e6
+	maxCost   = 1000 // dollars of one session
 )
 
 // readReport reads a report, and refuses one that makes no sense.

@@ -296,6 +296,7 @@ func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 	ev := r.event(decide.EventStop)
 	if c != nil && c.Ended != nil {
 		ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
+		ev.Worker = c.Worker
 		if c.Ended.Denied > 0 {
 			ev.Denied = cmp.Or(c.Ended.Refused, "a tool")
 		}
@@ -306,6 +307,9 @@ func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 	}
 	if l := r.limit(c, 1+others); l.reason != "" {
 		ev.Spent, ev.Bill = l.reason, "the run has "+l.bill
+		if ev.Worker != "" {
+			ev.Bill += ", as its workers say; the last one was " + ev.Worker
+		}
 	}
 	return ev
 }

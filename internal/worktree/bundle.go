@@ -2,13 +2,18 @@ package worktree
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -40,8 +45,8 @@ func (r *Repo) Bundle(ctx context.Context, file, from, to string) error {
 
 // Import takes the commit of a worker's bundle into the repository's objects, and returns it. No ref moves, and nothing
 // is checked out. The worker is not believed: its bundle has one ref and objects of at most max bytes together, each of
-// which is whole; its commit comes from base; no file that it changes is a submodule, or a link that leads out of the
-// work tree.
+// which is whole; its commit comes from base, and adds at most max bytes to the work tree; no file that it changes is a
+// submodule, a link that leads out of the work tree, or in the place of a folder above the loop's own files.
 func (r *Repo) Import(ctx context.Context, file string, max int64, base string) (commit string, err error) {
 	commit, at, err := readBundle(file, max)
 	if err != nil {
@@ -56,7 +61,7 @@ func (r *Repo) Import(ctx context.Context, file string, max int64, base string) 
 	if err := r.index(ctx, file, at, aside); err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
-	if err := r.judge(ctx, apart{r: r, objects: aside}, commit, base); err != nil {
+	if err := r.judge(ctx, apart{r: r, objects: aside}, commit, base, max); err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
 	return commit, keep(filepath.Join(aside, "pack"), filepath.Join(r.common, "objects", "pack"))
@@ -132,7 +137,7 @@ func (r *Repo) index(ctx context.Context, file string, at int64, aside string) e
 }
 
 // judge looks at a worker's commit, whose objects are not the repository's yet.
-func (r *Repo) judge(ctx context.Context, git apart, commit, base string) error {
+func (r *Repo) judge(ctx context.Context, git apart, commit, base string, max int64) error {
 	if kind, err := git.line(ctx, "cat-file", "-t", commit); err != nil || kind != "commit" {
 		return errors.Join(err, fmt.Errorf("%.12s is no commit", commit))
 	}
@@ -142,20 +147,90 @@ func (r *Repo) judge(ctx context.Context, git apart, commit, base string) error 
 	if _, err := git.git(ctx, "rev-list", "--objects", "--quiet", commit, "^"+base); err != nil {
 		return fmt.Errorf("objects are missing: %w", err)
 	}
+	if err := git.bounded(ctx, commit, base, max); err != nil {
+		return err
+	}
 	files, err := changesIn(ctx, git, base, commit)
 	if err != nil {
 		return err
 	}
+	var links []change
 	for _, f := range files {
-		if err := judgeFile(ctx, git, f); err != nil {
+		if err := r.judgeFile(f); err != nil {
 			return fmt.Errorf("%s %w", plain.Line(f.name, 300), err)
 		}
+		if f.mode == symlink {
+			links = append(links, f)
+		}
+	}
+	return judgeLinks(ctx, git, links)
+}
+
+// extent is how many files a commit has, and how many bytes they have together. It reads what git ls-tree prints: the
+// size of each file, in a line of its own. One object can be many files.
+type extent struct {
+	files, maxFiles int64
+	bytes, maxBytes int64
+	line            []byte
+	over            func() // is called when there is more than there may be
+}
+
+// Write reads the next part of what git prints.
+func (e *extent) Write(p []byte) (int, error) {
+	for _, c := range p {
+		if c != '\n' {
+			e.line = append(e.line, c)
+			continue
+		}
+		size, _ := strconv.ParseInt(string(e.line), 10, 64) // a submodule has none
+		e.line = e.line[:0]
+		e.files++
+		e.bytes += size
+		if e.isOver() {
+			e.over()
+			break
+		}
+	}
+	return len(p), nil
+}
+
+func (e *extent) isOver() bool { return e.files > e.maxFiles || e.bytes > e.maxBytes }
+
+// measure fills in the extent of a commit, as far as it is not over.
+func (a apart) measure(ctx context.Context, commit string, e *extent) error {
+	ctx, e.over = context.WithCancel(ctx)
+	defer e.over()
+	c := a.command("ls-tree", "-r", "--full-tree", "--format=%(objectsize)", commit)
+	c.Stdout = e
+	r := proc.Run(ctx, c)
+	if r.Err != nil && !e.isOver() {
+		return fmt.Errorf("git ls-tree: %s", plain.Line(cmp.Or(string(r.Output), r.Err.Error()), 400))
 	}
 	return nil
 }
 
-// judgeFile refuses a file that would lead out of the work tree.
-func judgeFile(ctx context.Context, git apart, f change) error {
+// maxMade is how many files a session may add.
+const maxMade = 100_000
+
+// bounded refuses a commit whose files would be many, or large, beyond those of base, in the work tree: a few objects
+// can be any number of files. Git would keep the names of all in memory.
+func (a apart) bounded(ctx context.Context, commit, base string, max int64) error {
+	before := extent{maxFiles: math.MaxInt64, maxBytes: math.MaxInt64}
+	if err := a.measure(ctx, base, &before); err != nil {
+		return err
+	}
+	after := extent{maxFiles: before.files + maxMade, maxBytes: before.bytes + max}
+	if err := a.measure(ctx, commit, &after); err != nil {
+		return err
+	}
+	if after.isOver() {
+		return fmt.Errorf("it adds more than %d files or %d bytes to the work tree", maxMade, max)
+	}
+	return nil
+}
+
+// judgeFile refuses a file that would lead out of the work tree, or stand in the way of the loop's own files.
+func (r *Repo) judgeFile(f change) error {
 	switch {
 	case f.gone():
 		return nil
@@ -163,17 +238,53 @@ func judgeFile(ctx context.Context, git apart, f change) error {
 		return errors.New("is no path below the project")
 	case f.mode == gitlink:
 		return errors.New("is a submodule")
-	case f.mode != symlink:
+	}
+	for _, e := range r.except {
+		if len(e) > len(f.name) && same(e[:len(f.name)], f.name) && e[len(f.name)] == '/' {
+			return fmt.Errorf("stands in the place of a folder, that of %s", e)
+		}
+	}
+	return nil
+}
+
+// judgeLinks refuses links that lead out of the work tree.
+func judgeLinks(ctx context.Context, git apart, links []change) error {
+	var ids bytes.Buffer
+	for _, f := range links {
+		ids.WriteString(f.now + "\n")
+	}
+	if len(links) == 0 {
 		return nil
 	}
-	target, err := git.git(ctx, "cat-file", "blob", f.now)
+	out, err := git.feed(ctx, ids.Bytes(), "cat-file", "--batch")
 	if err != nil {
 		return err
 	}
-	if !leadsInside(f.name, string(target)) {
-		return fmt.Errorf("is a link to %q, which is not in the work tree", plain.Line(string(target), 200))
+	for _, f := range links { // ID SP TYPE SP SIZE LF CONTENTS LF
+		head, rest, _ := bytes.Cut(out, []byte("\n"))
+		words := strings.Fields(string(head))
+		size := -1
+		if len(words) == 3 && words[1] == "blob" {
+			size, _ = strconv.Atoi(words[2])
+		}
+		if size < 0 || size >= len(rest) {
+			return fmt.Errorf("git cat-file: %q", plain.Line(string(head), 200))
+		}
+		target := string(rest[:size])
+		out = rest[size+1:]
+		if !leadsInside(f.name, target) {
+			return fmt.Errorf("%s is a link to %q, which is not in the work tree", plain.Line(f.name, 300),
+				plain.Line(target, 200))
+		}
 	}
 	return nil
+}
+
+// InGit reports whether a path has a part that git, or a file system, takes for git's own folder.
+func InGit(path string) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(part string) bool {
+		return strings.EqualFold(part, ".git") || strings.EqualFold(part, "git~1")
+	})
 }
 
 // symlink is the mode of a link.
@@ -194,7 +305,7 @@ func leadsInside(name, target string) bool {
 				return false
 			}
 		case part == "" || part == ".":
-		case strings.EqualFold(part, ".git"):
+		case InGit(part):
 			return false
 		default:
 			down = true

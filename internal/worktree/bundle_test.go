@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,22 +47,44 @@ func TestHostileBundles(t *testing.T) {
 	cut := bundle(good)
 	pointer := hostile.TreeOf([2]string{"160000 lib", strings.Repeat("1", 40)})
 	orphan := hostile.CommitOf(good[1])
+	many := []hostile.Object{blob} // 10 names of each level: a billion files of ten objects
+	entry := "100644 f"
+	for range 9 {
+		below := many[len(many)-1]
+		var entries [][2]string
+		for n := range 10 {
+			entries = append(entries, [2]string{fmt.Sprint(entry, n), below.ID()})
+		}
+		many = append(many, hostile.TreeOf(entries...))
+		entry = "40000 d"
+	}
+	many = append(many, hostile.CommitOf(many[len(many)-1], base))
+	large := hostile.Object{Kind: hostile.Blob, Data: bytes.Repeat([]byte{'x'}, 2<<20)}
+	copies := hostile.TreeOf([2]string{"100644 a", large.ID()}, [2]string{"100644 b", large.ID()},
+		[2]string{"100644 c", large.ID()}, [2]string{"100644 d", large.ID()}, [2]string{"100644 e", large.ID()},
+		[2]string{"100644 f", large.ID()})
 	for name, c := range map[string]struct {
 		text []byte
 		want string // "" if it is taken
 	}{
-		"a plain one":           {bundle(good), ""},
-		"a link down":           {bundle(file("120000", "l", "sub/x")), ""},
-		"a script":              {bundle(nest("bin", "run.sh")), ""},
-		"nothing":               {nil, "no beginning of a bundle"},
-		"no bundle":             {[]byte("hello\nworld\n"), "it is no bundle"},
-		"no commit":             {headed("# v2 git bundle\n\n"), "it names no commit"},
-		"two refs":              {headed("# v2 git bundle\n" + tip + " refs/heads/work\n" + tip + " x\n\n"), "must have"},
-		"another ref":           {headed("# v2 git bundle\n" + tip + " refs/heads/main\n\n"), `refs/heads/main`},
-		"an odd id":             {headed("# v2 git bundle\n--upload-pack=x refs/heads/work\n\n"), "names no commit"},
-		"a filter":              {headed("# v3 git bundle\n@filter=blob:none\n" + tip + " refs/heads/work\n\n"), "must have"},
-		"a beginning of 2 MB":   {headed("# v2 git bundle\n" + strings.Repeat("-x\n", 1<<20)), "no beginning"},
-		"a commit that is none": {bundle(good[:1]), "is no commit"},
+		"a billion files":            {bundle(many), "more than 100000 files or 10485760 bytes"},
+		"one file many times":        {bundle([]hostile.Object{large, copies, hostile.CommitOf(copies, base)}), "10485760 bytes"},
+		"a file above the loops":     {bundle(file("100644", ".claude", "x")), ".claude stands in the place of a folder"},
+		"a link above the loops":     {bundle(file("120000", ".claude", "x")), ".claude stands in the place of a folder"},
+		"a file in the loops' place": {bundle(nest(".claude", "data")), ".claude/data stands in the place of a folder"},
+		"a link to git~1":            {bundle(file("120000", "l", "GIT~1/hooks")), "l is a link to"},
+		"a plain one":                {bundle(good), ""},
+		"a link down":                {bundle(file("120000", "l", "sub/x")), ""},
+		"a script":                   {bundle(nest("bin", "run.sh")), ""},
+		"nothing":                    {nil, "no beginning of a bundle"},
+		"no bundle":                  {[]byte("hello\nworld\n"), "it is no bundle"},
+		"no commit":                  {headed("# v2 git bundle\n\n"), "it names no commit"},
+		"two refs":                   {headed("# v2 git bundle\n" + tip + " refs/heads/work\n" + tip + " x\n\n"), "must have"},
+		"another ref":                {headed("# v2 git bundle\n" + tip + " refs/heads/main\n\n"), `refs/heads/main`},
+		"an odd id":                  {headed("# v2 git bundle\n--upload-pack=x refs/heads/work\n\n"), "names no commit"},
+		"a filter":                   {headed("# v3 git bundle\n@filter=blob:none\n" + tip + " refs/heads/work\n\n"), "must have"},
+		"a beginning of 2 MB":        {headed("# v2 git bundle\n" + strings.Repeat("-x\n", 1<<20)), "no beginning"},
+		"a commit that is none":      {bundle(good[:1]), "is no commit"},
 		"a commit that is not in it": {headed("# v2 git bundle\n" + strings.Repeat("1", 40) + " refs/heads/work\n\n"),
 			"git cat-file"},
 		"300 MB of zeros":         {bundle(bomb), "its objects have more than"},

@@ -84,6 +84,9 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 			return s, err
 		}
 	}
+	if err := t.clearWay(); err != nil {
+		return s, err
+	}
 	args := []string{"add", "-A", "--", ":(top)"}
 	for _, e := range t.r.except {
 		args = append(args, pathspec(",exclude", e))
@@ -110,6 +113,34 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	}
 	s.clean, s.changed = s.tree == was, len(files) > 0
 	return s, err
+}
+
+// clearWay removes what stands in the place of a folder above the files that are never merged: git would not leave them
+// out, and nobody could write them.
+func (t *Tree) clearWay() error {
+	root, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, e := range t.r.except {
+		parts := strings.Split(path.Dir(e), "/")
+		for i := range parts {
+			above := filepath.Join(parts[:i+1]...)
+			info, err := root.Lstat(above)
+			if err != nil {
+				break // it is not there
+			}
+			if info.IsDir() {
+				continue
+			}
+			if err := root.Remove(above); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return nil
 }
 
 // built ends the names of files that programs make, and that nobody commits.

@@ -127,6 +127,27 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
+// TestWay commits a lane whose agent has put a link, or a file, in the place of a folder above what is never merged.
+func TestWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.open()
+	lane := w.lane("lane-1")
+	for _, put := range []func(path string) error{
+		func(path string) error { return os.Symlink("elsewhere", path) },
+		func(path string) error { return os.WriteFile(path, []byte("x"), 0o644) },
+	} {
+		above := filepath.Join(lane.Project(), ".claude")
+		w.ok(os.RemoveAll(above))
+		w.ok(put(above))
+		w.write(lane.Project(), "a.txt", "lane\n")
+		w.commit(lane)
+		w.ok(lane.WriteFile(loops+"/list.json", []byte("[]")))
+		w.want("the list", w.read(lane.Project(), loops+"/list.json"), "[]")
+	}
+	w.refused(lane.WriteFile("sub/.GIT/config", []byte("x")), "git's own folder")
+}
+
 // TestExcept leaves out a list that is a file, and folders in folders. Both sides have changed each of them.
 func TestExcept(t *testing.T) {
 	t.Parallel()

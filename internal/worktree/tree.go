@@ -238,6 +238,9 @@ func (t *Tree) WriteFile(name string, text []byte) (err error) {
 			err = fmt.Errorf("cannot write %s into the worktree %s: %w", plain.Line(name, 300), t.dir, err)
 		}
 	}()
+	if InGit(name) {
+		return errors.New("it is a part of git's own folder")
+	}
 	root, err := os.OpenRoot(t.dir)
 	if err != nil {
 		return err
