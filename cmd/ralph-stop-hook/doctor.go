@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
@@ -95,7 +96,15 @@ var hostProbes = []probe{
 }
 
 // unanswered looks at what can keep the stops of a loop from the hook, and costs no process.
-func (v verbs) unanswered(at *loopdir.Loop) (why, fix string) {
+func (v verbs) unanswered(name string, at *loopdir.Loop) (why, fix string) {
+	c := client.Find(name)
+	switch {
+	case name == "":
+	case c.Name != name: // it works by MCP
+		return "", ""
+	default:
+		return v.notIn(c, at)
+	}
 	in := v.newInspection(at.Project)
 	in.look([]probe{{"settings", lookSettings}, {"hooks", lookDisabled}, {"entry", lookEntry}, {"program", lookProgram}})
 	for _, f := range in.found {
@@ -104,6 +113,17 @@ func (v verbs) unanswered(at *loopdir.Loop) (why, fix string) {
 		}
 	}
 	return "", ""
+}
+
+// notIn is unanswered for another client than Claude Code.
+func (v verbs) notIn(c *client.Client, at *loopdir.Loop) (why, fix string) {
+	install := v.install(c, at.Project)
+	for _, scope := range c.Scopes {
+		if len(c.Entries(install.Files(scope)[0], client.Stop)) > 0 {
+			return "", ""
+		}
+	}
+	return fmt.Sprintf("the hook is in no settings of %s", c.Title), "ralph-stop-hook init --client " + c.Name
 }
 
 // assumeEntry has a test go without an entry in the settings: it calls the hook itself.

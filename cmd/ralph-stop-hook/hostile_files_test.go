@@ -196,7 +196,7 @@ var hostileStates = []badInput{
 	{"status missing", edited(`"status":"IN_PROGRESS",`, ``), trouble, noRecord, "hook.log"},
 	{"status a number", edited(`"status":"IN_PROGRESS"`, `"status":7`), trouble, noRecord, "hook.log"},
 	{"an unknown status", edited(`"status":"IN_PROGRESS"`, `"status":"RESTING"`), silent, "", ""},
-	{"status over", edited(`"status":"IN_PROGRESS"`, `"status":"COMPLETE"`), silent, "", ""},
+	{"status over", edited(`"status":"IN_PROGRESS"`, `"status":"COMPLETE"`), silent, "", "lock state.json"},
 	{"iteration 0", edited(`"iteration":2`, `"iteration":0`), trouble, noRecord, "hook.log"},
 	{"iteration below 0", edited(`"iteration":2`, `"iteration":-2`), trouble, noRecord, "hook.log"},
 	{"iteration and a half", edited(`"iteration":2`, `"iteration":2.5`), trouble, noRecord, "hook.log"},

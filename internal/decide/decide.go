@@ -85,9 +85,9 @@ func (d *Decision) stop(s *Snapshot) Need {
 	if s.ConfigErr == nil && s.Tampered == "" && s.Foreign == "" && len(s.Changed) == 0 && s.ListIsOld {
 		return Need{Kind: NeedList}
 	}
-	if s.Killed >= maxKilled {
+	if s.KilledInAll >= maxKilled {
 		d.Next.Needs = fmt.Sprintf("the hook was killed at %d stops in a row, while it ran checks: find out what kills it",
-			s.Killed)
+			s.KilledInAll)
 		d.end(s, Failed, InternalError)
 		return Need{}
 	}
@@ -114,7 +114,10 @@ func (d *Decision) stop(s *Snapshot) Need {
 		d.handOn(s)
 		return d.next(s, "", features.Item{})
 	}
-	if s.List.Err == nil && !d.onlyBegins(s) {
+	// A lane without a session need not know how the loop stands if there is a feature for it, or other lanes work.
+	readable := s.List.Err == nil
+	onlyBegins := readable && s.Begins && s.Lane > 0 && (s.othersWork() || d.choose(s).ID != "")
+	if readable && !onlyBegins {
 		if need := d.evaluate(s); need.Kind != NeedNothing || d.Verdict != "" {
 			return need
 		}

@@ -123,12 +123,6 @@ func (s *Snapshot) stuck() string {
 	return why
 }
 
-// onlyBegins reports whether a lane without a session need not know how the loop stands: there is a feature for it, or
-// other lanes work.
-func (d *Decision) onlyBegins(s *Snapshot) bool {
-	return s.Begins && s.Lane > 0 && (s.othersWork() || d.choose(s).ID != "")
-}
-
 // continues reports whether the lane gets an iteration that was given before. The first lane that begins gets the one
 // that the record has, which nobody has worked on.
 func (d *Decision) continues(s *Snapshot, feature string) bool {

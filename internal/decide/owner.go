@@ -13,8 +13,10 @@ func Bystander(s *Snapshot) bool {
 	case s.Session == "":
 		return true
 	case s.Event == EventPrompt:
-		rival := s.Goal && s.State.Status == InProgress && !s.State.RivalTold
-		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.newProcess() || rival || s.begins()))
+		rival := s.Goal && !s.State.RivalTold
+		begins := !s.State.Idle.IsZero() || s.Killed > 0 // a turn that the record does not know of
+		works := s.State.Status == InProgress && (rival || begins)
+		return !s.Marked && !(owner && (s.State.Status == Interrupted || s.newProcess() || works))
 	case s.Event == EventStart && s.Cleared:
 		waits := s.State.Session == "" && (s.State.Status == InProgress || s.State.Status == Interrupted)
 		return !waits || s.Client == 0 || s.Client != s.State.SessionPID
@@ -56,12 +58,6 @@ func (s *Snapshot) newProcess() bool {
 	return s.Client != s.State.SessionPID && s.State.Status == InProgress
 }
 
-// begins reports whether the owner's session begins a turn that the record does not know of: the last one was over, or
-// its stop was cut off.
-func (s *Snapshot) begins() bool {
-	return s.State.Status == InProgress && (!s.State.Idle.IsZero() || s.Killed > 0)
-}
-
 // takeOwnership makes the session the owner, and the loop IN_PROGRESS.
 func (d *Decision) takeOwnership(s *Snapshot) {
 	fresh := cmp.Or(d.Next.LastSession, d.Next.Session) != s.Session || s.State.Status == Handover || s.Fresh
@@ -93,6 +89,10 @@ func (d *Decision) takeOwnership(s *Snapshot) {
 	d.Next.Idle = time.Time{}
 	d.Next.Gone = false
 	d.Next.Running = nil
+	d.Next.Killed = 0
+	if s.Event == EventPrompt && s.State.Status == InProgress {
+		d.Next.Killed = s.KilledInAll
+	}
 	d.Next.Status = InProgress
 	d.Next.ExitReason = ""
 	d.Next.Needs = ""

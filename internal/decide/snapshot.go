@@ -169,6 +169,7 @@ type Folder struct {
 	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
 	CancelFile   bool            // a person has asked to cancel the loop
 	Killed       int             // how many hooks in a row were killed while they ran checks for a stop
+	KilledInAll  int             // the same, whatever a person has typed between them
 	Twice        bool            // another process runs the checks of this very stop
 }
 

@@ -279,6 +279,8 @@ type Checking struct {
 	Withheld string `json:"withheld,omitzero"`
 	// the hook that runs checks for a stop now; nil: none
 	Running *Running `json:"running,omitzero"`
+	// how many stops in a row were killed while checks ran, before the last prompt
+	Killed int `json:"killed,omitzero"`
 }
 
 // Work says what the agent works on.

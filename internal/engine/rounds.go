@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // heart shows that a coordinator lives, and that the server takes what it writes. Of two coordinators the newer one
@@ -365,7 +367,7 @@ func (c *Coordinator) assign() (answers []answer) {
 		w.given = time.Now()
 		w.last = k
 		k.Holder = a.Claim
-		k.said = word{State: stateClaimed, Machine: cmp.Or(a.Machine, "a machine without a name")}
+		k.said = word{State: stateClaimed, Machine: cmp.Or(plain.Line(a.Machine, 80), noMachine)}
 		k.moved = w.given
 		k.since = w.given
 		c.dirty[k] = true
@@ -450,6 +452,9 @@ func (c *Coordinator) hear(ctx context.Context, name string) error {
 	return nil
 }
 
+// noMachine stands for the name of a machine that its worker does not tell.
+const noMachine = "a machine without a name"
+
 // maxOdd is how often a worker may speak of what it does not have. Who comes late does so a few times.
 const maxOdd = 500
 
@@ -479,6 +484,7 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 	}
 	k.seq, k.said = m.seq, said
 	k.said.Report = nil
+	k.said.Machine = cmp.Or(plain.Line(said.Machine, 80), noMachine)
 	switch said.State {
 	case stateClaimed:
 	case stateSubmitted:

@@ -163,9 +163,10 @@ func (l *Loop) noteTurn(ev Event) {
 		return
 	}
 	switch seen.Status {
-	case decide.Paused, decide.ReachedLimit, decide.Stagnated, decide.Blocked, decide.Escalated, decide.Failed:
+	case decide.Paused, decide.ReachedLimit, decide.Stagnated, decide.Blocked, decide.Escalated, decide.Failed,
+		decide.Cancelled, decide.Complete, decide.Handover:
 	default:
-		return // it runs, or hardly anybody continues it
+		return // it runs
 	}
 	_ = l.Store.Locked(LockWait, func() error {
 		state, err := l.Store.State()

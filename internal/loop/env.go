@@ -53,7 +53,7 @@ type Env struct {
 
 	// Unanswered says why no stop of a loop's session reaches this program, and what a person does about it; both are
 	// empty if it does, as far as files tell. nil: nobody knows. It reads files, so it is called only if needed.
-	Unanswered func(at *loopdir.Loop) (why, fix string)
+	Unanswered func(client string, at *loopdir.Loop) (why, fix string)
 
 	// Everywhere reports whether the host calls this program in all projects. Then a stop begins
 	// no loop. It may read files, so it is called only if needed.

@@ -52,21 +52,28 @@ func troubleLine(at time.Time, err error) string {
 	return fmt.Sprintf("%s %s %s", at.UTC().Format(logTime), word, plain.Line(err.Error(), 1000))
 }
 
-// LastTrouble returns why the last event in hook.log had no answer, "" if it had one. What the notifiers have done
-// stands behind it, and events that count for nothing may.
+// LastTrouble returns why the last event in hook.log had no answer, "" if it had one. What notifiers and a person's
+// commands have done stands behind it, and events that count for nothing may.
 func LastTrouble(text string) string {
 	for _, line := range slices.Backward(strings.Split(strings.TrimSuffix(text, "\n"), "\n")) {
 		words := strings.SplitN(line, " ", 3)
 		_, err := time.Parse(logTime, words[0])
 		switch {
-		case err != nil || len(words) < 3 || words[1] == "notify" || words[1] == "refused":
-			continue
+		case err != nil || len(words) < 3:
 		case words[1] == "error":
 			return plain.Line(words[2], 300)
+		case isDecision(words[2]):
+			return ""
 		}
-		return ""
 	}
 	return ""
+}
+
+// isDecision reports whether a line is a decision's: it has the limit of the iterations, too.
+func isDecision(rest string) bool {
+	_, iteration, _ := strings.Cut(" "+rest, " iteration ")
+	number, _, _ := strings.Cut(iteration, " ")
+	return strings.Contains(number, "/")
 }
 
 // verbLine says how a loop is after a person's verb.

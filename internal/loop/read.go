@@ -72,6 +72,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	case !proc.Alive(r.PID, r.Start):
 		s.Killed = r.After + 1
 	}
+	s.KilledInAll = max(s.Killed, owner.Killed)
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))
 	calls := l.client.Start != "" && s.Client == owner.SessionPID && l.client.Start == owner.ClientStart
 	s.OwnerAlive = owner.Session != "" &&

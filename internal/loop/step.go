@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
@@ -232,6 +233,11 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	switch need.Kind {
 	case decide.NeedList:
 		list := r.askTracker(ctx)
+		if errors.Is(list.Err, errCut) { // what it said last may hold, as with a check that was cut
+			cut := decide.Receipt{Name: plain.Line(p.ListName(), 100), NotRun: true, Cut: true}
+			s.found.Results = append(s.found.Results, cut)
+			list = s.loop.Store.SourceList(p.Snapshot.Now)
+		}
 		s.listed = &list
 	case decide.NeedReopen:
 		err := r.reopenItems(ctx, need.Reopen)
@@ -291,7 +297,7 @@ func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
 	}
 	pid := os.Getpid()
 	state.Running = &decide.Running{
-		PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what, After: s.picture.Snapshot.Killed,
+		PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what, After: s.picture.Snapshot.KilledInAll,
 	}
 	state.Withheld = s.picture.Withheld()
 	return state, s.loop.Store.SaveState(state)

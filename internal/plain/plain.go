@@ -60,6 +60,17 @@ func clean(s string, limit int) string {
 	if strings.ContainsAny(s, "\x1b\u009b") {
 		s = sequences().ReplaceAllString(s, "")
 	}
+	safe := func(r rune) rune {
+		switch {
+		case r >= ' ' && r <= '~', r == '\n', r == '\t', r == '\r': // most of all text, so the tables are not asked
+			return r
+		case unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
+			return ' '
+		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Co, r), invisible(r):
+			return -1
+		}
+		return r
+	}
 	if !strings.ContainsAny(s, string([]rune{joiner, selector})) {
 		return strings.Map(safe, s)
 	}
@@ -75,19 +86,6 @@ func clean(s string, limit int) string {
 		}
 	}
 	return b.String()
-}
-
-// safe returns the character that is shown for one; -1: none.
-func safe(r rune) rune {
-	switch {
-	case r >= ' ' && r <= '~', r == '\n', r == '\t', r == '\r': // most of all text, so the tables are not asked
-		return r
-	case unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
-		return ' '
-	case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Co, r), invisible(r):
-		return -1
-	}
-	return r
 }
 
 // What makes one emoji of several, and a picture of a sign: https://unicode.org/reports/tr51/

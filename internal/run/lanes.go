@@ -294,7 +294,7 @@ func (l *lanes) about(ev *loop.Event, one *lane) {
 			ev.Busy++
 		}
 	}
-	ev.Patient = l.unread.IsZero() || time.Since(l.unread) <= whileMended || l.away
+	ev.Patient = l.unread.IsZero() || time.Since(l.unread) <= l.patience()
 	ev.Later, ev.Left = l.later(one), l.Record.LeftBranches()
 }
 

@@ -359,8 +359,20 @@ func (l *lanes) claim(ctx context.Context, ids []string, results []decide.Receip
 	return lp.SetClaims(ctx, ids, true, results)
 }
 
-// whileMended is how long a run waits for what a person or a program may be about to mend.
-const whileMended = time.Minute
+// How long a run waits for what a person or a program may be about to mend, and for a person who has another branch than
+// the loop's checked out.
+const (
+	whileMended = time.Minute
+	whileAway   = time.Hour
+)
+
+// patience is how long a run waits until it says what is wrong with list or configuration, and ends.
+func (l *lanes) patience() time.Duration {
+	if l.away {
+		return whileAway
+	}
+	return whileMended
+}
 
 // listed reports whether the list can be used, and claims in it what is merged: a person may have put back an older
 // one. A list that is half saved, or that another branch has not, is waited for.
@@ -390,9 +402,10 @@ func (l *lanes) listed(ctx context.Context) bool {
 			l.unread = l.unread.Add(-whileMended)
 			return true
 		}
-		l.Screen.Warn("no work is given out until this is mended: " + err.Error())
+		l.Screen.Warn(fmt.Sprintf("no work is given out until this is mended, for %s at most: %s",
+			plain.Duration(l.patience()), err))
 	}
-	return !l.away && time.Since(l.unread) > whileMended // then the loop says what is wrong
+	return time.Since(l.unread) > l.patience()
 }
 
 // unusable says why no work can be given out with the list and the configuration as they are.

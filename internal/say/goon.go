@@ -65,10 +65,10 @@ func ResumeRun(id string) string { return runner + " --resume " + plain.Arg(plai
 // Unanswered says that no stop of the loop's session reaches the hook, and returns what a person has to do about it;
 // both are "" if nothing is in the way.
 func Unanswered(env loop.Env, at *loopdir.Loop) (why, fix string) {
-	if env.Unanswered == nil || env.Client != "" {
+	if env.Unanswered == nil {
 		return "", ""
 	}
-	why, fix = env.Unanswered(at)
+	why, fix = env.Unanswered(env.Client, at)
 	if why == "" {
 		return "", ""
 	}
@@ -112,8 +112,8 @@ func goOn(p *loop.Picture, s decide.State) string {
 	switch {
 	case s.OfClient() && alive:
 		return "type anything in its session, which is open"
-	case s.OfClient(): // nobody knows the session's id
-		return fresh
+	case s.OfClient(): // nobody knows the session's id, and no hook need answer a new one
+		return "in its client, say: work on the loop " + plain.Arg(l.At.Name)
 	case s.Status == decide.Handover, s.Session == "" && s.Bind == decide.BindPrompt:
 		return fresh
 	case s.Session == "" && l.Env.Program == runner:

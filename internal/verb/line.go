@@ -76,6 +76,8 @@ func statusLine(p *loop.Picture, session string) string {
 		return line + " · its client is gone"
 	case s.Waits:
 		return line + " · no session yet"
+	case !s.Idle.IsZero(), p.Snapshot.Killed > 0:
+		return line + " · needs you"
 	case s.Run() != "":
 		return line + runPart(p)
 	case !own:

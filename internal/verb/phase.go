@@ -46,6 +46,10 @@ func phase(v *Status, p *loop.Picture, state decide.State) (now Phase, since tim
 		return NeedsYou, state.Running.Since
 	case state.Session == "", state.Waits, p.Stale():
 		return NeedsYou, state.Seen
+	case v.stopped > 0:
+		return NeedsYou, time.Time{}
+	case state.WaitingFor != "" && time.Now().After(v.Waits.Until): // only its client's next event continues it
+		return NeedsYou, v.Waits.Until
 	case v.Waits != nil:
 		return Waiting, v.Waits.Since
 	case unanswered(p, state):
@@ -73,6 +77,18 @@ func noStop(p *loop.Picture, state decide.State) string {
 	env.Client = state.Client
 	why, _ := say.Unanswered(env, p.Loop.At)
 	return why
+}
+
+// stoppedOf returns the process that works the loop if it was stopped, as by Ctrl-Z; 0: none was.
+func stoppedOf(state decide.State, run *ran) int {
+	by := proc.Process{PID: state.SessionPID, Start: state.ClientStart}
+	if state.Run() != "" && run != nil {
+		by = proc.Process{PID: run.PID, Start: run.Start}
+	}
+	if by.PID > 0 && proc.Stopped(by) {
+		return by.PID
+	}
+	return 0
 }
 
 // Waits is what a loop waits for.

@@ -65,6 +65,7 @@ type Status struct {
 
 	broken  string // what is wrong with the list or with ralph.json; "": nothing
 	trouble string // why the last stop could not do its work; "": it did
+	stopped int    // the process that works it, if that was stopped; 0: it runs, or there is none
 }
 
 func confined(p *loop.Picture) string {
@@ -91,6 +92,10 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	v := of(p, func() string { return p.Contents(ctx) })
 	v.NotUsed = say.NotUsed(p)
 	v.ToMerge = toMerge(ctx, l)
+	if v.Status == decide.Complete && v.ToMerge != "" {
+		v.Then = v.ToMerge
+		v.Command = command(v.Then, l.Env, "")
+	}
 	return v, nil
 }
 
@@ -156,6 +161,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	v.Checked = Checks(l, maxChecked)
 	v.Failed = failed(v.Checked, s.Checks)
 	v.Waits = waits(p, state, run)
+	v.stopped = stoppedOf(state, run)
 	if r := state.Running; r != nil && proc.Alive(r.PID, r.Start) {
 		v.Running = fmt.Sprintf("%s since %s", r.What, say.Clock(r.Since))
 	}
@@ -326,7 +332,9 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 		return fix(v, do) + "; then: " + say.GoOn(p, state)
 	case works && p.Snapshot.Brought != "", v.Status == decide.Paused, v.Status == decide.Cancelled:
 		return do("resume")
-	case works && v.Phase == NeedsYou && (!state.Idle.IsZero() || p.Snapshot.Killed > 0):
+	case works && v.stopped > 0:
+		return fmt.Sprintf("type fg in its terminal: its process %d is stopped", v.stopped)
+	case works && v.Phase == NeedsYou && (!state.Idle.IsZero() || p.Snapshot.Killed > 0) && !v.PhaseSince.IsZero():
 		return say.GoOn(p, state) + " (idle since " + say.Clock(v.PhaseSince) + ")"
 	case works && (v.Phase == NeedsYou || v.Phase == NeverBegun), v.Status == decide.Interrupted,
 		v.Status == decide.Handover:
