@@ -61,7 +61,7 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	}
 	err = p.keeping(wait, func() {}, func() { results = r.run(ctx, runs) }, func() error {
 		if r.yielded {
-			return errors.New("a stop of the loop came, and its checks go first; look at 'status', or try again")
+			return errYielded
 		}
 		if r.touched != "" {
 			return fmt.Errorf("%s was touched while a check ran, so nothing is proven; find out who did that", r.touched)
@@ -73,6 +73,9 @@ func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	})
 	return results, err
 }
+
+// errYielded ends what a person or an agent has run when a stop wants to do its work.
+var errYielded = errors.New("a stop of the loop came, and its checks go first; look at 'status', or try again")
 
 // watched returns a context that ends when the time is up, or when a person cancels the loop.
 func (r *checker) watched(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -25,8 +25,13 @@ func (p *Picture) AskTracker(ctx context.Context) {
 // askAnew reads the list anew for a verb. If first is set, it asks the tracker as if for the first
 // time.
 func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) error {
-	r := checker{Picture: p, deadline: time.Now().Add(maxSend)}
-	ask := func() { p.Snapshot.List, p.Snapshot.ListIsOld = r.askTracker(ctx), false }
+	r := checker{Picture: p, deadline: time.Now().Add(maxSend), yields: true}
+	ask := func() {
+		ctx, stop := r.watched(ctx)
+		defer stop()
+		p.Snapshot.List = r.askTracker(ctx)
+		p.Snapshot.ListIsOld = false
+	}
 	if !p.runsCommands(decide.Need{Kind: decide.NeedList}) {
 		ask() // which says why it cannot
 		return nil
@@ -37,6 +42,9 @@ func (p *Picture) askAnew(ctx context.Context, wait time.Duration, first bool) e
 		}
 	}
 	return p.keeping(wait, forget, ask, func() error {
+		if r.yielded {
+			return errYielded
+		}
 		r.keepSource(&p.Snapshot.List)
 		p.Snapshot.Lost = p.lost()
 		return nil

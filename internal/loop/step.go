@@ -229,7 +229,8 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	if err != nil {
 		return false, err
 	}
-	r := checker{Picture: p, message: s.ev.Message, deadline: s.ev.At.Add(p.CheckTime(s.ev.Timeout))}
+	deadline := s.ev.At.Add(p.CheckTime(s.ev.Timeout))
+	r := checker{Picture: p, message: s.ev.Message, deadline: deadline, yields: s.judges}
 	switch need.Kind {
 	case decide.NeedList:
 		list := r.askTracker(ctx)
@@ -274,6 +275,9 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 			s.unlock = nil
 			return false, err
 		}
+	}
+	if r.yielded {
+		return false, errYielded
 	}
 	if s.found.Foreign != "" {
 		return false, nil // also if what ran ended this process

@@ -95,6 +95,7 @@ func (d *Desk) Next(ctx context.Context, call Call, in Next) (NextPrompt, error)
 		j.Step, err = k.step(ctx, decide.EventStop, k.event("iteration_next", ""))
 	} else {
 		j, err = k.judge(ctx, "iteration_next", "", never)
+		j.Decision.Next.Iteration = j.Decision.From.Iteration // nothing has ended it
 	}
 	if err != nil {
 		return NextPrompt{}, err
