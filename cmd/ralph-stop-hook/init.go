@@ -89,12 +89,17 @@ func (i *initialiser) run() error {
 			"  %s --force\n", i.Over, i.v.Env.Call("resume", i.Name), i.v.Env.Call("init", i.Name))
 		return nil
 	}
+	session, run := say.Start(i.v.Env, at), say.StartRun(i.v.Env, i.Name)
 	why, fix := say.Unanswered(i.v.Env, at)
+	if why != "" && i.scope == "none" { // as was asked for
+		fmt.Fprintf(i.Out, "\nStart it with fresh sessions:\n  %s\nor, when the hook is in your settings:\n  %s\n",
+			run, session)
+		return nil
+	}
 	if why != "" {
 		fmt.Fprintf(i.Out, "\nwarning: %s\nFirst:\n  %s\n", why, fix)
 	}
-	fmt.Fprintf(i.Out, "\nStart it with:\n  %s\nor with fresh sessions:\n  %s\n", say.Start(i.v.Env, at),
-		say.StartRun(i.v.Env, i.Name))
+	fmt.Fprintf(i.Out, "\nStart it with:\n  %s\nor with fresh sessions:\n  %s\n", session, run)
 	return nil
 }
 
