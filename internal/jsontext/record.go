@@ -35,11 +35,12 @@ func Line(v any) ([]byte, error) { return encode(v, "") }
 // Indent returns a value as indented JSON, for people.
 func Indent(v any) ([]byte, error) { return encode(v, "  ") }
 
-// Schema is the number of what commands and the page print as JSON. It rises when a field goes, or means something else.
+// Schema is the number of what commands and the page print as JSON. It rises when a field goes, or means something
+// else.
 const Schema = 1
 
-// ForPrograms returns an object, or a list of objects, as indented JSON. Each begins with the number of the schema, if it
-// has none of its own.
+// ForPrograms returns an object, or a list of objects, as indented JSON. Each begins with the number of the schema, if
+// it has none of its own.
 func ForPrograms(v any) ([]byte, error) {
 	text, err := Line(v)
 	if err != nil {

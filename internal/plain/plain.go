@@ -51,8 +51,8 @@ func End(s string, bytes int) string {
 	return Text(s, bytes)
 }
 
-// clean removes what is not safe. It looks only at the beginning of s, at more than limit characters, since foreign text
-// can be huge.
+// clean removes what is not safe. It looks only at the beginning of s, at more than limit characters, since foreign
+// text can be huge.
 func clean(s string, limit int) string {
 	if most := 16*limit + 1024; len(s) > most {
 		s = s[:most]

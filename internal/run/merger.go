@@ -359,8 +359,8 @@ func (l *lanes) claim(ctx context.Context, ids []string, results []decide.Receip
 	return lp.SetClaims(ctx, ids, true, results)
 }
 
-// How long a run waits for what a person or a program may be about to mend, and for a person who has another branch than
-// the loop's checked out.
+// How long a run waits for what a person or a program may be about to mend, and for a person who has another branch
+// than the loop's checked out.
 const (
 	whileMended = time.Minute
 	whileAway   = time.Hour

@@ -182,7 +182,9 @@ func command(then string, env loop.Env, client string) string {
 	if at := strings.LastIndex(then, "; then: "); at >= 0 {
 		then = then[at+len("; then: "):]
 	}
-	for _, more := range []string{"; or in ", "; or with ", ", since ", " (idle since ", "; the first ", " --restore, or "} {
+	for _, more := range []string{
+		"; or in ", "; or with ", ", since ", " (idle since ", "; the first ", " --restore, or ",
+	} {
 		then, _, _ = strings.Cut(then, more)
 	}
 	ask, _ := env.Clients(client)
