@@ -1,9 +1,12 @@
 package proc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -70,4 +73,22 @@ func GitOutput(ctx context.Context, c Cmd, verb string) ([]byte, error) {
 		return nil, fmt.Errorf("git %s: it says more than %d MB", verb, maxGit>>20)
 	}
 	return out.Bytes(), nil
+}
+
+// GitBlobs returns what git cat-file --batch prints of so many blobs: of each ID SP "blob" SP SIZE LF CONTENTS LF.
+func GitBlobs(out []byte, n int) (texts []string, err error) {
+	for range n {
+		head, rest, _ := bytes.Cut(out, []byte("\n"))
+		words := strings.Fields(string(head))
+		size := -1
+		if len(words) == 3 && words[1] == "blob" {
+			size, _ = strconv.Atoi(words[2])
+		}
+		if size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file: %q", plain.Line(string(head), 200))
+		}
+		texts = append(texts, string(rest[:size]))
+		out = rest[size+1:]
+	}
+	return texts, nil
 }

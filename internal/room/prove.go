@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // Proof is the tree in which checks are to run.
@@ -273,18 +273,16 @@ func (p *prover) withoutLinksOut() error {
 	if len(order) == 0 {
 		return nil
 	}
-	texts, err := p.git(p.ctx, p.Git, filled, ids.Bytes(), "cat-file", "--batch")
+	out, err = p.git(p.ctx, p.Git, filled, ids.Bytes(), "cat-file", "--batch")
 	if err != nil {
 		return err
 	}
-	for _, name := range order { // ID blob SIZE<line feed>TEXT<line feed>
-		head, rest, _ := bytes.Cut(texts, []byte("\n"))
-		words := strings.Fields(string(head))
-		size, err := strconv.Atoi(words[len(words)-1])
-		if err != nil || size >= len(rest) {
-			return fmt.Errorf("git cat-file: %q", plain.Line(string(head), 100))
-		}
-		links[name], texts = string(rest[:size]), rest[size+1:]
+	texts, err := proc.GitBlobs(out, len(order))
+	if err != nil {
+		return err
+	}
+	for i, text := range texts {
+		links[order[i]] = text
 	}
 	var bad []Edit
 	for _, name := range order {

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -249,31 +248,24 @@ func (r *Repo) judgeFile(f change) error {
 
 // judgeLinks refuses links that lead out of the work tree.
 func judgeLinks(ctx context.Context, git apart, links []change) error {
-	var ids bytes.Buffer
+	var ids strings.Builder
 	for _, f := range links {
 		ids.WriteString(f.now + "\n")
 	}
 	if len(links) == 0 {
 		return nil
 	}
-	out, err := git.feed(ctx, ids.Bytes(), "cat-file", "--batch")
+	out, err := git.feed(ctx, []byte(ids.String()), "cat-file", "--batch")
 	if err != nil {
 		return err
 	}
-	for _, f := range links { // ID SP TYPE SP SIZE LF CONTENTS LF
-		head, rest, _ := bytes.Cut(out, []byte("\n"))
-		words := strings.Fields(string(head))
-		size := -1
-		if len(words) == 3 && words[1] == "blob" {
-			size, _ = strconv.Atoi(words[2])
-		}
-		if size < 0 || size >= len(rest) {
-			return fmt.Errorf("git cat-file: %q", plain.Line(string(head), 200))
-		}
-		target := string(rest[:size])
-		out = rest[size+1:]
-		if !leadsInside(f.name, target) {
-			return fmt.Errorf("%s is a link to %q, which is not in the work tree", plain.Line(f.name, 300),
+	targets, err := proc.GitBlobs(out, len(links))
+	if err != nil {
+		return err
+	}
+	for i, target := range targets {
+		if !leadsInside(links[i].name, target) {
+			return fmt.Errorf("%s is a link to %q, which is not in the work tree", plain.Line(links[i].name, 300),
 				plain.Line(target, 200))
 		}
 	}
