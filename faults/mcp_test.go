@@ -192,12 +192,16 @@ func (t *mcpTrial) ended() error {
 		return err
 	}
 	// The first client may have gone in the middle: then the loop was interrupted, and that was told, too.
-	ofClient := func(one told) bool { return one.ExitReason == "session_ended" }
-	gone := len(all)
-	all = slices.DeleteFunc(all, ofClient)
-	gone -= len(all)
+	gone := map[string]bool{} // what could not be marked as told comes again, with its delivery's id
+	all = slices.DeleteFunc(all, func(one told) bool {
+		ofClient := one.ExitReason == "session_ended"
+		if ofClient {
+			gone[one.DeliveryID] = true
+		}
+		return ofClient
+	})
 	switch {
-	case state.Status != "COMPLETE" || state.Endings > 2 || gone > 1:
+	case state.Status != "COMPLETE" || state.Endings > 2 || len(gone) > 1:
 		return fmt.Errorf("the record is %s after %d endings", state.Status, state.Endings)
 	case !strings.HasPrefix(string(header), "Status: COMPLETE\n"):
 		return fmt.Errorf("progress.txt begins with %.40q", header)

@@ -63,7 +63,9 @@ func (s *server) run(w io.Writer, folders []string) error {
 	}
 	ctx, stop := boot.Catch(context.Background())
 	defer stop()
-	watcher, err := watch.New(s.Env, folders...)
+	env := s.Env
+	env.Cwd = "" // who looks may be in any folder, so each command says in which it is typed
+	watcher, err := watch.New(env, folders...)
 	if err != nil {
 		return err
 	}

@@ -191,10 +191,7 @@ func (d *Decision) promise(s *Snapshot) (ended bool) {
 		d.Promised = status == Complete
 		return false
 	}
-	if s.Worker != "" {
-		why = "the worker " + s.Worker + " says: " + why
-	}
-	d.Next.Needs = plain.Line(why, 500)
+	d.Next.Needs = plain.Line(s.saidBy(why), 500)
 	d.end(s, status, reason)
 	return true
 }

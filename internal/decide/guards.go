@@ -61,11 +61,19 @@ func (d *Decision) guard(s *Snapshot) {
 			continue // what changed in the project came from all lanes
 		}
 		if g.saw != "" && !slices.Contains(s.GuardsOff, g.reason) {
-			d.Next.Needs = g.saw
+			d.Next.Needs = s.saidBy(g.saw)
 			d.end(s, g.status, g.reason)
 			return
 		}
 	}
+}
+
+// saidBy names the worker that says something, if one does: nobody has seen whether it is so.
+func (s *Snapshot) saidBy(text string) string {
+	if s.Worker == "" {
+		return text
+	}
+	return "the worker " + s.Worker + " says: " + text
 }
 
 // denied counts iterations in which the agent's permissions refused a tool. An agent that gets on without the tool is

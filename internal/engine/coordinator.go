@@ -227,16 +227,17 @@ func (c *Coordinator) End(ctx context.Context, feature string, merged bool) erro
 	return c.settle(ctx, k)
 }
 
-// A worker whose sessions come to nothing rests: after so many in a row, and twice as long after each more.
+// A worker whose sessions come to nothing rests: after so many in a row, and twice as long after each more. The time of
+// the session counts, so an agent that works for long, if in vain, need not rest.
 const (
 	maxVain   = 3
 	firstRest = time.Minute
 	mostRest  = 30 * time.Minute
 )
 
-// Judge says of what a worker has handed in whether anything came of it. One where nothing does, again and again, would
-// use up the run's iterations, so it rests.
-func (c *Coordinator) Judge(worker, machine string, useful bool) {
+// Judge says of a session that a worker has handed in whether anything came of it, and how long it took. A worker of
+// which nothing comes, again and again, would use up the run's iterations, so it rests.
+func (c *Coordinator) Judge(worker, machine string, useful bool, took time.Duration) {
 	c.mu.Lock()
 	defer c.unlock()
 	w := c.workers[worker]
@@ -247,11 +248,11 @@ func (c *Coordinator) Judge(worker, machine string, useful bool) {
 	if useful {
 		w.vain = 0
 	}
-	if w.vain >= maxVain {
-		rest := min(firstRest<<min(w.vain-maxVain, 10), mostRest)
+	rest := min(firstRest<<min(max(0, w.vain-maxVain), 10), mostRest) - took
+	if w.vain >= maxVain && rest > 0 {
 		w.rests = time.Now().Add(rest)
 		c.say("nothing came of %d sessions in a row of %s on %s, so it gets nothing for %s; look at that machine", w.vain,
-			worker, machine, rest)
+			worker, machine, rest.Round(time.Second))
 	}
 }
 

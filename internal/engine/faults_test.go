@@ -216,7 +216,8 @@ func TestRests(t *testing.T) {
 	c := open(t, run.log)
 	w, good := join(t, c, "w"), join(t, c, "good")
 	for range maxVain {
-		c.Judge("w", "machine-of-w", false)
+		c.Judge("good", "machine-of-good", false, time.Hour) // in vain, and for long
+		c.Judge("w", "machine-of-w", false, 0)
 	}
 	if !run.has("nothing came of 3 sessions in a row of w on machine-of-w, so it gets nothing for 1m0s") {
 		t.Errorf("the run says %q", run.all)
@@ -228,7 +229,7 @@ func TestRests(t *testing.T) {
 		t.Errorf("the worker that rests gets %s", got.Feature)
 	}
 	check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))
-	c.Judge("w", "machine-of-w", true)
+	c.Judge("w", "machine-of-w", true, 0)
 	if c.workers["w"].vain != 0 {
 		t.Error("what it did well is forgotten")
 	}

@@ -488,7 +488,7 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 	switch said.State {
 	case stateClaimed:
 	case stateSubmitted:
-		s := Submission{said.Feature, k.Attempt, name, said.Machine, said.Report, 0, c.conn, claim, said.Work}
+		s := Submission{said.Feature, k.Attempt, name, k.said.Machine, said.Report, 0, c.conn, claim, said.Work}
 		if said.Work != nil {
 			s.Size = said.Work.Size
 		}
@@ -496,7 +496,7 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 	case stateDropped:
 		c.dropped(k, claim, said)
 	default:
-		c.say("%s on %s says that %s is %.40q, which makes no sense", name, said.Machine, k.feature, said.State)
+		c.say("%s on %s says that %s is %.40q, which makes no sense", name, k.said.Machine, k.feature, said.State)
 		c.reopen(k)
 		c.odd(name, w, maxOdd/10, "it has said what makes no sense again and again")
 	}
@@ -525,7 +525,7 @@ func (c *Coordinator) dropped(k *job, claim string, said word) {
 		}
 		k.fails[process]++
 		if k.fails[process] == 1 {
-			c.say("%s on %s gives %s back: %.300s", name, said.Machine, k.feature, said.Why)
+			c.say("%s on %s gives %s back: %.300s", name, k.said.Machine, k.feature, said.Why)
 		}
 		if w := c.workers[name]; w != nil {
 			defer c.odd(name, w, 1, "it has given work back again and again")
@@ -534,7 +534,7 @@ func (c *Coordinator) dropped(k *job, claim string, said word) {
 	if k.fails[process] == maxDrops {
 		k.not = append(k.not, process)
 		c.say("%s on %s has given back %s %d times, and does not get it again; mend that there, and start that worker "+
-			"again: %.300s", name, said.Machine, k.feature, maxDrops, said.Why)
+			"again: %.300s", name, k.said.Machine, k.feature, maxDrops, said.Why)
 	}
 	c.giveUp(k)
 }

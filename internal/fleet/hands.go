@@ -70,6 +70,9 @@ func (h *Hands) Close() {
 // Address returns what a worker types.
 func (h *Hands) Address() string { return h.engine.Address() }
 
+// Judge says whether anything came of a session that a worker has handed in.
+func (h *Hands) Judge(w run.Worked, useful bool) { h.engine.Judge(w.Worker, w.Machine, useful, w.Took) }
+
 // session is one that a worker is to work.
 type session struct {
 	*Hands
@@ -90,7 +93,7 @@ func (h *Hands) Work(ctx context.Context, j run.Job) run.Worked {
 	done := run.Worked{Worker: plain.Line(got.Worker, 80), Machine: plain.Line(got.Machine, 80)}
 	if err == nil {
 		done.Ended = got.report.ended()
-		h.engine.Judge(got.Worker, done.Machine, got.report.Commit != s.order.Commit)
+		done.Took = min(done.Took, time.Since(begin)) // what the worker says of it could be a year
 		return done
 	}
 	done.ExitCode, done.Took = -1, time.Since(begin)

@@ -89,6 +89,9 @@ const maxText = 64 << 10
 func (r report) ended() agent.Ended {
 	e := agent.Ended{ExitCode: r.ExitCode, Took: min(max(0, r.Took), maxTook)}
 	e.Class = r.Class
+	if e.Class == agent.Context { // which would end the run; one worker's word does not
+		e.Class = agent.Failed
+	}
 	e.Message = last(r.Message)
 	e.Problem = plain.Line(r.Problem, 300)
 	e.Denied, e.Refused = min(max(0, r.Denied), maxDenied), plain.Line(r.Refused, 80)

@@ -40,6 +40,7 @@ const maxTimed = 10
 
 func metricsOf(p *watch.Picture) []*metric {
 	states := &metric{name: "ralph_loop_state", help: "1 for the state that the loop is in."}
+	status := &metric{name: "ralph_loop_status", help: "1 for the status that the loop has."}
 	works := &metric{name: "ralph_loop_works", help: "1 if a session or a run works on the loop."}
 	changed := &metric{name: "ralph_loop_last_activity_seconds", help: "When the loop changed last, as a Unix time."}
 	iterations := &metric{name: "ralph_loop_iterations", help: "The iteration of the loop."}
@@ -54,6 +55,7 @@ func metricsOf(p *watch.Picture) []*metric {
 		for rank, state := range []string{"needs you", "working", "waiting", "never begun", "ended"} {
 			add(states, is[l.Rank() == rank], "state", state)
 		}
+		add(status, 1, "status", string(l.Status.Status))
 		add(works, is[l.Works()])
 		add(changed, float64(l.ChangedAt.Unix()))
 		add(iterations, float64(l.Iteration))
@@ -75,5 +77,5 @@ func metricsOf(p *watch.Picture) []*metric {
 			}
 		}
 	}
-	return []*metric{states, works, changed, iterations, features, cost, tokens, checks}
+	return []*metric{states, status, works, changed, iterations, features, cost, tokens, checks}
 }

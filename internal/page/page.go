@@ -275,9 +275,11 @@ func (d *detail) features() {
 
 // iterations chooses the iterations that are shown: the last ones, or those before one of them.
 func (d *detail) iterations(before int) {
-	all := d.Detail.Iterations
+	all := slices.Clone(d.Detail.Iterations)
+	// Lanes end in any order.
+	slices.SortStableFunc(all, func(a, b record.Session) int { return a.Iteration - b.Iteration })
 	if before > 0 {
-		all = slices.DeleteFunc(slices.Clone(all), func(i record.Session) bool { return i.Iteration >= before })
+		all = slices.DeleteFunc(all, func(i record.Session) bool { return i.Iteration >= before })
 	}
 	if from := len(all) - maxIterations; from > 0 {
 		all = all[from:]

@@ -18,7 +18,7 @@ func (r *Report) Markdown(w io.Writer) error {
 			say("| %s | %s |\n", name, plain.Markdown(value))
 		}
 	}
-	say("# %s: %s\n\n", plain.Markdown(r.Name), r.Status.Status)
+	say("# %s: %s\n\n", plain.Markdown(r.Name), r.Word())
 	if r.Task != "" {
 		say("%s\n\n", plain.Markdown(r.Task))
 	}

@@ -13,6 +13,8 @@ type Hands interface {
 	// Work runs a session, and leaves what it did in the lane's worktree. It returns when the session is over, or ctx
 	// ends. It may be called for several lanes at a time.
 	Work(ctx context.Context, j Job) Worked
+	// Judge says whether a session was merged. Who works in vain again and again gets less.
+	Judge(w Worked, merged bool)
 	Close()
 }
 

@@ -423,6 +423,11 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 	if d.Verdict == decide.Pass { // a person stopped the loop: it is counted when the run goes on
 		return s, l.save()
 	}
+	if c.Worker != "" && l.hands != nil {
+		worked := Worked{Worker: c.Worker, Machine: c.Machine}
+		worked.Took = c.Ended.Took
+		l.hands.Judge(worked, c.Ended.Merge == record.Merged)
+	}
 	l.Record.Forget(c)
 	if d.Verdict != decide.End || d.Next.Status.Judges() {
 		if err := l.counted(c, s, d.Next); err != nil {

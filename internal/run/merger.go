@@ -101,7 +101,7 @@ func (l *lanes) commit(ctx context.Context, one *lane, title string) (w worktree
 	}
 	text := message
 	for _, one := range own {
-		if !strings.HasPrefix(one, worktree.Saves) {
+		if !strings.HasPrefix(one, worktree.Saves) && len(text) < 4*maxOwn {
 			text += "\n\n" + strings.TrimSpace(one)
 		}
 	}
@@ -246,9 +246,10 @@ func (l *lanes) prove(ctx context.Context, commit string, features []string) (al
 }
 
 const (
-	mostAgain     = 3 // how often work is tested again in a row, because a person commits meanwhile
-	mostBroken    = 3 // how often in a row it may be impossible to test
-	mostConflicts = 5 // after so many with one file, a feature waits for a person
+	mostAgain     = 3   // how often work is tested again in a row, because a person commits meanwhile
+	mostBroken    = 3   // how often in a row it may be impossible to test
+	mostConflicts = 5   // after so many with one file, a feature waits for a person
+	maxInConflict = 500 // files of one merge; if there are more, it waits, too
 )
 
 // judge takes what became of a batch. Work that does not hold together is tested again, in smaller batches.
@@ -269,6 +270,11 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 	for one, r := range b.refused {
 		if len(r.conflicts) == 0 {
 			l.giveBack(one, r.why, "")
+			continue
+		}
+		if n := len(r.conflicts); n > maxInConflict { // no agent resolves them, and a liar fills the record with them
+			why := fmt.Sprintf("it is in conflict in %d files", n)
+			l.giveBack(one, why, why)
 			continue
 		}
 		one.Conflict(r.conflicts)

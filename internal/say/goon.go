@@ -21,7 +21,7 @@ const runner = "ralph-runner"
 // Start is what a person types to start a session with a loop's prompt, or a run of it.
 func Start(env loop.Env, at *loopdir.Loop) string {
 	if env.Program == runner {
-		return inProject(env, at, runner+" "+plain.Arg(at.Name))
+		return InProject(env, at, runner+" "+plain.Arg(at.Name))
 	}
 	prompt, is := promptFile(at)
 	name := plain.Arg(plain.Path(at.Project, prompt))
@@ -34,7 +34,7 @@ func Start(env loop.Env, at *loopdir.Loop) string {
 	if !is { // of a loop that was made by hand; its first line is what counts
 		line = ask + " " + plain.Arg(loopdir.Marker+plain.Path(at.Project, at.Dir))
 	}
-	return inProject(env, at, line)
+	return InProject(env, at, line)
 }
 
 // StartPrompt returns the prompt that begins a session of a loop.
@@ -104,10 +104,10 @@ func goOn(p *loop.Picture, s decide.State) string {
 		anew = "; or in a new run: " + fresh
 	}
 	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
-	resume := inProject(l.Env, l.At, strings.Join(again, " ")+" "+plain.Arg(owner)+" 'Go on.'")
+	resume := InProject(l.Env, l.At, strings.Join(again, " ")+" "+plain.Arg(owner)+" 'Go on.'")
 	run := s.Run()
 	if run != "" {
-		resume = inProject(l.Env, l.At, ResumeRun(run))
+		resume = InProject(l.Env, l.At, ResumeRun(run))
 	}
 	switch {
 	case s.OfClient() && alive:
@@ -119,7 +119,7 @@ func goOn(p *loop.Picture, s decide.State) string {
 	case s.Session == "" && l.Env.Program == runner:
 		return fresh
 	case s.Session == "":
-		return inProject(l.Env, l.At, ask[0]) + "; the first session that stops there takes the loop"
+		return InProject(l.Env, l.At, ask[0]) + "; the first session that stops there takes the loop"
 	case run != "" && known && alive:
 		return "nothing; the run " + plain.Line(run, 80) + " works on it"
 	case run != "":
@@ -133,8 +133,8 @@ func goOn(p *loop.Picture, s decide.State) string {
 	}
 }
 
-// inProject returns a line that a person types in the loop's project.
-func inProject(env loop.Env, at *loopdir.Loop, line string) string {
+// InProject returns a line that a person types in the loop's project, with a cd before it if that is another folder.
+func InProject(env loop.Env, at *loopdir.Loop, line string) string {
 	here, err := os.Stat(env.Cwd)
 	there, err2 := os.Stat(at.Project)
 	switch {

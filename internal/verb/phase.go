@@ -211,7 +211,7 @@ func (v *Status) Rank() int {
 		return RankWaiting
 	case v.Phase == NeverBegun:
 		return RankNeverBegun
-	case v.Status == decide.Complete, v.Status == decide.Cancelled, v.Status == decide.Paused:
+	case v.Status == decide.Complete, v.Status == decide.Cancelled:
 		return RankEnded
 	}
 	return RankNeedsYou

@@ -172,7 +172,8 @@ func of(p *loop.Picture, contents func() string) Status {
 		v.Notice = "pending"
 	}
 	v.Phase, v.PhaseSince = phase(&v, p, state)
-	v.Then = then(v, doom, p, l.Call)
+	do := func(verb string) string { return say.InProject(l.Env, l.At, l.Call(verb)) }
+	v.Then = then(v, doom, p, do)
 	v.Command = command(v.Then, l.Env, state.Client)
 	return v
 }
@@ -239,7 +240,8 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	for _, err := range []error{s.ConfigErr, s.List.Err} {
 		if err != nil && v.Doom == "" {
 			add("%s", plain.Line(err.Error(), 300))
-			v.broken = plain.Line(strings.ReplaceAll(err.Error(), l.At.Dir+string(filepath.Separator), ""), 300)
+			short := strings.ReplaceAll(err.Error(), l.At.Dir+string(filepath.Separator), "")
+			v.broken = plain.Line(strings.ReplaceAll(short, l.At.Project+string(filepath.Separator), ""), 300)
 		}
 	}
 	if len(s.Lost) > 0 {
@@ -355,11 +357,19 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	case v.ExitReason == decide.MaxIterations && state.Needs != "": // a limit of the run alone
 		return say.ResumeRun(state.Run()) + " with a higher --max-iterations"
 	case v.ExitReason == decide.MaxIterations:
-		return p.MoreIterations(state)
+		return typed(p, p.MoreIterations(state))
 	case v.ExitReason == decide.Deadline:
-		return p.MoreTime(state)
+		return typed(p, p.MoreTime(state))
 	}
 	return fix(v, do) + "; then: " + do("resume")
+}
+
+// typed returns a sentence that may be a command of ours, which is typed in the loop's project.
+func typed(p *loop.Picture, text string) string {
+	if strings.HasPrefix(text, p.Loop.Env.Program+" ") {
+		return say.InProject(p.Loop.Env, p.Loop.At, text)
+	}
+	return text
 }
 
 // fix returns what a person should do before `resume`.

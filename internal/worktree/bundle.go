@@ -165,8 +165,8 @@ func (r *Repo) judge(ctx context.Context, git apart, commit, base string, max in
 	return judgeLinks(ctx, git, links)
 }
 
-// extent is how many files a commit has, and how many bytes they have together. It reads what git ls-tree prints: the
-// size of each file, in a line of its own. One object can be many files.
+// extent is how many files and folders a commit has, and how many bytes they have together. It reads what git ls-tree
+// prints: the size of each file, and a line for each folder. One object can be many of them.
 type extent struct {
 	files, maxFiles int64
 	bytes, maxBytes int64
@@ -181,7 +181,7 @@ func (e *extent) Write(p []byte) (int, error) {
 			e.line = append(e.line, c)
 			continue
 		}
-		size, _ := strconv.ParseInt(string(e.line), 10, 64) // a submodule has none
+		size, _ := strconv.ParseInt(string(e.line), 10, 64) // a folder has none
 		e.line = e.line[:0]
 		e.files++
 		e.bytes += size
@@ -199,7 +199,7 @@ func (e *extent) isOver() bool { return e.files > e.maxFiles || e.bytes > e.maxB
 func (a apart) measure(ctx context.Context, commit string, e *extent) error {
 	ctx, e.over = context.WithCancel(ctx)
 	defer e.over()
-	c := a.command("ls-tree", "-r", "--full-tree", "--format=%(objectsize)", commit)
+	c := a.command("ls-tree", "-r", "-t", "--full-tree", "--format=%(objectsize)", commit)
 	c.Stdout = e
 	r := proc.Run(ctx, c)
 	if r.Err != nil && !e.isOver() {
@@ -208,7 +208,7 @@ func (a apart) measure(ctx context.Context, commit string, e *extent) error {
 	return nil
 }
 
-// maxMade is how many files a session may add.
+// maxMade is how many files and folders a session may add.
 const maxMade = 100_000
 
 // bounded refuses a commit whose files would be many, or large, beyond those of base, in the work tree: a few objects
@@ -223,7 +223,7 @@ func (a apart) bounded(ctx context.Context, commit, base string, max int64) erro
 		return err
 	}
 	if after.isOver() {
-		return fmt.Errorf("it adds more than %d files or %d bytes to the work tree", maxMade, max)
+		return fmt.Errorf("it adds more than %d files and folders, or %d bytes, to the work tree", maxMade, max)
 	}
 	return nil
 }

@@ -59,6 +59,16 @@ func TestHostileBundles(t *testing.T) {
 		entry = "40000 d"
 	}
 	many = append(many, hostile.CommitOf(many[len(many)-1], base))
+	folders := []hostile.Object{blob, hostile.TreeOf([2]string{"100644 f", blob.ID()})} // 400 files, each below 500 folders
+	for range 500 {
+		folders = append(folders, hostile.TreeOf([2]string{"40000 d", folders[len(folders)-1].ID()}))
+	}
+	var tops [][2]string
+	for n := range 400 {
+		tops = append(tops, [2]string{fmt.Sprintf("40000 t%03d", n), folders[len(folders)-1].ID()})
+	}
+	top := hostile.TreeOf(tops...)
+	folders = append(folders, top, hostile.CommitOf(top, base))
 	large := hostile.Object{Kind: hostile.Blob, Data: bytes.Repeat([]byte{'x'}, 2<<20)}
 	copies := hostile.TreeOf([2]string{"100644 a", large.ID()}, [2]string{"100644 b", large.ID()},
 		[2]string{"100644 c", large.ID()}, [2]string{"100644 d", large.ID()}, [2]string{"100644 e", large.ID()},
@@ -67,7 +77,8 @@ func TestHostileBundles(t *testing.T) {
 		text []byte
 		want string // "" if it is taken
 	}{
-		"a billion files": {bundle(many), "more than 100000 files or 10485760 bytes"},
+		"a billion files": {bundle(many), "more than 100000 files and folders, or 10485760 bytes"},
+		"200,000 folders": {bundle(folders), "more than 100000 files and folders"},
 		"one file many times": {
 			bundle([]hostile.Object{large, copies, hostile.CommitOf(copies, base)}), "10485760 bytes",
 		},

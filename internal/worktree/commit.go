@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -185,12 +186,15 @@ func (t *Tree) Left() string {
 	return list(t.left)
 }
 
-// Messages returns the messages of the agent's commits in the last Commit, the oldest first.
+// maxMessages is how many commits of an agent are asked for their messages.
+const maxMessages = 200
+
+// Messages returns the messages of the agent's last commits in the last Commit, the oldest first.
 func (t *Tree) Messages(ctx context.Context) ([]string, error) {
 	if t.agents == t.base {
 		return nil, nil
 	}
-	out, err := t.r.refs(ctx, "log", "-z", "--reverse", "--no-merges", "--no-show-signature", "--no-color", "--no-notes",
+	out, err := t.r.refs(ctx, "log", "-z", "--reverse", "--max-count="+strconv.Itoa(maxMessages), "--no-merges", "--no-show-signature", "--no-color", "--no-notes",
 		"--encoding=UTF-8", "--format=%B", t.base+".."+t.agents, "--")
 	if err != nil || out == "" {
 		return nil, err

@@ -83,7 +83,10 @@
     if (asking) return;
     asking = true;
     try {
-      const answer = await fetch(location.href, { headers: tag ? { "If-None-Match": tag } : {} });
+      const answer = await fetch(location.href, {
+        headers: tag ? { "If-None-Match": tag } : {},
+        signal: AbortSignal.timeout(8000), // a server that hangs is lost, too
+      });
       if (answer.status === 200) {
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
         tag = answer.headers.get("ETag") || "";
