@@ -59,7 +59,8 @@ func TestHostileBundles(t *testing.T) {
 		entry = "40000 d"
 	}
 	many = append(many, hostile.CommitOf(many[len(many)-1], base))
-	folders := []hostile.Object{blob, hostile.TreeOf([2]string{"100644 f", blob.ID()})} // 400 files, each below 500 folders
+	// 400 files, each below 500 folders.
+	folders := []hostile.Object{blob, hostile.TreeOf([2]string{"100644 f", blob.ID()})}
 	for range 500 {
 		folders = append(folders, hostile.TreeOf([2]string{"40000 d", folders[len(folders)-1].ID()}))
 	}

@@ -194,8 +194,8 @@ func (t *Tree) Messages(ctx context.Context) ([]string, error) {
 	if t.agents == t.base {
 		return nil, nil
 	}
-	out, err := t.r.refs(ctx, "log", "-z", "--reverse", "--max-count="+strconv.Itoa(maxMessages), "--no-merges", "--no-show-signature", "--no-color", "--no-notes",
-		"--encoding=UTF-8", "--format=%B", t.base+".."+t.agents, "--")
+	out, err := t.r.refs(ctx, "log", "-z", "--reverse", "--max-count="+strconv.Itoa(maxMessages), "--no-merges",
+		"--no-show-signature", "--no-color", "--no-notes", "--encoding=UTF-8", "--format=%B", t.base+".."+t.agents, "--")
 	if err != nil || out == "" {
 		return nil, err
 	}
