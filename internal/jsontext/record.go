@@ -56,6 +56,14 @@ func ForPrograms(v any) ([]byte, error) {
 	return Indent(list)
 }
 
+// ForPages is ForPrograms for what may get into a page: it has no character of markup.
+func ForPages(v any) ([]byte, error) {
+	text, err := ForPrograms(v)
+	var b bytes.Buffer
+	json.HTMLEscape(&b, text)
+	return b.Bytes(), err
+}
+
 func numbered(object []byte) json.RawMessage {
 	if !bytes.HasPrefix(object, []byte(`{"`)) || bytes.HasPrefix(object, []byte(`{"schema":`)) {
 		return object

@@ -111,7 +111,7 @@ func show(w http.ResponseWriter, r *http.Request, t *template.Template, name str
 }
 
 func writeJSON(w http.ResponseWriter, r *http.Request, value any) {
-	text, err := jsontext.ForPrograms(value)
+	text, err := jsontext.ForPages(value)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return

@@ -115,7 +115,7 @@ func worked(all []record.Session, at time.Time) (feature string) {
 
 // JSON writes the report for programs.
 func (r *Report) JSON(w io.Writer) error {
-	text, err := jsontext.ForPrograms(r)
+	text, err := jsontext.ForPages(r)
 	if err == nil {
 		_, err = w.Write(text)
 	}
