@@ -138,8 +138,8 @@ func (c *conn) direct(ctx context.Context, what string, asked []byte) (message, 
 	return message{msg.Header.Get("Nats-Subject"), msg.Data, seq, at}, err
 }
 
-// said is get for what a worker has written: of a claim's subject, or, with after, the first word behind a revision. A
-// direct get would answer with the headers of the worker's message before those of the server.
+// said reads what a worker has written. A direct get would answer with the headers of the worker's message before those
+// of the server.
 func (c *conn) said(ctx context.Context, worker string, asked asked) (message, error) {
 	text, err := json.Marshal(asked)
 	if err != nil {
