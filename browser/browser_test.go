@@ -224,7 +224,7 @@ func TestPage(t *testing.T) {
 	p.tabTo("#yes")
 	p.press(kb.Enter)
 	p.sees("continues at iteration 2")
-	p.sees("What to do now: ralph-runner")
+	p.sees("What to do now: cd ")
 	p.tabTo("#back")
 	p.press(kb.Enter)
 	p.sees("needs you")

@@ -64,7 +64,7 @@ func (s *server) run(w io.Writer, folders []string) error {
 	ctx, stop := boot.Catch(context.Background())
 	defer stop()
 	env := s.Env
-	env.Cwd = "" // who looks may be in any folder, so each command says in which it is typed
+	env.Anywhere = true
 	watcher, err := watch.New(env, folders...)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *server) run(w io.Writer, folders []string) error {
 	if err != nil {
 		return err
 	}
-	p := &page.Server{Env: s.Env, Watcher: watcher, Token: token, Control: s.control}
+	p := &page.Server{Env: env, Watcher: watcher, Token: token, Control: s.control}
 	handler, err := p.Handler(port)
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ type Env struct {
 	Client     string   // the host that calls, or for which a loop is made; "": the usual one
 	Vars       []string // the environment, as of os.Environ
 	Cwd        string   // the working folder
+	Anywhere   bool     // who reads a command that is shown may be in any folder, not in Cwd
 	Home       string   // the user's home folder; "" if there is none
 	ConfigDir  string   // the system's folder for users' configuration; "" if there is none
 	StateDir   string   // the user's state folder; "" if there is none

@@ -138,7 +138,7 @@ func InProject(env loop.Env, at *loopdir.Loop, line string) string {
 	here, err := os.Stat(env.Cwd)
 	there, err2 := os.Stat(at.Project)
 	switch {
-	case err == nil && err2 == nil && os.SameFile(here, there):
+	case !env.Anywhere && err == nil && err2 == nil && os.SameFile(here, there):
 		return line
 	case runtime.GOOS == "windows":
 		return fmt.Sprintf("cd %s; %s", plain.Arg(at.Project), line)
