@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -131,7 +132,8 @@ func protocolServer(t *testing.T, fixtures bool, options *sdk.StreamableHTTPOpti
 		t.Fatal(err)
 	}
 	desk := &mcp.Desk{
-		Env:     loop.Env{Program: "ralph-runner", Cwd: project, Home: t.TempDir(), StateDir: t.TempDir(), ByAgent: true},
+		Env: loop.Env{Program: "ralph-runner", Cwd: project, Home: t.TempDir(), StateDir: t.TempDir(), ByAgent: true,
+			Catch: context.WithCancel},
 		Clients: func() []proc.Process { return nil }, Init: "ralph-stop-hook init",
 	}
 	desk.Env.Clients = func(string) (ask, resume []string) { return []string{"client"}, nil }

@@ -25,6 +25,7 @@ type day struct {
 	session string
 	clients int
 	client  *exec.Cmd // the process of the session's client
+	idle    bool      // the session is in no turn
 	passing []string
 	done    []string // the acts, for what is said of a loss
 }
@@ -141,6 +142,7 @@ func (d *day) begins() error {
 	d.env = append(d.env, fmt.Sprint("CLAUDE_PID=", d.client.Process.Pid))
 	d.clients++
 	d.session = fmt.Sprint("s", d.clients)
+	d.idle = false
 	_, err := d.run(prompt(d.session), "hook")
 	return err
 }
@@ -155,7 +157,10 @@ func (d *day) leaves() {
 }
 
 // stops ends the agent's turn. during gets the process of the hook, while it runs.
-func (d *day) stops(during func(pid int)) (result, error) {
+func (d *day) stops(during func(pid int)) (r result, err error) {
+	defer func() {
+		d.idle = !strings.Contains(r.stdout, `"additionalContext"`) && !strings.Contains(r.stdout, `"block"`)
+	}()
 	if during == nil {
 		return d.run(stop(d.session), "hook")
 	}
@@ -199,9 +204,12 @@ func (d *day) follow() error {
 		shown = append(shown, fmt.Sprintf("%s, %s: %s", n.Status, n.Phase, n.Then))
 		line, rest, _ := strings.Cut(strings.TrimPrefix(n.Then, "nothing; "), "; then: ")
 		switch {
+		case n.Phase == "working" && d.idle:
+			return fmt.Errorf("status says that the loop is worked on, and no turn runs: %s", strings.Join(shown, " | "))
 		case n.Phase == "working":
 			return nil
 		case strings.Contains(n.Then, "claude --resume"), strings.HasPrefix(n.Then, "type anything"):
+			d.idle = false
 			_, err = d.run(said(d.session), "hook")
 		case strings.Contains(n.Then, "$(cat "):
 			err = d.begins()

@@ -194,7 +194,7 @@ func (k *runner) settle() error {
 	}
 	switch {
 	case k.cmd.Given("max-iterations") && (o.MaxIterations < 1 || o.MaxIterations > decide.MaxCount):
-		return verb.ErrIterations
+		return verb.RefuseIterations()
 	case k.cmd.Given("max-tokens") && o.MaxTokens < 1:
 		return cli.Usagef("--max-tokens must be above 0")
 	case o.SessionTimeout <= 0:

@@ -217,15 +217,30 @@ func (h *hook) tellOfLoop(l *loop.Loop, ev loop.Event) {
 var testOnlyStep = (*loop.Loop).Step
 
 func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
+	noted := ev.Kind == decide.EventStop
+	if noted {
+		l.BeginStop(ev.At)
+	}
+	endNote := func() {
+		if noted {
+			l.Store.EndStop()
+		}
+		noted = false
+	}
+	defer endNote() // after a bug
 	s, err := testOnlyStep(l, ctx, ev)
-	if err != nil {
+	switch {
+	case err != nil:
 		h.giveUp(ctx, l, ev, err)
+	case !ev.Dying:
+		h.print(h.encode(s))
+	}
+	noted = noted && !s.Cut
+	endNote()
+	if err != nil {
 		return
 	}
 	d := &s.Decision
-	if !ev.Dying {
-		h.print(h.encode(s))
-	}
 	if d.Commits() {
 		l.Notify(ctx, ev, s)
 	} else if d.Binding == "" {
@@ -262,11 +277,10 @@ func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err erro
 	}
 }
 
-// project is where Claude Code reads the settings of this session.
-func (h *hook) project() string { return cmp.Or(h.env.ProjectDir, h.event.Cwd, h.env.Cwd) }
-
+// install returns where the client reads the settings of this session.
 func (h *hook) install() client.Install {
-	return client.Install{Client: h.client, Get: h.env.Get, Home: h.env.Home, Project: h.project()}
+	project := cmp.Or(h.env.ProjectDir, h.event.Cwd, h.env.Cwd)
+	return client.Install{Client: h.client, Get: h.env.Get, Home: h.env.Home, Project: project}
 }
 
 // rivals reports whether another Stop hook may keep the session going, too.

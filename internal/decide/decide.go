@@ -86,7 +86,7 @@ func (d *Decision) stop(s *Snapshot) Need {
 		return Need{Kind: NeedList}
 	}
 	if s.KilledInAll >= maxKilled {
-		d.Next.Needs = fmt.Sprintf("the hook was killed at %d stops in a row, while it ran checks: find out what kills it",
+		d.Next.Needs = fmt.Sprintf("the hook was killed at %d stops in a row: find out what kills it",
 			s.KilledInAll)
 		d.end(s, Failed, InternalError)
 		return Need{}

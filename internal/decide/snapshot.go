@@ -168,8 +168,9 @@ type Folder struct {
 	LogIteration int             // of the last line of stops.jsonl
 	Brought      string          // why a stop does not begin this loop, which has no record; "" if it may
 	CancelFile   bool            // a person has asked to cancel the loop
-	Killed       int             // how many hooks in a row were killed while they ran checks for a stop
+	Killed       int             // how many hooks in a row were killed at a stop
 	KilledInAll  int             // the same, whatever a person has typed between them
+	CutOff       *Running        // the last of them; nil: none
 	Twice        bool            // another process runs the checks of this very stop
 }
 

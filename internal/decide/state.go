@@ -279,7 +279,7 @@ type Checking struct {
 	Withheld string `json:"withheld,omitzero"`
 	// the hook that runs checks for a stop now; nil: none
 	Running *Running `json:"running,omitzero"`
-	// how many stops in a row were killed while checks ran, before the last prompt
+	// how many stops in a row were killed, before the last prompt
 	Killed int `json:"killed,omitzero"`
 }
 
@@ -313,12 +313,12 @@ type Notifying struct {
 	Notices []Notice `json:"notices,omitzero"`
 }
 
-// Running describes a hook that runs checks.
+// Running describes a hook that answers a stop.
 type Running struct {
 	PID   int       `json:"pid"`
 	Start string    `json:"start,omitempty"` // when the process began; tells two processes with one pid apart
 	Since time.Time `json:"since"`
-	What  string    `json:"what"`            // what it runs, in words
+	What  string    `json:"what"`            // what it runs, in words; empty: no check
 	After int       `json:"after,omitempty"` // how many hooks in a row were killed before it
 }
 

@@ -96,7 +96,7 @@ func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision
 		return nil, ctx.Err()
 	}
 	if s.decision.Verdict == decide.End && commits(s.decision) {
-		return &Step{s.picture, s.decision}, s.commit()
+		return &Step{s.picture, s.decision, false}, s.commit()
 	}
-	return &Step{s.picture, s.decision}, s.keepReceipts()
+	return &Step{s.picture, s.decision, false}, s.keepReceipts()
 }

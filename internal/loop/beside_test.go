@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,6 +71,7 @@ func repository(t *testing.T, sub, config string, tracked bool) (*loop.Loop, str
 	tree := filepath.Join(t.TempDir(), "tree")
 	git(t, top, "worktree", "add", "-q", "-b", "lane", tree)
 	env := loop.Env{
+		Catch:   context.WithCancel,
 		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), LoopDir: folder, Vars: os.Environ(),
 	}
 	step(t, env, loop.Event{Round: decide.Round{Fresh: true, Lane: 1, Lanes: 2, Begins: true}})

@@ -51,7 +51,7 @@ type checker struct {
 // was written meanwhile.
 func (p *Picture) RunChecks(ctx context.Context, runs []decide.Run, keep bool,
 	hear func(decide.Run, *decide.Receipt)) (results []decide.Receipt, err error) {
-	ctx, stop := p.Loop.Env.catch(ctx)
+	ctx, stop := p.Loop.Env.Catch(ctx)
 	defer stop()
 	r := checker{Picture: p, deadline: time.Now().Add(maxSend), contents: p.Contents(ctx), hear: hear, yields: true}
 	wait := LockWait

@@ -66,6 +66,9 @@ func (s *stepper) commit() error {
 	} else if err != nil {
 		return err
 	}
+	if s.ev.Kind != decide.EventStop {
+		l.Store.EndStop() // the record has what a killed hook left
+	}
 	if d.Verdict == decide.End {
 		l.Store.SweepList(s.picture.ListPath()) // nobody edits it any more
 	}

@@ -60,21 +60,13 @@ type Env struct {
 	// no loop. It may read files, so it is called only if needed.
 	Everywhere func() bool
 
-	// Catch, if it is not nil, is called around work that may take long. It returns a
-	// context that ends when the process is told to end, and a function that undoes
-	// what it did to the process's signals.
+	// Catch is called around work that may take long. It returns a context that ends when the
+	// process is told to end, and a function that undoes what it did to the process's signals.
 	Catch func(context.Context) (context.Context, context.CancelFunc)
 }
 
 // Get returns a variable of the environment, "" if it is not set.
 func (e Env) Get(name string) string { return proc.Value(e.Vars, name) }
-
-func (e Env) catch(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.Catch == nil {
-		return context.WithCancel(ctx)
-	}
-	return e.Catch(ctx)
-}
 
 // Where returns what the search for a loop starts from.
 func (e Env) Where() loopdir.Where {

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,7 +28,8 @@ func TestClaim(t *testing.T) {
 		}
 	}
 	write(filepath.Join(folder, loopdir.ConfigFile), `{"list": "none", "checks": [{"file_exists": "built"}]}`)
-	env := loop.Env{Program: "host", Agent: "host", Cwd: project, StateDir: state, LoopDir: folder}
+	env := loop.Env{Program: "host", Agent: "host", Cwd: project, StateDir: state, LoopDir: folder,
+		Catch: context.WithCancel}
 	for _, tc := range []struct {
 		works, claims bool
 		want          string
@@ -82,7 +84,8 @@ func TestHost(t *testing.T) {
 		}
 	}
 	write(0)
-	env := loop.Env{Program: "host", Agent: "host", Cwd: project, StateDir: state, LoopDir: folder}
+	env := loop.Env{Program: "host", Agent: "host", Cwd: project, StateDir: state, LoopDir: folder,
+		Catch: context.WithCancel}
 	for passed := 1; passed <= 5; passed++ {
 		write(passed) // what the session did
 		d := step(t, env, loop.Event{})

@@ -174,7 +174,7 @@ func total(commands []config.Command) (sum time.Duration) {
 // they were cut off, or if one failed in a process of an agent.
 func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, what payload, deadline time.Time,
 	hear func(line string, err error)) bool {
-	ctx, stop := p.Loop.Env.catch(ctx)
+	ctx, stop := p.Loop.Env.Catch(ctx)
 	defer stop()
 	store := p.Loop.Store
 	// Looked up without the lock: git may be slow.

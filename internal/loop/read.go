@@ -65,12 +65,15 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	if r != nil && r.PID != os.Getpid() && owner.Session == ev.Session && sameClient {
 		s.Twice = proc.Known(r.Start) && proc.Alive(r.PID, r.Start)
 	}
-	switch {
-	case r == nil:
-	case r.PID == os.Getpid():
-		s.Killed = r.After
-	case !proc.Alive(r.PID, r.Start):
-		s.Killed = r.After + 1
+	for _, hook := range []*decide.Running{l.Store.Stopping(), r} { // the second knows what it ran
+		switch {
+		case hook == nil:
+		case hook.PID == os.Getpid():
+			s.Killed = max(s.Killed, hook.After)
+		case !proc.Alive(hook.PID, hook.Start):
+			s.Killed = max(s.Killed, hook.After+1)
+			s.CutOff = hook
+		}
 	}
 	s.KilledInAll = max(s.Killed, owner.Killed)
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -64,6 +65,7 @@ func ended(t *testing.T) (project string, l *loop.Loop, ev loop.Event, step *loo
 		t.Fatal(err)
 	}
 	env := loop.Env{
+		Catch:   context.WithCancel,
 		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), LoopDir: folder, Vars: os.Environ(),
 		OnComplete: "echo told>>told",
 	}

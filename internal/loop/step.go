@@ -24,6 +24,7 @@ const maxRounds = 30
 type Step struct {
 	Picture  *Picture // the loop as it was when the decision was made
 	Decision decide.Decision
+	Cut      bool // this process was told to end while commands ran, so nothing is committed
 }
 
 // Step answers an event: it decides and commits. It looks up what takes time without the lock.
@@ -33,12 +34,24 @@ type Step struct {
 func (l *Loop) Step(ctx context.Context, ev Event) (*Step, error) {
 	s := &stepper{loop: l, ev: ev}
 	defer s.close()
-	err := s.decideAndCommit(ctx)
-	// The last look: a person's cancel may have come meanwhile.
-	if err == nil && s.decision.Verdict == decide.Continue && l.Store.CancelAsked() {
-		err = s.decideAndCommit(ctx)
+	for again := false; ; again = true {
+		err := s.decide(ctx)
+		if err == nil && s.decision.Commits() {
+			err = s.commit()
+		}
+		// The last look: a person's cancel may have come meanwhile.
+		asked := err == nil && s.decision.Verdict == decide.Continue && l.Store.CancelAsked()
+		if again || !asked {
+			return &Step{s.picture, s.decision, s.cut}, err
+		}
 	}
-	return &Step{s.picture, s.decision}, err
+}
+
+// BeginStop notes that this process answers a stop, until Store.EndStop. One that is killed before leaves the note, and
+// whoever looks next says so.
+func (l *Loop) BeginStop(at time.Time) {
+	pid := os.Getpid()
+	l.Store.BeginStop(decide.Running{PID: pid, Start: proc.Start(pid), Since: at.UTC(), After: l.seen.KilledInAll})
 }
 
 type stepper struct {
@@ -53,6 +66,7 @@ type stepper struct {
 	checks   func()       // frees the lock for running checks; nil while it is not held
 	judges   bool         // an agent asks what a stop would decide; see Judge
 	compared bool         // found.Changed is known, and no command ran since
+	cut      bool         // see Step.Cut
 }
 
 // close frees the locks.
@@ -89,13 +103,6 @@ func (s *stepper) release() {
 		s.unlock()
 		s.unlock = nil
 	}
-}
-
-func (s *stepper) decideAndCommit(ctx context.Context) error {
-	if err := s.decide(ctx); err != nil || !s.decision.Commits() {
-		return err
-	}
-	return s.commit()
 }
 
 // decide takes the lock, reads and decides until no more is needed. It returns with the lock held,
@@ -223,7 +230,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		return false, err
 	}
 	s.release()
-	ctx, stop := s.loop.Env.catch(ctx)
+	ctx, stop := s.loop.Env.Catch(ctx)
 	defer stop()
 	p, err := s.there()
 	if err != nil {
@@ -286,6 +293,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		r.keepSource(s.listed)
 	}
 	if ctx.Err() != nil {
+		s.cut = true
 		s.decision = decide.Decision{Verdict: decide.Pass, Next: s.decision.From, From: s.decision.From}
 		return true, nil
 	}

@@ -14,6 +14,7 @@ const (
 	stateFile  = "state.json"
 	trustFile  = "trust.json"
 	cancelFile = "cancelled"
+	stopFile   = "stop.json" // the hook that answers a stop now; one that was killed leaves it
 	lockFile   = "lock"
 	senderFile = "sender" // locked by the process that runs the notifiers
 	checksFile = "checks" // locked by the process that runs the loop's checks
@@ -94,7 +95,7 @@ func (l *Loop) Shown() (paths []string) {
 	for _, name := range []string{ProgressFile, ConfigFile, StopLog, ChecksLog} {
 		paths = append(paths, filepath.Join(l.Dir, name))
 	}
-	for _, name := range []string{stateFile, trustFile, cancelFile, receiptsFile, runFile, sourceFile} {
+	for _, name := range []string{stateFile, trustFile, cancelFile, receiptsFile, runFile, sourceFile, stopFile} {
 		paths = append(paths, filepath.Join(l.StatePath(), name))
 	}
 	return paths

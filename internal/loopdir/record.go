@@ -248,6 +248,42 @@ func (s *Store) TellOnce(id string) bool {
 	return true
 }
 
+// BeginStop notes that a process answers a stop, until EndStop. If that fails, nobody hears of it when the process is
+// killed. The note need not outlive the machine, so it is not synced.
+func (s *Store) BeginStop(by decide.Running) {
+	if s.state == nil {
+		return
+	}
+	const fresh = stopFile + ".new"
+	text, err := json.Marshal(by)
+	if err == nil && s.state.WriteFile(fresh, text, 0o600) == nil {
+		_ = s.state.Rename(fresh, stopFile)
+	}
+}
+
+// EndStop removes the note of BeginStop, whoever has left it.
+func (s *Store) EndStop() {
+	if s.state != nil {
+		_ = s.state.Remove(stopFile)
+	}
+}
+
+// Stopping returns which process answers a stop, or was killed while it did; nil: none.
+func (s *Store) Stopping() *decide.Running {
+	if s.state == nil {
+		return nil
+	}
+	var by decide.Running
+	text, err := s.private(stopFile, maxStop)
+	if err != nil || json.Unmarshal(text, &by) != nil {
+		return nil
+	}
+	return &by
+}
+
+// maxStop bounds stop.json, in bytes.
+const maxStop = 1 << 10
+
 // CancelAsked reports whether a person has asked to cancel the loop and no hook has
 // answered yet.
 func (s *Store) CancelAsked() bool {

@@ -52,6 +52,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, project: project, env: loop.Env{
+		Catch:   context.WithCancel,
 		Program: "ralph-runner", Self: self, Agent: "test", Vars: os.Environ(), Cwd: project, Home: t.TempDir(),
 		StateDir: t.TempDir(), ByAgent: true,
 		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },

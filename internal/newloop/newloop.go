@@ -88,7 +88,7 @@ func (m *Maker) Settle() (err error) {
 		return cli.Usagef("%w; say another one: ralph-stop-hook init NAME", err)
 	}
 	if m.Limits.MaxIterations < 1 || m.Limits.MaxIterations > decide.MaxCount {
-		return verb.ErrIterations
+		return verb.RefuseIterations()
 	}
 	for flag, commands := range map[string][]string{"--on-complete": m.OnComplete, "--check": m.Checks} {
 		if slices.ContainsFunc(commands, func(c string) bool { return strings.TrimSpace(c) == "" }) {

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -49,6 +50,7 @@ func newSite(t testing.TB, control bool) site {
 		t.Fatal(err)
 	}
 	env := loop.Env{
+		Catch:   context.WithCancel,
 		Program: "ralph-runner", Cwd: dir, StateDir: filepath.Join(dir, "state"),
 		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },
 	}

@@ -205,17 +205,19 @@ const rival = " · another Stop hook or /goal also keeps this session going, or 
 	"to stop that, say '/goal clear' or remove that hook from the settings"
 
 // cutOffNote is said at the first event after a stop whose hook was killed.
-const cutOffNote = " · the last stop was cut off: its hook was killed while it ran checks; " +
-	"they run again at the next stop"
+const cutOffNote = " · the last stop was cut off: its hook was killed; the next stop does its work again"
 
 // CutOff says that the last stop was cut off, "" if it was not.
 func CutOff(p *loop.Picture) string {
-	r := p.Snapshot.State.Running
-	if p.Snapshot.Killed == 0 || r == nil {
+	hook := p.Snapshot.CutOff
+	if hook == nil {
 		return ""
 	}
-	return fmt.Sprintf("the last stop was cut off while %s ran, since %s: the hook was killed (Esc, or the client's "+
-		"timeout)", plain.Line(r.What, 200), Clock(r.Since))
+	at := "at " + Clock(hook.Since)
+	if hook.What != "" {
+		at = "while " + plain.Line(hook.What, 200) + " ran, since " + Clock(hook.Since)
+	}
+	return "the last stop was cut off " + at + ": the hook was killed (Esc, or the client's timeout)"
 }
 
 // notes returns what a person should know beside the verdict.

@@ -44,6 +44,7 @@ func newScreen(t *testing.T, names ...string) (*model, string) {
 		}
 	}
 	env := loop.Env{
+		Catch:   context.WithCancel,
 		Program: "ralph-runner", Cwd: dir, StateDir: filepath.Join(dir, "state"),
 		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },
 	}

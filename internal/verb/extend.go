@@ -54,8 +54,10 @@ func (v Verbs) Extend() *cli.Command {
 	return cmd
 }
 
-// ErrIterations refuses a --max-iterations that ralph.json could not hold.
-var ErrIterations = cli.Usagef("--max-iterations must be from 1 to %d", decide.MaxCount)
+// RefuseIterations refuses a --max-iterations that ralph.json could not hold.
+func RefuseIterations() error {
+	return cli.Usagef("--max-iterations must be from 1 to %d", decide.MaxCount)
+}
 
 func (e *extension) setIterations(text string) error {
 	n, err := strconv.Atoi(text)
@@ -63,7 +65,7 @@ func (e *extension) setIterations(text string) error {
 	case err != nil:
 		return cli.Usagef("--max-iterations %q; want a number, such as 30 or +10", text)
 	case n < 1 || n > decide.MaxCount:
-		return ErrIterations
+		return RefuseIterations()
 	case strings.HasPrefix(text, "+"):
 		e.iterations, e.moreIterations = 0, n
 	default:

@@ -76,7 +76,7 @@ func statusLine(p *loop.Picture, session string) string {
 		return line + " · its client is gone"
 	case s.Waits:
 		return line + " · no session yet"
-	case !s.Idle.IsZero(), p.Snapshot.Killed > 0:
+	case !s.Idle.IsZero(), p.Snapshot.CutOff != nil:
 		return line + " · needs you"
 	case s.Run() != "":
 		return line + runPart(p)

@@ -42,8 +42,8 @@ func phase(v *Status, p *loop.Picture, state decide.State) (now Phase, since tim
 		return NeverBegun, time.Time{}
 	case v.Running != "":
 		return Working, state.Running.Since
-	case s.Killed > 0:
-		return NeedsYou, state.Running.Since
+	case s.CutOff != nil:
+		return NeedsYou, s.CutOff.Since
 	case state.Session == "", state.Waits, p.Stale():
 		return NeedsYou, state.Seen
 	case v.stopped > 0:

@@ -338,7 +338,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 		return do("resume")
 	case works && v.stopped > 0:
 		return fmt.Sprintf("type fg in its terminal: its process %d is stopped", v.stopped)
-	case works && v.Phase == NeedsYou && (!state.Idle.IsZero() || p.Snapshot.Killed > 0) && !v.PhaseSince.IsZero():
+	case works && v.Phase == NeedsYou && (!state.Idle.IsZero() || p.Snapshot.CutOff != nil) && !v.PhaseSince.IsZero():
 		return say.GoOn(p, state) + " (idle since " + say.Clock(v.PhaseSince) + ")"
 	case works && (v.Phase == NeedsYou || v.Phase == NeverBegun), v.Status == decide.Interrupted,
 		v.Status == decide.Handover:

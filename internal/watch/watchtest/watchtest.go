@@ -3,6 +3,7 @@ package watchtest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -33,6 +34,7 @@ func New(t testing.TB) World {
 		t.Fatal(err)
 	}
 	env := loop.Env{
+		Catch:   context.WithCancel,
 		Program: "ralph-runner", Agent: "claude", Cwd: dir, StateDir: filepath.Join(dir, "state"),
 		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },
 	}
