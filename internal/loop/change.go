@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"time"
@@ -167,6 +168,9 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	ev.Kind = decide.EventEnd
 	ev.Name = sessionEnd
 	ev.Session = p.Snapshot.State.Session
+	if gone := l.At.Check(); errors.Is(gone, fs.ErrNotExist) {
+		ev.Bill = plain.Line(gone.Error(), 300)
+	}
 	if l.Env.OnComplete == "" {
 		l.Env.OnComplete = p.Snapshot.State.OnComplete
 	}

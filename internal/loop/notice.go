@@ -5,7 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -225,8 +228,12 @@ func (p *Picture) notify(ctx context.Context, c config.Command, what any, vars [
 	if err != nil {
 		return notifierLine(c, err.Error(), nil), proc.Result{Err: err}
 	}
+	dir := p.Loop.project()
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) { // somebody has moved the project
+		dir = p.Loop.Env.Home
+	}
 	r := proc.Run(ctx, proc.Cmd{
-		Argv: runs.Argv, Shell: runs.Shell, Dir: p.Loop.project(), Env: append(p.notifierEnv(c.Env), vars...),
+		Argv: runs.Argv, Shell: runs.Shell, Dir: dir, Env: append(p.notifierEnv(c.Env), vars...),
 		Stdin:   append(stdin, '\n'),
 		Timeout: timeout, Output: maxNotifierOutput,
 	})

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -219,6 +220,10 @@ func (l *Loop) Check() error {
 		return fmt.Errorf("loop folder: %w; rename it", err)
 	}
 	real, err := filepath.EvalSymlinks(l.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the loop folder is gone: %w; if you have moved the project, 'ralph-stop-hook status' in its "+
+			"new folder says how the loop goes on; else 'ralph-stop-hook status --all --send-due' ends it", err)
+	}
 	if err != nil {
 		return fmt.Errorf("loop folder: %w", err)
 	}
@@ -492,8 +497,8 @@ func (w Where) All() (loops []*Loop, err error) {
 	return loops, err
 }
 
-// Known returns every loop that has a record in the state folder and whose loop folder
-// still exists.
+// Known returns every loop that has a record in the state folder, but for those whose folder is gone after they have
+// ended. One that is at work may have been moved, and its person waits for it.
 func (w Where) Known() (loops []*Loop, err error) {
 	if w.StateErr != nil {
 		return nil, w.StateErr
@@ -511,7 +516,7 @@ func (w Where) Known() (loops []*Loop, err error) {
 		s.Close()
 		// The key is made of the loop's path. A record under another key is not valid.
 		if l := w.at(state.Loop); err == nil && l.key == entry.Name() && checkFolder(l.Name) == nil {
-			if _, err := os.Lstat(l.Dir); err == nil {
+			if _, gone := os.Lstat(l.Dir); gone == nil || state.Status == decide.InProgress {
 				loops = append(loops, l)
 			}
 		}

@@ -177,6 +177,9 @@ func (d *Desk) each(do func(*loopdir.Loop, decide.State)) {
 	all, _ := d.Env.Where().All() // others may still be found
 	known, _ := d.Env.Where().Known()
 	for _, at := range append(all, known...) {
+		if at.Check() != nil {
+			continue
+		}
 		store, err := at.Open()
 		if err != nil {
 			continue

@@ -2,8 +2,10 @@ package verb
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -134,10 +136,12 @@ func (s *statusCall) loops(args []string) ([]*loopdir.Loop, error) {
 	return loops, err
 }
 
-// look looks at a loop, after it has sent what is due if that is asked for.
+// look looks at a loop, after it has sent what is due if that is asked for. It sends that of a loop whose folder is
+// gone, too: who has moved the project is told.
 func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
-	if err := at.Check(); err != nil {
-		return Status{}, err
+	unusable := at.Check()
+	if unusable != nil && !(s.sendDue && errors.Is(unusable, fs.ErrNotExist)) {
+		return Status{}, unusable
 	}
 	l, err := loop.Open(s.Env, at)
 	if err != nil {
@@ -145,9 +149,13 @@ func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	}
 	defer l.Close()
 	if s.sendDue {
-		if err := l.SendDue(background()); err != nil {
-			return Status{}, err
-		}
+		err = l.SendDue(background())
+	}
+	if err == nil {
+		err = unusable
+	}
+	if err != nil {
+		return Status{}, err
 	}
 	return Of(background(), l)
 }
