@@ -39,7 +39,11 @@ func (c *conn) putBlob(ctx context.Context, under, what string, r io.Reader) (bl
 		}
 		sum.Write(data)
 		b.Size += int64(len(data))
-		if err := c.keep(ctx, under+strconv.Itoa(b.Chunks), what, data); err != nil {
+		err = c.parts.Wait(ctx)
+		if err == nil {
+			err = c.keep(ctx, under+strconv.Itoa(b.Chunks), what, data)
+		}
+		if err != nil {
 			return b, err
 		}
 	}
@@ -69,6 +73,9 @@ func (c *conn) getBlob(ctx context.Context, what string, b blob, w io.Writer, ma
 	}
 	sum, left := sha256.New(), b.Size
 	for n := range b.Chunks {
+		if err := c.parts.Wait(ctx); err != nil {
+			return err
+		}
 		var part message
 		err := c.persist(ctx, what+" cannot be read", func(ctx context.Context) (err error) {
 			part, err = get(ctx, strconv.Itoa(n))

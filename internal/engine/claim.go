@@ -52,7 +52,7 @@ func (c *Claim) beat() {
 		c.worker.opts.Log(fmt.Sprintf("the claim of %s could not be renewed: %s", c.Feature, text))
 	}}
 	lease := max(c.order.Lease, 10*time.Millisecond)
-	for wait := min(time.Second, lease/4); pause(c.ctx, wait) == nil; wait = lease / 4 {
+	for wait := min(time.Second, lease/beatsPerLease); pause(c.ctx, wait) == nil; wait = lease / beatsPerLease {
 		if err := c.say(c.ctx, func(*word) {}); c.ctx.Err() == nil {
 			t.tell(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/time/rate"
 )
 
 // conn is a connection to the server, for one loop.
@@ -21,6 +22,7 @@ type conn struct {
 	js jetstream.JetStream
 
 	answer time.Duration // how long the server may take for one answer
+	parts  *rate.Limiter // of bundles
 	log    func(string)
 }
 
@@ -60,7 +62,11 @@ func dial(o Options, url string, more ...nats.Option) (*conn, error) {
 	}
 	// An answer may take half a lease at most, but not less than 2 s.
 	answer := min(answerTime, max(o.Lease/2, 2*time.Second))
-	return &conn{names: l, nc: nc, js: js, answer: answer, log: o.Log}, nil
+	parts := rate.NewLimiter(partsPerSecond, partsPerSecond)
+	if o.Worker == "" {
+		parts.SetLimit(rate.Inf) // nobody shuts out the run
+	}
+	return &conn{names: l, nc: nc, js: js, answer: answer, parts: parts, log: o.Log}, nil
 }
 
 // keyTime is how long a server may take to hear of a new key.
@@ -79,7 +85,10 @@ func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error)
 		case isRefused(err) && !told:
 			told = true
 			o.Log(fmt.Sprintf("nothing listens at %s; trying again for a minute", o.URL))
-		case !isRefused(err) && time.Since(begin) > keyTime:
+		case errors.Is(err, nats.ErrMaxConnectionsExceeded) && !told:
+			told = true
+			o.Log(fmt.Sprintf("all connections of the engine at %s are taken; trying again for a minute", o.URL))
+		case !isRefused(err) && !errors.Is(err, nats.ErrMaxConnectionsExceeded) && time.Since(begin) > keyTime:
 			return nil, err
 		}
 		if pause(ctx, retryTime) != nil {

@@ -245,24 +245,64 @@ func TestOnlyAsks(t *testing.T) {
 	for i := range 10 {
 		check(t, c.Offer(t.Context(), Job{Feature: fmt.Sprint("f", i)}))
 	}
-	ask := func() {
-		for i := range 600 {
+	ask := func(times int) { // fewer in a second than are shut out for that
+		for i := range times {
 			text, err := json.Marshal(question{Claim: fmt.Sprint(idler.process, "-", i)})
 			check(t, err)
 			// When it is shut out its connection ends.
 			_ = idler.conn.nc.PublishRequest(idler.conn.ask("idler"), idler.conn.inbox("idler")+".x", text)
 		}
 	}
-	ask()
+	ask(600)
 	for range 9 {
 		check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))
 	}
 	waitUntil(t, func() bool {
-		ask()
+		ask(100)
 		time.Sleep(short / 4)
 		return run.has("idler is shut out until this run ends: it has asked for work again and again")
 	})
 	check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))
+}
+
+// Who sends more than a worker needs is shut out at once, whatever that is. Others work meanwhile.
+func TestFloods(t *testing.T) {
+	t.Parallel()
+	floods := map[string]func(w *Worker) (subject string, data []byte){
+		"bells":     func(w *Worker) (string, []byte) { return w.conn.bell("liar"), nil },
+		"questions": func(w *Worker) (string, []byte) { return w.conn.ask("liar"), []byte("{}") },
+		"words":     func(w *Worker) (string, []byte) { return w.conn.claim("liar.x") + "0", []byte("x") },
+		"orders": func(w *Worker) (string, []byte) {
+			return api + "DIRECT.GET." + w.conn.stream() + "." + w.conn.order("any"), nil
+		},
+	}
+	for name, flood := range floods {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var run told
+			c := open(t, run.log)
+			liar, good := join(t, c, "liar"), join(t, c, "good")
+			for i := range 5 {
+				check(t, c.Offer(t.Context(), Job{Feature: fmt.Sprint("f", i)}))
+			}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				subject, data := flood(liar)
+				for liar.conn.nc.IsConnected() && t.Context().Err() == nil {
+					_ = liar.conn.nc.PublishRequest(subject, liar.conn.inbox("liar")+".x", data)
+				}
+			}()
+			for range 5 {
+				check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))
+			}
+			waitUntil(t, func() bool { return run.has("liar is shut out until this run ends: it has sent ") })
+			<-ended
+			if run.has("good is shut out") {
+				t.Error("control: the honest worker is shut out")
+			}
+		})
+	}
 }
 
 // Who speaks of a feature that another worker has loses it.

@@ -41,6 +41,9 @@ func Open(ctx context.Context, o Options) (*Coordinator, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	c.gone.Go(c.run)
+	if c.server != nil {
+		c.gone.Go(c.watchFloods)
+	}
 	return c, nil
 }
 
@@ -122,8 +125,8 @@ func (c *Coordinator) takeUp(ctx context.Context) error {
 		}
 		c.jobs[feature] = k
 	})
-	if err == nil {
-		err = c.hearAll(ctx)
+	for more := true; more && err == nil; {
+		more, err = c.hearAll(ctx)
 	}
 	if err != nil {
 		return err

@@ -44,8 +44,12 @@ func (c *Coordinator) run() {
 		case <-c.ctx.Done():
 			return
 		case <-c.rung:
-			if c.hearAll(c.ctx) == nil { // if it fails, the next round says why
+			more, err := c.hearAll(c.ctx)
+			if err == nil { // if it fails, the next round says why
 				_ = c.handOut(c.ctx)
+			}
+			if more {
+				c.wake()
 			}
 		case <-t.C:
 			c.tick()
@@ -97,8 +101,12 @@ func (c *Coordinator) round() error {
 		w.rings = !w.banned // the bell may have been lost
 	}
 	c.unlock()
-	if err := c.hearAll(c.ctx); err != nil {
+	more, err := c.hearAll(c.ctx)
+	if err != nil {
 		return err
+	}
+	if more {
+		c.wake()
 	}
 	if err := c.judge(); err != nil {
 		return err
@@ -402,26 +410,27 @@ func (w *speaker) mayGet(name string) bool {
 // mostWords is how many words of one worker are heard in a row.
 const mostWords = 100
 
-// hearAll hears all who have said something, in turn, and makes the server say what came of it.
-func (c *Coordinator) hearAll(ctx context.Context) error {
-	for {
-		c.mu.Lock()
-		var all []string
-		for name, w := range c.workers {
-			if w.rings && !w.banned {
-				all = append(all, name)
-			}
-		}
-		c.unlock()
-		for _, name := range all {
-			if err := c.hear(ctx, name); err != nil {
-				return err
-			}
-		}
-		if err := c.settleAll(ctx); err != nil || len(all) == 0 {
-			return err
+// hearAll hears all who have said something, in turn, and makes the server say what came of it. It reports whether
+// somebody has more to say: between two calls others get what they wait for.
+func (c *Coordinator) hearAll(ctx context.Context) (more bool, err error) {
+	for _, name := range c.ringing() {
+		if err := c.hear(ctx, name); err != nil {
+			return false, err
 		}
 	}
+	return len(c.ringing()) > 0, c.settleAll(ctx)
+}
+
+// ringing returns the workers who have said something.
+func (c *Coordinator) ringing() (all []string) {
+	c.mu.Lock()
+	defer c.unlock()
+	for name, w := range c.workers {
+		if w.rings && !w.banned {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // hear hears what a worker has said since the last time.

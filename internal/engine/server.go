@@ -45,6 +45,9 @@ func serve(dir, listen string, a about, log func(string)) (*server, error) {
 		JetStream: true, StoreDir: filepath.Join(dir, storeDir), SyncAlways: true,
 		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, DisableShortFirstPing: true,
+		MaxConn: maxClients,
+		// Else the server waits for who reads slowly, and keeps all other answers meanwhile.
+		NoFastProducerStall: true,
 	}
 	if err := a.admit(s.opts); err != nil {
 		return nil, err

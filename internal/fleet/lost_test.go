@@ -45,6 +45,7 @@ func TestBasesLost(t *testing.T) {
 		lost = true
 		if err != nil {
 			w.ok(c.Drop(ctx, err.Error(), true))
+			time.Sleep(100 * time.Millisecond) // a worker waits, too
 			continue
 		}
 		r, all := honest(w, o)

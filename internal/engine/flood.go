@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	natsserver "github.com/nats-io/nats-server/v2/server"
+)
+
+// A worker that sends more than an honest one needs is shut out, whatever it sends: each message costs the run time or
+// memory. Only a server in this program tells what a worker sends.
+const (
+	// How many parts of a bundle one process stores or fetches in a second: 25 MB.
+	partsPerSecond = 50
+
+	// How many messages all processes of a worker may send in a second: twice what they need for parts.
+	mostPerSecond = 2 * maxConnections * partsPerSecond
+
+	// How many connections the server has at most, also of those who have no credential. Each takes a file of the run's.
+	maxClients = 1000
+)
+
+// beatsPerLease is how often a claim is renewed.
+const beatsPerLease = 4
+
+// floodLooks is how often in a second the run looks what each worker has sent.
+const floodLooks = 4
+
+// count is how many messages an account had sent at some time.
+type count struct {
+	at   time.Time
+	sent int64
+}
+
+// watchFloods shuts out who sends too much within a second. It does not wait for the rounds, which a flood slows down.
+func (c *Coordinator) watchFloods() {
+	most := mostPerSecond + mostAsks*beatsPerLease/c.opts.Lease.Seconds()
+	last := map[string][]count{} // of each worker, those of the last second
+	for pause(c.ctx, time.Second/floodLooks) == nil {
+		flooded := false
+		for _, name := range c.heard() {
+			is := count{time.Now(), c.server.received(c.conn.from(name))}
+			all := append(last[name], is)
+			all = all[max(0, len(all)-1-floodLooks):]
+			last[name] = all
+			took := max(1, is.at.Sub(all[0].at).Seconds()) // more than a second if this process was kept from it
+			fresh := is.sent - all[0].sent
+			if float64(fresh) > most*took {
+				flooded = true
+				c.mu.Lock()
+				c.ban(name, c.workers[name], fmt.Sprintf("it has sent %d messages in a second", fresh))
+				c.unlock()
+			}
+		}
+		if !flooded {
+			continue
+		}
+		if err := c.shutOut(); err != nil { // the next round does it
+			c.opts.Log(err.Error())
+		}
+	}
+}
+
+// heard returns the workers who are not shut out.
+func (c *Coordinator) heard() (names []string) {
+	c.mu.Lock()
+	defer c.unlock()
+	for name, w := range c.workers {
+		if !w.banned {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// shutOut disconnects at once whom the coordinator has banned.
+func (c *Coordinator) shutOut() error {
+	is, err := read(c.opts.Dir)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	is.Workers = slices.DeleteFunc(is.Workers, func(one worker) bool {
+		w := c.workers[one.Name]
+		return w != nil && w.key == one.Key && w.banned
+	})
+	c.unlock()
+	return c.server.admit(is)
+}
+
+// received returns how many messages an account has sent to the server since that knows it.
+func (s *server) received(account string) int64 {
+	s.mu.Lock()
+	now := s.now
+	s.mu.Unlock()
+	if now == nil {
+		return 0
+	}
+	all, err := now.AccountStatz(&natsserver.AccountStatzOptions{Accounts: []string{account}, IncludeUnused: true})
+	if err != nil || len(all.Accounts) == 0 {
+		return 0
+	}
+	return all.Accounts[0].Received.Msgs
+}
