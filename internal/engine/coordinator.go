@@ -260,7 +260,7 @@ func (c *Coordinator) Judge(worker, machine string, useful bool, took time.Durat
 const maxLies = 3
 
 // Refuse says that what the holder of an attempt has done makes no sense. The next attempt opens. A worker that does so
-// again and again gets nothing more until the run ends, or a person makes it a new credential.
+// again and again gets nothing more until a person makes it a new credential.
 func (c *Coordinator) Refuse(ctx context.Context, feature string, attempt int, why string) error {
 	c.mu.Lock()
 	k := c.jobs[feature]
@@ -282,11 +282,11 @@ func (c *Coordinator) Refuse(ctx context.Context, feature string, attempt int, w
 	return c.settle(ctx, k)
 }
 
-// ban listens to a worker no more. The caller holds c.mu.
+// ban listens to a worker no more; revoke takes its key. The caller holds c.mu.
 func (c *Coordinator) ban(name string, w *speaker, why string) {
 	w.banned = true
-	c.say("%s is shut out until this run ends: %s; look at its machine, then make it a new credential with 'engine "+
-		"token %s'", name, why, name)
+	c.say("%s is shut out: %s; look at its machine, then make it a new credential with 'engine token %s'", name, why,
+		name)
 	c.over = append(c.over, name)
 	for _, k := range c.jobs {
 		if k.State == stateOpen && workerOf(k.Holder) == name {

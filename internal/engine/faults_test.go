@@ -260,7 +260,7 @@ func TestOnlyAsks(t *testing.T) {
 	waitUntil(t, func() bool {
 		ask(100)
 		time.Sleep(short / 4)
-		return run.has("idler is shut out until this run ends: it has asked for work again and again")
+		return run.has("idler is shut out: it has asked for work again and again")
 	})
 	check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))
 }
@@ -296,8 +296,14 @@ func TestFloods(t *testing.T) {
 			for range 5 {
 				check(t, take(t, good).SubmitBytes(t.Context(), nil, nil))
 			}
-			waitUntil(t, func() bool { return run.has("liar is shut out until this run ends: it has sent ") })
+			waitUntil(t, func() bool { return run.has("liar is shut out: it has sent ") })
 			<-ended
+			waitUntil(t, func() bool { // no later process of the run lets it in
+				is, err := read(c.opts.Dir)
+				return err == nil && slices.ContainsFunc(is.Workers, func(w worker) bool {
+					return w.Name == "liar" && w.Key == ""
+				})
+			})
 			if run.has("good is shut out") {
 				t.Error("control: the honest worker is shut out")
 			}

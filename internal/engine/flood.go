@@ -49,7 +49,9 @@ func (c *Coordinator) watchFloods() {
 			if float64(fresh) > most*took {
 				flooded = true
 				c.mu.Lock()
-				c.ban(name, c.workers[name], fmt.Sprintf("it has sent %d messages in a second", fresh))
+				if w := c.workers[name]; !w.banned {
+					c.ban(name, w, fmt.Sprintf("it has sent %d messages in a second", fresh))
+				}
 				c.unlock()
 			}
 		}
@@ -76,17 +78,36 @@ func (c *Coordinator) heard() (names []string) {
 
 // shutOut disconnects at once whom the coordinator has banned.
 func (c *Coordinator) shutOut() error {
-	is, err := read(c.opts.Dir)
+	is, err := c.revoke()
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	is.Workers = slices.DeleteFunc(is.Workers, func(one worker) bool {
-		w := c.workers[one.Name]
-		return w != nil && w.key == one.Key && w.banned
-	})
-	c.unlock()
 	return c.server.admit(is)
+}
+
+// revoke takes the keys of those who are banned, so that no later process of the run lets them in. It returns who is
+// left.
+func (c *Coordinator) revoke() (about, error) {
+	is, err := read(c.opts.Dir)
+	if err != nil || !slices.ContainsFunc(is.Workers, c.isBanned) {
+		return is, err
+	}
+	return change(c.opts.Dir, func(a *about) error {
+		for i := range a.Workers {
+			if c.isBanned(a.Workers[i]) {
+				a.Workers[i].Key = ""
+			}
+		}
+		return nil
+	})
+}
+
+// isBanned reports whether a worker is banned that has this key: with another one it begins anew.
+func (c *Coordinator) isBanned(one worker) bool {
+	c.mu.Lock()
+	defer c.unlock()
+	w := c.workers[one.Name]
+	return w != nil && w.banned && w.key == one.Key
 }
 
 // received returns how many messages an account has sent to the server since that knows it.

@@ -163,7 +163,7 @@ func TestShutOut(t *testing.T) {
 		}
 	}
 	said := strings.Join(run.all, "\n")
-	for _, want := range []string{"liar is shut out until this run ends: no report", "flood is shut out until this run"} {
+	for _, want := range []string{"liar is shut out: no report", "flood is shut out"} {
 		if strings.Count(said, want) != 1 {
 			t.Errorf("people do not hear %q once: %s", want, said)
 		}

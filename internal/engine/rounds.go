@@ -222,22 +222,19 @@ func (c *Coordinator) restore() error {
 
 // admitAll makes what the workers need who have a key: at once, or for those whose keys are new.
 func (c *Coordinator) admitAll(ctx context.Context, anew bool) error {
-	is, err := read(c.opts.Dir)
+	is, err := c.revoke()
 	if err != nil {
 		return err
 	}
 	var keys []string
-	var good []worker
 	for _, one := range is.Workers {
+		if one.Key == "" {
+			continue
+		}
 		c.mu.Lock()
 		w := c.workers[one.Name]
 		known := w != nil && w.key == one.Key
-		banned := known && w.banned
 		c.unlock()
-		if one.Key == "" || banned {
-			continue
-		}
-		good = append(good, one)
 		keys = append(keys, one.Key)
 		if known && !anew {
 			continue
@@ -254,7 +251,6 @@ func (c *Coordinator) admitAll(ctx context.Context, anew bool) error {
 	if c.server == nil || slices.Equal(keys, c.heart.keys) {
 		return nil
 	}
-	is.Workers = good
 	if err := c.server.admit(is); err != nil {
 		return err
 	}

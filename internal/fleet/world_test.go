@@ -265,7 +265,7 @@ func (w *world) try(worker, good *engine.Worker, text string, what hand) (got ru
 			w.mu.Lock()
 			told = strings.Join(w.said, "\n")
 			w.mu.Unlock()
-			if good != nil && strings.Contains(told, "is shut out until this run ends") {
+			if good != nil && strings.Contains(told, "is shut out") {
 				one := good
 				all.Go(func() { w.lies(ctx, one, "", honest) })
 				good = nil

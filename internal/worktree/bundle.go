@@ -228,6 +228,9 @@ func (a apart) bounded(ctx context.Context, commit, base string, max int64) erro
 	return nil
 }
 
+// maxPath bounds the path of a worker's file, in bytes. Linux takes 4 KiB with the folder of the project.
+const maxPath = 1 << 10
+
 // judgeFile refuses a file that would lead out of the work tree, or stand in the way of the loop's own files.
 func (r *Repo) judgeFile(f change) error {
 	switch {
@@ -235,6 +238,8 @@ func (r *Repo) judgeFile(f change) error {
 		return nil
 	case !filepath.IsLocal(filepath.FromSlash(f.name)):
 		return errors.New("is no path below the project")
+	case len(f.name) > maxPath:
+		return fmt.Errorf("is a path of %d bytes, and may have %d", len(f.name), maxPath)
 	case f.mode == gitlink:
 		return errors.New("is a submodule")
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,7 @@ func TestHostileBundles(t *testing.T) {
 	}
 	top := hostile.TreeOf(tops...)
 	folders = append(folders, top, hostile.CommitOf(top, base))
+	long := slices.Repeat([]string{strings.Repeat("d", 200)}, 6)
 	large := hostile.Object{Kind: hostile.Blob, Data: bytes.Repeat([]byte{'x'}, 2<<20)}
 	copies := hostile.TreeOf([2]string{"100644 a", large.ID()}, [2]string{"100644 b", large.ID()},
 		[2]string{"100644 c", large.ID()}, [2]string{"100644 d", large.ID()}, [2]string{"100644 e", large.ID()},
@@ -112,6 +114,7 @@ func TestHostileBundles(t *testing.T) {
 		"a hook in a folder":      {bundle(nest("sub", ".git", "hooks", "pre-commit")), "index-pack"},
 		"a hook in git~1":         {bundle(nest("git~1", "hooks", "pre-commit")), "index-pack"},
 		"a path ..":               {bundle(nest("..", "x")), "index-pack"},
+		"a long path":             {bundle(nest(long...)), "is a path of 1205 bytes"},
 		"a path with a slash":     {bundle(file("100644", "../x", "x")), "index-pack"},
 		"an absolute path":        {bundle(file("100644", "/tmp/x", "x")), "index-pack"},
 		"an empty name":           {bundle(file("100644", "", "x")), "index-pack"},
