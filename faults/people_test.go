@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -172,7 +173,8 @@ func (d *day) stops(during func(pid int)) (r result, err error) {
 		for range 1000 {
 			text, err := os.ReadFile(file)
 			pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-			if err == nil && pid > 0 {
+			// One that is killed before it has found its loop leaves nothing; PROOF.md says so.
+			if err == nil && pid > 0 && d.notes(pid) {
 				during(pid)
 				return
 			}
@@ -180,6 +182,15 @@ func (d *day) stops(during func(pid int)) (r result, err error) {
 		}
 	}()
 	return d.run(stop(d.session), "hook")
+}
+
+// notes reports whether a process has noted that it answers a stop.
+func (d *day) notes(pid int) bool {
+	all, _ := filepath.Glob(filepath.Join(d.state, "loops", "*", "stop.json"))
+	return slices.ContainsFunc(all, func(name string) bool {
+		text, err := os.ReadFile(name)
+		return err == nil && bytes.Contains(text, fmt.Appendf(nil, `"pid":%d,`, pid))
+	})
 }
 
 // now is what 'status' says that a person does now.

@@ -294,8 +294,8 @@ func (k *runner) chainOver(at *loopdir.Loop, r *record.Run) error {
 		"again: %s --chain %s", len(r.Chain.Legs), call, plain.Arg(r.Options.Agent), call, plain.Arg(r.Chain.Definition))
 }
 
-// revive continues a loop that is paused, or has ended: who resumes its run wants that. If the run itself is not over,
-// it first has to finish what it could not.
+// revive continues a loop that is paused, or has ended: who resumes its run wants that. If the run was killed after
+// its loop had judged the last session, it first has to finish what it could not.
 func (k *runner) revive(at *loopdir.Loop, over bool) error {
 	l, err := loop.Open(k.Env, at)
 	if err != nil {
@@ -308,7 +308,7 @@ func (k *runner) revive(at *loopdir.Loop, over bool) error {
 	}
 	status := p.Snapshot.State.Status
 	// Without a record, the loop's header may say that it has ended.
-	if status != "" && (status.GoesOn() || !over && status != decide.Paused) {
+	if status != "" && (status.GoesOn() || !over && status.Judges()) {
 		return nil
 	}
 	_, err = l.Revive(context.Background(), "resume", func(*loop.Picture, *decide.State) error { return nil })
