@@ -155,6 +155,7 @@ func TestShutOut(t *testing.T) {
 	}
 	for n := range maxOdd / 2 {
 		speak(t, good, fmt.Sprint("late-", n), word{State: stateClaimed, Feature: "a", Order: "old"})
+		time.Sleep(10 * time.Millisecond) // it sends no flood
 	}
 	for range 2 {
 		check(t, take(t, good).SubmitBytes(ctx, []byte("work"), nil))
