@@ -62,7 +62,7 @@ func dial(o Options, url string, more ...nats.Option) (*conn, error) {
 	}
 	// An answer may take half a lease at most, but not less than 2 s.
 	answer := min(answerTime, max(o.Lease/2, 2*time.Second))
-	parts := rate.NewLimiter(partsPerSecond, partsPerSecond)
+	parts := rate.NewLimiter(partsPerSecond, 1)
 	if o.Worker == "" {
 		parts.SetLimit(rate.Inf) // nobody shuts out the run
 	}

@@ -8,8 +8,8 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 )
 
-// A worker that sends more than an honest one needs is shut out, whatever it sends: each message costs the run time or
-// memory. Only a server in this program tells what a worker sends.
+// The run shuts out a worker that sends more messages than an honest one needs, whatever they are: each costs the run
+// time or memory. Only the server in this program counts them.
 const (
 	// How many parts of a bundle one process stores or fetches in a second: 25 MB.
 	partsPerSecond = 50

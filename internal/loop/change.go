@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"time"
@@ -168,8 +167,8 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	ev.Kind = decide.EventEnd
 	ev.Name = sessionEnd
 	ev.Session = p.Snapshot.State.Session
-	if gone := l.At.Check(); errors.Is(gone, fs.ErrNotExist) {
-		ev.Bill = plain.Line(gone.Error(), 300)
+	if unusable := l.At.Check(); unusable != nil && l.At.Gone() {
+		ev.Bill = plain.Line(unusable.Error(), 300)
 	}
 	if l.Env.OnComplete == "" {
 		l.Env.OnComplete = p.Snapshot.State.OnComplete

@@ -66,8 +66,8 @@ func (s *stepper) commit() error {
 	} else if err != nil {
 		return err
 	}
-	if s.ev.Kind != decide.EventStop {
-		l.Store.EndStop() // the record has what a killed hook left
+	if s.ev.Kind != decide.EventStop && snap.CutOff != nil {
+		l.Store.EndStop() // the record counts the killed hook
 	}
 	if d.Verdict == decide.End {
 		l.Store.SweepList(s.picture.ListPath()) // nobody edits it any more

@@ -60,8 +60,8 @@ type Env struct {
 	// no loop. It may read files, so it is called only if needed.
 	Everywhere func() bool
 
-	// Catch is called around work that may take long. It returns a context that ends when the
-	// process is told to end, and a function that undoes what it did to the process's signals.
+	// Catch is called around work that may take long. It returns a context that ends when a signal
+	// asks the process to end, and a function that handles signals as before.
 	Catch func(context.Context) (context.Context, context.CancelFunc)
 }
 

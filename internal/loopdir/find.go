@@ -240,6 +240,12 @@ func (l *Loop) Check() error {
 	return checkOwner(info, l.Dir, l.Project)
 }
 
+// Gone reports whether the loop's folder is not there any more: somebody moved or deleted it.
+func (l *Loop) Gone() bool {
+	_, err := os.Lstat(l.Dir)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // ValidSession reports whether a session id is safe as the name of a file. The host's ids
 // are UUIDs. An id with other characters could be a path out of the folder, and one that
 // begins with "-" a flag.
@@ -497,8 +503,8 @@ func (w Where) All() (loops []*Loop, err error) {
 	return loops, err
 }
 
-// Known returns every loop that has a record in the state folder, but for those whose folder is gone after they have
-// ended. One that is at work may have been moved, and its person waits for it.
+// Known returns every loop that has a record in the state folder. It leaves out a loop that has ended and whose folder
+// is gone. A person may have moved the project of a loop that is at work, and waits for it.
 func (w Where) Known() (loops []*Loop, err error) {
 	if w.StateErr != nil {
 		return nil, w.StateErr

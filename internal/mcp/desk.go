@@ -177,7 +177,7 @@ func (d *Desk) each(do func(*loopdir.Loop, decide.State)) {
 	all, _ := d.Env.Where().All() // others may still be found
 	known, _ := d.Env.Where().Known()
 	for _, at := range append(all, known...) {
-		if at.Check() != nil {
+		if at.Gone() {
 			continue
 		}
 		store, err := at.Open()

@@ -2,10 +2,8 @@ package verb
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -136,11 +134,11 @@ func (s *statusCall) loops(args []string) ([]*loopdir.Loop, error) {
 	return loops, err
 }
 
-// look looks at a loop, after it has sent what is due if that is asked for. It sends that of a loop whose folder is
-// gone, too: who has moved the project is told.
+// look looks at a loop. If --send-due asks for it, look first sends the notices that are due, also those of a loop
+// whose folder is gone: the person may have moved the project.
 func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	unusable := at.Check()
-	if unusable != nil && !(s.sendDue && errors.Is(unusable, fs.ErrNotExist)) {
+	if unusable != nil && !(s.sendDue && at.Gone()) {
 		return Status{}, unusable
 	}
 	l, err := loop.Open(s.Env, at)

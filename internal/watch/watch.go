@@ -218,7 +218,7 @@ func find(env loop.Env, folders []string) ([]*loopdir.Loop, error) {
 	return slices.DeleteFunc(all, func(l *loopdir.Loop) bool {
 		was := seen[l.Dir]
 		seen[l.Dir] = true
-		return was
+		return was || l.Gone()
 	}), nil
 }
 
