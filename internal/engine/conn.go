@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -72,24 +73,23 @@ func dial(o Options, url string, more ...nats.Option) (*conn, error) {
 // keyTime is how long a server may take to hear of a new key.
 const keyTime = 3 * time.Second
 
-// connect is dial for a program at its start: a server that does not listen yet may do so soon.
+// connect is dial for a program at its start: a server that cannot be reached yet may be so soon.
 func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	begin, told := time.Now(), false
 	for {
 		c, err := dial(o, o.URL, more...)
-		switch {
-		case err == nil:
+		if err == nil {
 			return c, nil
-		case isRefused(err) && !told:
-			told = true
-			o.Log(fmt.Sprintf("nothing listens at %s; trying again for a minute", o.URL))
-		case errors.Is(err, nats.ErrMaxConnectionsExceeded) && !told:
-			told = true
-			o.Log(fmt.Sprintf("all connections of the engine at %s are taken; trying again for a minute", o.URL))
-		case !isRefused(err) && !errors.Is(err, nats.ErrMaxConnectionsExceeded) && time.Since(begin) > keyTime:
+		}
+		why := passing(err)
+		switch {
+		case why == "" && time.Since(begin) > keyTime:
 			return nil, err
+		case why != "" && !told:
+			told = true
+			o.Log(fmt.Sprintf("the engine at %s %s; trying again for a minute", o.URL, why))
 		}
 		if pause(ctx, retryTime) != nil {
 			return nil, err
@@ -97,11 +97,18 @@ func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error)
 	}
 }
 
-// isRefused tells whether err says that nothing listens. NATS puts an error of its own in the place of that of Unix,
-// and hands on that of Windows.
-func isRefused(err error) bool {
-	call := &os.SyscallError{}
-	return errors.Is(err, nats.ErrNoServers) || errors.As(err, &call) && call.Syscall == "connectex"
+// passing says in words why the server did not let a program in, if that can pass by itself.
+func passing(err error) string {
+	var call *net.OpError
+	network := errors.As(err, &call)
+	switch {
+	case errors.Is(err, nats.ErrNoServers), network && call.Op == "dial": // NATS has a word of its own for some of these
+		return "cannot be reached"
+	case errors.Is(err, nats.ErrMaxConnectionsExceeded), errors.Is(err, io.EOF), network:
+		// The server may end the connection before its reason can be read.
+		return "ends each connection, perhaps because it has too many"
+	}
+	return ""
 }
 
 // message is what a subject of a stream has.

@@ -41,17 +41,29 @@ func logs(t testing.TB) func(string) {
 func join(t testing.TB, c *Coordinator, name string, change ...func(*Options)) *Worker {
 	t.Helper()
 	credential, err := Token(c.opts.Dir, "tests", "", name)
-	if err != nil {
-		t.Fatal(err)
+	check(t, err)
+	return joinWith(t, name, credential, change...)
+}
+
+// joinAll lets in as many processes of a worker as may come.
+func joinAll(t testing.TB, c *Coordinator, name string) (all [maxConnections]*Worker) {
+	t.Helper()
+	credential, err := Token(c.opts.Dir, "tests", "", name)
+	check(t, err)
+	for i := range all {
+		all[i] = joinWith(t, name, credential)
 	}
+	return all
+}
+
+func joinWith(t testing.TB, name string, credential Credential, change ...func(*Options)) *Worker {
+	t.Helper()
 	o := Options{Creds: credential.String(), Machine: "machine-of-" + name, Log: logs(t), Lease: short}
 	for _, one := range change {
 		one(&o)
 	}
 	w, err := Join(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(w.Close)
 	return w
 }

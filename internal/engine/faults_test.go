@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"runtime"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"golang.org/x/time/rate"
 )
 
 // ended waits for the end of a claim, and returns why it ended.
@@ -310,6 +313,91 @@ func TestFloods(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who gets more than a worker needs is shut out, too, here by answers that each of its processes gets. A worker whose
+// processes all read what they begin with, as fast as they can, is not.
+func TestGetsTooMuch(t *testing.T) {
+	t.Parallel()
+	var run told
+	c := open(t, run.log, func(o *Options) { o.Lease = time.Minute })
+	const parts = 2 * partsPerSecond
+	check(t, c.PutBase(t.Context(), "b", bytes.NewReader(make([]byte, parts*chunk))))
+	good := joinAll(t, c, "good")
+	var reads sync.WaitGroup
+	for i := range maxConnections {
+		check(t, c.Offer(t.Context(), Job{Feature: fmt.Sprint("f", i)}))
+		claim := take(t, good[i])
+		reads.Go(func() {
+			if err := claim.Base(t.Context(), "b", io.Discard); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	reads.Wait()
+	if run.has("is shut out") {
+		t.Errorf("control: the honest worker is shut out: %q", run.all)
+	}
+
+	liar := joinAll(t, c, "liar")
+	for _, one := range liar {
+		_, err := one.conn.nc.Subscribe(one.conn.inbox("liar")+".all", func(*nats.Msg) {})
+		check(t, err)
+	}
+	asks := liar[0].conn
+	pace := rate.NewLimiter(mostPerSecond/2, 1)
+	for asks.nc.IsConnected() && pace.Wait(t.Context()) == nil {
+		subject := api + "DIRECT.GET." + asks.stream() + "." + asks.base("b") + "0"
+		_ = asks.nc.PublishRequest(subject, asks.inbox("liar")+".all", nil)
+	}
+	waitUntil(t, func() bool { return run.has("liar is shut out: it has sent ") })
+}
+
+// Strangers take all connections. A worker says so, and comes when they are free.
+func TestConnectionsTaken(t *testing.T) {
+	t.Parallel()
+	var worker told
+	c := open(t)
+	credential, err := Token(c.opts.Dir, "tests", "", "w")
+	check(t, err)
+	c.server.mu.Lock()
+	c.server.opts.MaxConn = 5
+	c.server.mu.Unlock()
+	check(t, c.server.restart())
+	stop := make(chan struct{})
+	var strangers sync.WaitGroup
+	strangers.Go(func() {
+		var all []net.Conn
+		for {
+			select {
+			case <-stop:
+				for _, one := range all {
+					one.Close()
+				}
+				return
+			case <-time.After(short / 100):
+			}
+			if one, err := net.Dial("tcp", c.server.address()); err == nil {
+				all = append(all, one)
+			}
+		}
+	})
+	joined := make(chan error, 1)
+	go func() {
+		o := Options{Creds: credential.String(), Machine: "m", Lease: short}
+		worker.log(&o)
+		w, err := Join(t.Context(), o)
+		if err == nil {
+			defer w.Close()
+			check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+			_, err = w.Take(t.Context())
+		}
+		joined <- err
+	}()
+	waitUntil(t, func() bool { return worker.has("ends each connection, perhaps because it has too many; trying again") })
+	close(stop)
+	strangers.Wait()
+	check(t, <-joined)
 }
 
 // Who speaks of a feature that another worker has loses it.

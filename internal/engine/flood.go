@@ -8,14 +8,18 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 )
 
-// The run shuts out a worker that sends more messages than an honest one needs, whatever they are: each costs the run
-// time or memory. Only the server in this program counts them.
+// The run shuts out a worker that sends more messages than an honest one needs, whatever they are, or gets more bytes:
+// each costs the run time or memory. Only the server in this program counts them.
 const (
-	// How many parts of a bundle one process stores or fetches in a second: 25 MB.
-	partsPerSecond = 50
+	// How many parts of a bundle one process stores or fetches in a second: 12.5 MB.
+	partsPerSecond = 25
 
-	// How many messages all processes of a worker may send in a second: twice what they need for parts.
+	// How many messages all processes of a worker may send in a second: twice what they need for parts. They may get
+	// parts for each.
 	mostPerSecond = 2 * maxConnections * partsPerSecond
+
+	// How many bytes the server keeps for a connection that does not read them.
+	maxUnread = 32 << 20
 
 	// How many connections the server has at most, also of those who have no credential. Each takes a file of the run's.
 	maxClients = 1000
@@ -27,33 +31,36 @@ const beatsPerLease = 4
 // floodLooks is how often in a second the run looks what each worker has sent.
 const floodLooks = 4
 
-// count is how many messages an account had sent at some time.
+// count is what an account had sent and got at some time.
 type count struct {
 	at   time.Time
-	sent int64
+	sent int64 // messages
+	got  int64 // bytes
 }
 
-// watchFloods shuts out who sends too much within a second. It does not wait for the rounds, which a flood slows down.
+// watchFloods shuts out who sends or gets too much within a second. It does not wait for the rounds, which a flood slows down.
 func (c *Coordinator) watchFloods() {
 	most := mostPerSecond + mostAsks*beatsPerLease/c.opts.Lease.Seconds()
 	last := map[string][]count{} // of each worker, those of the last second
 	for pause(c.ctx, time.Second/floodLooks) == nil {
 		flooded := false
 		for _, name := range c.heard() {
-			is := count{time.Now(), c.server.received(c.conn.from(name))}
+			is := c.server.count(c.conn.from(name))
 			all := append(last[name], is)
 			all = all[max(0, len(all)-1-floodLooks):]
 			last[name] = all
 			took := max(1, is.at.Sub(all[0].at).Seconds()) // more than a second if this process was kept from it
-			fresh := is.sent - all[0].sent
-			if float64(fresh) > most*took {
-				flooded = true
-				c.mu.Lock()
-				if w := c.workers[name]; !w.banned {
-					c.ban(name, w, fmt.Sprintf("it has sent %d messages in a second", fresh))
-				}
-				c.unlock()
+			sent := float64(is.sent-all[0].sent) / took
+			got := float64(is.got-all[0].got) / took
+			if sent <= most && got <= most*chunk {
+				continue
 			}
+			flooded = true
+			c.mu.Lock()
+			if w := c.workers[name]; !w.banned {
+				c.ban(name, w, fmt.Sprintf("it has sent %.0f messages in a second, and got %.0f MB", sent, got/1e6))
+			}
+			c.unlock()
 		}
 		if !flooded {
 			continue
@@ -110,17 +117,19 @@ func (c *Coordinator) isBanned(one worker) bool {
 	return w != nil && w.banned && w.key == one.Key
 }
 
-// received returns how many messages an account has sent to the server since that knows it.
-func (s *server) received(account string) int64 {
+// count returns what an account has sent and got since the server knows it.
+func (s *server) count(account string) count {
+	is := count{at: time.Now()}
 	s.mu.Lock()
 	now := s.now
 	s.mu.Unlock()
 	if now == nil {
-		return 0
+		return is
 	}
 	all, err := now.AccountStatz(&natsserver.AccountStatzOptions{Accounts: []string{account}, IncludeUnused: true})
-	if err != nil || len(all.Accounts) == 0 {
-		return 0
+	if err == nil && len(all.Accounts) > 0 {
+		is.sent = all.Accounts[0].Received.Msgs
+		is.got = all.Accounts[0].Sent.Bytes
 	}
-	return all.Accounts[0].Received.Msgs
+	return is
 }

@@ -20,7 +20,7 @@ func Authorization(dir string) (string, error) {
 
 const api = "$JS.API."
 
-// What one worker may have of the server's memory. For each connection it keeps up to 64 MiB that is not read.
+// What one worker may have of the server's memory, beside maxUnread for each connection.
 const (
 	maxConnections   = 4
 	maxSubscriptions = 100

@@ -45,7 +45,7 @@ func serve(dir, listen string, a about, log func(string)) (*server, error) {
 		JetStream: true, StoreDir: filepath.Join(dir, storeDir), SyncAlways: true,
 		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, DisableShortFirstPing: true,
-		MaxConn: maxClients,
+		MaxConn: maxClients, MaxPending: maxUnread,
 		// Else the server waits for who reads slowly, and keeps all other answers meanwhile.
 		NoFastProducerStall: true,
 	}
