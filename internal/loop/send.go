@@ -30,6 +30,9 @@ const (
 	// How long to wait for the sender lock. A process that only checks whether there is a sender
 	// holds it for a moment.
 	senderWait = 200 * time.Millisecond
+
+	// How long after the endings and the time of their commands the last one must be told.
+	senderSlack = 10 * time.Minute
 )
 
 // Unsent reports whether a notice is not told yet.
@@ -42,7 +45,7 @@ func (l *Loop) Untold() int {
 	if err != nil || len(left) == 0 {
 		return 0
 	}
-	unlock, err := l.Store.LockSender(0)
+	unlock, err := l.lockSender(0)
 	if errors.Is(err, loopdir.ErrLocked) {
 		return 0 // the process that holds the lock tells all
 	}
@@ -50,6 +53,39 @@ func (l *Loop) Untold() int {
 		unlock()
 	}
 	return len(left)
+}
+
+// lockSender is loopdir.Store.LockSender. But a process that has the lock for longer than all commands may take is no
+// sender, and keeps back no ending. A sender whose machine slept meanwhile may tell its ending twice, with one delivery
+// id.
+func (l *Loop) lockSender(wait time.Duration) (unlock func(), err error) {
+	unlock, err = l.Store.LockSender(wait)
+	if !errors.Is(err, loopdir.ErrLocked) {
+		return unlock, err
+	}
+	p, unread := l.Look()
+	if unread != nil {
+		return nil, err
+	}
+	var end time.Time
+	for _, n := range p.Snapshot.State.Notices {
+		if !l.untold(n) {
+			continue
+		}
+		if at := gjson.GetBytes(n.Payload, "endedAt").Time(); at.After(end) {
+			end = at
+		}
+		end = end.Add(total(p.noticeCommands(n)))
+	}
+	if time.Now().Before(end.Add(senderSlack)) {
+		return nil, err
+	}
+	return func() {}, nil
+}
+
+// noticeCommands returns the notifiers of an ending.
+func (p *Picture) noticeCommands(n decide.Notice) []config.Command {
+	return p.notifiers(int(gjson.GetBytes(n.Payload, "exitCode").Int()))
 }
 
 // SendLeft starts a sender if a killed one left notices.
@@ -75,7 +111,7 @@ func (l *Loop) tell(ctx context.Context, deadline time.Time, apart bool) error {
 	// Another process may commit a notice while this one holds the lock, and then find the lock
 	// taken. So look again after the lock is free.
 	for l.pending() {
-		unlock, err := l.Store.LockSender(senderWait)
+		unlock, err := l.lockSender(senderWait)
 		if errors.Is(err, loopdir.ErrLocked) {
 			return nil
 		}
@@ -111,7 +147,7 @@ func (l *Loop) tellNext(ctx context.Context, deadline time.Time, apart bool) (la
 		return false, err
 	}
 	notice := p.Snapshot.State.Notices[i]
-	commands := p.notifiers(int(gjson.GetBytes(notice.Payload, "exitCode").Int()))
+	commands := p.noticeCommands(notice)
 	if !apart && total(commands) > time.Until(deadline) {
 		return true, nil
 	}

@@ -16,7 +16,7 @@ import (
 // An ending is told although another process looks at that moment whether there is a
 // sender.
 func TestTellBesideLook(t *testing.T) {
-	project, l, ev, step := ended(t)
+	project, l, ev, step := ended(t, 0)
 	unlock, err := l.Store.LockSender(0)
 	if err != nil {
 		t.Fatal(err)
@@ -29,10 +29,32 @@ func TestTellBesideLook(t *testing.T) {
 	}
 }
 
+// A process that keeps the sender's lock for ever keeps no ending back.
+func TestTellBesideLock(t *testing.T) {
+	for age, want := range map[time.Duration]int{time.Hour: 1, time.Minute: 0} {
+		project, l, _, _ := ended(t, age)
+		unlock, err := l.Store.LockSender(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unlock()
+		if l.Untold() != want {
+			t.Errorf("%d notices are left after %s; want %d", l.Untold(), age, want)
+		}
+		if err := l.Tell(t.Context()); err != nil {
+			t.Error(err)
+		}
+		told, _ := os.ReadFile(filepath.Join(project, "told"))
+		if bytes.Count(told, []byte("told")) != want {
+			t.Errorf("told %q after %s; want it %d times", told, age, want)
+		}
+	}
+}
+
 // A verb keeps a record that a stop has changed since the verb read it. Then the mark of a notice is no attack, and
 // stays.
 func TestTellBesideVerb(t *testing.T) {
-	_, l, ev, step := ended(t)
+	_, l, ev, step := ended(t, 0)
 	stale := step.Decision.Next
 	stale.Status = decide.InProgress
 	stale.Endings = 0
@@ -52,8 +74,8 @@ func TestTellBesideVerb(t *testing.T) {
 	}
 }
 
-// ended returns a loop whose ending is not told yet, with the step that ended it.
-func ended(t *testing.T) (project string, l *loop.Loop, ev loop.Event, step *loop.Step) {
+// ended returns a loop that ended so long ago, and whose ending is not told yet, with the step that ended it.
+func ended(t *testing.T, age time.Duration) (project string, l *loop.Loop, ev loop.Event, step *loop.Step) {
 	t.Helper()
 	project = t.TempDir()
 	folder := filepath.Join(project, loopdir.Below, "demo")
@@ -69,7 +91,7 @@ func ended(t *testing.T) (project string, l *loop.Loop, ev loop.Event, step *loo
 		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), LoopDir: folder, Vars: os.Environ(),
 		OnComplete: "echo told>>told",
 	}
-	ev = loop.Event{Kind: decide.EventStop, Name: "exit", Session: "run-1", At: time.Now(), Timeout: 5 * time.Minute}
+	ev = loop.Event{Kind: decide.EventStop, Name: "exit", Session: "run-1", At: time.Now().Add(-age), Timeout: 5 * time.Minute}
 	l, err := loop.Find(env, ev)
 	if err != nil {
 		t.Fatal(err)

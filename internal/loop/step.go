@@ -88,7 +88,7 @@ func (s *stepper) lock() (err error) {
 // maxLockWait is the longest wait for the lock. An event of a run has a whole day.
 const maxLockWait = 5 * time.Minute
 
-// lockWait returns how long the event can wait for the lock. Most of its time is for checks and notifiers; but nobody
+// lockWait returns how long the event can wait for the lock. Two thirds are for checks and notifiers; but nobody
 // waits for the answer of the last event, and no later one could do its work.
 func (s *stepper) lockWait() time.Duration {
 	until := s.ev.At.Add(min(s.ev.Timeout/3, maxLockWait))
