@@ -91,7 +91,9 @@ func ended(t *testing.T, age time.Duration) (project string, l *loop.Loop, ev lo
 		Program: "host", Agent: "host", Cwd: project, StateDir: t.TempDir(), LoopDir: folder, Vars: os.Environ(),
 		OnComplete: "echo told>>told",
 	}
-	ev = loop.Event{Kind: decide.EventStop, Name: "exit", Session: "run-1", At: time.Now().Add(-age), Timeout: 5 * time.Minute}
+	ev = loop.Event{
+		Kind: decide.EventStop, Name: "exit", Session: "run-1", At: time.Now().Add(-age), Timeout: 5 * time.Minute,
+	}
 	l, err := loop.Find(env, ev)
 	if err != nil {
 		t.Fatal(err)
