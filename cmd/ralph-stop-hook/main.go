@@ -14,6 +14,9 @@ const program = "ralph-stop-hook"
 func main() {
 	// A crash of Go's runtime ends the process by a signal, not with status 2, which blocks.
 	debug.SetTraceback("crash")
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // a stop is over before it pays to collect much
+	}
 	os.Exit(run(os.Args[1:]))
 }
 

@@ -185,7 +185,7 @@ func (d *Decision) unusable(s *Snapshot) bool {
 // promise reads what the agent says about the whole loop. If it wants a person, the loop ends. If
 // it says that everything is complete, that is only a claim.
 func (d *Decision) promise(s *Snapshot) (ended bool) {
-	status, why := s.promise()
+	status, why := Said(s.Message, s.Promises)
 	reason := map[Status]string{Blocked: PromiseBlocked, Escalated: PromiseEscalate}[status]
 	if reason == "" {
 		d.Promised = status == Complete

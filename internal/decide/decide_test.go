@@ -370,14 +370,14 @@ func TestStatusBlock(t *testing.T) {
 			"": true, "Done.\n\n": true, "```\n": false, "~~~ text\n": false, "> ": false, "    ": false, "So: ": false,
 		} {
 			s := Snapshot{Heard: Heard{Message: before + "---RALPH_STATUS---\n" + lines}}
-			status, why := s.promise()
+			status, why := Said(s.Message, s.Promises)
 			if got := string(status) + " " + why; counts && got != want || !counts && got == "COMPLETE " {
 				t.Errorf("%q: %q, want %q", s.Message, got, want)
 			}
 		}
 	}
 	s := Snapshot{Heard: Heard{Message: "EXIT_SIGNAL: true" + end}}
-	if status, _ := s.promise(); status != "" {
+	if status, _ := Said(s.Message, s.Promises); status != "" {
 		t.Errorf("a block without a beginning: %s", status)
 	}
 }
@@ -427,7 +427,7 @@ func TestPromise(t *testing.T) {
 		"```\nALL DONE":                                      " ",
 	} {
 		snap := Snapshot{Heard: Heard{Message: message}, Rules: Rules{Promises: own}}
-		status, why := snap.promise()
+		status, why := Said(snap.Message, snap.Promises)
 		if got := string(status) + " " + why; got != want {
 			t.Errorf("promise(%q) = %q, want %q", message, got, want)
 		}

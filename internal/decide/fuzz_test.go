@@ -143,7 +143,7 @@ func inherits(s Snapshot, d Decision) bool {
 // goesOn checks a block: there must be budget, and something to do.
 func goesOn(s Snapshot, d Decision, known int) error {
 	_, open := s.List.Next()
-	status, _ := s.promise()
+	status, _ := Said(s.Message, s.Promises)
 	again := d.Next.Iteration == known && (s.Begins || inherits(s, d)) // an interrupted one
 	if s.Begins {
 		status = ""
@@ -172,7 +172,7 @@ func goesOn(s Snapshot, d Decision, known int) error {
 
 // claims reports whether the agent or the host claims that a loop is complete.
 func claims(s Snapshot) bool {
-	status, _ := s.promise()
+	status, _ := Said(s.Message, s.Promises)
 	return status == Complete || s.Claimed && len(s.Checks) > 0
 }
 
@@ -189,7 +189,7 @@ func ends(decide decider, s Snapshot, d Decision) error {
 		return fmt.Errorf("an ending %s %q, number %d", d.Next.Status, d.Next.ExitReason, d.Next.Endings)
 	}
 	if d.Next.Status == Complete {
-		status, _ := s.promise()
+		status, _ := Said(s.Message, s.Promises)
 		answered := slices.ContainsFunc(s.Answers, func(a Answer) bool { return a.Action == AnswerComplete })
 		switch {
 		case s.NoList && d.Next.ExitReason == AllChecksPass && len(s.Checks) > 0 &&

@@ -15,9 +15,6 @@ type Promise struct {
 	Pattern *regexp.Regexp // matches a whole line; its first group, if it has one, is the reason
 }
 
-// promise reads what the agent says about the whole loop in its last message.
-func (s *Snapshot) promise() (status Status, why string) { return Said(s.Message, s.Promises) }
-
 // Said reads what a final answer says about the whole loop: a promise of a person's own, or
 // <promise>COMPLETE</promise>, <promise>BLOCKED: why</promise>, the same with ESCALATE, or the
 // status block that other loops use. A person's own promise must be the whole last line that is

@@ -38,7 +38,8 @@ type count struct {
 	got  int64 // bytes
 }
 
-// watchFloods shuts out who sends or gets too much within a second. It does not wait for the rounds, which a flood slows down.
+// watchFloods shuts out who sends or gets too much within a second. It does not wait for the rounds, which a flood
+// slows down.
 func (c *Coordinator) watchFloods() {
 	most := mostPerSecond + mostAsks*beatsPerLease/c.opts.Lease.Seconds()
 	last := map[string][]count{} // of each worker, those of the last second

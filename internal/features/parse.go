@@ -353,7 +353,7 @@ func (p *parser) readItem(task *Item, n int) {
 		return // a memory or a setting among the items of beads
 	}
 	p.setID(&item, &f, task)
-	s, _ := p.stateOf(unquote(f.status))
+	s, _ := stateIn(p.words, unquote(f.status))
 	item.setState(s, unquote(f.priority), f.out, task)
 	if f.subtasks != "" {
 		before := len(p.all)

@@ -242,12 +242,9 @@ func meaningOf(text string) (s state, known bool) {
 	return open, false
 }
 
-// stateOf returns what a status word means in this list, and whether that is known.
-func (p *parser) stateOf(word string) (s state, known bool) { return stateIn(p.words, word) }
-
 // isStatus tells whether a value is a known status word.
 func (p *parser) isStatus(value string) bool {
-	_, known := p.stateOf(unquote(value))
+	_, known := stateIn(p.words, unquote(value))
 	return known
 }
 

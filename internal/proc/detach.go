@@ -20,18 +20,19 @@ const (
 // JobOf returns the job that argv[0] names, or "" for an ordinary call.
 func JobOf(argv0 string) Job {
 	for _, job := range []Job{GuardJob, ConfineJob, SendJob} {
-		if strings.HasPrefix(argv0, job.prefix()) {
+		if strings.HasPrefix(argv0, job.Argv0("")) {
 			return job
 		}
 	}
 	return ""
 }
 
-func (j Job) prefix() string { return "[" + string(j) + "]/" }
-
 // Argv0 returns the argv[0] of a process of the program self that does the job. A Cmd with
 // it runs this program.
-func (j Job) Argv0(self string) string { return j.prefix() + filepath.Base(self) }
+func (j Job) Argv0(self string) string {
+	_, name := filepath.Split(self)
+	return "[" + string(j) + "]/" + name
+}
 
 // Detach starts the program self for a job. The process outlives this one, even if somebody
 // kills this process's group. It has no input and no output. done is closed when it has

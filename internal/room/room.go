@@ -154,20 +154,54 @@ func joined(names []string) []byte {
 	return []byte(strings.Join(names, "\x00") + "\x00")
 }
 
-// Files returns the paths of the files in a tree. Those of the last one are kept.
+// Files returns the paths of the files in a tree, sorted. Those of the last one are kept.
 func (r Room) Files(ctx context.Context, id string) ([]string, error) {
 	kept := filepath.Join(r.Git, "files")
 	text, _ := os.ReadFile(kept)
-	rest, is := bytes.CutPrefix(text, []byte(id+"\x00"))
-	if is && bytes.HasSuffix(rest, []byte("\x00\x00")) { // else a killed process has left half of it
-		return names(rest[:len(rest)-1]), nil
+	last, rest, _ := bytes.Cut(text, []byte("\x00"))
+	var all []string
+	is := bytes.HasSuffix(rest, []byte("\x00\x00")) // else a killed process has left half of it
+	if is {
+		all = names(rest[:len(rest)-1])
 	}
-	out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-z", "--name-only", id)
-	if err != nil {
-		return nil, fmt.Errorf("the trusted tree cannot be read: %w", err)
+	if is && string(last) == id {
+		return all, nil
 	}
-	_ = os.WriteFile(kept, fmt.Appendf(nil, "%s\x00%s\x00", id, out), 0o600)
-	return names(out), nil
+	var edits []Edit
+	err := errors.New("nothing is kept")
+	if is {
+		edits, err = r.diff(ctx, string(last), id)
+	}
+	if err == nil {
+		all = applied(edits, all)
+	} else {
+		out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-z", "--name-only", id)
+		if err != nil {
+			return nil, fmt.Errorf("the trusted tree cannot be read: %w", err)
+		}
+		all = names(out)
+	}
+	_ = os.WriteFile(kept, fmt.Appendf(nil, "%s\x00%s\x00", id, joined(all)), 0o600)
+	return all, nil
+}
+
+// applied returns the files of the second tree, of which files are those of the first one.
+func applied(edits []Edit, files []string) []string {
+	there := map[string]bool{} // a file that becomes a folder, or a folder a file, has two edits
+	for _, e := range edits {
+		there[e.Path] = there[e.Path] || e.mode != noMode && e.mode != folderMode
+	}
+	files = slices.DeleteFunc(files, func(name string) bool {
+		_, is := there[name]
+		return is
+	})
+	for name, is := range there {
+		if is {
+			files = append(files, name)
+		}
+	}
+	slices.Sort(files)
+	return files
 }
 
 // Snapshot stores the files of a tree as they are now, and returns the id of that. Of the files that the tree has

@@ -559,3 +559,36 @@ func TestDamaged(t *testing.T) {
 		w.fill()
 	}
 }
+
+// The files of a tree are those that git lists, in its order, also where they are taken from those of the last tree.
+func TestFiles(t *testing.T) {
+	w := newWorld(t, map[string]string{"a": "", "a-b": "", "a.b": "", "d/x": "", "d/y/z": "", "d0": "", "e": ""})
+	put := func(names ...string) { // also in the place of a folder or a file
+		top, _, _ := strings.Cut(names[0], "/")
+		w.must(os.RemoveAll(w.at(top)))
+		for _, name := range names {
+			w.write(name, "")
+		}
+	}
+	steps := []func(){
+		func() {},
+		func() { w.must(os.Remove(w.at("d0"))) },
+		func() { w.write("e", "changed") },
+		func() { put("a/0", "a/-") },
+		func() { put("d") },
+		func() { put("a") },
+		func() { put("d/x/y", "0") },
+	}
+	for i, step := range steps {
+		step()
+		id, _, err := w.Snapshot(t.Context(), w.tree(), "", nil)
+		w.must(err)
+		files, err := w.Files(t.Context(), id)
+		w.must(err)
+		out, err := w.git(t.Context(), w.Git, filled, nil, "ls-tree", "-r", "-z", "--name-only", id)
+		w.must(err)
+		if !slices.Equal(files, names(out)) {
+			t.Errorf("step %d: %q, want %q", i, files, names(out))
+		}
+	}
+}

@@ -62,6 +62,7 @@ func (t Tree) entries(ctx context.Context, files *files, also []string) (e Entri
 	for _, name := range also {
 		t.tracked(ctx, files, filepath.FromSlash(name))
 	}
+	files.see()
 	if len(files.list) > maxFiles {
 		return e, errTooLarge
 	}
@@ -125,17 +126,17 @@ func (t Tree) Sweep(ctx context.Context, keep map[string]bool, drop func(path st
 	defer root.Close()
 	s := &sweeper{Tree: t, files: &files{root: root, rules: map[string]string{}}, keep: keep, drop: drop, since: since}
 	err = s.folder(ctx, "", nil)
-	return s.changed, err
+	return s.changed(), err
 }
 
 // sweeper sweeps for Sweep.
 type sweeper struct {
 	Tree
 	*files
-	keep    map[string]bool
-	drop    func(path string) bool
-	since   time.Time
-	changed []string
+	keep  map[string]bool
+	drop  func(path string) bool
+	since time.Time
+	kept  []file
 }
 
 func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
@@ -160,7 +161,7 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 		case folder && entry.IsDir():
 			err = t.folder(ctx, path, r)
 		case kept && !folder:
-			t.see(slashed, entry)
+			t.kept = append(t.kept, file{name: slashed, entry: entry})
 		case folder, !kept && (entry.Name() == ".git" || !r.ignore(names, entry.IsDir()) || t.drop(slashed)):
 			err = t.files.root.RemoveAll(path)
 		}
@@ -171,14 +172,20 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 	return nil
 }
 
-// see notes a file that may have changed.
-func (t *sweeper) see(path string, entry fs.DirEntry) {
-	info, err := entry.Info()
-	if err != nil {
-		return
+// changed returns the files that may have changed.
+func (t *sweeper) changed() (names []string) {
+	is := make([]bool, len(t.kept))
+	each(len(t.kept), func(i int) {
+		info, err := t.kept[i].entry.Info()
+		if err == nil {
+			at, _ := changed(info)
+			is[i] = Entry{Mode: info.Mode(), Changed: at}.ChangedSince(t.since)
+		}
+	})
+	for i, one := range t.kept {
+		if is[i] {
+			names = append(names, one.name)
+		}
 	}
-	at, _ := changed(info)
-	if (Entry{Mode: info.Mode(), Changed: at}).ChangedSince(t.since) {
-		t.changed = append(t.changed, path)
-	}
+	return names
 }

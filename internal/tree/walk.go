@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -19,8 +22,9 @@ const ignoreFile = ".gitignore"
 
 // file is a file, folder or link of the tree.
 type file struct {
-	name string // its path below the root
-	info fs.FileInfo
+	name  string // its path below the root
+	entry fs.DirEntry
+	info  fs.FileInfo // as of see
 }
 
 // files is what a walk has found.
@@ -74,7 +78,34 @@ func (t Tree) walk(ctx context.Context) (*files, error) {
 			t.tracked(ctx, f, name)
 		}
 	}
+	f.see()
 	return f, nil
+}
+
+// see looks at each file that was added since the last time, and forgets those that are gone.
+func (f *files) see() {
+	errs := make([]error, len(f.list))
+	each(len(f.list), func(i int) {
+		if f.list[i].info == nil {
+			f.list[i].info, errs[i] = f.list[i].entry.Info()
+		}
+	})
+	kept := f.list[:0]
+	unignored := f.unignored
+	for i, one := range f.list {
+		switch {
+		case errs[i] == nil:
+			kept = append(kept, one)
+			continue
+		case !errors.Is(errs[i], fs.ErrNotExist):
+			f.err = errors.Join(f.err, errs[i])
+		}
+		if i < f.unignored {
+			unignored--
+		}
+	}
+	f.list = kept
+	f.unignored = unignored
 }
 
 // folder adds what is in a folder. above are the rules of the folders above it.
@@ -113,15 +144,8 @@ func (t Tree) add(f *files, name string, entry fs.DirEntry) (folder bool) {
 	if t.excepted(filepath.Join(t.root(), name)) {
 		return false
 	}
-	info, err := entry.Info()
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			f.err = errors.Join(f.err, err)
-		}
-		return false
-	}
-	f.list, f.seen[name] = append(f.list, file{name, info}), true
-	return info.IsDir()
+	f.list, f.seen[name] = append(f.list, file{name: name, entry: entry}), true
+	return entry.IsDir()
 }
 
 // tracked adds a file that git tracks, if it is there and some rule ignores it.
@@ -167,4 +191,34 @@ func (t Tree) excepted(path string) bool {
 		return e != "" && has && (rest == "" || rest[0] == filepath.Separator)
 	}
 	return below(t.Except) || below(t.List) || below(t.Runs)
+}
+
+// each calls do for each number below n, on all processors. If do panics, so does each.
+func each(n int, do func(i int)) {
+	const few = 64 // calls at a time, since one takes microseconds
+	var next atomic.Int64
+	var panicked atomic.Value
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n/few+1) {
+		all.Go(func() {
+			defer func() {
+				if bug := recover(); bug != nil {
+					panicked.Store(fmt.Sprint(bug))
+				}
+			}()
+			for {
+				end := int(next.Add(few))
+				for i := end - few; i < min(n, end); i++ {
+					do(i)
+				}
+				if end >= n {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if bug := panicked.Load(); bug != nil {
+		panic(bug)
+	}
 }
