@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -89,7 +90,7 @@ func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error)
 			return nil, err
 		case why != "" && !told:
 			told = true
-			o.Log(fmt.Sprintf("the engine at %s %s; trying again for a minute", o.URL, why))
+			o.Log(fmt.Sprintf("%s at %s; trying again for a minute", why, o.URL))
 		}
 		if pause(ctx, retryTime) != nil {
 			return nil, err
@@ -97,16 +98,17 @@ func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error)
 	}
 }
 
-// passing says in words why the server did not let a program in, if that can pass by itself.
+// passing says in words why the server did not let a program in, if that can pass by itself. NATS puts an error of its
+// own in the place of that of Unix for a refused connection, and hands on that of Windows.
 func passing(err error) string {
-	var call *net.OpError
-	network := errors.As(err, &call)
+	var connect *os.SyscallError
+	var network *net.OpError
 	switch {
-	case errors.Is(err, nats.ErrNoServers), network && call.Op == "dial": // NATS has a word of its own for some of these
-		return "cannot be reached"
-	case errors.Is(err, nats.ErrMaxConnectionsExceeded), errors.Is(err, io.EOF), network:
-		// The server may end the connection before its reason can be read.
-		return "ends each connection, perhaps because it has too many"
+	case errors.Is(err, nats.ErrNoServers), errors.As(err, &connect) && connect.Syscall == "connectex":
+		return "nothing listens"
+	case errors.Is(err, nats.ErrMaxConnectionsExceeded), errors.Is(err, io.EOF),
+		errors.As(err, &network) && network.Op != "dial": // it may end the connection before its reason can be read
+		return "the engine ends each connection, perhaps because it has too many,"
 	}
 	return ""
 }
