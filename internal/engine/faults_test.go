@@ -394,7 +394,9 @@ func TestConnectionsTaken(t *testing.T) {
 		}
 		joined <- err
 	}()
-	waitUntil(t, func() bool { return worker.has("the engine ends each connection, perhaps because it has too many, at nats://") })
+	waitUntil(t, func() bool {
+		return worker.has("the engine ends each connection, perhaps because it has too many, at nats://")
+	})
 	close(stop)
 	strangers.Wait()
 	check(t, <-joined)
