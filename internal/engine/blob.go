@@ -96,7 +96,7 @@ func (c *conn) getBlob(ctx context.Context, what string, b blob, w io.Writer, ma
 			return err
 		}
 	}
-	if hex.EncodeToString(sum.Sum(nil)) != b.Sum {
+	if left != 0 || hex.EncodeToString(sum.Sum(nil)) != b.Sum {
 		return ErrOther
 	}
 	return nil

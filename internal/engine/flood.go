@@ -8,14 +8,14 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 )
 
-// The run shuts out a worker that sends more messages than an honest one needs, whatever they are, or gets more bytes:
+// The run shuts out a worker that sends more messages than an honest one needs, whatever they are, or moves more bytes:
 // each costs the run time or memory. Only the server in this program counts them.
 const (
 	// How many parts of a bundle one process stores or fetches in a second: 12.5 MB.
 	partsPerSecond = 25
 
-	// How many messages all processes of a worker may send in a second: twice what they need for parts. They may get
-	// parts for each.
+	// How many messages all processes of a worker may send in a second: twice what they need for parts. They may send
+	// and get as many bytes as that many parts have.
 	mostPerSecond = 2 * maxConnections * partsPerSecond
 
 	// How many bytes the server keeps for a connection that does not read them.
@@ -33,12 +33,12 @@ const floodLooks = 4
 
 // count is what an account had sent and got at some time.
 type count struct {
-	at   time.Time
-	sent int64 // messages
-	got  int64 // bytes
+	at    time.Time
+	sent  int64 // messages
+	bytes int64 // of those that it has sent or got
 }
 
-// watchFloods shuts out who sends or gets too much within a second. It does not wait for the rounds, which a flood
+// watchFloods shuts out who moves too much within a second. It does not wait for the rounds, which a flood
 // slows down.
 func (c *Coordinator) watchFloods() {
 	most := mostPerSecond + mostAsks*beatsPerLease/c.opts.Lease.Seconds()
@@ -52,14 +52,15 @@ func (c *Coordinator) watchFloods() {
 			last[name] = all
 			took := max(1, is.at.Sub(all[0].at).Seconds()) // more than a second if this process was kept from it
 			sent := float64(is.sent-all[0].sent) / took
-			got := float64(is.got-all[0].got) / took
-			if sent <= most && got <= most*chunk {
+			bytes := float64(is.bytes-all[0].bytes) / took
+			if sent <= most && bytes <= most*chunk {
 				continue
 			}
 			flooded = true
 			c.mu.Lock()
 			if w := c.workers[name]; !w.banned {
-				c.ban(name, w, fmt.Sprintf("it has sent %.0f messages in a second, and got %.0f MB", sent, got/1e6))
+				c.ban(name, w, fmt.Sprintf("it has sent %.0f messages in a second, and moved %.0f MB", sent,
+					bytes/1e6))
 			}
 			c.unlock()
 		}
@@ -130,7 +131,7 @@ func (s *server) count(account string) count {
 	all, err := now.AccountStatz(&natsserver.AccountStatzOptions{Accounts: []string{account}, IncludeUnused: true})
 	if err == nil && len(all.Accounts) > 0 {
 		is.sent = all.Accounts[0].Received.Msgs
-		is.got = all.Accounts[0].Sent.Bytes
+		is.bytes = all.Accounts[0].Received.Bytes + all.Accounts[0].Sent.Bytes
 	}
 	return is
 }
