@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,9 @@ import (
 // rooms are stops of a large project whose checks run in a room, beside one whose checks run in the project.
 func rooms(b *bench) row {
 	const checked = `, "checks": [{"command": "true", "when": "iteration"}]`
-	o := options{features: 10, files: b.fewer(20_000, 300), rules: rules(`"stagnation": 1000`) + checked}
+	o := options{
+		features: 10, files: b.fewer(20_000, 300), rules: rules(`"stagnation": 1000, "feature_attempts": 0`) + checked,
+	}
 	inPlace := b.newStage(o)
 	o.rules += `, "room": true`
 	begin := time.Now()
@@ -20,15 +23,25 @@ func rooms(b *bench) row {
 	quiet.command(b.hook.argv[0], "verify")
 	first := time.Since(begin)
 	busy := b.newStage(o)
+	for _, s := range []*stage{inPlace, quiet, busy} {
+		s.env = append(s.env, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0") // no stop here is the last that the client honours
+	}
+	goesOn := func(_ runner, s *stage) error {
+		if a := s.said(); a.Decision != "block" {
+			return fmt.Errorf("the loop has ended: %+v", a)
+		}
+		return nil
+	}
 	edits := 0
-	edit := func(_ runner, s *stage) error {
+	edit := func(r runner, s *stage) error {
 		edits++
-		return os.WriteFile(filepath.Join(s.project, "src", "0", "0.go"), fmt.Append(nil, edits), 0o644)
+		file := filepath.Join(s.project, "src", fmt.Sprint(edits/20), fmt.Sprint(edits)+".go") // another one each time
+		return errors.Join(goesOn(r, s), os.WriteFile(file, fmt.Append(nil, edits), 0o644))
 	}
 	r := row{Title: fmt.Sprintf("A project of %d files, with a check at each stop, in memory", o.files)}
 	r.Figures = b.race(
-		runner{program: program{"in the project, nothing changed", b.hook.argv}, stages: []*stage{inPlace}},
-		runner{program: program{"in a room, nothing changed", b.hook.argv}, stages: []*stage{quiet}},
+		runner{program: program{"in the project, nothing changed", b.hook.argv}, stages: []*stage{inPlace}, left: goesOn},
+		runner{program: program{"in a room, nothing changed", b.hook.argv}, stages: []*stage{quiet}, left: goesOn},
 		runner{program: program{"in a room, one file changed", b.hook.argv}, stages: []*stage{busy}, left: edit},
 	)
 	more := r.Figures[1].Median - r.Figures[0].Median
