@@ -74,7 +74,7 @@ func dial(o Options, url string, more ...nats.Option) (*conn, error) {
 // keyTime is how long a server may take to hear of a new key.
 const keyTime = 3 * time.Second
 
-// connect is dial for a program at its start: a server that cannot be reached yet may be so soon.
+// connect is dial for a program at its start: a server that lets nobody in yet may do so soon.
 func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()

@@ -8,8 +8,8 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 )
 
-// The run shuts out a worker that sends more messages than an honest one needs, whatever they are, or moves more bytes:
-// each costs the run time or memory. Only the server in this program counts them.
+// The run shuts out a worker that sends more messages than an honest one needs, whatever they are, or sends and gets
+// more bytes: each costs the run time or memory. Only the server in this program counts them.
 const (
 	// How many parts of a bundle one process stores or fetches in a second: 12.5 MB.
 	partsPerSecond = 25
@@ -38,8 +38,8 @@ type count struct {
 	bytes int64 // of those that it has sent or got
 }
 
-// watchFloods shuts out who moves too much within a second. It does not wait for the rounds, which a flood
-// slows down.
+// watchFloods shuts out who sends too much within a second, or gets too much. It does not wait for the rounds, which a
+// flood slows down.
 func (c *Coordinator) watchFloods() {
 	most := mostPerSecond + mostAsks*beatsPerLease/c.opts.Lease.Seconds()
 	last := map[string][]count{} // of each worker, those of the last second
@@ -59,8 +59,8 @@ func (c *Coordinator) watchFloods() {
 			flooded = true
 			c.mu.Lock()
 			if w := c.workers[name]; !w.banned {
-				c.ban(name, w, fmt.Sprintf("it has sent %.0f messages in a second, and moved %.0f MB", sent,
-					bytes/1e6))
+				c.ban(name, w, fmt.Sprintf("it has sent %.0f messages in a second, and sent and got %.0f MB",
+					sent, bytes/1e6))
 			}
 			c.unlock()
 		}
