@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -560,22 +561,40 @@ func (c *Coordinator) settleAll(ctx context.Context) error {
 	for k := range c.dirty {
 		all = append(all, k)
 	}
-	over := c.over
-	c.over = nil
 	c.unlock()
 	for _, k := range all {
 		if err := c.settle(ctx, k); err != nil {
 			return err
 		}
 	}
-	for _, claim := range over { // if the server is away, the next run deletes it
-		if strings.Contains(claim, ".") {
-			_ = c.conn.purge(ctx, c.conn.from(workerOf(claim)), c.conn.claim(claim)+">")
-		} else {
-			_ = c.conn.js.DeleteStream(ctx, c.conn.from(claim)) // so that nothing is stored
-		}
-	}
+	c.forget(ctx)
 	return nil
+}
+
+// forget makes the server forget what is over. If that fails, the next round does it, or the next run.
+func (c *Coordinator) forget(ctx context.Context) {
+	for {
+		c.mu.Lock()
+		over := c.over
+		c.unlock()
+		if len(over) == 0 {
+			return
+		}
+		claim := over[0]
+		var err error
+		if strings.Contains(claim, ".") {
+			err = c.conn.purge(ctx, c.conn.from(workerOf(claim)), c.conn.claim(claim)+">")
+		} else {
+			err = c.conn.js.DeleteStream(ctx, c.conn.from(claim)) // so that nothing is stored
+		}
+		isGone := errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, errLost) // its stream is
+		if err != nil && !isGone {
+			return
+		}
+		c.mu.Lock()
+		c.over = c.over[1:] // others only add to it
+		c.unlock()
+	}
 }
 
 // settle makes the server say what is wanted of a feature.
