@@ -1,13 +1,17 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/newloop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -32,7 +36,8 @@ func (v verbs) newInit(byList string, out io.Writer) *initialiser {
 
 func (v verbs) init() *cli.Command {
 	i := v.newInit(program+" init --features", nil)
-	cmd := &cli.Command{
+	var cmd *cli.Command
+	cmd = &cli.Command{
 		Name:  "init",
 		Args:  "[NAME]",
 		Short: "Make a loop and install the hook",
@@ -40,6 +45,13 @@ func (v verbs) init() *cli.Command {
   ralph-stop-hook init todos --prompt 'Build a todo API.' --check 'go test ./...'`,
 		Run: func(w io.Writer, args []string) error {
 			i.Out = w
+			bare := len(args) == 0
+			cmd.Flags.Visit(func(given *flag.Flag) {
+				bare = bare && slices.Contains([]string{"settings", "client", "dry-run"}, given.Name)
+			})
+			if bare {
+				i.Name = i.atWork()
+			}
 			if len(args) > 0 {
 				i.Name = args[0]
 				if i.Name == "" {
@@ -66,6 +78,25 @@ func (v verbs) init() *cli.Command {
 	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
 	f.BoolVar(&i.Force, "force", false, "start this loop anew, and keep its list")
 	return cmd
+}
+
+// atWork returns the name of the current loop, "" if there is none or it is over. A bare init installs the hook for that
+// one, as 'status' and 'doctor' recommend. A second loop would be in its way.
+func (i *initialiser) atWork() string {
+	at, err := i.v.Find(nil)
+	if err != nil {
+		return ""
+	}
+	l, err := loop.Open(i.v.Env, at)
+	if err != nil {
+		return ""
+	}
+	defer l.Close()
+	state, err := l.Store.State()
+	if err != nil || state.Status != decide.InProgress {
+		return ""
+	}
+	return at.Name
 }
 
 func (i *initialiser) run() error {

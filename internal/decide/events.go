@@ -14,7 +14,7 @@ const unseen = time.Hour
 
 // ownerLives reports whether the owner may still come back.
 func (s *Snapshot) ownerLives() bool {
-	return s.OwnerAlive && !s.State.Gone && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
+	return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)
 }
 
 // prompt answers a prompt that names the loop, or one in the session that was
@@ -106,6 +106,7 @@ func (d *Decision) interrupt(s *Snapshot) Need {
 		reason = APIError
 	}
 	d.end(s, Interrupted, reason)
+	d.Next.Gone = s.Event == EventEnd // its client may live on with another conversation
 	d.Next.Needs = plain.Line(s.Bill, 300)
 	if s.Killed > 0 {
 		d.Next.Needs = "its last stop was cut off: the hook was killed"

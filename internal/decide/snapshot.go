@@ -162,7 +162,7 @@ type Folder struct {
 	Bound        bool            // the session's own file names this loop
 	Bind         string          // ralph.json's "bind", for a loop without a record
 	OwnerKnown   bool            // the owner's process can be looked at
-	OwnerAlive   bool            // the owner's process runs, as far as can be seen
+	OwnerAlive   bool            // the owner's session is open, as far as can be seen
 	State        State           // Schema 0: there is no record yet
 	Header       progress.Header // of progress.txt as it is now
 	LogIteration int             // of the last line of stops.jsonl

@@ -228,7 +228,7 @@ type Owner struct {
 	Seen time.Time `json:"seen,omitzero"`
 	// since when the owner's turn is over and only a person's prompt begins another; zero: a turn may run
 	Idle time.Time `json:"idle,omitzero"`
-	// the owner's session ended when the loop was over
+	// the owner's session has ended, whatever its client does now
 	Gone bool `json:"gone,omitzero"`
 	// BindPrompt or BindFirst
 	Bind string `json:"bind,omitzero"`

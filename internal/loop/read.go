@@ -78,7 +78,7 @@ func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s.KilledInAll = max(s.Killed, owner.Killed)
 	s.OwnerKnown = owner.SessionPID > 0 && (owner.ClientStart == "" || proc.Known(owner.ClientStart))
 	calls := l.client.Start != "" && s.Client == owner.SessionPID && l.client.Start == owner.ClientStart
-	s.OwnerAlive = owner.Session != "" &&
+	s.OwnerAlive = owner.Session != "" && !owner.Gone &&
 		(owner.SessionPID == 0 || calls || proc.Alive(owner.SessionPID, owner.ClientStart))
 	return s, nil
 }
