@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 )
 
 // rooms are stops of a large project whose checks run in a room, beside one whose checks run in the project.
@@ -24,7 +26,7 @@ func rooms(b *bench) row {
 	first := time.Since(begin)
 	busy := b.newStage(o)
 	for _, s := range []*stage{inPlace, quiet, busy} {
-		s.env = append(s.env, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0") // no stop here is the last that the client honours
+		s.env = append(s.env, client.BlockCapVar+"=0") // no stop here is the last that the client honours
 	}
 	goesOn := func(_ runner, s *stage) error {
 		if a := s.said(); a.Decision != "block" {

@@ -45,6 +45,9 @@ var errDone = errors.New("the worker has ended the claim")
 // Context ends when the claim is lost or over. context.Cause tells why.
 func (c *Claim) Context() context.Context { return c.ctx }
 
+// beatsPerLease is how often a claim is renewed.
+const beatsPerLease = 4
+
 // beat shows the coordinator that this worker lives. While the server is away it goes on trying: the coordinator does
 // not count that time.
 func (c *Claim) beat() {

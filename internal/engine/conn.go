@@ -84,13 +84,13 @@ func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error)
 		if err == nil {
 			return c, nil
 		}
-		why := passing(err)
+		why := passing(err, o.URL)
 		switch {
 		case why == "" && time.Since(begin) > keyTime:
 			return nil, err
 		case why != "" && !told:
 			told = true
-			o.Log(fmt.Sprintf("%s at %s; trying again for a minute", why, o.URL))
+			o.Log(why + "; trying again for a minute")
 		}
 		if pause(ctx, retryTime) != nil {
 			return nil, err
@@ -98,17 +98,18 @@ func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error)
 	}
 }
 
-// passing says in words why the server did not let a program in, if that can pass by itself. NATS puts an error of its
-// own in the place of that of Unix for a refused connection, and hands on that of Windows.
-func passing(err error) string {
-	var connect *os.SyscallError
+// passing says in words why the server at an address did not let a program in, if that can pass by itself. NATS has an
+// error of its own for a connection that Unix refuses, and hands on that of Windows.
+func passing(err error, url string) string {
+	var refused *os.SyscallError
 	var network *net.OpError
+	// The reason that the server gives may be lost with the connection.
+	isCut := errors.As(err, &network) && (network.Op == "read" || network.Op == "write")
 	switch {
-	case errors.Is(err, nats.ErrNoServers), errors.As(err, &connect) && connect.Syscall == "connectex":
-		return "nothing listens"
-	case errors.Is(err, nats.ErrMaxConnectionsExceeded), errors.Is(err, io.EOF),
-		errors.As(err, &network) && network.Op != "dial": // it may end the connection before its reason can be read
-		return "the engine ends each connection, perhaps because it has too many,"
+	case errors.Is(err, nats.ErrNoServers), errors.As(err, &refused) && refused.Syscall == "connectex":
+		return "nothing listens at " + url
+	case errors.Is(err, nats.ErrMaxConnectionsExceeded), errors.Is(err, io.EOF), isCut:
+		return "the engine at " + url + " ends each connection, perhaps because it has too many"
 	}
 	return ""
 }

@@ -25,14 +25,11 @@ const (
 	maxClients = 1000
 )
 
-// beatsPerLease is how often a claim is renewed.
-const beatsPerLease = 4
-
 // floodLooks is how often in a second the run looks what each worker has sent.
 const floodLooks = 4
 
-// count is what an account had sent and got at some time.
-type count struct {
+// traffic is what an account had sent and got at some time.
+type traffic struct {
 	at    time.Time
 	sent  int64 // messages
 	bytes int64 // of those that it has sent or got
@@ -42,11 +39,11 @@ type count struct {
 // flood slows down.
 func (c *Coordinator) watchFloods() {
 	most := mostPerSecond + mostAsks*beatsPerLease/c.opts.Lease.Seconds()
-	last := map[string][]count{} // of each worker, those of the last second
+	last := map[string][]traffic{} // of each worker, those of the last second
 	for pause(c.ctx, time.Second/floodLooks) == nil {
 		flooded := false
-		for _, name := range c.heard() {
-			is := c.server.count(c.conn.from(name))
+		for _, name := range c.heard(func(*speaker) bool { return true }) {
+			is := c.server.trafficOf(c.conn.from(name))
 			all := append(last[name], is)
 			all = all[max(0, len(all)-1-floodLooks):]
 			last[name] = all
@@ -59,7 +56,7 @@ func (c *Coordinator) watchFloods() {
 			flooded = true
 			c.mu.Lock()
 			if w := c.workers[name]; !w.banned {
-				c.ban(name, w, fmt.Sprintf("it has sent %.0f messages in a second, and sent and got %.0f MB",
+				c.ban(name, w, fmt.Sprintf("it has sent %.0f messages in a second, and %.0f MB went to and fro",
 					sent, bytes/1e6))
 			}
 			c.unlock()
@@ -67,31 +64,26 @@ func (c *Coordinator) watchFloods() {
 		if !flooded {
 			continue
 		}
-		if err := c.shutOut(); err != nil { // the next round does it
+		left, err := c.revoke()
+		if err == nil {
+			err = c.server.admit(left)
+		}
+		if err != nil { // the next round does it
 			c.opts.Log(err.Error())
 		}
 	}
 }
 
-// heard returns the workers who are not shut out.
-func (c *Coordinator) heard() (names []string) {
+// heard returns the workers of whom is holds, and who are not shut out.
+func (c *Coordinator) heard(is func(*speaker) bool) (names []string) {
 	c.mu.Lock()
 	defer c.unlock()
 	for name, w := range c.workers {
-		if !w.banned {
+		if !w.banned && is(w) {
 			names = append(names, name)
 		}
 	}
 	return names
-}
-
-// shutOut disconnects at once whom the coordinator has banned.
-func (c *Coordinator) shutOut() error {
-	is, err := c.revoke()
-	if err != nil {
-		return err
-	}
-	return c.server.admit(is)
 }
 
 // revoke takes the keys of those who are banned, so that no later process of the run lets them in. It returns who is
@@ -119,9 +111,9 @@ func (c *Coordinator) isBanned(one worker) bool {
 	return w != nil && w.banned && w.key == one.Key
 }
 
-// count returns what an account has sent and got since the server knows it.
-func (s *server) count(account string) count {
-	is := count{at: time.Now()}
+// trafficOf returns what an account has sent and got since the server knows it.
+func (s *server) trafficOf(account string) traffic {
+	is := traffic{at: time.Now()}
 	s.mu.Lock()
 	now := s.now
 	s.mu.Unlock()

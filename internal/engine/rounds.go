@@ -410,24 +410,13 @@ const mostWords = 100
 // hearAll hears all who have said something, in turn, and makes the server say what came of it. It reports whether
 // somebody has more to say: between two calls others get what they wait for.
 func (c *Coordinator) hearAll(ctx context.Context) (more bool, err error) {
-	for _, name := range c.ringing() {
+	rings := func(w *speaker) bool { return w.rings }
+	for _, name := range c.heard(rings) {
 		if err := c.hear(ctx, name); err != nil {
 			return false, err
 		}
 	}
-	return len(c.ringing()) > 0, c.settleAll(ctx)
-}
-
-// ringing returns the workers who have said something.
-func (c *Coordinator) ringing() (all []string) {
-	c.mu.Lock()
-	defer c.unlock()
-	for name, w := range c.workers {
-		if w.rings && !w.banned {
-			all = append(all, name)
-		}
-	}
-	return all
+	return len(c.heard(rings)) > 0, c.settleAll(ctx)
 }
 
 // hear hears what a worker has said since the last time.
@@ -571,7 +560,7 @@ func (c *Coordinator) settleAll(ctx context.Context) error {
 	return nil
 }
 
-// forget makes the server forget what is over. If that fails, the next round does it, or the next run.
+// forget makes the server forget what is over. What it cannot forget now comes last in the next round.
 func (c *Coordinator) forget(ctx context.Context) {
 	for {
 		c.mu.Lock()
@@ -587,13 +576,17 @@ func (c *Coordinator) forget(ctx context.Context) {
 		} else {
 			err = c.conn.js.DeleteStream(ctx, c.conn.from(claim)) // so that nothing is stored
 		}
-		isGone := errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, errLost) // its stream is
-		if err != nil && !isGone {
-			return
-		}
+		noStream := errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, errLost)
+		failed := err != nil && !noStream
 		c.mu.Lock()
 		c.over = c.over[1:] // others only add to it
+		if failed {
+			c.over = append(c.over, claim)
+		}
 		c.unlock()
+		if failed {
+			return
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ const (
 	// holds it for a moment.
 	senderWait = 200 * time.Millisecond
 
-	// How long after the endings and the time of their commands the last one must be told.
+	// How much longer than the commands of all notices a sender may take.
 	senderSlack = 10 * time.Minute
 )
 
@@ -55,9 +55,9 @@ func (l *Loop) Untold() int {
 	return len(left)
 }
 
-// lockSender is loopdir.Store.LockSender. But a process that has the lock for longer than all commands may take is no
-// sender, and keeps back no ending. A sender whose machine slept meanwhile may tell its ending twice, with one delivery
-// id.
+// lockSender is loopdir.Store.LockSender. A process that has the lock for longer than a sender may take is none, so this
+// one tells the endings without the lock. If that process was a sender on a machine that slept, both tell an ending,
+// with one delivery id.
 func (l *Loop) lockSender(wait time.Duration) (unlock func(), err error) {
 	unlock, err = l.Store.LockSender(wait)
 	if !errors.Is(err, loopdir.ErrLocked) {

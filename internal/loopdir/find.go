@@ -522,7 +522,7 @@ func (w Where) Known() (loops []*Loop, err error) {
 		s.Close()
 		// The key is made of the loop's path. A record under another key is not valid.
 		if l := w.at(state.Loop); err == nil && l.key == entry.Name() && checkFolder(l.Name) == nil {
-			if _, gone := os.Lstat(l.Dir); gone == nil || state.Status == decide.InProgress {
+			if !l.Gone() || state.Status == decide.InProgress {
 				loops = append(loops, l)
 			}
 		}

@@ -155,34 +155,32 @@ func joined(names []string) []byte {
 }
 
 // Files returns the paths of the files in a tree, sorted. Those of the last one are kept.
-func (r Room) Files(ctx context.Context, id string) ([]string, error) {
+func (r Room) Files(ctx context.Context, id string) (files []string, err error) {
 	kept := filepath.Join(r.Git, "files")
 	text, _ := os.ReadFile(kept)
-	last, rest, _ := bytes.Cut(text, []byte("\x00"))
-	var all []string
-	is := bytes.HasSuffix(rest, []byte("\x00\x00")) // else a killed process has left half of it
-	if is {
-		all = names(rest[:len(rest)-1])
+	last, rest, _ := bytes.Cut(text, []byte{0})
+	if bytes.HasSuffix(rest, []byte{0, 0}) { // else a killed process has left half of it
+		files = names(rest[:len(rest)-1])
 	}
-	if is && string(last) == id {
-		return all, nil
+	if files != nil && string(last) == id {
+		return files, nil
 	}
-	var edits []Edit
-	err := errors.New("nothing is kept")
-	if is {
-		edits, err = r.diff(ctx, string(last), id)
+	if files != nil {
+		edits, gone := r.diff(ctx, string(last), id)
+		files = applied(edits, files)
+		if gone != nil {
+			files = nil
+		}
 	}
-	if err == nil {
-		all = applied(edits, all)
-	} else {
+	if files == nil {
 		out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-z", "--name-only", id)
 		if err != nil {
 			return nil, fmt.Errorf("the trusted tree cannot be read: %w", err)
 		}
-		all = names(out)
+		files = names(out)
 	}
-	_ = os.WriteFile(kept, fmt.Appendf(nil, "%s\x00%s\x00", id, joined(all)), 0o600)
-	return all, nil
+	_ = os.WriteFile(kept, fmt.Appendf(nil, "%s\x00%s\x00", id, joined(files)), 0o600)
+	return files, nil
 }
 
 // applied returns the files of the second tree, of which files are those of the first one.

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -58,7 +60,7 @@ func (t Tree) contents(ctx context.Context) string {
 		return ""
 	}
 	for _, f := range files.list {
-		if err := s.add(files.root, f.name, f.name, f.info); err != nil {
+		if err := s.add(files.root, f.name, f.name, f.info, f.text); err != nil {
 			return ""
 		}
 	}
@@ -71,9 +73,8 @@ type summer struct {
 	sum    hash.Hash
 	real   string // the path of the root, without links
 	files  *files
-	texts  map[string][]byte // hashes of what the tree's files say, by name
-	left   int64             // how many bytes may still be read
-	linked map[string]bool   // the targets of links, outside of the tree
+	left   int64           // how many bytes may still be read
+	linked map[string]bool // the targets of links, outside of the tree
 }
 
 // readAll reads the files of the tree that say something. It reports whether all of them can be read.
@@ -89,40 +90,38 @@ func (s *summer) readAll() bool {
 	if s.left < 0 {
 		return false
 	}
+	var failed atomic.Bool
 	folders := slices.Collect(maps.Keys(below))
-	texts := make([]map[string][]byte, len(folders))
-	each(len(folders), func(i int) { texts[i] = s.read(folders[i], below[folders[i]]) })
-	s.texts = map[string][]byte{}
-	for _, some := range texts {
-		if some == nil {
-			return false
+	each(len(folders), func(i int) {
+		if s.read(folders[i], below[folders[i]]) != nil {
+			failed.Store(true)
 		}
-		maps.Copy(s.texts, some)
-	}
-	return true
+	})
+	return !failed.Load()
 }
 
-// read returns the hashes of what files in one folder say, by name; nil if one of them cannot be read.
-func (s *summer) read(folder string, files []*file) map[string][]byte {
+// read hashes what files in one folder say.
+func (s *summer) read(folder string, files []*file) error {
 	root, err := s.files.root.OpenRoot(folder)
 	if err != nil {
-		return nil
+		return err
 	}
 	defer root.Close()
-	texts := map[string][]byte{}
 	for _, f := range files {
 		left := int64(maxBytes)
 		sum := sha256.New()
-		if s.ctx.Err() != nil || readFile(root, filepath.Base(f.name), sum, &left) != nil {
-			return nil
+		err := cmp.Or(s.ctx.Err(), readFile(root, filepath.Base(f.name), sum, &left))
+		if err != nil {
+			return err
 		}
-		texts[f.name] = sum.Sum(nil)
+		f.text = sum.Sum(nil)
 	}
-	return texts
+	return nil
 }
 
-// add adds the file at name in root to the hash, and calls it by its path.
-func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo) error {
+// add adds the file at name in root to the hash, and calls it by its path. text is the hash of what it says; nil: it is
+// read.
+func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo, text []byte) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
@@ -141,12 +140,11 @@ func (s *summer) add(root *os.Root, name, path string, info fs.FileInfo) error {
 		return s.follow(filepath.Join(root.Name(), name))
 	case !mode.IsRegular():
 		return fmt.Errorf("%s has no contents that are known", path)
-	case s.texts[path] == nil && info.Size() > s.left:
+	case text == nil && info.Size() > s.left:
 		return errTooLarge
 	}
-	text, is := s.texts[path]
 	var err error
-	if !is {
+	if text == nil {
 		one := sha256.New()
 		err = readFile(root, name, one, &s.left)
 		text = one.Sum(nil)
@@ -193,14 +191,14 @@ func (s *summer) follow(path string) error {
 			return err
 		}
 		if info.IsDir() {
-			return s.add(nil, "", path, info)
+			return s.add(nil, "", path, info, nil)
 		}
 		root, err := os.OpenRoot(filepath.Dir(path))
 		if err != nil {
 			return err
 		}
 		defer root.Close()
-		return s.add(root, entry.Name(), path, info)
+		return s.add(root, entry.Name(), path, info, nil)
 	})
 }
 
@@ -222,7 +220,7 @@ func readFile(root *os.Root, name string, w io.Writer, left *int64) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return errors.Join(err, errors.New("the file was replaced meanwhile"))
 	}
-	buffer := make([]byte, min(info.Size()+1, 64<<10)) // most files are small
+	buffer := make([]byte, min(max(info.Size()+1, 512), 64<<10)) // most files are small
 	n, err := io.CopyBuffer(w, io.LimitReader(f, *left+1), buffer)
 	*left -= n
 	if err == nil && *left < 0 {

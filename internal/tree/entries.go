@@ -126,7 +126,7 @@ func (t Tree) Sweep(ctx context.Context, keep map[string]bool, drop func(path st
 	defer root.Close()
 	s := &sweeper{Tree: t, files: &files{root: root, rules: map[string]string{}}, keep: keep, drop: drop, since: since}
 	err = s.folder(ctx, "", nil)
-	return s.changed(), err
+	return s.doubtful(), err
 }
 
 // sweeper sweeps for Sweep.
@@ -172,8 +172,8 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 	return nil
 }
 
-// changed returns the files that may have changed.
-func (t *sweeper) changed() (names []string) {
+// doubtful returns the files that may have changed.
+func (t *sweeper) doubtful() (names []string) {
 	is := make([]bool, len(t.kept))
 	each(len(t.kept), func(i int) {
 		info, err := t.kept[i].entry.Info()
