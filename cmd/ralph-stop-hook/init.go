@@ -80,8 +80,8 @@ func (v verbs) init() *cli.Command {
 	return cmd
 }
 
-// atWork returns the name of the current loop, "" if there is none or it is over. A bare init installs the hook for that
-// one, as 'status' and 'doctor' recommend. A second loop would be in its way.
+// atWork returns the name of the current loop, "" if there is none or it is over. A bare init installs the hook for
+// that one, as 'status' and 'doctor' recommend. A second loop would be in its way.
 func (i *initialiser) atWork() string {
 	at, err := i.v.Find(nil)
 	if err != nil {

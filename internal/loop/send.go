@@ -55,9 +55,9 @@ func (l *Loop) Untold() int {
 	return len(left)
 }
 
-// lockSender is loopdir.Store.LockSender. A process that has the lock for longer than a sender may take is none, so this
-// one tells the endings without the lock. If that process was a sender on a machine that slept, both tell an ending,
-// with one delivery id.
+// lockSender is loopdir.Store.LockSender. A process that has the lock for longer than a sender may take is none, so
+// this one tells the endings without the lock. If that process was a sender on a machine that slept, both tell an
+// ending, with one delivery id.
 func (l *Loop) lockSender(wait time.Duration) (unlock func(), err error) {
 	unlock, err = l.Store.LockSender(wait)
 	if !errors.Is(err, loopdir.ErrLocked) {
