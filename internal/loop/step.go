@@ -66,11 +66,20 @@ type stepper struct {
 	checks   func()       // frees the lock for running checks; nil while it is not held
 	judges   bool         // an agent asks what a stop would decide; see Judge
 	compared bool         // found.Changed is known, and no command ran since
+	marked   bool         // the record says that this process runs something; see markRunning
 	cut      bool         // see Step.Cut
 }
 
-// close frees the locks.
+// close takes the mark of markRunning out of the record and frees the locks. A process that leaves its mark was killed;
+// one that was told to end leaves it too, because its stop has no answer.
 func (s *stepper) close() {
+	if s.marked && !s.cut && s.lock() == nil {
+		state, err := s.loop.Store.State()
+		if err == nil && state.Running != nil && state.Running.PID == os.Getpid() {
+			state.Running = nil
+			_ = s.loop.Store.SaveState(state) // if that fails, too much is said
+		}
+	}
 	s.release()
 	if s.checks != nil {
 		s.checks()
@@ -312,6 +321,7 @@ func (s *stepper) markRunning(need decide.Need) (decide.State, error) {
 		PID: pid, Start: proc.Start(pid), Since: time.Now().UTC(), What: what, After: s.picture.Snapshot.KilledInAll,
 	}
 	state.Withheld = s.picture.Withheld()
+	s.marked = true
 	return state, s.loop.Store.SaveState(state)
 }
 
