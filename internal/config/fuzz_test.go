@@ -40,7 +40,8 @@ func FuzzConfig(f *testing.F) {
 			if now == nil {
 				now = []byte("{}") // a missing file counts as this
 			}
-			if err != nil || !got.Trusted || got.Changed == bytes.Equal(now, data) ||
+			differs := got.Changed && text != nil || got.Gone && text == nil
+			if err != nil || !got.Trusted || differs == bytes.Equal(now, data) || got.Changed && got.Gone ||
 				fmt.Sprint(got.Config) != fmt.Sprint(c) {
 				t.Fatalf("%q beside %q: %+v, %v", text, data, got, err)
 			}

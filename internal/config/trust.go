@@ -84,6 +84,7 @@ func digest(text []byte) string {
 type Effective struct {
 	Config
 	Changed   bool // ralph.json differs from the trusted text, which is the one in force
+	Gone      bool // there was a ralph.json when a person trusted the loop, and there is none now
 	Untrusted int  // how many commands do not run because no person has trusted them
 
 	Trust        // the record of what a person has trusted
@@ -94,13 +95,16 @@ type Effective struct {
 // else text, which is ralph.json, or nil if there is no such file. Without trust, or
 // if the person took it back, no command of it runs.
 func Choose(trust *Trust, text []byte) (in Effective, err error) {
-	if text == nil {
+	none := text == nil
+	if none {
 		text = []byte("{}")
 	}
 	if trust != nil {
 		in.Trust = *trust
 		in.Trusted = true
-		in.Changed = digest(text) != trust.SHA256
+		differs := digest(text) != trust.SHA256
+		in.Gone = differs && none
+		in.Changed = differs && !none
 		text = []byte(trust.Text)
 	}
 	in.Config, err = Parse(text)

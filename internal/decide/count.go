@@ -18,5 +18,8 @@ func (l List) Count(proven int) Counts {
 	for i := range open {
 		open[i] = plain.Line(open[i], 80)
 	}
-	return Counts{Total: len(l.Items), Passed: l.Passed(), Proven: proven, Open: open[:min(len(open), maxOpen)]}
+	passed := l.Passed()
+	return Counts{
+		Total: len(l.Items), Passed: passed, Proven: min(proven, passed), Open: open[:min(len(open), maxOpen)],
+	}
 }

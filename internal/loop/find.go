@@ -331,7 +331,7 @@ func (l *Loop) tracked() string {
 	if root == "" {
 		return ""
 	}
-	const came = "it came with the repository"
+	const came = "it came with the repository, or was moved with it"
 	if rel, err := filepath.Rel(l.At.Project, root); err == nil && rel != "." && filepath.IsLocal(rel) {
 		return came // a repository of its own, in the folder of loops
 	}

@@ -62,7 +62,11 @@ func (s *Seen) read(path string, how features.Reading, folders []string) decide.
 	file, how.Tag = features.Named(path)
 	data, err := readList(path, folders)
 	if errors.Is(err, fs.ErrNotExist) {
-		return decide.List{Missing: true, Err: fmt.Errorf("no list at %s", file)}
+		missing := fmt.Errorf("no list at %s", file)
+		if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) {
+			missing = fmt.Errorf("%w, and its folder is gone: if that was moved, resume the loop there", missing)
+		}
+		return decide.List{Missing: true, Err: missing}
 	}
 	if err != nil {
 		return decide.List{Err: err}

@@ -263,6 +263,9 @@ func ConfigNotes(p *loop.Picture) (notes []string) {
 		notes = append(notes, "ralph.json changed after it was trusted; the trusted version stays in force; "+
 			"to accept the change: "+trust)
 	}
+	if p.Config.Gone {
+		notes = append(notes, "ralph.json is gone; the trusted version stays in force; to put it back: "+trust)
+	}
 	if p.Config.Untrusted > 0 {
 		notes = append(notes, plain.Count(p.Config.Untrusted, "command")+
 			" that nobody has trusted must not run; to accept: "+trust)

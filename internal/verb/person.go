@@ -175,7 +175,11 @@ func (v Verbs) revive(
 		return err
 	}
 	doom, _ := say.Doom(picture)
-	if warning := cmp.Or(doom, say.Changed(picture), noStop(picture, next)); warning != "" {
+	warnings := say.ConfigNotes(picture)
+	if first := cmp.Or(doom, say.Changed(picture), noStop(picture, next)); first != "" {
+		warnings = append(warnings, first)
+	}
+	for _, warning := range warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
 	return nil

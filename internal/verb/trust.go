@@ -56,7 +56,10 @@ func newTruster(w io.Writer, l *loop.Loop) (*truster, error) {
 		return nil, err
 	}
 	if text == nil {
-		text = []byte("{}") // a list may bring checks of its own
+		text, err = putBack(w, l)
+		if err != nil {
+			return nil, err
+		}
 	}
 	c, err := config.Parse(text)
 	if err != nil {
@@ -67,6 +70,23 @@ func newTruster(w io.Writer, l *loop.Loop) (*truster, error) {
 		return nil, err
 	}
 	return &truster{w, l, text, c, l.At.ListPath(c.List, state.List)}, nil
+}
+
+// putBack writes ralph.json as it was trusted, and returns it. A loop that had none may have a list with checks of its
+// own.
+func putBack(w io.Writer, l *loop.Loop) ([]byte, error) {
+	none := []byte("{}")
+	before, err := l.Store.Trust()
+	if err != nil || before == nil || before.Text == string(none) {
+		return none, err
+	}
+	text := []byte(before.Text)
+	write := func() error { return l.Store.WriteFile(loopdir.ConfigFile, text) }
+	if err := l.Store.Locked(loop.LockWait, write); err != nil {
+		return nil, fmt.Errorf("%s cannot be put back: %w", loopdir.ConfigFile, err)
+	}
+	fmt.Fprintf(w, "%s was gone; it is there again, as it was trusted\n", loopdir.ConfigFile)
+	return text, nil
 }
 
 // reading is how the list is read under the ralph.json that is to be trusted.
