@@ -23,6 +23,9 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
+// minFree is what a stop may write: a record, a list and the lines of its logs, at their largest.
+const minFree = 4 << 20
+
 // lookFolders checks who owns the folders, before anything in them is read.
 func lookFolders(in *inspection) {
 	narrow := func(f *finding, dir string, mode os.FileMode) {
@@ -66,6 +69,9 @@ func lookFolders(in *inspection) {
 	for _, dir := range []string{in.loop.Dir, in.loop.StatePath()} {
 		if loopdir.Exists(dir) && !loopdir.Writable(dir) {
 			in.failure("give it back to yourself: chown, chmod u+rwx", "%s cannot be written", dir)
+		}
+		if free, known := loopdir.Free(dir); known && free < minFree {
+			in.failure("delete something there", "the disk of %s is full", dir)
 		}
 	}
 	in.fine("only you can write %s and %s", plain.Path(in.project, in.loop.Dir), in.loop.StatePath())
@@ -232,8 +238,8 @@ func lookSession(in *inspection) {
 		in.warning(say.GoOn(p, state), "the client of session %s was closed or killed", state.Session)
 	case state.Waits && state.Status == decide.InProgress:
 		in.note(say.GoOn(p, state), "the loop continues, but no session works on it yet")
-	case p.Snapshot.CancelFile && state.Status != decide.Cancelled:
-		in.note("'"+p.Loop.Call("resume")+"' takes that back", "the next stop cancels the loop")
+	case p.Snapshot.Asked() != decide.InProgress && state.Status.GoesOn():
+		in.note("'"+p.Loop.Call("resume")+"' takes that back", "the next stop ends the loop %s", p.Snapshot.Asked())
 	case state.Status == decide.InProgress && state.Session == "":
 		bind := cmp.Or(state.Bind, p.Snapshot.Bind)
 		in.note("nothing, if you have yet to start it", "no session works on it: %s", say.Begin(bind))

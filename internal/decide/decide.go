@@ -267,6 +267,16 @@ func (d *Decision) ReadHeader(s *Snapshot) Status {
 	return InProgress
 }
 
+// Asked returns how the next stop ends the loop because somebody wants that: with `cancel`, or in the header of
+// progress.txt. IN_PROGRESS: nobody does.
+func (s *Snapshot) Asked() Status {
+	if s.CancelFile {
+		return Cancelled
+	}
+	d := Decision{Next: s.State}
+	return d.ReadHeader(s)
+}
+
 // stoppedBy says who stopped the loop, if ReadHeader or the file of `cancel` says that it is
 // stopped.
 func (s *Snapshot) stoppedBy() string {

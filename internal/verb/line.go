@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -68,8 +69,8 @@ func statusLine(p *loop.Picture, session string) string {
 	line += fmt.Sprintf(" · iteration %d/%d", s.Iteration, s.Limit(p.Snapshot.Limits))
 	next, open := list.Next()
 	switch r := s.Running; {
-	case p.Snapshot.CancelFile:
-		return line + " · cancelled"
+	case p.Snapshot.Asked() != decide.InProgress:
+		return line + " · " + strings.ToLower(string(p.Snapshot.Asked()))
 	case s.Session == "":
 		return line + " · no session yet"
 	case p.Stale():

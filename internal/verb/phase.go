@@ -40,11 +40,13 @@ func phase(v *Status, p *loop.Picture, state decide.State) (now Phase, since tim
 		return NeedsYou, time.Time{}
 	case s.Brought == "" && state.StartedAt.IsZero() && !state.Waits:
 		return NeverBegun, time.Time{}
+	case p.Stale():
+		return NeedsYou, state.Seen
 	case v.Running != "":
 		return Working, state.Running.Since
 	case s.CutOff != nil:
 		return NeedsYou, s.CutOff.Since
-	case state.Session == "", state.Waits, p.Stale():
+	case state.Session == "", state.Waits:
 		return NeedsYou, state.Seen
 	case v.stopped > 0:
 		return NeedsYou, time.Time{}

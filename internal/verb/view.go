@@ -225,8 +225,8 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if s.State.Schema != 0 && state.Session == "" && state.Status == decide.InProgress {
 		add("no session works on it: %s", say.Begin(state.Bind))
 	}
-	if s.CancelFile && state.Status != decide.Cancelled {
-		add("cancelled; the next stop ends it, or '%s' takes that back", do("resume"))
+	if asked := s.Asked(); asked != decide.InProgress && state.Status.GoesOn() {
+		add("%s; the next stop ends it, or '%s' takes that back", strings.ToLower(string(asked)), do("resume"))
 	}
 	if lowered := p.Agent.Lowered.For(s.State).String(); lowered != "" {
 		add("the agent has lowered %s; that ends with its session", lowered)
