@@ -349,7 +349,7 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 			return err
 		}
 	}
-	if by() != nil {
+	if by() != nil && (state.Status.GoesOn() || len(r.Record.ToMerge()) > 0) {
 		return &cli.Exit{Code: interrupted}
 	}
 	if code := state.ExitCode(); code != 0 {

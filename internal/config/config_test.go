@@ -314,10 +314,10 @@ func TestChoose(t *testing.T) {
 		{"trusted", &trust, text, Effective{}},
 		{"edited since", &trust, []byte(`{"on_complete": ["rm -rf ."]}`), Effective{Changed: true}},
 		{"emptied", &trust, []byte{}, Effective{Changed: true}},
-		{"gone", &trust, nil, Effective{Changed: true}},
+		{"gone", &trust, nil, Effective{Gone: true}},
 	} {
 		got, err := Choose(tc.trust, tc.text)
-		if err != nil || got.Changed != tc.want.Changed || got.Untrusted != tc.want.Untrusted {
+		if err != nil || got.Changed != tc.want.Changed || got.Gone != tc.want.Gone || got.Untrusted != tc.want.Untrusted {
 			t.Errorf("%s: %+v, %v", tc.name, got, err)
 		}
 		if commands := len(got.Notifiers); (commands == 1) != (tc.trust != nil) {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -51,6 +52,10 @@ func (r *Run) finishLeft() error {
 	}
 	defer l.Close()
 	l.Store.Complete(loop.LockWait)
+	if r.cutOff {
+		return errors.New("a second signal has cut one off")
+	}
+	l.Env.Catch = r.untilKilled
 	return l.Tell(context.Background())
 }
 

@@ -27,7 +27,7 @@ type Run struct {
 	Rows   Rows
 	Record record.Run
 	Screen Screen
-	Kill   <-chan struct{} // closed: the agent is killed, and not asked to end first
+	Kill   <-chan struct{} // closed: the agent is killed, and not asked to end first; nothing waits for a notifier
 
 	// Engine opens what runs the sessions of lanes, once the run has begun; nil: those run here.
 	Engine func(ctx context.Context) (Hands, error)
@@ -43,6 +43,7 @@ type Run struct {
 	tooLong  int           // sessions in a row whose prompt was too long
 	waited   patience      // with providers
 	noPrice  string        // the last model of which it was said that its price is not known
+	cutOff   bool          // a second signal came while an ending was told
 }
 
 // Rows are the agents that may work in a run, by their names.
@@ -377,9 +378,38 @@ func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 	}
 	if step.Decision.Commits() {
 		r.reports(step)
+		l.Env.Catch = r.untilKilled
 		l.Notify(context.WithoutCancel(ctx), ev, step)
+		r.cutOff = r.killed() && l.Untold() > 0
 	}
 	return step, nil
+}
+
+// untilKilled is Env.Catch for what tells an ending: only the second signal ends it, or a later one. Cut off by the
+// first, it would be told twice.
+func (r *Run) untilKilled(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.killed() {
+		return r.Env.Catch(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-r.Kill:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// killed reports whether a second signal has come.
+func (r *Run) killed() bool {
+	select {
+	case <-r.Kill:
+		return true
+	default:
+		return false
+	}
 }
 
 // goesOn reports whether the loop has more to do after a step. A person who pauses or cancels it makes the run

@@ -271,13 +271,13 @@ func show(s cli.Screen, v Status) {
 		session += ", whose client runs"
 	}
 	if v.Phase == Working && v.Running == "" && !v.PhaseSince.IsZero() {
-		session += ", seen " + plain.Duration(time.Since(v.PhaseSince)) + " ago"
+		session += ", seen " + plain.Duration(max(0, time.Since(v.PhaseSince))) + " ago"
 	}
 	row("session", session)
 	row("list", v.List)
 	row("loop", v.Loop)
 	if v.Notice == "pending" {
-		row("notice", "not delivered yet")
+		row("notice", "not delivered yet ('status --send-due' sends it)")
 	}
 	for _, note := range v.Notes {
 		row("note", note)
