@@ -39,7 +39,7 @@ func (c Config) Spells(name string) bool {
 }
 
 // BuildFile reports whether a file decides what a build tool, a test runner or a linter does, so that "work" has to
-// spell it: it is of the tables, or its name says that, as .eslintrc does.
+// spell it: it is of the tables, or it is hidden, as .eslintrc is.
 func BuildFile(name string) bool {
 	for folder := range strings.SplitSeq(path.Dir(name), "/") {
 		if slices.Contains(buildFolders, folder) || strings.HasSuffix(folder, "-info") {
@@ -53,10 +53,9 @@ func BuildFile(name string) bool {
 		}
 	}
 	base := path.Base(name)
-	dotted, _, _ := strings.Cut(strings.TrimPrefix(base, "."), ".") // .eslintrc.json
-	rc := base[0] == '.' && len(dotted) > 2 && strings.HasSuffix(dotted, "rc")
 	stem, _, _ := strings.Cut(base, ".config.")
-	return rc || stem != base && slices.Contains(configured, stem) || slices.Contains(buildFiles, base) ||
+	hidden := base[0] == '.' && !slices.Contains(ofGit, base)
+	return hidden || stem != base && slices.Contains(configured, stem) || slices.Contains(buildFiles, base) ||
 		slices.Contains(buildKinds, path.Ext(base))
 }
 
@@ -64,16 +63,20 @@ func BuildFile(name string) bool {
 // are a part of the work.
 var configured = strings.Fields("ava babel cypress eslint jest karma playwright rollup stylelint vite vitest webpack")
 
+// ofGit are hidden files that only git reads, of whose rules the room has those that were trusted.
+var ofGit = []string{".gitignore", ".gitattributes", ".gitkeep", ".keep"}
+
 var buildFolders = []string{"node_modules", "rakelib", "site-packages"}
 
 // buildFiles are those that are in no row of Builds: where checks run in the project, an agent may have to edit them.
 var buildFiles = []string{
 	PackageJSON, Conftest, "go.mod", "Cargo.toml", "build.rs", "CMakeLists.txt", "setup.py", "sitecustomize.py",
 	"usercustomize.py", "phpunit.xml", "pom.xml", "build.gradle.kts", "tsconfig.json", "deno.json", "ruff.toml",
-	"mypy.ini", ".flake8", ".golangci.yml", ".rubocop.yml", "biome.json",
+	"mypy.ini", "biome.json", "meson.build", "build.sbt", "build.zig", "mix.exs", "Package.swift", "BUILD", "BUILD.bazel",
+	"WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", "Gemfile",
 }
 
-var buildKinds = []string{".mk", ".pth", ".gradle"}
+var buildKinds = []string{".mk", ".pth", ".gradle", ".csproj", ".props", ".targets"}
 
 func matches(patterns []Pattern, path string) bool {
 	return slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Match(path) })

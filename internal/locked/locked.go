@@ -30,8 +30,11 @@ type Finder struct {
 	Sums    map[string]string // of the files that no check may find changed
 	Scripts map[string]string // of the programs and scripts of notifiers
 	Missing []string          // keys of files that commands need and that do not exist yet
-	Open    []string          // files that commands name and that are not locked, with the reason
-	Err     error             // why something cannot be locked
+	// Believed are the targets of make that a command asks for and that a file of their name would hold up.
+	Believed []Target
+	Targets  []string // where checks run in a room: all targets of makefiles that are no files now
+	Open     []string // files that commands name and that are not locked, with the reason
+	Err      error    // why something cannot be locked
 
 	pytest bool
 }
@@ -151,6 +154,9 @@ func (f *Finder) build(row config.Build, folders []string, words []config.Word, 
 		}
 		if row.Scripts && hasScripts(folder) {
 			f.lockScripts(path.Join(folder, config.PackageJSON), words)
+		}
+		if slices.Contains(row.Programs, "make") {
+			f.targets(folder, words)
 		}
 	}
 }

@@ -224,12 +224,15 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestNotPhony has makefiles, and which targets make would take for done.
-func TestNotPhony(t *testing.T) {
+// TestTargets has makefiles, and which targets make would take for done.
+func TestTargets(t *testing.T) {
 	for _, row := range []struct{ makefile, line, want string }{
 		{"test:\n\tgo test\n", "make test", "test"},
 		{"test:\n\tgo test\n", "make", "test"},
 		{"all: test\ntest:\n\tgo test\n.PHONY: all\n", "make -s test all", "test"},
+		{"all: lint test\nlint test:\n\tgo test\n.PHONY: all lint\n", "make", "test"},
+		{"test:\n", "make -f Makefile test", "test"},
+		{"all:\ntest:\n", "cd . && make test", "test"},
 		{".PHONY: test lint\ntest lint:\n\tgo test\n", "make test && make lint", ""},
 		{"test: build/app\nbuild/app: a.c\n\tcc a.c\n", "make build/app", ""},
 		{"test: FORCE\nFORCE:\n", "make test", ""},
@@ -241,7 +244,13 @@ func TestNotPhony(t *testing.T) {
 		{"", "make test", ""},
 	} {
 		dir := write(t, map[string]string{"Makefile": row.makefile})
-		got := strings.Join(NotPhony(dir, config.Command{Shell: row.line}), " ")
+		f := New(dir, "", config.Config{})
+		f.Command(config.Command{Shell: row.line})
+		var names []string
+		for _, target := range f.Believed {
+			names = append(names, target.Name)
+		}
+		got := strings.Join(names, " ")
 		if got != row.want {
 			t.Errorf("%q, %s: %q, want %q", row.makefile, row.line, got, row.want)
 		}

@@ -1,6 +1,7 @@
 package locked
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,71 +13,60 @@ import (
 // maxMakefile is the largest makefile that is read, in bytes.
 const maxMakefile = 1 << 20
 
-// NotPhony returns the targets of make in a command that make takes for done if a file of that name exists, whatever
-// is in it. It looks at the lines of the makefile in the project's root, and does not know make.
-func NotPhony(project string, c config.Command) (targets []string) {
-	words := c.Words()
-	at := slices.IndexFunc(words, func(w config.Word) bool {
-		name := path.Base(w.Text)
-		return name == "make" || name == "gmake"
-	})
-	if at < 0 {
-		return nil
+// Target is a target of a makefile that make takes for done if a file of its name exists, whatever is in it.
+type Target struct{ Makefile, Name string }
+
+// targets looks at the makefile of a folder, for a command with make. It notes the targets of the command that make
+// would take for done. In a room no file may appear in the place of any target: the room's own make makes those.
+func (f *Finder) targets(folder string, words []config.Word) {
+	m, file := f.makefile(folder, words)
+	if f.Config.Room {
+		for _, name := range slices.Sorted(maps.Keys(m.needs)) {
+			if key := path.Join(folder, name); !m.always(name) && !f.exists(key) {
+				f.Targets = append(f.Targets, key)
+			}
+		}
 	}
-	text := ""
-	for _, name := range []string{"Makefile", "makefile", "GNUmakefile"} {
-		data, err := loopdir.ReadAny(At(project, name), maxMakefile)
+	for _, name := range m.asked(words) {
+		if one := (Target{file, name}); !slices.Contains(f.Believed, one) {
+			f.Believed = append(f.Believed, one)
+		}
+	}
+}
+
+// makefile reads the makefile that make reads in a folder: that of -f, or the first of its names. It does not know
+// make's language: it looks at lines.
+func (f *Finder) makefile(folder string, words []config.Word) (m makefile, file string) {
+	names := []string{"GNUmakefile", "makefile", "Makefile"}
+	for i, w := range words[:max(0, len(words)-1)] {
+		if w.Text == "-f" || w.Text == "--file" {
+			names = []string{words[i+1].Text}
+		}
+	}
+	for _, name := range names {
+		file = path.Join(folder, name)
+		text, err := loopdir.ReadAny(At(f.Project, file), maxMakefile)
 		if err == nil {
-			text = string(data)
+			return readMakefile(string(text)), file
 		}
 	}
-	rules, first := rulesOf(text)
-	phony := rules[".PHONY"]
-	asked := false
-	believed := func(name string) {
-		needs, is := rules[name]
-		always := func(need string) bool { return need == "FORCE" || slices.Contains(phony, need) }
-		if is && !slices.Contains(phony, name) && !slices.ContainsFunc(needs, always) {
-			targets = append(targets, name)
-		}
-	}
-	for _, w := range words[at+1:] {
-		if w.Late != words[at].Late {
-			break // of the next command
-		}
-		if w.Text == "-B" || w.Text == "--always-make" || w.Text == "-C" || w.Text == "-f" {
-			return nil // of another makefile nothing is known
-		}
-		_, is := rules[w.Text]
-		number := strings.Trim(w.Text, "0123456789") == "" // of jobs, after -j
-		asked = asked || is || !number && w.Text[0] != '-' && !strings.Contains(w.Text, "=")
-		if is && !slices.Contains(targets, w.Text) {
-			believed(w.Text)
-		}
-	}
-	if !asked {
-		believed(first)
-	}
-	return targets
+	return m, file
 }
 
-// makes reports whether a line of a recipe makes the file that is its target.
-func makes(line, target string) bool {
-	return strings.Contains(line, "$@") || strings.Contains(line, "$(@") || strings.Contains(line, "-o "+target) ||
-		strings.Contains(line, "> "+target)
+// makefile is what the lines of a makefile say.
+type makefile struct {
+	needs map[string][]string // by target
+	first string              // the first target
+	files map[string]bool     // the targets that are files: they read like one, or their recipe makes them
 }
 
-// rulesOf returns what the targets of a makefile need, and the first target. It leaves out targets that are files:
-// they read like one, or their recipe makes them.
-func rulesOf(text string) (rules map[string][]string, first string) {
-	rules = map[string][]string{}
+func readMakefile(text string) makefile {
+	m := makefile{needs: map[string][]string{}, files: map[string]bool{}}
 	var current []string
 	for line := range strings.Lines(text) {
 		if line[0] == '\t' {
 			for _, name := range current {
-				if makes(line, name) {
-					delete(rules, name)
-				}
+				m.files[name] = m.files[name] || makes(line, name)
 			}
 			continue
 		}
@@ -86,15 +76,62 @@ func rulesOf(text string) (rules map[string][]string, first string) {
 			continue
 		}
 		needs, _, _ = strings.Cut(needs, ";")
-		for name := range strings.FieldsSeq(names) {
-			if name == ".PHONY" || !strings.ContainsAny(name, "./") {
-				rules[name] = append(rules[name], strings.Fields(needs)...)
-				current = append(current, name)
-			}
-			if first == "" && name[0] != '.' {
-				first = name
+		current = strings.Fields(names)
+		for _, name := range current {
+			m.needs[name] = append(m.needs[name], strings.Fields(needs)...)
+			m.files[name] = m.files[name] || strings.ContainsAny(name, "./")
+			if m.first == "" && name[0] != '.' {
+				m.first = name
 			}
 		}
 	}
-	return rules, first
+	return m
+}
+
+// makes reports whether a line of a recipe makes the file that is its target.
+func makes(line, target string) bool {
+	return strings.Contains(line, "$@") || strings.Contains(line, "$(@") || strings.Contains(line, "-o "+target) ||
+		strings.Contains(line, "> "+target)
+}
+
+// always reports whether make runs a target whatever files there are, or whether the name is not that of a target.
+func (m makefile) always(name string) bool {
+	phony := m.needs[".PHONY"]
+	forced := func(need string) bool { return need == "FORCE" || slices.Contains(phony, need) }
+	special := name == "FORCE" || name[0] == '.' && name == strings.ToUpper(name)
+	return special || slices.Contains(phony, name) || slices.ContainsFunc(m.needs[name], forced)
+}
+
+// asked returns the targets that a command asks for, and what they need, as far as make would take them for done.
+func (m makefile) asked(words []config.Word) (believed []string) {
+	seen := map[string]bool{}
+	var look func(name string)
+	look = func(name string) {
+		needs, is := m.needs[name]
+		if !is || seen[name] {
+			return
+		}
+		seen[name] = true
+		if !m.files[name] && !m.always(name) {
+			believed = append(believed, name)
+		}
+		for _, need := range needs {
+			look(need)
+		}
+	}
+	named := false
+	for i, w := range words {
+		if w.Text == "-B" || w.Text == "--always-make" {
+			return nil
+		}
+		_, is := m.needs[w.Text]
+		named = named || is && i > 0
+		if i > 0 {
+			look(w.Text)
+		}
+	}
+	if !named {
+		look(m.first)
+	}
+	return believed
 }

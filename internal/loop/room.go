@@ -193,8 +193,8 @@ func (p *Picture) stillIgnored(ctx context.Context, proof room.Proof) (left []ro
 func (p *Picture) rule() room.Rule {
 	c := &p.Config
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %v %v", c.Text, c.Files, c.Shared) // maps are printed in order
-	parts := map[string][]string{}                          // keys of parts of files
+	fmt.Fprintf(sum, "%q %v %v %q", c.Text, c.Files, c.Shared, c.Targets) // maps are printed in order
+	parts := map[string][]string{}                                        // keys of parts of files
 	for key := range c.Files {
 		if file := locked.File(key); file != key {
 			parts[file] = append(parts[file], key)
@@ -204,6 +204,9 @@ func (p *Picture) rule() room.Rule {
 	return room.Rule{Name: fmt.Sprintf("%x", sum.Sum(nil)), Lent: p.lent(), Why: func(e room.Edit) string {
 		name := fromBase(base, e.Path)
 		_, isLocked := c.Files[name]
+		for at := name; at != "." && at != ".." && !isLocked; at = path.Dir(at) {
+			isLocked = slices.Contains(c.Targets, at)
+		}
 		npm := path.Base(name) == config.PackageJSON
 		changed := func(key string) bool { return locked.Changed(p.Loop.project(), key, c.Files[key]) }
 		switch {
@@ -217,10 +220,14 @@ func (p *Picture) rule() room.Rule {
 			return "a locked part of it has changed"
 		case !config.BuildFile(name):
 			return ""
-		case !c.Spells(name) && (!npm || len(c.Work) > 0):
+		case len(c.Work) == 0 && !npm:
+			return "it is a build file, which counts as it was at 'trust'"
+		case len(c.Work) > 0 && !c.Spells(name):
 			return `it is a build file, which "work" has to name by its whole name`
 		case npm && !p.sameScripts(e):
 			return "a trusted script of it has changed, or one was added that runs by itself"
+		case !e.Added() && !p.onlyNeeds(e):
+			return "more than what it requires has changed"
 		}
 		return ""
 	}}
@@ -238,6 +245,14 @@ func (p *Picture) sameScripts(e room.Edit) bool {
 	was, err := scripts(e.Was)
 	is, now := scripts(e.Is)
 	return now == nil && (err != nil || locked.SameScripts(was, is))
+}
+
+// onlyNeeds reports whether an edit of a manifest changes nothing but what the project needs, as far as the manifest's
+// format is known.
+func (p *Picture) onlyNeeds(e room.Edit) bool {
+	text := func(id string) []byte { return p.Room().Text(context.Background(), id) }
+	only, known := locked.OnlyNeeds(e.Path, text(e.Was), text(e.Is))
+	return only || !known
 }
 
 // NotUsed returns what the checks do not see as it is in the project, with paths from the project on. It looks, unless
@@ -353,22 +368,22 @@ func (p *Picture) inRoom(id string) room.Contents {
 	return room.Contents{Tree: id, Rules: p.Config.Rules, Base: p.base(), Lent: lent, Files: p.besideTree()}
 }
 
-// besideTree returns the files that are no part of what is proven, and that checks may read: the list and the loop's
-// own, as they are in the project.
+// besideTree returns the files that are no part of what is proven, and that checks may read: the list as it is in the
+// project, and ralph.json as it was trusted. The loop's other files are for the agent to write.
 func (p *Picture) besideTree() map[string][]byte {
 	list, _ := features.Named(p.ListPath())
 	files := map[string][]byte{}
-	for _, file := range []string{
-		list, filepath.Join(p.Loop.At.Dir, loopdir.ProgressFile), filepath.Join(p.Loop.At.Dir, loopdir.ConfigFile),
-		filepath.Join(p.Loop.At.Dir, loopdir.PromptFile),
-	} {
+	inRoom := func(file string) (name string, local bool) {
 		name, err := filepath.Rel(p.Loop.At.Project, file)
-		if err != nil || !filepath.IsLocal(name) {
-			continue
-		}
-		text, err := loopdir.ReadFile(p.Loop.At.Project, name, features.MaxBytes)
+		return path.Join(p.base(), filepath.ToSlash(name)), err == nil && filepath.IsLocal(name)
+	}
+	if name, local := inRoom(filepath.Join(p.Loop.At.Dir, loopdir.ConfigFile)); local {
+		files[name] = []byte(p.Config.Text)
+	}
+	if name, local := inRoom(list); local {
+		text, err := loopdir.ReadFile(p.Loop.At.Project, fromBase(p.base(), name), features.MaxBytes)
 		if err == nil {
-			files[path.Join(p.base(), filepath.ToSlash(name))] = text
+			files[name] = text
 		}
 	}
 	return files

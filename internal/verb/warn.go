@@ -21,7 +21,7 @@ func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) 
 		lines = append(lines, fmt.Sprintf("%s does not exist yet, and runs only after you have written it and run '%s'; "+
 			"if the agent should write it, name it in \"not_held\"", plain.Line(key, 300), l.Call("trust")))
 	}
-	var open, targets []string
+	var open []string
 	for _, check := range c.Checks {
 		if !check.Runs() || c.Room && len(c.Work) > 0 { // there the agent's files are nowhere but in "work"
 			continue
@@ -31,22 +31,24 @@ func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) 
 			lines = append(lines, fmt.Sprintf("%s also takes files that the agent adds: \"protect_new\" would refuse them",
 				plain.Line(check.Command.String(), 200)))
 		}
-		targets = append(targets, locked.NotPhony(l.At.Project, check.Command)...)
 		text := plain.Line(check.Command.String(), 200)
 		if len(c.Protect) == 0 && tests(l, check.Command, f) && !slices.Contains(open, text) {
 			open = append(open, text)
 		}
 	}
-	slices.Sort(targets)
-	for _, target := range slices.Compact(targets) {
-		lines = append(lines, fmt.Sprintf("'touch %[1]s' would make 'make %[1]s' pass: add '.PHONY: %[1]s' to the Makefile",
-			plain.Line(target, 80)))
+	believed := f.Believed
+	if c.Room { // there no file may appear in their place
+		believed = nil
+	}
+	for _, target := range believed {
+		lines = append(lines, fmt.Sprintf("a file named %[1]s would keep make from running %[1]s: add '.PHONY: %[1]s' to %s",
+			plain.Line(target.Name, 80), plain.Line(target.Makefile, 200)))
 	}
 	if len(open) > 0 {
 		lines = append(lines, fmt.Sprintf("no test is locked for %s: the agent can edit the tests; name them in \"protect\"",
 			plain.Line(strings.Join(open, ", "), 600)))
 	}
-	if len(targets)+len(open) > 0 && !c.Room {
+	if len(believed)+len(open) > 0 && !c.Room {
 		lines = append(lines, `"room" and "work" in ralph.json would hold all of that: checks then see only what you `+
 			"trusted, and the agent's own work")
 	}
