@@ -148,7 +148,7 @@ func (d *Decision) testsOnly(s *Snapshot, passed bool) (saw string) {
 	case passed || s.NoList:
 		d.Next.TestsOnly = 0
 	case len(s.Changes) == 0:
-	case slices.ContainsFunc(s.Changes, func(name string) bool { return !isTest(name) }), d.aboutTests(s):
+	case slices.ContainsFunc(s.Changes, func(name string) bool { return !IsTest(name) }), d.aboutTests(s):
 		d.Next.TestsOnly = 0
 	default:
 		d.Next.TestsOnly++
@@ -172,8 +172,8 @@ func (d *Decision) aboutTests(s *Snapshot) bool {
 // testFolders are names of folders that hold tests, or what tests read.
 var testFolders = []string{"test", "tests", "__tests__", "spec", "specs", "testdata", "fixtures", "e2e"}
 
-// isTest reports whether a slash-separated path is that of a test, by the names that common tools for tests look for.
-func isTest(name string) bool {
+// IsTest reports whether a slash-separated path is that of a test, by the names that common tools for tests look for.
+func IsTest(name string) bool {
 	dir, base := path.Split(name)
 	inFolder := func(folder string) bool { return slices.Contains(testFolders, strings.ToLower(folder)) }
 	stem, _, _ := strings.Cut(base, ".")

@@ -183,7 +183,7 @@ func TestIsTest(t *testing.T) {
 		"a_test.go", "x/test_a.py", "x/a.test.ts", "a.spec.tsx", "spec/a.rb", "a_spec.rb", "src/FooTest.java", "FooTests.cs",
 		"__tests__/a.js", "tests/a.rs", "x/testdata/a.json", "conftest.py", "Tests/A.swift", "FooSpec.scala", "e2e/a.go",
 	} {
-		if !isTest(name) {
+		if !IsTest(name) {
 			t.Errorf("%s is no test", name)
 		}
 	}
@@ -191,7 +191,7 @@ func TestIsTest(t *testing.T) {
 		"a.go", "latest.go", "contest.py", "testing.go", "attest/a.go", "spec.md", "api-spec.yaml", "testable.go",
 		"src/main.rs",
 	} {
-		if isTest(name) {
+		if IsTest(name) {
 			t.Errorf("%s is a test", name)
 		}
 	}

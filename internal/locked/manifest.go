@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // OnlyNeeds reports whether an edit of a manifest changes nothing but what the project needs. Other lines of go.mod and
@@ -63,7 +64,7 @@ func besideCargo(text, _ string) string {
 			continue
 		}
 		if line[0] == '[' {
-			within = cargoNeeds.MatchString(line)
+			within = cargoNeeds().MatchString(line)
 		}
 		if !within {
 			kept.WriteString(line + "\n")
@@ -72,5 +73,7 @@ func besideCargo(text, _ string) string {
 	return kept.String()
 }
 
-var cargoNeeds = regexp.MustCompile(
-	`^\[(workspace\.|target\.('[^']*'|[\w-]+)\.)?((dev-|build-)?dependencies(\.[\w-]+)?|features)\]$`)
+var cargoNeeds = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^\[(workspace\.|target\.('[^']*'|[\w-]+)\.)?((dev-|build-)?dependencies(\.[\w-]+)?|features)\]$`)
+})

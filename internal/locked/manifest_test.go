@@ -29,7 +29,8 @@ func TestOnlyNeeds(t *testing.T) {
 		{"Cargo.toml", cargo, "package.autotests = false\n" + cargo, false},
 		{
 			"Cargo.toml", cargo,
-			"[package]\nname = \"x\"\ndescription = \"\"\"\ntext\n[dependencies]\n\"\"\"\nautotests = false\n[dependencies]\n", false,
+			"[package]\nname = \"x\"\ndescription = \"\"\"\ntext\n[dependencies]\n\"\"\"\nautotests = false\n" +
+				"[dependencies]\n", false,
 		},
 		{"Cargo.toml", cargo, "[package] # [dependencies]\nautotests = false\n", false},
 	} {

@@ -125,6 +125,17 @@ func (l *Loop) PassedOver(c config.Config) []string {
 	return found.Passed
 }
 
+// OpenTests returns the files that read like tests and that the agent may edit by "work".
+func (l *Loop) OpenTests(c config.Config) []string {
+	if !c.Room || len(c.Work) == 0 || len(c.Checks) == 0 {
+		return nil
+	}
+	files, _ := l.treeWithoutList(c).Files(context.Background())
+	return slices.DeleteFunc(files, func(name string) bool {
+		return !decide.IsTest(name) || !c.IsWork(name) || c.Protects(name)
+	})
+}
+
 // treeWithoutList returns the tree without the list, which is held by what it says.
 func (l *Loop) treeWithoutList(c config.Config) tree.Tree {
 	t := l.tree(l.environ())

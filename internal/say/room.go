@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/room"
@@ -14,8 +15,29 @@ func Yours(work []string) string {
 	if len(work) == 0 {
 		return ""
 	}
-	return "\nOnly these files are yours to change: " + plain.Line(strings.Join(work, ", "), 500) + ".\n" +
-		"The checks run elsewhere, on a copy in which every other file is as it was.\n"
+	return "\n" + yours + plain.Line(strings.Join(work, ", "), 500) + ".\n" + elsewhere
+}
+
+// How the lines of Yours and Locked begin.
+const (
+	yours     = "Only these files are yours to change: "
+	elsewhere = "The checks run elsewhere, on a copy in which every other file is as it was.\n"
+	locked    = "Do not change: "
+)
+
+// Retell returns the text of RALPH_PROMPT.md with what is locked now in the place of what was.
+func Retell(prompt string, c config.Config, files map[string]string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(prompt) {
+		if !strings.HasPrefix(line, yours) && !strings.HasPrefix(line, locked) && line != elsewhere {
+			kept.WriteString(line)
+		}
+	}
+	text := strings.TrimRight(kept.String(), "\n") + "\n"
+	if held := Locked(c, files); held != "" {
+		text += "\n" + held
+	}
+	return text + Yours(c.WorkTexts())
 }
 
 // maxNotUsed is how many files are named that the checks do not use.

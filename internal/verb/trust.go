@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
@@ -13,6 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // Trust accepts a loop's ralph.json and list.
@@ -158,6 +160,25 @@ func (t *truster) trust(yes bool) error {
 		return err
 	}
 	fmt.Fprintf(t.w, "%s: trusted; these settings are now in force\n", name(t.l))
+	return t.retell(record)
+}
+
+// retell has RALPH_PROMPT.md name what is locked now. A loop need not have that file.
+func (t *truster) retell(record config.Trust) error {
+	const maxPrompt = 1 << 20
+	text, err := loopdir.ReadFile(t.l.At.Dir, loopdir.PromptFile, maxPrompt)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	now := say.Retell(string(text), t.config, record.Files)
+	if err == nil && now != string(text) {
+		err = t.l.Store.Locked(loop.LockWait, func() error {
+			return t.l.Store.WriteFile(loopdir.PromptFile, []byte(now))
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%s does not name what is locked now: %w", loopdir.PromptFile, err)
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/locked"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -43,6 +44,10 @@ func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) 
 	for _, target := range believed {
 		lines = append(lines, fmt.Sprintf("a file named %[1]s would keep make from running %[1]s: add '.PHONY: %[1]s' to %s",
 			plain.Line(target.Name, 80), plain.Line(target.Makefile, 200)))
+	}
+	if edits := l.OpenTests(c); len(edits) > 0 {
+		lines = append(lines, fmt.Sprintf("\"work\" lets the agent edit tests: %s; name them in \"protect\"",
+			decide.Names(edits)))
 	}
 	if len(open) > 0 {
 		lines = append(lines, fmt.Sprintf("no test is locked for %s: the agent can edit the tests; name them in \"protect\"",
