@@ -166,16 +166,23 @@ func openDoor(env *testscript.Env, bin string) error {
 	return os.WriteFile(filepath.Join(config, "config.json"), []byte(text), 0o644)
 }
 
+// buildRunner returns a folder with ralph-runner.
+func buildRunner(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "../ralph-runner").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
 // TestAttacksOnRunner plays the attacks with ralph-runner as the host. The open ones are the control.
 func TestAttacksOnRunner(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the attacks are written for Linux")
 	}
 	t.Parallel()
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "../ralph-runner").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin := buildRunner(t)
 	for _, folder := range []string{"attack", "attack/open"} {
 		p := params(folder)
 		p.Dir = forRunner(t, folder)

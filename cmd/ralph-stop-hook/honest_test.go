@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -99,8 +100,9 @@ func (r *honestRow) wants(room bool) string {
 	return status
 }
 
-// TestHonest plays agents that do their work in ordinary projects, once with init's defaults and once in the room.
-// Each loop ends as its row says: COMPLETE, if a person has not forbidden what the work needs.
+// TestHonest plays agents that do their work in ordinary projects, once with init's defaults and once in the room, and
+// both again as agents of a run. Each loop ends as its row says: COMPLETE, if a person has not forbidden what the work
+// needs.
 func TestHonest(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the rows are scripts of sh")
@@ -120,15 +122,22 @@ func TestHonest(t *testing.T) {
 		if testing.Short() && i%10 > 0 {
 			continue
 		}
-		for _, room := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/room=%v", row.title, room), func(t *testing.T) {
+		for n := range 4 {
+			room, runner := n%2 == 1, n > 1
+			if testing.Short() && runner && i%20 > 0 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/room=%v,runner=%v", row.title, room, runner), func(t *testing.T) {
 				t.Parallel()
 				for _, tool := range strings.Fields(row.keys["needs"]) {
 					if _, err := exec.LookPath(tool); err != nil {
 						t.Skip("needs " + tool)
 					}
 				}
-				p := &honestPlay{t: t, row: row, room: room, env: env}
+				if runner && strings.Contains(fmt.Sprint(row.parts), "person ralph-stop-hook trust") {
+					t.Skip("trust refuses what a run has started, and the person of a row has no terminal beside it")
+				}
+				p := &honestPlay{t: t, row: row, room: room, runner: runner, env: env}
 				if got, want := p.play(), row.wants(room); got != want {
 					t.Errorf("the loop is %s, want %s:\n%s", got, want, strings.Join(p.said, "\n"))
 				}
@@ -152,10 +161,10 @@ func TestHonestControl(t *testing.T) {
 		}
 		bases[base] = true
 		row.parts["work"] = ":\n"
-		for _, room := range []bool{false, true} {
-			p := &honestPlay{t: t, row: row, room: room, env: env}
+		for n := range 4 {
+			p := &honestPlay{t: t, row: row, room: n%2 == 1, runner: n > 1, env: env}
 			if got := p.play(); got != "IN_PROGRESS" {
-				t.Errorf("%s, with no work (room: %v): the loop is %s:\n%s", row.title, room, got,
+				t.Errorf("%s, with no work (room: %v, runner: %v): the loop is %s:\n%s", row.title, p.room, p.runner, got,
 					strings.Join(p.said, "\n"))
 			}
 		}
@@ -181,7 +190,7 @@ func honestEnv(t *testing.T) []string {
 		folders := strings.Fields(string(out))
 		env = append(env, "GOCACHE="+folders[0], "GOMODCACHE="+folders[1])
 	}
-	path := os.Getenv("PATH")
+	path := buildRunner(t) + string(os.PathListSeparator) + os.Getenv("PATH")
 	// A program that stands for python3 and looks for the right one is slow.
 	if out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
 		path = filepath.Dir(strings.TrimSpace(string(out))) + string(os.PathListSeparator) + path
@@ -191,12 +200,13 @@ func honestEnv(t *testing.T) []string {
 
 // honestPlay is one play of a row.
 type honestPlay struct {
-	t    *testing.T
-	row  honestRow
-	room bool
-	env  []string
-	dir  string
-	said []string // by the hook, and by what the row runs
+	t      *testing.T
+	row    honestRow
+	room   bool
+	runner bool // the turns are sessions of a run
+	env    []string
+	dir    string
+	said   []string // by the hook, and by what the row runs
 }
 
 // play returns the status of the row's loop at its end, or after the last turn.
@@ -225,28 +235,20 @@ func (p *honestPlay) play() string {
 	p.dir = filepath.Join(top, p.row.keys["dir"])
 	p.init()
 
+	if p.runner {
+		return p.sessions(work)
+	}
 	prompt, err := os.ReadFile(p.loopFile("RALPH_PROMPT.md"))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.hook("user-prompt-submit.json", "prompt", string(prompt))
-
-	for i, part := range []string{"turn", "turn 2", "turn 3"} {
-		script, ok := p.row.parts[part]
-		if !ok {
-			break
+	for i, turn := range p.turns() {
+		p.run(turn.script, "CLAUDECODE=1")
+		answer := p.hook("stop.json", "last_assistant_message", turn.message)
+		if i == 0 {
+			p.asked(answer)
 		}
-		_, more := p.row.parts[fmt.Sprintf("turn %d", i+2)]
-		message := "I have worked at it."
-		if !more {
-			message = "It is done.\n\n<promise>COMPLETE</promise>"
-		}
-		if !more && !p.claims() {
-			script += "\nclaim\n"
-		}
-		p.run("work() {\n"+p.row.parts["work"]+"}\n"+script, "CLAUDECODE=1")
-		answer := p.hook("stop.json", "last_assistant_message", message)
-		p.asked(answer, part)
 		if found := honestEnd.FindStringSubmatch(answer); found != nil {
 			proven := strings.Contains(answer, " proven") || strings.Contains(answer, "every check holds")
 			if found[1] == "COMPLETE" && !proven {
@@ -256,6 +258,60 @@ func (p *honestPlay) play() string {
 		}
 	}
 	return "IN_PROGRESS"
+}
+
+// honestTurn is what the agent does in a turn, and what it says at its end.
+type honestTurn struct{ script, message string }
+
+func (p *honestPlay) turns() (turns []honestTurn) {
+	for _, part := range []string{"turn", "turn 2", "turn 3"} {
+		script, ok := p.row.parts[part]
+		if !ok {
+			break
+		}
+		turns = append(turns, honestTurn{
+			"work() {\n" + p.row.parts["work"] + "}\n" + script, "I have worked at it.",
+		})
+	}
+	last := &turns[len(turns)-1]
+	last.message = "It is done.\n\n<promise>COMPLETE</promise>"
+	if !p.claims() {
+		last.script += "\nclaim\n"
+	}
+	return turns
+}
+
+// sessions plays the turns as sessions of a run. After the last one a person pauses it, if it would go on.
+func (p *honestPlay) sessions(work string) string {
+	file := func(name, text string) string {
+		path := filepath.Join(work, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			p.t.Fatal(err)
+		}
+		return path
+	}
+	turns := p.turns()
+	for i, turn := range turns {
+		file(fmt.Sprintf("turn.%d", i+1), honestWords+turn.script+"\ncat <<'END'\n"+turn.message+"\nEND\n")
+	}
+	file(fmt.Sprintf("turn.%d", len(turns)+1), "env -u RALPH_RUN ralph-stop-hook pause shop\n")
+	agent := file("agent.sh", "n=$(cat $TURNS/n 2>/dev/null)\nn=$((n + 1))\necho $n > $TURNS/n\nexec sh $TURNS/turn.$n\n")
+	file("home/.config/ralph-stop-hook/config.json", fmt.Sprintf(`{"agents": {"honest": {"command": ["sh", %q]}}}`, agent))
+	cmd := exec.Command("sh", "-c", "exec ralph-runner shop --agent honest --no-wait") // it is on the row's PATH
+	cmd.Dir = p.dir
+	cmd.Env = append(p.env, "TURNS="+work)
+	out, _ := cmd.CombinedOutput() // the status says how it ended
+	p.said = append(p.said, string(out))
+	found := regexp.MustCompile(`(?m)^Ralph loop ([A-Z_]+): shop: .*`).FindSubmatch(out)
+	switch {
+	case found == nil:
+		return "no ending"
+	case string(found[1]) == "PAUSED":
+		return "IN_PROGRESS"
+	case string(found[1]) == "COMPLETE" && !regexp.MustCompile(` proven|every check holds`).Match(found[0]):
+		return "COMPLETE without proof"
+	}
+	return string(found[1])
 }
 
 // claims says whether a turn of the row claims something itself, or works without feature_list.json.
@@ -269,8 +325,8 @@ func (p *honestPlay) claims() bool {
 }
 
 // asked looks whether the agent was asked to put a file back, if the row says that it is.
-func (p *honestPlay) asked(answer, part string) {
-	if file := p.row.keys["asked"]; file != "" && part == "turn" && !p.room {
+func (p *honestPlay) asked(answer string) {
+	if file := p.row.keys["asked"]; file != "" && !p.room {
 		if !strings.Contains(answer, "locked, and changed: "+file) {
 			p.t.Errorf("the agent was not asked for %s, but %s", file, answer)
 		}
@@ -327,7 +383,7 @@ claim() {
 	sed -i.before -e "/\"id\": \"$1/s/\"passes\": false/\"passes\": true/" feature_list.json
 	rm feature_list.json.before
 }
-person() { env -u CLAUDECODE "$@"; }
+person() { env -u CLAUDECODE -u RALPH_RUN "$@"; }
 `
 
 // run runs a script in the loop's folder.
@@ -355,15 +411,15 @@ func (p *honestPlay) hook(event, key, value string) string {
 			p.t.Fatal(err)
 		}
 	}
-	var errors bytes.Buffer
+	var trouble bytes.Buffer
 	cmd := exec.Command("ralph-stop-hook", "hook")
 	cmd.Dir = p.dir
 	cmd.Env = append(p.env, "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_PROJECT_DIR="+p.dir)
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(data), &errors
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(data), &trouble
 	out, err := cmd.Output()
 	p.said = append(p.said, string(out))
-	if err != nil || errors.Len() > 0 {
-		p.t.Errorf("the hook: %v\n%s", err, errors.String())
+	if err != nil || trouble.Len() > 0 {
+		p.t.Errorf("the hook: %v\n%s", err, trouble.String())
 	}
 	return gjson.GetBytes(out, "systemMessage").String()
 }

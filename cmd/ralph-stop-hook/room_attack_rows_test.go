@@ -12,8 +12,9 @@ const (
 	noGit   = "true"
 	// makefileBelow is a makefile among the agent's files, and goTests are tests that no pattern protects.
 	makefileBelow = `printf 'all: test\ntest:\n\t@cd .. && sh verify.sh\n' > src/Makefile`
-	goTests       = `mkdir check; printf 'package check\nimport ("os"; "testing")\nfunc Test(t *testing.T) {\n' > check/a_test.go; ` +
-		`printf 'if s, _ := os.ReadFile("../src/done"); string(s) != "done\\n" { t.Fatal() }\n}\n' >> check/a_test.go`
+	goTests       = `mkdir check; exec > check/a_test.go; ` +
+		`printf 'package check\nimport ("os"; "testing")\nfunc Test(t *testing.T) {\n'; ` +
+		`printf 'if s, _ := os.ReadFile("../src/done"); string(s) != "done\\n" { t.Fatal() }\n}\n'`
 	easier = `echo 'check() { :; }' > lib/helper.sh; `
 )
 
