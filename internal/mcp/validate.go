@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 )
 
 // Validate asks for what the next stop would decide.
@@ -197,6 +198,9 @@ func (j judged) feedback(k *desk, hook *HookDecision) []string {
 		lines = append(lines, j.settled()+" Call iteration_complete with COMPLETE, or end your turn.")
 	} else if !j.said.Stops() {
 		lines = append(lines, j.missing(0)...) // the results have the output of checks
+	}
+	if names := say.NotUsed(j.Picture); names != "" {
+		lines = append(lines, "Not used by the checks, as it is here: "+names)
 	}
 	if hook != nil {
 		lines = append(lines, "Hook decision: "+hook.Action+": "+hook.Reason)
