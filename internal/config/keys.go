@@ -142,7 +142,7 @@ var keys = []key[Config]{
 		usage: "with --room: the agent's work is in the files that match `PATTERN`, and no other change counts; " +
 			"may be repeated",
 		about: "With room: patterns of the files that are the agent's work, as in protect. No change of another file " +
-			"counts. Without this key every change counts, but for files that are locked.",
+			"counts. Without this key every change counts, but for locked files and build files.",
 	}, {
 		name: "prepare", example: `[{"command": "npm ci", "when_changed": ["package.json", "package-lock.json"]}]`,
 		read: (*parser).prepares, schema: `"type": "array", "items": { "$ref": "#/$defs/prepare" }`,
@@ -167,7 +167,7 @@ var keys = []key[Config]{
 		name: "confine", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Confine },
 		usage: "let checks write only to the project and a temporary folder",
-		about: "Checks, evaluators and the tracker's commands can write only to the project, to their own " +
+		about: "Checks, evaluators and the tracker's commands can write only to the project (or the room), to their own " +
 			"temporary folder ($TMPDIR), and to the folders in writable. They cannot use Unix sockets, and setuid " +
 			"programs give them no rights. They can still read files and use the network. Notifiers are not " +
 			"confined. This needs Linux 6.12 with Landlock, or macOS; elsewhere the loop ends FAILED.",
