@@ -46,7 +46,8 @@ func (l *lane) checkout(ctx context.Context, c *engine.Claim, o order) (co check
 	if o.Notes != "" {
 		except = append(except, o.Notes)
 	}
-	co.repo, err = worktree.Open(ctx, worktree.Options{Project: project, Env: l.Env.Vars, Except: except})
+	own := filepath.Join(dir, fmt.Sprintf("lane-%d.git", l.number))
+	co.repo, err = worktree.Open(ctx, worktree.Options{Project: project, Env: l.Env.Vars, Except: except, Own: own})
 	if err != nil {
 		return co, err
 	}

@@ -41,7 +41,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	l.notes = filepath.Join(loops, loopdir.ProgressFile)
 	except := []string{filepath.ToSlash(loops), loopdir.Below, record.Folder, filepath.ToSlash(l.list)}
 	l.repo, err = worktree.Open(ctx, worktree.Options{Project: r.At.Project, Env: r.Env.Vars, Except: except,
-		Branch: r.Record.Merges.Into})
+		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Branch: r.Record.Merges.Into})
 	if err != nil {
 		return nil, err
 	}

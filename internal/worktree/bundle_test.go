@@ -173,6 +173,24 @@ func broken(tree hostile.Object, base string) []hostile.Object {
 	return []hostile.Object{tree, hostile.CommitOf(tree, base)}
 }
 
+// TestOwn opens a repository again whose process was killed. What that one left is gone.
+func TestOwn(t *testing.T) {
+	w := newWorld(t, "")
+	o := Options{Project: w.project, Env: w.env(), Own: filepath.Join(t.TempDir(), "own")}
+	for range 2 {
+		if _, err := Open(t.Context(), o); err != nil { // Close is not called
+			t.Fatal(err)
+		}
+		left := filepath.Join(o.Own, "left")
+		if _, err := os.Stat(left); err == nil {
+			t.Error("what a killed process left is still there")
+		}
+		if err := os.WriteFile(left, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestWorker takes a bundle through a worker's repository and back.
 func TestWorker(t *testing.T) {
 	t.Parallel()

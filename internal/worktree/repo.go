@@ -28,7 +28,7 @@ type Options struct {
 	Project string   // absolute: a folder of the repository, or its root
 	Env     []string // where programs and the user's files are
 	Except  []string // files and folders below the project that no lane commits and no merge changes: the loops'
-	Dir     string   // an existing folder for the files of this package; "": the system's folder for such
+	Own     string   // a folder for the files of this package, which is made anew; "": a temporary one
 	Branch  string   // the loop's branch; "": the one that is checked out
 }
 
@@ -81,7 +81,12 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.find(ctx); err != nil {
 		return nil, err
 	}
-	r.own, err = os.MkdirTemp(o.Dir, "ralph-git-")
+	r.own = o.Own
+	if r.own == "" {
+		r.own, err = os.MkdirTemp("", "ralph-git-")
+	} else {
+		err = errors.Join(os.RemoveAll(r.own), os.Mkdir(r.own, 0o700)) // one that was killed has left it
+	}
 	if err != nil {
 		return nil, err
 	}
