@@ -42,7 +42,7 @@ func metricsOf(p *watch.Picture) []*metric {
 	states := &metric{name: "ralph_loop_state", help: "1 for the state that the loop is in."}
 	status := &metric{name: "ralph_loop_status", help: "1 for the status that the loop has."}
 	works := &metric{name: "ralph_loop_works", help: "1 if a session or a run works on the loop."}
-	changed := &metric{name: "ralph_loop_last_activity_seconds", help: "When the loop changed last, as a Unix time."}
+	sign := &metric{name: "ralph_loop_last_activity_seconds", help: "The loop's last sign of life, as a Unix time."}
 	iterations := &metric{name: "ralph_loop_iterations", help: "The iteration of the loop."}
 	features := &metric{name: "ralph_loop_features", help: "Features of the loop by state."}
 	cost := &metric{name: "ralph_run_cost_usd", help: "Dollars that the last run of the loop has told."}
@@ -57,7 +57,7 @@ func metricsOf(p *watch.Picture) []*metric {
 		}
 		add(status, 1, "status", string(l.Status.Status))
 		add(works, is[l.Works()])
-		add(changed, float64(l.ChangedAt.Unix()))
+		add(sign, float64(l.LastSign.Unix()))
 		add(iterations, float64(l.Iteration))
 		add(features, float64(l.Features.Total), "state", "total")
 		add(features, float64(l.Features.Passed), "state", "claimed")
@@ -77,5 +77,5 @@ func metricsOf(p *watch.Picture) []*metric {
 			}
 		}
 	}
-	return []*metric{states, status, works, changed, iterations, features, cost, tokens, checks}
+	return []*metric{states, status, works, sign, iterations, features, cost, tokens, checks}
 }

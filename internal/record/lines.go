@@ -160,7 +160,16 @@ func SessionLog(project, id string, session int, most int64) []byte {
 		return nil
 	}
 	defer root.Close()
-	return loopdir.LogTail(root, filepath.Join("logs", id, fmt.Sprintf("%d.log", session)), most)
+	return loopdir.LogTail(root, logName(id, session), most)
+}
+
+func logName(id string, session int) string {
+	return filepath.Join("logs", id, fmt.Sprintf("%d.log", session))
+}
+
+// SessionLogPath returns the path of what a session of a run prints.
+func SessionLogPath(project, id string, session int) string {
+	return filepath.Join(project, Folder, logName(id, session))
 }
 
 // openFiles opens the folder of runs in a project. It follows no link out of the project.

@@ -32,9 +32,9 @@ func stampOf(at *loopdir.Loop, list string) (s stamp) {
 	return s
 }
 
-// changed returns when a loop's record or its log was written last.
-func changed(at *loopdir.Loop) (last time.Time) {
-	for _, path := range at.Shown() {
+// lastOf returns when one of some files was written last, or a time that is later.
+func lastOf(last time.Time, paths []string) time.Time {
+	for _, path := range paths {
 		if info, err := os.Lstat(path); err == nil && info.ModTime().After(last) {
 			last = info.ModTime()
 		}

@@ -35,7 +35,9 @@ type Loop struct {
 	verb.Status
 	Run       *Run      `json:"run"`       // its last run; null: it had none
 	ChangedAt time.Time `json:"changedAt"` // when one of its files changed last
+	LastSign  time.Time `json:"lastSign"`  // of life: when one of them, or what its agents write, changed last
 
+	signs []string // the paths of what its agents write now
 }
 
 // Run is the last run over a loop. It has no command and no prompt, since those may have secrets.
@@ -226,7 +228,8 @@ func keyOf(at *loopdir.Loop) string { return filepath.Base(at.StatePath()) }
 
 // read reads one loop, and returns its processes. What cannot be read becomes a note of its status.
 func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
-	found = Loop{Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed(at)}
+	found = Loop{Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: lastOf(time.Time{}, at.Shown())}
+	found.LastSign = found.ChangedAt
 	l, err := open(env, at)
 	if err != nil {
 		found.Status = verb.Unreadable(at, err)
@@ -244,15 +247,19 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
 	if state.Running != nil {
 		of = append(of, proc.Process{PID: state.Running.PID, Start: state.Running.Start})
 	}
-	if record, err := record.Load(l.Store); err == nil && record != nil {
-		found.Run = runOf(record)
-		for _, w := range record.Work {
+	if last, err := record.Load(l.Store); err == nil && last != nil {
+		found.Run = runOf(last)
+		for _, w := range last.Work {
 			if item, is := p.Snapshot.List.Find(w.Feature); is && item.Passes {
 				found.Run.Done++
 			}
 		}
-		of = append(of, proc.Process{PID: record.PID, Start: record.Start})
+		of = append(of, proc.Process{PID: last.PID, Start: last.Start})
 	}
+	for _, one := range found.Run.Running() {
+		found.signs = append(found.signs, record.SessionLogPath(at.Project, found.Run.ID, one.Number))
+	}
+	found.LastSign = lastOf(found.ChangedAt, found.signs)
 	return found, of
 }
 

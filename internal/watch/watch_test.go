@@ -306,3 +306,28 @@ func TestWeek(t *testing.T) {
 		t.Errorf("the heap grew from %d to %d bytes", before, after)
 	}
 }
+
+// TestSign follows a session that writes nothing but its log. That is a sign of life, and no change of the loop.
+func TestSign(t *testing.T) {
+	w := watchtest.New(t)
+	at := w.Loop("demo")
+	w.Run(at, record.Run{
+		ID: "r1", PID: os.Getpid(), Start: proc.Start(os.Getpid()), Sessions: 2, Current: &record.Current{Session: 2},
+	})
+	log := record.SessionLogPath(at.Project, "r1", 2)
+	if err := os.MkdirAll(filepath.Dir(log), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	await := follow(w, false)
+	first := time.Time{}
+	await("at first", func(p *Picture) bool { first = p.Find("demo").LastSign; return !first.IsZero() })
+	w.Write(log, "a line\n")
+	later := time.Now().Add(time.Minute).Truncate(time.Second)
+	if err := os.Chtimes(log, later, later); err != nil {
+		t.Fatal(err)
+	}
+	await("a session that writes", func(p *Picture) bool { return p.Find("demo").LastSign.Equal(later) })
+	if p, err := Look(w.Env); err != nil || !p.Find("demo").ChangedAt.Equal(first) {
+		t.Errorf("the loop changed, too: %+v, %v", p.Find("demo"), err)
+	}
+}

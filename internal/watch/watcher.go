@@ -228,7 +228,10 @@ func (w *Watcher) dirs() map[string]bool {
 func (k *known) refresh(env loop.Env) bool {
 	now, ended := stampOf(k.at, k.list), k.gone()
 	if slices.Equal(now, k.stamp) && slices.Equal(ended, k.ended) {
-		return false
+		last := lastOf(k.loop.LastSign, k.loop.signs)
+		moved := !last.Equal(k.loop.LastSign)
+		k.loop.LastSign = last
+		return moved
 	}
 	began := time.Now()
 	before, list := k.loop, k.list
