@@ -57,6 +57,11 @@ func TestSituations(t *testing.T) {
 			}
 		}
 	}
+	_, row, _ := strings.Cut(list, `data-key="`+watcher.Picture().Find("working").Key+`"`)
+	row, _, _ = strings.Cut(row, "</li>")
+	if !strings.Contains(row, " min left · <time ") && !strings.Contains(row, " h left · <time ") {
+		t.Errorf("a loop at work does not say both when it was seen last and what is left: %s", row)
+	}
 	for _, want := range []string{"5 need you", "3 working", "1 waiting", "1 ended"} {
 		if !strings.Contains(text(list), want) {
 			t.Errorf("the sum has no %q: %s", want, text(list))
