@@ -308,6 +308,7 @@ func (h *hook) neutral() loop.Event {
 	if h.client.Known {
 		ev.BlockCap = client.BlockCap(h.env.Get(client.BlockCapVar))
 		ev.Rivals = h.rivals
+		ev.Transcript = e.Transcript
 		ev.Tail = func(now time.Time) decide.Tail { return client.ReadTail(e.Transcript, e.LastMessage, now) }
 	}
 	return ev

@@ -31,6 +31,7 @@ func (s State) meanwhile(now State, turned bool) State {
 	s.SessionPID = now.SessionPID
 	s.Client = now.Client
 	s.ClientStart = now.ClientStart
+	s.Transcript = now.Transcript
 	s.Seen = now.Seen
 	s.Bind = now.Bind
 	s.Idle = now.Idle

@@ -224,6 +224,8 @@ type Owner struct {
 	Client string `json:"client,omitzero"`
 	// when that process began; tells two processes with one pid apart
 	ClientStart string `json:"clientStart,omitzero"`
+	// the path of the owner's conversation; it is never read, but its growth is a sign of life. "": not known
+	Transcript string `json:"transcript,omitzero"`
 	// when the last event of the owner was committed
 	Seen time.Time `json:"seen,omitzero"`
 	// since when the owner's turn is over and only a person's prompt begins another; zero: a turn may run
@@ -356,6 +358,7 @@ func (s *State) Release() {
 	s.Session = ""
 	s.SessionPID = 0
 	s.ClientStart = ""
+	s.Transcript = ""
 	s.Direct = false
 	s.Bind = BindPrompt
 	s.Idle = time.Time{}

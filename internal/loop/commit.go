@@ -33,6 +33,7 @@ func (s *stepper) commit() error {
 		d.Next.Direct = s.ev.Direct || same && snap.State.Direct
 		d.Next.Waits = false
 		d.Next.Client = l.Env.Client
+		d.Next.Transcript = plain.Line(s.ev.Transcript, 4096)
 	}
 	if d.Next.Session != "" && snap.State.Session != d.Next.Session {
 		where := l.Env.Where()

@@ -84,6 +84,7 @@ type Event struct {
 	Client       int             // the process id of the host; 0: not known
 	Direct       bool            // that process itself gave the event: on a socket that it made, or in process
 	Cwd          string          // the session's working folder; "": that of this process
+	Transcript   string          // the path of the conversation's file; "": not known
 	Message      string          // the agent's last message
 	Prompt       string          // EventPrompt: what was submitted
 	Aside        bool            // not the agent's own event: a subagent's, for example, or one that the agent made up

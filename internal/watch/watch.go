@@ -256,6 +256,9 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
 		}
 		of = append(of, proc.Process{PID: last.PID, Start: last.Start})
 	}
+	if found.Works() && filepath.IsAbs(state.Transcript) {
+		found.signs = append(found.signs, state.Transcript)
+	}
 	for _, one := range found.Run.Running() {
 		found.signs = append(found.signs, record.SessionLogPath(at.Project, found.Run.ID, one.Number))
 	}

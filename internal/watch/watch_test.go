@@ -307,7 +307,8 @@ func TestWeek(t *testing.T) {
 	}
 }
 
-// TestSign follows a session that writes nothing but its log. That is a sign of life, and no change of the loop.
+// TestSign follows sessions that write nothing but a log, or the conversation. That is a sign of life, and no change of
+// the loop.
 func TestSign(t *testing.T) {
 	w := watchtest.New(t)
 	at := w.Loop("demo")
@@ -318,15 +319,19 @@ func TestSign(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(log), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	talk := filepath.Join(w.Dir, "talk.jsonl")
+	w.Commit(w.Loop("hook"), func(s *decide.State) { s.Transcript = talk })
 	await := follow(w, false)
 	first := time.Time{}
 	await("at first", func(p *Picture) bool { first = p.Find("demo").LastSign; return !first.IsZero() })
-	w.Write(log, "a line\n")
 	later := time.Now().Add(time.Minute).Truncate(time.Second)
-	if err := os.Chtimes(log, later, later); err != nil {
-		t.Fatal(err)
+	for name, path := range map[string]string{"demo": log, "hook": talk} {
+		w.Write(path, "a line\n")
+		if err := os.Chtimes(path, later, later); err != nil {
+			t.Fatal(err)
+		}
+		await("a session that writes", func(p *Picture) bool { return p.Find(name).LastSign.Equal(later) })
 	}
-	await("a session that writes", func(p *Picture) bool { return p.Find("demo").LastSign.Equal(later) })
 	if p, err := Look(w.Env); err != nil || !p.Find("demo").ChangedAt.Equal(first) {
 		t.Errorf("the loop changed, too: %+v, %v", p.Find("demo"), err)
 	}
