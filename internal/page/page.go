@@ -299,9 +299,9 @@ func (d *detail) Charts() (titles []string) {
 // told is what the page of a session shows.
 type told struct {
 	*detail
+	watch.Log
 	Number int
 	Query  string
-	Lines  []string
 	Live   bool
 }
 
@@ -316,16 +316,12 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, t *template.Tem
 		refuse(w, http.StatusNotFound, "there is no such session")
 		return
 	}
-	page := told{detail: d, Number: n, Query: plain.Line(r.URL.Query().Get("q"), 100), Live: d.Works()}
-	lines, err := watch.Told(s.Env, d.Loop.Loop, n)
+	page := told{detail: d, Number: n, Query: plain.Line(r.URL.Query().Get("q"), 100)}
+	page.Live = d.Works() && page.Query == "" // a search reads the whole log
+	page.Log, err = watch.Told(s.Env, d.Loop.Loop, n, page.Query)
 	if err != nil {
 		refuse(w, http.StatusNotFound, plain.Line(err.Error(), 500))
 		return
-	}
-	for _, line := range lines {
-		if strings.Contains(strings.ToLower(line), strings.ToLower(page.Query)) {
-			page.Lines = append(page.Lines, line)
-		}
 	}
 	show(w, r, t, "session", http.StatusOK, page)
 }

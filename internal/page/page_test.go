@@ -226,7 +226,7 @@ func TestPages(t *testing.T) {
 		"/loop/" + key + "?tab=log":           "aria-current",
 		"/loop/" + key + "?tab=about":         "<dt>List</dt>",
 		"/loop/" + key + "?state=claimed":     "<strong>b</strong>",
-		"/loop/" + key + "/session/1":         "There is no such line.",
+		"/loop/" + key + "/session/1":         "its client keeps the conversation",
 		"/loop/" + key + "/session/x":         "there is no such session",
 		"/icon/needs.svg":                     "<svg",
 		"/icon/no.svg":                        "there is no such icon",

@@ -153,14 +153,18 @@ func (l Session) Reason() string { return cmp.Or(l.Problem, l.Why) }
 // Sum returns all tokens.
 func (t LineTokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
 
-// SessionLog returns the end of what a session of a run has printed, nil if there is nothing.
+// SessionLog returns the end of what a session of a run has printed, most bytes of it; nil if there is nothing.
 func SessionLog(project, id string, session int, most int64) []byte {
 	root, err := openFiles(project)
 	if err != nil {
 		return nil
 	}
 	defer root.Close()
-	return loopdir.LogTail(root, logName(id, session), most)
+	last := loopdir.LogTail(root, logName(id, session), most)
+	if left := most - int64(len(last)); left > 0 {
+		return append(loopdir.LogTail(root, logName(id, session)+".1", left), last...)
+	}
+	return last
 }
 
 func logName(id string, session int) string {

@@ -3,6 +3,8 @@ package watch
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -71,7 +73,9 @@ const (
 	maxIterations = 10_000  // stops of the hook that are shown
 	maxLog        = 20_000  // bytes of hook.log
 	maxOutput     = 1 << 20 // bytes of a session's log
+	maxSearched   = 1 << 25 // bytes of it that are searched: as many as are kept
 	maxTold       = 200     // lines of a session
+	maxMatches    = 1000    // lines of it that a search finds
 )
 
 // Open reads a loop in detail. tree says whether the work tree is hashed: only then is it known which proofs are stale.
@@ -184,12 +188,7 @@ func stops(verdicts []verb.Verdict) []record.Session {
 
 // live reads what the sessions print that run now, or else what the last one has printed.
 func (d *Detail) live(env loop.Env, at *loopdir.Loop, p *loop.Picture) {
-	row := agent.Row{Output: agent.OutputText}
-	if agents, err := roster.New(env, at.Project, p); err == nil {
-		if found, err := agents.Find(d.Run.Agent); err == nil {
-			row = found
-		}
-	}
+	row := rowOf(env, p, d.Run)
 	running := d.Run.Running()
 	if len(running) == 0 && d.Run.Sessions > 0 {
 		running = []Session{{Number: d.Run.Sessions}}
@@ -198,6 +197,16 @@ func (d *Detail) live(env loop.Env, at *loopdir.Loop, p *loop.Picture) {
 		log := record.SessionLog(at.Project, d.Run.ID, one.Number, maxOutput)
 		d.Live = append(d.Live, Live{one, row.Told(log, len(log) == maxOutput, maxTold)})
 	}
+}
+
+// rowOf returns the row of a run's agent, which can read what its sessions print.
+func rowOf(env loop.Env, p *loop.Picture, of *Run) agent.Row {
+	if agents, err := roster.New(env, p.Loop.At.Project, p); err == nil {
+		if row, err := agents.Find(of.Agent); err == nil {
+			return row
+		}
+	}
+	return agent.Row{Output: agent.OutputText}
 }
 
 // look looks at the loop of a folder. The caller closes the loop of the picture.
@@ -218,21 +227,50 @@ func look(env loop.Env, dir string) (*loop.Picture, error) {
 	return p, nil
 }
 
-// Told returns what the agent of a session of the last run said and did; nil if nothing is known of it.
-func Told(env loop.Env, dir string, session int) ([]string, error) {
+// Log is what the agent of a session said and did.
+type Log struct {
+	Lines []string
+	More  int    // lines before them that are as wanted, too
+	Cut   bool   // there is more before what was read
+	Lacks string // why there is no log; "": there is one
+}
+
+// Told returns the last lines of what the agent of a session of the last run said and did: with a query, those of the
+// whole log that have it, whatever their case.
+func Told(env loop.Env, dir string, session int, query string) (told Log, err error) {
 	p, err := look(env, dir)
 	if err != nil {
-		return nil, err
+		return told, err
 	}
 	defer p.Loop.Close()
-	d := &Detail{}
-	d.Loop, _ = read(env, p.Loop.At)
-	if d.Run == nil {
-		return nil, nil
+	l, _ := read(env, p.Loop.At)
+	if l.Run == nil {
+		told.Lacks = "The loop had no run: its client keeps the conversation."
+		return told, nil
 	}
-	d.Run.Session, d.Run.Lanes = &Session{Number: session}, nil
-	d.live(env, p.Loop.At, p)
-	return d.Live[0].Lines, nil
+	bytes, lines := int64(maxOutput), maxTold
+	if query != "" {
+		bytes, lines = maxSearched, maxMatches
+	}
+	log := record.SessionLog(p.Loop.At.Project, l.Run.ID, session, bytes)
+	switch {
+	case len(log) > 0:
+	case session > l.Run.Sessions:
+		told.Lacks = "The last run had no such session."
+	case slices.ContainsFunc(l.Run.Running(), func(s Session) bool { return s.Number == session }):
+		told.Lacks = "The session has printed nothing yet."
+	default:
+		told.Lacks = "The log of this session is empty, or is gone."
+	}
+	told.Cut = int64(len(log)) == bytes
+	for _, line := range rowOf(env, p, l.Run).Told(log, told.Cut, len(log)+1) {
+		if strings.Contains(strings.ToLower(line), strings.ToLower(query)) {
+			told.Lines = append(told.Lines, line)
+		}
+	}
+	told.More = max(0, len(told.Lines)-lines)
+	told.Lines = told.Lines[told.More:]
+	return told, nil
 }
 
 // Heading names the item: its id, and its title if that says more.

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 	"os"
 	"path/filepath"
@@ -99,6 +100,44 @@ func TestOpenRun(t *testing.T) {
 		i.Tokens.Sum() != 3 ||
 		!i.Counted || len(i.Checks) != 1 || !i.Checks[0].Passed {
 		t.Errorf("the iteration is %+v", i)
+	}
+}
+
+// TestTold reads a log that is longer than what is shown. A search finds what is in it from its first line on.
+func TestTold(t *testing.T) {
+	w := watchtest.New(t)
+	at := w.Loop("demo")
+	w.Run(at, record.Run{ID: "r1", Sessions: 2, Options: record.Options{Agent: "sh"}})
+	path := record.SessionLogPath(at.Project, "r1", 1)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.Write(path+".1", "The first line\n")
+	var text strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&text, "some line %06d\n", i)
+	}
+	w.Write(path, text.String())
+	for query, want := range map[string]struct {
+		lines, more int
+		cut         bool
+		first       string
+	}{
+		"":      {maxTold, maxOutput/17 - maxTold, true, "some line 099800"},
+		"FIRST": {1, 0, false, "The first line"},
+		"some":  {maxMatches, 99_000, false, "some line 099000"},
+		"no":    {},
+	} {
+		got, err := Told(w.Env, at.Dir, 1, query)
+		if err != nil || len(got.Lines) != want.lines || got.More != want.more || got.Cut != want.cut || got.Lacks != "" ||
+			want.lines > 0 && got.Lines[0] != want.first {
+			t.Errorf("%q: %d lines, %d more, cut %v, %q, %v", query, len(got.Lines), got.More, got.Cut, got.Lacks, err)
+		}
+	}
+	for session, want := range map[int]string{2: "is gone", 3: "no such session"} {
+		if got, err := Told(w.Env, at.Dir, session, ""); err != nil || !strings.Contains(got.Lacks, want) {
+			t.Errorf("session %d: %+v, %v", session, got, err)
+		}
 	}
 }
 
