@@ -227,6 +227,10 @@ func TestMany(t *testing.T) {
 		height("60 features, "+tab, 8000)
 	}
 	p.do(chromedp.Navigate(s.loop(lanes.Name) + "/report"))
+	commits := 0
+	if p.eval(`document.querySelectorAll("[data-key^='commit ']").length`, &commits); commits != 60 {
+		t.Errorf("control: the report has %d commits", commits)
+	}
 	height("the report of 60 features", 8000)
 	begin := time.Now()
 	p.do(chromedp.Navigate(s.loop(long.Name) + "?tab=iterations"))

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +37,7 @@ func New(t testing.TB) World {
 	}
 	env := loop.Env{
 		Catch:   context.WithCancel,
+		Vars:    []string{"PATH=" + os.Getenv("PATH")},
 		Program: "ralph-runner", Agent: "claude", Cwd: dir, StateDir: filepath.Join(dir, "state"),
 		Clients: func(string) (ask, resume []string) { return []string{"client"}, []string{"client", "--resume"} },
 	}
@@ -248,6 +251,25 @@ func (w World) make(one Situation) {
 	}
 }
 
+// commits makes a repository with a merge of a feature in each minute.
+func (w World) commits(dir string, n int, begin time.Time) {
+	w.Helper()
+	var text bytes.Buffer
+	for i := range n {
+		message := fmt.Sprintf("Merge feature %d of the list into the branch of the run\n\nRalph-Feature: f%d\n", i, i)
+		code := strings.Repeat(fmt.Sprintf("line %d\n", i), 20)
+		fmt.Fprintf(&text, "commit refs/heads/main\ncommitter A <a@example.com> %d +0000\ndata %d\n%s\n"+
+			"M 100644 inline f%d.txt\ndata %d\n%s\n", begin.Unix()+int64(60*i), len(message), message, i, len(code), code)
+	}
+	for _, words := range [][]string{{"init", "-q", "-b", "main"}, {"fast-import", "--quiet"}} {
+		git := exec.Command("git", words...) // init reads no input
+		git.Dir, git.Stdin = dir, bytes.NewReader(text.Bytes())
+		if out, err := git.CombinedOutput(); err != nil {
+			w.Fatalf("git %s: %v: %s", words[0], err, out)
+		}
+	}
+}
+
 // Remove deletes a file or a folder.
 func (w World) Remove(path string) {
 	w.Helper()
@@ -256,7 +278,8 @@ func (w World) Remove(path string) {
 	}
 }
 
-// Lanes makes a loop whose run worked n features in some lanes, and checked all of them after each session.
+// Lanes makes a loop whose run worked n features in some lanes, and checked all of them after each session. Up to 60
+// have a commit each.
 func (w World) Lanes(name string, n, lanes int) *loopdir.Loop {
 	w.Helper()
 	at := w.Loop(name)
@@ -293,6 +316,9 @@ func (w World) Lanes(name string, n, lanes int) *loopdir.Loop {
 		w.Fatal(err)
 	}
 	w.Write(filepath.Join(folder, record.Iterations), lines.String())
+	if n <= 60 {
+		w.commits(at.Project, n, begin)
+	}
 	w.Run(at, r)
 	return at
 }
