@@ -181,6 +181,7 @@ type detail struct {
 	More        int           // features that are not shown
 	Older       int           // the first iteration that is shown, if there are older ones
 	Commits     []tree.Commit // for the tab of them
+	Earlier     int           // commits that are not shown
 }
 
 // state is a state of features, with how many there are.
@@ -249,7 +250,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, t *template.Templat
 	d.iterations(before)
 	if d.Tab == "diff" {
 		d.Still = true
-		d.Commits = report.Commits(r.Context(), s.Env, d.Detail)
+		d.Commits, d.Earlier = report.Commits(r.Context(), s.Env, d.Detail)
 	}
 	show(w, r, t, "one", http.StatusOK, d)
 }

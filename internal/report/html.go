@@ -161,7 +161,8 @@ func mostOf(all []watch.Item) (most float64) {
 func timeline(all []record.Session) template.HTML {
 	const height, most = 14, 1000
 	all = slices.DeleteFunc(slices.Clone(all), func(s record.Session) bool { return s.Lane < 1 || s.Took() == 0 })
-	all = all[max(0, len(all)-most):]
+	left := max(0, len(all)-most)
+	all = all[left:]
 	if len(all) == 0 {
 		return ""
 	}
@@ -185,7 +186,11 @@ func timeline(all []record.Session) template.HTML {
 			at(s.StartedAt), (min(s.Lane, 100)-1)*height, max(1, at(s.EndedAt)-at(s.StartedAt)-1), height-3,
 			html.EscapeString(fmt.Sprintf("lane %d: %s, %s %s", s.Lane, s.Feature, Duration(s.Took()), s.Merge)))
 	}
-	return template.HTML(b.String() + "</svg>")
+	b.WriteString("</svg>")
+	if left > 0 {
+		fmt.Fprintf(&b, `<p class="soft">Not drawn: %s.</p>`, plain.Count(left, "earlier session"))
+	}
+	return template.HTML(b.String())
 }
 
 // inline draws a chart into a page. The library escapes the texts, and the package chart tests that.

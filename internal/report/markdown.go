@@ -54,6 +54,9 @@ func (r *Report) Markdown(w io.Writer) error {
 			plain.Markdown(strings.Join(f.ProvenBy(), "; ")), f.Attempts, Duration(f.Took), f.Cost(),
 			plain.Markdown(strings.Join(commits, "; ")))
 	}
+	if r.Earlier > 0 {
+		say("\nNot shown: %s.\n", plain.Count(r.Earlier, "earlier commit"))
+	}
 	if r.Run != nil && len(r.Run.ToMerge) > 0 {
 		say("\n## To merge\n\n")
 		for _, one := range r.Run.ToMerge {

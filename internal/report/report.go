@@ -24,6 +24,7 @@ type Report struct {
 	watch.Detail
 	Work    []Feature     `json:"work"`    // the features
 	Commits []tree.Commit `json:"commits"` // that belong to no feature
+	Earlier int           `json:"earlier"` // commits before these and those of the features, which are left out
 	Took    time.Duration `json:"-"`
 	TookSec int64         `json:"tookSec"`
 
@@ -42,14 +43,17 @@ func Make(ctx context.Context, env loop.Env, dir string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Of(d, Commits(ctx, env, d)), nil
+	commits, earlier := Commits(ctx, env, d)
+	r := Of(d, commits)
+	r.Earlier = earlier
+	return r, nil
 }
 
-// Commits returns the commits that were made while a loop, or its last run, worked.
-func Commits(ctx context.Context, env loop.Env, d *watch.Detail) []tree.Commit {
+// Commits returns the last commits that were made while a loop, or its last run, worked, and how many came before.
+func Commits(ctx context.Context, env loop.Env, d *watch.Detail) (all []tree.Commit, earlier int) {
 	from, to := span(d)
 	if from.IsZero() {
-		return nil
+		return nil, 0
 	}
 	return tree.Commits(ctx, proc.EnvOutside(env.Vars, d.Project), d.Project, from, to)
 }

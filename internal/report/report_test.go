@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,33 @@ func TestLanes(t *testing.T) {
 	if text := none.String(); strings.Contains(text, "Lanes<") || strings.Contains(text, "## Lanes") ||
 		strings.Contains(text, "To merge") {
 		t.Error("control: a run without lanes has a table of them")
+	}
+}
+
+// TestLeftOut says what is left out.
+func TestLeftOut(t *testing.T) {
+	d := detail(1, "x")
+	d.Checked = slices.Repeat(d.Checked, verb.MaxChecked)
+	for i := range 1001 {
+		at := began.Add(time.Duration(i) * time.Minute)
+		d.Iterations = append(d.Iterations, record.Session{Lane: 1, StartedAt: at, EndedAt: at.Add(time.Minute)})
+	}
+	r := Of(d, nil)
+	for _, earlier := range []int{0, 7} {
+		var html, md bytes.Buffer
+		r.Earlier = earlier
+		if err := errors.Join(r.HTML(&html), r.Markdown(&md)); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"Not drawn: 1 earlier session.", "These are the last 30."} {
+			if !strings.Contains(html.String(), want) {
+				t.Errorf("the page lacks %q", want)
+			}
+		}
+		const want = "Not shown: 7 earlier commits."
+		if is := earlier > 0; strings.Contains(html.String(), want) != is || strings.Contains(md.String(), want) != is {
+			t.Errorf("with %d earlier commits, they are not told, or told: %s", earlier, md.String())
+		}
 	}
 }
 

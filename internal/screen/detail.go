@@ -143,6 +143,9 @@ func (m *model) iterationLines(d *watch.Detail) (lines []string) {
 }
 
 func (m *model) checkLines(d *watch.Detail) (lines []string) {
+	if d.MoreChecked() {
+		lines = append(lines, fmt.Sprintf("the last %d; checks.log in the loop's folder has those before", len(d.Checked)))
+	}
 	for _, c := range d.Checked {
 		lines = append(lines, fmt.Sprintf("%s  %s: %s, %d ms", c.At.Local().Format("15:04:05"), c.Name, c.Outcome,
 			c.DurationMS))

@@ -28,15 +28,19 @@ const (
 )
 
 // Commits returns the commits that were made in a time on what is checked out in a folder, the first one first: at most
-// the last 500. A merge stands for the commits that it merged. It returns none if the folder is in no repository. It
-// runs no program that the repository names.
-func Commits(ctx context.Context, env []string, dir string, from, to time.Time) (all []Commit) {
+// the last 500, and how many came before these. A merge stands for the commits that it merged. It returns none if the
+// folder is in no repository. It runs no program that the repository names.
+func Commits(ctx context.Context, env []string, dir string, from, to time.Time) (all []Commit, more int) {
+	within := []string{
+		"--first-parent", fmt.Sprintf("--since=@%d", from.Unix()), fmt.Sprintf("--until=@%d", to.Unix()+1), "HEAD",
+	}
 	mark := rand.Text() // nobody can put it into a commit
 	out := &proc.Head{Limit: maxDiffs}
-	git := proc.Git(env, dir, "log", "-n", strconv.Itoa(maxCommits), "--no-show-signature", "--no-color", "--no-ext-diff",
-		"--no-textconv", "--no-notes", "--stat", "--patch", "--first-parent", "-m",
-		"--format="+mark+"%H %ct %s%n%(trailers:key=Ralph-Feature,valueonly,separator=%x20)",
-		fmt.Sprintf("--since=@%d", from.Unix()), fmt.Sprintf("--until=@%d", to.Unix()+1))
+	git := proc.Git(env, dir, append([]string{
+		"log", "-n", strconv.Itoa(maxCommits), "--no-show-signature", "--no-color", "--no-ext-diff",
+		"--no-textconv", "--no-notes", "--stat", "--patch", "-m",
+		"--format=" + mark + "%H %ct %s%n%(trailers:key=Ralph-Feature,valueonly,separator=%x20)",
+	}, within...)...)
 	git.Stdout = out
 	_ = proc.Run(ctx, git) // without a repository there are no commits
 	for _, text := range strings.Split(string(out.Bytes()), mark) {
@@ -55,5 +59,12 @@ func Commits(ctx context.Context, env []string, dir string, from, to time.Time) 
 			Feature: plain.Line(feature, 80), Diff: plain.Text(strings.TrimSpace(strings.TrimPrefix(diff, "---\n")), maxDiff),
 		}}, all...)
 	}
-	return all
+	if len(all) < maxCommits && len(out.Bytes()) < maxDiffs {
+		return all, 0
+	}
+	count, err := proc.GitOutput(ctx, proc.Git(env, dir, append([]string{"rev-list", "--count"}, within...)...), "rev-list")
+	if in, parsed := strconv.Atoi(strings.TrimSpace(string(count))); err == nil && parsed == nil {
+		more = max(0, in-len(all))
+	}
+	return all, more
 }

@@ -27,8 +27,8 @@ type Checked struct {
 // maxTail is how many characters of a check's output are shown.
 const maxTail = 4000
 
-// maxChecked is how many of the last checks are known of each loop.
-const maxChecked = 30
+// MaxChecked is how many of the last checks are known of each loop.
+const MaxChecked = 30
 
 // Passed reports whether the check passed.
 func (c *Checked) Passed() bool { return c.Outcome == "ok" }

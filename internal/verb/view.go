@@ -158,7 +158,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	if run != nil {
 		v.Spent = &run.Spent
 	}
-	v.Checked = Checks(l, maxChecked)
+	v.Checked = Checks(l, MaxChecked)
 	v.Failed = failed(v.Checked, s.Checks)
 	v.Waits = waits(p, state, run)
 	v.stopped = stoppedOf(state, run)

@@ -31,6 +31,9 @@ type Detail struct {
 	Live       []Live           `json:"live"`             // the sessions that run now, or else the last one
 }
 
+// MoreChecked reports whether there may be checks before those that are shown.
+func (d *Detail) MoreChecked() bool { return len(d.Checked) >= verb.MaxChecked }
+
 // Live is a session with what its agent said and did lately.
 type Live struct {
 	Session
