@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -99,6 +100,36 @@ func TestSituations(t *testing.T) {
 	p.do(chromedp.Navigate(s.loop("failing")))
 	p.accessible("a loop with a failed check")
 	p.fits("a loop with a failed check")
+}
+
+// TestNotices filters the list and shows all of it again. That brings no notice of a loop that needed a person before.
+// One that begins to need one is told.
+func TestNotices(t *testing.T) {
+	w, p := watchtest.New(t), open(t)
+	w.Situations()
+	s := newSite(t, w)
+	p.do(chromedp.Navigate(s.URL + "/the-token/"))
+	p.sees("Following the loops.")
+	p.eval(`window.told = []; window.Notification = class {
+		static permission = "granted";
+		constructor(text) { told.push(text); }
+	}; 0`, nil)
+	p.tabTo("#q")
+	p.press("nothing")
+	p.sees("No loop is like that.")
+	p.press(strings.Repeat(kb.Backspace, 7))
+	p.sees("10 of 10")
+	working := s.watcher.Picture().Find("working")
+	at, err := w.Env.Where().Recorded(working.Status.Loop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Commit(at, func(s *decide.State) { s.Status, s.ExitReason = decide.Blocked, decide.PromiseBlocked })
+	p.sees("6 need you")
+	told := ""
+	if p.eval("told.join()", &told); told != "working needs you" {
+		t.Errorf("the notices are %q", told)
+	}
 }
 
 // TestTabs opens twelve tabs. Each loads, and each follows.

@@ -9,6 +9,7 @@
   const live = () => at("live");
   const said = at("following"), lost = at("lost"), notify = at("notify");
   let tag = "", answered = new Date(), asking = false, timer;
+  let filter = location.search; // of what is shown: another one brings loops that are not new
 
   const key = node => node.nodeType === 1 ? node.dataset.key || node.id : "";
   const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && key(a) === key(b);
@@ -82,6 +83,7 @@
   const refresh = async () => {
     if (asking) return;
     asking = true;
+    const asked = location.search;
     try {
       const answer = await fetch(location.href, {
         headers: tag ? { "If-None-Match": tag } : {},
@@ -92,7 +94,8 @@
         tag = answer.headers.get("ETag") || "";
         const before = needing(live());
         take(live(), fresh.getElementById("live"));
-        tell(before, needing(live()));
+        if (asked === filter) tell(before, needing(live()));
+        filter = asked;
         document.title = fresh.title;
         at("icon").href = fresh.getElementById("icon").getAttribute("href");
         dress();
