@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
@@ -36,16 +34,15 @@ func (m *model) detailLines(height int) []string {
 	}
 	lines := []string{
 		m.fit(l.Name+": ") + m.paint.Paint(colourOf(l), cut(l.Word(), m.width-len(l.Name)-2)) +
-			cut("  "+project(l.Project), m.width-len(l.Name)-len(l.Word())-2),
-		m.fit(strings.Join(present(fraction(l)+" features", fmt.Sprintf("%d proven", l.Features.Proven),
-			fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations), elapsed(l), l.Left(), l.Spent.String()), " · ")),
+			cut("  "+middle(l.Project, m.width-len(l.Name)-len(l.Word())-4), m.width-len(l.Name)-len(l.Word())-2),
 	}
-	if wrong := l.Wrong(); wrong != "" {
-		lines = append(lines, m.paint.Paint(cli.Red, m.fit(wrong)))
+	facts := present(fraction(l)+" features", fmt.Sprintf("%d proven", l.Features.Proven),
+		fmt.Sprintf("iteration %d of %d", l.Iteration, l.MaxIterations), l.Spent.String(), elapsed(l), l.Left())
+	lines = append(lines, folded(strings.Join(facts, " · "), m.width, 2)...)
+	for _, line := range folded(l.Wrong(), m.width, 4) {
+		lines = append(lines, m.paint.Paint(cli.Red, line))
 	}
-	now := cmp.Or(l.Doing(), "now: "+l.Then)
-	now = ansi.Hardwrap(now, max(1, m.width), true) // a command is copied as a whole
-	lines = append(lines, strings.Split(now, "\n")...)
+	lines = append(lines, folded(cmp.Or(l.Doing(), "now: "+l.Then), m.width, 8)...) // a command is copied as a whole
 	lines = append(lines, m.tabs(), "")
 	if m.detail == nil {
 		return append(lines, "reading …")

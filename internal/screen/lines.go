@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,17 +55,25 @@ func (m *model) listLines(height int) []string {
 	if len(m.loops) == 0 {
 		return append(lines, "", m.fit("There is no loop here. 'ralph-stop-hook init' makes one."))
 	}
-	rows := max(1, height-1)
 	at := max(0, m.at())
-	m.top = min(max(m.top, at-rows+1), at, max(0, len(m.loops)-rows))
-	for i := m.top; i < min(len(m.loops), m.top+rows); i++ {
-		lines = append(lines, m.row(&m.loops[i], i == at))
+	rows := make([][]string, len(m.loops))
+	for i := range m.loops {
+		rows[i] = m.row(&m.loops[i], i == at)
 	}
-	return lines
+	fits := func(from, to int) bool { return len(slices.Concat(rows[from:to]...)) < height }
+	m.top = min(m.top, at)
+	for m.top < at && !fits(m.top, at+1) {
+		m.top++
+	}
+	for m.top > 0 && fits(m.top-1, len(rows)) {
+		m.top--
+	}
+	return append(lines, slices.Concat(rows[m.top:]...)...)
 }
 
-// row shows a loop in one line: more of it, the wider the screen is.
-func (m *model) row(l *watch.Loop, chosen bool) string {
+// row shows a loop in one line: more of it, the wider the screen is. What went wrong is told whole: if it does not fit,
+// in lines of its own.
+func (m *model) row(l *watch.Loop, chosen bool) []string {
 	mark := "  "
 	if chosen {
 		mark = "> "
@@ -84,34 +93,75 @@ func (m *model) row(l *watch.Loop, chosen bool) string {
 			line += " " + cell(text, width)
 		}
 	}
-	said := cmp.Or(l.Wrong(), l.Doing(), l.Then)
-	if l.Rank() == verb.RankEnded {
-		said = l.Then
-	}
 	const least = 24 // what is said needs room, too
 	add(m.paint.Paint(colourOf(l), cut(l.Word(), 13)), 13, 0)
 	add(fraction(l), 7, 0)
-	add(cmp.Or(l.Spent.Cost(), "-"), 7, 0)
-	add(project(l.Project), min(24, m.width/7), 20)
+	add(cmp.Or(l.Spent.Cost(), "-"), 9, 0)
+	add(project(l.Project, min(24, m.width/7)), min(24, m.width/7), 16)
 	if room(10, least) {
 		line += " " + m.bar(l, 10)
 	}
 	add(elapsed(l), 8, least)
 	add(fmt.Sprintf("it %d/%d", l.Iteration, l.MaxIterations), 11, least)
 	add(l.Left(), 12, least+20)
+	said, wrong := cmp.Or(l.Doing(), l.Then), l.Wrong()
+	if l.Rank() == verb.RankEnded {
+		said, wrong = l.Then, ""
+	}
+	switch {
+	case wrong != "" && ansi.StringWidth(wrong) < left:
+		said, wrong = wrong, ""
+	case said == wrong:
+		said = ""
+	}
 	if left > 8 {
 		line += " " + cut(said, left-1)
 	}
-	return line
+	lines := []string{line}
+	for _, text := range folded(wrong, m.width-6, 3) {
+		lines = append(lines, m.fit("      "+text))
+	}
+	return lines
+}
+
+// folded breaks a text between words, and in a word only if that is wider than a line. It has at most so many lines.
+func folded(text string, width, most int) []string {
+	if text == "" {
+		return nil
+	}
+	width = max(1, width)
+	lines := strings.Split(ansi.Hardwrap(cli.Screen{Width: width}.Fold(text), width, true), "\n")
+	if len(lines) > most {
+		lines = append(lines[:most-1], cut(lines[most-1], width-1)+"…")
+	}
+	return lines
 }
 
 // marks are the marks of the ranks.
 var marks = []string{"▲", "●", "◷", "○", "✓"}
 
-// project is the end of a project's path.
-func project(path string) string {
+// project is the end of a project's path, as much as fits: at least the beginning and the end of its last name.
+func project(path string, width int) string {
 	parts := strings.Split(filepath.ToSlash(path), "/")
-	return strings.Join(parts[max(0, len(parts)-2):], "/")
+	text := strings.Join(parts[max(0, len(parts)-2):], "/")
+	if ansi.StringWidth(text) <= width {
+		return text
+	}
+	last := parts[len(parts)-1]
+	if ansi.StringWidth(last)+2 <= width {
+		return "…/" + last
+	}
+	return middle(last, width)
+}
+
+// middle takes the middle out of a text that is too wide.
+func middle(text string, width int) string {
+	wide, width := ansi.StringWidth(text), max(0, width)
+	if wide <= width {
+		return text
+	}
+	end := width / 2
+	return cut(text, width-end) + ansi.TruncateLeft(text, wide-end, "")
 }
 
 func (m *model) bold(is bool, text string) string {

@@ -1,14 +1,21 @@
 package screen
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 )
+
+// words is a text without what breaks its lines.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // TestSituations asks of a terminal of 80 by 24: does it work, how far is it, what does it cost, what went wrong, what
 // do I do? What is too long for a row is in the loop's detail.
@@ -29,27 +36,97 @@ func TestSituations(t *testing.T) {
 				row = line
 			}
 		}
-		for _, want := range []string{one.Works, one.Far, one.Cost} {
+		for _, want := range []string{one.Works, one.Far, one.Cost, "/" + one.Name + " "} {
 			if !strings.Contains(row, want) {
 				t.Errorf("%s: there is no %q in the row %q of\n%s", one.Name, want, row, list)
 			}
+		}
+		if !strings.Contains(words(list), one.Wrong) {
+			t.Errorf("%s: there is no %q in\n%s", one.Name, one.Wrong, list)
 		}
 		m.key = watcher.Picture().Find(one.Name).Key
 		m.open = true
 		detail := text(m)
 		m.open = false
 		for _, want := range []string{one.Works, one.Wrong, one.Do} {
-			if !strings.Contains(strings.ReplaceAll(detail, "\n", ""), want) {
+			if !strings.Contains(words(detail), want) {
 				t.Errorf("%s: there is no %q in\n%s", one.Name, want, detail)
 			}
 		}
 	}
-	rows := strings.Split(list, "\n")
-	if !strings.Contains(rows[1], "▲") || !strings.Contains(rows[10], "✓ complete") {
+	first, last := strings.Index(list, "▲ limit"), strings.Index(list, "✓ complete")
+	if first < 0 || last < strings.Index(list, "◷ provider") || strings.Index(list, "● working") < first {
 		t.Errorf("the loops that need somebody are not the first:\n%s", list)
 	}
 	m.Update(tea.WindowSizeMsg{Width: 60, Height: 24})
 	if foot := m.bottom(); strings.Contains(foot, "…") || !strings.Contains(foot, "q quit") {
 		t.Errorf("at 60 columns the last line is %q", foot)
+	}
+}
+
+// TestNarrow shows what is long in a terminal of 80 columns: the end of a project's name, a cost, a reason, and a
+// command that is broken between words alone.
+func TestNarrow(t *testing.T) {
+	w := watchtest.New(t)
+	const reason = "an API key of the search provider, which only the owner of the account can make, and its secret"
+	name := "a-project-with-a-long-name"
+	at := w.Loop(name)
+	w.Commit(at, func(s *decide.State) {
+		s.Status, s.ExitReason, s.Needs = decide.Blocked, decide.PromiseBlocked, reason
+	})
+	r := record.Run{ID: "run1", StartedAt: time.Now(), Sessions: 1}
+	r.Spent.CostUSD, r.Spent.CostKnown = 1234.5, true
+	w.Run(at, r)
+	watcher, err := watch.New(w.Env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newModel(Options{Env: w.Env, Watcher: watcher})
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	list := text(m)
+	for _, want := range []string{reason, " $1234.500 ", " a-pro…-name "} {
+		if !strings.Contains(words(list), want) {
+			t.Errorf("there is no %q in\n%s", want, list)
+		}
+	}
+	m.open = true
+	for width := 60; width < 130; width++ {
+		m.Update(tea.WindowSizeMsg{Width: width, Height: 24})
+		detail := text(m)
+		for _, want := range []string{reason, "ralph-runner resume " + name, "$1234.500"} {
+			if !strings.Contains(words(detail), want) {
+				t.Errorf("at %d columns there is no %q in\n%s", width, want, detail)
+			}
+		}
+	}
+}
+
+// TestTop scrolls a list whose rows have one line or more. The chosen loop is always seen.
+func TestTop(t *testing.T) {
+	w := watchtest.New(t)
+	for i := range 12 {
+		at := w.Loop(fmt.Sprint("loop", i))
+		if i%2 == 0 {
+			w.Commit(at, func(s *decide.State) {
+				s.Status, s.ExitReason, s.Needs = decide.Blocked, decide.PromiseBlocked, strings.Repeat("a long reason ", 9)
+			})
+		}
+	}
+	watcher, err := watch.New(w.Env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newModel(Options{Env: w.Env, Watcher: watcher})
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 10})
+	for _, way := range []string{"down", "up"} {
+		for range 12 {
+			if list := text(m); !strings.Contains(list, "\n> ") {
+				t.Errorf("going %s, the chosen loop is not seen:\n%s", way, list)
+			}
+			m.press(way, "")
+		}
+	}
+	if m.top != 0 {
+		t.Errorf("at the first loop the list begins with the loop %d", m.top)
 	}
 }
