@@ -107,6 +107,9 @@ func (v *view) line(at time.Time) string {
 	if n.spent.CostKnown {
 		parts = append(parts, plain.Dollars(n.spent.CostUSD, n.spent.Estimated))
 	}
+	if out := float64(v.heard[0].Usage.Output); out > 0 && took >= time.Second {
+		parts = append(parts, fmt.Sprintf("%.0f tok/s", out/took.Seconds()))
+	}
 	switch {
 	case v.heard[0].Tool != "":
 		parts = append(parts, v.heard[0].Tool)
@@ -191,14 +194,15 @@ func (v *view) Judged(r record.Run, own record.Own) {
 func (v *view) Check(line string) { v.printf("  checks its part: %s", plain.Line(line, 200)) }
 
 // Session says what the next session is about.
-func (v *view) Session(r record.Run, limit int, title string) {
-	c := r.Current
+func (v *view) Session(r record.Run, s *loop.Step, title string) {
+	c, limit := r.Current, s.Decision.Limit
 	feature := strings.TrimSpace(plain.Line(c.Feature, 80) + " " + plain.Line(title, 100))
 	v.set(func(n *now) {
 		*n = now{
 			agent: plain.Line(r.Working(), 40), feature: plain.Line(c.Feature, 40), iteration: c.Iteration, limit: limit,
 			began: time.Now(), spent: r.Spent,
 		}
+		v.counts(s)
 		v.heard[c.Lane] = agent.Heard{}
 		if c.Lane > 0 {
 			v.lanes[c.Lane] = *n
@@ -281,15 +285,20 @@ func (v *view) Merged(lane int, feature, branch, why string) {
 
 // Counted says how the loop stands.
 func (v *view) Counted(_ record.Run, s *loop.Step) {
-	if list := s.Picture.Snapshot.List; len(list.Items) > 0 {
-		v.set(func(*now) { v.far = fmt.Sprintf("%d/%d", list.Passed(), len(list.Items)) })
-	}
+	v.set(func(*now) { v.counts(s) })
 	if s.Decision.Lane > 0 && s.Decision.Verdict == decide.Wait {
 		return // the others go on
 	}
 	a := say.DecisionAnswer(s.Picture, s.Decision)
 	if text := strings.TrimPrefix(a.Message, "ralph: "); text != "" && !a.End {
 		v.printf("  %s%s", inLane(s.Decision.Lane), text)
+	}
+}
+
+// counts notes how many features pass. The caller holds the lock.
+func (v *view) counts(s *loop.Step) {
+	if list := s.Picture.Snapshot.List; len(list.Items) > 0 {
+		v.far = fmt.Sprintf("%d/%d", list.Passed(), len(list.Items))
 	}
 }
 

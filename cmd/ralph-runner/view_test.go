@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/hostile"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -26,7 +28,7 @@ func shows(r record.Run, e agent.Ended, h agent.Heard) string {
 	v.Check(r.Leg().Checks[0])
 	for lane := range 2 {
 		r.Current.Lane = lane
-		v.Session(r, 3, r.Current.Feature)
+		v.Session(r, step(0, 2), r.Current.Feature)
 		v.Heard(lane, h)
 		out.WriteString(v.line(time.Now()) + "\n")
 		v.Ended(r, e)
@@ -65,6 +67,31 @@ func TestViewIsClean(t *testing.T) {
 		if n := strings.Count(shown, "clean"); text == "clean" && n < 30 {
 			t.Errorf("control: only %d texts are shown:\n%s", n, shown)
 		}
+	}
+}
+
+// step is a step of a loop in whose list some features pass.
+func step(passed, all int) *loop.Step {
+	s := &loop.Step{Picture: &loop.Picture{}, Decision: decide.Decision{Limit: 3}}
+	for i := range all {
+		s.Picture.Snapshot.List.Items = append(s.Picture.Snapshot.List.Items, features.Item{Passes: i < passed})
+	}
+	return s
+}
+
+// TestLine shows how far the run is from its first session on, and how fast the agent writes.
+func TestLine(t *testing.T) {
+	v := &view{out: io.Discard, heard: map[int]agent.Heard{}, lanes: map[int]now{}}
+	r := record.Run{Options: record.Options{Agent: "claude"}, Current: &record.Current{Iteration: 4, Feature: "f1"}}
+	v.Session(r, step(1, 2), "")
+	began := v.now.began
+	if got := v.line(began); got != "[claude] 1/2 · iteration 4/3 · f1 · 0s" {
+		t.Errorf("at first the line is %q", got)
+	}
+	v.Heard(0, agent.Heard{Tool: "Bash: go test", Usage: agent.Usage{Output: 500}})
+	const want = "[claude] 1/2 · iteration 4/3 · f1 · 10s · 50 tok/s · Bash: go test"
+	if got := v.line(began.Add(10 * time.Second)); got != want {
+		t.Errorf("after some output the line is %q", got)
 	}
 }
 

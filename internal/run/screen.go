@@ -18,8 +18,8 @@ type Screen interface {
 	Judged(r record.Run, own record.Own)
 	// Check says that a check of a leg begins. line is for the shell.
 	Check(line string)
-	// Session says that a session begins: r.Current. limit is how many iterations the loop may have.
-	Session(r record.Run, limit int, title string)
+	// Session says that a session begins: r.Current. s is the step that gave it its feature, which has a title.
+	Session(r record.Run, s *loop.Step, title string)
 	// Heard is called after each line that the agent of a lane prints. Without lanes, lane is 0.
 	Heard(lane int, h agent.Heard)
 	Ended(r record.Run, e agent.Ended)

@@ -118,7 +118,7 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	}
 	log := r.files.Log(c.Session)
 	defer log.Close()
-	r.Screen.Session(r.Record, s.Decision.Limit, feature.Title())
+	r.Screen.Session(r.Record, s, feature.Title())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go r.watch(ctx, stop)
