@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +20,8 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	web "github.com/ralph-stop-hook/ralph-stop-hook/internal/page"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 )
@@ -273,6 +276,36 @@ func TestMany(t *testing.T) {
 	if s.watcher.Picture().Find(lanes.Name).Status.Status != decide.InProgress {
 		t.Error("control: the loop of lanes is over")
 	}
+}
+
+// TestLive shows a run of eight lanes whose agents say a lot. What is below stays in the first screen.
+func TestLive(t *testing.T) {
+	w, p := watchtest.New(t), open(t)
+	at := w.Loop("demo")
+	r := record.Run{
+		ID: "run1", PID: os.Getpid(), Start: proc.Start(os.Getpid()), StartedAt: time.Now(), Sessions: 8,
+		Options: record.Options{Agent: "sh"},
+	}
+	if err := os.MkdirAll(filepath.Dir(record.SessionLogPath(at.Project, r.ID, 1)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i <= 8; i++ {
+		w.Write(record.SessionLogPath(at.Project, r.ID, i), strings.Repeat("one line\nanother line\n", 50))
+		r.Lanes = append(r.Lanes, record.Lane{Number: i, Current: &record.Current{
+			Session: i, Lane: i, Feature: fmt.Sprint("f", i), StartedAt: time.Now(),
+		}})
+	}
+	w.Commit(at, func(s *decide.State) { s.Session = decide.RunSession(r.ID) })
+	w.Run(at, r)
+	s := newSite(t, w)
+	p.do(emulation.SetDeviceMetricsOverride(1280, 800, 1, false), chromedp.Navigate(s.loop("demo")))
+	p.sees("Lane 8")
+	bottom := 0.0
+	if p.eval("document.querySelector('nav.tabs').getBoundingClientRect().bottom", &bottom); bottom > 760 {
+		t.Errorf("the tabs end at %v of 800", bottom)
+	}
+	p.accessible("a run of eight lanes")
+	p.fits("a run of eight lanes")
 }
 
 // TestDrawings looks at the drawings of the documents: each line of a terminal is as wide as its font makes it. The
