@@ -147,6 +147,19 @@ func (l Session) Cost() string {
 	return plain.Dollars(*l.CostUSD, l.Estimated)
 }
 
+// Result says in a word or two how the session ended. That its agent is done says less than what became of its work, or
+// that a check failed after it.
+func (l Session) Result() string {
+	failed := slices.ContainsFunc(l.Checks, func(c Check) bool { return !c.Passed })
+	switch {
+	case l.Outcome != string(agent.Done):
+		return l.Outcome
+	case l.Merge == "" && failed:
+		return "check failed"
+	}
+	return cmp.Or(l.Merge, l.Outcome)
+}
+
 // Reason says what went wrong, or else why the session had another agent or model than usual.
 func (l Session) Reason() string { return cmp.Or(l.Problem, l.Why) }
 

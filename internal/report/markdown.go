@@ -73,7 +73,7 @@ func (r *Report) Markdown(w io.Writer) error {
 		say("| | | %s not kept in the files any more | | |\n", plain.Count(r.Gone, "older session"))
 	}
 	for _, i := range r.Iterations {
-		outcome := plain.Markdown(strings.TrimSpace(i.Outcome + " " + i.Reason()))
+		outcome := plain.Markdown(strings.TrimSpace(i.Result() + " " + i.Reason()))
 		say("| %d | %s | %s | %s | %s |\n", i.Iteration, plain.Markdown(i.Feature), outcome, Duration(i.Took()), i.Cost())
 	}
 	_, err := io.WriteString(w, b.String())

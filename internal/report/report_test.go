@@ -151,6 +151,28 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestResult shows how a session ended whose agent says that it is done.
+func TestResult(t *testing.T) {
+	failed := []record.Check{{Name: "tests", Passed: true}, {Name: "lint"}}
+	for want, one := range map[string]record.Session{
+		"done":         {Outcome: "done", Checks: failed[:1]},
+		"check failed": {Outcome: "done", Checks: failed},
+		"given back":   {Outcome: "done", Checks: failed, Merge: record.GivenBack},
+		"merged":       {Outcome: "done", Merge: record.Merged},
+		"crash":        {Outcome: "crash", Checks: failed},
+	} {
+		one.Counted = true
+		d := &watch.Detail{Iterations: []record.Session{one}}
+		var html, md bytes.Buffer
+		if err := errors.Join(Of(d, nil).HTML(&html), Of(d, nil).Markdown(&md)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(html.String(), `<td class="wide">`+want+"<") || !strings.Contains(md.String(), "| "+want+" |") {
+			t.Errorf("there is no result %q in %s", want, md.String())
+		}
+	}
+}
+
 // TestStops finds the feature of a commit in a loop of the hook, whose stops name the feature that comes next.
 func TestStops(t *testing.T) {
 	all := []record.Session{

@@ -134,7 +134,7 @@ func (m *model) iterationLines(d *watch.Detail) (lines []string) {
 			took = i.Took().Round(time.Second).String()
 		}
 		lines = append(lines, strings.Join(present(fmt.Sprintf("%4d", i.Iteration), i.EndedAt.Local().Format("01-02 15:04"),
-			i.Outcome, i.Feature, took, i.Cost(), i.Reason()), "  "))
+			i.Result(), i.Feature, took, i.Cost(), i.Reason()), "  "))
 	}
 	return lines
 }
