@@ -110,20 +110,29 @@ func groups(all []record.Session) (cut []Group) {
 	return cut
 }
 
-// checked is what an iteration shows of its checks: those that failed, and how many passed.
+// checked is what an iteration shows of its checks: those that failed, how many passed, and the first of these.
 type checked struct {
 	Failed []record.Check
 	Passed int
+	Names  []string
+	More   int // that passed, without a name here
 }
+
+// maxNamed is how many checks that passed are named: lanes check all features again after each session.
+const maxNamed = 20
 
 func checksOf(i record.Session) (c checked) {
 	for _, one := range i.Checks {
-		if one.Passed {
-			c.Passed++
-		} else {
+		if !one.Passed {
 			c.Failed = append(c.Failed, one)
+			continue
+		}
+		c.Passed++
+		if len(c.Names) < maxNamed {
+			c.Names = append(c.Names, strings.TrimSpace(one.Name+" "+one.Feature))
 		}
 	}
+	c.More = c.Passed - len(c.Names)
 	return c
 }
 

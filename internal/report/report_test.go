@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -169,6 +170,23 @@ func TestResult(t *testing.T) {
 		}
 		if !strings.Contains(html.String(), `<td class="wide">`+want+"<") || !strings.Contains(md.String(), "| "+want+" |") {
 			t.Errorf("there is no result %q in %s", want, md.String())
+		}
+	}
+}
+
+// TestChecks unfolds the checks of an iteration: those that failed are told, and those that passed are named below.
+func TestChecks(t *testing.T) {
+	one := record.Session{Number: 3, Iteration: 4, Checks: []record.Check{{Name: "lint", Feature: "b"}}}
+	for i := range maxNamed + 5 {
+		one.Checks = append(one.Checks, record.Check{Name: "tests", Feature: fmt.Sprint("f", i), Passed: true})
+	}
+	var html bytes.Buffer
+	if err := Of(&watch.Detail{Iterations: []record.Session{one}}, nil).HTML(&html); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"lint b failed", "<summary class=\"yes nowrap\">25 passed</summary>tests f0<br>", "and 5 more"} {
+		if !strings.Contains(html.String(), want) {
+			t.Errorf("the page lacks %q", want)
 		}
 	}
 }
