@@ -190,6 +190,9 @@ type state struct {
 	Count int
 }
 
+// failed is, among the states of features, that a check failed. It is beside the others.
+const failed = "failed"
+
 const (
 	maxFeatures   = 150 // that are shown
 	maxIterations = 100
@@ -257,7 +260,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, t *template.Templat
 
 // features chooses the features that are shown.
 func (d *detail) features() {
-	d.States = []state{{"", len(d.Items)}}
+	d.States = []state{{"", len(d.Items)}, {failed, 0}}
 	for _, item := range d.Items {
 		at := slices.IndexFunc(d.States, func(s state) bool { return s.Name == item.State })
 		if at < 0 {
@@ -265,11 +268,13 @@ func (d *detail) features() {
 			d.States = append(d.States, state{Name: item.State})
 		}
 		d.States[at].Count++
-		if d.State == "" || d.State == item.State {
+		if item.Failed {
+			d.States[1].Count++
+		}
+		if d.State == "" || d.State == item.State || d.State == failed && item.Failed {
 			d.Shown = append(d.Shown, item)
 		}
 	}
-	d.States[0].Count = len(d.Items)
 	d.More = max(0, len(d.Shown)-maxFeatures)
 	d.Shown = d.Shown[:len(d.Shown)-d.More]
 }

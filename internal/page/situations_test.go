@@ -57,6 +57,11 @@ func TestSituations(t *testing.T) {
 			}
 		}
 	}
+	ofFailing := of.get("/loop/" + watcher.Picture().Find("failing").Key + "?state=failed").Body.String()
+	if strings.Count(ofFailing, `class="feature"`) != 1 || !strings.Contains(ofFailing, "failed 1<") ||
+		!strings.Contains(ofFailing, `data-key="feature f1"`) {
+		t.Errorf("the features whose check failed are not one: %s", ofFailing)
+	}
 	_, row, _ := strings.Cut(list, `data-key="`+watcher.Picture().Find("working").Key+`"`)
 	row, _, _ = strings.Cut(row, "</li>")
 	if !strings.Contains(row, " min left · <time ") && !strings.Contains(row, " h left · <time ") {

@@ -116,6 +116,9 @@ func (m *model) featureLines(d *watch.Detail) (lines []string) {
 		if item.Why != "" {
 			text += " (" + item.Why + ")"
 		}
+		if item.Failed {
+			text += " · check failed"
+		}
 		for _, c := range item.Checks {
 			text += fmt.Sprintf(" · %s %s", c.Name, c.At.Local().Format("15:04"))
 		}

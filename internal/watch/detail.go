@@ -3,6 +3,7 @@ package watch
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,7 @@ type Live struct {
 type Item struct {
 	verb.Item
 	Checks   []Receipt     `json:"checks"` // that have proven it
+	Failed   bool          `json:"failed"` // a check of it failed, and did not pass since
 	Attempts int           `json:"attempts"`
 	Took     time.Duration `json:"-"`
 	TookSec  int64         `json:"tookSec"`
@@ -108,9 +110,11 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 			d.Gone = max(0, d.Iterations[0].Iteration-2) // the first stop begins the second iteration
 		}
 		d.sum(sums(d.Iterations))
+		d.failing()
 		return d, nil
 	}
 	d.Iterations = record.Sessions(l.At.Project, d.Run.ID)
+	d.failing()
 	d.ByLane = record.ByLane(d.Iterations)
 	d.Gone = max(0, d.Run.Sessions-len(d.Iterations)-len(d.Run.Running()))
 	if r, err := record.Load(l.Store); err == nil && r != nil {
@@ -130,6 +134,26 @@ func (d *Detail) sum(all []record.Work) {
 		w := of[d.Items[i].ID]
 		d.Items[i].Attempts, d.Items[i].Took, d.Items[i].Spent = w.Attempts, w.Took, w.Spent
 		d.Items[i].TookSec = int64(w.Took.Seconds())
+	}
+}
+
+// failing notes which features have a check that failed, and did not pass since, as far as the files tell.
+func (d *Detail) failing() {
+	passed := map[string]bool{} // when it ran last, by the names of check and feature
+	for _, i := range d.Iterations {
+		for _, c := range i.Checks {
+			passed[c.Name+" "+c.Feature] = c.Passed
+		}
+	}
+	for _, c := range slices.Backward(d.Checked) {
+		passed[c.Name] = c.Passed()
+	}
+	maps.DeleteFunc(passed, func(_ string, did bool) bool { return did })
+	for i := range d.Items {
+		for name := range passed {
+			d.Items[i].Failed = d.Items[i].Failed || strings.HasSuffix(name, " "+d.Items[i].ID)
+		}
+		d.Items[i].Failed = d.Items[i].Failed && d.Items[i].State != Proven
 	}
 }
 

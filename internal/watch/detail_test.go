@@ -57,6 +57,9 @@ func TestOpen(t *testing.T) {
 	if want := []string{"f0 proven", "f1 open", "f2 open", "f3 open"}; !slices.Equal(states, want) {
 		t.Errorf("the features are %q, want %q", states, want)
 	}
+	if !d.Items[1].Failed || d.Items[0].Failed || d.Items[2].Failed {
+		t.Errorf("a check of f1 alone failed: %+v", d.Items)
+	}
 	if d.Task != "the task" || len(d.Items[0].Checks) != 1 || d.Items[0].Checks[0].Name != "there" {
 		t.Errorf("the task is %q, the receipts are %+v", d.Task, d.Items[0].Checks)
 	}
@@ -87,18 +90,22 @@ func TestOpenRun(t *testing.T) {
 		`no JSON`,
 		`{"runId":"r1","session":1,"iteration":1,"counted":true,"feature":"f0\u001b[1m","costUsd":0.5,"outcome":"done",` +
 			`"startedAt":"2026-11-22T10:00:00Z","endedAt":"2026-11-22T10:01:00Z","tokens":{"input":1,"cacheRead":2},` +
-			`"checks":[{"name":"tests","passed":true}]}`,
+			`"checks":[{"name":"tests","passed":true},{"name":"tests","feature":"f4"},{"name":"tests","feature":"f5"}]}`,
+		`{"runId":"r1","session":2,"iteration":2,"checks":[{"name":"tests","feature":"f4","passed":true}]}`,
 	}, "\n")+"\n")
 	d, err := Open(t.Context(), w.Env, at.Dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Iterations) != 1 || len(d.Live) != 1 || !slices.Equal(d.Live[0].Lines, []string{"Hello <b>"}) {
+	if d.Items[4].Failed || !d.Items[5].Failed {
+		t.Errorf("the check of f4 passed at last, that of f5 did not: %+v", d.Items)
+	}
+	if len(d.Iterations) != 2 || len(d.Live) != 1 || !slices.Equal(d.Live[0].Lines, []string{"Hello <b>"}) {
 		t.Fatalf("iterations %+v, output %+v", d.Iterations, d.Live)
 	}
 	if i := d.Iterations[0]; i.Feature != "f0" || i.Took() != time.Minute || i.Cost() != "$0.500" ||
 		i.Tokens.Sum() != 3 ||
-		!i.Counted || len(i.Checks) != 1 || !i.Checks[0].Passed {
+		!i.Counted || len(i.Checks) != 3 || !i.Checks[0].Passed {
 		t.Errorf("the iteration is %+v", i)
 	}
 }
