@@ -288,8 +288,14 @@ func TestControl(t *testing.T) {
 			t.Errorf("%s without --control: %d", r.URL.Path, got.Code)
 		}
 	}
-	if strings.Contains(s.get("/loop/"+key).Body.String(), "/ask/") {
+	without := s.get("/loop/" + key).Body.String()
+	if strings.Contains(without, "/ask/") {
 		t.Error("there are buttons without --control")
+	}
+	for _, want := range []string{"resume demo", "extend demo &#43;10", "cancel demo", "note --loop demo &#39;TEXT&#39;"} {
+		if !strings.Contains(without, "ralph-runner "+want+"</code>") {
+			t.Errorf("there is no command %q to copy in %s", want, without)
+		}
 	}
 }
 

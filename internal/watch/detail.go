@@ -30,6 +30,8 @@ type Detail struct {
 	Checked    []verb.Checked   `json:"checked"`          // the last checks that ran, the latest first
 	Log        string           `json:"log"`              // the end of hook.log
 	Live       []Live           `json:"live"`             // the sessions that run now, or else the last one
+
+	Commands []string `json:"-"` // for the actions that make sense now, as a person types them
 }
 
 // MoreChecked reports whether there may be checks before those that are shown.
@@ -99,6 +101,11 @@ func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, er
 		p.Snapshot.Contents = p.Contents(ctx)
 		d.StaleProofs = p.Snapshot.Proof().Stale
 		d.Loop.NotUsed = say.NotUsed(p)
+	}
+	for _, a := range Actions() {
+		if d.Can(a) {
+			d.Commands = append(d.Commands, a.typed(l))
+		}
 	}
 	d.Items = items(p)
 	d.Live = []Live{}

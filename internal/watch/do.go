@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -42,6 +43,15 @@ func (l *Loop) Can(a Action) bool {
 		return !on || l.Phase == verb.NeedsYou
 	}
 	return l.MaxIterations > 0
+}
+
+// typed is the command that does the action.
+func (a Action) typed(l *loop.Loop) string {
+	line := l.Call(a.Verb)
+	if a.Verb == "note" {
+		line = l.Env.Call("note --loop", l.At.Name) + " 'TEXT'"
+	}
+	return say.InProject(l.Env, l.At, strings.Join(append([]string{line}, a.More...), " "))
 }
 
 // Do does an action with the loop in the folder dir, and returns what the verb says.
