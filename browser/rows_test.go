@@ -271,6 +271,12 @@ func TestMany(t *testing.T) {
 	p.sees("older ones")
 	t.Logf("a page of 12,000 iterations is there after %s", time.Since(begin))
 	height("12,000 iterations", 8000)
+	p.do(emulation.SetDeviceMetricsOverride(360, 740, 1, true))
+	named := ""
+	p.eval(`getComputedStyle(document.querySelector("table.cards td.num[data-l]"), "::before").content`, &named)
+	if named != `"Time "` {
+		t.Errorf("on a phone a column has the name %q", named)
+	}
 	p.do(emulation.ClearDeviceMetricsOverride())
 	p.fits("12,000 iterations")
 	if s.watcher.Picture().Find(lanes.Name).Status.Status != decide.InProgress {

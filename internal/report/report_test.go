@@ -109,7 +109,7 @@ func TestLanes(t *testing.T) {
 	}
 	for _, want := range []string{
 		"<li>main is behind: x</li>", "<li>b waits on the branch ralph/r1-lane-1</li>",
-		`<td>here</td><td class="num">4</td><td class="num">2m</td>`, `<td class="wide">a, b</td>`,
+		`>here</td><td class="num" data-l="Sessions">4</td>`, `>2m</td>`, `<td class="wide" data-l="Features">a, b</td>`,
 	} {
 		if !strings.Contains(html.String(), want) {
 			t.Errorf("the page lacks %q", want)
