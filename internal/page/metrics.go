@@ -70,8 +70,8 @@ func metricsOf(p *watch.Picture) []*metric {
 		}
 		told := map[string]bool{}
 		for _, c := range l.Status.Checked {
-			name := plain.Line(c.Name, 80)
-			if !told[name] && len(told) < maxTimed {
+			name := plain.Line(c.Of, 80) // without the feature: a list may have thousands, and a file any name
+			if name != "" && !told[name] && len(told) < maxTimed {
 				told[name] = true
 				add(checks, float64(c.DurationMS)/1000, "check", name)
 			}

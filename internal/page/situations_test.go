@@ -62,6 +62,10 @@ func TestSituations(t *testing.T) {
 		!strings.Contains(ofFailing, `data-key="feature f1"`) {
 		t.Errorf("the features whose check failed are not one: %s", ofFailing)
 	}
+	metrics := of.get("/metrics").Body.String()
+	if !strings.Contains(metrics, `check="tests"} 0.812`) || strings.Contains(metrics, "tests f1") {
+		t.Errorf("the label of a check is not its name alone: %s", metrics)
+	}
 	_, row, _ := strings.Cut(list, `data-key="`+watcher.Picture().Find("working").Key+`"`)
 	row, _, _ = strings.Cut(row, "</li>")
 	if !strings.Contains(row, " min left · <time ") && !strings.Contains(row, " h left · <time ") {

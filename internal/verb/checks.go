@@ -22,6 +22,8 @@ type Checked struct {
 	Outcome    string    `json:"outcome"` // in words
 	DurationMS int64     `json:"durationMs"`
 	Tail       string    `json:"tail"` // the end of its output
+
+	Of string `json:"-"` // the name of the loop's check that it is; "": the loop has no such check
 }
 
 // maxTail is how many characters of a check's output are shown.
@@ -45,14 +47,27 @@ func (c *Checked) Says() string {
 	return "check " + strings.TrimSpace(c.Name) + ": " + plain.Line(said, 200)
 }
 
+// named notes of which of the loop's checks those are that ran.
+func named(ran []Checked, has []decide.Check) []Checked {
+	for i := range ran {
+		c := &ran[i]
+		for _, one := range has {
+			of := plain.Line(one.Name, 280)
+			if strings.HasPrefix(c.Name+" ", of+" ") && len(of) > len(c.Of) {
+				c.Of = of
+			}
+		}
+	}
+	return ran
+}
+
 // failed returns the last check of those that the loop has that failed and did not pass since; nil if there is none.
 // The latest is first in what ran.
-func failed(ran []Checked, has []decide.Check) *Checked {
+func failed(ran []Checked) *Checked {
 	passed := map[string]bool{}
 	for i := range ran {
 		c := &ran[i]
-		is := func(of decide.Check) bool { return strings.HasPrefix(c.Name+" ", plain.Line(of.Name, 280)+" ") }
-		if !c.Passed() && !passed[c.Name] && slices.ContainsFunc(has, is) {
+		if !c.Passed() && !passed[c.Name] && c.Of != "" {
 			return c
 		}
 		passed[c.Name] = true

@@ -55,7 +55,7 @@ func logFailed(w io.Writer, l *loop.Loop) error {
 	if err != nil {
 		return nil // the log is there to find out why
 	}
-	c := failed(Checks(l, MaxChecked), p.Snapshot.Checks)
+	c := failed(named(Checks(l, MaxChecked), p.Snapshot.Checks))
 	if c == nil {
 		return nil
 	}

@@ -158,8 +158,8 @@ func of(p *loop.Picture, contents func() string) Status {
 	if run != nil {
 		v.Spent = &run.Spent
 	}
-	v.Checked = Checks(l, MaxChecked)
-	v.Failed = failed(v.Checked, s.Checks)
+	v.Checked = named(Checks(l, MaxChecked), s.Checks)
+	v.Failed = failed(v.Checked)
 	v.Waits = waits(p, state, run)
 	v.stopped = stoppedOf(state, run)
 	if r := state.Running; r != nil && proc.Alive(r.PID, r.Start) {
