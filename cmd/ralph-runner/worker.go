@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
@@ -124,11 +124,12 @@ func (k *worker) sayer(w io.Writer) func(fleet.Event) {
 		e.Feature, e.Text = plain.Line(e.Feature, 80), plain.Line(e.Text, 500)
 		switch {
 		case k.asJSON:
-			text, _ := json.Marshal(struct {
-				Time time.Time `json:"time"`
+			text, _ := jsontext.Line(struct {
+				Schema int       `json:"schema"`
+				Time   time.Time `json:"time"`
 				fleet.Event
-			}{time.Now().UTC(), e})
-			fmt.Fprintf(w, "%s\n", text)
+			}{jsontext.Schema, time.Now().UTC(), e})
+			_, _ = w.Write(text)
 		case e.Lane > 0:
 			fmt.Fprintf(w, "lane %d · %s\n", e.Lane, strings.TrimSpace(e.Feature+" "+e.Text))
 		default:

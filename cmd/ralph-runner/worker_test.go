@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
@@ -26,4 +29,15 @@ func TestWorkerFolderSoonFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	lock.Close()
+}
+
+// TestSayer prints what happens to a worker for programs: each line is an object of a known schema.
+func TestSayer(t *testing.T) {
+	var out bytes.Buffer
+	k := worker{asJSON: true}
+	k.sayer(&out)(fleet.Event{Lane: 2, Feature: "f1", Text: "begins <b>\x1b[31m"})
+	head, rest, _ := strings.Cut(out.String(), `"time":`)
+	if head != `{"schema":1,` || !strings.HasSuffix(rest, `,"lane":2,"feature":"f1","message":"begins <b>"}`+"\n") {
+		t.Errorf("the line is %q", out.String())
+	}
 }

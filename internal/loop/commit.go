@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -89,6 +90,7 @@ func (s *stepper) keepReceipts() error {
 
 // iteration is a line of stops.jsonl.
 type iteration struct {
+	Schema    int       `json:"schema"`
 	Time      time.Time `json:"time"`
 	Session   string    `json:"session"`
 	Event     string    `json:"event"`
@@ -105,6 +107,7 @@ type iteration struct {
 
 func iterationOf(ev Event, d *decide.Decision) iteration {
 	return iteration{
+		Schema:      jsontext.Schema,
 		Time:        ev.At.UTC().Truncate(time.Millisecond),
 		Session:     cmp.Or(d.Next.Session, d.From.Session),
 		Event:       ev.Name,
