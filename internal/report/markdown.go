@@ -11,6 +11,7 @@ import (
 
 // Markdown writes the report as Markdown.
 func (r *Report) Markdown(w io.Writer) error {
+	r = r.listed()
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	row := func(name, value string) {
@@ -71,6 +72,9 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	if r.Gone > 0 {
 		say("| | | %s not kept in the files any more | | |\n", plain.Count(r.Gone, "older session"))
+	}
+	if r.Before > 0 {
+		say("| | | %s not shown | | |\n", plain.Count(r.Before, "earlier session"))
 	}
 	for _, i := range r.Iterations {
 		outcome := plain.Markdown(strings.TrimSpace(i.Result() + " " + i.Reason()))

@@ -22,9 +22,10 @@ import (
 type Report struct {
 	MadeAt time.Time `json:"madeAt"`
 	watch.Detail
-	Work    []Feature     `json:"work"`    // the features
-	Commits []tree.Commit `json:"commits"` // that belong to no feature
-	Earlier int           `json:"earlier"` // commits before these and those of the features, which are left out
+	Work    []Feature     `json:"work"`              // the features
+	Commits []tree.Commit `json:"commits"`           // that belong to no feature
+	Earlier int           `json:"earlierCommits"`    // before these and those of the features; they are left out
+	Before  int           `json:"earlierIterations"` // before those that are listed; they are left out
 	Took    time.Duration `json:"-"`
 	TookSec int64         `json:"tookSec"`
 
@@ -117,9 +118,20 @@ func worked(all []record.Session, at time.Time) (feature string) {
 	return feature
 }
 
+// maxListed is how many iterations Markdown and JSON list. The page folds them, so it has all.
+const maxListed = 1000
+
+// listed is a report that lists the last iterations alone, and says so.
+func (r *Report) listed() *Report {
+	bounded := *r
+	bounded.Before = max(0, len(r.Iterations)-maxListed)
+	bounded.Iterations = r.Iterations[bounded.Before:]
+	return &bounded
+}
+
 // JSON writes the report for programs.
 func (r *Report) JSON(w io.Writer) error {
-	text, err := jsontext.ForPages(r)
+	text, err := jsontext.ForPages(r.listed())
 	if err == nil {
 		_, err = w.Write(text)
 	}

@@ -152,6 +152,32 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestBounded makes reports of 12,000 iterations for readers that fold nothing: they list the last ones, and say how
+// many they leave out.
+func TestBounded(t *testing.T) {
+	var md, text bytes.Buffer
+	r := Of(detail(12_000, "x"), nil)
+	if err := errors.Join(r.Markdown(&md), r.JSON(&text)); err != nil {
+		t.Fatal(err)
+	}
+	if md.Len() > 200_000 || !strings.Contains(md.String(), "| 11000 earlier sessions not shown |") ||
+		!strings.Contains(md.String(), "| 12000 | b |") || strings.Contains(md.String(), "| 11000 | b |") {
+		t.Errorf("the Markdown has %d bytes: %.2000s", md.Len(), md.String())
+	}
+	var read struct {
+		Iterations []struct {
+			Iteration int `json:"iteration"`
+		} `json:"iterations"`
+		Earlier int `json:"earlierIterations"`
+	}
+	err := json.Unmarshal(text.Bytes(), &read)
+	if err != nil || text.Len() > 1_500_000 || len(read.Iterations) != 1000 || read.Earlier != 11_000 ||
+		read.Iterations[0].Iteration != 11_001 || len(r.Iterations) != 12_000 {
+		t.Errorf("the JSON has %d bytes, %d iterations, and leaves out %d, %v", text.Len(), len(read.Iterations),
+			read.Earlier, err)
+	}
+}
+
 // TestResult shows how a session ended whose agent says that it is done.
 func TestResult(t *testing.T) {
 	failed := []record.Check{{Name: "tests", Passed: true}, {Name: "lint"}}
