@@ -49,6 +49,7 @@ type Config struct {
 	Parallel     int              // how many checks of one stop may run at the same time
 	Agents       []Agent          // in the order of the file
 	Workers      int              // how many lanes a run has; 0: none
+	History      string           // HistoryFeature (the default) or HistoryCommits
 	NoMerge      bool             // the proven work of lanes stays on branches, for people to merge
 	MaxCostUSD   float64          // what the sessions of a run may cost; 0: no bound
 	MaxTokens    int              // what they may use; 0: no bound
@@ -104,12 +105,19 @@ func (c Command) String() string {
 	return plain.Typed(c.Argv)
 }
 
+// The values of "history": what a run with workers merges.
+const (
+	HistoryFeature = "feature" // one commit for each feature
+	HistoryCommits = "commits" // all of the agent's commits
+)
+
 // Default returns the configuration of a loop without ralph.json.
 func Default() Config {
 	return Config{
 		SkipHeadings: features.SkipHeadings,
 		Continue:     ContinueAuto,
 		Recheck:      decide.RecheckStale,
+		History:      HistoryFeature,
 		Parallel:     1,
 		Limits: decide.Limits{
 			CheckFailures: decide.DefaultCheckFailures,

@@ -223,6 +223,12 @@ var keys = []key[Config]{
 		field: func(c *Config) any { return &c.Workers }, least: 1, most: decide.MaxLanes,
 		about: "How many features a run of ralph-runner works at a time, each in a git worktree of its own.",
 	}, {
+		name: "history", preset: `"feature"`, example: `"commits"`,
+		field: func(c *Config) any { return &c.History },
+		words: []string{HistoryFeature, HistoryCommits},
+		about: "What a run with workers merges. feature: one commit for each feature, with what the agent has written into " +
+			"its own ones. commits: all of the agent's commits.",
+	}, {
 		name: "no_merge", example: `true`,
 		field: func(c *Config) any { return &c.NoMerge },
 		about: "Leave the proven work of a run with workers on its own branch, for a person to merge. " +

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -30,6 +31,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	}
 	defer done()
 	l := &lanes{Run: r, heard: make(chan heard, 2*decide.MaxLanes), pause: nap}
+	l.each = p.Config.History == config.HistoryCommits
 	if err := l.findList(p); err != nil {
 		return nil, err
 	}

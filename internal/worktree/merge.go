@@ -31,6 +31,7 @@ type Work struct {
 	Message string   // of the merged commit; lines in it that are trailers of ours are left out
 	Feature string   // becomes the trailer Ralph-Feature
 	More    []string // more trailers, such as "Ralph-Agent: claude"
+	Each    bool     // a commit is made for each of the work's own, and not one for all
 }
 
 // Merged is a merge that has moved nothing.
@@ -43,7 +44,7 @@ type Merged struct {
 // Trailer begins the line of a merged commit that names the feature.
 const Trailer = "Ralph-Feature: "
 
-// Merge merges work with a commit, as one commit on top of it. No branch and no file moves: see Forward. The loops'
+// Merge merges work with a commit, as one commit on top of it, or as several. No branch and no file moves: see Forward. The loops'
 // files are those of the commit below. It is ErrHistory if the work or that commit does not come from the base.
 func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err error) {
 	for _, pair := range [][2]string{{w.Commit, w.Base}, {below, w.Base}} {
@@ -73,8 +74,56 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 		m.Commit = below
 		return m, nil
 	}
-	m.Commit, err = apart{r: r, author: w.Author}.commit(ctx, tree, w.text(), below)
+	at := below
+	if w.Each {
+		at, err = r.each(ctx, below, w)
+		if err != nil {
+			return m, err
+		}
+		if whole, err := r.same(ctx, at, tree); err != nil || whole {
+			m.Commit = at
+			return m, err
+		}
+	}
+	m.Commit, err = apart{r: r, author: w.Author}.commit(ctx, tree, w.text(), at)
 	return m, err
+}
+
+// each makes a commit for each of the work's own on top of a commit, as far as those merge by themselves, and returns
+// the last one. All have the trailers of the work.
+func (r *Repo) each(ctx context.Context, below string, w Work) (at string, err error) {
+	out, err := r.refs(ctx, "rev-list", "--reverse", "--first-parent", w.Base+".."+w.Commit, "--")
+	if err != nil {
+		return "", err
+	}
+	at = below
+	for _, id := range strings.Fields(out) {
+		tree, conflicts, err := r.merge(ctx, id, below)
+		if err != nil {
+			return "", err
+		}
+		changesNothing, err := r.same(ctx, at, tree)
+		if err != nil {
+			return "", err
+		}
+		if changesNothing || len(conflicts) > 0 {
+			continue
+		}
+		one := w
+		one.Message, err = r.refs(ctx, "log", "-1", "--no-show-signature", "--no-color", "--no-notes", "--encoding=UTF-8",
+			"--format=%B", id, "--")
+		if err != nil {
+			return "", err
+		}
+		if strings.HasPrefix(one.Message, Saves) {
+			one.Message, _, _ = strings.Cut(w.Message, "\n")
+		}
+		at, err = apart{r: r, author: w.Author}.commit(ctx, tree, one.text(), at)
+		if err != nil {
+			return "", err
+		}
+	}
+	return at, nil
 }
 
 // Join returns a commit that has the work of two commits: one of them if it comes from the other, else a merge of both.
