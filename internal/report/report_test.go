@@ -210,7 +210,9 @@ func TestChecks(t *testing.T) {
 	if err := Of(&watch.Detail{Iterations: []record.Session{one}}, nil).HTML(&html); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"lint b failed", "<summary class=\"yes nowrap\">25 passed</summary>tests f0<br>", "and 5 more"} {
+	for _, want := range []string{
+		"lint b failed", "<summary class=\"yes nowrap\">25 passed</summary>tests f0<br>", "and 5 more",
+	} {
 		if !strings.Contains(html.String(), want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -62,7 +62,8 @@ func Commits(ctx context.Context, env []string, dir string, from, to time.Time) 
 	if len(all) < maxCommits && len(out.Bytes()) < maxDiffs {
 		return all, 0
 	}
-	count, err := proc.GitOutput(ctx, proc.Git(env, dir, append([]string{"rev-list", "--count"}, within...)...), "rev-list")
+	counting := proc.Git(env, dir, append([]string{"rev-list", "--count"}, within...)...)
+	count, err := proc.GitOutput(ctx, counting, "rev-list")
 	if in, parsed := strconv.Atoi(strings.TrimSpace(string(count))); err == nil && parsed == nil {
 		more = max(0, in-len(all))
 	}
