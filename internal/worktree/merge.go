@@ -44,8 +44,9 @@ type Merged struct {
 // Trailer begins the line of a merged commit that names the feature.
 const Trailer = "Ralph-Feature: "
 
-// Merge merges work with a commit, as one commit on top of it, or as several. No branch and no file moves: see Forward. The loops'
-// files are those of the commit below. It is ErrHistory if the work or that commit does not come from the base.
+// Merge merges work with a commit, as one commit on top of it, or as several. No branch and no file moves: see Forward.
+// The loops' files are those of the commit below. It is ErrHistory if the work or that commit does not come from the
+// base.
 func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err error) {
 	for _, pair := range [][2]string{{w.Commit, w.Base}, {below, w.Base}} {
 		if is, err := r.Descends(ctx, pair[0], pair[1]); err != nil || !is {
