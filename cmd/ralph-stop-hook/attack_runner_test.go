@@ -116,7 +116,7 @@ var asHook = map[string]string{
 // aboutWords begins the lines that are about words, which are those of the hook.
 var aboutWords = []string{"continues", "stdout", "! stdout"}
 
-// forRunner returns a folder with the attacks, without the lines that are about words. A short run has a quarter of
+// forRunner returns a folder with the attacks, without the lines that are about words. A short run has an eighth of
 // them: each is played with the hook as the host, too.
 func forRunner(t *testing.T, folder string) string {
 	t.Helper()
@@ -126,7 +126,7 @@ func forRunner(t *testing.T, folder string) string {
 		t.Fatalf("no attacks: %v", err)
 	}
 	for i, path := range all {
-		if testing.Short() && folder == "attack" && i%4 > 0 {
+		if testing.Short() && folder == "attack" && i%8 > 0 {
 			continue
 		}
 		if asHook[strings.TrimSuffix(filepath.Base(path), ".txtar")] != "" {
