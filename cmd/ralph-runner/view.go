@@ -29,11 +29,13 @@ type view struct {
 	verbose bool
 	last    *changingLine // nil: there is no terminal
 
-	mu    sync.Mutex // guards what follows: the line is drawn in another goroutine
-	now   now
-	heard map[int]agent.Heard // by lane, 0 without lanes
-	lanes map[int]now         // of the lanes that work
-	far   string              // how many features of all pass; "": not known yet
+	mu     sync.Mutex // guards what follows: the line is drawn in another goroutine
+	now    now
+	heard  map[int]agent.Heard // by lane, 0 without lanes
+	lanes  map[int]now         // of the lanes that work
+	far    string              // how many features of all pass, and how fast; "": not known yet
+	since  time.Time           // when the first session began
+	passed int                 // features that passed then
 }
 
 // now is what the changing line shows.
@@ -102,13 +104,9 @@ func (v *view) line(at time.Time) string {
 	if n.feature != "" {
 		parts = append(parts, n.feature)
 	}
-	took := at.Sub(n.began)
-	parts = append(parts, clock(took))
+	parts = append(parts, clock(at.Sub(n.began)))
 	if n.spent.CostKnown {
 		parts = append(parts, plain.Dollars(n.spent.CostUSD, n.spent.Estimated))
-	}
-	if out := float64(v.heard[0].Usage.Output); out > 0 && took >= time.Second {
-		parts = append(parts, fmt.Sprintf("%.0f tok/s", out/took.Seconds()))
 	}
 	switch {
 	case v.heard[0].Tool != "":
@@ -295,10 +293,20 @@ func (v *view) Counted(_ record.Run, s *loop.Step) {
 	}
 }
 
-// counts notes how many features pass. The caller holds the lock.
+// counts notes how many features pass, and how long each has taken since the run began or went on. The caller holds the
+// lock.
 func (v *view) counts(s *loop.Step) {
-	if list := s.Picture.Snapshot.List; len(list.Items) > 0 {
-		v.far = fmt.Sprintf("%d/%d", list.Passed(), len(list.Items))
+	list := s.Picture.Snapshot.List
+	if len(list.Items) == 0 {
+		return
+	}
+	passed, now := list.Passed(), time.Now()
+	if v.since.IsZero() {
+		v.since, v.passed = now, passed
+	}
+	v.far = fmt.Sprintf("%d/%d", passed, len(list.Items))
+	if done := passed - v.passed; done > 0 {
+		v.far += ", " + plain.Duration(now.Sub(v.since)/time.Duration(done)) + " each"
 	}
 }
 

@@ -79,7 +79,7 @@ func step(passed, all int) *loop.Step {
 	return s
 }
 
-// TestLine shows how far the run is from its first session on, and how fast the agent writes.
+// TestLine shows how far the run is from its first session on, and how long a feature takes.
 func TestLine(t *testing.T) {
 	v := &view{out: io.Discard, heard: map[int]agent.Heard{}, lanes: map[int]now{}}
 	r := record.Run{Options: record.Options{Agent: "claude"}, Current: &record.Current{Iteration: 4, Feature: "f1"}}
@@ -89,9 +89,14 @@ func TestLine(t *testing.T) {
 		t.Errorf("at first the line is %q", got)
 	}
 	v.Heard(0, agent.Heard{Tool: "Bash: go test", Usage: agent.Usage{Output: 500}})
-	const want = "[claude] 1/2 · iteration 4/3 · f1 · 10s · 50 tok/s · Bash: go test"
+	const want = "[claude] 1/2 · iteration 4/3 · f1 · 10s · Bash: go test"
 	if got := v.line(began.Add(10 * time.Second)); got != want {
 		t.Errorf("after some output the line is %q", got)
+	}
+	v.since = v.since.Add(-8 * time.Minute)
+	v.Session(r, step(3, 5), "")
+	if got := v.line(v.now.began); got != "[claude] 3/5, 4m each · iteration 4/3 · f1 · 0s" {
+		t.Errorf("after two more features the line is %q", got)
 	}
 }
 
