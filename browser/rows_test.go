@@ -22,6 +22,7 @@ import (
 	web "github.com/ralph-stop-hook/ralph-stop-hook/internal/page"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch/watchtest"
 )
@@ -314,6 +315,48 @@ func TestLive(t *testing.T) {
 	p.fits("a run of eight lanes")
 }
 
+// collide finds the texts of a drawing that lie over each other, or over its edge.
+const collide = `(() => {
+	const edge = document.documentElement.getBoundingClientRect();
+	const all = [...document.querySelectorAll("text")].map(t => [t.textContent, t.getBoundingClientRect()]);
+	return all.flatMap(([a, r], i) => r.right > edge.right + 1 || r.left < edge.left - 1 ? [a + " is cut"] :
+		all.slice(i + 1).filter(([, s]) => r.left < s.right - 1 && s.left < r.right - 1 && r.top < s.bottom - 2 &&
+			s.top < r.bottom - 2).map(([b]) => a + " and " + b));
+})()`
+
+// drawnCharts draws charts of few and many points, and adds that of the benchmarks. It returns their paths.
+func drawnCharts(t *testing.T) map[string]string {
+	t.Helper()
+	path, err := filepath.Abs("../docs/bench.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{"bench.svg": path}
+	dir := t.TempDir()
+	for _, n := range []int{1, 2, 3, 12, 60, 100, 200, 999, 12_000} {
+		var sessions []record.Session
+		for i := range n {
+			cost, at := 3.5, time.Unix(int64(i)*60, 0)
+			sessions = append(sessions, record.Session{
+				Iteration: i + 1, StartedAt: at, EndedAt: at.Add(time.Duration(i%7+1) * time.Minute), CostUSD: &cost,
+				Tokens: record.LineTokens{Input: 47_600},
+			})
+		}
+		for _, c := range report.Charts(sessions) {
+			text, err := c.SVG()
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("%s, %d points", c.Title, n)
+			all[name] = filepath.Join(dir, fmt.Sprint(len(all), ".svg"))
+			if err := os.WriteFile(all[name], text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
+
 // TestDrawings looks at the drawings of the documents: each line of a terminal is as wide as its font makes it. The
 // browser stretches or squeezes a line whose spaces are gone, which nobody can read.
 func TestDrawings(t *testing.T) {
@@ -337,6 +380,20 @@ func TestDrawings(t *testing.T) {
 		if found := look("file://" + path); len(found) > 0 {
 			t.Errorf("%s.svg: these lines have another width than their font says: %q", name, found)
 		}
+	}
+	for name, address := range drawnCharts(t) {
+		p.do(chromedp.Navigate("file://" + address))
+		var found []string
+		if p.eval(collide, &found); len(found) > 0 {
+			t.Errorf("%s: texts lie over each other, or over the edge: %q", name, found)
+		}
+	}
+	const over = `<svg xmlns="http://www.w3.org/2000/svg" width="99" height="40"><text y="20">one</text>` +
+		`<text y="20" x="9">two</text></svg>`
+	p.do(chromedp.Navigate("data:image/svg+xml," + url.PathEscape(over)))
+	var found []string
+	if p.eval(collide, &found); len(found) != 1 {
+		t.Errorf("control: two texts that lie over each other are %q", found)
 	}
 	const lost = `<svg xmlns="http://www.w3.org/2000/svg" font-family="monospace" font-size="14">` +
 		`<text y="20" textLength="84.3">a        b</text></svg>`

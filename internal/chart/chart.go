@@ -32,6 +32,9 @@ type Line struct {
 // maxPoints is how many points a line has at most: more are not seen apart.
 const maxPoints = 200
 
+// maxLabels is how many labels below a chart do not touch.
+const maxLabels = 7
+
 // colour is a colour in both schemes. The library writes the light one, which Draw replaces by a variable. Readers who
 // do not see red from green can tell the lines apart.
 type colour struct {
@@ -176,7 +179,11 @@ func (c Chart) title() charts.TitleOption {
 }
 
 func (c Chart) xAxis() charts.XAxisOption {
-	return charts.XAxisOption{Labels: c.Labels, LabelFontStyle: charts.NewFontStyleWithSize(11)}
+	x := charts.XAxisOption{Labels: c.Labels, LabelFontStyle: charts.NewFontStyleWithSize(11)}
+	if len(c.Labels) > maxLabels {
+		x.LabelCount = maxLabels // the library fits as many as its own font lets it, and browsers have a wider one
+	}
+	return x
 }
 
 func (c Chart) options() charts.LineChartOption {
