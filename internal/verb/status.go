@@ -234,7 +234,7 @@ func show(s cli.Screen, v Status) {
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))
 		row("time", took(v, time.Now()))
 		row("used", v.Spent.String())
-		row("limits", left(v))
+		row("at most", left(v))
 	}
 	row("needs", v.Needs)
 	if c := v.Failed; c != nil {
@@ -313,18 +313,28 @@ func took(v Status, now time.Time) string {
 	return fmt.Sprintf("%s, since %s", plain.Duration(now.Sub(began)), say.Clock(began))
 }
 
+// toLimit says of what there is some left until a limit is reached: a thing, and what is said of it.
+var toLimit = map[string][2]string{
+	"stagnation":           {"more stop", " without a change"},
+	"feature_attempts":     {"more attempt", " at this feature"},
+	"check_failures":       {"more stop", " with a failing check"},
+	"iterations_per_hour":  {"more iteration", " this hour"},
+	"features_per_session": {"more feature", " in this session"},
+}
+
 // left says what is left of the limits that have no row of their own.
 func left(v Status) string {
 	var left []string
 	for _, l := range v.Limits {
-		name := strings.ReplaceAll(l.Name, "_", " ")
+		of, has := toLimit[l.Name]
 		switch {
-		case l.Name == "max_iterations" || l.Name == "max_wait":
-		case l.Unit == "seconds":
+		case has:
+			left = append(left, plain.Count(int(l.Left), of[0])+of[1])
+		case l.Name == "context_tokens":
+			left = append(left, plain.Tokens(l.Left)+" more tokens in this session")
+		case l.Name == "deadline":
 			of := plain.Duration(time.Duration(l.Limit) * time.Second)
-			left = append(left, fmt.Sprintf("%s %s of %s left", name, plain.Duration(time.Duration(l.Left)*time.Second), of))
-		default:
-			left = append(left, fmt.Sprintf("%s %d of %d left", name, l.Left, l.Limit))
+			left = append(left, fmt.Sprintf("%s more of %s", plain.Duration(time.Duration(l.Left)*time.Second), of))
 		}
 	}
 	return strings.Join(left, " · ")
