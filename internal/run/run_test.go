@@ -99,7 +99,7 @@ func TestBill(t *testing.T) {
 	for want, s := range map[string]record.Sum{
 		"cost unknown":              {},
 		"9999 tokens, cost unknown": {Usage: agent.Usage{Output: 9999, TokensKnown: true}, Unknown: 1},
-		"10k tokens, $0.120": {
+		"10.9k tokens, $0.120": {
 			Usage: agent.Usage{Input: 10_900, TokensKnown: true, CostUSD: .12, CostKnown: true},
 		},
 		"at least $2.000 (of 2 sessions unknown)": {Usage: agent.Usage{CostUSD: 2, CostKnown: true}, Unknown: 2},
