@@ -44,7 +44,7 @@ func (s *Server) Handler(port int) (http.Handler, error) {
 	s.port = strconv.Itoa(port)
 	t, err := template.New("page").Funcs(report.Funcs()).Funcs(template.FuncMap{
 		"elapsed": elapsed, "when": moment, "short": short, "doing": doing, "logOf": s.logOf,
-		"root": s.root, "before": before,
+		"root": s.root, "before": before, "needYou": verb.NeedYou,
 	}).Parse(report.Sections)
 	if err == nil {
 		t, err = t.ParseFS(assets, "assets/*.html")
@@ -158,7 +158,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, t *template.Templa
 		l.Icon, l.Title = "works", fmt.Sprintf("● %d working", n)
 	}
 	if n := l.Ranks[verb.RankNeedsYou]; n > 0 {
-		l.Icon, l.Title = "needs", fmt.Sprintf("▲ %d need you", n)
+		l.Icon, l.Title = "needs", "▲ "+verb.NeedYou(n)
 	}
 	show(w, r, t, "list", http.StatusOK, l)
 }

@@ -71,7 +71,7 @@ func (r *Report) Markdown(w io.Writer) error {
 		say("\n## Iterations\n\n| iteration | feature | outcome | time | cost |\n|--:|---|---|--:|--:|\n")
 	}
 	if r.Gone > 0 {
-		say("| | | %s not kept in the files any more | | |\n", plain.Count(r.Gone, "older session"))
+		say("| | | not kept in the files any more: %s | | |\n", plain.Count(r.Gone, "older session"))
 	}
 	if r.Before > 0 {
 		say("| | | %s not shown | | |\n", plain.Count(r.Before, "earlier session"))

@@ -128,6 +128,7 @@ func TestLanes(t *testing.T) {
 // TestLeftOut says what is left out.
 func TestLeftOut(t *testing.T) {
 	d := detail(1, "x")
+	d.Gone = 1
 	d.Checked = slices.Repeat(d.Checked, verb.MaxChecked)
 	for i := range 1001 {
 		at := began.Add(time.Duration(i) * time.Minute)
@@ -144,6 +145,10 @@ func TestLeftOut(t *testing.T) {
 			if !strings.Contains(html.String(), want) {
 				t.Errorf("the page lacks %q", want)
 			}
+		}
+		const gone = "ot kept in the files any more: 1 older session"
+		if !strings.Contains(html.String(), gone) || !strings.Contains(md.String(), gone) {
+			t.Errorf("there is no %q in %s", gone, md.String())
 		}
 		const want = "Not shown: 7 earlier commits."
 		if is := earlier > 0; strings.Contains(html.String(), want) != is || strings.Contains(md.String(), want) != is {

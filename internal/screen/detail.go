@@ -129,7 +129,7 @@ func (m *model) featureLines(d *watch.Detail) (lines []string) {
 
 func (m *model) iterationLines(d *watch.Detail) (lines []string) {
 	if d.Gone > 0 {
-		lines = append(lines, plain.Count(d.Gone, "older session")+" are not kept in the files any more")
+		lines = append(lines, "not kept in the files any more: "+plain.Count(d.Gone, "older session"))
 	}
 	for _, i := range d.Iterations {
 		took := ""

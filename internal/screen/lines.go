@@ -47,7 +47,7 @@ func (m *model) listLines(height int) []string {
 		}
 	}
 	head := present(plain.Count(len(m.loops), "loop"), fmt.Sprintf("%d working", ranks[verb.RankWorking]),
-		fmt.Sprintf("%d need you", ranks[verb.RankNeedsYou]), cost.Cost())
+		verb.NeedYou(ranks[verb.RankNeedsYou]), cost.Cost())
 	if m.filter != "" {
 		head = append(head, "filter: "+m.filter)
 	}

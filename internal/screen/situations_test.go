@@ -84,7 +84,7 @@ func TestNarrow(t *testing.T) {
 	m := newModel(Options{Env: w.Env, Watcher: watcher})
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	list := text(m)
-	for _, want := range []string{reason, " $1234.500 ", " a-pro…-name "} {
+	for _, want := range []string{"1 needs you", reason, " $1234.500 ", " a-pro…-name "} {
 		if !strings.Contains(words(list), want) {
 			t.Errorf("there is no %q in\n%s", want, list)
 		}

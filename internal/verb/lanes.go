@@ -35,10 +35,8 @@ func lanes(l features.List, state decide.State) (all []Lane, next features.Item)
 // String shows the lane in one line.
 func (l Lane) String() string {
 	switch {
-	case l.Feature == "" && l.Works:
-		return fmt.Sprintf("%d works", l.Lane)
 	case l.Feature == "":
-		return fmt.Sprintf("%d waits", l.Lane)
+		return fmt.Sprintf("%d works", l.Lane)
 	case !l.Works:
 		return fmt.Sprintf("%d waits with %s", l.Lane, l.Feature)
 	case l.Attempts > 1:

@@ -3,6 +3,7 @@ package verb
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -217,6 +218,14 @@ func (v *Status) Rank() int {
 		return RankEnded
 	}
 	return RankNeedsYou
+}
+
+// NeedYou says how many loops need their person.
+func NeedYou(n int) string {
+	if n == 1 {
+		return "1 needs you"
+	}
+	return fmt.Sprintf("%d need you", n)
 }
 
 // Wrong says in one line what went wrong; "" if nothing did, as far as is known.

@@ -228,7 +228,9 @@ func show(s cli.Screen, v Status) {
 			s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total))
 		}
 		for _, lane := range v.Lanes {
-			row("lane", lane.String())
+			if lane.Works || lane.Feature != "" { // a run has more lanes than sessions at once
+				row("lane", lane.String())
+			}
 		}
 		row("next", v.Next)
 		row("iteration", fmt.Sprintf("%d of %d", v.Iteration, v.MaxIterations))

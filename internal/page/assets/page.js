@@ -44,7 +44,7 @@
   };
 
   const ago = seconds => seconds < 60 ? Math.floor(seconds) + " s" : seconds < 3600 ? Math.floor(seconds / 60) + " min"
-    : seconds < 86400 ? Math.floor(seconds / 3600) + " h" : Math.floor(seconds / 86400) + " days";
+    : seconds < 86400 ? Math.floor(seconds / 3600) + " h" : Math.floor(seconds / 86400) + (seconds < 172800 ? " day" : " days");
   const clock = seconds => {
     const s = Math.floor(seconds), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
     return (h ? h + "h" : "") + (h || m ? m + "m" : "") + s % 60 + "s";
