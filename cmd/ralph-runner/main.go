@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,8 +11,11 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -82,6 +86,7 @@ type verbs struct{ verb.Verbs }
 // newApp makes all commands, in the order in which help lists them.
 func newApp(env loop.Env) *cli.App {
 	v := verbs{verb.Verbs{Env: env, Init: "ralph-stop-hook init"}}
+	v.Env.Unanswered = func(name string, at *loopdir.Loop) (why, fix string) { return unhooked(env, name, at) }
 	app := &cli.App{Name: program, Loops: v.Names, Usual: "run", Home: "ralph-stop-hook", Moved: v.Moved()}
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
 	add(&cli.Command{Short: "Run a loop with fresh sessions of an agent", Long: helpText})
@@ -99,6 +104,18 @@ func newApp(env loop.Env) *cli.App {
 	add(cli.Grouped("Set up", completion[0], cli.Version(program, version))...)
 	add(completion[1], v.Man(app))
 	return app
+}
+
+// unhooked says that a client does not call the hook for a loop, and what a person does about it: 'ralph-stop-hook
+// doctor' finds out more.
+func unhooked(env loop.Env, name string, at *loopdir.Loop) (why, fix string) {
+	name = cmp.Or(name, client.Usual)
+	c := client.Find(name)
+	in := client.Install{Client: c, Get: env.Get, Home: env.Home, Project: at.Project}
+	if c.Name != name || in.Hooked() { // another client works by MCP
+		return "", ""
+	}
+	return "the hook is in no settings of " + c.Title, say.InProject(env, at, "ralph-stop-hook init --client "+c.Name)
 }
 
 // version is a release's version, set by the linker: -ldflags "-X main.version=1.2.3".

@@ -75,21 +75,29 @@ func Unanswered(env loop.Env, at *loopdir.Loop) (why, fix string) {
 	return "no stop reaches the loop: " + why, fix
 }
 
+// Lost is Unanswered for a loop that only the stops of a session continue. A run needs none, and neither does a loop that
+// ralph-runner begins.
+func Lost(p *loop.Picture, s decide.State) (why, fix string) {
+	env := p.Loop.Env
+	if s.Run() != "" || s.Session == "" && env.Program == runner {
+		return "", ""
+	}
+	env.Client = s.Client
+	return Unanswered(env, p.Loop.At)
+}
+
 // GoOn is what a person does so that a loop goes on that is at work, or that a prompt takes up.
 func GoOn(p *loop.Picture, s decide.State) string {
-	env := p.Loop.Env
-	env.Client = s.Client
-	first := ""
-	if s.Run() == "" {
-		_, first = Unanswered(env, p.Loop.At)
-	}
-	switch {
+	switch _, first := Lost(p, s); {
 	case first == "":
 		return goOn(p, s)
-	case s.Session == "":
+	case s.Session != "":
+		return first + "; then: " + goOn(p, s)
+	default:
+		env := p.Loop.Env
+		env.Client = s.Client
 		return first + "; then: " + goOn(p, s) + "; or with fresh sessions: " + StartRun(env, p.Loop.At.Name)
 	}
-	return first + "; then: " + goOn(p, s)
 }
 
 // goOn is GoOn if every stop reaches the hook.

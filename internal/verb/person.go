@@ -176,7 +176,8 @@ func (v Verbs) revive(
 	}
 	doom, _ := say.Doom(picture)
 	warnings := say.ConfigNotes(picture)
-	if first := cmp.Or(doom, say.Changed(picture), noStop(picture, next)); first != "" {
+	lost, _ := say.Lost(picture, next)
+	if first := cmp.Or(doom, say.Changed(picture), lost); first != "" {
 		warnings = append(warnings, first)
 	}
 	for _, warning := range warnings {

@@ -68,18 +68,8 @@ func phase(v *Status, p *loop.Picture, state decide.State) (now Phase, since tim
 // unanswered reports whether the loop belongs to a session whose stops do not reach it. Those of a client that takes
 // its features by MCP need not.
 func unanswered(p *loop.Picture, state decide.State) bool {
-	return noStop(p, state) != "" && !state.OfClient()
-}
-
-// noStop says that no stop of a session reaches the loop; "": one does, or a run needs none.
-func noStop(p *loop.Picture, state decide.State) string {
-	if state.Run() != "" {
-		return ""
-	}
-	env := p.Loop.Env
-	env.Client = state.Client
-	why, _ := say.Unanswered(env, p.Loop.At)
-	return why
+	why, _ := say.Lost(p, state)
+	return why != "" && !state.OfClient()
 }
 
 // stoppedOf returns the process that works the loop if it was stopped, as by Ctrl-Z; 0: none was.

@@ -265,7 +265,7 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 	if cut := say.CutOff(p); cut != "" {
 		add("%s", cut)
 	}
-	if why := noStop(p, state); why != "" && state.Status.GoesOn() {
+	if why, _ := say.Lost(p, state); why != "" && state.Status.GoesOn() {
 		add("%s", why)
 	}
 	if p.Stale() {
