@@ -222,14 +222,13 @@ func Dollars(usd float64, estimated bool) string {
 
 // Tokens shows a number of tokens in short.
 func Tokens(n int64) string {
-	tenths := func(of float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/of), ".0") }
 	switch {
 	case n < 10_000:
 		return fmt.Sprint(n)
-	case n < 999_950: // the next one is 1M
-		return tenths(1e3) + "k"
+	case n < 999_950: // the next one is 1.0M
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e3), ".0") + "k"
 	}
-	return tenths(1e6) + "M"
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
 // Path shows a path to a person or an agent: from the project's root if it is

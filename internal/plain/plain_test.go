@@ -81,7 +81,7 @@ func FuzzClean(f *testing.F) {
 // TestTokens shows numbers in short, and none that is a thousand off.
 func TestTokens(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0", 9999: "9999", 10_000: "10k", 47_600: "47.6k", 999_949: "999.9k", 999_950: "1M", 1_904_000: "1.9M",
+		0: "0", 9999: "9999", 10_000: "10k", 47_600: "47.6k", 999_949: "999.9k", 999_950: "1.0M", 1_904_000: "1.9M",
 	} {
 		if got := Tokens(n); got != want {
 			t.Errorf("Tokens(%d) = %q, want %q", n, got, want)
