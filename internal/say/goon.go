@@ -75,8 +75,8 @@ func Unanswered(env loop.Env, at *loopdir.Loop) (why, fix string) {
 	return "no stop reaches the loop: " + why, fix
 }
 
-// Lost is Unanswered for a loop that only the stops of a session continue. A run needs none, and neither does a loop that
-// ralph-runner begins.
+// Lost is Unanswered for a loop that only the stops of a session continue. A run needs none, and neither does a loop
+// that ralph-runner begins.
 func Lost(p *loop.Picture, s decide.State) (why, fix string) {
 	env := p.Loop.Env
 	if s.Run() != "" || s.Session == "" && env.Program == runner {
