@@ -45,7 +45,7 @@ var suites = map[string]suite{
 		good: badInput{"good", "text:1", 1, "REACHED_LIMIT"}},
 	"hook": {files: answer, args: work("text", "--hook", "$IN"), rows: hostileHooks,
 		good: badInput{"good", "post-iteration:true", 1, "ended after"}},
-	"signal": {files: answer, args: work("text", "--complete-on", "$IN"), rows: hostileSignals,
+	"signal": {files: noList, args: work("text", "--complete-on", "$IN"), rows: hostileSignals,
 		good: badInput{"good", "marker", 1, "ended after"}},
 	"pattern": {files: answer, args: work("text", "--pattern", "$IN"), rows: hostilePatterns,
 		good: badInput{"good", "DONE", 1, "ended after"}},
@@ -97,4 +97,8 @@ var suites = map[string]suite{
 }
 
 // answer is what the agents print where the input is something else.
-var answer = map[string]string{"$PROJECT/out": "an answer\n"}
+var (
+	answer = map[string]string{"$PROJECT/out": "an answer\n"}
+	// noList has a loop without a list, which alone takes signals.
+	noList = map[string]string{"$PROJECT/out": "an answer\n", "$LOOP/ralph.json": `{"list": "none"}`}
+)

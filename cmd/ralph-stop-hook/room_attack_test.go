@@ -168,7 +168,14 @@ func newAttackedRoom(t *testing.T, a roomAttack, room bool) *attackedRoom {
 		"XDG_CACHE_HOME=", "PAYLOADS="+payloads, "TEST_ENTRY=assumed", "CLAUDE_SAYS=2.1.329 (Claude Code)",
 		"TEST_MANAGED="+filepath.Join(dir, "managed"), "OUT="+filepath.Join(dir, "outside"), "PWNED="+r.pwned(),
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t",
-		"GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_NOSYSTEM=1")
+		"GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_NOSYSTEM=1", "GOPROXY=off", "GOTOOLCHAIN=local")
+	if a.needs == "go" { // without what it has built already, Go takes a minute
+		cache, err := exec.Command("go", "env", "GOCACHE").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.env = append(r.env, "GOCACHE="+strings.TrimSpace(string(cache)))
+	}
 	t.Cleanup(func() { _ = exec.Command("chmod", "-R", "u+rwx", dir).Run() })
 	return r
 }

@@ -86,9 +86,10 @@ func digest(text []byte) string {
 // Effective is the configuration that a loop runs under, and what a person has trusted.
 type Effective struct {
 	Config
-	Changed   bool // ralph.json differs from the trusted text, which is the one in force
-	Gone      bool // there was a ralph.json when a person trusted the loop, and there is none now
-	Untrusted int  // how many commands do not run because no person has trusted them
+	Changed   bool  // ralph.json differs from the trusted text, which is the one in force
+	Broken    error // why ralph.json cannot be used as it is now; nil: it can, or it is the trusted one
+	Gone      bool  // there was a ralph.json when a person trusted the loop, and there is none now
+	Untrusted int   // how many commands do not run because no person has trusted them
 
 	Trust        // the record of what a person has trusted
 	Trusted bool // there is such a record; without one, Trust is zero
@@ -108,6 +109,9 @@ func Choose(trust *Trust, text []byte) (in Effective, err error) {
 		differs := digest(text) != trust.SHA256
 		in.Gone = differs && none
 		in.Changed = differs && !none
+		if in.Changed {
+			_, in.Broken = Parse(text)
+		}
 		text = []byte(trust.Text)
 	}
 	in.Config, err = Parse(text)

@@ -113,8 +113,8 @@ func (l *Loop) Revive(ctx context.Context, verb string, edit func(*Picture, *dec
 // revive makes the record that of a running loop.
 func revive(s *decide.Snapshot, next *decide.State) {
 	next.Revive(s.State.Status, time.Now())
-	next.Waits = next.Session != "" && next.SessionPID != 0 &&
-		(next.Gone || !proc.Alive(next.SessionPID, next.ClientStart))
+	next.Waits = next.Session != "" &&
+		(next.Gone || next.SessionPID != 0 && !proc.Alive(next.SessionPID, next.ClientStart))
 	// A first stop would not take the loop from an owner that is gone; a prompt does.
 	if next.Waits && next.Bind != decide.BindPrompt {
 		next.Session = ""

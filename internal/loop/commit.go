@@ -151,8 +151,8 @@ func (l *Loop) Tidy(ctx context.Context, ev Event) {
 // noteTurn records whether the owner of a loop that does not run is in a turn, or has ended, so that 'resume' can say
 // what to type, and another session can get the loop. If that fails, it says too little.
 func (l *Loop) noteTurn(ev Event) {
-	seen := &l.seen.State
-	if seen.Session != ev.Session {
+	seen, err := l.Store.State() // a person may have stopped the loop while its checks ran
+	if err != nil || seen.Session != ev.Session {
 		return
 	}
 	idle, gone := seen.Idle, false

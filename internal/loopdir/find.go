@@ -148,6 +148,23 @@ func (w Where) Recorded(dir string) (*Loop, error) {
 	return l, l.inPlace()
 }
 
+// Lost returns the loop of that name whose folder is gone and whose record is there, so that a person can still end it;
+// nil: there is none.
+func (w Where) Lost(name string) (lost *Loop) {
+	if w.StateDir == "" || CheckName(name) != nil {
+		return nil
+	}
+	w.upwards(func(dir string) bool {
+		l := w.at(filepath.Join(dir, Below, name))
+		if Exists(filepath.Join(l.StatePath(), stateFile)) && Absent(l.Check()) {
+			l.Bound = true
+			lost = l
+		}
+		return lost != nil
+	})
+	return lost
+}
+
 // inPlace refuses a folder that Check refuses, but for one that is gone.
 func (l *Loop) inPlace() error {
 	if err := l.Check(); !errors.Is(err, fs.ErrNotExist) {
@@ -222,7 +239,8 @@ func (l *Loop) Check() error {
 	real, err := filepath.EvalSymlinks(l.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the loop folder is gone: %w; if you have moved the project, 'ralph-stop-hook status' in its "+
-			"new folder says how the loop goes on; else 'ralph-stop-hook status --all --send-due' ends it", err)
+			"new folder says how the loop goes on; else 'ralph-stop-hook cancel %s' ends it, or once its client is gone "+
+			"'ralph-stop-hook status --all --send-due'", err, plain.Arg(l.Name))
 	}
 	if err != nil {
 		return fmt.Errorf("loop folder: %w", err)

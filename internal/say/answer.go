@@ -217,6 +217,9 @@ func CutOff(p *loop.Picture) string {
 	if hook.What != "" {
 		at = "while " + plain.Line(hook.What, 200) + " ran, since " + Clock(hook.Since)
 	}
+	if p.Snapshot.State.Run() != "" {
+		return "the run was stopped or killed " + at
+	}
 	return "the last stop was cut off " + at + ": the hook was killed (Esc, or the client's timeout)"
 }
 
@@ -259,11 +262,14 @@ func notes(p *loop.Picture, d decide.Decision) string {
 // ConfigNotes returns which parts of ralph.json are not in force.
 func ConfigNotes(p *loop.Picture) (notes []string) {
 	trust := p.Loop.Call("trust")
-	if p.Config.Changed {
+	switch {
+	case p.Config.Broken != nil:
+		notes = append(notes, fmt.Sprintf("ralph.json cannot be used: %s; the trusted version stays in force; mend it, or "+
+			"delete it and put the trusted one back: %s", plain.Line(p.Config.Broken.Error(), 300), trust))
+	case p.Config.Changed:
 		notes = append(notes, "ralph.json changed after it was trusted; the trusted version stays in force; "+
 			"to accept the change: "+trust)
-	}
-	if p.Config.Gone {
+	case p.Config.Gone:
 		notes = append(notes, "ralph.json is gone; the trusted version stays in force; to put it back: "+trust)
 	}
 	if p.Config.Untrusted > 0 {

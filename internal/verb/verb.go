@@ -33,7 +33,14 @@ func (v Verbs) noLoop() error { return fmt.Errorf("%w; '%s' makes one", ErrNoLoo
 // Find finds the loop that a verb's arguments name; without a name, the current one.
 func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 	if len(args) > 0 {
-		return v.Env.Where().Named(args[0])
+		l, err := v.Env.Where().Named(args[0])
+		if err == nil {
+			return l, nil
+		}
+		if lost := v.Env.Where().Lost(args[0]); lost != nil {
+			return lost, nil
+		}
+		return nil, err
 	}
 	l, err := loopdir.Find(v.Env.Where())
 	if err == nil && l == nil {
