@@ -16,17 +16,31 @@ const maxMakefile = 1 << 20
 // Target is a target of a makefile that make takes for done if a file of its name exists, whatever is in it.
 type Target struct{ Makefile, Name string }
 
-// targets looks at the makefile of a folder, for a command with make. It notes the targets of the command that make
-// would take for done. In a room no file may appear in the place of any target: the room's own make makes those.
-func (f *Finder) targets(folder string, words []config.Word) {
-	m, file := f.makefile(folder, words)
-	if f.Config.Room {
+var makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
+
+// RoomTargets notes the targets of all makefiles among the files of a project, since one of them may call another. In a
+// room no file may appear in the place of a target: the room's own make makes those.
+func (f *Finder) RoomTargets(files []string) {
+	for _, file := range files {
+		if !slices.Contains(makefiles, path.Base(file)) {
+			continue
+		}
+		text, err := loopdir.ReadAny(At(f.Project, file), maxMakefile)
+		if err != nil {
+			continue
+		}
+		m := readMakefile(string(text))
 		for _, name := range slices.Sorted(maps.Keys(m.needs)) {
-			if key := path.Join(folder, name); !m.always(name) && !f.exists(key) {
+			if key := path.Join(path.Dir(file), name); !m.always(name) && !f.exists(key) {
 				f.Targets = append(f.Targets, key)
 			}
 		}
 	}
+}
+
+// targets notes the targets of a command with make that make would take for done, by the makefile of a folder.
+func (f *Finder) targets(folder string, words []config.Word) {
+	m, file := f.makefile(folder, words)
 	for _, name := range m.asked(words) {
 		if one := (Target{file, name}); !slices.Contains(f.Believed, one) {
 			f.Believed = append(f.Believed, one)
@@ -37,7 +51,7 @@ func (f *Finder) targets(folder string, words []config.Word) {
 // makefile reads the makefile that make reads in a folder: that of -f, or the first of its names. It does not know
 // make's language: it looks at lines.
 func (f *Finder) makefile(folder string, words []config.Word) (m makefile, file string) {
-	names := []string{"GNUmakefile", "makefile", "Makefile"}
+	names := makefiles
 	for i, w := range words[:max(0, len(words)-1)] {
 		if w.Text == "-f" || w.Text == "--file" {
 			names = []string{words[i+1].Text}

@@ -44,6 +44,10 @@ func (l *Loop) FindLocked(c config.Config) (*locked.Finder, error) {
 	for _, command := range c.Commands() {
 		f.Command(command)
 	}
+	if c.Room {
+		files, _ := l.treeWithoutList(c).Files(context.Background())
+		f.RoomTargets(files)
+	}
 	err := f.Protect(l.treeWithoutList(c))
 	f.Finish()
 	return f, errors.Join(f.Err, err)

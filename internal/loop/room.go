@@ -204,8 +204,9 @@ func (p *Picture) rule() room.Rule {
 	return room.Rule{Name: fmt.Sprintf("%x", sum.Sum(nil)), Lent: p.lent(), Why: func(e room.Edit) string {
 		name := fromBase(base, e.Path)
 		_, isLocked := c.Files[name]
-		for at := name; at != "." && at != ".." && !isLocked; at = path.Dir(at) {
-			isLocked = slices.Contains(c.Targets, at)
+		isTarget := false
+		for at := name; at != "." && at != ".." && !isTarget; at = path.Dir(at) {
+			isTarget = slices.Contains(c.Targets, at)
 		}
 		npm := path.Base(name) == config.PackageJSON
 		changed := func(key string) bool { return locked.Changed(p.Loop.project(), key, c.Files[key]) }
@@ -216,6 +217,8 @@ func (p *Picture) rule() room.Rule {
 			return `"protect" names it`
 		case isLocked:
 			return "it is locked"
+		case isTarget:
+			return "a makefile has a target of that name, and make would take it for done; .PHONY in the makefile lets it count"
 		case slices.ContainsFunc(parts[name], changed):
 			return "a locked part of it has changed"
 		case !config.BuildFile(name):
