@@ -123,7 +123,8 @@ func (v Verbs) Note() *cli.Command {
 			}
 			_, err := l.Change("note", func(_ *loop.Picture, next *decide.State) error {
 				if !next.Status.GoesOn() && next.Status != decide.Paused {
-					return fmt.Errorf("the loop is %s, so no prompt follows; '%s' continues it", next.Status, l.Call("resume"))
+					return fmt.Errorf("the loop is %s, so no prompt follows; %s", next.Status,
+						say.Continues(next.Status, l.Call("resume")))
 				}
 				if next.Note != "" {
 					text = next.Note + "\n" + text
