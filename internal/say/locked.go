@@ -18,12 +18,12 @@ const maxLocked = 12
 // Locked tells the agent in one line which files are locked, "" if none is. files are the hashes of these files. Of
 // those that "protect" names it names the patterns.
 func Locked(c config.Config, files map[string]string) string {
-	if len(c.Work) > 0 {
-		return "" // Yours says it the other way round
-	}
 	var names []string
 	for _, pattern := range c.Protect {
 		names = append(names, pattern.Text)
+	}
+	if len(c.Work) > 0 {
+		files = nil // Yours says it the other way round
 	}
 	for _, key := range slices.Sorted(maps.Keys(files)) {
 		if files[key] != "" && !c.Protects(key) {
