@@ -107,7 +107,7 @@ func TestSituations(t *testing.T) {
 }
 
 // TestNotices filters the list and shows all of it again. That brings no notice of a loop that needed a person before.
-// One that begins to need one is told.
+// The browser notifies of one that begins to need its person.
 func TestNotices(t *testing.T) {
 	w, p := watchtest.New(t), open(t)
 	w.Situations()

@@ -226,8 +226,8 @@ var keys = []key[Config]{
 		name: "history", preset: `"feature"`, example: `"commits"`,
 		field: func(c *Config) any { return &c.History },
 		words: []string{HistoryFeature, HistoryCommits},
-		about: "What a run with workers merges. feature: one commit for each feature, with what the agent has written into " +
-			"its own ones. commits: all of the agent's commits.",
+		about: "What a run with workers merges. feature: one commit for each feature, with the messages of the " +
+			"agent's own ones. commits: all of the agent's commits.",
 	}, {
 		name: "no_merge", example: `true`,
 		field: func(c *Config) any { return &c.NoMerge },

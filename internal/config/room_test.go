@@ -9,8 +9,9 @@ func TestBuildFile(t *testing.T) {
 		"evil-1.0.dist-info/entry_points.txt": true, "node_modules/.bin/node": true, "test/node_modules/x/index.js": true,
 		".cargo/config.toml": true, "jest.config.js": true, "src/package.json": true, "x.pth": true, "lib/rules.mk": true,
 		"src/app.config.ts": false, "src/main.go": false, "src/makefile.go": false, "package.json.md": false,
-		"info/x": false, ".eslintrc": true, "a/.eslintrc.json": true, ".mocharc.yml": true, ".rc": true, ".pytest.ini": true,
-		"a/.gitkeep": false, ".github/x.yml": false,
+		"info/x": false, ".eslintrc": true, "a/.eslintrc.json": true, ".mocharc.yml": true, ".rc": true,
+		".pytest.ini": true,
+		"a/.gitkeep":  false, ".github/x.yml": false,
 		"eslint.config.mjs": true,
 		"tsconfig.json":     true, "src/search.rc": false, ".gitignore": false,
 	} {

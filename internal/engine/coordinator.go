@@ -91,12 +91,12 @@ type Submission struct {
 
 // Holder says who has a feature.
 type Holder struct {
-	Feature string    `json:"feature"`
-	Attempt int       `json:"attempt"`
-	Worker  string    `json:"worker"`
-	Machine string    `json:"machine"`
-	State   string    `json:"state"` // "claimed" or "submitted"
-	Since   time.Time `json:"since"` // when this process saw it first
+	Feature string    `json:"feature"` // its id
+	Attempt int       `json:"attempt"` // how often it was given to a worker
+	Worker  string    `json:"worker"`  // the name of its key
+	Machine string    `json:"machine"` // on which it runs, as it says
+	State   string    `json:"state"`   // "claimed" or "submitted"
+	Since   time.Time `json:"since"`   // when this process saw it first
 }
 
 // unlock unlocks c.mu, and tells people what is new.

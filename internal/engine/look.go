@@ -19,7 +19,7 @@ type Status struct {
 	Workers []string `json:"workers"`           // who has a key of ours, by name
 	Open    int      `json:"open"`              // how many features no worker has
 	Merged  int      `json:"merged"`            // how many the coordinator has accepted
-	Holders []Holder `json:"holders"`           // Since is the last sign of the worker
+	Holders []Holder `json:"holders"`           // "since" is here the last sign of life of the worker
 }
 
 // Look asks the engine that has a folder. It changes nothing. The error is ErrNoEngine if none has had the folder.

@@ -34,9 +34,9 @@ type Worker struct {
 
 // Event is something that people may want to know of a worker.
 type Event struct {
-	Lane    int    `json:"lane,omitempty"`
-	Feature string `json:"feature,omitempty"`
-	Text    string `json:"message"`
+	Lane    int    `json:"lane,omitempty"`    // 0: it is about the worker
+	Feature string `json:"feature,omitempty"` // its id
+	Text    string `json:"message"`           // what happened
 }
 
 // Serve works what comes until ctx ends. An error means that this machine cannot work: no run is harmed by it.

@@ -232,6 +232,8 @@ func TestTargets(t *testing.T) {
 		{"all: test\ntest:\n\tgo test\n.PHONY: all\n", "make -s test all", "test"},
 		{"all: lint test\nlint test:\n\tgo test\n.PHONY: all lint\n", "make", "test"},
 		{"test:\n", "make -f Makefile test", "test"},
+		{"all:\ntest:\n", "go test ./... && make", "all"},
+		{"all:\ntest:\n", "make && go test", "all"},
 		{"all:\ntest:\n", "cd . && make test", "test"},
 		{".PHONY: test lint\ntest lint:\n\tgo test\n", "make test && make lint", ""},
 		{"test: build/app\nbuild/app: a.c\n\tcc a.c\n", "make build/app", ""},

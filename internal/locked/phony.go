@@ -133,14 +133,20 @@ func (m makefile) asked(words []config.Word) (believed []string) {
 			look(need)
 		}
 	}
-	named := false
-	for i, w := range words {
-		if w.Text == "-B" || w.Text == "--always-make" {
-			return nil
+	named, within, late := false, false, false
+	for _, w := range words {
+		program := path.Base(w.Text)
+		if program == "make" || program == "gmake" {
+			within, late = true, w.Late
+			continue
 		}
-		_, is := m.needs[w.Text]
-		named = named || is && i > 0
-		if i > 0 {
+		within = within && w.Late == late // else it is a word of the next command
+		switch _, is := m.needs[w.Text]; {
+		case !within:
+		case w.Text == "-B", w.Text == "--always-make":
+			return nil
+		case is:
+			named = true
 			look(w.Text)
 		}
 	}

@@ -44,11 +44,12 @@ func (l *Loop) FindLocked(c config.Config) (*locked.Finder, error) {
 	for _, command := range c.Commands() {
 		f.Command(command)
 	}
+	t := l.treeWithoutList(c)
 	if c.Room {
-		files, _ := l.treeWithoutList(c).Files(context.Background())
+		files, _ := t.Files(context.Background())
 		f.RoomTargets(files)
 	}
-	err := f.Protect(l.treeWithoutList(c))
+	err := f.Protect(t)
 	f.Finish()
 	return f, errors.Join(f.Err, err)
 }

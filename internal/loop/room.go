@@ -218,7 +218,8 @@ func (p *Picture) rule() room.Rule {
 		case isLocked:
 			return "it is locked"
 		case isTarget:
-			return "a makefile has a target of that name, and make would take it for done; .PHONY in the makefile lets it count"
+			return "a makefile has a target of that name, which make would take for done; " +
+				"if a person makes the target .PHONY, the file counts"
 		case slices.ContainsFunc(parts[name], changed):
 			return "a locked part of it has changed"
 		case !config.BuildFile(name):

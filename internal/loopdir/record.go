@@ -199,6 +199,9 @@ func (s *Store) Complete(wait time.Duration) {
 
 // WriteFile writes a file of the loop folder, under the lock.
 func (s *Store) WriteFile(name string, data []byte) error {
+	if err := s.restoreFolder(); err != nil {
+		return fmt.Errorf("cannot create the loop folder again: %w", err)
+	}
 	return replace(s.loop, name, data, 0o644, true, nil)
 }
 

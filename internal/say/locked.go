@@ -37,7 +37,7 @@ func Locked(c config.Config, files map[string]string) string {
 	if more := len(names) - maxLocked; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return locked + text + ".\n"
+	return "Do not change: " + text + ".\n"
 }
 
 // Changed tells a person which locked files have changed, or else which features no check runs for; "" if there are

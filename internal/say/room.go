@@ -15,29 +15,30 @@ func Yours(work []string) string {
 	if len(work) == 0 {
 		return ""
 	}
-	return "\n" + yours + plain.Line(strings.Join(work, ", "), 500) + ".\n" + elsewhere
+	return "\nOnly these files are yours to change: " + plain.Line(strings.Join(work, ", "), 500) + ".\n" +
+		"The checks run elsewhere, on a copy in which every other file is as it was.\n"
 }
 
-// How the lines of Yours and Locked begin.
-const (
-	yours     = "Only these files are yours to change: "
-	elsewhere = "The checks run elsewhere, on a copy in which every other file is as it was.\n"
-	locked    = "Do not change: "
-)
+// Held is what RALPH_PROMPT.md says of the files that are locked, or are not the agent's; "" if it says nothing.
+func Held(c config.Config, files map[string]string) string {
+	text := Yours(c.WorkTexts())
+	locked := Locked(c, files)
+	if locked != "" {
+		text += "\n" + locked
+	}
+	return text
+}
 
-// Retell returns the text of RALPH_PROMPT.md with what is locked now in the place of what was.
-func Retell(prompt string, c config.Config, files map[string]string) string {
-	var kept strings.Builder
-	for line := range strings.Lines(prompt) {
-		if !strings.HasPrefix(line, yours) && !strings.HasPrefix(line, locked) && line != elsewhere {
-			kept.WriteString(line)
-		}
+// Reword puts what Held says now in the place of what it said before. It leaves a prompt alone in which a person has
+// changed those words.
+func Reword(prompt, was, now string) string {
+	switch {
+	case was != "":
+		return strings.Replace(prompt, was, now, 1)
+	case strings.Contains(prompt, now):
+		return prompt
 	}
-	text := strings.TrimRight(kept.String(), "\n") + "\n"
-	if held := Locked(c, files); held != "" {
-		text += "\n" + held
-	}
-	return text + Yours(c.WorkTexts())
+	return prompt + now
 }
 
 // maxNotUsed is how many files are named that the checks do not use.

@@ -71,8 +71,8 @@ func (m *model) listLines(height int) []string {
 	return append(lines, slices.Concat(rows[m.top:]...)...)
 }
 
-// row shows a loop in one line: more of it, the wider the screen is. What went wrong is told whole: if it does not fit,
-// in lines of its own.
+// row shows a loop in one line: more of it, the wider the screen is. What went wrong is shown whole: if it does not
+// fit, in lines of its own.
 func (m *model) row(l *watch.Loop, chosen bool) []string {
 	mark := "  "
 	if chosen {

@@ -160,26 +160,38 @@ func (t *truster) trust(yes bool) error {
 		return err
 	}
 	fmt.Fprintf(t.w, "%s: trusted; these settings are now in force\n", name(t.l))
-	return t.retell(record)
+	if err := t.rewritePrompt(record, before); err != nil {
+		fmt.Fprintf(t.w, "warning: %s does not name what is locked now: %v\n", loopdir.PromptFile, err)
+	}
+	return nil
 }
 
-// retell has RALPH_PROMPT.md name what is locked now. A loop need not have that file.
-func (t *truster) retell(record config.Trust) error {
+// rewritePrompt has RALPH_PROMPT.md name what is locked now, in the place of our own words about what was. It leaves a
+// person's words as they are. A loop need not have that file.
+func (t *truster) rewritePrompt(record config.Trust, before *config.Trust) error {
 	const maxPrompt = 1 << 20
-	text, err := loopdir.ReadFile(t.l.At.Dir, loopdir.PromptFile, maxPrompt)
+	prompt, err := loopdir.ReadFile(t.l.At.Dir, loopdir.PromptFile, maxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	now := say.Retell(string(text), t.config, record.Files)
-	if err == nil && now != string(text) {
-		err = t.l.Store.Locked(loop.LockWait, func() error {
-			return t.l.Store.WriteFile(loopdir.PromptFile, []byte(now))
-		})
-	}
 	if err != nil {
-		return fmt.Errorf("%s does not name what is locked now: %w", loopdir.PromptFile, err)
+		return err
 	}
-	return nil
+	was, now := "", say.Held(t.config, record.Files)
+	if before != nil {
+		c, err := config.Parse([]byte(before.Text))
+		if err != nil {
+			return err
+		}
+		was = say.Held(c, before.Files)
+	}
+	text := say.Reword(string(prompt), was, now)
+	if text == string(prompt) {
+		return nil
+	}
+	return t.l.Store.Locked(loop.LockWait, func() error {
+		return t.l.Store.WriteFile(loopdir.PromptFile, []byte(text))
+	})
 }
 
 // revoke takes trust back.

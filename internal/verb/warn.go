@@ -42,8 +42,9 @@ func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) 
 		believed = nil
 	}
 	for _, target := range believed {
-		lines = append(lines, fmt.Sprintf("a file named %[1]s would keep make from running %[1]s: add '.PHONY: %[1]s' to %s",
-			plain.Line(target.Name, 80), plain.Line(target.Makefile, 200)))
+		name := plain.Line(target.Name, 80)
+		lines = append(lines, fmt.Sprintf("a file named %s would keep make from running %s: add '.PHONY: %s' to %s",
+			name, name, name, plain.Line(target.Makefile, 200)))
 	}
 	if edits := l.OpenTests(c); len(edits) > 0 {
 		lines = append(lines, fmt.Sprintf("\"work\" lets the agent edit tests: %s; name them in \"protect\"",

@@ -35,7 +35,7 @@ type Loop struct {
 	verb.Status
 	Run       *Run      `json:"run"`       // its last run; null: it had none
 	ChangedAt time.Time `json:"changedAt"` // when one of its files changed last
-	LastSign  time.Time `json:"lastSign"`  // of life: when one of them, or what its agents write, changed last
+	LastSign  time.Time `json:"lastSign"`  // the last sign of life: when these, or what its agents write, changed
 
 	signs []string // the paths of what its agents write now
 }
