@@ -756,7 +756,7 @@ var roomAttacks = []roomAttack{
 	{name: "code writes the work", checks: withCode, lines: code("echo done > src/done"), honest: codeGone},
 	{
 		name: "code writes the check", checks: withCode, lines: code("echo exit 0 > verify.sh; " + easier),
-		ends: "BLOCKED.*touched while a check ran",
+		tells: "changed while it ran", honest: codeGone,
 	},
 	{
 		name: "code keeps size and time", checks: withCode,
@@ -782,15 +782,17 @@ var roomAttacks = []roomAttack{
 	},
 	{
 		name: "code deletes the room", checks: withCode, lines: code(`rm -rf ./* ./.[a-z]*`),
-		ends: "BLOCKED.*touched while a check ran",
+		tells: "changed while it ran", honest: codeGone,
 	},
 	{
 		name: "code deletes the room's folder", checks: withCode,
-		lines: code(`d=$PWD; cd ..; rm -rf "$d"; ln -s "$OUT" "$d"`), ends: "BLOCKED.*touched while a check ran",
+		lines: code(`d=$PWD; cd ..; rm -rf "$d"; ln -s "$OUT" "$d"`),
+		tells: "changed while it ran", honest: codeGone,
 	},
 	{
 		name: "code puts a file in the room's place", checks: withCode,
-		lines: code(`d=$PWD; cd ..; mv "$d" other; echo x > "$d"`), ends: "BLOCKED.*touched while a check ran",
+		lines: code(`d=$PWD; cd ..; mv "$d" other; echo x > "$d"`),
+		tells: "changed while it ran", honest: codeGone,
 	},
 	{name: "code closes the room", checks: withCode, lines: code("chmod 000 src lib; chmod 000 ."), honest: codeGone},
 	{
@@ -925,6 +927,6 @@ var roomAttacks = []roomAttack{
 		name: "code that changes modes and leaves a script", checks: withCode,
 		lines: code("chmod -R a+rwx . lib; chmod +x verify.sh; touch -d 2001-01-01 lib/helper.sh; " +
 			"printf 'check() { :; }' > lib/helper.sh"),
-		honest: codeGone, ends: "BLOCKED.*touched while a check ran",
+		honest: codeGone, tells: "changed while it ran",
 	},
 }

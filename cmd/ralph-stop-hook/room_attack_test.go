@@ -78,7 +78,6 @@ type roomAttack struct {
 	again   string   // of the agent, before one more stop
 	honest  string   // the work; by default echo done > src/done
 	why     string   // the honest work does not end the loop, and this is what a person reads
-	ends    string   // the first stop ends the loop, and this is what a person reads
 	through bool     // without a room this ends the loop
 	works   bool     // this is the work: it ends the loop
 	needs   string   // a program
@@ -281,10 +280,7 @@ func (r *attackedRoom) play() {
 	if !regexp.MustCompile(r.tells).MatchString(message) {
 		r.Errorf("the agent is not told %q: %s", r.tells, message)
 	}
-	if r.ends != "" && !regexp.MustCompile(r.ends).MatchString(message) {
-		r.Errorf("the loop does not end with %q: %s", r.ends, message)
-	}
-	if r.works || r.ends != "" {
+	if r.works {
 		return
 	}
 	if r.again != "" {

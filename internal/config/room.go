@@ -30,12 +30,15 @@ func (c Config) WorkTexts() (texts []string) {
 func (c Config) IsWork(path string) bool { return len(c.Work) == 0 || matches(c.Work, path) }
 
 // Spells reports whether "work" names the file at path, and not only by a pattern of names.
-func (c Config) Spells(name string) bool {
-	spells := func(p Pattern) bool {
-		last := path.Base(p.Text)
-		return !strings.HasSuffix(p.Text, "/") && !strings.ContainsAny(last, "*?[") && p.Match(name)
-	}
-	return slices.ContainsFunc(c.Work, spells)
+func (c Config) Spells(name string) bool { return c.spells(name, path.Base) }
+
+// SpellsAll reports whether "work" names the whole path of a file, without a pattern.
+func (c Config) SpellsAll(name string) bool { return c.spells(name, path.Clean) }
+
+func (c Config) spells(name string, part func(path string) string) bool {
+	return slices.ContainsFunc(c.Work, func(p Pattern) bool {
+		return !strings.HasSuffix(p.Text, "/") && !strings.ContainsAny(part(p.Text), "*?[") && p.Match(name)
+	})
 }
 
 // BuildFile reports whether a file decides what a build tool, a test runner or a linter does, so that "work" has to
@@ -53,14 +56,18 @@ func BuildFile(name string) bool {
 		}
 	}
 	base := path.Base(name)
-	stem, _, _ := strings.Cut(base, ".config.")
 	hidden := base[0] == '.' && !slices.Contains(ofGit, base)
-	return hidden || stem != base && slices.Contains(configured, stem) || slices.Contains(buildFiles, base) ||
-		slices.Contains(buildKinds, path.Ext(base))
+	return hidden || configures(base) || slices.Contains(buildFiles, base) || slices.Contains(buildKinds, path.Ext(base))
 }
 
-// configured are the programs whose configuration is in a file such as jest.config.js. Others, such as app.config.ts,
-// are a part of the work.
+func configures(base string) bool {
+	words := strings.Split(base, ".")
+	return len(words) > 2 && slices.Contains(configured, words[0]) &&
+		slices.Contains([]string{"conf", "config", "setup", "workspace"}, words[1])
+}
+
+// configured are the programs whose configuration is in a file such as jest.config.js or vitest.workspace.ts. Others,
+// such as app.config.ts, are a part of the work.
 var configured = strings.Fields("ava babel cypress eslint jest karma playwright rollup stylelint vite vitest webpack")
 
 // ofGit are hidden files that only git reads, of whose rules the room has those that were trusted.
@@ -70,10 +77,13 @@ var buildFolders = []string{"node_modules", "rakelib", "site-packages"}
 
 // buildFiles are those that are in no row of Builds: where checks run in the project, an agent may have to edit them.
 var buildFiles = []string{
-	PackageJSON, Conftest, "go.mod", "Cargo.toml", "build.rs", "CMakeLists.txt", "setup.py", "sitecustomize.py",
-	"usercustomize.py", "phpunit.xml", "pom.xml", "build.gradle.kts", "tsconfig.json", "deno.json", "ruff.toml",
-	"mypy.ini", "biome.json", "meson.build", "build.sbt", "build.zig", "mix.exs", "Package.swift", "BUILD", "BUILD.bazel",
-	"WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", "Gemfile",
+	PackageJSON, Conftest, "go.mod", "Cargo.toml", "build.rs", "clippy.toml", "rustfmt.toml", "CMakeLists.txt", "setup.py",
+	"sitecustomize.py", "usercustomize.py", "noxfile.py", "dodo.py", "fabfile.py", "pytest.toml", "ruff.toml",
+	"mypy.ini", "phpunit.xml", "phpunit.xml.dist", "composer.json", "pom.xml", "build.xml", "build.gradle.kts",
+	"settings.gradle.kts", "tsconfig.json", "deno.json", "deno.jsonc", "biome.json", "biome.jsonc", "turbo.json", "nx.json",
+	"lerna.json", "gulpfile.js", "Gruntfile.js", "Jakefile", "meson.build", "meson_options.txt", "SConstruct", "SConscript",
+	"wscript", "build.sbt", "build.zig", "mix.exs", "Package.swift", "BUILD", "BUILD.bazel", "WORKSPACE",
+	"WORKSPACE.bazel", "MODULE.bazel", "Gemfile", "setupTests.js", "setupTests.ts",
 }
 
 var buildKinds = []string{".mk", ".pth", ".gradle", ".csproj", ".props", ".targets"}

@@ -1,21 +1,36 @@
 package locked
 
 import (
+	"cmp"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/tidwall/gjson"
 )
 
-// OnlyNeeds reports whether an edit of a manifest changes nothing but what the project needs. Other lines of go.mod and
-// Cargo.toml decide, for example, which tests there are. known is false if it is another file.
+// OnlyNeeds reports whether an edit of a manifest changes nothing but what the project needs and, of a package.json, its
+// scripts and how it is described. Other parts of a manifest decide, for example, which tests there are. What was
+// needed before may get another version, but not come from elsewhere. known is false if it is a file of another kind, whatever the texts are.
 func OnlyNeeds(name string, was, is []byte) (only, known bool) {
-	beside := besideGo
+	var beside func(text, trusted string) string
 	switch path.Base(name) {
 	case "go.mod":
+		beside = besideGo
 	case "Cargo.toml":
 		beside = besideCargo
+	case "pyproject.toml":
+		beside = besidePyproject
+	case config.PackageJSON:
+		if !gjson.ValidBytes(is) {
+			return false, true
+		}
+		beside = besidePackage
 	default:
 		return false, false
 	}
@@ -53,27 +68,144 @@ func besideGo(text, trusted string) string {
 
 var needs = []string{"require", "go", "toolchain"}
 
-// besideCargo returns the lines of a Cargo.toml outside of the tables of dependencies and features. A line that could
-// begin a table ends the one before.
-func besideCargo(text, _ string) string {
+// besideCargo returns the lines of a Cargo.toml that say more than what the project needs.
+func besideCargo(text, trusted string) string {
+	return besideTOML(text, func(table, line string) bool {
+		names := cargoNeeds().FindStringSubmatch(table)
+		if names == nil {
+			return false
+		}
+		name := cmp.Or(names[cargoNeeds().SubexpIndex("name")], firstName(line))
+		fromElsewhere := elsewhere().MatchString(line) || table == "[features]" && line != table
+		return !fromElsewhere || isNew(name, trusted)
+	})
+}
+
+// besidePyproject returns the lines of a pyproject.toml that say more than what the project needs. The tables are those
+// of https://packaging.python.org/en/latest/specifications/pyproject-toml/ and of Poetry.
+func besidePyproject(text, trusted string) string {
+	return besideTOML(text, func(table, line string) bool {
+		switch {
+		case table == "[project]":
+			if !projectNeeds().MatchString(line) {
+				return false
+			}
+		case !pythonNeeds().MatchString(table):
+			return false
+		}
+		return !elsewhere().MatchString(line) || isNew(firstName(line), trusted)
+	})
+}
+
+// besideTOML returns the lines of a manifest that are not free. A line that could begin a table ends the one before. No
+// line is free that may mean something else than it seems to: one with an escape, or in a text of several lines.
+func besideTOML(text string, isFree func(table, line string) bool) string {
 	var kept strings.Builder
-	within := false
+	table := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		if line[0] == '[' {
-			within = cargoNeeds().MatchString(line)
+			table = line
 		}
-		if !within {
-			kept.WriteString(line + "\n")
+		hides := strings.Contains(line, `\`) || strings.Contains(line, `"""`) || strings.Contains(line, "'''")
+		if hides || !isFree(table, line) {
+			kept.WriteString(table + " " + line + "\n")
 		}
 	}
 	return kept.String()
 }
 
+// firstName returns the name with which a line begins.
+func firstName(line string) string {
+	line = strings.TrimLeft(line, `"'`)
+	if end := strings.IndexFunc(line, isNoName); end >= 0 {
+		return line[:end]
+	}
+	return line
+}
+
+func isNoName(r rune) bool {
+	return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+}
+
+// isNew reports whether a trusted manifest does not have a name, in any spelling that pip takes for the same. What may
+// be a key of a table over several lines is no name.
+func isNew(name, trusted string) bool {
+	has := func(same *strings.Replacer) bool {
+		words := strings.FieldsFunc(same.Replace(strings.ToLower(trusted)), isNoName)
+		return slices.Contains(words, same.Replace(strings.ToLower(name)))
+	}
+	return name != "" && !elsewhere().MatchString(name+"=") &&
+		!has(strings.NewReplacer("_", "-")) && !has(strings.NewReplacer("_", "-", ".", "-"))
+}
+
+// elsewhere matches a line that says from where a dependency comes.
+var elsewhere = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`(path|git|url|file|registry|index|source|package|base|develop|editable)["']?\s*=|@|//|file:`)
+})
+
 var cargoNeeds = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
-		`^\[(workspace\.|target\.('[^']*'|[\w-]+)\.)?((dev-|build-)?dependencies(\.[\w-]+)?|features)\]$`)
+		`^\[(workspace\.|target\.('[^']*'|[\w-]+)\.)?((dev-|build-)?dependencies(\.(?P<name>[\w-]+))?|features)\]$`)
 })
+
+var pythonNeeds = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[(dependency-groups|project\.optional-dependencies|` +
+		`tool\.poetry\.((group\.[\w-]+\.)?dependencies|dev-dependencies))\]$`)
+})
+
+// projectNeeds matches a line of the table of a Python project: its version, or texts of the list of what it needs.
+var projectNeeds = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(version = "[^"]*"|(dependencies *= *\[)?(\s*("[^"]*"|'[^']*')\s*,?)*\s*\]?)\s*(#.*)?$`)
+})
+
+// besidePackage returns what a package.json says beside its scripts, what it needs from a registry, and what describes
+// it.
+func besidePackage(text, trusted string) string {
+	var kept strings.Builder
+	keep := func(key, value gjson.Result) { fmt.Fprintf(&kept, "%q %s\n", key.String(), value.Get("@ugly").Raw) }
+	was := gjson.Parse(trusted)
+	gjson.Parse(text).ForEach(func(key, value gjson.Result) bool {
+		switch name := key.String(); {
+		case slices.Contains(described, name), name == "name" && value.String() == was.Get(name).String():
+		case isDependencies(key, value):
+			value.ForEach(func(name, version gjson.Result) bool {
+				isPlain := version.Type == gjson.String && !strings.ContainsAny(version.String(), ":/")
+				if !isPlain && hasDependency(was, name.String()) {
+					keep(name, version)
+				}
+				return true
+			})
+		default:
+			keep(key, value)
+		}
+		return true
+	})
+	return kept.String()
+}
+
+func isDependencies(key, value gjson.Result) bool {
+	return strings.HasSuffix(strings.ToLower(key.String()), "dependencies") && value.IsObject()
+}
+
+// hasDependency reports whether a package.json names a dependency.
+func hasDependency(manifest gjson.Result, name string) (has bool) {
+	manifest.ForEach(func(key, value gjson.Result) bool {
+		if isDependencies(key, value) {
+			value.ForEach(func(key, _ gjson.Result) bool {
+				has = has || key.String() == name
+				return !has
+			})
+		}
+		return !has
+	})
+	return has
+}
+
+// described are the keys of a package.json that describe the work itself. With its name it could pass for another.
+var described = strings.Fields(`scripts version description keywords author contributors license repository homepage
+	bugs type main module browser types typings exports bin files engines private sideEffects`)

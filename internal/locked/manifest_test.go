@@ -1,12 +1,17 @@
 package locked
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestOnlyNeeds has manifests and edits of them, and whether those are edits of what the project needs.
 func TestOnlyNeeds(t *testing.T) {
 	const (
-		goMod = "module x\n\ngo 1.21\n\nrequire a.b/c v1.0.0\n"
-		cargo = "[package]\nname = \"x\"\ndescription = \"\"\"\ntext\n\"\"\"\n\n[dependencies]\na = \"1\"\n"
+		goMod  = "module x\n\ngo 1.21\n\nrequire a.b/c v1.0.0\n"
+		cargo  = "[package]\nname = \"x\"\ndescription = \"\"\"\ntext\n\"\"\"\n\n[dependencies]\na = \"1\"\n"
+		python = "[project]\nname = \"x\"\ndependencies = [\"a\"]\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n"
+		npm    = `{"name": "x", "dependencies": {"a": "^1"}}`
 	)
 	for _, row := range []struct {
 		name, was, is string
@@ -33,6 +38,42 @@ func TestOnlyNeeds(t *testing.T) {
 				"[dependencies]\n", false,
 		},
 		{"Cargo.toml", cargo, "[package] # [dependencies]\nautotests = false\n", false},
+		{"Cargo.toml", cargo, strings.Replace(cargo, `"1"`, `"2"`, 1), true},
+		{"Cargo.toml", cargo, strings.Replace(cargo, `"1"`, `{ path = "mine" }`, 1), false},
+		{"Cargo.toml", cargo, strings.Replace(cargo, `"1"`, `{ "path" = "mine" }`, 1), false},
+		{"Cargo.toml", cargo, strings.Replace(cargo, `"1"`, "{\npath = \"mine\"\n}", 1), false},
+		{"Cargo.toml", cargo, strings.Replace(cargo, `"1"`, `{ version = "1", package = "b" }`, 1), false},
+		{"Cargo.toml", cargo, cargo + "[dependencies.a]\ngit = \"x\"\n", false},
+		{"Cargo.toml", cargo, cargo + "[workspace.dependencies]\na = { path = \"mine\" }\n", false},
+		{"Cargo.toml", cargo, cargo + "[patch.crates-io]\nb = { path = \"mine\" }\n", false},
+		{"Cargo.toml", cargo, cargo + "new = { path = \"new\", features = [\n\"d\",\n] }\n", true},
+		{"Cargo.toml", cargo + "[features]\ndefault = [\"t\"]\n", cargo + "[features]\ndefault = []\n", false},
+		{"Cargo.toml", cargo, cargo + "text = \"\"\"\n", false},
+		{"pyproject.toml", python, strings.Replace(python, `"a"`, `"a", "d>=2; python_version<'4'"`, 1), true},
+		{"pyproject.toml", python, strings.Replace(python, `"a"`, "\n  'd', # more\n  \"a >= 2\"\n", 1), true},
+		{"pyproject.toml", python, python + "[dependency-groups]\ntest = [\"b\"]\n", true},
+		{"pyproject.toml", python, python + "[tool.poetry.dependencies]\nd = { git = \"x\" }\n", true},
+		{"pyproject.toml", python, python + "[tool.poetry.dependencies]\nA = { git = \"x\" }\n", false},
+		{"pyproject.toml", python, strings.Replace(python, `"a"`, `"a @ file:mine"`, 1), false},
+		{"pyproject.toml", python, strings.Replace(python, `"a"`, `"a", "\u0061 @ file:mine"`, 1), false},
+		{"pyproject.toml", python, strings.Replace(python, `"a"]`, `"a"] # entry-points.pytest11.x = "y"`, 1), true},
+		{"pyproject.toml", python, strings.Replace(python, `"a"]`, "\"a\"\nentry-points.pytest11.x = \"y\" # ]", 1), false},
+		{"pyproject.toml", python, strings.Replace(python, "-q", "--collect-only", 1), false},
+		{"pyproject.toml", python, python + "[tool.other]\nx = 1\n", false},
+		{
+			"pyproject.toml", python,
+			"[dependency-groups]\nx = \"\"\"\n" + python + "[dependency-groups]\ny = \"\"\"\n", false,
+		},
+		{"package.json", npm, strings.Replace(npm, `"^1"`, `"^2", "b": "1"`, 1), true},
+		{"package.json", npm, strings.Replace(npm, `{`, `{"type": "module", "devDependencies": {"c": "*"},`, 1), true},
+		{"package.json", npm, strings.Replace(npm, `"^1"`, `"file:mine"`, 1), false},
+		{"package.json", npm, strings.Replace(npm, `"^1"`, `"npm:b@1"`, 1), false},
+		{"package.json", npm, strings.Replace(npm, `{`, `{"jest": {"testMatch": []},`, 1), false},
+		{"package.json", npm, strings.Replace(npm, `{`, `{"overrides": {"a": "2"},`, 1), false},
+		{"package.json", npm, strings.Replace(npm, `"x"`, `"a"`, 1), false},
+		{"package.json", npm, strings.Replace(npm, `"^1"`, `"^1", "new": "file:new"`, 1), true},
+		{"package.json", npm, `{"dependencies": {}}`, true},
+		{"package.json", npm, npm[1:], false},
 	} {
 		only, known := OnlyNeeds(row.name, []byte(row.was), []byte(row.is))
 		if !known || only != row.same {

@@ -3,8 +3,10 @@ package locked
 import (
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -18,11 +20,19 @@ type Target struct{ Makefile, Name string }
 
 var makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
 
+// Anywhere begins the key of a target that make may look for in any folder.
+const Anywhere = "*/"
+
 // RoomTargets notes the targets of all makefiles among the files of a project, since one of them may call another. In a
-// room no file may appear in the place of a target: the room's own make makes those.
+// room no file may appear in the place of a target: the room's own make makes those. They are looked for beside their
+// makefile, and anywhere if it is included, or if something says that make looks elsewhere.
 func (f *Finder) RoomTargets(files []string) {
+	elsewhere := slices.ContainsFunc(f.Config.Commands(), func(c config.Command) bool {
+		return slices.ContainsFunc(c.Words(), func(w config.Word) bool { return otherFolder().MatchString(w.Text) })
+	})
 	for _, file := range files {
-		if !slices.Contains(makefiles, path.Base(file)) {
+		included := path.Ext(file) == ".mk"
+		if !included && !slices.Contains(makefiles, path.Base(file)) {
 			continue
 		}
 		text, err := loopdir.ReadAny(At(f.Project, file), maxMakefile)
@@ -30,12 +40,36 @@ func (f *Finder) RoomTargets(files []string) {
 			continue
 		}
 		m := readMakefile(string(text))
+		anywhere := included || elsewhere || otherFolder().Match(text)
 		for _, name := range slices.Sorted(maps.Keys(m.needs)) {
-			if key := path.Join(path.Dir(file), name); !m.always(name) && !f.exists(key) {
-				f.Targets = append(f.Targets, key)
+			key := path.Join(path.Dir(file), name)
+			if m.always(name) || f.exists(key) {
+				continue
 			}
+			if !m.files[name] {
+				f.Words = append(f.Words, Target{file, name})
+			}
+			if anywhere {
+				key = Anywhere + path.Base(name)
+			}
+			f.Targets = append(f.Targets, key)
 		}
 	}
+}
+
+// otherFolder matches what has make read a makefile, or look for files, in another folder.
+var otherFolder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|\s)(-f|--file|--makefile)\b|(?i)\bvpath\b`)
+})
+
+// IsTarget reports whether a file, or a folder above it, is in the place of a target.
+func IsTarget(targets []string, name string) bool {
+	for at := name; at != "." && at != ".."; at = path.Dir(at) {
+		if slices.Contains(targets, at) || slices.Contains(targets, Anywhere+path.Base(at)) {
+			return true
+		}
+	}
+	return false
 }
 
 // targets notes the targets of a command with make that make would take for done, by the makefile of a folder.

@@ -121,11 +121,9 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	var all sync.WaitGroup
 	for i, same := range r.groups(runs) {
 		slots <- struct{}{}
-		if i > 0 && cap(slots) == 1 && r.HasRoom() && r.refused == nil && r.touched == "" {
+		if i > 0 && cap(slots) == 1 && r.HasRoom() && r.refused == nil {
 			all.Wait()
-			r.touched = r.touchedSince(before)
 			r.refused = r.tidyRoom(ctx)
-			before = r.stamps()
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
@@ -143,13 +141,15 @@ func (r *checker) run(ctx context.Context, runs []decide.Run) []decide.Receipt {
 	return results
 }
 
-// ready fills the room, and refuses commands if a locked file has changed. It returns the stamps of the locked files,
-// as they were before it looked.
+// ready fills the room, and refuses commands if a locked file has changed. Without a room, it returns the stamps of the
+// locked files, as they were before it looked.
 func (r *checker) ready(ctx context.Context) (stamps map[string]string, err error) {
 	if err := r.enter(ctx); err != nil {
 		return nil, err
 	}
-	stamps = r.stamps()
+	if !r.HasRoom() { // see wrote
+		stamps = r.stamps()
+	}
 	if changed := r.Changed(); len(changed) > 0 {
 		err = errNotRun(decide.Differs(changed) + "; a person has to look at it and run: " + r.Loop.Call("trust"))
 	}
@@ -262,9 +262,10 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 	if !c.FromList {
 		env = append(env, "RALPH_FEATURE="+feature)
 	}
+	began := r.Room().Clock()
 	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
 	if got.Err == nil {
-		return got.Output, nil
+		return got.Output, r.wrote(ctx, began)
 	}
 	if left := r.Loop.PathInside(r.Config.SearchPath); left != "" {
 		got.Output = append(got.Output, "\n("+left+")\n"...)

@@ -130,15 +130,29 @@ func (l *Loop) PassedOver(c config.Config) []string {
 	return found.Passed
 }
 
-// OpenTests returns the files that read like tests and that the agent may edit by "work".
-func (l *Loop) OpenTests(c config.Config) []string {
-	if !c.Room || len(c.Work) == 0 || len(c.Checks) == 0 {
-		return nil
+// OpenFiles returns the tests and the build files that the agent may edit by "work", as far as all of a build file
+// counts, and the patterns of "work" that no file matches.
+func (l *Loop) OpenFiles(c config.Config) (tests, builds, unused []string) {
+	if len(c.Work) == 0 || len(c.Checks) == 0 {
+		return nil, nil, nil
 	}
 	files, _ := l.treeWithoutList(c).Files(context.Background())
-	return slices.DeleteFunc(files, func(name string) bool {
-		return !decide.IsTest(name) || !c.IsWork(name) || c.Protects(name)
-	})
+	for _, name := range files {
+		_, known := locked.OnlyNeeds(name, nil, nil)
+		switch {
+		case !c.IsWork(name) || c.Protects(name):
+		case decide.IsTest(name):
+			tests = append(tests, name)
+		case config.BuildFile(name) && c.Spells(name) && !known:
+			builds = append(builds, name)
+		}
+	}
+	for _, pattern := range c.Work {
+		if !slices.ContainsFunc(files, pattern.Match) {
+			unused = append(unused, pattern.Text)
+		}
+	}
+	return tests, builds, unused
 }
 
 // treeWithoutList returns the tree without the list, which is held by what it says.

@@ -201,13 +201,14 @@ func (p *Picture) rule() room.Rule {
 		}
 	}
 	base := p.base()
+	trustedBelow := func(folder string) bool {
+		files, err := p.Room().Files(context.Background(), c.RoomTree)
+		isBelow := func(name string) bool { return folder == "." || strings.HasPrefix(name, folder+"/") }
+		return err != nil || slices.ContainsFunc(files, isBelow)
+	}
 	return room.Rule{Name: fmt.Sprintf("%x", sum.Sum(nil)), Lent: p.lent(), Why: func(e room.Edit) string {
 		name := fromBase(base, e.Path)
 		_, isLocked := c.Files[name]
-		isTarget := false
-		for at := name; at != "." && at != ".." && !isTarget; at = path.Dir(at) {
-			isTarget = slices.Contains(c.Targets, at)
-		}
 		npm := path.Base(name) == config.PackageJSON
 		changed := func(key string) bool { return locked.Changed(p.Loop.project(), key, c.Files[key]) }
 		switch {
@@ -217,7 +218,9 @@ func (p *Picture) rule() room.Rule {
 			return `"protect" names it`
 		case isLocked:
 			return "it is locked"
-		case isTarget:
+		case e.Added() && odd(name):
+			return "a shell would take its name for more than a name"
+		case locked.IsTarget(c.Targets, name):
 			return "a makefile has a target of that name, which make would take for done; " +
 				"if a person makes the target .PHONY, the file counts"
 		case slices.ContainsFunc(parts[name], changed):
@@ -230,11 +233,18 @@ func (p *Picture) rule() room.Rule {
 			return `it is a build file, which "work" has to name by its whole name`
 		case npm && !p.sameScripts(e):
 			return "a trusted script of it has changed, or one was added that runs by itself"
+		case e.Added() && !c.SpellsAll(name) && trustedBelow(path.Dir(e.Path)):
+			return `it is a new build file beside files that were there at 'trust'; "work" has to name its whole path`
 		case !e.Added() && !p.onlyNeeds(e):
-			return "more than what it requires has changed"
+			return "more has changed than what it requires, or that comes from elsewhere now"
 		}
 		return ""
 	}}
+}
+
+// odd reports whether a name could be a command, or a flag, where a makefile or a script hands it to a shell.
+func odd(name string) bool {
+	return strings.ContainsAny(name, "\r\n;|&<>`") || strings.Contains(name, "$(") || strings.Contains("/"+name, "/-")
 }
 
 // sameScripts reports whether a package.json has the scripts that were trusted, as it must also in the project.
@@ -345,6 +355,36 @@ func (r *checker) tidyRoom(ctx context.Context) error {
 		return err
 	}
 	return r.prepared(ctx, r.inside)
+}
+
+// wrote returns an error if a file of the room that is not the agent's to change has changed since a command began. The
+// work runs as a part of the command, and could write what the command reads after it.
+func (r *checker) wrote(ctx context.Context, began time.Time) error {
+	if !r.HasRoom() {
+		return nil
+	}
+	files, err := r.Room().Files(ctx, r.inside)
+	if err != nil {
+		return errNotRun(err.Error())
+	}
+	base, beside := r.base(), r.besideTree()
+	changed := r.Room().ChangedSince(files, began, func(file string) bool {
+		name := fromBase(base, file)
+		_, isBeside := beside[file]
+		_, isLocked := r.Config.Files[name]
+		return !isBeside && (!r.Config.IsWork(name) || isLocked || r.Config.Protects(name))
+	})
+	for key, sum := range r.Config.Files {
+		if changed == "" && locked.File(key) != key && locked.Changed(r.Loop.project(), key, sum) {
+			changed = path.Join(base, locked.File(key))
+		}
+	}
+	if changed == "" {
+		return nil
+	}
+	return fmt.Errorf("it passed, but %s changed while it ran, which is not the agent's to change: the work could write "+
+		"what the check reads after it; have nothing change that file, or ask a person to name it in \"work\"",
+		plain.Line(fromBase(base, changed), 200))
 }
 
 // prepared prepares the room, if it is not.

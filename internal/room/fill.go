@@ -293,6 +293,32 @@ func (r Room) tree(c Contents) tree.Tree {
 	return tree.Tree{Dir: dir, Top: r.Dir, Rules: rules, Beside: c.Files}
 }
 
+// Clock returns the time that a file gets that changes now. It is zero where programs can set the times of all files.
+func (r Room) Clock() time.Time {
+	file, err := os.CreateTemp(r.Git, "snapshot-")
+	if err != nil {
+		return time.Time{}
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	return tree.ChangedAt(file.Name())
+}
+
+// ChangedSince returns the first of some files of the room that has changed since a time of Clock, or is gone, and that
+// counts; "" if there is none.
+func (r Room) ChangedSince(files []string, since time.Time, counts func(name string) bool) string {
+	if since.IsZero() {
+		return ""
+	}
+	for _, name := range files {
+		at := tree.ChangedAt(filepath.Join(r.Dir, filepath.FromSlash(name)))
+		if (at.IsZero() || at.After(since)) && counts(name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // Differ returns the paths of the files that differ between two trees.
 func (r Room) Differ(ctx context.Context, from, to string) (paths []string, err error) {
 	edits, err := r.diff(ctx, from, to)

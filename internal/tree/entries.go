@@ -110,6 +110,16 @@ func (e Entry) ChangedSince(since time.Time) bool {
 	return e.Mode.IsRegular() && !e.Changed.Before(since.Add(-coarsest))
 }
 
+// ChangedAt returns when a file changed, by the time that no program can set; zero if there is none.
+func ChangedAt(path string) time.Time {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	at, _ := changed(info)
+	return at
+}
+
 // ErrReplaced says that a folder of a tree is a link now.
 var ErrReplaced = errors.New("a folder was replaced by a link")
 

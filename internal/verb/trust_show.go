@@ -117,8 +117,11 @@ func (t *truster) showRoom(record config.Trust, before *config.Trust) {
 		t.showf("warning: what has changed in the room cannot be told: %s", err.Error())
 	}
 	for _, name := range changed {
-		if !t.config.IsWork(name) || len(t.config.Work) == 0 {
+		switch {
+		case len(t.config.Work) == 0:
 			t.showf("in the room, and other than before: %s", name)
+		case !t.config.IsWork(name):
+			t.showf("warning: \"work\" does not name it, and the room takes it as it is now: %s", name)
 		}
 	}
 }

@@ -40,15 +40,12 @@ func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) 
 	believed := f.Believed
 	if c.Room { // there no file may appear in their place
 		believed = nil
+		lines = append(lines, ofRoom(l, c, f)...)
 	}
 	for _, target := range believed {
 		name := plain.Line(target.Name, 80)
 		lines = append(lines, fmt.Sprintf("a file named %s would keep make from running %s: add '.PHONY: %s' to %s",
 			name, name, name, plain.Line(target.Makefile, 200)))
-	}
-	if edits := l.OpenTests(c); len(edits) > 0 {
-		lines = append(lines, fmt.Sprintf("\"work\" lets the agent edit tests: %s; name them in \"protect\"",
-			decide.Names(edits)))
 	}
 	if len(open) > 0 {
 		lines = append(lines, fmt.Sprintf("no test is locked for %s: the agent can edit the tests; name them in \"protect\"",
@@ -63,6 +60,28 @@ func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) 
 	}
 	if more := len(f.Open) - maxOpen; more > 0 {
 		lines = append(lines, fmt.Sprintf("not locked: %d more", more))
+	}
+	return lines
+}
+
+// ofRoom says what "work" lets an agent do, or keeps it from doing, that a person may not expect.
+func ofRoom(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) {
+	tests, builds, unused := l.OpenFiles(c)
+	if len(tests) > 0 {
+		lines = append(lines, fmt.Sprintf("\"work\" lets the agent edit tests: %s; name them in \"protect\"",
+			decide.Names(tests)))
+	}
+	if len(builds) > 0 {
+		lines = append(lines, fmt.Sprintf("\"work\" lets the agent edit what decides what a check does: %s",
+			decide.Names(builds)))
+	}
+	if len(unused) > 0 {
+		lines = append(lines, fmt.Sprintf("no file matches \"work\" %s yet", decide.Names(unused)))
+	}
+	for _, target := range f.Words[:min(len(f.Words), maxOpen)] {
+		name := plain.Line(target.Name, 80)
+		lines = append(lines, fmt.Sprintf("no new file or folder named %s counts: make would take its target for done; "+
+			"if it should, add '.PHONY: %s' to %s", name, name, plain.Line(target.Makefile, 200)))
 	}
 	return lines
 }
