@@ -14,9 +14,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// OnlyNeeds reports whether an edit of a manifest changes nothing but what the project needs and, of a package.json, its
-// scripts and how it is described. Other parts of a manifest decide, for example, which tests there are. What was
-// needed before may get another version, but not come from elsewhere. known is false if it is a file of another kind, whatever the texts are.
+// OnlyNeeds reports whether an edit of a manifest changes nothing but what the project needs and, of a package.json,
+// its scripts and how it is described. Other parts of a manifest decide, for example, which tests there are. What was
+// needed before may get another version, but not come from elsewhere. known is false if a file is of another kind.
 func OnlyNeeds(name string, was, is []byte) (only, known bool) {
 	var beside func(text, trusted string) string
 	switch path.Base(name) {
