@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -39,6 +40,7 @@ type runner struct {
 	task    verb.Task
 	checks  []string
 	chain   string
+	branch  string // with --branch: its name; "": the usual one
 
 	cwd                            string
 	noWait, resume, dryRun, asJSON bool
@@ -108,6 +110,13 @@ func (k *runner) flags() {
 		func(text string) error { k.completeOn = append(k.completeOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
 		"take a line that matches the regular expression `RE` as the claim that all is done")
+	f.BoolFunc("branch", "check out the branch ralph/LOOP first, or with --branch=NAME that one, and make it if it is "+
+		"missing", func(name string) error {
+		if name != "true" {
+			k.branch = name
+		}
+		return nil
+	})
 	f.IntVar(&o.Workers, "workers", 0, "work on `N` features at a time, each in a git worktree of its own")
 	f.BoolVar(&o.NoMerge, "no-merge", false, "leave your branch as it is, for you to merge the run's; with --workers")
 	f.StringVar(&o.PR, "pr", "", "as --no-merge, and run the shell command `CMD` for the run's branch")
@@ -170,6 +179,9 @@ func (k *runner) run(w io.Writer, words []string) error {
 	}
 	r, err := k.prepare(words)
 	if err != nil {
+		return err
+	}
+	if err := k.nameBranch(r); err != nil {
 		return err
 	}
 	if k.dryRun {
@@ -246,6 +258,19 @@ func (k *runner) settle() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// nameBranch gives a run the branch that the command line asks for.
+func (k *runner) nameBranch(r *run.Run) error {
+	if !k.cmd.Given("branch") {
+		return nil
+	}
+	if r.Record.Options.Workers > 0 {
+		return cli.Usagef("--branch and --workers do not go together: lanes have a branch of their own")
+	}
+	r.Switch = true
+	r.Record.Options.Branch = cmp.Or(k.branch, "ralph/"+r.At.Name)
 	return nil
 }
 

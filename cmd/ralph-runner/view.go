@@ -165,6 +165,9 @@ func (v *view) Begin(r record.Run) {
 	if r.Chain != nil {
 		with = "the chain " + plain.Line(r.Chain.Definition, 300)
 	}
+	if r.Options.Branch != "" {
+		with += " on the branch " + plain.Line(r.Options.Branch, 200)
+	}
 	v.printf("run %s works on the loop %s with %s", r.ID, plain.Line(r.Name, 100), with)
 }
 
@@ -333,6 +336,7 @@ func (v *view) End(s record.Summary) {
 	screen := v.screen
 	fmt.Fprintln(screen)
 	screen.Row("run", s.RunID)
+	screen.Row("branch", s.Branch)
 	screen.Row("iterations", fmt.Sprintf("%d, in %s", s.Iterations, plain.Count(s.Sessions, "session")))
 	screen.Row("time", plain.Duration(s.Took))
 	screen.Row("used", s.Spent)

@@ -16,6 +16,7 @@ import (
 // Summary is what a person wants to know when a run is over. All texts in it are clean.
 type Summary struct {
 	RunID, Loop, Agent string
+	Branch             string // that the run has checked out; "": the one that was there
 	Status             decide.Status
 	Ending             string // one sentence: how it ended, and what to do next
 	Iterations         int
@@ -48,7 +49,8 @@ func Summarise(r *Run, s *loop.Step) Summary {
 	sum := Summary{
 		RunID: r.ID, Loop: plain.Line(r.Name, 100), Agent: plain.Line(r.Options.Agent, 80), Status: state.Status,
 		Ending: ending(r, s), Iterations: r.Iterations, Sessions: r.Sessions, Took: r.EndedAt.Sub(r.StartedAt),
-		Spent: Bill(r.Spent), Denied: r.Denied, Titles: map[string]string{}, Logs: Folder + "/logs/" + r.ID,
+		Branch: plain.Line(r.Options.Branch, 200),
+		Spent:  Bill(r.Spent), Denied: r.Denied, Titles: map[string]string{}, Logs: Folder + "/logs/" + r.ID,
 		ToMerge: r.ToMerge(),
 		File:    Folder + "/summary-" + r.ID + ".md", Problem: plain.Line(r.Problem, 300),
 	}
@@ -95,6 +97,9 @@ func (s Summary) Markdown() string {
 		"| time | %s |\n| used | %s |\n| logs | `%s` |\n", plain.Markdown(s.Loop),
 		plain.Markdown(s.Agent), s.Iterations, s.Sessions,
 		plain.Duration(s.Took), plain.Markdown(s.Spent), s.Logs)
+	if s.Branch != "" {
+		fmt.Fprintf(&b, "| branch | %s |\n", plain.Markdown(s.Branch))
+	}
 	if s.Problem != "" {
 		fmt.Fprintf(&b, "| last session | %s |\n", plain.Markdown(s.Problem))
 	}

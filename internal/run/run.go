@@ -32,18 +32,22 @@ type Run struct {
 	// Engine opens what runs the sessions of lanes, once the run has begun; nil: those run here.
 	Engine func(ctx context.Context) (Hands, error)
 
+	// Switch: a person has just named the branch of the run, so the run checks it out.
+	Switch bool
+
 	// Report writes the report of the loop in the folder dir as a file of that name; nil: there are no reports.
 	Report func(dir, name string) error
 
-	workTree string // that of the loop's steps; "": the project
-	resumes  bool   // the record is that of a run that goes on
-	store    *loopdir.Store
-	files    *record.Files // for people
-	pattern  pattern       // what else the agent writes when all is done
-	tooLong  int           // sessions in a row whose prompt was too long
-	waited   patience      // with providers
-	noPrice  string        // the last model of which it was said that its price is not known
-	cutOff   bool          // a second signal came while an ending was told
+	workTree  string // that of the loop's steps; "": the project
+	resumes   bool   // the record is that of a run that goes on
+	store     *loopdir.Store
+	files     *record.Files // for people
+	pattern   pattern       // what else the agent writes when all is done
+	tooLong   int           // sessions in a row whose prompt was too long
+	waited    patience      // with providers
+	noPrice   string        // the last model of which it was said that its price is not known
+	elsewhere string        // the branch that was checked out when that was looked at last
+	cutOff    bool          // a second signal came while an ending was told
 }
 
 // Rows are the agents that may work in a run, by their names.
@@ -106,6 +110,9 @@ func (r *Run) Work(ctx context.Context) (decide.State, error) {
 
 func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	r.Record.PID, r.Record.Start = os.Getpid(), proc.Start(os.Getpid())
+	if err := r.ontoBranch(ctx); err != nil {
+		return nil, err
+	}
 	switch {
 	case r.Record.Options.InSession:
 		return r.drive(ctx)
@@ -502,7 +509,11 @@ func (r *Run) Preview() (string, error) {
 	d := s.Decision
 	command := plain.Line(plain.Typed(r.Row().Line(r.Record.Options.Asked)), 500)
 	prompt := r.prompt(s, nil, r.due(s))
-	return r.Record.Chain.Shown() + fmt.Sprintf("loop     %s\nagent    %s\nfolder   %s\nlimit    iteration %d of %d\n\n%s",
-		plain.Line(r.At.Name, 100), command, r.At.Project, d.Next.Iteration, d.Limit,
-		plain.Text(prompt, len(prompt))), nil
+	branch := ""
+	if name := r.Record.Options.Branch; name != "" {
+		branch = "branch   " + plain.Line(name, 200) + "\n"
+	}
+	return r.Record.Chain.Shown() + fmt.Sprintf("loop     %s\nagent    %s\nfolder   %s\n%s"+
+		"limit    iteration %d of %d\n\n%s", plain.Line(r.At.Name, 100), command, r.At.Project, branch, d.Next.Iteration,
+		d.Limit, plain.Text(prompt, len(prompt))), nil
 }

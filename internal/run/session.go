@@ -137,6 +137,7 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 // written.
 func (r *Run) starts(iteration int, feature features.Item, set func(*record.Current)) (*record.Current, agent.Asked,
 	error) {
+	r.sayBranch()
 	r.addSessions(1)
 	c := &record.Current{
 		Session: r.Record.Sessions, Iteration: iteration, Feature: feature.ID, StartedAt: time.Now().UTC(),

@@ -29,15 +29,20 @@ func (r *Repo) refs(ctx context.Context, args ...string) (string, error) {
 
 // refsIn is refs for a work tree of the repository, and its git folder; "": git finds that.
 func (r *Repo) refsIn(ctx context.Context, dir, git string, args ...string) (string, error) {
+	out, err := proc.GitOutput(ctx, r.command(dir, git, args...), args[0])
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+func (r *Repo) command(dir, git string, args ...string) proc.Cmd {
 	r.step(args[0])
 	words := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 	if git != "" {
 		words = append(words, "--git-dir="+git)
 	}
 	c := proc.Git(r.env, dir, append(words, args...)...)
-	c.Env, c.Timeout = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1"), refsTime
-	out, err := proc.GitOutput(ctx, c, args[0])
-	return strings.TrimSuffix(string(out), "\n"), err
+	c.Env = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1")
+	c.Timeout = refsTime
+	return c
 }
 
 // apart is a work tree and an index that git sees through our own git folder, so that nothing of the repository's

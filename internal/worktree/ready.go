@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -32,6 +31,17 @@ func (r *Repo) Ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.idle(); err != nil {
+		return err
+	}
+	if err := r.able(ctx); err != nil {
+		return err
+	}
+	return r.clean(ctx, head)
+}
+
+// idle refuses a repository in which git is in the middle of something.
+func (r *Repo) idle() error {
 	for _, m := range middles {
 		if _, err := os.Lstat(filepath.Join(r.git, m.file)); err == nil {
 			return fmt.Errorf("%s is in progress: type %s", m.what, m.end)
@@ -40,25 +50,27 @@ func (r *Repo) Ready(ctx context.Context) error {
 	if _, err := os.Lstat(r.indexLock()); err == nil {
 		return fmt.Errorf("%w: wait for it, or remove %s", ErrLocked, r.indexLock())
 	}
+	return nil
+}
+
+// able refuses a repository of which we cannot commit all files as they are.
+func (r *Repo) able(ctx context.Context) error {
 	out, err := r.refs(ctx, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
 	if err != nil && proc.GitExit(err) != 1 {
 		return err
 	}
 	if out != "" {
-		return errors.New("this clone has only a part of the objects, and lanes fetch none: " +
-			"clone the repository without --filter")
+		return fmt.Errorf("this clone has only a part of the objects, and %s fetch none: "+
+			"clone the repository without --filter", r.users)
 	}
-	if err := r.whole(ctx); err != nil {
-		return err
-	}
-	return r.clean(ctx, head)
+	return r.whole(ctx)
 }
 
-// Unlike returns in what the commits of lanes are not as the repository and its people have theirs: commit.gpgsign and
-// the hooks for commits do not hold for them. An agent can write the configuration and the hooks.
+// Unlike returns in what our commits are not as the repository and its people have theirs: commit.gpgsign and the hooks
+// for commits do not hold for them. An agent can write the configuration and the hooks.
 func (r *Repo) Unlike(ctx context.Context) (all []string) {
 	if sign, _ := r.refs(ctx, "config", "--type=bool", "commit.gpgsign"); sign == "true" {
-		all = append(all, "commit.gpgsign is set, and the commits of lanes are not signed")
+		all = append(all, fmt.Sprintf("commit.gpgsign is set, and the commits of %s are not signed", r.users))
 	}
 	hooks := filepath.Join(r.common, "hooks")
 	if at, _ := r.refs(ctx, "config", "--type=path", "core.hooksPath"); at != "" && at != os.DevNull {
@@ -69,8 +81,8 @@ func (r *Repo) Unlike(ctx context.Context) (all []string) {
 	}
 	for _, name := range []string{"pre-commit", "commit-msg"} {
 		if info, err := os.Stat(filepath.Join(hooks, name)); err == nil && !info.IsDir() {
-			all = append(all, fmt.Sprintf("the repository has the hook %s, and merges of lanes do not run it: "+
-				"add what it checks to \"checks\" in ralph.json", name))
+			all = append(all, fmt.Sprintf("the repository has the hook %s, and commits of %s do not run it: "+
+				"add what it checks to \"checks\" in ralph.json", name, r.users))
 		}
 	}
 	return all
@@ -98,7 +110,7 @@ func (r *Repo) whole(ctx context.Context) error {
 		case len(words) != 4:
 			return fmt.Errorf("git ls-files: %q", about)
 		case words[1] == gitlink:
-			return fmt.Errorf("%s is a submodule, and lanes cannot merge those: work without lanes", shown)
+			return fmt.Errorf("%s is a submodule, and %s cannot have those: %s", shown, r.users, r.without)
 		case words[0] == "S" || words[0] == "s":
 			return fmt.Errorf("%s is left out by a sparse checkout: type git sparse-checkout disable", shown)
 		case words[0] == "M":
@@ -132,8 +144,8 @@ func (r *Repo) filtered(ctx context.Context, here apart, names string) error {
 			continue
 		}
 		if set, _ := r.refs(ctx, "config", "--get-regexp", `^filter\.`+regexp.QuoteMeta(value)+`\.`); set != "" {
-			return fmt.Errorf("%s goes through the filter %q of .gitattributes, and lanes run no filters: work without lanes",
-				plain.Line(r.fromProject(texts[i]), 300), plain.Line(value, 60))
+			return fmt.Errorf("%s goes through the filter %q of .gitattributes, and %s run no filters: %s",
+				plain.Line(r.fromProject(texts[i]), 300), plain.Line(value, 60), r.users, r.without)
 		}
 	}
 	return nil

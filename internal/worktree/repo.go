@@ -9,6 +9,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,12 +31,16 @@ type Options struct {
 	Except  []string // files and folders below the project that no lane commits and no merge changes: the loops'
 	Own     string   // a folder for the files of this package, which is made anew; "": a temporary one
 	Branch  string   // the loop's branch; "": the one that is checked out
+	For     string   // who needs the repository, in errors, in the plural; "": lanes
+	Without string   // what a person does to work without that; "": work without lanes
 }
 
 // Repo is the repository of a project. Its methods may be called at the same time. The names of files that they
 // return are relative to the project, with slashes; a file that is not in the project begins with "../".
 type Repo struct {
 	env     []string
+	users   string // see Options.For
+	without string
 	top     string // the root of the project's work tree
 	prefix  string // the project below top, with slashes; "" for top
 	except  []string
@@ -59,9 +64,11 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	r := &Repo{env: o.Env, top: loopdir.RepoRoot(project), branch: o.Branch, step: func(string) {}}
+	r.users = cmp.Or(o.For, "lanes")
+	r.without = cmp.Or(o.Without, "work without lanes")
 	if r.top == "" {
-		return nil, fmt.Errorf("%s is in no git repository, and lanes need one: type git init, git add -A and git commit",
-			plain.Line(o.Project, 300))
+		return nil, fmt.Errorf("%s is in no git repository, and %s need one: type git init, git add -A and git commit",
+			plain.Line(o.Project, 300), r.users)
 	}
 	below, err := filepath.Rel(r.top, project)
 	if err != nil {
@@ -104,12 +111,12 @@ func (r *Repo) Close() { _ = os.RemoveAll(r.own) }
 func (r *Repo) find(ctx context.Context) error {
 	version, err := r.refs(ctx, "version")
 	if err != nil {
-		return fmt.Errorf("lanes need git: %w", err)
+		return fmt.Errorf("%s need git: %w", r.users, err)
 	}
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor); err == nil &&
 		(major < 2 || major == 2 && minor < 38) {
-		return fmt.Errorf("%s is too old for lanes: install git 2.38 or later", plain.Line(version, 60))
+		return fmt.Errorf("%s is too old for %s: install git 2.38 or later", plain.Line(version, 60), r.users)
 	}
 	for args, to := range map[string]*string{"--absolute-git-dir": &r.git, "--git-common-dir": &r.common} {
 		*to, err = r.refs(ctx, "rev-parse", args)

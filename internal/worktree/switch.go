@@ -1,0 +1,49 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// Switch checks the loop's branch out in the project, and makes it if it is not there. What a person has not committed
+// is carried along, or the error has git's reason why it cannot be. A person asks for it before any agent works, so git
+// switch runs as that person types it, but for the repository's hooks.
+func (r *Repo) Switch(ctx context.Context) error {
+	if err := r.checkBranch(ctx); err != nil {
+		return err
+	}
+	if _, err := r.refs(ctx, "rev-parse", "-q", "--verify", "HEAD^{commit}"); err != nil {
+		return errors.Join(errors.New("the repository has no commit yet: type git add -A and git commit"), ctx.Err())
+	}
+	if err := r.idle(); err != nil {
+		return err
+	}
+	args := []string{"switch", "--quiet", "--no-guess", r.branch}
+	switch {
+	case r.isOn(ctx, r.git, r.branch):
+		return nil
+	case r.At(ctx, r.branch) == "":
+		args = []string{"switch", "--quiet", "--no-track", "--create", r.branch}
+	}
+	c := r.command(r.top, r.git, args...)
+	c.Timeout = gitTime
+	if _, err := proc.GitOutput(ctx, c, args[0]); err != nil {
+		return fmt.Errorf("the branch %s cannot be checked out: %w; mend that, or name another branch",
+			plain.Line(r.branch, 200), err)
+	}
+	return nil
+}
+
+// checkBranch refuses a name that cannot be that of a branch.
+func (r *Repo) checkBranch(ctx context.Context) error {
+	_, err := r.refs(ctx, "check-ref-format", heads+r.branch)
+	if err != nil || strings.HasPrefix(r.branch, "-") || r.branch == "HEAD" {
+		return fmt.Errorf("%q is no name of a branch: name another one", plain.Line(r.branch, 200))
+	}
+	return nil
+}
