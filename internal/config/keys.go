@@ -184,6 +184,11 @@ var keys = []key[Config]{
 		about: "A run of ralph-runner writes a report at its end, and its notice names the file as report. See " +
 			"docs/watch.md.",
 	}, {
+		name: "commit", preset: `false`, example: `true`,
+		field: func(c *Config) any { return &c.Commit },
+		about: "When a stop has proven features, or the loop is complete and its checks hold, commit what has changed in " +
+			"the project. See docs/configuration.md#commits. A run with workers makes commits in any case.",
+	}, {
 		name: "not_held", example: `["src/**"]`,
 		field: func(c *Config) any { return &c.NotHeld },
 		about: "Patterns of files that the agent may edit although a command names them, such as the sources that " +

@@ -42,7 +42,15 @@ func Decide(s Snapshot) (Decision, Need) {
 	}
 	d := Decision{Next: s.Record(), From: s.State, Lane: s.Lane}
 	need := d.settle(&s)
-	if d.Commits() {
+	switch {
+	case !s.Commit:
+		d.Next.Uncommitted = ""
+	case s.Committed != nil:
+		d.Next.Uncommitted = s.Committed.Why
+	case s.Event == EventStop && need.Kind == NeedNothing:
+		need = d.toCommit(&s)
+	}
+	if d.Verdict != "" && d.Commits() {
 		d.Next.Schema = SchemaVersion
 		d.Next.Header = HeaderOf(d.Next, d.Limit)
 	}

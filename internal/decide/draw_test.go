@@ -147,7 +147,7 @@ var edits = []func(s *Snapshot, d *dice){
 			s.Receipts = append(s.Receipts, receipt(pick(d, "f", "b"), item.ID, pick(d, "now", "before", "")))
 		}
 	},
-	func(s *Snapshot, d *dice) { s.NoList, s.Claimed = d.is(), d.is() },
+	func(s *Snapshot, d *dice) { s.NoList, s.Claimed, s.Commit = d.is(), d.is(), d.is() },
 	func(s *Snapshot, d *dice) {
 		lanes := 1 + d.n(4)
 		s.Round = Round{

@@ -47,6 +47,7 @@ type Need struct {
 	Runs      []Run    // NeedChecks: the checks to run; none: only the hash of the contents is wanted
 	Evaluator int      // NeedAnswer: the index of the evaluator to ask
 	Reopen    []string // NeedReopen: the features whose claim failed
+	Proven    []string // NeedCommit: the features that the stop has proven; none: the loop as a whole
 }
 
 // NeedKind says which field of Found a Need asks for.
@@ -60,6 +61,7 @@ const (
 	NeedChecks  NeedKind = "checks" // Found.Results and Found.Contents
 	NeedAnswer  NeedKind = "answer" // Found.Answers
 	NeedList    NeedKind = "list"   // Snapshot.List, fresh from the tracker
+	NeedCommit  NeedKind = "commit" // Found.Committed
 	NeedReopen  NeedKind = "reopen" // Snapshot.List without these claims, or Found.Unwritten
 )
 
@@ -91,6 +93,8 @@ type Found struct {
 	Changed        []string  // locked files that differ from what a person trusted
 	Tampered       string    // a locked file that was touched while a check ran
 	Foreign        string    // a file of the record that a command of the loop has changed
+
+	Committed *Committed // what became of what this stop has proven; nil: it was not to be committed
 }
 
 // Round is what a host adds to EventStop that works each iteration in a fresh session of the agent.
@@ -193,6 +197,7 @@ type Rules struct {
 	Held         map[string]string // the features that a person trusted, by id; nil: all features
 	ManualPoints map[string]bool   // features with points that only a person can check
 	Recheck      string            // RecheckStale, RecheckAll or RecheckNever
+	Commit       bool              // what a stop has proven is committed
 }
 
 // Decision says what to do. Next is the new record. It is committed before anything is printed,

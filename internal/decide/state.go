@@ -279,6 +279,8 @@ type Checking struct {
 	Cut string `json:"cut,omitzero"`
 	// variables of the session that the last checks did not get, in words
 	Withheld string `json:"withheld,omitzero"`
+	// why the last work that a stop has proven is not committed; empty: it is, or that is not asked for
+	Uncommitted string `json:"uncommitted,omitzero"`
 	// the hook that runs checks for a stop now; nil: none
 	Running *Running `json:"running,omitzero"`
 	// how many stops in a row were killed, before the last prompt

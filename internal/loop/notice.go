@@ -97,6 +97,9 @@ func (p *Picture) payload(state decide.State, id string) payload {
 	needs := state.Needs
 	if state.Status == decide.Complete {
 		needs = cmp.Or(needs, p.Loop.Env.ToMerge)
+		if state.Uncommitted != "" {
+			needs = cmp.Or(needs, "the proven work is not committed: "+state.Uncommitted)
+		}
 	}
 	report := ""
 	if p.Config.Report {

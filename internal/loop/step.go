@@ -225,11 +225,11 @@ func (s *stepper) reopen(ids []string) {
 func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted bool, err error) {
 	var kept *loopdir.Kept
 	commands := s.picture.runsCommands(need)
-	if commands {
+	if commands || need.Kind == decide.NeedCommit {
 		if waited, err := s.alone(); waited || err != nil {
 			return false, err
 		}
-		s.compared = false
+		s.compared = s.compared && !commands
 	}
 	state, err := s.markRunning(need)
 	if err == nil && commands {
@@ -270,6 +270,8 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		r.contents = p.Contents(ctx)
 		s.found.Contents = cmp.Or(r.contents, "unknown")
 		s.found.Results = append(s.found.Results, r.run(ctx, need.Runs)...)
+	case decide.NeedCommit:
+		s.found.Committed = p.commitWork(ctx, need.Proven, deadline)
 	case decide.NeedAnswer:
 		s.asked = p.Snapshot.List.Digest()
 		by := p.Config.Active()[need.Evaluator]

@@ -78,7 +78,7 @@ func (r *Run) beginDriving(ctx context.Context) (*loop.Step, error) {
 	if err := r.save(); err != nil {
 		return nil, err
 	}
-	r.announce()
+	r.announce(ctx, s)
 	return s, nil
 }
 

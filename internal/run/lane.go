@@ -41,8 +41,7 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 		return nil, err
 	}
 	l.notes = filepath.Join(loops, loopdir.ProgressFile)
-	except := []string{filepath.ToSlash(loops), loopdir.Below, record.Folder, filepath.ToSlash(l.list)}
-	l.repo, err = worktree.Open(ctx, worktree.Options{Project: r.At.Project, Env: r.Env.Vars, Except: except,
+	l.repo, err = worktree.Open(ctx, worktree.Options{Project: r.At.Project, Env: r.Env.Vars, Except: p.NotCommitted(),
 		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Branch: r.Record.Merges.Into})
 	if err != nil {
 		return nil, err

@@ -223,7 +223,7 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	if err := r.save(); err != nil {
 		return nil, err
 	}
-	r.announce()
+	r.announce(ctx, step)
 	r.legBegins()
 	if pending == nil {
 		return step, nil
@@ -239,8 +239,13 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 }
 
 // announce says that the run begins.
-func (r *Run) announce() {
+func (r *Run) announce(ctx context.Context, s *loop.Step) {
 	r.Screen.Begin(r.Record)
+	if s.Picture.Snapshot.Commit {
+		for _, note := range s.Picture.CommitNotes(ctx) {
+			r.Screen.Warn(note)
+		}
+	}
 	if err := r.files.Trouble; err != nil {
 		r.Screen.Warn(fmt.Sprintf("%s cannot be written, so there are no logs of this run: %v", record.Folder, err))
 	}

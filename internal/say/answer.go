@@ -243,6 +243,14 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	for _, note := range ConfigNotes(p) {
 		add(note)
 	}
+	if c := p.Snapshot.Committed; c != nil {
+		if c.Commit != "" {
+			add("committed " + c.Commit[:min(12, len(c.Commit))])
+		}
+		if c.Why != "" {
+			add(NotCommitted + c.Why)
+		}
+	}
 	if d.Binding == decide.Take { // not at each stop: it reads what is locked
 		if doom, _ := Doom(p); doom != "" {
 			add(doom)
@@ -258,6 +266,9 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	}
 	return notes.String()
 }
+
+// NotCommitted begins the line that says why proven work is not committed.
+const NotCommitted = "not committed: "
 
 // ConfigNotes returns which parts of ralph.json are not in force.
 func ConfigNotes(p *loop.Picture) (notes []string) {

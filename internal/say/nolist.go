@@ -64,7 +64,7 @@ func task(p *loop.Picture) (text string) {
 func taskSteps(progress string) string {
 	return fmt.Sprintf(`1. Look at what is there already, and do what is still missing.
 2. Verify that it really works, by running it or its tests.
-3. Commit, if this is a git repository.
+3. `+commits+`
 4. Add a short note to %s, below its header (the hook writes the header).
 `, progress)
 }

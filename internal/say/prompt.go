@@ -176,6 +176,9 @@ func (w *prompter) todo() string {
 	case !w.allClaimed():
 		todo += Steps(Claim(w.p, w.d.Feature, w.list), progress) + "\n"
 	}
+	if w.p.Snapshot.Commit {
+		todo = WhoCommits(todo, true)
+	}
 	todo += GiveUp
 	byPromise := func(e decide.Evaluator) bool { return e.Preset == decide.EvaluatePromise }
 	if noList || slices.ContainsFunc(w.p.Snapshot.Evaluators, byPromise) {
@@ -255,9 +258,23 @@ func Steps(claim, progress string) string {
 	return fmt.Sprintf(`1. Implement this one feature.
 2. Verify that it really works, by running it or its tests.
 3. Only then %s; change nothing else there.
-4. Commit, if this is a git repository.
+4. `+commits+`
 5. Add a short note to %s, below its header (the hook writes the header).
 `, claim, progress)
+}
+
+// The step in which the agent commits, and what it reads in its place if stops commit what they prove.
+const (
+	commits       = "Commit, if this is a git repository."
+	doesNotCommit = "Do not commit: what is proven is committed for you."
+)
+
+// WhoCommits returns a prompt with the right one of these steps. The words of a person stay as they are.
+func WhoCommits(prompt string, stops bool) string {
+	if stops {
+		return strings.Replace(prompt, ". "+commits+"\n", ". "+doesNotCommit+"\n", 1)
+	}
+	return strings.Replace(prompt, ". "+doesNotCommit+"\n", ". "+commits+"\n", 1)
 }
 
 // GiveUp tells the agent how to ask for a person.

@@ -264,6 +264,9 @@ func show(s cli.Screen, v Status) {
 	if v.Confined != "" {
 		row("confined", "checks write only to "+v.Confined)
 	}
+	if v.Uncommitted != "" {
+		row("commit", say.NotCommitted+v.Uncommitted)
+	}
 	row("not used", v.NotUsed)
 	for i, verdict := range v.Verdicts {
 		row([]string{"lately", ""}[min(i, 1)], verdict.String())

@@ -166,8 +166,8 @@ func (t *truster) trust(yes bool) error {
 	return nil
 }
 
-// rewritePrompt has RALPH_PROMPT.md name what is locked now, in the place of our own words about what was. It leaves a
-// person's words as they are. A loop need not have that file.
+// rewritePrompt has RALPH_PROMPT.md name what is locked now, and say who commits, in the place of our own words about
+// what was. It leaves a person's words as they are. A loop need not have that file.
 func (t *truster) rewritePrompt(record config.Trust, before *config.Trust) error {
 	const maxPrompt = 1 << 20
 	prompt, err := loopdir.ReadFile(t.l.At.Dir, loopdir.PromptFile, maxPrompt)
@@ -185,7 +185,7 @@ func (t *truster) rewritePrompt(record config.Trust, before *config.Trust) error
 		}
 		was = say.Held(c, before.Files)
 	}
-	text := say.Reword(string(prompt), was, now)
+	text := say.WhoCommits(say.Reword(string(prompt), was, now), t.config.Commit)
 	if text == string(prompt) {
 		return nil
 	}

@@ -239,6 +239,15 @@ func (t *truster) warn(record config.Trust, c config.Config, f *locked.Finder) {
 	for _, line := range Warnings(t.l, c, f) {
 		fmt.Fprintf(t.w, "warning: %s\n", line)
 	}
+	if c.Commit {
+		t.showf(`"commit": what a stop proves is committed on the branch that is checked out%s`, "")
+		p, err := t.l.Look()
+		if err == nil {
+			for _, note := range p.CommitNotes(background()) {
+				t.showf("warning: %s", note)
+			}
+		}
+	}
 	left := t.l.PathInside(record.SearchPath)
 	if left != "" && len(c.Commands()) > 0 {
 		t.showf("warning: %s", left)

@@ -37,6 +37,7 @@ type Status struct {
 	Withheld      string            `json:"withheld"`          // variables that the last checks did not get
 	Confined      string            `json:"confined"`          // where checks can write; "": wherever you can
 	ToMerge       string            `json:"toMerge,omitempty"` // why the person's branch lacks what lanes have merged
+	Uncommitted   string            `json:"uncommitted"`       // why proven work is not committed that is to be
 	NotUsed       string            `json:"notUsed"`           // changed files that the checks do not use
 	Next          string            `json:"next"`              // the feature to work on
 	Lanes         []Lane            `json:"lanes,omitempty"`
@@ -131,7 +132,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	v := Status{
 		Name: plain.Line(l.At.Name, 100), Loop: plain.Line(l.At.Dir, 4096), List: plain.Line(p.ListName(), 4096),
 		Status: state.Status, ExitReason: state.ExitReason, Needs: state.Needs, Session: state.Session,
-		Withheld:  state.Withheld,
+		Withheld: state.Withheld, Uncommitted: state.Uncommitted,
 		Confined:  confined(p),
 		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits), NoList: s.NoList,
 		StartedAt: plain.Instant(state.StartedAt), EndedAt: plain.Instant(state.EndedAt),

@@ -88,32 +88,39 @@ func (t *Tree) stage(ctx context.Context) (s picture, err error) {
 	if err := t.clearWay(); err != nil {
 		return s, err
 	}
-	args := []string{"add", "-A", "--", ":(top)"}
+	t.agents = s.head
+	err = t.add(ctx, &s, was, ":(top)")
+	return s, err
+}
+
+// add adds what a pathspec names to the index, and makes the tree of a picture. was is the tree of its commit.
+func (t *Tree) add(ctx context.Context, s *picture, was, what string) error {
+	args := []string{"add", "-A", "--", what}
 	for _, e := range t.r.except {
 		args = append(args, pathspec(",exclude", e))
 	}
 	// The status is 1, and all else is added, if git ignores a folder that the arguments exclude.
 	if _, err := t.files().git(ctx, args...); err != nil && proc.GitExit(err) != 1 {
-		return s, err
+		return err
 	}
-	s.tree, err = t.files().line(ctx, "write-tree")
+	tree, err := t.files().line(ctx, "write-tree")
 	if err != nil {
-		return s, err
+		return err
 	}
-	t.agents = s.head
+	s.tree = tree
 	files, err := t.r.changes(ctx, t.base, s.tree)
 	if err == nil && s.tree != was {
-		err = t.leaveBuilt(ctx, &s, files)
+		err = t.leaveBuilt(ctx, s, files)
 	}
 	for _, f := range files {
 		if f.mode == gitlink {
 			_ = os.Remove(t.index) // with it, git would look into that repository, under its configuration
-			return s, fmt.Errorf("the folder %s is a git repository of its own: "+
+			return fmt.Errorf("the folder %s is a git repository of its own: "+
 				"remove its .git, or let git ignore it", plain.Line(t.r.fromProject(f.name), 300))
 		}
 	}
 	s.clean, s.changed = s.tree == was, len(files) > 0
-	return s, err
+	return err
 }
 
 // clearWay removes what stands in the place of a folder above the files that are never merged: git would not leave them

@@ -23,7 +23,7 @@ var ErrLocked = errors.New("another git command works in this repository, or one
 // file that would be written; other changes of a person stay. After a call that was killed or that failed, Recover
 // goes on.
 func (r *Repo) Forward(ctx context.Context, old, new string) error {
-	unlock, err := r.lock()
+	unlock, err := r.lock(lockText)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 	if err := r.OnBranch(ctx); err != nil {
 		return err
 	}
-	unlock, err := r.lock()
+	unlock, err := r.lock(lockText)
 	if err != nil {
 		return err
 	}
@@ -107,14 +107,14 @@ func (r *Repo) isOn(ctx context.Context, git, branch string) bool {
 	return err == nil && at == heads+branch
 }
 
-// lockText is what our lock of the project's index begins with. Git's own is empty or an index.
+// lockText is our lock of the project's index while a merge goes forward. Git's own is empty or an index.
 const lockText = "ralph: a merge goes forward\n"
 
 // lock takes the lock of the project's index, as git does. So no git command of a person changes the index meanwhile.
 // The file has its text from the beginning: a later process must see whose it is.
-func (r *Repo) lock() (unlock func(), err error) {
+func (r *Repo) lock(text string) (unlock func(), err error) {
 	path, aside := r.indexLock(), filepath.Join(r.git, "ralph.lock")
-	if err := os.WriteFile(aside, []byte(lockText), 0o600); err != nil {
+	if err := os.WriteFile(aside, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
 	defer os.Remove(aside)
@@ -123,7 +123,7 @@ func (r *Repo) lock() (unlock func(), err error) {
 		var f *os.File
 		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err == nil {
-			_, err = f.WriteString(lockText)
+			_, err = f.WriteString(text)
 			err = errors.Join(err, f.Close())
 		}
 	}

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -135,10 +136,12 @@ func TestForwardProcess(t *testing.T) {
 			os.Exit(killedStatus)
 		}
 	}
-	do := r.Forward
-	if what == "recover" {
-		do = r.Recover
-	}
+	do := map[string]func(context.Context, string, string) error{
+		"forward": r.Forward, "recover": r.Recover, "commit": func(ctx context.Context, _, _ string) error {
+			_, _, err := r.CommitHere(ctx, proven)
+			return err
+		},
+	}[what]
 	if err := do(t.Context(), os.Getenv("RALPH_TEST_OLD"), os.Getenv("RALPH_TEST_NEW")); err != nil {
 		t.Fatal(err)
 	}

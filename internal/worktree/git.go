@@ -83,7 +83,7 @@ func (a apart) command(args ...string) proc.Cmd {
 	c.Env = append(c.Env, "GIT_DIR="+a.r.own, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=0", "GIT_WORK_TREE="+c.Dir)
 	if a.author != "" {
-		c.Env = append(c.Env, "GIT_AUTHOR_NAME="+a.author, "GIT_AUTHOR_EMAIL=ralph-runner@localhost")
+		c.Env = append(c.Env, "GIT_AUTHOR_NAME="+a.author, "GIT_AUTHOR_EMAIL="+email(a.author))
 	}
 	if a.index != "" {
 		c.Env = append(c.Env, "GIT_INDEX_FILE="+a.index)
@@ -95,6 +95,12 @@ func (a apart) command(args ...string) proc.Cmd {
 		c.Env = append(c.Env, "GIT_OBJECT_DIRECTORY="+a.objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(stored))
 	}
 	return c
+}
+
+// email is the address of an author who is a program: the first word of the name.
+func email(author string) string {
+	program, _, _ := strings.Cut(author, " ")
+	return program + "@localhost"
 }
 
 // quotePath writes a path for a list of paths, as git reads it: a quoted one may have the list's separator in it.

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,8 @@ type Work struct {
 	Base    string   // the commit of the loop's branch from which it began
 	Author  string   // the name of the author; "": the person
 	Message string   // of the merged commit; lines in it that are trailers of ours are left out
-	Feature string   // becomes the trailer Ralph-Feature
+	Feature string   // becomes the trailer Ralph-Feature; "": the loop as a whole
+	Also    []string // more features
 	More    []string // more trailers, such as "Ralph-Agent: claude"
 	Each    bool     // a commit is made for each of the work's own, and not one for all
 }
@@ -149,18 +151,27 @@ var ownTrailer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // text returns the message of the merged commit.
 func (w Work) text() string {
-	feature := w.Feature
-	if plain.Line(feature, len(feature)+1) != feature || strings.HasPrefix(feature, `"`) {
-		feature = strconv.QuoteToASCII(feature)
-	}
 	message := ownTrailer().ReplaceAllString(strings.ReplaceAll(w.Message, "\r", "\n"), "")
 	message = strings.TrimSpace(message)
 	if message == "" {
-		message = "Work on " + feature
+		message = "Work on " + cmp.Or(inTrailer(w.Feature), "the loop")
 	}
 	message, trailers := cutTrailers(message)
-	trailers = append(append(trailers, Trailer+feature), w.More...)
+	for _, feature := range append([]string{w.Feature}, w.Also...) {
+		if feature != "" {
+			trailers = append(trailers, Trailer+inTrailer(feature))
+		}
+	}
+	trailers = append(trailers, w.More...)
 	return message + "\n\n" + strings.Join(trailers, "\n") + "\n"
+}
+
+// inTrailer writes the id of a feature on one line.
+func inTrailer(feature string) string {
+	if plain.Line(feature, len(feature)+1) != feature || strings.HasPrefix(feature, `"`) {
+		return strconv.QuoteToASCII(feature)
+	}
+	return feature
 }
 
 // trailer matches a line that credits somebody, such as "Co-Authored-By: NAME <ADDRESS>".

@@ -1,6 +1,6 @@
 // Package worktree is what parallel lanes need of git: worktrees and branches of their own, merges that touch no
-// work tree, a branch that goes forward together with the project's files, and bundles of other machines. It knows
-// nothing of loops and agents.
+// work tree, a branch that goes forward together with the project's files, and bundles of other machines. It also
+// commits in the project, and switches to a branch. It knows nothing of loops and agents.
 //
 // A repository is foreign: an agent can write its configuration, its attributes and its hooks. So no command here
 // reads files of a work tree, merges or checks out under the repository's own configuration. Those commands get a

@@ -1,0 +1,33 @@
+package decide
+
+// Committed is what became of what a stop has proven.
+type Committed struct {
+	Commit string // the id of the commit that was made; "": none
+	Why    string // why none was made, or what it lacks, in words; "": it has all that had changed
+}
+
+// toCommit returns the need to commit what has changed, if the stop has proven something. The decision is made, and is
+// made again when that is done.
+func (d *Decision) toCommit(s *Snapshot) Need {
+	proves := s.Foreign+s.Tampered == "" && len(s.Changed) == 0 && s.ConfigErr == nil
+	if d.Verdict != Continue && d.Verdict != End || !proves {
+		return Need{}
+	}
+	whole := d.Next.Complete || d.Verdict == End && d.Next.Status == Complete
+	whole = whole && len(s.Checks) > 0 && d.Failure == nil
+	before := *s
+	before.Results = nil
+	now, was := s.Proofs(), before.Proofs()
+	var ids []string
+	for _, item := range s.List.Items {
+		proven := now[item.ID].Proven || whole && s.wholeTree() && item.Passes && s.Holds(item.ID)
+		if proven && !was[item.ID].Proven {
+			ids = append(ids, item.ID)
+		}
+	}
+	if len(ids) == 0 && !whole {
+		return Need{}
+	}
+	d.Verdict = ""
+	return Need{Kind: NeedCommit, Proven: ids}
+}

@@ -1,0 +1,103 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
+)
+
+// NotCommitted returns the files and folders below the project that are the loops' own: no commit of a loop's work has
+// them.
+func (p *Picture) NotCommitted() []string {
+	all := []string{loopdir.Below, loopdir.RunFolder}
+	list, _ := features.Named(p.ListPath())
+	for _, path := range []string{p.Loop.At.Dir, list} {
+		name, err := filepath.Rel(p.Loop.At.Project, path)
+		if err == nil && filepath.IsLocal(name) && name != "." {
+			all = append(all, filepath.ToSlash(name))
+		}
+	}
+	return all
+}
+
+// openRepo opens the project's repository for commits of what stops prove, with files in the folder own.
+func (p *Picture) openRepo(ctx context.Context, own string) (*worktree.Repo, error) {
+	env, _ := p.environ()
+	return worktree.Open(ctx, worktree.Options{
+		Project: p.Loop.At.Project, Env: env, Except: p.NotCommitted(), Own: own,
+		For: `loops with "commit"`, Without: `take "commit" out of ralph.json`,
+	})
+}
+
+// CommitNotes returns what a person should know before a loop with "commit" begins: why it cannot commit, or in what
+// its commits are not as those of the repository's people.
+func (p *Picture) CommitNotes(ctx context.Context) []string {
+	repo, err := p.openRepo(ctx, "")
+	if err != nil {
+		return []string{"nothing can be committed: " + err.Error()}
+	}
+	defer repo.Close()
+	return repo.Unlike(ctx)
+}
+
+const (
+	maxTitles   = 200 // characters of the first line of a commit's message
+	maxTrailers = 100 // features that a commit names
+)
+
+// commitWork commits what has changed in the project, now that features are proven; none: the loop as a whole is. That
+// it cannot is no trouble of the loop: the record says so, and the next commit has it.
+func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Time) *decide.Committed {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	var commit, left string
+	repo, err := p.openRepo(ctx, filepath.Join(p.Loop.At.StatePath(), "commit.git"))
+	if err == nil {
+		defer repo.Close()
+		commit, left, err = repo.CommitHere(ctx, p.provenWork(ids))
+	}
+	why := ""
+	switch {
+	case err != nil:
+		why = plain.Line(err.Error(), 500)
+		commit = ""
+	case left != "":
+		why = left + ", as the output of a build: let git ignore it, or commit it"
+	}
+	line := time.Now().UTC().Format(logTime) + " commit " + cmp.Or(commit, "none")
+	if why != "" {
+		line += ": " + why
+	}
+	p.Loop.Store.Log(line, nil)
+	return &decide.Committed{Commit: commit, Why: why}
+}
+
+// provenWork describes what is proven, as the merges of lanes do.
+func (p *Picture) provenWork(ids []string) worktree.Work {
+	agent := plain.Line(p.agent(p.Snapshot.State), 80)
+	w := worktree.Work{Author: fmt.Sprintf("%s (%s)", p.Loop.Env.Program, agent)}
+	var titles []string
+	for _, id := range ids[:min(len(ids), maxTrailers)] {
+		item, _ := p.Snapshot.List.Find(id)
+		titles = append(titles, strings.TrimSpace(id+" "+item.Title()))
+	}
+	if len(ids) > 0 {
+		w.Feature, w.Also = ids[0], ids[1:min(len(ids), maxTrailers)]
+	}
+	whole := cmp.Or(p.Config.Task, "Work on the loop "+p.Loop.At.Name)
+	w.Message = plain.Line(cmp.Or(strings.Join(titles, ", "), whole), maxTitles)
+	if run := p.Snapshot.State.Run(); run != "" {
+		w.More = append(w.More, "Ralph-Run: "+run)
+	}
+	w.More = append(w.More, "Ralph-Agent: "+agent)
+	return w
+}

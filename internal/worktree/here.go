@@ -1,0 +1,143 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
+)
+
+// CommitHere commits what has changed in the project's own work tree, where a person may work, too. commit is "" if
+// nothing has; left names new files that look like the output of a build. It changes nothing, and says why, if a person
+// has staged something, git is in the middle of something, or a file cannot be committed as it is. The work has a
+// message and an author; its commits are not looked at.
+func (r *Repo) CommitHere(ctx context.Context, w Work) (commit, left string, err error) {
+	if err := r.endCommit(ctx); err != nil {
+		return "", "", err
+	}
+	const most = 3 // another program may look at the repository all the time, and git status writes the index
+	for n := 1; ; n++ {
+		commit, left, err = r.commitHere(ctx, w)
+		if n == most || !errors.Is(err, ErrMoved) {
+			return commit, left, err
+		}
+	}
+}
+
+func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err error) {
+	head, err := r.Head(ctx)
+	if err == nil {
+		err = r.idle()
+	}
+	if err == nil {
+		err = r.able(ctx)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	before, err := r.readIndex()
+	if err != nil {
+		return "", "", err
+	}
+	here, err := r.here(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	staged, err := here.names(ctx, "diff-index", "--cached", "--name-only", "-z", head)
+	if err != nil {
+		return "", "", err
+	}
+	if len(staged) > 0 {
+		return "", "", fmt.Errorf("%s is staged: commit or unstage it", list(r.fromProjects(staged)))
+	}
+	t := &Tree{r: r, dir: r.top, git: r.git, branch: r.branch, base: head, index: here.index}
+	was, err := r.refs(ctx, "rev-parse", head+"^{tree}")
+	if err != nil {
+		return "", "", err
+	}
+	what := ":(top)"
+	if r.prefix != "" { // the rest of the repository is no work of the loop
+		what = pathspec("", r.prefix)
+	}
+	s := picture{head: head}
+	if err := t.add(ctx, &s, was, what); err != nil || s.clean {
+		return "", t.Left(), err
+	}
+	commit, err = apart{r: r, author: w.Author}.commit(ctx, s.tree, w.text(), head)
+	if err != nil {
+		return "", "", err
+	}
+	return commit, t.Left(), r.putCommit(ctx, head, commit, here.index, before)
+}
+
+// putCommit moves the branch to a commit whose files are in the project, and replaces the index, unless that is no more
+// as it was before.
+func (r *Repo) putCommit(ctx context.Context, head, commit, index string, before []byte) error {
+	pid := os.Getpid()
+	unlock, err := r.lock(fmt.Sprintf("%s%s\n%d\n%s\n", commitText, commit, pid, proc.Start(pid)))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r.step("locked")
+	now, err := r.readIndex()
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, before) {
+		return fmt.Errorf("%w or the index", ErrMoved)
+	}
+	if err := r.OnBranch(ctx); err != nil {
+		return err
+	}
+	if _, err := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: commit", heads+r.branch, commit, head); err != nil {
+		if at, lost := r.Head(ctx); lost == nil && at != head {
+			err = fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved, plain.Line(r.branch, 200), at, head)
+		}
+		return err
+	}
+	r.step("moved")
+	return copyIndex(index, filepath.Join(r.git, "index"))
+}
+
+// readIndex returns the project's index. There is none in a repository whose first commit was made without one.
+func (r *Repo) readIndex() ([]byte, error) { return loopdir.ReadFile(r.git, "index", maxIndex) }
+
+// commitText begins our lock of the project's index while a commit is made. The commit and the process follow.
+const commitText = "ralph: a commit is made\n"
+
+// endCommit ends a CommitHere that was killed. Its lock is there then, so git let nobody change the index: if the
+// branch has the commit, only the index is missing.
+func (r *Repo) endCommit(ctx context.Context) error {
+	text, err := loopdir.ReadFile(r.git, "index.lock", maxIndex)
+	about, is := strings.CutPrefix(string(text), commitText)
+	if err != nil || !is {
+		return nil // a lock of another program is refused later
+	}
+	commit, process, _ := strings.Cut(about, "\n")
+	id, start, _ := strings.Cut(strings.TrimSuffix(process, "\n"), "\n")
+	pid, _ := strconv.Atoi(id)
+	if pid == os.Getpid() || pid > 0 && proc.Alive(pid, start) {
+		return nil
+	}
+	head, err := r.Head(ctx)
+	if err == nil && head == commit {
+		var here apart
+		here, err = r.here(ctx)
+		if err == nil {
+			_, err = here.git(ctx, "read-tree", "-i", "-m", commit+"^", commit)
+		}
+		if err == nil {
+			err = copyIndex(here.index, filepath.Join(r.git, "index"))
+		}
+	}
+	return errors.Join(err, os.Remove(r.indexLock()))
+}

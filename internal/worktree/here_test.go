@@ -1,0 +1,146 @@
+package worktree
+
+import (
+	"os"
+	"testing"
+)
+
+// proven is work that a stop has proven.
+var proven = Work{Message: "login Log in", Author: "ralph-stop-hook (claude)", Feature: "login", Also: []string{"out"},
+	More: []string{"Ralph-Agent: claude"}}
+
+// TestCommitHere commits what has changed in a project, once, and nothing of the loops or of the rest of the
+// repository.
+func TestCommitHere(t *testing.T) {
+	t.Parallel()
+	for _, below := range []string{"", "packages/shop é"} {
+		w := newWorld(t, below)
+		r := w.open()
+		first := w.head()
+		w.write(w.project, "a.txt", "ONE\n")
+		w.write(w.project, "new/odd \"name\".txt", "new\n")
+		w.write(w.project, loops+"/shop/feature_list.json", "[2]\n")
+		w.write(w.project, "x.log", "noise\n")
+		if below != "" {
+			w.write(w.top, "other.txt", "a person's\n")
+		}
+		commit, left, err := r.CommitHere(t.Context(), proven)
+		w.ok(err)
+		w.want("what is left out", left, "x.log")
+		w.want("the branch", w.head(), commit)
+		w.want("its parent", w.git(w.top, "rev-parse", "HEAD^"), first)
+		w.want("the message", w.git(w.top, "log", "-1", "--format=%an <%ae>, %cn: %B"), "ralph-stop-hook (claude) "+
+			"<ralph-stop-hook@localhost>, A Person: login Log in\n\nRalph-Feature: login\nRalph-Feature: out\n"+
+			"Ralph-Agent: claude")
+		w.want("what is staged", w.git(w.top, "diff", "--cached", "--name-only"), "")
+		w.want("what is changed", w.git(w.project, "diff", "--name-only", "--relative"), loops+"/shop/feature_list.json")
+		if below != "" {
+			w.want("the rest", w.git(w.top, "status", "--porcelain", "other.txt"), "?? other.txt")
+		}
+		commit, _, err = r.CommitHere(t.Context(), proven)
+		w.ok(err)
+		w.want("a second commit", commit, "")
+		w.want("the lock", w.read(w.top, ".git/index.lock"), "none")
+	}
+}
+
+// TestCommitHereRefuses wants reasons, and a repository that is as it was.
+func TestCommitHereRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		make func(w *world)
+		want string
+	}{
+		"a staged file": {func(w *world) {
+			w.write(w.project, "mine.txt", "mine\n")
+			w.git(w.top, "add", "mine.txt")
+		}, "mine.txt is staged: commit or unstage it"},
+		"a merge":      {func(w *world) { w.write(w.top, ".git/MERGE_HEAD", "x") }, "a merge is in progress: type"},
+		"another git":  {func(w *world) { w.write(w.top, ".git/index.lock", "") }, "another git command works"},
+		"another loop": {func(w *world) { w.write(w.top, ".git/index.lock", commitText+"x\n1\n\n") }, "another git command"},
+		"a repository in it": {func(w *world) {
+			w.git(w.top, "init", "-q", "inner")
+			w.write(w.top, "inner/x", "x")
+			w.git(w.top+"/inner", "add", "x")
+			w.git(w.top+"/inner", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
+		}, "the folder inner is a git repository of its own"},
+		"a submodule": {func(w *world) {
+			w.git(w.top, "update-index", "--add", "--cacheinfo", "160000,"+w.git(w.top, "rev-parse", "HEAD")+",lib")
+			w.git(w.top, "commit", "-qm", "A submodule")
+		}, "lib is a submodule"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			r := w.open()
+			w.write(w.project, "a.txt", "ONE\n")
+			c.make(w)
+			head := w.head()
+			staged := w.git(w.top, "diff", "--cached", "--name-only")
+			_, _, err := r.CommitHere(t.Context(), proven)
+			w.refused(err, c.want)
+			w.want("the branch", w.head(), head)
+			w.want("what is staged", w.git(w.top, "diff", "--cached", "--name-only"), staged)
+			w.want("the file", w.read(w.project, "a.txt"), "ONE\n")
+		})
+	}
+}
+
+// TestCommitHereMoved lets a person commit and stage just before the branch moves: none of that is in our commit.
+func TestCommitHereMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	r := w.open()
+	w.write(w.project, "a.txt", "ONE\n")
+	w.write(w.project, "mine.txt", "mine\n")
+	times := 0
+	r.step = func(name string) {
+		if name != "commit-tree" {
+			return
+		}
+		times++
+		if times == 1 {
+			w.git(w.top, "add", "mine.txt")
+			w.git(w.top, "commit", "-qm", "mine")
+		}
+	}
+	commit, _, err := r.CommitHere(t.Context(), proven)
+	w.ok(err)
+	w.want("our files", w.git(w.top, "diff", "--name-only", commit+"^", commit), "a.txt")
+	w.want("the commits", w.git(w.top, "log", "--format=%s"), "login Log in\nmine\nFirst")
+	w.clean()
+}
+
+// TestCommitHereKilled kills CommitHere before each of its steps. The next one makes the commit once, and a person has
+// nothing staged.
+func TestCommitHereKilled(t *testing.T) {
+	t.Parallel()
+	killed, half := 0, 0
+	for n := 1; ; n++ {
+		w := newWorld(t, "")
+		w.write(w.project, "a.txt", "ONE\n")
+		w.write(w.project, "new.txt", "new\n")
+		done := !kill(w, "commit", n, "", "")
+		r := w.open()
+		if w.git(w.top, "diff", "--cached", "--name-only") != "" {
+			half++
+		}
+		_, _, err := r.CommitHere(t.Context(), proven)
+		w.ok(err)
+		w.want("the commits", w.git(w.top, "log", "--format=%s"), "login Log in\nFirst")
+		w.want("git status", w.git(w.top, "status", "--porcelain"), "")
+		if _, err := os.Stat(r.indexLock()); err == nil {
+			t.Error("the lock is left")
+		}
+		if t.Failed() {
+			t.Fatalf("killed before step %d", n)
+		}
+		if done {
+			break
+		}
+		killed++
+	}
+	if killed < 12 || half == 0 {
+		t.Errorf("killed at %d steps, and at %d between branch and index", killed, half)
+	}
+}
