@@ -28,10 +28,27 @@ func (r *Run) ontoBranch(ctx context.Context) error {
 	}
 	defer repo.Close()
 	if r.Switch {
-		return repo.Switch(ctx)
+		if err := repo.Switch(ctx); err != nil {
+			return err
+		}
+		return r.hasList()
 	}
 	if err := repo.OnBranch(ctx); err != nil {
 		return fmt.Errorf("%w, or go on elsewhere: %s --branch=NAME", err, say.ResumeRun(r.Record.ID))
+	}
+	return nil
+}
+
+// hasList refuses a branch that has not the loop's list: the loop would end at once.
+func (r *Run) hasList() error {
+	p, done, err := r.look()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if p.Snapshot.List.Missing {
+		return fmt.Errorf("%w on the branch %s, which is checked out now: to go back, type git switch -",
+			p.Snapshot.List.Err, plain.Line(r.Record.Options.Branch, 200))
 	}
 	return nil
 }
