@@ -77,13 +77,14 @@ var buildFolders = []string{"node_modules", "rakelib", "site-packages"}
 
 // buildFiles are those that are in no row of Builds: where checks run in the project, an agent may have to edit them.
 var buildFiles = []string{
-	PackageJSON, Conftest, "go.mod", "Cargo.toml", "build.rs", "clippy.toml", "rustfmt.toml", "CMakeLists.txt", "setup.py",
-	"sitecustomize.py", "usercustomize.py", "noxfile.py", "dodo.py", "fabfile.py", "pytest.toml", "ruff.toml",
-	"mypy.ini", "phpunit.xml", "phpunit.xml.dist", "composer.json", "pom.xml", "build.xml", "build.gradle.kts",
-	"settings.gradle.kts", "tsconfig.json", "deno.json", "deno.jsonc", "biome.json", "biome.jsonc", "turbo.json", "nx.json",
-	"lerna.json", "gulpfile.js", "Gruntfile.js", "Jakefile", "meson.build", "meson_options.txt", "SConstruct", "SConscript",
-	"wscript", "build.sbt", "build.zig", "mix.exs", "Package.swift", "BUILD", "BUILD.bazel", "WORKSPACE",
-	"WORKSPACE.bazel", "MODULE.bazel", "Gemfile", "setupTests.js", "setupTests.ts",
+	PackageJSON, Conftest, "go.mod", "Cargo.toml", "build.rs", "clippy.toml", "rustfmt.toml", "CMakeLists.txt",
+	"setup.py", "sitecustomize.py", "usercustomize.py", "noxfile.py", "dodo.py", "fabfile.py", "pytest.toml",
+	"ruff.toml", "mypy.ini", "phpunit.xml", "phpunit.xml.dist", "composer.json", "pom.xml", "build.xml",
+	"build.gradle.kts", "settings.gradle.kts", "tsconfig.json", "deno.json", "deno.jsonc", "biome.json",
+	"biome.jsonc", "turbo.json", "nx.json", "lerna.json", "gulpfile.js", "Gruntfile.js", "Jakefile",
+	"meson.build", "meson_options.txt", "SConstruct", "SConscript", "wscript", "build.sbt", "build.zig",
+	"mix.exs", "Package.swift", "BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel",
+	"Gemfile", "setupTests.js", "setupTests.ts",
 }
 
 var buildKinds = []string{".mk", ".pth", ".gradle", ".csproj", ".props", ".targets"}
