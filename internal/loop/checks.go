@@ -38,6 +38,7 @@ type checker struct {
 	deadline time.Time                         // for all of them
 	contents string                            // hash of the work tree as they find it
 	inside   string                            // the tree that the room has
+	filled   time.Time                         // what has changed in the room since has this time, or a later one
 	touched  string                            // a locked file that was written while the commands ran
 	source   []byte                            // what the tracker printed, to be stored
 	refused  error                             // why no check runs in the room
@@ -262,10 +263,9 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 	if !c.FromList {
 		env = append(env, "RALPH_FEATURE="+feature)
 	}
-	began := r.Room().Clock()
 	got := r.command(ctx, c.Command, proc.Cmd{Env: env, Output: checkOutput})
 	if got.Err == nil {
-		return got.Output, r.wrote(ctx, began)
+		return got.Output, r.wrote(ctx)
 	}
 	if left := r.Loop.PathInside(r.Config.SearchPath); left != "" {
 		got.Output = append(got.Output, "\n("+left+")\n"...)

@@ -357,9 +357,9 @@ func (r *checker) tidyRoom(ctx context.Context) error {
 	return r.prepared(ctx, r.inside)
 }
 
-// wrote returns an error if a file of the room that is not the agent's to change has changed since a command began. The
-// work runs as a part of the command, and could write what the command reads after it.
-func (r *checker) wrote(ctx context.Context, began time.Time) error {
+// wrote returns an error if a file of the room that is not the agent's to change has changed since the room was filled.
+// The work runs as a part of a command, and could write what the command reads after it.
+func (r *checker) wrote(ctx context.Context) error {
 	if !r.HasRoom() {
 		return nil
 	}
@@ -368,7 +368,7 @@ func (r *checker) wrote(ctx context.Context, began time.Time) error {
 		return errNotRun(err.Error())
 	}
 	base, beside := r.base(), r.besideTree()
-	changed := r.Room().ChangedSince(files, began, func(file string) bool {
+	changed := r.Room().ChangedSince(files, r.filled, func(file string) bool {
 		name := fromBase(base, file)
 		_, isBeside := beside[file]
 		_, isLocked := r.Config.Files[name]
@@ -397,9 +397,11 @@ func (r *checker) prepared(ctx context.Context, id string) error {
 }
 
 func (r *checker) fill(ctx context.Context, id string) error {
-	if err := r.Room().Fill(ctx, r.inRoom(id)); err != nil {
+	at, err := r.Room().Fill(ctx, r.inRoom(id))
+	if err != nil {
 		return errNotRun("the room cannot be filled: " + err.Error())
 	}
+	r.filled = at
 	return nil
 }
 

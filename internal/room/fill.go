@@ -28,29 +28,30 @@ type Contents struct {
 }
 
 // Fill makes the room what it is to be. What is there of an earlier time and is ignored by the rules stays, but for
-// build files that nobody has prepared; all else goes. If the room cannot be filled, Fill makes it anew, once.
-func (r Room) Fill(ctx context.Context, c Contents) error {
-	err := r.fill(ctx, c)
+// build files that nobody has prepared; all else goes. If the room cannot be filled, Fill makes it anew, once. What
+// changes in the room from then on has the time that Fill returns, or a later one. That is zero where programs can set
+// the times of all files.
+func (r Room) Fill(ctx context.Context, c Contents) (at time.Time, err error) {
+	at, err = r.fill(ctx, c)
 	if err == nil || ctx.Err() != nil {
-		return err
+		return at, err
 	}
 	if reset := r.Reset(); reset != nil {
-		return errors.Join(err, reset)
+		return at, errors.Join(err, reset)
 	}
 	return r.fill(ctx, c)
 }
 
-func (r Room) fill(ctx context.Context, c Contents) error {
+func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 	r.tidy()
 	if info, err := os.Lstat(r.Dir); err != nil || !info.IsDir() {
 		if err := r.Reset(); err != nil {
-			return err
+			return at, err
 		}
 		if err := os.MkdirAll(r.Dir, 0o700); err != nil {
-			return err
+			return at, err
 		}
 	}
-	t := r.tree(c)
 	made := r.Prepared().Made
 	drop := func(name string) bool { // a check could leave a program there that the next one runs
 		build := config.BuildFile(name) || config.BuildFile(name+"/x")
@@ -58,17 +59,13 @@ func (r Room) fill(ctx context.Context, c Contents) error {
 	}
 	var last lastFill
 	r.read("filled.json", &last)
+	if r.clock().Before(last.At) { // the system's clock was set back
+		last.At = time.Time{}
+	}
 	files, err := r.Files(ctx, c.Tree)
 	if err != nil {
-		return err
+		return at, err
 	}
-	if last.Tree == c.Tree {
-		now, err := t.All(ctx, files)
-		if err == nil && now.Stamp != "" && now.Stamp == last.Stamp && !slices.ContainsFunc(now.Hidden, drop) {
-			return r.beside(c)
-		}
-	}
-	began := time.Now()
 	keep := make(map[string]bool, len(files))
 	add := func(name string) {
 		keep[name] = false
@@ -86,37 +83,71 @@ func (r Room) fill(ctx context.Context, c Contents) error {
 		add(name)
 	}
 	// What goes is gone before git comes: it would wait for a pipe that is called .gitattributes.
-	doubtful, err := t.Sweep(ctx, keep, drop, last.Began)
+	doubtful, same, err := r.tree(c).Sweep(ctx, keep, drop, last.At)
 	if err != nil {
-		return err
+		return at, err
 	}
-	doubtful = slices.DeleteFunc(doubtful, func(name string) bool { return c.Files[name] != nil })
-	// Git looks at the files that may have changed, also if they seem to be as they were.
-	if err := r.look(ctx, r.Dir, filled, doubtful, doubtful); err != nil {
-		return err
-	}
-	// With --reset git also writes files anew that are there and differ, and removes what is in their way.
-	if _, err := r.git(ctx, r.Dir, filled, nil, "read-tree", "-u", "--reset", c.Tree); err != nil {
-		return err
-	}
-	if err := r.beside(c); err != nil {
-		return err
-	}
-	now := lastFill{Tree: c.Tree, Began: began}
-	if last.Tree == c.Tree { // else some were written just now, so that there is no stamp
-		all, err := t.All(ctx, files)
-		if err == nil {
-			now.Stamp = all.Stamp
+	if !same || last.Tree != c.Tree {
+		// Git looks at the files that may have changed, also if they seem to be as they were.
+		if err := r.look(ctx, r.Dir, filled, doubtful, doubtful); err != nil {
+			return at, err
+		}
+		// With --reset git also writes files anew that are there and differ, and removes what is in their way.
+		if _, err := r.git(ctx, r.Dir, filled, nil, "read-tree", "-u", "--reset", c.Tree); err != nil {
+			return at, err
 		}
 	}
-	r.write("filled.json", now)
-	return nil
+	if err := r.beside(c); err != nil {
+		return at, err
+	}
+	at = r.tick()
+	r.write("filled.json", lastFill{c.Tree, at})
+	return at, nil
 }
 
 // lastFill is how the room was when it was filled last.
 type lastFill struct {
-	Tree, Stamp string
-	Began       time.Time
+	Tree string
+	At   time.Time // of what has changed since
+}
+
+// tick waits until files that change get a later time than those that have changed before, and returns that time. It is
+// zero if the file system tells no such time, or only seconds.
+func (r Room) tick() time.Time {
+	before := r.clock()
+	for range 50 { // Linux counts on within 10 ms
+		if now := r.clock(); now.After(before) {
+			return now
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return time.Time{}
+}
+
+// clock returns the time that a file gets that changes now, beside the room; zero if there is no such time.
+func (r Room) clock() time.Time {
+	file, err := os.CreateTemp(filepath.Dir(r.Dir), ".clock-")
+	if err != nil {
+		return time.Time{}
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	return tree.ChangedAt(file.Name())
+}
+
+// ChangedSince returns the first of some files of the room that has changed since a time that Fill returned, or is gone,
+// and that counts; "" if there is none.
+func (r Room) ChangedSince(files []string, since time.Time, counts func(name string) bool) string {
+	if since.IsZero() {
+		return ""
+	}
+	for _, name := range files {
+		at := tree.ChangedAt(filepath.Join(r.Dir, filepath.FromSlash(name)))
+		if (at.IsZero() || !at.Before(since)) && counts(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // beside writes what is in the room beside the tree.
@@ -254,11 +285,8 @@ func (r Room) Unprepare() error {
 
 // Hidden returns what is in the room and git ignores, without what is below that.
 func (r Room) Hidden(ctx context.Context, c Contents) []string {
-	all, err := r.tree(c).All(ctx, nil)
-	if err != nil {
-		return nil
-	}
-	return all.Hidden
+	all, _ := r.tree(c).Hidden(ctx) // what cannot be read is made anew each time
+	return all
 }
 
 // stamp returns a text that changes with the files below some folders, but for those in caches.
@@ -291,32 +319,6 @@ func (r Room) tree(c Contents) tree.Tree {
 	}
 	dir := filepath.Join(r.Dir, filepath.FromSlash(c.Base))
 	return tree.Tree{Dir: dir, Top: r.Dir, Rules: rules, Beside: c.Files}
-}
-
-// Clock returns the time that a file gets that changes now. It is zero where programs can set the times of all files.
-func (r Room) Clock() time.Time {
-	file, err := os.CreateTemp(r.Git, "snapshot-")
-	if err != nil {
-		return time.Time{}
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	return tree.ChangedAt(file.Name())
-}
-
-// ChangedSince returns the first of some files of the room that has changed since a time of Clock, or is gone, and that
-// counts; "" if there is none.
-func (r Room) ChangedSince(files []string, since time.Time, counts func(name string) bool) string {
-	if since.IsZero() {
-		return ""
-	}
-	for _, name := range files {
-		at := tree.ChangedAt(filepath.Join(r.Dir, filepath.FromSlash(name)))
-		if (at.IsZero() || at.After(since)) && counts(name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // Differ returns the paths of the files that differ between two trees.

@@ -95,7 +95,8 @@ func (w *world) fill() []Change {
 	}
 	proof, err := w.Prove(w.Context(), w.trusted, now, rule)
 	w.must(err)
-	w.must(w.Fill(w.Context(), Contents{Tree: proof.Tree, Rules: w.rules, Base: ".", Lent: w.lent}))
+	_, err = w.Fill(w.Context(), Contents{Tree: proof.Tree, Rules: w.rules, Base: ".", Lent: w.lent})
+	w.must(err)
 	return append(left, proof.Left...)
 }
 

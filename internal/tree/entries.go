@@ -26,8 +26,7 @@ type Entry struct {
 // Entries is what is in a tree.
 type Entries struct {
 	List   []Entry
-	Closed error    // why something cannot be read
-	Hidden []string // of All: what rules ignore, without what is below that
+	Closed error // why something cannot be read
 
 	// Stamp is another one if anything in the tree has changed. It is empty if that cannot be told by the times of
 	// files: the system has none that a program cannot set, or something has changed just now.
@@ -44,17 +43,16 @@ func (t Tree) Entries(ctx context.Context, also []string) (Entries, error) {
 	return t.entries(ctx, files, also)
 }
 
-// All returns the entries of a tree of which nobody knows what git tracks, and what is hidden. In their stamp is each
-// .git, too.
-func (t Tree) All(ctx context.Context, also []string) (Entries, error) {
+// Hidden returns what rules ignore in a tree of which nobody knows what git tracks, without what is below that.
+func (t Tree) Hidden(ctx context.Context) ([]string, error) {
 	root, err := os.OpenRoot(t.Top)
 	if err != nil {
-		return Entries{}, err
+		return nil, err
 	}
-	files := &files{root: root, seen: map[string]bool{".": true}, rules: map[string]string{}, all: true}
+	defer root.Close()
+	files := &files{root: root, seen: map[string]bool{".": true}, rules: map[string]string{}}
 	t.folder(ctx, files, "", nil)
-	files.unignored = len(files.list)
-	return t.entries(ctx, files, also)
+	return files.hidden, files.err
 }
 
 func (t Tree) entries(ctx context.Context, files *files, also []string) (e Entries, err error) {
@@ -88,7 +86,6 @@ func (t Tree) entries(ctx context.Context, files *files, also []string) (e Entri
 		}
 	}
 	e.Closed = files.err
-	e.Hidden = files.hidden
 	if known && e.Closed == nil && time.Since(newest) > coarsest {
 		sum := sha256.Sum256(stamp)
 		e.Stamp = hex.EncodeToString(sum[:])
@@ -126,17 +123,19 @@ var ErrReplaced = errors.New("a folder was replaced by a link")
 // Sweep removes all that is in the tree but not in keep, and each .git. What a rule ignores stays, unless drop says
 // that it goes. keep has the paths of files, from Top on and separated by slashes, and those of the folders above them,
 // which are true. A file in the place of one of these folders goes, too; if it is a link, the error is ErrReplaced.
-// changed are the files of keep that may have changed since a time.
+// changed are the files of keep that have changed since a time, but for those beside. same is true if there are none, and
+// nothing of keep is gone or something else now.
 func (t Tree) Sweep(ctx context.Context, keep map[string]bool, drop func(path string) bool, since time.Time) (
-	changed []string, err error) {
+	changed []string, same bool, err error) {
 	root, err := os.OpenRoot(t.Top)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer root.Close()
 	s := &sweeper{Tree: t, files: &files{root: root, rules: map[string]string{}}, keep: keep, drop: drop, since: since}
 	err = s.folder(ctx, "", nil)
-	return s.doubtful(), err
+	changed, same = s.changed()
+	return changed, same, err
 }
 
 // sweeper sweeps for Sweep.
@@ -182,20 +181,36 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 	return nil
 }
 
-// doubtful returns the files that may have changed.
-func (t *sweeper) doubtful() (names []string) {
-	is := make([]bool, len(t.kept))
-	each(len(t.kept), func(i int) {
-		info, err := t.kept[i].entry.Info()
-		if err == nil {
-			at, _ := changed(info)
-			is[i] = Entry{Mode: info.Mode(), Changed: at}.ChangedSince(t.since)
-		}
-	})
-	for i, one := range t.kept {
-		if is[i] {
-			names = append(names, one.name)
+// changed returns the regular files that have changed, and whether nothing has.
+func (t *sweeper) changed() (names []string, same bool) {
+	files := 0
+	for name, isFolder := range t.keep {
+		if _, beside := t.Beside[name]; !isFolder && !beside {
+			files++
 		}
 	}
-	return names
+	regular, other := make([]bool, len(t.kept)), make([]bool, len(t.kept))
+	each(len(t.kept), func(i int) {
+		info, err := t.kept[i].entry.Info()
+		if err != nil {
+			other[i] = true
+			return
+		}
+		at, _ := changed(info)
+		is := !at.Before(t.since)
+		regular[i] = is && info.Mode().IsRegular()
+		other[i] = is && !info.Mode().IsRegular()
+	})
+	same = true
+	for i, one := range t.kept {
+		if _, beside := t.Beside[one.name]; beside {
+			continue
+		}
+		files--
+		if regular[i] {
+			names = append(names, one.name)
+		}
+		same = same && !regular[i] && !other[i]
+	}
+	return names, same && files == 0
 }

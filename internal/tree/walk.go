@@ -40,7 +40,6 @@ type files struct {
 
 	noIndex   error // why git's index could not be read
 	unignored int   // how many of list no rule ignores; they come first
-	all       bool  // what is in a folder .git counts, too, and what rules ignore is noted
 
 	hidden []string // with all: names of what rules ignore
 }
@@ -124,14 +123,12 @@ func (t Tree) folder(ctx context.Context, f *files, name string, above *rules) {
 	names = append(names, "")
 	for _, entry := range entries {
 		names[len(names)-1] = entry.Name()
-		if len(f.list) > maxFiles || entry.Name() == ".git" && !f.all {
+		if len(f.list) > maxFiles || entry.Name() == ".git" {
 			continue
 		}
 		path := filepath.Join(name, entry.Name())
 		if r.ignore(names, entry.IsDir()) {
-			if f.all {
-				f.hidden = append(f.hidden, filepath.ToSlash(path))
-			}
+			f.hidden = append(f.hidden, filepath.ToSlash(path))
 			continue
 		}
 		if t.add(f, path, entry) {
