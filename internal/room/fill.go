@@ -135,8 +135,8 @@ func (r Room) clock() time.Time {
 	return tree.ChangedAt(file.Name())
 }
 
-// ChangedSince returns the first of some files of the room that has changed since a time that Fill returned, or is gone,
-// and that counts; "" if there is none.
+// ChangedSince returns the first of some files of the room that has changed since a time that Fill returned, or is
+// gone, and that counts; "" if there is none.
 func (r Room) ChangedSince(files []string, since time.Time, counts func(name string) bool) string {
 	if since.IsZero() {
 		return ""

@@ -123,8 +123,8 @@ var ErrReplaced = errors.New("a folder was replaced by a link")
 // Sweep removes all that is in the tree but not in keep, and each .git. What a rule ignores stays, unless drop says
 // that it goes. keep has the paths of files, from Top on and separated by slashes, and those of the folders above them,
 // which are true. A file in the place of one of these folders goes, too; if it is a link, the error is ErrReplaced.
-// changed are the files of keep that have changed since a time, but for those beside. same is true if there are none, and
-// nothing of keep is gone or something else now.
+// changed are the files of keep that have changed since a time, but for those beside. same is true if there are none,
+// and nothing of keep is gone or something else now.
 func (t Tree) Sweep(ctx context.Context, keep map[string]bool, drop func(path string) bool, since time.Time) (
 	changed []string, same bool, err error) {
 	root, err := os.OpenRoot(t.Top)

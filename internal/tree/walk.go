@@ -41,7 +41,7 @@ type files struct {
 	noIndex   error // why git's index could not be read
 	unignored int   // how many of list no rule ignores; they come first
 
-	hidden []string // with all: names of what rules ignore
+	hidden []string // names of what rules ignore
 }
 
 // walk finds the files of the tree: those that no rule ignores, and those that git tracks. It uses
