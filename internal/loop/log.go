@@ -3,8 +3,10 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -55,12 +57,26 @@ func troubleLine(at time.Time, err error) string {
 // LastTrouble returns why the last event in hook.log had no answer, "" if it had one. What notifiers and a person's
 // commands have done stands behind it, and events that count for nothing may.
 func LastTrouble(text string) string {
+	return lastSaid(text, "error", func(string) bool { return true })
+}
+
+// FailedNotifier returns the last notifier in hook.log that failed since the last decision, with its outcome; "" if
+// there is none.
+func FailedNotifier(text string) string {
+	return lastSaid(text, "notify", func(rest string) bool { return !succeeded().MatchString(rest) })
+}
+
+// succeeded matches the end of what notifierLine says of a notifier that did not fail.
+var succeeded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`: ok, \d+ ms(;|$)`) })
+
+// lastSaid returns what the last line with a word says since the last decision, among those that count.
+func lastSaid(text, word string, counts func(rest string) bool) string {
 	for _, line := range slices.Backward(strings.Split(strings.TrimSuffix(text, "\n"), "\n")) {
 		words := strings.SplitN(line, " ", 3)
 		_, err := time.Parse(logTime, words[0])
 		switch {
 		case err != nil || len(words) < 3:
-		case words[1] == "error":
+		case words[1] == word && counts(words[2]):
 			return plain.Line(words[2], 300)
 		case isDecision(words[2]):
 			return ""

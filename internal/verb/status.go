@@ -283,6 +283,8 @@ func show(s cli.Screen, v Status) {
 	row("loop", v.Loop)
 	if v.Notice == "pending" {
 		row("notice", "not delivered yet ('status --send-due' sends it)")
+	} else if v.notTold != "" {
+		row("notice", "a notifier failed: "+v.notTold+"; hook.log has what it printed, and 'notify' tries all of them")
 	}
 	for _, note := range v.Notes {
 		row("note", note)

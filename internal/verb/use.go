@@ -25,6 +25,9 @@ func (v Verbs) Use() *cli.Command {
 			}
 			at, err := v.Find(args)
 			if err == nil {
+				err = at.Check()
+			}
+			if err == nil {
 				err = at.MakeCurrent()
 			}
 			if err == nil {

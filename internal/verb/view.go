@@ -66,6 +66,7 @@ type Status struct {
 
 	broken  string // what is wrong with the list or with ralph.json; "": nothing
 	trouble string // why the last stop could not do its work; "": it did
+	notTold string // the notifier that failed at the last ending, with its outcome; "": none
 	stopped int    // the process that works it, if that was stopped; 0: it runs, or there is none
 }
 
@@ -143,7 +144,10 @@ func of(p *loop.Picture, contents func() string) Status {
 	v.Features = s.List.Count(v.proof(p, state, contents))
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
-	v.trouble = lastTrouble(l)
+	text, log := l.Store.OpenLog(loopdir.HookLog, 100)
+	log.Close()
+	v.trouble = loop.LastTrouble(string(text))
+	v.notTold = loop.FailedNotifier(string(text))
 	v.Notes = notes(p, state, &v)
 	limits := s.Limits
 	if v.Checks == 0 {
@@ -276,13 +280,6 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		add("it continues, but no session works on it yet")
 	}
 	return notes
-}
-
-// lastTrouble returns why the last event of a loop could not be answered, as hook.log has it; "" if it was answered.
-func lastTrouble(l *loop.Loop) string {
-	text, log := l.Store.OpenLog(loopdir.HookLog, 100)
-	log.Close()
-	return loop.LastTrouble(string(text))
 }
 
 // Verdict is a line of stops.jsonl, which an agent can write, too.
