@@ -20,14 +20,24 @@ import (
 // agents lists the agents that have a name.
 func (v verbs) agents() *cli.Command {
 	asJSON := false
-	cmd := &cli.Command{
+	prices := ""
+	var cmd *cli.Command
+	cmd = &cli.Command{
 		Name: "agents", Args: "[NAME]", Short: "List the agents that --agent knows, and what each can do",
 		Long: `Lists the agents of ralph.json, of your own configuration, and the built-in ones, for a
 loop or for this folder: whether each is installed, what would be called, and what it
 tells. Built-in agents are asked for their version. Any other program on PATH is an
-agent, too: it gets the prompt on standard input, and its output is text.`,
+agent, too: it gets the prompt on standard input, and its output is text.
+
+With --prices it puts a list of prices in force instead, from which costs are estimated.`,
 		Run: func(w io.Writer, words []string) error {
-			all, err := v.agentInfos(words)
+			switch {
+			case cmd.Given("prices") && (asJSON || len(words) > 0):
+				return cli.Usagef("--prices goes with no other word or flag")
+			case cmd.Given("prices"):
+				return v.takePrices(w, prices)
+			}
+			all, taken, err := v.agentInfos(words)
 			switch {
 			case err != nil:
 				return err
@@ -38,10 +48,12 @@ agent, too: it gets the prompt on standard input, and its output is text.`,
 			for _, one := range all {
 				screen.Row(one.Name, one.text())
 			}
+			screen.Row("prices", pricesInForce(taken))
 			return nil
 		},
 	}
 	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags.StringVar(&prices, "prices", "", "take prices of models from `FILE` or an address, in LiteLLM's form")
 	return cmd
 }
 
@@ -85,11 +97,11 @@ func (a agentInfo) text() string {
 	return strings.Join(parts, " · ")
 }
 
-// agentInfos looks at all agents that have a name.
-func (v verbs) agentInfos(words []string) ([]agentInfo, error) {
+// agentInfos looks at all agents that have a name, and at the prices that a person took.
+func (v verbs) agentInfos(words []string) ([]agentInfo, roster.Prices, error) {
 	agents, project, err := v.agentsOf(words)
 	if err != nil {
-		return nil, err
+		return nil, roster.Prices{}, err
 	}
 	names := agents.Names()
 	all := make([]agentInfo, len(names))
@@ -104,7 +116,7 @@ func (v verbs) agentInfos(words []string) ([]agentInfo, error) {
 		wait.Go(func() { v.lookAt(&all[i], row, project) }) // a version takes up to some seconds
 	}
 	wait.Wait()
-	return all, nil
+	return all, agents.Taken(), nil
 }
 
 // agentsOf returns the agents for a loop or this folder, and its project.

@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 			"exits": exitsCommand,
 			"json":  jsonCommand,
 			"count": countCommand, "nobody": nobodyCommand,
-			"await": awaitCommand,
+			"await": awaitCommand, "serve-files": serveCommand,
 			"alive": aliveCommand, "mcp": mcpCommand,
 		},
 	})

@@ -2,14 +2,18 @@ package agent
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // Price is what a million tokens of a model cost, in dollars.
 type Price struct {
-	Model                                string
-	Input, Output, CacheRead, CacheWrite float64
+	Model      string  `json:"model"`
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cache_read"`
+	CacheWrite float64 `json:"cache_write"`
 }
 
 // PricesOf is the month of the prices of ListPrices.
@@ -55,20 +59,31 @@ var modelDate = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(-20\d{6}|-20\d\d-\d\d-\d\d|-latest|:[a-z]+|\[[0-9a-z]+\])+$`)
 })
 
-// plainModel returns the name of a model without its provider and its date, as clients write it differently:
+// PlainModel returns the name of a model without its provider and its date, as clients write it differently:
 // "anthropic/claude-sonnet-4.5" and "claude-sonnet-4-5-20250929" are one model.
-func plainModel(name string) string {
+func PlainModel(name string) string {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	return strings.ReplaceAll(modelDate().ReplaceAllString(name, ""), ".", "-")
 }
 
-// PriceOf returns the price of a model: as the row's prices have it, else as ListPrices does. The first price of a name
-// counts.
+// PriceOf returns the price of a model: as the person's own prices have it, else as those that were taken, else as
+// ListPrices. The first price of a name counts.
 func (r Row) PriceOf(model string) (Price, bool) {
-	for _, p := range append(r.Prices[:len(r.Prices):len(r.Prices)], ListPrices()...) {
-		if model != "" && (p.Model == model || plainModel(p.Model) == plainModel(model)) {
-			return p, true
-		}
+	name := PlainModel(model)
+	if name == "" {
+		return Price{}, false
+	}
+	taken := func(p Price) bool { return p.Model == name } // they are too many to look at each name
+	same := func(p Price) bool { return PlainModel(p.Model) == name }
+	list := ListPrices()
+	if i := slices.IndexFunc(r.Prices, same); i >= 0 {
+		return r.Prices[i], true
+	}
+	if i := slices.IndexFunc(r.Taken, taken); i >= 0 {
+		return r.Taken[i], true
+	}
+	if i := slices.IndexFunc(list, same); i >= 0 {
+		return list[i], true
 	}
 	return Price{}, false
 }

@@ -56,10 +56,10 @@ func TestPriced(t *testing.T) {
 func TestListPrices(t *testing.T) {
 	var seen []string
 	for _, p := range ListPrices() {
-		if slices.Contains(seen, plainModel(p.Model)) || p.Model != strings.ToLower(p.Model) {
+		if slices.Contains(seen, PlainModel(p.Model)) || p.Model != strings.ToLower(p.Model) {
 			t.Errorf("%s is there twice, or not in lower case", p.Model)
 		}
-		seen = append(seen, plainModel(p.Model))
+		seen = append(seen, PlainModel(p.Model))
 		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite) <= 0 || p.CacheRead >= p.Input || p.Input >= p.Output {
 			t.Errorf("%+v", p)
 		}

@@ -493,11 +493,16 @@ func (s *Store) Config() ([]byte, error) { return optional(read(s.loop, ConfigFi
 // UserConfig returns the text and the path of the user's own configuration. folder is the
 // system's folder for the user's configuration. text is nil if there is no such file.
 func UserConfig(folder string) (text []byte, path string, err error) {
+	return UserFile(folder, "config.json", config.MaxBytes)
+}
+
+// UserFile is UserConfig for another file of at most limit bytes beside it. Without a home folder there is no path, and
+// so no ceiling is set.
+func UserFile(folder, name string, limit int64) (text []byte, path string, err error) {
 	if folder == "" {
-		return nil, "", nil // there is no home folder, so no ceiling is set
+		return nil, "", nil
 	}
 	dir := filepath.Join(folder, "ralph-stop-hook")
-	path = filepath.Join(dir, "config.json")
-	text, err = optional(ReadFile(dir, filepath.Base(path), config.MaxBytes))
-	return text, path, err
+	text, err = optional(ReadFile(dir, name, limit))
+	return text, filepath.Join(dir, name), err
 }

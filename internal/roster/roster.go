@@ -26,12 +26,16 @@ type Agents struct {
 	picture *loop.Picture // of the loop; nil: there is none
 	own     []config.Agent
 	prices  []agent.Price // the person's own
+	taken   Prices
 }
 
 // New returns the agents that there are for a loop. p may be nil.
 func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	a := &Agents{env: env, project: project, picture: p}
 	text, path, err := loopdir.UserConfig(env.ConfigDir)
+	if err == nil {
+		a.taken, err = LoadPrices(env.ConfigDir)
+	}
 	if err != nil || text == nil {
 		return a, err
 	}
@@ -46,6 +50,9 @@ func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	return a, err
 }
 
+// Taken returns the prices that the person took.
+func (a *Agents) Taken() Prices { return a.taken }
+
 // maxExtends is how many agents may stand behind each other.
 const maxExtends = 10
 
@@ -53,6 +60,7 @@ const maxExtends = 10
 func (a *Agents) Find(name string) (agent.Row, error) {
 	row, err := a.find(name, maxExtends)
 	row.Prices = a.prices
+	row.Taken = a.taken.Models
 	return row, err
 }
 
