@@ -81,6 +81,7 @@ func newReader(t *testing.T, name, program string) *reader {
 	r.write("../bin/make", standInMake)
 	r.write("../bin/tmux", standInTmux)
 	r.write("../bin/curl", standInCurl)
+	r.write("../bin/docker", standInDocker)
 	if err := r.restart(); err != nil {
 		t.Fatal(err)
 	}
