@@ -84,6 +84,9 @@ func (k *runner) settleChain() error {
 
 // legs makes the legs of the chain, with what the command line and the agents' rows say of their ends.
 func (k *runner) legs(c chain.Chain, rows run.Rows, project string, hasList bool) (*record.Chain, error) {
+	if c.Reviewed() >= 0 && !hasList {
+		return nil, cli.Usagef("--chain: behind %s an agent opens features again, so the loop needs a list", chain.Both)
+	}
 	checks, err := k.perAgent(c, &k.checks, nil)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func build(t *testing.T, dir string) string {
 //
 //	work         claims the feature that the prompt names, in feature_list.json
 //	claim=ID     claims that feature
-//	open=ID      takes the claim back
+//	open=ID      takes the claim back, or adds a feature
 //	copy=A:B     copies the file A to B
 //	write=FILE   makes a file
 //	say=TEXT     prints a line; _ stands for a space
@@ -121,7 +122,7 @@ func nextTurn(path string) turn {
 	return turn{n + 1, lines[min(n, len(lines)-1)]}
 }
 
-// claim lets a feature pass in the list, or not pass.
+// claim lets a feature pass in the list, or not pass. A feature that is not there is added.
 func claim(id string, passes bool) {
 	data, err := os.ReadFile("feature_list.json")
 	if err != nil {
@@ -131,11 +132,12 @@ func claim(id string, passes bool) {
 	if json.Unmarshal(data, &list) != nil {
 		return
 	}
-	for _, item := range list {
-		if item["id"] == id {
-			item["passes"] = passes
-		}
+	i := slices.IndexFunc(list, func(item map[string]any) bool { return item["id"] == id })
+	if i < 0 {
+		i = len(list)
+		list = append(list, map[string]any{"id": id, "title": "New"})
 	}
+	list[i]["passes"] = passes
 	data, _ = json.MarshalIndent(list, "", "  ")
 	_ = os.WriteFile("feature_list.new", append(bytes.TrimSpace(data), '\n'), 0o644)
 	_ = os.Rename("feature_list.new", "feature_list.json") // tests kill agents at any moment

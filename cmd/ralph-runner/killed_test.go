@@ -37,6 +37,7 @@ func newTrial(t testing.TB, args ...string) *trial {
 			`{"type":"result","subtype":"success","is_error":false,"result":"Done.","total_cost_usd":0.25,` +
 			`"modelUsage":{"m":{"inputTokens":7,"outputTokens":3}}}` + "\n",
 		"project/plan": "write=PLAN raw=said", "project/review": "raw=agreed",
+		"project/critic": "open=a raw=agreed\nraw=agreed",
 		"project/agreed": `{"type":"result","subtype":"success","is_error":false,` +
 			`"result":"Good.\n<promise>COMPLETE</promise>","total_cost_usd":0.25,` +
 			`"modelUsage":{"m":{"inputTokens":7,"outputTokens":3}}}` + "\n",
@@ -47,6 +48,7 @@ func newTrial(t testing.TB, args ...string) *trial {
 		"home/.config/ralph-stop-hook/config.json": `{"agents": {
 			"worker": {"command": ["fake", "turns"], "output": "claude"},
 			"planner": {"command": ["fake", "plan"], "output": "claude", "checks": ["test -e PLAN"]},
+			"critic": {"command": ["fake", "critic"], "output": "claude"},
 			"reviewer": {"command": ["fake", "review"], "output": "claude", "complete_on": ["marker"]}}}`,
 	} {
 		path := filepath.Join(dir, name)
@@ -209,6 +211,7 @@ func TestKilled(t *testing.T) {
 	}
 	kill(t, "agent", 4, "--agent", "worker")
 	kill(t, "chain", 6, "--chain", "planner:3 -> worker:5 -> reviewer:2")
+	kill(t, "rounds", 6, "--chain", "worker:8 <-> critic:8")
 	kill(t, "lanes", 2, "--agent", "worker", "--workers", "2")
 }
 

@@ -366,13 +366,22 @@ func (k *runner) override(o *record.Options) {
 	}
 }
 
-// overrideLeg is override for the leg of a chain that goes on: it may have another agent, and more iterations.
+// overrideLeg is override for the leg of a chain that goes on: it may have another agent, and more iterations. If its
+// reviewer has none left, that one gets them.
 func (k *runner) overrideLeg(r *record.Run, leg *record.Leg) {
 	if k.cmd.Given("agent") {
 		leg.Agent = r.Options.Agent
 	}
 	if k.cmd.Given("max-iterations") {
-		leg.Limit, r.Options.MaxIterations = r.Options.MaxIterations, 0
+		more, reviewer := r.Options.MaxIterations, r.Reviewer()
+		r.Options.MaxIterations = 0
+		short := reviewer != nil && reviewer.Iterations >= reviewer.Limit
+		if short {
+			reviewer.Limit = more
+		}
+		if !short || leg.Iterations >= leg.Limit {
+			leg.Limit = more
+		}
 	}
 }
 

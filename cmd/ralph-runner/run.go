@@ -155,7 +155,8 @@ the session and the run; a second Ctrl-C kills them.
 
 With --chain several agents run, one after the other, each with its own limit. One of them
 works on the features; the others have a job of their own, until they say that it is done
-and their checks pass (--check AGENT:CMD).
+and their checks pass (--check AGENT:CMD). With <-> in the place of an arrow, the agent
+behind it reviews, and what it opens again goes back to the one before.
 
 With --workers several agents work at the same time, each on one feature, in a git worktree
 and on a branch of its own. What a session claims is merged with the work of the others and

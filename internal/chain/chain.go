@@ -3,6 +3,7 @@ package chain
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,6 +14,9 @@ import (
 type Leg struct {
 	Agent string `json:"agent"`
 	Limit int    `json:"limit"`
+
+	// It reviews the work of the leg before, which works again when features are open then.
+	Reviews bool `json:"reviews,omitempty"`
 }
 
 // Chain has the legs in their order; there is at least one.
@@ -25,11 +29,15 @@ const (
 	MaxLimit = 1_000_000 // iterations of a leg
 )
 
-// Arrow stands between two legs.
-const Arrow = "->"
+// What stands between two legs.
+const (
+	Arrow = "->"
+	Both  = "<->" // the leg behind it reviews the one before it, in turns
+)
 
-// Parse reads a definition: legs that an arrow joins, each NAME:LIMIT. Blanks between the parts are free. A name with
-// other characters than letters, digits, and . _ - + @ stands in quotes of either kind. Errors are of type *Error.
+// Parse reads a definition: legs that an arrow joins, each NAME:LIMIT. One of the arrows may be Both. Blanks between
+// the parts are free. A name with other characters than letters, digits, and . _ - + @ stands in quotes of either kind.
+// Errors are of type *Error.
 func Parse(text string) (Chain, error) {
 	p := &parser{text: text}
 	switch at := strings.IndexFunc(text, forbidden); {
@@ -48,11 +56,22 @@ func forbidden(r rune) bool {
 
 // String writes the chain in its usual form. Parse reads that as the same chain.
 func (c Chain) String() string {
-	var parts []string
-	for _, leg := range c {
-		parts = append(parts, fmt.Sprintf("%s:%d", quoted(leg.Agent), leg.Limit))
+	var b strings.Builder
+	for i, leg := range c {
+		switch {
+		case leg.Reviews:
+			b.WriteString(" " + Both + " ")
+		case i > 0:
+			b.WriteString(" " + Arrow + " ")
+		}
+		fmt.Fprintf(&b, "%s:%d", quoted(leg.Agent), leg.Limit)
 	}
-	return strings.Join(parts, " "+Arrow+" ")
+	return b.String()
+}
+
+// Reviewed returns the index of the leg whose work another one reviews, -1 if there is none.
+func (c Chain) Reviewed() int {
+	return max(0, slices.IndexFunc(c, func(leg Leg) bool { return leg.Reviews })) - 1
 }
 
 // Named reports whether text can only be the name of a chain: it has neither a limit nor an arrow.
@@ -101,12 +120,28 @@ func (p *parser) take(text string) bool {
 	return is
 }
 
+// arrow returns the arrow that is next, "" if none is.
+func (p *parser) arrow() string {
+	for _, arrow := range []string{Arrow, Both} {
+		if strings.HasPrefix(p.rest(), arrow) {
+			return arrow
+		}
+	}
+	return ""
+}
+
 func (p *parser) chain() (c Chain, err error) {
-	for {
+	for arrow := ""; ; {
 		p.blanks()
-		leg, err := p.leg(c)
+		begin := p.at
+		leg, err := p.leg(arrow)
 		if err != nil {
 			return nil, err
+		}
+		leg.Reviews = arrow == Both
+		if leg.Reviews && leg.Limit < 2 {
+			return nil, p.fail(begin, "%s needs at least 2 iterations behind %s: it reviews again what was built anew",
+				leg.Agent, Both)
 		}
 		c = append(c, leg)
 		if len(c) > MaxLegs {
@@ -114,13 +149,16 @@ func (p *parser) chain() (c Chain, err error) {
 		}
 		end := p.at
 		p.blanks()
+		arrow = p.arrow()
 		switch {
 		case p.over():
 			return c, nil
-		case p.take(Arrow):
-		default:
+		case arrow == "":
 			return nil, p.noArrow(end)
+		case arrow == Both && c.Reviewed() >= 0:
+			return nil, p.fail(p.at, "a chain has one %s at most", Both)
 		}
+		p.at += len(arrow)
 	}
 }
 
@@ -131,21 +169,26 @@ func (p *parser) noArrow(end int) error {
 			return p.fail(p.at, "%q joins no legs; write %s between them", strings.TrimSpace(other), Arrow)
 		}
 	}
+	for _, other := range []string{"↔", "⇔", "<=>", "<-->", "<-", "<"} {
+		if strings.HasPrefix(p.rest(), other) {
+			return p.fail(p.at, "%q joins no legs; write %s between them", other, Both)
+		}
+	}
 	if p.at == end {
 		return p.fail(p.at, "a limit has only digits, such as 10")
 	}
 	return p.fail(p.at, "want %s and the next leg, or the end", Arrow)
 }
 
-// leg reads NAME:LIMIT. before has the legs before it.
-func (p *parser) leg(before Chain) (Leg, error) {
+// leg reads NAME:LIMIT. behind is the arrow before it; "": it is the first one.
+func (p *parser) leg(behind string) (Leg, error) {
 	switch begin := p.at; {
-	case p.over() && len(before) == 0:
+	case p.over() && behind == "":
 		return Leg{}, p.fail(begin, "the chain is empty; write it like planner:10 %s builder:20", Arrow)
 	case p.over():
-		return Leg{}, p.fail(begin, "a leg is missing behind the last %s", Arrow)
-	case strings.HasPrefix(p.rest(), Arrow):
-		return Leg{}, p.fail(begin, "a leg is missing before this %s", Arrow)
+		return Leg{}, p.fail(begin, "a leg is missing behind the last %s", behind)
+	case p.arrow() != "":
+		return Leg{}, p.fail(begin, "a leg is missing before this %s", p.arrow())
 	case strings.HasPrefix(p.rest(), ":"):
 		return Leg{}, p.fail(begin, "the name of an agent is missing before the limit")
 	}
@@ -165,7 +208,7 @@ func (p *parser) leg(before Chain) (Leg, error) {
 
 // noLimit says what is wrong where the colon of a leg is missing.
 func (p *parser) noLimit(name string, end int) error {
-	if p.over() || strings.HasPrefix(p.rest(), Arrow) {
+	if p.over() || p.arrow() != "" {
 		return p.fail(end, "say how many iterations %s may have: %s:10", name, quoted(name))
 	}
 	r, _ := utf8.DecodeRuneInString(p.rest())
@@ -221,7 +264,7 @@ func (p *parser) limit(name string) (int, error) {
 	digits := p.text[begin:p.at]
 	n, err := strconv.Atoi(digits)
 	switch {
-	case digits == "" && (p.over() || strings.HasPrefix(p.rest(), Arrow)):
+	case digits == "" && (p.over() || p.arrow() != ""):
 		return 0, p.fail(begin, "the limit of %s is missing behind the colon, such as 10", name)
 	case digits == "":
 		return 0, p.fail(begin, "the limit of %s must be a whole number, such as 10", name)

@@ -10,16 +10,18 @@ import (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Chain{
-		"claude:1":                        {{"claude", 1}},
-		"planner:10 -> builder:20":        {{"planner", 10}, {"builder", 20}},
-		"planner:10->builder:20":          {{"planner", 10}, {"builder", 20}},
-		" a : 1\n->\tb :2 ":               {{"a", 1}, {"b", 2}},
-		`"my planner":3 -> 'it is "b"':4`: {{"my planner", 3}, {`it is "b"`, 4}},
-		`"a:1 -> b":2`:                    {{"a:1 -> b", 2}},
-		"a-b:1->c-:2":                     {{"a-b", 1}, {"c-", 2}},
-		"gpt-5.1:1 -> gpt-5.1:1000000":    {{"gpt-5.1", 1}, {"gpt-5.1", MaxLimit}},
-		"プランナー:2 -> é_+@:7":               {{"プランナー", 2}, {"é_+@", 7}},
-		"a:007":                           {{"a", 7}},
+		"claude:1":                        {{"claude", 1, false}},
+		"planner:10 -> builder:20":        {{"planner", 10, false}, {"builder", 20, false}},
+		"planner:10->builder:20":          {{"planner", 10, false}, {"builder", 20, false}},
+		" a : 1\n->\tb :2 ":               {{"a", 1, false}, {"b", 2, false}},
+		`"my planner":3 -> 'it is "b"':4`: {{"my planner", 3, false}, {`it is "b"`, 4, false}},
+		`"a:1 -> b":2`:                    {{"a:1 -> b", 2, false}},
+		"a-b:1->c-:2":                     {{"a-b", 1, false}, {"c-", 2, false}},
+		"gpt-5.1:1 -> gpt-5.1:1000000":    {{"gpt-5.1", 1, false}, {"gpt-5.1", MaxLimit, false}},
+		"プランナー:2 -> é_+@:7":               {{"プランナー", 2, false}, {"é_+@", 7, false}},
+		"a:007":                           {{"a", 7, false}},
+		"planner:3 -> b:30 <-> r:5":       {{"planner", 3, false}, {"b", 30, false}, {"r", 5, true}},
+		"b-:30<->r:5->c:1":                {{"b-", 30, false}, {"r", 5, true}, {"c", 1, false}},
 	} {
 		got, err := Parse(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -130,6 +132,39 @@ planner:10 --> builder:20
 planner:10 - builder:20
            ^ "-" joins no legs
 
+builder:20 <->
+              ^ a leg is missing behind the last <->
+
+<-> reviewer:3
+^ a leg is missing before this <->
+
+builder:20 -> <-> reviewer:3
+              ^ a leg is missing before this <->
+
+builder <-> reviewer:3
+       ^ say how many iterations builder may have: builder:10
+
+builder: <-> reviewer:3
+         ^ the limit of builder is missing behind the colon
+
+builder:20 <-> reviewer:1
+               ^ reviewer needs at least 2 iterations behind <->: it reviews again what was built anew
+
+builder:20 <-> reviewer:3 <-> tester:3
+                          ^ a chain has one <-> at most
+
+builder:20 <->:5 reviewer:3
+              ^ the name of an agent is missing before the limit
+
+builder:20 ↔ reviewer:3
+           ^ "↔" joins no legs; write <-> between them
+
+builder:20 <- reviewer:3
+           ^ "<-" joins no legs; write <-> between them
+
+builder:20 <--> reviewer:3
+           ^ "<-->" joins no legs; write <-> between them
+
 planner:10 | builder:20
            ^ "|" joins no legs
 
@@ -232,6 +267,7 @@ func FuzzChain(f *testing.F) {
 		f.Add(strings.Split(row, "\n")[0])
 	}
 	f.Add(`planner:10 -> "my builder" : 20->'x':1`)
+	f.Add("a:1 -> b:20 <-> c:5 -> d:1")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := Parse(text)
 		if err != nil {
@@ -248,6 +284,9 @@ func FuzzChain(f *testing.F) {
 		}
 		if len(c) == 0 || len(c) > MaxLegs {
 			t.Fatalf("%q: %d legs", text, len(c))
+		}
+		if c[0].Reviews {
+			t.Fatalf("%q: %+v", text, c)
 		}
 		for _, leg := range c {
 			if leg.Agent == "" || leg.Limit < 1 || leg.Limit > MaxLimit || !utf8.ValidString(leg.Agent) {

@@ -268,11 +268,11 @@ var keys = []key[Config]{
 		schema: `"type": "object", "additionalProperties": { "$ref": "#/$defs/agent" }`,
 		about:  "Agents for ralph-runner --agent NAME. Each extends another agent, or names a program.",
 	}, {
-		name: "chains", example: `{"ship": "planner:5 -> builder:30"}`,
+		name: "chains", example: `{"ship": "planner:5 -> builder:30 <-> reviewer:5"}`,
 		read:   (*parser).chains,
 		schema: `"type": "object", "additionalProperties": { "type": "string", "minLength": 3 }`,
 		about: "Chains of agents for ralph-runner --chain NAME: legs that -> joins, each an agent and how many " +
-			"iterations it may have.",
+			"iterations it may have. Behind <->, one reviews, and sends work back.",
 	}, {
 		name: "fallback", example: `["codex"]`,
 		field: func(c *Config) any { return &c.Fallback }, of: "a list of texts", ok: notEmpty, least: 1,

@@ -141,6 +141,13 @@ func (d *Decision) stop(s *Snapshot) Need {
 		d.end(s, Blocked, AllBlocked)
 		return Need{}
 	}
+	if s.Leg.Review { // it made no attempt at a feature, and does not get one
+		d.handOn(s)
+		if !s.Leg.Done {
+			feature = features.Item{}
+		}
+		return d.next(s, "", feature)
+	}
 	return d.next(s, feature.ID, feature)
 }
 
@@ -341,7 +348,11 @@ func (d *Decision) goOn(s *Snapshot, feature features.Item) {
 	if s.List.Err != nil {
 		return // no feature is worked on
 	}
-	if s.Leg.Job || d.Next.Complete {
+	if s.Leg.Review {
+		d.Promised = false // it said so of the review
+		d.Next.Feature, d.Next.Attempts = "", 0
+	}
+	if s.Leg.Job || d.Next.Complete || s.Leg.Review && !s.Leg.Done {
 		d.Next.Feature, d.Next.Attempts = "", 0
 		return
 	}
@@ -364,7 +375,7 @@ func (d *Decision) legOver(s *Snapshot) bool { return s.Leg.Done && (s.Leg.Job |
 
 // handOn forgets what counts against the agent of a leg that is over: the agent of the next leg begins anew.
 func (d *Decision) handOn(s *Snapshot) {
-	if d.legOver(s) {
+	if d.legOver(s) || s.Leg.Review && s.Leg.Done {
 		d.Next.ListDigest = ""
 		d.Next.TreeDigest = ""
 		d.Next.Unchanged = 0

@@ -54,8 +54,8 @@ func (d *Decision) guard(s *Snapshot) {
 		{TestsOnly, Stagnated, d.testsOnly(s, passed)},
 		{SameFile, Stagnated, d.sameFile(s, passed)},
 	} {
-		if s.Leg.Job && g.status == Stagnated {
-			continue // no feature passes meanwhile
+		if (s.Leg.Job || s.Leg.Review) && g.status == Stagnated {
+			continue // no feature passes meanwhile, and a review takes claims back
 		}
 		if s.Lane > 0 && (g.reason == TestsOnly || g.reason == SameFile) {
 			continue // what changed in the project came from all lanes

@@ -24,6 +24,7 @@ func TestLeg(t *testing.T) {
 	items := func(pass bool) List {
 		return List{List: features.List{Items: []features.Item{{ID: "a", Passes: true}, {ID: "b", Passes: pass}}}}
 	}
+	review, opened := Leg{Review: true, Hold: true}, Leg{Review: true, Done: true}
 	job, hold, done := Leg{Job: true}, Leg{Hold: true}, Leg{Hold: true, Done: true}
 	for _, tc := range []struct {
 		name     string
@@ -72,6 +73,24 @@ func TestLeg(t *testing.T) {
 		{"the money", done, true, func(s *Snapshot) { s.Round.Spent = Cost }, End, Cost, true},
 		{"the loop's own limit", done, true, func(s *Snapshot) { s.Limits.MaxIterations, s.Limits.Trusted = 3, true }, End,
 			MaxIterations, true},
+		{"a review leaves a feature open", opened, false, nil, Continue, "", false},
+		{"its last iteration", opened, false, func(s *Snapshot) { s.Round.Spent = MaxIterations }, End, MaxIterations, false},
+		{"a review leaves nothing open, and a leg follows", Leg{Review: true, Hold: true, Done: true}, true,
+			func(s *Snapshot) { s.Round.Spent = MaxIterations }, Continue, "", true},
+		{"a review leaves nothing open, and none follows", opened, true, nil, End, AllFeaturesPass, false},
+		{"a review is not done", review, true, func(s *Snapshot) { s.State.TreeDigest = "other" }, Continue, "", true},
+		{"a review is not done, and has opened a feature", review, false,
+			func(s *Snapshot) { s.State.TreeDigest = "other" }, Continue, "", false},
+		{"a review is not done, and nothing changes", review, false, nil, End, NoProgress, false},
+		{"a review takes claims back that were proven", opened, false, func(s *Snapshot) {
+			s.State.Habits.Checked, s.State.Habits.Fell = 2, 3
+		}, Continue, "", false},
+		{"a builder loses what was proven", hold, false, func(s *Snapshot) {
+			s.State.TreeDigest, s.State.Attempts, s.State.Habits.Checked, s.State.Habits.Fell = "other", 0, 2, 3
+		}, End, Regression, false},
+		{"a review says that it is complete", opened, false, func(s *Snapshot) {
+			s.Message = "<promise>COMPLETE</promise>"
+		}, Continue, "", false},
 	} {
 		s := base
 		s.List = items(tc.complete)
@@ -86,13 +105,17 @@ func TestLeg(t *testing.T) {
 			t.Errorf("%s: %s %s, complete %v, need %q; want %s %s, %v", tc.name, d.Verdict, d.Next.ExitReason,
 				d.Next.Complete, need.Kind, tc.verdict, tc.reason, tc.goesOn)
 		}
-		over := tc.leg.Done && (tc.leg.Job || tc.complete)
+		over := tc.leg.Done && (tc.leg.Job || d.Next.Complete || tc.leg.Review && d.Verdict == Continue)
 		if over && (d.Next.CheckFailures != 0 || d.Next.Unchanged != 0 && d.Verdict == Continue) {
 			t.Errorf("%s: %d failures, unchanged %d: this counts against the next leg", tc.name, d.Next.CheckFailures,
 				d.Next.Unchanged)
 		}
-		if (tc.leg.Job || tc.goesOn) && d.Verdict == Continue && (d.Feature.ID != "" || d.Next.Attempts != 0) {
+		noAttempt := tc.leg.Job || tc.leg == review || tc.goesOn
+		if noAttempt && d.Verdict == Continue && (d.Feature.ID != "" || d.Next.Attempts != 0) {
 			t.Errorf("%s: attempt %d at %q", tc.name, d.Next.Attempts, d.Feature.ID)
+		}
+		if tc.leg == opened && d.Verdict == Continue && (d.Promised || d.Next.Feature != "b" || d.Next.Attempts != 1) {
+			t.Errorf("%s: attempt %d at %q, promised %v", tc.name, d.Next.Attempts, d.Next.Feature, d.Promised)
 		}
 	}
 }

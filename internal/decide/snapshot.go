@@ -129,6 +129,9 @@ type Leg struct {
 	Job  bool // the session had a job of its own: what it claims, the features and the checks are not looked at
 	Hold bool // a loop that is complete goes on, since the host has more to do with it
 	Done bool // the leg is over with this session: with Job always, else only if the loop is complete
+
+	// The session reviewed what others claim, and built nothing. With Done, they go on with what is open.
+	Review bool
 }
 
 // Snapshot is everything that a decision depends on.

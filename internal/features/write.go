@@ -188,16 +188,22 @@ func (w words) word(passes bool, old string) string {
 
 // Claim returns what an agent has to write into the list to claim an item: a key, and its
 // value as JSON. A checkbox has no key, and its value is "[x]".
-func (l List) Claim(item Item) (key, value string) {
+func (l List) Claim(item Item) (key, value string) { return l.says(item, true) }
+
+// Reopen returns what an agent has to write into the list to take the claim of an item back, as Claim does.
+func (l List) Reopen(item Item) (key, value string) { return l.says(item, false) }
+
+func (l List) says(item Item, pass bool) (key, value string) {
 	m := item.mark
 	for n := 0; m == noMark && n < len(l.all); n++ {
 		m = l.all[n].mark
 	}
-	switch m {
-	case checkbox:
-		return "", "[" + checkboxes.done + "]"
-	case noMark:
+	if m == noMark {
 		m = passes
 	}
-	return markKeys[m], l.words().value(m, true, "")
+	value = l.words().value(m, pass, "")
+	if m == checkbox {
+		return "", "[" + value + "]"
+	}
+	return markKeys[m], value
 }

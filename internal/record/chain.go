@@ -43,9 +43,9 @@ type Ends struct {
 	Prompt     bool              `json:"prompt"`               // the agent has a prompt of its own
 }
 
-// NewChain returns the legs of a definition. ends returns what is said of an agent's leg. With a list, the leg that
-// works on the loop is the last one whose agent has neither a signal nor a prompt of its own, else the last one without
-// a signal, else the last one. Without a list it is the last one.
+// NewChain returns the legs of a definition. ends returns what is said of an agent's leg. The leg that another one
+// reviews works on the loop. If there is none, it is with a list the last one whose agent has neither a signal nor a
+// prompt of its own, else the last one without a signal, else the last one. Without a list it is the last one.
 func NewChain(c chain.Chain, hasList bool, ends func(agent string) Ends) *Chain {
 	all := &Chain{Definition: c.String()}
 	noSignal, noPrompt := -1, -1
@@ -59,11 +59,13 @@ func NewChain(c chain.Chain, hasList bool, ends func(agent string) Ends) *Chain 
 		}
 	}
 	judged := len(c) - 1 // the first leg that is held to the loop
-	if hasList && noSignal >= 0 {
+	switch reviewed := c.Reviewed(); {
+	case reviewed >= 0:
+		judged = reviewed
+	case hasList && noPrompt >= 0:
+		judged = noPrompt
+	case hasList && noSignal >= 0:
 		judged = noSignal
-		if noPrompt >= 0 {
-			judged = noPrompt
-		}
 	}
 	for i := range judged {
 		all.Legs[i].Job = true
@@ -80,9 +82,13 @@ func (c *Chain) Limits() (sum int) {
 	return sum
 }
 
-// Agents returns the agents of the legs that are not over.
+// Agents returns the agents of the legs that are not over, or may work again.
 func (c *Chain) Agents() (names []string) {
-	for _, leg := range c.Legs[min(c.At, len(c.Legs)):] {
+	first := min(c.At, len(c.Legs))
+	if first < len(c.Legs) && c.Legs[first].Reviews {
+		first--
+	}
+	for _, leg := range c.Legs[first:] {
 		if !slices.Contains(names, leg.Agent) {
 			names = append(names, leg.Agent)
 		}
@@ -101,12 +107,44 @@ func (r *Run) Leg() *Leg {
 // IsJob reports whether the leg has a job of its own. l may be nil.
 func (l *Leg) IsJob() bool { return l != nil && l.Job }
 
-// Before returns the leg before the one that works; nil if there is none.
-func (r *Run) Before() *Leg {
-	if r.Leg() == nil || r.Chain.At == 0 {
+// Reviewer returns the leg that reviews the one that works; nil if none does.
+func (r *Run) Reviewer() *Leg {
+	if r.Leg() == nil || r.Chain.Last() || !r.Chain.Legs[r.Chain.At+1].Reviews {
 		return nil
 	}
-	return &r.Chain.Legs[r.Chain.At-1]
+	return &r.Chain.Legs[r.Chain.At+1]
+}
+
+// Before returns the leg that has worked before the one that works, and its number, the first one 1; nil if there is
+// none. A leg that works again comes after its reviewer.
+func (r *Run) Before() (leg *Leg, number int) {
+	switch reviewer := r.Reviewer(); {
+	case reviewer != nil && reviewer.Iterations > 0:
+		return reviewer, r.Chain.At + 2
+	case r.Leg() == nil || r.Chain.At == 0:
+		return nil, 0
+	}
+	return &r.Chain.Legs[r.Chain.At-1], r.Chain.At
+}
+
+// UsedUp returns the first leg whose iterations are used up when the one that works has counted so many more, and which
+// has to work again; nil if there is none. back: a review leaves features open.
+func (r *Run) UsedUp(more int, back bool) *Leg {
+	leg, reviewer := r.Leg(), r.Reviewer()
+	switch {
+	case leg == nil:
+		return nil
+	case leg.Iterations+more >= leg.Limit:
+		return leg
+	case reviewer != nil && reviewer.Iterations >= reviewer.Limit:
+		return reviewer
+	case leg.Reviews && back:
+		builder := &r.Chain.Legs[r.Chain.At-1]
+		if builder.Iterations >= builder.Limit {
+			return builder
+		}
+	}
+	return nil
 }
 
 // Last reports whether no leg follows.
@@ -126,6 +164,9 @@ func (r *Run) TakeOver(asked Run) {
 	is, was := r.Leg(), asked.Leg()
 	if is != nil && was != nil && r.Chain.At == asked.Chain.At {
 		is.Limit, is.Agent = was.Limit, was.Agent
+		if reviewer := r.Reviewer(); reviewer != nil {
+			reviewer.Limit = asked.Reviewer().Limit
+		}
 	}
 	if is != nil {
 		r.Options.Agent = is.Agent
@@ -227,7 +268,10 @@ func (l *Leg) Until() string {
 	if len(l.Checks) > 0 {
 		text += ", and " + plain.Line(strings.Join(l.Checks, ", "), 300) + " passes"
 	}
-	if !l.Job && !l.Loop {
+	switch {
+	case l.Reviews:
+		text += "; if features are open then, the leg before works again"
+	case !l.Job && !l.Loop:
 		text += ", and the loop is complete"
 	}
 	return text

@@ -205,7 +205,7 @@ func (o *Options) bounded() bool {
 // makesSense reports whether the chain has legs, each with a limit, and one of them works, or all are over. c may be
 // nil.
 func (c *Chain) makesSense() bool {
-	return c == nil || len(c.Legs) > 0 && c.At >= 0 && c.At <= len(c.Legs) &&
+	return c == nil || len(c.Legs) > 0 && c.At >= 0 && c.At <= len(c.Legs) && !c.Legs[0].Reviews &&
 		!slices.ContainsFunc(c.Legs, func(l Leg) bool { return l.Limit < 1 })
 }
 

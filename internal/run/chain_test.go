@@ -31,6 +31,9 @@ func TestNewChain(t *testing.T) {
 		"planner:1 -> reviewer:1 -> tester:1":  {"Laa", "jja"},
 		"reviewer:1 -> tester:1":               {"ja", "ja"},
 		"builder:1 -> tester:1 -> builder:1":   {"jjL", "jjL"},
+		"builder:1 <-> builder:2":              {"Lr", "Lr"},
+		"planner:1 -> planner:1 <-> tester:2":  {"jLr", "jLr"},
+		"tester:1 <-> reviewer:2 -> builder:1": {"ara", "ara"},
 	} {
 		c, err := chain.Parse(text)
 		if err != nil {
@@ -40,6 +43,8 @@ func TestNewChain(t *testing.T) {
 			got := ""
 			for _, leg := range record.NewChain(c, hasList, func(name string) record.Ends { return all[name] }).Legs {
 				switch {
+				case leg.Reviews:
+					got += "r"
 				case leg.Job:
 					got += "j"
 				case leg.Loop:
@@ -55,36 +60,45 @@ func TestNewChain(t *testing.T) {
 	}
 }
 
-// TestOver judges legs by their own part and by the loop.
-func TestOver(t *testing.T) {
+// TestMoves judges legs by their own part and by the loop.
+func TestMoves(t *testing.T) {
 	complete := decide.State{Ending: decide.Ending{Status: decide.Complete}}
 	open := decide.State{Ending: decide.Ending{Status: decide.InProgress}}
 	held := decide.State{Ending: decide.Ending{Status: decide.InProgress, Complete: true}}
+	limit := decide.State{Ending: decide.Ending{Status: decide.ReachedLimit}}
 	done, notDone := &record.Own{Done: true}, &record.Own{}
 	for _, tc := range []struct {
 		name  string
-		at    int // 0: a job, 1: works on the loop, 2: comes after it, and is the last one
+		arrow string // before the last two legs
+		at    int    // 0: a job, 1: works on the loop, 2: comes after it or reviews it, 3: comes after it
 		own   *record.Own
 		state decide.State
-		over  bool
+		moves int
 	}{
-		{"a job is done", 0, done, open, true},
-		{"a job is not done", 0, notDone, open, false},
-		{"a job that nobody judged", 0, nil, open, false},
-		{"the loop is complete", 1, done, held, true},
-		{"the loop is complete, and a check of the leg fails", 1, notDone, held, false},
-		{"the loop is not complete", 1, done, open, false},
-		{"all is done", 2, done, complete, true},
-		{"the last leg says that it is done", 2, done, open, false},
-		{"the chain is over", 3, done, complete, false},
+		{"a job is done", "->", 0, done, open, 1},
+		{"a job is not done", "->", 0, notDone, open, 0},
+		{"a job that nobody judged", "->", 0, nil, open, 0},
+		{"the loop is complete", "->", 1, done, held, 1},
+		{"the loop is complete, and a check of the leg fails", "->", 1, notDone, held, 0},
+		{"the loop is not complete", "->", 1, done, open, 0},
+		{"a leg in the middle says that it is done", "->", 2, done, open, 0},
+		{"all is done", "->", 3, done, complete, 1},
+		{"the last leg says that it is done", "->", 3, done, open, 0},
+		{"the chain is over", "->", 4, done, complete, 0},
+		{"a review leaves features open", "<->", 2, done, open, -1},
+		{"a review leaves features open at a limit", "<->", 2, done, limit, -1},
+		{"a review is not done", "<->", 2, notDone, open, 0},
+		{"a review is not done, and the loop is complete", "<->", 2, notDone, held, 0},
+		{"a review that nobody judged", "<->", 2, nil, open, 0},
+		{"a review leaves nothing open", "<->", 2, done, held, 1},
 	} {
-		c, _ := chain.Parse("planner:1 -> builder:1 -> reviewer:1")
+		c, _ := chain.Parse("planner:1 -> builder:1 " + tc.arrow + " reviewer:2 -> reviewer:1")
 		r := Run{Record: record.Run{Chain: record.NewChain(c, true, func(name string) record.Ends {
 			return map[string]record.Ends{"planner": {Prompt: true}, "reviewer": {CompleteOn: []string{record.Marker}}}[name]
 		})}}
 		r.Record.Chain.At = tc.at
-		if got := r.over(tc.own, tc.state); got != tc.over {
-			t.Errorf("%s: over is %v", tc.name, got)
+		if got := r.moves(tc.own, tc.state); got != tc.moves {
+			t.Errorf("%s: moves %d", tc.name, got)
 		}
 	}
 }

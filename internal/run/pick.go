@@ -77,7 +77,9 @@ func (r *Run) switched(c *record.Current) {
 	if last.Agent == c.Agent && last.Model == c.Model {
 		return
 	}
-	if leg := r.Record.Leg(); leg != nil && c.Why == "" && leg.Sessions == 1 {
+	leg := r.Record.Leg()
+	before, _ := r.Record.Before()
+	if leg != nil && c.Why == "" && (leg.Sessions == 1 || before != nil && before.Agent == last.Agent) {
 		c.Why = fmt.Sprintf("leg %d", r.Record.Chain.At+1)
 	}
 	c.Why = cmp.Or(c.Why, "the usual one again")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/chain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
@@ -112,5 +113,27 @@ func TestModel(t *testing.T) {
 	r.Record.Options = record.Options{Agent: "x", Escalate: []string{"sonnet"}}
 	if asked := r.pick(&record.Current{Feature: "a"}, own); asked.Model != "" {
 		t.Errorf("an agent that takes no model is asked for %s", asked.Model)
+	}
+}
+
+// TestSwitchedBack says why an agent works: in a later round of a chain, its leg has had sessions before.
+func TestSwitchedBack(t *testing.T) {
+	c, err := chain.Parse("a:9 <-> b:9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Run{Rows: Rows{"a": {Name: "a"}, "b": {Name: "b"}}}
+	r.Record.Chain = record.NewChain(c, true, func(string) record.Ends { return record.Ends{} })
+	r.Record.Switches = []record.Switch{{Agent: "a", Why: "the usual one again"}}
+	for i, why := range []string{"leg 2", "leg 1", "leg 2", "leg 1"} {
+		r.Record.Chain.At = (i + 1) % 2
+		leg := r.Record.Leg()
+		leg.Sessions++
+		r.Record.Options.Agent = leg.Agent
+		r.pick(&record.Current{}, features.Item{})
+		if r.Record.Switches[i+1].Why != why {
+			t.Errorf("session %d: %q, want %q", i, r.Record.Switches[i+1].Why, why)
+		}
+		leg.Iterations++
 	}
 }

@@ -38,6 +38,10 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 			b.WriteString(text + "\n\n")
 		}
 	}
+	if leg := r.Record.Leg(); leg != nil && leg.Reviews {
+		b.WriteString(say.Review(s.Picture, d))
+		return b.String()
+	}
 	b.WriteString(say.Prompt(s.Picture, d))
 	if feature.ID != "" {
 		b.WriteString(onlyThis)

@@ -238,9 +238,9 @@ func (r *Run) missPrice(c *record.Current, e agent.Ended) {
 	}
 }
 
-// due returns the feature of the iteration that a step begins. A job of a leg's own has none.
+// due returns the feature of the iteration that a step begins. A job of a leg's own has none, and neither has a review.
 func (r *Run) due(s *loop.Step) (item features.Item) {
-	if r.Record.Leg().IsJob() {
+	if leg := r.Record.Leg(); leg.IsJob() || leg != nil && leg.Reviews {
 		return item
 	}
 	item = s.Decision.Feature
@@ -325,6 +325,9 @@ type ownLimit struct {
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
 func (r *Run) limit(c *record.Current, more int) ownLimit {
 	o, spent := r.Record.Options, r.Record.Spent
+	back := r.Record.Leg() != nil && r.Record.Leg().Reviews && c != nil && c.Ended != nil && c.Ended.Own != nil &&
+		c.Ended.Own.Done // else the limit does not count
+	leg := r.Record.UsedUp(more, back)
 	switch used := spent.Tokens(); {
 	case o.MaxCostUSD > 0 && spent.CostUSD+spent.Presumed >= o.MaxCostUSD, o.MaxCostUSD > 0 && more > 0 && budgetUsed(c):
 		return ownLimit{decide.Cost, record.SpentOf(spent, o.MaxCostUSD), fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
@@ -334,9 +337,11 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
 		return ownLimit{decide.Tokens, bill, fmt.Sprintf("--max-tokens %d", 2*o.MaxTokens)}
-	case r.Record.Leg() != nil && r.Record.Leg().Iterations+more >= r.Record.Leg().Limit:
-		leg := r.Record.Leg()
+	case leg != nil:
 		bill := fmt.Sprintf("used up the %s of %s", plain.Count(leg.Limit, "iteration"), plain.Line(leg.Agent, 80))
+		if back {
+			bill += ", and the last review has left features open"
+		}
 		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", 2*leg.Limit)}
 	case o.MaxIterations > 0 && r.Record.Iterations+more >= o.MaxIterations:
 		bill := "used up its " + plain.Count(o.MaxIterations, "iteration")

@@ -23,7 +23,21 @@ const (
 // Prompt returns the agent's next prompt. Text from the list is in single lines, introduced as
 // data.
 func Prompt(p *loop.Picture, d decide.Decision) string {
-	w := &prompter{p: p, d: d, list: plain.Path(p.Loop.At.Project, p.ListName())}
+	w := &prompter{p: p, d: d}
+	return w.prompt()
+}
+
+// Review returns the prompt of a session that reviews what is claimed. It builds nothing, so it does not get what is
+// for those who do: a feature, a check that failed, and the answer of an evaluator.
+func Review(p *loop.Picture, d decide.Decision) string {
+	d.Failure, d.Answer, d.Feature = nil, nil, features.Item{}
+	w := &prompter{p: p, d: d, reviews: true}
+	return w.prompt()
+}
+
+func (w *prompter) prompt() string {
+	p, d := w.p, w.d
+	w.list = plain.Path(p.Loop.At.Project, p.ListName())
 	w.head()
 	w.promised()
 	w.answer()
@@ -39,7 +53,7 @@ func Prompt(p *loop.Picture, d decide.Decision) string {
 	} else {
 		w.feature()
 	}
-	if w.p.Config.RoomTree != "" {
+	if w.p.Config.RoomTree != "" && !w.reviews {
 		w.notUsed()
 	}
 	todo, room := "", maxPrompt
@@ -71,6 +85,8 @@ type prompter struct {
 	text strings.Builder
 	item string // the feature, as its own lines
 	said bool   // an evaluator's prompt says all that the agent has to do
+
+	reviews bool // the session builds nothing
 }
 
 func (w *prompter) addf(format string, args ...any) { fmt.Fprintf(&w.text, format, args...) }
@@ -78,8 +94,12 @@ func (w *prompter) addf(format string, args ...any) { fmt.Fprintf(&w.text, forma
 func (w *prompter) head() {
 	w.addf("Ralph loop %q, iteration %d of %d.\n", w.d.Next.Name, w.d.Next.Iteration, w.d.Limit)
 	if w.d.Problem != nil {
+		then := "continue with the next one that does not pass"
+		if w.reviews {
+			then = "continue your review"
+		}
 		w.addf("\nThe feature list cannot be read: %s\nRepair %s so that it is valid again, keep every feature in it, "+
-			"then continue with the next one that does not pass.\n", plain.Line(w.d.Problem.Error(), 500), w.list)
+			"then %s.\n", plain.Line(w.d.Problem.Error(), 500), w.list, then)
 		return
 	}
 	if w.p.Snapshot.NoList {
@@ -135,7 +155,7 @@ func (w *prompter) allClaimed() bool {
 
 func (w *prompter) feature() {
 	d := w.d
-	if w.allClaimed() && d.Failure == nil {
+	if w.allClaimed() && d.Failure == nil && !w.reviews {
 		w.addf("\nEvery feature is claimed, but that does not complete this loop. Do what is missing, " +
 			"then end your turn.\n")
 	}
@@ -171,6 +191,8 @@ func (w *prompter) todo() string {
 	progress := plain.Path(w.p.Loop.At.Project, filepath.Join(w.d.Next.Loop, loopdir.ProgressFile))
 	switch {
 	case w.said || w.d.Problem != nil:
+	case w.reviews:
+		return todo + reviewSteps(reopen(w.p, w.list), progress) + "\n" + GiveUp
 	case noList:
 		todo += taskSteps(progress) + "\n"
 	case !w.allClaimed():
@@ -237,6 +259,24 @@ func ClaimIn(l features.List, item features.Item, list string) string {
 	return fmt.Sprintf("set its %q to %s in %s", key, plain.Line(value, 80), list)
 }
 
+// reopen says how the agent takes the claim of a feature back.
+func reopen(p *loop.Picture, list string) string {
+	if p.Config.Source.Given() {
+		return "open it again in the tracker, so that " + list + " shows it as open"
+	}
+	var claimed features.Item
+	for _, claimed = range p.Snapshot.List.Items {
+		if claimed.Passes {
+			break
+		}
+	}
+	key, value := p.Snapshot.List.Reopen(claimed)
+	if key == "" {
+		return fmt.Sprintf("clear its checkbox, %s, in %s", value, list)
+	}
+	return fmt.Sprintf("set its %q back to %s in %s", key, plain.Line(value, 80), list)
+}
+
 // failure tells the agent why a claim does not count.
 func failure(f decide.Receipt, log string) string {
 	if f.Cut {
@@ -275,6 +315,18 @@ func WhoCommits(prompt string, stops bool) string {
 		return strings.Replace(prompt, ". "+commits+"\n", ". "+doesNotCommit+"\n", 1)
 	}
 	return strings.Replace(prompt, ". "+doesNotCommit+"\n", ". "+commits+"\n", 1)
+}
+
+// reviewSteps returns what the agent should do in a review.
+func reviewSteps(reopen, progress string) string {
+	return fmt.Sprintf(`Review what is claimed. Build nothing and mend nothing: others do that after you.
+1. See what has changed: read the notes in %[2]s, and the commits if this is a git repository.
+2. For each feature that is claimed, see whether the project does what the feature says: run it or its tests.
+3. If it does not, open the feature again: %[1]s, and write its id and the reason to
+   %[2]s, below its header (the hook writes the header).
+4. If something is missing that no feature asks for, add it to the list as a new feature that is open.
+5. Change nothing else.
+`, reopen, progress)
 }
 
 // GiveUp tells the agent how to ask for a person.
