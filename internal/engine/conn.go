@@ -85,10 +85,11 @@ func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error)
 			return c, nil
 		}
 		why := passing(err, o.URL)
+		isNew := time.Since(begin) <= keyTime // the server may not have heard of this key
 		switch {
-		case why == "" && time.Since(begin) > keyTime:
+		case why == "" && !isNew:
 			return nil, err
-		case why != "" && !told:
+		case why != "" && !told && !(isNew && isCut(err)):
 			told = true
 			o.Log(why + "; trying again for a minute")
 		}
@@ -102,16 +103,19 @@ func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error)
 // error of its own for a connection that Unix refuses, and hands on that of Windows.
 func passing(err error, url string) string {
 	var refused *os.SyscallError
-	var network *net.OpError
-	// The reason that the server gives may be lost with the connection.
-	isCut := errors.As(err, &network) && (network.Op == "read" || network.Op == "write")
 	switch {
 	case errors.Is(err, nats.ErrNoServers), errors.As(err, &refused) && refused.Syscall == "connectex":
 		return "nothing listens at " + url
-	case errors.Is(err, nats.ErrMaxConnectionsExceeded), errors.Is(err, io.EOF), isCut:
+	case errors.Is(err, nats.ErrMaxConnectionsExceeded), isCut(err):
 		return "the engine at " + url + " ends each connection, perhaps because it has too many"
 	}
 	return ""
+}
+
+// isCut reports whether a connection was cut. The reason that the server gave may be lost with it.
+func isCut(err error) bool {
+	var network *net.OpError
+	return errors.Is(err, io.EOF) || errors.As(err, &network) && (network.Op == "read" || network.Op == "write")
 }
 
 // message is what a subject of a stream has.
