@@ -85,11 +85,11 @@ func connect(ctx context.Context, o Options, more ...nats.Option) (*conn, error)
 			return c, nil
 		}
 		why := passing(err, o.URL)
-		isNew := time.Since(begin) <= keyTime // the server may not have heard of this key
 		switch {
-		case why == "" && !isNew:
+		case why == "" && time.Since(begin) > keyTime:
 			return nil, err
-		case why != "" && !told && !(isNew && isCut(err)):
+		case why == "", told, isCut(err) && time.Since(begin) < quietTime: // it may not have heard of this key yet
+		default:
 			told = true
 			o.Log(why + "; trying again for a minute")
 		}
