@@ -84,9 +84,6 @@ func (k *runner) settleChain() error {
 
 // legs makes the legs of the chain, with what the command line and the agents' rows say of their ends.
 func (k *runner) legs(c chain.Chain, rows run.Rows, project string, hasList bool) (*record.Chain, error) {
-	if c.Reviewed() >= 0 && !hasList {
-		return nil, cli.Usagef("--chain: behind %s an agent opens features again, so the loop needs a list", chain.Both)
-	}
 	checks, err := k.perAgent(c, &k.checks, nil)
 	if err != nil {
 		return nil, err
@@ -117,6 +114,14 @@ func (k *runner) legs(c chain.Chain, rows run.Rows, project string, hasList bool
 		ends.Held = run.Hold(project, k.Env.Home, ends.Checks)
 		return ends
 	}), nil
+}
+
+// needsList refuses a review where there is no list.
+func needsList(c *record.Chain) error {
+	if c != nil && slices.ContainsFunc(c.Legs, func(leg record.Leg) bool { return leg.Reviews }) {
+		return cli.Usagef("--chain: behind %s an agent opens features again, so the loop needs a list", chain.Both)
+	}
+	return nil
 }
 
 // perAgent takes AGENT:TEXT out of what a flag says, and returns the texts of each agent.

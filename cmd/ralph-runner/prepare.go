@@ -57,6 +57,9 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 			return nil, err
 		}
 		legs, rows, err = k.chainOf(agents, p, at.Project)
+		if err == nil && p.Config.List == config.ListNone {
+			err = needsList(legs)
+		}
 		if err == nil {
 			err = k.noChecks(p) // that belong to no leg
 		}
@@ -121,6 +124,9 @@ func (k *runner) taskRun() (*run.Run, error) {
 		return nil, err
 	}
 	legs, rows, err := k.chainOf(agents, nil, k.Env.Cwd)
+	if err == nil {
+		err = needsList(legs)
+	}
 	if err != nil {
 		return nil, err
 	}
