@@ -44,7 +44,7 @@ func build(t *testing.T, dir string) string {
 // fake is an agent. Its first argument names a file with its turns: a line for each session, the last one for all that
 // follow. Where there are several agents, a second argument is its name. A turn has words, which it does in order:
 //
-//	work         claims the feature that the prompt names, in feature_list.json
+//	work         claims the feature that the prompt names, in feature_list.json or the list of a review
 //	claim=ID     claims that feature
 //	open=ID      takes the claim back, or adds a feature
 //	copy=A:B     copies the file A to B
@@ -124,7 +124,11 @@ func nextTurn(path string) turn {
 
 // claim lets a feature pass in the list, or not pass. A feature that is not there is added.
 func claim(id string, passes bool) {
-	data, err := os.ReadFile("feature_list.json")
+	name := "feature_list.json"
+	if made, _ := filepath.Glob("review-*.json"); len(made) > 0 {
+		name = made[0]
+	}
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return
 	}
@@ -140,7 +144,7 @@ func claim(id string, passes bool) {
 	list[i]["passes"] = passes
 	data, _ = json.MarshalIndent(list, "", "  ")
 	_ = os.WriteFile("feature_list.new", append(bytes.TrimSpace(data), '\n'), 0o644)
-	_ = os.Rename("feature_list.new", "feature_list.json") // tests kill agents at any moment
+	_ = os.Rename("feature_list.new", name) // tests kill agents at any moment
 }
 
 // jsonCommand is `json FILE PATH WANT`. FILE may be stdout; a line of a log is FILE:N, the first one 1.

@@ -90,7 +90,7 @@ func newApp(env loop.Env) *cli.App {
 	app := &cli.App{Name: program, Loops: v.Names, Usual: "run", Home: "ralph-stop-hook", Moved: v.Moved()}
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }
 	add(&cli.Command{Short: "Run a loop with fresh sessions of an agent", Long: helpText})
-	add(cli.Grouped("Start", v.run(), v.resume(), v.delegate())...)
+	add(cli.Grouped("Start", v.run(), v.resume(), v.review(), v.delegate())...)
 	add(cli.Grouped("Look", v.watch(), v.serve(), v.report())...)
 	add(cli.Grouped("Set up", v.agents(), v.mcp(), v.mcpInstall(), v.mcpUninstall())...)
 	add(cli.Grouped("Set up", append(v.engineVerbs(), v.worker())...)...)

@@ -60,6 +60,9 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 		if err == nil && p.Config.List == config.ListNone {
 			err = needsList(legs)
 		}
+		if err == nil && k.base != "" {
+			err = k.beginReview(legs)
+		}
 		if err == nil {
 			err = k.noChecks(p) // that belong to no leg
 		}
@@ -90,9 +93,14 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 		if k.resume {
 			return verb.ErrNoLoop
 		}
+		var legs *record.Chain
 		agents, err := roster.New(k.Env, k.Env.Cwd, nil)
 		if err == nil {
-			_, _, err = k.chainOf(agents, nil, k.Env.Cwd)
+			legs, _, err = k.chainOf(agents, nil, k.Env.Cwd)
+		}
+		if err == nil && k.base != "" {
+			err = k.beginReview(legs)
+			m.Name, m.Claimed = loopOf(words[0]), true
 		}
 		if err != nil { // a wrong name makes no loop
 			return err

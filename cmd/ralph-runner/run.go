@@ -41,6 +41,7 @@ type runner struct {
 	checks  []string
 	chain   string
 	branch  string // with --branch: its name; "": the usual one
+	base    string // since when a review looks; "": it is none
 
 	cwd                            string
 	noWait, resume, dryRun, asJSON bool
@@ -178,7 +179,17 @@ func (k *runner) run(w io.Writer, words []string) error {
 	if err := k.settle(); err != nil {
 		return err
 	}
+	if k.base != "" {
+		list, err := k.findings()
+		if err != nil {
+			return err
+		}
+		words = []string{list}
+	}
 	r, err := k.prepare(words)
+	if k.base != "" && (err != nil || k.dryRun) {
+		_ = os.Remove(words[0]) // nothing works on it
+	}
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ type Maker struct {
 	Work       []string // patterns
 	Confine    bool
 	Force      bool // start the loop anew
+	Claimed    bool // every feature may pass already, since the loop begins with a review
 	Aside      bool // the loop does not become the current one
 
 	Given  func(flag string) bool // whether the person gave a flag
@@ -202,7 +203,7 @@ func (m *Maker) Tell() {
 	case m.List == "" && loop.IsExample(filepath.Join(m.Dir, loopdir.ListFile)):
 		fmt.Fprintf(m.Out, "\nThe list is an example; write yours into %s first.\n",
 			m.Show(filepath.Join(m.Dir, loopdir.ListFile)))
-	case len(m.Checks) > 0:
+	case len(m.Checks) > 0 || m.Claimed:
 	case m.List == config.ListNone:
 		fmt.Fprintf(m.Out, "\nWithout a --check, the agent's word alone completes the loop.\n")
 	case m.found.Passed() == len(m.found.Items):

@@ -123,6 +123,8 @@ func (r *Run) Before() (leg *Leg, number int) {
 		return reviewer, r.Chain.At + 2
 	case r.Leg() == nil || r.Chain.At == 0:
 		return nil, 0
+	case r.Chain.Legs[r.Chain.At-1].Status == "": // the run began with a review
+		return nil, 0
 	}
 	return &r.Chain.Legs[r.Chain.At-1], r.Chain.At
 }

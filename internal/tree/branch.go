@@ -2,6 +2,7 @@ package tree
 
 import (
 	"context"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -16,6 +17,15 @@ func Branch(env []string, dir string) string {
 // Head returns the id of the commit that is checked out in a folder of a repository, or "" for none.
 func Head(env []string, dir string) string {
 	return line(env, dir, "rev-parse", "-q", "--verify", "HEAD")
+}
+
+// Base returns the id of the last commit from which both that of a name and the one that is checked out come, or "" for
+// none.
+func Base(env []string, dir, name string) string {
+	if strings.HasPrefix(name, "-") { // it would be an option
+		return ""
+	}
+	return line(env, dir, "merge-base", name, "HEAD")
 }
 
 // line returns what git says, on one line; "" if it fails.
