@@ -37,9 +37,9 @@ func (v verbs) review() *cli.Command {
 }
 
 const reviewHelp = `Review what has changed since a branch or commit, and mend what the review finds. It makes a
-list review-ID.json and a loop. The agent behind the <-> of --chain adds each finding as a
-feature, the one before it builds that, and the first one reviews again, until it finds
-nothing more. Without --chain it is ` + usualReview + `.`
+list review-ID.json and a loop. The agent behind the <-> of --chain begins, and adds each
+finding as a feature. The one before it builds that. Then it is reviewed again, until
+nothing more is found. Without --chain, that is ` + usualReview + `.`
 
 // findings makes the list of a review, and returns its name.
 func (k *runner) findings() (string, error) {
