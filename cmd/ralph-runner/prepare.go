@@ -66,7 +66,10 @@ func (k *runner) prepare(words []string) (*run.Run, error) {
 		if err == nil {
 			err = k.noChecks(p) // that belong to no leg
 		}
-		k.warnOfLimit(p, legs)
+		if legs != nil {
+			all := legs.Limits()
+			k.warnOfLimit(p, all, "the legs may have "+plain.Count(all, "iteration")+" together")
+		}
 		return rows, err
 	})
 	if err != nil {
@@ -126,6 +129,9 @@ func (k *runner) taskRun() (*run.Run, error) {
 	}
 	if k.options.MaxIterations == 0 && k.chain == "" {
 		return nil, cli.Usagef("a run must have a limit; add --max-iterations 10")
+	}
+	if err := k.unheard(len(k.checks)); err != nil {
+		return nil, err
 	}
 	agents, err := roster.New(k.Env, k.Env.Cwd, nil)
 	if err != nil {
@@ -207,6 +213,11 @@ func (k *runner) fromConfig(p *loop.Picture) error {
 		return cli.Usagef("with a list, the list and the checks say when all is done; --complete-on is for a loop " +
 			"without one, and for an agent of a chain: --complete-on AGENT:file:PATH")
 	}
+	if p.Snapshot.NoList {
+		if err := k.unheard(len(p.Config.Checks)); err != nil {
+			return err
+		}
+	}
 	opensPR := func(c config.Command) bool { return c.Event == config.OpenPR }
 	k.options.NoMerge = k.options.NoMerge || p.Config.NoMerge || k.options.PR != "" ||
 		slices.ContainsFunc(p.Config.Notifiers, opensPR)
@@ -214,6 +225,17 @@ func (k *runner) fromConfig(p *loop.Picture) error {
 		return cli.Usagef("--no-merge and --pr need --workers: without lanes the agent works on your own branch")
 	}
 	return nil
+}
+
+// unheard refuses a signal that would never count: without a check only words claim that all is done.
+func (k *runner) unheard(checks int) error {
+	i := slices.IndexFunc(k.options.CompleteOn, func(name string) bool { return name != record.Marker })
+	if i < 0 || checks > 0 || k.chain != "" {
+		return nil
+	}
+	return cli.Usagef("--complete-on %s counts only beside a check, and the loop has none; add --check, such as "+
+		"--check 'test -e FILE', or leave it out: then a <promise>COMPLETE</promise> counts",
+		plain.Line(k.options.CompleteOn[i], 200))
 }
 
 // fits refuses an agent that is not installed, what it cannot do, and limits that could never bind.
@@ -284,7 +306,10 @@ func (k *runner) again(words []string) (*run.Run, error) {
 			names = r.Chain.Agents()
 		}
 		k.options = r.Options
-		return k.team(at, func(agents *roster.Agents, _ *loop.Picture) (run.Rows, error) {
+		return k.team(at, func(agents *roster.Agents, p *loop.Picture) (run.Rows, error) {
+			if k.cmd.Given("max-iterations") {
+				k.warnOfLess(p, r)
+			}
 			return k.rows(agents, names)
 		})
 	})

@@ -78,15 +78,24 @@ func (k *runner) warnings(r *run.Run, row agent.Row, asked agent.Asked) (all []s
 		plain.Arg("Bash("+refused[0]+")")))
 }
 
-// warnOfLimit says that the loop's own limit would end a chain before its legs have had their iterations.
-func (k *runner) warnOfLimit(p *loop.Picture, legs *record.Chain) {
-	if legs == nil {
-		return
+// warnOfLess is warnOfLimit for a run that goes on with more iterations.
+func (k *runner) warnOfLess(p *loop.Picture, r *record.Run) {
+	more := r.Options.MaxIterations - r.Iterations
+	if leg := r.Leg(); leg != nil {
+		more = leg.Limit - leg.Iterations
 	}
+	k.warnOfLimit(p, more, "the run may have "+plain.Count(more, "more iteration"))
+}
+
+// warnOfLimit says that the loop's own limit would end a run before it has had its iterations.
+func (k *runner) warnOfLimit(p *loop.Picture, wanted int, words string) {
 	state := p.Snapshot.Record()
-	left := state.Limit(p.Snapshot.Limits) - state.Iteration + 1
-	if missing := legs.Limits() - left; missing > 0 {
-		fmt.Fprintf(os.Stderr, "%s: warning: the legs may have %s together, and the loop has %d left; to give it more: "+
-			"%s +%d\n", program, plain.Count(legs.Limits(), "iteration"), max(0, left), p.Loop.Call("extend"), missing)
+	left := state.Limit(p.Snapshot.Limits) - state.Iteration
+	if state.Status == "" || !state.Status.Judges() {
+		left++ // the iteration is not over
+	}
+	if missing := wanted - left; missing > 0 {
+		fmt.Fprintf(os.Stderr, "%s: warning: %s, and the loop has %d left; to give it more: %s +%d\n", program, words,
+			max(0, left), p.Loop.Call("extend"), missing)
 	}
 }

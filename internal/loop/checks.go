@@ -35,6 +35,7 @@ type checker struct {
 	yields   bool                              // a stop that wants to run checks goes first
 	yielded  bool                              // that happened
 	message  string                            // the agent's last one
+	status   string                            // the exit status of its session; "": not known
 	deadline time.Time                         // for all of them
 	contents string                            // hash of the work tree as they find it
 	inside   string                            // the tree that the room has
@@ -259,7 +260,8 @@ func (r *checker) runs(ctx context.Context, c config.Check, feature string) (out
 			return nil, errNotRun("nobody has trusted this feature, which was added to the list")
 		}
 	}
-	env := append(r.checkEnv(), "RALPH_ITERATION="+strconv.Itoa(r.Snapshot.Record().Iteration))
+	env := append(r.checkEnv(), "RALPH_ITERATION="+strconv.Itoa(r.Snapshot.Record().Iteration),
+		"RALPH_EXIT_CODE="+r.status)
 	if !c.FromList {
 		env = append(env, "RALPH_FEATURE="+feature)
 	}
@@ -329,6 +331,11 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 			return proc.Result{Err: errNotRun(err.Error()), ExitCode: -1, NotRun: true}
 		}
 	}
+	output := filepath.Join(temp, "last-answer")
+	if err != nil || r.message == "" || os.WriteFile(output, []byte(r.message), 0o600) != nil {
+		output = ""
+	}
+	run.Env = append(run.Env, "RALPH_OUTPUT="+output)
 	// Python looks for compiled files there: those in the project may not be what their sources
 	// say. Without a folder it finds none, and writes none.
 	run.Env = append(run.Env, "PYTHONPYCACHEPREFIX="+cmp.Or(temp, os.DevNull))

@@ -86,6 +86,7 @@ type Event struct {
 	Cwd          string          // the session's working folder; "": that of this process
 	Transcript   string          // the path of the conversation's file; "": not known
 	Message      string          // the agent's last message
+	ExitCode     string          // EventStop: the exit status of the session's agent; "": it runs on, or that is not known
 	Prompt       string          // EventPrompt: what was submitted
 	Aside        bool            // not the agent's own event: a subagent's, for example, or one that the agent made up
 	Caller       string          // the session whose agent sends this event by hand; "": the host sends it

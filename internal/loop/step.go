@@ -246,7 +246,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		return false, err
 	}
 	deadline := s.ev.At.Add(p.CheckTime(s.ev.Timeout))
-	r := checker{Picture: p, message: s.ev.Message, deadline: deadline, yields: s.judges}
+	r := checker{Picture: p, message: s.ev.Message, status: s.ev.ExitCode, deadline: deadline, yields: s.judges}
 	switch need.Kind {
 	case decide.NeedList:
 		list := r.askTracker(ctx)

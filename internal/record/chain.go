@@ -185,7 +185,9 @@ type chainFile struct {
 	ExitReason string        `json:"exitReason"`
 	Iterations int           `json:"iterations"`
 	StartedAt  time.Time     `json:"startedAt"`
-	EndedAt    *time.Time    `json:"endedAt"` // null: it is not over
+	EndedAt    *time.Time    `json:"endedAt"`     // null: it is not over
+	Completed  *time.Time    `json:"completedAt"` // null: the loop is not complete
+	Step       int           `json:"currentStep"` // the leg that works now, or worked last; the first one is 1
 	used
 	Legs []legLine `json:"legs"`
 }
@@ -203,13 +205,14 @@ type legLine struct {
 
 type used struct {
 	Tokens    LineTokens `json:"tokens"`
+	Total     int64      `json:"totalTokens"`
 	CostUSD   *float64   `json:"costUsd"`                 // null: unknown
 	Estimated bool       `json:"costEstimated,omitempty"` // a part of it is reckoned from prices
 	Unknown   int        `json:"costUnknown"`
 }
 
 func usedBy(s Sum) used {
-	u := used{Tokens: TokensOf(s.Usage), Unknown: s.Unknown}
+	u := used{Tokens: TokensOf(s.Usage), Total: s.Usage.Tokens(), Unknown: s.Unknown}
 	if s.CostKnown {
 		u.CostUSD, u.Estimated = &s.CostUSD, s.Estimated
 	}
@@ -227,7 +230,10 @@ func (r *Run) ChainFile() any {
 	f := chainFile{
 		ID: r.ID, Loop: r.Name, Agent: r.Options.Agent, Definition: r.Chain.Definition, Status: r.Status,
 		ExitReason: r.ExitReason, Iterations: r.Iterations, StartedAt: r.StartedAt, EndedAt: when(r.EndedAt),
-		used: usedBy(r.Spent),
+		used: usedBy(r.Spent), Step: min(r.Chain.At+1, len(r.Chain.Legs)),
+	}
+	if r.Status == decide.Complete {
+		f.Completed = f.EndedAt
 	}
 	for _, leg := range r.Chain.Legs {
 		line := legLine{

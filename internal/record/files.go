@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
@@ -67,8 +68,8 @@ func (f *Files) Text(name, text string) error {
 
 // JSON writes a value as a file. A disk that is full stops no run.
 func (f *Files) JSON(name string, value any) {
-	if data, err := json.MarshalIndent(value, "", "  "); err == nil {
-		_ = f.Text(name, string(data)+"\n")
+	if data, err := jsontext.Indent(value); err == nil {
+		_ = f.Text(name, string(data))
 	}
 }
 

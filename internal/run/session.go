@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -297,6 +298,7 @@ func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 	ev := r.event(decide.EventStop)
 	if c != nil && c.Ended != nil {
 		ev.Message, ev.Claimed = c.Ended.Message, c.Ended.Claimed
+		ev.ExitCode = strconv.Itoa(c.Ended.ExitCode)
 		ev.Worker = c.Worker
 		if c.Ended.Denied > 0 {
 			ev.Denied = cmp.Or(c.Ended.Refused, "a tool")
