@@ -39,6 +39,7 @@ type Env struct {
 	OnComplete string   // a notifier of the host's own entry, a line for the shell
 	ByAgent    bool     // an agent called this program, not a person
 	Report     string   // the path of the report that the host will have written; "": it writes none
+	PR         string   // the address of the pull request with the loop's work; "": there is none, or it is not known
 	ToMerge    string   // what a person is to do when the loop is complete, so that the work is where it belongs
 
 	// Seen keeps the list that was read last; nil: none is kept.

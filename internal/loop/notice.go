@@ -55,8 +55,9 @@ type payload struct {
 	LogPath       string        `json:"logPath"`              // of the log that LogTail is from
 	LastAnswer    string        `json:"lastAnswer,omitempty"` // the end of the agent's last message
 	Commit        string        `json:"commit,omitempty"`     // that is checked out
-	Report        string        `json:"report,omitempty"`     // a file; only hosts that write reports name one
-	NotUsed       []string      `json:"notUsed,omitempty"`    // changed files that the checks in the room do not use
+	PullRequest   string        `json:"pullRequest,omitempty"`
+	Report        string        `json:"report,omitempty"`  // a file; only hosts that write reports name one
+	NotUsed       []string      `json:"notUsed,omitempty"` // changed files that the checks in the room do not use
 }
 
 // attachNotice adds a notice to the record of an ending. Notices that are not sent yet stay in it.
@@ -185,6 +186,7 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 	store := p.Loop.Store
 	// Looked up without the lock: git may be slow.
 	what.Branch, what.Commit = p.checkedOut()
+	what.PullRequest = p.Loop.Env.PR
 	what.LogTail = plain.Text(string(store.LogTail(logTailBytes)), logTailBytes)
 	done := true
 	for _, c := range commands {
@@ -208,11 +210,11 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 }
 
 // RunHook runs a trusted command at an event of the host's own. It gets what as JSON on standard
-// input, and the variables.
-func (p *Picture) RunHook(ctx context.Context, c config.Command, what any, vars []string) error {
+// input, and the variables. The result is what it printed.
+func (p *Picture) RunHook(ctx context.Context, c config.Command, what any, vars []string) ([]byte, error) {
 	line, r := p.notify(ctx, c, what, vars, c.Timeout)
 	p.Loop.Store.Log(line, nil)
-	return r.Err
+	return r.Output, r.Err
 }
 
 // notify runs one notifier and returns its line for the log.

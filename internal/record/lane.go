@@ -36,6 +36,7 @@ type Merges struct {
 	New     string            `json:"new,omitempty"`     //
 	Behind  string            `json:"behind,omitempty"`  // why the person's branch lacks work; "": it has all
 	Told    string            `json:"told,omitempty"`    // the commit for which the commands of --pr have ended well
+	PR      string            `json:"pr,omitempty"`      // the last address that they printed
 	Earlier string            `json:"earlier,omitempty"` // the branch of the run before, whose work nobody has merged
 }
 

@@ -37,6 +37,7 @@ type told struct {
 	Report        string        `json:"report,omitempty"` // of the run; "": none is written, or the run goes on
 	Branch        string        `json:"branch,omitempty"` // of OpenPR: the one with the feature's work
 	Base          string        `json:"base,omitempty"`   // of OpenPR: the branch that it is for
+	PullRequest   string        `json:"pullRequest,omitempty"`
 }
 
 // told returns what hooks get. ended is the session that has ended; nil: the event is about none.
@@ -51,7 +52,7 @@ func (r *Run) told(s *loop.Step, state decide.State, ended *record.Current) told
 		ExitReason: state.ExitReason, ExitCode: code, Iteration: state.Iteration, MaxIterations: s.Decision.Limit,
 		Feature: plain.Line(state.Feature, 80), Tokens: r.Record.Spent.Usage.Tokens(),
 		CostUSD: r.Record.Spent.CostUSD, CostUnknown: r.Record.Spent.Unknown,
-		Features: s.Picture.Snapshot.List.Count(state.Proven),
+		Features: s.Picture.Snapshot.List.Count(state.Proven), PullRequest: r.Record.Merges.PR,
 	}
 	if s.Decision.Verdict == decide.End && s.Picture.Config.Report {
 		t.Report = r.reportPath()
@@ -121,7 +122,7 @@ func (r *Run) runHooks(ctx context.Context, s *loop.Step, event string, what tol
 	}
 	defer done()
 	for _, c := range commands {
-		if err := p.RunHook(ctx, c, what, what.vars()); err != nil {
+		if _, err := p.RunHook(ctx, c, what, what.vars()); err != nil {
 			r.Screen.Warn(fmt.Sprintf("the %s hook %s failed: %v", event, plain.Line(c.String(), 100), err))
 			if c.Stops {
 				return fmt.Errorf("the %s hook %s failed", event, plain.Line(c.String(), 100))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -586,6 +587,16 @@ func (l *lanes) finish(ctx context.Context, s *loop.Step) {
 	l.tidy(ctx)
 }
 
+// address matches an address on the web.
+var address = regexp.MustCompile(`https?://[^\s"'<>\x00-\x1f]+`)
+
+// tellsLater reports whether the notifiers are told of an ending when a command has opened a pull request. Who comes
+// after a run that was killed before that tells them without it.
+func (r *Run) tellsLater(s *loop.Step) bool {
+	ends := r.Record.Options.Workers > 0 && s.Decision.Verdict == decide.End
+	return ends && len(r.commands(s.Picture, config.OpenPR)) > 0
+}
+
 // openPR runs the commands for the run's branch, if it has new work. If one fails, people are told, and all of them run
 // again when the run goes on. A run that is killed before they are noted runs them again, too.
 func (l *lanes) openPR(s *loop.Step) {
@@ -612,10 +623,14 @@ func (l *lanes) openPR(s *loop.Step) {
 	vars := append(t.vars(), "RALPH_TITLE="+plain.Line(strings.Join(titles, ", "), 200), "RALPH_BRANCH="+t.Branch,
 		"RALPH_BASE="+t.Base)
 	for _, c := range commands {
-		if err := p.RunHook(context.Background(), c, t, vars); err != nil {
+		output, err := p.RunHook(context.Background(), c, t, vars)
+		if err != nil {
 			l.Screen.Warn(fmt.Sprintf("the command for the branch %s failed: %s: %v; --resume runs it again", t.Branch,
 				plain.Line(c.String(), 100), err))
 			return
+		}
+		if found := address.FindAllString(string(output), -1); len(found) > 0 { // gh prints that of the pull request last
+			m.PR = plain.Line(found[len(found)-1], 500)
 		}
 	}
 	m.Told = m.Commit

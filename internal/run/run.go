@@ -362,6 +362,7 @@ func (r *Run) env() loop.Env {
 	env.Cwd = r.At.Project
 	env.ProjectDir = "" // the loop is found by the run's own name
 	env.Agent = r.Record.Options.Agent
+	env.PR = r.Record.Merges.PR
 	env.OnComplete = cmp.Or(r.Record.Options.OnComplete, env.OnComplete)
 	env.Report = r.reportPath()
 	if !r.Record.Merges.Joined { // else the checks of the whole loop prove it, and it is brought to the person's branch
@@ -390,6 +391,9 @@ func (r *Run) step(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 	}
 	if step.Decision.Commits() {
 		r.reports(step)
+		if r.tellsLater(step) {
+			return step, nil
+		}
 		l.Env.Catch = r.untilKilled
 		l.Notify(context.WithoutCancel(ctx), ev, step)
 		r.cutOff = r.killed() && l.Untold() > 0
