@@ -159,7 +159,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 func (p *Picture) Limits() decide.Limits {
 	limits := p.Config.Limits
 	limits.Trusted = p.Config.Trusted
-	text, path, err := loopdir.UserConfig(p.Loop.Env.ConfigDir)
+	text, path, err := loopdir.UserFile(p.Loop.Env.ConfigDir, loopdir.OwnConfig, config.MaxBytes)
 	if text == nil && err == nil {
 		return limits
 	}

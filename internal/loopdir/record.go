@@ -490,14 +490,12 @@ func (s *Store) SetTrust(t config.Trust, path string) error {
 // Config returns the text of ralph.json, or nil if there is no such file.
 func (s *Store) Config() ([]byte, error) { return optional(read(s.loop, ConfigFile, config.MaxBytes)) }
 
-// UserConfig returns the text and the path of the user's own configuration. folder is the
-// system's folder for the user's configuration. text is nil if there is no such file.
-func UserConfig(folder string) (text []byte, path string, err error) {
-	return UserFile(folder, "config.json", config.MaxBytes)
-}
+// OwnConfig is the name of the user's own configuration.
+const OwnConfig = "config.json"
 
-// UserFile is UserConfig for another file of at most limit bytes beside it. Without a home folder there is no path, and
-// so no ceiling is set.
+// UserFile returns the text and the path of a file of the user's own, of at most limit bytes. folder is the system's
+// folder for the user's configuration. text is nil if there is no such file. Without a home folder there is no path,
+// and so no ceiling is set.
 func UserFile(folder, name string, limit int64) (text []byte, path string, err error) {
 	if folder == "" {
 		return nil, "", nil

@@ -90,7 +90,7 @@ func readPrice(entry gjson.Result, price *agent.Price) bool {
 		case value.Type != gjson.Number || !(value.Num >= 0 && value.Num <= 1):
 			return false
 		default:
-			*one.field = math.Round(value.Num*1e12) / 1e6 // 0.00000125 is no number of two powers: 1.25, not 1.2499999
+			*one.field = math.Round(value.Num*1e12) / 1e6 // 1.25, not 1.2499999999999998
 		}
 	}
 	return true

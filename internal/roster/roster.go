@@ -32,7 +32,7 @@ type Agents struct {
 // New returns the agents that there are for a loop. p may be nil.
 func New(env loop.Env, project string, p *loop.Picture) (*Agents, error) {
 	a := &Agents{env: env, project: project, picture: p}
-	text, path, err := loopdir.UserConfig(env.ConfigDir)
+	text, path, err := loopdir.UserFile(env.ConfigDir, loopdir.OwnConfig, config.MaxBytes)
 	if err == nil {
 		a.taken, err = LoadPrices(env.ConfigDir)
 	}

@@ -587,9 +587,6 @@ func (l *lanes) finish(ctx context.Context, s *loop.Step) {
 	l.tidy(ctx)
 }
 
-// address matches an address on the web.
-var address = regexp.MustCompile(`https?://[^\s"'<>\x00-\x1f]+`)
-
 // tellsLater reports whether the notifiers are told of an ending when a command has opened a pull request. Who comes
 // after a run that was killed before that tells them without it.
 func (r *Run) tellsLater(s *loop.Step) bool {
@@ -622,6 +619,7 @@ func (l *lanes) openPR(s *loop.Step) {
 	}
 	vars := append(t.vars(), "RALPH_TITLE="+plain.Line(strings.Join(titles, ", "), 200), "RALPH_BRANCH="+t.Branch,
 		"RALPH_BASE="+t.Base)
+	address := regexp.MustCompile(`https?://[^\s"'<>\x00-\x1f]+`)
 	for _, c := range commands {
 		output, err := p.RunHook(context.Background(), c, t, vars)
 		if err != nil {
