@@ -215,7 +215,7 @@ func writeClaim(path string, list features.List, item features.Item) error {
 	if err != nil {
 		return err
 	}
-	key, value := list.Claim(item)
+	key, value := list.Claim(item, true)
 	if key == "" {
 		data = bytes.Replace(data, []byte("[ ] "+item.Title()), []byte("[x] "+item.Title()), 1)
 	} else if at := place(gjson.ParseBytes(data), item, "", ""); at != "" {

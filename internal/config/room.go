@@ -57,7 +57,8 @@ func BuildFile(name string) bool {
 	}
 	base := path.Base(name)
 	hidden := base[0] == '.' && !slices.Contains(ofGit, base)
-	return hidden || configures(base) || slices.Contains(buildFiles, base) || slices.Contains(buildKinds, path.Ext(base))
+	return hidden || configures(base) || slices.Contains(buildFiles, base) || is("vendor/modules.txt") ||
+		slices.Contains(buildKinds, path.Ext(base))
 }
 
 func configures(base string) bool {
@@ -68,7 +69,8 @@ func configures(base string) bool {
 
 // configured are the programs whose configuration is in a file such as jest.config.js or vitest.workspace.ts. Others,
 // such as app.config.ts, are a part of the work.
-var configured = strings.Fields("ava babel cypress eslint jest karma playwright rollup stylelint vite vitest webpack")
+var configured = strings.Fields(`ava babel cypress eslint jest karma nyc playwright prettier rollup stylelint vite
+	vitest wdio webpack xo`)
 
 // ofGit are hidden files that only git reads, of whose rules the room has those that were trusted.
 var ofGit = []string{".gitignore", ".gitattributes", ".gitkeep", ".keep"}

@@ -45,6 +45,8 @@ type Trust struct {
 	// with "room": targets of makefiles that were no files, by path below the project. Make would take a file of that
 	// name, or a folder, for done, so the agent's does not count.
 	Targets []string `json:"targets,omitzero"`
+	// Included are patterns of the files that makefiles include.
+	Included []string `json:"included,omitzero"`
 	// the folders of "share" that were there
 	Shared []string `json:"shared,omitzero"`
 	// what "writable" names, without links

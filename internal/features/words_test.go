@@ -92,7 +92,7 @@ func TestOwnWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(text, err)
 		}
-		key, value := l.Claim(l.Items[len(l.Items)-1])
+		key, value := l.Claim(l.Items[len(l.Items)-1], true)
 		out, err := l.Mark([]byte(text), l, []string{l.Items[0].ID}, false)
 		if key+" "+value != want.claim || err != nil || string(out) != want.reopened {
 			t.Errorf("%s\nis claimed by %s %s, want %s; opened again:\n%s, %v", text, key, value, want.claim, out, err)

@@ -91,7 +91,7 @@ func (l List) set(data []byte, model List, passes func(at int) bool) []byte {
 			edited.WriteString(words.value(item.mark, !item.Passes, string(data[at:from])))
 			continue
 		}
-		key, value := model.Claim(*item)
+		key, value := model.Claim(*item, true)
 		if gjson.Get(item.raw, key).Exists() { // and is no mark
 			key, value = "passes", "true"
 		}
@@ -186,14 +186,9 @@ func (w words) word(passes bool, old string) string {
 	return w.shape.open
 }
 
-// Claim returns what an agent has to write into the list to claim an item: a key, and its
-// value as JSON. A checkbox has no key, and its value is "[x]".
-func (l List) Claim(item Item) (key, value string) { return l.says(item, true) }
-
-// Reopen returns what an agent has to write into the list to take the claim of an item back, as Claim does.
-func (l List) Reopen(item Item) (key, value string) { return l.says(item, false) }
-
-func (l List) says(item Item, pass bool) (key, value string) {
+// Claim returns what an agent has to write into the list to claim an item, or, without pass, to take its claim back: a
+// key, and its value as JSON. A checkbox has no key, and its value is "[x]" or "[ ]".
+func (l List) Claim(item Item, pass bool) (key, value string) {
 	m := item.mark
 	for n := 0; m == noMark && n < len(l.all); n++ {
 		m = l.all[n].mark

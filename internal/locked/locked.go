@@ -33,6 +33,7 @@ type Finder struct {
 	// Believed are the targets of make that a command asks for and that a file of their name would hold up.
 	Believed []Target
 	Targets  []string // where checks run in a room: all targets of makefiles that are no files now
+	Included []string // patterns of the files that makefiles include
 	Words    []Target // those of Targets that read as if they should be .PHONY
 	Open     []string // files that commands name and that are not locked, with the reason
 	Err      error    // why something cannot be locked

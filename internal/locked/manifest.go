@@ -57,11 +57,10 @@ func besideGo(text, trusted string) string {
 			block = words[0]
 			continue
 		}
-		newModule := len(words) > 1 && !strings.Contains(trusted, words[1])
-		if words[0] == "replace" && newModule || slices.Contains(needs, words[0]) {
-			continue
+		isNew := len(words) > 1 && !strings.ContainsAny(words[1], "\"`\\") && !strings.Contains(trusted, words[1])
+		if !slices.Contains(needs, words[0]) && !(words[0] == "replace" && isNew) {
+			kept.WriteString(strings.Join(words, " ") + "\n")
 		}
-		kept.WriteString(strings.Join(words, " ") + "\n")
 	}
 	return kept.String()
 }
@@ -175,7 +174,8 @@ func besidePackage(text, trusted string) string {
 		case isDependencies(key, value):
 			value.ForEach(func(name, version gjson.Result) bool {
 				isPlain := version.Type == gjson.String && !strings.ContainsAny(version.String(), ":/")
-				if !isPlain && hasDependency(was, name.String()) {
+				isNewFolder := ownFolder().MatchString(version.String()) && !hasDependency(was, name.String())
+				if !isPlain && !isNewFolder {
 					keep(name, version)
 				}
 				return true
@@ -186,6 +186,16 @@ func besidePackage(text, trusted string) string {
 		return true
 	})
 	return kept.String()
+}
+
+// ownFolder matches a dependency on a folder of the project. Its package.json is one that "work" names, too.
+var ownFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^file:(\./)?([\w-]+/)*[\w-]+/?$`) })
+
+// NewPackage reports whether a new package.json is one that only describes a package and what it needs. It could bring
+// programs that take the place of others.
+func NewPackage(text []byte) bool {
+	name := gjson.GetBytes(text, "name").Raw
+	return gjson.ValidBytes(text) && besidePackage(string(text), `{"name": `+cmp.Or(name, "0")+`}`) == ""
 }
 
 func isDependencies(key, value gjson.Result) bool {
@@ -208,4 +218,4 @@ func hasDependency(manifest gjson.Result, name string) (has bool) {
 
 // described are the keys of a package.json that describe the work itself. With its name it could pass for another.
 var described = strings.Fields(`scripts version description keywords author contributors license repository homepage
-	bugs type main module browser types typings exports bin files engines private sideEffects`)
+	bugs type main module browser types typings exports files engines private sideEffects`)

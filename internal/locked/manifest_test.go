@@ -25,6 +25,7 @@ func TestOnlyNeeds(t *testing.T) {
 		{"go.mod", goMod, goMod + "require()\nignore ./check\n", false},
 		{"go.mod", goMod, goMod + "replace a.b/c => ./mine\n", false},
 		{"go.mod", goMod, goMod + "require d.e/f v0.0.0\nreplace d.e/f => ./f\n", true},
+		{"go.mod", goMod, goMod + "replace \"a.b/c\" => ./mine\n", false},
 		{"go.mod", goMod, goMod + "replace (\n\ta.b/c => ./mine\n)\n", false},
 		{"go.mod", goMod, "module y\ngo 1.21\n", false},
 		{"Cargo.toml", cargo, cargo + "b = \"2\"\n[dev-dependencies.c]\nversion = \"1\"\n[features]\nd = []\n", true},
@@ -72,12 +73,24 @@ func TestOnlyNeeds(t *testing.T) {
 		{"package.json", npm, strings.Replace(npm, `{`, `{"overrides": {"a": "2"},`, 1), false},
 		{"package.json", npm, strings.Replace(npm, `"x"`, `"a"`, 1), false},
 		{"package.json", npm, strings.Replace(npm, `"^1"`, `"^1", "new": "file:new"`, 1), true},
+		{"package.json", npm, strings.Replace(npm, `"^1"`, `"^1", "new": "file:new.tgz"`, 1), false},
+		{"package.json", npm, strings.Replace(npm, `{`, `{"bin": {"a": "x"},`, 1), false},
 		{"package.json", npm, `{"dependencies": {}}`, true},
 		{"package.json", npm, npm[1:], false},
 	} {
 		only, known := OnlyNeeds(row.name, []byte(row.was), []byte(row.is))
 		if !known || only != row.same {
 			t.Errorf("%s: %q and %q: %v, want %v", row.name, row.was, row.is, only, row.same)
+		}
+	}
+	for text, is := range map[string]bool{
+		`{"name": "x", "main": "a.js", "dependencies": {"a": "1"}}`: true,
+		`{"name": "x", "bin": {"node": "a.js"}}`:                    false,
+		`{"main": "a.js"}`:                                          true,
+		`{`:                                                         false,
+	} {
+		if NewPackage([]byte(text)) != is {
+			t.Errorf("%s: want %v", text, is)
 		}
 	}
 	if _, known := OnlyNeeds("pom.xml", nil, nil); known {

@@ -23,44 +23,108 @@ var makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
 // Anywhere begins the key of a target that make may look for in any folder.
 const Anywhere = "*/"
 
-// RoomTargets notes the targets of all makefiles among the files of a project, since one of them may call another. In a
-// room no file may appear in the place of a target: the room's own make makes those. They are looked for beside their
-// makefile, and anywhere if it is included, or if something says that make looks elsewhere.
+// RoomTargets notes the targets of all makefiles among the files of a project, since one of them may call another, and
+// the patterns of the files that these include. In a room no file may appear in the place of a target: the room's own
+// make makes those. They are looked for beside their makefile, and anywhere if it has another name, or if something
+// says that make looks elsewhere.
 func (f *Finder) RoomTargets(files []string) {
-	elsewhere := slices.ContainsFunc(f.Config.Commands(), func(c config.Command) bool {
-		return slices.ContainsFunc(c.Words(), func(w config.Word) bool { return otherFolder().MatchString(w.Text) })
-	})
+	anywhere := false
+	queue := slices.Clone(files)
+	is := map[string]bool{}
 	for _, file := range files {
-		included := path.Ext(file) == ".mk"
-		if !included && !slices.Contains(makefiles, path.Base(file)) {
+		is[file] = slices.Contains(makefiles, path.Base(file)) || path.Ext(file) == ".mk"
+	}
+	include := func(folder string, patterns []string) {
+		for _, pattern := range patterns {
+			pattern = path.Join(folder, pattern)
+			f.Included = append(f.Included, pattern)
+			for _, file := range files {
+				if matches, _ := path.Match(pattern, file); matches && !is[file] {
+					is[file] = true
+					queue = append(queue, file)
+				}
+			}
+		}
+	}
+	for _, command := range f.Config.Commands() {
+		var line []string
+		for _, w := range command.Words() {
+			line = append(line, w.Text)
+		}
+		text := strings.Join(line, " ")
+		anywhere = anywhere || otherFolder().MatchString(text)
+		include(".", includes(text))
+	}
+	for len(queue) > 0 {
+		file := queue[0]
+		queue = queue[1:]
+		if !is[file] {
 			continue
 		}
 		text, err := loopdir.ReadAny(At(f.Project, file), maxMakefile)
 		if err != nil {
 			continue
 		}
-		m := readMakefile(string(text))
-		anywhere := included || elsewhere || otherFolder().Match(text)
-		for _, name := range slices.Sorted(maps.Keys(m.needs)) {
-			key := path.Join(path.Dir(file), name)
-			if m.always(name) || f.exists(key) {
-				continue
-			}
-			if !m.files[name] {
-				f.Words = append(f.Words, Target{file, name})
-			}
-			if anywhere {
-				key = Anywhere + path.Base(name)
-			}
+		include(path.Dir(file), includes(string(text)))
+		include(".", includes(string(text)))
+		f.noteTargets(file, string(text), anywhere || !slices.Contains(makefiles, path.Base(file)))
+	}
+}
+
+// noteTargets notes the targets of a makefile.
+func (f *Finder) noteTargets(file, text string, anywhere bool) {
+	m := readMakefile(text)
+	anywhere = anywhere || otherFolder().MatchString(text)
+	for _, name := range slices.Sorted(maps.Keys(m.needs)) {
+		key := path.Join(path.Dir(file), name)
+		if m.always(name) || f.exists(key) {
+			continue
+		}
+		if !m.files[name] {
+			f.Words = append(f.Words, Target{file, name})
+		}
+		if anywhere {
+			key = Anywhere + path.Base(name)
+		}
+		if !slices.Contains(f.Targets, key) {
 			f.Targets = append(f.Targets, key)
 		}
 	}
 }
 
+// includes returns the patterns of the files that a makefile includes, or that a command has make read.
+func includes(text string) (patterns []string) {
+	for _, match := range included().FindAllStringSubmatch(text, -1) {
+		for _, word := range strings.Fields(strings.Trim(match[1]+" "+match[2], " ")) {
+			word = strings.TrimSuffix(strings.TrimPrefix(word, "$(wildcard"), ")")
+			if word != "" && !strings.Contains(word, "$") {
+				patterns = append(patterns, word)
+			}
+		}
+	}
+	return patterns
+}
+
+var included = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`(?m)^[ \t]*[-s]?include[ \t]+([^#\n]+)|` + otherMakefile + `[ \t]*([^\s;|&]+)`)
+})
+
+// IsIncluded reports whether a makefile includes a file, by these patterns.
+func IsIncluded(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		matches, _ := path.Match(pattern, name)
+		return matches
+	})
+}
+
 // otherFolder matches what has make read a makefile, or look for files, in another folder.
 var otherFolder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|\s)(-f|--file|--makefile)\b|(?i)\bvpath\b`)
+	return regexp.MustCompile(otherMakefile + `|(?i)\bvpath\b`)
 })
+
+// otherMakefile matches a call of make with another makefile, up to its name.
+const otherMakefile = `(?:\bmake|\bMAKE[)}])\b?[^;|&\n]*\s(?:-f|--file=?|--makefile=?)`
 
 // IsTarget reports whether a file, or a folder above it, is in the place of a target.
 func IsTarget(targets []string, name string) bool {
@@ -110,6 +174,7 @@ type makefile struct {
 
 func readMakefile(text string) makefile {
 	m := makefile{needs: map[string][]string{}, files: map[string]bool{}}
+	text = strings.TrimPrefix(text, "\ufeff")
 	var current []string
 	for line := range strings.Lines(text) {
 		if line[0] == '\t' {
@@ -120,6 +185,7 @@ func readMakefile(text string) makefile {
 		}
 		current = nil
 		names, needs, is := strings.Cut(line, ":")
+		names = strings.TrimSuffix(names, "&") // the targets of one recipe
 		if !is || strings.ContainsAny(names, "\t#=$%") || strings.HasPrefix(needs, "=") || strings.HasPrefix(needs, ":=") {
 			continue
 		}

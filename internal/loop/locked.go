@@ -268,6 +268,7 @@ func (l *Loop) NewTrust(text []byte, list decide.List, own bool) (config.Trust, 
 	f, err := l.FindLocked(c)
 	t.Files, t.Scripts = f.Sums, f.Scripts
 	t.Targets = f.Targets
+	t.Included = f.Included
 	if err == nil {
 		err = holdList(&t, c, list)
 	}

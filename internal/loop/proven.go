@@ -61,6 +61,11 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 	defer cancel()
 	var commit, left string
 	repo, err := p.openRepo(ctx, filepath.Join(p.Loop.At.StatePath(), "commit.git"))
+	if left := p.NotUsed(ctx); err == nil && len(left) > 0 {
+		repo.Close()
+		err = fmt.Errorf("%s is not in the room as it is here, so it is not proven: put it back, or commit yourself",
+			plain.Line(left[0].Path, 200))
+	}
 	if err == nil {
 		defer repo.Close()
 		commit, left, err = repo.CommitHere(ctx, p.provenWork(ids))

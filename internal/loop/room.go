@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -193,19 +194,14 @@ func (p *Picture) stillIgnored(ctx context.Context, proof room.Proof) (left []ro
 func (p *Picture) rule() room.Rule {
 	c := &p.Config
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %v %v %q", c.Text, c.Files, c.Shared, c.Targets) // maps are printed in order
-	parts := map[string][]string{}                                        // keys of parts of files
+	fmt.Fprintf(sum, "%q %v %v %q %q", c.Text, c.Files, c.Shared, c.Targets, c.Included) // maps are printed in order
+	parts := map[string][]string{}                                                       // keys of parts of files
 	for key := range c.Files {
 		if file := locked.File(key); file != key {
 			parts[file] = append(parts[file], key)
 		}
 	}
 	base := p.base()
-	trustedBelow := func(folder string) bool {
-		files, err := p.Room().Files(context.Background(), c.RoomTree)
-		isBelow := func(name string) bool { return folder == "." || strings.HasPrefix(name, folder+"/") }
-		return err != nil || slices.ContainsFunc(files, isBelow)
-	}
 	return room.Rule{Name: fmt.Sprintf("%x", sum.Sum(nil)), Lent: p.lent(), Why: func(e room.Edit) string {
 		name := fromBase(base, e.Path)
 		_, isLocked := c.Files[name]
@@ -218,14 +214,14 @@ func (p *Picture) rule() room.Rule {
 			return `"protect" names it`
 		case isLocked:
 			return "it is locked"
-		case e.Added() && odd(name):
-			return "a shell would take its name for more than a name"
+		case len(c.Work) > 0 && e.Added() && odd(name):
+			return "a shell could take its name for more than a name; it may have letters, digits and ._-+@$~,()[]"
 		case locked.IsTarget(c.Targets, name):
 			return "a makefile has a target of that name, which make would take for done; " +
 				"if a person makes the target .PHONY, the file counts"
 		case slices.ContainsFunc(parts[name], changed):
 			return "a locked part of it has changed"
-		case !config.BuildFile(name):
+		case !config.BuildFile(name) && !locked.IsIncluded(c.Included, name):
 			return ""
 		case len(c.Work) == 0 && !npm:
 			return "it is a build file, which counts as it was at 'trust'"
@@ -233,8 +229,10 @@ func (p *Picture) rule() room.Rule {
 			return `it is a build file, which "work" has to name by its whole name`
 		case npm && !p.sameScripts(e):
 			return "a trusted script of it has changed, or one was added that runs by itself"
-		case e.Added() && !c.SpellsAll(name) && trustedBelow(path.Dir(e.Path)):
-			return `it is a new build file beside files that were there at 'trust'; "work" has to name its whole path`
+		case e.Added() && !c.SpellsAll(name):
+			return `it is a new build file, of which "work" has to name the whole path`
+		case e.Added() && npm && !locked.NewPackage(p.Room().Text(context.Background(), e.Is)):
+			return "a new package.json may only describe its package and what it needs from a registry"
 		case !e.Added() && !p.onlyNeeds(e):
 			return "more has changed than what it requires, or that comes from elsewhere now"
 		}
@@ -242,9 +240,13 @@ func (p *Picture) rule() room.Rule {
 	}}
 }
 
-// odd reports whether a name could be a command, or a flag, where a makefile or a script hands it to a shell.
+// odd reports whether a name could be a command, a flag or several words where a makefile or a script hands it to a
+// shell.
 func odd(name string) bool {
-	return strings.ContainsAny(name, "\r\n;|&<>`") || strings.Contains(name, "$(") || strings.Contains("/"+name, "/-")
+	isOdd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@$~,()[]", r)
+	}
+	return strings.ContainsFunc(name, isOdd) || strings.Contains(name, "$(") || strings.Contains("/"+name, "/-")
 }
 
 // sameScripts reports whether a package.json has the scripts that were trusted, as it must also in the project.
@@ -367,12 +369,11 @@ func (r *checker) wrote(ctx context.Context) error {
 	if err != nil {
 		return errNotRun(err.Error())
 	}
-	base, beside := r.base(), r.besideTree()
-	changed := r.Room().ChangedSince(files, r.filled, func(file string) bool {
+	base := r.base()
+	changed := r.Room().ChangedSince(files, r.filled, r.besideTree(), func(file string) bool {
 		name := fromBase(base, file)
-		_, isBeside := beside[file]
 		_, isLocked := r.Config.Files[name]
-		return !isBeside && (!r.Config.IsWork(name) || isLocked || r.Config.Protects(name))
+		return r.Config.IsWork(name) && !isLocked && !r.Config.Protects(name)
 	})
 	for key, sum := range r.Config.Files {
 		if changed == "" && locked.File(key) != key && locked.Changed(r.Loop.project(), key, sum) {

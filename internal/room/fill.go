@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -135,16 +136,32 @@ func (r Room) clock() time.Time {
 	return tree.ChangedAt(file.Name())
 }
 
-// ChangedSince returns the first of some files of the room that has changed since a time that Fill returned, or is
-// gone, and that counts; "" if there is none.
-func (r Room) ChangedSince(files []string, since time.Time, counts func(name string) bool) string {
+// ChangedSince returns the first of some files of the room that is not free, and that has changed since a time that
+// Fill returned, or is gone; "" if there is none. Files that are beside the tree may change. A folder, too, is not free
+// if nothing free is in it, except the room itself: it could be replaced, and put back.
+func (r Room) ChangedSince(files []string, since time.Time, beside map[string][]byte,
+	free func(name string) bool) string {
 	if since.IsZero() {
 		return ""
 	}
-	for _, name := range files {
+	changed := func(name string) bool {
 		at := tree.ChangedAt(filepath.Join(r.Dir, filepath.FromSlash(name)))
-		if (at.IsZero() || !at.Before(since)) && counts(name) {
+		return at.IsZero() || !at.Before(since)
+	}
+	folders := map[string]bool{".": true} // whether something free is in it
+	for _, name := range files {
+		_, isFree := beside[name]
+		isFree = isFree || free(name)
+		if !isFree && changed(name) {
 			return name
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			folders[dir] = folders[dir] || isFree
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+		if !folders[dir] && changed(dir) {
+			return dir + "/"
 		}
 	}
 	return ""

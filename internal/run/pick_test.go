@@ -135,5 +135,6 @@ func TestSwitchedBack(t *testing.T) {
 			t.Errorf("session %d: %q, want %q", i, r.Record.Switches[i+1].Why, why)
 		}
 		leg.Iterations++
+		leg.Status = decide.Complete
 	}
 }

@@ -39,10 +39,10 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 		}
 	}
 	if leg := r.Record.Leg(); leg != nil && leg.Reviews {
-		b.WriteString(say.Review(s.Picture, d))
+		b.WriteString(say.Prompt(s.Picture, d, true))
 		return b.String()
 	}
-	b.WriteString(say.Prompt(s.Picture, d))
+	b.WriteString(say.Prompt(s.Picture, d, false))
 	if feature.ID != "" {
 		b.WriteString(onlyThis)
 	}

@@ -21,22 +21,13 @@ const (
 )
 
 // Prompt returns the agent's next prompt. Text from the list is in single lines, introduced as
-// data.
-func Prompt(p *loop.Picture, d decide.Decision) string {
-	w := &prompter{p: p, d: d}
-	return w.prompt()
-}
-
-// Review returns the prompt of a session that reviews what is claimed. It builds nothing, so it does not get what is
-// for those who do: a feature, a check that failed, and the answer of an evaluator.
-func Review(p *loop.Picture, d decide.Decision) string {
-	d.Failure, d.Answer, d.Feature = nil, nil, features.Item{}
-	w := &prompter{p: p, d: d, reviews: true}
-	return w.prompt()
-}
-
-func (w *prompter) prompt() string {
-	p, d := w.p, w.d
+// data. A session that reviews what is claimed builds nothing, so it does not get what is for those who do: a feature,
+// a check that failed, and the answer of an evaluator.
+func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
+	if reviews {
+		d.Failure, d.Answer, d.Feature = nil, nil, features.Item{}
+	}
+	w := &prompter{p: p, d: d, reviews: reviews}
 	w.list = plain.Path(p.Loop.At.Project, p.ListName())
 	w.head()
 	w.promised()
@@ -252,7 +243,7 @@ func Claim(p *loop.Picture, item features.Item, list string) string {
 
 // ClaimIn is Claim for a list that is a file.
 func ClaimIn(l features.List, item features.Item, list string) string {
-	key, value := l.Claim(item)
+	key, value := l.Claim(item, true)
 	if key == "" {
 		return fmt.Sprintf("tick its checkbox, %s, in %s", value, list)
 	}
@@ -270,7 +261,7 @@ func reopen(p *loop.Picture, list string) string {
 			break
 		}
 	}
-	key, value := p.Snapshot.List.Reopen(claimed)
+	key, value := p.Snapshot.List.Claim(claimed, false)
 	if key == "" {
 		return fmt.Sprintf("clear its checkbox, %s, in %s", value, list)
 	}

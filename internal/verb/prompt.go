@@ -37,7 +37,7 @@ func (v Verbs) prompt(w io.Writer, args []string) error {
 			if s := p.Snapshot.State; s.Session == "" && s.Iteration <= 1 {
 				fmt.Fprint(w, "No session works on the loop yet. One that begins now is told this at its first stop:\n\n")
 			}
-			fmt.Fprint(w, say.Prompt(p, d))
+			fmt.Fprint(w, say.Prompt(p, d, false))
 			return nil
 		}
 		fmt.Fprintln(w, say.DecisionAnswer(p, d).Message)

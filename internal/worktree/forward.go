@@ -114,17 +114,14 @@ const lockText = "ralph: a merge goes forward\n"
 // The file has its text from the beginning: a later process must see whose it is.
 func (r *Repo) lock(text string) (unlock func(), err error) {
 	path, aside := r.indexLock(), filepath.Join(r.git, "ralph.lock")
-	if err := os.WriteFile(aside, []byte(text), 0o600); err != nil {
+	if err := writeNew(aside, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
 	defer os.Remove(aside)
 	err = os.Link(aside, path)
 	if err != nil && !errors.Is(err, os.ErrExist) { // a file system without links
-		var f *os.File
-		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			_, err = f.WriteString(text)
-			err = errors.Join(err, f.Close())
+		if _, err = os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+			err = writeNew(path, []byte(text), 0o600)
 		}
 	}
 	if err != nil {

@@ -20,6 +20,9 @@ import (
 // has staged something, git is in the middle of something, or a file cannot be committed as it is. The work has a
 // message and an author; its commits are not looked at.
 func (r *Repo) CommitHere(ctx context.Context, w Work) (commit, left string, err error) {
+	if err := r.isOwn(); err != nil {
+		return "", "", err
+	}
 	if err := r.endCommit(ctx); err != nil {
 		return "", "", err
 	}
@@ -98,6 +101,12 @@ func (r *Repo) putCommit(ctx context.Context, head, commit, index string, before
 	if err := r.OnBranch(ctx); err != nil {
 		return err
 	}
+	place := filepath.Join(r.git, "index")
+	aside, err := copyAside(index, place) // a full disk fails here, before the branch moves
+	if err != nil {
+		return err
+	}
+	defer os.Remove(aside)
 	if _, err := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: commit", heads+r.branch, commit, head); err != nil {
 		if at, lost := r.Head(ctx); lost == nil && at != head {
 			err = fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved, plain.Line(r.branch, 200), at, head)
@@ -105,7 +114,29 @@ func (r *Repo) putCommit(ctx context.Context, head, commit, index string, before
 		return err
 	}
 	r.step("moved")
-	return copyIndex(index, filepath.Join(r.git, "index"))
+	err = os.Rename(aside, place)
+	if err != nil { // else the next commit of the person would take this one back
+		_, back := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: no commit", heads+r.branch, head, commit)
+		err = errors.Join(err, back)
+	}
+	return err
+}
+
+// isOwn refuses a repository to which only a .git of the agent's leads. That of a work tree says where this is.
+func (r *Repo) isOwn() error {
+	here := filepath.Join(r.top, ".git")
+	info, err := os.Lstat(here)
+	if err != nil || info.IsDir() {
+		return err
+	}
+	text, err := loopdir.ReadFile(r.git, "gitdir", 4096)
+	if err == nil && info.Mode().IsRegular() {
+		back, err := os.Lstat(strings.TrimSpace(string(text)))
+		if err == nil && os.SameFile(info, back) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s leads to the repository of another folder: commit yourself", here)
 }
 
 // readIndex returns the project's index. There is none in a repository whose first commit was made without one.

@@ -63,21 +63,40 @@ const asideEnd = ".ralph"
 // copyIndex puts a copy of an index in the place of another one, in one step. The copy keeps the time: to git a file
 // that changed in the second in which its index was written, or later, may be another one, though its size is the same.
 func copyIndex(from, to string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	text, err := loopdir.ReadFile(filepath.Dir(from), filepath.Base(from), maxIndex)
-	if err != nil {
-		return err
-	}
-	aside := to + asideEnd
-	err = os.WriteFile(aside, text, 0o644)
-	if err == nil {
-		err = os.Chtimes(aside, time.Time{}, info.ModTime())
-	}
+	aside, err := copyAside(from, to)
 	if err != nil {
 		return err
 	}
 	return os.Rename(aside, to)
+}
+
+// copyAside makes the copy beside its place.
+func copyAside(from, to string) (aside string, err error) {
+	info, err := os.Stat(from)
+	if err != nil {
+		return "", err
+	}
+	text, err := loopdir.ReadFile(filepath.Dir(from), filepath.Base(from), maxIndex)
+	if err != nil {
+		return "", err
+	}
+	aside = to + asideEnd
+	err = writeNew(aside, text, 0o644)
+	if err == nil {
+		err = os.Chtimes(aside, time.Time{}, info.ModTime())
+	}
+	return aside, err
+}
+
+// writeNew writes a file that nobody else has made: an agent may have put a link or a pipe into its place.
+func writeNew(path string, text []byte, mode os.FileMode) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
