@@ -45,7 +45,7 @@ type Trust struct {
 	// with "room": targets of makefiles that were no files, by path below the project. Make would take a file of that
 	// name, or a folder, for done, so the agent's does not count.
 	Targets []string `json:"targets,omitzero"`
-	// Included are patterns of the files that makefiles include.
+	// with "room": patterns of the files that makefiles include, and that commands have make read
 	Included []string `json:"included,omitzero"`
 	// the folders of "share" that were there
 	Shared []string `json:"shared,omitzero"`

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ type Finder struct {
 	Believed []Target
 	Targets  []string // where checks run in a room: all targets of makefiles that are no files now
 	Included []string // patterns of the files that makefiles include
-	Words    []Target // those of Targets that read as if they should be .PHONY
+	NotPhony []Target // those of Targets that read as if they should be .PHONY
 	Open     []string // files that commands name and that are not locked, with the reason
 	Err      error    // why something cannot be locked
 
@@ -265,8 +266,11 @@ func (f *Finder) open(key, why string) {
 	}
 }
 
-// Finish locks what pytest loads beside and above locked tests.
+// Finish locks what pytest loads beside and above locked tests, and where checks run in a room what links lead to.
 func (f *Finder) Finish() {
+	if f.Config.Room {
+		defer f.linkTargets()
+	}
 	if !f.pytest {
 		return
 	}
@@ -279,6 +283,24 @@ func (f *Finder) Finish() {
 			if dir == "." || dir == "/" {
 				break
 			}
+		}
+	}
+}
+
+// Targets of links are hashed with the links. In a room they are edits of their own, so they are locked, too.
+func (f *Finder) linkTargets() {
+	project, err := filepath.EvalSymlinks(f.Project)
+	if err != nil {
+		return
+	}
+	for _, key := range slices.Collect(maps.Keys(f.Sums)) {
+		target, err := filepath.EvalSymlinks(At(f.Project, File(key)))
+		if err != nil {
+			continue
+		}
+		name, err := filepath.Rel(project, target)
+		if err == nil && filepath.IsLocal(name) && filepath.ToSlash(name) != File(key) {
+			f.lock(filepath.ToSlash(name))
 		}
 	}
 }

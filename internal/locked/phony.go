@@ -28,24 +28,24 @@ const Anywhere = "*/"
 // make makes those. They are looked for beside their makefile, and anywhere if it has another name, or if something
 // says that make looks elsewhere.
 func (f *Finder) RoomTargets(files []string) {
-	anywhere := false
-	queue := slices.Clone(files)
-	is := map[string]bool{}
+	var queue []string // makefiles, each once
 	for _, file := range files {
-		is[file] = slices.Contains(makefiles, path.Base(file)) || path.Ext(file) == ".mk"
+		if slices.Contains(makefiles, path.Base(file)) || path.Ext(file) == ".mk" {
+			queue = append(queue, file)
+		}
 	}
 	include := func(folder string, patterns []string) {
 		for _, pattern := range patterns {
 			pattern = path.Join(folder, pattern)
 			f.Included = append(f.Included, pattern)
 			for _, file := range files {
-				if matches, _ := path.Match(pattern, file); matches && !is[file] {
-					is[file] = true
+				if matches, _ := path.Match(pattern, file); matches && !slices.Contains(queue, file) {
 					queue = append(queue, file)
 				}
 			}
 		}
 	}
+	anywhere := false
 	for _, command := range f.Config.Commands() {
 		var line []string
 		for _, w := range command.Words() {
@@ -55,18 +55,16 @@ func (f *Finder) RoomTargets(files []string) {
 		anywhere = anywhere || otherFolder().MatchString(text)
 		include(".", includes(text))
 	}
-	for len(queue) > 0 {
-		file := queue[0]
-		queue = queue[1:]
-		if !is[file] {
-			continue
-		}
+	for i := 0; i < len(queue); i++ { // an included one includes others
+		file := queue[i]
 		text, err := loopdir.ReadAny(At(f.Project, file), maxMakefile)
 		if err != nil {
 			continue
 		}
-		include(path.Dir(file), includes(string(text)))
 		include(".", includes(string(text)))
+		if path.Dir(file) != "." {
+			include(path.Dir(file), includes(string(text)))
+		}
 		f.noteTargets(file, string(text), anywhere || !slices.Contains(makefiles, path.Base(file)))
 	}
 }
@@ -81,7 +79,7 @@ func (f *Finder) noteTargets(file, text string, anywhere bool) {
 			continue
 		}
 		if !m.files[name] {
-			f.Words = append(f.Words, Target{file, name})
+			f.NotPhony = append(f.NotPhony, Target{file, name})
 		}
 		if anywhere {
 			key = Anywhere + path.Base(name)

@@ -99,7 +99,7 @@ func (p *Picture) payload(state decide.State, id string) payload {
 	if state.Status == decide.Complete {
 		needs = cmp.Or(needs, p.Loop.Env.ToMerge)
 		if state.Uncommitted != "" {
-			needs = cmp.Or(needs, "the proven work is not committed: "+state.Uncommitted)
+			needs = cmp.Or(needs, "not all that has changed is committed: "+state.Uncommitted)
 		}
 	}
 	report := ""

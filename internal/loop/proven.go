@@ -29,11 +29,12 @@ func (p *Picture) NotCommitted() []string {
 	return all
 }
 
-// openRepo opens the project's repository for commits of what stops prove, with files in the folder own.
-func (p *Picture) openRepo(ctx context.Context, own string) (*worktree.Repo, error) {
+// openRepo opens the project's repository for commits of what stops prove, without some files more, and with files of
+// its own in the folder own.
+func (p *Picture) openRepo(ctx context.Context, own string, without ...string) (*worktree.Repo, error) {
 	env, _ := p.environ()
 	return worktree.Open(ctx, worktree.Options{
-		Project: p.Loop.At.Project, Env: env, Except: p.NotCommitted(), Own: own,
+		Project: p.Loop.At.Project, Env: env, Except: append(p.NotCommitted(), without...), Own: own,
 		For: `loops with "commit"`, Without: `take "commit" out of ralph.json`,
 	})
 }
@@ -52,6 +53,8 @@ func (p *Picture) CommitNotes(ctx context.Context) []string {
 const (
 	maxTitles   = 200 // characters of the first line of a commit's message
 	maxTrailers = 100 // features that a commit names
+
+	maxUnproven = 200 // of more files not all are known
 )
 
 // commitWork commits what has changed in the project, now that features are proven; none: the loop as a whole is. That
@@ -59,15 +62,21 @@ const (
 func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Time) *decide.Committed {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	var commit, left string
-	repo, err := p.openRepo(ctx, filepath.Join(p.Loop.At.StatePath(), "commit.git"))
-	if left := p.NotUsed(ctx); err == nil && len(left) > 0 {
-		repo.Close()
-		err = fmt.Errorf("%s is not in the room as it is here, so it is not proven: put it back, or commit yourself",
-			plain.Line(left[0].Path, 200))
+	var unproven []string // what the checks did not see as it is
+	for _, change := range p.NotUsed(ctx) {
+		if !strings.HasPrefix(change.Path, "../") {
+			unproven = append(unproven, strings.TrimSuffix(change.Path, "/"))
+		}
 	}
+	var commit, left string
+	repo, err := p.openRepo(ctx, filepath.Join(p.Loop.At.StatePath(), "commit.git"), unproven...)
 	if err == nil {
 		defer repo.Close()
+	}
+	if err == nil && len(unproven) > maxUnproven {
+		err = fmt.Errorf("the checks do not use more than %d files as they are here", maxUnproven)
+	}
+	if err == nil {
 		commit, left, err = repo.CommitHere(ctx, p.provenWork(ids))
 	}
 	why := ""
@@ -75,6 +84,8 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 	case err != nil:
 		why = plain.Line(err.Error(), 500)
 		commit = ""
+	case len(unproven) > 0:
+		why = decide.Names(unproven) + ", which the checks do not use as it is here"
 	case left != "":
 		why = left + ", as the output of a build: let git ignore it, or commit it"
 	}

@@ -107,6 +107,9 @@ func (r *Run) Leg() *Leg {
 // IsJob reports whether the leg has a job of its own. l may be nil.
 func (l *Leg) IsJob() bool { return l != nil && l.Job }
 
+// IsReview reports whether the leg reviews the work of the one before it. There may be no leg.
+func (l *Leg) IsReview() bool { return l != nil && l.Reviews }
+
 // Reviewer returns the leg that reviews the one that works; nil if none does.
 func (r *Run) Reviewer() *Leg {
 	if r.Leg() == nil || r.Chain.Last() || !r.Chain.Legs[r.Chain.At+1].Reviews {

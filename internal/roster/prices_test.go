@@ -38,7 +38,8 @@ func TestReadPrices(t *testing.T) {
 			cost("m-latest", 9e-6, 9e-6, ""), "", "", []agent.Price{flat("m", 1, 2)}},
 		{"the dearest provider", cost("a/m", 1e-6, 2e-6, "") + "," + cost("b/m", 3e-6, 4e-6, "") + "," +
 			cost("c/m", 0, 0, ""), "", "", []agent.Price{flat("m", 3, 4)}},
-		{"a text", whole + `, "m": {"input_cost_per_token": "1", "output_cost_per_token": 1}`, "m", "", []agent.Price{gpt5}},
+		{"a text", whole + `, "m": {"input_cost_per_token": "1", "output_cost_per_token": 1}`, "m", "",
+			[]agent.Price{gpt5}},
 		{"below 0", whole + "," + cost("m", 1, -1, ""), "m", "", []agent.Price{gpt5}},
 		{"out of range", whole + `, "m": {"input_cost_per_token": 1e999, "output_cost_per_token": 1}`, "m", "",
 			[]agent.Price{gpt5}},

@@ -38,12 +38,9 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 			b.WriteString(text + "\n\n")
 		}
 	}
-	if leg := r.Record.Leg(); leg != nil && leg.Reviews {
-		b.WriteString(say.Prompt(s.Picture, d, true))
-		return b.String()
-	}
-	b.WriteString(say.Prompt(s.Picture, d, false))
-	if feature.ID != "" {
+	reviews := r.Record.Leg().IsReview()
+	b.WriteString(say.Prompt(s.Picture, d, reviews))
+	if feature.ID != "" && !reviews {
 		b.WriteString(onlyThis)
 	}
 	return b.String()

@@ -241,7 +241,7 @@ func (r *Run) missPrice(c *record.Current, e agent.Ended) {
 
 // due returns the feature of the iteration that a step begins. A job of a leg's own has none, and neither has a review.
 func (r *Run) due(s *loop.Step) (item features.Item) {
-	if leg := r.Record.Leg(); leg.IsJob() || leg != nil && leg.Reviews {
+	if leg := r.Record.Leg(); leg.IsJob() || leg.IsReview() {
 		return item
 	}
 	item = s.Decision.Feature
@@ -327,7 +327,7 @@ type ownLimit struct {
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
 func (r *Run) limit(c *record.Current, more int) ownLimit {
 	o, spent := r.Record.Options, r.Record.Spent
-	back := r.Record.Leg() != nil && r.Record.Leg().Reviews && c != nil && c.Ended != nil && c.Ended.Own != nil &&
+	back := r.Record.Leg().IsReview() && c != nil && c.Ended != nil && c.Ended.Own != nil &&
 		c.Ended.Own.Done // else the limit does not count
 	leg := r.Record.UsedUp(more, back)
 	switch used := spent.Tokens(); {

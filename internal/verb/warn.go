@@ -78,7 +78,7 @@ func ofRoom(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) {
 	if len(unused) > 0 {
 		lines = append(lines, fmt.Sprintf("no file matches \"work\" %s yet", decide.Names(unused)))
 	}
-	for _, target := range f.Words[:min(len(f.Words), maxOpen)] {
+	for _, target := range f.NotPhony[:min(len(f.NotPhony), maxOpen)] {
 		name := plain.Line(target.Name, 80)
 		lines = append(lines, fmt.Sprintf("no new file or folder named %s counts: make would take its target for done; "+
 			"if it should, add '.PHONY: %s' to %s", name, name, plain.Line(target.Makefile, 200)))

@@ -2,6 +2,8 @@ package worktree
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -55,9 +57,11 @@ func TestCommitHereRefuses(t *testing.T) {
 			w.write(w.project, "mine.txt", "mine\n")
 			w.git(w.top, "add", "mine.txt")
 		}, "mine.txt is staged: commit or unstage it"},
-		"a merge":      {func(w *world) { w.write(w.top, ".git/MERGE_HEAD", "x") }, "a merge is in progress: type"},
-		"another git":  {func(w *world) { w.write(w.top, ".git/index.lock", "") }, "another git command works"},
-		"another loop": {func(w *world) { w.write(w.top, ".git/index.lock", commitText+"x\n1\n\n") }, "another git command"},
+		"a merge":     {func(w *world) { w.write(w.top, ".git/MERGE_HEAD", "x") }, "a merge is in progress: type"},
+		"another git": {func(w *world) { w.write(w.top, ".git/index.lock", "") }, "another git command works"},
+		"another loop": {func(w *world) {
+			w.write(w.top, ".git/index.lock", commitText+"x\n1\n\n")
+		}, "another git command"},
 		"a repository in it": {func(w *world) {
 			w.git(w.top, "init", "-q", "inner")
 			w.write(w.top, "inner/x", "x")
@@ -84,6 +88,69 @@ func TestCommitHereRefuses(t *testing.T) {
 			w.want("the file", w.read(w.project, "a.txt"), "ONE\n")
 		})
 	}
+}
+
+// TestCommitHereLinks has an agent put links, pipes and folders where files of ours belong: nothing is written through
+// them, nothing waits, and the commit is there, or nothing is staged.
+func TestCommitHereLinks(t *testing.T) {
+	t.Parallel()
+	for name, put := range map[string]func(place, victim string) error{
+		"a link":   func(place, victim string) error { return os.Symlink(victim, place) },
+		"a pipe":   func(place, _ string) error { return exec.Command("mkfifo", place).Run() },
+		"a folder": func(place, _ string) error { return os.MkdirAll(filepath.Join(place, "x"), 0o755) },
+	} {
+		for _, file := range []string{"ralph.lock", "index" + asideEnd} {
+			t.Run(name+" for "+file, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, "")
+				r := w.open()
+				w.write(w.project, "a.txt", "ONE\n")
+				victim := filepath.Join(t.TempDir(), "victim")
+				w.ok(os.WriteFile(victim, []byte("mine"), 0o644))
+				if err := put(filepath.Join(r.git, file), victim); err != nil {
+					t.Skip(err)
+				}
+				head := w.head()
+				commit, _, err := r.CommitHere(t.Context(), proven)
+				if err == nil {
+					w.want("the branch", w.head(), commit)
+				} else {
+					w.want("the branch", w.head(), head)
+				}
+				text, _ := os.ReadFile(victim)
+				w.want("the victim", string(text), "mine")
+				w.want("what is staged", w.git(w.top, "diff", "--cached", "--name-only"), "")
+				w.want("the lock", w.read(w.top, ".git/index.lock"), "none")
+			})
+		}
+	}
+}
+
+// TestCommitHereElsewhere refuses a .git that leads to the repository of another folder, and not that of a work tree.
+func TestCommitHereElsewhere(t *testing.T) {
+	t.Parallel()
+	w, other := newWorld(t, ""), newWorld(t, "")
+	theirs := other.git(other.top, "rev-parse", "HEAD")
+	w.write(w.project, "a.txt", "ONE\n")
+	w.ok(os.Rename(filepath.Join(w.top, ".git"), filepath.Join(w.top, "aside")))
+	w.write(w.top, ".git", "gitdir: "+filepath.Join(other.top, ".git")+"\n")
+	r, err := Open(t.Context(), Options{Project: w.project, Env: w.env(), Except: []string{loops}})
+	if err == nil {
+		defer r.Close()
+		_, _, err = r.CommitHere(t.Context(), proven)
+	}
+	w.refused(err, "leads to the repository of another folder")
+	w.want("the other branch", other.git(other.top, "rev-parse", "HEAD"), theirs)
+
+	tree := filepath.Join(t.TempDir(), "tree")
+	other.git(other.top, "worktree", "add", "-q", "-b", "second", tree)
+	w.ok(os.WriteFile(filepath.Join(tree, "a.txt"), []byte("ONE\n"), 0o644))
+	r, err = Open(t.Context(), Options{Project: tree, Env: other.env(), Except: []string{loops}})
+	w.ok(err)
+	defer r.Close()
+	commit, _, err := r.CommitHere(t.Context(), proven)
+	w.ok(err)
+	w.want("the branch of the work tree", other.git(tree, "rev-parse", "HEAD"), commit)
 }
 
 // TestCommitHereMoved lets a person commit and stage just before the branch moves: none of that is in our commit.

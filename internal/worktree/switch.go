@@ -11,8 +11,8 @@ import (
 )
 
 // Switch checks the loop's branch out in the project, and makes it if it is not there. What a person has not committed
-// is carried along, or the error has git's reason why it cannot be. A person asks for it before any agent works, so git
-// switch runs as that person types it, but for the repository's hooks.
+// is carried along, or the error has git's reason why it cannot be. Git switch runs as a person types it, but it runs
+// nothing that an agent of an earlier run may have written into the repository: no hooks, and no filters.
 func (r *Repo) Switch(ctx context.Context) error {
 	if err := r.checkBranch(ctx); err != nil {
 		return err
@@ -22,6 +22,11 @@ func (r *Repo) Switch(ctx context.Context) error {
 	}
 	if err := r.idle(); err != nil {
 		return err
+	}
+	filters, err := r.refs(ctx, "config", "--local", "--includes", "--get-regexp", `^filter\.`)
+	if err == nil && filters != "" { // git config fails if there is none
+		return fmt.Errorf("the configuration of this repository has filters, which an agent can write: look at it, and "+
+			"type git switch %s", plain.Arg(plain.Line(r.branch, 200)))
 	}
 	args := []string{"switch", "--quiet", "--no-guess", r.branch}
 	switch {
