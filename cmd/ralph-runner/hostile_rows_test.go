@@ -99,6 +99,7 @@ var suites = map[string]suite{
 // answer is what the agents print where the input is something else.
 var (
 	answer = map[string]string{"$PROJECT/out": "an answer\n"}
-	// noList has a loop without a list, which alone takes signals.
-	noList = map[string]string{"$PROJECT/out": "an answer\n", "$LOOP/ralph.json": `{"list": "none"}`}
+	// noList has a loop without a list, which alone takes signals, and a check, without which none counts.
+	noList = map[string]string{"$PROJECT/out": "an answer\n",
+		"$LOOP/ralph.json": `{"list": "none", "checks": [{"command": ["false"]}]}`}
 )
