@@ -245,7 +245,11 @@ func TestProtects(t *testing.T) {
 		"[a-c]*b":             "a+b aab",
 		"[!x]?b":              "a+b aab",
 		"x/**/a.txt":          "x/y/a.txt",
-		"x":                   "",
+		"x":                   "x/a_test.go x/y/a_test.go x/y/a.txt",
+		"{x/y,q}":             "x/y/a_test.go x/y/a.txt",
+		"**/y":                "x/y/a_test.go x/y/a.txt",
+		"x/*":                 "x/a_test.go",
+		"y":                   "",
 	} {
 		var got []string
 		for _, path := range []string{"a_test.go", "x/a_test.go", "x/y/a_test.go", "x/y/a.txt", "a+b", "aab"} {

@@ -122,8 +122,8 @@ var keys = []key[Config]{
 		name: "protect", example: `["**/*_test.{go,txt}", "testdata/"]`,
 		field: func(c *Config) any { return &c.Protect },
 		about: "Patterns of files that are locked: they must stay what they were at 'trust', such as **/*_test.go. " +
-			"* and ? match within a name, **/ matches any folders, dir/ everything below a folder, {a,b} either, [a-z] " +
-			"one of these characters. 'trust' refuses a pattern that matches no file.",
+			"* and ? match within a name, **/ matches any folders, dir or dir/ everything below a folder, {a,b} either, " +
+			"[a-z] one of these characters. 'trust' refuses a pattern that matches no file.",
 	}, {
 		name: "protect_new", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.ProtectNew },

@@ -13,16 +13,17 @@ import (
 // maxAlternatives is the largest number of patterns that braces may stand for.
 const maxAlternatives = 100
 
-// Pattern is an entry of "protect". It names files by their slash-separated path below the
+// Pattern is an entry of "protect", "work" and other keys. It names files by their slash-separated path below the
 // project's root.
 type Pattern struct {
 	Text  string      // as it is in ralph.json
-	globs []glob.Glob // one for each alternative
+	globs []glob.Glob // of files, one for each alternative
+	below []glob.Glob // of what is below folders
 }
 
-// ParsePattern reads a pattern. In it, * matches any part of a name, ? one character, [a-z]
-// one of these, {a,b} both, and **/ any number of folders, also none. "dir/" is everything
-// below a folder. "./" and "/" at the beginning stand for the project's root.
+// ParsePattern reads a pattern. In it, * matches any part of a name, ? one character, [a-z] one of these, {a,b} both,
+// and **/ any number of folders, also none. "dir" and "dir/" are everything below a folder; where the last name has a
+// wildcard, only "dir/" is. "./" and "/" at the beginning stand for the project's root.
 func ParsePattern(text string) (Pattern, error) {
 	fail := func(why string) (Pattern, error) {
 		return Pattern{}, fmt.Errorf(`the pattern %q %s`, text, why)
@@ -36,10 +37,7 @@ func ParsePattern(text string) (Pattern, error) {
 	}
 	p := Pattern{Text: text}
 	for _, path := range alternatives {
-		path = strings.TrimPrefix(strings.TrimPrefix(path, "./"), "/")
-		if strings.HasSuffix(path, "/") {
-			path += "**"
-		}
+		path, isFolder := strings.CutSuffix(strings.TrimPrefix(strings.TrimPrefix(path, "./"), "/"), "/")
 		for name := range strings.SplitSeq(path, "/") {
 			switch {
 			case name == "" || name == "." || name == "..":
@@ -52,7 +50,13 @@ func ParsePattern(text string) (Pattern, error) {
 		if err != nil {
 			return fail("cannot be read: " + err.Error())
 		}
-		p.globs = append(p.globs, g)
+		if !isFolder {
+			p.globs = append(p.globs, g)
+		}
+		if isFolder || !strings.ContainsAny(path[strings.LastIndex(path, "/")+1:], "*?[") {
+			everything, _ := glob.Parse(fold(path + "/**")) // path can be parsed
+			p.below = append(p.below, everything)
+		}
 	}
 	return p, nil
 }
@@ -109,10 +113,14 @@ func combine(before string, words []string, after string) (all []string, err err
 	return all, nil
 }
 
-// Match reports whether the pattern names the file at path.
-func (p Pattern) Match(path string) bool {
+// Match reports whether the pattern names the file at path, or a folder above it.
+func (p Pattern) Match(path string) bool { return p.matchFile(path) || matchAny(p.below, path) }
+
+func (p Pattern) matchFile(path string) bool { return matchAny(p.globs, path) }
+
+func matchAny(globs []glob.Glob, path string) bool {
 	names := strings.Split(fold(path), "/")
-	return slices.ContainsFunc(p.globs, func(g glob.Glob) bool { return g.Match(names) })
+	return slices.ContainsFunc(globs, func(g glob.Glob) bool { return g.Match(names) })
 }
 
 // Protects reports whether a pattern of "protect" names the file at path.
@@ -125,7 +133,7 @@ func (c Config) Protects(path string) bool {
 func (c Config) ProtectsBelow(folder string) (can, spelled bool) {
 	names := strings.Split(fold(folder), "/")
 	for _, p := range c.Protect {
-		for _, g := range p.globs {
+		for _, g := range slices.Concat(p.globs, p.below) {
 			below, name := g.Below(names)
 			can, spelled = can || below, spelled || below && name
 		}

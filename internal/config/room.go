@@ -37,7 +37,7 @@ func (c Config) SpellsAll(name string) bool { return c.spells(name, path.Clean) 
 
 func (c Config) spells(name string, part func(path string) string) bool {
 	return slices.ContainsFunc(c.Work, func(p Pattern) bool {
-		return !strings.HasSuffix(p.Text, "/") && !strings.ContainsAny(part(p.Text), "*?[") && p.Match(name)
+		return !strings.ContainsAny(part(p.Text), "*?[") && p.matchFile(name)
 	})
 }
 

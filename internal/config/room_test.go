@@ -23,7 +23,7 @@ func TestBuildFile(t *testing.T) {
 
 // TestWork has files, and whether "work" names them, and spells them.
 func TestWork(t *testing.T) {
-	c, err := Parse([]byte(`{"room": true, "work": ["src/**", "package.json", "**/go.{mod,sum}", "docs/"]}`))
+	c, err := Parse([]byte(`{"room": true, "work": ["src/**", "package.json", "**/go.{mod,sum}", "docs/", "lib"]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,8 @@ func TestWork(t *testing.T) {
 		"src/a.go": {true, false}, "src/Makefile": {true, false}, "package.json": {true, true},
 		"x/package.json": {false, false},
 		"go.mod":         {true, true}, "a/b/go.sum": {true, true}, "docs/x": {true, false}, "docs": {false, false},
-		"Makefile": {false, false},
+		"Makefile": {false, false}, "lib": {true, true}, "lib/a/b": {true, false}, "lib/Makefile": {true, false},
+		"lib.go": {false, false},
 	} {
 		if got := [2]bool{c.IsWork(name), c.Spells(name)}; got != want {
 			t.Errorf("%s: work and spelled are %v, want %v", name, got, want)

@@ -49,7 +49,7 @@ func FindProtected(t tree.Tree, c config.Config) (found Protected, err error) {
 			return
 		}
 		named := c.Protects(path)
-		if can, _ := c.ProtectsBelow(path); can && !kind.IsRegular() && !named {
+		if can, _ := c.ProtectsBelow(path); can && !kind.IsRegular() {
 			info, err := os.Stat(filepath.Join(t.Dir, filepath.FromSlash(path)))
 			if folder := err == nil && info.IsDir(); folder && c.ProtectNew {
 				named = true
@@ -105,8 +105,8 @@ func (f *Finder) Protect(t tree.Tree) error {
 	}
 	for _, p := range f.Config.Protect {
 		if !f.Config.ProtectNew && !slices.ContainsFunc(found.Files, p.Match) {
-			return fmt.Errorf(`%s: the pattern %q of "protect" names no file; correct it (for all below a folder `+
-				`write "dir/"), or set "protect_new" to true for files to come`, loopdir.ConfigFile, p.Text)
+			return fmt.Errorf(`%s: the pattern %q of "protect" names no file; correct it, or set "protect_new" to true `+
+				`for files to come`, loopdir.ConfigFile, p.Text)
 		}
 	}
 	for _, key := range found.Files {
