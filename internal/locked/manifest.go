@@ -84,15 +84,16 @@ func besideCargo(text, trusted string) string {
 // of https://packaging.python.org/en/latest/specifications/pyproject-toml/ and of Poetry.
 func besidePyproject(text, trusted string) string {
 	return besideTOML(text, func(table, line string) bool {
+		fromElsewhere := elsewhere().MatchString(line)
 		switch {
 		case table == "[project]":
-			if !projectNeeds().MatchString(line) {
-				return false
-			}
+			return projectNeeds().MatchString(line) && !fromElsewhere
 		case !pythonNeeds().MatchString(table):
 			return false
+		case !strings.HasPrefix(table, "[tool."): // a list, whose line may begin with the name of a group
+			return !fromElsewhere && !strings.Contains(line, "{")
 		}
-		return !elsewhere().MatchString(line) || isNew(firstName(line), trusted)
+		return !fromElsewhere || isNew(firstName(line), trusted)
 	})
 }
 
@@ -173,7 +174,7 @@ func besidePackage(text, trusted string) string {
 		case slices.Contains(described, name), name == "name" && value.String() == was.Get(name).String():
 		case isDependencies(key, value):
 			value.ForEach(func(name, version gjson.Result) bool {
-				isPlain := version.Type == gjson.String && !strings.ContainsAny(version.String(), ":/")
+				isPlain := version.Type == gjson.String && !npmElsewhere().MatchString(version.String())
 				isNewFolder := ownFolder().MatchString(version.String()) && !hasDependency(was, name.String())
 				if !isPlain && !isNewFolder {
 					keep(name, version)
@@ -187,6 +188,11 @@ func besidePackage(text, trusted string) string {
 	})
 	return kept.String()
 }
+
+// npmElsewhere matches a version that npm takes for a file, a folder or an address.
+var npmElsewhere = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*\.|[:/\\]|(?i)\.(tgz|tar|tar.gz)\s*$`)
+})
 
 // ownFolder matches a dependency on a folder of the project. Its package.json is one that "work" names, too.
 var ownFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^file:(\./)?([\w-]+/)*[\w-]+/?$`) })
