@@ -4,6 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
 )
 
 // Build names files that programs read without being told, and that decide what they do.
@@ -30,7 +33,7 @@ var Builds = []Build{
 		Files: []string{".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", "pnpm-workspace.yaml", "bunfig.toml"},
 	},
 	{
-		Programs: []string{"pytest"}, Files: []string{"pytest.ini"},
+		Programs: []string{"pytest"}, Files: []string{"pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"},
 		Sections: []string{"pyproject.toml", "tox.ini", "setup.cfg"},
 	},
 	{Programs: []string{"tox"}, Files: []string{"tox.ini", "tox.toml"}},
@@ -41,12 +44,14 @@ var Builds = []Build{
 		"gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar"}},
 	{Programs: []string{"mvn", "mvnw"}, Files: []string{".mvn/maven.config", ".mvn/jvm.config", ".mvn/extensions.xml",
 		".mvn/wrapper/maven-wrapper.properties"}},
-	{Programs: []string{"rake"}, Main: "Rakefile", Files: []string{"Rakefile", "rakefile", "rakelib"}},
+	{Programs: []string{"rake"}, Main: "Rakefile", Files: []string{"Rakefile", "rakefile", "Rakefile.rb",
+		"rakefile.rb", "rakelib"}},
 	{Programs: []string{"rspec"}, Files: []string{".rspec"}},
 	{Programs: []string{"just"}, Main: "justfile", Files: []string{"justfile", "Justfile", ".justfile"}},
 	{
 		Programs: []string{"task"}, Main: "Taskfile.yml",
-		Files: []string{"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml"},
+		Files: []string{"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml",
+			"Taskfile.dist.yaml", "taskfile.dist.yml", "taskfile.dist.yaml"},
 	},
 }
 
@@ -54,6 +59,75 @@ var Builds = []Build{
 var Manifests = []string{
 	PackageJSON, "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "pyproject.toml", "requirements.txt", "Gemfile",
 }
+
+// buildTable has patterns of the build files that are in no row of Builds: where checks run in the project, an agent
+// may have to edit them. One that begins with a slash is for the root only. Other files of the shape of jest.config.js,
+// such as app.config.ts, are a part of the work.
+const buildTable = `
+*.mk *.cmake CMakeLists.txt CMake{Cache.txt,Presets.json,UserPresets.json} build.ninja configure.ac Makefile.{am,in,PL}
+meson.build meson{_options.txt,.options} SConstruct SConscript wscript xmake.lua premake5.lua Jamroot conanfile.py
+BUILD BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel *.bzl BUCK Earthfile
+
+go.mod vendor/modules.txt magefile.go
+Cargo.toml build.rs clippy.toml rustfmt.toml Makefile.toml
+build.zig build.zig.zon Package.swift
+*.gradle *.gradle.kts pom.xml build.xml *.sbt project/build.properties project.clj deps.edn
+*.{cs,fs,vb,vcx}proj *.proj *.props *.targets *.sln *.slnx *.runsettings Directory.Build.rsp /global.json
+{n,N}u{g,G}et.{c,C}onfig
+*.cabal cabal.project cabal.project.* stack.yaml package.yaml dune dune-project dune-workspace
+mix.exs rebar.config rebar.config.script {test,spec}/{test,spec,rails}_helper.{rb,exs} Gemfile gems.rb *.rockspec
+pubspec.yaml dart_test.yaml analysis_options.yaml *.nimble *.nims nim.cfg dub.json dub.sdl shard.yml
+
+package.json npm-shrinkwrap.json {ts,js}config*.json deno.json deno.jsonc biome.json biome.jsonc turbo.json nx.json
+lerna.json angular.json cypress.json jasmine.json cucumber.{js,cjs,mjs,json,yml,yaml} setupTests.* gulpfile.*
+Gruntfile.* Jakefile Jakefile.*
+{ava,babel,codecept,cypress,esbuild,eslint,hardhat,jest,karma,metro}.{conf,config,setup,workspace}.*
+{nightwatch,nyc,playwright,prettier,rollup,rspack,rstest,stylelint}.{conf,config,setup,workspace}.*
+{truffle,tsup,vite,vitest,wdio,webpack,xo}.{conf,config,setup,workspace}.* foundry.toml
+
+conftest.py setup.py {site,user}customize.py *.pth noxfile.py dodo.py fabfile.py pavement.py
+{hatch,pdm,pixi,poetry,uv}.toml ruff.toml mypy.ini pyrightconfig.json pylintrc
+{coverage,doctest,nose2,nox,pytest,tox,unittest}.py {coverage,doctest,nose2,nox,pytest,tox,unittest}/__{init,main}__.py
+phpunit*.xml phpunit*.xml.dist phpstan*.neon phpstan*.neon.dist psalm.xml psalm.xml.dist phpcs.xml phpcs.xml.dist
+composer.json
+`
+
+// buildFolders have build files only. ofGit are hidden files that only git reads, of whose rules the room has those of
+// trust.
+var (
+	buildFolders = strings.Fields("node_modules rakelib site-packages .bundle .cargo .config .mvn")
+	ofGit        = strings.Fields(".gitignore .gitattributes .gitkeep .keep")
+)
+
+// buildSet is what the tables say. A room asks it about each file, so few patterns are tried.
+type buildSet struct {
+	names map[string]bool        // also with folders before them
+	globs map[string][]glob.Glob // of names, by what stands before the first dot; "" for all others
+}
+
+var buildFiles = sync.OnceValue(func() buildSet {
+	all := strings.Fields(buildTable)
+	for _, row := range Builds {
+		all = slices.Concat(all, row.Files, row.Sections)
+	}
+	set := buildSet{map[string]bool{}, map[string][]glob.Glob{}}
+	for _, text := range all {
+		names, _ := expand(text)
+		for _, name := range names {
+			if !strings.Contains(name, "*") {
+				set.names[name] = true
+				continue
+			}
+			first, _, _ := strings.Cut(name, ".")
+			if strings.Contains(first, "*") {
+				first = ""
+			}
+			g, _ := glob.Parse(name) // a test reads the whole table
+			set.globs[first] = append(set.globs[first], g)
+		}
+	}
+	return set
+})
 
 // BuildsOf returns the rows of Builds for a word of a command.
 func BuildsOf(word string) (rows []Build) {

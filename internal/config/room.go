@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
 	"github.com/tidwall/gjson"
 )
 
@@ -44,52 +45,22 @@ func (c Config) spells(name string, part func(path string) string) bool {
 // BuildFile reports whether a file decides what a build tool, a test runner or a linter does, so that "work" has to
 // spell it: it is of the tables, or it is hidden, as .eslintrc is.
 func BuildFile(name string) bool {
-	for folder := range strings.SplitSeq(path.Dir(name), "/") {
-		if slices.Contains(buildFolders, folder) || strings.HasSuffix(folder, "-info") {
+	builds := buildFiles()
+	if builds.names[name] || builds.names["/"+name] {
+		return true
+	}
+	base := name
+	for above, rest, in := strings.Cut(name, "/"); in; above, rest, in = strings.Cut(rest, "/") {
+		if builds.names[rest] || slices.Contains(buildFolders, above) || strings.HasSuffix(above, "-info") {
 			return true
 		}
+		base = rest
 	}
-	is := func(file string) bool { return name == file || strings.HasSuffix(name, "/"+file) }
-	for _, row := range Builds {
-		if slices.ContainsFunc(row.Files, is) || slices.ContainsFunc(row.Sections, is) {
-			return true
-		}
-	}
-	base := path.Base(name)
-	hidden := base[0] == '.' && !slices.Contains(ofGit, base)
-	return hidden || configures(base) || slices.Contains(buildFiles, base) || is("vendor/modules.txt") ||
-		slices.Contains(buildKinds, path.Ext(base))
+	first, _, _ := strings.Cut(base, ".")
+	is := func(g glob.Glob) bool { return g.MatchName(base) }
+	return strings.HasPrefix(base, ".") && !slices.Contains(ofGit, base) || slices.ContainsFunc(builds.globs[""], is) ||
+		slices.ContainsFunc(builds.globs[first], is)
 }
-
-func configures(base string) bool {
-	words := strings.Split(base, ".")
-	return len(words) > 2 && slices.Contains(configured, words[0]) &&
-		slices.Contains([]string{"conf", "config", "setup", "workspace"}, words[1])
-}
-
-// configured are the programs whose configuration is in a file such as jest.config.js or vitest.workspace.ts. Others,
-// such as app.config.ts, are a part of the work.
-var configured = strings.Fields(`ava babel cypress eslint jest karma nyc playwright prettier rollup stylelint vite
-	vitest wdio webpack xo`)
-
-// ofGit are hidden files that only git reads, of whose rules the room has those that were trusted.
-var ofGit = []string{".gitignore", ".gitattributes", ".gitkeep", ".keep"}
-
-var buildFolders = []string{"node_modules", "rakelib", "site-packages"}
-
-// buildFiles are those that are in no row of Builds: where checks run in the project, an agent may have to edit them.
-var buildFiles = []string{
-	PackageJSON, Conftest, "go.mod", "Cargo.toml", "build.rs", "clippy.toml", "rustfmt.toml", "CMakeLists.txt",
-	"setup.py", "sitecustomize.py", "usercustomize.py", "noxfile.py", "dodo.py", "fabfile.py", "pytest.toml",
-	"ruff.toml", "mypy.ini", "phpunit.xml", "phpunit.xml.dist", "composer.json", "pom.xml", "build.xml",
-	"build.gradle.kts", "settings.gradle.kts", "tsconfig.json", "deno.json", "deno.jsonc", "biome.json",
-	"biome.jsonc", "turbo.json", "nx.json", "lerna.json", "gulpfile.js", "Gruntfile.js", "Jakefile",
-	"meson.build", "meson_options.txt", "SConstruct", "SConscript", "wscript", "build.sbt", "build.zig",
-	"mix.exs", "Package.swift", "BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel",
-	"Gemfile", "setupTests.js", "setupTests.ts",
-}
-
-var buildKinds = []string{".mk", ".pth", ".gradle", ".csproj", ".props", ".targets"}
 
 func matches(patterns []Pattern, path string) bool {
 	return slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Match(path) })

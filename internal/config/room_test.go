@@ -1,6 +1,11 @@
 package config
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/glob"
+)
 
 // TestBuildFile has files that decide what a check does, wherever they are.
 func TestBuildFile(t *testing.T) {
@@ -17,6 +22,30 @@ func TestBuildFile(t *testing.T) {
 	} {
 		if got := BuildFile(name); got != want {
 			t.Errorf("BuildFile(%q) = %v", name, got)
+		}
+	}
+	for name := range strings.FieldsSeq(`CMakeCache.txt a/CTestCustom.cmake CMakePresets.json Rakefile.rb gems.rb
+		build.ninja lib/dune x.cabal cabal.project.local phpunit.dist.xml phpunit.xml.dist phpstan-x.neon
+		phpstan.neon.dist tsconfig.base.json Taskfile.dist.yml hatch.toml npm-shrinkwrap.json playwright.config.ts
+		a/karma.conf.js spec/spec_helper.rb rebar.config build.sbt project/plugins.sbt settings.gradle.kts
+		.mvn/extensions.xml meson.options build.zig.zon a/x.vcxproj App.sln nuget.config
+		NuGet.Config global.json unittest.py unittest/__main__.py .pytest.toml usercustomize.py`) {
+		if !BuildFile(name) {
+			t.Errorf("%s is no build file", name)
+		}
+	}
+	for name := range strings.FieldsSeq(`locales/global.json src/spec_helper.rb src/unittest/a.c src/dune/a.c
+		wscript/x a/wrapper/b README.cabal.md tsconfig.md tests/unittest_a.py next.config.js src/gradle/x`) {
+		if BuildFile(name) {
+			t.Errorf("%s is a build file", name)
+		}
+	}
+	for text := range strings.FieldsSeq(buildTable) {
+		names, err := expand(text)
+		for _, name := range names {
+			if _, bad := glob.Parse(name); bad != nil || err != nil {
+				t.Errorf("%s cannot be read: %v, %v", text, err, bad)
+			}
 		}
 	}
 }

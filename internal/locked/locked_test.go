@@ -56,7 +56,8 @@ func TestFind(t *testing.T) {
 	const (
 		npm    = "-.npmrc -.pnpmfile.cjs -.yarnrc -.yarnrc.yml -bunfig.toml -pnpm-workspace.yaml package.json scripts"
 		make   = "-GNUmakefile -makefile Makefile"
-		pytest = "-pytest.ini -setup.cfg sections for pytest -tox.ini sections for pytest " +
+		pytest = "-.pytest.ini -.pytest.toml -pytest.ini -pytest.toml -setup.cfg sections for pytest " +
+			"-tox.ini sections for pytest " +
 			"pyproject.toml sections for pytest"
 	)
 	for line, want := range map[string]string{
@@ -88,12 +89,14 @@ func TestFind(t *testing.T) {
 		"npm test":                         npm,
 		"node --check t.js; npx pnpm test": npm,
 		"pytest":                           pytest,
-		"python3 -m pytest tests/test_a.py": "-conftest.py -pytest.ini -setup.cfg sections for pytest -tests/conftest.py " +
+		"python3 -m pytest tests/test_a.py": "-.pytest.ini -.pytest.toml -conftest.py -pytest.ini -pytest.toml " +
+			"-setup.cfg sections for pytest -tests/conftest.py " +
 			"-tox.ini sections for pytest pyproject.toml sections for pytest tests/test_a.py",
 		"go test ./...":        "-go.work",
 		"sh configure && just": "",
-		"rake":                 "-Rakefile -rakefile -rakelib",
-		"sh -c 'task test'":    "-Taskfile.yaml -Taskfile.yml -taskfile.yaml -taskfile.yml",
+		"rake":                 "-Rakefile -Rakefile.rb -rakefile -rakefile.rb -rakelib",
+		"sh -c 'task test'": "-Taskfile.dist.yaml -Taskfile.dist.yml -Taskfile.yaml -Taskfile.yml " +
+			"-taskfile.dist.yaml -taskfile.dist.yml -taskfile.yaml -taskfile.yml",
 	} {
 		f := find(t, dir, line, "")
 		var got []string
