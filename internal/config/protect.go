@@ -130,9 +130,11 @@ func (c Config) Protects(path string) bool {
 
 // ProtectsBelow reports whether a pattern of "protect" can name files below a folder, and
 // whether one spells the folder's own name, without a wildcard.
-func (c Config) ProtectsBelow(folder string) (can, spelled bool) {
+func (c Config) ProtectsBelow(folder string) (can, spelled bool) { return below(c.Protect, folder) }
+
+func below(patterns []Pattern, folder string) (can, spelled bool) {
 	names := strings.Split(fold(folder), "/")
-	for _, p := range c.Protect {
+	for _, p := range patterns {
 		for _, g := range slices.Concat(p.globs, p.below) {
 			below, name := g.Below(names)
 			can, spelled = can || below, spelled || below && name

@@ -30,6 +30,12 @@ func (c Config) WorkTexts() (texts []string) {
 // IsWork reports whether changes of the file at path are the agent's work, as far as "work" says.
 func (c Config) IsWork(path string) bool { return len(c.Work) == 0 || matches(c.Work, path) }
 
+// WorkBelow reports whether a pattern of "work" can name files below a folder.
+func (c Config) WorkBelow(folder string) bool {
+	can, _ := below(c.Work, folder)
+	return can
+}
+
 // Spells reports whether "work" names the file at path, and not only by a pattern of names.
 func (c Config) Spells(name string) bool { return c.spells(name, path.Base) }
 

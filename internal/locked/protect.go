@@ -32,7 +32,7 @@ func FindProtected(t tree.Tree, c config.Config) (found Protected, err error) {
 	}
 	enter := func(folder string, ignored bool) bool {
 		can, spelled := c.ProtectsBelow(folder)
-		if !can || spelled || !madeAnew(folder, ignored) {
+		if !can || spelled || !MadeAnew(folder, ignored) {
 			return can
 		}
 		if path.Base(folder) != ".git" {
@@ -83,9 +83,9 @@ func ours(path, loops string) bool {
 		loopdir.ConfigFile, "current"}, name)
 }
 
-// madeAnew reports whether tools fill and empty a folder, such as build outputs and dependencies.
+// MadeAnew reports whether tools fill and empty a folder, such as build outputs and dependencies.
 // If they were held, an agent that only builds would end the loop.
-func madeAnew(folder string, ignored bool) bool {
+func MadeAnew(folder string, ignored bool) bool {
 	name := path.Base(folder)
 	return name == ".git" || name == "node_modules" || ignored && (name[0] == '.' || slices.Contains(outputs, name))
 }

@@ -190,6 +190,31 @@ func (p *Picture) stillIgnored(ctx context.Context, proof room.Proof) (left []ro
 	return left
 }
 
+// IgnoredWork returns what "work" names and git ignored at trust, but for what tools make: it is not in the room. It
+// returns nothing without "work".
+func (p *Picture) IgnoredWork(ctx context.Context) (names []string) {
+	if !p.HasRoom() || len(p.Config.Work) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, roomTime)
+	defer cancel()
+	hidden, _ := p.work().Hidden(ctx)                    // of what cannot be read a room says more
+	trusted, _ := p.Room().Files(ctx, p.Config.RoomTree) // some of that is ignored
+	for _, name := range hidden {
+		file := fromBase(p.base(), name)
+		info, err := os.Lstat(filepath.Join(p.Loop.At.Project, filepath.FromSlash(file)))
+		_, known := slices.BinarySearch(trusted, name)
+		switch {
+		case err != nil || known || slices.Contains(p.lent(), name) || strings.HasPrefix(file, "../"):
+		case info.IsDir() && p.Config.WorkBelow(file) && !locked.MadeAnew(file, true):
+			names = append(names, file+"/")
+		case !info.IsDir() && p.Config.IsWork(file) && !config.BuildFile(file):
+			names = append(names, file)
+		}
+	}
+	return names
+}
+
 // rule says which changes count.
 func (p *Picture) rule() room.Rule {
 	c := &p.Config

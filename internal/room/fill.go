@@ -40,7 +40,11 @@ func (r Room) Fill(ctx context.Context, c Contents) (at time.Time, err error) {
 	if reset := r.Reset(); reset != nil {
 		return at, errors.Join(err, reset)
 	}
-	return r.fill(ctx, c)
+	at, err = r.fill(ctx, c)
+	if err != nil {
+		_ = r.Reset() // it may have filled the disk
+	}
+	return at, err
 }
 
 func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {

@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
@@ -49,7 +50,7 @@ const (
 
 // Why a file is not in the room as it is in the project.
 const (
-	tooLarge   = "it is larger than 100 MB"
+	tooLarge   = `it is larger than 100 MB, which a room does not take; make it smaller, or have "prepare" make it there`
 	notRegular = "it is no file"
 	unreadable = "it cannot be read"
 	noName     = "git takes no such name"
@@ -131,7 +132,27 @@ func (r Room) git(ctx context.Context, work, index string, in []byte, args ...st
 	c.Timeout = gitTime
 	c.Env = append(c.Env, "GIT_DIR="+r.Git, "GIT_WORK_TREE="+work, "GIT_INDEX_FILE="+filepath.Join(r.Git, index),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1")
-	return proc.GitOutput(ctx, c, args[0])
+	out, err := proc.GitOutput(ctx, c, args[0])
+	if err != nil {
+		err = r.orFull(err)
+	}
+	return out, err
+}
+
+// orFull says that a disk is full, if one is: git mostly says only which file it cannot write.
+func (r Room) orFull(err error) error {
+	full := func(dir string) bool {
+		free, known := loopdir.Free(dir)
+		return known && free < 1<<20
+	}
+	switch {
+	case full(r.Git):
+		return fmt.Errorf("no space is left on the disk of %s, which the room needs; free some there: %w", r.Git, err)
+	case full(r.Dir), strings.Contains(err.Error(), "No space left"):
+		return fmt.Errorf("no space is left on the disk of %s, which the room needs; free some there, or have the "+
+			"cache folder elsewhere (XDG_CACHE_HOME): %w", r.Dir, err)
+	}
+	return err
 }
 
 // writeTree writes the tree of an index.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/room"
@@ -64,6 +65,10 @@ func namesOf(left []room.Change) string {
 
 // notUsed tells the agent which of its changes do not count.
 func (w *prompter) notUsed() {
+	if ignored := w.p.IgnoredWork(context.Background()); len(ignored) > 0 {
+		w.addf("\nIgnored by git, so the checks do not have it (data): %s; put your work elsewhere, or ask a person to "+
+			"change .gitignore and to run '%s'.\n", decide.Names(ignored), w.p.Loop.Call("trust"))
+	}
 	names := NotUsed(w.p)
 	if names == "" {
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/room"
 )
 
 // Room shows the folder in which a loop's checks run.
@@ -53,6 +54,9 @@ func showRoom(w io.Writer, p *loop.Picture) error {
 		fmt.Fprintf(w, "%s, %d MB\n", plain.Count(files, "file"), bytes>>20)
 	}
 	left := p.NotUsed(background())
+	for _, name := range p.IgnoredWork(background()) {
+		left = append(left, room.Change{Path: name, Why: "git ignores it"})
+	}
 	if len(left) == 0 {
 		fmt.Fprintln(w, "all of the project's changes count")
 		return nil
