@@ -129,6 +129,16 @@ var buildFiles = sync.OnceValue(func() buildSet {
 	return set
 })
 
+// Locks are the files in which package managers keep the versions of what a manifest needs, and the manifest's name.
+var Locks = map[string]string{
+	"package-lock.json": PackageJSON, "npm-shrinkwrap.json": PackageJSON, "yarn.lock": PackageJSON,
+	"pnpm-lock.yaml": PackageJSON, "bun.lock": PackageJSON, "bun.lockb": PackageJSON, "deno.lock": "deno.json",
+	"go.sum": "go.mod", "Cargo.lock": "Cargo.toml", "Gemfile.lock": "Gemfile", "gems.locked": "gems.rb",
+	"uv.lock": "pyproject.toml", "poetry.lock": "pyproject.toml", "pdm.lock": "pyproject.toml",
+	"Pipfile.lock": "Pipfile", "composer.lock": "composer.json", "mix.lock": "mix.exs", "rebar.lock": "rebar.config",
+	"pubspec.lock": "pubspec.yaml", "Package.resolved": "Package.swift", "gradle.lockfile": "build.gradle",
+}
+
 // BuildsOf returns the rows of Builds for a word of a command.
 func BuildsOf(word string) (rows []Build) {
 	name := path.Base(word)

@@ -30,6 +30,11 @@ func (c Config) WorkTexts() (texts []string) {
 // IsWork reports whether changes of the file at path are the agent's work, as far as "work" says.
 func (c Config) IsWork(path string) bool { return len(c.Work) == 0 || matches(c.Work, path) }
 
+// Grants reports whether "work" lets the agent change a file that nothing locks. A build file it has to spell.
+func (c Config) Grants(name string) bool {
+	return c.IsWork(name) && !c.Protects(name) && (!BuildFile(name) || c.Spells(name))
+}
+
 // WorkBelow reports whether a pattern of "work" can name files below a folder.
 func (c Config) WorkBelow(folder string) bool {
 	can, _ := below(c.Work, folder)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
@@ -130,29 +131,44 @@ func (l *Loop) PassedOver(c config.Config) []string {
 	return found.Passed
 }
 
-// OpenFiles returns the tests and the build files that the agent may edit by "work", as far as all of a build file
-// counts, and the patterns of "work" that no file matches.
-func (l *Loop) OpenFiles(c config.Config) (tests, builds, unused []string) {
+// WorkFiles is what "work" lets an agent do, or keeps it from doing, that a person may not expect.
+type WorkFiles struct {
+	Tests  []string // tests that the agent may edit
+	Builds []string // build files that it may edit
+	Unused []string // patterns that match no file
+	Locks  []string // files of package managers that do not count, but what their manifests need does
+}
+
+// WorkFiles looks at the files of the project. It finds nothing without "work" and checks.
+func (l *Loop) WorkFiles(c config.Config) (found WorkFiles) {
 	if len(c.Work) == 0 || len(c.Checks) == 0 {
-		return nil, nil, nil
+		return found
 	}
 	files, _ := l.treeWithoutList(c).Files(context.Background())
 	for _, name := range files {
 		_, known := locked.OnlyNeeds(name, nil, nil)
+		manifest, isLock := config.Locks[path.Base(name)]
 		switch {
-		case !c.IsWork(name) || c.Protects(name):
+		case isLock && !c.Grants(name):
+			of := func(file string) bool {
+				return path.Base(file) == manifest && strings.HasPrefix(file, strings.TrimSuffix(name, path.Base(name)))
+			}
+			if slices.ContainsFunc(files, func(file string) bool { return of(file) && c.Grants(file) }) {
+				found.Locks = append(found.Locks, name)
+			}
+		case !c.Grants(name):
 		case decide.IsTest(name):
-			tests = append(tests, name)
-		case config.BuildFile(name) && c.Spells(name) && !known:
-			builds = append(builds, name)
+			found.Tests = append(found.Tests, name)
+		case config.BuildFile(name) && !known:
+			found.Builds = append(found.Builds, name)
 		}
 	}
 	for _, pattern := range c.Work {
 		if !slices.ContainsFunc(files, pattern.Match) {
-			unused = append(unused, pattern.Text)
+			found.Unused = append(found.Unused, pattern.Text)
 		}
 	}
-	return tests, builds, unused
+	return found
 }
 
 // treeWithoutList returns the tree without the list, which is held by what it says.

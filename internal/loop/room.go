@@ -408,9 +408,10 @@ func (r *checker) wrote(ctx context.Context) error {
 	if changed == "" {
 		return nil
 	}
-	return fmt.Errorf("it passed, but %s changed while it ran, which is not the agent's to change: the work could write "+
-		"what the check reads after it; have nothing change that file, or ask a person to name it in \"work\"",
-		plain.Line(fromBase(base, changed), 200))
+	changed = plain.Line(fromBase(base, changed), 200)
+	return fmt.Errorf("it passed, but %s changed while it ran, which is not the agent's to change; if the check itself "+
+		"writes it, ask a person to have it write elsewhere, or to name %s in \"work\", and to run '%s'; if the work "+
+		"does, have it leave that alone", changed, changed, r.Loop.Call("trust"))
 }
 
 // prepared prepares the room, if it is not.

@@ -2,6 +2,7 @@ package verb
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,18 +67,24 @@ func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) 
 
 // ofRoom says what "work" lets an agent do, or keeps it from doing, that a person may not expect.
 func ofRoom(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) {
-	tests, builds, unused := l.OpenFiles(c)
-	if len(tests) > 0 {
-		lines = append(lines, fmt.Sprintf("\"work\" lets the agent edit tests: %s; name them in \"protect\"",
-			decide.Names(tests)))
+	of := l.WorkFiles(c)
+	say := func(files []string, format string) {
+		if len(files) > 0 {
+			lines = append(lines, fmt.Sprintf(format, decide.Names(files)))
+		}
 	}
-	if len(builds) > 0 {
-		lines = append(lines, fmt.Sprintf("\"work\" lets the agent edit what decides what a check does: %s",
-			decide.Names(builds)))
+	say(of.Tests, `"work" lets the agent edit tests: %s; name them in "protect"`)
+	say(of.Builds, `"work" lets the agent edit what decides what a check does: %s`)
+	say(of.Unused, `no file matches "work" %s yet`)
+	say(of.Locks, `no new dependency can count that also changes %s: name that in "work", too`)
+	var kept []string
+	for _, key := range slices.Sorted(maps.Keys(f.Sums)) {
+		if len(c.Work) > 0 && f.Sums[key] != "" && locked.File(key) == key && c.Grants(key) {
+			kept = append(kept, key)
+		}
 	}
-	if len(unused) > 0 {
-		lines = append(lines, fmt.Sprintf("no file matches \"work\" %s yet", decide.Names(unused)))
-	}
+	say(kept, `"work" has %s, but a check names or uses it, so it is locked and no change of it counts; if the agent `+
+		`is to edit it, name it in "not_held"`)
 	for _, target := range f.NotPhony[:min(len(f.NotPhony), maxOpen)] {
 		name := plain.Line(target.Name, 80)
 		lines = append(lines, fmt.Sprintf("no new file or folder named %s counts: make would take its target for done; "+
