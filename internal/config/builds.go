@@ -64,7 +64,8 @@ var Manifests = []string{
 // may have to edit them. One that begins with a slash is for the root only. Other files of the shape of jest.config.js,
 // such as app.config.ts, are a part of the work.
 const buildTable = `
-*.mk *.cmake CMakeLists.txt CMake{Cache.txt,Presets.json,UserPresets.json} build.ninja configure.ac Makefile.{am,in,PL}
+*.mk *.cmake *.ninja *.rake CMakeLists.txt CMake{Cache.txt,Presets.json,UserPresets.json}
+configure.ac Makefile.{in,PL} *.am binding.gyp
 meson.build meson{_options.txt,.options} SConstruct SConscript wscript xmake.lua premake5.lua Jamroot conanfile.py
 BUILD BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel *.bzl BUCK Earthfile
 

@@ -32,8 +32,21 @@ func (c Config) IsWork(path string) bool { return len(c.Work) == 0 || matches(c.
 
 // Grants reports whether "work" lets the agent change a file that nothing locks. A build file it has to spell.
 func (c Config) Grants(name string) bool {
-	return c.IsWork(name) && !c.Protects(name) && (!BuildFile(name) || c.Spells(name))
+	return c.IsWork(name) && !c.Protects(name) && (!c.Builds(name) || c.Spells(name))
 }
+
+// Builds reports whether "work" has to spell a file: it is a build file, a lock file of a package manager, or one of
+// settings in the project's root. Tools have more names for those than a table can.
+func (c Config) Builds(name string) bool {
+	if len(c.Work) == 0 || BuildFile(name) {
+		return BuildFile(name)
+	}
+	settings := !strings.Contains(name, "/") && slices.Contains(settingsKinds, path.Ext(name))
+	return settings || Locks[path.Base(name)] != ""
+}
+
+// settingsKinds are how names of settings end.
+var settingsKinds = strings.Fields(".json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .xml .neon .properties .inc")
 
 // WorkBelow reports whether a pattern of "work" can name files below a folder.
 func (c Config) WorkBelow(folder string) bool {

@@ -50,6 +50,25 @@ func TestBuildFile(t *testing.T) {
 	}
 }
 
+// TestBuilds has settings in the root, which "work" has to spell.
+func TestBuilds(t *testing.T) {
+	with, without := Config{}, Config{}
+	pattern, err := ParsePattern("**")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with.Work = []Pattern{pattern}
+	for name, want := range map[string][2]bool{
+		"unheard-of.json": {true, false}, "a.yml": {true, false}, "a/unheard-of.json": {}, "a.csv": {},
+		"a/go.sum": {true, false},
+		"Makefile": {true, true},
+	} {
+		if got := [2]bool{with.Builds(name), without.Builds(name)}; got != want {
+			t.Errorf("%s: %v with work and without, want %v", name, got, want)
+		}
+	}
+}
+
 // TestWork has files, and whether "work" names them, and spells them.
 func TestWork(t *testing.T) {
 	c, err := Parse([]byte(`{"room": true, "work": ["src/**", "package.json", "**/go.{mod,sum}", "docs/", "lib"]}`))

@@ -42,6 +42,8 @@ type Trust struct {
 	RoomTree string `json:"room,omitzero"`
 	// with "room": the top of that tree, as a slash-separated path from the project
 	RoomTop string `json:"roomTop,omitzero"`
+	// with "room": the room's folder, wherever the variables of a later stop say that caches are
+	RoomDir string `json:"roomDir,omitzero"`
 	// with "room": targets of makefiles that were no files, by path below the project. Make would take a file of that
 	// name, or a folder, for done, so the agent's does not count.
 	Targets []string `json:"targets,omitzero"`

@@ -35,6 +35,7 @@ type Finder struct {
 	Believed []Target
 	Targets  []string // where checks run in a room: all targets of makefiles that are no files now
 	Included []string // patterns of the files that makefiles include
+	Unnamed  []Target // what makefiles include by words that only make knows
 	NotPhony []Target // those of Targets that read as if they should be .PHONY
 	Open     []string // files that commands name and that are not locked, with the reason
 	Err      error    // why something cannot be locked

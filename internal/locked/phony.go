@@ -53,7 +53,8 @@ func (f *Finder) RoomTargets(files []string) {
 		}
 		text := strings.Join(line, " ")
 		anywhere = anywhere || otherFolder().MatchString(text)
-		include(".", includes(text))
+		named, _ := includes(text)
+		include(".", named)
 	}
 	for i := 0; i < len(queue); i++ { // an included one includes others
 		file := queue[i]
@@ -61,9 +62,13 @@ func (f *Finder) RoomTargets(files []string) {
 		if err != nil {
 			continue
 		}
-		include(".", includes(string(text)))
+		named, unnamed := includes(string(text))
+		include(".", named)
 		if path.Dir(file) != "." {
-			include(path.Dir(file), includes(string(text)))
+			include(path.Dir(file), named)
+		}
+		for _, word := range unnamed {
+			f.Unnamed = append(f.Unnamed, Target{file, word})
 		}
 		f.noteTargets(file, string(text), anywhere || !slices.Contains(makefiles, path.Base(file)))
 	}
@@ -90,22 +95,26 @@ func (f *Finder) noteTargets(file, text string, anywhere bool) {
 	}
 }
 
-// includes returns the patterns of the files that a makefile includes, or that a command has make read.
-func includes(text string) (patterns []string) {
+// includes returns the patterns of the files that a makefile includes, or that a command has make read. unnamed are
+// words for such files that only make knows.
+func includes(text string) (patterns, unnamed []string) {
+	text = strings.NewReplacer("\\\n", " ", "$(CURDIR)/", "", "${CURDIR}/", "", "$(wildcard ", " ").Replace(text)
 	for _, match := range included().FindAllStringSubmatch(text, -1) {
-		for _, word := range strings.Fields(strings.Trim(match[1]+" "+match[2], " ")) {
-			word = strings.TrimSuffix(strings.TrimPrefix(word, "$(wildcard"), ")")
-			if word != "" && !strings.Contains(word, "$") {
-				patterns = append(patterns, word)
-			}
+		words := match[1] + match[2]
+		if strings.Contains(words, "$") || match[3] != "" {
+			unnamed = append(unnamed, strings.TrimSpace(words+match[3]))
+			continue
+		}
+		for _, word := range strings.Fields(words) {
+			patterns = append(patterns, strings.TrimSuffix(word, ")"))
 		}
 	}
-	return patterns
+	return patterns, unnamed
 }
 
 var included = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
-		`(?m)^[ \t]*[-s]?include[ \t]+([^#\n]+)|` + otherMakefile + `[ \t]*([^\s;|&]+)`)
+		`(?m)^[ \t]*[-s]?include[ \t]+([^#\n]+)|` + otherMakefile + `[ \t]*([^\s;|&]+)|\$[({]eval[ \t]+([^\n]*include[^\n]*)`)
 })
 
 // IsIncluded reports whether a makefile includes a file, by these patterns.

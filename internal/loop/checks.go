@@ -319,7 +319,8 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	run.Timeout = c.Timeout
 	ctx, cancel := context.WithDeadline(ctx, r.deadline)
 	defer cancel()
-	temp, err := os.MkdirTemp(proc.Value(run.Env, "TMPDIR"), "ralph-stop-hook-")
+	// The session's TMPDIR may be another one than a person trusted, such as a folder of the project.
+	temp, err := os.MkdirTemp(cmp.Or(proc.Value(run.Env, "TMPDIR"), proc.TempDir), "ralph-stop-hook-")
 	if err == nil {
 		defer func() { _ = os.RemoveAll(temp) }()
 	}

@@ -33,15 +33,15 @@ import (
 func (p *Picture) HasRoom() bool { return p.Config.RoomTree != "" }
 
 // Room returns the loop's room.
-func (p *Picture) Room() room.Room { return p.Loop.room(p.Config.RoomTop) }
+func (p *Picture) Room() room.Room { return p.Loop.room(p.Config.RoomDir) }
 
-func (l *Loop) room(top string) room.Room {
-	state := l.At.StatePath()
-	name := filepath.Base(filepath.Join(l.At.Project, filepath.FromSlash(top)))
-	return room.Room{
-		Git: filepath.Join(state, "room.git"), Env: l.environ(),
-		Dir: filepath.Join(loopdir.RoomFolder(l.Env.CacheDir, filepath.Base(state)), name),
-	}
+func (l *Loop) room(dir string) room.Room {
+	return room.Room{Git: filepath.Join(l.At.StatePath(), "room.git"), Env: l.environ(), Dir: dir}
+}
+
+// newRoomDir returns the folder of a room whose tree has the folder top.
+func (l *Loop) newRoomDir(top string) string {
+	return filepath.Join(loopdir.RoomFolder(l.Env.CacheDir, filepath.Base(l.At.StatePath())), filepath.Base(top))
 }
 
 // base returns the project as a path from the top of the room's tree on, separated by slashes.
@@ -102,6 +102,7 @@ func (l *Loop) trustRoom(c config.Config, record *config.Trust) error {
 		return refuse("%w", err)
 	}
 	p.Config.RoomTop = filepath.ToSlash(rel)
+	p.Config.RoomDir = l.newRoomDir(top)
 	for _, folder := range c.Share {
 		folder = path.Clean(folder)
 		if info, err := os.Stat(filepath.Join(l.At.Project, filepath.FromSlash(folder))); err == nil && info.IsDir() {
@@ -118,6 +119,7 @@ func (l *Loop) trustRoom(c config.Config, record *config.Trust) error {
 	}
 	record.RoomTree = id
 	record.RoomTop = p.Config.RoomTop
+	record.RoomDir = p.Config.RoomDir
 	record.Shared = p.Config.Shared
 	proof.Left = append(left, proof.Left...)
 	l.proof = &proof
@@ -241,12 +243,14 @@ func (p *Picture) rule() room.Rule {
 			return "it is locked"
 		case len(c.Work) > 0 && e.Added() && odd(name):
 			return "a shell could take its name for more than a name; it may have letters, digits and ._-+@$~,()[]"
+		case len(c.Work) > 0 && e.Link() && !c.SpellsAll(name):
+			return `a link counts only if "work" names its whole path`
 		case locked.IsTarget(c.Targets, name):
 			return "a makefile has a target of that name, which make would take for done; " +
 				"if a person makes the target .PHONY, the file counts"
 		case slices.ContainsFunc(parts[name], changed):
 			return "a locked part of it has changed"
-		case !config.BuildFile(name) && !locked.IsIncluded(c.Included, name):
+		case !c.Builds(name) && !locked.IsIncluded(c.Included, name):
 			return ""
 		case len(c.Work) == 0 && !npm:
 			return "it is a build file, which counts as it was at 'trust'"
@@ -577,7 +581,7 @@ func (l *Loop) LeftOut(c config.Config, record config.Trust) []room.Change {
 
 // RoomChanges returns the files that differ between what two records trust, with paths from the project on.
 func (l *Loop) RoomChanges(before, now config.Trust) ([]string, error) {
-	paths, err := l.room(now.RoomTop).Differ(context.Background(), before.RoomTree, now.RoomTree)
+	paths, err := l.room(now.RoomDir).Differ(context.Background(), before.RoomTree, now.RoomTree)
 	p := &Picture{Loop: l, Config: config.Effective{Trust: now}}
 	for i := range paths {
 		paths[i] = fromBase(p.base(), paths[i])

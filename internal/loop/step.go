@@ -267,8 +267,13 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		if len(need.Runs) > 0 {
 			s.listed = nil // the tracker may print something else by then
 		}
-		r.contents = p.Contents(ctx)
-		s.found.Contents = cmp.Or(r.contents, "unknown")
+		known := s.found.Contents != "" && s.found.Contents != noContents
+		if p.HasRoom() && known { // one stop proves one tree, in however many rounds
+			r.contents = s.found.Contents
+		} else {
+			r.contents = p.Contents(ctx)
+			s.found.Contents = cmp.Or(r.contents, noContents)
+		}
 		s.found.Results = append(s.found.Results, r.run(ctx, need.Runs)...)
 	case decide.NeedCommit:
 		s.found.Committed = p.commitWork(ctx, need.Proven, deadline)
@@ -310,6 +315,9 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	}
 	return false, nil
 }
+
+// noContents stands for contents that cannot be read.
+const noContents = "unknown"
 
 // markRunning lets status say what runs, and since when. It returns the record as it is then. If
 // there is none yet, it returns the one that would be begun.

@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// TempDir is the folder for temporary files if no variable names one.
+const TempDir = "/tmp"
+
 var shell = []string{"/bin/sh", "-c"}
 
 // shellLine adds the line for the shell to a command.

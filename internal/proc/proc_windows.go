@@ -11,6 +11,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// TempDir is the folder for temporary files if no variable names one; "": the system tells it.
+const TempDir = ""
+
 var shell = []string{"cmd.exe"}
 
 // shellLine passes the line to cmd.exe without quoting, because cmd.exe does not understand

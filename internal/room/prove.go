@@ -34,6 +34,9 @@ type Edit struct {
 // Added reports whether the first tree does not have the file.
 func (e Edit) Added() bool { return e.was == noMode }
 
+// Link reports whether it is a link in the second tree.
+func (e Edit) Link() bool { return e.mode == linkMode }
+
 const (
 	noMode     = "000000"
 	folderMode = "040000"

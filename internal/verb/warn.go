@@ -85,6 +85,10 @@ func ofRoom(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) {
 	}
 	say(kept, `"work" has %s, but a check names or uses it, so it is locked and no change of it counts; if the agent `+
 		`is to edit it, name it in "not_held"`)
+	for _, target := range f.Unnamed[:min(len(f.Unnamed), maxOpen)] {
+		lines = append(lines, fmt.Sprintf("%s includes %s, which only make knows: if a file of \"work\" is among that, it "+
+			"decides what make does; name the files there", plain.Line(target.Makefile, 200), plain.Line(target.Name, 80)))
+	}
 	for _, target := range f.NotPhony[:min(len(f.NotPhony), maxOpen)] {
 		name := plain.Line(target.Name, 80)
 		lines = append(lines, fmt.Sprintf("no new file or folder named %s counts: make would take its target for done; "+
