@@ -38,7 +38,7 @@ func TestAgents(t *testing.T) {
 			}
 			scripts := []string{"one"}
 			if *fully == "all" || slices.Contains(strings.Split(*fully, ","), row.Name) {
-				scripts = []string{"one", "three", "limit", "interrupt"}
+				scripts = []string{"one", "three", "limit", "interrupt", "lies", "troubles"}
 			}
 			scripts = append(scripts, withClaude(t, row.Name)...)
 			for _, script := range scripts {

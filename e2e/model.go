@@ -186,6 +186,8 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), limitHeaders(time.Now().Add(answer.reset)))
 		writeJSON(w, http.StatusTooManyRequests,
 			[]byte(`{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your limit"}}`))
+	case answer.verb == "cut":
+		cut(w, func(w http.ResponseWriter) { writeEvents(w, answer) })
 	case req.Stream:
 		writeEvents(w, answer)
 	default:
@@ -216,9 +218,23 @@ func (m *model) serveOther(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, s.code, []byte(s.text))
 	case "limit":
 		a.limit(w, s.reset)
+	case "cut":
+		cut(w, func(w http.ResponseWriter) { a.write(w, req, s) })
 	default:
 		a.write(w, req, s)
 	}
+}
+
+// cut sends the first half of an answer, and drops the connection.
+func cut(w http.ResponseWriter, answer func(http.ResponseWriter)) {
+	whole := httptest.NewRecorder()
+	answer(whole)
+	w.Header().Set("Content-Type", whole.Header().Get("Content-Type"))
+	half := whole.Body.Bytes()[:whole.Body.Len()/2]
+	if _, err := w.Write(half); err == nil {
+		_ = http.NewResponseController(w).Flush() // the client may be gone
+	}
+	panic(http.ErrAbortHandler)
 }
 
 // take takes back what an answer was said to have used.

@@ -12,7 +12,7 @@ import (
 
 // step is one line of a model's script, and one answer to the agent.
 type step struct {
-	verb  string          // say, tool, status, limit or loop
+	verb  string          // say, tool, status, limit, cut or loop
 	text  string          // what is said, or the body of a status
 	tool  string          // the tool's name
 	input json.RawMessage // the tool's input
@@ -45,6 +45,7 @@ var usual = usage{Input: 10, Output: 10}
 //	usage IN OUT READ WRITTEN
 //	                    what each answer from here on is said to have used, in
 //	                    tokens: READ from the cache, and WRITTEN to it
+//	cut                 the first half of a streamed text, and no more
 //	loop                start again from the first line, for ever
 //	for TEXT            what follows is said to those whose prompt holds TEXT,
 //	                    such as a subagent with a prompt of its own
@@ -130,6 +131,8 @@ func parseStep(line string) (step, error) {
 	case "limit":
 		reset, err := time.ParseDuration(rest)
 		return step{verb: "limit", reset: reset}, err
+	case "cut":
+		return step{verb: "cut", text: strings.Repeat("Not all of this arrives. ", 20)}, nil
 	case "loop":
 		return step{verb: "loop"}, nil
 	}

@@ -26,6 +26,7 @@ var failureWords = []struct {
 	{Transient, []string{
 		"high demand", "at capacity", "overloaded", "stream disconnected", "without a finish reason", "missing finish_reason",
 		"timed out", "connection", "fetch failed",
+		"terminated", "socket", "econnre", "etimedout", "eai_again", "premature close", // of Node's fetch
 	}},
 }
 
