@@ -50,10 +50,9 @@ const Trailer = "Ralph-Feature: "
 // The loops' files are those of the commit below. It is ErrHistory if the work or that commit does not come from the
 // base.
 func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err error) {
-	for _, pair := range [][2]string{{w.Commit, w.Base}, {below, w.Base}} {
-		if is, err := r.Descends(ctx, pair[0], pair[1]); err != nil || !is {
-			return m, errors.Join(err, fmt.Errorf("%w: commit %.12s does not come from %.12s", ErrHistory, pair[0], pair[1]))
-		}
+	if is, err := r.bothDescend(ctx, w.Commit, below, w.Base); err != nil || !is {
+		return m, errors.Join(err, fmt.Errorf("%w: commits %.12s and %.12s do not both come from %.12s", ErrHistory,
+			w.Commit, below, w.Base))
 	}
 	tree, conflicts, err := r.merge(ctx, w.Commit, below)
 	if err != nil {

@@ -213,6 +213,18 @@ func (r *Repo) Descends(ctx context.Context, commit, from string) (bool, error) 
 	return err == nil, err
 }
 
+// bothDescend is Descends for two commits, by one call of git.
+func (r *Repo) bothDescend(ctx context.Context, one, other, from string) (bool, error) {
+	if !isID(one) || !isID(other) || !isID(from) {
+		return false, fmt.Errorf("%q, %q and %q are to be commits", one, other, from)
+	}
+	base, err := r.refs(ctx, "merge-base", "--octopus", one, other, from)
+	if err != nil && proc.GitExit(err) == 1 {
+		return false, nil
+	}
+	return base == from, err
+}
+
 // fromProject returns a path below the root as one from the project.
 func (r *Repo) fromProject(name string) string {
 	rel, err := filepath.Rel(filepath.FromSlash("/"+r.prefix), filepath.FromSlash("/"+name))
