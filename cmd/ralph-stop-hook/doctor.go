@@ -133,8 +133,8 @@ var assumeEntry = false
 var (
 	loopProbes     = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 	readableProbes = []probe{
-		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"confine", lookConfine}, {"time", lookTime},
-		{"session", lookSession}, {"notices", lookNotices}, {"leftovers", lookLeftovers},
+		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"commits", lookGitHooks}, {"confine", lookConfine},
+		{"time", lookTime}, {"session", lookSession}, {"notices", lookNotices}, {"leftovers", lookLeftovers},
 	}
 )
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -110,6 +111,11 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 		return nil, fmt.Errorf("the loop %s cannot be started (%s); to go on: %s", status.Name, status.Status, status.Then)
 	case why != "":
 		return nil, fmt.Errorf("%s; first: %s", why, fix)
+	}
+	if p.Snapshot.Commit {
+		if _, err := p.Hooks(context.Background()); err != nil {
+			return nil, err
+		}
 	}
 	prompt, err := say.StartPrompt(l.At)
 	if err != nil {

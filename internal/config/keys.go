@@ -189,6 +189,13 @@ var keys = []key[Config]{
 		about: "When a stop has proven features, or the loop is complete and its checks hold, commit what has changed in " +
 			"the project. See docs/configuration.md#commits. A run with workers makes commits in any case.",
 	}, {
+		name: "git_hooks", example: `"run"`,
+		field: func(c *Config) any { return &c.GitHooks }, words: []string{HooksRun, HooksSkip},
+		about: "What becomes of the repository's hooks pre-commit, prepare-commit-msg and commit-msg when the loop makes " +
+			"commits, by commit or in a run with workers. run: they run for each commit, as they were at 'trust'. skip: " +
+			"they do not run. Where there are such hooks, no commit is made without this key. See " +
+			"docs/configuration.md#hooks-of-the-repository.",
+	}, {
 		name: "not_held", example: `["src/**"]`,
 		field: func(c *Config) any { return &c.NotHeld },
 		about: "Patterns of files that the agent may edit although a command names them, such as the sources that " +

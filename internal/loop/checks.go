@@ -314,7 +314,7 @@ func (r *checker) command(ctx context.Context, c config.Command, run proc.Cmd) p
 	}
 	run.Argv = c.Argv
 	run.Shell = c.Shell
-	run.Dir = r.Loop.project()
+	run.Dir = cmp.Or(run.Dir, r.Loop.project())
 	run.Guard = r.Loop.Env.Self
 	run.Timeout = c.Timeout
 	ctx, cancel := context.WithDeadline(ctx, r.deadline)

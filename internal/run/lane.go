@@ -42,7 +42,8 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	}
 	l.notes = filepath.Join(loops, loopdir.ProgressFile)
 	l.repo, err = worktree.Open(ctx, worktree.Options{Project: r.At.Project, Env: r.Env.Vars, Except: p.NotCommitted(),
-		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Branch: r.Record.Merges.Into})
+		Own: filepath.Join(r.At.StatePath(), "lanes.git"), Branch: r.Record.Merges.Into,
+		SkipsHooks: p.Config.GitHooks == config.HooksSkip})
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ type batch struct {
 type refusal struct {
 	why       string
 	conflicts []worktree.Conflict
+	waits     bool // for a person: the repository's hooks refuse it
 }
 
 // outcome is what became of a session's work.
@@ -179,9 +180,20 @@ func (l *lanes) test(ctx context.Context) error {
 // merge merges the work of a batch, and proves it. Only the goroutine of the batch calls it.
 func (l *lanes) merge(ctx context.Context, b *batch) {
 	b.tip = b.below
+	hooks, done, unfit := l.gitHooks(ctx)
+	defer done()
+	if unfit != nil && !errors.Is(unfit, worktree.ErrHook) {
+		b.err = unfit
+		return
+	}
 	var ids []string
 	for _, one := range b.lanes {
-		m, err := l.repo.Merge(ctx, b.tip, one.work)
+		one.work.Hooks = hooks
+		var m worktree.Merged
+		err := unfit
+		if err == nil {
+			m, err = l.repo.Merge(ctx, b.tip, one.work)
+		}
 		switch {
 		case ctx.Err() != nil:
 			b.err = ctx.Err()
@@ -189,7 +201,7 @@ func (l *lanes) merge(ctx context.Context, b *batch) {
 		case errors.Is(err, worktree.ErrHistory):
 			b.refused[one] = refusal{why: lostBase}
 		case err != nil:
-			b.refused[one] = refusal{why: err.Error()}
+			b.refused[one] = refusal{why: err.Error(), waits: errors.Is(err, worktree.ErrHook)}
 		case len(m.Conflicts) > 0 && b.tip != b.below: // the next batch shows whether it fits to what is merged then
 		case len(m.Conflicts) > 0:
 			b.refused[one] = refusal{conflicts: m.Conflicts}
@@ -202,6 +214,30 @@ func (l *lanes) merge(ctx context.Context, b *batch) {
 	if len(ids) > 0 {
 		b.results, b.why, b.err = l.prove(ctx, b.tip, ids)
 	}
+}
+
+// gitHooks returns how merges run the repository's hooks, in the merger's worktree. done ends that.
+func (l *lanes) gitHooks(ctx context.Context) (h *worktree.Hooks, done func(), err error) {
+	p, done, err := l.look()
+	if err != nil {
+		return nil, func() {}, err
+	}
+	p, err = p.Beside(l.merger.Dir())
+	if err == nil {
+		h, err = p.Hooks(ctx)
+	}
+	if h == nil {
+		return nil, done, err
+	}
+	run := h.Run
+	h.Tree = l.merger
+	h.Run = func(ctx context.Context, dir, own string, env []string, args ...string) error {
+		if err := l.prepareTree(ctx, l.merger); err != nil {
+			return err
+		}
+		return run(ctx, dir, own, env, args...)
+	}
+	return h, done, nil
 }
 
 // prove runs the checks of merged features, and says why they do not hold. The loop is looked at anew each time: a
@@ -268,10 +304,16 @@ func (l *lanes) judge(ctx context.Context, b *batch) error {
 		return nil
 	}
 	l.broken = 0
-	l.at = b.tip
+	if len(b.merged) > 0 { // else hooks may have left the merger's worktree at a commit that they refused
+		l.at = b.tip
+	}
 	for one, r := range b.refused {
 		if len(r.conflicts) == 0 {
-			l.giveBack(one, r.why, "")
+			before := ""
+			if r.waits {
+				before = r.why
+			}
+			l.giveBack(one, r.why, before)
 			continue
 		}
 		if n := len(r.conflicts); n > maxInConflict { // no agent resolves them, and a liar fills the record with them

@@ -110,6 +110,9 @@ func (r *Run) Work(ctx context.Context) (decide.State, error) {
 
 func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	r.Record.PID, r.Record.Start = os.Getpid(), proc.Start(os.Getpid())
+	if err := r.hooksFit(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.ontoBranch(ctx); err != nil {
 		return nil, err
 	}
@@ -127,6 +130,19 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 		}
 	}
 	return step, err
+}
+
+// hooksFit refuses a run whose commits would wait for a person because of the repository's hooks.
+func (r *Run) hooksFit(ctx context.Context) error {
+	p, done, err := r.look()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if r.Record.Options.Workers > 0 || p.Snapshot.Commit {
+		_, err = p.Hooks(ctx)
+	}
+	return err
 }
 
 // own makes this process the only one that works a run over the loop.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -76,7 +77,27 @@ func (t *truster) show(record config.Trust, before *config.Trust, list decide.Li
 		t.showf(`"protect" passes over %s; a pattern that spells such a folder locks what is in it`,
 			strings.Join(passed, ", "))
 	}
+	t.showHooks(record, before)
 	t.warn(record, c, f)
+}
+
+// showHooks shows the repository's hooks that commits run.
+func (t *truster) showHooks(record config.Trust, before *config.Trust) {
+	if t.config.GitHooks != config.HooksRun {
+		return
+	}
+	hooks, err := t.l.FindHooks(background(), t.config)
+	if err != nil || len(hooks.Names) == 0 {
+		t.showf(`"git_hooks": there are no hooks to run; if there are some later, commits wait until you trust them%s`, "")
+		return
+	}
+	change := ""
+	if before.GitHooksSum != "" && before.GitHooksSum != record.GitHooksSum {
+		change = ", changed since"
+	}
+	for _, name := range hooks.Names {
+		t.showf("each commit runs git's hook: %s"+change, plain.Path(t.l.At.Project, filepath.Join(hooks.Dir, name)))
+	}
 }
 
 // both returns the hashes of all files of a record.
@@ -243,6 +264,7 @@ func (t *truster) warn(record config.Trust, c config.Config, f *locked.Finder) {
 		t.showf(`"commit": what a stop proves is committed on the branch that is checked out%s`, "")
 		p, err := t.l.Look()
 		if err == nil {
+			p.Config.Config = c // that is not in force yet
 			for _, note := range p.CommitNotes(background()) {
 				t.showf("warning: %s", note)
 			}

@@ -74,7 +74,7 @@ func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err
 	if err := t.add(ctx, &s, was, what); err != nil || s.clean {
 		return "", t.Left(), err
 	}
-	commit, err = apart{r: r, author: w.Author}.commit(ctx, s.tree, w.text(), head)
+	commit, err = r.commitWork(ctx, w, s.tree, head)
 	if err != nil {
 		return "", "", err
 	}

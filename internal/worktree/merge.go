@@ -34,6 +34,7 @@ type Work struct {
 	Also    []string // more features
 	More    []string // more trailers, such as "Ralph-Agent: claude"
 	Each    bool     // a commit is made for each of the work's own, and not one for all
+	Hooks   *Hooks   // they run for each commit; nil: none do
 }
 
 // Merged is a merge that has moved nothing.
@@ -87,7 +88,7 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 			return m, err
 		}
 	}
-	m.Commit, err = apart{r: r, author: w.Author}.commit(ctx, tree, w.text(), at)
+	m.Commit, err = r.commitWork(ctx, w, tree, at)
 	return m, err
 }
 
@@ -120,7 +121,7 @@ func (r *Repo) each(ctx context.Context, below string, w Work) (at string, err e
 		if strings.HasPrefix(one.Message, Saves) {
 			one.Message, _, _ = strings.Cut(w.Message, "\n")
 		}
-		at, err = apart{r: r, author: w.Author}.commit(ctx, tree, one.text(), at)
+		at, err = r.commitWork(ctx, one, tree, at)
 		if err != nil {
 			return "", err
 		}
@@ -156,13 +157,18 @@ func (w Work) text() string {
 		message = "Work on " + cmp.Or(inTrailer(w.Feature), "the loop")
 	}
 	message, trailers := cutTrailers(message)
+	trailers = append(trailers, w.trailers()...)
+	return message + "\n\n" + strings.Join(trailers, "\n") + "\n"
+}
+
+// trailers returns the lines that only the merger writes.
+func (w Work) trailers() (all []string) {
 	for _, feature := range append([]string{w.Feature}, w.Also...) {
 		if feature != "" {
-			trailers = append(trailers, Trailer+inTrailer(feature))
+			all = append(all, Trailer+inTrailer(feature))
 		}
 	}
-	trailers = append(trailers, w.More...)
-	return message + "\n\n" + strings.Join(trailers, "\n") + "\n"
+	return append(all, w.More...)
 }
 
 // inTrailer writes the id of a feature on one line.

@@ -66,23 +66,16 @@ func (r *Repo) able(ctx context.Context) error {
 	return r.whole(ctx)
 }
 
-// Unlike returns in what our commits are not as the repository and its people have theirs: commit.gpgsign and the hooks
-// for commits do not hold for them. An agent can write the configuration and the hooks.
+// Unlike returns in what our commits are not as the repository and its people have theirs: commit.gpgsign does not hold
+// for them, and they run no hooks if Options.SkipsHooks says so.
 func (r *Repo) Unlike(ctx context.Context) (all []string) {
 	if sign, _ := r.refs(ctx, "config", "--type=bool", "commit.gpgsign"); sign == "true" {
 		all = append(all, fmt.Sprintf("commit.gpgsign is set, and the commits of %s are not signed", r.users))
 	}
-	hooks := filepath.Join(r.common, "hooks")
-	if at, _ := r.refs(ctx, "config", "--type=path", "core.hooksPath"); at != "" && at != os.DevNull {
-		hooks = at
-		if !filepath.IsAbs(at) {
-			hooks = filepath.Join(r.top, at)
-		}
-	}
-	for _, name := range []string{"pre-commit", "commit-msg"} {
-		if info, err := os.Stat(filepath.Join(hooks, name)); err == nil && !info.IsDir() {
-			all = append(all, fmt.Sprintf("the repository has the hook %s, and commits of %s do not run it: "+
-				"add what it checks to \"checks\" in ralph.json", name, r.users))
+	if r.skips {
+		if h, err := FindHooks(ctx, r.env, r.top); err == nil && len(h.Names) > 0 {
+			all = append(all, fmt.Sprintf(`"git_hooks" is "skip", so the commits of %s do not run %s of this repository`,
+				r.users, strings.Join(h.Names, ", ")))
 		}
 	}
 	return all
