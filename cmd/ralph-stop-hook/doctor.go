@@ -43,7 +43,8 @@ the installation is checked. The exit status is 1 if there is an error.
 
 --fix does what can be undone and needs no choice. It corrects the modes of our own
 folders, a second entry of ours, and an event that the entry lacks. It removes leftover
-temporary files, and sends notices that were cut off. It changes nothing else.`
+temporary files, ends a commit that was cut off, and sends notices that were. It changes
+nothing else.`
 
 type finding struct {
 	Check string `json:"check"`
@@ -134,7 +135,8 @@ var (
 	loopProbes     = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 	readableProbes = []probe{
 		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"commits", lookGitHooks}, {"confine", lookConfine},
-		{"time", lookTime}, {"session", lookSession}, {"notices", lookNotices}, {"leftovers", lookLeftovers},
+		{"time", lookTime}, {"session", lookSession}, {"notices", lookNotices}, {"commit", lookCommit},
+		{"leftovers", lookLeftovers},
 	}
 )
 

@@ -276,6 +276,19 @@ func lookNotices(in *inspection) {
 	in.fine("no notice is left to send")
 }
 
+// lookCommit looks for a commit that was cut off. Until it is ended, nobody can stage or commit anything.
+func lookCommit(in *inspection) {
+	if cut := in.picture.CutOffCommit(); cut != "" {
+		in.warning("ralph-stop-hook doctor --fix", "%s", cut).mend = in.mend(func(l *loop.Loop) error {
+			p, err := l.Look()
+			if err != nil {
+				return err
+			}
+			return p.EndCommit(context.Background())
+		})
+	}
+}
+
 func lookLeftovers(in *inspection) {
 	left := in.picture.Loop.Store.Leftovers()
 	if len(left) == 0 {

@@ -52,6 +52,25 @@ func (p *Picture) CommitNotes(ctx context.Context) []string {
 	return repo.Unlike(ctx)
 }
 
+// CutOffCommit says that a stop was killed while it committed, and has left git's index locked; "": none was.
+func (p *Picture) CutOffCommit() string {
+	lock := worktree.CutOff(p.Loop.At.Project)
+	if lock == "" {
+		return ""
+	}
+	return "a stop was killed while it committed, so git's index is locked, by " + plain.Line(lock, 300)
+}
+
+// EndCommit ends that commit, as the next commit of the loop would.
+func (p *Picture) EndCommit(ctx context.Context) error {
+	repo, err := p.openRepo(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	return repo.EndCommit(ctx)
+}
+
 const (
 	maxTitles   = 200 // characters of the first line of a commit's message
 	maxTrailers = 100 // features that a commit names

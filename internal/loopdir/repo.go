@@ -28,24 +28,29 @@ func MainRoot(dir string) string {
 	return root
 }
 
-// mainTree returns the main tree of the worktree at dir, or "". A
-// worktree's .git is a file "gitdir: MAIN/.git/worktrees/NAME".
-func mainTree(dir string) string {
+// GitFolder returns the git folder of the work tree at dir. That is its .git, or .git is a file "gitdir: PATH".
+func GitFolder(dir string) string {
 	data, err := ReadFile(dir, ".git", maxPathBytes)
 	path, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
-	if err != nil || !ok {
-		return ""
-	}
-	if !filepath.IsAbs(path) {
+	switch {
+	case err != nil || !ok:
+		return filepath.Join(dir, ".git")
+	case !filepath.IsAbs(path):
 		path = filepath.Join(dir, path)
 	}
-	path = filepath.FromSlash(path)
+	return filepath.FromSlash(path)
+}
+
+// mainTree returns the main tree of the worktree at dir, or "". The git folder of a worktree is
+// MAIN/.git/worktrees/NAME.
+func mainTree(dir string) string {
+	path := GitFolder(dir)
 	worktrees := filepath.Dir(path)
 	if filepath.Base(worktrees) != "worktrees" || filepath.Base(filepath.Dir(worktrees)) != ".git" {
 		return ""
 	}
 	// The main tree names its worktrees, too. It names no folder that an archive brought.
-	data, err = ReadFile(path, "gitdir", maxPathBytes)
+	data, err := ReadFile(path, "gitdir", maxPathBytes)
 	back := strings.TrimSpace(string(data))
 	if !filepath.IsAbs(back) {
 		back = filepath.Join(path, back)

@@ -94,6 +94,10 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	v := of(p, func() string { return p.Contents(ctx) })
 	v.NotUsed = say.NotUsed(p)
 	v.ToMerge = toMerge(ctx, l)
+	if cut := p.CutOffCommit(); cut != "" {
+		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that, and so does: "+
+			say.InProject(l.Env, l.At, "ralph-stop-hook doctor "+plain.Arg(l.At.Name)+" --fix"))
+	}
 	if v.Status == decide.Complete && v.ToMerge != "" {
 		v.Then = v.ToMerge
 		v.Command = command(v.Then, l.Env, "")

@@ -20,10 +20,7 @@ import (
 // has staged something, git is in the middle of something, or a file cannot be committed as it is. The work has a
 // message and an author; its commits are not looked at.
 func (r *Repo) CommitHere(ctx context.Context, w Work) (commit, left string, err error) {
-	if err := r.isOwn(); err != nil {
-		return "", "", err
-	}
-	if err := r.endCommit(ctx); err != nil {
+	if err := r.EndCommit(ctx); err != nil {
 		return "", "", err
 	}
 	const most = 3 // another program may look at the repository all the time, and git status writes the index
@@ -145,18 +142,44 @@ func (r *Repo) readIndex() ([]byte, error) { return loopdir.ReadFile(r.git, "ind
 // commitText begins our lock of the project's index while a commit is made. The commit and the process follow.
 const commitText = "ralph: a commit is made\n"
 
-// endCommit ends a CommitHere that was killed. Its lock is there then, so git let nobody change the index: if the
-// branch has the commit, only the index is missing.
-func (r *Repo) endCommit(ctx context.Context) error {
-	text, err := loopdir.ReadFile(r.git, "index.lock", maxIndex)
+// CutOff returns the lock that a CommitHere which was killed has left in the repository of a project, "" for none.
+func CutOff(project string) (lock string) {
+	top := loopdir.RepoRoot(project)
+	if top == "" {
+		return ""
+	}
+	git := loopdir.GitFolder(top)
+	_, is := cutOff(git)
+	if !is {
+		return ""
+	}
+	return filepath.Join(git, "index.lock")
+}
+
+// maxLock bounds our lock of the index. Git's own may be a whole index.
+const maxLock = 8 << 10
+
+// cutOff reports whether the index in a git folder is locked for a CommitHere that was killed, and returns its commit.
+func cutOff(git string) (commit string, is bool) {
+	text, err := loopdir.ReadFile(git, "index.lock", maxLock)
 	about, is := strings.CutPrefix(string(text), commitText)
 	if err != nil || !is {
-		return nil // a lock of another program is refused later
+		return "", false // a lock of another program is refused later
 	}
 	commit, process, _ := strings.Cut(about, "\n")
 	id, start, _ := strings.Cut(strings.TrimSuffix(process, "\n"), "\n")
 	pid, _ := strconv.Atoi(id)
-	if pid == os.Getpid() || pid > 0 && proc.Alive(pid, start) {
+	return commit, pid != os.Getpid() && (pid <= 0 || !proc.Alive(pid, start))
+}
+
+// EndCommit ends a CommitHere that was killed. Its lock is there then, so git let nobody change the index: if the
+// branch has the commit, only the index is missing.
+func (r *Repo) EndCommit(ctx context.Context) error {
+	if err := r.isOwn(); err != nil {
+		return err
+	}
+	commit, is := cutOff(r.git)
+	if !is {
 		return nil
 	}
 	head, err := r.Head(ctx)
