@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,11 +90,11 @@ func (r *Repo) Recover(ctx context.Context, old, new string) error {
 
 // OnBranch refuses a project that is on another branch than the loop's.
 func (r *Repo) OnBranch(ctx context.Context) error {
-	if !r.isOn(ctx, r.git, r.branch) {
-		return fmt.Errorf("the project is not on branch %s any more: type git switch %s",
-			plain.Line(r.branch, 200), plain.Arg(r.branch))
+	if r.isOn(ctx, r.git, r.branch) {
+		return nil
 	}
-	return nil
+	return cmp.Or(r.middle(), fmt.Errorf("the project is not on branch %s any more: type git switch %s",
+		plain.Line(r.branch, 200), plain.Arg(r.branch)))
 }
 
 // isOn reports whether the work tree of a git folder is on a branch. Git need not be asked if the file says that it is:

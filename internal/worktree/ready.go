@@ -40,12 +40,20 @@ func (r *Repo) Ready(ctx context.Context) error {
 	return r.clean(ctx, head)
 }
 
-// idle refuses a repository in which git is in the middle of something.
-func (r *Repo) idle() error {
+// middle refuses a repository in which git is in the middle of something that a person ends.
+func (r *Repo) middle() error {
 	for _, m := range middles {
 		if _, err := os.Lstat(filepath.Join(r.git, m.file)); err == nil {
 			return fmt.Errorf("%s is in progress: type %s", m.what, m.end)
 		}
+	}
+	return nil
+}
+
+// idle refuses a repository in which git is at work, or in the middle of something.
+func (r *Repo) idle() error {
+	if err := r.middle(); err != nil {
+		return err
 	}
 	if _, err := os.Lstat(r.indexLock()); err == nil {
 		return fmt.Errorf("%w: wait for it, or remove %s", ErrLocked, r.indexLock())

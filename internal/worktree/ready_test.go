@@ -67,8 +67,8 @@ func TestReady(t *testing.T) {
 		}, ""},
 		"a touched file": {func(w *world) { w.write(w.project, "a.txt", w.read(w.project, "a.txt")) }, ""},
 		"a merge":        {func(w *world) { half(w, "merge", "-q", "other") }, "a merge is in progress: type"},
-		// A rebase leaves HEAD detached, so that is said first; git am does not.
-		"a rebase":      {func(w *world) { half(w, "rebase", "-q", "other") }, "HEAD is detached"},
+		"a rebase": {func(w *world) { half(w, "rebase", "-q", "other") },
+			"a rebase is in progress: type git rebase --continue or git rebase --abort"},
 		"a cherry-pick": {func(w *world) { half(w, "cherry-pick", "other") }, "a cherry-pick is in progress: type"},
 		"a revert":      {func(w *world) { half(w, "revert", "--no-edit", "HEAD~1") }, "a revert is in progress: type"},
 		"a bisect":      {func(w *world) { w.git(w.top, "bisect", "start") }, "type git bisect reset"},

@@ -138,7 +138,8 @@ func (r *Repo) find(ctx context.Context) error {
 	name, err := r.refs(ctx, "symbolic-ref", "-q", "HEAD")
 	r.branch = strings.TrimPrefix(name, heads)
 	if err != nil || r.branch == name {
-		return errors.New("no branch is checked out (HEAD is detached): type git switch and the branch to work on")
+		return cmp.Or(r.middle(),
+			errors.New("no branch is checked out (HEAD is detached): type git switch and the branch to work on"))
 	}
 	return nil
 }
