@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
 // Summary is what a person wants to know when a run is over. All texts in it are clean.
@@ -49,7 +50,7 @@ func Summarise(r *Run, s *loop.Step) Summary {
 	sum := Summary{
 		RunID: r.ID, Loop: plain.Line(r.Name, 100), Agent: plain.Line(r.Options.Agent, 80), Status: state.Status,
 		Ending: ending(r, s), Iterations: r.Iterations, Sessions: r.Sessions, Took: r.EndedAt.Sub(r.StartedAt),
-		Branch: plain.Line(r.Options.Branch, 200),
+		Branch: branchOf(r, p),
 		Spent:  Bill(r.Spent), Denied: r.Denied, Titles: map[string]string{}, Logs: Folder + "/logs/" + r.ID,
 		ToMerge: r.ToMerge(),
 		File:    Folder + "/summary-" + r.ID + ".md", Problem: plain.Line(r.Problem, 300),
@@ -73,6 +74,31 @@ func Summarise(r *Run, s *loop.Step) Summary {
 		sum.Work = append(sum.Work, w)
 	}
 	return sum
+}
+
+// branchOf says which branch the run had checked out, and which one is now, if a person has switched.
+func branchOf(r *Run, p *loop.Picture) string {
+	name := plain.Line(r.Options.Branch, 200)
+	if name == "" {
+		return ""
+	}
+	now := r.Elsewhere(p.Loop.Env.Vars, p.Loop.At.Project)
+	if now != "" {
+		now = "; at the end " + now + " is checked out"
+	}
+	return name + now
+}
+
+// Elsewhere returns what is checked out in the project in the place of the run's branch, in words; "": that branch is.
+func (r *Run) Elsewhere(env []string, project string) string {
+	switch now := tree.Branch(env, project); now {
+	case plain.Line(r.Options.Branch, 300):
+		return ""
+	case "":
+		return "no branch"
+	default:
+		return "the branch " + now
+	}
 }
 
 // ending says how the run ended. A person's pause ends the run, and the loop has no step that says so.

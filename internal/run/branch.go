@@ -3,18 +3,22 @@ package run
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/worktree"
 )
 
 // A run with Options.Branch checks that branch out before its first session, and never again: a person may work in the
 // project meanwhile, and switches branches there.
 
-// ontoBranch brings the project onto the run's branch. A run that goes on refuses to work on another one, unless its
-// person names a branch anew.
+// ontoBranch brings the project onto the run's branch, if the run can get the loop. A run that goes on refuses to work
+// on another branch, unless its person names one anew.
 func (r *Run) ontoBranch(ctx context.Context) error {
 	name := r.Record.Options.Branch
 	if name == "" {
@@ -28,10 +32,11 @@ func (r *Run) ontoBranch(ctx context.Context) error {
 	}
 	defer repo.Close()
 	if r.Switch {
-		if err := repo.Switch(ctx); err != nil {
+		needs, err := r.needsThere()
+		if err != nil {
 			return err
 		}
-		return r.hasList()
+		return repo.Switch(ctx, needs)
 	}
 	if err := repo.OnBranch(ctx); err != nil {
 		return fmt.Errorf("%w, or go on elsewhere: %s --branch=NAME", err, say.ResumeRun(r.Record.ID))
@@ -39,18 +44,36 @@ func (r *Run) ontoBranch(ctx context.Context) error {
 	return nil
 }
 
-// hasList refuses a branch that has not the loop's list: the loop would end at once.
-func (r *Run) hasList() error {
-	p, done, err := r.look()
+// needsThere returns the files below the project that the run's branch must have: without its list or its ralph.json
+// the loop would end at once. It refuses a loop that the run does not get.
+func (r *Run) needsThere() (files []string, err error) {
+	l, err := loop.Find(r.env(), r.taking())
+	if err == nil && l == nil {
+		err = r.notHere()
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer done()
-	if p.Snapshot.List.Missing {
-		return fmt.Errorf("%w on the branch %s, which is checked out now: to go back, type git switch -",
-			p.Snapshot.List.Err, plain.Line(r.Record.Options.Branch, 200))
+	defer l.Close()
+	p, err := l.Read(r.taking())
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	d, _ := decide.Decide(p.Snapshot)
+	if d.Binding == decide.Tell && !r.Record.Options.InSession {
+		return nil, say.Refused(p, d)
+	}
+	all := []string{filepath.Join(r.At.Dir, loopdir.ConfigFile)}
+	if !p.Snapshot.NoList && !p.Config.Source.Given() {
+		list, _ := features.Named(p.ListPath())
+		all = append(all, list)
+	}
+	for _, path := range all {
+		if name, err := filepath.Rel(r.At.Project, path); err == nil && filepath.IsLocal(name) {
+			files = append(files, filepath.ToSlash(name))
+		}
+	}
+	return files, nil
 }
 
 // sayBranch warns when another branch than the run's is checked out in the project, once for each.
@@ -59,14 +82,10 @@ func (r *Run) sayBranch() {
 	if name == "" {
 		return
 	}
-	at := tree.Branch(r.Env.Vars, r.At.Project)
-	if at != plain.Line(name, 300) && at != r.elsewhere {
-		where := "no branch"
-		if at != "" {
-			where = "the branch " + at
-		}
+	at := r.Record.Elsewhere(r.Env.Vars, r.At.Project)
+	if at != "" && at != r.elsewhere {
 		r.Screen.Warn(fmt.Sprintf("somebody has checked out %s in the project, and the run's branch is %s; "+
-			"the run goes on with the files that are there", where, plain.Line(name, 200)))
+			"the run goes on with the files that are there", at, plain.Line(name, 200)))
 	}
 	r.elsewhere = at
 }

@@ -70,6 +70,9 @@ func (r *Run) beginDriving(ctx context.Context) (*loop.Step, error) {
 		return nil, fmt.Errorf("the loop %s is %s; %s", plain.Line(r.At.Name, 100), state.Status,
 			say.Continues(state.Status, r.Env.Call("resume", r.At.Name)))
 	}
+	if err := r.ontoBranch(ctx); err != nil {
+		return nil, err
+	}
 	if c := r.left(); c != nil {
 		r.files.Session(&r.Record, c, nil, true)
 		r.Record.Current = nil

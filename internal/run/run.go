@@ -113,9 +113,6 @@ func (r *Run) work(ctx context.Context) (*loop.Step, error) {
 	if err := r.hooksFit(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.ontoBranch(ctx); err != nil {
-		return nil, err
-	}
 	switch {
 	case r.Record.Options.InSession:
 		return r.drive(ctx)
@@ -225,6 +222,9 @@ func (r *Run) begin(ctx context.Context) (*loop.Step, error) {
 	}
 	if step, err := r.finished(ctx); step != nil || err != nil {
 		return step, err
+	}
+	if err := r.ontoBranch(ctx); err != nil {
+		return nil, err
 	}
 	state, err := r.store.State()
 	if err != nil {
@@ -346,19 +346,29 @@ func waitForAgent(c *record.Current) error {
 // take makes the run the loop's owner, as a session with the loop's prompt becomes it. If the prompt is unread, a
 // person's note waits for the next one.
 func (r *Run) take(ctx context.Context, unread bool) (*loop.Step, error) {
-	ev := r.event(decide.EventPrompt)
+	ev := r.taking()
 	ev.Unread = unread
-	ev.Prompt = loopdir.Marker + filepath.ToSlash(filepath.Join(loopdir.Below, r.At.Name))
 	step, err := r.step(ctx, ev)
 	switch {
 	case err != nil:
 		return nil, err
 	case step == nil:
-		return nil, fmt.Errorf("the loop %s cannot be worked from here", plain.Line(r.At.Name, 100))
+		return nil, r.notHere()
 	case step.Decision.Binding == decide.Tell:
-		return nil, errors.New(strings.TrimPrefix(say.Tell(step.Picture, step.Decision), "ralph: "))
+		return nil, say.Refused(step.Picture, step.Decision)
 	}
 	return step, nil
+}
+
+func (r *Run) notHere() error {
+	return fmt.Errorf("the loop %s cannot be worked from here", plain.Line(r.At.Name, 100))
+}
+
+// taking returns the event with which the run takes the loop.
+func (r *Run) taking() loop.Event {
+	ev := r.event(decide.EventPrompt)
+	ev.Prompt = loopdir.Marker + filepath.ToSlash(filepath.Join(loopdir.Below, r.At.Name))
+	return ev
 }
 
 // event returns an event of the run for the loop.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
@@ -12,8 +15,9 @@ import (
 
 // Switch checks the loop's branch out in the project, and makes it if it is not there. What a person has not committed
 // is carried along, or the error has git's reason why it cannot be. Git switch runs as a person types it, but it runs
-// nothing that an agent of an earlier run may have written into the repository: no hooks, and no filters.
-func (r *Repo) Switch(ctx context.Context) error {
+// nothing that an agent of an earlier run may have written into the repository: no hooks, and no filters. A branch is
+// refused on which a file below the project would be missing that the loop needs.
+func (r *Repo) Switch(ctx context.Context, needs []string) error {
 	if err := r.checkBranch(ctx); err != nil {
 		return err
 	}
@@ -35,11 +39,32 @@ func (r *Repo) Switch(ctx context.Context) error {
 	case r.At(ctx, r.branch) == "":
 		args = []string{"switch", "--quiet", "--no-track", "--create", r.branch}
 	}
+	if err := r.hasAll(ctx, needs); err != nil {
+		return err
+	}
 	c := r.command(r.top, r.git, args...)
 	c.Timeout = gitTime
 	if _, err := proc.GitOutput(ctx, c, args[0]); err != nil {
 		return fmt.Errorf("the branch %s cannot be checked out: %w; mend that, or name another branch",
 			plain.Line(r.branch, 200), err)
+	}
+	return nil
+}
+
+// hasAll refuses a branch on which a file would be missing: it is not there, and goes away with what is checked out.
+func (r *Repo) hasAll(ctx context.Context, files []string) error {
+	has := func(commit, name string) bool {
+		_, err := r.refs(ctx, "rev-parse", "-q", "--verify", commit+":"+path.Join(r.prefix, name))
+		return commit != "" && err == nil
+	}
+	for _, name := range files {
+		_, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(path.Join(r.prefix, name))))
+		switch at := r.At(ctx, r.branch); {
+		case has(at, name), err == nil && (at == "" || !has("HEAD", name)):
+		default:
+			return fmt.Errorf("%s is not on the branch %s: commit it there, or name another branch", plain.Line(name, 300),
+				plain.Line(r.branch, 200))
+		}
 	}
 	return nil
 }
