@@ -117,6 +117,8 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 		return at, err
 	case len(words) > 0 && k.nearVerb(words[0]) != "":
 		return nil, cli.Usagef("%w; did you mean the command %s?", err, k.nearVerb(words[0]))
+	case len(words) > 0:
+		return nil, cli.Usagef("%w%s", err, k.cmd.Beside(words[0]))
 	}
 	return nil, cli.Usagef("%w", err)
 }

@@ -111,6 +111,7 @@ func (k *runner) flags() {
 		func(text string) error { k.completeOn = append(k.completeOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
 		"take a line that matches the regular expression `RE` as the claim that all is done")
+	k.cmd.Perhaps = "branch"
 	f.BoolFunc("branch", "check out the branch ralph/LOOP first, or with --branch=NAME that one, and make it if it is "+
 		"missing", func(name string) error {
 		if name != "true" {

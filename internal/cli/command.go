@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // Command is one command: its text in help, man pages and completions, and its action.
@@ -29,6 +30,7 @@ type Command struct {
 	Letters map[string]string // one-letter names of flags
 	Flags   flag.FlagSet
 	Behind  *[]string // gets the words behind "--"; nil: they are words as the others
+	Perhaps string    // the flag that may have a value, behind "=", and may have none; "": there is no such flag
 
 	// Run is the action, with the arguments that are not flags; nil if the command only has
 	// commands below it.
@@ -84,6 +86,14 @@ func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(fo
 func (c *Command) Given(name string) (given bool) {
 	c.Flags.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	return given
+}
+
+// Beside says that a word which nobody wants may be the value of the flag that may have none; "": it cannot be.
+func (c *Command) Beside(word string) string {
+	if c.Perhaps == "" || !c.Given(c.Perhaps) {
+		return ""
+	}
+	return fmt.Sprintf("; if it is the value of --%s, type --%[1]s=%s", c.Perhaps, plain.Arg(plain.Line(word, 100)))
 }
 
 // Each makes a flag that may be repeated.
@@ -151,7 +161,7 @@ func (a *App) counted(c *Command, words []string) error {
 	case len(words) < most && !strings.HasPrefix(want[len(words)], "["):
 		return a.misused(c, "%s wants %s", c.Name, want[len(words)])
 	case len(words) > most && !strings.HasSuffix(c.Args, "..."):
-		return a.misused(c, "%q is one argument too many", words[most])
+		return a.misused(c, "%q is one argument too many%s", words[most], c.Beside(words[most]))
 	}
 	return nil
 }
