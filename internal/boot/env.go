@@ -19,7 +19,7 @@ func Env(name string) loop.Env {
 	usual := client.Find(client.Usual)
 	e := loop.Env{
 		Program: name, Agent: usual.Name, Vars: os.Environ(), OfHost: usual.IsVar, IsSecret: usual.IsSecret,
-		Catch: Catch, Clients: clients,
+		Catch: Catch, Clients: clients, Settings: client.InProject,
 	}
 	e.Cwd, _ = os.Getwd()
 	if home, err := os.UserHomeDir(); err == nil {

@@ -65,6 +65,18 @@ func (in Install) Files(scope string) (files []string) {
 	return files
 }
 
+// InProject returns the settings files of all clients that may be in a project, with slashes.
+func InProject() (files []string) {
+	for _, c := range All {
+		for _, scope := range []string{"project", "local"} {
+			if slices.Contains(c.Scopes, scope) {
+				files = append(files, filepath.ToSlash(Install{Client: &c}.Files(scope)[0]))
+			}
+		}
+	}
+	return files
+}
+
 // Entries returns our entries for an event in a settings file, or for all events if event is empty. For a file that
 // cannot be read it returns none, because the client ignores that file too.
 func (c *Client) Entries(path, event string) []*Hook {

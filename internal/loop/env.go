@@ -53,6 +53,9 @@ type Env struct {
 	// and resumes a session of a host.
 	Clients func(client string) (ask, resume []string)
 
+	// Settings returns the settings files of hosts, below a project. nil: nobody knows them.
+	Settings func() []string
+
 	// Unanswered says why no stop of a loop's session reaches this program, and what a person does about it; both are
 	// empty if it does, as far as files tell. nil: nobody knows. It reads files, so it is called only if needed.
 	Unanswered func(client string, at *loopdir.Loop) (why, fix string)

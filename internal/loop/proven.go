@@ -34,7 +34,12 @@ func (p *Picture) NotCommitted() []string {
 // its own in the folder own.
 func (p *Picture) openRepo(ctx context.Context, own string, without ...string) (*worktree.Repo, error) {
 	env, _ := p.environ()
+	var settings []string // init has written them: whether they belong to the repository, a person says
+	if p.Loop.Env.Settings != nil {
+		settings = p.Loop.Env.Settings()
+	}
 	return worktree.Open(ctx, worktree.Options{
+		Tracked: settings,
 		Project: p.Loop.At.Project, Env: env, Except: append(p.NotCommitted(), without...), Own: own,
 		For: `loops with "commit"`, Without: `take "commit" out of ralph.json`,
 		SkipsHooks: p.Config.GitHooks == config.HooksSkip,

@@ -157,8 +157,8 @@ var built = []string{".o", ".obj", ".a", ".so", ".dylib", ".dll", ".exe", ".clas
 // maxNew is the largest new file that is committed, unless the agent has done that itself.
 const maxNew = 10 << 20
 
-// leaveBuilt takes new files out of a picture that look like the output of a build, unless the agent has committed
-// them. files are the changes since the base.
+// leaveBuilt takes new files out of a picture that look like the output of a build, and those of Options.Tracked,
+// unless the agent has committed them. files are the changes since the base.
 func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err error) {
 	if s.head != t.base {
 		files, err = t.r.changes(ctx, s.head, s.tree)
@@ -167,16 +167,22 @@ func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err 
 		}
 	}
 	t.left = nil
+	var ours []string
 	for _, f := range files {
 		info, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(f.name)))
-		if f.made() && (slices.Contains(built, path.Ext(f.name)) || err == nil && info.Size() > maxNew) {
+		switch {
+		case !f.made():
+		case slices.Contains(t.r.tracked, f.name):
+			ours = append(ours, f.name)
+		case slices.Contains(built, path.Ext(f.name)) || err == nil && info.Size() > maxNew:
 			t.left = append(t.left, f.name)
 		}
 	}
-	if len(t.left) == 0 {
+	out := append(ours, t.left...)
+	if len(out) == 0 {
 		return nil
 	}
-	names := []byte(strings.Join(t.left, "\x00") + "\x00")
+	names := []byte(strings.Join(out, "\x00") + "\x00")
 	if _, err := t.files().feed(ctx, names, "update-index", "-z", "--force-remove", "--stdin"); err != nil {
 		return err
 	}

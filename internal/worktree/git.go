@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
@@ -133,8 +135,29 @@ const settings = `^(core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeu
 	`longpaths|checkstat|trustctime|compression)|(user|author|committer)\.(name|email)|` +
 	`merge\.(conflictstyle|renamelimit))$`
 
+// rulesRegular refuses files with rules of the person's that git would wait for, such as pipes.
+func (r *Repo) rulesRegular(ctx context.Context) error {
+	home := cmp.Or(proc.Value(r.env, "XDG_CONFIG_HOME"), filepath.Join(proc.Value(r.env, "HOME"), ".config"))
+	for key, usual := range map[string]string{"core.excludesFile": "ignore", "core.attributesFile": "attributes"} {
+		path, _ := r.refs(ctx, "config", "--type=path", key)
+		path = cmp.Or(path, filepath.Join(home, "git", usual))
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(r.top, path)
+		}
+		info, err := os.Stat(path)
+		if err == nil && !info.Mode().IsRegular() && path != os.DevNull {
+			return fmt.Errorf("%s is no file, and git would wait for it: name another %s, or remove that",
+				plain.Line(path, 300), key)
+		}
+	}
+	return nil
+}
+
 // prepare fills our git folder.
 func (r *Repo) prepare(ctx context.Context) error {
+	if err := r.rulesRegular(ctx); err != nil {
+		return err
+	}
 	format, err := r.refs(ctx, "rev-parse", "--show-object-format")
 	if err != nil {
 		return err

@@ -71,11 +71,29 @@ func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err
 	if err := t.add(ctx, &s, was, what); err != nil || s.clean {
 		return "", t.Left(), err
 	}
+	if err := r.newFiltered(ctx, here, head, s.tree); err != nil {
+		return "", "", err
+	}
 	commit, err = r.commitWork(ctx, w, s.tree, head)
 	if err != nil {
 		return "", "", err
 	}
 	return commit, t.Left(), r.putCommit(ctx, head, commit, here.index, before)
+}
+
+// newFiltered refuses new files that go through a filter: git add has taken them as they are.
+func (r *Repo) newFiltered(ctx context.Context, here apart, head, tree string) error {
+	files, err := r.changes(ctx, head, tree)
+	if err != nil {
+		return err
+	}
+	var names strings.Builder
+	for _, f := range files {
+		if !f.gone() {
+			names.WriteString(f.name + "\x00")
+		}
+	}
+	return r.filtered(ctx, here, names.String())
 }
 
 // putCommit moves the branch to a commit whose files are in the project, and replaces the index, unless that is no more

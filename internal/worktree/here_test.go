@@ -68,6 +68,18 @@ func TestCommitHereRefuses(t *testing.T) {
 			w.git(w.top+"/inner", "add", "x")
 			w.git(w.top+"/inner", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
 		}, "the folder inner is a git repository of its own"},
+		"a new file for a filter": {func(w *world) {
+			w.git(w.top, "config", "filter.big.clean", "cat")
+			w.write(w.top, ".gitattributes", "*.bin filter=big\n")
+			w.git(w.top, "add", "-A")
+			w.git(w.top, "commit", "-qm", "Attributes")
+			w.write(w.top, "x.bin", "raw")
+		}, `x.bin goes through the filter "big"`},
+		"attributes for a filter, both new": {func(w *world) {
+			w.git(w.top, "config", "filter.big.clean", "cat")
+			w.write(w.top, ".gitattributes", "*.bin filter=big\n")
+			w.write(w.top, "x.bin", "raw")
+		}, `x.bin goes through the filter "big"`},
 		"a submodule": {func(w *world) {
 			w.git(w.top, "update-index", "--add", "--cacheinfo", "160000,"+w.git(w.top, "rev-parse", "HEAD")+",lib")
 			w.git(w.top, "commit", "-qm", "A submodule")
@@ -124,6 +136,57 @@ func TestCommitHereLinks(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestCommitHereTracked leaves a file of Options.Tracked out until a person has committed it.
+func TestCommitHereTracked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "packages/shop")
+	o := Options{Project: w.project, Env: w.env(), Except: []string{loops}, Tracked: []string{"own"}}
+	r, err := Open(t.Context(), o)
+	w.ok(err)
+	defer r.Close()
+	w.write(w.project, "own", "1")
+	commit, left, err := r.CommitHere(t.Context(), proven)
+	w.ok(err)
+	w.want("the commit of own alone", commit+left, "")
+	w.write(w.project, "a.txt", "ONE\n")
+	commit, left, err = r.CommitHere(t.Context(), proven)
+	w.ok(err)
+	w.want("the files", w.git(w.top, "diff", "--name-only", commit+"^", commit)+left, "packages/shop/a.txt")
+	w.git(w.project, "add", "own")
+	w.git(w.project, "commit", "-qm", "mine")
+	w.write(w.project, "own", "2")
+	commit, _, err = r.CommitHere(t.Context(), proven)
+	w.ok(err)
+	w.want("the files", w.git(w.top, "diff", "--name-only", commit+"^", commit), "packages/shop/own")
+}
+
+// TestCommitHereForged has an agent write the lock of a commit that was cut off: no file and no commit changes. It can
+// unstage what takes the last commit back, as it could with git reset, and nothing else that a person has staged.
+func TestCommitHereForged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	r := w.open()
+	w.write(w.project, "a.txt", "ONE\n")
+	w.git(w.top, "commit", "-qam", "One")
+	head := w.head()
+	w.write(w.project, "a.txt", "TWO\n")
+	w.write(w.project, "mine.txt", "mine\n")
+	w.git(w.top, "add", "mine.txt")
+	for _, commit := range []string{head, head + "^", "--help", ""} {
+		w.write(w.top, ".git/index.lock", commitText+commit+"\n0\n\n")
+		_, _, err := r.CommitHere(t.Context(), proven)
+		w.refused(err, "mine.txt is staged")
+		w.want("the branch", w.head(), head)
+		w.want("what is staged", w.git(w.top, "diff", "--cached", "--name-only"), "mine.txt")
+		w.want("the file", w.read(w.project, "a.txt"), "TWO\n")
+	}
+	w.git(w.top, "commit", "-qm", "mine")
+	w.git(w.top, "checkout", "-q", "HEAD~2", "--", "a.txt")
+	w.write(w.top, ".git/index.lock", commitText+w.head()+"\n0\n\n")
+	_, _, err := r.CommitHere(t.Context(), proven)
+	w.refused(err, "a.txt is staged")
 }
 
 // TestCommitHereElsewhere refuses a .git that leads to the repository of another folder, and not that of a work tree.

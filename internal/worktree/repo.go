@@ -29,6 +29,7 @@ type Options struct {
 	Project string   // absolute: a folder of the repository, or its root
 	Env     []string // where programs and the user's files are
 	Except  []string // files and folders below the project that no lane commits and no merge changes: the loops'
+	Tracked []string // files below the project that are committed only if git tracks them already
 	Own     string   // a folder for the files of this package, which is made anew; "": a temporary one
 	Branch  string   // the loop's branch; "": the one that is checked out
 	For     string   // who needs the repository, in errors, in the plural; "": lanes
@@ -47,9 +48,10 @@ type Repo struct {
 	top     string // the root of the project's work tree
 	prefix  string // the project below top, with slashes; "" for top
 	except  []string
-	git     string // the git folder of the project's work tree
-	common  string // the git folder of the whole repository
-	own     string // our git folder; see apart
+	tracked []string // see Options.Tracked
+	git     string   // the git folder of the project's work tree
+	common  string   // the git folder of the whole repository
+	own     string   // our git folder; see apart
 	branch  string
 	trees   int
 	merging sync.Mutex // holds the names in our git folder
@@ -88,6 +90,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 			return nil, fmt.Errorf("%q is not below the project", e)
 		}
 		r.except = append(r.except, path.Join(r.prefix, e))
+	}
+	for _, name := range o.Tracked {
+		r.tracked = append(r.tracked, path.Join(r.prefix, name))
 	}
 	if err := r.find(ctx); err != nil {
 		return nil, err
