@@ -68,6 +68,9 @@ type agentInfo struct {
 	Documents bool     `json:"fromDocuments"`      // nobody has driven it: its row is from documents
 	Tells     []string `json:"tells"`              // "tokens", "cost", "reset"
 	Can       []string `json:"can"`                // "resume", "stop-hook"
+	// where the prices are from by which its cost is estimated; "": it tells its cost, or no tokens
+	PricesFrom string `json:"pricesFrom,omitempty"`
+	PricesOf   string `json:"pricesOf,omitempty"` // the day or the month of these prices
 }
 
 // text says it in a few words.
@@ -113,6 +116,9 @@ func (v verbs) agentInfos(words []string) ([]agentInfo, roster.Prices, error) {
 			continue
 		}
 		all[i] = describe(row)
+		if row.TellsTokens && !row.TellsCost {
+			all[i].PricesFrom, all[i].PricesOf = sourceOf(agents.Taken())
+		}
 		wait.Go(func() { v.lookAt(&all[i], row, project) }) // a version takes up to some seconds
 	}
 	wait.Wait()

@@ -97,11 +97,20 @@ func get(ctx context.Context, address string) ([]byte, error) {
 	return data, nil
 }
 
+// sourceOf returns the source of the prices of models, and their date.
+func sourceOf(p roster.Prices) (from, of string) {
+	if p.Source == "" {
+		return program, agent.PricesOf
+	}
+	return plain.Line(p.Source, 500), p.Taken.Local().Format(time.DateOnly)
+}
+
 // pricesInForce says from where the prices of models are.
 func pricesInForce(p roster.Prices) string {
+	from, of := sourceOf(p)
 	if p.Source == "" {
-		return "of " + agent.PricesOf
+		return "of " + of
 	}
-	return fmt.Sprintf("%s of %s, from %s; of other models, those of %s", plain.Count(len(p.Models), "model"),
-		p.Taken.Local().Format(time.DateOnly), plain.Line(p.Source, 500), agent.PricesOf)
+	return fmt.Sprintf("%s of %s, from %s; of other models, those of %s", plain.Count(len(p.Models), "model"), of, from,
+		agent.PricesOf)
 }
