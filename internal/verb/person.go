@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -116,6 +117,10 @@ func (v Verbs) Note() *cli.Command {
 		text := strings.TrimSpace(plain.Text(strings.Join(words, " "), 2*maxNote))
 		if text == "" {
 			return cli.Usagef("note what? the text is empty")
+		}
+		if len(named) == 0 && len(words) > 1 && slices.Contains(v.Names(), words[0]) {
+			return cli.Usagef("%s is a loop; for a note to it: %s; for a text that begins so, put the text in quotes",
+				words[0], v.Env.Call("note --loop", words[0])+" TEXT")
 		}
 		return v.OnLoop(func(w io.Writer, l *loop.Loop) error {
 			if err := v.PersonFor(l); err != nil {
