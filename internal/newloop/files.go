@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
@@ -55,13 +59,41 @@ func (m *Maker) planFiles() error {
 		// A list or a task is the person's: not even --force writes over it.
 		task := f.name == loopdir.PromptFile && m.List == config.ListNone && m.Task.Text == ""
 		f.kept = loopdir.Exists(filepath.Join(m.Dir, f.name)) && (!m.Force || task || f.name == loopdir.ListFile)
-		if f.kept && f.name == loopdir.ConfigFile {
-			if err := m.keepConfig(); err != nil {
-				return err
-			}
+		if f.name != loopdir.ConfigFile {
+			continue
+		}
+		if f.kept {
+			err = m.keepConfig()
+		} else if gone := m.dropped(text); gone != "" {
+			m.warnings = append(m.warnings, fmt.Sprintf("%s has no %s any more; %[1]s.bak has them as they were",
+				loopdir.ConfigFile, gone))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// dropped names the keys and limits of the existing ralph.json that a new one does not have.
+func (m *Maker) dropped(text []byte) string {
+	old, err := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
+	if err == nil {
+		old, err = jsontext.Check(old)
+	}
+	if err != nil {
+		return "" // nothing of it was in force
+	}
+	var gone []string
+	for _, path := range []string{"@this", "limits"} {
+		gjson.GetBytes(old, path).ForEach(func(key, _ gjson.Result) bool {
+			if now := gjson.GetBytes(text, path).Map(); !now[key.Str].Exists() {
+				gone = append(gone, strconv.Quote(plain.Line(key.Str, 80)))
+			}
+			return true
+		})
+	}
+	return strings.Join(gone, ", ")
 }
 
 // keepConfig reads the existing ralph.json, and refuses flags that contradict it.

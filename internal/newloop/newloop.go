@@ -52,7 +52,7 @@ type Maker struct {
 	files       []loopFile
 	locked      []string // files that the agent must not change
 	doNotChange string   // the line that tells the agent so
-	warnings    []string // what could pass without the work
+	warnings    []string // what could pass without the work, and what the loop had and has no more
 }
 
 // New returns a maker for the loop of a list.

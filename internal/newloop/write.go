@@ -175,7 +175,7 @@ func (m *Maker) lookAtLocked(l *loop.Loop, record config.Trust) {
 	slices.Sort(m.locked)
 	m.doNotChange = say.Locked(c, record.Files)
 	f, _ := l.FindLocked(c) // what cannot be locked was refused before
-	m.warnings = verb.Warnings(l, c, f)
+	m.warnings = append(m.warnings, verb.Warnings(l, c, f)...)
 	if left := l.PathInside(record.SearchPath); left != "" && len(c.Commands()) > 0 {
 		m.warnings = append(m.warnings, left)
 	}
