@@ -155,8 +155,9 @@ func (v verbs) inspect(l *loopdir.Loop, trouble error) ([]*finding, error) {
 		return nil, err
 	}
 	in := v.newInspection(project)
+	in.loop = l
 	in.look(hostProbes)
-	switch in.loop, in.check = l, "loop"; {
+	switch in.check = "loop"; {
 	case trouble != nil && l == nil:
 		in.failure("", "%v", trouble)
 	case l == nil:

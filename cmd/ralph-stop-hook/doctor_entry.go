@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -28,9 +29,25 @@ func lookEntry(in *inspection) {
 	case slices.ContainsFunc(client.All[1:], func(c client.Client) bool { return in.v.install(&c, in.project).Hooked() }):
 		in.note("ralph-stop-hook init", "the hook is in no settings of Claude Code, so that does not call it")
 	case slices.ContainsFunc(in.scopes, func(s *scope) bool { return s.err != nil }): // it may be in what cannot be read
+	case in.ofRunner():
+		in.note("ralph-stop-hook init", "the hook is in no settings of this project; a run of ralph-runner needs none")
 	default:
 		in.failure("ralph-stop-hook init", "the hook is in no settings of this project, so no stop calls it")
 	}
+}
+
+// ofRunner reports whether a run of ralph-runner was the last to work the loop.
+func (in *inspection) ofRunner() bool {
+	if in.loop == nil {
+		return false
+	}
+	l, err := loop.Open(in.v.Env, in.loop)
+	if err != nil {
+		return false
+	}
+	defer l.Close()
+	state, err := l.Store.State()
+	return err == nil && state.Run() != ""
 }
 
 // renewing is a warning that goes away with a new entry in a scope.
