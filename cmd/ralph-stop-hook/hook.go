@@ -203,9 +203,16 @@ func (h *hook) answer(ctx context.Context) {
 	h.step(ctx, l, ev)
 }
 
-// tellOfLoop tells a session once of a loop that no stop begins.
+// tellOfLoop tells a session once of a loop that no stop begins, or that was paused.
 func (h *hook) tellOfLoop(l *loop.Loop, ev loop.Event) {
-	if !l.Waits(ev) || h.install().Outranked(h.entry, h.event.Name, os.Args) {
+	paused := l.Paused(ev)
+	if !paused && !l.Waits(ev) || h.install().Outranked(h.entry, h.event.Name, os.Args) {
+		return
+	}
+	if paused {
+		if l.TellPause(ev.Session) {
+			h.print(client.Answer{Message: say.Paused(l)})
+		}
 		return
 	}
 	if why := l.WaitsFor(ev.Session); why != "" {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -348,6 +349,18 @@ func (l *Loop) tracked() string {
 // record.
 func (l *Loop) Waits(ev Event) bool {
 	return ev.Kind == decide.EventStop && l.seen.State.Schema == 0 && l.seen.MayBegin()
+}
+
+// Paused reports whether the event is a stop of the loop's own session, and somebody paused the loop before it.
+func (l *Loop) Paused(ev Event) bool {
+	s := &l.seen.State
+	return ev.Kind == decide.EventStop && !ev.Aside && s.Status == decide.Paused && s.Session == ev.Session &&
+		s.ExitReason != decide.ByHeader // the stop that found it in the header has said so
+}
+
+// TellPause reports whether the session should hear of the pause, and records that it did.
+func (l *Loop) TellPause(session string) bool {
+	return l.At.TellOnce(session + " " + strconv.Itoa(l.seen.State.Endings))
 }
 
 // WaitsFor says why the loop waits for a person, "" if the session was told before.

@@ -602,8 +602,8 @@ const (
 	maxTold  = 200
 )
 
-// TellOnce reports whether the session should hear of the loop, which has no record, and
-// records that it did. If the record cannot be written, it hears of it each time.
+// TellOnce reports whether a session should hear of what the loop waits for, and records that it did. If that cannot be
+// written, it hears of it each time.
 func (l *Loop) TellOnce(session string) bool {
 	root, err := makeRoot(l.stateDir, 0o700)
 	if err != nil {

@@ -199,6 +199,11 @@ func Waits(l *loop.Loop, why string) string {
 		plain.Line(l.At.Project, 300))
 }
 
+// Paused says in one line that a loop was paused, and how it goes on.
+func Paused(l *loop.Loop) string {
+	return fmt.Sprintf("ralph: the loop %s is PAUSED; '%s' continues it", plain.Line(l.At.Name, 100), l.Call("resume"))
+}
+
 // rival is said once a session.
 const rival = " · another Stop hook or /goal also keeps this session going, or may: " +
 	"the session may continue when this loop has ended, and the other blocks count toward Claude Code's cap; " +
