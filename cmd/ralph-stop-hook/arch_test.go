@@ -78,8 +78,6 @@ var programs = map[string][]string{
 		"github.com/charmbracelet/x", "github.com/clipperhouse/displaywidth", "github.com/clipperhouse/uax29",
 		"github.com/lucasb-eyer/go-colorful", "github.com/muesli/cancelreader", "github.com/xo/terminfo",
 		"golang.org/x/sync",
-		// follows files
-		"github.com/fsnotify/fsnotify",
 		// draws charts
 		"github.com/go-analyze/charts", "github.com/go-analyze/bulk", "github.com/golang/freetype",
 		"github.com/dustin/go-humanize", "golang.org/x/image",

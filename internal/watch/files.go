@@ -2,12 +2,14 @@ package watch
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// stamp tells two versions of a loop's files apart, without reading them. It compares sizes and times for equality
+// stamp tells two versions of some files apart, without reading them. It compares sizes and times for equality
 // alone, so a clock that is set back hides no change.
 type stamp []fileStamp
 
@@ -16,11 +18,15 @@ type fileStamp struct {
 	time int64 // in ns
 }
 
-// files returns the paths of a loop's files, its list first. list is "" if it has none.
-func files(at *loopdir.Loop, list string) []string { return append([]string{list}, at.Shown()...) }
+// files returns the paths of what changes with a loop, its list first. list is "" if it has none. The files of the
+// record are only ever replaced, which changes their folder.
+func files(at *loopdir.Loop, list string) []string {
+	paths := slices.DeleteFunc(at.Shown(), func(path string) bool { return filepath.Dir(path) == at.StatePath() })
+	return append([]string{list, at.StatePath()}, paths...)
+}
 
-func stampOf(at *loopdir.Loop, list string) (s stamp) {
-	for _, path := range files(at, list) {
+func stampOf(paths []string) (s stamp) {
+	for _, path := range paths {
 		one := fileStamp{size: -1}
 		if path != "" {
 			if info, err := os.Lstat(path); err == nil {

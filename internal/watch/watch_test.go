@@ -62,13 +62,12 @@ func TestLook(t *testing.T) {
 }
 
 // follow starts a watcher and returns a function that waits until its picture is as wanted.
-func follow(w watchtest.World, notices bool) (await func(what string, is func(*Picture) bool)) {
+func follow(w watchtest.World) (await func(what string, is func(*Picture) bool)) {
 	w.Helper()
 	watcher, err := New(w.Env)
 	if err != nil {
 		w.Fatal(err)
 	}
-	watcher.notices = notices
 	changes, stop := watcher.Changes()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -104,51 +103,47 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// TestFollow changes loops in every way, with the system's notices and without them.
+// TestFollow changes loops in every way.
 func TestFollow(t *testing.T) {
-	for _, notices := range []bool{true, false} {
-		t.Run(fmt.Sprint("notices ", notices), func(t *testing.T) {
-			t.Parallel()
-			w := watchtest.New(t)
-			a := w.Loop("a")
-			w.Loop("b")
-			await := follow(w, notices)
-			loopIs := func(name string, is func(l *Loop) bool) func(*Picture) bool {
-				return func(p *Picture) bool { l := p.Find(name); return l != nil && is(l) }
-			}
-			await("at first", func(p *Picture) bool { return len(p.Loops) == 2 })
-
-			path := filepath.Join(a.Dir, loopdir.ListFile)
-			w.Write(path+".new", watchtest.List(10, 4))
-			if err := os.Rename(path+".new", path); err != nil {
-				t.Fatal(err)
-			}
-			await("a rename over the list", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 4 }))
-
-			w.Write(path, watchtest.List(10, 5))
-			past := time.Now().Add(-48 * time.Hour)
-			if err := os.Chtimes(path, past, past); err != nil {
-				t.Fatal(err)
-			}
-			await("a clock that was set back", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 5 }))
-
-			w.Commit(a, func(s *decide.State) { s.Iteration = 7 })
-			await("a new record", loopIs("a", func(l *Loop) bool { return l.Iteration == 7 }))
-
-			w.Loop("c")
-			await("a new loop", loopIs("c", func(l *Loop) bool { return l.Works() }))
-
-			if err := os.RemoveAll(a.Dir); err != nil {
-				t.Fatal(err)
-			}
-			await("a loop that was deleted", func(p *Picture) bool { return p.Find("a") == nil })
-			w.Loop("a")
-			w.Commit(a, func(s *decide.State) { s.Iteration = 9 })
-			await("a loop that is there again", loopIs("a", func(l *Loop) bool { return l.Iteration == 9 }))
-			w.Write(path, watchtest.List(10, 6))
-			await("its list", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 6 }))
-		})
+	t.Parallel()
+	w := watchtest.New(t)
+	a := w.Loop("a")
+	w.Loop("b")
+	await := follow(w)
+	loopIs := func(name string, is func(l *Loop) bool) func(*Picture) bool {
+		return func(p *Picture) bool { l := p.Find(name); return l != nil && is(l) }
 	}
+	await("at first", func(p *Picture) bool { return len(p.Loops) == 2 })
+
+	path := filepath.Join(a.Dir, loopdir.ListFile)
+	w.Write(path+".new", watchtest.List(10, 4))
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	await("a rename over the list", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 4 }))
+
+	w.Write(path, watchtest.List(10, 5))
+	past := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(path, past, past); err != nil {
+		t.Fatal(err)
+	}
+	await("a clock that was set back", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 5 }))
+
+	w.Commit(a, func(s *decide.State) { s.Iteration = 7 })
+	await("a new record", loopIs("a", func(l *Loop) bool { return l.Iteration == 7 }))
+
+	w.Loop("c")
+	await("a new loop", loopIs("c", func(l *Loop) bool { return l.Works() }))
+
+	if err := os.RemoveAll(a.Dir); err != nil {
+		t.Fatal(err)
+	}
+	await("a loop that was deleted", func(p *Picture) bool { return p.Find("a") == nil })
+	w.Loop("a")
+	w.Commit(a, func(s *decide.State) { s.Iteration = 9 })
+	await("a loop that is there again", loopIs("a", func(l *Loop) bool { return l.Iteration == 9 }))
+	w.Write(path, watchtest.List(10, 6))
+	await("its list", loopIs("a", func(l *Loop) bool { return l.Features.Passed == 6 }))
 }
 
 // TestEnded sees that the client of a loop was closed or killed: no file changes then.
@@ -164,7 +159,7 @@ func TestEnded(t *testing.T) {
 	w.Commit(w.Loop("a"), func(s *decide.State) {
 		s.SessionPID, s.ClientStart = client.Process.Pid, proc.Start(client.Process.Pid)
 	})
-	await := follow(w, true)
+	await := follow(w)
 	await("at first", func(p *Picture) bool { return p.Find("a").Works() })
 	_ = client.Process.Kill()
 	_ = client.Wait()
@@ -259,9 +254,8 @@ func TestCost(t *testing.T) {
 	watcher.sweep()
 	idle := time.Since(begin)
 	w.Commit(one, func(s *decide.State) { s.Iteration = 5 })
-	paths := map[string]bool{filepath.Join(one.StatePath(), "state.json"): true}
 	begin = time.Now()
-	watcher.touched(paths)
+	watcher.look()
 	change := time.Since(begin)
 	t.Logf("first picture %s, second %s, a look without changes %s, one change %s", first, second, idle, change)
 	if watcher.Picture().Find(keyOf(one)).Iteration != 5 {
@@ -296,7 +290,7 @@ func TestWeek(t *testing.T) {
 	events := func(n int) {
 		for i := range n {
 			w.Write(path, watchtest.List(10, i%10)+fmt.Sprintf("%*s", i%7, ""))
-			watcher.touched(map[string]bool{path: true})
+			watcher.look()
 		}
 	}
 	events(100)
@@ -321,7 +315,7 @@ func TestSign(t *testing.T) {
 	}
 	talk := filepath.Join(w.Dir, "talk.jsonl")
 	w.Commit(w.Loop("hook"), func(s *decide.State) { s.Transcript = talk })
-	await := follow(w, false)
+	await := follow(w)
 	first := time.Time{}
 	await("at first", func(p *Picture) bool { first = p.Find("demo").LastSign; return !first.IsZero() })
 	later := time.Now().Add(time.Minute).Truncate(time.Second)

@@ -17,12 +17,13 @@ import (
 )
 
 const (
-	// settle is how long changes are collected before the loops are read: a stop writes several files.
-	settle = 200 * time.Millisecond
-	// sweep is how often all files are looked at, in case a notice of the system was lost, and whether processes live.
-	sweep = 10 * time.Second
-	// poll is how often they are looked at where the system gives no notices.
+	// poll is how often the files of the loops are looked at. Notices of the system come sooner, but not on each system
+	// and not of each file system, and to look costs less than to read a loop at each of them.
 	poll = time.Second
+	// sweep is how often loops are looked for where no folder says that there are others.
+	sweep = 10 * time.Second
+	// settle is how long after a change the time of a file may not tell the next one.
+	settle = 200 * time.Millisecond
 )
 
 // Watcher keeps a picture up to date. Its memory depends on how many loops there are, and not on how often they change:
@@ -31,12 +32,11 @@ type Watcher struct {
 	env     loop.Env
 	folders []string
 	picture atomic.Pointer[Picture]
-	notices bool // use the system's; tests go without
 
 	// Only New and Run use what follows.
 	known map[string]*known // by key
-	index map[string]string // the key of a file's loop, by the file's path
-	roots map[string]bool   // the folders in which loops and records come and go
+	swept time.Time         // when loops were looked for last
+	roots stamp             // of the folders in which loops and records come and go, as they were then
 
 	mu      sync.Mutex
 	readers map[chan struct{}]bool
@@ -45,20 +45,16 @@ type Watcher struct {
 // known is a loop that the watcher has read.
 type known struct {
 	at    *loopdir.Loop
-	list  string // the path of its list; "": none
+	files []string // of the loop, its list first
 	stamp stamp
 	loop  Loop
-	moved bool           // it is new, or has another list: the index does not know its files
 	procs []proc.Process // of the loop, when it was read
 	ended []proc.Process // those that had ended before the last reading: what ends during it is seen at the next
 }
 
 // New reads all loops, as Look does. Run keeps the picture up to date.
 func New(env loop.Env, folders ...string) (*Watcher, error) {
-	w := &Watcher{
-		env: env, folders: folders, notices: true, known: map[string]*known{}, readers: map[chan struct{}]bool{},
-	}
-	w.settleIndex()
+	w := &Watcher{env: env, folders: folders, known: map[string]*known{}, readers: map[chan struct{}]bool{}}
 	_, err := w.rescan()
 	w.publish()
 	return w, err
@@ -100,59 +96,37 @@ func (w *Watcher) publish() {
 
 // Run follows the files until ctx ends. It may be called once.
 func (w *Watcher) Run(ctx context.Context) {
-	n := newNotices(w.notices)
-	defer n.close()
-	timer := time.NewTimer(0) // what has changed since New
-	defer timer.Stop()
-	for {
+	t := time.NewTicker(poll)
+	defer t.Stop()
+	for ctx.Err() == nil {
+		w.look() // at first, what has changed since New
 		select {
 		case <-ctx.Done():
-			return
-		case event := <-n.changes():
-			path := filepath.Clean(event.Name)
-			if !w.concerns(path) {
-				continue // a build in the project's folder, say
-			}
-			paths := map[string]bool{path: true}
-			n.collect(ctx, settle, paths)
-			w.touched(paths)
-			continue
-		case <-n.errors(): // notices were lost
-		case <-timer.C:
+		case <-t.C:
 		}
+	}
+}
+
+// look reads the loops again whose files have changed. It looks for loops if there may be others.
+func (w *Watcher) look() {
+	if time.Since(w.swept) > sweep || !slices.Equal(w.stampOfRoots(), w.roots) {
 		w.sweep()
-		n.follow(w.dirs())
-		pause := poll
-		if n.complete() {
-			pause = sweep
-		}
-		timer.Reset(pause)
-	}
-}
-
-// concerns reports whether a notice is about a file of a loop, or about a loop that is new or gone.
-func (w *Watcher) concerns(path string) bool {
-	return w.index[path] != "" || w.roots[filepath.Dir(path)]
-}
-
-// touched reads the loops again whose files have changed.
-func (w *Watcher) touched(paths map[string]bool) {
-	keys := map[string]bool{}
-	for path := range paths {
-		if w.roots[filepath.Dir(path)] {
-			w.sweep()
-			return
-		}
-		if key := w.index[path]; key != "" {
-			keys[key] = true
-		}
-	}
-	if w.refresh(slices.Collect(maps.Keys(keys))) {
+	} else if w.refresh() {
 		w.publish()
 	}
 }
 
-// sweep looks for loops and changes without any notice.
+// stampOfRoots returns the stamp of the folders in which loops and records come and go.
+func (w *Watcher) stampOfRoots() stamp {
+	roots := []string{loopdir.RecordsFolder(w.env.StateDir)}
+	for _, k := range w.known {
+		roots = append(roots, filepath.Dir(k.at.Dir))
+	}
+	slices.Sort(roots)
+	return stampOf(slices.Compact(roots))
+}
+
+// sweep looks for loops, and for changes of theirs.
 func (w *Watcher) sweep() {
 	if changed, _ := w.rescan(); changed { // a state folder that cannot be read may be readable again
 		w.publish()
@@ -161,6 +135,8 @@ func (w *Watcher) sweep() {
 
 // rescan finds the loops anew and reads those that have changed. It reports whether the picture is another one.
 func (w *Watcher) rescan() (changed bool, err error) {
+	w.swept = time.Now()
+	w.roots = w.stampOfRoots()
 	all, err := find(w.env, w.folders)
 	if err != nil {
 		return false, err
@@ -170,7 +146,7 @@ func (w *Watcher) rescan() (changed bool, err error) {
 		key := keyOf(at)
 		there[key] = true
 		if w.known[key] == nil {
-			w.known[key] = &known{at: at, moved: true}
+			w.known[key] = &known{at: at, files: files(at, "")}
 		}
 	}
 	for key := range w.known {
@@ -179,54 +155,21 @@ func (w *Watcher) rescan() (changed bool, err error) {
 			changed = true
 		}
 	}
-	read := w.refresh(slices.Collect(maps.Keys(there)))
-	if changed {
-		w.settleIndex()
-	}
-	return read || changed, nil
+	return w.refresh() || changed, nil
 }
 
 // refresh reads those of the loops that have changed, and reports whether any has.
-func (w *Watcher) refresh(keys []string) bool {
-	changed := make([]bool, len(keys))
-	each(len(keys), func(i int) { changed[i] = w.known[keys[i]].refresh(w.env) })
-	if slices.ContainsFunc(keys, func(key string) bool { return w.known[key].moved }) {
-		w.settleIndex()
-	}
+func (w *Watcher) refresh() bool {
+	loops := slices.Collect(maps.Values(w.known))
+	changed := make([]bool, len(loops))
+	each(len(loops), func(i int) { changed[i] = loops[i].refresh(w.env) })
 	return slices.Contains(changed, true)
-}
-
-// settleIndex notes which files belong to which loop.
-func (w *Watcher) settleIndex() {
-	w.index = map[string]string{}
-	w.roots = map[string]bool{loopdir.RecordsFolder(w.env.StateDir): true}
-	for key, k := range w.known {
-		k.moved = false
-		for _, path := range files(k.at, k.list) {
-			if path != "" {
-				w.index[path] = key
-			}
-		}
-		w.roots[filepath.Dir(k.at.Dir)] = true
-	}
-}
-
-// dirs returns the folders to follow.
-func (w *Watcher) dirs() map[string]bool {
-	dirs := maps.Clone(w.roots)
-	for _, k := range w.known {
-		dirs[k.at.Dir], dirs[k.at.StatePath()] = true, true
-		if k.list != "" && cheap {
-			dirs[filepath.Dir(k.list)] = true
-		}
-	}
-	return dirs
 }
 
 // refresh reads the loop if its files have changed or one of its processes has ended, and reports whether the loop is
 // another one.
 func (k *known) refresh(env loop.Env) bool {
-	now, ended := stampOf(k.at, k.list), k.gone()
+	now, ended := stampOf(k.files), k.gone()
 	if slices.Equal(now, k.stamp) && slices.Equal(ended, k.ended) {
 		last := lastOf(k.loop.LastSign, k.loop.signs)
 		moved := !last.Equal(k.loop.LastSign)
@@ -234,20 +177,19 @@ func (k *known) refresh(env loop.Env) bool {
 		return moved
 	}
 	began := time.Now()
-	before, list := k.loop, k.list
+	before := k.loop
 	k.ended = ended
 	k.loop, k.procs = read(env, k.at)
-	k.list, _ = features.Named(k.loop.List)
-	if !filepath.IsAbs(k.list) {
-		k.list = "" // a tracker prints it, or there is none
+	list, _ := features.Named(k.loop.List)
+	if !filepath.IsAbs(list) {
+		list = "" // a tracker prints it, or there is none
 	}
-	if k.list != list { // the stamp was of another file
-		k.moved = true
-		of := stampOf(k.at, k.list)[0]
-		if began.UnixNano()-of.time < int64(settle) {
-			of = fileStamp{} // it may have changed after it was read
+	if list != k.files[0] { // the stamp was of another file
+		k.files[0] = list
+		now[0] = stampOf(k.files[:1])[0]
+		if began.UnixNano()-now[0].time < int64(settle) {
+			now[0] = fileStamp{} // it may have changed after it was read
 		}
-		now[0] = of
 	}
 	k.stamp = now
 	return !reflect.DeepEqual(before, k.loop)
