@@ -144,9 +144,9 @@ type Facts struct {
 
 // Result is what a check or a rule says.
 type Result struct {
-	Name    string
-	Passed  bool
-	Message string
+	Name    string `json:"ruleName"`
+	Passed  bool   `json:"passed"`
+	Message string `json:"message"`
 }
 
 // Ask asks the hooks that are on, in their order. The answers of hooks that have nothing to say now are left out.

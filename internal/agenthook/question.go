@@ -3,6 +3,7 @@ package agenthook
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -24,9 +25,9 @@ const (
 type Question struct {
 	TaskID            string         `json:"taskId"` // the loop's name
 	Iteration         int            `json:"iteration"`
-	ExecutionPhase    string         `json:"executionPhase"` // working while features are open, else complete
-	FilesModified     []string       `json:"filesModified"`  // since the last stop or prompt
-	ValidationResults []CheckResult  `json:"validationResults"`
+	ExecutionPhase    string         `json:"executionPhase"`    // working while features are open, else complete
+	FilesModified     []string       `json:"filesModified"`     // since the last stop or prompt
+	ValidationResults []Result       `json:"validationResults"` // of checks that ran at this stop or still count
 	Promises          []PromiseFound `json:"completionPromises"`
 	AgentOutput       string         `json:"agentOutput"` // its last message
 	Features          decide.Counts  `json:"features"`
@@ -41,13 +42,6 @@ type Draft struct {
 	Type    string
 }
 
-// CheckResult is the result of a check that ran at this stop, or of an earlier one that still counts.
-type CheckResult struct {
-	RuleName string `json:"ruleName"`
-	Passed   bool   `json:"passed"`
-	Message  string `json:"message"`
-}
-
 // PromiseFound says whether the agent gave a promise.
 type PromiseFound struct {
 	Type     string `json:"type"`
@@ -60,7 +54,7 @@ type PromiseFound struct {
 func NewQuestion(loop string, s *decide.Snapshot, d *decide.Decision, message string, modified []string) Question {
 	q := Question{
 		TaskID: loop, Iteration: d.Next.Iteration, ExecutionPhase: "working", AgentOutput: message,
-		Features: s.List.Count(d.Next.Proven), ValidationResults: []CheckResult{}, FilesModified: modified,
+		Features: s.List.Count(d.Next.Proven), ValidationResults: []Result{}, FilesModified: modified,
 		Promises: []PromiseFound{{Type: "COMPLETE", Detected: d.Promised}, {Type: "BLOCKED"}, {Type: "ESCALATE"}},
 	}
 	if d.Promised {
@@ -69,15 +63,22 @@ func NewQuestion(loop string, s *decide.Snapshot, d *decide.Decision, message st
 	if len(q.Features.Open) == 0 && (d.Promised || !s.NoList) {
 		q.ExecutionPhase = "complete"
 	}
-	seen := map[[2]string]bool{}
-	for _, r := range append(s.Results, s.Receipts...) {
-		if key := [2]string{r.Check, r.Feature}; !seen[key] {
-			seen[key] = true
-			rule := strings.TrimSpace(r.Name + " " + r.Feature)
-			q.ValidationResults = append(q.ValidationResults, CheckResult{rule, r.Passed, r.Tail})
-		}
+	for _, r := range Latest(s) {
+		rule := strings.TrimSpace(r.Name + " " + r.Feature)
+		q.ValidationResults = append(q.ValidationResults, Result{rule, r.Passed, r.Tail})
 	}
 	return q
+}
+
+// Latest returns what each check has said last of each feature, the newest first.
+func Latest(s *decide.Snapshot) []decide.Receipt {
+	seen := map[[2]string]bool{}
+	return slices.DeleteFunc(slices.Concat(s.Results, s.Receipts), func(r decide.Receipt) bool {
+		key := [2]string{r.Check, r.Feature}
+		was := seen[key]
+		seen[key] = true
+		return was
+	})
 }
 
 // ReadAnswer reads the answer of the evaluator of that name.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func cutDraft(text string) (draft string, cut bool) {
 
 // Create keeps a checkpoint.
 type Create struct {
-	TaskID         string          `json:"taskId,omitempty"`
+	OfTask
 	Trigger        string          `json:"trigger,omitempty"`
 	ExecutionPhase string          `json:"executionPhase,omitempty"`
 	ExecutionStep  *int            `json:"executionStep,omitempty"`
@@ -119,16 +120,8 @@ type Created struct {
 	Truncated bool   `json:"truncated,omitempty"`
 }
 
-// Create answers checkpoint_create.
-func (d *Desk) Create(call Call, in Create) (Created, error) {
-	k, err := d.open(call, in.TaskID)
-	if err != nil {
-		return Created{}, err
-	}
-	defer k.Close()
-	if err := k.moves(); err != nil {
-		return Created{}, err
-	}
+// create answers checkpoint_create.
+func (k *desk) create(_ context.Context, in Create) (Created, error) {
 	p, err := k.Look()
 	if err != nil {
 		return Created{}, err
@@ -158,10 +151,10 @@ func (d *Desk) Create(call Call, in Create) (Created, error) {
 
 // List lists checkpoints.
 type List struct {
-	TaskID          string `json:"taskId,omitempty"`
-	Limit           int    `json:"limit,omitempty"` // 0: usualList
-	IterationNumber *int   `json:"iterationNumber,omitempty"`
-	HasIteration    *bool  `json:"hasIteration,omitempty"`
+	OfTask
+	Limit           int   `json:"limit,omitempty"` // 0: usualList
+	IterationNumber *int  `json:"iterationNumber,omitempty"`
+	HasIteration    *bool `json:"hasIteration,omitempty"`
 }
 
 // usualList is how many checkpoints are listed if nobody says how many.
@@ -186,16 +179,8 @@ type Row struct {
 	ExpiresAt       string `json:"expiresAt,omitempty"`
 }
 
-// List answers checkpoint_list.
-func (d *Desk) List(call Call, in List) (Listed, error) {
-	k, err := d.open(call, in.TaskID)
-	if err != nil {
-		return Listed{}, err
-	}
-	defer k.Close()
-	if err := k.certain(); err != nil {
-		return Listed{}, err
-	}
+// list answers checkpoint_list.
+func (k *desk) list(_ context.Context, in List) (Listed, error) {
 	kept, err := k.checkpoints()
 	if err != nil {
 		return Listed{}, err

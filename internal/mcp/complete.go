@@ -14,10 +14,9 @@ import (
 
 // Complete claims that a loop is complete, or says that it needs a person.
 type Complete struct {
-	IterationID       string `json:"iterationId,omitempty"`
+	OfIteration
 	CompletionPromise string `json:"completionPromise"`
 	Reason            string `json:"reason,omitempty"`
-	WorkProductID     string `json:"workProductId,omitempty"` // kept for nobody: there are no work products
 }
 
 // Completed says what became of the claim.
@@ -31,16 +30,8 @@ type Completed struct {
 	Missing           []string `json:"missing,omitempty"`
 }
 
-// Complete answers iteration_complete.
-func (d *Desk) Complete(ctx context.Context, call Call, in Complete) (Completed, error) {
-	k, err := d.iteration(call, in.IterationID)
-	if err != nil {
-		return Completed{}, err
-	}
-	defer k.Close()
-	if err := k.moves(); err != nil {
-		return Completed{}, err
-	}
+// complete answers iteration_complete.
+func (k *desk) complete(ctx context.Context, in Complete) (Completed, error) {
 	p, err := k.Look()
 	if err != nil {
 		return Completed{}, err

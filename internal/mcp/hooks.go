@@ -16,7 +16,7 @@ import (
 
 // Register registers a hook.
 type Register struct {
-	TaskID   string          `json:"taskId,omitempty"`
+	OfTask
 	HookType string          `json:"hookType"`
 	HookID   string          `json:"hookId,omitempty"`
 	Enabled  *bool           `json:"enabled,omitempty"` // nil: it is
@@ -53,11 +53,6 @@ type Hook struct {
 	Metadata json.RawMessage  `json:"metadata,omitempty"`
 }
 
-// OfTask names a loop.
-type OfTask struct {
-	TaskID string `json:"taskId,omitempty"`
-}
-
 // Cleared says how many hooks were removed.
 type Cleared struct {
 	TaskID       string `json:"taskId"`
@@ -84,26 +79,18 @@ func (k *desk) edit(change func(p *loop.Picture, r *agenthook.Record) error) err
 	})
 }
 
-// Register answers hook_register.
-func (d *Desk) Register(call Call, in Register) (Registered, error) {
-	k, err := d.open(call, in.TaskID)
+// register answers hook_register.
+func (k *desk) register(_ context.Context, in Register) (Registered, error) {
+	metadata, err := agenthook.Compact(in.Metadata, agenthook.MaxMetadata, "metadata")
 	if err != nil {
 		return Registered{}, err
 	}
-	defer k.Close()
-	if err := k.moves(); err != nil {
-		return Registered{}, err
-	}
-	h := agenthook.Hook{ID: in.HookID, Type: in.HookType, Off: in.Enabled != nil && !*in.Enabled, Metadata: in.Metadata}
+	h := agenthook.Hook{ID: in.HookID, Type: in.HookType, Off: in.Enabled != nil && !*in.Enabled, Metadata: metadata}
 	if in.When != "always" {
 		h.When = in.When
 	}
 	if h.ID == "" {
 		h.ID = "HOOK-" + rand.Text()[:16]
-	}
-	h.Metadata, err = agenthook.Compact(in.Metadata, agenthook.MaxMetadata, "metadata")
-	if err != nil {
-		return Registered{}, err
 	}
 	err = k.edit(func(p *loop.Picture, r *agenthook.Record) error {
 		isPersons := func(other Hook) bool { return other.ID == h.ID && other.Origin == ofPerson }
@@ -148,16 +135,8 @@ func (k *desk) hooks(p *loop.Picture) []Hook {
 	return all
 }
 
-// Hooks answers hook_list.
-func (d *Desk) Hooks(call Call, in OfTask) (HookList, error) {
-	k, err := d.open(call, in.TaskID)
-	if err != nil {
-		return HookList{}, err
-	}
-	defer k.Close()
-	if err := k.certain(); err != nil {
-		return HookList{}, err
-	}
+// listHooks answers hook_list.
+func (k *desk) listHooks(_ context.Context, _ OfTask) (HookList, error) {
 	p, err := k.Look()
 	if err != nil {
 		return HookList{}, err
@@ -166,16 +145,8 @@ func (d *Desk) Hooks(call Call, in OfTask) (HookList, error) {
 	return HookList{TaskID: k.name(), HookCount: len(all), Hooks: all}, nil
 }
 
-// Clear answers hook_clear.
-func (d *Desk) Clear(call Call, in OfTask) (c Cleared, err error) {
-	k, err := d.open(call, in.TaskID)
-	if err != nil {
-		return c, err
-	}
-	defer k.Close()
-	if err := k.moves(); err != nil {
-		return c, err
-	}
+// clear answers hook_clear.
+func (k *desk) clear(_ context.Context, _ OfTask) (c Cleared, err error) {
 	c.TaskID = k.name()
 	err = k.edit(func(_ *loop.Picture, r *agenthook.Record) error {
 		c.HooksCleared, r.Hooks = len(r.Hooks), nil
@@ -200,7 +171,7 @@ func (k *desk) count(answers []decide.HookAnswer) {
 
 // Evaluate asks what the hooks say.
 type Evaluate struct {
-	IterationID   string   `json:"iterationId,omitempty"`
+	OfIteration
 	AgentOutput   string   `json:"agentOutput,omitempty"`
 	FilesModified []string `json:"filesModified,omitempty"` // the agent's word; the loop's evaluators get what git says
 	DraftContent  string   `json:"draftContent,omitempty"`
@@ -223,16 +194,8 @@ type Evaluated struct {
 // ownHook is the name of the loop's own evaluators.
 const ownHook = "default"
 
-// Evaluate answers hook_evaluate.
-func (d *Desk) Evaluate(ctx context.Context, call Call, in Evaluate) (Evaluated, error) {
-	k, err := d.iteration(call, in.IterationID)
-	if err != nil {
-		return Evaluated{}, err
-	}
-	defer k.Close()
-	if err := k.moves(); err != nil {
-		return Evaluated{}, err
-	}
+// evaluate answers hook_evaluate.
+func (k *desk) evaluate(ctx context.Context, in Evaluate) (Evaluated, error) {
 	draft := agenthook.Draft{Content: plain.Text(in.DraftContent, maxDraft), Type: plain.Line(in.DraftType, 40)}
 	for _, name := range in.FilesModified {
 		draft.Files = append(draft.Files, plain.Line(name, 4096))

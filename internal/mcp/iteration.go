@@ -16,9 +16,8 @@ import (
 
 // Next asks for the next prompt.
 type Next struct {
-	IterationID      string          `json:"iterationId,omitempty"`
-	ValidationResult json.RawMessage `json:"validationResult,omitempty"` // no evidence, so nobody reads it
-	AgentContext     json.RawMessage `json:"agentContext,omitempty"`
+	OfIteration
+	AgentContext json.RawMessage `json:"agentContext,omitempty"`
 }
 
 // NextPrompt is the next prompt.
@@ -74,18 +73,8 @@ func (k *desk) judgeDraft(ctx context.Context, name, message string, draft agent
 
 func never(decide.Decision) bool { return false }
 
-// Next answers iteration_next.
-func (d *Desk) Next(ctx context.Context, call Call, in Next) (NextPrompt, error) {
-	k, err := d.iteration(call, in.IterationID)
-	if err != nil {
-		return NextPrompt{}, err
-	}
-	defer k.Close()
-	for _, refuse := range []func() error{k.moves, k.over} {
-		if err := refuse(); err != nil {
-			return NextPrompt{}, err
-		}
-	}
+// next answers iteration_next.
+func (k *desk) next(ctx context.Context, in Next) (NextPrompt, error) {
 	stops, err := k.handOut()
 	if err != nil {
 		return NextPrompt{}, err

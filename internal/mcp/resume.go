@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,7 +16,7 @@ import (
 
 // Resume asks for a checkpoint.
 type Resume struct {
-	TaskID       string `json:"taskId,omitempty"`
+	OfTask
 	CheckpointID string `json:"checkpointId,omitempty"` // empty: the newest
 }
 
@@ -46,16 +47,8 @@ type SubtaskSummary struct {
 	Blocked   int `json:"blocked"`
 }
 
-// Resume answers checkpoint_resume.
-func (d *Desk) Resume(call Call, in Resume) (Resumed, error) {
-	k, err := d.open(call, in.TaskID)
-	if err != nil {
-		return Resumed{}, err
-	}
-	defer k.Close()
-	if err := k.certain(); err != nil {
-		return Resumed{}, err
-	}
+// resume answers checkpoint_resume.
+func (k *desk) resume(_ context.Context, in Resume) (Resumed, error) {
 	one, err := k.checkpoint(in.CheckpointID)
 	if err != nil {
 		return Resumed{}, err

@@ -5,7 +5,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -13,12 +12,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -92,40 +91,60 @@ func (s *Server) recovered(next mcp.MethodHandler) mcp.MethodHandler {
 // addTools adds the tools.
 func (s *Server) addTools() error {
 	var tools []*mcp.Tool
-	if err := json.Unmarshal(toolsText, &tools); err != nil {
+	var schemas []struct{ InputSchema jsonschema.Schema }
+	if err := errors.Join(json.Unmarshal(toolsText, &tools), json.Unmarshal(toolsText, &schemas)); err != nil {
 		return err
 	}
-	d := s.desk
 	handlers := map[string]handler{
-		"task_get":           withContext(d.Task),
-		"iteration_start":    without(d.Start),
-		"iteration_validate": withContext(d.Validate),
-		"iteration_next":     withContext(d.Next),
-		"iteration_complete": withContext(d.Complete),
-		"hook_register":      without(d.Register),
-		"hook_evaluate":      withContext(d.Evaluate),
-		"hook_list":          without(d.Hooks),
-		"hook_clear":         without(d.Clear),
-		"checkpoint_create":  without(d.Create),
-		"checkpoint_list":    without(d.List),
-		"checkpoint_resume":  without(d.Resume),
+		"task_get":           answer((*desk).task),
+		"iteration_start":    answer((*desk).start, (*desk).moves, (*desk).over),
+		"iteration_validate": answer((*desk).validate, (*desk).moves),
+		"iteration_next":     answer((*desk).next, (*desk).moves, (*desk).over),
+		"iteration_complete": answer((*desk).complete, (*desk).moves),
+		"hook_register":      answer((*desk).register, (*desk).moves),
+		"hook_evaluate":      answer((*desk).evaluate, (*desk).moves),
+		"hook_list":          answer((*desk).listHooks, (*desk).certain),
+		"hook_clear":         answer((*desk).clear, (*desk).moves),
+		"checkpoint_create":  answer((*desk).create, (*desk).moves),
+		"checkpoint_list":    answer((*desk).list, (*desk).certain),
+		"checkpoint_resume":  answer((*desk).resume, (*desk).certain),
 	}
-	for _, t := range tools {
-		handle, is := handlers[t.Name]
-		if !is {
-			return fmt.Errorf("the tool %s has no handler", t.Name)
+	for i, t := range tools {
+		schema, err := schemas[i].InputSchema.Resolve(nil)
+		if err != nil {
+			return err
 		}
 		t.Annotations.DestructiveHint, t.Annotations.OpenWorldHint = new(bool), new(bool) // false; the default is true
-		s.sdk.AddTool(t, s.checked(t, handle))
+		s.sdk.AddTool(t, s.checked(t, schema, handlers[t.Name]))
 	}
 	return nil
 }
 
 // handler answers one tool's call with a value for the tool's output schema.
-type handler func(ctx context.Context, call Call, arguments json.RawMessage) (any, error)
+type handler func(ctx context.Context, d *Desk, call Call, arguments json.RawMessage) (any, error)
 
-func withContext[In, Out any](do func(context.Context, Call, In) (Out, error)) handler {
-	return func(ctx context.Context, call Call, arguments json.RawMessage) (any, error) {
+// about is what the arguments of all tools say: which loop a call is about.
+type about interface {
+	open(d *Desk, call Call) (*desk, error)
+}
+
+// OfTask names a loop.
+type OfTask struct {
+	TaskID string `json:"taskId,omitempty"`
+}
+
+func (t OfTask) open(d *Desk, call Call) (*desk, error) { return d.open(call, t.TaskID) }
+
+// OfIteration names a run of a loop.
+type OfIteration struct {
+	IterationID string `json:"iterationId,omitempty"`
+}
+
+func (i OfIteration) open(d *Desk, call Call) (*desk, error) { return d.iteration(call, i.IterationID) }
+
+// answer makes the handler of a tool, which opens the loop of a call. An error of refuse ends the call.
+func answer[In about, Out any](do func(*desk, context.Context, In) (Out, error), refuse ...func(*desk) error) handler {
+	return func(ctx context.Context, d *Desk, call Call, arguments json.RawMessage) (any, error) {
 		var in In
 		if err := json.Unmarshal(arguments, &in); err != nil {
 			if no := (*json.UnmarshalTypeError)(nil); errors.As(err, &no) {
@@ -133,72 +152,56 @@ func withContext[In, Out any](do func(context.Context, Call, In) (Out, error)) h
 			}
 			return nil, fmt.Errorf("arguments: %w", err)
 		}
-		return do(ctx, call, in)
+		k, err := in.open(d, call)
+		if err != nil {
+			return nil, err
+		}
+		defer k.Close()
+		for _, refused := range refuse {
+			if err := refused(k); err != nil {
+				return nil, err
+			}
+		}
+		return do(k, ctx, in)
 	}
 }
 
-func without[In, Out any](do func(Call, In) (Out, error)) handler {
-	return withContext(func(_ context.Context, call Call, in In) (Out, error) { return do(call, in) })
-}
-
 // checked makes the SDK's handler of a tool: it checks the arguments, and gives the answer both as text and structured,
-// because some clients show only one of them. The schema is read at the first call, to start sooner.
-func (s *Server) checked(t *mcp.Tool, handle handler) mcp.ToolHandler {
-	schema := sync.OnceValues(func() (*jsonschema.Resolved, error) { return resolve(t.InputSchema) })
+// because some clients show only one of them. The SDK's own way would write the numbers in them anew.
+func (s *Server) checked(t *mcp.Tool, schema *jsonschema.Resolved, handle handler) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		arguments := req.Params.Arguments
 		if len(arguments) == 0 || string(arguments) == "null" {
 			arguments = json.RawMessage("{}")
 		}
-		var result mcp.CallToolResult
-		err := validate(schema, arguments)
-		var out any
 		defer s.progress(ctx, req)()
+		var out any
+		err := validate(schema, arguments)
 		if err == nil && !t.Annotations.ReadOnlyHint {
 			s.busy <- struct{}{}
 			defer func() { <-s.busy }()
 		}
 		if err == nil {
-			out, err = handle(ctx, s.callOf(req), arguments)
+			out, err = handle(ctx, s.desk, s.callOf(req), arguments)
 		}
+		var result mcp.CallToolResult
 		if err != nil {
 			result.SetError(errors.New(plain.Text(err.Error(), 4000)))
 			return &result, nil
 		}
-		var text bytes.Buffer
-		write := json.NewEncoder(&text)
-		write.SetEscapeHTML(false) // a model reads it
-		if err := write.Encode(out); err != nil {
-			return nil, err
-		}
-		result.Content = []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(text.String())}}
-		result.StructuredContent = json.RawMessage(text.Bytes())
-		return &result, nil
+		text, err := jsontext.Line(out)
+		result.Content = []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(string(text))}}
+		result.StructuredContent = json.RawMessage(text)
+		return &result, err
 	}
 }
 
-func resolve(schema any) (*jsonschema.Resolved, error) {
-	text, err := json.Marshal(schema)
-	if err != nil {
-		return nil, err
-	}
-	var read jsonschema.Schema
-	if err := json.Unmarshal(text, &read); err != nil {
-		return nil, err
-	}
-	return read.Resolve(nil)
-}
-
-func validate(schema func() (*jsonschema.Resolved, error), arguments json.RawMessage) error {
-	resolved, err := schema()
-	if err != nil {
-		return err
-	}
+func validate(schema *jsonschema.Resolved, arguments json.RawMessage) error {
 	var value map[string]any
 	if err := json.Unmarshal(arguments, &value); err != nil {
 		return errors.New(`"arguments" must be an object`)
 	}
-	if err := resolved.Validate(value); err != nil {
+	if err := schema.Validate(value); err != nil {
 		return fmt.Errorf(`validating "arguments": %w`, err)
 	}
 	return nil

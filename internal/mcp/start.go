@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +16,7 @@ import (
 
 // Start begins work on a loop.
 type Start struct {
-	TaskID                  string           `json:"taskId,omitempty"`
+	OfTask
 	MaxIterations           int              `json:"maxIterations,omitempty"` // 0: as it is
 	CompletionPromises      []string         `json:"completionPromises,omitempty"`
 	ValidationRules         []agenthook.Rule `json:"validationRules,omitempty"`
@@ -41,16 +42,8 @@ type Started struct {
 	Notes           []string `json:"notes,omitempty"`
 }
 
-// Start answers iteration_start.
-func (d *Desk) Start(call Call, in Start) (Started, error) {
-	k, err := d.open(call, in.TaskID)
-	if err != nil {
-		return Started{}, err
-	}
-	defer k.Close()
-	if err := errors.Join(k.moves(), k.over()); err != nil {
-		return Started{}, err
-	}
+// start answers iteration_start.
+func (k *desk) start(_ context.Context, in Start) (Started, error) {
 	p, err := k.Look()
 	if err != nil {
 		return Started{}, err

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agenthook"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -19,6 +18,8 @@ type TaskGet struct {
 	ID              string `json:"id,omitempty"`
 	IncludeSubtasks bool   `json:"includeSubtasks,omitempty"`
 }
+
+func (t TaskGet) open(d *Desk, call Call) (*desk, error) { return d.open(call, t.ID) }
 
 // Task is how a loop stands.
 type Task struct {
@@ -68,13 +69,8 @@ type Subtask struct {
 // answer into the conversation, and Claude Code shows the first 2 KB of what has more than 50.
 const maxAnswer = 6000
 
-// Task answers task_get.
-func (d *Desk) Task(ctx context.Context, call Call, in TaskGet) (Task, error) {
-	k, err := d.open(call, in.ID)
-	if err != nil {
-		return Task{}, err
-	}
-	defer k.Close()
+// task answers task_get.
+func (k *desk) task(ctx context.Context, in TaskGet) (Task, error) {
 	v, err := verb.Of(ctx, k.Loop)
 	if err != nil {
 		return Task{}, err
@@ -186,14 +182,8 @@ func state(item features.Item, proven map[string]decide.FeatureProof) string {
 // results returns the results of the checks and of the agent's rules, each once, the newest first.
 func results(p *loop.Picture, message string) []agenthook.Result {
 	all := []agenthook.Result{}
-	seen := map[[2]string]bool{}
 	room := maxAnswer
-	for _, r := range slices.Concat(p.Snapshot.Results, p.Snapshot.Receipts) {
-		key := [2]string{r.Check, r.Feature}
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
+	for _, r := range agenthook.Latest(&p.Snapshot) {
 		text := "ok"
 		if !r.Passed {
 			text = output(r, &room)

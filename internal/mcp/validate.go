@@ -13,28 +13,21 @@ import (
 
 // Validate asks for what the next stop would decide.
 type Validate struct {
-	IterationID string `json:"iterationId,omitempty"`
+	OfIteration
 	AgentOutput string `json:"agentOutput,omitempty"`
 }
 
 // Validated is what the next stop would decide.
 type Validated struct {
-	IterationID      string        `json:"iterationId"`
-	IterationNumber  int           `json:"iterationNumber"`
-	ValidationPassed bool          `json:"validationPassed"`
-	CompletionSignal string        `json:"completionSignal"`
-	DetectedPromise  string        `json:"detectedPromise,omitempty"`
-	Feedback         []string      `json:"feedback"`
-	Results          []RuleResult  `json:"results"`
-	PromisesDetected []string      `json:"completionPromisesDetected"`
-	HookDecision     *HookDecision `json:"hookDecision,omitempty"`
-}
-
-// RuleResult is the result of a check, or of a rule of the agent's own.
-type RuleResult struct {
-	RuleName string `json:"ruleName"`
-	Passed   bool   `json:"passed"`
-	Message  string `json:"message"`
+	IterationID      string             `json:"iterationId"`
+	IterationNumber  int                `json:"iterationNumber"`
+	ValidationPassed bool               `json:"validationPassed"`
+	CompletionSignal string             `json:"completionSignal"`
+	DetectedPromise  string             `json:"detectedPromise,omitempty"`
+	Feedback         []string           `json:"feedback"`
+	Results          []agenthook.Result `json:"results"`
+	PromisesDetected []string           `json:"completionPromisesDetected"`
+	HookDecision     *HookDecision      `json:"hookDecision,omitempty"`
 }
 
 // HookDecision is what a hook of the agent's own says.
@@ -53,16 +46,8 @@ const (
 	signalEscalate = "ESCALATE"
 )
 
-// Validate answers iteration_validate.
-func (d *Desk) Validate(ctx context.Context, call Call, in Validate) (Validated, error) {
-	k, err := d.iteration(call, in.IterationID)
-	if err != nil {
-		return Validated{}, err
-	}
-	defer k.Close()
-	if err := k.moves(); err != nil {
-		return Validated{}, err
-	}
+// validate answers iteration_validate.
+func (k *desk) validate(ctx context.Context, in Validate) (Validated, error) {
 	j, err := k.judge(ctx, "iteration_validate", in.AgentOutput, never)
 	if err != nil {
 		return Validated{}, err
@@ -72,7 +57,7 @@ func (d *Desk) Validate(ctx context.Context, call Call, in Validate) (Validated,
 	}
 	v := Validated{
 		IterationID: k.ID(), IterationNumber: j.Picture.Snapshot.Record().Iteration, CompletionSignal: j.signal(),
-		Results: []RuleResult{}, ValidationPassed: j.Picture.Snapshot.List.Err == nil,
+		Results: results(j.Picture, in.AgentOutput), ValidationPassed: j.Picture.Snapshot.List.Err == nil,
 		PromisesDetected: append([]string{}, j.said.All...),
 	}
 	if j.said.Status != "" {
@@ -81,8 +66,7 @@ func (d *Desk) Validate(ctx context.Context, call Call, in Validate) (Validated,
 			v.DetectedPromise += " " + j.said.Why
 		}
 	}
-	for _, r := range results(j.Picture, in.AgentOutput) {
-		v.Results = append(v.Results, RuleResult{r.Name, r.Passed, r.Message})
+	for _, r := range v.Results {
 		v.ValidationPassed = v.ValidationPassed && r.Passed
 	}
 	answers := j.ask(in.AgentOutput)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -127,7 +128,10 @@ func (w *world) call(name, arguments string) (text string, isError bool) {
 // fits holds an answer to the tool's output schema, and its text to its structured content.
 func (w *world) fits(name, text string, structured any) {
 	w.t.Helper()
-	var tools []*mcp.Tool
+	var tools []struct {
+		Name         string
+		OutputSchema jsonschema.Schema
+	}
 	if err := json.Unmarshal(toolsText, &tools); err != nil {
 		w.t.Fatal(err)
 	}
@@ -135,7 +139,7 @@ func (w *world) fits(name, text string, structured any) {
 		if t.Name != name {
 			continue
 		}
-		schema, err := resolve(t.OutputSchema)
+		schema, err := t.OutputSchema.Resolve(nil)
 		if err != nil {
 			w.t.Fatal(err)
 		}
