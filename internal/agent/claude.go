@@ -37,19 +37,19 @@ var claudeRow = Row{
 // NewClaude returns the Parser for Claude Code, run with -p --output-format stream-json --verbose.
 func NewClaude() Parser { return &claudeParser{} }
 
-func (p *claudeParser) Line(line []byte, cut bool, now time.Time) {
+func (p *claudeParser) Line(line []byte, cut bool, _ time.Time) {
 	e := p.parse(line, cut)
 	if !e.IsArray() {
-		p.read(e, now)
+		p.read(e)
 		return
 	}
 	for _, element := range e.ForEach {
-		p.read(event{element}, now)
+		p.read(event{element})
 	}
 }
 
 // read reads one event. Types that it does not know, and objects that are no event of Claude Code's, change nothing.
-func (p *claudeParser) read(e event, now time.Time) {
+func (p *claudeParser) read(e event) {
 	main := e.at("parent_tool_use_id").text() == "" && e.at("agent_id").text() == "" // not of a subagent
 	switch e.Get("type").Str {
 	case "system":
@@ -68,7 +68,7 @@ func (p *claudeParser) read(e event, now time.Time) {
 	case "stream_event":
 		p.goOn()
 	case "rate_limit_event":
-		p.rateLimit(e.Get("rate_limit_info"), now)
+		p.rateLimit(e.Get("rate_limit_info"))
 	case "result":
 		p.result(e)
 	}

@@ -2,9 +2,7 @@ package agent
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -100,16 +98,11 @@ func addTokens(sum int64, tokens gjson.Result) int64 {
 }
 
 // rateLimit reads what the provider says about its limit, at the first answer and when that changes.
-func (p *claudeParser) rateLimit(info gjson.Result, now time.Time) {
-	status, reset := info.Get("status").Str, unixTime(info.Get("resetsAt"))
-	p.limited = status == "rejected"
+func (p *claudeParser) rateLimit(info gjson.Result) {
+	p.limited = info.Get("status").Str == "rejected"
 	p.reset = time.Time{}
-	p.heard.Warning = time.Time{}
-	switch status {
-	case "rejected":
-		p.reset = reset
-	case "allowed_warning":
-		p.heard.Warning = clampReset(reset, now)
+	if p.limited {
+		p.reset = unixTime(info.Get("resetsAt"))
 	}
 }
 
@@ -132,16 +125,12 @@ func (p *claudeParser) Outcome(exit Exit, now time.Time) Outcome {
 	if exit.NotStarted != nil {
 		return exit.notStarted()
 	}
-	o := Outcome{
-		Message: cmp.Or(p.answer, p.text.tail(maxMessage)), Denied: p.denied, Refused: p.refused, Usage: p.heard.Usage,
-	}
+	o := p.outcome()
+	o.Message = cmp.Or(p.answer, o.Message)
 	if p.end != nil {
 		o.Denied = max(o.Denied, p.end.denied)
 	}
-	p.doubt(&o.Usage)
 	if !p.heard.Ended {
-		// The session was stopped in the middle: what is known leaves out the last turn.
-		o.Usage.TokensKnown, o.Usage.CostKnown = false, false
 		o.Class, o.Problem = p.broken(exit)
 		return o
 	}
@@ -205,7 +194,7 @@ func (p *claudeParser) class(now time.Time) Class {
 		words = end.words
 	}
 	has := func(prefix string) bool { return strings.HasPrefix(words, prefix) }
-	status := cmp.Or(end.status, saidStatus(words))
+	status := cmp.Or(end.status, statusIn(words, `API Error: (?:Request rejected \()?`))
 	switch {
 	case end.good:
 		return Done
@@ -235,16 +224,6 @@ func (p *claudeParser) class(now time.Time) Class {
 		return Transient
 	}
 	return Failed
-}
-
-// saidStatus returns the HTTP status in an error's words, or 0.
-func saidStatus(words string) int64 {
-	m := regexp.MustCompile(`API Error: (?:Request rejected \()?([45]\d\d)\b`).FindStringSubmatch(words)
-	if m == nil {
-		return 0
-	}
-	status, _ := strconv.ParseInt(m[1], 10, 64) // three digits always fit
-	return status
 }
 
 // problem says what the last result says went wrong.

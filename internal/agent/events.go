@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -102,7 +103,7 @@ func (p *eventParser) Line(line []byte, cut bool, _ time.Time) {
 // fails notes an error. What follows may mend it.
 func (p *eventParser) fails(words rawJSON, status int64) {
 	text := strings.Clone(plain.Line(words.head(4*problemChars), problemChars))
-	p.failure = &failure{words: text, status: cmp.Or(status, statusIn(text))}
+	p.failure = &failure{words: text, status: cmp.Or(status, statusIn(text, statusWords))}
 }
 
 // continues notes a text that comes in pieces, without anything between them. The pieces share one buffer.
@@ -141,11 +142,7 @@ func (p *eventParser) Outcome(exit Exit, now time.Time) Outcome {
 	if exit.NotStarted != nil {
 		return exit.notStarted()
 	}
-	o := Outcome{Message: p.text.tail(maxMessage), Denied: p.denied, Refused: p.refused, Usage: p.heard.Usage}
-	p.doubt(&o.Usage)
-	if !p.heard.Ended {
-		o.Usage.TokensKnown, o.Usage.CostKnown = false, false // the last turn is left out
-	}
+	o := p.outcome()
 	switch {
 	case p.halted:
 		o.Class, o.Problem = Interrupted, exit.problem("interrupted by a signal")
@@ -157,7 +154,7 @@ func (p *eventParser) Outcome(exit Exit, now time.Time) Outcome {
 		o.Class, o.Problem = p.broken(exit)
 	}
 	if o.Class == Limit {
-		o.Until = clampReset(resetIn(o.Problem, now), now)
+		o.Until = clampReset(client.RetryAt(o.Problem, now), now)
 	}
 	return o
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -50,8 +52,8 @@ func lastLine(text string) string {
 	for text != "" {
 		text = strings.TrimRight(text, "\r\n")
 		start := strings.LastIndexByte(text, '\n') + 1
-		line := []byte(text[start:min(len(text), start+16*textChars)])
-		if line := plain.Line(string(appendVisible(nil, line)), textChars); line != "" {
+		line := plain.Line(ansi.Strip(text[start:min(len(text), start+16*textChars)]), textChars)
+		if line != "" {
 			return line
 		}
 		text = text[:start]

@@ -4,9 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 )
 
 // failureWords are words of clients and providers, in lower case. The first row that has one of them in an error
@@ -59,45 +56,15 @@ search:
 	return byWords
 }
 
-// statusIn returns the HTTP status that an error names, or 0.
-func statusIn(words string) int64 {
-	m := regexp.MustCompile(`(?:^|status:? |API Error: |HTTP |"code": ?)([45]\d\d)\b`).FindStringSubmatch(words)
+// statusWords match what clients write before an HTTP status.
+const statusWords = `^|status:? |API Error: |HTTP |"code": ?`
+
+// statusIn returns the HTTP status that an error names behind some words, which are a pattern, or 0.
+func statusIn(words, behind string) int64 {
+	m := regexp.MustCompile(`(?:` + behind + `)([45]\d\d)\b`).FindStringSubmatch(words)
 	if m == nil {
 		return 0
 	}
 	status, _ := strconv.ParseInt(m[1], 10, 64) // three digits always fit
 	return status
-}
-
-// resetIn returns when a limit is reset, as an error says it, or zero. Codex names a clock of this machine: "try again
-// at 11:36 PM", and with a date "try again at Nov 22nd, 2026 1:44 AM".
-func resetIn(words string, now time.Time) time.Time {
-	if m := regexp.MustCompile(`try again in (\d+(?:\.\d+)?(?:ms|s|m|h))\b`).FindStringSubmatch(words); m != nil {
-		wait, _ := time.ParseDuration(m[1]) // 0 if there are too many digits
-		return now.Add(wait)
-	}
-	m := regexp.MustCompile(`try again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d\d [AP]M)`).
-		FindStringSubmatch(words)
-	if m == nil {
-		return client.RetryAt(words, now)
-	}
-	if m[1] == "" {
-		return nextClock(m[3], now)
-	}
-	at, _ := time.ParseInLocation("Jan 2 2006 3:04 PM", m[1]+" "+m[2]+" "+m[3], now.Location()) // zero: no such time
-	return at
-}
-
-// nextClock returns when a clock shows a time such as "3:04 PM" next.
-func nextClock(text string, now time.Time) time.Time {
-	clock, err := time.Parse("3:04 PM", text)
-	if err != nil {
-		return time.Time{}
-	}
-	for day := now.Day(); ; day++ {
-		at := time.Date(now.Year(), now.Month(), day, clock.Hour(), clock.Minute(), 0, 0, now.Location())
-		if at.After(now) {
-			return at
-		}
-	}
 }

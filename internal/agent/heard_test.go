@@ -3,12 +3,10 @@ package agent
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestClaudeHeard says after each line of a session what was heard.
 func TestClaudeHeard(t *testing.T) {
-	reset := time.Unix(1795311361, 0).UTC()
 	h := Heard{}
 	p := NewClaude()
 	for _, step := range []struct {
@@ -22,7 +20,7 @@ func TestClaudeHeard(t *testing.T) {
 		{toolUse("t2", "Read", `{"file_path":"/a/b","limit":3}`), func() { h.Tool = "Read: /a/b" }},
 		{toolResult("t2"), func() { h.Tool = "Bash: go test ./..." }},
 		{`{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1795311361}}`,
-			func() { h.Warning = reset }},
+			func() {}},
 		{toolResult("t1"), func() { h.Tool = "" }},
 		{toolUse("t3", "Thing\x1b[31m", `{"n":3}`), func() {}}, // a raw control character: not JSON
 		{toolUse("t3", "New", `{"n":3}`), func() { h.Tool = "New" }},
@@ -32,7 +30,7 @@ func TestClaudeHeard(t *testing.T) {
 		{toolResult("t3"), func() { h.Tool = "" }},
 		{`{"type":"system","subtype":"api_retry","attempt":1}`, func() { h.Retrying = true }},
 		{`{"type":"system","subtype":"task_progress"}`, func() {}},
-		{`{"type":"rate_limit_event","rate_limit_info":{"status":"allowed"}}`, func() { h.Warning = time.Time{} }},
+		{`{"type":"rate_limit_event","rate_limit_info":{"status":"allowed"}}`, func() {}},
 		{`{"type":"system","subtype":"model_fallback","fallback_model":"m2"}`, func() { h.Model = "m2" }},
 		{`{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_type":"local_bash"}]}`,
 			func() { h.Background = true }},

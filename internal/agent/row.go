@@ -53,7 +53,6 @@ type Row struct {
 	StopHook               bool    // whether ralph-stop-hook was seen to drive its sessions
 	Driven                 string  // the version with which the row was measured; "": it is known from documents alone
 	BuiltIn                bool
-	Untrusted              bool // ralph.json names the command, and no person has trusted it
 }
 
 // MaxPromptFile is how large the file of a prompt may be, in bytes.

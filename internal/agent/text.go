@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -30,7 +32,7 @@ func (p *textParser) Line(line []byte, _ bool, _ time.Time) {
 	line = bytes.TrimRight(line, "\r")
 	line = line[bytes.LastIndexByte(line, '\r')+1:] // a terminal writes the rest over what is before
 	begin := len(p.tail)
-	p.tail = append(appendVisible(p.tail, line), '\n')
+	p.tail = append(append(p.tail, ansi.Strip(string(line))...), '\n')
 	if line := bytes.TrimSpace(p.tail[begin:]); len(line) > 0 {
 		p.last = append(p.last[:0], line[:min(len(line), 4*textChars)]...)
 	}
@@ -69,43 +71,4 @@ func (p *textParser) answer() string {
 		text = text[at:]
 	}
 	return strings.TrimLeft(strings.TrimRight(strings.ToValidUTF8(text, ""), " \t\n"), "\n")
-}
-
-// appendVisible appends a line without its terminal escapes, as ECMA-48 has them: ESC and one character, a control
-// sequence, or a string up to BEL or ESC \.
-func appendVisible(to, line []byte) []byte {
-	const esc, bel = 0x1b, 0x07
-	for {
-		at := bytes.IndexByte(line, esc)
-		if at < 0 || at+1 == len(line) {
-			return append(to, bytes.TrimSuffix(line, []byte{esc})...)
-		}
-		to = append(to, line[:at]...)
-		kind, rest := line[at+1], line[at+2:]
-		switch {
-		case kind == '[':
-			line = afterAny(rest, 0x20, 0x3f)
-			line = line[min(len(line), 1):]
-		case bytes.IndexByte([]byte("]PX^_"), kind) >= 0:
-			end := bytes.IndexAny(rest, "\x07\x1b")
-			if end < 0 {
-				return to
-			}
-			line = bytes.TrimPrefix(rest[end:], []byte{bel})
-			line = bytes.TrimPrefix(line, []byte{esc, '\\'})
-		case kind >= 0x20 && kind <= 0x2f:
-			line = afterAny(rest, 0x20, 0x2f)
-			line = line[min(len(line), 1):]
-		default:
-			line = rest
-		}
-	}
-}
-
-// afterAny returns text behind its first bytes that are between low and high.
-func afterAny(text []byte, low, high byte) []byte {
-	for len(text) > 0 && text[0] >= low && text[0] <= high {
-		text = text[1:]
-	}
-	return text
 }

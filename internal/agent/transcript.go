@@ -31,11 +31,17 @@ type transcript struct {
 // tool is one call of a tool.
 type tool struct{ id, name, subject string }
 
-// doubt forgets the cost that a session has told if an event could not be read: that one may have told another.
-func (t *transcript) doubt(u *Usage) {
+// outcome returns what the session has told, without a class. If an event could not be read, that one may have told
+// another cost; if the last event has not come, the last turn is left out.
+func (t *transcript) outcome() Outcome {
+	o := Outcome{Message: t.text.tail(maxMessage), Denied: t.denied, Refused: t.refused, Usage: t.heard.Usage}
 	if t.torn {
-		u.TokensKnown, u.CostKnown, u.CostUSD = false, false, 0
+		o.Usage.CostUSD = 0
 	}
+	if t.torn || !t.heard.Ended {
+		o.Usage.TokensKnown, o.Usage.CostKnown = false, false
+	}
+	return o
 }
 
 // goOn notes that the agent works. It may do so after its last event: when work in the background has ended.

@@ -13,7 +13,7 @@ const maxRetry = 8 * 24 * time.Hour
 
 // RetryAt returns the time at which a rate limit will be lifted, in UTC. It reads the time
 // from the text of the error. The result is zero if the text names no time, or a time that
-// is past or too far ahead. These are the forms that Claude Code shows:
+// is past or too far ahead. These are the forms that clients show:
 //
 //	usage limit reached|1731234567            Unix time
 //	... until 2026-11-21T15:00:00Z            RFC 3339
@@ -21,6 +21,7 @@ const maxRetry = 8 * 24 * time.Hour
 //	resets Nov 25 at 3:30pm                   that day
 //	resets Thu 15:00                          the next Thursday
 //	try again in 5 minutes                    from now
+//	try again at Nov 22nd, 2026 1:44 AM       that day
 func RetryAt(text string, now time.Time) time.Time {
 	at := parseRetry(text, now)
 	if wait := at.Sub(now); wait <= 0 || wait > maxRetry {
@@ -39,12 +40,12 @@ func parseRetry(text string, now time.Time) time.Time {
 		at, _ := time.Parse(time.RFC3339, m[0]) // zero if it is not a valid date
 		return at
 	}
-	if m := find(`(?i)\b(?:retry|again) (?:after|in) (\d{1,6}) ?(s|m|h)`, text); m != nil {
-		wait, _ := time.ParseDuration(m[1] + strings.ToLower(m[2])) // six digits always fit
+	if m := find(`(?i)\b(?:retry|again) (?:after|in) (\d{1,6}(?:\.\d{1,6})?) ?(ms|s|m|h)`, text); m != nil {
+		wait, _ := time.ParseDuration(m[1] + strings.ToLower(m[2])) // so few digits always fit
 		return now.Add(wait)
 	}
-	m := find(`(?i)\bresets?(?: at| on)?`+
-		`(?: ([a-z]{3})[a-z]*\.?(?: (\d{1,2}))?,?(?: at)?)?`+ // Thu, or Nov 25
+	m := find(`(?i)\b(?:resets?|try again)(?: at| on)?`+
+		`(?: ([a-z]{3})[a-z]*\.?(?: (\d{1,2})(?:[a-z]{2}, \d{4})?)?,?(?: at)?)?`+ // Thu, Nov 25, or Nov 25th, 2026
 		` (\d{1,2})(?::(\d\d))? ?([ap]m)?\b`+ // 3:30pm
 		`(?: ?\(([A-Za-z0-9_+/-]+)\))?`, // (Europe/Berlin)
 		text)

@@ -20,6 +20,9 @@ func TestRetryAt(t *testing.T) {
 		"retry until 2026-11-21T15:00:00+01:00 please":                          "2026-11-21T14:00:00Z",
 		"Please try again in 5 minutes":                                         "2026-11-21T03:05:00Z",
 		"retry after 90s":                                                       "2026-11-21T03:01:30Z",
+		"Please try again in 11.5s. Visit":                                      "2026-11-21T03:00:11Z",
+		"Try again at 11:36 PM.":                                                "2026-11-21T23:36:00Z",
+		"or try again at Nov 22nd, 2026 1:44 AM.":                               "2026-11-22T01:44:00Z",
 		"API Error: Request rejected (429) · This would exceed your rate limit": "",
 		"it resets 3 counters":                                                  "",
 		"usage limit reached|1731234567":                                        "", // past
