@@ -4,6 +4,7 @@ package chart
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -57,20 +58,13 @@ func (c colour) parsed() charts.Color { return charts.ParseColor("#" + c.light) 
 func (c Chart) SVG() ([]byte, error) {
 	c = c.thin()
 	p := charts.NewPainter(charts.PainterOptions{
-		OutputFormat: charts.ChartOutputSVG, Width: or(c.Width, 640), Height: or(c.Height, 240),
+		OutputFormat: charts.ChartOutputSVG, Width: cmp.Or(c.Width, 640), Height: cmp.Or(c.Height, 240),
 	})
 	if err := p.LineChart(c.options()); err != nil {
 		return nil, fmt.Errorf("cannot draw %q: %w", c.Title, err)
 	}
 	text, err := p.Bytes()
 	return c.themed(text), err
-}
-
-func or(n, usual int) int {
-	if n > 0 {
-		return n
-	}
-	return usual
 }
 
 // thin takes points away that nobody could see apart. Of each group it keeps the largest value.

@@ -83,7 +83,6 @@ type Submission struct {
 	Worker  string
 	Machine string
 	Report  []byte
-	Size    int64 // of the bundle, in bytes, as the worker says
 	conn    *conn
 	holder  string
 	work    *blob

@@ -12,12 +12,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine/pin"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
@@ -47,9 +45,8 @@ type about struct {
 
 // worker is one that may come.
 type worker struct {
-	Name string    `json:"name"`
-	Key  string    `json:"key"` // the public part; "": it was revoked, and may have a stream
-	Made time.Time `json:"made"`
+	Name string `json:"name"`
+	Key  string `json:"key"` // the public part; "": it was revoked, and may have a stream
 }
 
 // read reads what is known of an engine. A file that is not there leaves all empty.
@@ -151,7 +148,7 @@ func Token(dir, loop, url, name string) (c Credential, err error) {
 			return err
 		}
 		c = Credential{URL: a.URL, Loop: a.Name, Worker: name, Pin: a.Pin}
-		w := worker{Name: name, Made: time.Now().UTC().Truncate(time.Second)}
+		w := worker{Name: name}
 		c.Seed, w.Key, err = newSeed()
 		a.Workers = append(slices.DeleteFunc(a.Workers, func(w worker) bool { return w.Name == name }), w)
 		return err
@@ -248,7 +245,7 @@ func (c Credential) options() ([]nats.Option, error) {
 	}
 	options := []nats.Option{nats.Nkey(public, pair.Sign)}
 	if c.Pin != "" {
-		options = append(options, nats.Secure(pin.Config(c.Pin)))
+		options = append(options, nats.Secure(pinned(c.Pin)))
 	}
 	return options, nil
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine/pin"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
@@ -175,7 +174,7 @@ func (c *Coordinator) embedded(_ context.Context, is *about) (err error) {
 	is.Own = false
 	scheme := "nats://"
 	if tls := c.server.opts.TLSConfig; tls != nil {
-		is.Pin = pin.Of(tls.Certificates[0].Certificate[0])
+		is.Pin = pinOf(tls.Certificates[0].Certificate[0])
 		scheme = "tls://"
 	}
 	is.URL, is.Local = scheme+reachable(is.Listen), scheme+local(is.Listen)

@@ -483,11 +483,7 @@ func (c *Coordinator) note(w *speaker, name string, m message) {
 	switch said.State {
 	case stateClaimed:
 	case stateSubmitted:
-		s := Submission{said.Feature, k.Attempt, name, k.said.Machine, said.Report, 0, c.conn, claim, said.Work}
-		if said.Work != nil {
-			s.Size = said.Work.Size
-		}
-		k.done <- s
+		k.done <- Submission{said.Feature, k.Attempt, name, k.said.Machine, said.Report, c.conn, claim, said.Work}
 	case stateDropped:
 		c.dropped(k, claim, said)
 	default:

@@ -13,7 +13,6 @@ import (
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine/pin"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
@@ -52,12 +51,12 @@ func serve(dir, listen string, a about, log func(string)) (*server, error) {
 	if err := a.admit(s.opts); err != nil {
 		return nil, err
 	}
-	if !pin.Loopback(host) {
-		certificate, err := pin.Certificate(dir)
+	if !isLoopback(host) {
+		cert, err := certificate(dir)
 		if err != nil {
 			return nil, err
 		}
-		s.opts.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13}
+		s.opts.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13}
 		s.opts.TLS, s.opts.TLSTimeout = true, 5
 	}
 	if port > 0 {

@@ -43,7 +43,7 @@ var assets embed.FS
 func (s *Server) Handler(port int) (http.Handler, error) {
 	s.port = strconv.Itoa(port)
 	t, err := template.New("page").Funcs(report.Funcs()).Funcs(template.FuncMap{
-		"elapsed": elapsed, "when": moment, "short": short, "doing": doing, "logOf": s.logOf,
+		"elapsed": elapsed, "when": moment, "short": short, "logOf": s.logOf,
 		"root": s.root, "before": before, "needYou": verb.NeedYou,
 	}).Parse(report.Sections)
 	if err == nil {
@@ -137,14 +137,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, t *template.Templa
 		Icon: "ended", Query: plain.Line(query.Get("q"), 100), Wanted: plain.Line(query.Get("status"), 40),
 		All: len(p.Loops), Live: true,
 	}
-	cost := verb.Spent{}
+	ranks, cost := watch.Sum(p.Loops)
+	l.Ranks = ranks
 	for _, one := range p.Loops {
-		l.Ranks[one.Rank()]++
-		if one.Spent != nil {
-			cost.CostUSD += one.Spent.CostUSD
-			cost.CostKnown = cost.CostKnown || one.Spent.CostKnown
-			cost.Estimated = cost.Estimated || one.Spent.Estimated
-		}
 		if !slices.Contains(l.Words, one.Word()) {
 			l.Words = append(l.Words, one.Word())
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
 // moment shows a time. The script turns it into "12 s ago"; without it, it is a time of this machine.
@@ -49,9 +48,6 @@ func short(text string) string {
 	}
 	return text[:min(len(text), 10)]
 }
-
-// doing says what goes on in a loop.
-func doing(l watch.Loop) string { return l.Doing() }
 
 // logOf links to what a session has printed.
 func (s *Server) logOf(of any, one record.Session) template.HTML {

@@ -37,15 +37,7 @@ func (m *model) helpLines() []string {
 
 // listLines returns the list in a number of lines. It scrolls so that the chosen loop is seen.
 func (m *model) listLines(height int) []string {
-	ranks := [verb.RankEnded + 1]int{}
-	cost := verb.Spent{}
-	for i := range m.loops {
-		ranks[m.loops[i].Rank()]++
-		if spent := m.loops[i].Spent; spent != nil {
-			cost.CostUSD, cost.CostKnown = cost.CostUSD+spent.CostUSD, cost.CostKnown || spent.CostKnown
-			cost.Estimated = cost.Estimated || spent.Estimated
-		}
-	}
+	ranks, cost := watch.Sum(m.loops)
 	head := present(plain.Count(len(m.loops), "loop"), fmt.Sprintf("%d working", ranks[verb.RankWorking]),
 		verb.NeedYou(ranks[verb.RankNeedsYou]), cost.Cost())
 	if m.filter != "" {

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -305,12 +304,4 @@ func Told(env loop.Env, dir string, session int, query string) (told Log, err er
 	told.More = max(0, len(told.Lines)-lines)
 	told.Lines = told.Lines[told.More:]
 	return told, nil
-}
-
-// Heading names the item: its id, and its title if that says more.
-func (i Item) Heading() string {
-	if i.Title == i.ID {
-		return i.ID
-	}
-	return cmp.Or(i.Title, i.ID)
 }

@@ -24,7 +24,6 @@ import (
 
 // Picture is all loops at one moment. Nobody changes it, so any number of goroutines may read it.
 type Picture struct {
-	At    time.Time
 	Loops []Loop // those that need somebody first, as Status.Rank says; then the one that changed last
 }
 
@@ -73,15 +72,6 @@ func (r *Run) Running() []Session {
 		return []Session{*r.Session}
 	}
 	return r.Lanes
-}
-
-// Features names what a run works on now.
-func (r *Run) Features() string {
-	names := []string{}
-	for _, one := range r.Running() {
-		names = append(names, one.Feature)
-	}
-	return strings.Join(names, ", ")
 }
 
 // Works reports whether the loop is at work: a session or a run works on it.
@@ -162,6 +152,19 @@ func (p *Picture) Find(name string) *Loop {
 	return found
 }
 
+// Sum returns how many of some loops there are of each rank, and what they have cost.
+func Sum(loops []Loop) (ranks [verb.RankEnded + 1]int, cost verb.Spent) {
+	for _, l := range loops {
+		ranks[l.Rank()]++
+		if l.Spent != nil {
+			cost.CostUSD += l.Spent.CostUSD
+			cost.CostKnown = cost.CostKnown || l.Spent.CostKnown
+			cost.Estimated = cost.Estimated || l.Spent.Estimated
+		}
+	}
+	return ranks, cost
+}
+
 // Look reads all loops that have a record, and those of the project that env is in and of some folders.
 func Look(env loop.Env, folders ...string) (*Picture, error) {
 	all, err := find(env, folders)
@@ -196,7 +199,7 @@ func picture(loops []Loop) *Picture {
 		return cmp.Or(a.Rank()-b.Rank(), b.ChangedAt.Compare(a.ChangedAt), strings.Compare(a.Name, b.Name),
 			strings.Compare(a.Key, b.Key))
 	})
-	return &Picture{At: time.Now(), Loops: loops}
+	return &Picture{Loops: loops}
 }
 
 // find returns the loops of this user, each once.

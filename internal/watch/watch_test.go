@@ -94,7 +94,8 @@ func TestLanes(t *testing.T) {
 		{Number: 3, Current: &record.Current{Session: 3, Lane: 3, Feature: "b"}},
 	}}
 	got := runOf(&r)
-	if len(got.Lanes) != 2 || got.Lanes[1].Lane != 3 || got.Session == nil || got.Features() != "a, b" {
+	if len(got.Lanes) != 2 || got.Lanes[1].Lane != 3 || got.Session == nil || got.Lanes[0].Feature != "a" ||
+		got.Lanes[1].Feature != "b" {
 		t.Errorf("the run is %+v", got)
 	}
 	r.PID = 0

@@ -1,5 +1,4 @@
-// Package pin makes the certificate of a server that nobody signs, and knows it again by its hash.
-package pin
+package engine
 
 import (
 	"crypto/ecdsa"
@@ -23,15 +22,15 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
-// Loopback reports whether only this machine can reach a host.
-func Loopback(host string) bool {
+// isLoopback reports whether only this machine can reach a host.
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Certificate reads the embedded server's certificate from a folder, or makes one. Workers know it by its hash, so it
+// certificate reads the embedded server's certificate from a folder, or makes one. Workers know it by its hash, so it
 // has no name, and nobody signs it.
-func Certificate(dir string) (tls.Certificate, error) {
+func certificate(dir string) (tls.Certificate, error) {
 	const certName, keyName = "cert.pem", "key.pem"
 	certFile, keyFile := filepath.Join(dir, certName), filepath.Join(dir, keyName)
 	is, err := tls.LoadX509KeyPair(certFile, keyFile)
@@ -70,22 +69,22 @@ func Certificate(dir string) (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(certFile, keyFile)
 }
 
-// Of returns the hash by which workers know a certificate.
-func Of(certificate []byte) string {
+// pinOf returns the hash by which workers know a certificate.
+func pinOf(certificate []byte) string {
 	sum := sha256.Sum256(certificate)
 	return hex.EncodeToString(sum[:])
 }
 
 var errStranger = errors.New("this is not the engine that made the credential: its certificate is another one")
 
-// Config accepts the one server whose certificate has the hash.
-func Config(want string) *tls.Config {
+// pinned accepts the one server whose certificate has the hash.
+func pinned(want string) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
 		InsecureSkipVerify: true, // VerifyConnection looks at the certificate instead
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if len(s.PeerCertificates) == 0 ||
-				subtle.ConstantTimeCompare([]byte(Of(s.PeerCertificates[0].Raw)), []byte(want)) != 1 {
+				subtle.ConstantTimeCompare([]byte(pinOf(s.PeerCertificates[0].Raw)), []byte(want)) != 1 {
 				return errStranger
 			}
 			return nil
