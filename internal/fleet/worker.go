@@ -204,6 +204,9 @@ func (l *lane) work(ctx context.Context, c *engine.Claim) (r report, bundle stri
 	if o.Model != "" && agent.IsModel(o.Model) {
 		asked.Model = o.Model
 	}
+	if agent.IsModel(o.Effort) { // a word, and no flag
+		asked.Effort = o.Effort
+	}
 	e := agent.Session{
 		Row: row, Asked: asked, Prompt: o.Prompt, Dir: co.tree.Project(), Guard: l.Env.Self,
 		Env:   append(agent.Environ(l.Env.Vars), loop.RunVar+"="+o.Run),
