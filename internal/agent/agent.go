@@ -91,9 +91,9 @@ type Outcome struct {
 // Parser reads what one session of an agent prints. It is used by one goroutine at a time.
 type Parser interface {
 	// Line reads the next line of standard output, without its end. If cut is true, the line is longer than MaxLine,
-	// and only its beginning is there. now is when the line came. The parser does not change the line's bytes, and
-	// keeps none of them, since the next line may have the same place.
-	Line(line []byte, cut bool, now time.Time)
+	// and only its beginning is there. The parser does not change the line's bytes, and keeps none of them, since the
+	// next line may have the same place.
+	Line(line []byte, cut bool)
 	// Heard returns what the lines have told so far.
 	Heard() Heard
 	// Outcome judges the session after its process has ended: by the last event, and only then by the exit status.

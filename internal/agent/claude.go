@@ -37,7 +37,7 @@ var claudeRow = Row{
 // NewClaude returns the Parser for Claude Code, run with -p --output-format stream-json --verbose.
 func NewClaude() Parser { return &claudeParser{} }
 
-func (p *claudeParser) Line(line []byte, cut bool, _ time.Time) {
+func (p *claudeParser) Line(line []byte, cut bool) {
 	e := p.parse(line, cut)
 	if !e.IsArray() {
 		p.read(e)

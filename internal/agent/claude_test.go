@@ -122,7 +122,7 @@ func costOf(u Usage) string {
 
 // feed gives text to a parser, in pieces of a size that cuts its lines.
 func feed(p Parser, text []byte) Parser {
-	lines := &Lines{Parser: p, Now: func() time.Time { return sampled }}
+	lines := &Lines{Parser: p}
 	for piece := range slices.Chunk(text, 999) {
 		lines.Write(piece)
 	}

@@ -94,7 +94,7 @@ func (t *transcript) parse(line []byte, cut bool) event {
 	return event{gjson.Parse(jsontext.String(text))}
 }
 
-func (p *eventParser) Line(line []byte, cut bool, _ time.Time) {
+func (p *eventParser) Line(line []byte, cut bool) {
 	if e := p.parse(line, cut); e.IsObject() {
 		p.read(p, e)
 	}

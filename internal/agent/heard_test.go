@@ -50,7 +50,7 @@ func TestClaudeHeard(t *testing.T) {
 		{toolUse("t6", "Read", `{"path":"p"}`), func() { h.Tool = "Read: p" }},
 		{begins, func() { h.Tool = "" }},
 	} {
-		p.Line([]byte(strings.TrimSpace(step.line)), false, sampled)
+		p.Line([]byte(strings.TrimSpace(step.line)), false)
 		step.set()
 		if got := p.Heard(); got != h {
 			t.Fatalf("after %s\n got %+v\nwant %+v", step.line, got, h)
@@ -71,7 +71,7 @@ func toolResult(id string) string {
 func TestClaudeManyTools(t *testing.T) {
 	p := NewClaude().(*claudeParser)
 	for range 10 * maxTools {
-		p.Line([]byte(toolUse("t", "Bash", `{"command":"x"}`)), false, sampled)
+		p.Line([]byte(toolUse("t", "Bash", `{"command":"x"}`)), false)
 	}
 	if len(p.tools) != maxTools {
 		t.Errorf("%d tools", len(p.tools))

@@ -1,15 +1,11 @@
 package agent
 
-import (
-	"bytes"
-	"time"
-)
+import "bytes"
 
 // Lines cuts what an agent prints into lines, which end in "\n" or "\r\n", and gives each to a Parser. It holds at most
 // MaxLine bytes. A line that comes whole in one Write is not copied.
 type Lines struct {
 	Parser Parser
-	Now    func() time.Time // the clock; nil: time.Now
 
 	part []byte // the beginning of a line whose end has not come
 	cut  bool   // part is full, and more of the line has come
@@ -17,7 +13,7 @@ type Lines struct {
 
 // Write gives all lines to the parser that end in text. It returns len(text) and no error.
 func (l *Lines) Write(text []byte) (int, error) {
-	written, now := len(text), l.now()
+	written := len(text)
 	for {
 		end := bytes.IndexByte(text, '\n')
 		if end < 0 {
@@ -25,9 +21,9 @@ func (l *Lines) Write(text []byte) (int, error) {
 		}
 		if len(l.part) > 0 {
 			l.keep(text[:end])
-			l.give(l.part, now)
+			l.give(l.part)
 		} else {
-			l.give(text[:end], now)
+			l.give(text[:end])
 		}
 		text = text[end+1:]
 	}
@@ -38,16 +34,9 @@ func (l *Lines) Write(text []byte) (int, error) {
 // Close gives the last line to the parser if that line has no end. It returns no error.
 func (l *Lines) Close() error {
 	if len(l.part) > 0 {
-		l.give(l.part, l.now())
+		l.give(l.part)
 	}
 	return nil
-}
-
-func (l *Lines) now() time.Time {
-	if l.Now != nil {
-		return l.Now()
-	}
-	return time.Now()
 }
 
 // keep adds text to the line whose end has not come. Memory doubles, so that a long line in small pieces is not copied
@@ -63,13 +52,13 @@ func (l *Lines) keep(text []byte) {
 }
 
 // give gives one line to the parser.
-func (l *Lines) give(line []byte, now time.Time) {
+func (l *Lines) give(line []byte) {
 	cut := l.cut || len(line) > MaxLine
 	if cut {
 		line = line[:MaxLine]
 	} else {
 		line = bytes.TrimSuffix(line, []byte("\r"))
 	}
-	l.Parser.Line(line, cut, now)
+	l.Parser.Line(line, cut)
 	l.part, l.cut = l.part[:0], false
 }

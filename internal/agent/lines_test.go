@@ -13,7 +13,7 @@ import (
 // recorder is a Parser that writes down its lines.
 type recorder struct{ lines []string }
 
-func (r *recorder) Line(line []byte, cut bool, _ time.Time) {
+func (r *recorder) Line(line []byte, cut bool) {
 	if cut {
 		line = fmt.Appendf(nil, "cut after %d", len(line))
 	}
@@ -61,31 +61,11 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLinesNow checks that a line has the time of its end.
-func TestLinesNow(t *testing.T) {
-	var got []time.Time
-	now := sampled
-	lines := &Lines{Parser: &timer{at: &got}, Now: func() time.Time { return now }}
-	lines.Write([]byte("a"))
-	now = now.Add(time.Hour)
-	lines.Write([]byte("b\n"))
-	if len(got) != 1 || !got[0].Equal(now) {
-		t.Errorf("%v, want %v", got, now)
-	}
-}
-
-type timer struct {
-	recorder
-	at *[]time.Time
-}
-
-func (t *timer) Line(_ []byte, _ bool, now time.Time) { *t.at = append(*t.at, now) }
-
 // asker is a Parser that is asked after each line what was heard, as a Session asks it.
 type asker struct{ Parser }
 
-func (a asker) Line(line []byte, cut bool, now time.Time) {
-	a.Parser.Line(line, cut, now)
+func (a asker) Line(line []byte, cut bool) {
+	a.Parser.Line(line, cut)
 	a.Heard()
 }
 

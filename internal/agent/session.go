@@ -161,10 +161,11 @@ type watch struct {
 	ended time.Time // when the last event came; zero: it has not
 }
 
-func (w *watch) Line(line []byte, cut bool, now time.Time) {
+func (w *watch) Line(line []byte, cut bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.Parser.Line(line, cut, now)
+	w.Parser.Line(line, cut)
+	now := time.Now()
 	w.last = now
 	heard := w.Parser.Heard()
 	switch {

@@ -25,7 +25,7 @@ type textParser struct {
 // its exit status says how it ended.
 func NewText() Parser { return &textParser{} }
 
-func (p *textParser) Line(line []byte, _ bool, _ time.Time) {
+func (p *textParser) Line(line []byte, _ bool) {
 	if most := 4 * maxText; len(line) > most {
 		line = line[len(line)-most:] // there is enough of it, even if escapes are in it
 	}

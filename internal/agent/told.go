@@ -1,9 +1,6 @@
 package agent
 
-import (
-	"bytes"
-	"time"
-)
+import "bytes"
 
 // Told returns what the agent's output tells a person: a line for each text and each use of a tool, at most the last
 // most of them. log may begin in the middle of a line; cut says that it does.
@@ -12,7 +9,7 @@ func (r Row) Told(log []byte, cut bool, most int) (told []string) {
 		_, log, _ = bytes.Cut(log, []byte("\n"))
 	}
 	t := &teller{Parser: formatOf(r.Output).parser(), most: most}
-	lines := &Lines{Parser: t, Now: func() time.Time { return time.Time{} }}
+	lines := &Lines{Parser: t}
 	_, _ = lines.Write(log)
 	_ = lines.Close()
 	return t.told[max(0, len(t.told)-most):]
@@ -26,8 +23,8 @@ type teller struct {
 	told []string
 }
 
-func (t *teller) Line(line []byte, cut bool, now time.Time) {
-	t.Parser.Line(line, cut, now)
+func (t *teller) Line(line []byte, cut bool) {
+	t.Parser.Line(line, cut)
 	h := t.Heard()
 	if h.Text != "" && h.Text != t.last.Text {
 		t.add(h.Text)

@@ -27,7 +27,6 @@ type Record struct {
 // Bounds of a record.
 const (
 	MaxHooks    = 64
-	MaxRules    = 20
 	MaxMetadata = 2 << 10 // bytes
 )
 
@@ -38,9 +37,8 @@ const (
 	Promise    = "promise"    // a promise
 )
 
-// When a hook is asked.
+// When a hook is asked, if not at each evaluation.
 const (
-	Always   = ""         // at each evaluation
 	Working  = "working"  // while the loop is not settled
 	Complete = "complete" // when the loop's own evaluators have settled it
 )

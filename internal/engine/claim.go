@@ -164,21 +164,14 @@ func (c *Claim) Drop(ctx context.Context, why string, rests bool) error {
 
 // finish says the last word of a claim, and ends it.
 func (c *Claim) finish(ctx context.Context, change func(*word)) error {
-	for {
-		err := c.say(ctx, change)
-		switch {
-		case err == nil:
-			c.end(errDone)
-			return nil
-		case errors.Is(err, ErrFenced):
-			return ErrFenced
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case c.worker.conn.nc.IsClosed():
-			return err
-		}
-		if err := pause(ctx, retryTime); err != nil {
-			return err
-		}
+	err := c.worker.conn.persist(ctx, "the end of "+c.Feature+" cannot be told", func(ctx context.Context) error {
+		return c.say(ctx, change)
+	})
+	switch {
+	case err == nil:
+		c.end(errDone)
+	case ctx.Err() != nil && !errors.Is(err, ErrFenced):
+		return context.Cause(ctx)
 	}
+	return err
 }

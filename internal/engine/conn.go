@@ -282,7 +282,7 @@ func away(err error) bool {
 	if errors.As(err, &said) {
 		return said.Code == 503 && !strings.Contains(said.Description, "maximum bytes")
 	}
-	for _, lasts := range []error{ErrMissing, ErrLed, errNobody, nats.ErrConnectionClosed} {
+	for _, lasts := range []error{ErrMissing, ErrFenced, ErrLed, errNobody, errDone, nats.ErrConnectionClosed} {
 		if errors.Is(err, lasts) {
 			return false
 		}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -313,9 +311,4 @@ func (c *Coordinator) Close() error {
 		c.server.stop()
 	}
 	return c.lock.Close()
-}
-
-// sorted puts holders in the order of their features.
-func sorted(all []Holder) {
-	slices.SortFunc(all, func(a, b Holder) int { return strings.Compare(a.Feature, b.Feature) })
 }

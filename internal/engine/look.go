@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -82,6 +83,6 @@ func (s *Status) ask(ctx context.Context, is about) error {
 		h.State = plain.Line(said.State, 40)
 		h.Machine = plain.Line(said.Machine, 80)
 	}
-	sorted(s.Holders)
+	slices.SortFunc(s.Holders, func(a, b Holder) int { return strings.Compare(a.Feature, b.Feature) })
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -59,10 +60,7 @@ func ReadPrices(data []byte) (models []agent.Price, left string, err error) {
 		}
 		return true
 	})
-	for _, price := range prices {
-		models = append(models, price)
-	}
-	slices.SortFunc(models, func(a, b agent.Price) int { return cmp.Compare(a.Model, b.Model) })
+	models = slices.SortedFunc(maps.Values(prices), func(a, b agent.Price) int { return cmp.Compare(a.Model, b.Model) })
 	if len(models) == 0 && left == "" {
 		err = errors.New(`it has no price of a model that writes text; want a list as LiteLLM has it, such as ` +
 			`{"gpt-5": {"input_cost_per_token": 0.00000125, "output_cost_per_token": 0.00001}}`)

@@ -3,6 +3,7 @@ package screen
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,13 +69,8 @@ func (m *model) detailLines(height int) []string {
 }
 
 // present returns the texts that are not empty.
-func present(texts ...string) (all []string) {
-	for _, text := range texts {
-		if text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
+func present(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
 // agentLines shows what the sessions say: all of one, and the end of each lane's.

@@ -10,8 +10,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -178,20 +179,12 @@ func Look(env loop.Env, folders ...string) (*Picture, error) {
 
 // each calls do for each number below n, on all processors.
 func each(n int, do func(i int)) {
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range n {
-		next <- i
+		all.Go(func() error { do(i); return nil })
 	}
-	close(next)
-	wait.Wait()
+	_ = all.Wait()
 }
 
 func picture(loops []Loop) *Picture {
