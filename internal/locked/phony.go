@@ -117,11 +117,14 @@ var included = sync.OnceValue(func() *regexp.Regexp {
 		`(?m)^[ \t]*[-s]?include[ \t]+([^#\n]+)|` + otherMakefile + `[ \t]*([^\s;|&]+)|\$[({]eval[ \t]+([^\n]*include[^\n]*)`)
 })
 
-// IsIncluded reports whether a makefile includes a file, by these patterns.
+// IsIncluded reports whether a makefile includes a file, by these patterns, or make could make such a file from it: of
+// x.mk.sh it makes x.mk.
 func IsIncluded(patterns []string, name string) bool {
+	made := strings.TrimSuffix(name, path.Ext(name))
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		matches, _ := path.Match(pattern, name)
-		return matches
+		makes, _ := path.Match(pattern, made)
+		return matches || makes
 	})
 }
 
