@@ -46,9 +46,10 @@ build:
 install:
 	go install $(BUILD) $(COMMANDS)
 
-# Many tests mostly wait, so four packages run at once, and four tests of each. `make lint` runs vet.
+# Many tests mostly wait, so four packages run at once, and four tests of each. A slow machine needs more than the ten
+# minutes that go gives a package. `make lint` runs vet.
 test:
-	TMPDIR=$$(.ci/memory) go test -vet=off $(if $(WHOLE),,-short) -p 4 -parallel 4 ./...
+	TMPDIR=$$(.ci/memory) go test -vet=off $(if $(WHOLE),,-short) -p 4 -parallel 4 -timeout 30m ./...
 
 # The detector makes a program about five times slower, and a test may take a package's time alone.
 race:

@@ -27,6 +27,9 @@ type Edit struct {
 	Path    string
 	Was, Is string // the ids of what it says in both
 
+	// Links is set for a link of the second tree that leads to no file there, such as one to a folder.
+	Links bool
+
 	mode string // as it is in the second tree; that of a file that is gone is noMode
 	was  string // its mode in the first tree
 }
@@ -34,11 +37,9 @@ type Edit struct {
 // Added reports whether the first tree does not have the file.
 func (e Edit) Added() bool { return e.was == noMode }
 
-// Link reports whether it is a link in the second tree.
-func (e Edit) Link() bool { return e.mode == linkMode }
-
 const (
 	noMode     = "000000"
+	fileMode   = "100" // and what its owner and others may do with it
 	folderMode = "040000"
 	linkMode   = "120000"
 )
@@ -64,6 +65,9 @@ func (r Room) Prove(ctx context.Context, trusted, now string, rule Rule) (Proof,
 	edits, err := r.diff(ctx, trusted, now)
 	if err != nil {
 		return Proof{}, err
+	}
+	for i, e := range edits {
+		edits[i].Links = e.mode == linkMode && !r.leadsToFile(ctx, now, e)
 	}
 	p := prover{Room: r, ctx: ctx, rule: rule}
 	p.judge(edits)
@@ -129,6 +133,13 @@ func (r Room) diff(ctx context.Context, from, to string) (edits []Edit, err erro
 		edits = append(edits, Edit{Path: words[i+1], Was: fields[2], Is: fields[3], mode: fields[1], was: fields[0]})
 	}
 	return edits, nil
+}
+
+// leadsToFile reports whether a link leads to a file of a tree, and to no other link.
+func (r Room) leadsToFile(ctx context.Context, tree string, e Edit) bool {
+	target := path.Join(path.Dir(e.Path), string(r.Text(ctx, e.Is)))
+	entry, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-z", tree, "--", target)
+	return err == nil && strings.HasPrefix(string(entry), fileMode)
 }
 
 type prover struct {
