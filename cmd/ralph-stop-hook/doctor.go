@@ -134,7 +134,7 @@ var assumeEntry = false
 var (
 	loopProbes     = []probe{{"folders", lookFolders}, {"loop", lookLoop}}
 	readableProbes = []probe{
-		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"commits", lookGitHooks}, {"confine", lookConfine},
+		{"list", lookList}, {"trust", lookTrust}, {"room", lookRoom}, {"git_hooks", lookGitHooks}, {"confine", lookConfine},
 		{"time", lookTime}, {"session", lookSession}, {"notices", lookNotices}, {"commit", lookCommit},
 		{"leftovers", lookLeftovers},
 	}
