@@ -100,9 +100,9 @@ func (f *Finder) noteTargets(file, text string, anywhere bool) {
 func includes(text string) (patterns, unnamed []string) {
 	text = strings.NewReplacer("\\\n", " ", "$(CURDIR)/", "", "${CURDIR}/", "", "$(wildcard ", " ").Replace(text)
 	for _, match := range included().FindAllStringSubmatch(text, -1) {
-		words := match[1] + match[2]
-		if strings.Contains(words, "$") || match[3] != "" {
-			unnamed = append(unnamed, strings.TrimSpace(words+match[3]))
+		words := match[1] + match[2] + strings.TrimSuffix(match[3], ")")
+		if strings.Contains(words, "$") {
+			unnamed = append(unnamed, strings.TrimSpace(words))
 			continue
 		}
 		for _, word := range strings.Fields(words) {
@@ -114,7 +114,8 @@ func includes(text string) (patterns, unnamed []string) {
 
 var included = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
-		`(?m)^[ \t]*[-s]?include[ \t]+([^#\n]+)|` + otherMakefile + `[ \t]*([^\s;|&]+)|\$[({]eval[ \t]+([^\n]*include[^\n]*)`)
+		`(?m)^[ \t]*[-s]?include[ \t]+([^#\n]+)|` + otherMakefile + `[ \t]*([^\s;|&]+)|` +
+			`\$[({]eval[^\n]*include[ \t]+([^\n]+)`)
 })
 
 // IsIncluded reports whether a makefile includes a file, by these patterns, or make could make such a file from it: of

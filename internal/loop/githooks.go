@@ -31,10 +31,9 @@ func (l *Loop) FindHooks(ctx context.Context, c config.Config) (h worktree.Hooks
 		}
 	case len(h.Names) > 0:
 		file := plain.Path(l.At.Project, l.At.Dir) + "/" + loopdir.ConfigFile
-		err = fmt.Errorf(`%w: there are %s in %s, and nobody has decided what becomes of them: put `+
-			`"git_hooks": "run" (they run at each commit, as they are at trust) or "git_hooks": "skip" (they do not run) `+
-			"into %s, and then type: %s", worktree.ErrHook, strings.Join(h.Names, ", "), plain.Path(l.At.Project, h.Dir),
-			file, l.Call("trust"))
+		err = fmt.Errorf(`%w: git runs %s of %s at each commit, and nobody has decided whether the loop's commits do: put `+
+			`"git_hooks": "run" (as they are at trust) or "git_hooks": "skip" into %s, and then type: %s`,
+			worktree.ErrHook, strings.Join(h.Names, ", "), plain.Path(l.At.Project, h.Dir), file, l.Call("trust"))
 	}
 	return h, err
 }

@@ -39,11 +39,6 @@ func (l *Loop) room(dir string) room.Room {
 	return room.Room{Git: filepath.Join(l.At.StatePath(), "room.git"), Env: l.environ(), Dir: dir}
 }
 
-// newRoomDir returns the folder of a room whose tree has the folder top.
-func (l *Loop) newRoomDir(top string) string {
-	return filepath.Join(loopdir.RoomFolder(l.Env.CacheDir, filepath.Base(l.At.StatePath())), filepath.Base(top))
-}
-
 // base returns the project as a path from the top of the room's tree on, separated by slashes.
 func (p *Picture) base() string {
 	top := filepath.Join(p.Loop.At.Project, filepath.FromSlash(p.Config.RoomTop))
@@ -102,7 +97,8 @@ func (l *Loop) trustRoom(c config.Config, record *config.Trust) error {
 		return refuse("%w", err)
 	}
 	p.Config.RoomTop = filepath.ToSlash(rel)
-	p.Config.RoomDir = l.newRoomDir(top)
+	rooms := loopdir.RoomFolder(l.Env.CacheDir, filepath.Base(l.At.StatePath()))
+	p.Config.RoomDir = filepath.Join(rooms, filepath.Base(top))
 	for _, folder := range c.Share {
 		folder = path.Clean(folder)
 		if info, err := os.Stat(filepath.Join(l.At.Project, filepath.FromSlash(folder))); err == nil && info.IsDir() {
@@ -254,6 +250,8 @@ func (p *Picture) rule() room.Rule {
 			return ""
 		case len(c.Work) == 0 && !npm:
 			return "it is a build file, which counts as it was at 'trust'"
+		case !c.Spells(name) && !config.BuildFile(name) && !locked.IsIncluded(c.Included, name):
+			return `it is a lock file, or settings in the project's root, which "work" has to name by its whole name`
 		case len(c.Work) > 0 && !c.Spells(name):
 			return `it is a build file, which "work" has to name by its whole name`
 		case npm && !p.sameScripts(e):

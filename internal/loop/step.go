@@ -247,6 +247,10 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 	}
 	deadline := s.ev.At.Add(p.CheckTime(s.ev.Timeout))
 	r := checker{Picture: p, message: s.ev.Message, status: s.ev.ExitCode, deadline: deadline, yields: s.judges}
+	known := s.found.Contents != "" && s.found.Contents != noContents
+	if known && p.HasRoom() {
+		r.contents = s.found.Contents // one stop proves one tree, in however many rounds
+	}
 	switch need.Kind {
 	case decide.NeedList:
 		list := r.askTracker(ctx)
@@ -267,10 +271,7 @@ func (s *stepper) lookUp(ctx context.Context, need decide.Need) (interrupted boo
 		if len(need.Runs) > 0 {
 			s.listed = nil // the tracker may print something else by then
 		}
-		known := s.found.Contents != "" && s.found.Contents != noContents
-		if p.HasRoom() && known { // one stop proves one tree, in however many rounds
-			r.contents = s.found.Contents
-		} else {
+		if r.contents == "" {
 			r.contents = p.Contents(ctx)
 			s.found.Contents = cmp.Or(r.contents, noContents)
 		}

@@ -41,7 +41,7 @@ func (r Room) Fill(ctx context.Context, c Contents) (at time.Time, err error) {
 		return at, errors.Join(err, reset)
 	}
 	at, err = r.fill(ctx, c)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		_ = r.Reset() // it may have filled the disk
 	}
 	return at, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -39,7 +40,6 @@ func (e Edit) Added() bool { return e.was == noMode }
 
 const (
 	noMode     = "000000"
-	fileMode   = "100" // and what its owner and others may do with it
 	folderMode = "040000"
 	linkMode   = "120000"
 )
@@ -66,8 +66,8 @@ func (r Room) Prove(ctx context.Context, trusted, now string, rule Rule) (Proof,
 	if err != nil {
 		return Proof{}, err
 	}
-	for i, e := range edits {
-		edits[i].Links = e.mode == linkMode && !r.leadsToFile(ctx, now, e)
+	if err := r.noteLinks(ctx, now, edits); err != nil {
+		return Proof{}, err
 	}
 	p := prover{Room: r, ctx: ctx, rule: rule}
 	p.judge(edits)
@@ -135,11 +135,52 @@ func (r Room) diff(ctx context.Context, from, to string) (edits []Edit, err erro
 	return edits, nil
 }
 
-// leadsToFile reports whether a link leads to a file of a tree, and to no other link.
-func (r Room) leadsToFile(ctx context.Context, tree string, e Edit) bool {
-	target := path.Join(path.Dir(e.Path), string(r.Text(ctx, e.Is)))
-	entry, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-z", tree, "--", target)
-	return err == nil && strings.HasPrefix(string(entry), fileMode)
+// noteLinks sets Links of the edits that make a tree.
+func (r Room) noteLinks(ctx context.Context, tree string, edits []Edit) error {
+	if !slices.ContainsFunc(edits, func(e Edit) bool { return e.mode == linkMode }) {
+		return nil
+	}
+	files, links, err := r.list(ctx, tree)
+	for i := range edits {
+		e := &edits[i]
+		e.Links = e.mode == linkMode && !files[path.Join(path.Dir(e.Path), links[e.Path])]
+	}
+	return err
+}
+
+// list returns the files of a tree, and what its links say.
+func (r Room) list(ctx context.Context, tree string) (files map[string]bool, links map[string]string, err error) {
+	out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-z", tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, links = map[string]bool{}, map[string]string{}
+	var order []string
+	ids := new(bytes.Buffer)
+	for _, line := range names(out) {
+		about, name, _ := strings.Cut(line, "\t") // MODE blob ID
+		id, isLink := strings.CutPrefix(about, linkMode+" blob ")
+		if isLink {
+			order = append(order, name)
+			fmt.Fprintln(ids, id)
+		}
+		files[name] = strings.HasPrefix(about, "100") // and what its owner and others may do with it
+	}
+	if len(order) == 0 {
+		return files, links, nil
+	}
+	out, err = r.git(ctx, r.Git, filled, ids.Bytes(), "cat-file", "--batch")
+	if err != nil {
+		return nil, nil, err
+	}
+	texts, err := proc.GitBlobs(out, len(order))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, text := range texts {
+		links[order[i]] = text
+	}
+	return files, links, nil
 }
 
 type prover struct {
@@ -269,37 +310,12 @@ func (p *prover) tell() {
 
 // withoutLinksOut takes links out of the tree to prove that lead out of the room.
 func (p *prover) withoutLinksOut() error {
-	out, err := p.git(p.ctx, p.Git, filled, nil, "ls-tree", "-r", "-z", p.proof.Tree)
+	_, links, err := p.list(p.ctx, p.proof.Tree)
 	if err != nil {
 		return err
-	}
-	links, ids := map[string]string{}, new(bytes.Buffer)
-	var order []string
-	for _, line := range names(out) {
-		mode, rest, _ := strings.Cut(line, " ") // MODE blob ID<tab>NAME
-		if mode != linkMode {
-			continue
-		}
-		head, name, _ := strings.Cut(rest, "\t")
-		order = append(order, name)
-		fmt.Fprintln(ids, strings.TrimPrefix(head, "blob "))
-	}
-	if len(order) == 0 {
-		return nil
-	}
-	out, err = p.git(p.ctx, p.Git, filled, ids.Bytes(), "cat-file", "--batch")
-	if err != nil {
-		return err
-	}
-	texts, err := proc.GitBlobs(out, len(order))
-	if err != nil {
-		return err
-	}
-	for i, text := range texts {
-		links[order[i]] = text
 	}
 	var bad []Edit
-	for _, name := range order {
+	for _, name := range slices.Sorted(maps.Keys(links)) {
 		if leaves(links, p.rule.Lent, name) {
 			bad = append(bad, Edit{Path: name, mode: noMode})
 			p.proof.Left = append(p.proof.Left, Change{name, leadsOut})
