@@ -42,8 +42,9 @@ type Cmd struct {
 	Now   <-chan struct{}
 	// Session starts the guard in a session of its own, without a terminal.
 	Session bool
-	// Started, if it is set, is called when the process runs. With Guard, the program starts only after it has returned.
-	Started func(pid int)
+	// Started, if it is set, is called with the guard's process id. It needs Guard: the program starts only after it has
+	// returned, and not if it returned an error.
+	Started func(pid int) error
 }
 
 // Result is how a subprocess ended.
@@ -111,7 +112,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Session {
 		ownSession(cmd)
 	}
-	kill, begin := cmd.Cancel, func() {}
+	kill, begin := cmd.Cancel, func(error) {}
 	if c.Guard != "" {
 		line, hold, err := os.Pipe()
 		if err != nil {
@@ -124,19 +125,24 @@ func Run(ctx context.Context, c Cmd) Result {
 		if canAsk && c.Grace > 0 {
 			cmd.Cancel, cmd.WaitDelay = func() error { <-sent; return c.ask(hold) }, c.Grace+guardDelay
 		}
-		begin = func() {
+		begin = func(refused error) {
 			defer func() { _ = recover() }()
 			defer close(sent)
+			if refused != nil {
+				_ = hold.Close()
+				return
+			}
 			_, _ = hold.Write(append([]byte{0}, c.Stdin...)) // returns when the guard has read it, or has ended
 		}
 	}
 	err := cmd.Start()
+	var refused error
 	if err == nil {
 		g.started()
 		if c.Started != nil {
-			c.Started(cmd.Process.Pid)
+			refused = c.Started(cmd.Process.Pid)
 		}
-		go begin() // the guard starts nothing before that
+		go begin(refused) // the guard starts nothing before that
 		err = cmd.Wait()
 		g.done()
 		if c.Guard != "" {
@@ -157,6 +163,9 @@ func Run(ctx context.Context, c Cmd) Result {
 	}
 	if ctx.Err() != nil && c.Guard != "" && r.ExitCode == statusKilled {
 		r.ExitCode = -1 // the guard killed its program, and could still say so
+	}
+	if refused != nil {
+		r.Err, r.NotRun = refused, true
 	}
 	return r
 }
