@@ -12,12 +12,20 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// Job does what a program has started itself for. is is false for an ordinary call. name and args
+// A guard is started for every session and every check. It is done here, before the packages are initialised that this
+// one does not import: those of ralph-runner, such as the NATS server, take longer than all that a guard does. Go
+// initialises packages in the order of their import paths, as soon as what they import is initialised; see the section
+// "Program initialization" of the language's specification.
+func init() {
+	if proc.JobOf(os.Args[0]) == proc.GuardJob {
+		os.Exit(proc.Guard(os.Args[1:], confine.Supervise))
+	}
+}
+
+// Job does what else a program has started itself for. is is false for an ordinary call. name and args
 // are those of the program.
 func Job(name string, args []string) (status int, is bool, err error) {
 	switch proc.JobOf(os.Args[0]) {
-	case proc.GuardJob:
-		return proc.Guard(args, confine.Supervise), true, nil
 	case proc.ConfineJob:
 		err = confined(args)
 	case proc.SendJob:
