@@ -7,20 +7,21 @@ import (
 )
 
 // Job is what a program starts itself for. The job is in argv[0], so that no words of a
-// call can ask for it: an agent that may call the program may choose those.
+// call can ask for it: an agent that may call the program may choose those. A Job is how
+// that argv[0] begins.
 type Job string
 
 // The jobs.
 const (
-	GuardJob   Job = "guard"    // call the function Guard
-	ConfineJob Job = "confined" // become a check that writes only to some folders
-	SendJob    Job = "send"     // tell the notifiers
+	GuardJob   Job = "[guard]/"    // call the function Guard
+	ConfineJob Job = "[confined]/" // become a check that writes only to some folders
+	SendJob    Job = "[send]/"     // tell the notifiers
 )
 
 // JobOf returns the job that argv[0] names, or "" for an ordinary call.
 func JobOf(argv0 string) Job {
 	for _, job := range []Job{GuardJob, ConfineJob, SendJob} {
-		if strings.HasPrefix(argv0, job.Argv0("")) {
+		if strings.HasPrefix(argv0, string(job)) {
 			return job
 		}
 	}
@@ -31,7 +32,7 @@ func JobOf(argv0 string) Job {
 // it runs this program.
 func (j Job) Argv0(self string) string {
 	_, name := filepath.Split(self)
-	return "[" + string(j) + "]/" + name
+	return string(j) + name
 }
 
 // Detach starts the program self for a job. The process outlives this one, even if somebody
