@@ -2,17 +2,61 @@ package docs
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"testing"
 
 	"go.yaml.in/yaml/v3"
 )
+
+// TestFleet reads the examples that fleet.md names: units of systemd, objects of Kubernetes, and a script, which it
+// runs.
+func TestFleet(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the documents' commands are for a POSIX shell")
+	}
+	r := newReader(t, "fleet.md", build(t))
+	for pattern, kind := range map[string]string{"*.service": "ini", "*.yaml": "yaml"} {
+		paths, err := filepath.Glob("../examples/fleet/" + pattern)
+		if err != nil || len(paths) != 2 {
+			t.Errorf("%s: %q, %v", pattern, paths, err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err == nil {
+				err = r.do(block{kind: kind, path: path, text: string(text)})
+			}
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+	script, err := filepath.Abs("../examples/fleet/certificates.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip(err)
+	}
+	if _, err := r.sh("sh " + script); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tls.LoadX509KeyPair(r.project+"/cert.pem", r.project+"/key.pem"); err != nil {
+		t.Error(err)
+	}
+	if out, err := r.sh("openssl verify -CAfile ca.pem -verify_ip 10.0.0.3 cert.pem"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
 
 // unitKeys are the keys that a unit of systemd may have in our documents, by section.
 var unitKeys = map[string][]string{
@@ -31,7 +75,7 @@ func (r *reader) readUnit(path, text string) error {
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		key, value, is := strings.Cut(line, "=")
 		switch {
-		case line == "":
+		case line == "", strings.HasPrefix(line, "#"):
 		case strings.HasPrefix(line, "["):
 			section = strings.Trim(line, "[]")
 		case !is || !slices.Contains(unitKeys[section], key):
