@@ -94,15 +94,14 @@ func priceTable() string {
 	for i, source := range agents.PriceSources {
 		fmt.Fprintf(&b, "%s[%s](%s)", []string{": ", ", ", ", "}[i], source.Provider, source.Page)
 	}
-	b.WriteString(".\nThey are those for prompts of the usual length, without a discount. Yours may differ: put them " +
-		"into\n[your own configuration](runner.md#money), or take a newer list from a file or an address, in the form of " +
-		"LiteLLM's\n`model_prices_and_context_window.json`:\n\n<!-- not run: it takes the web -->\n```sh\n" +
+	b.WriteString(".\nThey are for prompts of the usual length, without a discount. If yours differ, put " +
+		"them into [your own\nconfiguration](runner.md#money), or take a newer list from a file or an address, in the " +
+		"form of LiteLLM's\n`model_prices_and_context_window.json`:\n\n<!-- not run: it takes the web -->\n```sh\n" +
 		"ralph-runner agents --prices https://raw.githubusercontent.com/BerriAI/litellm/main/" +
 		"model_prices_and_context_window.json\n```\n\n" +
-		"From then on costs come from that list, and from this table for models that it does not have. `ralph-runner " +
-		"agents` shows\nits date and its source. Of a model that has several providers the highest price counts, unless " +
-		"the list has the model\nwithout a provider.\n\n| model | input | output | cache read | cache write |\n" +
-		"|---|--:|--:|--:|--:|\n")
+		"This table then counts only for models that the list does not have. Of a model with several providers the " +
+		"highest price\ncounts, unless the list has the model without a provider.\n\n" +
+		"| model | input | output | cache read | cache write |\n|---|--:|--:|--:|--:|\n")
 	for _, p := range agents.ListPrices() {
 		fmt.Fprintf(&b, "| %s | %g | %g | %g | %g |\n", p.Model, p.Input, p.Output, p.CacheRead, p.CacheWrite)
 	}
