@@ -17,7 +17,7 @@ import (
 //	          number of lines, and … within a line is anything
 //	crontab   what is behind the times is run
 //	json      read by what reads it in the product
-//	conf      of a NATS server; TestFleet starts it
+//	conf      of a NATS server; TestCluster starts it
 //	ini       a unit of systemd: its keys, and the flags of our program
 //	yaml      of Kubernetes: its keys, and the flags of our program
 //	text      not looked at
