@@ -207,7 +207,7 @@ func TestKilled(t *testing.T) {
 
 func TestFails(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "each system call fails, once and from then on")
+	h := newHarness(t, "each system call fails")
 	needStrace(t)
 	of := scenarios
 	if testing.Short() {
@@ -228,7 +228,7 @@ func TestFails(t *testing.T) {
 // write in them.
 func TestDirty(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "each system call fails, in a folder that a kill left dirty")
+	h := newHarness(t, "each system call fails after a kill")
 	needStrace(t)
 	of, far := named("continue", "end with notice", "end at a limit", "reopen", "prove and end", "bind by prompt",
 		"session end", "cancel", "extend", "end as an evaluator says", "reopen in a tracker", "API error", "resume"), 3

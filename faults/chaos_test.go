@@ -104,7 +104,7 @@ func (c *crowd) calm() error {
 
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "hooks, commands, an agent and faults at the same time")
+	h := newHarness(t, "hooks, commands, an agent, faults at once")
 	needStrace(t)
 	chaos(h, "one thread", 3000/stride(6))
 	h.control("takes no lock", func(h *harness) { chaos(h, h.broken, 300) })

@@ -71,7 +71,7 @@ func fill(path string, leave int) error {
 }
 
 func TestFullDisk(t *testing.T) {
-	h := newHarness(t, "a full disk, or one with only a few free pages")
+	h := newHarness(t, "a full disk, or nearly")
 	if !alone(t, h) {
 		return
 	}
@@ -130,7 +130,7 @@ func TestShortWrites(t *testing.T) {
 		t.Skip("needs prlimit")
 	}
 	t.Parallel()
-	h := newHarness(t, "writes cut short at any size")
+	h := newHarness(t, "writes cut short")
 	try := func(h *harness, far int) func(one *trial) error {
 		return func(one *trial) error {
 			const most = 4000 // no file that matters is larger

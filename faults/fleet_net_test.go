@@ -97,7 +97,7 @@ func (f *fleet) apart(t testing.TB, n *network) error {
 // TestFleetNetwork cuts the network of machines, one at a time and all at once, and heals it.
 func TestFleetNetwork(t *testing.T) {
 	fullRun(t)
-	h := newHarness(t, "the network of workers, in three namespaces, is cut for longer than their lease, and healed")
+	h := newHarness(t, "the workers' network cut past their lease")
 	networkCut(h, "runner")
 	h.control("fences nobody", func(c *harness) { networkCut(c, c.broken) })
 }
@@ -145,7 +145,7 @@ func networkCut(h *harness, name string) {
 // TestFleetPort cuts the connections of workers to the engine, so that they know it, one at a time and all at once.
 func TestFleetPort(t *testing.T) {
 	fullRun(t)
-	h := newHarness(t, "the engine's port is cut for workers for longer than their lease, and opened again")
+	h := newHarness(t, "the engine's port cut past the lease")
 	portCut(h, "runner")
 	h.control("fences nobody", func(c *harness) { portCut(c, c.broken) })
 }
@@ -189,7 +189,7 @@ func portCut(h *harness, name string) {
 // TestFleetTwice sends each write of a worker twice. The run hears it once.
 func TestFleetTwice(t *testing.T) {
 	fullRun(t)
-	h := newHarness(t, "each message of a worker comes twice, at once or later")
+	h := newHarness(t, "each message of a worker comes twice")
 	comesTwice(h, "runner")
 	h.control("believes checks that fail", func(c *harness) { comesTwice(c, c.broken) })
 }

@@ -122,7 +122,7 @@ func (c *cluster) cut(ctx context.Context, these ...*node) (err error) {
 // TestFleetCluster kills the servers of a cluster, which is three processes, while a run and its workers use it.
 func TestFleetCluster(t *testing.T) {
 	fullRun(t)
-	h := newHarness(t, "of a cluster of three, a server or all are killed, the leader too, or lose their data")
+	h := newHarness(t, "servers killed, or without their data")
 	clusterFaults(h, "runner", killed, false, nil)
 	clusterStopped(h, "runner")
 	h.control("fences nobody", func(c *harness) { clusterStopped(c, c.broken) })
@@ -132,7 +132,7 @@ func TestFleetCluster(t *testing.T) {
 // TestFleetDisks fills the disks of a cluster's servers, and frees them.
 func TestFleetDisks(t *testing.T) {
 	fullRun(t)
-	h := newHarness(t, "of a cluster of three, the disk of a server or of all fills, the leader's too, and is freed")
+	h := newHarness(t, "servers with a full disk")
 	small := func(_ *cluster, n *node) error { return n.smallDisk(h) }
 	clusterFaults(h, "runner", filled, true, small)
 	h.control("gives up while its servers are away", func(h *harness) {
@@ -143,7 +143,7 @@ func TestFleetDisks(t *testing.T) {
 // TestFleetServersCut cuts the network of a cluster's servers, and heals it.
 func TestFleetServersCut(t *testing.T) {
 	fullRun(t)
-	h := newHarness(t, "of a cluster of three, the network of a server or of all is cut, the leader's too, and healed")
+	h := newHarness(t, "servers without a network")
 	clusterFaults(h, "runner", cutOff, true, func(c *cluster, n *node) error { return c.apart(h, n) })
 	h.control("gives up while its servers are away", func(h *harness) {
 		clusterFaults(h, h.broken, cutOff[2:], true, func(c *cluster, n *node) error { return c.apart(h, n) })

@@ -59,7 +59,7 @@ func fullRun(t *testing.T) {
 
 // TestFleetWorkers kills workers at each step from the claim to the acknowledgement, and at any moment.
 func TestFleetWorkers(t *testing.T) {
-	h := newHarness(t, "workers elsewhere are killed, at each step from claim to acknowledgement, and anytime")
+	h := newHarness(t, "workers killed at each step")
 	workersAtSteps(h, "runner with steps")
 	workersAnytime(h, "runner")
 	h.control("forgets a worker that is dead", func(c *harness) { workersAnytime(c, c.broken) })
@@ -108,7 +108,7 @@ func workersAnytime(h *harness, name string) {
 
 // TestFleetRun kills the run at each step of a merge, and at any moment, while workers work.
 func TestFleetRun(t *testing.T) {
-	h := newHarness(t, "a run with workers elsewhere is killed, at each step of a merge, and anytime; it goes on")
+	h := newHarness(t, "a run with workers killed at each step")
 	runAtSteps(h, "runner with steps")
 	runAnytime(h, "runner")
 	h.control("believes checks that fail", func(c *harness) { runAnytime(c, c.broken) })
@@ -151,7 +151,7 @@ func runAnytime(h *harness, name string) {
 // TestFleetStopped stops workers for longer than their lease. When they go on, they have lost their features.
 func TestFleetStopped(t *testing.T) {
 	fullRun(t)
-	h := newHarness(t, "workers are stopped past their lease, and go on")
+	h := newHarness(t, "workers stopped past their lease")
 	stopped(h, "runner")
 	h.control("fences nobody", func(c *harness) { stopped(c, c.broken) })
 }

@@ -19,7 +19,7 @@ import (
 // gc, a held lock, a list that is half saved or an older one. No run ends for that, each feature is merged once, and
 // the person's files and commits are as the person made them.
 func TestPerson(t *testing.T) {
-	h := newHarness(t, "runs with lanes, and a person who works in the checkout all the while")
+	h := newHarness(t, "lanes, and a person in the checkout")
 	features, lanes := 60, []int{1, 4, 8}
 	if testing.Short() {
 		features, lanes = 32, []int{4}

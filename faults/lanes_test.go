@@ -204,7 +204,7 @@ func (t *laneTrial) begun() int {
 // TestLanes works many features in lanes. Some agents lie, some edit one file, and the run is killed now and then. Each
 // feature is merged once, with its work, after what it depends on; list and receipts are right; nothing is left over.
 func TestLanes(t *testing.T) {
-	h := newHarness(t, "runs with lanes: agents that lie or edit one file, runs that are killed")
+	h := newHarness(t, "lanes: agents that lie or collide, kills")
 	lanes, features, nap := []int{1, 4, 16}, 200, time.Second
 	if testing.Short() {
 		lanes, features, nap = []int{4}, 30, 0

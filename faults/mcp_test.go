@@ -318,7 +318,7 @@ func (t *mcpTrial) count(args ...string) (map[string]int, error) {
 
 func TestMCP(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "the MCP server killed at system calls, and each call failing; another one then goes on")
+	h := newHarness(t, "the MCP server killed, or calls that fail")
 	needStrace(t)
 	try := func(h *harness, name string, each func(*mcpTrial) error) {
 		p, err := get(name)

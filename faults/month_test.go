@@ -223,7 +223,7 @@ func months(h *harness, runner string, n, rounds int) {
 
 func TestMonth(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "a month of runs over 100 loops, one in five in lanes, some with chains, one in six with a fault")
+	h := newHarness(t, "a month of runs, one in six with a fault")
 	needStrace(t)
 	if testing.Short() {
 		months(h, "runner with a clock", 5, 20)

@@ -70,7 +70,7 @@ func TestOrder(t *testing.T) {
 			return err
 		}
 	}
-	h := newHarness(t, "the order of flush, rename, flush of the folder, and answer")
+	h := newHarness(t, "the order of flushes, rename and answer")
 	needStrace(t)
 	trials(h, "one thread", inMemory, scenarios, traced(h))
 	for _, broken := range []string{"does not flush the folder", "renames without a flush"} {

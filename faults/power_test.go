@@ -115,7 +115,7 @@ func (t *trial) darkened(h *harness, d disk, kills bool) error {
 }
 
 func TestPowerCut(t *testing.T) {
-	h := newHarness(t, "a power cut, also in the middle of a run")
+	h := newHarness(t, "a power cut, also during a run")
 	if !alone(t, h) {
 		return
 	}

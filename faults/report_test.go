@@ -155,21 +155,19 @@ func run(m *testing.M) int {
 	return status
 }
 
-const heading = "| what is done | command | faults | survived | lost | broken programs that it caught |\n" +
-	"|---|---|--:|--:|--:|---|"
+const heading = "| what is done | RUN= | faults | lost | broken programs caught |\n" +
+	"|---|---|--:|--:|--:|"
 
 // command is the column that says which row it is.
 func command(test string) string {
-	return " `make faults RUN=" + strings.TrimPrefix(test, "Test") + "` "
+	return " `" + strings.TrimPrefix(test, "Test") + "` "
 }
 
 func rows() (rows []string) {
 	for _, h := range harnesses.all {
-		figures := " skipped | | | "
+		figures := " skipped | | "
 		if h.Tried > 0 {
-			slices.Sort(h.Caught)
-			figures = fmt.Sprintf(" %d | %d | %d | %s ", h.Tried, h.Tried-len(h.Lost), len(h.Lost),
-				strings.Join(h.Caught, "; "))
+			figures = fmt.Sprintf(" %d | %d | %d ", h.Tried, len(h.Lost), len(h.Caught))
 		}
 		rows = append(rows, "| "+h.name+" |"+command(h.T.Name())+"|"+figures+"|")
 	}
@@ -197,7 +195,7 @@ func writeFigures(path string, rows []string) error {
 	byCommand := map[string]string{}
 	for _, row := range append(strings.Split(table, "\n"), rows...) {
 		columns := strings.Split(row, "|")
-		ours := len(columns) > 3 && strings.Contains(columns[2], "make faults RUN=")
+		ours := len(columns) > 3 && strings.HasPrefix(columns[2], " `")
 		if ours && strings.TrimSpace(columns[3]) != "skipped" {
 			byCommand[columns[2]] = row
 		}

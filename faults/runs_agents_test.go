@@ -56,7 +56,7 @@ func (t *runTrial) killedWith(mood string) error {
 
 func TestRunAgents(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "agents that die, hang, flood, or leave processes; the run goes on")
+	h := newHarness(t, "agents that die, hang, flood, or leave processes")
 	try := func(h *harness, runner, mood string) {
 		kind := runKind{name: mood, mood: "work"}
 		kind.args = []string{loopName, "--agent", "worker", "--session-timeout", "1s", "--no-wait"}

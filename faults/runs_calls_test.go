@@ -114,7 +114,7 @@ func (t *runTrial) endedThen(h *harness, times int) error {
 
 func TestRunKilled(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "a run killed at each system call, and at any moment, also as by Ctrl-C; it then goes on")
+	h := newHarness(t, "a run killed at each system call, and by Ctrl-C")
 	needStrace(t)
 	runTrials(h, "runner of one thread", inMemory, runKinds, func(one *runTrial) error {
 		if err := one.eachCall(h, 60/stride(12), kill); err != nil {
@@ -134,7 +134,7 @@ func TestRunKilled(t *testing.T) {
 
 func TestRunFails(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "each system call of a run fails, once and from then on; it then goes on")
+	h := newHarness(t, "each system call of a run fails")
 	needStrace(t)
 	of := runKinds
 	if testing.Short() {

@@ -31,7 +31,7 @@ func (t *runTrial) onFull(h *harness, pages int) (enough bool) {
 }
 
 func TestRunFullDisk(t *testing.T) {
-	h := newHarness(t, "a run on a disk that is full, or fills; it then goes on")
+	h := newHarness(t, "a run on a full disk")
 	if !alone(t, h) {
 		return
 	}
@@ -57,7 +57,7 @@ func TestRunFullDisk(t *testing.T) {
 // TestRunShortWrites cuts the writes of a run, and of its agent, by a limit of file sizes.
 func TestRunShortWrites(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "writes of a run and of its agent cut short at any size; it then goes on")
+	h := newHarness(t, "writes of a run cut short")
 	try := func(h *harness, runner string, of []runKind, far int) {
 		runTrials(h, runner, inMemory, of, func(one *runTrial) error {
 			for size := 0; size < 4000; size += far {

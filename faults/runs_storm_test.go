@@ -88,7 +88,7 @@ func visited(hook program) func(t *runTrial) error {
 
 func TestRunStorm(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "eight runs of one loop at once; a run, and eight sessions that come to its loop")
+	h := newHarness(t, "eight runs or sessions of one loop")
 	try := func(h *harness, runner, hook string, rounds int, crowds, visits bool) {
 		its, err := get(hook)
 		if err != nil {
@@ -152,7 +152,7 @@ func (t *runTrial) upset(r *rand.Rand, hook program) error {
 
 func TestRunChaos(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "runs, commands, hooks and kills at the same time")
+	h := newHarness(t, "runs, commands, hooks and kills at once")
 	try := func(h *harness, runner string, rounds int) {
 		hook, err := get("product")
 		if err != nil {

@@ -119,7 +119,7 @@ func storm(h *harness, program string, n, atOnce, limit int) {
 
 func TestStorm(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "a thousand hooks of one loop, 16, 64 and 200 at once")
+	h := newHarness(t, "a thousand hooks, up to 200 at once")
 	for _, atOnce := range []int{16, 64, 200} {
 		storm(h, "product", 1000, atOnce, 700)
 	}
@@ -175,7 +175,7 @@ func raceAtEnding(c *crowd) error {
 // TestWideRaces has each hook wait at its renames, so that every race is run.
 func TestWideRaces(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "eight hooks at once, each with slow renames")
+	h := newHarness(t, "eight hooks with slow renames")
 	needStrace(t)
 	try := func(h *harness, program, what string, run func(*crowd) error) {
 		p, err := get(program)

@@ -338,7 +338,7 @@ func lives(t *testing.T, h *harness, p program, state string, n, stops int) {
 
 func TestWeek(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, "a week of stops over 200 loops, one in thirty with a fault")
+	h := newHarness(t, "a week of stops, one in thirty with a fault")
 	needStrace(t)
 	if testing.Short() {
 		week(t, h, "with a clock", 20, 2000)
