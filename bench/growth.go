@@ -37,7 +37,7 @@ func byFeatures(b *bench) growth {
 func byCrowd(b *bench) growth {
 	g := growth{
 		Title: "Hooks at once", Axis: "hooks at once",
-		Text: "The time until the last one has answered. Each has a loop of its own.",
+		Text: "Until the last has answered; each has its own loop.",
 	}
 	all := b.same(options{features: 10}, b.hook, b.node, b.bash)
 	for n := 1; n <= b.fewer(64, 4); n *= 4 {
@@ -54,7 +54,7 @@ func byCrowd(b *bench) growth {
 func byTranscript(b *bench) growth {
 	g := growth{
 		Title: "Transcript", Axis: "length of the transcript",
-		Text: "With a limit on tokens. The hook reads at most the last 256 KB. The rivals have no such limit.",
+		Text: "The hook reads at most the last 256 KB. The rivals read none.",
 	}
 	sizes := []int{1 << 10, 32 << 10, 1 << 20, 32 << 20, 1 << 30}
 	for i, f := range b.race(b.transcripts(sizes...)...) {

@@ -47,9 +47,8 @@ func rooms(b *bench) row {
 		runner{program: program{"in a room, one file changed", b.hook.argv}, stages: []*stage{busy}, left: edit},
 	)
 	more := r.Figures[1].Median - r.Figures[0].Median
-	r.Text = fmt.Sprintf("A stop looks at each file. In the project it reads them all; in a room it reads what has "+
-		"changed, as the times of files show it. To trust the project, and to fill the room for the first time, took "+
-		"%.1f s. The room takes %s on the disk, the project %[3]s, and the repository of the room %[4]s.",
+	r.Text = fmt.Sprintf("In the project a stop reads each file, in a room what has changed. To trust and fill "+
+		"took %.1f s. The room takes %s on the disk, the project %[3]s, the room's repository %[4]s.",
 		first.Seconds(), megabytes(quiet.size("home/.cache")), megabytes(quiet.size("project/src")),
 		megabytes(quiet.size("state")))
 	const why = "Most of it is the look at each file, in the project and in the room, and git's index of them."

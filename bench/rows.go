@@ -55,20 +55,18 @@ func idle(b *bench) row {
 	for _, p := range []program{b.floor, b.hook, b.bash, b.node} {
 		runners = append(runners, runner{program: p, stages: []*stage{s}, want: &answer{}}) // none of them says anything
 	}
-	r := row{"No loop in the project", "Every stop of every other session costs this much.", b.race(runners...), nil}
-	r.atMost(1.7, r.Figures[1], r.Figures[0], "Most of the time above the floor is the start of a larger "+
-		"program: Go sets up each linked package, and the system loads more of the file.")
+	r := row{"No loop in the project", "What every stop of other sessions costs.", b.race(runners...), nil}
+	r.atMost(1.7, r.Figures[1], r.Figures[0], "The start of a larger program takes most of it.")
 	return r
 }
 
 func changed(b *bench) row {
 	again := program{"ralph-stop-hook, again", b.hook.argv}
-	r := row{Title: "Continue, 10 features, the list changed since the last stop, in memory"}
+	r := row{Title: "Continue, 10 features, the list changed, in memory"}
 	r.Figures = b.race(b.same(options{features: 10}, b.hook, b.bash, b.node, again)...)
 	b.noise = 100 * math.Abs(times(r.Figures[4], r.Figures[1])-1)
-	r.Text = "This is the common stop of a loop. The hook runs here under two names, which shows the noise."
-	r.atMost(2.5, r.Figures[1], r.Figures[0], "Beside its start, a stop takes a lock, reads the files of the "+
-		"loop, replaces two of them and adds to two logs.")
+	r.Text = "The common stop. The hook runs under two names, which shows the noise."
+	r.atMost(2.5, r.Figures[1], r.Figures[0], "A stop locks, reads the loop, replaces two files and adds to two logs.")
 	return r
 }
 
@@ -84,9 +82,8 @@ func unchanged(b *bench) row {
 		must(play(b.hook.argv, s))
 	}
 	hook := s.ready(b.hook)
-	r := row{Title: "Continue, 10 features, the list unchanged, on disk, in a git repository of 200 files"}
-	r.Text = "When the list did not change, the hook asks git whether the work tree did. It flushes two " +
-		"files and their folders to the disk. The rivals do neither."
+	r := row{Title: "Continue, 10 features, the list unchanged, on disk, in git, 200 files"}
+	r.Text = "The hook asks git whether the work tree changed, and flushes two files. The rivals do neither."
 	r.Figures = b.race(runner{program: b.floor, stages: hook.stages}, hook)
 	r.atMost(6, r.Figures[1], r.Figures[0], "git is started to look at the work tree, and two files are flushed.")
 	return r
@@ -96,8 +93,7 @@ func large(b *bench) row {
 	runners := b.same(options{features: b.fewer(10_000, 600)}, b.hook, b.bash, b.node)
 	size := must(os.Stat(runners[1].stages[0].list())).Size()
 	r := row{"10,000 features, in memory", fmt.Sprintf("The list has %s.", megabytes(size)), b.race(runners...), nil}
-	r.atMost(10, r.Figures[1], r.Figures[0], "The hook checks every byte of the list, compares the ids and digests "+
-		"every feature's state.")
+	r.atMost(10, r.Figures[1], r.Figures[0], "The hook reads every byte, and digests every feature.")
 	return r
 }
 
