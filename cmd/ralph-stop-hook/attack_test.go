@@ -210,10 +210,10 @@ func judge(work string, deserved bool) (a attacked) {
 		problem("COMPLETE, and nobody has done the work")
 	}
 	if a.ending == "IN_PROGRESS" {
-		a.ending = "goes on"
+		a.ending = "continues"
 	}
 	if deserved {
-		a.ending += ", after all the work"
+		a.ending += " (earned)"
 	}
 	return a
 }
