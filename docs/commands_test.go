@@ -20,11 +20,12 @@ var (
 func TestCommands(t *testing.T) {
 	program := build(t)
 	var b strings.Builder
-	b.WriteString("# Commands\n\nEvery command of both programs, as `--help` shows it. Commands for loops are those of " +
-		"`ralph-stop-hook`; `ralph-runner`\ntakes them, too.\n")
+	b.WriteString("# Commands\n\nThe helps of both programs. `ralph-runner` also takes the commands for loops of " +
+		"`ralph-stop-hook`.\n")
+	shown := map[string]bool{}
 	for _, name := range []string{"ralph-stop-hook", "ralph-runner"} {
 		fmt.Fprintf(&b, "\n## %s\n", name)
-		describe(t, &b, program, name)
+		describe(t, &b, shown, program, name)
 	}
 	old, err := os.ReadFile("commands.md")
 	if err != nil && !*update {
@@ -40,14 +41,19 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// describe writes the help of a command, and of those below it.
-func describe(t *testing.T, b *strings.Builder, program string, words ...string) {
+// describe writes the help of a command, and of those below it, unless it was shown for the other program.
+func describe(t *testing.T, b *strings.Builder, shown map[string]bool, program string, words ...string) {
 	t.Helper()
 	out, err := exec.Command(filepath.Join(program, words[0]), append(words[1:], "--help")...).Output()
 	if err != nil {
 		t.Fatal(words, err)
 	}
 	help := string(out)
+	same := strings.ReplaceAll(help, words[0], "")
+	if shown[same] {
+		return
+	}
+	shown[same] = true
 	if len(words) > 1 {
 		fmt.Fprintf(b, "\n### %s\n", strings.Join(words, " "))
 	}
@@ -59,7 +65,7 @@ func describe(t *testing.T, b *strings.Builder, program string, words ...string)
 			continue
 		}
 		for _, sub := range command.FindAllStringSubmatch(m[2], -1) {
-			describe(t, b, program, append(words[:len(words):len(words)], sub[1])...)
+			describe(t, b, shown, program, append(words[:len(words):len(words)], sub[1])...)
 		}
 	}
 }

@@ -24,12 +24,9 @@ func (v verbs) agents() *cli.Command {
 	var cmd *cli.Command
 	cmd = &cli.Command{
 		Name: "agents", Args: "[NAME]", Short: "List the agents that --agent knows, and what each can do",
-		Long: `Lists the agents of ralph.json, of your own configuration, and the built-in ones, for a
-loop or for this folder: whether each is installed, what would be called, and what it
-tells. Built-in agents are asked for their version. Any other program on PATH is an
-agent, too: it gets the prompt on standard input, and its output is text.
-
-With --prices it puts a list of prices in force instead, from which costs are estimated.`,
+		Long: `List the agents of ralph.json, of your own configuration, and the built-in ones: whether
+each is installed, what would be called, and what it tells. Any other program on PATH is
+an agent, too: it gets the prompt on standard input, and its output is text.`,
 		Run: func(w io.Writer, words []string) error {
 			switch {
 			case cmd.Given("prices") && (asJSON || len(words) > 0):
@@ -53,7 +50,8 @@ With --prices it puts a list of prices in force instead, from which costs are es
 		},
 	}
 	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags.StringVar(&prices, "prices", "", "take prices of models from `FILE` or an address, in LiteLLM's form")
+	cmd.Flags.StringVar(&prices, "prices", "",
+		"estimate costs from now on with prices from `FILE` or an address, in LiteLLM's form")
 	return cmd
 }
 

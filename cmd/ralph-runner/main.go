@@ -122,7 +122,7 @@ func unhooked(env loop.Env, name string, at *loopdir.Loop) (why, fix string) {
 var version string
 
 const helpText = `Run a loop: each iteration is a fresh session of an agent that is given one feature,
-until every feature is proven. LIST is a file with the features: the run makes the loop.
+until every feature is proven. If LIST is a file with features, the run makes the loop.
 
   ralph-runner                                    run the current loop with claude
   ralph-runner prd.json --check 'npm test'        make a loop of a list, and run it
@@ -131,8 +131,8 @@ until every feature is proven. LIST is a file with the features: the run makes t
   ralph-runner --chain 'planner:3 -> claude:20'   run several agents, one after the other
   ralph-runner resume                             continue after an interruption or an ending
 
-'ralph-runner run --help' lists the flags of a run. Commands for loops, such as status,
-pause and trust, are those of ralph-stop-hook; ralph-runner takes them, too.
+'ralph-runner run --help' lists the flags. Commands for loops, such as status, pause and
+trust, are those of ralph-stop-hook; ralph-runner takes them, too.
 
 The exit status is 0 if the loop is complete, 1 at a limit, 2 if it stagnated, 3 if it
 needs a person, 4 if it failed or was interrupted, 64 if the call is wrong, and 130 if a

@@ -19,9 +19,9 @@ import (
 func (v verbs) mcp() *cli.Command {
 	return &cli.Command{
 		Name: "mcp", Short: "Serve the loops to an agent, as an MCP server on standard input and output",
-		Long: `Serves the Model Context Protocol on standard input and output. An agent's client starts
-it. The tools work on the same loops as the hook and the runs; nothing that an agent says
-there counts as proof, and what only a person may do is refused.`,
+		Long: `Serve the Model Context Protocol on standard input and output. An agent's client starts
+it. Nothing that an agent says there counts as proof, and what only a person may do is
+refused.`,
 		Run: v.serveMCP,
 	}
 }

@@ -33,11 +33,11 @@ func (v verbs) mcpInstall() *cli.Command {
 	e := &mcpEdit{verbs: v}
 	e.cmd = &cli.Command{
 		Name: "mcp install", Args: "CLIENT", Short: "Add the server to the configuration of a client",
-		Long: `Adds the server to the configuration of a client: ` + mcpClients() + `.
+		Long: `Add the server to the configuration of a client: ` + mcpClients() + `.
 The rest of the file stays as it is, byte for byte.`,
 		Run: func(w io.Writer, words []string) error { return e.run(w, words, true) },
 	}
-	e.cmd.Flags.BoolVar(&e.dryRun, "dry-run", false, "show what would be written, and write nothing")
+	e.cmd.Flags.BoolVar(&e.dryRun, "dry-run", false, "show what would be written; write nothing")
 	return e.flags()
 }
 
@@ -51,7 +51,7 @@ func (v verbs) mcpUninstall() *cli.Command {
 }
 
 func (e *mcpEdit) flags() *cli.Command {
-	e.cmd.Flags.StringVar(&e.scope, "scope", "", "for this project or for all of yours: `SCOPE` is project or user")
+	e.cmd.Flags.StringVar(&e.scope, "scope", "", "choose the `SCOPE`: project (this one) or user (all of yours)")
 	return e.cmd
 }
 

@@ -22,8 +22,8 @@ func (v verbs) report() *cli.Command {
 		Example: "  ralph-runner report                      of the current loop\n" +
 			"  ralph-runner report checkout --format md",
 	}
-	cmd.Flags.StringVar(&format, "format", "html", "the `FORMAT`: html, md or json")
-	cmd.Flags.StringVar(&output, "output", "", "the `FILE` to write; - is standard output")
+	cmd.Flags.StringVar(&format, "format", "html", "write html, md or json: `FORMAT`")
+	cmd.Flags.StringVar(&output, "output", "", "write to `FILE`; - is standard output")
 	cmd.Run = func(w io.Writer, words []string) error {
 		write, known := map[string]func(*report.Report, io.Writer) error{
 			"html": (*report.Report).HTML, "md": (*report.Report).Markdown, "json": (*report.Report).JSON,
@@ -74,12 +74,11 @@ func (v verbs) writeReport(dir, name string) error {
 	return err
 }
 
-const reportHelp = `Write what became of a loop: what was asked, what was proven by which check, iterations,
-cost, the commits of each feature, how it ended, and what to do. NAME is a loop, or the id
-of its last run; a loop of another project is found, too, if no other has its name.
+const reportHelp = `Write what became of a loop: what was proven by which check, iterations, cost, commits, how
+it ended, and what to do. NAME is a loop, also of another project, or its last run's id.
 
-The page is one file that loads nothing. It is written to .agent-state/report-ID.html in
-the project, and its path is printed. Markdown and JSON go to standard output.`
+The page goes to .agent-state/report-ID.html in the project, and its path is printed.
+Markdown and JSON go to standard output.`
 
 // anywhere returns the folder of the loop that the words name: in this project, or the only one of this user.
 func (v verbs) anywhere(words []string) (dir string, err error) {

@@ -21,7 +21,7 @@ const usualReview = "claude:10 " + chain.Both + " claude:5"
 func (v verbs) review() *cli.Command {
 	k := &runner{verbs: v}
 	k.cmd = &cli.Command{
-		Name: "review", Short: "Review what has changed, and mend what the review finds", Long: reviewHelp,
+		Name: "review", Short: "Review what has changed, and mend what the review finds", Long: reviewHelp, Like: "run",
 		Example: `  ralph-runner review --base main --chain 'claude:10 <-> codex:5' --check 'npm test'`,
 		Letters: map[string]string{"v": "verbose"}, Run: func(w io.Writer, _ []string) error {
 			if k.base == "" {
@@ -36,10 +36,10 @@ func (v verbs) review() *cli.Command {
 	return k.cmd
 }
 
-const reviewHelp = `Review what has changed since a branch or commit, and mend what the review finds. It makes a
-list review-ID.json and a loop. The agent behind the <-> of --chain begins, and adds each
-finding as a feature. The one before it builds that. Then it is reviewed again, until
-nothing more is found. Without --chain, that is ` + usualReview + `.`
+const reviewHelp = `Review what has changed since a branch or commit, and mend what the review finds, in a loop
+on a new list review-ID.json. The agent behind the <-> of --chain adds each finding as a
+feature, and the one before it builds that, until nothing more is found. Without --chain,
+that is ` + usualReview + `.`
 
 // findings makes the list of a review, and returns its name.
 func (k *runner) findings() (string, error) {

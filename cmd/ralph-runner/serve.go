@@ -33,22 +33,19 @@ func (v verbs) serve() *cli.Command {
 		Name: "serve", Args: "[FOLDER]...", Short: "Show all loops and runs as a web page on this machine", Long: serveHelp,
 		Run: s.run,
 	}
-	cmd.Flags.IntVar(&s.port, "port", 0, "the port to listen at, `N`; 0 is a free one")
+	cmd.Flags.IntVar(&s.port, "port", 0, "listen at port `N`; 0 is a free one")
 	cmd.Flags.BoolVar(&s.control, "control", false, "let the page pause, resume, extend and cancel loops")
 	cmd.Flags.BoolVar(&s.open, "open", false, "open the page in the browser")
-	cmd.Flags.BoolVar(&s.newToken, "new-token", false, "make a new token; addresses with the old one work no longer")
+	cmd.Flags.BoolVar(&s.newToken, "new-token", false, "make a new token; addresses with the old one stop working")
 	return cmd
 }
 
-const serveHelp = `Show all loops and runs of this user as a web page, those of the hook, too. FOLDER is a
-project whose loops have not begun yet. The page follows the loops; it works without
-JavaScript. Ctrl-C ends the server, and no loop.
+const serveHelp = `Show all loops and runs of this user as a web page, live. FOLDER is a project whose loops
+have not begun yet. Ctrl-C ends the server, and no loop.
 
-Only this machine reaches the page, and only with the address that is printed: it has a
-token, which stays the same. The page changes nothing unless --control is said.
-
-Programs get JSON from /api/loops and /api/loops/KEY, and Prometheus gets /metrics, with
-the token as "Authorization: Bearer TOKEN".`
+Only this machine reaches the page, and only with the printed address: it has a token.
+Programs send it as "Authorization: Bearer TOKEN" and get JSON from /api/loops and
+/api/loops/KEY, and Prometheus /metrics.`
 
 func (s *server) run(w io.Writer, folders []string) error {
 	if s.port < 0 || s.port > 65535 {

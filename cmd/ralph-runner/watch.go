@@ -23,7 +23,7 @@ func (v verbs) watch() *cli.Command {
 	cmd := &cli.Command{
 		Name: "watch", Args: "[NAME]...", Short: "Show all loops and runs in the terminal, live", Long: watchHelp,
 	}
-	cmd.Flags.BoolVar(&lines, "lines", false, "print a line at each change, for a screen reader, a log or a pipe")
+	cmd.Flags.BoolVar(&lines, "lines", false, "print a line at each change, for a screen reader or a log")
 	cmd.Run = func(w io.Writer, names []string) error {
 		watcher, err := watch.New(v.Env)
 		if err != nil {
@@ -59,8 +59,6 @@ func named(name string) func(watch.Loop) bool {
 	}
 }
 
-const watchHelp = `Show all loops and runs of this user, those of the hook, too, and those of this project.
-NAME is a loop or a run's id; then only these are shown. In the terminal, enter shows one
-in detail: its features, what the agent says and does, the iterations, the checks, and
-the log. p, r, e and c pause, resume, extend and cancel it, after a question. ? shows all
-keys. Without a terminal, or with --lines, it prints a line at each change.`
+const watchHelp = `Show all loops and runs of this user and of this project, or only those named: NAME is a
+loop or a run's id. Enter shows one in detail. p, r, e and c pause, resume, extend and
+cancel it, after a question. ? shows all keys.`

@@ -45,19 +45,17 @@ func (v verbs) worker() *cli.Command {
 	cmd := &cli.Command{
 		Name: "worker", Short: "Lend lanes of this machine to a run on another one",
 		Long: `Take features of a run elsewhere, work on them with an agent of this machine, and hand the
-work in. The run checks and merges it there. What a worker says proves nothing.
-
-On the run's machine, 'ralph-runner engine token NAME' prints the line to type here. It has
-a credential in the variable RALPH_ENGINE. Ctrl-C gives back what is worked on.`,
+work in. The run checks and merges it there. On its machine, 'ralph-runner engine token
+WORKER' prints the line to type here. Ctrl-C gives back what is worked on.`,
 		Example: "  RALPH_ENGINE=... ralph-runner worker --lanes 2 --permission-mode acceptEdits",
 		Run:     k.work,
 	}
 	f := &cmd.Flags
 	f.StringVar(&k.engine, "engine", "", "connect to the engine at `URL`, if the credential does not say it")
 	f.IntVar(&k.lanes, "lanes", 1, "work on `N` features at a time")
-	f.StringVar(&k.agent, "agent", "", "run the agent `NAME`, not the one that the run asks for")
+	f.StringVar(&k.agent, "agent", "", "run the agent `NAME`, not the run's one")
 	f.StringVar(&k.dir, "dir", "", "keep the worktrees in `DIR`, not in your cache folder")
-	f.StringVar(&k.health, "health", "", "answer /livez, /readyz and /metrics there: `HOST:PORT`")
+	f.StringVar(&k.health, "health", "", "answer /livez, /readyz and /metrics at `HOST:PORT`")
 	f.BoolVar(&k.asJSON, "json", false, "print a line of JSON for each event")
 	permissionFlags(f, &k.asked)
 	return cmd

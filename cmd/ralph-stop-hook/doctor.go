@@ -32,19 +32,17 @@ func (v verbs) doctor() *cli.Command {
 			return v.diagnose(w, l, err, fix, asJSON)
 		},
 	}
-	cmd.Flags.BoolVar(&fix, "fix", false, "fix what is safe to fix, and say what was fixed")
+	cmd.Flags.BoolVar(&fix, "fix", false, "fix what is safe to fix")
 	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON: an array of {check, level, text, fix}")
 	return cmd
 }
 
-const doctorHelp = `Check the client, its settings, the hook's entry in them, and the loop: its folders,
-list, trust, session and notices. Each finding says what to do. Without a loop, only
-the installation is checked. The exit status is 1 if there is an error.
+const doctorHelp = `Check the installation and the loop. Each finding says what to do. The exit status is 1
+if there is an error.
 
---fix does what can be undone and needs no choice. It corrects the modes of our own
-folders, a second entry of ours, and an event that the entry lacks. It removes leftover
-temporary files, ends a commit that was cut off, and sends notices that were. It changes
-nothing else.`
+--fix corrects the modes of our own folders, a second entry of ours, and an event that
+the entry lacks. It removes leftover temporary files, ends a commit that was cut off,
+and sends notices that were. It changes nothing else.`
 
 type finding struct {
 	Check string `json:"check"`

@@ -32,22 +32,21 @@ const defaultTimeout = 660 * time.Second
 func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "hook",
-		Args:  "[--loop-dir DIR] [--client NAME] [--entry SCOPE] [--timeout 660s] [--on-complete CMD]",
+		Args:  "[flags]",
 		Short: "Answer an event of the client, which calls this",
 		Long:  hookHelp,
 	}
 }
 
-const hookHelp = `Reads the JSON that the client gives a Stop hook on standard input and prints
-nothing, or one JSON object. Exits 0 always. This is what 'init' puts into the
-settings file; there is no need to call it by hand.
+const hookHelp = `Answer the client's JSON on standard input with one JSON object or nothing, and exit
+with 0. 'init' puts this into the settings; nobody calls it by hand.
 
-  --loop-dir DIR      the loop's folder; otherwise the session's own loop, else 'current'
-  --client NAME       the client: claude, codex, gemini or qwen (default claude)
-  --entry SCOPE       the settings that have the entry: managed, local, project, user or
-                      plugin; if several have one, only the narrowest answers
-  --timeout 660s      the time that the settings entry allows
-  --on-complete CMD   a shell command to run when the loop ends, JSON on its standard input`
+  --loop-dir DIR      the loop's folder (default: the session's loop, else 'current')
+  --client NAME       claude, codex, gemini or qwen (default claude)
+  --entry SCOPE       the settings with this entry: managed, local, project, user or plugin;
+                      of several entries, only the narrowest answers
+  --timeout 660s      the time that the entry allows
+  --on-complete CMD   run a shell command when the loop ends, with JSON on standard input`
 
 type hook struct {
 	env     loop.Env

@@ -64,7 +64,7 @@ func (v verbs) init() *cli.Command {
 	f := &cmd.Flags
 	i.Given = cmd.Given
 	f.StringVar(&i.List, "features", "", config.Usage("list"))
-	f.BoolVar(&i.Example, "example", false, "write an example list, if the project has none")
+	f.BoolVar(&i.Example, "example", false, "write an example list if the project has none")
 	i.Task.Flags(f)
 	newloop.LimitFlags(f, &i.Limits)
 	f.Func("check", config.Usage("checks"), cli.Each(&i.Checks))
@@ -73,10 +73,10 @@ func (v verbs) init() *cli.Command {
 	f.BoolVar(&i.Confine, "confine", false, config.Usage("confine"))
 	f.Func("on-complete", config.Usage("on_complete"), cli.Each(&i.OnComplete))
 	f.StringVar(&i.client, "client", client.Usual,
-		"install the hook for the client `NAME`: claude, codex, gemini or qwen")
-	f.StringVar(&i.scope, "settings", "project", "install the hook in the settings `WHICH`: project, local, user or none")
-	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
-	f.BoolVar(&i.Force, "force", false, "start this loop anew, and keep its list")
+		"install the hook for `NAME`: claude, codex, gemini or qwen")
+	f.StringVar(&i.scope, "settings", "project", "install the hook in `WHICH` settings: project, local, user or none")
+	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written; write nothing")
+	f.BoolVar(&i.Force, "force", false, "start this loop anew; keep its list")
 	return cmd
 }
 

@@ -150,6 +150,4 @@ const helpText = `Keep Claude Code working through a feature list until every fe
 
   ralph-stop-hook start             find the list, make a loop, start the client on it
   ralph-stop-hook status            show how far it is
-  ralph-stop-hook cancel            end it
-
-As a Stop hook it is called by Claude Code, with JSON on standard input.`
+  ralph-stop-hook cancel            end it`

@@ -30,22 +30,21 @@ func (v verbs) uninstall() *cli.Command {
 		},
 	}
 	f := &cmd.Flags
-	f.StringVar(&u.scope, "settings", "", "`WHICH` settings to take it out of: project, local, user or all "+
-		"(default the project's and local ones that have it; else the user's)")
-	f.BoolVar(&u.purge, "purge", false, "remove the project's loops too, with their records")
+	f.StringVar(&u.scope, "settings", "", "take it out of `WHICH` settings: project, local, user or all "+
+		"(default: the project's and local ones, else the user's)")
+	f.BoolVar(&u.purge, "purge", false, "also remove the project's loops")
 	f.BoolVar(&u.yes, "yes", false, "with --purge: do not ask")
-	f.BoolVar(&u.dryRun, "dry-run", false, "show what would be done, and do nothing")
+	f.BoolVar(&u.dryRun, "dry-run", false, "show what would be done; do nothing")
 	return cmd
 }
 
-const uninstallHelp = `Take the hook's entries out of the settings, with what init made for them. If nothing
-else has changed, the files are the same to the byte as before init. Only a person may
-do this; an agent may use --dry-run.
+const uninstallHelp = `Take the hook's entries, and what init made for them, out of the settings. If nothing
+else has changed, the files are byte for byte as before init. Only a person may do
+this; an agent may use --dry-run.
 
-Loops stay, unless --purge is given. It removes the loop folders of this project, with
-the lists and logs in them, and their records outside of the project. It lists all that
-and asks first; without a terminal it needs --yes. It refuses while a loop is in
-progress; cancel that loop first.`
+Loops stay. --purge removes this project's loop folders, with the lists and logs in them,
+and their records outside of the project. It lists all that and asks first; without a
+terminal it needs --yes.`
 
 // uninstaller is one run of uninstall. It plans, shows, asks and then acts.
 type uninstaller struct {

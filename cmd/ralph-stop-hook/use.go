@@ -34,8 +34,8 @@ func (v verbs) use() *cli.Command {
 		return makeCurrent(w, args)
 	}
 	cmd.Flags.StringVar(&session, "session", "",
-		"give the loop to the session `ID`, as its prompt would; 'self' is the session that calls")
-	cmd.Flags.BoolVar(&none, "no-session", false, "take the loop away from its session; it waits for its prompt")
+		"give the loop to the session `ID`; 'self' is the session that calls")
+	cmd.Flags.BoolVar(&none, "no-session", false, "take the loop from its session; it then waits for its prompt")
 	return cmd
 }
 

@@ -30,6 +30,7 @@ type Command struct {
 	Letters map[string]string // one-letter names of flags
 	Flags   flag.FlagSet
 	Behind  *[]string // gets the words behind "--"; nil: they are words as the others
+	Like    string    // the command whose flags it takes, too; help does not list them again
 	Perhaps string    // the flag that may have a value, behind "=", and may have none; "": there is no such flag
 
 	// Run is the action, with the arguments that are not flags; nil if the command only has

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -26,7 +27,10 @@ func (a *App) help(w io.Writer, c *Command) {
 	for _, group := range groups {
 		showRows(w, group, rows[group])
 	}
-	showRows(w, "Flags", c.options())
+	if c.Like != "" {
+		fmt.Fprintf(w, "\n%s\n", a.alike(c))
+	}
+	showRows(w, "Flags", a.own(c))
 	if len(subs) > 0 {
 		fmt.Fprintf(w, "\n'%s COMMAND --help' explains one.\n", a.path(c))
 	}
@@ -62,6 +66,23 @@ func (a *App) usage(c *Command) string {
 		return text + " [flags]"
 	}
 	return text
+}
+
+// alike says which flags a command has beside its own.
+func (a *App) alike(c *Command) string {
+	return fmt.Sprintf("It takes the flags of '%s %s', too.", a.Name, c.Like)
+}
+
+// own are the options of a command that the one whose flags it takes does not have.
+func (a *App) own(c *Command) [][2]string {
+	if c.Like == "" {
+		return c.options()
+	}
+	like, _ := a.Find([]string{c.Like})
+	theirs := like.options()
+	return slices.DeleteFunc(c.options(), func(row [2]string) bool {
+		return !strings.HasPrefix(row[0], "-h") && slices.Contains(theirs, row)
+	})
 }
 
 // options are the flags with what each is for. The name of a value stands in

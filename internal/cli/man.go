@@ -57,7 +57,10 @@ func (a *App) manPage(c *Command) []byte {
 	section("DESCRIPTION")
 	verbatim(cmp.Or(c.Long, c.Short))
 	section("OPTIONS")
-	for _, row := range c.options() {
+	if c.Like != "" {
+		fmt.Fprintf(&page, "%s\n", roff(a.alike(c)))
+	}
+	for _, row := range a.own(c) {
 		item(strings.TrimSpace(row[0]), row[1])
 	}
 	if subs := a.below(c); len(subs) > 0 {

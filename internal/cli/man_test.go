@@ -18,8 +18,12 @@ func tool() *App {
 		_, err := io.WriteString(w, strings.Join(words, " "))
 		return err
 	}
+	again := &Command{Name: "again", Short: "Show it again", Like: "list", Letters: list.Letters, Run: list.Run}
+	again.Flags.Int("lines", 20, "how many, `N`")
+	again.Flags.Bool("loud", false, "say it aloud")
 	check := &Command{Name: "list check", Args: "FILE", Short: "Check one", Run: list.Run}
-	app.Commands = []*Command{{Short: "A tool"}, list, check, {Name: "secret", Hidden: true, Run: list.Run}, Man(app)}
+	app.Commands = []*Command{{Short: "A tool"}, list, again, check,
+		{Name: "secret", Hidden: true, Run: list.Run}, Man(app)}
 	return app
 }
 
@@ -40,6 +44,19 @@ func TestMan(t *testing.T) {
 	}
 }
 
+// TestLike shows the help of a command that takes the flags of another one: its own flags alone are listed.
+func TestLike(t *testing.T) {
+	var b strings.Builder
+	if err := tool().Execute(&b, []string{"again", "--help"}); err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := strings.Cut(b.String(), "[flags]\n")
+	want := "\nIt takes the flags of 'tool list', too.\n\nFlags:\n      --loud  say it aloud\n  -h, --help  show this\n"
+	if got != want {
+		t.Errorf("help has %q, want %q", got, want)
+	}
+}
+
 // checkManPage checks that a page says what the command's help says.
 func checkManPage(t *testing.T, a *App, c *Command, page string) {
 	t.Helper()
@@ -51,7 +68,7 @@ func checkManPage(t *testing.T, a *App, c *Command, page string) {
 		roff(c.Long), roff(c.Example),
 		".SH SEE ALSO\n\\fBtool",
 	}
-	for _, row := range c.options() {
+	for _, row := range a.own(c) {
 		want = append(want, "\\fB"+roff(strings.TrimSpace(row[0]))+"\\fP\n"+roff(row[1])+"\n")
 	}
 	for _, sub := range a.below(c) {

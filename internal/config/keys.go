@@ -46,8 +46,7 @@ var keys = []key[Config]{
 	}, {
 		name: "list", example: `"docs/prd.json", ".taskmaster/tasks/tasks.json#ui", "none"`,
 		field: func(c *Config) any { return &c.List }, path: true,
-		usage: "work the list in `FILE`, below this folder " +
-			"(default: the project's list)",
+		usage: "take the list in `FILE`, below this folder (default: the project's list)",
 		about: "The path of the feature list, below the project's root. The path of a Task Master file can end " +
 			"with a tag: tasks.json#ui. Without this key: feature_list.json in the loop folder. none: the loop has " +
 			"no list, and is complete when the agent says so and every check holds; a file of that name is ./none.",
@@ -98,8 +97,8 @@ var keys = []key[Config]{
 		example: `[{"command": "go test -run \"$RALPH_FEATURE\" ./...", "when": "feature"}, ` +
 			`{"command": ["go", "vet", "./..."]}]`,
 		read: (*parser).checks, schema: `"type": "array", "items": { "$ref": "#/$defs/check" }`,
-		usage: "require that the shell's `COMMAND` exits with 0 before the loop is complete, or for each feature " +
-			"if it names $RALPH_FEATURE; may be repeated",
+		usage: "require that the shell's `COMMAND` exits with 0: at the end, or for each feature if it names " +
+			"$RALPH_FEATURE; repeatable",
 		about: "What must hold before a claim counts. Commands run only after 'ralph-stop-hook trust', or if " +
 			"'init' wrote them. A command that nobody trusts fails.",
 	}, {
@@ -131,7 +130,7 @@ var keys = []key[Config]{
 	}, {
 		name: "room", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Room },
-		usage: "run checks in a room: a folder outside of this one, with what you trust and what the agent may change",
+		usage: "run checks in a room: a folder of their own, outside of the project",
 		about: "Checks and evaluators run in a folder of the loop's own, outside of the project. It has what the " +
 			"project had at 'trust', and of the changes since then those that work allows and protect does not forbid. " +
 			"Other changes do not count, and end nothing: the next prompt and status list them. Files that git ignores are " +
@@ -139,8 +138,7 @@ var keys = []key[Config]{
 	}, {
 		name: "work", example: `["src/**", "docs/", "package.json"]`,
 		field: func(c *Config) any { return &c.Work },
-		usage: "with --room: the agent's work is in the files that match `PATTERN`, and no other change counts; " +
-			"may be repeated",
+		usage: "with --room: count only changes of files that match `PATTERN`; repeatable",
 		about: "With room: patterns of the files that are the agent's work, as in protect. No change of another file " +
 			"counts. Without this key every change counts, but for locked files and build files.",
 	}, {
@@ -215,7 +213,7 @@ var keys = []key[Config]{
 		example: `["./notify.sh", ["notify-send", "ralph"], ` +
 			`{"command": "./slow.sh", "timeout": "2m", "env": ["MY_TOKEN"]}]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		usage: "run the shell's `COMMAND` when the loop ends, with JSON on its standard input; may be repeated",
+		usage: "run the shell's `COMMAND` when the loop ends, with JSON on standard input; repeatable",
 		about: "Commands that run, in order, when the loop ends. Each gets one JSON object on standard input. They " +
 			"run only after 'ralph-stop-hook trust', or if 'init' wrote them.",
 	}, {

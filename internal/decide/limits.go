@@ -78,7 +78,7 @@ var LimitTable = []Limit{
 		Name: "deadline", Unit: "seconds", Max: int(MaxTime / time.Second),
 		Example: `"8h"`,
 		About:   "How long the loop may take from its first prompt or stop, pauses included. 0s: no deadline.",
-		Usage:   "end the loop a `TIME` such as 8h after its first prompt",
+		Usage:   "end the loop `TIME` after its first prompt, such as 8h",
 		Time:    func(l *Limits) *time.Duration { return &l.Deadline },
 		used:    func(s State, now time.Time) int { return secondsSince(s.StartedAt, now) },
 	}, {
@@ -108,14 +108,14 @@ var LimitTable = []Limit{
 		Example: `10`,
 		About: "How many iterations may begin within an hour. Then the loop is handed over, with the time at " +
 			"which it can continue. 0: off.",
-		Usage: "hand over once `N` iterations have begun within an hour",
+		Usage: "hand over after `N` iterations within an hour",
 		Count: func(l *Limits) *int { return &l.IterationsPerHour },
 		used:  func(s State, now time.Time) int { return len(s.LastHour(now)) },
 	}, {
 		Name: "features_per_session", Unit: "features", Max: MaxCount,
 		Example: `2`,
 		About:   "How many features may pass in one session. Then the loop is handed over to a fresh session. 0: off.",
-		Usage:   "hand over to a fresh session once `N` features have passed in one",
+		Usage:   "hand over to a fresh session after `N` passed features",
 		Count:   func(l *Limits) *int { return &l.FeaturesPerSession },
 		used:    func(s State, _ time.Time) int { return s.SessionPassed },
 	}, {
@@ -123,7 +123,7 @@ var LimitTable = []Limit{
 		Example: `150000`,
 		About: "The loop is handed over to a fresh session when the conversation has this many tokens, by the " +
 			"last usage in its transcript. 0: off.",
-		Usage: "hand over to a fresh session once the conversation has `N` tokens",
+		Usage: "hand over to a fresh session at `N` tokens of conversation",
 		Count: func(l *Limits) *int { return &l.ContextTokens },
 		used:  func(s State, _ time.Time) int { return s.Context },
 	}, {
@@ -131,7 +131,7 @@ var LimitTable = []Limit{
 		Example: `"20m"`,
 		About: "How long the loop waits while subagents run in the background, or a one-time wake-up is " +
 			"scheduled. Waiting costs no iteration. 0s: it does not wait.",
-		Usage: "wait at most a `TIME` for work in the background (default 1h)",
+		Usage: "wait at most `TIME` for background work (default 1h)",
 		Time:  func(l *Limits) *time.Duration { return &l.MaxWait },
 		used:  func(s State, now time.Time) int { return secondsSince(s.WaitingSince, now) },
 	},

@@ -48,8 +48,8 @@ func (v Verbs) Extend() *cli.Command {
 			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.revive(w, l, "extend", e.apply) })(w, name)
 		},
 	}
-	cmd.Flags.Func("max-iterations", "the iterations that the loop may have in all, `N`; or +N more", e.setIterations)
-	cmd.Flags.Func("deadline", "the time that it may take in all, from when it began, `T`, such as 12h; or +T more",
+	cmd.Flags.Func("max-iterations", "allow `N` iterations in all, or +N more", e.setIterations)
+	cmd.Flags.Func("deadline", "allow the time `T` in all, such as 12h, or +T more",
 		e.setDeadline)
 	return cmd
 }

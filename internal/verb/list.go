@@ -49,9 +49,8 @@ const listHelp = `Show a loop's features: which are open, in which order the age
 wait for others, and which are not work.
 
 A list is a JSON array of features, an object with "features", "userStories",
-"stories" or "tasks", Task Master's tasks.json (the tag "master", or another one:
-tasks.json#ui), one JSON object a line (beads), or Markdown with checkboxes. The list
-stays as it is; nothing in it is reformatted.`
+"stories" or "tasks", Task Master's tasks.json (for the tag ui: tasks.json#ui), one JSON
+object a line (beads), or Markdown with checkboxes. It is never reformatted.`
 
 func showItems(w io.Writer, items []Item) {
 	rows := [][]string{{"STATE", "ORDER", "ID", "TITLE"}}

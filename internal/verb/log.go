@@ -44,8 +44,8 @@ func (v Verbs) Log() *cli.Command {
 	cmd.Long = logHelp
 	cmd.Letters = map[string]string{"n": "lines", "f": "follow"}
 	cmd.Flags.IntVar(&lines, "lines", 20, "show the last `N` lines")
-	cmd.Flags.BoolVar(&follow, "follow", false, "keep showing new lines, until interrupted")
-	cmd.Flags.BoolVar(&asJSON, "json", false, "show stops.jsonl instead: one object per verdict")
+	cmd.Flags.BoolVar(&follow, "follow", false, "keep showing new lines")
+	cmd.Flags.BoolVar(&asJSON, "json", false, "print stops.jsonl: one object for each verdict")
 	return cmd
 }
 
@@ -63,5 +63,5 @@ func logFailed(w io.Writer, l *loop.Loop) error {
 	return err
 }
 
-const logHelp = `Show what the hook did since the loop began. The logs of an earlier run, before
-'init --force', are hook.log.old and stops.jsonl.old in the loop's folder.`
+const logHelp = `Show what the hook did since the loop began. Logs from before 'init --force' are
+hook.log.old and stops.jsonl.old in the loop's folder.`

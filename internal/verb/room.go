@@ -37,7 +37,7 @@ func (v Verbs) Room() *cli.Command {
 		}
 		return showRoom(w, p)
 	})
-	cmd.Flags.BoolVar(&reset, "reset", false, "remove it; the next check makes it anew")
+	cmd.Flags.BoolVar(&reset, "reset", false, "remove it; the next check makes a new one")
 	return cmd
 }
 

@@ -24,22 +24,20 @@ func (v Verbs) Status() *cli.Command {
 		Long: strings.ReplaceAll(statusHelp, "@", v.Env.Program), Run: s.run,
 	}
 	f := &cmd.Flags
-	f.BoolVar(&s.all, "all", false, "all loops of the project; outside a project, and with --send-due, "+
-		"all your loops")
-	f.BoolVar(&s.prompt, "prompt", false, "show what the agent would be told now, and nothing else")
+	f.BoolVar(&s.all, "all", false, "show all loops of the project; outside of one, or with --send-due, all of yours")
+	f.BoolVar(&s.prompt, "prompt", false, "show only what the agent would be told now")
 	f.BoolVar(&s.json, "json", false, "print JSON; with --all an array")
-	f.BoolVar(&s.exitCode, "exit-code", false, "exit with the status of a run that ended so: 0 means COMPLETE")
-	f.BoolVar(&s.line, "line", false, "one short line, for Claude Code's status line; nothing if there is no loop")
+	f.BoolVar(&s.exitCode, "exit-code", false, "exit with the status of a run that ended so; 0: COMPLETE")
+	f.BoolVar(&s.line, "line", false, "print one line for Claude Code's status line; nothing without a loop")
 	f.BoolVar(&s.sendDue, "send-due", false,
-		"end loops whose client died, and send notices that were cut off; for cron")
+		"end loops whose client died; send notices that were cut off")
 	return cmd
 }
 
-const statusHelp = `Show how far a loop is, what each limit leaves, and what it waits for.
+const statusHelp = `Show how far a loop is, what its limits leave, and what it waits for.
 
-A client that was closed or killed leaves its loop IN_PROGRESS; status calls that
-stale. With --send-due such a loop ends INTERRUPTED, and every notice that was
-cut off is sent. A line for cron:
+A loop whose client was closed or killed stays IN_PROGRESS, and is shown as stale. A
+line for cron that ends it INTERRUPTED:
 
   */10 * * * *  @ status --all --send-due >/dev/null`
 

@@ -25,8 +25,8 @@ type Task struct {
 
 // Flags defines --prompt and --prompt-file.
 func (t *Task) Flags(f *flag.FlagSet) {
-	f.StringVar(&t.Text, "prompt", "", "make a loop without a list, whose task is `TEXT`")
-	f.StringVar(&t.file, "prompt-file", "", "read the task from a `FILE`")
+	f.StringVar(&t.Text, "prompt", "", "make a loop without a list for the task `TEXT`")
+	f.StringVar(&t.file, "prompt-file", "", "read the task from `FILE`")
 }
 
 // Read reads the task that the flags give. It leaves t zero if they give none.

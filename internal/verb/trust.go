@@ -38,9 +38,9 @@ func (v Verbs) Trust() *cli.Command {
 		return t.trust(yes)
 	})
 	cmd.Flags.BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags.BoolVar(&restore, "restore", false, "put the list back as it was trusted, and keep what passes now")
+	cmd.Flags.BoolVar(&restore, "restore", false, "put the list back as it was trusted; keep what passes now")
 	cmd.Flags.BoolVar(&revoked, "revoke", false,
-		"take trust back: no command of the loop runs any more; limits and list stay as they were trusted")
+		"take trust back: no command of the loop runs; limits and list stay as trusted")
 	return cmd
 }
 

@@ -30,7 +30,7 @@ func (v Verbs) Verify() *cli.Command {
 			return v.OnLoop(func(w io.Writer, l *loop.Loop) error { return v.verify(w, l, ids, all) })(w, name)
 		},
 	}
-	cmd.Flags.BoolVar(&all, "all", false, "also run the checks of open features")
+	cmd.Flags.BoolVar(&all, "all", false, "check open features, too")
 	return cmd
 }
 
