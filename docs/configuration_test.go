@@ -70,19 +70,33 @@ var parts = []struct{ path, before, around string }{
 }
 
 func (r *reference) write() {
-	r.b.WriteString("| key | value | default | what it does | example |\n|---|---|---|---|---|\n")
+	r.b.WriteString("| key | value (default): example | what it does |\n|---|---|---|\n")
 	for _, part := range parts {
 		r.schema.Get(part.path + ".properties").ForEach(func(key, value gjson.Result) bool {
 			example := ""
 			if part.around != "" {
-				example = fmt.Sprintf("`%s`", r.example(key.Str, value, part.around))
+				example = fmt.Sprintf(": `%s`", r.example(key.Str, value, part.around))
 			}
-			fmt.Fprintf(&r.b, "| `%s%s` | %s | %s | %s | %s |\n", part.before, key.Str, r.kind(value), fallback(value),
-				plainText.Replace(r.description(value)), strings.ReplaceAll(example, "|", "\\|"))
+			if plainValue(value) {
+				example = ""
+			}
+			fmt.Fprintf(&r.b, "| `%s%s` | %s%s%s | %s |\n", part.before, key.Str, r.kind(value), fallback(value),
+				strings.ReplaceAll(example, "|", "\\|"), plainText.Replace(r.description(value)))
 			r.holdDefault(key.Str, value, part.around)
 			return true
 		})
 	}
+}
+
+// plainValue reports whether the kind of a key's values says all about them, without an example.
+func plainValue(v gjson.Result) bool {
+	switch v.Get("type").String() {
+	case "boolean", "integer", "number":
+		return true
+	case "object":
+		return v.Get("properties").Exists() // each is a row of its own
+	}
+	return v.Get("enum").Exists() || strings.HasSuffix(v.Get("$ref").Str, "/preset") || isTime(v)
 }
 
 // plainText escapes what is Markdown, in a cell of a table.
@@ -156,9 +170,15 @@ func (r *reference) holdDefault(key string, v gjson.Result, around string) {
 	}
 }
 
+// isTime reports whether the values of a key are durations, as its default is.
+func isTime(v gjson.Result) bool {
+	unit := v.Get("default").Str
+	return v.Get("type").Str == "string" && len(unit) > 1 && strings.Contains("smh", unit[len(unit)-1:])
+}
+
 func fallback(v gjson.Result) string {
 	if def := v.Get("default"); def.Exists() {
-		return "`" + def.Raw + "`"
+		return " (`" + def.Raw + "`)"
 	}
 	return ""
 }
@@ -168,15 +188,15 @@ func (r *reference) kind(v gjson.Result) string {
 	if ref := v.Get("$ref").Str; ref != "" {
 		switch name := strings.TrimPrefix(ref, "#/$defs/"); name {
 		case "command":
-			return "a COMMAND"
+			return "COMMAND"
 		case "commands":
-			return "list of COMMANDs"
+			return "COMMANDs"
 		case "check":
 			return "a check"
 		case "evaluator":
 			return "an evaluator"
 		case "words":
-			return "text for the shell, or a list of words"
+			return "text or words"
 		default:
 			return r.kind(r.schema.Get("$defs." + name))
 		}
@@ -190,22 +210,27 @@ func (r *reference) kind(v gjson.Result) string {
 	}
 	switch v.Get("type").String() {
 	case "integer":
-		return fmt.Sprintf("whole number, %d to %d", v.Get("minimum").Int(), v.Get("maximum").Int())
+		if most := v.Get("maximum").Int(); most < 1000 {
+			return fmt.Sprintf("%d to %d", v.Get("minimum").Int(), most)
+		}
+		return "integer"
 	case "string":
-		if unit := v.Get("default").Str; strings.HasSuffix(unit, "s") || strings.HasSuffix(unit, "m") ||
-			strings.HasSuffix(unit, "h") {
+		if isTime(v) {
 			return "duration"
 		}
 		return "text"
 	case "boolean":
-		return "`true` or `false`"
+		return "boolean"
 	case "array":
-		one := r.kind(v.Get("items"))
-		switch one {
+		switch one := r.kind(v.Get("items")); one {
+		case "text", "object", "text or number": // as the example shows
+			return "list"
 		case "a check", "an evaluator":
-			_, one, _ = strings.Cut(one+"s", " ")
+			_, one, _ = strings.Cut(one, " ")
+			return one + "s"
+		default:
+			return "list of " + one
 		}
-		return "list of " + one
 	case "object":
 		return "object"
 	}

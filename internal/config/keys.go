@@ -38,60 +38,59 @@ var keys = []key[Config]{
 		name:    "$schema",
 		example: `"https://raw.githubusercontent.com/ralph-stop-hook/ralph-stop-hook/main/hooks/ralph.schema.json"`,
 		schema:  `"type": "string"`,
-		about:   "The URL of this schema, for editors.",
+		about:   "The schema, for editors.",
 	}, {
 		name: "task", example: `"the checkout flow"`,
 		field: func(c *Config) any { return &c.Task },
-		about: "What the loop is for, in a few words. Notifiers get it.",
+		about: "A few words about the loop, for notifiers.",
 	}, {
 		name: "list", example: `"docs/prd.json", ".taskmaster/tasks/tasks.json#ui", "none"`,
 		field: func(c *Config) any { return &c.List }, path: true,
 		usage: "take the list in `FILE`, below this folder (default: the project's list)",
-		about: "The path of the feature list, below the project's root. The path of a Task Master file can end " +
-			"with a tag: tasks.json#ui. Without this key: feature_list.json in the loop folder. none: the loop has " +
-			"no list, and is complete when the agent says so and every check holds; a file of that name is ./none.",
+		about: "The path of the feature list (without this key: feature_list.json in the loop folder). " +
+			"tasks.json#ui is the tag ui of a Task Master file. none: there is no list; the loop is complete " +
+			"when the agent says so and every check holds.",
 	}, {
 		name:    "skip_headings",
 		preset:  `["Optional", "Future", "Nice to have", "Out of scope"]`,
-		example: `["Optional", "Future", "Stretch goals"]`,
+		example: `["Optional", "Later"]`,
 		field:   func(c *Config) any { return &c.SkipHeadings }, of: "a list of headings", ok: notEmpty,
 		schema: `"type": "array", "items": { "type": "string", "minLength": 1 }`,
-		about: "Headings of a Markdown list. Items below them are not work. A heading counts if it is one of " +
-			"these, in any letter case, also after a number or before a word such as Work, or if it ends with one " +
-			"in brackets: Polish (optional). An empty list: all items are work.",
+		about: "Headings of a Markdown list whose items are not work, in any letter case: alone, after a " +
+			"number, before a word such as Work, or in brackets at the end: Polish (optional). []: all items are " +
+			"work.",
 	}, {
 		name:    "source",
 		example: `{"list": ["bd", "list", "--all", "--json", "--limit", "0"], "reopen": ["bd", "reopen", "${id}"]}`,
 		read:    (*parser).source, object: true,
-		about: "The commands of a tracker, instead of a list in a file. They run only after 'ralph-stop-hook " +
-			"trust'. The agent closes items in the tracker. The hook reopens an item whose check fails.",
+		about: "The commands of a tracker, instead of a list. They need 'trust'. The agent closes items " +
+			"there; the hook reopens those whose check fails.",
 	}, {
 		name: "bind", preset: `"first"`, example: `"prompt"`,
 		field: func(c *Config) any { return &c.Bind }, words: []string{decide.BindPrompt, decide.BindFirst},
-		about: "Which session works on the loop. prompt: the one that gets RALPH_PROMPT.md, or a prompt with the " +
-			"same first line. first: the first one that stops in the project.",
+		about: "prompt: the loop's session is the one that gets RALPH_PROMPT.md, or its first line. first: " +
+			"the first that stops in the project.",
 	}, {
 		name: "continue_with", preset: `"auto"`, example: `"block"`,
 		field: func(c *Config) any { return &c.Continue },
 		words: []string{ContinueBlock, ContinueContext, ContinueAuto},
-		about: "How the next prompt reaches the agent. block: as the reason of a block, which every version of " +
-			"Claude Code accepts. context: as additional context, which costs half; 2.1.163 and later accept it, and " +
-			"older versions end the turn. auto: context if the event names its prompt, as it does from 2.1.198 on, " +
-			"else block.",
+		about: "How the next prompt reaches the agent. block: as the reason of a block. context: as " +
+			"additional context, at half the cost; Claude Code before 2.1.163 then ends the turn. auto: context " +
+			"from 2.1.198 on, else block.",
 	}, {
 		name: "limits", example: `{"max_iterations": 40, "deadline": "8h"}`,
 		read:   func(p *parser, v gjson.Result, _ string, c *Config) { p.limits(v, &c.Limits) },
 		object: true,
-		about:  "Limits that end the loop or hand it over, whatever the list says.",
+		about:  "Limits that end the loop or hand it over. 0 is off.",
 	}, {
 		name: "guards", example: `{"tests_only": false}`,
 		read: (*parser).guards, object: true,
-		about: "Rules that end a loop whose agent gets nowhere. All of them are on.",
+		about: "Rules that end a loop that gets nowhere.",
 	}, {
 		name: "wait_for", preset: `["subagent"]`, example: `["subagent", "shell"]`,
 		read: (*parser).waitFor, schema: `"type": "array", "items": { "enum": ["subagent", "shell"] }`,
-		about: "What the loop waits for in the background. It always waits for subagents and one-time wake-ups. It " +
-			"waits for shells only if they are named here, because a dev server never ends.",
+		about: "What the loop waits for in the background: always subagents and one-time wake-ups; shells " +
+			"only if named, because a dev server never ends.",
 	}, {
 		name: "checks",
 		example: `[{"command": "go test -run \"$RALPH_FEATURE\" ./...", "when": "feature"}, ` +
@@ -99,195 +98,185 @@ var keys = []key[Config]{
 		read: (*parser).checks, schema: `"type": "array", "items": { "$ref": "#/$defs/check" }`,
 		usage: "require that the shell's `COMMAND` exits with 0: at the end, or for each feature if it names " +
 			"$RALPH_FEATURE; repeatable",
-		about: "What must hold before a claim counts. Commands run only after 'ralph-stop-hook trust', or if " +
-			"'init' wrote them. A command that nobody trusts fails.",
+		about: "What must hold before a claim counts. A command fails without 'trust', unless 'init' wrote " +
+			"it.",
 	}, {
 		name: "evaluate", example: `["default", {"command": ["./review.sh"], "timeout": "2m"}]`,
 		read:   (*parser).evaluators,
 		schema: `"type": "array", "items": { "$ref": "#/$defs/evaluator" }, "minItems": 1, "maxItems": 10`,
-		about: "Who decides at each stop whether the loop is complete. The hook asks them in order and follows the " +
-			"first that says complete or escalate. default: every feature is claimed and every check holds. " +
-			"validation: every check holds, for all features that it is for. promise: the agent says so, and checks " +
-			"in the list hold; not allowed beside checks. A command gets the iteration as JSON on standard input " +
-			"and answers {\"action\": \"complete|continue|escalate\", \"reason\", \"nextPrompt\"}; its complete is " +
-			"a claim. Without this key: [\"default\"].",
+		about: "Who decides at a stop whether the loop is complete: the first that says complete or " +
+			"escalate. default: every feature is claimed and every check holds. validation: every check holds. " +
+			"promise: the agent says so, and checks in the list hold; not allowed beside checks. A command gets " +
+			"the iteration as JSON and answers {\"action\": \"complete|continue|escalate\", \"reason\", " +
+			"\"nextPrompt\"}; its complete is a claim.",
 	}, {
 		name: "promises", example: `{"complete": ["ALL DONE"], "blocked": ["STUCK: (.*)"]}`,
 		read: (*parser).promises, object: true,
-		about: "More lines with which the agent can say how the loop stands, beside <promise>COMPLETE</promise>, " +
-			"BLOCKED and ESCALATE. Each is a regular expression for the whole last line of its message. Its first " +
-			"group is the reason.",
+		about: "More last lines that say how the loop stands, beside <promise>COMPLETE</promise>, BLOCKED " +
+			"and ESCALATE: regular expressions for the whole line, whose first group is the reason.",
 	}, {
 		name: "protect", example: `["**/*_test.{go,txt}", "testdata/"]`,
 		field: func(c *Config) any { return &c.Protect },
-		about: "Patterns of files that are locked: they must stay what they were at 'trust', such as **/*_test.go. " +
-			"* and ? match within a name, **/ matches any folders, dir or dir/ everything below a folder, {a,b} either, " +
-			"[a-z] one of these characters. 'trust' refuses a pattern that matches no file.",
+		about: "Patterns of files that must stay as they were at 'trust'. * and ? match within a name, **/ " +
+			"any folders, dir or dir/ all below it, {a,b} either, [a-z] one character.",
 	}, {
 		name: "protect_new", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.ProtectNew },
-		about: "New files that match protect count as a change, too. A pattern may then match no file yet.",
+		about: "New files that match protect count as a change; a pattern may then match none yet.",
 	}, {
 		name: "room", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Room },
 		usage: "run checks in a room: a folder of their own, outside of the project",
-		about: "Checks and evaluators run in a folder of the loop's own, outside of the project. It has what the " +
-			"project had at 'trust', and of the changes since then those that work allows and protect does not forbid. " +
-			"Other changes do not count, and end nothing: the next prompt and status list them. Files that git ignores are " +
-			"not there; see prepare and share. It needs git on PATH, but no repository.",
+		about: "Checks and evaluators run in a folder of their own, outside of the project: the project as " +
+			"of 'trust', with the later changes that work allows and protect does not forbid. Other changes do " +
+			"not count; the next prompt and status list them. It has nothing that git ignores: see prepare and " +
+			"share. It needs git, but no repository.",
 	}, {
 		name: "work", example: `["src/**", "docs/", "package.json"]`,
 		field: func(c *Config) any { return &c.Work },
 		usage: "with --room: count only changes of files that match `PATTERN`; repeatable",
-		about: "With room: patterns of the files that are the agent's work, as in protect. No change of another file " +
-			"counts. Without this key every change counts, but for locked files and build files.",
+		about: "With room: patterns, as in protect, of the files that are the agent's work. Without this " +
+			"key all changes count, except those of locked files and build files.",
 	}, {
 		name: "prepare", example: `[{"command": "npm ci", "when_changed": ["package.json", "package-lock.json"]}]`,
 		read: (*parser).prepares, schema: `"type": "array", "items": { "$ref": "#/$defs/prepare" }`,
-		about: "Commands that make what git ignores and the checks need, such as installed packages. They run in the " +
-			"room and in each worktree of a run with workers: when it is made, and all of them again before checks " +
-			"when a file that one of them names has changed, or a check has changed what they made in the room. What " +
-			"they make in files that git does not ignore is removed. They do not run in the project itself.",
+		about: "Commands that make what git ignores and the checks need, such as packages. They run in a " +
+			"new room and in each new worktree of a run with workers. All run again before checks if a file in a " +
+			"when_changed has changed, or a check changed what they made. Files of theirs that git does not " +
+			"ignore are removed.",
 	}, {
 		name: "share", example: `["node_modules", ".venv"]`,
 		field: func(c *Config) any { return &c.Share }, of: "a list of at most 20 folders of the project", ok: isBelow,
 		most: 20,
-		about: "With room: folders of the project that the room has by a link, instead of a copy. The agent can change " +
-			"them. A folder that is not there at 'trust' is not shared.",
+		about: "With room: folders of the project that it has by a link, if they exist at 'trust'. The " +
+			"agent can change them.",
 	}, {
 		name: "env", example: `["DATABASE_URL"]`,
 		field: func(c *Config) any { return &c.Env }, of: "a list of names of variables", ok: isVariable,
 		schema: `"type": "array", "items": { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }`,
-		about: "Names of variables that checks, evaluators and trackers get with the session's value. They get any " +
-			"other variable only if it has the value that it had at 'trust'. Whoever can edit the settings can set " +
-			"a variable that is named here.",
+		about: "Names of variables that checks, evaluators and trackers get as the session has them. They " +
+			"get others only if unchanged since 'trust'. Whoever can edit the settings can set these.",
 	}, {
 		name: "confine", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Confine },
 		usage: "let checks write only to the project and a temporary folder",
-		about: "Checks, evaluators and the tracker's commands can write only to the project (or the room), to their own " +
-			"temporary folder ($TMPDIR), and to the folders in writable. They cannot use Unix sockets, and setuid " +
-			"programs give them no rights. They can still read files and use the network. Notifiers are not " +
-			"confined. This needs Linux 6.12 with Landlock, or macOS; elsewhere the loop ends FAILED.",
+		about: "Checks, evaluators and trackers can write only to the project or room, their own $TMPDIR, " +
+			"and writable. They cannot use Unix sockets or setuid; they can read files and use the network. " +
+			"Notifiers are not confined. It needs Linux 6.12 with Landlock, or macOS; elsewhere the loop ends " +
+			"FAILED.",
 	}, {
 		name: "writable", example: `["~/.cache/my-checks"]`,
 		field: func(c *Config) any { return &c.Writable }, of: "a list of at most 20 folders from / or ~/", ok: isFolder,
 		most: 20,
-		about: "Folders outside of the project to which confined commands can also write, such as a build cache of " +
-			"their own: what builds other projects takes from a cache, a check could put there. A path begins with / " +
-			"or ~/. 'trust' makes a folder that is missing. None may contain the state folder.",
+		about: "Folders, from / or ~/, to which confined commands can also write. A build cache must be " +
+			"their own: other projects would use what a check puts into it. 'trust' makes missing folders.",
 	}, {
 		name: "report", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Report },
-		about: "A run of ralph-runner writes a report at its end, and its notice names the file as report. See " +
-			"docs/watch.md.",
+		about: "Each run of ralph-runner writes a report, and its notice names the file. See docs/watch.md.",
 	}, {
 		name: "commit", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Commit },
-		about: "When a stop has proven features, or the loop is complete and its checks hold, commit what has changed in " +
-			"the project. See docs/configuration.md#commits. A run with workers makes commits in any case.",
+		about: "Commit when a stop has proven features, or the loop is complete and its checks hold. A run " +
+			"with workers always commits. See docs/configuration.md#commits.",
 	}, {
 		name: "git_hooks", example: `"run"`,
 		field: func(c *Config) any { return &c.GitHooks }, words: []string{HooksRun, HooksSkip},
-		about: "What becomes of the repository's hooks pre-commit, prepare-commit-msg and commit-msg when the loop makes " +
-			"commits, by commit or in a run with workers. run: they run for each commit, as they were at 'trust'. skip: " +
-			"they do not run. Where there are such hooks, no commit is made without this key. See " +
+		about: "Whether the repository's pre-commit, prepare-commit-msg and commit-msg run at the loop's " +
+			"commits, as they were at 'trust'. If it has any, no commit is made without this key. See " +
 			"docs/configuration.md#hooks-of-the-repository.",
 	}, {
 		name: "not_held", example: `["src/**"]`,
 		field: func(c *Config) any { return &c.NotHeld },
-		about: "Patterns of files that the agent may edit although a command names them, such as the sources that " +
-			"a check runs. 'trust' shows which files are locked.",
+		about: "Patterns of files that the agent may edit although a command names them. 'trust' shows " +
+			"which files are locked.",
 	}, {
 		name: "parallel", preset: `1`, example: `4`,
 		field: func(c *Config) any { return &c.Parallel }, least: 1, most: 64,
-		about: "How many checks of one stop may run at the same time.",
+		about: "How many checks of a stop may run at once.",
 	}, {
 		name: "recheck", preset: `"stale"`, example: `"all"`,
 		field: func(c *Config) any { return &c.Recheck },
 		words: []string{decide.RecheckStale, decide.RecheckAll, decide.RecheckNever},
-		about: "Which features are proven again when every feature is claimed. stale: those that were proven " +
-			"before files changed. all: all of them. never: none.",
+		about: "Which features are proven again once all are claimed. stale: those proven before files " +
+			"changed.",
 	}, {
 		name: "on_complete",
 		example: `["./notify.sh", ["notify-send", "ralph"], ` +
 			`{"command": "./slow.sh", "timeout": "2m", "env": ["MY_TOKEN"]}]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
 		usage: "run the shell's `COMMAND` when the loop ends, with JSON on standard input; repeatable",
-		about: "Commands that run, in order, when the loop ends. Each gets one JSON object on standard input. They " +
-			"run only after 'ralph-stop-hook trust', or if 'init' wrote them.",
+		about: "Commands that run, in order, when the loop ends, with one JSON object on standard input. " +
+			"They need 'trust', unless 'init' wrote them.",
 	}, {
 		name: "on_stagnation", example: `["./wake-me.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands that run when the loop ends STAGNATED.",
+		about: "As on_complete, if the loop ends STAGNATED.",
 	}, {
 		name: "on_failure", example: `["./wake-me.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands that run at every other ending whose status is failed.",
+		about: "As on_complete, at every other ending whose status is failed.",
 	}, {
 		name: "on_iteration", example: `["./count.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands that run when a stop begins an iteration. The hook does not wait for them.",
+		about: "Commands that run when an iteration begins; the hook does not wait for them.",
 	}, {
 		name: "workers", example: `4`,
 		field: func(c *Config) any { return &c.Workers }, least: 1, most: decide.MaxLanes,
-		about: "How many features a run of ralph-runner works at a time, each in a git worktree of its own.",
+		about: "How many features a run works on at a time, each in a git worktree.",
 	}, {
 		name: "history", preset: `"feature"`, example: `"commits"`,
 		field: func(c *Config) any { return &c.History },
 		words: []string{HistoryFeature, HistoryCommits},
-		about: "What a run with workers merges. feature: one commit for each feature, with the messages of the " +
-			"agent's own ones. commits: all of the agent's commits.",
+		about: "What a run with workers merges. feature: one commit for each, with the agent's messages. " +
+			"commits: the agent's own.",
 	}, {
 		name: "no_merge", example: `true`,
 		field: func(c *Config) any { return &c.NoMerge },
-		about: "Leave the proven work of a run with workers on its own branch, for a person to merge. " +
-			"Your branch does not move.",
+		about: "Leave a run's proven work on its own branch, for you to merge.",
 	}, {
 		name: "pr", example: `["./open-pr.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands that ralph-runner runs for the branch with the proven work, such as one that opens a pull " +
-			"request. It implies no_merge.",
+		about: "Commands for the branch with a run's proven work, such as to open a pull request. It " +
+			"implies no_merge.",
 	}, {
 		name: "pre_iteration", example: `[{"command": "./make-room.sh", "on_error": "stop"}]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands that ralph-runner runs before each session. One with on_error: stop ends the run if it " +
-			"fails.",
+		about: "Commands that run before each session of a run.",
 	}, {
 		name: "post_iteration", example: `["./count.sh"]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		about: "Commands that ralph-runner runs after each session.",
+		about: "Commands that run after each session of a run.",
 	}, {
 		name: "max_cost_usd", example: `2.5`,
 		read: (*parser).maxCost, schema: `"type": "number", "exclusiveMinimum": 0`,
-		about: "What the sessions of one run of ralph-runner may cost, in dollars.",
+		about: "How many dollars the sessions of a run may cost.",
 	}, {
 		name: "max_tokens", example: `2000000`,
 		field: func(c *Config) any { return &c.MaxTokens }, least: 1, most: 1e12,
-		about: "How many tokens the sessions of one run of ralph-runner may use.",
+		about: "How many tokens the sessions of a run may use.",
 	}, {
 		name: "agents",
 		example: `{"planner": {"extends": "claude", "model": "opus", "prompt": "plan.md"}, ` +
 			`"builder": {"command": ["./bin/builder"]}}`,
 		read:   func(p *parser, v gjson.Result, name string, c *Config) { p.agents(v, name, &c.Agents) },
 		schema: `"type": "object", "additionalProperties": { "$ref": "#/$defs/agent" }`,
-		about:  "Agents for ralph-runner --agent NAME. Each extends another agent, or names a program.",
+		about:  "Agents for ralph-runner --agent. Their keys: docs/runner.md#agents.",
 	}, {
 		name: "chains", example: `{"ship": "planner:5 -> builder:30 <-> reviewer:5"}`,
 		read:   (*parser).chains,
 		schema: `"type": "object", "additionalProperties": { "type": "string", "minLength": 3 }`,
-		about: "Chains of agents for ralph-runner --chain NAME: legs that -> joins, each an agent and how many " +
-			"iterations it may have. Behind <->, one reviews, and sends work back.",
+		about: "Chains for ralph-runner --chain: agents and their iterations, joined by ->. The one behind " +
+			"<-> reviews, and sends work back.",
 	}, {
 		name: "fallback", example: `["codex"]`,
 		field: func(c *Config) any { return &c.Fallback }, of: "a list of texts", ok: notEmpty, least: 1,
-		about: "Agents that go on while a provider's limit keeps the run's own agent from working. The first one " +
-			"that is free works.",
+		about: "Agents that take over during a provider's limit: the first free one.",
 	}, {
 		name: "escalate", example: `["sonnet", "opus"]`,
 		field: func(c *Config) any { return &c.Escalate }, of: "a list of texts", ok: notEmpty, least: 1,
-		about: "The models for the first, the second and each later attempt at a feature. The flag --model and a " +
-			"feature's own model come first.",
+		about: "Models for the first, second and each later attempt at a feature. --model and a feature's " +
+			"own model come first.",
 	},
 }
 
@@ -296,13 +285,12 @@ var guardKeys = []key[Config]{
 	{
 		name: "permission_denied", preset: `true`, example: `false`,
 		read: (*parser).guard, schema: `"type": "boolean"`,
-		about: "Ends the loop BLOCKED when the agent's permissions refused a tool in three iterations in a row, " +
-			"and no feature passed. Only ralph-runner sees that, if the agent reports it.",
+		about: "Ends the loop BLOCKED when permissions refused a tool in three iterations in a row and no " +
+			"feature passed, if the agent reports that to ralph-runner.",
 	}, {
 		name: "asks", preset: `true`, example: `false`,
 		read: (*parser).guard, schema: `"type": "boolean"`,
-		about: "Ends the loop BLOCKED when two iterations in a row ended in a question, and nothing else happened " +
-			"in them. The ending has the question.",
+		about: "Ends the loop BLOCKED when two iterations in a row only asked a question.",
 	}, {
 		name: "regression", preset: `true`, example: `false`,
 		read: (*parser).guard, schema: `"type": "boolean"`,
@@ -310,15 +298,13 @@ var guardKeys = []key[Config]{
 	}, {
 		name: "tests_only", preset: `true`, example: `false`,
 		read: (*parser).guard, schema: `"type": "boolean"`,
-		about: "Ends the loop STAGNATED when five iterations changed only tests and no feature passed. It is " +
-			"silent if the feature's title has the word test, without git, without a list, and if the limit " +
-			"stagnation is 0.",
+		about: "Ends the loop STAGNATED when five iterations changed only tests and no feature passed. It " +
+			"is off if the feature's title has the word test, without git or a list, and if stagnation is 0.",
 	}, {
 		name: "same_file", preset: `true`, example: `false`,
 		read: (*parser).guard, schema: `"type": "boolean"`,
-		about: "Ends the loop STAGNATED when five iterations changed the same file, none of them changed a file " +
-			"that the ones before had not, and no feature passed. It is silent without git, without a list, and if " +
-			"the limit stagnation is 0.",
+		about: "Ends the loop STAGNATED when five iterations changed the same file and no other new one, " +
+			"and no feature passed. It is off without git or a list, and if stagnation is 0.",
 	},
 }
 
@@ -327,16 +313,16 @@ var sourceKeys = []key[Source]{
 	{
 		name: "list", example: `["bd", "list", "--all", "--json", "--limit", "0"]`,
 		field: func(s *Source) any { return &s.List },
-		about: "Prints all items, also the closed ones, as a JSON array or as one object a line.",
+		about: "Prints all items, closed ones too, as a JSON array or one object a line.",
 	}, {
 		name: "reopen", example: `["bd", "reopen", "${id}"]`,
 		field: func(s *Source) any { return &s.Reopen },
-		about: "Reopens the item ${id}. ${id} must be a word of its own.",
+		about: "Reopens the item ${id}, which must be a word of its own.",
 	}, {
 		name: "show", example: `["bd", "show", "${id}", "--json"]`,
 		field: func(s *Source) any { return &s.Show },
-		about: "Prints the item ${id}, when list no longer prints it. Without this key such an item is neither " +
-			"open nor done.",
+		about: "Prints the item ${id} when list no longer does. Without this key it is then neither open " +
+			"nor done.",
 	},
 }
 
@@ -349,7 +335,7 @@ var promiseKeys = []key[Config]{
 	}, {
 		name: "blocked", example: `["STUCK: (.*)"]`,
 		read: (*parser).promise, schema: `"type": "array", "items": { "type": "string" }`,
-		about: "The loop cannot continue without a person.",
+		about: "It cannot continue without a person.",
 	}, {
 		name: "escalate", example: `["LOOK: (.*)"]`,
 		read: (*parser).promise, schema: `"type": "array", "items": { "type": "string" }`,
@@ -362,7 +348,7 @@ var checkKeys = []key[Check]{
 	{
 		name: "name", example: `"unit tests"`,
 		field: func(c *Check) any { return &c.Name },
-		about: "The name that people and the agent see.",
+		about: "Its name for people and the agent.",
 	}, {
 		name: "command", example: `"go test ./..."`,
 		schema: wordsSchema,
@@ -370,30 +356,30 @@ var checkKeys = []key[Check]{
 	}, {
 		name: "file_exists", example: `"docs/install.md"`,
 		field: func(c *Check) any { return &c.FileExists }, path: true,
-		about: "A path below the project's root that must exist.",
+		about: "A path in the project that must exist.",
 	}, {
 		name: "file_contains", example: `{"file": "CHANGELOG.md", "pattern": "^## 2\\."}`,
 		read: (*parser).fileContains, object: true,
-		about: "A file that must match a regular expression. ^ and $ match at each line.",
+		about: "A file that must match a regular expression; ^ and $ match at each line.",
 	}, {
 		name: "last_message", example: `"^Verified: "`,
 		read: (*parser).lastMessage, schema: `"type": "string"`,
-		about: "A regular expression that the agent's last message must match.",
+		about: "A regular expression for the agent's last message.",
 	}, {
 		name: "timeout", preset: `"5m"`, example: `"10m"`,
 		field: func(c *Check) any { return &c.Timeout }, least: 1,
-		about: "How long it may run. Then the hook kills its whole process group.",
+		about: "How long it may run.",
 	}, {
 		name: "when", preset: `"complete"`, example: `"feature"`,
 		field: func(c *Check) any { return &c.When },
 		words: []string{decide.WhenFeature, decide.WhenIteration, decide.WhenComplete},
-		about: "feature: when a feature is newly claimed. iteration: at each stop. complete: when every feature is " +
-			"claimed, or the loop without a list.",
+		about: "feature: when a feature is newly claimed. iteration: at each stop. complete: when all is " +
+			"claimed.",
 	}, {
 		name: "features", example: `["login", 7]`,
 		read:   (*parser).featureIDs,
 		schema: `"type": "array", "items": { "type": ["string", "number"] }, "minItems": 1`,
-		about:  "The ids of the features that a check with when: feature is for. Without this key: all.",
+		about:  "With when: feature, the ids of its features. Without this key: all.",
 	},
 }
 
@@ -402,7 +388,7 @@ var containsKeys = []key[Check]{
 	{
 		name:  "file",
 		field: func(c *Check) any { return &c.File }, path: true,
-		about: "A path below the project's root.",
+		about: "Its path in the project.",
 	}, {
 		name: "pattern",
 		read: (*parser).pattern, schema: `"type": "string"`,
@@ -415,7 +401,7 @@ var evaluatorKeys = []key[Evaluator]{
 	{
 		name: "name", example: `"review"`,
 		field: func(e *Evaluator) any { return &e.Name },
-		about: "The name that people and logs see.",
+		about: "Its name for people and logs.",
 	}, {
 		name: "preset", example: `"validation"`,
 		field: func(e *Evaluator) any { return &e.Preset }, words: decide.Presets, schema: `"$ref": "#/$defs/preset"`,
@@ -423,11 +409,11 @@ var evaluatorKeys = []key[Evaluator]{
 	}, {
 		name: "command", example: `["./review.sh"]`,
 		schema: wordsSchema,
-		about:  "Answers on standard output, in JSON.",
+		about:  "Answers in JSON on standard output.",
 	}, {
 		name: "timeout", preset: `"5m"`, example: `"10m"`,
 		field: func(e *Evaluator) any { return &e.Timeout }, least: 1,
-		about: "How long it may run. Then the hook kills its whole process group.",
+		about: "How long it may run.",
 	}, {
 		name: "enabled", preset: `true`, example: `false`,
 		read: (*parser).enabled, schema: `"type": "boolean"`,
@@ -444,8 +430,7 @@ var prepareKeys = []key[Prepare]{
 	}, {
 		name: "when_changed", example: `["package-lock.json"]`,
 		field: func(c *Prepare) any { return &c.Inputs },
-		about: "Patterns of files. The command runs again when one of them has changed. Without this key it runs " +
-			"once, when the room or the worktree is made.",
+		about: "Patterns of files whose change makes it run again. Without this key it runs once.",
 	}, {
 		name: "timeout", preset: `"5m"`, example: `"10m"`,
 		field: func(c *Prepare) any { return &c.Timeout }, least: 1,
@@ -462,15 +447,15 @@ var commandKeys = []key[Command]{
 	}, {
 		name: "timeout", preset: `"30s"`, example: `"2m"`,
 		field: func(c *Command) any { return &c.Timeout }, least: 1,
-		about: "How long it may run. Then the hook kills its whole process group.",
+		about: "How long it may run.",
 	}, {
 		name: "env", example: `["SLACK_URL"]`,
 		field: func(c *Command) any { return &c.Env }, of: "a list of names of variables",
-		about: "Names of environment variables that it gets beside the usual few.",
+		about: "Names of more variables that it gets.",
 	}, {
 		name: "on_error", preset: `"continue"`, example: `"continue"`,
 		read: (*parser).onError, schema: `"enum": ["continue", "stop"]`,
-		about: "Of pre_iteration alone. stop: if the command fails, the run ends.",
+		about: "stop: if a pre_iteration command fails, the run ends.",
 	},
 }
 
