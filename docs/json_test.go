@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,10 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// nothing is what a comment says about a value that json.md says of all: it is empty, missing or null if there is none.
+var nothing = regexp.MustCompile(
+	`(^|; )(""|zero|null): (none|not known|unknown|there is none|it (has not|need not|had none|is not over))$`)
+
 // jsonReference writes a table for each type.
 type jsonReference struct {
 	t     *testing.T
@@ -68,7 +73,7 @@ func (r *jsonReference) object(pkg, name string) {
 		r.t.Errorf("%s has no struct %s", pkg, name)
 		return
 	}
-	r.b.WriteString("\n| field | kind | |\n|---|---|---|\n")
+	r.b.WriteString("\n| field | value |\n|---|---|\n")
 	inner := r.fields(pkg, of, in)
 	for _, one := range inner {
 		if !r.done[one[0]+"."+one[1]] {
@@ -78,12 +83,22 @@ func (r *jsonReference) object(pkg, name string) {
 	}
 }
 
-// fields writes a row for each field. It returns the structs that they hold, each with its package.
+// fields writes a row for each field, and one for successive fields of one kind without a comment. It returns the
+// structs that they hold, each with its package.
 func (r *jsonReference) fields(pkg string, of *ast.StructType, in *ast.File) (inner [][2]string) {
+	var bare []string // the fields of the row that is not written yet
+	last := ""        // their kind
+	write := func() {
+		if len(bare) > 0 {
+			fmt.Fprintf(&r.b, "| %s | %s |\n", strings.Join(bare, ", "), last)
+		}
+		bare = nil
+	}
 	for _, f := range of.Fields.List {
 		at, name := r.typeOf(pkg, in, f.Type)
 		if len(f.Names) == 0 {
-			fmt.Fprintf(&r.b, "| | | the fields of %s |\n", name)
+			write()
+			fmt.Fprintf(&r.b, "| | the fields of %s |\n", name)
 			inner = append(inner, [2]string{at, name})
 			continue
 		}
@@ -96,13 +111,22 @@ func (r *jsonReference) fields(pkg string, of *ast.StructType, in *ast.File) (in
 			continue
 		}
 		said := strings.Join(strings.Fields(f.Doc.Text()+" "+f.Comment.Text()), " ")
+		said = nothing.ReplaceAllString(said, "")
 		kind := r.kind(f.Type)
 		if more, _ := r.find(at, name); more != nil {
 			kind = strings.Replace(kind, "object", name, 1)
 			inner = append(inner, [2]string{at, name})
 		}
-		fmt.Fprintf(&r.b, "| `%s` | %s | %s |\n", key, kind, plainText.Replace(said))
+		if said != "" || kind != last {
+			write()
+		}
+		bare, last = append(bare, "`"+key+"`"), kind
+		if said != "" {
+			last += ": " + plainText.Replace(said)
+			write()
+		}
 	}
+	write()
 	return inner
 }
 
@@ -130,7 +154,7 @@ func (r *jsonReference) kind(t ast.Expr) string {
 		case strings.HasPrefix(t.Name, "int"), strings.HasPrefix(t.Name, "float"):
 			return "number"
 		case t.Name == "bool":
-			return "true or false"
+			return "boolean"
 		case t.Name == "string", t.Name == "Phase", t.Name == "Status":
 			return "text"
 		}

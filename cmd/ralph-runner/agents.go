@@ -58,17 +58,17 @@ an agent, too: it gets the prompt on standard input, and its output is text.`,
 // agentInfo is what is known of an agent.
 type agentInfo struct {
 	Name      string   `json:"name"`
-	Problem   string   `json:"problem,omitempty"` // why it is not started; "": nothing stands against it
+	Problem   string   `json:"problem,omitempty"` // why it is not started; "": none
 	Command   []string `json:"command,omitempty"` // without the prompt
 	Installed bool     `json:"installed"`
 	Version   string   `json:"version,omitempty"`  // of a built-in agent; "": not known
-	Measured  string   `json:"measured,omitempty"` // the version with which its row was measured
-	Documents bool     `json:"fromDocuments"`      // nobody has driven it: its row is from documents
+	Measured  string   `json:"measured,omitempty"` // the version that was measured
+	Documents bool     `json:"fromDocuments"`      // it is known from documents alone
 	Tells     []string `json:"tells"`              // "tokens", "cost", "reset"
 	Can       []string `json:"can"`                // "resume", "stop-hook"
 	// where the prices are from by which its cost is estimated; "": it tells its cost, or no tokens
 	PricesFrom string `json:"pricesFrom,omitempty"`
-	PricesOf   string `json:"pricesOf,omitempty"` // the day or the month of these prices
+	PricesOf   string `json:"pricesOf,omitempty"` // their day or month
 }
 
 // text says it in a few words.

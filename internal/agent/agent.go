@@ -39,9 +39,9 @@ type Usage struct {
 	CacheRead   int64   `json:"cacheReadTokens"`
 	CacheWrite  int64   `json:"cacheWriteTokens"`
 	CostUSD     float64 `json:"costUsd"`
-	TokensKnown bool    `json:"tokensKnown"`         // the agent told the tokens
-	CostKnown   bool    `json:"costKnown"`           // the agent told the cost, or it is estimated
-	Estimated   bool    `json:"estimated,omitempty"` // the cost is reckoned from the tokens and a price
+	TokensKnown bool    `json:"tokensKnown"`
+	CostKnown   bool    `json:"costKnown"`           // the agent told it, or it is estimated
+	Estimated   bool    `json:"estimated,omitempty"` // from tokens and a price
 }
 
 // Tokens returns all tokens: those of the cache cost less, but they are work of the provider, too.

@@ -145,7 +145,7 @@ func secondsSince(at, now time.Time) int {
 type Standing struct {
 	Name  string `json:"name"`  // the key in ralph.json
 	Limit int64  `json:"limit"` // in the unit
-	Left  int64  `json:"left"`  // in the unit, at least 0
+	Left  int64  `json:"left"`  // in the unit
 	Unit  string `json:"unit"`  // iterations, seconds, stops, attempts, features or tokens
 }
 

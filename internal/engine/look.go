@@ -16,11 +16,11 @@ import (
 type Status struct {
 	Loop    string   `json:"loop"`
 	URL     string   `json:"url"`
-	Problem string   `json:"problem,omitempty"` // why it cannot be asked; "": it answers
-	Workers []string `json:"workers"`           // who has a key of ours, by name
-	Open    int      `json:"open"`              // how many features no worker has
-	Merged  int      `json:"merged"`            // how many the coordinator has accepted
-	Holders []Holder `json:"holders"`           // "since" is here the last sign of life of the worker
+	Problem string   `json:"problem,omitempty"` // why it cannot be asked; "": none
+	Workers []string `json:"workers"`           // who has a key
+	Open    int      `json:"open"`              // features that no worker has
+	Merged  int      `json:"merged"`            // features that were accepted
+	Holders []Holder `json:"holders"`           // since: the last sign of life of the worker
 }
 
 // Look asks the engine that has a folder. It changes nothing. The error is ErrNoEngine if none has had the folder.

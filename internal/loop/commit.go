@@ -93,12 +93,12 @@ type iteration struct {
 	Schema    int       `json:"schema"`
 	Time      time.Time `json:"time"`
 	Session   string    `json:"session"`
-	Event     string    `json:"event"`     // of the client, such as Stop
-	Verdict   string    `json:"verdict"`   // what was decided: continue, end, take, …
-	Reason    string    `json:"reason"`    // why the loop has ended; "": it has not
-	Feature   string    `json:"feature"`   // the id of the next one
-	Iteration int       `json:"iteration"` // its number
-	Attempts  int       `json:"attempts"`  // at the feature
+	Event     string    `json:"event"`   // of the client, such as Stop
+	Verdict   string    `json:"verdict"` // what was decided: continue, end, take, …
+	Reason    string    `json:"reason"`  // why the loop has ended; "": it has not
+	Feature   string    `json:"feature"` // the next one
+	Iteration int       `json:"iteration"`
+	Attempts  int       `json:"attempts"` // at the feature
 	// a digest of the list's states; of the work tree too, if those did not change
 	Fingerprint string `json:"fingerprint"`
 	DurationMs  int64  `json:"durationMs"`     // from the start of the hook to the record

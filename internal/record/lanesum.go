@@ -21,7 +21,7 @@ const (
 // LaneSum is what a lane did in a run.
 type LaneSum struct {
 	Lane        int      `json:"lane"`
-	Workers     []string `json:"workers,omitempty"` // who worked it elsewhere, and where; none: it was here
+	Workers     []string `json:"workers,omitempty"` // who worked elsewhere, and where
 	Features    []string `json:"features"`          // in the order of their first session
 	Sessions    int      `json:"sessions"`
 	DurationSec float64  `json:"durationSec"`

@@ -29,26 +29,26 @@ type Session struct {
 	RunID       string     `json:"runId"`
 	Number      int        `json:"session"` // in the run; 0: a stop of the hook
 	Iteration   int        `json:"iteration"`
-	Counted     bool       `json:"counted"`           // false: it was an interruption, and the same iteration went on
-	Leg         int        `json:"leg,omitempty"`     // of a chain, the first one 1
-	Lane        int        `json:"lane,omitempty"`    // of several, the first one 1
-	Worker      string     `json:"worker,omitempty"`  // who worked it elsewhere; "": it was worked here
-	Machine     string     `json:"machine,omitempty"` // of Worker
-	Merge       string     `json:"merge,omitempty"`   // what became of a lane's work: Merged, and so on
+	Counted     bool       `json:"counted"`           // false: an interruption; the same iteration went on
+	Leg         int        `json:"leg,omitempty"`     // of a chain, from 1
+	Lane        int        `json:"lane,omitempty"`    // of several, from 1
+	Worker      string     `json:"worker,omitempty"`  // who worked on it elsewhere; "": none
+	Machine     string     `json:"machine,omitempty"` // of the worker
+	Merge       string     `json:"merge,omitempty"`   // what became of a lane's work
 	Agent       string     `json:"agent"`
 	Model       string     `json:"model"`
-	Why         string     `json:"why,omitempty"` // why this agent and this model; "": they are the usual ones
+	Why         string     `json:"why,omitempty"` // why it was not the usual agent and model; "": none
 	Feature     string     `json:"feature"`
 	StartedAt   time.Time  `json:"startedAt"` // zero: not known
 	EndedAt     time.Time  `json:"endedAt"`
 	DurationSec float64    `json:"durationSec"`
 	ExitCode    int        `json:"exitCode"`
-	Outcome     string     `json:"outcome"` // of a stop the verdict
+	Outcome     string     `json:"outcome"` // of a stop: the verdict
 	Problem     string     `json:"problem,omitempty"`
 	Signals     []string   `json:"signals"`
 	Tokens      LineTokens `json:"tokens"`
 	CostUSD     *float64   `json:"costUsd"`                 // null: unknown
-	Estimated   bool       `json:"costEstimated,omitempty"` // reckoned from tokens and a price
+	Estimated   bool       `json:"costEstimated,omitempty"` // from tokens and a price
 	Denied      int        `json:"denied"`
 	Checks      []Check    `json:"checks"`
 }

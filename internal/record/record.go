@@ -85,9 +85,9 @@ type Run struct {
 // Sum is what sessions used together.
 type Sum struct {
 	agent.Usage
-	Unknown  int     `json:"unknown"`            // sessions whose cost is not known, or not all of it
-	Dearest  float64 `json:"dearest,omitempty"`  // dollars of the session that cost most, of those whose cost is known
-	Presumed float64 `json:"presumed,omitempty"` // dollars that the others may have cost beyond what they told
+	Unknown  int     `json:"unknown"`            // sessions whose cost is not fully known
+	Dearest  float64 `json:"dearest,omitempty"`  // dollars of the dearest session of known cost
+	Presumed float64 `json:"presumed,omitempty"` // dollars that the others may have cost beyond that
 }
 
 // Add adds what a session used.
@@ -127,10 +127,10 @@ type Current struct {
 	Feature   string    `json:"feature"`
 	Lane      int       `json:"lane,omitempty"`    // the number of its lane; 0: there are no lanes
 	Worker    string    `json:"worker,omitempty"`  // who worked it elsewhere; "": this machine did, or nobody yet
-	Machine   string    `json:"machine,omitempty"` // of Worker
+	Machine   string    `json:"machine,omitempty"` // of the worker
 	Agent     string    `json:"agent"`
 	Model     string    `json:"model"`         // that it was asked for; "": the agent's own choice
-	Why       string    `json:"why,omitempty"` // why this agent and this model; "": they are the usual ones
+	Why       string    `json:"why,omitempty"` // why it was not the usual agent and model; "": none
 	StartedAt time.Time `json:"startedAt"`
 	PID       int       `json:"pid"` // of the guard that started the agent
 	Start     string    `json:"start"`

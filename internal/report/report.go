@@ -24,12 +24,12 @@ type Report struct {
 	watch.Detail
 	Work    []Feature     `json:"work"`              // the features
 	Commits []tree.Commit `json:"commits"`           // that belong to no feature
-	Earlier int           `json:"earlierCommits"`    // before these and those of the features; they are left out
-	Before  int           `json:"earlierIterations"` // before those that are listed; they are left out
+	Earlier int           `json:"earlierCommits"`    // how many are left out
+	Before  int           `json:"earlierIterations"` // how many are left out
 	Took    time.Duration `json:"-"`
 	TookSec int64         `json:"tookSec"`
 
-	NoItems *struct{} `json:"items,omitempty"` // nil: JSON has them in work alone
+	NoItems *struct{} `json:"items,omitempty"` // null: they are in work
 }
 
 // Feature is a feature with the commits that were made for it.

@@ -15,10 +15,10 @@ import (
 // Commit is a commit of a repository. Its texts are foreign and cleaned.
 type Commit struct {
 	Hash    string    `json:"hash"`
-	At      time.Time `json:"at"` // when it was committed
+	At      time.Time `json:"at"`
 	Subject string    `json:"subject"`
-	Feature string    `json:"feature,omitempty"` // that it says it is for, as the merges of lanes do; "": it does not say
-	Diff    string    `json:"diff"`              // with the sums of each file before it; its beginning, if it is long
+	Feature string    `json:"feature,omitempty"` // that it says it is for; "": none
+	Diff    string    `json:"diff"`              // the beginning, if it is long
 }
 
 const (

@@ -144,7 +144,7 @@ type Spent struct {
 	CostUSD     float64 `json:"costUsd"`
 	TokensKnown bool    `json:"tokensKnown"`
 	CostKnown   bool    `json:"costKnown"` // false: no session has told its cost
-	Estimated   bool    `json:"estimated"` // a part of the cost is reckoned from prices
+	Estimated   bool    `json:"estimated"` // in part, from prices
 	Unknown     int     `json:"unknown"`   // sessions that did not tell their cost
 }
 

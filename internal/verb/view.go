@@ -24,11 +24,11 @@ import (
 // Status is how a loop stands, as `status --json` shows it.
 type Status struct {
 	Name          string            `json:"name"`
-	Status        decide.Status     `json:"status"`        // IN_PROGRESS, or how it ended
-	ExitReason    string            `json:"exitReason"`    // why it ended; "": it has not
-	Iteration     int               `json:"iteration"`     // its number
-	MaxIterations int               `json:"maxIterations"` // how many there may be
-	NoList        bool              `json:"noList"`        // there are no features: a claim and the checks complete it
+	Status        decide.Status     `json:"status"`     // IN_PROGRESS, or how it ended
+	ExitReason    string            `json:"exitReason"` // why it ended; "": it has not
+	Iteration     int               `json:"iteration"`
+	MaxIterations int               `json:"maxIterations"`
+	NoList        bool              `json:"noList"` // there are no features
 	Features      decide.Counts     `json:"features"`
 	Checks        int               `json:"checks"`            // how many there are
 	Manual        int               `json:"manual"`            // claimed features with points that only a person can check
@@ -37,7 +37,7 @@ type Status struct {
 	Withheld      string            `json:"withheld"`          // variables that the last checks did not get
 	Confined      string            `json:"confined"`          // where checks can write; "": wherever you can
 	ToMerge       string            `json:"toMerge,omitempty"` // why the person's branch lacks what lanes have merged
-	Uncommitted   string            `json:"uncommitted"`       // why proven work is not committed that is to be
+	Uncommitted   string            `json:"uncommitted"`       // why proven work is not committed
 	NotUsed       string            `json:"notUsed"`           // changed files that the checks do not use
 	Next          string            `json:"next"`              // the feature to work on
 	Lanes         []Lane            `json:"lanes,omitempty"`
@@ -48,8 +48,8 @@ type Status struct {
 	Doom          string            `json:"doom"`                // how it will end in any case; "": it need not
 	Limits        []decide.Standing `json:"limits"`              // those that are on
 	Needs         string            `json:"needs"`               // what it needs of a person
-	RetryAt       string            `json:"retryAt"`             // when a limit will be lifted, if that is known
-	Waits         *Waits            `json:"waiting"`             // null: it does not wait
+	RetryAt       string            `json:"retryAt"`             // when a limit will be lifted
+	Waits         *Waits            `json:"waiting"`             // null: none
 	Loop          string            `json:"loop"`                // the path of its folder
 	Protected     bool              `json:"protected"`           // the record is outside the project
 	StartedAt     string            `json:"startedAt"`
@@ -58,7 +58,7 @@ type Status struct {
 	Notes         []string          `json:"notes"`      // what a person should know
 	Verdicts      []Verdict         `json:"verdicts"`   // of the last stops, the latest first
 	Then          string            `json:"then"`       // what a person would do now
-	Command       string            `json:"command"`    // of Then, for copying; "": there is none
+	Command       string            `json:"command"`    // of then, for copying; "": there is none
 	ClientRuns    bool              `json:"clientRuns"` // the process of its session is known to run
 	Spent         *Spent            `json:"spent"`      // by its last run; null: it had none
 	Failed        *Checked          `json:"failed"`     // the last check that failed, and did not pass since; null: none
@@ -289,8 +289,8 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 // Verdict is a line of stops.jsonl, which an agent can write, too.
 type Verdict struct {
 	Time      time.Time `json:"time"`
-	Verdict   string    `json:"verdict"`   // what the hook decided
-	Iteration int       `json:"iteration"` // its number
+	Verdict   string    `json:"verdict"` // what the hook decided
+	Iteration int       `json:"iteration"`
 	Reason    string    `json:"reason"`
 	Feature   string    `json:"feature"`
 }

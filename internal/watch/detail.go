@@ -23,10 +23,10 @@ type Detail struct {
 	Loop
 	Task       string           `json:"task"`
 	Items      []Item           `json:"items"`
-	Iterations []record.Session `json:"iterations"`       // the first one first; the files keep only the last ones
-	Gone       int              `json:"gone"`             // sessions that the files do not keep any more
+	Iterations []record.Session `json:"iterations"`       // the oldest first; only the last ones are kept
+	Gone       int              `json:"gone"`             // sessions that are no longer kept
 	ByLane     []record.LaneSum `json:"byLane,omitempty"` // of a run with lanes
-	Checked    []verb.Checked   `json:"checked"`          // the last checks that ran, the latest first
+	Checked    []verb.Checked   `json:"checked"`          // the latest first
 	Log        string           `json:"log"`              // the end of hook.log
 	Live       []Live           `json:"live"`             // the sessions that run now, or else the last one
 

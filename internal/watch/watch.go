@@ -30,12 +30,12 @@ type Picture struct {
 
 // Loop is a loop as it was when it was read last. Its texts are clean.
 type Loop struct {
-	Key     string `json:"key"` // names the loop among all of this user
+	Key     string `json:"key"` // unique among the loops of this user
 	Project string `json:"project"`
 	verb.Status
 	Run       *Run      `json:"run"`       // its last run; null: it had none
-	ChangedAt time.Time `json:"changedAt"` // when one of its files changed last
-	LastSign  time.Time `json:"lastSign"`  // the last sign of life: when these, or what its agents write, changed
+	ChangedAt time.Time `json:"changedAt"` // when its files last changed
+	LastSign  time.Time `json:"lastSign"`  // when these, or what its agents write, last changed
 
 	signs []string // the paths of what its agents write now
 }
@@ -50,16 +50,16 @@ type Run struct {
 	Iterations int       `json:"iterations"`       // sessions that counted
 	Sessions   int       `json:"sessions"`
 	Session    *Session  `json:"session"`           // that runs now; null: none
-	Lanes      []Session `json:"lanes,omitempty"`   // of a run with lanes, those that run now; Session is the first one
-	ToMerge    []string  `json:"toMerge,omitempty"` // what a person is to do so that all work is merged
+	Lanes      []Session `json:"lanes,omitempty"`   // with lanes: those that run now
+	ToMerge    []string  `json:"toMerge,omitempty"` // what a person does to merge all work
 	Done       int       `json:"done"`              // features that it worked on and that pass
-	Leg        string    `json:"leg"`               // of a chain of agents, which one works, in words; "": there is none
+	Leg        string    `json:"leg"`               // of a chain: who works, in words; "": there is none
 }
 
 // Session is a session of a run that works now.
 type Session struct {
 	Number    int       `json:"number"`
-	Lane      int       `json:"lane,omitempty"` // 0: there are no lanes
+	Lane      int       `json:"lane,omitempty"` // 0: none
 	Feature   string    `json:"feature"`
 	StartedAt time.Time `json:"startedAt"`
 }
