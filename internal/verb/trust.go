@@ -115,8 +115,7 @@ func (t *truster) restore() error {
 func (t *truster) trust(yes bool) error {
 	asks := !yes && cli.CanAsk()
 	if !yes && !asks {
-		fmt.Fprintf(t.w, "there is no terminal to ask at, so this only shows what would be trusted; to accept it: %s --yes\n",
-			t.l.Call("trust"))
+		fmt.Fprintln(t.w, "there is no terminal to ask at, so this only shows what would be trusted")
 	}
 	source := t.config.Source.Given()
 	list := decide.List{}

@@ -20,8 +20,8 @@ const maxOpen = 30
 // see. f is what is locked.
 func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) {
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(f.Missing))) {
-		lines = append(lines, fmt.Sprintf("%s does not exist yet, and runs only after you have written it and run '%s'; "+
-			"if the agent should write it, name it in \"not_held\"", plain.Line(key, 300), l.Call("trust")))
+		lines = append(lines, fmt.Sprintf("%s does not exist yet: write it and run '%s', "+
+			"or name it in \"not_held\" if the agent should write it", plain.Line(key, 300), l.Call("trust")))
 	}
 	var open []string
 	for _, check := range c.Checks {
@@ -53,8 +53,8 @@ func Warnings(l *loop.Loop, c config.Config, f *locked.Finder) (lines []string) 
 			plain.Line(strings.Join(open, ", "), 600)))
 	}
 	if len(believed)+len(open) > 0 && !c.Room {
-		lines = append(lines, `"room" and "work" in ralph.json would hold all of that: checks then see only what you `+
-			"trusted, and the agent's own work")
+		lines = append(lines, `"room" and "work" in ralph.json prevent that: checks then see only what you trusted, `+
+			"and the agent's own work")
 	}
 	for _, text := range f.Open[:min(len(f.Open), maxOpen)] {
 		lines = append(lines, "not locked: "+text)
