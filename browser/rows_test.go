@@ -128,7 +128,7 @@ func TestNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Commit(at, func(s *decide.State) { s.Status, s.ExitReason = decide.Blocked, decide.PromiseBlocked })
+	w.Commit(at, func(s *decide.State) { s.Status, s.ExitReason = decide.Blocked, decide.Asks })
 	p.sees("6 need you")
 	told := ""
 	if p.eval("told.join()", &told); told != "working needs you" {

@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	if c.Limits != want || !c.WaitShells || len(c.Notifiers) != 3 {
 		t.Errorf("%+v", c)
 	}
-	if !slices.Equal(c.GuardsOff, []string{decide.TestsOnly, decide.SameFile}) {
+	if !slices.Equal(c.GuardsOff, []string{"tests_only", "same_file"}) {
 		t.Errorf("these guards are off: %q", c.GuardsOff)
 	}
 	a, line := c.Notifiers[0], "./notify.sh $X"

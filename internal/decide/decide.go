@@ -175,21 +175,16 @@ func (d *Decision) unusable(s *Snapshot) bool {
 		d.Next.Needs = plain.Line(s.Foreign, 300) + " was changed while a command of the loop ran; it is put back"
 		d.end(s, Blocked, RecordChanged)
 	case s.ConfigErr != nil:
-		d.Problem = s.ConfigErr
-		d.end(s, Failed, ConfigInvalid)
+		d.failed(s, s.ConfigErr)
 	case s.Tampered != "":
 		d.Next.Needs = plain.Line(s.Tampered, 300) + " was touched while a check ran, so nothing is proven"
 		d.end(s, Blocked, ConfigChanged)
 	case len(s.Changed) > 0 && s.ListIsOld: // the tracker's commands run when that is put back
 		return false
-	case s.List.Missing:
-		d.Problem = s.List.Err
-		d.end(s, Failed, ListMissing)
-	case s.List.Err != nil && (s.Lane > 0 || !errors.As(s.List.Err, new(*jsontext.Error))):
+	case s.List.Err != nil && (s.List.Missing || s.Lane > 0 || !errors.As(s.List.Err, new(*jsontext.Error))):
 		// There are no items, the file cannot be read, or it is not a file: the agent cannot
 		// repair that. An agent in a lane can repair nothing outside its work tree.
-		d.Problem = s.List.Err
-		d.end(s, Failed, ListInvalid)
+		d.failed(s, s.List.Err)
 	default:
 		d.Problem = s.List.Err
 		return false
@@ -197,17 +192,21 @@ func (d *Decision) unusable(s *Snapshot) bool {
 	return true
 }
 
+func (d *Decision) failed(s *Snapshot, problem error) {
+	d.Problem, d.Next.Needs = problem, plain.Line(problem.Error(), 500)
+	d.end(s, Failed, Unusable)
+}
+
 // promise reads what the agent says about the whole loop. If it wants a person, the loop ends. If
 // it says that everything is complete, that is only a claim.
 func (d *Decision) promise(s *Snapshot) (ended bool) {
 	status, why := Said(s.Message, s.Promises)
-	reason := map[Status]string{Blocked: PromiseBlocked, Escalated: PromiseEscalate}[status]
-	if reason == "" {
+	if status != Blocked && status != Escalated {
 		d.Promised = status == Complete
 		return false
 	}
 	d.Next.Needs = plain.Line(s.saidBy(why), 500)
-	d.end(s, status, reason)
+	d.end(s, status, Asks)
 	return true
 }
 

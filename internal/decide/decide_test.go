@@ -138,7 +138,7 @@ var stopRows = []row{
 	}, "end CANCELLED by_person"},
 
 	// ralph.json and the list.
-	{"ralph.json broken", func(s *Snapshot) { s.ConfigErr = errors.New("x") }, "end FAILED config_invalid"},
+	{"ralph.json broken", func(s *Snapshot) { s.ConfigErr = errors.New("x") }, "end FAILED unusable"},
 	{"a locked file changed", func(s *Snapshot) { s.Changed = []string{"x.sh"} }, "continue 5 "},
 	{"a locked file is still changed", func(s *Snapshot) {
 		s.Changed, s.State.Warned = []string{"x.sh"}, true
@@ -146,7 +146,7 @@ var stopRows = []row{
 	{"a locked file was put back", func(s *Snapshot) { s.State.Warned = true }, "continue 5 c"},
 	{"a locked file changed, and the agent gives up", func(s *Snapshot) {
 		s.Changed, s.Message = []string{"x.sh"}, "<promise>BLOCKED: x.sh is wrong</promise>"
-	}, "end BLOCKED promise_blocked"},
+	}, "end BLOCKED asks"},
 	{"a locked file changed, and no iteration is left", func(s *Snapshot) {
 		s.Changed, s.State.Iteration = []string{"x.sh"}, 15
 	}, "end REACHED_LIMIT max_iterations"},
@@ -156,11 +156,11 @@ var stopRows = []row{
 		s.Tampered, s.List = "x.sh", List{Missing: true}
 	}, "end BLOCKED config_changed"},
 	{"list missing", func(s *Snapshot) { s.List = List{Missing: true, Err: errors.New("x")} },
-		"end FAILED list_missing"},
-	{"list empty", func(s *Snapshot) { s.List = List{Err: features.ErrEmpty} }, "end FAILED list_invalid"},
+		"end FAILED unusable"},
+	{"list empty", func(s *Snapshot) { s.List = List{Err: features.ErrEmpty} }, "end FAILED unusable"},
 	{"list not readable", func(s *Snapshot) {
 		s.List = List{Err: errors.New("permission denied")}
-	}, "end FAILED list_invalid"},
+	}, "end FAILED unusable"},
 	{"list broken", func(s *Snapshot) { s.List = List{Err: broken} }, "continue 5 "},
 	{"list broken for the third time", func(s *Snapshot) {
 		s.List = List{Err: broken}
@@ -170,13 +170,13 @@ var stopRows = []row{
 	// The agent promises.
 	{"blocked", func(s *Snapshot) {
 		s.Message = "I tried.\n<promise>BLOCKED: no key</promise>\n"
-	}, "end BLOCKED promise_blocked"},
+	}, "end BLOCKED asks"},
 	{"complete, which it is not", func(s *Snapshot) { s.Message = "<promise>COMPLETE</promise>" }, "continue 5 c"},
-	{"escalate", func(s *Snapshot) { s.Message = "<promise>ESCALATE</promise>" }, "end ESCALATED promise_escalate"},
+	{"escalate", func(s *Snapshot) { s.Message = "<promise>ESCALATE</promise>" }, "end ESCALATED asks"},
 	{"blocked with all done", func(s *Snapshot) {
 		s.Message = "<promise>BLOCKED: x</promise>"
 		s.List = list("xxx")
-	}, "end BLOCKED promise_blocked"},
+	}, "end BLOCKED asks"},
 
 	// Something runs in the background.
 	{"a subagent runs", func(s *Snapshot) { s.Running = []string{"1 subagent"} }, "wait 4"},
@@ -203,7 +203,7 @@ var stopRows = []row{
 	{"blocked while waiting", func(s *Snapshot) {
 		s.Running = []string{"1 subagent"}
 		s.Message = "<promise>BLOCKED</promise>"
-	}, "end BLOCKED promise_blocked"},
+	}, "end BLOCKED asks"},
 
 	// Every feature is claimed.
 	{"all claimed", func(s *Snapshot) { s.List = list("xxx") }, "end COMPLETE all_features_pass"},

@@ -87,7 +87,7 @@ var edits = []func(s *Snapshot, d *dice){
 	func(s *Snapshot, d *dice) { s.State.ListDigest, s.State.TreeDigest = s.List.Digest(), pick(d, "", "t") },
 	func(s *Snapshot, d *dice) {
 		s.State.Hour = []int64{now.Unix() - int64(d.n(256))*30}
-		s.State.ExitReason = pick(d, "", IterationsPerHour, FeaturesPerSession)
+		s.State.ExitReason = pick(d, "", IterationsPerHour, SessionFull)
 	},
 	func(s *Snapshot, d *dice) {
 		s.State.Passed, s.State.SessionPassed, s.State.Warned = d.n(9), d.n(9), d.is()
@@ -152,7 +152,7 @@ var edits = []func(s *Snapshot, d *dice){
 		lanes := 1 + d.n(4)
 		s.Round = Round{
 			Fresh: true, Lanes: lanes, Lane: 1 + d.n(lanes), Begins: d.is(), Busy: d.n(lanes), Moved: d.is(),
-			Refused: d.is(), Spent: pick(d, "", Cost, MaxIterations),
+			Refused: d.is(), Spent: pick(d, "", Budget, MaxIterations),
 			Later: pick(d, nil, map[string]bool{"b": true, "c": true}),
 		}
 		s.State.Lanes = nil

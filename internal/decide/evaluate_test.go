@@ -78,7 +78,7 @@ var evaluatorRows = []row{
 	}, "end REACHED_LIMIT max_iterations"},
 	{"a promise to be blocked, whoever is asked", func(s *Snapshot) {
 		s.Evaluators, s.Message = []Evaluator{byCommand}, "<promise>BLOCKED: why</promise>"
-	}, "end BLOCKED promise_blocked"},
+	}, "end BLOCKED asks"},
 	{"the checks alone, before all is claimed", func(s *Snapshot) {
 		s.Evaluators, s.Checks = []Evaluator{{Preset: EvaluateValidation}}, []Check{ofAll}
 	}, "checks c:"},
@@ -139,7 +139,7 @@ var evaluatorRows = []row{
 	{"one failure too many", func(s *Snapshot) {
 		s.Checks, s.Results, s.State.CheckFailures = []Check{ofEach}, []Receipt{failure("i", "")}, 1
 		s.Limits.CheckFailures = 2
-	}, "end REACHED_LIMIT check_failures"},
+	}, "end REACHED_LIMIT attempts"},
 	{"failures that are over", func(s *Snapshot) {
 		s.Checks, s.Results = []Check{ofEach}, []Receipt{receipt("i", "", "now")}
 		s.State.CheckFailures, s.Limits.CheckFailures = 9, 2

@@ -137,8 +137,8 @@ var eventRows = []row{
 	}, "take"},
 	{"handed over: its prompt in the same session", func(s *Snapshot) {
 		s.Event, s.Marked, s.State.Status = EventPrompt, true, Handover
-		s.State.ExitReason, s.State.LastSession = FeaturesPerSession, "s"
-	}, "tell features_per_session"},
+		s.State.ExitReason, s.State.LastSession = SessionFull, "s"
+	}, "tell session_full"},
 	{"handed over for an hour: its prompt in the same session", func(s *Snapshot) {
 		s.Event, s.Marked, s.State.Status = EventPrompt, true, Handover
 		s.State.ExitReason, s.State.LastSession = IterationsPerHour, "s"

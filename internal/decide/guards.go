@@ -12,15 +12,21 @@ import (
 )
 
 // Guards end a loop whose agent works without getting anywhere, before a limit would. A guard's name is its key in
-// "guards" of ralph.json, and the exit reason of its ending. An ending's Needs says what the guard saw.
+// "guards" of ralph.json. An ending's Needs says what the guard saw.
 
 // Guards has the names of all guards, in the order in which they are asked.
-var Guards = []string{PermissionDenied, Asks, Regression, TestsOnly, SameFile}
+var Guards = []string{PermissionDenied, Asks, "regression", testsOnly, sameFile}
+
+// The guards that end a loop with NoProgress, and do not see what a lane changed.
+const (
+	testsOnly = "tests_only"
+	sameFile  = "same_file"
+)
 
 const (
 	deniedRounds = 3   // iterations in a row in which a tool was refused
 	askedRounds  = 2   // iterations in a row in which the agent only asked
-	stuckRounds  = 5   // iterations in a row without a feature that passes, of TestsOnly and SameFile
+	stuckRounds  = 5   // iterations in a row without a feature that passes, of testsOnly and sameFile
 	maxRewritten = 100 // files of one iteration that are counted
 )
 
@@ -44,24 +50,25 @@ type Habits struct {
 func (d *Decision) guard(s *Snapshot) {
 	passed := d.Next.Passed > d.From.Passed || d.lanePassed(s)
 	for _, g := range []struct {
-		reason string
+		name   string
 		status Status
+		reason string
 		saw    string
 	}{
-		{PermissionDenied, Blocked, d.denied(s, passed)},
-		{Asks, Blocked, d.asks(s, passed)},
-		{Regression, Stagnated, d.falls()},
-		{TestsOnly, Stagnated, d.testsOnly(s, passed)},
-		{SameFile, Stagnated, d.sameFile(s, passed)},
+		{PermissionDenied, Blocked, PermissionDenied, d.denied(s, passed)},
+		{Asks, Blocked, Asks, d.asks(s, passed)},
+		{"regression", Stagnated, NoProgress, d.falls()},
+		{testsOnly, Stagnated, NoProgress, d.testsOnly(s, passed)},
+		{sameFile, Stagnated, NoProgress, d.sameFile(s, passed)},
 	} {
 		if (s.Leg.Job || s.Leg.Review) && g.status == Stagnated {
 			continue // no feature passes meanwhile, and a review takes claims back
 		}
-		if s.Lane > 0 && (g.reason == TestsOnly || g.reason == SameFile) {
+		if s.Lane > 0 && (g.name == testsOnly || g.name == sameFile) {
 			continue // what changed in the project came from all lanes
 		}
-		if g.saw != "" && !slices.Contains(s.GuardsOff, g.reason) {
-			d.Next.Needs = s.saidBy(g.saw)
+		if g.saw != "" && !slices.Contains(s.GuardsOff, g.name) {
+			d.Next.Needs = fmt.Sprintf("%s (guard %s)", s.saidBy(g.saw), g.name)
 			d.end(s, g.status, g.reason)
 			return
 		}
@@ -104,7 +111,7 @@ func (d *Decision) asks(s *Snapshot, passed bool) (saw string) {
 	if d.Next.Asked < askedRounds*s.workers() {
 		return ""
 	}
-	return question
+	return fmt.Sprintf("%s It did nothing else in %d iterations", question, d.Next.Asked)
 }
 
 // Question returns the question in which a message ends, with the paragraph that it is in; "" if the message ends in
@@ -120,7 +127,7 @@ func Question(message string) string {
 	for begin > 0 && strings.TrimSpace(lines[begin-1]) != "" {
 		begin--
 	}
-	const most = 500
+	const most = 400
 	text := []rune(plain.Line(strings.Join(lines[begin:], " "), 10*most))
 	return string(text[max(0, len(text)-most):])
 }

@@ -94,9 +94,9 @@ var laneRows = []row{
 		"end REACHED_LIMIT max_iterations"},
 	{"the run's own limit, and another lane works", func(s *Snapshot) { s.Spent = MaxIterations },
 		"wait 5 | 1: a 1 0 | 2: b 1 5"},
-	{"the money is spent, and another lane works", func(s *Snapshot) { s.Spent = Cost }, "end REACHED_LIMIT cost"},
-	{"the money is spent with the last iteration", func(s *Snapshot) { s.Spent, s.State.Iteration = Tokens, 15 },
-		"end REACHED_LIMIT tokens"},
+	{"the money is spent, and another lane works", func(s *Snapshot) { s.Spent = Budget }, "end REACHED_LIMIT budget"},
+	{"the money is spent with the last iteration", func(s *Snapshot) { s.Spent, s.State.Iteration = Budget, 15 },
+		"end REACHED_LIMIT budget"},
 	{"the deadline, and another lane works", func(s *Snapshot) {
 		s.Limits.Deadline, s.State.StartedAt = time.Hour, now.Add(-2*time.Hour)
 	}, "end REACHED_LIMIT deadline"},
@@ -105,7 +105,7 @@ var laneRows = []row{
 	}, "wait 5 | 1: a 1 0 | 2: b 1 5"},
 	{"attempts of its own feature", func(s *Snapshot) {
 		s.Limits.FeatureAttempts, s.State.Lanes[0].Attempts = 3, 3
-	}, "end REACHED_LIMIT feature_attempts"},
+	}, "end REACHED_LIMIT attempts"},
 	{"attempts of another lane's feature", func(s *Snapshot) {
 		s.Limits.FeatureAttempts, s.State.Lanes[1].Attempts, s.State.Attempts = 3, 3, 3
 	}, "continue 6 a | 1: a 2 6 | 2: b 3 5"},
@@ -124,19 +124,19 @@ var laneRows = []row{
 	}, "continue 6 a | 1: a 2 6 | 2: b 1 5"},
 	{"it was not merged too often for two", func(s *Snapshot) {
 		s.Refused, s.State.CheckFailures, s.Limits.CheckFailures = true, 5, 3
-	}, "end REACHED_LIMIT check_failures"},
+	}, "end REACHED_LIMIT attempts"},
 	{"it is merged at last", func(s *Snapshot) {
 		s.List, s.State.CheckFailures, s.Limits.CheckFailures = list("x...."), 6, 3
 	}, "continue 6 c | 1: c 1 6 | 2: b 1 5"},
 
 	// What an agent or a person says.
 	{"an agent needs a person", func(s *Snapshot) { s.Message = "<promise>BLOCKED: why</promise>" },
-		"end BLOCKED promise_blocked"},
+		"end BLOCKED asks"},
 	{"a person cancels", func(s *Snapshot) { s.CancelFile = true }, "end CANCELLED by_person"},
 	{"a person has paused it", func(s *Snapshot) { s.State.Status = Paused }, "pass | 1: a 1 4 | 2: b 1 5"},
 	{"a locked file has changed", func(s *Snapshot) { s.Changed = []string{"x"} }, "end BLOCKED config_changed"},
 	{"the list is broken: no agent in a lane repairs it", func(s *Snapshot) { s.List = List{Err: broken} },
-		"end FAILED list_invalid"},
+		"end FAILED unusable"},
 	{"features are gone: no agent in a lane puts them back", func(s *Snapshot) { s.Lost = []string{"z"} },
 		"end BLOCKED list_changed"},
 	{"an evaluator completes it, and another lane works", func(s *Snapshot) {
@@ -198,7 +198,7 @@ var beginRows = []row{
 	{"no iteration is left, and nobody works", func(s *Snapshot) {
 		s.State.Iteration, s.State.Lanes[0].Iteration, s.Round.Busy = 15, 0, 0
 	}, "end REACHED_LIMIT max_iterations"},
-	{"the money is spent", func(s *Snapshot) { s.Spent = Cost }, "end REACHED_LIMIT cost"},
+	{"the money is spent", func(s *Snapshot) { s.Spent = Budget }, "end REACHED_LIMIT budget"},
 	{"nobody has stood still", func(s *Snapshot) {
 		s.Moved, s.State.Unchanged, s.State.CheckFailures, s.Limits.CheckFailures = false, 99, 99, 3
 	}, "continue 5 a | 1: a 1 4 | 2: b 1 5"},
@@ -259,7 +259,7 @@ func TestLaneGuards(t *testing.T) {
 		{"two falls", func(s *Snapshot) {
 			s.State.Checked, s.State.Fell = 3, 4
 			s.Checks = []Check{ofFeature}
-		}, Regression},
+		}, NoProgress},
 	} {
 		s := inLanes()
 		tc.edit(&s)

@@ -43,19 +43,19 @@ func TestLeg(t *testing.T) {
 		{"the job is done", Leg{Job: true, Done: true}, false, nil, Continue, "", false},
 		{"the job does not count as an attempt", job, false, func(s *Snapshot) { s.State.TreeDigest = "other" },
 			Continue, "", false},
-		{"without a job it does", hold, false, func(s *Snapshot) { s.State.TreeDigest = "other" }, End, FeatureAttempts,
+		{"without a job it does", hold, false, func(s *Snapshot) { s.State.TreeDigest = "other" }, End, Attempts,
 			false},
 		{"what a job claims is not looked at", job, true, func(s *Snapshot) {
 			s.Message, s.State.TreeDigest = "<promise>COMPLETE</promise>", "other"
 		}, Continue, "", false},
 		{"a person is needed", job, false, func(s *Snapshot) { s.Message = "<promise>BLOCKED: no key</promise>" }, End,
-			PromiseBlocked, false},
+			Asks, false},
 		{"the limit of a leg that is over", done, true, func(s *Snapshot) { s.Round.Spent = MaxIterations }, Continue, "",
 			true},
 		{"the limit of a job that is done", Leg{Job: true, Done: true}, false,
 			func(s *Snapshot) { s.Round.Spent = MaxIterations }, Continue, "", false},
-		{"the limit of a leg", done, false, func(s *Snapshot) { s.Round.Spent = MaxIterations }, End, MaxIterations, false},
-		{"the limit of a job", job, false, func(s *Snapshot) { s.Round.Spent = MaxIterations }, End, MaxIterations, false},
+		{"the limit of a leg", done, false, func(s *Snapshot) { s.Round.Spent = MaxIterations }, End, Budget, false},
+		{"the limit of a job", job, false, func(s *Snapshot) { s.Round.Spent = MaxIterations }, End, Budget, false},
 		{"a job rewrites its own file", job, false, func(s *Snapshot) {
 			s.State.TreeDigest, s.Changes = "other", []string{"PLAN.md"}
 			s.State.Habits.Rewritten = map[string]int{"PLAN.md": 9}
@@ -63,19 +63,19 @@ func TestLeg(t *testing.T) {
 		{"a builder does", hold, false, func(s *Snapshot) {
 			s.State.TreeDigest, s.Changes, s.State.Attempts = "other", []string{"x.go"}, 0
 			s.State.Habits.Rewritten = map[string]int{"x.go": 9}
-		}, End, SameFile, false},
+		}, End, NoProgress, false},
 		{"a job asks again", job, false, func(s *Snapshot) {
 			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
 		}, End, Asks, false},
 		{"the job is done, and the one before has asked", Leg{Job: true, Done: true}, false, func(s *Snapshot) {
 			s.State.Habits.Asked, s.Message, s.Limits.Stagnation = 1, "Which one?", 9
 		}, Continue, "", false},
-		{"the money", done, true, func(s *Snapshot) { s.Round.Spent = Cost }, End, Cost, true},
+		{"the money", done, true, func(s *Snapshot) { s.Round.Spent = Budget }, End, Budget, true},
 		{"the loop's own limit", done, true, func(s *Snapshot) { s.Limits.MaxIterations, s.Limits.Trusted = 3, true }, End,
 			MaxIterations, true},
 		{"a review leaves a feature open", opened, false, nil, Continue, "", false},
 		{"its last iteration", opened, false,
-			func(s *Snapshot) { s.Round.Spent = MaxIterations }, End, MaxIterations, false},
+			func(s *Snapshot) { s.Round.Spent = MaxIterations }, End, Budget, false},
 		{"a review leaves nothing open, and a leg follows", Leg{Review: true, Hold: true, Done: true}, true,
 			func(s *Snapshot) { s.Round.Spent = MaxIterations }, Continue, "", true},
 		{"a review leaves nothing open, and none follows", opened, true, nil, End, AllFeaturesPass, false},
@@ -88,7 +88,7 @@ func TestLeg(t *testing.T) {
 		}, Continue, "", false},
 		{"a builder loses what was proven", hold, false, func(s *Snapshot) {
 			s.State.TreeDigest, s.State.Attempts, s.State.Habits.Checked, s.State.Habits.Fell = "other", 0, 2, 3
-		}, End, Regression, false},
+		}, End, NoProgress, false},
 		{"a review says that it is complete", opened, false, func(s *Snapshot) {
 			s.Message = "<promise>COMPLETE</promise>"
 		}, Continue, "", false},

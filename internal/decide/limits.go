@@ -269,7 +269,7 @@ func (d *Decision) usedUp(s *Snapshot, again bool) bool {
 		d.end(s, ReachedLimit, MaxIterations)
 	default:
 		d.Next.Needs = s.Bill
-		d.end(s, ReachedLimit, s.Spent)
+		d.end(s, ReachedLimit, Budget)
 	}
 	return true
 }
@@ -285,6 +285,11 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 		return Need{}
 	}
 	if l := limits.Stagnation; l > 0 && d.Next.Unchanged >= l {
+		when := "at %d stops in a row"
+		if d.Next.Run() != "" {
+			when = "after %d iterations in a row"
+		}
+		d.Next.Needs = fmt.Sprintf("list and work were the same "+when, d.Next.Unchanged)
 		d.end(s, Stagnated, NoProgress)
 		return Need{}
 	}
@@ -297,14 +302,16 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 			return at < s.Tail.ToolCall.UnixMilli() || at > s.Now.UnixMilli()
 		})
 		if len(d.Next.Blocks) >= most {
-			d.end(s, Stagnated, NoToolUse)
+			d.Next.Needs = fmt.Sprintf("the agent was sent on %s without a tool call in its transcript, and most versions of "+
+				"Claude Code would soon end the turn in silence", plain.Count(len(d.Next.Blocks), "time"))
+			d.end(s, Stagnated, NoProgress)
 			return Need{}
 		}
 	}
 	feature, attempts := d.attempts(s)
 	if l := limits.FeatureAttempts; l > 0 && s.List.Err == nil && next == feature && attempts >= l {
 		d.Next.Needs = fmt.Sprintf("feature %s did not pass in %d attempts", plain.Line(next, 80), attempts)
-		d.end(s, ReachedLimit, FeatureAttempts)
+		d.end(s, ReachedLimit, Attempts)
 		return Need{}
 	}
 	if l := limits.CheckFailures; l > 0 && d.Next.CheckFailures >= l {
@@ -313,7 +320,7 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 			which = "the check " + plain.Line(d.Failure.Name, 80)
 		}
 		d.Next.Needs = fmt.Sprintf("%s failed at %d stops in a row", which, d.Next.CheckFailures)
-		d.end(s, ReachedLimit, CheckFailures)
+		d.end(s, ReachedLimit, Attempts)
 	}
 	return Need{}
 }
@@ -337,7 +344,8 @@ func (d *Decision) paced(s *Snapshot, again bool) Need {
 		}
 	}
 	if l := s.Limits.FeaturesPerSession; l > 0 && d.Next.SessionPassed >= l {
-		d.end(s, Handover, FeaturesPerSession)
+		d.Next.Needs = "this session has done its " + plain.Count(d.Next.SessionPassed, "feature")
+		d.end(s, Handover, SessionFull)
 		return Need{}
 	}
 	if l := s.Limits.ContextTokens; l > 0 {
@@ -348,7 +356,8 @@ func (d *Decision) paced(s *Snapshot, again bool) Need {
 			d.Next.Context = s.Tail.Context
 		}
 		if d.Next.Context >= l {
-			d.end(s, Handover, ContextTokens)
+			d.Next.Needs = fmt.Sprintf("the conversation has grown to %d tokens", d.Next.Context)
+			d.end(s, Handover, SessionFull)
 		}
 	}
 	return Need{}

@@ -188,7 +188,7 @@ var limitRows = []row{
 	}, "continue 5 b"},
 	{"one attempt too many", func(s *Snapshot) {
 		s.List, s.Tree, s.Limits.FeatureAttempts, s.State.Attempts = list("x.."), "t", 5, 5
-	}, "end REACHED_LIMIT feature_attempts"},
+	}, "end REACHED_LIMIT attempts"},
 	{"many attempts at another feature", func(s *Snapshot) {
 		s.Limits.FeatureAttempts, s.State.Attempts = 5, 5
 	}, "continue 5 c"},
@@ -208,7 +208,7 @@ var limitRows = []row{
 	}, "end HANDOVER iterations_per_hour 04:01"},
 	{"the session's last feature", func(s *Snapshot) {
 		s.Limits.FeaturesPerSession, s.State.SessionPassed, s.State.Passed = 3, 2, 1
-	}, "end HANDOVER features_per_session"},
+	}, "end HANDOVER session_full"},
 	{"one before the session's last feature", func(s *Snapshot) {
 		s.Limits.FeaturesPerSession, s.State.SessionPassed, s.State.Passed = 3, 1, 1
 	}, "continue 5 c"},
@@ -221,10 +221,10 @@ var limitRows = []row{
 	}, "continue 5 c"},
 	{"the transcript does not tell of the context", func(s *Snapshot) {
 		s.Limits.ContextTokens, s.State.Context, s.Tail = 1000, 1000, &Tail{Context: -1}
-	}, "end HANDOVER context_tokens"},
+	}, "end HANDOVER session_full"},
 	{"no room in the context", func(s *Snapshot) {
 		s.Limits.ContextTokens, s.Tail = 1000, &Tail{Context: 1000}
-	}, "end HANDOVER context_tokens"},
+	}, "end HANDOVER session_full"},
 
 	// The host's cap on blocks in a row without a tool call.
 	{"two before the cap", func(s *Snapshot) {
@@ -235,11 +235,11 @@ var limitRows = []row{
 	}, "tail"},
 	{"one before the cap", func(s *Snapshot) {
 		s.Active, s.BlockCap, s.State.Blocks, s.Tail, s.Limits.Stagnation = true, 8, blocked(7), &Tail{}, 0
-	}, "end STAGNATED no_tool_use"},
+	}, "end STAGNATED no_progress"},
 	{"one before the cap, and a tool call before the turn", func(s *Snapshot) {
 		s.Active, s.BlockCap, s.State.Blocks = true, 8, blocked(7)
 		s.Tail, s.Limits.Stagnation = &Tail{ToolCall: now.Add(-8 * time.Minute)}, 0
-	}, "end STAGNATED no_tool_use"},
+	}, "end STAGNATED no_progress"},
 	{"one before the cap, and a tool call since", func(s *Snapshot) {
 		s.Active, s.BlockCap, s.State.Blocks = true, 8, blocked(7)
 		s.Tail, s.Limits.Stagnation = &Tail{ToolCall: now.Add(-6*time.Minute - time.Second)}, 0
@@ -260,7 +260,7 @@ var limitRows = []row{
 	{"a cap of one", func(s *Snapshot) { s.BlockCap = 1 }, "continue 5 c"},
 	{"a cap of one, and one block", func(s *Snapshot) {
 		s.Active, s.BlockCap, s.State.Blocks, s.Tail, s.Limits.Stagnation = true, 1, blocked(1), &Tail{}, 0
-	}, "end STAGNATED no_tool_use"},
+	}, "end STAGNATED no_progress"},
 	{"no cap", func(s *Snapshot) { s.Active, s.State.Blocks = true, blocked(99) }, "continue 5 c"},
 
 	// Stagnation.

@@ -36,7 +36,7 @@ var noListRows = []row{
 	{"one false claim too many", func(s *Snapshot) {
 		s.Message, s.Checks, s.Results = done, []Check{ofAll}, []Receipt{failure("c", "")}
 		s.State.CheckFailures, s.Limits.CheckFailures = 2, 3
-	}, "end REACHED_LIMIT check_failures"},
+	}, "end REACHED_LIMIT attempts"},
 	{"a claim in a fence", func(s *Snapshot) { s.Message = "```\n<promise>COMPLETE</promise>" }, "continue 5 "},
 	{"a claim in a question", func(s *Snapshot) { s.Message = "Is it <promise>COMPLETE</promise>?" }, "continue 5 "},
 	{"the status block", func(s *Snapshot) {
@@ -50,18 +50,18 @@ var noListRows = []row{
 	}, "end COMPLETE all_checks_pass"},
 	{"the host's claim, and the agent is blocked", func(s *Snapshot) {
 		s.Claimed, s.Checks, s.Message = true, []Check{ofAll}, "<promise>BLOCKED: why</promise>"
-	}, "end BLOCKED promise_blocked"},
+	}, "end BLOCKED asks"},
 
 	{"the agent wants a person", func(s *Snapshot) {
 		s.Message = "<promise>ESCALATE: why</promise>"
-	}, "end ESCALATED promise_escalate"},
+	}, "end ESCALATED asks"},
 	{"a claim that comes too late", func(s *Snapshot) { s.Message, s.CancelFile = done, true }, "end CANCELLED by_person"},
 	{"a claim after the held files changed", func(s *Snapshot) {
 		s.Message, s.Tampered = done, "test.sh"
 	}, "end BLOCKED config_changed"},
 	{"a claim under a broken ralph.json", func(s *Snapshot) {
 		s.Message, s.ConfigErr = done, errors.New("no")
-	}, "end FAILED config_invalid"},
+	}, "end FAILED unusable"},
 	{"a claim while subagents run", func(s *Snapshot) { s.Message, s.Running = done, []string{"1 subagent"} }, "wait 4"},
 	{"a claim at the limit", func(s *Snapshot) { s.Message, s.State.Iteration = done, 15 }, "end COMPLETE promise"},
 	{"the limit", func(s *Snapshot) { s.State.Iteration = 15 }, "end REACHED_LIMIT max_iterations"},

@@ -33,15 +33,15 @@ func TestRound(t *testing.T) {
 		}, Continue, ""},
 		{"one session is", func(s *Snapshot) {
 			s.Limits.FeaturesPerSession, s.Round = 2, Round{}
-		}, End, FeaturesPerSession},
+		}, End, SessionFull},
 		{"the host waits for the next hour", func(s *Snapshot) {
 			s.Limits.IterationsPerHour, s.State.Hour = 1, []int64{now.Unix() - 600}
 		}, Wait, ""},
 		{"the money is spent", func(s *Snapshot) {
-			s.Spent, s.Bill = Cost, "$2.01 of $2.00 spent"
-		}, End, Cost},
+			s.Spent, s.Bill = Budget, "$2.01 of $2.00 spent"
+		}, End, Budget},
 		{"the money is spent, and the last feature passes", func(s *Snapshot) {
-			s.Spent = Cost
+			s.Spent = Budget
 			s.List.Items[2].Passes = true
 		}, End, AllFeaturesPass},
 	} {
@@ -56,7 +56,7 @@ func TestRound(t *testing.T) {
 		if wait := tc.verdict == Wait; wait != d.Next.RetryAt.Equal(now.Add(50*time.Minute)) {
 			t.Errorf("%s: until %v", tc.name, d.Next.RetryAt)
 		}
-		if tc.reason == Cost && d.Next.Needs != s.Bill {
+		if tc.reason == Budget && d.Next.Needs != s.Bill {
 			t.Errorf("%s: needs %q", tc.name, d.Next.Needs)
 		}
 	}

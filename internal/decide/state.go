@@ -29,43 +29,32 @@ const (
 
 // Exit reasons, as notifiers get them.
 const (
-	AllFeaturesPass    = "all_features_pass"
-	AllChecksPass      = "all_checks_pass" // there is no list, or features may be open (the preset "validation")
-	ByPromise          = "promise"
-	ByEvaluator        = "evaluator"
-	MaxIterations      = "max_iterations"
-	Deadline           = "deadline"
-	Cost               = "cost"   // of all sessions of a run
-	Tokens             = "tokens" // of all sessions of a run
-	FeatureAttempts    = "feature_attempts"
-	CheckFailures      = "check_failures"
-	CheckTime          = "check_time" // a check or an evaluator does not fit into the time of a stop
-	NoProgress         = "no_progress"
-	NoToolUse          = "no_tool_use"
-	TestsOnly          = "tests_only" // a guard, as the next two
-	SameFile           = "same_file"
-	Regression         = "regression"
-	PromiseBlocked     = "promise_blocked"
-	PromiseEscalate    = "promise_escalate"
-	ConfigChanged      = "config_changed"
-	RecordChanged      = "record_changed"
-	ListChanged        = "list_changed"
-	AllBlocked         = "all_blocked"
-	PermissionDenied   = "permission_denied" // a guard, as the next one
-	Asks               = "asks"
-	IterationsPerHour  = "iterations_per_hour"
-	FeaturesPerSession = "features_per_session"
-	ContextTokens      = "context_tokens"
-	ListMissing        = "list_missing"
-	ListInvalid        = "list_invalid"
-	ConfigInvalid      = "config_invalid"
-	InternalError      = "internal_error"
-	APIError           = "api_error"
-	RateLimit          = "rate_limit"
-	SessionEnded       = "session_ended"
-	ByPerson           = "by_person"
-	ByAgent            = "by_agent"  // the agent called `pause` or `cancel`
-	ByHeader           = "by_header" // progress.txt says so: a person wrote that, or the agent
+	AllFeaturesPass   = "all_features_pass"
+	AllChecksPass     = "all_checks_pass" // there is no list, or features may be open (the preset "validation")
+	ByPromise         = "promise"
+	ByEvaluator       = "evaluator"
+	MaxIterations     = "max_iterations"
+	Deadline          = "deadline"
+	Budget            = "budget"     // of a run: its money, its tokens or its iterations
+	Attempts          = "attempts"   // at a feature, or at checks
+	CheckTime         = "check_time" // a check or an evaluator does not fit into the time of a stop
+	NoProgress        = "no_progress"
+	ConfigChanged     = "config_changed"
+	RecordChanged     = "record_changed"
+	ListChanged       = "list_changed"
+	AllBlocked        = "all_blocked"
+	PermissionDenied  = "permission_denied"
+	Asks              = "asks" // the agent wants a person
+	IterationsPerHour = "iterations_per_hour"
+	SessionFull       = "session_full"
+	Unusable          = "unusable" // the list or ralph.json
+	InternalError     = "internal_error"
+	APIError          = "api_error"
+	RateLimit         = "rate_limit"
+	SessionEnded      = "session_ended"
+	ByPerson          = "by_person"
+	ByAgent           = "by_agent"  // the agent called `pause` or `cancel`
+	ByHeader          = "by_header" // progress.txt says so: a person wrote that, or the agent
 )
 
 // Outcome returns what a notifier gets for an ending: a status word and an exit code, as

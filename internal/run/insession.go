@@ -123,7 +123,7 @@ type parting struct {
 // parts says why no fresh session begins after one that counts.
 func (r *Run) parts(before, now decide.State) parting {
 	if l := r.limit(nil, 0); l.reason != "" {
-		return parting{reason: l.reason, why: "the run has " + l.bill}
+		return parting{reason: decide.Budget, why: l.why()}
 	}
 	if now.Iteration == before.Iteration && now.Passed == before.Passed && now.Status == before.Status {
 		return parting{why: "a session ended, and the loop did not move; 'ralph-stop-hook doctor' says whether the " +

@@ -230,7 +230,7 @@ func (l *lanes) inTurn() []*lane {
 func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, error) {
 	ev := l.event(decide.EventStop)
 	if used := l.limit(nil, l.in(busy, ended, queued, tested)); used.reason != "" {
-		ev.Spent, ev.Bill = used.reason, "the run has "+used.bill
+		ev.Spent, ev.Bill = used.reason, used.why()
 	}
 	l.about(&ev, one)
 	ev.Begins = true

@@ -685,9 +685,8 @@ func (r *Run) revive(ctx context.Context) error {
 		return err
 	}
 	state := s.Decision.From
-	own := state.Session == r.Record.Session() && state.Needs != "" // the loop's own limits on iterations need nothing
-	limit := slices.Contains([]string{decide.Cost, decide.Tokens, decide.MaxIterations}, state.ExitReason)
-	if !own || !limit && (len(r.Record.LeftBranches()) == 0 || state.ExitReason != decide.AllBlocked) {
+	features := state.ExitReason == decide.AllBlocked && len(r.Record.LeftBranches()) > 0
+	if state.Session != r.Record.Session() || state.ExitReason != decide.Budget && !features {
 		return nil
 	}
 	l, err := loop.Open(r.Env, r.At)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
@@ -293,7 +294,7 @@ func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 		}
 	}
 	if l := r.limit(c, 1+others); l.reason != "" {
-		ev.Spent, ev.Bill = l.reason, "the run has "+l.bill
+		ev.Spent, ev.Bill = l.reason, l.why()
 		if ev.Worker != "" {
 			ev.Bill += ", as its workers say; the last one was " + ev.Worker
 		}
@@ -303,9 +304,14 @@ func (r *Run) stopEvent(c *record.Current, others int) loop.Event {
 
 // ownLimit is a limit of the run's own that is reached.
 type ownLimit struct {
-	reason string // decide.Cost, decide.Tokens or decide.MaxIterations; "": none is reached
+	reason string // as decide.Round.Spent
 	bill   string // what was used, in words that follow "the run has"
 	raise  string // a flag that gives the run more
+}
+
+func (l ownLimit) why() string {
+	flag, _, _ := strings.Cut(l.raise, " ")
+	return fmt.Sprintf("the run has %s (%s)", l.bill, flag)
 }
 
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
@@ -316,13 +322,13 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	leg := r.Record.UsedUp(more, back)
 	switch used := spent.Tokens(); {
 	case o.MaxCostUSD > 0 && spent.CostUSD+spent.Presumed >= o.MaxCostUSD, o.MaxCostUSD > 0 && more > 0 && budgetUsed(c):
-		return ownLimit{decide.Cost, record.SpentOf(spent, o.MaxCostUSD), fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
+		return ownLimit{decide.Budget, record.SpentOf(spent, o.MaxCostUSD), fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
 	case o.MaxCostUSD > 0 && more > 0 && spent.CostUSD == 0 && unknownCost(c):
 		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f", o.MaxCostUSD)
-		return ownLimit{decide.Cost, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
+		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
 		bill := fmt.Sprintf("used %d of %d tokens", used, o.MaxTokens)
-		return ownLimit{decide.Tokens, bill, fmt.Sprintf("--max-tokens %d", 2*o.MaxTokens)}
+		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-tokens %d", 2*o.MaxTokens)}
 	case leg != nil:
 		bill := fmt.Sprintf("used up the %s of %s", plain.Count(leg.Limit, "iteration"), plain.Line(leg.Agent, 80))
 		if back {

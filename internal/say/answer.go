@@ -61,7 +61,7 @@ func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
 	}
 	switch d.Verdict {
 	case decide.End:
-		return Answer{End: true, Message: ending(p, d.Next, d.Problem) + notes(p, d)}
+		return Answer{End: true, Message: ending(p, d.Next) + notes(p, d)}
 	case decide.Wait:
 		return Answer{Message: "ralph: waiting for " + d.Next.WaitingFor + " · " + at + notes(p, d)}
 	case decide.Continue:

@@ -12,8 +12,8 @@ import (
 )
 
 // ending says in one line how a loop ended and how a person continues it.
-func ending(p *loop.Picture, s decide.State, problem error) string {
-	text := fmt.Sprintf("Ralph loop %s: %s: %s", s.Status, plain.Line(p.Loop.At.Name, 100), why(p, s, problem))
+func ending(p *loop.Picture, s decide.State) string {
+	text := fmt.Sprintf("Ralph loop %s: %s: %s", s.Status, plain.Line(p.Loop.At.Name, 100), why(p, s))
 	if dropped := Dropped(p.Snapshot.List.List); dropped != "" {
 		text += " " + dropped + "."
 	}
@@ -46,7 +46,7 @@ func Dropped(list features.List) string {
 }
 
 // why says how the features stand, and what a person does next.
-func why(p *loop.Picture, s decide.State, problem error) string {
+func why(p *loop.Picture, s decide.State) string {
 	list, do := p.Snapshot.List, p.Loop.Call
 	so := Proof(list.Passed(), len(list.Items), s.Proven, s.Manual, len(p.Snapshot.Checks))
 	after := ", after " + plain.Count(s.Iteration, "iteration") + "."
@@ -63,35 +63,33 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		return "every check holds; " + so + after
 	case decide.ByPromise:
 		return "on the agent's word alone; " + so + after
-	case decide.ByEvaluator:
-		return fmt.Sprintf("%s; %s. '%s' continues it.", s.Needs, so, do("resume"))
-	case decide.MaxIterations, decide.Deadline, decide.Cost, decide.Tokens, decide.IterationsPerHour,
-		decide.FeaturesPerSession, decide.ContextTokens:
-		return usedUp(p, s, so)
-	case decide.FeatureAttempts, decide.CheckFailures:
+	case decide.MaxIterations:
+		return fmt.Sprintf("used up its %s; %s. To give it more: %s",
+			plain.Count(s.Iteration, "iteration"), so, p.MoreIterations(s))
+	case decide.Deadline:
+		return fmt.Sprintf("its time is up, %s after it began; %s. To give it more: %s",
+			plain.Duration(s.EndedAt.Sub(s.StartedAt)), so, p.MoreTime(s))
+	case decide.IterationsPerHour:
+		return fmt.Sprintf("it has used its %s for this hour; %s. Its prompt continues it after %s.",
+			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, Clock(s.RetryAt))
+	case decide.Budget:
+		return fmt.Sprintf("%s; %s. '%s' with a higher limit continues it.", s.Needs, so, ResumeRun(s.Run()))
+	case decide.SessionFull:
+		return fmt.Sprintf("%s; %s. The loop's prompt in a fresh session continues it.", s.Needs, so)
+	case decide.Attempts:
 		return fmt.Sprintf("%s; %s. '%s' gives it another try.", s.Needs, so, do("resume"))
-	case decide.NoToolUse:
-		return fmt.Sprintf("the agent was sent on %s without a tool call in its transcript, and "+
-			"most versions of Claude Code would soon end the turn in silence; %s. '%s' continues it.",
-			plain.Count(len(p.Snapshot.State.Blocks), "time"), so, do("resume"))
-	case decide.NoProgress:
+	case decide.ByEvaluator, decide.NoProgress:
 		if list.Err != nil {
 			so = plain.Line(list.Err.Error(), 500)
 		}
-		when := fmt.Sprintf("at %d stops", s.Unchanged)
-		if s.Run() != "" {
-			when = fmt.Sprintf("after %d iterations", s.Unchanged)
-		}
-		return fmt.Sprintf("list and work were the same %s in a row; %s. '%s' continues it.", when, so, do("resume"))
+		return fmt.Sprintf("%s; %s. '%s' continues it.", s.Needs, so, do("resume"))
 	case decide.PermissionDenied:
 		return fmt.Sprintf("%s; %s. Allow what the work needs in .claude/settings.json, such as {\"permissions\": "+
 			"{\"allow\": [\"Bash(npm test:*)\"]}}; then '%s' continues it.", s.Needs, so, do("resume"))
-	case decide.Regression, decide.TestsOnly, decide.SameFile:
-		return fmt.Sprintf("%s; %s. '%s' continues it; \"guards\" in ralph.json switches this rule off.", s.Needs, so,
-			do("resume"))
 	case decide.Asks:
-		return fmt.Sprintf("the agent asks and does nothing else: %s; %s. '%s' continues it; then "+
-			"'%s note --loop %s ANSWER' answers.", s.Needs, so, do("resume"), p.Loop.Env.Program, plain.Arg(p.Loop.At.Name))
+		return fmt.Sprintf("the agent needs a person: %s; %s. '%s' continues it; then '%s note --loop %s ANSWER' answers.",
+			plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so, do("resume"), p.Loop.Env.Program,
+			plain.Arg(p.Loop.At.Name))
 	case decide.CheckTime:
 		return fmt.Sprintf("%s; %s. To give it more, %s; then '%s' continues the loop.", s.Needs, so, RaiseTimeout,
 			do("resume"))
@@ -111,51 +109,13 @@ func why(p *loop.Picture, s decide.State, problem error) string {
 		return fmt.Sprintf("no open feature can be worked on: %s; %s. '%s' shows why; "+
 			"when that is fixed, '%s' continues the loop.",
 			s.Needs, so, do("list"), do("resume"))
-	case decide.PromiseBlocked, decide.PromiseEscalate:
-		return fmt.Sprintf("the agent needs a person: %s; %s. '%s' continues it.",
-			plain.Line(cmp.Or(s.Needs, "it did not say why"), 500), so, do("resume"))
 	case decide.APIError, decide.RateLimit, decide.SessionEnded:
 		return cutOff(s, so)
 	case decide.ByPerson, decide.ByAgent, decide.ByHeader:
 		return fmt.Sprintf("%s at iteration %d; %s. '%s' continues it.", StoppedBy(s.ExitReason), s.Iteration, so,
 			do("resume"))
 	}
-	reason := s.ExitReason
-	if reason == decide.InternalError && s.Needs != "" {
-		reason = s.Needs
-	}
-	if problem != nil {
-		reason = plain.Line(problem.Error(), 500)
-	}
-	return reason + ". When that is fixed, '" + do("resume") + "' continues the loop."
-}
-
-// usedUp says which limit of a loop is used up.
-func usedUp(p *loop.Picture, s decide.State, so string) string {
-	switch s.ExitReason {
-	case decide.MaxIterations:
-		if s.Needs != "" {
-			return moreOfRun(s, "--max-iterations", so)
-		}
-		return fmt.Sprintf("used up its %s; %s. To give it more: %s",
-			plain.Count(s.Iteration, "iteration"), so, p.MoreIterations(s))
-	case decide.Deadline:
-		return fmt.Sprintf("its time is up, %s after it began; %s. To give it more: %s",
-			plain.Duration(s.EndedAt.Sub(s.StartedAt)), so, p.MoreTime(s))
-	case decide.Cost:
-		return moreOfRun(s, "--max-cost", so)
-	case decide.Tokens:
-		return moreOfRun(s, "--max-tokens", so)
-	case decide.IterationsPerHour:
-		return fmt.Sprintf("it has used its %s for this hour; %s. Its prompt continues it after %s.",
-			plain.Count(p.Snapshot.Limits.IterationsPerHour, "iteration"), so, Clock(s.RetryAt))
-	case decide.FeaturesPerSession:
-		return fmt.Sprintf("this session has done its %s; %s. The loop's prompt in a fresh session continues it.",
-			plain.Count(s.SessionPassed, "feature"), so)
-	default: // the tokens of the conversation
-		return fmt.Sprintf("the conversation has grown to %d tokens; %s. "+
-			"The loop's prompt in a fresh session continues it.", s.Context, so)
-	}
+	return cmp.Or(s.Needs, s.ExitReason) + ". When that is fixed, '" + do("resume") + "' continues the loop."
 }
 
 // cutOff says what kept the agent from going on.
@@ -192,11 +152,6 @@ func StoppedBy(exitReason string) string {
 	return "stopped by a person"
 }
 
-// moreOfRun says which limit of its own has ended a run, and which flag gives it more.
-func moreOfRun(s decide.State, flag, so string) string {
-	return fmt.Sprintf("%s; %s. '%s' with a higher %s continues it.", s.Needs, so, ResumeRun(s.Run()), flag)
-}
-
 // Doom says how the loop will end whatever the agent does, and what a person does about it; "" if
 // that is open. It also returns that ending, and notes in the snapshot which locked files have changed.
 func Doom(p *loop.Picture) (text string, d decide.Decision) {
@@ -211,8 +166,6 @@ func Doom(p *loop.Picture) (text string, d decide.Decision) {
 		what = fmt.Sprintf("nothing that is open can be worked on: %s; '%s' shows why", what, do("list"))
 	case d.Next.ExitReason == decide.ConfigChanged:
 		what += fmt.Sprintf("; put that back, or look at it and accept it: %s", do("trust"))
-	case d.Problem != nil:
-		what = plain.Line(d.Problem.Error(), 500)
 	}
 	return fmt.Sprintf("the loop will end %s: %s", d.Next.Status, what), d
 }

@@ -72,7 +72,7 @@ func TestNarrow(t *testing.T) {
 	name := "a-project-with-a-long-name"
 	at := w.Loop(name)
 	w.Commit(at, func(s *decide.State) {
-		s.Status, s.ExitReason, s.Needs = decide.Blocked, decide.PromiseBlocked, reason
+		s.Status, s.ExitReason, s.Needs = decide.Blocked, decide.Asks, reason
 	})
 	r := record.Run{ID: "run1", StartedAt: time.Now(), Sessions: 1}
 	r.Spent.CostUSD, r.Spent.CostKnown = 1234.5, true
@@ -108,7 +108,7 @@ func TestTop(t *testing.T) {
 		at := w.Loop(fmt.Sprint("loop", i))
 		if i%2 == 0 {
 			w.Commit(at, func(s *decide.State) {
-				s.Status, s.ExitReason, s.Needs = decide.Blocked, decide.PromiseBlocked, strings.Repeat("a long reason ", 9)
+				s.Status, s.ExitReason, s.Needs = decide.Blocked, decide.Asks, strings.Repeat("a long reason ", 9)
 			})
 		}
 	}

@@ -227,7 +227,7 @@ func (v *Status) Wrong() string {
 		}
 	}
 	needs := v.Needs
-	if v.ExitReason == decide.PromiseBlocked || v.ExitReason == decide.PromiseEscalate {
+	if v.ExitReason == decide.Asks {
 		needs = "the agent asks: " + needs
 	}
 	switch {

@@ -250,6 +250,9 @@ func notes(p *loop.Picture, state decide.State, v *Status) []string {
 		if err != nil && v.Doom == "" {
 			add("%s", plain.Line(err.Error(), 300))
 			short := strings.ReplaceAll(err.Error(), l.At.Dir+string(filepath.Separator), "")
+			if v.ExitReason == decide.Unusable {
+				v.Needs = "" // the note says it
+			}
 			v.broken = plain.Line(strings.ReplaceAll(short, l.At.Project+string(filepath.Separator), ""), 300)
 		}
 	}
@@ -356,8 +359,8 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 			v.Features.Total)
 	case v.Status == decide.Complete:
 		return "look at what was done"
-	case v.ExitReason == decide.MaxIterations && state.Needs != "": // a limit of the run alone
-		return say.ResumeRun(state.Run()) + " with a higher --max-iterations"
+	case v.ExitReason == decide.Budget:
+		return say.ResumeRun(state.Run()) + " with a higher limit"
 	case v.ExitReason == decide.MaxIterations:
 		return typed(p, p.MoreIterations(state))
 	case v.ExitReason == decide.Deadline:
@@ -396,7 +399,7 @@ func fix(v Status, do func(verb string) string) string {
 	case v.Status == decide.Blocked, v.Status == decide.Escalated:
 		return "do what it needs"
 	}
-	return "fix what the reason names"
+	return "fix what is wrong"
 }
 
 // Item is an item of a list, as `list --json` shows it.

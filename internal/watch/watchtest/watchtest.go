@@ -190,7 +190,7 @@ func (w World) Situations() []Situation {
 		{
 			Name: "question", Works: "BLOCKED", Far: "0/3", Cost: "$0.210", Wrong: "an API key of the search provider",
 			Do: "resume", features: 3, run: run(gone, 0.21),
-			state: ended(decide.Blocked, decide.PromiseBlocked, "an API key of the search provider"),
+			state: ended(decide.Blocked, decide.Asks, "an API key of the search provider"),
 		},
 		{
 			Name: "failing", Works: "working", Far: "1/3", Cost: "$0.710", Wrong: "got 3, want 4", features: 3, passed: 1,
