@@ -195,6 +195,10 @@ func ends(decide decider, s Snapshot, d Decision) error {
 		!d.Next.EndedAt.Equal(s.Now) {
 		return fmt.Errorf("an ending %s %q, number %d", d.Next.Status, d.Next.ExitReason, d.Next.Endings)
 	}
+	if wide := []string{Attempts, NoProgress, SessionFull, Unusable}; d.Next.Needs == "" &&
+		slices.Contains(wide, d.Next.ExitReason) {
+		return fmt.Errorf("%s, and nobody knows why", d.Next.ExitReason)
+	}
 	if d.Next.Status == Complete {
 		status, _ := Said(s.Message, s.Promises)
 		answered := slices.ContainsFunc(s.Answers, func(a Answer) bool { return a.Action == AnswerComplete })
