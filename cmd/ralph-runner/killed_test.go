@@ -217,9 +217,9 @@ func TestKilled(t *testing.T) {
 
 // kill kills a run with those arguments at renames that are so far apart, in some workers side by side.
 func kill(t *testing.T, name string, far int, args ...string) {
-	const workers = 2
+	workers := 2
 	if testing.Short() {
-		far = max(5*far, 20)
+		workers, far = 1, max(10*far, 40)
 	}
 	for first := range workers {
 		t.Run(fmt.Sprintf("%s/%d", name, first), func(t *testing.T) {
