@@ -24,9 +24,8 @@ func (v verbs) agents() *cli.Command {
 	var cmd *cli.Command
 	cmd = &cli.Command{
 		Name: "agents", Args: "[NAME]", Short: "List the agents that --agent knows, and what each can do",
-		Long: `List the agents of ralph.json, of your own configuration, and the built-in ones: whether
-each is installed, what would be called, and what it tells. Any other program on PATH is
-an agent, too: it gets the prompt on standard input, and its output is text.`,
+		Long: `List the agents of ralph.json, of your own configuration, and the built-in ones. Any other
+program on PATH is an agent, too: it gets the prompt on standard input.`,
 		Run: func(w io.Writer, words []string) error {
 			switch {
 			case cmd.Given("prices") && (asJSON || len(words) > 0):

@@ -34,17 +34,17 @@ func (v verbs) delegate() *cli.Command {
 	d := &delegation{verbs: v}
 	d.cmd = &cli.Command{
 		Name: "delegate", Short: "Run one session of an agent for one task, without a loop",
-		Long: `Run one session of an agent, print its final answer, and exit with the agent's exit
-status. Nothing checks the work.`,
-		Example: `  ralph-runner delegate --agent claude --task "Update the changelog" --on-complete ./notify.sh`,
+		Long: `Run one session of an agent, print its final answer, and exit with its status. Nothing
+checks the work.`,
+		Example: `  ralph-runner delegate --task "Update the changelog" --on-complete ./notify.sh`,
 		Run:     d.run,
 	}
 	f := &d.cmd.Flags
 	f.StringVar(&d.agent, "agent", "claude", "run the agent `NAME`")
 	f.StringVar(&d.task, "task", "", "give the agent the prompt `TEXT`")
 	f.StringVar(&d.cwd, "cwd", "", "work in the folder `DIR`")
-	f.StringVar(&d.onComplete, "on-complete", "", "run the shell command `CMD` at the end, with JSON on standard input")
-	f.StringVar(&d.asked.Model, "model", "", "ask the agent for the model `M`")
+	f.StringVar(&d.onComplete, "on-complete", "", "at the end, pipe JSON to the shell command `CMD`")
+	f.StringVar(&d.asked.Model, "model", "", "use the model `M`")
 	f.StringVar(&d.asked.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
 	permissionFlags(f, &d.asked)
 	f.Float64Var(&d.asked.BudgetUSD, "max-cost", 0, "limit the cost to `USD` dollars, if the agent can")

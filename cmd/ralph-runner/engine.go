@@ -27,17 +27,12 @@ func (v verbs) engineToken() *cli.Command {
 	var url string
 	cmd := &cli.Command{
 		Name: "engine token", Args: "WORKER [NAME]", Short: "Make a worker's credential, or lock a worker out",
-		Long: `Make a credential for a worker on another machine, and print the line to type there. The
-worker may take features and hand in its work, and nothing else. A second credential of
-the same name locks the first one out. A run with an engine must have begun before.
-
-With --engine the credential is for NATS servers that you run. Then it also prints the
-users that their configuration must have.`,
-		Example: "  ralph-runner engine token builder              for the current loop\n" +
-			"  ralph-runner engine token builder --revoke     lock it out, at once\n" +
-			"  ralph-runner engine token builder --engine tls://a.example.com:4222,tls://b.example.com:4222",
+		Long: `Make a credential for a worker on another machine, and print the line to type there. A
+second credential of the same name locks the first one out. A run with an engine must have
+begun before. With --engine it also prints the users that your servers must have.`,
+		Example: "  ralph-runner engine token builder --engine tls://a.example.com:4222,tls://b.example.com:4222",
 	}
-	cmd.Flags.StringVar(&url, "engine", "", "use your own servers: `URL`, or several with commas between")
+	cmd.Flags.StringVar(&url, "engine", "", "use your own NATS servers: one `URL` or several")
 	cmd.Flags.BoolVar(&revoke, "revoke", false, "lock the worker out")
 	cmd.Run = func(w io.Writer, words []string) error {
 		at, err := v.Find(words[1:])

@@ -122,18 +122,15 @@ func unhooked(env loop.Env, name string, at *loopdir.Loop) (why, fix string) {
 var version string
 
 const helpText = `Run a loop: each iteration is a fresh session of an agent that is given one feature,
-until every feature is proven. If LIST is a file with features, the run makes the loop.
+until every feature is proven.
 
   ralph-runner                                    run the current loop with claude
   ralph-runner prd.json --check 'npm test'        make a loop of a list, and run it
-  ralph-runner checkout --max-cost 5              run the loop checkout, for at most $5
-  ralph-runner --max-iterations 10 --prompt "Fix the build" --check "make"
+  ralph-runner --prompt "Fix the build" --check make
   ralph-runner --chain 'planner:3 -> claude:20'   run several agents, one after the other
-  ralph-runner resume                             continue after an interruption or an ending
 
-'ralph-runner run --help' lists the flags. Commands for loops, such as status, pause and
-trust, are those of ralph-stop-hook; ralph-runner takes them, too.
+'ralph-runner run --help' lists the flags. ralph-runner also takes ralph-stop-hook's
+commands for loops, such as status and pause.
 
 The exit status is 0 if the loop is complete, 1 at a limit, 2 if it stagnated, 3 if it
-needs a person, 4 if it failed or was interrupted, 64 if the call is wrong, and 130 if a
-person stopped it.`
+needs a person, 4 if it failed or was interrupted, and 130 if a person stopped it.`

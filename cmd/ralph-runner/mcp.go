@@ -18,10 +18,9 @@ import (
 // mcp serves agents that ask.
 func (v verbs) mcp() *cli.Command {
 	return &cli.Command{
-		Name: "mcp", Short: "Serve the loops to an agent, as an MCP server on standard input and output",
-		Long: `Serve the Model Context Protocol on standard input and output. An agent's client starts
-it. Nothing that an agent says there counts as proof, and what only a person may do is
-refused.`,
+		Name: "mcp", Short: "Serve the loops to an agent, as an MCP server",
+		Long: `Serve the loops to an agent, as an MCP server on standard input and output. The agent's
+client starts it.`,
 		Run: v.serveMCP,
 	}
 }

@@ -32,26 +32,25 @@ type mcpEdit struct {
 func (v verbs) mcpInstall() *cli.Command {
 	e := &mcpEdit{verbs: v}
 	e.cmd = &cli.Command{
-		Name: "mcp install", Args: "CLIENT", Short: "Add the server to the configuration of a client",
-		Long: `Add the server to the configuration of a client: ` + mcpClients() + `.
-The rest of the file stays as it is, byte for byte.`,
-		Run: func(w io.Writer, words []string) error { return e.run(w, words, true) },
+		Name: "mcp install", Args: "CLIENT", Short: "Add the server to a client's configuration",
+		Long: `Add the server to a client's configuration: ` + mcpClients() + `.`,
+		Run:  func(w io.Writer, words []string) error { return e.run(w, words, true) },
 	}
-	e.cmd.Flags.BoolVar(&e.dryRun, "dry-run", false, "show what would be written; write nothing")
+	e.cmd.Flags.BoolVar(&e.dryRun, "dry-run", false, "only show what would be written")
 	return e.flags()
 }
 
 func (v verbs) mcpUninstall() *cli.Command {
 	e := &mcpEdit{verbs: v}
 	e.cmd = &cli.Command{
-		Name: "mcp uninstall", Args: "CLIENT", Short: "Remove the server from the configuration of a client",
+		Name: "mcp uninstall", Args: "CLIENT", Short: "Remove the server from a client's configuration",
 		Run: func(w io.Writer, words []string) error { return e.run(w, words, false) },
 	}
 	return e.flags()
 }
 
 func (e *mcpEdit) flags() *cli.Command {
-	e.cmd.Flags.StringVar(&e.scope, "scope", "", "choose the `SCOPE`: project (this one) or user (all of yours)")
+	e.cmd.Flags.StringVar(&e.scope, "scope", "", "choose `SCOPE`: project, or user for all of yours")
 	return e.cmd
 }
 

@@ -18,9 +18,7 @@ import (
 func (v verbs) report() *cli.Command {
 	var format, output string
 	cmd := &cli.Command{
-		Name: "report", Args: "[NAME]", Short: "Write what became of a loop or run, as one HTML file", Long: reportHelp,
-		Example: "  ralph-runner report                      of the current loop\n" +
-			"  ralph-runner report checkout --format md",
+		Name: "report", Args: "[NAME]", Short: "Write what became of a loop, as one HTML file", Long: reportHelp,
 	}
 	cmd.Flags.StringVar(&format, "format", "html", "write html, md or json: `FORMAT`")
 	cmd.Flags.StringVar(&output, "output", "", "write to `FILE`; - is standard output")
@@ -74,11 +72,9 @@ func (v verbs) writeReport(dir, name string) error {
 	return err
 }
 
-const reportHelp = `Write what became of a loop: what was proven by which check, iterations, cost, commits, how
-it ended, and what to do. NAME is a loop, also of another project, or its last run's id.
-
-The page goes to .agent-state/report-ID.html in the project, and its path is printed.
-Markdown and JSON go to standard output.`
+const reportHelp = `Write what became of a loop. NAME is a loop, also of another project, or its last run's id.
+The page goes to .agent-state/report-ID.html in the project, Markdown and JSON to standard
+output.`
 
 // anywhere returns the folder of the loop that the words name: in this project, or the only one of this user.
 func (v verbs) anywhere(words []string) (dir string, err error) {

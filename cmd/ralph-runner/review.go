@@ -22,7 +22,7 @@ func (v verbs) review() *cli.Command {
 	k := &runner{verbs: v}
 	k.cmd = &cli.Command{
 		Name: "review", Short: "Review what has changed, and mend what the review finds", Long: reviewHelp, Like: "run",
-		Example: `  ralph-runner review --base main --chain 'claude:10 <-> codex:5' --check 'npm test'`,
+		Example: `  ralph-runner review --chain 'claude:10 <-> codex:5' --check 'npm test'`,
 		Letters: map[string]string{"v": "verbose"}, Run: func(w io.Writer, _ []string) error {
 			if k.base == "" {
 				return cli.Usagef("since when? say --base main")
@@ -31,15 +31,14 @@ func (v verbs) review() *cli.Command {
 		},
 	}
 	k.flags()
-	k.cmd.Flags.StringVar(&k.base, "base", "main", "review what has changed since the branch or commit `REF`")
+	k.cmd.Flags.StringVar(&k.base, "base", "main", "review changes since the branch or commit `REF`")
 	k.chain = usualReview
 	return k.cmd
 }
 
-const reviewHelp = `Review what has changed since a branch or commit, and mend what the review finds, in a loop
-on a new list review-ID.json. The agent behind the <-> of --chain adds each finding as a
-feature, and the one before it builds that, until nothing more is found. Without --chain,
-that is ` + usualReview + `.`
+const reviewHelp = `Review what has changed, and mend what the review finds, in a loop on a new list
+review-ID.json. The agent behind the <-> of --chain adds each finding as a feature, and
+the one before it builds that. The usual chain is ` + usualReview + `.`
 
 // findings makes the list of a review, and returns its name.
 func (k *runner) findings() (string, error) {

@@ -74,9 +74,8 @@ func (v verbs) resume() *cli.Command {
 	return k.cmd
 }
 
-const resumeHelp = `Continue the run NAME, or the last one, after an interruption or an ending. NAME is a
-loop, a run's id, or a file run-ID.json. The run keeps its flags, except those you pass
-again.`
+const resumeHelp = `Continue the run NAME, or the last one. NAME is a loop, a run's id, or a file run-ID.json.
+The run keeps its flags, except those you pass again.`
 
 // flags adds the flags of a run.
 func (k *runner) flags() {
@@ -84,63 +83,63 @@ func (k *runner) flags() {
 	f.StringVar(&o.Agent, "agent", "claude", "run the agent `NAME`; 'ralph-runner agents' lists them")
 	f.Func("fallback", "let the agent `NAME` fill in during a rate limit; repeatable",
 		cli.Each(&o.Fallback))
-	f.StringVar(&k.chain, "chain", "", "run agents one after the other: `CHAIN` is NAME:LIMIT -> NAME:LIMIT, or a name "+
+	f.StringVar(&k.chain, "chain", "", "run the agents of `CHAIN`: NAME:LIMIT -> NAME:LIMIT, or a name "+
 		"from \"chains\" in ralph.json")
 	f.IntVar(&o.MaxIterations, "max-iterations", 0, "end this run after `N` iterations")
 	k.task.Flags(f)
-	f.Func("check", "in a new loop, require that the shell command `CMD` exits with 0; repeatable",
+	f.Func("check", "in a new loop, check with the shell command `CMD`; repeatable",
 		cli.Each(&k.checks))
 	f.Func("hook", "run a command at an event: `EVENT:CMD`; repeatable", cli.Each(&k.hooks))
 	f.StringVar(&o.OnComplete, "on-complete", "", "run the shell command `CMD` when the loop ends")
 	f.StringVar(&k.cwd, "cwd", "", "work in the folder `DIR`")
 	f.BoolVar(&k.verbose, "verbose", false, "show each thing that the agent does")
-	f.StringVar(&o.Asked.Model, "model", "", "ask the agent for the model `M`")
+	f.StringVar(&o.Asked.Model, "model", "", "use the model `M`")
 	f.StringVar(&o.Asked.Effort, "effort", "", "set the reasoning effort `E`, as the agent names it")
 	permissionFlags(f, &o.Asked)
-	f.Float64Var(&o.MaxCostUSD, "max-cost", 0, "end the run at a cost of `USD` dollars")
-	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "end the run at `N` tokens")
+	f.Float64Var(&o.MaxCostUSD, "max-cost", 0, "end this run at `USD` dollars")
+	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "end this run at `N` tokens")
 	f.DurationVar(&o.SessionTimeout, "session-timeout", usualTimeout, "end a session after `D`")
 	f.DurationVar(&o.IdleTimeout, "idle-timeout", 0,
 		"end a session that is silent for `D` while no tool runs; 15m at least")
 	f.DurationVar(&o.KeepBackground, "keep-background", 0,
-		"let a session's background work run `D` longer after its answer")
+		"let background work run `D` longer after the answer")
 	f.DurationVar(&o.Wait, "wait", usualWait, "wait at most `D` for a rate limit to reset")
 	f.BoolVar(&k.noWait, "no-wait", false, "end instead of waiting for a rate limit")
 	f.Func("complete-on",
-		"take `SIGNALS` as the claim that all is done: marker, exit_code, file:PATH; separated by commas",
+		"let `SIGNALS` claim that all is done: some of marker,exit_code,file:PATH",
 		func(text string) error { k.completeOn = append(k.completeOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
-		"take a line that matches `RE` as the claim that all is done")
+		"let a line that matches `RE` claim that all is done")
 	k.cmd.Perhaps = "branch"
-	f.BoolFunc("branch", "check out the branch ralph/LOOP, or NAME with --branch=NAME; make it if it is "+
-		"missing", func(name string) error {
-		if name != "true" {
-			k.branch = name
-		}
-		return nil
-	})
+	f.BoolFunc("branch", "check out the branch ralph/LOOP, or NAME with --branch=NAME; make it if missing",
+		func(name string) error {
+			if name != "true" {
+				k.branch = name
+			}
+			return nil
+		})
 	f.IntVar(&o.Workers, "workers", 0, "work on `N` features at a time, each in its own git worktree")
 	f.BoolVar(&o.NoMerge, "no-merge", false, "with --workers: leave the merge to you")
 	f.StringVar(&o.PR, "pr", "",
-		"with --workers: run the shell command `CMD` for the run's branch; leave the merge to you")
-	f.StringVar(&o.Engine, "engine", "", "give the sessions to workers on other machines: embedded, or the `URL` of NATS")
-	f.StringVar(&o.Listen, "listen", "", "let the embedded engine listen on `HOST:PORT`, not on this machine alone")
+		"as --no-merge, and run the shell command `CMD` for the branch")
+	f.StringVar(&o.Engine, "engine", "", "use workers on other machines: embedded, or the `URL` of NATS")
+	f.StringVar(&o.Listen, "listen", "", "let the embedded engine listen on `HOST:PORT`")
 	f.DurationVar(&o.Lease, "lease", engine.UsualLease,
-		"give a worker's feature to another after `D` without a sign of life")
+		"give a silent worker's feature to another after `D`")
 	f.BoolVar(&o.InSession, "in-session", false,
-		"let the Stop hook drive each session; begin a fresh one at a handover")
+		"let the Stop hook drive each session")
 	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
 		o.Asked.MCP = mcpServers(k.Env)
 		return nil
 	})
-	f.BoolVar(&k.dryRun, "dry-run", false, "show what would be started; start nothing")
+	f.BoolVar(&k.dryRun, "dry-run", false, "only show what would be started")
 	f.BoolVar(&k.asJSON, "json", false, "print the run's record as JSON at the end")
 }
 
 // permissionFlags adds the flags of what an agent may do.
 func permissionFlags(f *flag.FlagSet, a *agent.Asked) {
-	f.StringVar(&a.Permission, "permission-mode", "", "start the agent in permission mode `MODE`, such as acceptEdits")
-	f.Func("allowed-tools", "allow what `RULE` says, such as 'Bash(npm test:*)'; repeatable",
+	f.StringVar(&a.Permission, "permission-mode", "", "use permission mode `MODE`, such as acceptEdits")
+	f.Func("allowed-tools", "allow `RULE`, such as 'Bash(npm test:*)'; repeatable",
 		func(rule string) error {
 			a.Allowed = strings.TrimPrefix(a.Allowed+","+rule, ",")
 			return nil
@@ -148,17 +147,13 @@ func permissionFlags(f *flag.FlagSet, a *agent.Asked) {
 	f.BoolVar(&a.SkipPermissions, "dangerously-skip-permissions", false, "let the agent do everything; use a sandbox")
 }
 
-const runHelp = `Run the loop NAME, or the current one: each iteration is a fresh session of the agent that
-is given one feature. After each session the loop's own checks decide what counts. LIST is
-a file with features: if no loop works on it, the run makes one.
+const runHelp = `Run the loop NAME, or the current one. LIST is a file with features: if no loop works on
+it, the run makes one.
 
-A loop without a list, from --prompt or --prompt-file, is complete when the agent claims
-that all is done and every --check holds. In a chain, an agent behind <-> instead of ->
-reviews, and sends work back; --check AGENT:CMD is for one agent alone. With --workers the
-project's branch gets only work that was merged and then passed its checks.
+In a chain, an agent behind <-> instead of -> reviews, and sends work back; --check
+AGENT:CMD is for one agent alone.
 
-At a rate limit the run waits until it resets. Ctrl-C ends the session and the run; a
-second Ctrl-C kills them.`
+Ctrl-C ends the session and the run; a second Ctrl-C kills them.`
 
 func (k *runner) run(w io.Writer, words []string) error {
 	k.out = w

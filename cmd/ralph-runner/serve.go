@@ -36,16 +36,13 @@ func (v verbs) serve() *cli.Command {
 	cmd.Flags.IntVar(&s.port, "port", 0, "listen at port `N`; 0 is a free one")
 	cmd.Flags.BoolVar(&s.control, "control", false, "let the page pause, resume, extend and cancel loops")
 	cmd.Flags.BoolVar(&s.open, "open", false, "open the page in the browser")
-	cmd.Flags.BoolVar(&s.newToken, "new-token", false, "make a new token; addresses with the old one stop working")
+	cmd.Flags.BoolVar(&s.newToken, "new-token", false, "make a new token; old addresses stop working")
 	return cmd
 }
 
 const serveHelp = `Show all loops and runs of this user as a web page, live. FOLDER is a project whose loops
-have not begun yet. Ctrl-C ends the server, and no loop.
-
-Only this machine reaches the page, and only with the printed address: it has a token.
-Programs send it as "Authorization: Bearer TOKEN" and get JSON from /api/loops and
-/api/loops/KEY, and Prometheus /metrics.`
+have not begun yet. Only this machine reaches the page, and only with the printed address,
+which has a token.`
 
 func (s *server) run(w io.Writer, folders []string) error {
 	if s.port < 0 || s.port > 65535 {

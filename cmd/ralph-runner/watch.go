@@ -59,6 +59,5 @@ func named(name string) func(watch.Loop) bool {
 	}
 }
 
-const watchHelp = `Show all loops and runs of this user and of this project, or only those named: NAME is a
-loop or a run's id. Enter shows one in detail. p, r, e and c pause, resume, extend and
-cancel it, after a question. ? shows all keys.`
+const watchHelp = `Show all loops and runs of this user and of this project, or only NAME: a loop or a run's
+id. ? shows the keys.`

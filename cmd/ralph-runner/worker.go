@@ -45,8 +45,8 @@ func (v verbs) worker() *cli.Command {
 	cmd := &cli.Command{
 		Name: "worker", Short: "Lend lanes of this machine to a run on another one",
 		Long: `Take features of a run elsewhere, work on them with an agent of this machine, and hand the
-work in. The run checks and merges it there. On its machine, 'ralph-runner engine token
-WORKER' prints the line to type here. Ctrl-C gives back what is worked on.`,
+work in. On the run's machine, 'ralph-runner engine token WORKER' prints the line to type
+here.`,
 		Example: "  RALPH_ENGINE=... ralph-runner worker --lanes 2 --permission-mode acceptEdits",
 		Run:     k.work,
 	}

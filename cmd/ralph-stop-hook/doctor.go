@@ -37,12 +37,11 @@ func (v verbs) doctor() *cli.Command {
 	return cmd
 }
 
-const doctorHelp = `Check the installation and the loop. Each finding says what to do. The exit status is 1
-if there is an error.
+const doctorHelp = `Check the installation and the loop. The exit status is 1 if there is an error.
 
---fix corrects the modes of our own folders, a second entry of ours, and an event that
-the entry lacks. It removes leftover temporary files, ends a commit that was cut off,
-and sends notices that were. It changes nothing else.`
+--fix changes only this: it corrects the modes of our folders and our entry in the
+settings, removes leftover temporary files, and completes a commit and notices that were
+cut off.`
 
 type finding struct {
 	Check string `json:"check"`

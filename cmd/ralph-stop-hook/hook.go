@@ -39,14 +39,14 @@ func hookCommand() *cli.Command {
 }
 
 const hookHelp = `Answer the client's JSON on standard input with one JSON object or nothing, and exit
-with 0. 'init' puts this into the settings; nobody calls it by hand.
+with 0.
 
   --loop-dir DIR      the loop's folder (default: the session's loop, else 'current')
   --client NAME       claude, codex, gemini or qwen (default claude)
   --entry SCOPE       the settings with this entry: managed, local, project, user or plugin;
                       of several entries, only the narrowest answers
   --timeout 660s      the time that the entry allows
-  --on-complete CMD   run a shell command when the loop ends, with JSON on standard input`
+  --on-complete CMD   run the shell command CMD when the loop ends`
 
 type hook struct {
 	env     loop.Env

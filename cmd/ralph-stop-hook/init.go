@@ -38,11 +38,10 @@ func (v verbs) init() *cli.Command {
 	i := v.newInit(program+" init --features", nil)
 	var cmd *cli.Command
 	cmd = &cli.Command{
-		Name:  "init",
-		Args:  "[NAME]",
-		Short: "Make a loop and install the hook",
-		Example: `  ralph-stop-hook init checkout --features docs/prd.json --check 'npm test' --max-iterations 30
-  ralph-stop-hook init todos --prompt 'Build a todo API.' --check 'go test ./...'`,
+		Name:    "init",
+		Args:    "[NAME]",
+		Short:   "Make a loop and install the hook",
+		Example: `  ralph-stop-hook init checkout --features docs/prd.json --check 'npm test' --max-iterations 30`,
 		Run: func(w io.Writer, args []string) error {
 			i.Out = w
 			bare := len(args) == 0
@@ -75,7 +74,7 @@ func (v verbs) init() *cli.Command {
 	f.StringVar(&i.client, "client", client.Usual,
 		"install the hook for `NAME`: claude, codex, gemini or qwen")
 	f.StringVar(&i.scope, "settings", "project", "install the hook in `WHICH` settings: project, local, user or none")
-	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written; write nothing")
+	f.BoolVar(&i.dryRun, "dry-run", false, "only show what would be written")
 	f.BoolVar(&i.Force, "force", false, "start this loop anew; keep its list")
 	return cmd
 }

@@ -146,8 +146,4 @@ func statusLine(env loop.Env) func(*loopdir.Where) {
 	}
 }
 
-const helpText = `Keep Claude Code working through a feature list until every feature passes.
-
-  ralph-stop-hook start             find the list, make a loop, start the client on it
-  ralph-stop-hook status            show how far it is
-  ralph-stop-hook cancel            end it`
+const helpText = "Keep Claude Code working through a feature list until every feature passes."

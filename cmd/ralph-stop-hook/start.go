@@ -33,20 +33,18 @@ func (v verbs) start() *cli.Command {
 	s := &starter{verbs: v}
 	cmd := &cli.Command{
 		Name: "start", Args: "[NAME|LIST]", Behind: &s.behind,
-		Short: "Start the client on a loop; make the loop if there is none",
-		Long: `Start the client with the prompt of the loop NAME, in this terminal. LIST is a file with
-features: if no loop works on it yet, start makes one and installs the hook. Without
-either, start takes the current loop or the project's list. The client gets what stands
-behind --.`,
+		Short: "Start the client on a loop; make it if there is none",
+		Long: `Start the client on the loop NAME, in this terminal. LIST is a file with features: if no
+loop works on it, start makes one and installs the hook. Without either, start takes the
+current loop or the project's list. The client gets each ARGUMENT.`,
 		Example: `  ralph-stop-hook start prd.json --check 'npm test' --allowed-tools 'Bash(npm test:*)'
   ralph-stop-hook start checkout --permission-mode acceptEdits -- --model opus`,
 		Run: s.run,
 	}
 	f := &cmd.Flags
 	f.Func("check", config.Usage("checks"), cli.Each(&s.checks))
-	f.StringVar(&s.mode, "permission-mode", "", "start Claude Code in permission mode `MODE`, such as acceptEdits")
-	f.Func("allowed-tools", "allow what `RULE` says, such as 'Bash(npm test:*)'; repeatable",
-		cli.Each(&s.allowed))
+	f.StringVar(&s.mode, "permission-mode", "", "use permission mode `MODE`, such as acceptEdits")
+	f.Func("allowed-tools", "allow `RULE`, such as 'Bash(npm test:*)'; repeatable", cli.Each(&s.allowed))
 	return cmd
 }
 

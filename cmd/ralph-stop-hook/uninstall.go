@@ -31,20 +31,18 @@ func (v verbs) uninstall() *cli.Command {
 	}
 	f := &cmd.Flags
 	f.StringVar(&u.scope, "settings", "", "take it out of `WHICH` settings: project, local, user or all "+
-		"(default: the project's and local ones, else the user's)")
+		"(default: project and local, else user)")
 	f.BoolVar(&u.purge, "purge", false, "also remove the project's loops")
-	f.BoolVar(&u.yes, "yes", false, "with --purge: do not ask")
-	f.BoolVar(&u.dryRun, "dry-run", false, "show what would be done; do nothing")
+	f.BoolVar(&u.yes, "yes", false, "with --purge: do not ask; needed without a terminal")
+	f.BoolVar(&u.dryRun, "dry-run", false, "only show what would be done")
 	return cmd
 }
 
-const uninstallHelp = `Take the hook's entries, and what init made for them, out of the settings. If nothing
-else has changed, the files are byte for byte as before init. Only a person may do
-this; an agent may use --dry-run.
+const uninstallHelp = `Take the hook, and what init made for it, out of the settings. If nothing else has
+changed, the files are byte for byte as before init.
 
 Loops stay. --purge removes this project's loop folders, with the lists and logs in them,
-and their records outside of the project. It lists all that and asks first; without a
-terminal it needs --yes.`
+and their records outside of the project. It asks first.`
 
 // uninstaller is one run of uninstall. It plans, shows, asks and then acts.
 type uninstaller struct {

@@ -46,7 +46,7 @@ var keys = []key[Config]{
 	}, {
 		name: "list", example: `"docs/prd.json", ".taskmaster/tasks/tasks.json#ui", "none"`,
 		field: func(c *Config) any { return &c.List }, path: true,
-		usage: "take the list in `FILE`, below this folder (default: the project's list)",
+		usage: "take the list `FILE`, below this folder (default: the project's)",
 		about: "The path of the feature list (without this key: feature_list.json in the loop folder). " +
 			"tasks.json#ui is the tag ui of a Task Master file. none: there is no list; the loop is complete " +
 			"when the agent says so and every check holds.",
@@ -96,8 +96,7 @@ var keys = []key[Config]{
 		example: `[{"command": "go test -run \"$RALPH_FEATURE\" ./...", "when": "feature"}, ` +
 			`{"command": ["go", "vet", "./..."]}]`,
 		read: (*parser).checks, schema: `"type": "array", "items": { "$ref": "#/$defs/check" }`,
-		usage: "require that the shell's `COMMAND` exits with 0: at the end, or for each feature if it names " +
-			"$RALPH_FEATURE; repeatable",
+		usage: "check with the shell's `COMMAND`: at the end, or each feature if it names $RALPH_FEATURE; repeatable",
 		about: "What must hold before a claim counts. A command fails without 'trust', unless 'init' wrote " +
 			"it.",
 	}, {
@@ -126,7 +125,7 @@ var keys = []key[Config]{
 	}, {
 		name: "room", preset: `false`, example: `true`,
 		field: func(c *Config) any { return &c.Room },
-		usage: "run checks in a room: a folder of their own, outside of the project",
+		usage: "run checks in a folder outside of the project",
 		about: "Checks and evaluators run in a folder of their own, outside of the project: the project as " +
 			"of 'trust', with the later changes that work allows and protect does not forbid. Other changes do " +
 			"not count; the next prompt and status list them. It has nothing that git ignores: see prepare and " +
@@ -205,7 +204,7 @@ var keys = []key[Config]{
 		example: `["./notify.sh", ["notify-send", "ralph"], ` +
 			`{"command": "./slow.sh", "timeout": "2m", "env": ["MY_TOKEN"]}]`,
 		read: (*parser).notifiers, schema: `"$ref": "#/$defs/commands"`,
-		usage: "run the shell's `COMMAND` when the loop ends, with JSON on standard input; repeatable",
+		usage: "run the shell's `COMMAND` when the loop ends; repeatable",
 		about: "Commands that run, in order, when the loop ends, with one JSON object on standard input. " +
 			"They need 'trust', unless 'init' wrote them.",
 	}, {

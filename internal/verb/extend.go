@@ -26,9 +26,8 @@ func (v Verbs) Extend() *cli.Command {
 	cmd := &cli.Command{
 		Name: "extend", Args: "[NAME] [+MORE]",
 		Short: "Raise a limit, and continue the loop",
-		Example: strings.ReplaceAll("  @ extend +10                    ten more iterations\n"+
-			"  @ extend checkout +2h           two more hours\n"+
-			"  @ extend --max-iterations 40    40 in all", "@", v.Env.Program),
+		Example: strings.ReplaceAll("  @ extend +10             ten more iterations\n"+
+			"  @ extend checkout +2h    two more hours", "@", v.Env.Program),
 		Run: func(w io.Writer, words []string) error {
 			var name []string
 			for _, word := range words {

@@ -40,17 +40,9 @@ func (v Verbs) list() *cli.Command {
 		showItems(w, items)
 		return nil
 	})
-	cmd.Long = listHelp
 	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
-
-const listHelp = `Show a loop's features: which are open, in which order the agent gets them, which
-wait for others, and which are not work.
-
-A list is a JSON array of features, an object with "features", "userStories",
-"stories" or "tasks", Task Master's tasks.json (for the tag ui: tasks.json#ui), one JSON
-object a line (beads), or Markdown with checkboxes. It is never reformatted.`
 
 func showItems(w io.Writer, items []Item) {
 	rows := [][]string{{"STATE", "ORDER", "ID", "TITLE"}}

@@ -63,5 +63,5 @@ func logFailed(w io.Writer, l *loop.Loop) error {
 	return err
 }
 
-const logHelp = `Show what the hook did since the loop began. Logs from before 'init --force' are
-hook.log.old and stops.jsonl.old in the loop's folder.`
+const logHelp = `Show what the hook did since the loop began. Earlier logs are hook.log.old and
+stops.jsonl.old in the loop's folder.`

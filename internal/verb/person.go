@@ -98,7 +98,7 @@ func (v Verbs) Pause() *cli.Command {
 		fmt.Fprintf(w, "%s: paused at iteration %d; '%s' continues it\n", name(l), next.Iteration, l.Call("resume"))
 		return nil
 	})
-	cmd.Flags.BoolVar(&now, "now", false, "stop the agent of a run of ralph-runner at once; its session does not count")
+	cmd.Flags.BoolVar(&now, "now", false, "stop a run's agent at once; its session does not count")
 	return cmd
 }
 
@@ -110,9 +110,8 @@ func (v Verbs) Note() *cli.Command {
 	var named []string
 	cmd := &cli.Command{
 		Name: "note", Args: "TEXT...", Short: "Give the agent a text once, with its next prompt",
-		Example: fmt.Sprintf("  %s note Use the new API, not the old one", v.Env.Program),
 	}
-	cmd.Flags.Func("loop", "give it to the agent of the loop `NAME`", cli.Each(&named))
+	cmd.Flags.Func("loop", "give it to the agent of loop `NAME`", cli.Each(&named))
 	cmd.Run = func(w io.Writer, words []string) error {
 		text := strings.TrimSpace(plain.Text(strings.Join(words, " "), 2*maxNote))
 		if text == "" {

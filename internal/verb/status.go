@@ -21,25 +21,21 @@ func (v Verbs) Status() *cli.Command {
 	s := &statusCall{Verbs: v}
 	cmd := &cli.Command{
 		Name: "status", Args: "[NAME]", Short: "Show how far a loop is",
-		Long: strings.ReplaceAll(statusHelp, "@", v.Env.Program), Run: s.run,
+		Long: statusHelp, Run: s.run,
 	}
 	f := &cmd.Flags
 	f.BoolVar(&s.all, "all", false, "show all loops of the project; outside of one, or with --send-due, all of yours")
 	f.BoolVar(&s.prompt, "prompt", false, "show only what the agent would be told now")
 	f.BoolVar(&s.json, "json", false, "print JSON; with --all an array")
-	f.BoolVar(&s.exitCode, "exit-code", false, "exit with the status of a run that ended so; 0: COMPLETE")
-	f.BoolVar(&s.line, "line", false, "print one line for Claude Code's status line; nothing without a loop")
+	f.BoolVar(&s.exitCode, "exit-code", false, "exit with a run's exit status: 0 if COMPLETE")
+	f.BoolVar(&s.line, "line", false, "print one line, for Claude Code's status line")
 	f.BoolVar(&s.sendDue, "send-due", false,
 		"end loops whose client died; send notices that were cut off")
 	return cmd
 }
 
-const statusHelp = `Show how far a loop is, what its limits leave, and what it waits for.
-
-A loop whose client was closed or killed stays IN_PROGRESS, and is shown as stale. A
-line for cron that ends it INTERRUPTED:
-
-  */10 * * * *  @ status --all --send-due >/dev/null`
+const statusHelp = `Show how far a loop is. A loop whose client died stays IN_PROGRESS, and is shown as
+stale, until --send-due ends it INTERRUPTED.`
 
 type statusCall struct {
 	Verbs
