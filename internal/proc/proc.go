@@ -42,9 +42,8 @@ type Cmd struct {
 	Now   <-chan struct{}
 	// Session starts the guard in a session of its own, without a terminal.
 	Session bool
-	// Started, if it is set, is called with the guard's process id. It needs Guard: the program starts only after it has
-	// returned, and not if it returned an error.
-	Started func(pid int) error
+	// Started, if it is set, is called when the process runs. With Guard, the program starts only after it has returned.
+	Started func(pid int)
 }
 
 // Result is how a subprocess ended.
@@ -112,7 +111,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	if c.Session {
 		ownSession(cmd)
 	}
-	kill, begin := cmd.Cancel, func(error) {}
+	kill, begin := cmd.Cancel, func() {}
 	if c.Guard != "" {
 		line, hold, err := os.Pipe()
 		if err != nil {
@@ -125,24 +124,19 @@ func Run(ctx context.Context, c Cmd) Result {
 		if canAsk && c.Grace > 0 {
 			cmd.Cancel, cmd.WaitDelay = func() error { <-sent; return c.ask(hold) }, c.Grace+guardDelay
 		}
-		begin = func(refused error) {
+		begin = func() {
 			defer func() { _ = recover() }()
 			defer close(sent)
-			if refused != nil {
-				_ = hold.Close()
-				return
-			}
 			_, _ = hold.Write(append([]byte{0}, c.Stdin...)) // returns when the guard has read it, or has ended
 		}
 	}
 	err := cmd.Start()
-	var refused error
 	if err == nil {
 		g.started()
 		if c.Started != nil {
-			refused = c.Started(cmd.Process.Pid)
+			c.Started(cmd.Process.Pid)
 		}
-		go begin(refused) // the guard starts nothing before that
+		go begin() // the guard starts nothing before that
 		err = cmd.Wait()
 		g.done()
 		if c.Guard != "" {
@@ -163,9 +157,6 @@ func Run(ctx context.Context, c Cmd) Result {
 	}
 	if ctx.Err() != nil && c.Guard != "" && r.ExitCode == statusKilled {
 		r.ExitCode = -1 // the guard killed its program, and could still say so
-	}
-	if refused != nil {
-		r.Err, r.NotRun = refused, true
 	}
 	return r
 }

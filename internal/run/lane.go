@@ -203,13 +203,13 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 		return l.interrupt(ctx, l.ends(why))
 	}
 	iteration := s.Decision.Next.Lanes[one.Number-1].Iteration
-	c := l.starts(iteration, feature)
-	c.Lane = one.Number
-	one.Current = c
-	asked := l.pick(c, feature)
-	if err := l.save(); err != nil {
-		l.addSessions(-1) // the record on the disk does not have it
-		one.Current = nil
+	c, asked, err := l.starts(iteration, feature, func(c *record.Current) {
+		one.Current = c
+		if c != nil {
+			c.Lane = one.Number
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
 	shown := l.Record
@@ -218,10 +218,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	session := l.agentSession(c, asked, l.prompt(s, c, feature)+l.lanePrompt(one))
 	session.Dir = one.tree.Project()
 	session.Hear = func(h agent.Heard) { l.Screen.Heard(one.Number, h) }
-	session.Started = func(pid int) error {
-		l.heard <- heard{lane: one, pid: pid}
-		return nil
-	}
+	session.Started = func(pid int) { l.heard <- heard{lane: one, pid: pid} }
 	log := l.files.Log(c.Session)
 	session.Log = log
 	one.stage = busy

@@ -114,9 +114,10 @@ func (r *Run) retry(c *record.Current, e agent.Ended, failed int) (until time.Ti
 // session starts one session and waits for its end. The record knows of it before it starts.
 func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	feature := r.due(s)
-	c := r.starts(s.Decision.Next.Iteration, feature)
-	r.Record.Current = c
-	asked := r.pick(c, feature)
+	c, asked, err := r.starts(s.Decision.Next.Iteration, feature, func(c *record.Current) { r.Record.Current = c })
+	if err != nil {
+		return notStarted(err)
+	}
 	log := r.files.Log(c.Session)
 	defer log.Close()
 	r.Screen.Session(r.Record, s, feature.Title())
@@ -125,22 +126,37 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	go r.watch(ctx, stop)
 	one := r.agentSession(c, asked, r.prompt(s, c, feature))
 	one.Log, one.Hear = log, func(h agent.Heard) { r.Screen.Heard(0, h) }
-	one.Started = func(pid int) error {
+	one.Started = func(pid int) {
 		c.PID, c.Start = pid, proc.Start(pid)
-		return r.save()
+		_ = r.Record.Save(r.store) // a later save says so if it fails
 	}
 	e := one.Run(ctx)
 	r.ended(c, e)
 	return e
 }
 
-// starts returns a session that is about to start.
-func (r *Run) starts(iteration int, feature features.Item) *record.Current {
+// starts notes that a session is about to start. set puts it into the record; it gets nil if the record cannot be
+// written.
+func (r *Run) starts(iteration int, feature features.Item, set func(*record.Current)) (*record.Current, agent.Asked,
+	error) {
 	r.sayBranch()
 	r.addSessions(1)
-	return &record.Current{
+	c := &record.Current{
 		Session: r.Record.Sessions, Iteration: iteration, Feature: feature.ID, StartedAt: time.Now().UTC(),
 	}
+	set(c)
+	asked := r.pick(c, feature)
+	if err := r.save(); err != nil {
+		r.addSessions(-1) // the record on the disk does not have it
+		set(nil)
+		return nil, asked, err
+	}
+	return c, asked, nil
+}
+
+// notStarted is the end of a session that could not start.
+func notStarted(err error) agent.Ended {
+	return agent.Ended{Outcome: agent.Outcome{Class: agent.NotStarted, Problem: plain.Line(err.Error(), 300)}}
 }
 
 // agentSession returns a session of the run in the project's files.
@@ -204,7 +220,7 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 		w.Took += e.Took
 		w.Spent.Add(e.Usage)
 	}
-	_ = r.Record.Save(r.store) // the step that follows reports a disk that is full
+	_ = r.save() // the step that follows reports a disk that is full
 	shown := r.Record
 	shown.Current = c
 	r.Screen.Ended(shown, e)
