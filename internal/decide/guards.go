@@ -15,12 +15,13 @@ import (
 // "guards" of ralph.json. An ending's Needs says what the guard saw.
 
 // Guards has the names of all guards, in the order in which they are asked.
-var Guards = []string{PermissionDenied, Asks, "regression", testsOnly, sameFile}
+var Guards = []string{PermissionDenied, Asks, regression, testsOnly, sameFile}
 
-// The guards that end a loop with NoProgress, and do not see what a lane changed.
+// The guards that end a loop with NoProgress. The last two do not see what a lane changed.
 const (
-	testsOnly = "tests_only"
-	sameFile  = "same_file"
+	regression = "regression"
+	testsOnly  = "tests_only"
+	sameFile   = "same_file"
 )
 
 const (
@@ -57,7 +58,7 @@ func (d *Decision) guard(s *Snapshot) {
 	}{
 		{PermissionDenied, Blocked, PermissionDenied, d.denied(s, passed)},
 		{Asks, Blocked, Asks, d.asks(s, passed)},
-		{"regression", Stagnated, NoProgress, d.falls()},
+		{regression, Stagnated, NoProgress, d.falls()},
 		{testsOnly, Stagnated, NoProgress, d.testsOnly(s, passed)},
 		{sameFile, Stagnated, NoProgress, d.sameFile(s, passed)},
 	} {

@@ -61,10 +61,12 @@ func TestGuards(t *testing.T) {
 			question},
 		{"it does nothing, and says so", times(2, with(asks, func(p *played) { p.message = "I wait." })), ""},
 		{"only tests change", times(5, tests),
-			"STAGNATED no_progress: 5 iterations changed only tests (x/a_test.go), and no feature passed (guard tests_only)"},
+			"STAGNATED no_progress: 5 iterations changed only tests (x/a_test.go), and no feature passed " +
+				"(guard tests_only)"},
 		{"in four iterations", times(4, tests), ""},
 		{"an iteration without a change does not count", append(append(times(4, tests), asks), tests),
-			"STAGNATED no_progress: 5 iterations changed only tests (x/a_test.go), and no feature passed (guard tests_only)"},
+			"STAGNATED no_progress: 5 iterations changed only tests (x/a_test.go), and no feature passed " +
+				"(guard tests_only)"},
 		{"and code changes once", append(append(times(3, tests), others("", 1)...), tests, tests), ""},
 		{"and a feature passes", append(append(times(2, tests), passes(tests)), times(3, tests)...), ""},
 		{"nobody knows what changes", times(9, with(tests, func(p *played) { p.changes = nil })), ""},

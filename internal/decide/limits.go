@@ -302,8 +302,8 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 			return at < s.Tail.ToolCall.UnixMilli() || at > s.Now.UnixMilli()
 		})
 		if len(d.Next.Blocks) >= most {
-			d.Next.Needs = fmt.Sprintf("the agent was sent on %s without a tool call in its transcript, and most versions of "+
-				"Claude Code would soon end the turn in silence", plain.Count(len(d.Next.Blocks), "time"))
+			d.Next.Needs = fmt.Sprintf("the agent was sent on %s without a tool call in its transcript, and most "+
+				"versions of Claude Code would soon end the turn in silence", plain.Count(len(d.Next.Blocks), "time"))
 			d.end(s, Stagnated, NoProgress)
 			return Need{}
 		}

@@ -338,7 +338,8 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 	leg := r.Record.UsedUp(more, back)
 	switch used := spent.Tokens(); {
 	case o.MaxCostUSD > 0 && spent.CostUSD+spent.Presumed >= o.MaxCostUSD, o.MaxCostUSD > 0 && more > 0 && budgetUsed(c):
-		return ownLimit{decide.Budget, record.SpentOf(spent, o.MaxCostUSD), fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
+		bill := record.SpentOf(spent, o.MaxCostUSD)
+		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
 	case o.MaxCostUSD > 0 && more > 0 && spent.CostUSD == 0 && unknownCost(c):
 		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f", o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
