@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // serverName is the name of the server in the configuration of clients.
@@ -102,7 +101,11 @@ func (e *mcpEdit) edit(w io.Writer, c client.Servers, path string, add bool) err
 		change = c.Add
 	}
 	f, err := client.PlanChange(path, maxClientFile, func(text []byte) ([]byte, error) {
-		return change(e.server(c.Client), text)
+		server, err := e.server(c.Client)
+		if err != nil {
+			return nil, err
+		}
+		return change(server, text)
 	})
 	shown := plain.Line(f.Path, 400)
 	switch {
@@ -128,10 +131,12 @@ func (e *mcpEdit) edit(w io.Writer, c client.Servers, path string, add bool) err
 }
 
 // server returns the entry: the bare name if PATH finds this program. Codex passes on none of our variables.
-func (e *mcpEdit) server(name string) client.Server {
-	s := client.Server{Name: serverName, Command: e.Env.Self, Args: []string{"mcp"}}
-	if found, err := proc.LookPath(program, e.Env.Get("PATH")); err == nil && client.SameFile(found, e.Env.Self) {
-		s.Command = program
+func (e *mcpEdit) server(name string) (client.Server, error) {
+	s := client.Server{Name: serverName, Args: []string{"mcp"}}
+	var err error
+	s.Command, err = client.EntryName(program, e.Env.Self, e.Env.Get("PATH"))
+	if err != nil {
+		return s, err
 	}
 	usual := func(variable string) string {
 		if variable == "RALPH_STATE_DIR" || variable == "XDG_STATE_HOME" {
@@ -142,5 +147,5 @@ func (e *mcpEdit) server(name string) client.Server {
 	if dir, err := loopdir.StateDir(usual); name == "codex" && (err != nil || dir != e.Env.StateDir) {
 		s.Env = map[string]string{"RALPH_STATE_DIR": e.Env.StateDir}
 	}
-	return s
+	return s, nil
 }

@@ -154,7 +154,7 @@ func (s *scope) renew() error {
 	if s.name != "user" && f.Path != s.path { // a repository may have brought the link
 		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.path, f.Path)
 	}
-	name, err := entryName(s.env)
+	name, err := client.EntryName(program, s.env.Self, s.env.Get("PATH"))
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -10,9 +9,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // settingsEdit adds the hook to a settings file.
@@ -36,7 +33,7 @@ func (i *initialiser) planHook() (err error) {
 	if i.client != client.Usual {
 		i.v.Env.Client, i.Env.Client = i.client, i.client
 	}
-	name, err := entryName(i.v.Env)
+	name, err := client.EntryName(program, i.v.Env.Self, i.v.Env.Get("PATH"))
 	if err != nil {
 		return err
 	}
@@ -79,17 +76,6 @@ func (i *initialiser) planHook() (err error) {
 // install returns where a client reads its settings for a project.
 func (v verbs) install(c *client.Client, project string) client.Install {
 	return client.Install{Client: c, Get: v.Env.Get, Home: v.Env.Home, Project: project}
-}
-
-// entryName returns how an entry names this program: by its bare name, if PATH finds it.
-func entryName(env loop.Env) (string, error) {
-	if env.Self == "" {
-		return "", errors.New("the system does not tell this program's path; add the hook to the settings yourself")
-	}
-	if found, err := proc.LookPath(program, env.Get("PATH")); err == nil && client.SameFile(found, env.Self) {
-		return program, nil
-	}
-	return env.Self, nil
 }
 
 // real follows a link, as dotfile managers make them: its target is edited.

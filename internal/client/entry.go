@@ -1,10 +1,15 @@
 package client
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // shortTime is how long a hook may take at an event of Short: the client gives it three seconds or less.
@@ -30,6 +35,32 @@ func (c *Client) Entry(event, scope, name string, timeout time.Duration) Entry {
 		Type: "command", Command: name, Timeout: int(given / c.Unit), Quiet: quiet, Line: !quiet && !c.Exec,
 		Args: append(args, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))),
 	}
+}
+
+// EntryName returns how settings name a program of ours, whose own path is self: by its bare name if path, a PATH,
+// finds it. A folder of path that cannot be read now is an error, or shared settings would get the path of one machine.
+func EntryName(name, self, path string) (string, error) {
+	if self == "" {
+		return "", errors.New("the system does not tell this program's path; add the entry to the settings yourself")
+	}
+	found, err := proc.LookPath(name, path)
+	if errors.Is(err, exec.ErrNotFound) {
+		return self, nil
+	}
+	var its, ours os.FileInfo
+	if err == nil {
+		its, err = os.Stat(found)
+	}
+	if err == nil {
+		ours, err = os.Stat(self)
+	}
+	if err != nil {
+		return "", fmt.Errorf("it cannot be seen whether PATH finds %s: %w", name, err)
+	}
+	if !os.SameFile(its, ours) {
+		return self, nil
+	}
+	return name, nil
 }
 
 // Missing returns the events for which hooks have no entry of ours.

@@ -1,11 +1,14 @@
 package proc
 
 import (
+	"errors"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Value returns the value of a variable in an environment, or "" if it is not set.
@@ -33,18 +36,28 @@ func SameName(a, b string) bool {
 }
 
 // LookPath finds a program in the folders of a PATH. As in os/exec, a folder that is
-// not absolute is passed over: nobody who writes the working folder chooses programs.
+// not absolute is passed over: nobody who writes the working folder chooses programs. The error is exec.ErrNotFound
+// only if each folder could be read.
 func LookPath(name, path string) (string, error) {
 	if filepath.Base(name) != name {
 		return exec.LookPath(name)
 	}
+	missing := exec.ErrNotFound
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+		found, err := exec.LookPath(filepath.Join(dir, name))
+		if err == nil {
 			return found, nil
 		}
+		absent := func(why error) bool { return errors.Is(err, why) }
+		if !slices.ContainsFunc(notThere, absent) {
+			missing = err
+		}
 	}
-	return name, &exec.Error{Name: name, Err: exec.ErrNotFound}
+	return name, &exec.Error{Name: name, Err: missing}
 }
+
+// notThere are the errors which say that a folder of a PATH does not have a program.
+var notThere = []error{exec.ErrNotFound, fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR}
