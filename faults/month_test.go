@@ -56,7 +56,7 @@ func (m *month) round(least time.Duration) error {
 	m.setClock(m.ahead)
 	steps := []step{pass("c")}
 	if m.before.Schema > 0 {
-		steps = append(steps, func(*world) error { return m.continueLoop() })
+		steps = append(steps, func(*world) error { return m.hook("resume", loopName) })
 	}
 	if err := do(steps)(m.world); err != nil {
 		return err

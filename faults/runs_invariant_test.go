@@ -42,6 +42,9 @@ func (t *runTrial) goesOn(r result) (said string, err error) {
 	for range 8 {
 		state, err := t.record()
 		if err != nil || state.Status == "COMPLETE" && t.over() {
+			if strings.Contains(r.stdout+r.stderr+said, "--send-due") {
+				err = errors.Join(err, t.hook("status", "--send-due"))
+			}
 			return said, err
 		}
 		args := append([]string{"--resume"}, t.more...)
@@ -50,7 +53,8 @@ func (t *runTrial) goesOn(r result) (said string, err error) {
 		}
 		if state.Schema > 0 && state.Status != "IN_PROGRESS" && state.Status != "COMPLETE" &&
 			(state.Status != "REACHED_LIMIT" || t.more == nil) {
-			if err := t.continueLoop(); err != nil {
+			// A run's own resume would work on it.
+			if err := t.hook("resume", loopName); err != nil {
 				return said, err
 			}
 		}
@@ -63,8 +67,8 @@ func (t *runTrial) goesOn(r result) (said string, err error) {
 	return said, errors.New("it does not get COMPLETE")
 }
 
-// continueLoop is a person who continues a loop that has ended, without a run: a run's own resume would work on it.
-func (w *world) continueLoop() error {
+// hook is a person who types a command of ralph-stop-hook.
+func (w *world) hook(args ...string) error {
 	hook, err := get("product")
 	if err != nil {
 		return err
@@ -72,7 +76,7 @@ func (w *world) continueLoop() error {
 	other := *w
 	other.program = hook
 	other.wrap = nil
-	_, err = other.execute("", "resume", loopName)
+	_, err = other.execute("", args...)
 	return err
 }
 

@@ -201,8 +201,8 @@ func (p *Picture) runNotifiers(ctx context.Context, commands []config.Command, w
 		if hear != nil {
 			hear(line, r.Err)
 		}
-		if r.Err != nil && (ctx.Err() != nil || r.TimedOut && left < c.Timeout) {
-			return false // cut off by the end of this process, not by the command's own timeout
+		if r.Err != nil && (ctx.Err() != nil || r.Interrupted || r.TimedOut && left < c.Timeout) {
+			return false // cut off by what ends this process, not by the command's own timeout
 		}
 		done = done && (r.Err == nil || !p.Loop.forAgent)
 	}

@@ -51,8 +51,10 @@ type Result struct {
 	Err      error // nil if it ran and exited with status 0
 	ExitCode int   // -1 if it did not exit by itself
 	TimedOut bool
-	NotRun   bool   // it could not be started, and Err says why
-	Output   []byte // the last bytes of standard output and error
+	NotRun   bool // it could not be started, and Err says why
+	// Interrupted says that SIGINT ended it. The Ctrl-C of a terminal reaches a process that has no group of its own yet.
+	Interrupted bool
+	Output      []byte // the last bytes of standard output and error
 }
 
 // ErrTimeout is wrapped in the Err of a subprocess that did not end before its deadline.
@@ -67,14 +69,6 @@ const (
 	// wholeDelay is the same if the output counts to its end. On a busy machine it is read late.
 	wholeDelay = 5 * time.Second
 )
-
-// delay returns how long Run waits for the end of the output without a guard.
-func (c Cmd) delay() time.Duration {
-	if c.Whole {
-		return wholeDelay
-	}
-	return waitDelay
-}
 
 // Run runs a subprocess to its end or to its deadline. It kills the whole group at the
 // deadline or when ctx is done.
@@ -92,7 +86,10 @@ func Run(ctx context.Context, c Cmd) Result {
 	}
 	cmd.Dir = c.Dir
 	cmd.Env = inFolder(c.Env, c.Dir)
-	cmd.WaitDelay = c.delay()
+	cmd.WaitDelay = waitDelay
+	if c.Whole {
+		cmd.WaitDelay = wholeDelay
+	}
 	switch {
 	case c.Input != nil:
 		cmd.Stdin = c.Input
@@ -146,6 +143,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	r := Result{Err: err, ExitCode: -1, NotRun: cmd.Process == nil, Output: kept.bytes()}
 	if cmd.ProcessState != nil {
 		r.ExitCode = cmd.ProcessState.ExitCode()
+		r.Interrupted = exitStatus(cmd.ProcessState) == statusInterrupted
 	}
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay) && !c.Whole:
@@ -161,8 +159,10 @@ func Run(ctx context.Context, c Cmd) Result {
 	return r
 }
 
-// statusKilled is the exit status of a guard whose program was killed.
-const statusKilled = 128 + 9
+const (
+	statusKilled      = 128 + 9 // of a guard whose program was killed
+	statusInterrupted = 128 + 2 // of a program that SIGINT has ended, as shells have it
+)
 
 // ask lets the guard ask its program to end, and kill it after the grace.
 func (c Cmd) ask(hold *os.File) error {
