@@ -113,10 +113,12 @@ func (r Reading) parse(data []byte) (List, []error) {
 // read reads JSON or Markdown into p.all. It returns an error if the text is neither.
 func (p *parser) read(text []byte) error {
 	first := p.Peek()
+	rest := bytes.TrimSpace(text[min(p.Pos+1, len(text)):])
+	isArray := len(rest) == 0 || strings.IndexByte(`{["]`, rest[0]) >= 0 // else it is Markdown that begins with a link
 	switch {
 	case first == 0 && len(bytes.TrimSpace(text)) == 0:
 		return jsontext.ErrorAt(text, 0, "nothing here, want JSON or Markdown with checkboxes")
-	case first == '{' || first == '[' && looksLikeArray(text[p.Pos+1:]):
+	case first == '{' || first == '[' && isArray:
 	case p.readMarkdown():
 		return nil
 	case first >= 0xfe: // half of the byte order mark of UTF-16
@@ -126,13 +128,6 @@ func (p *parser) read(text []byte) error {
 	}
 	p.readJSON()
 	return p.Err()
-}
-
-// looksLikeArray tells JSON from Markdown that begins with a link. Text is what follows
-// the first bracket.
-func looksLikeArray(text []byte) bool {
-	text = bytes.TrimSpace(text)
-	return len(text) == 0 || bytes.IndexByte([]byte(`{["]`), text[0]) >= 0
 }
 
 const wantedShape = `want an array of features, or an object with "features", "userStories", "stories" or "tasks"`

@@ -245,13 +245,23 @@ func (l *Loop) tree(env []string) tree.Tree {
 }
 
 // changes returns the fingerprint of the work tree, and the files that were written since the last
-// stop or prompt, without the list.
+// stop or prompt, without the list. With a room that is the tree that was put into it.
 func (p *Picture) changes(ctx context.Context) (print string, written []string) {
-	t, since := p.tree(), p.Snapshot.State.Seen
+	since := p.Snapshot.State.Seen
 	if p.Snapshot.State.Status != decide.InProgress {
 		since = time.Time{} // a person may have written files meanwhile
 	}
-	print, written = t.Fingerprint(ctx, since)
+	t, seen := p.tree(), p.Loop.found
+	if p.HasRoom() {
+		t = p.work()
+	}
+	if p.HasRoom() && seen == nil {
+		entries, err := p.Room().Entries(ctx, t, p.Config.RoomTree)
+		if err == nil {
+			seen = &entries
+		}
+	}
+	print, written = t.Fingerprint(ctx, since, seen)
 	path, _ := features.Named(p.Loop.there(p.ListPath()))
 	list, _ := filepath.Rel(t.Dir, path)
 	return print, slices.DeleteFunc(written, func(name string) bool { return name == filepath.ToSlash(list) })

@@ -105,19 +105,19 @@ func (l *Loop) trustRoom(c config.Config, record *config.Trust) error {
 			p.Config.Shared = append(p.Config.Shared, folder)
 		}
 	}
-	id, left, err := p.snapshot(context.Background(), "")
+	now, err := p.snapshot(context.Background(), "")
 	if err != nil {
 		return refuse("%w", err)
 	}
-	proof, err := p.Room().Prove(context.Background(), id, id, p.rule())
+	proof, err := p.Room().Prove(context.Background(), now.Tree, now.Tree, p.rule())
 	if err != nil {
 		return refuse("%w", err)
 	}
-	record.RoomTree = id
+	record.RoomTree = now.Tree
 	record.RoomTop = p.Config.RoomTop
 	record.RoomDir = p.Config.RoomDir
 	record.Shared = p.Config.Shared
-	proof.Left = append(left, proof.Left...)
+	proof.Left = append(now.Left, proof.Left...)
 	l.proof = &proof
 	return nil
 }
@@ -140,7 +140,7 @@ func (p *Picture) lent() (names []string) {
 	return names
 }
 
-func (p *Picture) snapshot(ctx context.Context, trusted string) (id string, left []room.Change, err error) {
+func (p *Picture) snapshot(ctx context.Context, trusted string) (room.Snapshot, error) {
 	return p.Room().Snapshot(ctx, p.work(), trusted, p.lent())
 }
 
@@ -151,15 +151,16 @@ const roomTime = time.Minute
 func (p *Picture) LookAtRoom(ctx context.Context) (room.Proof, error) {
 	ctx, cancel := context.WithTimeout(ctx, roomTime)
 	defer cancel()
-	now, left, err := p.snapshot(ctx, p.Config.RoomTree)
+	now, err := p.snapshot(ctx, p.Config.RoomTree)
 	if err != nil {
 		return room.Proof{}, err
 	}
-	proof, err := p.Room().Prove(ctx, p.Config.RoomTree, now, p.rule())
+	proof, err := p.Room().Prove(ctx, p.Config.RoomTree, now.Tree, p.rule())
 	if err != nil {
 		return proof, err
 	}
-	proof.Left = slices.Concat(left, proof.Left, p.stillIgnored(ctx, proof))
+	proof.Left = slices.Concat(now.Left, proof.Left, p.stillIgnored(ctx, proof))
+	p.Loop.found = &now.Seen
 	p.Loop.proof = &proof
 	return proof, nil
 }

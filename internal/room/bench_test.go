@@ -29,18 +29,19 @@ func BenchmarkRoom(b *testing.B) {
 	r := Room{Git: filepath.Join(dir, "room.git"), Dir: filepath.Join(dir, "room"), Env: os.Environ()}
 	t := tree.Tree{Env: os.Environ(), Dir: project, Top: project, Rules: map[string]string{}}
 	begin := time.Now()
-	trusted, _, err := r.Snapshot(b.Context(), t, "", nil)
+	taken, err := r.Snapshot(b.Context(), t, "", nil)
 	if err != nil {
 		b.Fatal(err)
 	}
+	trusted := taken.Tree
 	b.Logf("trust: %v", time.Since(begin))
 	rule := Rule{Name: "all", Why: func(Edit) string { return "" }}
 	look := func(b *testing.B) string {
-		now, _, err := r.Snapshot(b.Context(), t, trusted, nil)
+		now, err := r.Snapshot(b.Context(), t, trusted, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		proof, err := r.Prove(b.Context(), trusted, now, rule)
+		proof, err := r.Prove(b.Context(), trusted, now.Tree, rule)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -88,17 +88,13 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 		add(name)
 	}
 	// What goes is gone before git comes: it would wait for a pipe that is called .gitattributes.
-	doubtful, same, err := r.tree(c).Sweep(ctx, keep, drop, last.At)
+	changed, err := r.tree(c).Sweep(ctx, keep, drop, last.At)
 	if err != nil {
 		return at, err
 	}
-	if !same || last.Tree != c.Tree {
-		// Git looks at the files that may have changed, also if they seem to be as they were.
-		if err := r.look(ctx, r.Dir, filled, doubtful, doubtful); err != nil {
-			return at, err
-		}
-		// With --reset git also writes files anew that are there and differ, and removes what is in their way.
-		if _, err := r.git(ctx, r.Dir, filled, nil, "read-tree", "-u", "--reset", c.Tree); err != nil {
+	if len(changed) > 0 || last.Tree != c.Tree {
+		err = r.checkout(ctx, last, c.Tree, changed)
+		if err != nil {
 			return at, err
 		}
 	}
@@ -108,6 +104,52 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 	at = r.tick()
 	r.write("filled.json", lastFill{c.Tree, at})
 	return at, nil
+}
+
+// checkout writes the files of a tree into the room, which had another one last. changed are the files that are not as
+// they were then.
+func (r Room) checkout(ctx context.Context, last lastFill, tree string, changed []string) error {
+	if !last.At.IsZero() && len(changed) <= maxArgs && r.checkoutSome(ctx, last.Tree, tree, changed) == nil {
+		return nil
+	}
+	// Git looks at the files that may have changed, also if they seem to be as they were.
+	if err := r.look(ctx, r.Dir, filled, changed, changed); err != nil {
+		return err
+	}
+	// With --reset git also writes files anew that are there and differ, and removes what is in their way.
+	_, err := r.git(ctx, r.Dir, filled, nil, "read-tree", "-u", "--reset", tree)
+	return err
+}
+
+// checkoutSome writes the files that differ between two trees, and some others of the second one.
+func (r Room) checkoutSome(ctx context.Context, from, to string, others []string) error {
+	edits, err := r.diff(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	in := new(bytes.Buffer)
+	for _, e := range edits {
+		if e.mode != noMode && e.mode != folderMode {
+			fmt.Fprintf(in, "%s %s\t%s\x00", e.mode, e.Is, e.Path)
+		}
+	}
+	if len(others) > 0 {
+		out, err := r.git(ctx, r.Git, filled, nil, slices.Concat([]string{"ls-tree", "-z", to, "--"}, others)...)
+		if err != nil {
+			return err
+		}
+		in.Write(out)
+	}
+	index, remove, err := r.temporaryIndex("fill-")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	_, err = r.git(ctx, r.Dir, index, in.Bytes(), "update-index", "-z", "--index-info")
+	if err == nil {
+		_, err = r.git(ctx, r.Dir, index, nil, "checkout-index", "--force", "--all")
+	}
+	return err
 }
 
 // lastFill is how the room was when it was filled last.
@@ -207,7 +249,8 @@ func (r Room) tidy() {
 	_ = os.Remove(filepath.Join(r.Git, filled+".lock"))
 	entries, _ := os.ReadDir(r.Git)
 	for _, entry := range entries {
-		temporary := strings.HasPrefix(entry.Name(), "snapshot-") || strings.HasPrefix(entry.Name(), "prove-")
+		prefix, _, temporary := strings.Cut(entry.Name(), "-")
+		temporary = temporary && slices.Contains([]string{"snapshot", "prove", "fill"}, prefix)
 		if info, err := entry.Info(); temporary && err == nil && time.Since(info.ModTime()) > time.Hour {
 			_ = os.RemoveAll(filepath.Join(r.Git, entry.Name()))
 		}

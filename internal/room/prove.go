@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -244,14 +243,11 @@ func (p *prover) blocked(name string) bool {
 
 // apply writes the tree that has of all edits those that count.
 func (p *prover) apply(trusted string) error {
-	index, err := os.CreateTemp(p.Git, "prove-")
+	name, remove, err := p.temporaryIndex("prove-")
 	if err != nil {
 		return err
 	}
-	index.Close()
-	name := filepath.Base(index.Name())
-	_ = os.Remove(index.Name()) // git takes no empty index
-	defer os.Remove(index.Name())
+	defer remove()
 	if _, err := p.git(p.ctx, p.Git, name, nil, "read-tree", trusted); err != nil {
 		return err
 	}

@@ -155,6 +155,17 @@ func (r Room) orFull(err error) error {
 	return err
 }
 
+// temporaryIndex returns the name of an index that git is to make, and what removes it.
+func (r Room) temporaryIndex(prefix string) (name string, remove func(), err error) {
+	index, err := os.CreateTemp(r.Git, prefix)
+	if err != nil {
+		return "", nil, err
+	}
+	index.Close()
+	_ = os.Remove(index.Name()) // git takes no empty index
+	return filepath.Base(index.Name()), func() { _ = os.Remove(index.Name()) }, nil
+}
+
 // writeTree writes the tree of an index.
 func (r Room) writeTree(ctx context.Context, index string) (id string, err error) {
 	out, err := r.git(ctx, r.Git, index, nil, "write-tree")
@@ -223,30 +234,45 @@ func applied(edits []Edit, files []string) []string {
 	return files
 }
 
-// Snapshot stores the files of a tree as they are now, and returns the id of that. Of the files that the tree has
-// named trusted, "" for none, it also takes those that git ignores. It takes nothing of the lent folders. left is what
-// cannot be taken.
-func (r Room) Snapshot(ctx context.Context, t tree.Tree, trusted string, lent []string) (
-	id string, left []Change, err error) {
+// Entries looks at the files of a tree as they are now. Of those that the tree has named trusted, "" for none, it also
+// returns those that git ignores.
+func (r Room) Entries(ctx context.Context, t tree.Tree, trusted string) (tree.Entries, error) {
 	if err := r.Make(); err != nil {
-		return "", nil, err
+		return tree.Entries{}, err
 	}
 	kept := r.known()
 	also := kept.Ignored
 	if trusted != "" && kept.Trusted != trusted {
+		var err error
 		also, err = r.Files(ctx, trusted)
 		if err != nil {
-			return "", nil, err
+			return tree.Entries{}, err
 		}
 	}
+	return t.Entries(ctx, also)
+}
+
+// Snapshot is the project as it was at one time.
+type Snapshot struct {
+	Tree string       // its id
+	Left []Change     // what cannot be taken
+	Seen tree.Entries // its files
+}
+
+// Snapshot stores the files of a tree as they are now, as Entries returns them. It takes nothing of the lent folders.
+func (r Room) Snapshot(ctx context.Context, t tree.Tree, trusted string, lent []string) (now Snapshot, err error) {
 	began := time.Now()
-	entries, err := t.Entries(ctx, also)
+	entries, err := r.Entries(ctx, t, trusted)
 	if err != nil {
-		return "", nil, err
+		return now, err
 	}
+	now.Seen = entries
+	kept := r.known()
 	stamp := fmt.Sprintf("%q %q %s", t.Top, lent, entries.Stamp)
 	if entries.Stamp != "" && trusted != "" && kept.Stamp == stamp {
-		return kept.Tree, kept.Left, nil
+		now.Tree = kept.Tree
+		now.Left = kept.Left
+		return now, nil
 	}
 	s := &snapshot{Room: r, ctx: ctx, top: t.Top, began: kept.Began}
 	waits := map[string]bool{}
@@ -271,25 +297,26 @@ func (r Room) Snapshot(ctx context.Context, t tree.Tree, trusted string, lent []
 			s.left = append(s.left, Change{e.Path, notRegular})
 		}
 	}
-	id, err = s.take()
+	now.Tree, err = s.take()
 	if err != nil {
-		return "", nil, err
+		return now, err
 	}
+	now.Left = s.left
 	if trusted == "" {
-		kept.Trusted = id
+		kept.Trusted = now.Tree
 		kept.Ignored = ignored
 	}
 	kept.NoLinks = noLinks
 	kept.Began = began
 	if trusted != "" {
-		r.prune(ctx, &kept, trusted, id)
+		r.prune(ctx, &kept, trusted, now.Tree)
 	}
-	kept.Stamp, kept.Tree, kept.Left = "", id, s.left
+	kept.Stamp, kept.Tree, kept.Left = "", now.Tree, now.Left
 	if entries.Stamp != "" {
 		kept.Stamp = stamp
 	}
 	r.write("project.json", kept)
-	return id, s.left, nil
+	return now, nil
 }
 
 // known is what is known of the project since the last snapshot.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,15 +75,15 @@ func (w *world) trust() {
 	w.Helper()
 	w.rules = nil
 	w.rules = w.tree().IgnoreRules(w.Context())
-	id, _, err := w.Snapshot(w.Context(), w.tree(), "", nil)
+	now, err := w.Snapshot(w.Context(), w.tree(), "", nil)
 	w.must(err)
-	w.trusted = id
+	w.trusted = now.Tree
 }
 
 // fill fills the room with what is trusted and the agent's changes below src, and returns what does not count.
 func (w *world) fill() []Change {
 	w.Helper()
-	now, left, err := w.Snapshot(w.Context(), w.tree(), w.trusted, nil)
+	now, err := w.Snapshot(w.Context(), w.tree(), w.trusted, nil)
 	w.must(err)
 	rule := Rule{Name: "src", Why: func(e Edit) string {
 		if strings.HasPrefix(e.Path, "src/") {
@@ -93,11 +94,11 @@ func (w *world) fill() []Change {
 	for name := range w.lent {
 		rule.Lent = append(rule.Lent, name)
 	}
-	proof, err := w.Prove(w.Context(), w.trusted, now, rule)
+	proof, err := w.Prove(w.Context(), w.trusted, now.Tree, rule)
 	w.must(err)
 	_, err = w.Fill(w.Context(), Contents{Tree: proof.Tree, Rules: w.rules, Base: ".", Lent: w.lent})
 	w.must(err)
-	return append(left, proof.Left...)
+	return append(now.Left, proof.Left...)
 }
 
 // room returns what is in the room: texts of files, "-> " and the target of links, and "/" of empty folders.
@@ -454,6 +455,61 @@ func TestKilledAtAnyTime(t *testing.T) {
 	}
 }
 
+// TestAnyEdits changes the project and the room at random: files become folders and links, and back. After each filling
+// the room has what the project has.
+func TestAnyEdits(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs links")
+	}
+	w := newWorld(t, map[string]string{"src/a": "0", "src/b/c": "0", "keep": "0"})
+	w.trust()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	edit := func(dir string, i int) {
+		name := filepath.Join(dir, "src")
+		for range 1 + random.IntN(3) {
+			name = filepath.Join(name, string(rune('a'+random.IntN(4))))
+		}
+		for at := filepath.Dir(name); at != dir; at = filepath.Dir(at) {
+			if info, err := os.Lstat(at); err == nil && !info.IsDir() {
+				w.must(os.Remove(at))
+			}
+		}
+		w.must(os.RemoveAll(name))
+		w.must(os.MkdirAll(filepath.Dir(name), 0o755))
+		switch random.IntN(5) {
+		case 0, 1:
+			w.must(os.WriteFile(name, fmt.Append(nil, i%10), 0o644))
+		case 2:
+			w.must(os.Symlink("nothing", name))
+		case 3:
+			w.must(os.MkdirAll(name, 0o755))
+		}
+	}
+	for i := range 60 {
+		for range random.IntN(4) {
+			edit(w.project, i)
+		}
+		for range random.IntN(3) {
+			edit(w.Dir, i)
+		}
+		w.fill()
+		want := map[string]string{}
+		project := *w
+		project.Dir = w.project
+		for name, text := range project.room() {
+			if text != "/" { // git has no folders without files
+				want[name] = text
+			}
+		}
+		w.want(want)
+		if t.Failed() {
+			t.Fatalf("after %d edits", i)
+		}
+	}
+}
+
 // TestBothWays changes a file to and fro without a change of its size, as fast as it can.
 func TestBothWays(t *testing.T) {
 	w := newWorld(t, map[string]string{"src/x": "0"})
@@ -582,11 +638,11 @@ func TestFiles(t *testing.T) {
 	}
 	for i, step := range steps {
 		step()
-		id, _, err := w.Snapshot(t.Context(), w.tree(), "", nil)
+		now, err := w.Snapshot(t.Context(), w.tree(), "", nil)
 		w.must(err)
-		files, err := w.Files(t.Context(), id)
+		files, err := w.Files(t.Context(), now.Tree)
 		w.must(err)
-		out, err := w.git(t.Context(), w.Git, filled, nil, "ls-tree", "-r", "-z", "--name-only", id)
+		out, err := w.git(t.Context(), w.Git, filled, nil, "ls-tree", "-r", "-z", "--name-only", now.Tree)
 		w.must(err)
 		if !slices.Equal(files, names(out)) {
 			t.Errorf("step %d: %q, want %q", i, files, names(out))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,6 +32,8 @@ type Entries struct {
 	// Stamp is another one if anything in the tree has changed. It is empty if that cannot be told by the times of
 	// files: the system has none that a program cannot set, or something has changed just now.
 	Stamp string
+
+	files *files // that have these entries
 }
 
 // Entries returns all that is in the tree, also beside Dir, and those of the files in also that are there. It does
@@ -85,6 +88,7 @@ func (t Tree) entries(ctx context.Context, files *files, also []string) (e Entri
 			newest = at
 		}
 	}
+	e.files = files
 	e.Closed = files.err
 	if known && e.Closed == nil && time.Since(newest) > coarsest {
 		sum := sha256.Sum256(stamp)
@@ -123,29 +127,27 @@ var ErrReplaced = errors.New("a folder was replaced by a link")
 // Sweep removes all that is in the tree but not in keep, and each .git. What a rule ignores stays, unless drop says
 // that it goes. keep has the paths of files, from Top on and separated by slashes, and those of the folders above them,
 // which are true. A file in the place of one of these folders goes, too; if it is a link, the error is ErrReplaced.
-// changed are the files of keep that have changed since a time, but for those beside. same is true if there are none,
-// and nothing of keep is gone or something else now.
+// changed are the files of keep that have changed since a time, are gone or are something else now, but for those
+// beside.
 func (t Tree) Sweep(ctx context.Context, keep map[string]bool, drop func(path string) bool, since time.Time) (
-	changed []string, same bool, err error) {
+	changed []string, err error) {
 	root, err := os.OpenRoot(t.Top)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer root.Close()
-	s := &sweeper{Tree: t, files: &files{root: root, rules: map[string]string{}}, keep: keep, drop: drop, since: since}
+	s := &sweeper{Tree: t, files: &files{root: root, rules: map[string]string{}}, keep: keep, drop: drop}
 	err = s.folder(ctx, "", nil)
-	changed, same = s.changed()
-	return changed, same, err
+	return s.changed(since), err
 }
 
 // sweeper sweeps for Sweep.
 type sweeper struct {
 	Tree
 	*files
-	keep  map[string]bool
-	drop  func(path string) bool
-	since time.Time
-	kept  []file
+	keep map[string]bool
+	drop func(path string) bool
+	kept []file
 }
 
 func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
@@ -181,36 +183,26 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 	return nil
 }
 
-// changed returns the regular files that have changed, and whether nothing has.
-func (t *sweeper) changed() (names []string, same bool) {
-	files := 0
-	for name, isFolder := range t.keep {
-		if _, beside := t.Beside[name]; !isFolder && !beside {
-			files++
-		}
-	}
-	regular, other := make([]bool, len(t.kept)), make([]bool, len(t.kept))
+// changed returns the files that are not as they were at a time.
+func (t *sweeper) changed(since time.Time) (names []string) {
+	same := make([]bool, len(t.kept))
 	each(len(t.kept), func(i int) {
 		info, err := t.kept[i].entry.Info()
-		if err != nil {
-			other[i] = true
-			return
+		if err == nil {
+			at, _ := changed(info)
+			same[i] = at.Before(since)
 		}
-		at, _ := changed(info)
-		is := !at.Before(t.since)
-		regular[i] = is && info.Mode().IsRegular()
-		other[i] = is && !info.Mode().IsRegular()
 	})
-	same = true
+	left := maps.Clone(t.keep)
 	for i, one := range t.kept {
-		if _, beside := t.Beside[one.name]; beside {
-			continue
+		if same[i] {
+			delete(left, one.name)
 		}
-		files--
-		if regular[i] {
-			names = append(names, one.name)
-		}
-		same = same && !regular[i] && !other[i]
 	}
-	return names, same && files == 0
+	for name, folder := range left {
+		if _, beside := t.Beside[name]; !folder && !beside {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -48,13 +48,13 @@ type Tree struct {
 func (t Tree) root() string { return cmp.Or(t.Top, t.Dir) }
 
 // Fingerprint returns the fingerprint of the tree. It covers git's HEAD and index, and the
-// path, size and time of each file of the tree. For a tree that takes too long it returns a
-// fixed text: the tree then counts as unchanged, so that trouble ends a loop and does not
-// extend it.
+// path, size and time of each file of the tree, as they are in seen; nil: as they are now. For a
+// tree that takes too long it returns a fixed text: the tree then counts as unchanged, so that
+// trouble ends a loop and does not extend it.
 //
 // It also returns the files that were written at or after since, as Modified does: nil if since
 // is zero, if the tree is in no repository, or if it takes too long.
-func (t Tree) Fingerprint(ctx context.Context, since time.Time) (print string, written []string) {
+func (t Tree) Fingerprint(ctx context.Context, since time.Time, seen *Entries) (print string, written []string) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	sum := sha256.New()
@@ -67,7 +67,13 @@ func (t Tree) Fingerprint(ctx context.Context, since time.Time) (print string, w
 			head, _ = proc.GitOutput(ctx, name, "rev-parse")
 		})
 	}
-	files, err := t.walk(ctx)
+	var files *files
+	var err error
+	if seen != nil {
+		files = seen.files
+	} else {
+		files, err = t.walk(ctx)
+	}
 	both.Wait()
 	if err != nil {
 		return "no folder", nil

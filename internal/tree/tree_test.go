@@ -48,7 +48,7 @@ func TestFingerprint(t *testing.T) {
 	for _, kind := range []string{"git", "git without a commit", "git below the top", "no git"} {
 		t.Run(kind, func(t *testing.T) { fingerprint(t, kind) })
 	}
-	if a, _ := (Tree{Dir: filepath.Join(t.TempDir(), "gone")}).Fingerprint(t.Context(), time.Time{}); a == "" {
+	if a, _ := (Tree{Dir: filepath.Join(t.TempDir(), "gone")}).Fingerprint(t.Context(), time.Time{}, nil); a == "" {
 		t.Error("a missing folder has no fingerprint")
 	}
 }
@@ -72,7 +72,7 @@ func fingerprint(t *testing.T, kind string) {
 		p.run("commit", "-qm", "one")
 	}
 	look := func() string {
-		print, _ := tree.Fingerprint(t.Context(), time.Time{})
+		print, _ := tree.Fingerprint(t.Context(), time.Time{}, nil)
 		return print
 	}
 	last := look()
