@@ -510,6 +510,27 @@ func TestAnyEdits(t *testing.T) {
 	}
 }
 
+// TestPipesInRoom has pipes in the places of files, at which git would wait for ever.
+func TestPipesInRoom(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs pipes")
+	}
+	w := newWorld(t, map[string]string{".gitattributes": "* text\n", "src/x": "0", "src/.gitattributes": "x -text\n"})
+	w.trust()
+	w.fill()
+	room := *w
+	room.project = w.Dir
+	for i, name := range []string{".gitattributes", "src/.gitattributes", "src/x"} {
+		w.must(os.Remove(filepath.Join(w.Dir, name)))
+		makeFIFO(&room, name)
+		w.write("src/y", fmt.Sprint(i))
+		w.fill()
+		w.want(map[string]string{
+			".gitattributes": "* text\n", "src/x": "0", "src/.gitattributes": "x -text\n", "src/y": fmt.Sprint(i),
+		})
+	}
+}
+
 // TestBothWays changes a file to and fro without a change of its size, as fast as it can.
 func TestBothWays(t *testing.T) {
 	w := newWorld(t, map[string]string{"src/x": "0"})

@@ -126,7 +126,7 @@ var ErrReplaced = errors.New("a folder was replaced by a link")
 
 // Sweep removes all that is in the tree but not in keep, and each .git. What a rule ignores stays, unless drop says
 // that it goes. keep has the paths of files, from Top on and separated by slashes, and those of the folders above them,
-// which are true. A file in the place of one of these folders goes, too; if it is a link, the error is ErrReplaced.
+// which are true. Something else in the place of one of them goes, too; a link in the place of a folder is ErrReplaced.
 // changed are the files of keep that have changed since a time, are gone or are something else now, but for those
 // beside.
 func (t Tree) Sweep(ctx context.Context, keep map[string]bool, drop func(path string) bool, since time.Time) (
@@ -171,9 +171,9 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 			return ErrReplaced
 		case folder && entry.IsDir():
 			err = t.folder(ctx, path, r)
-		case kept && !folder:
+		case kept && !folder && (entry.Type().IsRegular() || entry.Type() == fs.ModeSymlink):
 			t.kept = append(t.kept, file{name: slashed, entry: entry})
-		case folder, !kept && (entry.Name() == ".git" || !r.ignore(names, entry.IsDir()) || t.drop(slashed)):
+		case kept, entry.Name() == ".git", !r.ignore(names, entry.IsDir()), t.drop(slashed):
 			err = t.files.root.RemoveAll(path)
 		}
 		if err != nil {
