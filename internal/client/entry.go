@@ -55,7 +55,7 @@ func EntryName(name, self, path string) (string, error) {
 		ours, err = os.Stat(self)
 	}
 	if err != nil {
-		return "", fmt.Errorf("it cannot be seen whether PATH finds %s: %w", name, err)
+		return "", fmt.Errorf("whether PATH finds %s cannot be seen: %w; try again, or take that folder out of PATH", name, err)
 	}
 	if !os.SameFile(its, ours) {
 		return self, nil

@@ -53,7 +53,7 @@ func LookPath(name, path string) (string, error) {
 		}
 		absent := func(why error) bool { return errors.Is(err, why) }
 		if !slices.ContainsFunc(notThere, absent) {
-			missing = err
+			missing = errors.Unwrap(err)
 		}
 	}
 	return name, &exec.Error{Name: name, Err: missing}

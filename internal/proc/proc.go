@@ -52,7 +52,7 @@ type Result struct {
 	ExitCode int   // -1 if it did not exit by itself
 	TimedOut bool
 	NotRun   bool // it could not be started, and Err says why
-	// Interrupted says that SIGINT ended it. The Ctrl-C of a terminal reaches a process that has no group of its own yet.
+	// Interrupted says that SIGINT ended it: a terminal's Ctrl-C reaches a process that has no group of its own yet.
 	Interrupted bool
 	Output      []byte // the last bytes of standard output and error
 }
