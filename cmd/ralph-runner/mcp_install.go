@@ -96,16 +96,15 @@ func mcpClients() string {
 
 // edit changes one file.
 func (e *mcpEdit) edit(w io.Writer, c client.Servers, path string, add bool) error {
-	change := c.Remove
-	if add {
-		change = c.Add
-	}
 	f, err := client.PlanChange(path, maxClientFile, func(text []byte) ([]byte, error) {
+		if !add {
+			return c.Remove(client.Server{Name: serverName}, text)
+		}
 		server, err := e.server(c.Client)
 		if err != nil {
 			return nil, err
 		}
-		return change(server, text)
+		return c.Add(server, text)
 	})
 	shown := plain.Line(f.Path, 400)
 	switch {

@@ -38,24 +38,23 @@ func (c *Client) Entry(event, scope, name string, timeout time.Duration) Entry {
 }
 
 // EntryName returns how settings name a program of ours, whose own path is self: by its bare name if path, a PATH,
-// finds it. A folder of path that cannot be read now is an error, or shared settings would get the path of one machine.
+// finds it. It is an error if that cannot be seen now, or shared settings would get the path of one machine.
 func EntryName(name, self, path string) (string, error) {
-	if self == "" {
-		return "", errors.New("the system does not tell this program's path; add the entry to the settings yourself")
+	ours, err := os.Stat(self)
+	if self == "" || err != nil {
+		return "", fmt.Errorf("the system does not tell where this program is (%q); add the entry to the settings yourself", self)
 	}
 	found, err := proc.LookPath(name, path)
 	if errors.Is(err, exec.ErrNotFound) {
 		return self, nil
 	}
-	var its, ours os.FileInfo
+	var its os.FileInfo
 	if err == nil {
 		its, err = os.Stat(found)
 	}
-	if err == nil {
-		ours, err = os.Stat(self)
-	}
 	if err != nil {
-		return "", fmt.Errorf("whether PATH finds %s cannot be seen: %w; try again, or take that folder out of PATH", name, err)
+		return "", fmt.Errorf("whether PATH finds %s cannot be seen: %w; try again, or take that folder out of PATH", name,
+			err)
 	}
 	if !os.SameFile(its, ours) {
 		return self, nil

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestEntryName has PATHs that find the program, another one of its name, none, and a folder that cannot be looked into.
+// TestEntryName has PATHs that find the program, another one of its name, none, and a link to itself.
 func TestEntryName(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs links")

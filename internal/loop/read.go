@@ -245,18 +245,22 @@ func (l *Loop) tree(env []string) tree.Tree {
 }
 
 // changes returns the fingerprint of the work tree, and the files that were written since the last
-// stop or prompt, without the list. With a room that is the tree that was put into it.
+// stop or prompt, without the list. With a room both are of the project as it was put there, without the list's file.
 func (p *Picture) changes(ctx context.Context) (print string, written []string) {
 	since := p.Snapshot.State.Seen
 	if p.Snapshot.State.Status != decide.InProgress {
 		since = time.Time{} // a person may have written files meanwhile
 	}
-	t, seen := p.tree(), p.Loop.found
+	t := p.tree()
+	var seen *tree.Entries
 	if p.HasRoom() {
 		t = p.work()
+		seen = p.Loop.found
 	}
 	if p.HasRoom() && seen == nil {
-		entries, err := p.Room().Entries(ctx, t, p.Config.RoomTree)
+		limited, cancel := context.WithTimeout(ctx, roomTime)
+		defer cancel()
+		entries, err := p.Room().Entries(limited, t, p.Config.RoomTree)
 		if err == nil {
 			seen = &entries
 		}

@@ -37,7 +37,7 @@ func SameName(a, b string) bool {
 
 // LookPath finds a program in the folders of a PATH. As in os/exec, a folder that is
 // not absolute is passed over: nobody who writes the working folder chooses programs. The error is exec.ErrNotFound
-// only if each folder could be read.
+// if no folder has the program, or those that may are closed to this user. Windows tells no other error.
 func LookPath(name, path string) (string, error) {
 	if filepath.Base(name) != name {
 		return exec.LookPath(name)

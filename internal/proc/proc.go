@@ -143,7 +143,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	r := Result{Err: err, ExitCode: -1, NotRun: cmd.Process == nil, Output: kept.bytes()}
 	if cmd.ProcessState != nil {
 		r.ExitCode = cmd.ProcessState.ExitCode()
-		r.Interrupted = exitStatus(cmd.ProcessState) == statusInterrupted
+		r.Interrupted = r.ExitCode < 0 && exitStatus(cmd.ProcessState) == statusInterrupted
 	}
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay) && !c.Whole:
@@ -161,7 +161,7 @@ func Run(ctx context.Context, c Cmd) Result {
 
 const (
 	statusKilled      = 128 + 9 // of a guard whose program was killed
-	statusInterrupted = 128 + 2 // of a program that SIGINT has ended, as shells have it
+	statusInterrupted = 128 + 2 // of a program that SIGINT has ended, as shells say it
 )
 
 // ask lets the guard ask its program to end, and kill it after the grace.

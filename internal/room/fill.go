@@ -88,15 +88,23 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 		add(name)
 	}
 	// What goes is gone before git comes: it would wait for a pipe that is called .gitattributes.
-	changed, err := r.tree(c).Sweep(ctx, keep, drop, last.At)
+	changed, moved, err := r.tree(c).Sweep(ctx, keep, drop, last.At)
 	if err != nil {
 		return at, err
 	}
-	if len(changed) > 0 || last.Tree != c.Tree {
-		err = r.checkout(ctx, last, c.Tree, changed)
-		if err != nil {
-			return at, err
-		}
+	changed = slices.DeleteFunc(changed, func(name string) bool {
+		_, isLent := c.Lent[name]
+		return isLent
+	})
+	known := !last.At.IsZero() && !moved && len(changed) <= maxArgs
+	switch {
+	case known && len(changed) == 0 && last.Tree == c.Tree:
+	case known && r.checkoutSome(ctx, last.Tree, c.Tree, changed) == nil:
+	default:
+		err = r.checkout(ctx, c.Tree, changed)
+	}
+	if err != nil {
+		return at, err
 	}
 	if err := r.beside(c); err != nil {
 		return at, err
@@ -106,13 +114,8 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 	return at, nil
 }
 
-// checkout writes the files of a tree into the room, which had another one last. changed are the files that are not as
-// they were then.
-func (r Room) checkout(ctx context.Context, last lastFill, tree string, changed []string) error {
-	if !last.At.IsZero() && len(changed) <= maxArgs && r.checkoutSome(ctx, last.Tree, tree, changed) == nil {
-		return nil
-	}
-	// Git looks at the files that may have changed, also if they seem to be as they were.
+// checkout makes the room what a tree is. Git looks at each file, and at what the changed ones say.
+func (r Room) checkout(ctx context.Context, tree string, changed []string) error {
 	if err := r.look(ctx, r.Dir, filled, changed, changed); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ type Change struct {
 const (
 	gitTime = 10 * time.Minute // a first snapshot of a large project takes minutes
 	maxFile = 100 << 20        // bytes of a file that is taken
-	filled  = "room"           // the index of the room
+	filled  = "room"           // the index of the last read-tree; what was written since looks changed to git
 	none    = "0000000000000000000000000000000000000000"
 )
 
@@ -131,7 +131,8 @@ func (r Room) git(ctx context.Context, work, index string, in []byte, args ...st
 	c.Stdin = in
 	c.Timeout = gitTime
 	c.Env = append(c.Env, "GIT_DIR="+r.Git, "GIT_WORK_TREE="+work, "GIT_INDEX_FILE="+filepath.Join(r.Git, index),
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1")
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_LITERAL_PATHSPECS=1")
 	out, err := proc.GitOutput(ctx, c, args[0])
 	if err != nil {
 		err = r.orFull(err)

@@ -531,6 +531,41 @@ func TestPipesInRoom(t *testing.T) {
 	}
 }
 
+// TestSwapped has checks that put another folder in the place of one, with files that look as old as those there.
+func TestSwapped(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no such names")
+	}
+	files := map[string]string{"src/real/test": "trusted", "src/real/below/test": "trusted", "src/x": "0", ":x": "trusted"}
+	w := newWorld(t, files)
+	w.trust()
+	w.write("src/fake/test", "planted")
+	w.write("src/fake/below/test", "planted")
+	files["src/fake/test"], files["src/fake/below/test"] = "planted", "planted"
+	w.fill()
+	swap := func(a, b string) {
+		w.must(os.Rename(filepath.Join(w.Dir, a), filepath.Join(w.Dir, "aside")))
+		w.must(os.Rename(filepath.Join(w.Dir, b), filepath.Join(w.Dir, a)))
+		w.must(os.Rename(filepath.Join(w.Dir, "aside"), filepath.Join(w.Dir, b)))
+	}
+	for i := range 4 {
+		switch i {
+		case 0: // a name that git could take for a pattern
+			w.must(os.WriteFile(filepath.Join(w.Dir, ":x"), []byte("planted"), 0o644))
+		case 1:
+			swap("src/real/below", "src/fake/below")
+		default:
+			swap("src/real", "src/fake")
+		}
+		if i != 2 {
+			w.write("src/x", fmt.Sprint(i))
+			files["src/x"] = fmt.Sprint(i)
+		}
+		w.fill()
+		w.want(files)
+	}
+}
+
 // TestBothWays changes a file to and fro without a change of its size, as fast as it can.
 func TestBothWays(t *testing.T) {
 	w := newWorld(t, map[string]string{"src/x": "0"})

@@ -128,26 +128,30 @@ var ErrReplaced = errors.New("a folder was replaced by a link")
 // that it goes. keep has the paths of files, from Top on and separated by slashes, and those of the folders above them,
 // which are true. Something else in the place of one of them goes, too; a link in the place of a folder is ErrReplaced.
 // changed are the files of keep that have changed since a time, are gone or are something else now, but for those
-// beside.
+// beside. moved is true if one of its folders has changed: other files may be there that look as old as they are.
 func (t Tree) Sweep(ctx context.Context, keep map[string]bool, drop func(path string) bool, since time.Time) (
-	changed []string, err error) {
+	changed []string, moved bool, err error) {
 	root, err := os.OpenRoot(t.Top)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer root.Close()
-	s := &sweeper{Tree: t, files: &files{root: root, rules: map[string]string{}}, keep: keep, drop: drop}
+	s := &sweeper{
+		Tree: t, files: &files{root: root, rules: map[string]string{}}, keep: keep, drop: drop, since: since,
+	}
 	err = s.folder(ctx, "", nil)
-	return s.changed(since), err
+	return s.changed(), s.moved, err
 }
 
 // sweeper sweeps for Sweep.
 type sweeper struct {
 	Tree
 	*files
-	keep map[string]bool
-	drop func(path string) bool
-	kept []file
+	keep  map[string]bool
+	drop  func(path string) bool
+	since time.Time
+	kept  []file
+	moved bool
 }
 
 func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
@@ -170,6 +174,12 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 		case folder && entry.Type()&fs.ModeSymlink != 0:
 			return ErrReplaced
 		case folder && entry.IsDir():
+			info, gone := entry.Info()
+			if gone != nil {
+				return gone
+			}
+			at, _ := changed(info)
+			t.moved = t.moved || !at.Before(t.since)
 			err = t.folder(ctx, path, r)
 		case kept && !folder && (entry.Type().IsRegular() || entry.Type() == fs.ModeSymlink):
 			t.kept = append(t.kept, file{name: slashed, entry: entry})
@@ -183,14 +193,14 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 	return nil
 }
 
-// changed returns the files that are not as they were at a time.
-func (t *sweeper) changed(since time.Time) (names []string) {
+// changed returns the files that are not as they were at the time.
+func (t *sweeper) changed() (names []string) {
 	same := make([]bool, len(t.kept))
 	each(len(t.kept), func(i int) {
 		info, err := t.kept[i].entry.Info()
 		if err == nil {
 			at, _ := changed(info)
-			same[i] = at.Before(since)
+			same[i] = at.Before(t.since)
 		}
 	})
 	left := maps.Clone(t.keep)
