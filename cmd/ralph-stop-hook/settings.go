@@ -33,9 +33,6 @@ func (i *initialiser) planHook() (err error) {
 	if i.client != client.Usual {
 		i.v.Env.Client, i.Env.Client = i.client, i.client
 	}
-	if i.scope == "none" {
-		return nil
-	}
 	name, err := client.EntryName(program, i.v.Env.Self, i.v.Env.Get("PATH"))
 	if err != nil {
 		return err
@@ -43,6 +40,8 @@ func (i *initialiser) planHook() (err error) {
 	f.entry = func(event string) client.Entry { return f.client.Entry(event, i.scope, name, defaultTimeout) }
 	in, scopes := i.v.install(f.client, i.Project), f.client.Editable()
 	switch {
+	case i.scope == "none":
+		return nil
 	case !slices.Contains(scopes, i.scope):
 		return cli.Usagef("--settings %q; for %s want %s or none", i.scope, f.client.Title, strings.Join(scopes, ", "))
 	case !f.client.Exec && runtime.GOOS == "windows":

@@ -42,7 +42,8 @@ func (c *Client) Entry(event, scope, name string, timeout time.Duration) Entry {
 func EntryName(name, self, path string) (string, error) {
 	ours, err := os.Stat(self)
 	if self == "" || err != nil {
-		return "", fmt.Errorf("the system does not tell where this program is (%q); add the entry to the settings yourself", self)
+		return "", fmt.Errorf("the system does not tell where this program is (%q); add the entry to the settings yourself",
+			self)
 	}
 	found, err := proc.LookPath(name, path)
 	if errors.Is(err, exec.ErrNotFound) {
@@ -53,8 +54,8 @@ func EntryName(name, self, path string) (string, error) {
 		its, err = os.Stat(found)
 	}
 	if err != nil {
-		return "", fmt.Errorf("whether PATH finds %s cannot be seen: %w; try again, or take that folder out of PATH", name,
-			err)
+		return "", fmt.Errorf("whether PATH finds %s cannot be seen: %w; try again, or take that folder out of PATH",
+			name, err)
 	}
 	if !os.SameFile(its, ours) {
 		return self, nil

@@ -536,7 +536,9 @@ func TestSwapped(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has no such names")
 	}
-	files := map[string]string{"src/real/test": "trusted", "src/real/below/test": "trusted", "src/x": "0", ":x": "trusted"}
+	files := map[string]string{
+		"src/real/test": "trusted", "src/real/below/test": "trusted", "src/x": "0", ":x": "trusted",
+	}
 	w := newWorld(t, files)
 	w.trust()
 	w.write("src/fake/test", "planted")
