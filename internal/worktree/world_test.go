@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,21 @@ type world struct {
 	home         string
 	repo         *Repo
 	lanes        string // the folder of worktrees
+}
+
+// TestMain removes what tests leave that kill a process, or do not close a Repo.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "worktree-")
+	if err == nil {
+		err = os.Setenv("TMPDIR", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
 }
 
 // newWorld makes a repository with one commit. The project is its root, or a folder below it. Names are odd, since
