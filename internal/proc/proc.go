@@ -143,7 +143,14 @@ func Run(ctx context.Context, c Cmd) Result {
 	r := Result{Err: err, ExitCode: -1, NotRun: cmd.Process == nil, Output: kept.bytes()}
 	if cmd.ProcessState != nil {
 		r.ExitCode = cmd.ProcessState.ExitCode()
-		r.Interrupted = r.ExitCode < 0 && exitStatus(cmd.ProcessState) == statusInterrupted
+		status := exitStatus(cmd.ProcessState)
+		r.Interrupted = r.ExitCode < 0 && status == statusInterrupted
+		if slices.Contains(statusEnded, status) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(endedWait):
+			}
+		}
 	}
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay) && !c.Whole:
@@ -158,6 +165,12 @@ func Run(ctx context.Context, c Cmd) Result {
 	}
 	return r
 }
+
+// statusEnded are the exit statuses of programs that SIGHUP, SIGINT and SIGTERM have ended. Who ends this process and
+// its children ends one of them first: it has not failed if ctx is done within endedWait.
+var statusEnded = []int{128 + 1, statusInterrupted, 128 + 15}
+
+const endedWait = time.Second
 
 const (
 	statusKilled      = 128 + 9 // of a guard whose program was killed

@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -54,6 +55,23 @@ func TestRun(t *testing.T) {
 	r = Run(t.Context(), Cmd{Argv: []string{"/no/such/program"}, Timeout: time.Minute})
 	if r.ExitCode != -1 || !errors.Is(r.Err, os.ErrNotExist) {
 		t.Errorf("%+v, want not exist", r)
+	}
+}
+
+// TestEndedTogether ends a program shortly before its context, as somebody does who ends all processes. It has not failed
+// then; without the end of the context it has.
+func TestEndedTogether(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		ctx, end := context.WithCancelCause(t.Context())
+		together := errors.New("ended together")
+		if ends {
+			time.AfterFunc(300*time.Millisecond, func() { end(together) })
+		}
+		r := Run(ctx, Cmd{Shell: "kill -TERM $$", Timeout: time.Minute})
+		if r.Err == nil || errors.Is(r.Err, together) != ends {
+			t.Errorf("its context ends is %v: %v", ends, r.Err)
+		}
+		end(nil)
 	}
 }
 
