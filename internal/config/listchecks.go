@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
@@ -27,9 +28,10 @@ func ListChecks(item features.Item, isCommand func(text string) bool) (checks []
 		case e.Kind == features.EntryExists && local:
 			c.FileExists = e.File
 		case e.Kind == features.EntryContains && local, e.Kind == features.EntryLacks && local:
-			re, err := regexp.Compile(eachLine + e.Pattern)
+			pattern := strings.ToValidUTF8(e.Pattern, "\uFFFD") // as which regexp reads a byte that is no UTF-8
+			re, err := regexp.Compile(eachLine + pattern)
 			if err != nil { // then it is plain text
-				re = regexp.MustCompile(regexp.QuoteMeta(e.Pattern))
+				re = regexp.MustCompile(regexp.QuoteMeta(pattern))
 			}
 			c.File = e.File
 			c.Pattern = re
