@@ -41,9 +41,8 @@ func (c *Client) Entry(event, scope, name string, timeout time.Duration) Entry {
 // finds it. It is an error if that cannot be seen now, or shared settings would get the path of one machine.
 func EntryName(name, self, path string) (string, error) {
 	ours, err := os.Stat(self)
-	if self == "" || err != nil {
-		return "", fmt.Errorf("the system does not tell where this program is (%q); add the entry to the settings yourself",
-			self)
+	if err != nil {
+		return "", fmt.Errorf("this program is not where it was started (%w); write the entry yourself", err)
 	}
 	found, err := proc.LookPath(name, path)
 	if errors.Is(err, exec.ErrNotFound) {

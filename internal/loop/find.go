@@ -32,7 +32,7 @@ type Loop struct {
 	left   *loopdir.Loop   // the loop that the session worked on before this one
 	told   map[string]bool // notices that this process has told
 	proof  *room.Proof     // of the room, as it was looked at last
-	found  *tree.Entries   // the project's files, as of the look at the room in this decision; nil: there was none
+	files  *tree.Entries   // of the project, as the look at the room in this decision saw them; nil: there was none
 
 	Unshown error // why progress.txt does not show what a verb has changed in the record; nil: it does
 

@@ -255,9 +255,9 @@ func (p *Picture) changes(ctx context.Context) (print string, written []string) 
 	var seen *tree.Entries
 	if p.HasRoom() {
 		t = p.work()
-		seen = p.Loop.found
+		seen = p.Loop.files
 	}
-	if p.HasRoom() && seen == nil {
+	if p.HasRoom() && seen == nil { // no check has looked
 		limited, cancel := context.WithTimeout(ctx, roomTime)
 		defer cancel()
 		entries, err := p.Room().Entries(limited, t, p.Config.RoomTree)

@@ -160,7 +160,7 @@ func (p *Picture) LookAtRoom(ctx context.Context) (room.Proof, error) {
 		return proof, err
 	}
 	proof.Left = slices.Concat(now.Left, proof.Left, p.stillIgnored(ctx, proof))
-	p.Loop.found = &now.Seen
+	p.Loop.files = &now.Seen
 	p.Loop.proof = &proof
 	return proof, nil
 }

@@ -121,7 +121,7 @@ func (s *stepper) decide(ctx context.Context) error {
 	s.listed = nil
 	s.asked = ""
 	s.compared = false
-	s.loop.found = nil
+	s.loop.files = nil
 	for range maxRounds {
 		if err := s.read(); err != nil {
 			return err

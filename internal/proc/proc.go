@@ -166,8 +166,8 @@ func Run(ctx context.Context, c Cmd) Result {
 	return r
 }
 
-// statusEnded are the exit statuses of programs that SIGHUP, SIGINT and SIGTERM have ended. Who ends this process and
-// its children ends one of them first: it has not failed if ctx is done within endedWait.
+// statusEnded are the exit statuses of programs that SIGHUP, SIGINT and SIGTERM have ended. A client ends our children
+// before it ends us: a child that it ended has not failed, and our ctx is done within endedWait.
 var statusEnded = []int{128 + 1, statusInterrupted, 128 + 15}
 
 const endedWait = time.Second

@@ -47,13 +47,13 @@ type Tree struct {
 // root returns the folder to which the paths of walk are relative.
 func (t Tree) root() string { return cmp.Or(t.Top, t.Dir) }
 
-// Fingerprint returns the fingerprint of the tree. It covers git's HEAD and, of seen or, if that is nil,
-// of a new look, git's index, and the path, size and time of each file of the tree. For a look that takes
-// too long it returns a fixed text: the tree then counts as unchanged, so that trouble ends a loop and
-// does not extend it.
+// Fingerprint returns the fingerprint of the tree. It covers git's HEAD and index, and the path, size and
+// time of each file of the tree. seen is an earlier look at all that but HEAD; nil: Fingerprint looks now.
+// If that takes too long it returns a fixed text: the tree then counts as unchanged, so that trouble ends
+// a loop and does not extend it.
 //
 // It also returns the files that were written at or after since, as Modified does: nil if since
-// or Top is zero, or if it takes too long.
+// is zero or Top is empty, or if it takes too long.
 func (t Tree) Fingerprint(ctx context.Context, since time.Time, seen *Entries) (print string, written []string) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
