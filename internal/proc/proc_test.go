@@ -58,8 +58,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestEndedTogether ends a program shortly before its context, as somebody does who ends all processes. It has not failed
-// then; without the end of the context it has.
+// TestEndedTogether ends a program shortly before its context, as somebody does who ends all processes. It has not
+// failed then; without the end of the context it has.
 func TestEndedTogether(t *testing.T) {
 	t.Parallel()
 	for _, ends := range []bool{true, false} {
