@@ -83,7 +83,7 @@ func (a apart) command(args ...string) proc.Cmd {
 	}
 	c.Timeout = gitTime
 	c.Env = append(c.Env, "GIT_DIR="+a.r.own, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=0", "GIT_WORK_TREE="+c.Dir)
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_WORK_TREE="+c.Dir)
 	if a.author != "" {
 		c.Env = append(c.Env, "GIT_AUTHOR_NAME="+a.author, "GIT_AUTHOR_EMAIL="+email(a.author))
 	}

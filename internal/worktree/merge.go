@@ -302,7 +302,8 @@ func (r *Repo) withLoops(ctx context.Context, lane, head string) (string, error)
 		if _, err := git.feed(ctx, names, "update-index", "-z", "--force-remove", "--stdin"); err != nil {
 			return "", err
 		}
-		entries, err := git.git(ctx, "ls-tree", "-r", "-z", "--full-tree", head, "--", e)
+		// Unlike the others, git ls-tree takes no "icase".
+		entries, err := git.git(ctx, "ls-tree", "-r", "-z", "--full-tree", head, "--", ":(top,literal)"+e)
 		if err != nil {
 			return "", err
 		}

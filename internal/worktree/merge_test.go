@@ -199,6 +199,32 @@ func TestExcept(t *testing.T) {
 	}
 }
 
+// TestExceptWithColon leaves out a list whose name begins as a pattern of git does.
+func TestExceptWithColon(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no file has such a name")
+	}
+	w := newWorld(t, "")
+	change := func(text string) {
+		w.write(w.project, ":list.json", text)
+		w.git(w.project, "add", "-A")
+		w.git(w.project, "commit", "-qm", "The list")
+	}
+	change("0\n")
+	r, err := Open(t.Context(), Options{Project: w.project, Env: w.env(), Except: []string{":list.json"}})
+	w.ok(err)
+	w.repo = r
+	defer r.Close()
+	lane := w.lane("lane-1")
+	w.write(lane.Project(), ":list.json", "lane\n")
+	w.write(lane.Project(), "work", "lane\n")
+	change("1\n")
+	w.merge(lane, "f")
+	w.want("the list", w.read(w.project, ":list.json"), "1\n")
+	w.want("the work", w.read(w.project, "work"), "lane\n")
+}
+
 // TestSubmodules finds submodules that an agent makes. A conflict of two is one like others.
 func TestSubmodules(t *testing.T) {
 	w := newWorld(t, "")
