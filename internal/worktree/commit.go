@@ -290,7 +290,7 @@ func (t *Tree) Update(ctx context.Context, head string) ([]Conflict, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.checkout(ctx, merged); err != nil {
+	if err := t.Take(ctx, merged); err != nil {
 		return nil, err
 	}
 	t.base = head
@@ -301,7 +301,7 @@ func (t *Tree) Update(ctx context.Context, head string) ([]Conflict, error) {
 const maxMarked = 32 << 20
 
 // Unresolved returns those of the files of Update in which lines of conflict markers are left.
-func (t *Tree) Unresolved(_ context.Context, files []string) (left []string) {
+func (t *Tree) Unresolved(files []string) (left []string) {
 	for _, name := range files {
 		text, err := loopdir.ReadFile(t.dir, filepath.FromSlash(path.Join(t.r.prefix, name)), maxMarked)
 		if err != nil {

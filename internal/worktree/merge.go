@@ -40,7 +40,6 @@ type Work struct {
 // Merged is a merge that has moved nothing.
 type Merged struct {
 	Commit    string     // a child of the commit below it, or that commit if there is nothing to merge; "": conflicts
-	Files     []string   // what the commit changes
 	Conflicts []Conflict // then nothing was made but objects
 }
 
@@ -67,7 +66,6 @@ func (r *Repo) Merge(ctx context.Context, below string, w Work) (m Merged, err e
 		if r.excepted(f.name) {
 			return m, fmt.Errorf("the merge would change %s, a file of the loops", plain.Line(f.name, 300))
 		}
-		m.Files = append(m.Files, r.fromProject(f.name))
 	}
 	m.Conflicts = conflicts
 	switch {

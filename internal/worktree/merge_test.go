@@ -102,7 +102,7 @@ func TestConflicts(t *testing.T) {
 			if !found {
 				t.Errorf("the conflicts are %q, want one of %q with %q", conflicts, c.file, c.why)
 			}
-			left := lane.Unresolved(t.Context(), files)
+			left := lane.Unresolved(files)
 			if c.marks != (len(left) > 0) {
 				t.Errorf("files with markers: %q of %q", left, files)
 			}
@@ -111,7 +111,7 @@ func TestConflicts(t *testing.T) {
 				w.ok(os.RemoveAll(filepath.Join(lane.Project(), filepath.FromSlash(file))))
 			}
 			w.write(lane.Project(), "decided", "yes\n")
-			if left := lane.Unresolved(t.Context(), files); len(left) > 0 {
+			if left := lane.Unresolved(files); len(left) > 0 {
 				t.Errorf("files with markers after that: %q", left)
 			}
 			if m := w.merge(lane, "f"); len(m.Conflicts) > 0 {

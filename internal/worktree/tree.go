@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +79,7 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 	t := &Tree{r: r, dir: filepath.Join(parent, filepath.Base(dir)), branch: branch, base: base, index: index}
 	tip := base
 	if branch != "" {
-		if at, err := r.refs(ctx, "rev-parse", "-q", "--verify", heads+branch+"^{commit}"); err == nil {
-			tip = at
-		}
+		tip = cmp.Or(r.At(ctx, branch), base)
 	}
 	t.git = r.gitOf(t.dir)
 	if t.git == "" {
@@ -136,7 +135,7 @@ func (t *Tree) make(ctx context.Context, tip string) error {
 	}
 	if t.branch != "" {
 		_ = os.Remove(t.lock())
-		if _, err := t.r.refs(ctx, "update-ref", "--no-deref", "--create-reflog", heads+t.branch, tip); err != nil {
+		if err := t.r.Point(ctx, t.branch, tip); err != nil {
 			return err
 		}
 	}
@@ -180,7 +179,7 @@ func (t *Tree) own(ctx context.Context, tip string) error {
 	if at, err := t.head(ctx); err == nil { // a commit that an agent made elsewhere belongs to the lane
 		tip = at
 	}
-	if _, err := t.refs(ctx, "update-ref", "--no-deref", heads+t.branch, tip); err != nil {
+	if err := t.r.Point(ctx, t.branch, tip); err != nil {
 		return err
 	}
 	_, err := t.refs(ctx, "symbolic-ref", "HEAD", heads+t.branch)
@@ -215,7 +214,7 @@ func (t *Tree) Reset(ctx context.Context, commit string) error {
 
 // reset is Reset for a folder that is this worktree, on its branch.
 func (t *Tree) reset(ctx context.Context, commit string) error {
-	if err := t.checkout(ctx, commit); err != nil {
+	if err := t.Take(ctx, commit); err != nil {
 		return err
 	}
 	if _, err := t.files().git(ctx, "clean", "-ffdq"); err != nil {
@@ -224,9 +223,6 @@ func (t *Tree) reset(ctx context.Context, commit string) error {
 	t.base = commit
 	return nil
 }
-
-// Take writes the files of a commit into the worktree, and moves its branch there. The base stays: the commit is work.
-func (t *Tree) Take(ctx context.Context, commit string) error { return t.checkout(ctx, commit) }
 
 // WriteFile replaces a file below the project's folder in the worktree, and makes the folders above it. An agent could
 // have put anything there: WriteFile follows no link out of the worktree, waits for no writer of a pipe, and refuses a
@@ -258,8 +254,9 @@ func (t *Tree) WriteFile(name string, text []byte) (err error) {
 	return loopdir.Replace(folder, filepath.Base(file), text, 0o644)
 }
 
-// checkout writes a commit's files over those of the worktree, and moves its branch there.
-func (t *Tree) checkout(ctx context.Context, commit string) error {
+// Take writes the files of a commit over those of the worktree, and moves its branch there. The base stays: the commit
+// is work.
+func (t *Tree) Take(ctx context.Context, commit string) error {
 	t.fresh = ""
 	_ = os.Remove(t.index + ".lock")
 	if _, err := t.files().git(ctx, "read-tree", "--reset", "-u", commit); err != nil {
