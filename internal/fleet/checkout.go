@@ -53,7 +53,7 @@ func (l *lane) checkout(ctx context.Context, c *engine.Claim, o order) (co check
 	}
 	tree := filepath.Join(dir, fmt.Sprintf("lane-%d", l.number))
 	co.tree, err = co.repo.Add(ctx, tree, fmt.Sprintf("lane-%d", l.number), o.Commit)
-	if err == nil && !co.tree.Fresh(o.Commit) {
+	if err == nil {
 		err = co.tree.Reset(ctx, o.Commit)
 	}
 	if err == nil {

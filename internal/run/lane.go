@@ -105,13 +105,9 @@ func (l *lanes) makeTrees(ctx context.Context) (err error) {
 		_ = l.repo.Drop(ctx, m.Earlier, l.repo.At(ctx, m.Earlier))
 		m.Earlier = ""
 	}
-	l.at = m.Commit
-	l.merger, err = l.repo.Add(ctx, filepath.Join(dir, "merge"), "", l.at)
+	l.merger, err = l.repo.Add(ctx, filepath.Join(dir, "merge"), "", m.Commit)
 	if err != nil {
 		return err
-	}
-	if !l.merger.Fresh(l.at) {
-		l.at = ""
 	}
 	l.workTree = l.merger.Dir()
 	for i := range l.Record.Lanes {
@@ -254,10 +250,8 @@ func (l *lanes) prepare(ctx context.Context, one *lane, feature string) (err err
 	}
 	switch {
 	case !one.Open:
-		if !one.tree.Fresh(commit) {
-			if err := one.tree.Reset(ctx, commit); err != nil {
-				return err
-			}
+		if err := one.tree.Reset(ctx, commit); err != nil {
+			return err
 		}
 		one.Given = ""
 	case one.tree.Base() != commit:

@@ -62,7 +62,6 @@ type picture struct {
 
 // stage writes the worktree's files into a tree.
 func (t *Tree) stage(ctx context.Context) (s picture, err error) {
-	t.fresh = ""
 	look := []string{"rev-parse", "HEAD^{commit}", "HEAD^{tree}"}
 	at, err := t.refs(ctx, look...)
 	if err != nil && t.branch != "" { // somebody has deleted the branch; its files are there

@@ -24,7 +24,6 @@ type Tree struct {
 	base   string   // the commit of the loop's branch from which the lane's work begins
 	git    string   // the worktree's git folder
 	index  string   // our index of it, which no agent writes
-	fresh  string   // see Fresh
 	left   []string // see Left
 	agents string   // the agent's last commit, or the base, at the last Commit
 }
@@ -37,10 +36,6 @@ func (t *Tree) Project() string { return filepath.Join(t.dir, filepath.FromSlash
 
 // Branch returns the name of the tree's branch, or "".
 func (t *Tree) Branch() string { return t.branch }
-
-// Fresh reports whether Add has just made the worktree at a commit, and nothing has been done with it since. Then it
-// needs no Reset.
-func (t *Tree) Fresh(commit string) bool { return t.fresh == commit }
 
 // Base returns the commit of the loop's branch from which the tree's work begins.
 func (t *Tree) Base() string { return t.base }
@@ -57,7 +52,6 @@ func (t *Tree) Prepared() string {
 
 // SetPrepared notes from what the worktree got what it needs beside the files of commits.
 func (t *Tree) SetPrepared(inputs string) error {
-	t.fresh = ""
 	return os.WriteFile(filepath.Join(t.git, prepared), []byte(inputs), 0o600)
 }
 
@@ -96,9 +90,7 @@ func (r *Repo) Add(ctx context.Context, dir, branch, base string) (*Tree, error)
 	if _, err := os.Lstat(filepath.Join(t.git, "index")); err == nil {
 		return t, nil // the index is the last thing that a checkout writes
 	}
-	err = t.reset(ctx, tip)
-	t.fresh = tip
-	return t, err
+	return t, t.reset(ctx, tip)
 }
 
 // gitOf returns the git folder of the worktree at dir, or "". The file .git in a worktree is not asked: an agent could
@@ -228,7 +220,6 @@ func (t *Tree) reset(ctx context.Context, commit string) error {
 // have put anything there: WriteFile follows no link out of the worktree, waits for no writer of a pipe, and refuses a
 // name that is no regular file.
 func (t *Tree) WriteFile(name string, text []byte) (err error) {
-	t.fresh = ""
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("cannot write %s into the worktree %s: %w", plain.Line(name, 300), t.dir, err)
@@ -257,7 +248,6 @@ func (t *Tree) WriteFile(name string, text []byte) (err error) {
 // Take writes the files of a commit over those of the worktree, and moves its branch there. The base stays: the commit
 // is work.
 func (t *Tree) Take(ctx context.Context, commit string) error {
-	t.fresh = ""
 	_ = os.Remove(t.index + ".lock")
 	if _, err := t.files().git(ctx, "read-tree", "--reset", "-u", commit); err != nil {
 		return err
