@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/newloop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/room"
 )
 
 func (v verbs) uninstall() *cli.Command {
@@ -130,7 +129,7 @@ func (u *uninstaller) do() error {
 		return nil
 	}
 	for _, dir := range u.rooms {
-		if err := room.Remove(dir); err != nil {
+		if err := loopdir.RemoveAll(dir); err != nil {
 			return err
 		}
 	}

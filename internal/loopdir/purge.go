@@ -96,3 +96,17 @@ func (w Where) Purge(project string, remains []string) error {
 	}
 	return err
 }
+
+// RemoveAll removes a folder, also one with folders that cannot be written, as package managers make them.
+func RemoveAll(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}

@@ -75,6 +75,12 @@ func GitOutput(ctx context.Context, c Cmd, verb string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// GitTexts returns the texts that git prints with -z: each ends with a NUL.
+func GitTexts(out []byte) []string {
+	all := strings.Split(string(out), "\x00")
+	return all[:len(all)-1]
+}
+
 // GitBlobs returns what git cat-file --batch prints of so many blobs: of each ID SP "blob" SP SIZE LF CONTENTS LF.
 func GitBlobs(out []byte, n int) (texts []string, err error) {
 	for range n {

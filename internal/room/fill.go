@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -267,21 +269,7 @@ func (r Room) Reset() error {
 			return err
 		}
 	}
-	return Remove(r.Dir)
-}
-
-// Remove removes a room, also with folders that cannot be written: Go's module cache has such.
-func Remove(dir string) error {
-	if err := os.RemoveAll(dir); err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
+	return loopdir.RemoveAll(r.Dir)
 }
 
 // Size counts the files in the room, and their bytes.
@@ -305,7 +293,7 @@ func (r Room) Inputs(ctx context.Context, id string, match func(path string) boo
 		return "", err
 	}
 	sum := sha256.New()
-	for _, line := range names(out) {
+	for _, line := range proc.GitTexts(out) {
 		if _, name, _ := strings.Cut(line, "\t"); match(name) {
 			fmt.Fprintf(sum, "%q\n", line)
 		}
@@ -345,7 +333,7 @@ func (r Room) SetPrepared(ctx context.Context, c Contents, inputs map[string]str
 func (r Room) Unprepare() error {
 	var all error
 	for _, name := range r.Prepared().Made {
-		all = errors.Join(all, Remove(filepath.Join(r.Dir, filepath.FromSlash(name))))
+		all = errors.Join(all, loopdir.RemoveAll(filepath.Join(r.Dir, filepath.FromSlash(name))))
 	}
 	return errors.Join(all, os.RemoveAll(filepath.Join(r.Git, "prepared.json")))
 }

@@ -123,7 +123,7 @@ func (r Room) diff(ctx context.Context, from, to string) (edits []Edit, err erro
 	if err != nil {
 		return nil, fmt.Errorf("the trusted tree cannot be compared: %w", err)
 	}
-	words := names(out)
+	words := proc.GitTexts(out)
 	for i := 0; i+1 < len(words); i += 2 {
 		fields := strings.Fields(strings.TrimPrefix(words[i], ":")) // MODE MODE ID ID STATUS
 		if len(fields) != 5 {
@@ -156,7 +156,7 @@ func (r Room) list(ctx context.Context, tree string) (files map[string]bool, lin
 	files, links = map[string]bool{}, map[string]string{}
 	var order []string
 	ids := new(bytes.Buffer)
-	for _, line := range names(out) {
+	for _, line := range proc.GitTexts(out) {
 		about, name, _ := strings.Cut(line, "\t") // MODE blob ID
 		id, isLink := strings.CutPrefix(about, linkMode+" blob ")
 		if isLink {

@@ -173,13 +173,7 @@ func (r Room) writeTree(ctx context.Context, index string) (id string, err error
 	return strings.TrimSpace(string(out)), err
 }
 
-// names returns the texts that NULs end.
-func names(out []byte) []string {
-	all := strings.Split(string(out), "\x00")
-	return all[:len(all)-1]
-}
-
-// joined is the reverse of names.
+// joined is the reverse of proc.GitTexts.
 func joined(names []string) []byte {
 	if len(names) == 0 {
 		return nil
@@ -193,7 +187,7 @@ func (r Room) Files(ctx context.Context, id string) (files []string, err error) 
 	text, _ := os.ReadFile(kept)
 	last, rest, _ := bytes.Cut(text, []byte{0})
 	if bytes.HasSuffix(rest, []byte{0, 0}) { // else a killed process has left half of it
-		files = names(rest[:len(rest)-1])
+		files = proc.GitTexts(rest[:len(rest)-1])
 	}
 	if files != nil && string(last) == id {
 		return files, nil
@@ -210,7 +204,7 @@ func (r Room) Files(ctx context.Context, id string) (files []string, err error) 
 		if err != nil {
 			return nil, fmt.Errorf("the trusted tree cannot be read: %w", err)
 		}
-		files = names(out)
+		files = proc.GitTexts(out)
 	}
 	_ = os.WriteFile(kept, fmt.Appendf(nil, "%s\x00%s\x00", id, joined(files)), 0o600)
 	return files, nil
@@ -476,7 +470,7 @@ func (s *snapshot) was(list string) (map[string]string, error) {
 		return nil, nil
 	}
 	was := make(map[string]string, len(s.files))
-	for _, one := range names(text[:len(text)-1]) {
+	for _, one := range proc.GitTexts(text[:len(text)-1]) {
 		if stamp, name, is := strings.Cut(one, "\t"); is { // else there is none
 			was[name] = stamp
 		}
@@ -518,7 +512,7 @@ func (s *snapshot) add(was map[string]string) error {
 		return err
 	}
 	taken := map[string]bool{}
-	for _, name := range names(out) {
+	for _, name := range proc.GitTexts(out) {
 		taken[name] = true
 	}
 	slices.Sort(fresh)

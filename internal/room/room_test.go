@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 )
 
@@ -702,8 +703,8 @@ func TestFiles(t *testing.T) {
 		w.must(err)
 		out, err := w.git(t.Context(), w.Git, filled, nil, "ls-tree", "-r", "-z", "--name-only", now.Tree)
 		w.must(err)
-		if !slices.Equal(files, names(out)) {
-			t.Errorf("step %d: %q, want %q", i, files, names(out))
+		if !slices.Equal(files, proc.GitTexts(out)) {
+			t.Errorf("step %d: %q, want %q", i, files, proc.GitTexts(out))
 		}
 	}
 }

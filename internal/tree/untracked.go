@@ -9,9 +9,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
-// maxUntracked bounds what git may say of the files in a folder, in bytes.
-const maxUntracked = 1 << 20
-
 // Untracked reports whether git tracks no file in the folder dir, and names each file that is
 // there as untracked. So a file that git knows by another spelling counts as tracked. known is
 // false if git does not say.
@@ -22,15 +19,14 @@ func Untracked(env []string, dir string) (none, known bool) {
 		return false, false
 	}
 	git := proc.Git(env, dir, "ls-files", "-z", "-t", "--cached", "--others", "--", ".")
-	out := &proc.Head{Limit: maxUntracked}
-	git.Stdout = out
-	if r := proc.Run(context.Background(), git); r.Err != nil || len(out.Bytes()) >= maxUntracked {
+	out, err := proc.GitOutput(context.Background(), git, "ls-files")
+	if err != nil {
 		return false, false
 	}
 	untracked := map[string]bool{}
-	for _, file := range strings.Split(strings.TrimSuffix(string(out.Bytes()), "\x00"), "\x00") {
+	for _, file := range proc.GitTexts(out) {
 		name, is := strings.CutPrefix(file, "? ")
-		if !is && file != "" {
+		if !is {
 			return false, true
 		}
 		untracked[name] = true

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -191,12 +192,7 @@ func (t *Tree) leaveBuilt(ctx context.Context, s *picture, files []change) (err 
 }
 
 // Left names the files that the last Commit left out, because they look like the output of a build; "": none.
-func (t *Tree) Left() string {
-	if len(t.left) == 0 {
-		return ""
-	}
-	return list(t.left)
-}
+func (t *Tree) Left() string { return decide.Names(t.left) }
 
 // maxMessages is how many commits of an agent are asked for their messages.
 const maxMessages = 200
@@ -263,7 +259,7 @@ func changesIn(ctx context.Context, git apart, from, to string) (all []change, e
 	if err != nil {
 		return nil, err
 	}
-	texts := split(out)
+	texts := proc.GitTexts(out)
 	for i := 0; i+1 < len(texts); i += 2 {
 		words := strings.Fields(strings.TrimPrefix(texts[i], ":")) // MODE MODE ID ID STATUS
 		if len(words) != 5 {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
@@ -39,7 +40,7 @@ func (r *Repo) Forward(ctx context.Context, old, new string) error {
 	}
 	if len(s.other) > 0 {
 		return fmt.Errorf("%s is changed in the project, and the merge would write it: commit or stash it",
-			list(r.fromProjects(s.other)))
+			decide.Names(r.fromProjects(s.other)))
 	}
 	if err := s.prepare(ctx); err != nil {
 		return err

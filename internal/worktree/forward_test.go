@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // The files of a merge that goes forward: what they are before and after it. "none" is no file.
@@ -109,7 +111,7 @@ func (w *world) forwarded(edited string) {
 	}
 	out, err := w.try(w.top, "status", "--porcelain", "-z")
 	w.ok(err)
-	got := split([]byte(out))
+	got := proc.GitTexts([]byte(out))
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

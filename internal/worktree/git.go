@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -119,15 +118,7 @@ func (a apart) line(ctx context.Context, args ...string) (string, error) {
 // names runs a git command that prints names, each with a NUL behind it.
 func (a apart) names(ctx context.Context, args ...string) ([]string, error) {
 	out, err := a.git(ctx, args...)
-	return split(out), err
-}
-
-// split returns the texts that NULs end.
-func split(out []byte) (all []string) {
-	for text := range bytes.SplitSeq(out, []byte{0}) {
-		all = append(all, string(text))
-	}
-	return all[:len(all)-1]
+	return proc.GitTexts(out), err
 }
 
 // settings are those of the repository and the user that count for our git folder, too. None names a program.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -56,7 +57,7 @@ func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err
 		return "", "", err
 	}
 	if len(staged) > 0 {
-		return "", "", fmt.Errorf("%s is staged: commit or unstage it", list(r.fromProjects(staged)))
+		return "", "", fmt.Errorf("%s is staged: commit or unstage it", decide.Names(r.fromProjects(staged)))
 	}
 	t := &Tree{r: r, dir: r.top, git: r.git, branch: r.branch, base: head, index: here.index}
 	was, err := r.refs(ctx, "rev-parse", head+"^{tree}")

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -239,7 +240,7 @@ func (a apart) unchanged(ctx context.Context, tree string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: they have changed %s, and what is committed is what was proven: have the agent leave "+
-		"files as the hooks want them", ErrHook, list(a.r.fromProjects(changed)))
+		"files as the hooks want them", ErrHook, decide.Names(a.r.fromProjects(changed)))
 }
 
 // trailerLine matches a line of the last block of a message.

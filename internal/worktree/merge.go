@@ -227,7 +227,7 @@ func (r *Repo) merge(ctx context.Context, lane, head string) (tree string, confl
 	if err != nil && proc.GitExit(err) != 1 {
 		return "", nil, err
 	}
-	texts := split(out)
+	texts := proc.GitTexts(out)
 	if len(texts) == 0 {
 		return "", nil, errors.New("git merge-tree says nothing")
 	}

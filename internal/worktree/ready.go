@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
@@ -138,7 +139,7 @@ func (r *Repo) filtered(ctx context.Context, here apart, names string) error {
 	if err != nil {
 		return err
 	}
-	texts := split(out) // NAME "filter" VALUE
+	texts := proc.GitTexts(out) // NAME "filter" VALUE
 	for i := 0; i+2 < len(texts); i += 3 {
 		value := texts[i+2]
 		if value == "unspecified" || value == "unset" {
@@ -224,7 +225,7 @@ func (r *Repo) clean(ctx context.Context, head string) error {
 			}
 		}
 		if len(dirty) > 0 {
-			return fmt.Errorf("%s %s: %s", list(dirty), look.what, look.do)
+			return fmt.Errorf("%s %s: %s", decide.Names(dirty), look.what, look.do)
 		}
 	}
 	return nil
@@ -241,18 +242,4 @@ func (r *Repo) above(ctx context.Context, here apart, name string) bool {
 	}
 	names, err := here.names(ctx, args...)
 	return err == nil && len(names) == 0
-}
-
-// list writes names for a message: the first ones, and how many more there are.
-func list(names []string) string {
-	const most = 5
-	var shown []string
-	for _, name := range names[:min(most, len(names))] {
-		shown = append(shown, plain.Line(name, 200))
-	}
-	text := strings.Join(shown, ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

@@ -29,7 +29,7 @@ func (t *Tree) Remove(ctx context.Context, into string) error {
 		}
 		commit = s.head
 	}
-	if err := removeAll(t.dir); err != nil {
+	if err := loopdir.RemoveAll(t.dir); err != nil {
 		return err
 	}
 	t.r.mu.Lock()
@@ -41,20 +41,6 @@ func (t *Tree) Remove(ctx context.Context, into string) error {
 		return nil
 	}
 	return t.r.Drop(ctx, t.branch, commit)
-}
-
-// removeAll removes a folder, also one with folders that may not be written, as package managers make them.
-func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }
 
 // asideEnd ends the name of a file that is not whole yet.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -105,7 +106,7 @@ func (s *survey) staged(ctx context.Context) error {
 	}
 	if len(staged) > 0 {
 		return fmt.Errorf("%s is staged in the project, and the merge would write it: commit or unstage it",
-			list(s.r.fromProjects(staged)))
+			decide.Names(s.r.fromProjects(staged)))
 	}
 	return nil
 }
@@ -206,7 +207,7 @@ func (s *survey) write(ctx context.Context) error {
 		return err
 	}
 	return fmt.Errorf("%s was changed in the project before commit %.12s was written there, so it is left as it is: "+
-		"look at git diff, and take the commit's changes over", list(s.r.fromProjects(s.other)), s.new)
+		"look at git diff, and take the commit's changes over", decide.Names(s.r.fromProjects(s.other)), s.new)
 }
 
 // asSeen reports whether a file is as it was in the survey.
