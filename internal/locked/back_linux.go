@@ -6,8 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const nonblock = unix.O_NONBLOCK // in case it has become a FIFO
-
 // writeBack writes changes that programs made through memory maps to the file. On most file
 // systems only then does the next such change set the file's status change time.
 func writeBack(f *os.File) {

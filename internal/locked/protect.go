@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -136,10 +135,11 @@ func linkSum(project, path string) string {
 	}
 	text, err := os.Readlink(full)
 	sum := ""
-	if target, notThere := filepath.EvalSymlinks(full); err == nil && notThere == nil {
-		sum, err = sumFile(target)
+	target, notThere := os.Stat(full)
+	if err == nil && notThere == nil && target.Mode().IsRegular() { // a link to a folder is locked as it is
+		sum, err = sumFile(full)
 	}
-	if err != nil && !errors.Is(err, loopdir.ErrNotRegular) { // a link to a folder is locked as it is
+	if err != nil {
 		return unreadable
 	}
 	return fmt.Sprintf(linkMark+"%x %s", sha256.Sum256([]byte(text)), sum)

@@ -3,11 +3,9 @@ package locked
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -106,22 +104,11 @@ const maxHashed = 4 << 30
 // HashFile returns the sha256 of the regular file at a path, in hex. It follows links, as a
 // command does.
 func HashFile(path string) (sum string, info fs.FileInfo, err error) {
-	info, err = os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = loopdir.ErrNotRegular
-	}
+	f, info, err := loopdir.OpenAny(path)
 	if err != nil {
-		return "", info, err
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return "", info, err
+		return "", nil, err
 	}
 	defer f.Close()
-	info, err = f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return "", info, errors.Join(err, loopdir.ErrNotRegular)
-	}
 	if info.Size() > maxHashed {
 		return "", info, fmt.Errorf("it is larger than %d GB", maxHashed>>30)
 	}

@@ -19,7 +19,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -575,11 +574,7 @@ func (s *snapshot) drop() (dropped int) {
 
 // closed reports whether a file is there and cannot be opened.
 func closed(path string) bool {
-	flag := os.O_RDONLY
-	if runtime.GOOS != "windows" {
-		flag |= syscall.O_NONBLOCK // in case it has become a FIFO
-	}
-	f, err := os.OpenFile(path, flag, 0)
+	f, _, err := loopdir.OpenAny(path)
 	if err == nil {
 		f.Close()
 	}

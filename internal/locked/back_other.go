@@ -1,7 +1,7 @@
+//go:build !linux
+
 package locked
 
 import "os"
-
-const nonblock = 0
 
 func writeBack(*os.File) {}
