@@ -7,10 +7,6 @@ import (
 )
 
 // changed returns the status change time of a file, which no program can set.
-func changed(info fs.FileInfo) (at time.Time, known bool) {
-	stat, known := info.Sys().(*syscall.Stat_t)
-	if !known {
-		return at, false
-	}
-	return time.Unix(stat.Ctimespec.Unix()), true
+func changed(info fs.FileInfo) time.Time {
+	return time.Unix(info.Sys().(*syscall.Stat_t).Ctimespec.Unix())
 }

@@ -38,27 +38,11 @@ type Entries struct {
 
 // Entries returns all that is in the tree, also beside Dir, and those of the files in also that are there. It does
 // without what git tracks if git cannot be asked.
-func (t Tree) Entries(ctx context.Context, also []string) (Entries, error) {
+func (t Tree) Entries(ctx context.Context, also []string) (e Entries, err error) {
 	files, err := t.walk(ctx)
 	if err != nil {
-		return Entries{}, err
+		return e, err
 	}
-	return t.entries(ctx, files, also)
-}
-
-// Hidden returns what rules ignore in a tree of which nobody knows what git tracks, without what is below that.
-func (t Tree) Hidden(ctx context.Context) ([]string, error) {
-	root, err := os.OpenRoot(t.Top)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	files := &files{root: root, seen: map[string]bool{".": true}, rules: map[string]string{}}
-	t.folder(ctx, files, "", nil)
-	return files.hidden, files.err
-}
-
-func (t Tree) entries(ctx context.Context, files *files, also []string) (e Entries, err error) {
 	defer files.root.Close()
 	for _, name := range also {
 		t.tracked(ctx, files, filepath.FromSlash(name))
@@ -75,15 +59,18 @@ func (t Tree) entries(ctx context.Context, files *files, also []string) (e Entri
 		if f.info.IsDir() {
 			continue
 		}
-		at, is := changed(f.info)
-		one := entry(f.name, f.info, at)
+		at := changed(f.info)
+		one := Entry{
+			Path: filepath.ToSlash(f.name), Mode: f.info.Mode(), Size: f.info.Size(), Ignored: i >= files.unignored,
+			Changed: at,
+			Stamp:   fmt.Sprintf("%o %d %d %d", f.info.Mode(), f.info.Size(), f.info.ModTime().UnixNano(), at.UnixNano()),
+		}
 		if _, is := t.Beside[one.Path]; is {
 			continue
 		}
-		one.Ignored = i >= files.unignored
 		e.List = append(e.List, one)
 		stamp = append(append(stamp, one.Stamp...), 0)
-		known = known && is
+		known = known && !at.IsZero()
 		if at.After(newest) {
 			newest = at
 		}
@@ -97,9 +84,16 @@ func (t Tree) entries(ctx context.Context, files *files, also []string) (e Entri
 	return e, ctx.Err()
 }
 
-func entry(name string, info fs.FileInfo, at time.Time) Entry {
-	stamp := fmt.Sprintf("%o %d %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano(), at.UnixNano())
-	return Entry{Path: filepath.ToSlash(name), Mode: info.Mode(), Size: info.Size(), Changed: at, Stamp: stamp}
+// Hidden returns what rules ignore in a tree of which nobody knows what git tracks, without what is below that.
+func (t Tree) Hidden(ctx context.Context) ([]string, error) {
+	root, err := os.OpenRoot(t.Top)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files := &files{root: root, seen: map[string]bool{".": true}, rules: map[string]string{}}
+	t.folder(ctx, files, "", nil)
+	return files.hidden, files.err
 }
 
 // coarsest is how far apart two changes of a file may be that give it one time, on some file system.
@@ -117,8 +111,26 @@ func ChangedAt(path string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	at, _ := changed(info)
-	return at
+	return changed(info)
+}
+
+// Stamp returns a text that changes with the file at path, or with the link there: the times that no program can set.
+// Where there are none, as on Windows, it has the file's size and the time of its last write. It is "" if there is no
+// such file.
+func Stamp(path string) string {
+	link, err := os.Lstat(path)
+	if err != nil {
+		return ""
+	}
+	file, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	at := changed(file)
+	if at.IsZero() {
+		return fmt.Sprint(file.Size(), file.ModTime().UnixNano())
+	}
+	return fmt.Sprint(changed(link).UnixNano(), at.UnixNano()) // without inodes: some file systems invent them
 }
 
 // ErrReplaced says that a folder of a tree is a link now.
@@ -178,8 +190,7 @@ func (t *sweeper) folder(ctx context.Context, name string, above *rules) error {
 			if gone != nil {
 				return gone
 			}
-			at, _ := changed(info)
-			t.moved = t.moved || !at.Before(t.since)
+			t.moved = t.moved || !changed(info).Before(t.since)
 			err = t.folder(ctx, path, r)
 		case kept && !folder && (entry.Type().IsRegular() || entry.Type() == fs.ModeSymlink):
 			t.kept = append(t.kept, file{name: slashed, entry: entry})
@@ -198,10 +209,7 @@ func (t *sweeper) changed() (names []string) {
 	same := make([]bool, len(t.kept))
 	each(len(t.kept), func(i int) {
 		info, err := t.kept[i].entry.Info()
-		if err == nil {
-			at, _ := changed(info)
-			same[i] = at.Before(t.since)
-		}
+		same[i] = err == nil && changed(info).Before(t.since)
 	})
 	left := maps.Clone(t.keep)
 	for i, one := range t.kept {
