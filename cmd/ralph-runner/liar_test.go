@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,7 +62,7 @@ func lie(lies []string) error {
 		if what == "words" {
 			text = []byte("I am done.\x1b[2J")
 		}
-		if err := c.SubmitBytes(ctx, text, bundle); err != nil {
+		if err := c.Submit(ctx, text, bytes.NewReader(bundle)); err != nil {
 			return err
 		}
 		fmt.Println(c.Feature, what)

@@ -128,7 +128,7 @@ func (c *Coordinator) HasBase(ctx context.Context, name string) (has bool, err e
 
 // info reads what is said of a base.
 func (c *conn) info(ctx context.Context, name string) (b blob, found bool, err error) {
-	is, err := c.get(ctx, c.stream(), c.base(name)+"info")
+	is, err := c.get(ctx, c.base(name)+"info")
 	if err == nil && is.seq > 0 {
 		err = json.Unmarshal(is.data, &b)
 	}
@@ -176,6 +176,6 @@ func (c *Claim) Base(ctx context.Context, name string, w io.Writer) error {
 		return err
 	}
 	return conn.getBlob(ctx, aBase, b, w, MaxBases, func(ctx context.Context, n string) (message, error) {
-		return conn.get(ctx, conn.stream(), conn.base(name)+n)
+		return conn.get(ctx, conn.base(name)+n)
 	})
 }

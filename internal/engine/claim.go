@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -115,7 +114,7 @@ func (c *Claim) ours(ctx context.Context) error {
 
 // readOrder returns the order of a feature. There is none if found is false.
 func (c *conn) readOrder(ctx context.Context, feature string) (o order, found bool, err error) {
-	is, err := c.get(ctx, c.stream(), c.order(feature))
+	is, err := c.get(ctx, c.order(feature))
 	if err != nil || is.seq == 0 {
 		return o, false, err
 	}
@@ -144,11 +143,6 @@ func (c *Claim) Submit(ctx context.Context, report []byte, bundle io.Reader) err
 		w.Report = report
 		w.Work = &work
 	})
-}
-
-// SubmitBytes is Submit for work that is in memory.
-func (c *Claim) SubmitBytes(ctx context.Context, report, bundle []byte) error {
-	return c.Submit(ctx, report, bytes.NewReader(bundle))
 }
 
 // Drop puts the feature back. The coordinator offers it again as the next attempt. A worker that does so again and

@@ -128,23 +128,15 @@ type message struct {
 
 // get returns the last message of a subject. Unlike a method of jetstream, it needs no right but that to read this
 // subject.
-func (c *conn) get(ctx context.Context, stream, subject string) (message, error) {
-	return c.direct(ctx, stream+"."+subject, nil)
+func (c *conn) get(ctx context.Context, subject string) (message, error) {
+	return c.direct(ctx, c.stream()+"."+subject, nil)
 }
 
-// next returns the first message after a revision whose subject matches.
-func (c *conn) next(ctx context.Context, stream, subjects string, after uint64) (message, error) {
-	text, err := json.Marshal(asked{Seq: after + 1, Next: subjects})
-	if err != nil {
-		return message{}, err
-	}
-	return c.direct(ctx, stream, text)
-}
-
+// direct reads a message of a stream.
 func (c *conn) direct(ctx context.Context, what string, asked []byte) (message, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.answer)
 	defer cancel()
-	msg, err := c.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+what, asked)
+	msg, err := c.nc.RequestWithContext(ctx, api+"DIRECT.GET."+what, asked)
 	switch {
 	case err != nil:
 		return message{}, plainly(err)
@@ -231,7 +223,7 @@ func (c *conn) putAs(ctx context.Context, subject string, value any, rev uint64)
 	if !errors.Is(err, errMoved) {
 		return now, err
 	}
-	is, failed := c.get(ctx, c.stream(), subject)
+	is, failed := c.get(ctx, subject)
 	if failed == nil && string(is.data) == string(text) { // the answer was lost
 		return is.seq, nil
 	}

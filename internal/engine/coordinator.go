@@ -134,17 +134,17 @@ func (c *Coordinator) Done(feature string) <-chan Submission {
 // Err returns why the coordinator has ended, or nil if it works.
 func (c *Coordinator) Err() error { return context.Cause(c.ctx) }
 
-// Resume returns the job that an earlier process of this run has offered, if a worker has it, or has done it. It stays
-// with that worker.
-func (c *Coordinator) Resume(feature string) (j Job, has bool) {
+// Resume returns the body of the job that an earlier process of this run has offered, if a worker has it, or has done
+// it. It stays with that worker.
+func (c *Coordinator) Resume(feature string) (body []byte, has bool) {
 	c.mu.Lock()
 	defer c.unlock()
 	k := c.jobs[feature]
 	if k == nil || !k.left {
-		return j, false
+		return nil, false
 	}
 	k.left = false
-	return Job{Feature: feature, Body: k.Body}, true
+	return k.Body, true
 }
 
 // Offer lets workers take a job. A feature that is offered already stays as it is. After End it is the next attempt.

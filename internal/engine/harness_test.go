@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -249,4 +250,9 @@ func TestFaultsUnfenced(t *testing.T) {
 	if len(h.twice) != 1 {
 		t.Errorf("control: without fencing the harness counts %s", h.counts())
 	}
+}
+
+// SubmitBytes is Submit for work that is in memory.
+func (c *Claim) SubmitBytes(ctx context.Context, report, bundle []byte) error {
+	return c.Submit(ctx, report, bytes.NewReader(bundle))
 }

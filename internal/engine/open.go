@@ -145,7 +145,11 @@ func (c *Coordinator) takeUp(ctx context.Context) error {
 func (c *conn) orders(ctx context.Context, each func(feature string, o order, m message)) error {
 	seq := uint64(0)
 	for {
-		m, err := c.next(ctx, c.stream(), c.subject("o.*"), seq)
+		text, err := json.Marshal(asked{Seq: seq + 1, Next: c.subject("o.*")})
+		if err != nil {
+			return err
+		}
+		m, err := c.direct(ctx, c.stream(), text)
 		if err != nil || m.seq == 0 {
 			return err
 		}
@@ -177,7 +181,8 @@ func (c *Coordinator) embedded(_ context.Context, is *about) (err error) {
 		is.Pin = pinOf(tls.Certificates[0].Certificate[0])
 		scheme = "tls://"
 	}
-	is.URL, is.Local = scheme+reachable(is.Listen), scheme+local(is.Listen)
+	is.URL = scheme + instead(is.Listen, c.opts.Machine)
+	is.Local = scheme + instead(is.Listen, "127.0.0.1")
 	c.opts.URL = is.URL
 	options, err := Credential{Seed: is.Seed}.options()
 	if err != nil {
@@ -221,18 +226,6 @@ func (c *Coordinator) reconnected() nats.Option {
 
 // Address returns what a worker types.
 func (c *Coordinator) Address() string { return c.opts.URL }
-
-// reachable returns an address with a name of this machine where it stands for all of its names.
-func reachable(address string) string {
-	name, err := os.Hostname()
-	if err != nil {
-		return address
-	}
-	return instead(address, name)
-}
-
-// local returns an address that this machine can connect to.
-func local(address string) string { return instead(address, "127.0.0.1") }
 
 // instead puts a host in the place of one that stands for all names of the machine.
 func instead(address, host string) string {

@@ -158,7 +158,7 @@ func (c *Coordinator) lead(ctx context.Context) error {
 
 // leads returns an error unless this process is the coordinator, and the revision of what says so.
 func (c *Coordinator) leads(ctx context.Context) (rev uint64, err error) {
-	at, err := c.conn.get(ctx, c.conn.stream(), c.conn.subject("lead"))
+	at, err := c.conn.get(ctx, c.conn.subject("lead"))
 	if err != nil {
 		return 0, err
 	}
@@ -176,7 +176,7 @@ func (c *Coordinator) leads(ctx context.Context) (rev uint64, err error) {
 // takeLead makes this process the coordinator. Another one of this folder is gone, since we hold the folder's lock, and
 // one of another folder ends at its next beat.
 func (c *Coordinator) takeLead(ctx context.Context) error {
-	is, err := c.conn.get(ctx, c.conn.stream(), c.conn.subject("lead"))
+	is, err := c.conn.get(ctx, c.conn.subject("lead"))
 	if err != nil {
 		return err
 	}

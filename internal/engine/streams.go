@@ -12,15 +12,6 @@ import (
 // kept is how long a server keeps what nobody writes anew: a loop of which no run comes is forgotten.
 const kept = 30 * 24 * time.Hour
 
-// streams are the names of the loop's streams.
-func (l names) streams(workers []worker) []string {
-	all := []string{l.stream()}
-	for _, w := range workers {
-		all = append(all, l.from(w.Name))
-	}
-	return all
-}
-
 // setUp makes what the loop needs on the server, unless it is there. A coordinator calls it at its start, and whenever
 // the server may have lost its data.
 func (c *conn) setUp(ctx context.Context) error {
@@ -66,7 +57,11 @@ func (c *conn) purge(ctx context.Context, stream, subjects string) error {
 // clear deletes what another run has left on the server. Orders of that run have other IDs, so a worker that comes back
 // from it is refused.
 func (c *conn) clear(ctx context.Context, workers []worker) error {
-	for _, name := range c.streams(workers) {
+	streams := []string{c.stream()}
+	for _, w := range workers {
+		streams = append(streams, c.from(w.Name))
+	}
+	for _, name := range streams {
 		s, err := c.js.Stream(ctx, name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) { // of a worker that was revoked
 			continue

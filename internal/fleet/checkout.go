@@ -63,7 +63,8 @@ func (l *lane) checkout(ctx context.Context, c *engine.Claim, o order) (co check
 		co.notes, err = co.write(ctx, c, o.Notes, o.NotesText, loopdir.MaxNotes)
 	}
 	if err == nil {
-		l.open, err = openFile(dir, l.number), begins(dir, l.number)
+		l.open = filepath.Join(dir, fmt.Sprintf("open-%d", l.number))
+		err = os.WriteFile(l.open, nil, 0o600)
 	}
 	if err != nil {
 		co.repo.Close()

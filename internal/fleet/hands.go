@@ -40,10 +40,8 @@ type Hands struct {
 	dir     string        // for bundles on their way
 	say     func(text string)
 
-	bundling sync.Mutex
-
-	mu   sync.Mutex
-	root string // the commit that the first bundle ends with
+	bundling sync.Mutex // guards root, and the bundle in dir: git may make two bundles of the same commits
+	root     string     // the commit that the first bundle ends with
 }
 
 // Open starts the engine of a run, or connects to it. wait is how long a feature may wait for a worker. say tells
@@ -172,11 +170,11 @@ func (s *session) isOurs(ctx context.Context) bool {
 // resume takes up a session that an earlier process of this run has offered, if a worker has it or has done it: its
 // base, its commit and its order are on the server, and what it did is proven when it is merged.
 func (s *session) resume(ctx context.Context) bool {
-	old, has := s.engine.Resume(s.key)
+	body, has := s.engine.Resume(s.key)
 	if !has {
 		return false
 	}
-	o, err := readOrder(old.Body, s.version)
+	o, err := readOrder(body, s.version)
 	if err == nil && o.Run == s.Run && o.Feature == s.Feature {
 		if has, err := s.Repo.Descends(ctx, s.Tree.Base(), o.Commit); err == nil && has {
 			s.order, s.resumed = o, true
@@ -271,32 +269,28 @@ func (s *session) await(ctx context.Context) (engine.Submission, error) {
 // bases stores the bundles that a worker needs for a commit: one with all that was there when the first session began,
 // and one with what has come since.
 func (h *Hands) bases(ctx context.Context, repo *worktree.Repo, tip string) (names []string, err error) {
-	h.mu.Lock()
+	h.bundling.Lock()
+	defer h.bundling.Unlock()
 	if h.root == "" {
 		h.root, err = repo.Head(ctx)
+		if err != nil {
+			return nil, err
+		}
 	}
-	root := h.root
-	h.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	names = []string{root}
-	if err := h.bundle(ctx, repo, root, "", root); err != nil || tip == root {
+	names = []string{h.root}
+	if err := h.bundle(ctx, repo, h.root, "", h.root); err != nil || tip == h.root {
 		return names, err
 	}
-	name := root[:12] + "-" + tip
-	err = h.bundle(ctx, repo, name, root, tip)
+	name := h.root[:12] + "-" + tip
+	err = h.bundle(ctx, repo, name, h.root, tip)
 	if err != nil && strings.Contains(err.Error(), "empty bundle") { // the first bundle has the commit
 		return names, nil
 	}
 	return append(names, name), err
 }
 
-// bundle stores what the commit to has and the commit from has not, unless it is there. Lanes do so one at a time: git
-// may make two bundles of the same commits, and what is stored would have parts of both.
+// bundle stores what the commit to has and the commit from has not, unless it is there. The caller holds h.bundling.
 func (h *Hands) bundle(ctx context.Context, repo *worktree.Repo, name, from, to string) error {
-	h.bundling.Lock()
-	defer h.bundling.Unlock()
 	if has, err := h.engine.HasBase(ctx, name); has || err != nil {
 		return err
 	}

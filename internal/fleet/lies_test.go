@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -207,7 +208,7 @@ func TestResume(t *testing.T) {
 				} else {
 					r, all := honest(w, o)
 					text, _ := json.Marshal(r)
-					w.ok(c.SubmitBytes(ctx, text, hostile.Bundle(o.Commit, all...)))
+					w.ok(c.Submit(ctx, text, bytes.NewReader(hostile.Bundle(o.Commit, all...))))
 				}
 				w.lies(ctx, worker, "", func(w *world, o order) (report, []hostile.Object) {
 					return file("100644", "anew.txt", "anew\n")(w, o)

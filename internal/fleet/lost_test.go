@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,7 +52,7 @@ func TestBasesLost(t *testing.T) {
 		r, all := honest(w, o)
 		said, err := json.Marshal(r)
 		w.ok(err)
-		w.ok(c.SubmitBytes(ctx, said, hostile.Bundle(o.Commit, all...)))
+		w.ok(c.Submit(ctx, said, bytes.NewReader(hostile.Bundle(o.Commit, all...))))
 		break
 	}
 	if got := <-ended; got.Class != agent.Done || !w.passes() {

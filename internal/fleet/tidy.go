@@ -22,16 +22,6 @@ const (
 // keptFor is how long the folder of a run stays in which no session begins. A run that goes on later sends all anew.
 const keptFor = 7 * 24 * time.Hour
 
-// openFile returns the file that says that a lane has work which is not handed in.
-func openFile(runDir string, lane int) string {
-	return filepath.Join(runDir, fmt.Sprintf("open-%d", lane))
-}
-
-// begins notes that a session of a lane begins in the folder of a run.
-func begins(runDir string, lane int) error {
-	return os.WriteFile(openFile(runDir, lane), nil, 0o600)
-}
-
 // opens makes the folder of a run, if there is none, and keeps it from Tidy.
 func opens(runDir string) error {
 	return errors.Join(os.MkdirAll(filepath.Join(runDir, "repo"), 0o700),

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
+	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
@@ -50,28 +52,19 @@ func (w *Worker) Serve(ctx context.Context) error {
 	defer joined.Close()
 	w.Health.joined.Store(joined)
 	w.say(fmt.Sprintf("worker %s waits for work, with %s", plain.Line(joined.Name(), 80), plain.Count(w.Lanes, "lane")))
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var all sync.WaitGroup
-	failed := make(chan error, w.Lanes)
+	all, ctx := errgroup.WithContext(ctx)
 	for n := range w.Lanes {
-		all.Go(func() {
+		all.Go(func() error {
 			l := &lane{Worker: w, number: n + 1}
 			for ctx.Err() == nil {
 				if err := l.again(ctx, l.next(ctx, joined)); err != nil {
-					failed <- err
-					stop()
+					return err
 				}
 			}
+			return nil
 		})
 	}
-	all.Wait()
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return nil
-	}
+	return all.Wait()
 }
 
 func (w *Worker) say(text string) { w.Say(Event{Text: text}) }
@@ -265,7 +258,7 @@ func (l *lane) submit(ctx context.Context, c *engine.Claim, r report, bundle str
 		return err
 	}
 	if bundle == "" {
-		return c.SubmitBytes(ctx, text, nil)
+		return c.Submit(ctx, text, strings.NewReader(""))
 	}
 	defer os.Remove(bundle)
 	f, err := os.Open(bundle)

@@ -238,7 +238,7 @@ func (w *world) lies(ctx context.Context, worker *engine.Worker, text string, wh
 		if len(all) > 0 {
 			bundle = hostile.Bundle(o.Commit, all...)
 		}
-		err = c.SubmitBytes(ctx, said, bundle)
+		err = c.Submit(ctx, said, bytes.NewReader(bundle))
 		if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrFenced) && worker.Connected() {
 			w.Error(err)
 		}
