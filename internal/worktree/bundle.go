@@ -47,7 +47,12 @@ func (r *Repo) Bundle(ctx context.Context, file, from, to string) error {
 // which is whole; its commit comes from base, and adds at most max bytes to the work tree; no file that it changes is a
 // submodule, a link that leads out of the work tree, or in the place of a folder above the loop's own files.
 func (r *Repo) Import(ctx context.Context, file string, max int64, base string) (commit string, err error) {
-	commit, at, err := readBundle(file, max)
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	commit, at, err := readBundle(f, max)
 	if err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
@@ -57,7 +62,7 @@ func (r *Repo) Import(ctx context.Context, file string, max int64, base string) 
 		return "", err
 	}
 	defer os.RemoveAll(aside)
-	if err := r.index(ctx, file, at, aside); err != nil {
+	if err := r.index(ctx, f, at, aside); err != nil {
 		return "", fmt.Errorf("the worker's bundle: %w", err)
 	}
 	if err := r.judge(ctx, apart{r: r, objects: aside}, commit, base, max); err != nil {
@@ -70,12 +75,7 @@ func (r *Repo) Import(ctx context.Context, file string, max int64, base string) 
 const maxHead = 1 << 20
 
 // readBundle reads the beginning of a bundle, and looks through its objects. at is where they begin.
-func readBundle(file string, max int64) (commit string, at int64, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", 0, err
-	}
-	defer f.Close()
+func readBundle(f *os.File, max int64) (commit string, at int64, err error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > max {
 		return "", 0, errors.Join(err, fmt.Errorf("it is larger than %d bytes, or no file", max))
 	}
@@ -117,12 +117,7 @@ func isID(id string) bool {
 }
 
 // index has git check and index the objects of a bundle, which begin at a place in it, in a folder of their own.
-func (r *Repo) index(ctx context.Context, file string, at int64, aside string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func (r *Repo) index(ctx context.Context, f *os.File, at int64, aside string) error {
 	if _, err := f.Seek(at, io.SeekStart); err != nil {
 		return err
 	}
@@ -131,7 +126,7 @@ func (r *Repo) index(ctx context.Context, file string, at int64, aside string) e
 	}
 	c := apart{r: r, objects: aside}.command("index-pack", "--stdin", "--strict", "--fix-thin")
 	c.Input = f
-	_, err = proc.GitOutput(ctx, c, "index-pack")
+	_, err := proc.GitOutput(ctx, c, "index-pack")
 	return err
 }
 
