@@ -17,7 +17,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
@@ -312,9 +311,8 @@ func elsewhere(o *record.Options) error {
 		"--dangerously-skip-permissions where '%s worker' starts", program)
 }
 
-// enter makes --cwd the working folder, and keeps the list, which a run reads many times.
+// enter makes --cwd the working folder.
 func (k *runner) enter() error {
-	k.Env.Seen = &loopdir.Seen{}
 	if k.cwd == "" {
 		return nil
 	}

@@ -72,11 +72,7 @@ type List struct {
 	bom      int      // length of the byte order mark
 	beside   []member // of a JSON object: its other keys
 	text     string   // of Markdown: the whole text
-	timed    bool     // see Timed
 }
-
-// Timed reports whether what the list means may depend on the time: an item of it has the key defer_until.
-func (l *List) Timed() bool { return l.timed }
 
 // assignIDs makes the id of every item unique. It is a problem if the list itself gives two items
 // the same id.

@@ -60,7 +60,6 @@ type parser struct {
 	level    int      // how many arrays of subtasks the parser is in
 	refused  bool     // one of the subtasks is no object
 	unknown  bool     // a status word is not known
-	timed    bool     // an item has the key defer_until
 	problems []error
 	remarks  []error
 }
@@ -99,7 +98,7 @@ func (r Reading) parse(data []byte) (List, []error) {
 	}
 	list := List{
 		Tags: p.tags, shape: p.shape, ownWords: p.words, remarks: p.remarks, all: p.all,
-		Reading: r, bom: len(data) - len(text), beside: p.beside, timed: p.timed,
+		Reading: r, bom: len(data) - len(text), beside: p.beside,
 	}
 	if p.shape == checkboxes {
 		list.text = p.Text
@@ -383,7 +382,6 @@ func (p *parser) readField(item *Item, f *fields, key string, at int) {
 	case "issue_type":
 		f.out = f.out || typesWithoutWork()[strings.ToLower(unquote(value))]
 	case "defer_until":
-		p.timed = true
 		f.later = isLater(unquote(value), p.how.Now)
 	case "title", "name":
 		if f.title == "" || key == "title" {

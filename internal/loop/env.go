@@ -42,9 +42,6 @@ type Env struct {
 	PR         string   // the address of the pull request with the loop's work; "": there is none, or it is not known
 	ToMerge    string   // what a person is to do when the loop is complete, so that the work is where it belongs
 
-	// Seen keeps the list that was read last; nil: none is kept.
-	Seen *loopdir.Seen
-
 	// OfHost reports whether a variable is of the host, and IsSecret whether it is a key or a
 	// token of the host, which no check gets. If they are nil, none is.
 	OfHost, IsSecret func(name string) bool

@@ -184,7 +184,7 @@ func (p *Picture) readList(listed *decide.List) {
 		s.List = p.Loop.Store.SourceList(s.Now)
 	default:
 		how := features.Reading{Skip: p.Config.SkipHeadings, Now: s.Now}
-		s.List = p.Loop.Store.List(p.ListPath(), how, p.Loop.Env.Seen)
+		s.List = p.Loop.Store.List(p.ListPath(), how)
 	}
 	s.Lost = p.lost()
 }

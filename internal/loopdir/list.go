@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -32,32 +30,17 @@ func (l *Loop) ListPath(named, recorded string) string {
 }
 
 // List reads the list at path, which is in the loop folder or below the project's root. The
-// tag of how is that of path. seen may have it.
-func (s *Store) List(path string, how features.Reading, seen *Seen) decide.List {
+// tag of how is that of path.
+func (s *Store) List(path string, how features.Reading) decide.List {
 	if s.Refused {
 		return decide.List{Err: errors.New("the list is not read, since the loop folder is refused")}
 	}
-	return seen.read(path, how, []string{s.Loop.Dir, s.Loop.Project})
-}
-
-// Seen is the list that a process has read last, for one that reads it again and again. As long as nobody changes the
-// text, it is not parsed again. A nil Seen keeps nothing.
-type Seen struct {
-	mu   sync.Mutex
-	path string
-	skip []string
-	text []byte
-	list decide.List
+	return ReadList(path, how, s.Loop.Dir, s.Loop.Project)
 }
 
 // ReadList reads the list at path, which must be in one of the folders. The tag of how is
 // that of path.
 func ReadList(path string, how features.Reading, folders ...string) decide.List {
-	return (*Seen)(nil).read(path, how, folders)
-}
-
-// read is ReadList, but it may return the list that was read last.
-func (s *Seen) read(path string, how features.Reading, folders []string) decide.List {
 	var file string
 	file, how.Tag = features.Named(path)
 	data, err := readList(path, folders)
@@ -71,24 +54,11 @@ func (s *Seen) read(path string, how features.Reading, folders []string) decide.
 	if err != nil {
 		return decide.List{Err: err}
 	}
-	if s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.path == path && slices.Equal(s.skip, how.Skip) && bytes.Equal(s.text, data) {
-			return s.list
-		}
-	}
 	list, err := how.Parse(data)
 	if err != nil {
-		return decide.List{List: list, Err: fmt.Errorf("%s: %w", path, err)}
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	if s != nil && !list.Timed() {
-		s.path = path
-		s.skip = how.Skip
-		s.text = data
-		s.list = decide.List{List: list}
-	}
-	return decide.List{List: list}
+	return decide.List{List: list, Err: err}
 }
 
 // readList returns the text of the list at path, which must be in one of the folders.

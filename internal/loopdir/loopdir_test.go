@@ -268,7 +268,7 @@ func TestReopen(t *testing.T) {
 	s := opened(t, l)
 	lock(t, s)
 	for _, id := range []string{"a", "b"} {
-		if err := s.Mark(path, s.List(path, features.Reading{}, nil).List, []string{id}, false); err != nil {
+		if err := s.Mark(path, s.List(path, features.Reading{}).List, []string{id}, false); err != nil {
 			t.Fatal(err)
 		}
 	}

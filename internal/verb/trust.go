@@ -122,7 +122,7 @@ func (t *truster) trust(yes bool) error {
 	if source {
 		t.path = ""
 	} else if !t.config.NoList() {
-		list = t.l.Store.List(t.path, t.reading(), nil)
+		list = t.l.Store.List(t.path, t.reading())
 	}
 	record, err := t.l.NewTrust(t.text, list, true)
 	if err != nil {
