@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
@@ -60,14 +59,11 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 		}
 	}
 	next.Header, next.Before = decide.HeaderOf(next, next.Limit(p.Snapshot.Limits)), p.Snapshot.Header
-	err = l.Store.Commit(next)
-	unshown, is := errors.AsType[*loopdir.HeaderError](err)
-	switch {
-	case is: // the record decides; the next stop writes the file that shows it
-		l.Unshown = unshown
-	case err != nil:
+	l.Unshown, err = l.Store.Commit(next) // the record decides; the next stop writes the file that shows it
+	if err != nil {
 		return decide.State{}, err
-	case next.Before != next.Header:
+	}
+	if l.Unshown == nil && next.Before != next.Header {
 		// From here on only the new header is ours. If a person puts it back to what it was before
 		// this verb, that counts as an edit. The verb is done, even if this fails.
 		next.Before = next.Header

@@ -61,13 +61,11 @@ func (s *stepper) commit() error {
 	if _, err := agenthook.KeepAnswers(l.Store, snap.Answers, snap.Record().Iteration); err != nil {
 		l.Store.Log(troubleLine(s.ev.At, fmt.Errorf("a checkpoint of an evaluator is not kept: %w", err)), nil)
 	}
-	err := l.Store.Commit(d.Next)
-	if unshown, is := errors.AsType[*loopdir.HeaderError](err); is {
-		// The record decides, and progress.txt only shows it: the next stop writes it.
-		d.HeaderErr = unshown
-	} else if err != nil {
+	unshown, err := l.Store.Commit(d.Next)
+	if err != nil {
 		return err
 	}
+	d.HeaderErr = unshown // the record decides, and progress.txt only shows it: the next stop writes it
 	if s.ev.Kind != decide.EventStop && snap.CutOff != nil {
 		l.Store.EndStop() // the record counts the killed hook
 	}

@@ -79,7 +79,8 @@ func bump(l *Loop, lock bool) error {
 	runtime.Gosched()
 	state.Iteration++
 	state.Header = decide.HeaderOf(state, 15)
-	return s.Commit(state)
+	unshown, err := s.Commit(state)
+	return errors.Join(unshown, err)
 }
 
 // TestLock lets many writers count at once. As the control, it counts without the lock,

@@ -133,26 +133,15 @@ func (s *Store) AddNotes(wait time.Duration, given, now []byte) error {
 // Commit writes next as the record and then updates the header of progress.txt. The
 // rename of state.json is the commit point. After a crash before it, nothing has changed.
 // After a crash behind it, the next run updates the header. Commit reads progress.txt
-// again before it edits it, to keep a note that somebody has written meanwhile. A
-// *HeaderError is an error behind the commit point: the record counts.
-func (s *Store) Commit(next decide.State) error {
+// again before it edits it, to keep a note that somebody has written meanwhile. unshown is
+// an error behind the commit point: the record counts, and progress.txt does not show it.
+func (s *Store) Commit(next decide.State) (unshown, err error) {
 	if err := s.replaceJSON(stateFile, next, maxState); err != nil {
-		return fmt.Errorf("cannot save the loop's state in %w", err)
+		return nil, fmt.Errorf("cannot save the loop's state in %w", err)
 	}
 	_ = s.state.Remove(troubleFile) // the trouble is over; usually the file does not exist
-	if err := s.writeHeader(next); err != nil {
-		return &HeaderError{err}
-	}
-	return nil
+	return s.writeHeader(next), nil
 }
-
-// HeaderError says why progress.txt does not show a record that is committed.
-type HeaderError struct{ Err error }
-
-func (e *HeaderError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error of the file.
-func (e *HeaderError) Unwrap() error { return e.Err }
 
 // writeHeader writes the record's header to progress.txt.
 func (s *Store) writeHeader(next decide.State) error {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -105,7 +106,8 @@ func (w World) Commit(at *loopdir.Loop, edit func(*decide.State)) {
 			}
 		}
 		edit(&state)
-		return store.Commit(state)
+		unshown, err := store.Commit(state)
+		return errors.Join(unshown, err)
 	})
 	if err != nil {
 		w.Fatal(err)
