@@ -18,7 +18,7 @@ type Reader struct {
 	// The fenced block, or the block of HTML, that the next line may go on with.
 	fence       byte // the character of its marks
 	fenceLength int
-	htmlKind    htmlKind
+	htmlEnd     string // what ends it: rawEnd, or "" for an empty line
 
 	// What the last line is.
 	Kind    Kind
@@ -34,7 +34,7 @@ type Reader struct {
 func (b *Reader) Depth() int { return len(b.open) }
 
 // InElement tells whether the last line is HTML that an empty line ends, and no comment.
-func (b *Reader) InElement() bool { return b.Kind == HTML && b.htmlKind == htmlBlock }
+func (b *Reader) InElement() bool { return b.Kind == HTML && b.htmlEnd == "" }
 
 // container is a quotation or an item of a list.
 type container struct {
@@ -150,7 +150,7 @@ func (b *Reader) begin(c *cursor, matched int) {
 			b.open = append(b.open, container{quote: true})
 			matched++
 			continue
-		case b.beginLeaf(rest, columns, inText, lazy):
+		case b.beginLeaf(rest, inText, lazy):
 			leaf := b.leaf
 			end()
 			fill()
@@ -182,7 +182,7 @@ func (b *Reader) begin(c *cursor, matched int) {
 
 // beginLeaf tells whether text begins a block that is neither a container nor a paragraph.
 // It sets kind, and leaf where the next line may go on with the block.
-func (b *Reader) beginLeaf(text string, columns int, inText, lazy bool) bool {
+func (b *Reader) beginLeaf(text string, inText, lazy bool) bool {
 	b.leaf = noLeaf
 	switch mark := text[0]; mark {
 	case '#':
@@ -198,8 +198,8 @@ func (b *Reader) beginLeaf(text string, columns int, inText, lazy bool) bool {
 			return true
 		}
 	case '<':
-		if kind := beginsHTML(text, inText); kind != noHTML {
-			b.leaf, b.Kind, b.htmlKind = html, HTML, kind
+		if end, is := beginsHTML(text, inText); is {
+			b.leaf, b.htmlEnd = html, end
 			b.goOnHTML(text)
 			return true
 		}
@@ -345,48 +345,38 @@ func (c *cursor) skip(columns int) {
 // pass passes bytes that are no tabs.
 func (c *cursor) pass(n int) { c.at, c.col = c.at+n, c.col+n }
 
-// htmlKind is a kind of block of HTML, by what ends it.
-type htmlKind uint8
+// rawEnd stands for the end of one of rawTags.
+const rawEnd = "</"
 
-const (
-	noHTML          htmlKind = iota
-	htmlRaw                  // <script>, <pre>, <style>, <textarea>: the end of one of them
-	htmlComment              // -->
-	htmlInstruction          // ?>
-	htmlDeclaration          // >
-	htmlCDATA                // ]]>
-	htmlBlock                // an empty line
-)
-
-// beginsHTML returns which block of HTML begins with text, which begins with a <.
-func beginsHTML(text string, inText bool) htmlKind {
+// beginsHTML tells whether a block of HTML begins with text, which begins with a <, and what ends it.
+func beginsHTML(text string, inText bool) (end string, is bool) {
 	switch {
 	case strings.HasPrefix(text, "<!--"):
-		return htmlComment
+		return "-->", true
 	case strings.HasPrefix(text, "<?"):
-		return htmlInstruction
+		return "?>", true
 	case strings.HasPrefix(text, "<![CDATA["):
-		return htmlCDATA
+		return "]]>", true
 	case len(text) > 2 && text[1] == '!' && isLetter(text[2]):
-		return htmlDeclaration
+		return ">", true
 	}
 	name, closing := strings.CutPrefix(text[1:], "/")
-	end := 0
-	for end < len(name) && (isLetter(name[end]) || end > 0 && name[end] >= '0' && name[end] <= '9') {
-		end++
+	length := 0
+	for length < len(name) && (isLetter(name[length]) || length > 0 && name[length] >= '0' && name[length] <= '9') {
+		length++
 	}
-	after := name[end:]
-	name = strings.ToLower(name[:min(end, 20)])
+	after := name[length:]
+	name = strings.ToLower(name[:min(length, 20)])
 	ends := after == "" || strings.IndexByte(" \t>", after[0]) >= 0
 	switch {
 	case ends && !closing && slices.Contains(rawTags, name):
-		return htmlRaw
+		return rawEnd, true
 	case (ends || strings.HasPrefix(after, "/>")) && strings.Contains(blockTags, " "+name+" "):
-		return htmlBlock
+		return "", true
 	case !inText && (!slices.Contains(rawTags, name) || strings.HasPrefix(after, "-")) && anyTag().MatchString(text):
-		return htmlBlock
+		return "", true
 	}
-	return noHTML
+	return "", false
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -408,22 +398,14 @@ var anyTag = sync.OnceValue(func() *regexp.Regexp {
 // goOnHTML reads a line of the block of HTML, whose text behind white space is given.
 func (b *Reader) goOnHTML(text string) {
 	b.Kind = HTML
-	ends := false
-	switch b.htmlKind {
-	case htmlBlock:
+	ends := strings.Contains(text, b.htmlEnd)
+	switch b.htmlEnd {
+	case "":
 		ends = text == ""
 		if ends {
 			b.Kind = Other
 		}
-	case htmlComment:
-		ends = strings.Contains(text, "-->")
-	case htmlInstruction:
-		ends = strings.Contains(text, "?>")
-	case htmlDeclaration:
-		ends = strings.Contains(text, ">")
-	case htmlCDATA:
-		ends = strings.Contains(text, "]]>")
-	case htmlRaw:
+	case rawEnd:
 		lower := strings.ToLower(text)
 		ends = slices.ContainsFunc(rawTags, func(name string) bool { return strings.Contains(lower, "</"+name+">") })
 	}
