@@ -54,9 +54,7 @@ func (l *Loop) Change(verb string, edit func(p *Picture, next *decide.State) err
 	}
 	if next.Endings != p.Snapshot.State.Endings {
 		p.Snapshot.CountProven(&next)
-		if err := p.attachNotice(&next); err != nil {
-			return decide.State{}, err
-		}
+		p.attachNotice(&next)
 	}
 	next.Header, next.Before = decide.HeaderOf(next, next.Limit(p.Snapshot.Limits)), p.Snapshot.Header
 	l.Unshown, err = l.Store.Commit(next) // the record decides; the next stop writes the file that shows it

@@ -51,9 +51,7 @@ func (s *stepper) commit() error {
 	}
 	d.Next.OnComplete = l.Env.OnComplete
 	if d.Verdict == decide.End {
-		if err := s.picture.attachNotice(&d.Next); err != nil {
-			return err
-		}
+		s.picture.attachNotice(&d.Next)
 	}
 	if err := s.keepReceipts(); err != nil {
 		return err

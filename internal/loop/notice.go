@@ -61,27 +61,23 @@ type payload struct {
 }
 
 // attachNotice adds a notice to the record of an ending. Notices that are not sent yet stay in it.
-func (p *Picture) attachNotice(next *decide.State) error {
+func (p *Picture) attachNotice(next *decide.State) {
 	next.Notices = slices.DeleteFunc(slices.Clone(next.Notices), decide.Notice.Sent)
 	_, code, _ := next.Status.Outcome()
 	// A run that works on the loop tells of its own end.
 	byRun := next.Status.GoesOn() && p.Loop.Env.Get(RunVar) != "" && p.Loop.Store.RunWorks()
 	if byRun || !next.Notify() || len(p.notifiers(code)) == 0 {
-		return nil
+		return
 	}
 	id := p.Loop.deliveryID(next.StartedAt, strconv.Itoa(next.Endings))
-	return addNotice(next, p.payload(*next, id))
+	addNotice(next, p.payload(*next, id))
 }
 
 // addNotice adds what is to be told to the record. A later process tells it.
-func addNotice(next *decide.State, what payload) error {
-	data, err := json.Marshal(what)
-	if err != nil {
-		return fmt.Errorf("the record makes no sense: %w; move it away to start over", err)
-	}
+func addNotice(next *decide.State, what payload) {
+	data, _ := json.Marshal(what) // cannot fail: texts, numbers, and times that the record bounds
 	waiting := next.Notices[max(0, len(next.Notices)-maxUnsent+1):]
 	next.Notices = append(waiting, decide.Notice{DeliveryID: what.DeliveryID, Payload: data})
-	return nil
 }
 
 // deliveryID names one ending of one run of a loop.

@@ -265,12 +265,10 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 	}
 	err = l.Store.Locked(LockWait, func() error {
 		state, err := l.Store.State()
-		if err == nil {
-			err = addNotice(&state, what)
-		}
 		if err != nil {
 			return err
 		}
+		addNotice(&state, what)
 		return l.Store.SaveState(state)
 	})
 	if err == nil {
