@@ -223,7 +223,7 @@ func (h *hook) tellOfLoop(l *loop.Loop, ev loop.Event) {
 var testOnlyStep = (*loop.Loop).Step
 
 func (h *hook) step(ctx context.Context, l *loop.Loop, ev loop.Event) {
-	noted := ev.Kind == decide.EventStop
+	noted := ev.Event == decide.EventStop
 	if noted {
 		l.BeginStop(ev.At)
 	}
@@ -300,16 +300,18 @@ func (h *hook) rivals() bool {
 func (h *hook) neutral() loop.Event {
 	e := h.event
 	ev := loop.Event{
-		Kind: e.Kind(), Name: e.Name, Session: e.SessionID, Cwd: e.Cwd, Message: e.LastMessage, Prompt: e.Prompt,
-		Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
-		Dying:     e.Dying(),
+		Heard: decide.Heard{
+			Event: e.Kind(), Session: e.SessionID, Client: h.client.PID(h.env.Get), Message: e.LastMessage,
+			Aside: e.Aside(), Active: e.StopHookActive, Goal: e.Goal(), Cleared: e.Cleared(), Failure: e.Error,
+		},
+		Name: e.Name, Cwd: e.Cwd, Prompt: e.Prompt, Dying: e.Dying(),
 		Subagents: e.Subagents, Shells: e.Shells, Wakeups: e.Wakeups,
-		Client: h.client.PID(h.env.Get), At: h.begin, Timeout: h.timeout,
+		At: h.begin, Timeout: h.timeout,
 	}
 	ev.Direct = ev.Client > 0 && ev.Client != os.Getpid() && proc.InputFrom() == ev.Client
 	if h.byHand() {
 		ev.Caller = cmp.Or(h.env.Get(client.SessionID), client.Caller(h.env.Get))
-		ev.Aside = ev.Aside || ev.Kind != decide.EventStop
+		ev.Aside = ev.Aside || ev.Event != decide.EventStop
 	}
 	if h.client.Known {
 		ev.BlockCap = client.BlockCap(h.env.Get(client.BlockCapVar))

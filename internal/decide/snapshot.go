@@ -148,10 +148,10 @@ type Snapshot struct {
 	Now        time.Time
 }
 
-// Heard is what the client reports with an event.
+// Heard is what the host reports with an event.
 type Heard struct {
 	Event    Event
-	Aside    bool     // a stop that is not the agent's own: a subagent's, or one in plan mode
+	Aside    bool     // not the agent's own event: a subagent's, one in plan mode, or one that the agent made up
 	Session  string   // the session that the event is about
 	Client   int      // process id of the host; 0: unknown
 	Message  string   // the agent's last message

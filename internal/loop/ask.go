@@ -87,7 +87,7 @@ func (p *Picture) AgentRules(message string) []agenthook.Result {
 // stores their receipts, and commits what they prove if ralph.json wants that. Only if commits accepts the decision, it
 // becomes the record; then the caller calls Notify.
 func (l *Loop) Judge(ctx context.Context, ev Event, commits func(decide.Decision) bool) (*Step, error) {
-	ev.Kind = decide.EventStop
+	ev.Event = decide.EventStop
 	s := &stepper{loop: l, ev: ev, judges: true}
 	defer s.close()
 	if err := s.decide(ctx); err != nil {

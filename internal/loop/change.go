@@ -159,7 +159,7 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	if err != nil || !p.Stale() && p.Snapshot.Killed == 0 {
 		return errors.Join(untold, err)
 	}
-	ev.Kind = decide.EventEnd
+	ev.Event = decide.EventEnd
 	ev.Name = sessionEnd
 	ev.Session = p.Snapshot.State.Session
 	if unusable := l.At.Check(); unusable != nil && l.At.Gone() {

@@ -64,7 +64,7 @@ func (s *stepper) commit() error {
 		return err
 	}
 	d.HeaderErr = unshown // the record decides, and progress.txt only shows it: the next stop writes it
-	if s.ev.Kind != decide.EventStop && snap.CutOff != nil {
+	if s.ev.Event != decide.EventStop && snap.CutOff != nil {
 		l.Store.EndStop() // the record counts the killed hook
 	}
 	if d.Verdict == decide.End {
@@ -135,7 +135,7 @@ func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
 // was cut off, and waits for the notices at a session's end.
 func (l *Loop) Tidy(ctx context.Context, ev Event) {
 	l.noteTurn(ev)
-	ends := ev.Kind == decide.EventEnd
+	ends := ev.Event == decide.EventEnd
 	if len(l.seen.State.Notices) > 0 || ends {
 		l.Store.Complete(LockWait)
 	}
@@ -152,7 +152,7 @@ func (l *Loop) noteTurn(ev Event) {
 		return
 	}
 	idle, gone := seen.Idle, false
-	switch ev.Kind {
+	switch ev.Event {
 	case decide.EventStop:
 		idle = cmp.Or(idle, ev.At)
 	case decide.EventPrompt:
@@ -186,7 +186,7 @@ func (l *Loop) noteTurn(ev Event) {
 // function tells the notifiers, once; it may be nil.
 func (l *Loop) GiveUp(ctx context.Context, ev Event, err error) (notify func()) {
 	l.Store.Log(troubleLine(ev.At, err), nil)
-	if errors.Is(err, loopdir.ErrLocked) && ev.Kind != decide.EventStop && !ev.Dying {
+	if errors.Is(err, loopdir.ErrLocked) && ev.Event != decide.EventStop && !ev.Dying {
 		return nil // the session goes on, and so does the loop
 	}
 	return func() { l.sendTrouble(ctx, ev, err) }

@@ -79,26 +79,19 @@ func (e Env) Where() loopdir.Where {
 
 // Event is what a host reports, in words that are no host's own.
 type Event struct {
-	Kind         decide.Event
-	Name         string          // the host's own name for the event, for stops.jsonl
-	Session      string          // the session that it is about
-	Client       int             // the process id of the host; 0: not known
-	Direct       bool            // that process itself gave the event: on a socket that it made, or in process
-	Cwd          string          // the session's working folder; "": that of this process
-	Transcript   string          // the path of the conversation's file; "": not known
-	Message      string          // the agent's last message
-	ExitCode     string          // EventStop: the exit status of the session's agent; "": it runs on, or that is not known
-	Prompt       string          // EventPrompt: what was submitted
-	Aside        bool            // not the agent's own event: a subagent's, for example, or one that the agent made up
-	Caller       string          // the session whose agent sends this event by hand; "": the host sends it
-	Active       bool            // EventStop: some hook has blocked in this turn
-	Goal         bool            // EventPrompt: the prompt sets the host's own goal
-	Rivals       func() bool     // EventPrompt: whether something else may block the session's stops; nil: not known
-	Cleared      bool            // EventStart, EventEnd: the conversation was cleared
-	Failure      string          // EventFailure: the name of the API error, such as decide.RateLimit
-	Dying        bool            // the host may end this process at any moment, and reads no answer
-	Draft        agenthook.Draft // EventStop: what the agent shows its evaluators
-	decide.Round                 // EventStop of a host that works each iteration in a fresh session
+	decide.Heard
+	decide.Round // EventStop of a host that works each iteration in a fresh session
+
+	Name       string          // the host's own name for the event, for stops.jsonl
+	Direct     bool            // the host's process itself gave the event: on a socket that it made, or in process
+	Cwd        string          // the session's working folder; "": that of this process
+	Transcript string          // the path of the conversation's file; "": not known
+	ExitCode   string          // EventStop: the exit status of the session's agent; "": it runs on, or that is not known
+	Prompt     string          // EventPrompt: what was submitted
+	Caller     string          // the session whose agent sends this event by hand; "": the host sends it
+	Rivals     func() bool     // EventPrompt: whether something else may block the session's stops; nil: not known
+	Dying      bool            // the host may end this process at any moment, and reads no answer
+	Draft      agenthook.Draft // EventStop: what the agent shows its evaluators
 
 	// EventStop of a host with lanes: the work tree with all that is merged, which is looked at in the place of the
 	// project. While other lanes work, it may have other files.
@@ -108,10 +101,9 @@ type Event struct {
 
 	Subagents, Shells, Wakeups int // what runs in the background and will wake the session
 
-	BlockCap int                             // blocks in a row without a tool call that the host honours; 0: any number
-	Tail     func(now time.Time) decide.Tail // reads the end of the transcript; nil: there is none
-	At       time.Time                       // when the event came
-	Timeout  time.Duration                   // how long its answer may take, with the notifiers
+	Tail    func(now time.Time) decide.Tail // reads the end of the transcript; nil: there is none
+	At      time.Time                       // when the event came
+	Timeout time.Duration                   // how long its answer may take, with the notifiers
 }
 
 // margin is how much of an event's time is kept free at its end: a late answer is dropped.

@@ -158,7 +158,7 @@ func CalledByAgent(s decide.State) bool {
 }
 
 func (f finder) find() (*Loop, error) {
-	switch ev := f.ev; ev.Kind {
+	switch ev := f.ev; ev.Event {
 	case decide.EventStop:
 		return f.stop()
 	case decide.EventPrompt:
@@ -180,7 +180,7 @@ func (l *Loop) Bystander() bool { return decide.Bystander(&l.seen) }
 // own returns the loop that the session works on.
 func (f finder) own() (*Loop, error) {
 	at, err := f.where.Own()
-	if at == nil && err == nil && f.ev.Kind != decide.EventPrompt {
+	if at == nil && err == nil && f.ev.Event != decide.EventPrompt {
 		at, err = loopdir.Find(f.where) // the session's own file could not be written
 	}
 	return f.open(at, err)
@@ -302,7 +302,7 @@ func (l *Loop) peekUnrecorded(s *decide.Snapshot, ev Event) error {
 	if err != nil {
 		s.ConfigErr = fmt.Errorf("%s: %w", filepath.Join(l.At.Dir, loopdir.ConfigFile), err)
 	}
-	if ev.Kind == decide.EventStop || ev.Kind == "" {
+	if ev.Event == decide.EventStop || ev.Event == "" {
 		s.Brought = l.brought(ev)
 	}
 	return nil
@@ -319,7 +319,7 @@ func (l *Loop) brought(ev Event) string {
 	case l.At.Bound: // a person has given it to this session
 	case l.Env.Everywhere != nil && l.Env.Everywhere():
 		return "the hook's entry is for all projects"
-	case ev.Kind == decide.EventStop && !where.InProject(l.At):
+	case ev.Event == decide.EventStop && !where.InProject(l.At):
 		return "it is not in the project of this session"
 	case where.Dependency(l.At):
 		return "it is in the folder of a dependency, or of a repository within another one"
@@ -349,13 +349,13 @@ func (l *Loop) tracked() string {
 // Waits reports whether the event is a stop that did not begin the loop, which has no
 // record.
 func (l *Loop) Waits(ev Event) bool {
-	return ev.Kind == decide.EventStop && l.seen.State.Schema == 0 && l.seen.MayBegin()
+	return ev.Event == decide.EventStop && l.seen.State.Schema == 0 && l.seen.MayBegin()
 }
 
 // Paused reports whether the event is a stop of the loop's own session, and somebody paused the loop before it.
 func (l *Loop) Paused(ev Event) bool {
 	s := &l.seen.State
-	return ev.Kind == decide.EventStop && !ev.Aside && s.Status == decide.Paused && s.Session == ev.Session &&
+	return ev.Event == decide.EventStop && !ev.Aside && s.Status == decide.Paused && s.Session == ev.Session &&
 		s.ExitReason != decide.ByHeader // the stop that found it in the header has said so
 }
 

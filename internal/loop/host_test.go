@@ -53,7 +53,7 @@ func TestClaim(t *testing.T) {
 // step answers a stop of the host's only session.
 func step(t *testing.T, env loop.Env, ev loop.Event) decide.Decision {
 	t.Helper()
-	ev.Kind, ev.Name, ev.Session, ev.Client = decide.EventStop, "exit", "run-1", os.Getpid()
+	ev.Event, ev.Name, ev.Session, ev.Client = decide.EventStop, "exit", "run-1", os.Getpid()
 	ev.At, ev.Timeout = time.Now(), time.Minute
 	l, err := loop.Find(env, ev)
 	if err != nil {

@@ -34,16 +34,13 @@ type Picture struct {
 // peek reads only what tells a bystander.
 func (l *Loop) peek(ev Event) (decide.Snapshot, error) {
 	s := decide.Snapshot{
-		Heard: decide.Heard{
-			Event: ev.Kind, Aside: ev.Aside, Session: ev.Session, Client: ev.Client, Message: ev.Message,
-			Marked: l.marked, Goal: ev.Goal || l.marked && ev.Rivals != nil && ev.Rivals(),
-			Cleared: ev.Cleared, Failure: ev.Failure, Active: ev.Active,
-			BlockCap: ev.BlockCap,
-		},
+		Heard:  ev.Heard,
 		Folder: decide.Folder{Bound: l.At.Bound},
 		Now:    ev.At,
 		Round:  ev.Round,
 	}
+	s.Marked = l.marked
+	s.Goal = ev.Goal || l.marked && ev.Rivals != nil && ev.Rivals()
 	if l.client.PID != ev.Client {
 		l.client = proc.Find(ev.Client)
 	}

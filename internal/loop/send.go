@@ -198,7 +198,7 @@ func (l *Loop) tellEnding(ctx context.Context, ev Event, state decide.State) {
 		if ended, err := l.sendApart(); err == nil {
 			// After an error the host may kill this process and its children, but not a sender
 			// whose parent is gone. So only the last event waits.
-			if ev.Kind == decide.EventEnd {
+			if ev.Event == decide.EventEnd {
 				l.await(ctx, ev.Deadline(), ended)
 			}
 			return

@@ -92,7 +92,8 @@ func ended(t *testing.T, age time.Duration) (project string, l *loop.Loop, ev lo
 		OnComplete: "echo told>>told",
 	}
 	ev = loop.Event{
-		Kind: decide.EventStop, Name: "exit", Session: "run-1", At: time.Now().Add(-age), Timeout: 5 * time.Minute,
+		Heard: decide.Heard{Event: decide.EventStop, Session: "run-1"},
+		Name:  "exit", At: time.Now().Add(-age), Timeout: 5 * time.Minute,
 	}
 	l, err := loop.Find(env, ev)
 	if err != nil {

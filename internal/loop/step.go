@@ -127,7 +127,7 @@ func (s *stepper) decide(ctx context.Context) error {
 			return err
 		}
 		r := s.picture.Snapshot.State.Running
-		rival := s.ev.Kind == decide.EventStop && r != nil && r.PID != os.Getpid() && s.checks == nil
+		rival := s.ev.Event == decide.EventStop && r != nil && r.PID != os.Getpid() && s.checks == nil
 		if rival && !decide.Bystander(&s.picture.Snapshot) { // it runs checks for this stop, or was killed in them
 			if waited, err := s.alone(); err != nil {
 				return err
@@ -167,8 +167,8 @@ func (s *stepper) read() (err error) {
 	if s.judges {
 		s.picture.Snapshot.AsOwner()
 	}
-	stops := s.ev.Kind == decide.EventStop && !decide.Bystander(&s.picture.Snapshot)
-	begins := s.ev.Kind == decide.EventPrompt && s.picture.Snapshot.Marked && !IsExample(s.picture.ListPath())
+	stops := s.ev.Event == decide.EventStop && !decide.Bystander(&s.picture.Snapshot)
+	begins := s.ev.Event == decide.EventPrompt && s.picture.Snapshot.Marked && !IsExample(s.picture.ListPath())
 	if stops || begins {
 		if held, err := s.picture.holdFirst(); err != nil {
 			return err

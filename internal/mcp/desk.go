@@ -295,8 +295,8 @@ func ForPerson(why, line string) error {
 // event is the stop that a call stands for.
 func (k *desk) event(name, message string) loop.Event {
 	return loop.Event{
-		Name: name, Session: k.state.Session, Message: message, Caller: k.state.Session, At: time.Now(),
-		Timeout: callTime,
+		Heard: decide.Heard{Session: k.state.Session, Message: message},
+		Name:  name, Caller: k.state.Session, At: time.Now(), Timeout: callTime,
 	}
 }
 
@@ -331,7 +331,7 @@ func (d *Desk) Leave(ctx context.Context) {
 
 // step takes an event as the client's own, and tells the notifiers.
 func (k *desk) step(ctx context.Context, kind decide.Event, ev loop.Event) (*loop.Step, error) {
-	ev.Kind = kind
+	ev.Event = kind
 	ev.Client = k.state.SessionPID
 	step, err := k.Step(ctx, ev)
 	if err == nil {

@@ -165,8 +165,8 @@ func toJSON(v any) string {
 func (w *world) stop(session string, client int, message string) decide.Decision {
 	w.t.Helper()
 	ev := loop.Event{
-		Kind: decide.EventStop, Name: "Stop", Session: session, Client: client, Message: message, At: time.Now(),
-		Timeout: time.Minute,
+		Heard: decide.Heard{Event: decide.EventStop, Session: session, Client: client, Message: message},
+		Name:  "Stop", At: time.Now(), Timeout: time.Minute,
 	}
 	l, err := loop.Find(w.env, ev)
 	if err != nil || l == nil {

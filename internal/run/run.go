@@ -374,10 +374,10 @@ func (r *Run) taking() loop.Event {
 // event returns an event of the run for the loop.
 func (r *Run) event(kind decide.Event) loop.Event {
 	return loop.Event{
-		Kind: kind, Name: "Session", Session: r.Record.Session(), Client: os.Getpid(), Direct: true, At: time.Now(),
-		Timeout: stepTime,
-		Tail:    func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
-		Round:   decide.Round{Fresh: true}, WorkTree: r.workTree,
+		Heard: decide.Heard{Event: kind, Session: r.Record.Session(), Client: os.Getpid()},
+		Name:  "Session", Direct: true, At: time.Now(), Timeout: stepTime,
+		Tail:  func(now time.Time) decide.Tail { return decide.Tail{ToolCall: now, Context: -1} },
+		Round: decide.Round{Fresh: true}, WorkTree: r.workTree,
 	}
 }
 

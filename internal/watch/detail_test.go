@@ -24,7 +24,8 @@ func stop(w watchtest.World, at *loopdir.Loop) {
 	env := w.Env
 	env.LoopDir = at.Dir
 	ev := loop.Event{
-		Kind: decide.EventStop, Name: "Stop", Session: "s1", Client: os.Getpid(), At: time.Now(), Timeout: time.Minute,
+		Heard: decide.Heard{Event: decide.EventStop, Session: "s1", Client: os.Getpid()},
+		Name:  "Stop", At: time.Now(), Timeout: time.Minute,
 	}
 	l, err := loop.Find(env, ev)
 	if err != nil {
