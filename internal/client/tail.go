@@ -26,7 +26,7 @@ const (
 // never reads more, however long the transcript is.
 func ReadTail(path, message string, now time.Time) (tail decide.Tail) {
 	for _, most := range []int{TailBytes, MaxTailBytes} {
-		data := loopdir.Tail(path, int64(most))
+		data, _ := loopdir.TailAny(path, int64(most)) // what cannot be read tells nothing
 		tail = ParseTail(data, now)
 		if len(data) < most || !tail.ToolCall.IsZero() && tail.Context >= 0 {
 			break

@@ -53,17 +53,6 @@ func LogTail(root *os.Root, name string, n int64) []byte {
 	return data
 }
 
-// Tail returns the last n bytes of a file of the host's. It reads no more than that,
-// however long the file is. It returns nil if the file cannot be read.
-func Tail(path string, n int64) []byte {
-	root, err := openRoot(filepath.Dir(path))
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	return LogTail(root, filepath.Base(path), n)
-}
-
 // LogIteration returns the iteration in the last line of stops.jsonl, or 0 if there is
 // none.
 func (s *Store) LogIteration() int {
