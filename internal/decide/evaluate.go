@@ -172,7 +172,8 @@ func (s *Snapshot) gather(e evidence, whole bool) Need {
 	if len(runs) == 0 && whole && !slices.ContainsFunc(s.Results, failed) {
 		stale := func(key [2]string) bool {
 			r, has := e.stored[key]
-			return has && notNow(key) && s.mustRecheck(r)
+			old := s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents)
+			return has && notNow(key) && (old || s.Recheck == RecheckAll)
 		}
 		if s.Contents == "" && len(e.stored) > 0 && s.Recheck == RecheckStale {
 			return Need{Kind: NeedChecks}
@@ -194,11 +195,6 @@ func (s *Snapshot) gather(e evidence, whole bool) Need {
 		return Need{Kind: NeedReopen, Reopen: reopen}
 	}
 	return Need{}
-}
-
-// mustRecheck reports whether a stored receipt no longer counts at the end.
-func (s *Snapshot) mustRecheck(r Receipt) bool {
-	return s.Recheck == RecheckAll || s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents)
 }
 
 // weigh records the results of the checks: what they prove, which one failed, and at how many

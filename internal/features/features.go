@@ -38,10 +38,10 @@ type Item struct {
 	Priority float64 // lower is first; noPriority if the list gives none
 	Passes   bool    // the list claims that it passes
 	Blocked  bool    // the list says that nobody can work on it now
+	Derived  bool    // ID is not in the list
 
-	waits   bool   // it is open and needs an item that does not pass, or a later time
-	derived bool   // ID is not in the list
-	raw     string // the whole item, as JSON
+	waits bool   // it is open and needs an item that does not pass, or a later time
+	raw   string // the whole item, as JSON
 
 	at              int    // offset in the text
 	markAt, markLen int    // the value of its mark, in the text
@@ -81,7 +81,7 @@ func (l *List) assignIDs(p *parser) {
 	for _, derived := range []bool{false, true} { // the list's own ids go first
 		for n := range l.all {
 			item := &l.all[n]
-			if item.derived != derived {
+			if item.Derived != derived {
 				continue
 			}
 			first := l.index(item.ID)
@@ -111,9 +111,6 @@ func (l *List) index(id string) int {
 	}
 	return at
 }
-
-// Derived tells whether the list itself has no id for the item.
-func (i Item) Derived() bool { return i.derived }
 
 // Workable reports whether somebody can work on the item now: it is open, not blocked, and waits for no
 // other item and no later time.

@@ -123,7 +123,7 @@ func (p *parser) addCheckbox(r *markdownReader, text string, begin, markAt int) 
 	r.title, r.details, r.depth = strings.TrimSpace(text[3:]), "", r.Depth()
 	mark := text[1]
 	item := Item{
-		ID: slug(r.title), derived: true, Priority: noPriority, number: len(p.all) + 1, at: begin,
+		ID: slug(r.title), Derived: true, Priority: noPriority, number: len(p.all) + 1, at: begin,
 		mark: checkbox, markAt: markAt, markLen: 1, Passes: mark == 'x' || mark == 'X',
 		dropped: r.notWork > 0,
 	}

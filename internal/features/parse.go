@@ -459,7 +459,7 @@ func (p *parser) readSubtasks(item *Item, f *fields) {
 func (p *parser) setID(item *Item, f *fields, task *Item) {
 	item.ID = p.validID(f, item.number)
 	if item.ID == "" {
-		item.ID, item.derived = slug(unquote(f.title)), true
+		item.ID, item.Derived = slug(unquote(f.title)), true
 	}
 	if item.ID == "" {
 		item.ID = "#" + strconv.Itoa(item.number)

@@ -32,7 +32,7 @@ func Track(known, printed []byte, show func(id string) []byte) ([]byte, error) {
 	var raws []string
 	for n := range now.all {
 		item := &now.all[n]
-		if item.derived {
+		if item.Derived {
 			return nil, fmt.Errorf("its item %d has no id", item.number)
 		}
 		if !item.isSubtask {

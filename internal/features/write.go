@@ -23,7 +23,7 @@ func (l List) Mark(data []byte, was List, ids []string, passes bool) ([]byte, er
 	var byIdentity map[string][]int        // the same; made when it is first needed
 	for _, id := range ids {
 		at := l.index(id)
-		if before, _ := was.Find(id); at >= 0 && before.derived && l.all[at].Identity() != before.Identity() {
+		if before, _ := was.Find(id); at >= 0 && before.Derived && l.all[at].Identity() != before.Identity() {
 			if byIdentity == nil {
 				byIdentity = map[string][]int{}
 				for n := range l.all {

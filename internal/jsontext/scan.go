@@ -225,15 +225,12 @@ func (s *Scanner) number() {
 	s.Pos = i
 }
 
-// OK reports whether the whole text was read and is one valid value. Unlike Err it does not look for what is wrong.
-func (s *Scanner) OK() bool { return s.Peek() == 0 && !s.bad && s.Pos == len(s.Text) }
-
 // Err returns nil if the whole text was read and is one valid value, else an *Error.
 func (s *Scanner) Err() error {
 	switch {
 	case s.depth > maxDepth:
 		return ErrorAt([]byte(s.Text), s.Pos, fmt.Sprintf("nested deeper than %d levels", maxDepth))
-	case !s.OK():
+	case s.Peek() != 0 || s.bad || s.Pos != len(s.Text):
 		offset, problem := explain([]byte(s.Text[s.From:]))
 		return ErrorAt([]byte(s.Text), s.From+offset, problem)
 	}

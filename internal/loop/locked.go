@@ -55,9 +55,6 @@ func (l *Loop) FindLocked(c config.Config) (*locked.Finder, error) {
 	return f, errors.Join(f.Err, err)
 }
 
-// LookAtLocked notes in the snapshot which locked files have changed.
-func (p *Picture) LookAtLocked() { p.Snapshot.Changed = p.Changed() }
-
 // Changed returns the locked files that have changed, sorted. They are looked at anew.
 func (p *Picture) Changed() []string {
 	if p.Config.RoomTree != "" {

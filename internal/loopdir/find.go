@@ -259,10 +259,7 @@ func (l *Loop) Check() error {
 }
 
 // Gone reports whether the loop's folder is not there any more: somebody moved or deleted it.
-func (l *Loop) Gone() bool {
-	_, err := os.Lstat(l.Dir)
-	return errors.Is(err, fs.ErrNotExist)
-}
+func (l *Loop) Gone() bool { return !Exists(l.Dir) }
 
 // ValidSession reports whether a session id is safe as the name of a file. The host's ids
 // are UUIDs. An id with other characters could be a path out of the folder, and one that
@@ -411,7 +408,7 @@ func (w Where) unlinked(dir string, l *Loop, err error) (*Loop, error) {
 	if there == l.Dir {
 		return l, nil
 	}
-	if was := w.at(there); was.hasRecord() {
+	if was := w.at(there); Exists(filepath.Join(was.StatePath(), stateFile)) {
 		return was, was.inPlace()
 	}
 	if rel, err := filepath.Rel(dir, l.Dir); err != nil || !filepath.IsLocal(rel) {
@@ -419,12 +416,6 @@ func (w Where) unlinked(dir string, l *Loop, err error) (*Loop, error) {
 			"RALPH_LOOP_DIR", filepath.Join(dir, Below), l.Dir)
 	}
 	return l, nil
-}
-
-// hasRecord reports whether the state folder knows the loop.
-func (l *Loop) hasRecord() bool {
-	_, err := os.Lstat(filepath.Join(l.StatePath(), stateFile))
-	return err == nil
 }
 
 // MakeCurrent makes `current` name the loop. `current` is a link, or a file of one line

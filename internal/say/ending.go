@@ -26,7 +26,7 @@ func Dropped(list features.List) string {
 	var names []string
 	for _, item := range list.Dropped[:min(most, len(list.Dropped))] {
 		name := item.Title()
-		if !item.Derived() || name == "" {
+		if !item.Derived || name == "" {
 			name = strings.TrimSpace(item.ID + " " + name)
 		}
 		names = append(names, plain.Line(name, 60))
@@ -155,7 +155,7 @@ func StoppedBy(exitReason string) string {
 // Doom says how the loop will end whatever the agent does, and what a person does about it; "" if
 // that is open. It also returns that ending, and notes in the snapshot which locked files have changed.
 func Doom(p *loop.Picture) (text string, d decide.Decision) {
-	p.LookAtLocked()
+	p.Snapshot.Changed = p.Changed()
 	d, is := doomed(p)
 	if !is {
 		return "", d
