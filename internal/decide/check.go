@@ -147,23 +147,28 @@ func (c Check) IsFor(id string) bool {
 	return len(c.Features) == 0 || slices.Contains(c.Features, id)
 }
 
+// allOf returns the ids of the features that a check is for.
+func (s *Snapshot) allOf(c Check) (ids []string) {
+	if len(c.Features) > 0 {
+		return c.Features // every feature may bring a check, so a pass over the list for each is too slow
+	}
+	for i := range s.List.Items {
+		if id := s.List.Items[i].ID; s.Holds(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // subjects returns the ids of the claimed features that a check is for. For a check of the whole
 // tree it returns one empty id.
 func (s *Snapshot) subjects(e evidence, c Check) (ids []string) {
 	if c.When != WhenFeature {
 		return []string{""}
 	}
-	for _, id := range c.Features {
+	for _, id := range s.allOf(c) {
 		if e.claimed[id] && s.Holds(id) {
 			ids = append(ids, id)
-		}
-	}
-	if len(c.Features) > 0 {
-		return ids // every feature may bring a check, so a pass over the list for each is too slow
-	}
-	for _, item := range s.List.Items {
-		if item.Passes && s.Holds(item.ID) {
-			ids = append(ids, item.ID)
 		}
 	}
 	return ids
@@ -180,21 +185,9 @@ func (s *Snapshot) Holds(id string) bool {
 // of these must be claimed.
 func (s *Snapshot) everyCheckRan(e evidence) bool {
 	for _, c := range s.Checks {
-		if c.When != WhenFeature {
-			continue
-		}
-		for _, id := range c.Features {
-			if !e.claimed[id] {
-				return false
-			}
-		}
-		if len(c.Features) > 0 {
-			continue
-		}
-		for _, item := range s.List.Items {
-			if !item.Passes && s.Holds(item.ID) {
-				return false
-			}
+		unclaimed := func(id string) bool { return !e.claimed[id] }
+		if c.When == WhenFeature && slices.ContainsFunc(s.allOf(c), unclaimed) {
+			return false
 		}
 	}
 	return true
