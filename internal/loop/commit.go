@@ -165,10 +165,7 @@ func (l *Loop) noteTurn(ev Event) {
 	if idle.Equal(seen.Idle) && gone == seen.Gone {
 		return
 	}
-	switch seen.Status {
-	case decide.Paused, decide.ReachedLimit, decide.Stagnated, decide.Blocked, decide.Escalated, decide.Failed,
-		decide.Cancelled, decide.Complete, decide.Handover:
-	default:
+	if word, _, _ := seen.Status.Outcome(); word == "" || seen.Status == decide.Interrupted {
 		return // it runs
 	}
 	_ = l.Store.Locked(LockWait, func() error {
