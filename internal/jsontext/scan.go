@@ -143,35 +143,21 @@ func quoted(t string, i int) (end int, plain bool) {
 	}
 	plain = true
 	for i++; i < len(t); i++ {
-		if !special[t[i]] {
-			continue
-		}
-		switch t[i] {
-		case '"':
+		switch c := t[i]; {
+		case c == '"':
 			return i + 1, plain
-		case '\\':
+		case c == '\\':
 			plain = false
 			i = escape(t, i)
 			if i < 0 {
 				return begin, false
 			}
-		default:
+		case c < ' ':
 			return begin, false
 		}
 	}
 	return begin, false
 }
-
-// special has the bytes that are more than text in a string. Most of a list is strings, and one look-up for each byte
-// is faster than three comparisons.
-var special = func() (all [256]bool) {
-	for c := range byte(' ') {
-		all[c] = true
-	}
-	all['"'] = true
-	all['\\'] = true
-	return all
-}()
 
 // escape returns the offset of the last byte of the escape that begins at i, or -1 if it
 // is not valid.
