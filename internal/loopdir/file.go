@@ -104,23 +104,15 @@ func readAll(f *os.File, info fs.FileInfo, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, tooLarge(f.Name(), limit)
 	}
-	// One allocation of the file's size is faster than a buffer that grows, because each
-	// growth clears and copies memory. The extra byte lets ReadAt report the end of the file.
-	data := make([]byte, min(info.Size(), limit)+1)
-	n, err := f.ReadAt(data, 0)
-	for err == nil && int64(n) <= limit { // the file has grown since Stat
-		data = append(data, make([]byte, min(int64(len(data)), limit+1-int64(n)))...)
-		var more int
-		more, err = f.ReadAt(data[n:], int64(n))
-		n += more
-	}
-	if err != nil && err != io.EOF {
+	var data bytes.Buffer
+	data.Grow(int(info.Size()) + bytes.MinRead) // a buffer that grows later is copied
+	if _, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, err
 	}
-	if int64(n) > limit {
+	if int64(data.Len()) > limit { // the file has grown since
 		return nil, tooLarge(f.Name(), limit)
 	}
-	return data[:n], nil
+	return data.Bytes(), nil
 }
 
 func tooLarge(path string, limit int64) error {
