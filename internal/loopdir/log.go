@@ -106,8 +106,8 @@ func (s *Store) ClearLogs() error {
 type Log struct {
 	root *os.Root
 	name string
-	file *os.File // nil while the log does not exist
-	at   int64    // the offset up to which the file was read
+	last fs.FileInfo // of the file that was read last; nil: none was
+	at   int64       // the offset up to which it was read
 }
 
 // OpenLog returns the last lines of a log and a Log that returns the lines after them. The
@@ -120,42 +120,25 @@ func (s *Store) OpenLog(name string, lines int) ([]byte, *Log) {
 }
 
 // More returns the text that was added since the last call. If the log was renamed to
-// NAME.1 meanwhile, More reads the rest of it first and then the new log. If an agent replaces the
-// log again and again, the next call reads on.
+// NAME.1 meanwhile, More reads the rest of it first and then the new log.
 func (l *Log) More() (text []byte) {
-	for range 2 {
-		if l.root == nil {
-			return nil
+	for _, name := range []string{l.name + ".1", l.name} {
+		f, info, err := openFile(l.root, name, os.O_RDONLY)
+		if err != nil {
+			continue
 		}
-		if l.file == nil {
-			l.file, _, _ = openFile(l.root, l.name, os.O_RDONLY)
-			if l.file == nil {
-				return text
+		goesOn := os.SameFile(l.last, info)
+		if goesOn || name == l.name {
+			if !goesOn || info.Size() < l.at {
+				l.at = 0 // a new file, or one that was truncated in place
 			}
-			l.at = 0
+			more := make([]byte, min(info.Size()-l.at, maxLog))
+			n, _ := f.ReadAt(more, l.at)
+			text = append(text, more[:n]...)
+			l.at += int64(n)
+			l.last = info
 		}
-		now, missing := l.root.Lstat(l.name)
-		was, err := l.file.Stat()
-		if err == nil && was.Size() < l.at {
-			l.at = 0 // the file was truncated in place
-		}
-		if err == nil && was.Size() > l.at {
-			more := make([]byte, min(was.Size()-l.at, maxLog))
-			n, _ := l.file.ReadAt(more, l.at)
-			text, l.at = append(text, more[:n]...), l.at+int64(n)
-		}
-		if err == nil && missing == nil && os.SameFile(was, now) || missing != nil {
-			return text
-		}
-		l.Close()
+		f.Close()
 	}
 	return text
-}
-
-// Close closes the file. More opens it again.
-func (l *Log) Close() {
-	if l.file != nil {
-		l.file.Close()
-		l.file = nil
-	}
 }

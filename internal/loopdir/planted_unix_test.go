@@ -135,7 +135,6 @@ func TestFlicker(t *testing.T) {
 	}
 	close(stop)
 	agent.Wait()
-	log.Close()
 	if most == 0 || most > 2*maxLog {
 		t.Errorf("at most %d bytes were read at once, want up to %d", most, 2*maxLog)
 	}

@@ -83,8 +83,7 @@ func (d *Desk) Log(name string) (string, error) {
 		return "", err
 	}
 	defer k.Close()
-	text, log := k.Store.OpenLog(loopdir.HookLog, logLines)
-	log.Close()
+	text, _ := k.Store.OpenLog(loopdir.HookLog, logLines)
 	return plain.Text(string(text), len(text)), nil
 }
 

@@ -82,8 +82,7 @@ var checkHead = sync.OnceValue(func() *regexp.Regexp {
 
 // Checks returns the last n checks that ran, the latest first.
 func Checks(l *loop.Loop, n int) []Checked {
-	text, log := l.Store.OpenLog(loopdir.ChecksLog, 100*n)
-	log.Close()
+	text, _ := l.Store.OpenLog(loopdir.ChecksLog, 100*n)
 	all := []Checked{}
 	var tail []byte
 	end := func() {

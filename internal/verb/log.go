@@ -27,7 +27,6 @@ func (v Verbs) Log() *cli.Command {
 			file = loopdir.StopLog
 		}
 		text, f := l.Store.OpenLog(file, lines)
-		defer f.Close()
 		for {
 			// An agent can write to the log, too.
 			_, err := io.WriteString(w, plain.Text(string(text), len(text)))

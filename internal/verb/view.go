@@ -148,8 +148,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	v.Features = s.List.Count(v.proof(p, state, contents))
 	var doom decide.Decision
 	v.Doom, doom = say.Doom(p)
-	text, log := l.Store.OpenLog(loopdir.HookLog, 100)
-	log.Close()
+	text, _ := l.Store.OpenLog(loopdir.HookLog, 100)
 	v.trouble = loop.LastTrouble(string(text))
 	v.notTold = loop.FailedNotifier(string(text))
 	v.Notes = notes(p, state, &v)
@@ -304,8 +303,7 @@ const shownVerdicts = 3
 // Verdicts returns the last n verdicts of a loop, the latest first.
 func Verdicts(l *loop.Loop, n int) []Verdict {
 	verdicts := []Verdict{}
-	text, log := l.Store.OpenLog(loopdir.StopLog, n)
-	log.Close()
+	text, _ := l.Store.OpenLog(loopdir.StopLog, n)
 	for line := range bytes.Lines(text) {
 		var v Verdict
 		if json.Unmarshal(line, &v) == nil {
