@@ -22,8 +22,7 @@ func Read(data []byte, record any) error {
 		return fmt.Errorf("the key %q is there twice", key)
 	}
 	err = json.Unmarshal(text, record)
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
+	if kind, is := errors.AsType[*json.UnmarshalTypeError](err); is {
 		return fmt.Errorf("the value of %q is not of its kind", kind.Field)
 	}
 	return err

@@ -135,17 +135,21 @@ func (p *Picture) checkedOut() (branch, commit string) {
 	return tree.Branch(env, project), tree.Head(env, project)
 }
 
+// EndingEvents returns the events of an ending of that exit code, as of Status.Outcome.
+func EndingEvents(code int) []string {
+	switch code {
+	case 0, 3: // it is complete, or waits for a person
+		return []string{config.OnComplete}
+	case 2:
+		return []string{config.OnComplete, config.OnStagnation}
+	}
+	return []string{config.OnComplete, config.OnFailure}
+}
+
 // notifiers returns the commands to run at an ending of that exit code.
 func (p *Picture) notifiers(code int) []config.Command {
-	events := []string{config.OnComplete}
-	switch code {
-	case 0, 3: // as of Status.Outcome: it is complete, or waits for a person
-	case 2:
-		events = append(events, config.OnStagnation)
-	default:
-		events = append(events, config.OnFailure)
-	}
-	return commandsFor(p.Config, cmp.Or(p.Loop.Env.OnComplete, p.Snapshot.State.OnComplete), events...)
+	onComplete := cmp.Or(p.Loop.Env.OnComplete, p.Snapshot.State.OnComplete)
+	return commandsFor(p.Config, onComplete, EndingEvents(code)...)
 }
 
 // commandsFor returns the commands of ralph.json for those events, then the one of

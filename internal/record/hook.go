@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -34,19 +33,4 @@ func ParseHook(text string) (Hook, error) {
 			strings.Join(Events, ", "))
 	}
 	return Hook{Event: event, Line: strings.TrimSpace(line)}, nil
-}
-
-// EndingHooks returns the events of an ending.
-func EndingHooks(state decide.State) []string {
-	status, code, _ := state.Status.Outcome()
-	_, stagnated, _ := decide.Stagnated.Outcome()
-	switch {
-	case status == "":
-		return nil
-	case code == stagnated:
-		return []string{config.OnComplete, config.OnStagnation}
-	case status == "failed":
-		return []string{config.OnComplete, config.OnFailure}
-	}
-	return []string{config.OnComplete}
 }

@@ -33,7 +33,9 @@ func (r *Run) end(s *loop.Step) error {
 	}
 	r.reports(s)
 	r.Screen.End(sum)
-	r.hooks(s, record.EndingHooks(state), r.told(s, state, nil))
+	if status, code, _ := state.Status.Outcome(); status != "" {
+		r.hooks(s, loop.EndingEvents(code), r.told(s, state, nil))
+	}
 	if err := r.files.CatchUp(); err != nil {
 		r.Screen.Warn(fmt.Sprintf("%s/%s lacks sessions of this run: %v", record.Folder, record.Iterations, err))
 	}
