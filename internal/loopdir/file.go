@@ -222,13 +222,18 @@ func ReplaceIf(path string, was, data []byte) error {
 	if info, err := root.Lstat(name); err == nil && !canKeepOwner(info) {
 		return fmt.Errorf("%s belongs to another user, who alone can edit it", path)
 	}
-	return replace(root, name, data, 0o644, false, func(file string) error {
-		now, err := optional(read(root, file, max(int64(len(was)), 1)))
+	return replace(root, name, data, 0o644, false, unchanged(root, was))
+}
+
+// unchanged returns what confirms that a file still has the text was; nil: that there is none.
+func unchanged(root *os.Root, was []byte) func(name string) error {
+	return func(name string) error {
+		now, err := optional(read(root, name, max(int64(len(was)), 1)))
 		if err != nil || (now == nil) != (was == nil) || !bytes.Equal(now, was) {
 			return ErrChanged
 		}
 		return nil
-	})
+	}
 }
 
 // replace is Replace. locked says that the caller holds the loop's lock, so that nobody

@@ -1,7 +1,6 @@
 package loopdir
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -109,7 +108,6 @@ func (s *Store) Mark(path string, was features.List, ids []string, passes bool) 
 	if err := s.restoreFolder(); err != nil {
 		return err
 	}
-	changed := errors.New("the list changes all the time; try again when nobody edits it")
 	for range 5 {
 		data, err := read(root, name, features.MaxBytes)
 		if err != nil {
@@ -128,17 +126,12 @@ func (s *Store) Mark(path string, was features.List, ids []string, passes bool) 
 				return err
 			}
 		}
-		err = replace(root, name, edited, 0o644, true, func(file string) error {
-			if now, err := read(root, file, features.MaxBytes); err != nil || !bytes.Equal(now, data) {
-				return errors.Join(err, changed)
-			}
-			return nil
-		})
-		if !errors.Is(err, changed) {
+		err = replace(root, name, edited, 0o644, true, unchanged(root, data))
+		if !errors.Is(err, ErrChanged) {
 			return err
 		}
 	}
-	return fmt.Errorf("%s: %w", path, changed)
+	return fmt.Errorf("%s: the list changes all the time; try again when nobody edits it", path)
 }
 
 // SweepList removes the temporary files that an edit of the list has left, as one that was killed: of the list
