@@ -34,14 +34,20 @@ func (p *Picture) Beside(worktree string) (*Picture, error) {
 			"tree; name files from the project's folder on", name)
 	}
 	rel, err := filepath.Rel(top, at.Project)
-	beside, l := *p, *p.Loop
-	l.work = filepath.Join(worktree, rel)
-	// An agent writes to the project as well as to this tree. So neither has programs.
-	l.Env.Vars = p.Loop.environ()
-	beside.Config.SearchPath, _ = proc.Outside(p.Config.SearchPath, at.Project)
-	beside.Loop = &l
+	beside := p.in(filepath.Join(worktree, rel))
 	// Git keeps no empty folders. A hash of the contents has them.
-	return &beside, errors.Join(err, os.MkdirAll(filepath.Dir(l.tree(nil).Except), 0o755))
+	return beside, errors.Join(err, os.MkdirAll(filepath.Dir(beside.Loop.tree(nil).Except), 0o755))
+}
+
+// in returns the loop over a folder that has the project's files. An agent writes to the project as well as to that
+// folder. So neither has programs.
+func (p *Picture) in(folder string) *Picture {
+	other, l := *p, *p.Loop
+	l.work = folder
+	l.Env.Vars = p.Loop.environ()
+	other.Config.SearchPath, _ = proc.Outside(p.Config.SearchPath, l.At.Project)
+	other.Loop = &l
+	return &other
 }
 
 // namesProject returns the first check that names the project by its whole path, "" for none.

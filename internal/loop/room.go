@@ -369,13 +369,7 @@ func (r *checker) enter(ctx context.Context) error {
 	if err := r.fill(ctx, id); err != nil {
 		return err
 	}
-	inside, l := *r.Picture, *r.Loop
-	l.work = filepath.Join(r.Room().Dir, filepath.FromSlash(r.base()))
-	// An agent writes to the project as well. So it has no programs, either.
-	l.Env.Vars = r.Loop.environ()
-	inside.Config.SearchPath, _ = proc.Outside(r.Config.SearchPath, l.At.Project)
-	inside.Loop = &l
-	r.Picture = &inside
+	r.Picture = r.in(filepath.Join(r.Room().Dir, filepath.FromSlash(r.base())))
 	return r.prepared(ctx, id)
 }
 
