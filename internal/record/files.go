@@ -31,16 +31,13 @@ func OpenFiles(project, id string) (*Files, error) {
 	defer top.Close()
 	f := &Files{id: id}
 	f.Trouble = top.MkdirAll(Folder, 0o755)
+	if f.Trouble == nil {
+		f.root, f.Trouble = loopdir.OpenFolder(top, Folder)
+	}
 	if f.Trouble != nil {
 		return f, nil
 	}
-	root, err := loopdir.OpenFolder(top, Folder)
-	if err != nil {
-		f.Trouble = err
-		return f, nil
-	}
-	f.root = root
-	loopdir.Sweep(root, "") // what a run that was killed has left
+	loopdir.Sweep(f.root, "") // what a run that was killed has left
 	if _, err := f.root.Lstat(".gitignore"); err != nil {
 		_ = f.Text(".gitignore", "*\n")
 	}
