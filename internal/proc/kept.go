@@ -1,9 +1,9 @@
 package proc
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,11 +20,10 @@ type Kept struct {
 // Keep returns what is kept of an environment.
 func Keep(env []string, salt string) Kept {
 	k := Kept{Salt: salt, Sums: map[string]string{}, Values: map[string]string{}}
-	sum := k.hash()
-	for _, v := range variables(env) {
-		k.Sums[v.name] = sum(v)
-		if IsPlace(v.name) {
-			k.Values[v.name] = v.value
+	for name, value := range variables(env) {
+		k.Sums[name] = k.hash(name, value)
+		if IsPlace(name) {
+			k.Values[name] = value
 		}
 	}
 	return k
@@ -34,16 +33,16 @@ func Keep(env []string, salt string) Kept {
 // those that are not. A variable that IsPlace names has the value that was kept, or none.
 // named lists variables that are taken as they are.
 func (k Kept) Same(env, named []string) (same, dropped []string) {
-	sum := k.hash()
-	for _, v := range variables(env) {
-		isNamed := func(name string) bool { return SameName(name, v.name) }
-		_, kept := k.Values[v.name]
+	now := variables(env)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		isNamed := func(one string) bool { return SameName(one, name) }
+		_, kept := k.Values[name]
 		switch {
-		case kept || IsPlace(v.name): // below
-		case slices.ContainsFunc(named, isNamed) || k.Sums[v.name] == sum(v):
-			same = append(same, v.name+"="+v.value)
+		case kept || IsPlace(name): // below
+		case slices.ContainsFunc(named, isNamed) || k.Sums[name] == k.hash(name, now[name]):
+			same = append(same, name+"="+now[name])
 		default:
-			dropped = append(dropped, v.name)
+			dropped = append(dropped, name)
 		}
 	}
 	for name, value := range k.Values {
@@ -52,20 +51,16 @@ func (k Kept) Same(env, named []string) (same, dropped []string) {
 	return same, dropped
 }
 
-// hash returns a function that hashes a variable. Half of the hash is as hard to meet.
-func (k Kept) hash() func(variable) string {
-	return func(v variable) string {
-		sum := sha256.Sum256([]byte(k.Salt + v.name + "=" + v.value))
-		return hex.EncodeToString(sum[:16])
-	}
+// hash hashes a variable. Half of the hash is as hard to meet.
+func (k Kept) hash(name, value string) string {
+	sum := sha256.Sum256([]byte(k.Salt + name + "=" + value))
+	return hex.EncodeToString(sum[:16])
 }
 
-type variable struct{ name, value string }
-
-// variables returns the variables of an environment, each once and sorted by name. Of
-// several with one name the last counts, as for os/exec.
-func variables(env []string) []variable {
-	last := make(map[string]string, len(env))
+// variables returns the variables of an environment by their names. Of several with one
+// name the last counts, as for os/exec.
+func variables(env []string) map[string]string {
+	last := map[string]string{}
 	for _, kv := range env {
 		if name, value, is := strings.Cut(kv, "="); is && name != "" {
 			if runtime.GOOS == "windows" {
@@ -74,12 +69,7 @@ func variables(env []string) []variable {
 			last[name] = value
 		}
 	}
-	all := make([]variable, 0, len(last))
-	for name, value := range last {
-		all = append(all, variable{name, value})
-	}
-	slices.SortFunc(all, func(a, b variable) int { return cmp.Compare(a.name, b.name) })
-	return all
+	return last
 }
 
 // IsPlace reports whether a variable says where programs, the user's files or the system's
