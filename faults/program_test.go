@@ -178,7 +178,7 @@ var programs = map[string]build{
 	"waits for ever": plain(change{"internal/proc", "group", `
 		cmd.WaitDelay = 1 << 60
 		return groupUnbroken(cmd)`}),
-	"keeps all output": plain(change{"internal/proc", "tail.Write", `
+	"keeps all output": plain(change{"internal/proc", "Tail.Write", `
 		t.buf = append(t.buf, p...)
 		return len(p), nil`}),
 

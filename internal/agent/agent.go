@@ -72,9 +72,8 @@ type Heard struct {
 
 // Exit is how an agent's process ended.
 type Exit struct {
-	Code       int    // 128 and a signal's number if that ended it; -1: not known
-	Stderr     string // the end of its standard error
-	NotStarted error  // why it could not be started; nil: it was
+	Code   int    // 128 and a signal's number if that ended it; -1: not known
+	Stderr string // the end of its standard error
 }
 
 // Outcome is how a session ended, and what it left.

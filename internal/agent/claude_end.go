@@ -122,9 +122,6 @@ func clampReset(at, now time.Time) time.Time {
 }
 
 func (p *claudeParser) Outcome(exit Exit, now time.Time) Outcome {
-	if exit.NotStarted != nil {
-		return exit.notStarted()
-	}
 	o := p.outcome()
 	o.Message = cmp.Or(p.answer, o.Message)
 	if p.end != nil {

@@ -140,10 +140,8 @@ func feedFile(t *testing.T, p Parser, file string) Parser {
 }
 
 func TestNotStarted(t *testing.T) {
-	for _, p := range []Parser{NewClaude(), NewText()} {
-		got := p.Outcome(Exit{Code: -1, NotStarted: errors.New("no such\nprogram")}, sampled)
-		if got.Class != NotStarted || got.Problem != "no such program" {
-			t.Errorf("%+v", got)
-		}
+	got := NoStart(errors.New("no such\nprogram"))
+	if got.Class != NotStarted || got.Problem != "no such program" || got.ExitCode != -1 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -139,9 +139,6 @@ func (p *eventParser) usage(input, output, read, written int64) {
 func (e event) tokens(path string) int64 { return addTokens(0, e.Get(path)) }
 
 func (p *eventParser) Outcome(exit Exit, now time.Time) Outcome {
-	if exit.NotStarted != nil {
-		return exit.notStarted()
-	}
 	o := p.outcome()
 	switch {
 	case p.halted:
@@ -191,7 +188,7 @@ func (p *eventParser) broken(exit Exit) (Class, string) {
 // complaint returns what an agent says on standard error, on one line, without its usual notices.
 func (p *eventParser) complaint(stderr string) string {
 	var said []string
-	for line := range strings.Lines(stderr[:min(len(stderr), maxTail)]) {
+	for line := range strings.Lines(stderr) {
 		line = lastLine(line)
 		if line != "" && !slices.ContainsFunc(p.noise, func(n string) bool { return strings.HasPrefix(line, n) }) {
 			said = append(said, line)

@@ -42,11 +42,6 @@ func (e Exit) problem(why string) string {
 	return plain.Line(how, problemChars)
 }
 
-// notStarted returns the Outcome of a program that could not be started.
-func (e Exit) notStarted() Outcome {
-	return Outcome{Class: NotStarted, Problem: plain.Line(e.NotStarted.Error(), problemChars)}
-}
-
 // lastLine returns the last line of text in which something is to be seen, cleaned, without terminal escapes.
 func lastLine(text string) string {
 	for text != "" {

@@ -55,6 +55,8 @@ const (
 	look = 50 * time.Millisecond
 	// maxInVain is how often in a row an agent may ask its provider without an answer that it can use.
 	maxInVain = 10
+	// maxTail is how many bytes of standard error are kept: the last ones.
+	maxTail = 8 << 10
 )
 
 // The reasons for which a session is stopped here.
@@ -67,6 +69,11 @@ var (
 	errInVain = fmt.Errorf("it asked its provider %d times in a row and got no whole answer", maxInVain)
 )
 
+// NoStart is the end of a session that could not start.
+func NoStart(err error) Ended {
+	return Ended{Outcome: Outcome{Class: NotStarted, Problem: plain.Line(err.Error(), problemChars)}, ExitCode: -1}
+}
+
 // Run runs the session. When ctx ends, it stops the agent. On Linux nothing that the agent has started lives on.
 func (s Session) Run(ctx context.Context) Ended {
 	begin := time.Now()
@@ -75,8 +82,7 @@ func (s Session) Run(ctx context.Context) Ended {
 	argv, stdin, files, err := s.command()
 	defer files.remove()
 	if err != nil {
-		out := Outcome{Class: NotStarted, Problem: plain.Line(err.Error(), 300)}
-		return Ended{Outcome: out, ExitCode: -1}
+		return NoStart(err)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -86,7 +92,7 @@ func (s Session) Run(ctx context.Context) Ended {
 		w.clocks(ctx, s, stop)
 	}()
 	lines := &Lines{Parser: w}
-	out, stderr := io.Writer(lines), &tail{}
+	out, stderr := io.Writer(lines), &proc.Tail{Limit: maxTail}
 	errs := io.Writer(stderr)
 	if s.Log != nil {
 		log := &shared{w: s.Log}
@@ -100,11 +106,11 @@ func (s Session) Run(ctx context.Context) Ended {
 	stop(nil)
 	<-watched
 	_ = lines.Close()
-	e := Ended{ExitCode: r.ExitCode, Took: time.Since(begin), Heard: w.Heard()}
-	exit := Exit{Code: r.ExitCode, Stderr: string(stderr.text)}
 	if r.NotRun {
-		exit.NotStarted = r.Err
+		return NoStart(r.Err)
 	}
+	e := Ended{ExitCode: r.ExitCode, Took: time.Since(begin), Heard: w.Heard()}
+	exit := Exit{Code: r.ExitCode, Stderr: string(stderr.Bytes())}
 	e.Outcome = w.Outcome(exit, time.Now())
 	if format.after != nil {
 		format.after(&s, files.path(usageFile), &e)
@@ -124,9 +130,6 @@ func (s Session) Run(ctx context.Context) Ended {
 // a client's last figures are known only if it ended by itself after them, and only then is a session free that met a
 // limit or an error of the provider. Any other session counts, and what it cost is unknown: at least what it said.
 func (s *Session) settle(e *Ended, why error) {
-	if e.Class == NotStarted {
-		return
-	}
 	byItself := why == nil && formatOf(s.Row.Output).exits(e.ExitCode)
 	switch {
 	case errors.Is(why, proc.ErrTimeout):
@@ -240,19 +243,6 @@ func (l *shared) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = l.w.Write(p)
-	return len(p), nil
-}
-
-// tail keeps the end of what is written to it.
-type tail struct{ text []byte }
-
-const maxTail = 8 << 10 // bytes
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.text = append(t.text, p[max(0, len(p)-maxTail):]...)
-	if len(t.text) > 2*maxTail {
-		t.text = slices.Clone(t.text[len(t.text)-maxTail:])
-	}
 	return len(p), nil
 }
 

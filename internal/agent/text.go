@@ -49,9 +49,6 @@ func (p *textParser) Heard() Heard {
 }
 
 func (p *textParser) Outcome(exit Exit, _ time.Time) Outcome {
-	if exit.NotStarted != nil {
-		return exit.notStarted()
-	}
 	o := Outcome{Class: Done, Message: p.answer()}
 	if exit.Code != 0 {
 		o.Class, o.Problem = Died, exit.problem("")

@@ -96,7 +96,7 @@ func Run(ctx context.Context, c Cmd) Result {
 	case c.Stdin != nil:
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	kept := &tail{limit: c.Output}
+	kept := &Tail{Limit: c.Output}
 	cmd.Stdout, cmd.Stderr = kept, kept
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
@@ -140,7 +140,7 @@ func Run(ctx context.Context, c Cmd) Result {
 			_ = kill() // the rest of the group, in case the guard itself was killed
 		}
 	}
-	r := Result{Err: err, ExitCode: -1, NotRun: cmd.Process == nil, Output: kept.bytes()}
+	r := Result{Err: err, ExitCode: -1, NotRun: cmd.Process == nil, Output: kept.Bytes()}
 	if cmd.ProcessState != nil {
 		r.ExitCode = cmd.ProcessState.ExitCode()
 		status := exitStatus(cmd.ProcessState)

@@ -197,12 +197,12 @@ func TestGuard(t *testing.T) {
 
 func TestTail(t *testing.T) {
 	for _, chunk := range []int{1, 3, 7, 100, 5000} {
-		k := &tail{limit: 10}
+		k := &Tail{Limit: 10}
 		text := strings.Repeat("0123456789abc", 200)
 		for i := 0; i < len(text); i += chunk {
 			_, _ = k.Write([]byte(text[i:min(i+chunk, len(text))]))
 		}
-		if got, want := string(k.bytes()), text[len(text)-10:]; got != want || cap(k.buf) > 64 {
+		if got, want := string(k.Bytes()), text[len(text)-10:]; got != want || cap(k.buf) > 64 {
 			t.Errorf("chunks of %d: %q, want %q; cap %d", chunk, got, want, cap(k.buf))
 		}
 	}

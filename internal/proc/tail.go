@@ -1,24 +1,25 @@
 package proc
 
-// tail keeps the last limit bytes that are written to it. It never holds more than twice as
+// Tail keeps the last Limit bytes that are written to it. It never holds more than twice as
 // many.
-type tail struct {
-	limit int
+type Tail struct {
+	Limit int
 	buf   []byte
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	n := len(p)
-	if len(p) > t.limit {
-		p = p[len(p)-t.limit:]
+	if len(p) > t.Limit {
+		p = p[len(p)-t.Limit:]
 	}
-	if len(t.buf)+len(p) > 2*t.limit {
-		t.buf = append(t.buf[:0], t.bytes()...)
+	if len(t.buf)+len(p) > 2*t.Limit {
+		t.buf = append(t.buf[:0], t.Bytes()...)
 	}
 	t.buf = append(t.buf, p...)
 	return n, nil
 }
 
-func (t *tail) bytes() []byte {
-	return t.buf[max(0, len(t.buf)-t.limit):]
+// Bytes returns the bytes that were kept.
+func (t *Tail) Bytes() []byte {
+	return t.buf[max(0, len(t.buf)-t.Limit):]
 }

@@ -116,7 +116,7 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	feature := r.due(s)
 	c, asked, err := r.starts(s.Decision.Next.Iteration, feature, func(c *record.Current) { r.Record.Current = c })
 	if err != nil {
-		return notStarted(err)
+		return agent.NoStart(err)
 	}
 	log := r.files.Log(c.Session)
 	defer log.Close()
@@ -152,11 +152,6 @@ func (r *Run) starts(iteration int, feature features.Item, set func(*record.Curr
 		return nil, asked, err
 	}
 	return c, asked, nil
-}
-
-// notStarted is the end of a session that could not start.
-func notStarted(err error) agent.Ended {
-	return agent.Ended{Outcome: agent.Outcome{Class: agent.NotStarted, Problem: plain.Line(err.Error(), 300)}}
 }
 
 // agentSession returns a session of the run in the project's files.
