@@ -79,7 +79,6 @@ func (p *claudeParser) system(e event) {
 	case "init":
 		p.goOn()
 		p.tools = nil
-		p.stale = true
 		p.failure = ""
 		p.halted = false
 		p.heard.Session = e.at("session_id").name()
@@ -110,7 +109,6 @@ func (p *claudeParser) assistant(e event) {
 	}
 	p.failure, p.halted = "", false
 	p.heard.Model = cmp.Or(author.name(), p.heard.Model)
-	p.stale = true
 	for _, block := range e.blocks() {
 		switch block.Get("type").Str {
 		case "text":
@@ -122,7 +120,6 @@ func (p *claudeParser) assistant(e event) {
 }
 
 func (p *claudeParser) user(e event) {
-	p.stale = true
 	for _, block := range e.blocks() {
 		switch block.Get("type").Str {
 		case "tool_result":

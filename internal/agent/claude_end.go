@@ -29,7 +29,7 @@ func (p *claudeParser) result(e event) {
 		return
 	}
 	p.heard.Ended, p.heard.Retrying = true, false
-	p.tools, p.stale = nil, true
+	p.tools = nil
 	p.heard.Session = cmp.Or(e.at("session_id").name(), p.heard.Session)
 	denials := e.at("permission_denials").value().Array()
 	p.end = &claudeEnd{
@@ -232,7 +232,7 @@ func (p *claudeParser) problem(class Class) string {
 	case class == Transient && end.reason == "completed":
 		return plain.Line("the answer broke off: "+end.words, problemChars)
 	}
-	return cmp.Or(end.words, "the agent reports an error and does not say which")
+	return cmp.Or(end.words, noWords)
 }
 
 // until returns when the limit is reset: as the event says, else as the words say, else zero.

@@ -114,7 +114,7 @@ func (p *eventParser) continues(text rawJSON, delta bool) {
 	if !delta || !p.piece {
 		p.pieces = []byte(`""`)
 	}
-	p.piece, p.stale = true, true
+	p.piece = true
 	p.pieces = append(p.pieces[:len(p.pieces)-1], text[1:]...)
 	if len(p.pieces) > 4*maxMessage {
 		p.pieces = []byte(rawJSON(p.pieces).end(maxMessage))
@@ -125,7 +125,7 @@ func (p *eventParser) continues(text rawJSON, delta bool) {
 // over notes that the last event has come.
 func (p *eventParser) over() {
 	p.heard.Ended, p.heard.Retrying = true, false
-	p.tools, p.stale = nil, true
+	p.tools = nil
 }
 
 // usage notes what the session has used. input holds the cached tokens, too.
@@ -146,7 +146,8 @@ func (p *eventParser) Outcome(exit Exit, now time.Time) Outcome {
 	case p.heard.Ended && p.failure == nil:
 		o.Class = Done
 	case p.failure != nil && (p.heard.Ended || !exit.interrupted()):
-		o.Class, o.Problem = p.judge(exit)
+		o.Class = cmp.Or(p.failure.class, classOf(p.failure.words, p.failure.status))
+		o.Problem = cmp.Or(p.failure.words, noWords)
 	default:
 		o.Class, o.Problem = p.broken(exit)
 	}
@@ -154,13 +155,6 @@ func (p *eventParser) Outcome(exit Exit, now time.Time) Outcome {
 		o.Until = clampReset(client.RetryAt(o.Problem, now), now)
 	}
 	return o
-}
-
-// judge judges an error that the agent reports.
-func (p *eventParser) judge(exit Exit) (Class, string) {
-	f := *p.failure
-	words := cmp.Or(f.words, "the agent reports an error and does not say which")
-	return cmp.Or(f.class, classOf(f.words, f.status)), words
 }
 
 // broken judges a session whose last event has not come.

@@ -18,6 +18,9 @@ const (
 	nameChars    = 100 // of an id or a name
 )
 
+// noWords is the problem of an agent that has no words for it.
+const noWords = "the agent reports an error and does not say which"
+
 // interrupted reports whether a signal that asks a process to end has ended it: 1 (hangup), 2 (interrupt) or 15
 // (terminated). Programs that catch such a signal exit with the same status.
 func (e Exit) interrupted() bool { return slices.Contains([]int{129, 130, 143}, e.Code) }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,14 +32,11 @@ var failureWords = []struct {
 // answer, 0 if none is known. The words must be the client's or the provider's, and never the model's.
 func classOf(words string, status int64) Class {
 	words = strings.ToLower(words)
+	has := func(word string) bool { return strings.Contains(words, word) }
 	byWords := Failed
-search:
-	for _, row := range failureWords {
-		for _, word := range row.words {
-			if strings.Contains(words, word) {
-				byWords = row.class
-				break search
-			}
+	for _, row := range slices.Backward(failureWords) { // the first row decides
+		if slices.ContainsFunc(row.words, has) {
+			byWords = row.class
 		}
 	}
 	switch {

@@ -34,7 +34,6 @@ func readOpencode(p *eventParser, e event) {
 		}
 	case "tool_use": // it has ended
 		p.goOn()
-		p.stale = true
 		if words := e.Get("part.state.error").Str; strings.Contains(words, "rejected permission") {
 			p.denied++ // and the run ends
 			p.refused = e.at("part.tool").name()

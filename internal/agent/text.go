@@ -16,9 +16,8 @@ const maxText = 64 << 10
 
 // textParser reads any command that prints plain text.
 type textParser struct {
-	tail  []byte // the end of the output, without terminal escapes
-	last  []byte // the beginning of the last line that is not blank; empty: nothing new since it was asked for
-	shown string // the last line that was asked for, cleaned
+	tail []byte // the end of the output, without terminal escapes
+	last string // the last line in which something is to be seen, cleaned
 }
 
 // NewText returns the Parser for a command that prints plain text. The end of its output is its final answer, and only
@@ -33,20 +32,14 @@ func (p *textParser) Line(line []byte, _ bool) {
 	line = line[bytes.LastIndexByte(line, '\r')+1:] // a terminal writes the rest over what is before
 	begin := len(p.tail)
 	p.tail = append(append(p.tail, ansi.Strip(string(line))...), '\n')
-	if line := bytes.TrimSpace(p.tail[begin:]); len(line) > 0 {
-		p.last = append(p.last[:0], line[:min(len(line), 4*textChars)]...)
-	}
+	text := bytes.TrimSpace(p.tail[begin:])
+	p.last = cmp.Or(plain.Line(string(text[:min(len(text), 4*textChars)]), textChars), p.last)
 	if len(p.tail) > 4*maxText {
 		p.tail = append(p.tail[:0], p.tail[len(p.tail)-maxText-1:]...) // one more: it shows whether a line begins there
 	}
 }
 
-func (p *textParser) Heard() Heard {
-	if len(p.last) > 0 {
-		p.shown, p.last = cmp.Or(plain.Line(string(p.last), textChars), p.shown), p.last[:0]
-	}
-	return Heard{Text: p.shown}
-}
+func (p *textParser) Heard() Heard { return Heard{Text: p.last} }
 
 func (p *textParser) Outcome(exit Exit, _ time.Time) Outcome {
 	o := Outcome{Class: Done, Message: p.answer()}

@@ -17,8 +17,7 @@ const maxTools = 64
 
 // transcript is what all parsers of JSON keep of a session. It needs the same memory for each length of the session.
 type transcript struct {
-	heard   Heard   // Text and Tool only if stale is false
-	stale   bool    // text or tools have changed since they were asked for
+	heard   Heard   // without Text and Tool
 	tools   []tool  // that run
 	text    rawJSON // the last text of the main agent, or its end; a copy
 	denied  int     // events that say that a tool was refused
@@ -52,9 +51,8 @@ func (t *transcript) goOn() {
 	t.heard.Refused = false
 }
 
-// says notes a text of the agent. Most texts are never asked for.
+// says notes a text of the agent.
 func (t *transcript) says(text rawJSON) {
-	t.stale = true
 	if strings.TrimSpace(text.head(textChars)) != "" {
 		t.text = text.end(maxMessage)
 	}
@@ -62,7 +60,6 @@ func (t *transcript) says(text rawJSON) {
 
 // begins notes that a tool runs. subject is what it works on.
 func (t *transcript) begins(id, name, subject rawJSON) {
-	t.stale = true
 	if len(t.tools) == maxTools {
 		t.tools = slices.Delete(t.tools, 0, 1)
 	}
@@ -78,19 +75,17 @@ func (t *transcript) ends(id rawJSON, refused bool) {
 			t.refused = plain.Line(t.tools[i].name, nameChars)
 		}
 	}
-	t.stale, t.tools = true, slices.DeleteFunc(t.tools, func(t tool) bool { return t.id == of })
+	t.tools = slices.DeleteFunc(t.tools, func(t tool) bool { return t.id == of })
 }
 
 // Heard returns what the lines have told so far.
 func (t *transcript) Heard() Heard {
-	if t.stale {
-		t.stale = false
-		t.heard.Text, t.heard.Tool = plain.Line(t.text.head(4*textChars), textChars), ""
-		if len(t.tools) > 0 {
-			t.heard.Tool = t.tools[len(t.tools)-1].label()
-		}
+	h := t.heard
+	h.Text = plain.Line(t.text.head(4*textChars), textChars)
+	if len(t.tools) > 0 {
+		h.Tool = t.tools[len(t.tools)-1].label()
 	}
-	return t.heard
+	return h
 }
 
 // label says which tool it is and what it works on, on one line.
