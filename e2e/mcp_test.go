@@ -25,7 +25,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/mcp"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // TestMCP has each client that is installed take a loop to COMPLETE by the tools of the server alone. Claude Code has
@@ -134,7 +133,7 @@ func protocolServer(t *testing.T, fixtures bool, options *sdk.StreamableHTTPOpti
 	desk := &mcp.Desk{
 		Env: loop.Env{Program: "ralph-runner", Cwd: project, Home: t.TempDir(), StateDir: t.TempDir(), ByAgent: true,
 			Catch: context.WithCancel},
-		Clients: func() []proc.Process { return nil }, Init: "ralph-stop-hook init",
+		Init: "ralph-stop-hook init",
 	}
 	desk.Env.Clients = func(string) (ask, resume []string) { return []string{"client"}, nil }
 	server, err := mcp.New(desk, "test", os.Stderr)

@@ -31,12 +31,13 @@ func (v verbs) serveMCP(w io.Writer, words []string) error {
 	}
 	env := v.Env
 	env.ByAgent = true // whatever the environment says: only agents speak this protocol
-	pids := proc.Ancestors()
+	var clients []proc.Process
+	for _, pid := range proc.Ancestors() {
+		clients = append(clients, proc.Find(pid))
+	}
 	desk := &mcp.Desk{
-		Env: env, Init: v.Init, HostSession: env.Get(client.SessionID),
-		Clients:    func() []proc.Process { return mcp.Ancestors(pids) },
-		ClientName: client.OfMCP,
-		Hooked:     func(project string) bool { return hooked(env, project) },
+		Env: env, Init: v.Init, HostSession: env.Get(client.SessionID), Clients: clients, ClientName: client.OfMCP,
+		Hooked: func(project string) bool { return hooked(env, project) },
 	}
 	server, err := mcp.New(desk, cli.VersionText(version), os.Stderr)
 	if err != nil {

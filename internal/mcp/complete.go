@@ -75,7 +75,7 @@ func (k *desk) claim(ctx context.Context, c Completed, message string, want deci
 		c.Missing = []string{"end your turn, with the last line: " + message}
 		return c, nil
 	}
-	j, err := k.judge(ctx, "iteration_complete", message, func(d decide.Decision) bool {
+	j, err := k.judge(ctx, "iteration_complete", message, agenthook.Draft{}, func(d decide.Decision) bool {
 		return !byRun && d.Next.Status == want
 	})
 	if err != nil {

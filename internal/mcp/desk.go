@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -20,8 +19,8 @@ import (
 // Desk serves the tools to one client.
 type Desk struct {
 	Env     loop.Env
-	Clients func() []proc.Process // the processes that may be the client: the parent of this one, its parent, and so on
-	Init    string                // the command line with which a person makes a loop
+	Clients []proc.Process // the processes that may be the client: the parent of this one, its parent, and so on
+	Init    string         // the command line with which a person makes a loop
 
 	// Hooked reports whether a hook of ours answers the client's stops in a project. Where none does, iteration_next is
 	// the stop: it counts, and limits and guards end the loop.
@@ -97,7 +96,7 @@ func (d *Desk) ownerOf(call Call, s decide.State) string {
 		return Nobody
 	case d.isClient(s):
 		return ThisSession
-	case s.SessionPID > 0 && alive(s): // whatever session the call names
+	case s.SessionPID > 0 && proc.Alive(s.SessionPID, s.ClientStart): // whatever session the call names
 		return AnotherSession
 	case call.Session != "" && call.Session == s.Session:
 		return ThisSession
@@ -110,7 +109,7 @@ func (d *Desk) ownerOf(call Call, s decide.State) string {
 // isClient reports whether the process that owns the loop, or owned it before the conversation was cleared, is this
 // server's client.
 func (d *Desk) isClient(s decide.State) bool {
-	return s.SessionPID > 0 && slices.Contains(d.Clients(), proc.Process{PID: s.SessionPID, Start: s.ClientStart})
+	return s.SessionPID > 0 && slices.Contains(d.Clients, proc.Process{PID: s.SessionPID, Start: s.ClientStart})
 }
 
 // find finds the loop of a call: the one of that name, the one that the environment names, the one that the client's
@@ -343,26 +342,13 @@ func (k *desk) step(ctx context.Context, kind decide.Event, ev loop.Event) (*loo
 // callTime is how long a call may take: as long as a stop, as the entry of the hook says.
 const callTime = 660 * time.Second
 
-// ErrOver means that a loop is over.
-var ErrOver = errors.New("the loop is over")
+const isOver = "the loop is over"
 
 // over says that the loop has ended, and how a person continues it.
 func (k *desk) over() error {
 	if k.state.Status.GoesOn() || k.state.Schema == 0 {
 		return nil
 	}
-	why := fmt.Sprintf("%s: %s (%s)", ErrOver, k.state.Status, k.state.ExitReason)
+	why := fmt.Sprintf("%s: %s (%s)", isOver, k.state.Status, k.state.ExitReason)
 	return ForPerson(why, k.Call("resume"))
 }
-
-// Ancestors returns the processes that may be the client of this one.
-func Ancestors(pids []int) []proc.Process {
-	var all []proc.Process
-	for _, pid := range pids {
-		all = append(all, proc.Find(pid))
-	}
-	return all
-}
-
-// alive reports whether the client of a loop's owner runs, as far as the system tells.
-func alive(s decide.State) bool { return proc.Alive(s.SessionPID, s.ClientStart) }

@@ -200,7 +200,7 @@ func (k *desk) evaluate(ctx context.Context, in Evaluate) (Evaluated, error) {
 	for _, name := range in.FilesModified {
 		draft.Files = append(draft.Files, plain.Line(name, 4096))
 	}
-	j, err := k.judgeDraft(ctx, "hook_evaluate", in.AgentOutput, draft, never)
+	j, err := k.judge(ctx, "hook_evaluate", in.AgentOutput, draft, never)
 	if err != nil {
 		return Evaluated{}, err
 	}

@@ -37,12 +37,8 @@ type judged struct {
 }
 
 // judge decides as a stop would if the agent had written the message, and commits the decision if commits says so.
-func (k *desk) judge(ctx context.Context, name, message string, commits func(decide.Decision) bool) (judged, error) {
-	return k.judgeDraft(ctx, name, message, agenthook.Draft{}, commits)
-}
-
-// judgeDraft is judge for an agent that also shows its evaluators a draft.
-func (k *desk) judgeDraft(ctx context.Context, name, message string, draft agenthook.Draft,
+// The draft is what the agent also shows its evaluators.
+func (k *desk) judge(ctx context.Context, name, message string, draft agenthook.Draft,
 	commits func(decide.Decision) bool) (judged, error) {
 	p, err := k.Look()
 	if err != nil {
@@ -83,14 +79,14 @@ func (k *desk) next(ctx context.Context, in Next) (NextPrompt, error) {
 	if stops {
 		j.Step, err = k.step(ctx, decide.EventStop, k.event("iteration_next", ""))
 	} else {
-		j, err = k.judge(ctx, "iteration_next", "", never)
+		j, err = k.judge(ctx, "iteration_next", "", agenthook.Draft{}, never)
 		j.Decision.Next.Iteration = j.Decision.From.Iteration // nothing has ended it
 	}
 	if err != nil {
 		return NextPrompt{}, err
 	}
 	if d := j.Decision; stops && d.Verdict == decide.End {
-		return NextPrompt{}, fmt.Errorf("%s: %s (%s); end your turn", ErrOver, d.Next.Status, d.Next.ExitReason)
+		return NextPrompt{}, fmt.Errorf("%s: %s (%s); end your turn", isOver, d.Next.Status, d.Next.ExitReason)
 	}
 	p := j.Picture
 	state := p.Snapshot.Record()

@@ -98,7 +98,7 @@ func config(p *loop.Picture) Config {
 
 // take makes the client's session the owner of a loop that nobody works.
 func (k *desk) take() error {
-	clients := k.desk.Clients()
+	clients := k.desk.Clients
 	if len(clients) == 0 {
 		return errors.New("the system does not tell which process the client is; paste the loop's prompt instead")
 	}

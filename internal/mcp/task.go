@@ -83,10 +83,12 @@ func (k *desk) task(ctx context.Context, in TaskGet) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
+	c := v.Features
 	t := Task{
 		ID: v.Name, Title: plain.Line(p.Config.Task, 300), Status: word(v, p.Snapshot.State),
 		LoopStatus: string(v.Status), ExitReason: v.ExitReason, IterationID: k.ID(), IterationNumber: v.Iteration,
-		MaxIterations: v.MaxIterations, Owner: k.owner, Needs: plain.Line(v.Needs, 500), Features: counts(v.Features),
+		MaxIterations: v.MaxIterations, Owner: k.owner, Needs: plain.Line(v.Needs, 500),
+		Features:  Counts{Total: c.Total, Passed: c.Passed, Proven: c.Proven, Open: c.Total - c.Passed},
 		HookCount: len(k.hooks(p)), CheckpointCount: len(kept.All),
 	}
 	if t.Needs == "" {
@@ -130,10 +132,6 @@ func mustHold(item features.Item) []string {
 		points = append(points, "and in the list "+plain.Count(more, "more point"))
 	}
 	return points
-}
-
-func counts(c decide.Counts) Counts {
-	return Counts{Total: c.Total, Passed: c.Passed, Proven: c.Proven, Open: c.Total - c.Passed}
 }
 
 // word returns how a loop stands in the words of task_get.

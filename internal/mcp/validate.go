@@ -48,7 +48,7 @@ const (
 
 // validate answers iteration_validate.
 func (k *desk) validate(ctx context.Context, in Validate) (Validated, error) {
-	j, err := k.judge(ctx, "iteration_validate", in.AgentOutput, never)
+	j, err := k.judge(ctx, "iteration_validate", in.AgentOutput, agenthook.Draft{}, never)
 	if err != nil {
 		return Validated{}, err
 	}

@@ -91,7 +91,7 @@ func (w *world) start() {
 	w.t.Helper()
 	me := proc.Find(os.Getpid())
 	w.desk = &Desk{
-		Env: w.env, Init: "ralph-stop-hook init", Clients: func() []proc.Process { return []proc.Process{me} },
+		Env: w.env, Init: "ralph-stop-hook init", Clients: []proc.Process{me},
 	}
 	s, err := New(w.desk, "test", io.Discard)
 	if err != nil {
