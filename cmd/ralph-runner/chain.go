@@ -84,17 +84,11 @@ func (k *runner) settleChain() error {
 
 // legs makes the legs of the chain, with what the command line and the agents' rows say of their ends.
 func (k *runner) legs(c chain.Chain, rows run.Rows, project string, hasList bool) (*record.Chain, error) {
-	checks, err := k.perAgent(c, &k.checks, nil)
-	if err != nil {
-		return nil, err
-	}
-	signals, err := k.perAgent(c, &k.options.CompleteOn, record.CheckSignal)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range k.options.CompleteOn {
-		if err := record.CheckSignal(name); err != nil {
-			return nil, cli.Usagef("%w", err)
+	checks := perAgent(c, &k.checks)
+	signals := perAgent(c, &k.options.CompleteOn)
+	for _, names := range append(slices.Collect(maps.Values(signals)), k.options.CompleteOn) {
+		if err := checkSignals(names); err != nil {
+			return nil, err
 		}
 	}
 	for _, lines := range append(slices.Collect(maps.Values(checks)), k.checks) {
@@ -125,7 +119,7 @@ func needsList(c *record.Chain) error {
 }
 
 // perAgent takes AGENT:TEXT out of what a flag says, and returns the texts of each agent.
-func (k *runner) perAgent(c chain.Chain, flag *[]string, check func(string) error) (map[string][]string, error) {
+func perAgent(c chain.Chain, flag *[]string) map[string][]string {
 	all := map[string][]string{}
 	var others []string
 	for _, text := range *flag {
@@ -135,16 +129,20 @@ func (k *runner) perAgent(c chain.Chain, flag *[]string, check func(string) erro
 			continue
 		}
 		name := c[i].Agent
-		rest := strings.TrimPrefix(text, name+":")
-		if check != nil {
-			if err := check(rest); err != nil {
-				return nil, cli.Usagef("%w", err)
-			}
-		}
-		all[name] = append(all[name], rest)
+		all[name] = append(all[name], strings.TrimPrefix(text, name+":"))
 	}
 	*flag = others
-	return all, nil
+	return all
+}
+
+// checkSignals refuses signals that there are not.
+func checkSignals(names []string) error {
+	for _, name := range names {
+		if err := record.CheckSignal(name); err != nil {
+			return cli.Usagef("%w", err)
+		}
+	}
+	return nil
 }
 
 // chainOf returns the legs of --chain, and the rows of all agents that may work; nil without --chain. p is nil if

@@ -105,12 +105,12 @@ func (d *delegation) run(w io.Writer, _ []string) error {
 
 // work runs the session.
 func (d *delegation) work(row agent.Row, dir string) (e agent.Ended, stopped bool) {
-	ctx, kill, by := catch(context.Background())
+	ctx, kill := catch()
 	e = agent.Session{
 		Row: row, Asked: d.asked, Prompt: d.task, Dir: dir, Env: agent.Environ(d.Env.Vars), Guard: d.Env.Self,
 		Limit: d.timeout, Kill: kill,
 	}.Run(ctx)
-	return e, by() != nil
+	return e, ctx.Err() != nil
 }
 
 // payload is what --on-complete gets.

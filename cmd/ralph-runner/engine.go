@@ -90,11 +90,11 @@ func (v verbs) engineStatus() *cli.Command {
 	cmd := &cli.Command{
 		Name: "engine status", Args: "[NAME]", Short: "Show which worker has which feature of a loop",
 		Run: func(w io.Writer, words []string) error {
-			dir, err := v.engineFolder(words)
+			at, err := v.Find(words)
 			if err != nil {
 				return err
 			}
-			s, err := engine.Look(context.Background(), dir)
+			s, err := engine.Look(context.Background(), filepath.Join(at.StatePath(), engine.Folder))
 			switch {
 			case err != nil:
 				return err
@@ -107,15 +107,6 @@ func (v verbs) engineStatus() *cli.Command {
 	}
 	cmd.Flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// engineFolder returns the folder of a loop's engine.
-func (v verbs) engineFolder(words []string) (string, error) {
-	at, err := v.Find(words)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(at.StatePath(), engine.Folder), nil
 }
 
 func showEngine(screen cli.Screen, s engine.Status) {

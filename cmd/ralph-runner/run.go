@@ -46,7 +46,7 @@ type runner struct {
 	noWait, resume, dryRun, asJSON bool
 	revived                        bool // the loop was paused or had ended, and goes on
 	verbose                        bool
-	hooks, completeOn              []string
+	hooks                          []string
 	checked                        []string // the commands of the loop's checks
 	out                            io.Writer
 }
@@ -106,7 +106,7 @@ func (k *runner) flags() {
 	f.BoolVar(&k.noWait, "no-wait", false, "end instead of waiting for a rate limit")
 	f.Func("complete-on",
 		"let `SIGNALS` claim that all is done: some of marker,exit_code,file:PATH",
-		func(text string) error { k.completeOn = append(k.completeOn, strings.Split(text, ",")...); return nil })
+		func(text string) error { o.CompleteOn = append(o.CompleteOn, strings.Split(text, ",")...); return nil })
 	f.StringVar(&o.Pattern, "pattern", "",
 		"let a line that matches `RE` claim that all is done")
 	k.cmd.Perhaps = "branch"
@@ -221,7 +221,6 @@ func (k *runner) settle() error {
 		}
 		o.Hooks = append(o.Hooks, hook)
 	}
-	o.CompleteOn = k.completeOn
 	if err := k.settleWorkers(); err != nil {
 		return err
 	}
@@ -232,10 +231,8 @@ func (k *runner) settle() error {
 		return err
 	}
 	if k.chain == "" {
-		for _, name := range k.completeOn {
-			if err := record.CheckSignal(name); err != nil {
-				return cli.Usagef("%w", err)
-			}
+		if err := checkSignals(o.CompleteOn); err != nil {
+			return err
 		}
 	}
 	if err := run.CheckPattern(o.Pattern); err != nil {
@@ -350,7 +347,7 @@ func checkCost(usd float64) error {
 
 // work works the run, and ends with its exit status.
 func (k *runner) work(w io.Writer, r *run.Run) error {
-	ctx, kill, by := catch(context.Background())
+	ctx, kill := catch()
 	r.Kill, r.Report = kill, k.writeReport
 	view := newView(k, w)
 	r.Screen = view
@@ -371,7 +368,7 @@ func (k *runner) work(w io.Writer, r *run.Run) error {
 			return err
 		}
 	}
-	if by() != nil && (state.Status.GoesOn() || len(r.Record.ToMerge()) > 0) {
+	if ctx.Err() != nil && (state.Status.GoesOn() || len(r.Record.ToMerge()) > 0) {
 		return &cli.Exit{Code: interrupted}
 	}
 	if code := state.ExitCode(); code != 0 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -82,7 +81,7 @@ func (k *worker) work(w io.Writer, _ []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, kill, by := catch(context.Background())
+	ctx, kill := catch()
 	worker := &fleet.Worker{
 		Env: k.Env, Dir: k.dir, Lanes: k.lanes, Asked: k.asked, Kill: kill, Version: cli.VersionText(version),
 		Engine: engine.Options{URL: k.engine, Creds: creds},
@@ -107,7 +106,7 @@ func (k *worker) work(w io.Writer, _ []string) error {
 		go server.Serve(probes)
 	}
 	err = worker.Serve(ctx)
-	if err == nil && by() != nil {
+	if err == nil && ctx.Err() != nil {
 		return &cli.Exit{Code: interrupted}
 	}
 	return err
