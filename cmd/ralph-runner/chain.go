@@ -87,8 +87,8 @@ func (k *runner) legs(c chain.Chain, rows run.Rows, project string, hasList bool
 	checks := perAgent(c, &k.checks)
 	signals := perAgent(c, &k.options.CompleteOn)
 	for _, names := range append(slices.Collect(maps.Values(signals)), k.options.CompleteOn) {
-		if err := checkSignals(names); err != nil {
-			return nil, err
+		if err := record.CheckSignals(names); err != nil {
+			return nil, cli.Usagef("%w", err)
 		}
 	}
 	for _, lines := range append(slices.Collect(maps.Values(checks)), k.checks) {
@@ -133,16 +133,6 @@ func perAgent(c chain.Chain, flag *[]string) map[string][]string {
 	}
 	*flag = others
 	return all
-}
-
-// checkSignals refuses signals that there are not.
-func checkSignals(names []string) error {
-	for _, name := range names {
-		if err := record.CheckSignal(name); err != nil {
-			return cli.Usagef("%w", err)
-		}
-	}
-	return nil
 }
 
 // chainOf returns the legs of --chain, and the rows of all agents that may work; nil without --chain. p is nil if

@@ -254,10 +254,8 @@ func (k *runner) fits(row agent.Row, asked agent.Asked) error {
 	if _, err := row.OwnPrompt(); err != nil {
 		return cli.Usagef("%w", err)
 	}
-	for _, name := range row.CompleteOn {
-		if err := record.CheckSignal(name); err != nil {
-			return cli.Usagef(`the agent %s: "complete_on": %w`, row.Name, err)
-		}
+	if err := record.CheckSignals(row.CompleteOn); err != nil {
+		return cli.Usagef(`the agent %s: "complete_on": %w`, row.Name, err)
 	}
 	if k.dryRun || k.options.Engine != "" { // then it is installed where the workers are
 		return nil

@@ -231,8 +231,8 @@ func (k *runner) settle() error {
 		return err
 	}
 	if k.chain == "" {
-		if err := checkSignals(o.CompleteOn); err != nil {
-			return err
+		if err := record.CheckSignals(o.CompleteOn); err != nil {
+			return cli.Usagef("%w", err)
 		}
 	}
 	if err := run.CheckPattern(o.Pattern); err != nil {

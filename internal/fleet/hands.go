@@ -191,7 +191,7 @@ func (s *session) offer(ctx context.Context) error {
 	_ = s.engine.End(ctx, s.key, false) // if the engine does not answer, what comes of it is nobody's
 	s.resumed = false
 	s.order = order{
-		Schema: schema, Version: s.version, Run: s.Run, Loop: s.Loop, Feature: s.Feature, Agent: s.Agent,
+		Schema: schema, Version: s.version, Run: s.Run, Loop: s.Loop, Feature: s.Feature, Agent: s.Session.Row.Name,
 		Model: s.Session.Asked.Model, Effort: s.Session.Asked.Effort, Prompt: s.Session.Prompt, Commit: s.tip,
 		Timeout: s.Session.Limit, Idle: s.Session.Idle,
 	}

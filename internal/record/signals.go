@@ -15,14 +15,18 @@ const (
 	File     = "file"      // a file exists: "file:PATH"
 )
 
-// CheckSignal refuses an unknown signal.
-func CheckSignal(name string) error {
-	path, isFile := strings.CutPrefix(name, File+":")
-	switch {
-	case name == Marker, name == ExitCode, isFile && filepath.IsLocal(path):
-		return nil
-	case isFile:
-		return fmt.Errorf("the signal %q; want file: and a path below the project's root", plain.Line(name, 100))
+// CheckSignals refuses an unknown signal.
+func CheckSignals(names []string) error {
+	for _, name := range names {
+		path, isFile := strings.CutPrefix(name, File+":")
+		switch {
+		case name == Marker, name == ExitCode, isFile && filepath.IsLocal(path):
+		case isFile:
+			return fmt.Errorf("the signal %q; want file: and a path below the project's root", plain.Line(name, 100))
+		default:
+			return fmt.Errorf("unknown signal %q; there are %s, %s and %s:PATH", plain.Line(name, 100), Marker, ExitCode,
+				File)
+		}
 	}
-	return fmt.Errorf("unknown signal %q; there are %s, %s and %s:PATH", plain.Line(name, 100), Marker, ExitCode, File)
+	return nil
 }

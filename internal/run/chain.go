@@ -189,7 +189,7 @@ func finish(l *record.Leg) string {
 }
 
 // jobPrompt returns the prompt of a leg that has a job of its own. task is the loop's.
-func (r *Run) jobPrompt(s *loop.Step, leg *record.Leg, task string) string {
+func (r *Run) jobPrompt(s *loop.Step, task string) string {
 	var b strings.Builder
 	own := strings.TrimSpace(r.ownPrompt(r.Record.Current))
 	if own != "" {

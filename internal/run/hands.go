@@ -28,7 +28,6 @@ type Worked struct {
 type Job struct {
 	Run, Loop string // the run's id, and the loop's name
 	Feature   string // id; "": the loop as a whole
-	Agent     string // the agent's name
 	Session   agent.Session
 	Repo      *worktree.Repo
 	Tree      *worktree.Tree
@@ -43,7 +42,7 @@ func (l *lanes) work(one *lane, feature string, s agent.Session) Worked {
 		return Worked{Ended: s.Run(l.sessions)}
 	}
 	return l.hands.Work(l.sessions, Job{
-		Run: l.Record.ID, Loop: l.At.Name, Feature: feature, Agent: s.Row.Name, Session: s, Repo: l.repo, Tree: one.tree,
-		List: l.list, Reading: l.reading, Notes: l.notes,
+		Run: l.Record.ID, Loop: l.At.Name, Feature: feature, Session: s, Repo: l.repo, Tree: one.tree, List: l.list,
+		Reading: l.reading, Notes: l.notes,
 	})
 }

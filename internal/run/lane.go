@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -54,20 +53,13 @@ func (r *Run) openLanes(ctx context.Context) (*lanes, error) {
 	return l, err
 }
 
-// manyItems are so many that the list takes most of the memory. What copies of it leave behind is then given back
-// sooner. A run makes few copies, so that costs little time.
-const manyItems = 20_000
-
-// findList notes where the list is, and how long.
+// findList notes where the list is.
 func (l *lanes) findList(p *loop.Picture) (err error) {
 	switch {
 	case p.Snapshot.NoList:
 		return errors.New("a loop without a list has one job, so several lanes have nothing to share; leave --workers out")
 	case p.Config.Source.Given():
 		return errors.New("the list comes from a tracker, and lanes need it in a file; leave --workers out")
-	}
-	if len(p.Snapshot.List.Items) > manyItems && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
 	}
 	file, tag := features.Named(p.ListPath())
 	l.reading = features.Reading{Tag: tag, Skip: p.Config.SkipHeadings}
@@ -185,7 +177,9 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 		err = l.prepare(ctx, one, feature.ID)
 	}
 	if failed() {
-		return s, l.skip(ctx, one, feature.ID, err)
+		one.Feature = feature.ID
+		l.park(one, "its worktree cannot be prepared: "+err.Error())
+		return s, l.save()
 	}
 	if err == nil {
 		err = l.before(ctx, s)
@@ -292,13 +286,6 @@ func (l *lanes) park(one *lane, why string) {
 	l.Screen.Merged(one.Number, aside.Feature, aside.Branch, why)
 }
 
-// skip parks a feature whose worktree cannot be prepared, and tells the loop that nothing was done on it.
-func (l *lanes) skip(ctx context.Context, one *lane, feature string, err error) error {
-	one.Feature = feature
-	l.park(one, "its worktree cannot be prepared: "+err.Error())
-	return l.save()
-}
-
 // swap gives a lane the worktree of another one that has work on the feature. After an ending the loop no longer knows
 // which lane had which feature.
 func (l *lanes) swap(one *lane, feature string) {
@@ -313,16 +300,6 @@ func (l *lanes) swap(one *lane, feature string) {
 		one.Parked = ""
 		return
 	}
-}
-
-// left says where a lane's work is that is not merged.
-func (l *lanes) left(one *lane) string {
-	return fmt.Sprintf("lane %d has work on %s that is not merged; it stays in %s, on the branch %s", one.Number,
-		l.named(one.Feature), one.Dir, one.Branch)
-}
-
-func (l *lanes) named(feature string) string {
-	return cmp.Or(plain.Line(feature, 80), "the loop as a whole")
 }
 
 // update merges what others have done into a lane.
@@ -432,7 +409,9 @@ func (l *lanes) tidy(ctx context.Context) {
 		switch err := l.remove(ctx, one); {
 		case err != nil && one.Parked != "": // the summary says so
 		case err != nil && one.Open:
-			l.Screen.Warn(l.left(one))
+			what := cmp.Or(plain.Line(one.Feature, 80), "the loop as a whole")
+			l.Screen.Warn(fmt.Sprintf("lane %d has work on %s that is not merged; it stays in %s, on the branch %s",
+				one.Number, what, one.Dir, one.Branch))
 		default:
 			l.stays(one.Dir, err)
 		}

@@ -104,7 +104,7 @@ func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 		}
 	}
 	if err == nil && goesOn(s) {
-		s, err = l.goOn(ctx, s)
+		s, err = l.goOn(s)
 	}
 	for err == nil && goesOn(s) {
 		s, err = l.next(ctx, s)
@@ -122,7 +122,7 @@ func (r *Run) workLanes(ctx context.Context) (*loop.Step, error) {
 }
 
 // goOn takes up the sessions that a run which was killed has not counted yet.
-func (l *lanes) goOn(ctx context.Context, s *loop.Step) (*loop.Step, error) {
+func (l *lanes) goOn(s *loop.Step) (*loop.Step, error) {
 	state := s.Decision.Next
 	for _, one := range l.all {
 		one.Parked = ""

@@ -29,8 +29,8 @@ func (r *Run) prompt(s *loop.Step, c *record.Current, feature features.Item) str
 	if task == "" && s.Picture.Snapshot.NoList {
 		_, task, _ = strings.Cut(r.loopPrompt(), "\n") // without the line that names the loop
 	}
-	if leg := r.Record.Leg(); leg.IsJob() {
-		return r.jobPrompt(s, leg, strings.TrimSpace(task))
+	if r.Record.Leg().IsJob() {
+		return r.jobPrompt(s, strings.TrimSpace(task))
 	}
 	for _, text := range []string{r.ownPrompt(c), task, r.legPrompt()} {
 		text = strings.TrimSpace(text)

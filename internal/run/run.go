@@ -191,7 +191,12 @@ func (r *Run) ready() error {
 			}
 		}
 	}
-	if err := r.compile(); err != nil {
+	err = record.CheckSignals(r.Record.Options.CompleteOn) // an agent may have written the record
+	if err != nil {
+		return err
+	}
+	r.pattern, err = compile(r.Record.Options.Pattern)
+	if err != nil {
 		return err
 	}
 	r.files, err = record.OpenFiles(r.At.Project, r.Record.ID)
@@ -457,11 +462,8 @@ func (r *Run) killed() bool {
 // goesOn reports whether the loop has more to do after a step. A person who pauses or cancels it makes the run
 // a bystander, so the step passes.
 func goesOn(s *loop.Step) bool {
-	switch d := &s.Decision; {
-	case d.Binding == decide.Take, d.Verdict == decide.Continue, d.Verdict == decide.Wait:
-		return true
-	}
-	return false
+	d := &s.Decision
+	return d.Binding == decide.Take || d.Verdict == decide.Continue || d.Verdict == decide.Wait
 }
 
 // next does what a step asks for: it waits, or works an iteration.

@@ -137,7 +137,7 @@ func TestParse(t *testing.T) {
 	for name, good := range map[string]bool{
 		"marker": true, "exit_code": true, "file:done": true, "file:../done": false, "file:/done": false, "exit": false,
 	} {
-		if err := record.CheckSignal(name); (err == nil) != good {
+		if err := record.CheckSignals([]string{name}); (err == nil) != good {
 			t.Errorf("signal %q: %v", name, err)
 		}
 	}

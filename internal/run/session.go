@@ -328,14 +328,17 @@ func (l ownLimit) why() string {
 // limit returns the limit that is reached when so many more sessions count. c is the session that has ended; nil: none.
 func (r *Run) limit(c *record.Current, more int) ownLimit {
 	o, spent := r.Record.Options, r.Record.Spent
-	back := r.Record.Leg().IsReview() && c != nil && c.Ended != nil && c.Ended.Own != nil &&
-		c.Ended.Own.Done // else the limit does not count
+	ended := record.Finished{Used: agent.Usage{CostKnown: true}} // what it means if no session has ended
+	if c != nil && c.Ended != nil {
+		ended = *c.Ended
+	}
+	back := r.Record.Leg().IsReview() && ended.Own != nil && ended.Own.Done // else the limit does not count
 	leg := r.Record.UsedUp(more, back)
 	switch used := spent.Tokens(); {
-	case o.MaxCostUSD > 0 && spent.CostUSD+spent.Presumed >= o.MaxCostUSD, o.MaxCostUSD > 0 && more > 0 && budgetUsed(c):
+	case o.MaxCostUSD > 0 && (spent.CostUSD+spent.Presumed >= o.MaxCostUSD || more > 0 && ended.Class == agent.Budget):
 		bill := record.SpentOf(spent, o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.0f", 2*o.MaxCostUSD+1)}
-	case o.MaxCostUSD > 0 && more > 0 && spent.CostUSD == 0 && unknownCost(c):
+	case o.MaxCostUSD > 0 && more > 0 && spent.CostUSD == 0 && !ended.Used.CostKnown:
 		bill := fmt.Sprintf("no session yet whose cost is known, so it cannot keep to its $%.2f", o.MaxCostUSD)
 		return ownLimit{decide.Budget, bill, fmt.Sprintf("--max-cost %.2f", o.MaxCostUSD)}
 	case o.MaxTokens > 0 && used >= o.MaxTokens:
@@ -353,16 +356,6 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 		return ownLimit{decide.MaxIterations, bill, fmt.Sprintf("--max-iterations %d", more)}
 	}
 	return ownLimit{}
-}
-
-// budgetUsed reports whether the agent stopped because of the money that it was given.
-func budgetUsed(c *record.Current) bool {
-	return c != nil && c.Ended != nil && c.Ended.Class == agent.Budget
-}
-
-// unknownCost reports whether a session has ended whose cost is not known.
-func unknownCost(c *record.Current) bool {
-	return c != nil && c.Ended != nil && !c.Ended.Used.CostKnown
 }
 
 // counted counts a session that has ended, and tells of it. s is the loop's step after it, nil if another process

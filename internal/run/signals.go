@@ -37,16 +37,6 @@ func compile(text string) (pattern, error) {
 	return pattern{{Status: decide.Complete, Pattern: re}}, err
 }
 
-func (r *Run) compile() (err error) {
-	for _, name := range r.Record.Options.CompleteOn {
-		if err := record.CheckSignal(name); err != nil {
-			return err
-		}
-	}
-	r.pattern, err = compile(r.Record.Options.Pattern)
-	return err
-}
-
 // signals returns the signals that a session gave, and whether one of them claims that all is done. The loop itself
 // reads the marker.
 func (r *Run) signals(e agent.Ended) (names []string, claimed bool) {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -125,11 +126,8 @@ func once(first, n int64) map[int64]int {
 
 // least returns the smallest key, or 1.
 func least(of map[int64]int) int64 {
-	found := int64(0)
-	for n := range of {
-		if found == 0 || n < found {
-			found = n
-		}
+	if len(of) == 0 {
+		return 1
 	}
-	return max(found, 1)
+	return slices.Min(slices.Collect(maps.Keys(of)))
 }
