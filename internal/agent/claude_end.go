@@ -149,7 +149,7 @@ func (p *claudeParser) broken(exit Exit) (Class, string) {
 		return Interrupted, exit.problem("")
 	case p.halted:
 		return Interrupted, exit.problem("interrupted by a signal")
-	case exit.Code == 1 && !p.began() && refused != "":
+	case exit.Code == 1 && p.heard.Session == "" && p.end == nil && refused != "": // no event has come
 		return Failed, refused
 	}
 	if exit.Stderr == "" {
@@ -157,9 +157,6 @@ func (p *claudeParser) broken(exit Exit) (Class, string) {
 	}
 	return Died, exit.problem("before the last event")
 }
-
-// began reports whether any event of a session has come.
-func (p *claudeParser) began() bool { return p.heard.Session != "" || p.end != nil }
 
 // refusal returns the line in which Claude Code says why it does not begin a session: a wrong flag, or a session id
 // that is in use. A crash has no such line.

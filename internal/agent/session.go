@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -79,8 +81,8 @@ func (s Session) Run(ctx context.Context) Ended {
 	begin := time.Now()
 	format := formatOf(s.Row.Output)
 	w := &watch{Parser: format.parser(), hear: s.Hear, last: begin}
-	argv, stdin, files, err := s.command()
-	defer files.remove()
+	argv, stdin, dir, err := s.command()
+	defer os.RemoveAll(dir) // of "" it removes nothing
 	if err != nil {
 		return NoStart(err)
 	}
@@ -113,7 +115,7 @@ func (s Session) Run(ctx context.Context) Ended {
 	exit := Exit{Code: r.ExitCode, Stderr: string(stderr.Bytes())}
 	e.Outcome = w.Outcome(exit, time.Now())
 	if format.after != nil {
-		format.after(&s, files.path(usageFile), &e)
+		format.after(&s, filepath.Join(dir, usageFile), &e)
 	}
 	e.Heard.Model = cmp.Or(e.Heard.Model, s.Asked.Model, s.Row.Model)
 	if r.TimedOut {

@@ -8,7 +8,7 @@ func (r Row) Told(log []byte, cut bool, most int) (told []string) {
 	if cut {
 		_, log, _ = bytes.Cut(log, []byte("\n"))
 	}
-	t := &teller{Parser: formatOf(r.Output).parser(), most: most}
+	t := &teller{Parser: formatOf(r.Output).parser()}
 	lines := &Lines{Parser: t}
 	_, _ = lines.Write(log)
 	_ = lines.Close()
@@ -19,7 +19,6 @@ func (r Row) Told(log []byte, cut bool, most int) (told []string) {
 type teller struct {
 	Parser
 	last Heard
-	most int
 	told []string
 }
 
@@ -27,17 +26,10 @@ func (t *teller) Line(line []byte, cut bool) {
 	t.Parser.Line(line, cut)
 	h := t.Heard()
 	if h.Text != "" && h.Text != t.last.Text {
-		t.add(h.Text)
+		t.told = append(t.told, h.Text)
 	}
 	if h.Tool != "" && h.Tool != t.last.Tool {
-		t.add("→ " + h.Tool)
+		t.told = append(t.told, "→ "+h.Tool)
 	}
 	t.last = h
-}
-
-func (t *teller) add(text string) {
-	t.told = append(t.told, text)
-	if len(t.told) > 2*t.most {
-		t.told = append(t.told[:0], t.told[len(t.told)-t.most:]...)
-	}
 }
