@@ -1,6 +1,7 @@
 package agenthook
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,17 +65,12 @@ func (r Record) Read(text string) (s Said) {
 		if status == "" && !slices.Contains(r.Promises, word) {
 			continue
 		}
-		if status == "" {
-			status = decide.Complete
-		}
+		status = cmp.Or(status, decide.Complete)
 		s.All = append(s.All, Tag(word))
 		if rank(status) > rank(s.Status) {
 			s.Status, s.Word, s.Why = status, word, ""
 			if s.Stops() {
-				s.Why = plain.Line(inside, 500)
-				if s.Why == "" {
-					s.Why = plain.Line(behind, 500)
-				}
+				s.Why = cmp.Or(plain.Line(inside, 500), plain.Line(behind, 500))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package agenthook
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,14 +42,14 @@ type ruleConfig struct {
 	Flags        string   `json:"flags"`
 	MustMatch    *bool    `json:"mustMatch"` // nil: it must
 	Target       string   `json:"target"`
-	Name         string   `json:"name"`
+	Name         string   `json:"name"` // of a check; "": that of the rule
 }
 
 func (r Rule) config() (c ruleConfig, err error) {
-	err = json.Unmarshal(r.Config, &c)
-	if err != nil {
+	if json.Unmarshal(r.Config, &c) != nil {
 		return c, errors.New("its config has a value of another type")
 	}
+	c.Name = cmp.Or(c.Name, r.Name)
 	return c, nil
 }
 
@@ -83,9 +84,6 @@ func (r Rule) Validate(isCheck func(name string) bool) error {
 			return fail("%s", plain.Line(err.Error(), 300))
 		}
 	case Check:
-		if c.Name == "" {
-			c.Name = r.Name
-		}
 		if !isCheck(c.Name) {
 			return fail("no trusted check has the name %q", plain.Line(c.Name, 80))
 		}
@@ -149,12 +147,8 @@ func (s Sources) check(name string) (passed, known bool) {
 // Evaluate returns what each rule says.
 func (r Record) Evaluate(s Sources) (results []Result) {
 	for _, rule := range r.Rules {
-		message := "ok"
 		problem := rule.problem(s)
-		if problem != "" {
-			message = problem
-		}
-		results = append(results, Result{rule.Name, problem == "", message})
+		results = append(results, Result{rule.Name, problem == "", cmp.Or(problem, "ok")})
 	}
 	return results
 }
@@ -187,9 +181,6 @@ func (r Rule) problem(s Sources) string {
 		}
 		return "what you wrote matches " + plain.Line(c.Pattern, 200)
 	case Check:
-		if c.Name == "" {
-			c.Name = r.Name
-		}
 		passed, known := s.check(c.Name)
 		switch {
 		case passed:

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,11 +128,8 @@ func (k *desk) create(_ context.Context, in Create) (Created, error) {
 		return Created{}, err
 	}
 	one := agenthook.Checkpoint{
-		Trigger: in.Trigger, Phase: plain.Line(in.ExecutionPhase, 200), Step: in.ExecutionStep, Context: in.AgentContext,
-		DraftType: plain.Line(in.DraftType, 40),
-	}
-	if one.Trigger == "" {
-		one.Trigger = agenthook.Manual
+		Trigger: cmp.Or(in.Trigger, agenthook.Manual), Phase: plain.Line(in.ExecutionPhase, 200),
+		Step: in.ExecutionStep, Context: in.AgentContext, DraftType: plain.Line(in.DraftType, 40),
 	}
 	if in.ExpiresIn > 0 {
 		minutes := min(in.ExpiresIn, int(maxLife/time.Minute))
@@ -185,14 +183,11 @@ func (k *desk) list(_ context.Context, in List) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
-	if in.Limit == 0 {
-		in.Limit = usualList
-	}
 	l := Listed{TaskID: k.name(), Checkpoints: []Row{}}
 	for _, p := range slices.Backward(kept.All) {
 		other := in.IterationNumber != nil && p.Iteration != *in.IterationNumber ||
 			in.HasIteration != nil && *in.HasIteration != (p.Iteration > 0)
-		if !other && len(l.Checkpoints) < in.Limit {
+		if !other && len(l.Checkpoints) < cmp.Or(in.Limit, usualList) {
 			l.Checkpoints = append(l.Checkpoints, Row{
 				ID: p.ID, Sequence: p.Sequence, Trigger: p.Trigger, Phase: p.Phase, Step: p.Step,
 				IterationNumber: p.Iteration, HasDraft: p.Draft != "", CreatedAt: plain.Instant(p.Created),

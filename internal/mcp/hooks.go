@@ -120,11 +120,9 @@ const ofPerson = "person"
 func (k *desk) hooks(p *loop.Picture) []Hook {
 	all := []Hook{}
 	for _, e := range p.Config.Evaluators {
-		kind := e.Preset
-		if kind == "" {
-			kind = "command"
-		}
-		all = append(all, Hook{ID: plain.Line(e.Name, 100), HookType: kind, Origin: ofPerson, Enabled: !e.Disabled})
+		all = append(all, Hook{
+			ID: plain.Line(e.Name, 100), HookType: cmp.Or(e.Preset, "command"), Origin: ofPerson, Enabled: !e.Disabled,
+		})
 	}
 	for _, h := range p.Agent.Hooks {
 		all = append(all, Hook{

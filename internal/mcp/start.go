@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,10 +103,7 @@ func (k *desk) take() error {
 	if len(clients) == 0 {
 		return errors.New("the system does not tell which process the client is; paste the loop's prompt instead")
 	}
-	session := k.call.Session
-	if session == "" {
-		session = decide.ClientSession(clients[0].PID)
-	}
+	session := cmp.Or(k.call.Session, decide.ClientSession(clients[0].PID))
 	if other, works := k.desk.ofClient(); works && other.Dir != k.At.Dir {
 		if busy, err := k.desk.openAt(k.call, other); err == nil {
 			defer busy.Close()

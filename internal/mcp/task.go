@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -87,12 +88,9 @@ func (k *desk) task(ctx context.Context, in TaskGet) (Task, error) {
 	t := Task{
 		ID: v.Name, Title: plain.Line(p.Config.Task, 300), Status: word(v, p.Snapshot.State),
 		LoopStatus: string(v.Status), ExitReason: v.ExitReason, IterationID: k.ID(), IterationNumber: v.Iteration,
-		MaxIterations: v.MaxIterations, Owner: k.owner, Needs: plain.Line(v.Needs, 500),
+		MaxIterations: v.MaxIterations, Owner: k.owner, Needs: plain.Line(cmp.Or(v.Needs, v.Doom), 500),
 		Features:  Counts{Total: c.Total, Passed: c.Passed, Proven: c.Proven, Open: c.Total - c.Passed},
 		HookCount: len(k.hooks(p)), CheckpointCount: len(kept.All),
-	}
-	if t.Needs == "" {
-		t.Needs = plain.Line(v.Doom, 500)
 	}
 	if problem := unread(p); problem != "" {
 		t.Needs = problem

@@ -2,6 +2,7 @@
 package roster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -132,9 +133,7 @@ func (a *Agents) row(c config.Agent, left int) (agent.Row, error) {
 		row.Command[0] = filepath.Join(a.project, path)
 	}
 	row.Command = append(slices.Clone(row.Command), c.Args...)
-	if c.Model != "" {
-		row.Model = c.Model
-	}
+	row.Model = cmp.Or(c.Model, row.Model)
 	if c.Prompt != "" {
 		row.Prompt = filepath.Join(a.project, filepath.FromSlash(c.Prompt))
 	}
@@ -144,9 +143,7 @@ func (a *Agents) row(c config.Agent, left int) (agent.Row, error) {
 	if c.Checks != nil {
 		row.Checks = c.Checks
 	}
-	if c.PromptBy != "" {
-		row.PromptBy = c.PromptBy
-	}
+	row.PromptBy = cmp.Or(c.PromptBy, row.PromptBy)
 	if c.Output != "" {
 		row = row.Reads(c.Output)
 	}
