@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/report"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
 
@@ -48,7 +49,11 @@ func (v verbs) report() *cli.Command {
 		case output != "":
 			err = os.WriteFile(output, text.Bytes(), 0o644)
 		default:
-			output, err = record.WriteFile(r.Project, report.Name(r.Run, r.Name), text.Bytes())
+			of := r.Name
+			if r.Run != nil {
+				of = r.Run.ID
+			}
+			output, err = record.WriteFile(r.Project, run.ReportName(of), text.Bytes())
 		}
 		if err == nil {
 			fmt.Fprintln(w, output)

@@ -39,12 +39,7 @@ func Funcs() template.FuncMap {
 		"chart": inline, "tokens": plain.Tokens, "count": plain.Count, "class": Class, "checks": checksOf, "diff": diff,
 		"mostOf": mostOf, "timeline": timeline,
 		"logOf": func(any, record.Session) template.HTML { return "" }, // a report has no logs of sessions
-		"when": func(t time.Time) string {
-			if t.IsZero() {
-				return ""
-			}
-			return t.UTC().Format("2006-01-02 15:04:05 UTC")
-		},
+		"when":  when,
 		"short": func(hash string) string { return hash[:min(len(hash), 10)] },
 		"less":  func(a, b int) int { return max(0, a-b) },
 		"percent": func(n, of int) int {
@@ -55,6 +50,14 @@ func Funcs() template.FuncMap {
 		},
 		"share": func(usd, of float64) string { return fmt.Sprintf("%.1f", 100*usd/of) },
 	}
+}
+
+// when says a time to the second, "" for none.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
 // Class is the class of a loop's state.

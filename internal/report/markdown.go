@@ -40,7 +40,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	row("project", r.Project)
 	if c := r.Failed; c != nil {
 		say("\n## Failed: %s\n\n%s, %s\n\n    %s\n", plain.Markdown(c.Name), plain.Markdown(c.Outcome),
-			c.At.UTC().Format("2006-01-02 15:04:05 UTC"), strings.ReplaceAll(c.Tail, "\n", "\n    "))
+			when(c.At), strings.ReplaceAll(c.Tail, "\n", "\n    "))
 	}
 	if len(r.Work) > 0 {
 		say("\n## Features\n\n| state | feature | proven by | attempts | time | cost | commits |\n" +

@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/tree"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/watch"
 )
@@ -141,7 +140,7 @@ func (r *Report) JSON(w io.Writer) error {
 // ProvenBy says which checks have proven the feature, and when.
 func (f Feature) ProvenBy() (said []string) {
 	for _, c := range f.Checks {
-		said = append(said, fmt.Sprintf("%s, %s", c.Name, c.At.UTC().Format("2006-01-02 15:04:05 UTC")))
+		said = append(said, fmt.Sprintf("%s, %s", c.Name, when(c.At)))
 	}
 	return said
 }
@@ -152,12 +151,4 @@ func Duration(d time.Duration) string {
 		return ""
 	}
 	return plain.Duration(d.Round(time.Second))
-}
-
-// Name returns the name of a report's file. of is nil if the loop had no run.
-func Name(of *watch.Run, loop string) string {
-	if of != nil {
-		return run.ReportName(of.ID)
-	}
-	return run.ReportName(loop)
 }
