@@ -91,9 +91,8 @@ func yes(is bool) string {
 func priceTable() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Dollars for a million tokens, as the providers' pages had them in %s", agents.PricesOf)
-	for i, source := range agents.PriceSources {
-		fmt.Fprintf(&b, "%s[%s](%s)", []string{": ", ", ", ", "}[i], source.Provider, source.Page)
-	}
+	b.WriteString(": [Anthropic](https://claude.com/pricing), [OpenAI](https://platform.openai.com/docs/pricing), " +
+		"[Google](https://ai.google.dev/gemini-api/docs/pricing)")
 	b.WriteString(".\nThey are for prompts of the usual length, without a discount. If yours differ, put " +
 		"them into [your own\nconfiguration](runner.md#money), or take a newer list from a file or an address, in the " +
 		"form of LiteLLM's\n`model_prices_and_context_window.json`:\n\n<!-- not run: it takes the web -->\n```sh\n" +

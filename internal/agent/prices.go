@@ -16,18 +16,8 @@ type Price struct {
 	CacheWrite float64 `json:"cache_write"`
 }
 
-// PricesOf is the month of the prices of ListPrices.
+// PricesOf is the month of the prices of ListPrices. docs/agents.md names the pages from which they are.
 const PricesOf = "November 2025"
-
-// PriceSource is a page of a provider with its prices.
-type PriceSource struct{ Provider, Page string }
-
-// PriceSources are the pages from which the prices of ListPrices are.
-var PriceSources = []PriceSource{
-	{"Anthropic", "https://claude.com/pricing"},
-	{"OpenAI", "https://platform.openai.com/docs/pricing"},
-	{"Google", "https://ai.google.dev/gemini-api/docs/pricing"},
-}
 
 // ListPrices returns the public prices of common models in PricesOf: those for prompts of the usual length, at once and
 // without a discount. So a sum of them is near the bill, and not the bill. OpenAI and Google took nothing for writing

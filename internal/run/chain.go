@@ -111,10 +111,7 @@ const HandoffVar = "RALPH_HANDOFF"
 const maxLeft = 32 << 10
 
 // left returns the end of an answer, cleaned.
-func left(message string) string {
-	message = strings.TrimSpace(plain.Text(message, len(message)))
-	return strings.TrimSpace(strings.ToValidUTF8(message[max(0, len(message)-maxLeft):], ""))
-}
+func left(message string) string { return strings.TrimSpace(plain.End(message, maxLeft)) }
 
 func (r *Run) handoffFile(leg int) string { return fmt.Sprintf("handoff-%s-%d.md", r.Record.ID, leg) }
 

@@ -74,7 +74,7 @@ func (r *Run) claims(leg *record.Leg, e *record.Finished, s *decide.Snapshot) bo
 	return s.List.Passed() == len(s.List.Items) || len(s.Evaluators) > 0
 }
 
-// maxFailed is how many characters of a check's output are kept.
+// maxFailed is how many bytes of a check's output are kept.
 const maxFailed = 4000
 
 // check runs a check of a leg. It returns the end of what the check said if it does not hold, else nothing.
@@ -97,7 +97,6 @@ func (r *Run) check(ctx context.Context, leg *record.Leg, line string) string {
 	if err == nil {
 		return ""
 	}
-	text := []rune(strings.TrimSpace(plain.Text(string(output), len(output)) + "\n" + err.Error()))
-	text = text[max(0, len(text)-maxFailed):]
-	return fmt.Sprintf("%s\n%s", plain.Line(line, 200), string(text))
+	text := plain.End(string(output)+"\n"+err.Error(), maxFailed)
+	return fmt.Sprintf("%s\n%s", plain.Line(line, 200), strings.TrimSpace(text))
 }
