@@ -25,10 +25,7 @@ client starts it.`,
 	}
 }
 
-func (v verbs) serveMCP(w io.Writer, words []string) error {
-	if len(words) > 0 {
-		return cli.Usagef("mcp takes no arguments; 'mcp install' registers it with a client")
-	}
+func (v verbs) serveMCP(w io.Writer, _ []string) error {
 	env := v.Env
 	env.ByAgent = true // whatever the environment says: only agents speak this protocol
 	var clients []proc.Process

@@ -54,9 +54,6 @@ func (e *mcpEdit) flags() *cli.Command {
 }
 
 func (e *mcpEdit) run(w io.Writer, words []string, add bool) error {
-	if len(words) != 1 {
-		return cli.Usagef("name one client: %s", mcpClients())
-	}
 	i := slices.IndexFunc(client.AllServers, func(c client.Servers) bool { return c.Client == words[0] })
 	if i < 0 {
 		return cli.Usagef("no client %q; there are %s", plain.Line(words[0], 80), mcpClients())

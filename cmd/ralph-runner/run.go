@@ -46,7 +46,6 @@ type runner struct {
 	noWait, resume, dryRun, asJSON bool
 	revived                        bool // the loop was paused or had ended, and goes on
 	verbose                        bool
-	hooks                          []string
 	checked                        []string // the commands of the loop's checks
 	out                            io.Writer
 }
@@ -88,7 +87,14 @@ func (k *runner) flags() {
 	k.task.Flags(f)
 	f.Func("check", "in a new loop, check with the shell command `CMD`; repeatable",
 		cli.Each(&k.checks))
-	f.Func("hook", "run a command at an event: `EVENT:CMD`; repeatable", cli.Each(&k.hooks))
+	f.Func("hook", "run a command at an event: `EVENT:CMD`; repeatable", func(text string) error {
+		hook, err := record.ParseHook(text)
+		if err != nil {
+			return cli.Usagef("%w", err)
+		}
+		o.Hooks = append(o.Hooks, hook)
+		return nil
+	})
 	f.StringVar(&o.OnComplete, "on-complete", "", "run the shell command `CMD` when the loop ends")
 	f.StringVar(&k.cwd, "cwd", "", "work in the folder `DIR`")
 	f.BoolVar(&k.verbose, "verbose", false, "show each thing that the agent does")
@@ -213,13 +219,6 @@ func (k *runner) settle() error {
 		return cli.Usagef("--idle-timeout must be %s at least: a tool is silent until it ends", plain.Duration(leastIdle))
 	case o.Wait < 0 || o.KeepBackground < 0:
 		return cli.Usagef("--wait and --keep-background cannot be below 0")
-	}
-	for _, text := range k.hooks {
-		hook, err := record.ParseHook(text)
-		if err != nil {
-			return cli.Usagef("%w", err)
-		}
-		o.Hooks = append(o.Hooks, hook)
 	}
 	if err := k.settleWorkers(); err != nil {
 		return err

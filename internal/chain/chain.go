@@ -111,15 +111,6 @@ func (p *parser) blanks() {
 	p.at += len(p.rest()) - len(strings.TrimLeftFunc(p.rest(), unicode.IsSpace))
 }
 
-// take goes over a text if it is next.
-func (p *parser) take(text string) bool {
-	is := strings.HasPrefix(p.rest(), text)
-	if is {
-		p.at += len(text)
-	}
-	return is
-}
-
 // arrow returns the arrow that is next, "" if none is.
 func (p *parser) arrow() string {
 	for _, arrow := range []string{Arrow, Both} {
@@ -198,9 +189,10 @@ func (p *parser) leg(behind string) (Leg, error) {
 	}
 	end := p.at
 	p.blanks()
-	if !p.take(":") {
+	if !strings.HasPrefix(p.rest(), ":") {
 		return Leg{}, p.noLimit(name, end)
 	}
+	p.at++
 	p.blanks()
 	limit, err := p.limit(name)
 	return Leg{Agent: name, Limit: limit}, err
