@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
 // maxText is how many bytes of an agent's plain text are its answer.
@@ -16,13 +17,15 @@ const maxText = 64 << 10
 
 // textParser reads any command that prints plain text.
 type textParser struct {
-	tail []byte // the end of the output, without terminal escapes
-	last string // the last line in which something is to be seen, cleaned
+	tail proc.Tail // the end of the output, without terminal escapes
+	last string    // the last line in which something is to be seen, cleaned
 }
 
 // NewText returns the Parser for a command that prints plain text. The end of its output is its final answer, and only
 // its exit status says how it ended.
-func NewText() Parser { return &textParser{} }
+func NewText() Parser {
+	return &textParser{tail: proc.Tail{Limit: maxText + 1}} // one more: it shows whether a line begins there
+}
 
 func (p *textParser) Line(line []byte, _ bool) {
 	if most := 4 * maxText; len(line) > most {
@@ -30,13 +33,9 @@ func (p *textParser) Line(line []byte, _ bool) {
 	}
 	line = bytes.TrimRight(line, "\r")
 	line = line[bytes.LastIndexByte(line, '\r')+1:] // a terminal writes the rest over what is before
-	begin := len(p.tail)
-	p.tail = append(append(p.tail, ansi.Strip(string(line))...), '\n')
-	text := bytes.TrimSpace(p.tail[begin:])
-	p.last = cmp.Or(plain.Line(string(text[:min(len(text), 4*textChars)]), textChars), p.last)
-	if len(p.tail) > 4*maxText {
-		p.tail = append(p.tail[:0], p.tail[len(p.tail)-maxText-1:]...) // one more: it shows whether a line begins there
-	}
+	text := ansi.Strip(string(line))
+	_, _ = p.tail.Write([]byte(text + "\n"))
+	p.last = cmp.Or(plain.Line(strings.TrimSpace(text), textChars), p.last)
 }
 
 func (p *textParser) Heard() Heard { return Heard{Text: p.last} }
@@ -52,7 +51,7 @@ func (p *textParser) Outcome(exit Exit, _ time.Time) Outcome {
 // answer returns the end of the output, at most maxText bytes of it. It begins at the start of a line, unless the last
 // line is longer.
 func (p *textParser) answer() string {
-	text := string(p.tail)
+	text := string(p.tail.Bytes())
 	if len(text) > maxText {
 		at := len(text) - maxText
 		if line := strings.IndexByte(text[at-1:], '\n'); line >= 0 && at+line < len(text) {
