@@ -32,8 +32,7 @@ type NextPrompt struct {
 // judged is what a stop would decide.
 type judged struct {
 	*loop.Step
-	said    agenthook.Said
-	message string // as the decision read it
+	said agenthook.Said
 }
 
 // judge decides as a stop would if the agent had written the message, and commits the decision if commits says so.
@@ -45,7 +44,6 @@ func (k *desk) judge(ctx context.Context, name, message string, draft agenthook.
 		return judged{}, err
 	}
 	j := judged{said: p.Agent.Read(message)}
-	j.message = message
 	if j.said.Status != "" { // a promise counts wherever it is: it is only a claim
 		word := map[decide.Status]string{
 			decide.Complete: decide.Promised, decide.Blocked: "<promise>BLOCKED: %s</promise>",
@@ -54,9 +52,9 @@ func (k *desk) judge(ctx context.Context, name, message string, draft agenthook.
 		if j.said.Stops() {
 			word = fmt.Sprintf(word, strings.ReplaceAll(j.said.Why, "</promise>", ""))
 		}
-		j.message = strings.ReplaceAll(message, "```", "'''") + "\n\n" + word
+		message = strings.ReplaceAll(message, "```", "'''") + "\n\n" + word
 	}
-	ev := k.event(name, j.message)
+	ev := k.event(name, message)
 	ev.Draft = draft
 	j.Step, err = k.Judge(ctx, ev, commits)
 	if err != nil {

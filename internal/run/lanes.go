@@ -400,8 +400,6 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 		return nil, nil
 	}
 	c, done := one.Current, one.done
-	one.done = outcome{}
-	kept := done
 	ev := l.stopEvent(c, l.in(busy, ended, queued))
 	one.stage = free
 	l.about(&ev, one)
@@ -418,9 +416,9 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 	snap.Results = slices.Concat(done.results, snap.Results)
 	if d.Verdict == decide.Pass && ev.Patient && unusable(snap) != nil {
 		one.stage = tested
-		one.done = kept
 		return nil, nil
 	}
+	one.done = outcome{}
 	if d.Verdict == decide.Pass { // a person stopped the loop: it is counted when the run goes on
 		return s, l.save()
 	}
