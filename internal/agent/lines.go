@@ -3,7 +3,7 @@ package agent
 import "bytes"
 
 // Lines cuts what an agent prints into lines, which end in "\n" or "\r\n", and gives each to a Parser. It holds at most
-// MaxLine bytes. A line that comes whole in one Write is not copied.
+// MaxLine bytes.
 type Lines struct {
 	Parser Parser
 
@@ -15,26 +15,20 @@ type Lines struct {
 func (l *Lines) Write(text []byte) (int, error) {
 	written := len(text)
 	for {
-		end := bytes.IndexByte(text, '\n')
-		if end < 0 {
-			break
+		line, rest, ends := bytes.Cut(text, []byte("\n"))
+		l.keep(line)
+		if !ends {
+			return written, nil
 		}
-		if len(l.part) > 0 {
-			l.keep(text[:end])
-			l.give(l.part)
-		} else {
-			l.give(text[:end])
-		}
-		text = text[end+1:]
+		l.give()
+		text = rest
 	}
-	l.keep(text)
-	return written, nil
 }
 
 // Close gives the last line to the parser if that line has no end. It returns no error.
 func (l *Lines) Close() error {
 	if len(l.part) > 0 {
-		l.give(l.part)
+		l.give()
 	}
 	return nil
 }
@@ -51,14 +45,12 @@ func (l *Lines) keep(text []byte) {
 	l.part = append(l.part, text...)
 }
 
-// give gives one line to the parser.
-func (l *Lines) give(line []byte) {
-	cut := l.cut || len(line) > MaxLine
-	if cut {
-		line = line[:MaxLine]
-	} else {
+// give gives the line to the parser.
+func (l *Lines) give() {
+	line := l.part
+	if !l.cut {
 		line = bytes.TrimSuffix(line, []byte("\r"))
 	}
-	l.Parser.Line(line, cut)
+	l.Parser.Line(line, l.cut)
 	l.part, l.cut = l.part[:0], false
 }
