@@ -29,6 +29,7 @@ func (d *Desk) Loops(ctx context.Context) ([]verb.Status, error) {
 	return all, nil
 }
 
+// status returns how a loop stands.
 func (d *Desk) status(ctx context.Context, at *loopdir.Loop) (verb.Status, error) {
 	if err := at.Check(); err != nil {
 		return verb.Status{}, err
@@ -41,18 +42,9 @@ func (d *Desk) status(ctx context.Context, at *loopdir.Loop) (verb.Status, error
 	return verb.Of(ctx, l)
 }
 
-// Status returns how a loop stands.
-func (d *Desk) Status(ctx context.Context, name string) (verb.Status, error) {
-	at, _, err := d.find(Call{}, name)
-	if err != nil {
-		return verb.Status{}, err
-	}
-	return d.status(ctx, at)
-}
-
-// Items returns the features of a loop's list.
-func (d *Desk) Items(name string) ([]verb.Item, error) {
-	k, err := d.open(Call{}, name)
+// items returns the features of a loop's list.
+func (d *Desk) items(at *loopdir.Loop) ([]verb.Item, error) {
+	k, err := d.openAt(Call{}, at)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +68,9 @@ func (d *Desk) Items(name string) ([]verb.Item, error) {
 // logLines is how many lines of a log are shown.
 const logLines = 100
 
-// Log returns the end of a loop's log of decisions.
-func (d *Desk) Log(name string) (string, error) {
-	k, err := d.open(Call{}, name)
+// logged returns the end of a loop's log of decisions.
+func (d *Desk) logged(at *loopdir.Loop) (string, error) {
+	k, err := d.openAt(Call{}, at)
 	if err != nil {
 		return "", err
 	}

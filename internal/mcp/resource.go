@@ -111,16 +111,17 @@ func (s *Server) text(ctx context.Context, uri string) (text, kind string, err e
 		if !below || !is || invalid != nil {
 			continue
 		}
-		if _, err := s.desk.Env.Where().Named(name); err != nil {
+		at, err := s.desk.Env.Where().Named(name)
+		if err != nil {
 			return "", "", fmt.Errorf("%w: %w", errNoResource, err)
 		}
 		switch end {
 		case statusEnd:
-			return asJSON(s.desk.Status(ctx, name))
+			return asJSON(s.desk.status(ctx, at))
 		case listEnd:
-			return asJSON(s.desk.Items(name))
+			return asJSON(s.desk.items(at))
 		}
-		text, err = s.desk.Log(name)
+		text, err = s.desk.logged(at)
 		if text == "" {
 			text = "nothing yet\n" // the SDK leaves out an empty text, and clients want one
 		}
@@ -149,9 +150,6 @@ func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error
 	}
 	s.seen.mu.Lock()
 	defer s.seen.mu.Unlock()
-	if s.seen.uri == nil {
-		s.seen.uri = map[string][sha256.Size]byte{}
-	}
 	if len(s.seen.uri) < maxWatching {
 		s.seen.uri[req.Params.URI] = sha256.Sum256([]byte(text))
 	}

@@ -6,6 +6,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,7 @@ const instructions = `Ralph loops: a feature list is worked until every feature 
 // New makes a server. log gets what a person may want to see of its trouble.
 func New(desk *Desk, version string, log io.Writer) (*Server, error) {
 	s := &Server{desk: desk, log: log, busy: make(chan struct{}, maxBusy)}
+	s.seen.uri = map[string][sha256.Size]byte{}
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "ralph", Title: "Ralph loops", Version: version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
 		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe, CompletionHandler: s.complete,
