@@ -31,7 +31,7 @@ func (p *claudeParser) result(e event) {
 	p.heard.Ended, p.heard.Retrying = true, false
 	p.tools = nil
 	p.heard.Session = cmp.Or(e.at("session_id").name(), p.heard.Session)
-	denials := e.at("permission_denials").value().Array()
+	denials := e.Get("permission_denials").Array()
 	p.end = &claudeEnd{
 		good: !failed.Bool(), subtype: e.at("subtype").name(), reason: e.at("terminal_reason").name(),
 		status: e.Get("api_error_status").Int(), denied: len(denials),
@@ -52,7 +52,7 @@ func (p *claudeParser) result(e event) {
 // resumed session begins with the figures of the one before.
 func (p *claudeParser) usage(e event) {
 	u := Usage{}
-	models := e.at("modelUsage").value()
+	models := e.Get("modelUsage")
 	for _, model := range models.ForEach {
 		u.Input = addTokens(u.Input, model.Get("inputTokens"))
 		u.Output = addTokens(u.Output, model.Get("outputTokens"))

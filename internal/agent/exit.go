@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,15 +47,9 @@ func (e Exit) problem(why string) string {
 }
 
 // lastLine returns the last line of text in which something is to be seen, cleaned, without terminal escapes.
-func lastLine(text string) string {
-	for text != "" {
-		text = strings.TrimRight(text, "\r\n")
-		start := strings.LastIndexByte(text, '\n') + 1
-		line := plain.Line(ansi.Strip(text[start:min(len(text), start+16*textChars)]), textChars)
-		if line != "" {
-			return line
-		}
-		text = text[:start]
+func lastLine(text string) (last string) {
+	for line := range strings.Lines(text) {
+		last = cmp.Or(plain.Line(ansi.Strip(line), textChars), last)
 	}
-	return ""
+	return last
 }

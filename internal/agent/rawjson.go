@@ -11,18 +11,7 @@ import (
 // rawJSON is the text of a valid JSON value, or nothing. It is a part of a line, which is gone when the next one comes.
 type rawJSON string
 
-// maxValue is how many bytes of a value are read. A larger value counts as nothing. Of a larger text, head and tail
-// read a part.
-const maxValue = 2*maxMessage + 2
-
-func (j rawJSON) value() gjson.Result {
-	if len(j) > maxValue {
-		return gjson.Result{}
-	}
-	return gjson.Parse(string(j))
-}
-
-func (j rawJSON) text() string { return j.value().Str }
+func (j rawJSON) text() string { return gjson.Parse(string(j)).Str }
 
 // name returns a text that names something, cleaned. It is a copy.
 func (j rawJSON) name() string { return plain.Line(j.head(4*nameChars), nameChars) }

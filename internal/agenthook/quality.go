@@ -12,11 +12,8 @@ type Rate struct {
 // falls is how many times in a row the rate may not fall.
 const falls = 2
 
-// Note keeps the rate of an iteration.
+// Note keeps the rate of an iteration, in which something was to hold.
 func (r *Record) Note(now Rate) {
-	if now.Total == 0 {
-		return
-	}
 	rates := append([]Rate{}, r.Rates...)
 	if n := len(rates); n > 0 && rates[n-1].Iteration == now.Iteration {
 		rates = rates[:n-1]
