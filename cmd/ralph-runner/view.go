@@ -108,11 +108,8 @@ func (v *view) line(at time.Time) string {
 	if n.spent.CostKnown {
 		parts = append(parts, plain.Dollars(n.spent.CostUSD, n.spent.Estimated))
 	}
-	switch {
-	case v.heard[0].Tool != "":
-		parts = append(parts, v.heard[0].Tool)
-	case v.heard[0].Text != "":
-		parts = append(parts, v.heard[0].Text)
+	if does := cmp.Or(v.heard[0].Tool, v.heard[0].Text); does != "" {
+		parts = append(parts, does)
 	}
 	return strings.Join(parts, " · ")
 }
@@ -195,12 +192,12 @@ func (v *view) Judged(r record.Run, own record.Own) {
 func (v *view) Check(line string) { v.printf("  checks its part: %s", plain.Line(line, 200)) }
 
 // Session says what the next session is about.
-func (v *view) Session(r record.Run, s *loop.Step, title string) {
-	c, limit := r.Current, s.Decision.Limit
+func (v *view) Session(r record.Run, c *record.Current, s *loop.Step, title string) {
+	limit := s.Decision.Limit
 	feature := strings.TrimSpace(plain.Line(c.Feature, 80) + " " + plain.Line(title, 100))
 	v.set(func(n *now) {
 		*n = now{
-			agent: plain.Line(r.Working(), 40), feature: plain.Line(c.Feature, 40), iteration: c.Iteration, limit: limit,
+			agent: plain.Line(r.AgentOf(c), 40), feature: plain.Line(c.Feature, 40), iteration: c.Iteration, limit: limit,
 			began: time.Now(), spent: r.Spent,
 		}
 		v.counts(s)
@@ -247,20 +244,19 @@ func (v *view) Heard(lane int, h agent.Heard) {
 }
 
 // Ended says how the session ended.
-func (v *view) Ended(r record.Run, e agent.Ended) {
-	lane := r.Current.Lane
+func (v *view) Ended(r record.Run, c *record.Current, e agent.Ended) {
 	v.set(func(n *now) {
 		n.began = time.Time{}
 		n.spent = r.Spent
-		delete(v.lanes, lane)
+		delete(v.lanes, c.Lane)
 	})
 	how := plain.Line(string(e.Class), 40)
 	if e.Class == agent.Done { // its work is not proven yet
 		how = "ended"
 	}
-	text := fmt.Sprintf("  %s%s after %s", inLane(lane), how, plain.Duration(e.Took))
-	if r.Current.Worker != "" {
-		text += " on " + plain.Line(r.Current.Worker, 80)
+	text := fmt.Sprintf("  %s%s after %s", inLane(c.Lane), how, plain.Duration(e.Took))
+	if c.Worker != "" {
+		text += " on " + plain.Line(c.Worker, 80)
 	}
 	if e.Problem != "" {
 		text += ": " + plain.Line(e.Problem, maxShown)
@@ -285,7 +281,7 @@ func (v *view) Merged(lane int, feature, branch, why string) {
 }
 
 // Counted says how the loop stands.
-func (v *view) Counted(_ record.Run, s *loop.Step) {
+func (v *view) Counted(s *loop.Step) {
 	v.set(func(*now) { v.counts(s) })
 	if s.Decision.Lane > 0 && s.Decision.Verdict == decide.Wait {
 		return // the others go on

@@ -28,10 +28,10 @@ func shows(r record.Run, e agent.Ended, h agent.Heard) string {
 	v.Check(r.Leg().Checks[0])
 	for lane := range 2 {
 		r.Current.Lane = lane
-		v.Session(r, step(0, 2), r.Current.Feature)
+		v.Session(r, r.Current, step(0, 2), r.Current.Feature)
 		v.Heard(lane, h)
 		out.WriteString(v.line(time.Now()) + "\n")
-		v.Ended(r, e)
+		v.Ended(r, r.Current, e)
 	}
 	v.Judged(r, *r.Current.Ended.Own)
 	v.Merged(1, r.Current.Feature, "", r.Waiting.Why)
@@ -83,7 +83,7 @@ func step(passed, all int) *loop.Step {
 func TestLine(t *testing.T) {
 	v := &view{out: io.Discard, heard: map[int]agent.Heard{}, lanes: map[int]now{}}
 	r := record.Run{Options: record.Options{Agent: "claude"}, Current: &record.Current{Iteration: 4, Feature: "f1"}}
-	v.Session(r, step(1, 2), "")
+	v.Session(r, r.Current, step(1, 2), "")
 	began := v.now.began
 	if got := v.line(began); got != "[claude] 1/2 · iteration 4/3 · f1 · 0s" {
 		t.Errorf("at first the line is %q", got)
@@ -94,7 +94,7 @@ func TestLine(t *testing.T) {
 		t.Errorf("after some output the line is %q", got)
 	}
 	v.since = v.since.Add(-8 * time.Minute)
-	v.Session(r, step(3, 5), "")
+	v.Session(r, r.Current, step(3, 5), "")
 	if got := v.line(v.now.began); got != "[claude] 3/5, 4m each · iteration 4/3 · f1 · 0s" {
 		t.Errorf("after two more features the line is %q", got)
 	}

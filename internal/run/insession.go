@@ -97,7 +97,7 @@ func (r *Run) visited(before *loop.Step, counts bool) (*loop.Step, error) {
 	state := s.Decision.Next
 	if state.Status.GoesOn() {
 		s.Decision.Verdict = decide.Continue
-		r.Screen.Counted(r.Record, s)
+		r.Screen.Counted(s)
 		state.Status, state.ExitReason = decide.InProgress, "" // another session follows, if nothing stops the run
 	}
 	r.hooks(s, []string{config.PostIteration, config.OnIteration}, r.told(s, state, c))

@@ -202,9 +202,7 @@ func (l *lanes) start(ctx context.Context, one *lane, s *loop.Step) (*loop.Step,
 	if err != nil {
 		return nil, err
 	}
-	shown := l.Record
-	shown.Current = c
-	l.Screen.Session(shown, s, feature.Title())
+	l.Screen.Session(l.Record, c, s, feature.Title())
 	session := l.agentSession(c, asked, l.prompt(s, c, feature)+l.lanePrompt(one))
 	session.Dir = one.tree.Project()
 	session.Hear = func(h agent.Heard) { l.Screen.Heard(one.Number, h) }

@@ -18,16 +18,16 @@ type Screen interface {
 	Judged(r record.Run, own record.Own)
 	// Check says that a check of a leg begins. line is for the shell.
 	Check(line string)
-	// Session says that a session begins: r.Current. s is the step that gave it its feature, which has a title.
-	Session(r record.Run, s *loop.Step, title string)
+	// Session says that the session c begins. s is the step that gave it its feature, which has a title.
+	Session(r record.Run, c *record.Current, s *loop.Step, title string)
 	// Heard is called after each line that the agent of a lane prints. Without lanes, lane is 0.
 	Heard(lane int, h agent.Heard)
-	Ended(r record.Run, e agent.Ended)
+	Ended(r record.Run, c *record.Current, e agent.Ended)
 	// Merged says what became of a lane's work on a feature. why is not empty if it is not merged. branch is not empty if
 	// it waits there for a person.
 	Merged(lane int, feature, branch, why string)
 	// Counted says what the loop made of the session that has ended.
-	Counted(r record.Run, s *loop.Step)
+	Counted(s *loop.Step)
 	Wait(until time.Time, why string)
 	Warn(text string)
 	End(s record.Summary)

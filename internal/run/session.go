@@ -120,7 +120,7 @@ func (r *Run) session(ctx context.Context, s *loop.Step) agent.Ended {
 	}
 	log := r.files.Log(c.Session)
 	defer log.Close()
-	r.Screen.Session(r.Record, s, feature.Title())
+	r.Screen.Session(r.Record, c, s, feature.Title())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go r.watch(ctx, stop)
@@ -216,9 +216,7 @@ func (r *Run) ended(c *record.Current, e agent.Ended) {
 		w.Spent.Add(e.Usage)
 	}
 	_ = r.save() // the step that follows reports a disk that is full
-	shown := r.Record
-	shown.Current = c
-	r.Screen.Ended(shown, e)
+	r.Screen.Ended(r.Record, c, e)
 	r.missPrice(c, e)
 }
 
@@ -384,7 +382,7 @@ func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error
 		return err
 	}
 	if s != nil {
-		r.Screen.Counted(r.Record, s)
+		r.Screen.Counted(s)
 		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)
 	}
 	if over && state.Status == decide.InProgress {
