@@ -9,9 +9,7 @@ type Tail struct {
 
 func (t *Tail) Write(p []byte) (int, error) {
 	n := len(p)
-	if len(p) > t.Limit {
-		p = p[len(p)-t.Limit:]
-	}
+	p = p[max(0, n-t.Limit):]
 	if len(t.buf)+len(p) > 2*t.Limit {
 		t.buf = append(t.buf[:0], t.Bytes()...)
 	}

@@ -423,8 +423,7 @@ func (l *lanes) settle(ctx context.Context, one *lane) (*loop.Step, error) {
 		return s, l.save()
 	}
 	if c.Worker != "" && l.hands != nil {
-		worked := Worked{Worker: c.Worker, Machine: c.Machine}
-		worked.Took = c.Ended.Took
+		worked := Worked{Ended: agent.Ended{Took: c.Ended.Took}, Worker: c.Worker, Machine: c.Machine}
 		l.hands.Judge(worked, c.Ended.Merge == record.Merged)
 	}
 	l.Record.Forget(c)

@@ -361,22 +361,18 @@ func (r *Run) limit(c *record.Current, more int) ownLimit {
 func (r *Run) counted(c *record.Current, s *loop.Step, state decide.State) error {
 	r.Record.Forget(c)
 	r.Record.Iterations++
+	var results []decide.Receipt
+	told := told{}
+	if s != nil {
+		results = s.Picture.Snapshot.Results
+		told = r.told(s, state, c)
+	}
 	if !r.Record.Leg().IsJob() {
 		w := r.Record.WorkOn(c.Feature)
 		w.Attempts++
-		if s != nil {
-			w.Checks = cmp.Or(record.ChecksInWords(s.Picture.Snapshot.Results), w.Checks)
-		}
-	}
-	var results []decide.Receipt
-	if s != nil {
-		results = s.Picture.Snapshot.Results
+		w.Checks = cmp.Or(record.ChecksInWords(results), w.Checks)
 	}
 	r.files.Session(&r.Record, c, results, true)
-	told := told{}
-	if s != nil {
-		told = r.told(s, state, c)
-	}
 	over := r.legCounted(c, state)
 	if err := r.save(); err != nil {
 		return err
