@@ -22,8 +22,8 @@ import (
 
 // marked returns the lines that show the place of an error in a chain; "" if err is no such error.
 func marked(err error) string {
-	var at *chain.Error
-	if !errors.As(err, &at) {
+	at, is := errors.AsType[*chain.Error](err)
+	if !is {
 		return ""
 	}
 	lines := strings.Split(at.Marked(ansi.StringWidth), "\n")

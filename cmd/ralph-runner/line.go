@@ -30,13 +30,11 @@ type changingLine struct {
 func newChangingLine(file *os.File, text func(time.Time) string) *changingLine {
 	l := &changingLine{file: file, text: text, stop: make(chan struct{})}
 	go func() {
-		tick := time.NewTicker(refresh)
-		defer tick.Stop()
 		for {
 			select {
 			case <-l.stop:
 				return
-			case <-tick.C:
+			case <-time.After(refresh):
 				_, _ = l.Write(nil)
 			}
 		}

@@ -192,17 +192,15 @@ func (w *watch) Heard() Heard {
 
 // clocks stops the session when it has been silent for too long, or runs on after its last event.
 func (w *watch) clocks(ctx context.Context, s Session, stop context.CancelCauseFunc) {
-	tick := time.NewTicker(look)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-tick.C:
-			if why := w.late(s, now); why != nil {
-				stop(why)
-				return
-			}
+		case <-time.After(look):
+		}
+		if why := w.late(s, time.Now()); why != nil {
+			stop(why)
+			return
 		}
 	}
 }

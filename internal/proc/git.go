@@ -54,8 +54,7 @@ func (e *gitError) Unwrap() error { return e.err }
 
 // GitExit returns the exit status of the git command that failed, or -1.
 func GitExit(err error) int {
-	var g *gitError
-	if errors.As(err, &g) {
+	if g, is := errors.AsType[*gitError](err); is {
 		return g.code
 	}
 	return -1

@@ -181,10 +181,8 @@ const (
 func (c Cmd) ask(hold *os.File) error {
 	_, err := hold.Write([]byte{0})
 	go func() {
-		grace := time.NewTimer(c.Grace)
-		defer grace.Stop()
 		select {
-		case <-grace.C:
+		case <-time.After(c.Grace):
 		case <-c.Now:
 		}
 		_ = hold.Close()

@@ -327,13 +327,11 @@ func (l *lanes) earliest() (at time.Time) {
 
 // listen waits until a session or checks have ended, or a person stops the loop. last is the last step.
 func (l *lanes) listen(ctx context.Context, last *loop.Step) (*loop.Step, error) {
-	tick := time.NewTimer(nap)
-	defer tick.Stop()
 	select {
 	case h := <-l.heard:
 		return last, l.hear(ctx, h)
 	case <-ctx.Done():
-	case <-tick.C:
+	case <-time.After(nap):
 		if l.cancelled() {
 			l.stop()
 		}

@@ -247,17 +247,15 @@ func (r *Run) due(s *loop.Step) (item features.Item) {
 
 // watch stops the agent when a person cancels the loop, or pauses it at once.
 func (r *Run) watch(ctx context.Context, stop context.CancelFunc) {
-	tick := time.NewTicker(nap)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			if r.cancelled() {
-				stop()
-				return
-			}
+		case <-time.After(nap):
+		}
+		if r.cancelled() {
+			stop()
+			return
 		}
 	}
 }
@@ -396,8 +394,6 @@ const nap = time.Second
 // waitUntil waits for a time of the wall clock, which goes on while the machine sleeps. It returns early when ctx ends,
 // or when wake says so.
 func waitUntil(ctx context.Context, until time.Time, wake func() bool) {
-	tick := time.NewTicker(nap)
-	defer tick.Stop()
 	for {
 		left := until.Round(0).Sub(time.Now().Round(0)) // Round takes the monotonic clock away
 		if left <= 0 {
@@ -405,8 +401,7 @@ func waitUntil(ctx context.Context, until time.Time, wake func() bool) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(left):
-		case <-tick.C:
+		case <-time.After(min(left, nap)):
 		}
 		if ctx.Err() != nil || wake() {
 			return
