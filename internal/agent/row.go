@@ -1,11 +1,14 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
@@ -101,16 +104,13 @@ func (a Asked) StandIn() Asked {
 	return a
 }
 
-// IsModel reports whether text can be the name of a model, such as "opus", "claude-sonnet-5-5[1m]" or "openai/o3:high".
-func IsModel(text string) bool {
-	for i, r := range text {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		if !letter && (i == 0 || !strings.ContainsRune("._:/@[]-", r)) {
-			return false
-		}
-	}
-	return text != "" && len(text) <= 200
-}
+// modelName matches the name of a model, such as "opus", "claude-sonnet-5-5[1m]" or "openai/o3:high".
+var modelName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._:/@[\]-]{0,199}$`)
+})
+
+// IsModel reports whether text can be the name of a model.
+func IsModel(text string) bool { return modelName().MatchString(text) }
 
 // BuiltIn returns the agents that need no configuration. The last ones are known from documents alone.
 func BuiltIn() []Row {
@@ -190,9 +190,7 @@ func (r Row) flags(a Asked) []asked {
 // Line returns the command line of a session, without the prompt.
 func (r Row) Line(a Asked) []string {
 	argv := slices.Clone(r.Command)
-	if a.Model == "" {
-		a.Model = r.Model
-	}
+	a.Model = cmp.Or(a.Model, r.Model)
 	all := r.flags(a)
 	if a.BudgetUSD > 0 {
 		all = append(all, asked{"", r.BudgetFlag, strconv.FormatFloat(a.BudgetUSD, 'f', 4, 64), true})

@@ -61,7 +61,7 @@ func (r Record) Read(text string) (s Said) {
 			inside = text[at+m[4] : at+m[5]]
 		}
 		at += m[6]
-		status := statusOf(word)
+		status := statuses[word]
 		if status == "" && !slices.Contains(r.Promises, word) {
 			continue
 		}
@@ -77,16 +77,9 @@ func (r Record) Read(text string) (s Said) {
 	return s
 }
 
-func statusOf(word string) decide.Status {
-	switch word {
-	case complete:
-		return decide.Complete
-	case blocked:
-		return decide.Blocked
-	case escalate:
-		return decide.Escalated
-	}
-	return ""
+// statuses are what the usual words say.
+var statuses = map[string]decide.Status{
+	complete: decide.Complete, blocked: decide.Blocked, escalate: decide.Escalated,
 }
 
 // rank orders what was said: whoever needs a person most is heard.
