@@ -1,7 +1,10 @@
 // Package agent starts coding agents, each for one session, and reads what they print.
 package agent
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Class says how a session ended.
 type Class string
@@ -25,11 +28,7 @@ const (
 
 // Counts reports whether a session of the class can count as an iteration.
 func (c Class) Counts() bool {
-	switch c {
-	case Limit, Transient, Interrupted, Auth, NotStarted, Stopped:
-		return false
-	}
-	return true
+	return !slices.Contains([]Class{Limit, Transient, Interrupted, Auth, NotStarted, Stopped}, c)
 }
 
 // Usage is what a session used. A session that was killed and most agents tell not all of it.

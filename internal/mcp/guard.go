@@ -155,13 +155,8 @@ func problem(line []byte) (code int, why string) {
 
 // isID reports whether an answer can have the same id: the SDK reads numbers as floating point.
 func isID(id gjson.Result) bool {
-	switch id.Type {
-	case gjson.String:
-		return true
-	case gjson.Number:
-		return id.Num == math.Trunc(id.Num) && math.Abs(id.Num) < 1<<53
-	}
-	return false
+	whole := id.Num == math.Trunc(id.Num) && math.Abs(id.Num) < 1<<53
+	return id.Type == gjson.String || id.Type == gjson.Number && whole
 }
 
 // tooDeep reports whether arrays and objects are nested too deep. It also looks at what is no JSON.

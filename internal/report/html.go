@@ -80,13 +80,8 @@ func (r *Report) HTML(w io.Writer) error {
 
 // WorstFirst returns the features: those first that somebody must look at.
 func (r *Report) WorstFirst() []Feature {
-	order := []string{"blocked", "open", watch.Stale, watch.Claimed, watch.Proven}
-	rank := func(f Feature) int {
-		if at := slices.Index(order, f.State); at >= 0 {
-			return at
-		}
-		return len(order)
-	}
+	order := []string{"blocked", "open", watch.Stale, watch.Claimed, watch.Proven, "dropped"}
+	rank := func(f Feature) int { return slices.Index(order, f.State) }
 	all := slices.Clone(r.Work)
 	slices.SortStableFunc(all, func(a, b Feature) int { return rank(a) - rank(b) })
 	return all
@@ -178,16 +173,10 @@ func timeline(all []record.Session) template.HTML {
 	if len(all) == 0 {
 		return ""
 	}
-	from, to, lanes := all[0].StartedAt, all[0].EndedAt, 0
-	for _, s := range all {
-		if s.StartedAt.Before(from) {
-			from = s.StartedAt
-		}
-		if s.EndedAt.After(to) {
-			to = s.EndedAt
-		}
-		lanes = max(lanes, min(s.Lane, 100))
-	}
+	from := slices.MinFunc(all, func(a, b record.Session) int { return a.StartedAt.Compare(b.StartedAt) }).StartedAt
+	to := slices.MaxFunc(all, func(a, b record.Session) int { return a.EndedAt.Compare(b.EndedAt) }).EndedAt
+	last := slices.MaxFunc(all, func(a, b record.Session) int { return a.Lane - b.Lane })
+	lanes := min(last.Lane, 100)
 	at := func(t time.Time) float64 { return 1000 * t.Sub(from).Seconds() / to.Sub(from).Seconds() }
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="lanes" viewBox="0 0 1000 %d" preserveAspectRatio="none" height="%d" role="img" `+
