@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 )
 
 // The names in a loop's state folder.
@@ -37,6 +40,20 @@ func SessionsFolder(stateDir string) string { return filepath.Join(stateDir, "se
 // cache folder.
 func RoomFolder(cacheDir, name string) string {
 	return filepath.Join(cacheDir, "ralph-stop-hook", "rooms", name)
+}
+
+// RoomFolders returns the folders with rooms of the loop that has the state folder at a path: where the caches are now,
+// and where they were when a person trusted the loop.
+func RoomFolders(cacheDir, path string) (there []string) {
+	text, _ := ReadFile(path, trustFile, maxTrust)
+	trust, _ := config.ParseTrust(text) // without a record there is the first folder alone
+	for _, dir := range []string{RoomFolder(cacheDir, filepath.Base(path)), filepath.Dir(trust.RoomDir)} {
+		is := filepath.IsAbs(dir) && filepath.Base(dir) == filepath.Base(path) && Exists(dir)
+		if is && !slices.Contains(there, dir) {
+			there = append(there, dir)
+		}
+	}
+	return there
 }
 
 // Store holds the open folders of a loop. The caller must call Close.
