@@ -58,7 +58,7 @@ func run(args []string) (status int) {
 	}
 	wrong := errors.As(err, new(*cli.UsageError))
 	if wrong {
-		if _, silent := readEvent(); silent == nil {
+		if _, is := readEvent(); is {
 			// The settings entry is misspelt. An exit status of 1 would show as a problem, so the
 			// error is an answer to the host.
 			fmt.Print(string(client.Answer{Message: say.Trouble(program, err)}.Encode()))
@@ -83,32 +83,24 @@ func printError(err error) {
 	fmt.Fprintf(os.Stderr, program+": error: %s\n", plain.Line(err.Error(), 2000))
 }
 
-// readEvent reads an event from standard input, and waits at most a second.
-func readEvent() (client.Event, error) {
-	late := errors.New("nothing on standard input")
+// readEvent reads an event from standard input, if there is one, and waits at most a second.
+func readEvent() (event client.Event, is bool) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
-		return client.Event{}, late
+		return event, false
 	}
-	type result struct {
-		event client.Event
-		err   error
-	}
-	read := make(chan result, 1)
+	read := make(chan client.Event, 1)
 	go func() {
-		defer func() {
-			if recover() != nil {
-				read <- result{err: late}
-			}
-		}()
-		event, err := client.ReadEvent(os.Stdin, nil)
-		read <- result{event, err}
+		defer close(read)
+		defer func() { _ = recover() }() // a bug must not end the process: it is no hook's event
+		if event, err := client.ReadEvent(os.Stdin, nil); err == nil {
+			read <- event
+		}
 	}()
 	select {
-	case r := <-read:
-		return r.event, r.err
+	case event, is = <-read:
 	case <-time.After(time.Second):
-		return client.Event{}, late
 	}
+	return event, is
 }
 
 // verbs makes the verbs of this program.
