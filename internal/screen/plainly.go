@@ -14,8 +14,6 @@ import (
 // Lines prints a line for each loop, and another one each time that a loop changes, until ctx ends: for screen readers,
 // logs and pipes.
 func Lines(ctx context.Context, o Options, w io.Writer) error {
-	changes, stop := o.Watcher.Changes()
-	defer stop()
 	last := map[string]string{}
 	for {
 		there := map[string]bool{}
@@ -45,7 +43,7 @@ func Lines(ctx context.Context, o Options, w io.Writer) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-changes:
+		case <-o.Watcher.Changes:
 		}
 	}
 }

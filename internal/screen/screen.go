@@ -26,11 +26,7 @@ type Options struct {
 
 // Run shows the loops until the person quits, or ctx ends.
 func Run(ctx context.Context, o Options) error {
-	changes, stop := o.Watcher.Changes()
-	defer stop()
-	m := newModel(o)
-	m.changes = changes
-	_, err := tea.NewProgram(m, tea.WithContext(ctx)).Run()
+	_, err := tea.NewProgram(newModel(o), tea.WithContext(ctx)).Run()
 	if ctx.Err() != nil {
 		return nil // a signal ended it
 	}
@@ -40,7 +36,6 @@ func Run(ctx context.Context, o Options) error {
 // model is what the screen shows. Bubble Tea gives it one message after the other.
 type model struct {
 	Options
-	changes       <-chan struct{}
 	paint         cli.Screen
 	width, height int
 
@@ -89,7 +84,7 @@ func (m *model) Init() tea.Cmd { return tea.Batch(m.wait(), m.ticking()) }
 // wait waits for the next change of the picture.
 func (m *model) wait() tea.Cmd {
 	return func() tea.Msg {
-		<-m.changes
+		<-m.Watcher.Changes
 		time.Sleep(atMost)
 		return changed{}
 	}

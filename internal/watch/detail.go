@@ -87,14 +87,14 @@ const (
 // Open reads a loop in detail. tree says whether the work tree is hashed: only then is it known which proofs are stale.
 // That takes git, and about a second in a large project.
 func Open(ctx context.Context, env loop.Env, dir string, tree bool) (*Detail, error) {
-	p, err := look(env, dir)
+	p, err := lookIn(env, dir)
 	if err != nil {
 		return nil, err
 	}
 	l := p.Loop
 	defer l.Close()
 	d := &Detail{Task: plain.Line(p.Config.Task, 500)}
-	d.Loop, _ = read(env, l.At)
+	d.Loop, _ = ofPicture(p)
 	d.NotUsed = say.LastNotUsed(p)
 	if tree && len(p.Snapshot.Checks) > 0 && !p.Snapshot.NoList {
 		p.Snapshot.Contents = p.Contents(ctx)
@@ -242,22 +242,13 @@ func rowOf(env loop.Env, p *loop.Picture, of *Run) agent.Row {
 	return agent.Row{Output: agent.OutputText}
 }
 
-// look looks at the loop of a folder. The caller closes the loop of the picture.
-func look(env loop.Env, dir string) (*loop.Picture, error) {
+// lookIn looks at the loop of a folder.
+func lookIn(env loop.Env, dir string) (*loop.Picture, error) {
 	at, err := env.Where().Recorded(dir)
 	if err != nil {
 		return nil, err
 	}
-	l, err := open(env, at)
-	if err != nil {
-		return nil, err
-	}
-	p, err := l.Look()
-	if err != nil {
-		l.Close()
-		return nil, err
-	}
-	return p, nil
+	return look(env, at)
 }
 
 // Log is what the agent of a session said and did.
@@ -271,12 +262,12 @@ type Log struct {
 // Told returns the last lines of what the agent of a session of the last run said and did: with a query, those of the
 // whole log that have it, whatever their case.
 func Told(env loop.Env, dir string, session int, query string) (told Log, err error) {
-	p, err := look(env, dir)
+	p, err := lookIn(env, dir)
 	if err != nil {
 		return told, err
 	}
 	defer p.Loop.Close()
-	l, _ := read(env, p.Loop.At)
+	l, _ := ofPicture(p)
 	if l.Run == nil {
 		told.Lacks = "The loop had no run: its client keeps the conversation."
 		return told, nil

@@ -177,9 +177,6 @@ func TestDo(t *testing.T) {
 	if _, err := Do(agents, at.Dir, find("resume")); err == nil {
 		t.Error("an agent can resume a loop")
 	}
-	if _, err := Do(w.Env, at.Dir, Action{Verb: "trust"}); err == nil {
-		t.Error("there is an action for trust")
-	}
 }
 
 // TestLongLines reads a loop whose agent prints lines of a megabyte, and whose list has such titles. What is shown of

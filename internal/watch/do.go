@@ -2,8 +2,6 @@ package watch
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
@@ -18,16 +16,18 @@ type Action struct {
 	Verb string
 	Ask  string // the question before it is done; %s is the loop's name
 	More []string
+
+	command func(verb.Verbs) *cli.Command
 }
 
 // Actions returns all actions.
 func Actions() []Action {
 	return []Action{
-		{Verb: "pause", Ask: "Pause %s after this turn?"},
-		{Verb: "resume", Ask: "Continue %s?"},
-		{Verb: "extend", Ask: "Give %s ten more iterations?", More: []string{"+10"}},
-		{Verb: "note", Ask: "Tell %s something?"},
-		{Verb: "cancel", Ask: "Cancel %s? Only resume brings it back."},
+		{Verb: "pause", Ask: "Pause %s after this turn?", command: verb.Verbs.Pause},
+		{Verb: "resume", Ask: "Continue %s?", command: verb.Verbs.Resume},
+		{Verb: "extend", Ask: "Give %s ten more iterations?", More: []string{"+10"}, command: verb.Verbs.Extend},
+		{Verb: "note", Ask: "Tell %s something?", command: verb.Verbs.Note},
+		{Verb: "cancel", Ask: "Cancel %s? Only resume brings it back.", command: verb.Verbs.Cancel},
 	}
 }
 
@@ -57,23 +57,7 @@ func (a Action) typed(l *loop.Loop) string {
 // Do does an action with the loop in the folder dir, and returns what the verb says.
 func Do(env loop.Env, dir string, a Action) (said string, err error) {
 	env.LoopDir, env.ProjectDir = dir, ""
-	v := verb.Verbs{Env: env}
-	var command *cli.Command
-	switch a.Verb {
-	case "pause":
-		command = v.Pause()
-	case "resume":
-		command = v.Resume()
-	case "extend":
-		command = v.Extend()
-	case "note":
-		command = v.Note()
-	case "cancel":
-		command = v.Cancel()
-	default:
-		return "", fmt.Errorf("there is no action %q", plain.Line(a.Verb, 40))
-	}
 	var out bytes.Buffer
-	err = command.Run(io.Writer(&out), a.More)
+	err = a.command(verb.Verbs{Env: env}).Run(&out, a.More)
 	return strings.TrimSpace(plain.Text(out.String(), 4000)), err
 }

@@ -18,11 +18,11 @@ type fileStamp struct {
 	time int64 // in ns
 }
 
-// files returns the paths of what changes with a loop, its list first. list is "" if it has none. The files of the
-// record are only ever replaced, which changes their folder.
-func files(at *loopdir.Loop, list string) []string {
+// files returns the paths of what changes with a loop, behind "" for its list. The files of the record are only ever
+// replaced, which changes their folder.
+func files(at *loopdir.Loop) []string {
 	paths := slices.DeleteFunc(at.Shown(), func(path string) bool { return filepath.Dir(path) == at.StatePath() })
-	return append([]string{list, at.StatePath()}, paths...)
+	return append([]string{"", at.StatePath()}, paths...)
 }
 
 func stampOf(paths []string) (s stamp) {

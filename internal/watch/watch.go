@@ -4,15 +4,11 @@
 package watch
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -168,31 +164,8 @@ func Sum(loops []Loop) (ranks [verb.RankEnded + 1]int, cost verb.Spent) {
 
 // Look reads all loops that have a record, and those of the project that env is in and of some folders.
 func Look(env loop.Env, folders ...string) (*Picture, error) {
-	all, err := find(env, folders)
-	if err != nil {
-		return nil, err
-	}
-	loops := make([]Loop, len(all))
-	each(len(all), func(i int) { loops[i], _ = read(env, all[i]) })
-	return picture(loops), nil
-}
-
-// each calls do for each number below n, on all processors.
-func each(n int, do func(i int)) {
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		all.Go(func() error { do(i); return nil })
-	}
-	_ = all.Wait()
-}
-
-func picture(loops []Loop) *Picture {
-	slices.SortFunc(loops, func(a, b Loop) int {
-		return cmp.Or(a.Rank()-b.Rank(), b.ChangedAt.Compare(a.ChangedAt), strings.Compare(a.Name, b.Name),
-			strings.Compare(a.Key, b.Key))
-	})
-	return &Picture{Loops: loops}
+	w, err := New(env, folders...)
+	return w.Picture(), err
 }
 
 // find returns the loops of this user, each once.
@@ -224,19 +197,41 @@ func keyOf(at *loopdir.Loop) string { return filepath.Base(at.StatePath()) }
 
 // read reads one loop, and returns its processes. What cannot be read becomes a note of its status.
 func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
-	found = Loop{Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: lastOf(time.Time{}, at.Shown())}
-	found.LastSign = found.ChangedAt
-	l, err := open(env, at)
+	p, err := look(env, at)
 	if err != nil {
+		found = ofFiles(at)
 		found.Status = verb.Unreadable(at, err)
 		return found, nil
 	}
-	defer l.Close()
+	defer p.Loop.Close()
+	return ofPicture(p)
+}
+
+// look looks at a loop that a verb for people may use. The caller closes the loop of the picture.
+func look(env loop.Env, at *loopdir.Loop) (*loop.Picture, error) {
+	if err := at.Check(); err != nil {
+		return nil, err
+	}
+	l, err := loop.Open(env, at)
+	if err != nil {
+		return nil, err
+	}
 	p, err := l.Look()
 	if err != nil {
-		found.Status = verb.Unreadable(at, err)
-		return found, nil
+		l.Close()
+		return nil, err
 	}
+	return p, nil
+}
+
+func ofFiles(at *loopdir.Loop) Loop {
+	changed := lastOf(time.Time{}, at.Shown())
+	return Loop{Key: keyOf(at), Project: plain.Line(at.Project, 4096), ChangedAt: changed, LastSign: changed}
+}
+
+func ofPicture(p *loop.Picture) (found Loop, of []proc.Process) {
+	l := p.Loop
+	found = ofFiles(l.At)
 	found.Status = verb.Quick(p)
 	state := p.Snapshot.Record()
 	of = []proc.Process{{PID: state.SessionPID, Start: state.ClientStart}}
@@ -256,18 +251,10 @@ func read(env loop.Env, at *loopdir.Loop) (found Loop, of []proc.Process) {
 		found.signs = append(found.signs, state.Transcript)
 	}
 	for _, one := range found.Run.Running() {
-		found.signs = append(found.signs, record.SessionLogPath(at.Project, found.Run.ID, one.Number))
+		found.signs = append(found.signs, record.SessionLogPath(l.At.Project, found.Run.ID, one.Number))
 	}
 	found.LastSign = lastOf(found.ChangedAt, found.signs)
 	return found, of
-}
-
-// open opens a loop that a verb for people may use.
-func open(env loop.Env, at *loopdir.Loop) (*loop.Loop, error) {
-	if err := at.Check(); err != nil {
-		return nil, err
-	}
-	return loop.Open(env, at)
 }
 
 func runOf(r *record.Run) *Run {

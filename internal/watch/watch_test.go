@@ -68,17 +68,16 @@ func follow(w watchtest.World) (await func(what string, is func(*Picture) bool))
 	if err != nil {
 		w.Fatal(err)
 	}
-	changes, stop := watcher.Changes()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { watcher.Run(ctx); close(done) }()
-	w.Cleanup(func() { cancel(); <-done; stop() })
+	w.Cleanup(func() { cancel(); <-done })
 	return func(what string, is func(*Picture) bool) {
 		w.Helper()
 		late := time.After(20 * time.Second)
 		for !is(watcher.Picture()) {
 			select {
-			case <-changes:
+			case <-watcher.Changes:
 			case <-late:
 				w.Fatalf("%s: the picture is still %+v", what, watcher.Picture())
 			}
@@ -202,7 +201,7 @@ func TestEndedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestSlowReader sends more changes than a reader takes. It gets the last picture, and no queue grows.
+// TestSlowReader sends more changes than the reader takes. It gets the last picture, and no queue grows.
 func TestSlowReader(t *testing.T) {
 	w := watchtest.New(t)
 	at := w.Loop("a")
@@ -210,25 +209,18 @@ func TestSlowReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes, stop := watcher.Changes()
 	for i := 2; i <= 20; i++ {
 		w.Commit(at, func(s *decide.State) { s.Iteration = i })
 		watcher.sweep()
 	}
-	<-changes
+	<-watcher.Changes
 	if got := watcher.Picture().Find("a").Iteration; got != 20 {
 		t.Errorf("the reader sees iteration %d, want 20", got)
 	}
 	select {
-	case <-changes:
+	case <-watcher.Changes:
 		t.Error("a second change was kept for the reader")
 	default:
-	}
-	stop()
-	w.Commit(at, func(s *decide.State) { s.Iteration = 99 })
-	watcher.sweep()
-	if len(watcher.readers) != 0 || len(changes) != 0 {
-		t.Error("a reader that has stopped is still told")
 	}
 }
 
@@ -285,8 +277,6 @@ func TestWeek(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	_, stop := watcher.Changes() // nobody reads it
-	defer stop()
 	path := filepath.Join(at.Dir, loopdir.ListFile)
 	events := func(n int) {
 		for i := range n {

@@ -1,14 +1,17 @@
 package watch
 
 import (
+	"cmp"
 	"context"
-	"maps"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/features"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -29,6 +32,8 @@ const (
 // Watcher keeps a picture up to date. Its memory depends on how many loops there are, and not on how often they change:
 // a reader that is slow misses pictures, and never the last one.
 type Watcher struct {
+	Changes chan struct{} // gets a value after the picture has changed, if the reader has taken the one before
+
 	env     loop.Env
 	folders []string
 	picture atomic.Pointer[Picture]
@@ -37,9 +42,6 @@ type Watcher struct {
 	known map[string]*known // by key
 	swept time.Time         // when loops were looked for last
 	roots stamp             // of the folders in which loops and records come and go, as they were then
-
-	mu      sync.Mutex
-	readers map[chan struct{}]bool
 }
 
 // known is a loop that the watcher has read.
@@ -54,7 +56,7 @@ type known struct {
 
 // New reads all loops, as Look does. Run keeps the picture up to date.
 func New(env loop.Env, folders ...string) (*Watcher, error) {
-	w := &Watcher{env: env, folders: folders, known: map[string]*known{}, readers: map[chan struct{}]bool{}}
+	w := &Watcher{env: env, folders: folders, known: map[string]*known{}, Changes: make(chan struct{}, 1)}
 	_, err := w.rescan()
 	w.publish()
 	return w, err
@@ -63,34 +65,20 @@ func New(env loop.Env, folders ...string) (*Watcher, error) {
 // Picture returns the last picture.
 func (w *Watcher) Picture() *Picture { return w.picture.Load() }
 
-// Changes returns a channel that gets a value after the picture has changed, and a function that ends this. If several
-// changes come before the value is taken, there is one value.
-func (w *Watcher) Changes() (changes <-chan struct{}, stop func()) {
-	c := make(chan struct{}, 1)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.readers[c] = true
-	return c, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.readers, c)
-	}
-}
-
-// publish makes the picture of what is known, and tells the readers.
+// publish makes the picture of what is known, and tells the reader.
 func (w *Watcher) publish() {
 	loops := make([]Loop, 0, len(w.known))
 	for _, k := range w.known {
 		loops = append(loops, k.loop)
 	}
-	w.picture.Store(picture(loops))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for c := range w.readers {
-		select {
-		case c <- struct{}{}:
-		default: // the reader has not taken the last one yet
-		}
+	slices.SortFunc(loops, func(a, b Loop) int {
+		return cmp.Or(a.Rank()-b.Rank(), b.ChangedAt.Compare(a.ChangedAt), strings.Compare(a.Name, b.Name),
+			strings.Compare(a.Key, b.Key))
+	})
+	w.picture.Store(&Picture{Loops: loops})
+	select {
+	case w.Changes <- struct{}{}:
+	default: // nobody has taken the last one yet
 	}
 }
 
@@ -146,7 +134,7 @@ func (w *Watcher) rescan() (changed bool, err error) {
 		key := keyOf(at)
 		there[key] = true
 		if w.known[key] == nil {
-			w.known[key] = &known{at: at, files: files(at, "")}
+			w.known[key] = &known{at: at, files: files(at)}
 		}
 	}
 	for key := range w.known {
@@ -158,12 +146,21 @@ func (w *Watcher) rescan() (changed bool, err error) {
 	return w.refresh() || changed, nil
 }
 
-// refresh reads those of the loops that have changed, and reports whether any has.
+// refresh reads those of the loops that have changed, on all processors, and reports whether any has.
 func (w *Watcher) refresh() bool {
-	loops := slices.Collect(maps.Values(w.known))
-	changed := make([]bool, len(loops))
-	each(len(loops), func(i int) { changed[i] = loops[i].refresh(w.env) })
-	return slices.Contains(changed, true)
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	var changed atomic.Bool
+	for _, k := range w.known {
+		all.Go(func() error {
+			if k.refresh(w.env) {
+				changed.Store(true)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+	return changed.Load()
 }
 
 // refresh reads the loop if its files have changed or one of its processes has ended, and reports whether the loop is
