@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"unicode"
 
 	"golang.org/x/term"
 )
@@ -91,7 +90,7 @@ func wrap(text string, width int) (lines []string) {
 	}
 	at := width + 1 // of the last line, which is full at first
 	for word := range strings.FieldsSeq(text) {
-		n := cells(word)
+		n := columns(word)
 		if at+1+n > width {
 			lines, at = append(lines, word), n
 			continue
@@ -102,34 +101,20 @@ func wrap(text string, width int) (lines []string) {
 	return lines
 }
 
-// cells returns how many columns a word takes: letters of East Asia take two.
-func cells(word string) (n int) {
-	for _, r := range word {
-		n++
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r >= 0xff01 && r <= 0xff60 {
-			n++
-		}
-	}
-	return n
-}
-
-// barWidth is how many characters the bar of features has.
-const barWidth = 20
-
 // Bar shows what is proven, what is claimed and what is open.
-func (s Screen) Bar(proven, claimed, total int) string {
+func (s Screen) Bar(proven, claimed, total, width int) string {
 	cells := func(n int) int {
 		switch {
 		case total == 0 || n == 0:
 			return 0
 		case n == total:
-			return barWidth
+			return width
 		}
-		return min(max(1, n*barWidth/total), barWidth-1) // some is never none, nor all
+		return min(max(1, n*width/total), width-1) // some is never none, nor all
 	}
 	full, half := cells(min(proven, claimed)), cells(claimed)
 	half = max(half, full)
 	return s.Paint(Green, strings.Repeat("█", full)) +
 		s.Paint(Cyan, strings.Repeat("▒", half-full)) +
-		s.Paint(Dim, strings.Repeat("░", barWidth-half))
+		s.Paint(Dim, strings.Repeat("░", width-half))
 }

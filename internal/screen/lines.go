@@ -90,9 +90,11 @@ func (m *model) row(l *watch.Loop, chosen bool) []string {
 	add(fraction(l), 7, 0)
 	add(cmp.Or(l.Spent.Cost(), "-"), 9, 0)
 	add(project(l.Project, min(24, m.width/7)), min(24, m.width/7), 16)
-	if room(10, least) {
-		line += " " + m.bar(l, 10)
+	bar := ""
+	if f := l.Features; f.Total > 0 {
+		bar = m.paint.Bar(f.Proven, f.Passed, f.Total, 10)
 	}
+	add(bar, 10, least)
 	add(elapsed(l), 8, least)
 	add(fmt.Sprintf("it %d/%d", l.Iteration, l.MaxIterations), 11, least)
 	add(l.Left(), 12, least+20)
@@ -173,18 +175,6 @@ func fraction(l *watch.Loop) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d/%d", l.Features.Passed, l.Features.Total)
-}
-
-// bar shows proven, claimed and open features.
-func (m *model) bar(l *watch.Loop, width int) string {
-	f := l.Features
-	if f.Total == 0 {
-		return strings.Repeat(" ", width)
-	}
-	full := width * min(f.Proven, f.Passed) / f.Total
-	half := width*f.Passed/f.Total - full
-	return m.paint.Paint(cli.Green, strings.Repeat("█", full)) + m.paint.Paint(cli.Cyan, strings.Repeat("▒", half)) +
-		m.paint.Paint(cli.Dim, strings.Repeat("░", width-full-half))
 }
 
 func elapsed(l *watch.Loop) string {

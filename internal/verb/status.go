@@ -176,13 +176,6 @@ func brief(s cli.Screen, v Status) {
 	fmt.Fprintln(s, strings.Join(line, " · "))
 }
 
-func proofLabel(v Status) string {
-	if v.NoList {
-		return "proof"
-	}
-	return "features"
-}
-
 func proof(v Status) string {
 	if v.NoList {
 		return say.NoListProof(v.Status, v.ExitReason, v.Checks)
@@ -217,9 +210,13 @@ func show(s cli.Screen, v Status) {
 	row := func(name, value string) { s.Row(name, plain.Line(value, 500)) }
 	fmt.Fprintln(s, headOf(s, v))
 	if v.MaxIterations > 0 {
-		row(proofLabel(v), proof(v))
+		label := "features"
+		if v.NoList {
+			label = "proof"
+		}
+		row(label, proof(v))
 		if !v.NoList && !v.unread() {
-			s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total))
+			s.Row("", s.Bar(v.Features.Proven, v.Features.Passed, v.Features.Total, 20))
 		}
 		for _, lane := range v.Lanes {
 			if lane.Works || lane.Feature != "" { // a run has more lanes than sessions at once
