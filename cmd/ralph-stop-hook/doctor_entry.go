@@ -17,7 +17,7 @@ import (
 
 func lookEntry(in *inspection) {
 	first := in.lookScopes()
-	plugin := in.plugin(program)
+	plugin := in.install.Plugin(program)
 	switch {
 	case first != nil:
 		in.lookEvents(first)
@@ -135,19 +135,6 @@ func notHook(h *client.Hook) string {
 	return ""
 }
 
-// plugin returns the first enabled plugin of one of these names, with where it
-// comes from.
-func (in *inspection) plugin(names ...string) string {
-	for _, s := range in.scopes {
-		for _, plugin := range s.Plugins {
-			if name, _, _ := strings.Cut(plugin, "@"); slices.Contains(names, name) {
-				return plugin
-			}
-		}
-	}
-	return ""
-}
-
 // renew makes the entries of one file one for each event, like that of a stop.
 func (s *scope) renew() error {
 	f := settingsEdit{FileChange: client.FileChange{Path: real(s.path)}, client: s.install.Client}
@@ -203,8 +190,10 @@ func (in *inspection) lookTimeout(s *scope) {
 var rivalPlugins = []string{"ralph-loop", "ralph-wiggum"}
 
 func lookRivals(in *inspection) {
-	if plugin := in.plugin(rivalPlugins...); plugin != "" {
-		in.warning("claude plugin disable "+plugin, "the plugin %s blocks stops too", plugin)
+	for _, name := range rivalPlugins {
+		if plugin := in.install.Plugin(name); plugin != "" {
+			in.warning("claude plugin disable "+plugin, "the plugin %s blocks stops too", plugin)
+		}
 	}
 	for _, s := range in.scopes {
 		for _, h := range s.Hooks {

@@ -68,12 +68,7 @@ func (in *inspection) add(name, path string) {
 	in.scopes = append(in.scopes, s)
 }
 
-func (s *scope) read(text []byte) {
-	s.File, s.err = s.install.ReadSettings(text)
-	if s.err != nil {
-		s.File = client.File{}
-	}
-}
+func (s *scope) read(text []byte) { s.File, s.err = s.install.ReadSettings(text) }
 
 func lookSettings(in *inspection) {
 	for _, s := range in.scopes {

@@ -77,18 +77,17 @@ func InProject() (files []string) {
 	return files
 }
 
-// Entries returns our entries for an event in a settings file, or for all events if event is empty. For a file that
-// cannot be read it returns none, because the client ignores that file too.
+// Entries returns our entries for an event in a settings file, or for all events if event is empty.
 func (c *Client) Entries(path, event string) []*Hook {
-	text, err := loopdir.ReadAny(path, MaxBytes)
-	if err != nil {
-		return nil
-	}
-	file, err := c.ReadSettings(text)
-	if err != nil {
-		return nil
-	}
+	file := c.read(path)
 	return file.Ours(event)
+}
+
+// read reads a settings file. One that cannot be read is empty: the client ignores it, too.
+func (c *Client) read(path string) File {
+	text, _ := loopdir.ReadAny(path, MaxBytes)
+	file, _ := c.ReadSettings(text)
+	return file
 }
 
 // Installed reports whether a settings file has one of our entries for the event of a stop.
@@ -132,14 +131,12 @@ func (in Install) Everywhere(scope string) bool {
 	return in.Hooked()
 }
 
-// settings returns the settings files of some places. One that cannot be read is empty: the client ignores it, too.
+// settings returns the settings files of some places.
 func (in Install) settings(scopes ...string) iter.Seq[File] {
 	return func(yield func(File) bool) {
 		for _, scope := range scopes {
 			for _, path := range in.Files(scope) {
-				text, _ := loopdir.ReadAny(path, MaxBytes)
-				file, err := in.ReadSettings(text)
-				if err == nil && !yield(file) {
+				if !yield(in.read(path)) {
 					return
 				}
 			}

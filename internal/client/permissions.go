@@ -1,13 +1,9 @@
 package client
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
-
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // Permissions are what a session that nobody watches may do: its mode, and the rules that allow tools.
@@ -19,23 +15,10 @@ type Permissions struct {
 // Permissions returns what settings files and a command line allow. mode and allow are those of the command line.
 func (in Install) Permissions(mode string, allow []string) Permissions {
 	p := Permissions{mode, allow}
-	for _, scope := range []string{"local", "project", "user"} {
-		for _, path := range in.Files(scope) {
-			text, err := loopdir.ReadAny(path, MaxBytes)
-			if err != nil {
-				continue
-			}
-			text, err = jsontext.Check(text)
-			if err != nil {
-				continue // the client ignores that file, too
-			}
-			permissions := gjson.GetBytes(text, "permissions")
-			if said := permissions.Get("defaultMode").Str; p.mode == "" {
-				p.mode = said // the narrowest scope wins
-			}
-			for _, rule := range permissions.Get("allow").Array() {
-				p.allow = append(p.allow, rule.Str)
-			}
+	for file := range in.settings("local", "project", "user") {
+		p.mode = cmp.Or(p.mode, file.Permissions.Get("defaultMode").Str) // the narrowest scope wins
+		for _, rule := range file.Permissions.Get("allow").Array() {
+			p.allow = append(p.allow, rule.Str)
 		}
 	}
 	return p

@@ -17,6 +17,7 @@ type File struct {
 	ManagedOnly bool         // allowManagedHooksOnly
 	Sandbox     bool         // the host confines what the agent's commands do
 	BlockCap    string       // CLAUDE_CODE_STOP_HOOK_BLOCK_CAP of "env": how many blocks in a row the host honours
+	Permissions gjson.Result // of tools
 	Plugins     []string     // the enabled plugins, as NAME@MARKETPLACE
 	Hooks       []*Hook      // the hook entries of all events, in the order of the file
 }
@@ -51,7 +52,7 @@ func (c *Client) ReadSettings(data []byte) (f File, err error) {
 	}
 	for key, value := range root.ForEach {
 		if at, problem := f.member(key.Str, value); c.Strict && problem != "" {
-			return f, jsontext.ErrorAt(text, at.Index, problem)
+			return File{}, jsontext.ErrorAt(text, at.Index, problem)
 		}
 	}
 	return f, nil
@@ -67,6 +68,8 @@ func (f *File) member(key string, value gjson.Result) (at gjson.Result, problem 
 		}
 	}
 	switch key {
+	case "permissions":
+		f.Permissions = value
 	case "disableAllHooks":
 		f.Disabled = value
 		if !value.IsBool() {
