@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -139,18 +138,28 @@ var (
 
 var versionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
-// clientTimeout is how long the client may take to say its version. A test shortens it.
+// clientTimeout is how long a program may take to say its version. A test shortens it.
 var clientTimeout = 10 * time.Second
 
-func lookClient(in *inspection) {
+// ask runs a program with one word. path is where PATH finds it, "" if there is none. PATH has no folder of the
+// project, whose programs an agent can write.
+func (in *inspection) ask(program, word string) (path string, r proc.Result) {
 	env := proc.EnvOutside(in.v.Env.Vars, in.project)
-	if _, err := proc.LookPath("claude", proc.Value(env, "PATH")); err != nil {
+	path, err := proc.LookPath(program, proc.Value(env, "PATH"))
+	if err != nil {
+		return "", r
+	}
+	return path, proc.Run(context.Background(), proc.Cmd{
+		Argv: []string{path, word}, Dir: in.project, Env: env, Stdin: []byte{}, Timeout: clientTimeout, Output: 1000,
+	})
+}
+
+func lookClient(in *inspection) {
+	path, r := in.ask("claude", "--version")
+	if path == "" {
 		in.note("nothing, if you use Claude Code in an editor", "claude is not on PATH, so its version is unknown")
 		return
 	}
-	r := proc.Run(context.Background(), proc.Cmd{
-		Argv: []string{"claude", "--version"}, Dir: in.project, Env: env, Timeout: clientTimeout, Output: 1000,
-	})
 	in.client = versionIn().FindString(string(r.Output))
 	if r.Err != nil || in.client == "" {
 		said := plain.Line(string(r.Output), 200)
@@ -173,7 +182,11 @@ func lookClient(in *inspection) {
 }
 
 func lookRunner(in *inspection) {
-	path, its := boot.VersionOf(in.v.Env, "ralph-runner", in.project)
+	path, r := in.ask("ralph-runner", "version")
+	its := "unknown"
+	if words := strings.Fields(string(r.Output)); r.Err == nil && len(words) > 1 && words[0] == "ralph-runner" {
+		its = plain.Line(words[1], 100)
+	}
 	if own := cli.VersionText(version); path != "" && its != own {
 		in.warning("install both from one release: they share the records of loops",
 			"%s is version %s, and this is %s", path, its, own)
