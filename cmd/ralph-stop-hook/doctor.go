@@ -95,13 +95,11 @@ var hostProbes = []probe{
 
 // unanswered looks at what can keep the stops of a loop from the hook, and costs no process.
 func (v verbs) unanswered(name string, at *loopdir.Loop) (why, fix string) {
-	c := client.Find(name)
-	switch {
-	case name == "":
-	case c.Name != name: // it works by MCP
-		return "", ""
-	default:
-		return v.notIn(c, at)
+	if c := client.Find(name); name != "" {
+		if c.Name != name || v.install(c, at.Project).Hooked() { // a client without a row works by MCP
+			return "", ""
+		}
+		return fmt.Sprintf("the hook is in no settings of %s", c.Title), "ralph-stop-hook init --client " + c.Name
 	}
 	in := v.newInspection(at.Project)
 	in.look([]probe{{"settings", lookSettings}, {"hooks", lookDisabled}, {"entry", lookEntry}, {"program", lookProgram}})
@@ -111,17 +109,6 @@ func (v verbs) unanswered(name string, at *loopdir.Loop) (why, fix string) {
 		}
 	}
 	return "", ""
-}
-
-// notIn is unanswered for another client than Claude Code.
-func (v verbs) notIn(c *client.Client, at *loopdir.Loop) (why, fix string) {
-	install := v.install(c, at.Project)
-	for _, scope := range c.Scopes {
-		if len(c.Entries(install.Files(scope)[0], client.Stop)) > 0 {
-			return "", ""
-		}
-	}
-	return fmt.Sprintf("the hook is in no settings of %s", c.Title), "ralph-stop-hook init --client " + c.Name
 }
 
 // assumeEntry has a test go without an entry in the settings: it calls the hook itself.
