@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
@@ -16,6 +17,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/newloop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
 // initialiser is one run of init. It plans everything that can be refused, shows the plan if asked
@@ -105,8 +107,10 @@ func (i *initialiser) run() error {
 	if i.dryRun {
 		i.ShowPlan()
 		i.hook.report(i, "would ")
-		for _, line := range client.Added(i.hook.Old, i.hook.Text) {
-			fmt.Fprintf(i.Out, "    + %s\n", plain.Text(line, 500))
+		for _, line := range verb.Diff(string(i.hook.Old), string(i.hook.Text)) {
+			if strings.HasPrefix(line, "+") {
+				fmt.Fprintf(i.Out, "    %s\n", plain.Text(strings.TrimRight(line, "\n"), 500))
+			}
 		}
 		return nil
 	}

@@ -13,11 +13,6 @@ const quiet = "command -v " + program + " >/dev/null 2>&1 || exit 0; exec " + pr
 // quietLine returns the line for these arguments.
 func quietLine(args []string) string { return quiet + " " + plain.Typed(args) }
 
-// execLine returns the line that runs a program in the shell's place.
-func execLine(program string, args []string) string {
-	return "exec " + plain.Typed(append([]string{program}, args...))
-}
-
 // wordSafe has the characters that mean no more than themselves to a shell.
 const wordSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
 

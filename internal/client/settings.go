@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // MaxBytes is the largest size of a settings file.
@@ -40,7 +41,7 @@ func (e Entry) json() string {
 	}
 	line := quietLine(e.Args)
 	if !e.Quiet {
-		line = execLine(e.Command, e.Args)
+		line = "exec " + plain.Typed(append([]string{e.Command}, e.Args...))
 	}
 	return quote(struct {
 		Type    string `json:"type"`
@@ -107,21 +108,6 @@ func firstOurs(text []byte) ([]level, error) {
 		}
 	}
 	return nil, err
-}
-
-// Added returns the lines of after that before does not have, or has less often.
-func Added(before, after []byte) (lines []string) {
-	had := map[string]int{}
-	for line := range strings.SplitSeq(string(before), "\n") {
-		had[line]++
-	}
-	for line := range strings.SplitSeq(strings.TrimRight(string(after), "\n"), "\n") {
-		had[line]--
-		if had[line] < 0 {
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }
 
 // update makes our entry at a path say what e says. It keeps what a person added to

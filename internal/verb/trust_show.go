@@ -51,7 +51,7 @@ func kind(c config.Check) string {
 func (t *truster) show(record config.Trust, before *config.Trust, list decide.List) {
 	if before == nil {
 		before = &config.Trust{}
-	} else if changes := diffLines(before.Text, record.Text); len(changes) > 0 {
+	} else if changes := Diff(before.Text, record.Text); len(changes) > 0 {
 		fmt.Fprintf(t.w, "%s changed after it was trusted:\n", loopdir.ConfigFile)
 		for _, line := range changes {
 			t.showf("  %s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "  "))
@@ -147,9 +147,8 @@ func (t *truster) showRoom(record config.Trust, before *config.Trust) {
 	}
 }
 
-// diffLines returns the differences between was and now: deleted lines after "- ", new ones after
-// "+ ".
-func diffLines(was, now string) (lines []string) {
+// Diff returns the differences between was and now: deleted lines after "- ", new ones after "+ ".
+func Diff(was, now string) (lines []string) {
 	// The first three lines of a unified diff name the files.
 	for n, line := range strings.SplitAfter(string(diff.Diff("was", []byte(was), "now", []byte(now))), "\n") {
 		if n > 2 && line != "" && (line[0] == '-' || line[0] == '+') {

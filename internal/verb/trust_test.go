@@ -15,12 +15,12 @@ func TestDiffLines(t *testing.T) {
 		{"a\nb\n", "b\na\n", "- a\n+ a\n"},
 		{"a", "a\n", "- a\n+ a\n"},
 	} {
-		if got := strings.Join(diffLines(tc.was, tc.now), ""); got != tc.want {
+		if got := strings.Join(Diff(tc.was, tc.now), ""); got != tc.want {
 			t.Errorf("%q to %q: %q, want %q", tc.was, tc.now, got, tc.want)
 		}
 	}
 	large := strings.Repeat("x\n", 3000)
-	if got := diffLines("a\n"+large+"b\n", "c\n"+large+"d\n"); len(got) != 6004 {
+	if got := Diff("a\n"+large+"b\n", "c\n"+large+"d\n"); len(got) != 6004 {
 		t.Errorf("%d lines of texts that are too large to compare", len(got))
 	}
 }
