@@ -28,9 +28,10 @@ func (s Server) block() string {
 // addTOML adds the entry at the end of a TOML file. The result is the text itself if it has this entry.
 func (s Server) addTOML(data []byte) ([]byte, error) {
 	text := string(data)
-	block := s.block()
+	block, newline := s.block(), "\n"
 	if strings.Contains(text, "\r\n") {
-		block = strings.ReplaceAll(block, "\n", "\r\n")
+		newline = "\r\n"
+		block = strings.ReplaceAll(block, "\n", newline)
 	}
 	if begin, _ := s.table(text); begin >= 0 {
 		if strings.Contains(text[begin:], block) {
@@ -42,10 +43,6 @@ func (s Server) addTOML(data []byte) ([]byte, error) {
 		if key, _, is := strings.Cut(line, "="); is && strings.TrimSpace(key) == "mcp_servers" {
 			return nil, errors.New("it has mcp_servers as one value; add the entry there yourself")
 		}
-	}
-	newline := "\n"
-	if strings.Contains(text, "\r\n") {
-		newline = "\r\n"
 	}
 	switch {
 	case strings.HasSuffix(text, "\r"):

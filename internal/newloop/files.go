@@ -198,8 +198,7 @@ func (m *Maker) checkList() error {
 
 // takenUp reports whether init finds a loop that was made before, and leaves it as it is.
 func (m *Maker) takenUp() bool {
-	text, err := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
-	return err == nil && text != nil && !m.Force
+	return !m.Force && loopdir.Exists(filepath.Join(m.Dir, loopdir.ConfigFile))
 }
 
 // noList reports whether the loop has no list: the person says its task, or it is there already.

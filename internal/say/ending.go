@@ -152,12 +152,20 @@ func StoppedBy(exitReason string) string {
 	return "stopped by a person"
 }
 
-// Doom says how the loop will end whatever the agent does, and what a person does about it; "" if
-// that is open. It also returns that ending, and notes in the snapshot which locked files have changed.
+// Doom says how the loop will end whatever the agent does, and what a person does about it; "" if that is open. A
+// person must fix something first: the list or ralph.json cannot be used, or a locked file has changed, and the agent
+// was asked already to put it back. It also returns that ending, and notes in the snapshot which locked files have
+// changed.
 func Doom(p *loop.Picture) (text string, d decide.Decision) {
 	p.Snapshot.Changed = p.Changed()
-	d, is := doomed(p)
-	if !is {
+	s := p.Snapshot
+	if state := s.Record(); !state.Status.GoesOn() {
+		return "", d
+	}
+	s.State.Status = decide.InProgress
+	d, need := decide.Preview(s)
+	ends := need.Kind == decide.NeedNothing && d.Verdict == decide.End
+	if !ends || d.Next.Status != decide.Blocked && d.Next.Status != decide.Failed {
 		return "", d
 	}
 	what, do := d.Next.Needs, p.Loop.Call
@@ -184,18 +192,4 @@ func Proof(claimed, total, proven, manual, checks int) (text string) {
 		text += fmt.Sprintf(", %d with points for a person to look at", manual)
 	}
 	return text
-}
-
-// doomed returns the ending that the loop reaches whatever the agent does. It returns true if the
-// loop is not over and a person must fix something first: the list or ralph.json cannot be used, or a locked file has
-// changed, and the agent was asked already to put it back.
-func doomed(p *loop.Picture) (decide.Decision, bool) {
-	s := p.Snapshot
-	if state := s.Record(); !state.Status.GoesOn() {
-		return decide.Decision{}, false
-	}
-	s.State.Status = decide.InProgress
-	d, need := decide.Preview(s)
-	ends := need.Kind == decide.NeedNothing && d.Verdict == decide.End
-	return d, ends && (d.Next.Status == decide.Blocked || d.Next.Status == decide.Failed)
 }

@@ -122,7 +122,11 @@ type ran struct {
 		Until time.Time `json:"until"`
 		Why   string    `json:"why"`
 	} `json:"waiting"`
-	Spent Spent `json:"spent"`
+	Spent  Spent `json:"spent"`
+	Merges struct {
+		Commit string `json:"commit"`
+		Behind string `json:"behind"`
+	} `json:"merges"`
 }
 
 // lastRun returns the last run over a loop; nil: there was none, or its record cannot be read.

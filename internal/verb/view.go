@@ -70,13 +70,6 @@ type Status struct {
 	stopped int    // the process that works it, if that was stopped; 0: it runs, or there is none
 }
 
-func confined(p *loop.Picture) string {
-	if !p.Config.Confine {
-		return ""
-	}
-	return plain.Line(say.ConfinedTo(p.Config.Config), 500)
-}
-
 // Unreadable is the status of a loop that cannot be read.
 func Unreadable(at *loopdir.Loop, err error) Status {
 	return Status{
@@ -93,7 +86,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	}
 	v := of(p, func() string { return p.Contents(ctx) })
 	v.NotUsed = say.NotUsed(p)
-	v.ToMerge = toMerge(ctx, l)
+	v.ToMerge = toMerge(ctx, p)
 	if cut := p.CutOffCommit(); cut != "" {
 		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that, and so does: "+
 			say.InProject(l.Env, l.At, "ralph-stop-hook doctor "+plain.Arg(l.At.Name)+" --fix"))
@@ -107,18 +100,12 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 
 // toMerge returns what the record of the last run says about work that is not on the person's branch, unless a person
 // has merged it since.
-func toMerge(ctx context.Context, l *loop.Loop) string {
-	var run struct {
-		Merges struct {
-			Commit string `json:"commit"`
-			Behind string `json:"behind"`
-		} `json:"merges"`
-	}
-	data, err := l.Store.Run()
-	if err != nil || json.Unmarshal(data, &run) != nil || run.Merges.Behind == "" {
+func toMerge(ctx context.Context, p *loop.Picture) string {
+	run := lastRun(p)
+	if run == nil || run.Merges.Behind == "" {
 		return ""
 	}
-	git := proc.Git(l.Env.Vars, l.At.Project, "merge-base", "--is-ancestor", run.Merges.Commit, "HEAD")
+	git := proc.Git(p.Loop.Env.Vars, p.Loop.At.Project, "merge-base", "--is-ancestor", run.Merges.Commit, "HEAD")
 	if proc.Run(ctx, git).Err == nil {
 		return ""
 	}
@@ -138,12 +125,14 @@ func of(p *loop.Picture, contents func() string) Status {
 		Name: plain.Line(l.At.Name, 100), Loop: plain.Line(l.At.Dir, 4096), List: plain.Line(p.ListName(), 4096),
 		Status: state.Status, ExitReason: state.ExitReason, Needs: state.Needs, Session: state.Session,
 		Withheld: state.Withheld, Uncommitted: state.Uncommitted,
-		Confined:  confined(p),
 		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits), NoList: s.NoList,
 		StartedAt: plain.Instant(state.StartedAt), EndedAt: plain.Instant(state.EndedAt),
 		RetryAt:   plain.Instant(state.RetryAt),
 		Protected: l.Store.Protected || s.State.Schema == 0, Checks: len(s.Checks),
 		ClientRuns: state.Session != "" && s.OwnerKnown && s.OwnerAlive, Verdicts: Verdicts(l, shownVerdicts),
+	}
+	if p.Config.Confine {
+		v.Confined = plain.Line(say.ConfinedTo(p.Config.Config), 500)
 	}
 	v.Features = s.List.Count(v.proof(p, state, contents))
 	var doom decide.Decision
