@@ -95,7 +95,7 @@ func (f *settingsEdit) merge() (err error) {
 		var err error
 		for _, event := range f.client.Events {
 			if err == nil {
-				text, _, err = client.Merge(text, event, f.entry(event))
+				text, err = client.Merge(text, event, f.entry(event))
 			}
 		}
 		if err == nil {

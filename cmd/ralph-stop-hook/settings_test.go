@@ -46,7 +46,7 @@ func TestSettingsEdited(t *testing.T) {
 func TestSettingsAdded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "settings.json")
 	c := client.Find(client.Usual)
-	text, _, err := client.Merge(nil, client.Stop, c.Entry(client.Stop, "user", program, defaultTimeout))
+	text, err := client.Merge(nil, client.Stop, c.Entry(client.Stop, "user", program, defaultTimeout))
 	if err == nil {
 		err = os.WriteFile(path, text, 0o644)
 	}

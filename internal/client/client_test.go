@@ -29,7 +29,7 @@ func TestEntries(t *testing.T) {
 			for _, event := range h.Events {
 				e := h.Entry(event, "project", name, 660*time.Second)
 				var err error
-				text, _, err = client.Merge(text, event, e)
+				text, err = client.Merge(text, event, e)
 				if err != nil {
 					t.Fatal(err)
 				}

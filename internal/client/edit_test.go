@@ -67,7 +67,7 @@ var before = map[string][]byte{
 func mergeAll(data []byte) ([]byte, error) {
 	for _, event := range events {
 		var err error
-		data, _, err = Merge(data, event, entry)
+		data, err = Merge(data, event, entry)
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func (c *Client) Entry(event, scope, name string, timeout time.Duration) Entry {
 	}
 	quiet := scope == "project" && name == program && runtime.GOOS != "windows"
 	return Entry{
-		Type: "command", Command: name, Timeout: int(given / c.Unit), Quiet: quiet, Line: !quiet && !c.Exec,
+		Command: name, Timeout: int(given / c.Unit), Quiet: quiet, Line: !c.Exec,
 		Args: append(args, "--timeout", fmt.Sprintf("%ds", int(timeout.Seconds()))),
 	}
 }

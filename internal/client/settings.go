@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"path"
@@ -21,45 +20,44 @@ const MaxBytes = 4 << 20
 
 // Entry is our hook entry, in the host's exec form: the host starts it without a shell.
 type Entry struct {
-	Type    string   `json:"type"` // always "command"
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-	Timeout int      `json:"timeout"` // seconds; then the host kills the hook
-
-	// Quiet makes it a line for the shell that does nothing where PATH does not find Command,
-	// for settings that are shared: the host reports a missing program at each event.
-	Quiet bool `json:"-"`
+	Command string
+	Args    []string
+	Timeout int // seconds; then the host kills the hook
 
 	// Line makes it a line for the shell, for a host that knows no other entries. The program takes the shell's place.
-	Line bool `json:"-"`
+	Line bool
+
+	// Quiet makes it such a line that does nothing where PATH does not find Command, for settings that are shared: the
+	// host reports a missing program at each event.
+	Quiet bool
 }
 
 // json returns the entry as the settings have it.
 func (e Entry) json() string {
-	if !e.Quiet && !e.Line {
-		return quote(e)
-	}
-	line := quietLine(e.Args)
-	if !e.Quiet {
-		line = "exec " + plain.Typed(append([]string{e.Command}, e.Args...))
+	command, args := e.Command, e.Args
+	switch {
+	case e.Quiet:
+		command, args = quietLine(e.Args), nil
+	case e.Line:
+		command, args = "exec "+plain.Typed(append([]string{e.Command}, e.Args...)), nil
 	}
 	return quote(struct {
-		Type    string `json:"type"`
-		Command string `json:"command"`
-		Timeout int    `json:"timeout"`
-	}{e.Type, line, e.Timeout})
+		Type    string   `json:"type"`
+		Command string   `json:"command"`
+		Args    []string `json:"args,omitempty"`
+		Timeout int      `json:"timeout"`
+	}{"command", command, args, e.Timeout})
 }
 
 // program is the name by which we know our entries. Its folder does not matter.
 const program = "ralph-stop-hook"
 
-// Merge puts our entry for an event into the settings. It returns the new text, and
-// whether it differs from data. Merge replaces an older entry of ours in its place.
-// Else it adds the entry at the end, in a form that tells Remove what was there
-// before. data is nil if there is no file. It must be strict JSON, as the host
+// Merge puts our entry for an event into the settings. Merge replaces an older entry of
+// ours in its place. Else it adds the entry at the end, in a form that tells Remove what
+// was there before. data is nil if there is no file. It must be strict JSON, as the host
 // wants it. A byte order mark stays.
-func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
-	out, err := edit(data, func(text []byte) ([]byte, error) {
+func Merge(data []byte, event string, e Entry) ([]byte, error) {
+	return edit(data, func(text []byte) ([]byte, error) {
 		_, list, err := follow(text, "hooks", event)
 		if err != nil {
 			return nil, err
@@ -77,7 +75,6 @@ func Merge(data []byte, event string, e Entry) ([]byte, bool, error) {
 		}
 		return update(text, have[0], e)
 	})
-	return out, err == nil && !bytes.Equal(out, data), err
 }
 
 // Remove takes all our entries out of settings, and what Merge made for them. What
