@@ -149,10 +149,7 @@ func (s *scope) renew() error {
 	if h.Exec {
 		name = h.Command
 	}
-	timeout := defaultTimeout
-	if own, err := time.ParseDuration(h.Flag("--timeout")); err == nil && own >= time.Second {
-		timeout = own
-	}
+	timeout := max(timeoutOf(h), time.Second)
 	f.entry = func(event string) client.Entry { return f.client.Entry(event, s.name, name, timeout) }
 	if err := f.merge(); err != nil {
 		return err
@@ -163,16 +160,7 @@ func (s *scope) renew() error {
 // lookTimeout compares the timeout that the client uses with the one that the hook expects.
 func (in *inspection) lookTimeout(s *scope) {
 	for _, h := range s.Ours(client.Stop) {
-		own := defaultTimeout
-		if value := h.Flag("--timeout"); value != "" {
-			d, err := time.ParseDuration(value)
-			if err != nil || d <= 0 {
-				in.failure("ralph-stop-hook init", "the entry in %s has --timeout %s, which is not a duration",
-					s.shown, value)
-				return
-			}
-			own = d
-		}
+		own := timeoutOf(h)
 		switch {
 		case h.Timeout == 0:
 			in.warning("ralph-stop-hook init",
@@ -184,6 +172,15 @@ func (in *inspection) lookTimeout(s *scope) {
 				s.shown, h.Timeout, own)
 		}
 	}
+}
+
+// timeoutOf returns the timeout that an entry says. lookWords reports one that is none.
+func timeoutOf(h *client.Hook) time.Duration {
+	own, err := time.ParseDuration(h.Flag("--timeout"))
+	if err != nil || own <= 0 {
+		return defaultTimeout
+	}
+	return own
 }
 
 // rivalPlugins keep a session going too.

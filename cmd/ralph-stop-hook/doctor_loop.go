@@ -228,9 +228,7 @@ func lookTime(in *inspection) {
 	timeout := defaultTimeout
 	for _, s := range in.scopes {
 		for _, entry := range s.Ours(client.Stop) {
-			if d, err := time.ParseDuration(entry.Flag("--timeout")); err == nil && d > 0 {
-				timeout = d
-			}
+			timeout = timeoutOf(entry)
 		}
 	}
 	left := p.CheckTime(timeout).Round(time.Second)
