@@ -240,14 +240,7 @@ func Differs(changed []string) string {
 }
 
 // Names returns the first of some files in a line.
-func Names(files []string) string {
-	const most = 5
-	text := plain.Line(strings.Join(files[:min(most, len(files))], ", "), 300)
-	if more := len(files) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
+func Names(files []string) string { return plain.First(files, 5, 300) }
 
 // next begins the next iteration with a feature, unless a limit is reached. due is the id of the
 // feature whose attempts count.

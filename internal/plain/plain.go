@@ -185,6 +185,15 @@ func cut(s string, limit int) string {
 	return string(runes[:limit-1]) + "…"
 }
 
+// First returns the first of some names in a line of at most limit characters, and counts the others.
+func First(names []string, most, limit int) string {
+	text := Line(strings.Join(names[:min(most, len(names))], ", "), limit)
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 // Count returns a number with the thing that is counted: "1 feature", "3 features".
 func Count(n int, thing string) string {
 	if n == 1 {

@@ -22,26 +22,21 @@ func ending(p *loop.Picture, s decide.State) string {
 
 // Dropped says which items of a list are no work, or nothing if there is none.
 func Dropped(list features.List) string {
-	const most = 5
 	var names []string
-	for _, item := range list.Dropped[:min(most, len(list.Dropped))] {
+	for _, item := range list.Dropped {
 		name := item.Title()
 		if !item.Derived || name == "" {
 			name = strings.TrimSpace(item.ID + " " + name)
 		}
 		names = append(names, plain.Line(name, 60))
 	}
-	text := strings.Join(names, ", ")
-	switch n := len(list.Dropped); {
-	case n == 0:
+	switch text := plain.First(names, 5, 400); len(names) {
+	case 0:
 		return ""
-	case n == 1:
+	case 1:
 		return "1 item is left out, as it is not work: " + text
-	case n > most:
-		text += fmt.Sprintf(" and %d more", n-most)
-		fallthrough
 	default:
-		return fmt.Sprintf("%d items are left out, as they are not work: %s", n, text)
+		return fmt.Sprintf("%d items are left out, as they are not work: %s", len(names), text)
 	}
 }
 

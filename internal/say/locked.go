@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -33,11 +32,7 @@ func Locked(c config.Config, files map[string]string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	text := plain.Line(strings.Join(names[:min(maxLocked, len(names))], ", "), 400)
-	if more := len(names) - maxLocked; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return "Do not change: " + text + ".\n"
+	return "Do not change: " + plain.First(names, maxLocked, 400) + ".\n"
 }
 
 // Changed tells a person which locked files have changed, or else which features no check runs for; "" if there are
