@@ -120,7 +120,7 @@ func lookProgram(in *inspection) {
 			case err != nil:
 				in.failure("put it there, or run: ralph-stop-hook init",
 					"the entry in %s runs %s, which is missing or not a program", s.shown, name)
-			case !client.SameFile(path, self):
+			case !loopdir.SameFile(path, self):
 				in.note("check that this is the version you want", "the entry in %s runs %s, but this is %s", s.shown, path,
 					self)
 			default:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
@@ -49,7 +50,7 @@ func (i *initialiser) planHook() (err error) {
 	}
 	// In the home folder the project's settings are the user's.
 	if project, user := in.Files("project")[0], in.Files("user")[0]; i.scope == "project" &&
-		(project == user || client.SameFile(project, user)) {
+		(project == user || loopdir.SameFile(project, user)) {
 		i.scope = "user"
 	}
 	if !i.Given("settings") {

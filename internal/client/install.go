@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"iter"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -123,7 +122,7 @@ func (in Install) Everywhere(scope string) bool {
 	user := in.Files("user")[0]
 	for _, scope := range []string{"local", "project"} {
 		for _, file := range in.Files(scope) {
-			if in.Installed(file) && !SameFile(file, user) {
+			if in.Installed(file) && !loopdir.SameFile(file, user) {
 				return false
 			}
 		}
@@ -174,7 +173,7 @@ func (in Install) Outranked(scope, event string, args []string) bool {
 		}
 		for _, file := range in.Files(narrower) {
 			// In the home folder, the project's settings file is also the user's.
-			same := func(f string) bool { return SameFile(f, file) }
+			same := func(f string) bool { return loopdir.SameFile(f, file) }
 			if answers(narrower, file) && !slices.ContainsFunc(files, same) {
 				return true
 			}
@@ -224,11 +223,4 @@ func (in Install) runs(e *Hook) bool {
 	}
 	_, err := proc.LookPath(name, in.Get("PATH"))
 	return err == nil
-}
-
-// SameFile reports whether two paths lead to the same existing file.
-func SameFile(a, b string) bool {
-	x, _ := os.Stat(a)
-	y, _ := os.Stat(b)
-	return os.SameFile(x, y) // false if either is nil
 }

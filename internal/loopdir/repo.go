@@ -55,14 +55,14 @@ func mainTree(dir string) string {
 	if !filepath.IsAbs(back) {
 		back = filepath.Join(path, back)
 	}
-	if err != nil || !sameFile(filepath.FromSlash(back), filepath.Join(dir, ".git")) {
+	if err != nil || !SameFile(filepath.FromSlash(back), filepath.Join(dir, ".git")) {
 		return ""
 	}
 	return filepath.Dir(filepath.Dir(worktrees))
 }
 
-// sameFile reports whether two paths lead to the same existing file.
-func sameFile(a, b string) bool {
+// SameFile reports whether two paths lead to the same existing file.
+func SameFile(a, b string) bool {
 	x, _ := os.Stat(a)
 	y, _ := os.Stat(b)
 	return os.SameFile(x, y) // false if either is nil

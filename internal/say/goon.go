@@ -2,7 +2,6 @@ package say
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 
@@ -143,10 +142,8 @@ func goOn(p *loop.Picture, s decide.State) string {
 
 // InProject returns a line that a person types in the loop's project, with a cd before it if that is another folder.
 func InProject(env loop.Env, at *loopdir.Loop, line string) string {
-	here, err := os.Stat(env.Cwd)
-	there, err2 := os.Stat(at.Project)
 	switch {
-	case !env.Anywhere && err == nil && err2 == nil && os.SameFile(here, there):
+	case !env.Anywhere && loopdir.SameFile(env.Cwd, at.Project):
 		return line
 	case runtime.GOOS == "windows":
 		return fmt.Sprintf("cd %s; %s", plain.Arg(at.Project), line)
