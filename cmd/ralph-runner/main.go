@@ -85,7 +85,7 @@ type verbs struct{ verb.Verbs }
 
 // newApp makes all commands, in the order in which help lists them.
 func newApp(env loop.Env) *cli.App {
-	v := verbs{verb.Verbs{Env: env, Init: "ralph-stop-hook init"}}
+	v := verbs{verb.Verbs{Env: env}}
 	v.Env.Unanswered = func(name string, at *loopdir.Loop) (why, fix string) { return unhooked(env, name, at) }
 	app := &cli.App{Name: program, Loops: v.Names, Usual: "run", Home: "ralph-stop-hook", Moved: v.Moved()}
 	add := func(commands ...*cli.Command) { app.Commands = append(app.Commands, commands...) }

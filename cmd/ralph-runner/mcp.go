@@ -33,8 +33,8 @@ func (v verbs) serveMCP(w io.Writer, _ []string) error {
 		clients = append(clients, proc.Find(pid))
 	}
 	desk := &mcp.Desk{
-		Env: env, Init: v.Init, HostSession: env.Get(client.SessionID), Clients: clients, ClientName: client.OfMCP,
-		Hooked: func(project string) bool { return hooked(env, project) },
+		Env: env, Init: "ralph-stop-hook init", HostSession: env.Get(client.SessionID), Clients: clients,
+		ClientName: client.OfMCP, Hooked: func(project string) bool { return hooked(env, project) },
 	}
 	server, err := mcp.New(desk, cli.VersionText(version), os.Stderr)
 	if err != nil {

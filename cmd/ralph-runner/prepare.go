@@ -91,7 +91,7 @@ func (k *runner) noChecks(p *loop.Picture) error {
 
 // find finds the loop, or makes one for a list. A run that goes on makes none.
 func (k *runner) find(words []string) (*loopdir.Loop, error) {
-	m := newloop.New(k.Verbs, "", program, k.out)
+	m := newloop.New(k.Verbs, program, k.out)
 	at, err := m.FindOrMake(words, func() error {
 		if k.resume {
 			return verb.ErrNoLoop

@@ -11,7 +11,7 @@ import (
 
 // makeTask makes a loop without a list, which does not become the current one.
 func (k *runner) makeTask() (*loopdir.Loop, error) {
-	m := newloop.New(k.Verbs, "", program, io.Discard)
+	m := newloop.New(k.Verbs, program, io.Discard)
 	m.Name, m.Task, m.Checks, m.Aside = "task-"+record.NewID(), k.task, k.checks, true
 	m.Limits.MaxIterations = k.options.MaxIterations
 	if err := m.Make(); err != nil {

@@ -67,7 +67,7 @@ func hookMode(args []string) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", p, debug.Stack())
-			h.print(client.Answer{Message: say.Trouble(program, fmt.Errorf("internal error: %v", p))})
+			h.print(client.Answer{Message: say.Trouble(fmt.Errorf("internal error: %v", p))})
 		}
 	}()
 	h.env = boot.Env(program)
@@ -79,7 +79,7 @@ func hookMode(args []string) (status int) {
 	}
 	event, unread := h.read()
 	if err := cmp.Or(wrong, unread); err != nil {
-		h.print(client.Answer{Message: say.Trouble(program, err)})
+		h.print(client.Answer{Message: say.Trouble(err)})
 		return 0
 	}
 	h.event = event
@@ -93,7 +93,7 @@ var inputWait = 30 * time.Second
 // read reads the event. A host that neither sends all of it nor closes its end is told so.
 func (h *hook) read() (client.Event, error) {
 	late := time.AfterFunc(inputWait, func() {
-		h.print(client.Answer{Message: say.Trouble(program,
+		h.print(client.Answer{Message: say.Trouble(
 			fmt.Errorf("no whole JSON object came on standard input within %v", inputWait))})
 		os.Exit(0)
 	})
@@ -277,7 +277,7 @@ func (h *hook) giveUp(ctx context.Context, l *loop.Loop, ev loop.Event, err erro
 	if l != nil {
 		notify = l.GiveUp(ctx, ev, err)
 	}
-	h.print(client.Answer{Message: say.Trouble(program, err)})
+	h.print(client.Answer{Message: say.Trouble(err)})
 	if notify != nil {
 		notify()
 	}

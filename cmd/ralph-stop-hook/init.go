@@ -33,7 +33,7 @@ type initialiser struct {
 
 // newInit returns an init of a loop for a list.
 func (v verbs) newInit(byList string, out io.Writer) *initialiser {
-	return &initialiser{Maker: newloop.New(v.Verbs, "", byList, out), v: v, scope: "project", client: client.Usual}
+	return &initialiser{Maker: newloop.New(v.Verbs, byList, out), v: v, scope: "project", client: client.Usual}
 }
 
 func (v verbs) init() *cli.Command {

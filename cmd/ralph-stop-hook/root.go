@@ -61,7 +61,7 @@ func run(args []string) (status int) {
 		if _, is := readEvent(); is {
 			// The settings entry is misspelt. An exit status of 1 would show as a problem, so the
 			// error is an answer to the host.
-			fmt.Print(string(client.Answer{Message: say.Trouble(program, err)}.Encode()))
+			fmt.Print(string(client.Answer{Message: say.Trouble(err)}.Encode()))
 			return 0
 		}
 	}
@@ -108,7 +108,7 @@ type verbs struct{ verb.Verbs }
 
 // newApp makes all commands, in the order in which help lists them: one file a verb.
 func newApp(env loop.Env) *cli.App {
-	v := verbs{verb.Verbs{Env: env, Init: program + " init", Host: statusLine(env)}}
+	v := verbs{verb.Verbs{Env: env, Host: statusLine(env)}}
 	v.Env.Everywhere = func() bool { return v.install(client.Find(client.Usual), env.Cwd).Everywhere("") }
 	if !assumeEntry {
 		v.Env.Unanswered = v.unanswered

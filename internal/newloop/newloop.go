@@ -56,9 +56,9 @@ type Maker struct {
 }
 
 // New returns a maker for the loop of a list.
-func New(v verb.Verbs, list, byList string, out io.Writer) *Maker {
+func New(v verb.Verbs, byList string, out io.Writer) *Maker {
 	return &Maker{
-		Verbs: v, List: list, ByList: byList, Out: out, Given: func(string) bool { return false },
+		Verbs: v, ByList: byList, Out: out, Given: func(string) bool { return false },
 		Limits: decide.Limits{MaxIterations: decide.DefaultIterations},
 	}
 }

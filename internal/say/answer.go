@@ -30,10 +30,10 @@ type Answer struct {
 	End     bool   // the loop is over
 }
 
-// Trouble returns the message of a program that could not do its work for a host.
-func Trouble(program string, err error) string {
+// Trouble returns the message of the hook when it could not do its work for a host.
+func Trouble(err error) string {
 	what := strings.TrimRight(plain.Line(err.Error(), 1000), ".?")
-	return program + ": " + what + ". The turn may end; no loop was continued."
+	return "ralph-stop-hook: " + what + ". The turn may end; no loop was continued."
 }
 
 // DecisionAnswer returns the answer to the host for a decision about a loop.

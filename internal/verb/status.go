@@ -123,7 +123,7 @@ func (s *statusCall) loops(args []string) ([]*loopdir.Loop, error) {
 		loops, err = s.Env.Where().Known() // cron's folder is no project, or not the one
 	}
 	if err == nil && len(loops) == 0 {
-		err = s.noLoop()
+		err = ErrNoLoop
 	}
 	return loops, err
 }

@@ -17,8 +17,7 @@ import (
 
 // Verbs makes the verbs of one program.
 type Verbs struct {
-	Env  loop.Env
-	Init string // the command line that makes a loop
+	Env loop.Env
 
 	// Host adds what the host that calls `status --line` says: its session, its project and its
 	// working folder. It is nil if no host calls it.
@@ -26,9 +25,7 @@ type Verbs struct {
 }
 
 // ErrNoLoop means that the project has no loop.
-var ErrNoLoop = errors.New("no loop in this project")
-
-func (v Verbs) noLoop() error { return fmt.Errorf("%w; '%s' makes one", ErrNoLoop, v.Init) }
+var ErrNoLoop = errors.New("no loop in this project; 'ralph-stop-hook init' makes one")
 
 // Find finds the loop that a verb's arguments name; without a name, the current one.
 func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
@@ -44,7 +41,7 @@ func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 	}
 	l, err := loopdir.Find(v.Env.Where())
 	if err == nil && l == nil {
-		err = v.noLoop()
+		err = ErrNoLoop
 		if names := v.Names(); len(names) > 0 {
 			err = fmt.Errorf("none of the loops %s is the current one; name one, or: %s",
 				plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
