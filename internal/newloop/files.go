@@ -203,11 +203,8 @@ func (m *Maker) takenUp() bool {
 
 // noList reports whether the loop has no list: the person says its task, or it is there already.
 func (m *Maker) noList() bool {
-	if m.Task.Line == "" && m.List == "" {
-		text, _ := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
-		if c, err := config.Parse(text); err == nil && c.NoList() {
-			m.Task.Line = cmp.Or(c.Task, m.Name)
-		}
+	if m.Task.Line == "" && m.List == "" && m.there.NoList() {
+		m.Task.Line = cmp.Or(m.there.Task, m.Name)
 	}
 	return m.Task.Line != ""
 }

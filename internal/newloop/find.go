@@ -40,7 +40,6 @@ func (m *Maker) findList() error {
 		return nil
 	}
 	own := filepath.Join(m.Dir, loopdir.ListFile)
-	there := m.earlier()
 	switch {
 	case m.List != "":
 		named, err := m.namedList()
@@ -48,11 +47,11 @@ func (m *Maker) findList() error {
 			return err
 		}
 		m.List = named
-	case there.Source.Given():
+	case m.takenUp() && m.there.Source.Given():
 		m.sourced = true
 		return nil
-	case there.List != "":
-		m.List = there.List
+	case m.takenUp() && m.there.List != "":
+		m.List = m.there.List
 	default:
 		found, err := m.search()
 		if err != nil {
@@ -70,16 +69,6 @@ func (m *Maker) findList() error {
 		return m.found.Err
 	}
 	return m.readList(filepath.Join(m.Project, filepath.FromSlash(m.List)))
-}
-
-// earlier returns the ralph.json of a loop that was made before, and stays as it is.
-func (m *Maker) earlier() config.Config {
-	if !m.takenUp() {
-		return config.Config{}
-	}
-	text, _ := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
-	c, _ := config.Parse(text) // planFiles says what is wrong with it
-	return c
 }
 
 // search returns the list of the project. It is "" if the loop has one in its own folder, or gets an example there.

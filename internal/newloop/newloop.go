@@ -46,6 +46,7 @@ type Maker struct {
 	Dir     string        // of the loop
 	Over    decide.Status // how an earlier loop of this name has ended
 
+	there       config.Config    // of a loop that was made before
 	reading     features.Reading // how the list is read
 	found       decide.List
 	sourced     bool // a command prints the list
@@ -102,6 +103,8 @@ func (m *Maker) Settle() (err error) {
 		}
 	}
 	m.Dir = filepath.Join(m.Project, loopdir.Below, m.Name)
+	text, _ := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
+	m.there, _ = config.Parse(text) // planFiles says what is wrong with it
 	return m.findList()
 }
 
