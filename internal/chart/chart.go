@@ -19,7 +19,7 @@ type Chart struct {
 	Labels []string
 	Lines  []Line
 	Log    bool                 // the values are shown on a logarithmic scale; all must be above 0
-	Format func(float64) string // shows a value on the axis; nil: two digits behind the point
+	Format func(float64) string // shows a value on the axis
 	Width  int                  // in pixels; 0: 640
 	Height int                  // 0: 240
 }
@@ -119,10 +119,7 @@ func (c Chart) format(v float64) string {
 	if c.Log {
 		v = math.Pow(10, v)
 	}
-	if c.Format != nil {
-		return c.Format(v)
-	}
-	return fmt.Sprintf("%.2f", v)
+	return c.Format(v)
 }
 
 // yAxis returns the axis of the values. On a logarithmic scale it has a line for each power of ten.

@@ -13,7 +13,7 @@ import (
 // ListChecks turns the entries of a feature, as features.Item.Entries returns them,
 // into list checks and manual points. A manual point is a text that only a person
 // can check. An entry that reads like a command becomes a check if isCommand accepts
-// its text; a nil isCommand accepts every text.
+// its text.
 func ListChecks(item features.Item, isCommand func(text string) bool) (checks []Check, manual []string) {
 	for _, e := range item.Entries() {
 		local := filepath.IsLocal(filepath.FromSlash(e.File))
@@ -23,7 +23,7 @@ func ListChecks(item features.Item, isCommand func(text string) bool) (checks []
 			FromList: true,
 		}
 		switch {
-		case e.Kind == features.EntryCommand && (isCommand == nil || isCommand(e.Text)):
+		case e.Kind == features.EntryCommand && isCommand(e.Text):
 			c.Shell = e.Text
 		case e.Kind == features.EntryExists && local:
 			c.FileExists = e.File

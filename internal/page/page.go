@@ -42,6 +42,7 @@ var assets embed.FS
 // Handler returns the page for a server that listens at a port of loopback.
 func (s *Server) Handler(port int) (http.Handler, error) {
 	s.port = strconv.Itoa(port)
+	s.stale.known = map[string]staleAt{}
 	t, err := template.New("page").Funcs(report.Funcs()).Funcs(template.FuncMap{
 		"elapsed": elapsed, "when": moment, "short": short, "logOf": s.logOf,
 		"root": s.root, "before": before, "needYou": verb.NeedYou,

@@ -28,9 +28,6 @@ func (s *staleness) open(ctx context.Context, env loop.Env, l *watch.Loop) (*wat
 	known, is := s.known[l.Key]
 	hash := !is || time.Since(known.at) > hashEvery
 	if hash { // the next request need not do it, too
-		if s.known == nil || len(s.known) > 1000 {
-			s.known = map[string]staleAt{}
-		}
 		known.at = time.Now()
 		s.known[l.Key] = known
 	}
