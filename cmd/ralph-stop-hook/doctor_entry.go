@@ -28,7 +28,7 @@ func lookEntry(in *inspection) {
 		in.good("the hook comes with the plugin %s", plugin)
 	case slices.ContainsFunc(client.All[1:], func(c client.Client) bool { return in.v.install(&c, in.project).Hooked() }):
 		in.note("ralph-stop-hook init", "the hook is in no settings of Claude Code, so that does not call it")
-	case slices.ContainsFunc(in.scopes, func(s *scope) bool { return s.err != nil }): // it may be in what cannot be read
+	case slices.ContainsFunc(in.scopes, func(s *scope) bool { return s.Err != nil }): // it may be in what cannot be read
 	case in.ofRunner():
 		in.note("ralph-stop-hook init", "the hook is in no settings of this project; a run of ralph-runner needs none")
 	default:
@@ -52,26 +52,26 @@ func (in *inspection) ofRunner() bool {
 
 // renewing is a warning that goes away with a new entry in a scope.
 func (in *inspection) renewing(s *scope, fix, format string, args ...any) {
-	in.warning(fix, format, args...).mend = s.renew
+	in.warning(fix, format, args...).mend = func() error { return in.renew(s) }
 }
 
 // lookScopes finds the settings that have our entries, and returns the narrowest scope. Entries that an administrator
 // has switched off do not count.
 func (in *inspection) lookScopes() (first *scope) {
 	managedOnly := slices.ContainsFunc(in.scopes, func(s *scope) bool {
-		return s.name == client.Managed && s.ManagedOnly
+		return s.Scope == client.Managed && s.ManagedOnly
 	})
 	for _, s := range in.scopes {
 		hooks := s.Ours(client.Stop)
-		if len(hooks) == 0 || managedOnly && s.name != client.Managed {
+		if len(hooks) == 0 || managedOnly && s.Scope != client.Managed {
 			continue
 		}
-		said, fix := hooks[0].Flag("--entry"), "ralph-stop-hook init --settings "+s.name
+		said, fix := hooks[0].Flag("--entry"), "ralph-stop-hook init --settings "+s.Scope
 		switch {
-		case said != "" && said != s.name && !managedOnly: // the only entries that run answer
+		case said != "" && said != s.Scope && !managedOnly: // the only entries that run answer
 			in.renewing(s, fix, "the entry in %s has --entry %s, so it does not count in that file", s.shown,
 				plain.Line(said, 80))
-		case first != nil && (said == "" || s.name == "local" && !hooks[0].Exec): // else it gives way to the first
+		case first != nil && (said == "" || s.Scope == "local" && !hooks[0].Exec): // else it gives way to the first
 			in.renewing(s, fix, "the entry in %s and the one in %s both answer a stop", s.shown, first.shown)
 		}
 		if first == nil {
@@ -104,7 +104,7 @@ func (in *inspection) lookWords() {
 	for _, s := range in.scopes {
 		for _, h := range s.Ours("") {
 			if wrong := notHook(h); wrong != "" {
-				in.renewing(s, "ralph-stop-hook init --settings "+s.name,
+				in.renewing(s, "ralph-stop-hook init --settings "+s.Scope,
 					"the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong)
 				break
 			}
@@ -136,12 +136,12 @@ func notHook(h *client.Hook) string {
 }
 
 // renew makes the entries of one file one for each event, like that of a stop.
-func (s *scope) renew() error {
-	f := settingsEdit{FileChange: client.FileChange{Path: real(s.path)}, client: s.install.Client}
-	if s.name != "user" && f.Path != s.path { // a repository may have brought the link
-		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.path, f.Path)
+func (in *inspection) renew(s *scope) error {
+	f := settingsEdit{FileChange: client.FileChange{Path: real(s.Path)}, client: in.install.Client}
+	if s.Scope != "user" && f.Path != s.Path { // a repository may have brought the link
+		return fmt.Errorf("%s leads to %s, which may be for more than this project", s.Path, f.Path)
 	}
-	name, err := client.EntryName(program, s.env.Self, s.env.Get("PATH"))
+	name, err := client.EntryName(program, in.v.Env.Self, in.v.Env.Get("PATH"))
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *scope) renew() error {
 		name = h.Command
 	}
 	timeout := max(timeoutOf(h), time.Second)
-	f.entry = func(event string) client.Entry { return f.client.Entry(event, s.name, name, timeout) }
+	f.entry = func(event string) client.Entry { return f.client.Entry(event, s.Scope, name, timeout) }
 	if err := f.merge(); err != nil {
 		return err
 	}

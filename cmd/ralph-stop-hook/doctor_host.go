@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -37,42 +34,22 @@ type inspection struct {
 
 // scope is one settings file.
 type scope struct {
-	install    client.Install
-	env        loop.Env
-	name, path string
-	shown      string // the path, for people
-	client.File
-	err error // the client leaves it out
+	client.Settings
+	shown string // the path, for people
 }
 
 func (v verbs) newInspection(project string) *inspection {
 	in := &inspection{v: v, install: v.install(client.Find(client.Usual), project), project: project}
-	for _, name := range in.install.Scopes {
-		for _, path := range in.install.Files(name) {
-			in.add(name, path)
-		}
+	for _, s := range in.install.Settings(in.install.Scopes...) {
+		in.scopes = append(in.scopes, &scope{s, plain.Path(project, s.Path)})
 	}
 	return in
 }
 
-func (in *inspection) add(name, path string) {
-	text, err := loopdir.ReadAny(path, client.MaxBytes)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0 {
-		return
-	}
-	s := &scope{install: in.install, env: in.v.Env, name: name, path: path, shown: plain.Path(in.project, path), err: err}
-	if err == nil {
-		s.read(text)
-	}
-	in.scopes = append(in.scopes, s)
-}
-
-func (s *scope) read(text []byte) { s.File, s.err = s.install.ReadSettings(text) }
-
 func lookSettings(in *inspection) {
 	for _, s := range in.scopes {
-		if s.err != nil {
-			in.failure("mend "+s.shown, "%s: %v; the client ignores the whole file, and says nothing", s.shown, s.err)
+		if s.Err != nil {
+			in.failure("mend "+s.shown, "%s: %v; the client ignores the whole file, and says nothing", s.shown, s.Err)
 		}
 	}
 	in.fine("the client can read all settings files")
@@ -85,7 +62,7 @@ func lookDisabled(in *inspection) {
 				s.shown)
 			return
 		}
-		if s.name == client.Managed && s.ManagedOnly && len(s.Ours(client.Stop)) == 0 {
+		if s.Scope == client.Managed && s.ManagedOnly && len(s.Ours(client.Stop)) == 0 {
 			in.failure("ask your administrator to put the hook there",
 				"%s has \"allowManagedHooksOnly\": true, but not the hook, so the loop cannot work", s.shown)
 			return

@@ -164,9 +164,10 @@ func (i *initialiser) preflight() error {
 		return nil // what switches the hooks of others off is not known
 	}
 	p := i.v.newInspection(i.Project)
-	here := func(s *scope) bool { return f.Path != "" && real(s.path) == f.Path }
-	if at := slices.IndexFunc(p.scopes, here); at >= 0 {
-		p.scopes[at].read(f.Text)
+	for _, s := range p.scopes {
+		if f.Path != "" && real(s.Path) == f.Path {
+			s.File, s.Err = p.install.ReadSettings(f.Text)
+		}
 	}
 	p.look([]probe{{"hooks", lookDisabled}, {"program", lookProgram}, {"settings", lookSettings}})
 	for _, found := range p.found {

@@ -1,8 +1,10 @@
 package client
 
 import (
+	"bytes"
 	"cmp"
-	"iter"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -78,15 +80,9 @@ func InProject() (files []string) {
 
 // Entries returns our entries for an event in a settings file, or for all events if event is empty.
 func (c *Client) Entries(path, event string) []*Hook {
-	file := c.read(path)
-	return file.Ours(event)
-}
-
-// read reads a settings file. One that cannot be read is empty: the client ignores it, too.
-func (c *Client) read(path string) File {
 	text, _ := loopdir.ReadAny(path, MaxBytes)
-	file, _ := c.ReadSettings(text)
-	return file
+	file, _ := c.ReadSettings(text) // what the client cannot read is empty for it, too
+	return file.Ours(event)
 }
 
 // Installed reports whether a settings file has one of our entries for the event of a stop.
@@ -95,7 +91,7 @@ func (c *Client) Installed(path string) bool { return len(c.Entries(path, c.Even
 // OthersStop reports whether the settings have a Stop hook that is not ours.
 func (in Install) OthersStop() bool {
 	others := func(h *Hook) bool { return h.Event == in.Events[0] && !h.Ours }
-	for file := range in.settings(in.Scopes...) {
+	for _, file := range in.Settings(in.Scopes...) {
 		if slices.ContainsFunc(file.Hooks, others) {
 			return true
 		}
@@ -105,7 +101,7 @@ func (in Install) OthersStop() bool {
 
 // Hooked reports whether a hook of ours answers the client's stops.
 func (in Install) Hooked() bool {
-	for file := range in.settings(in.Scopes...) {
+	for _, file := range in.Settings(in.Scopes...) {
 		if len(file.Ours(in.Events[0])) > 0 {
 			return true
 		}
@@ -130,22 +126,34 @@ func (in Install) Everywhere(scope string) bool {
 	return in.Hooked()
 }
 
-// settings returns the settings files of some places.
-func (in Install) settings(scopes ...string) iter.Seq[File] {
-	return func(yield func(File) bool) {
-		for _, scope := range scopes {
-			for _, path := range in.Files(scope) {
-				if !yield(in.read(path)) {
-					return
-				}
+// Settings is a settings file. One that the client leaves out is empty.
+type Settings struct {
+	Scope, Path string
+	File
+	Err error // why the client leaves it out
+}
+
+// Settings returns the settings files that there are of some scopes.
+func (in Install) Settings(scopes ...string) (all []Settings) {
+	for _, scope := range scopes {
+		for _, path := range in.Files(scope) {
+			text, err := loopdir.ReadAny(path, MaxBytes)
+			if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0 {
+				continue
 			}
+			s := Settings{Scope: scope, Path: path, Err: err}
+			if err == nil {
+				s.File, s.Err = in.ReadSettings(text)
+			}
+			all = append(all, s)
 		}
 	}
+	return all
 }
 
 // Plugin returns the first enabled plugin of a name, as NAME@MARKETPLACE; "" if there is none.
 func (in Install) Plugin(name string) string {
-	for file := range in.settings(in.Scopes...) {
+	for _, file := range in.Settings(in.Scopes...) {
 		for _, plugin := range file.Plugins {
 			if strings.HasPrefix(plugin, name+"@") {
 				return plugin
@@ -186,7 +194,7 @@ func (in Install) Outranked(scope, event string, args []string) bool {
 
 // managedOnly reports whether an administrator has switched off all hooks but their own.
 func (in Install) managedOnly() bool {
-	for file := range in.settings(Managed) {
+	for _, file := range in.Settings(Managed) {
 		if file.ManagedOnly {
 			return true
 		}

@@ -15,7 +15,7 @@ type Permissions struct {
 // Permissions returns what settings files and a command line allow. mode and allow are those of the command line.
 func (in Install) Permissions(mode string, allow []string) Permissions {
 	p := Permissions{mode, allow}
-	for file := range in.settings("local", "project", "user") {
+	for _, file := range in.Settings("local", "project", "user") {
 		p.mode = cmp.Or(p.mode, file.Permissions.Get("defaultMode").Str) // the narrowest scope wins
 		for _, rule := range file.Permissions.Get("allow").Array() {
 			p.allow = append(p.allow, rule.Str)
