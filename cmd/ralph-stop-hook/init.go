@@ -106,7 +106,7 @@ func (i *initialiser) run() error {
 	}
 	if i.dryRun {
 		i.ShowPlan()
-		i.hook.report(i, "would ")
+		i.hook.report(i)
 		for _, line := range verb.Diff(string(i.hook.Old), string(i.hook.Text)) {
 			if strings.HasPrefix(line, "+") {
 				fmt.Fprintf(i.Out, "    %s\n", plain.Text(strings.TrimRight(line, "\n"), 500))
@@ -164,7 +164,7 @@ func (i *initialiser) write() error {
 	if err := i.hook.write(); err != nil {
 		return err
 	}
-	i.hook.report(i, "")
+	i.hook.report(i)
 	i.Tell()
 	return nil
 }

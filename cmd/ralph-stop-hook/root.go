@@ -28,9 +28,7 @@ func run(args []string) (status int) {
 		}
 	}()
 	if status, started, err := boot.Job(program, args); started {
-		if err != nil {
-			printError(err)
-		}
+		printError(err)
 		return status
 	}
 	if len(args) == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {

@@ -134,7 +134,7 @@ func (f *settingsEdit) write() error {
 	return f.Make()
 }
 
-func (f *settingsEdit) report(i *initialiser, would string) {
+func (f *settingsEdit) report(i *initialiser) {
 	switch {
 	case f.Path == "":
 		entry := f.entry(f.client.Events[0])
@@ -143,7 +143,7 @@ func (f *settingsEdit) report(i *initialiser, would string) {
 		return
 	case !f.Changed():
 		fmt.Fprintf(i.Out, "  kept     %s: the hook is installed\n", i.Show(f.Path))
-	case would != "":
+	case i.dryRun:
 		fmt.Fprintf(i.Out, "  would add the hook to %s\n", i.Show(f.Path))
 	default:
 		fmt.Fprintf(i.Out, "  hook in  %s\n", i.Show(f.Path))
