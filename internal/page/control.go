@@ -1,7 +1,6 @@
 package page
 
 import (
-	"html/template"
 	"net/http"
 	"slices"
 
@@ -28,15 +27,15 @@ func (s *Server) action(w http.ResponseWriter, r *http.Request) (*detail, watch.
 }
 
 // ask shows the question before an action.
-func (s *Server) ask(w http.ResponseWriter, r *http.Request, t *template.Template) {
+func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
 	if d, a := s.action(w, r); d != nil {
 		d.Action = a
-		show(w, r, t, "ask", http.StatusOK, d)
+		s.show(w, r, "ask", http.StatusOK, d)
 	}
 }
 
 // do does what a person has confirmed.
-func (s *Server) do(w http.ResponseWriter, r *http.Request, t *template.Template) {
+func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 	d, a := s.action(w, r)
 	if d == nil {
 		return
@@ -54,5 +53,5 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, t *template.Template
 	if err != nil {
 		after.Failure, status = plain.Line(err.Error(), 1000), http.StatusConflict
 	}
-	show(w, r, t, "done", status, after)
+	s.show(w, r, "done", status, after)
 }

@@ -33,6 +33,7 @@ type Server struct {
 	Control bool   // whoever may look may do what the verbs do, too
 
 	port  string
+	pages *template.Template
 	stale staleness
 }
 
@@ -43,22 +44,22 @@ var assets embed.FS
 func (s *Server) Handler(port int) (http.Handler, error) {
 	s.port = strconv.Itoa(port)
 	s.stale.known = map[string]staleAt{}
-	t, err := template.New("page").Funcs(report.Funcs()).Funcs(template.FuncMap{
+	pages, err := template.New("page").Funcs(report.Funcs()).Funcs(template.FuncMap{
 		"elapsed": elapsed, "when": moment, "short": short, "logOf": s.logOf,
 		"root": s.root, "before": before, "needYou": verb.NeedYou,
 	}).Parse(report.Sections)
 	if err == nil {
-		t, err = t.ParseFS(assets, "assets/*.html")
+		s.pages, err = pages.ParseFS(assets, "assets/*.html")
 	}
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { s.list(w, r, t) })
-	mux.HandleFunc("GET /loop/{key}", func(w http.ResponseWriter, r *http.Request) { s.one(w, r, t) })
-	mux.HandleFunc("GET /loop/{key}/session/{n}", func(w http.ResponseWriter, r *http.Request) { s.session(w, r, t) })
-	mux.HandleFunc("GET /loop/{key}/ask/{verb}", func(w http.ResponseWriter, r *http.Request) { s.ask(w, r, t) })
-	mux.HandleFunc("POST /loop/{key}/do/{verb}", func(w http.ResponseWriter, r *http.Request) { s.do(w, r, t) })
+	mux.HandleFunc("GET /{$}", s.list)
+	mux.HandleFunc("GET /loop/{key}", s.one)
+	mux.HandleFunc("GET /loop/{key}/session/{n}", s.session)
+	mux.HandleFunc("GET /loop/{key}/ask/{verb}", s.ask)
+	mux.HandleFunc("POST /loop/{key}/do/{verb}", s.do)
 	mux.HandleFunc("GET /loop/{key}/chart/{n}", s.chart)
 	mux.HandleFunc("GET /loop/{key}/report", s.report)
 	mux.HandleFunc("GET /api/loops", func(w http.ResponseWriter, r *http.Request) {
@@ -102,9 +103,9 @@ func write(w http.ResponseWriter, r *http.Request, status int, kind string, text
 }
 
 // show renders a page. It is rendered as a whole first, so that an error does not leave half of one.
-func show(w http.ResponseWriter, r *http.Request, t *template.Template, name string, status int, data any) {
+func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, status int, data any) {
 	var page bytes.Buffer
-	if err := t.ExecuteTemplate(&page, name, data); err != nil {
+	if err := s.pages.ExecuteTemplate(&page, name, data); err != nil {
 		refuse(w, http.StatusInternalServerError, plain.Line(err.Error(), 500))
 		return
 	}
@@ -131,7 +132,7 @@ type listing struct {
 	Live                       bool
 }
 
-func (s *Server) list(w http.ResponseWriter, r *http.Request, t *template.Template) {
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	p := s.Watcher.Picture()
 	query := r.URL.Query()
 	l := listing{
@@ -156,7 +157,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, t *template.Templa
 	if n := l.Ranks[verb.RankNeedsYou]; n > 0 {
 		l.Icon, l.Title = "needs", "▲ "+verb.NeedYou(n)
 	}
-	show(w, r, t, "list", http.StatusOK, l)
+	s.show(w, r, "list", http.StatusOK, l)
 }
 
 // detail is what the page of a loop shows.
@@ -232,7 +233,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) *detail {
 	return page
 }
 
-func (s *Server) one(w http.ResponseWriter, r *http.Request, t *template.Template) {
+func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 	d := s.open(w, r)
 	if d == nil {
 		return
@@ -251,7 +252,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, t *template.Templat
 		d.Still = true
 		d.Commits, d.Earlier = report.Commits(r.Context(), s.Env, d.Detail)
 	}
-	show(w, r, t, "one", http.StatusOK, d)
+	s.show(w, r, "one", http.StatusOK, d)
 }
 
 // features chooses the features that are shown.
@@ -308,7 +309,7 @@ type told struct {
 }
 
 // session shows what the agent of a session said and did.
-func (s *Server) session(w http.ResponseWriter, r *http.Request, t *template.Template) {
+func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 	d := s.open(w, r)
 	if d == nil {
 		return
@@ -325,7 +326,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, t *template.Tem
 		refuse(w, http.StatusNotFound, plain.Line(err.Error(), 500))
 		return
 	}
-	show(w, r, t, "session", http.StatusOK, page)
+	s.show(w, r, "session", http.StatusOK, page)
 }
 
 func (s *Server) apiLoop(w http.ResponseWriter, r *http.Request) {
