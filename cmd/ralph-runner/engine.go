@@ -14,14 +14,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-// engineVerbs are the verbs about workers on other machines.
-func (v verbs) engineVerbs() []*cli.Command {
-	return []*cli.Command{
-		{Name: "engine", Short: "Let workers on other machines in, and see who has what"},
-		v.engineToken(), v.engineStatus(),
-	}
-}
-
 func (v verbs) engineToken() *cli.Command {
 	var revoke bool
 	var url string

@@ -59,8 +59,3 @@ func hooked(env loop.Env, project string) bool {
 		return client.Install{Client: &c, Get: env.Get, Home: env.Home, Project: project}.Hooked()
 	})
 }
-
-// mcpServers returns the configuration of a session that has this server and no other.
-func mcpServers(env loop.Env) string {
-	return client.Server{Name: serverName, Command: env.Self, Args: []string{"mcp"}}.JSON()
-}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/client"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/engine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/fleet"
@@ -134,7 +135,7 @@ func (k *runner) flags() {
 	f.BoolVar(&o.InSession, "in-session", false,
 		"let the Stop hook drive each session")
 	f.BoolFunc("mcp", "give each session the loop's tools as its only MCP server", func(string) error {
-		o.Asked.MCP = mcpServers(k.Env)
+		o.Asked.MCP = client.Server{Name: serverName, Command: k.Env.Self, Args: []string{"mcp"}}.JSON()
 		return nil
 	})
 	f.BoolVar(&k.dryRun, "dry-run", false, "only show what would be started")

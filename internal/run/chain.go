@@ -97,13 +97,6 @@ func (r *Run) legCounted(c *record.Current, state decide.State) (over bool) {
 	return moves != 0
 }
 
-// legStops notes how the run ended in a leg that is not over.
-func (r *Run) legStops(state decide.State) {
-	if leg := r.Record.Leg(); leg != nil && leg.Status == decide.InProgress {
-		leg.Status, leg.EndedAt = state.Status, r.Record.EndedAt
-	}
-}
-
 // HandoffVar has the path of the file that the leg before has left, in the environment of a leg's sessions.
 const HandoffVar = "RALPH_HANDOFF"
 

@@ -19,7 +19,9 @@ func (r *Run) end(s *loop.Step) error {
 	r.Record.ExitReason = state.ExitReason
 	r.Record.Waiting = nil
 	r.Record.EndedAt = time.Now().UTC()
-	r.legStops(state)
+	if leg := r.Record.Leg(); leg != nil && leg.Status == decide.InProgress { // it is not over
+		leg.Status, leg.EndedAt = state.Status, r.Record.EndedAt
+	}
 	sum := record.Summarise(&r.Record, s)
 	if r.files.Trouble != nil {
 		sum.Logs = ""

@@ -256,10 +256,11 @@ func (l *lanes) ask(ctx context.Context, one *lane, alone bool) (*loop.Step, err
 // tell takes a step of the loop. If no other lane works, it may look at what is merged, so the merger's worktree gets
 // that.
 func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
-	if ev.Busy == 0 && l.proving == nil {
-		if err := l.putMerger(ctx); err != nil {
+	if merged := l.Record.Merges.Commit; ev.Busy == 0 && l.proving == nil && l.at != merged {
+		if err := l.merger.Reset(ctx, merged); err != nil {
 			return nil, err
 		}
+		l.at = merged
 	}
 	s, err := l.mustStep(ctx, ev)
 	if err != nil {
@@ -271,19 +272,6 @@ func (l *lanes) tell(ctx context.Context, ev loop.Event) (*loop.Step, error) {
 		}
 	}
 	return s, nil
-}
-
-// putMerger sets the merger's worktree to what is merged.
-func (l *lanes) putMerger(ctx context.Context) error {
-	commit := l.Record.Merges.Commit
-	if l.at == commit {
-		return nil
-	}
-	if err := l.merger.Reset(ctx, commit); err != nil {
-		return err
-	}
-	l.at = commit
-	return nil
 }
 
 // about says in an event about which lane it is. A lane with work that is not merged goes on with it, also if it has no

@@ -16,9 +16,6 @@ import (
 // maxSwitches is how many changes a record keeps: the last ones.
 const maxSwitches = 100
 
-// Row returns the agent that works now.
-func (r *Run) Row() agent.Row { return r.rowOf(r.Record.Current) }
-
 // rowOf returns the agent of a session; nil: of the next one. One that stands in for another has that one's prompt, if
 // it has none itself.
 func (r *Run) rowOf(c *record.Current) agent.Row {

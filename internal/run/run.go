@@ -544,7 +544,7 @@ func (r *Run) Preview() (string, error) {
 		return "", err
 	}
 	d := s.Decision
-	command := plain.Line(plain.Typed(r.Row().Line(r.Record.Options.Asked)), 500)
+	command := plain.Line(plain.Typed(r.rowOf(r.Record.Current).Line(r.Record.Options.Asked)), 500)
 	prompt := r.prompt(s, nil, r.due(s))
 	branch := ""
 	if name := r.Record.Options.Branch; name != "" {
