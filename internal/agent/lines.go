@@ -25,12 +25,11 @@ func (l *Lines) Write(text []byte) (int, error) {
 	}
 }
 
-// Close gives the last line to the parser if that line has no end. It returns no error.
-func (l *Lines) Close() error {
+// Close gives the last line to the parser if that line has no end.
+func (l *Lines) Close() {
 	if len(l.part) > 0 {
 		l.give()
 	}
-	return nil
 }
 
 // keep adds text to the line whose end has not come. Memory doubles, so that a long line in small pieces is not copied

@@ -107,7 +107,7 @@ func (s Session) Run(ctx context.Context) Ended {
 	why := context.Cause(ctx)
 	stop(nil)
 	<-watched
-	_ = lines.Close()
+	lines.Close()
 	if r.NotRun {
 		return NoStart(r.Err)
 	}

@@ -11,7 +11,7 @@ func (r Row) Told(log []byte, cut bool, most int) (told []string) {
 	t := &teller{Parser: formatOf(r.Output).parser()}
 	lines := &Lines{Parser: t}
 	_, _ = lines.Write(log)
-	_ = lines.Close()
+	lines.Close()
 	return t.told[max(0, len(t.told)-most):]
 }
 
