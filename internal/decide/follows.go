@@ -11,9 +11,10 @@ import (
 // raises a limit, or takes an iteration back.
 func (s State) Follows(was State) bool {
 	turned := s.Status != was.Status || s.Endings > was.Endings // it may have ended, and continued
+	lowered := s.Lowered > 0 && (was.Lowered == 0 || s.Lowered < was.Lowered)
 	if turned && !slices.Contains([]Status{InProgress, Paused, Cancelled, Interrupted}, s.Status) ||
 		s.Iteration < was.Iteration || s.Endings < was.Endings ||
-		s.Lowered != was.Lowered && (s.Lowered < 1 || s.Lowered >= was.lowest()) {
+		s.Lowered != was.Lowered && !lowered {
 		return false
 	}
 	if len(s.Lanes)+len(was.Lanes) > 0 { // the run counts and hands out work meanwhile
@@ -68,14 +69,6 @@ func (s State) meanwhile(now State, turned bool) State {
 		s.Schema = now.Schema
 	}
 	return s
-}
-
-// lowest returns what Lowered must be below, or more than any number.
-func (s *State) lowest() int {
-	if s.Lowered > 0 {
-		return s.Lowered
-	}
-	return MaxCount + 1
 }
 
 // same reports whether two records are the same when they are stored.

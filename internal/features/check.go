@@ -3,6 +3,7 @@ package features
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ func (r Reading) Check(data []byte) (l List, problems, remarks []error) {
 		if _, known := stateIn(list.ownWords, word); !known && item.mark.isWord() {
 			text := fmt.Sprintf("%q is no status we know, so it counts as open; ", plain.Line(word, 80))
 			// Another word that is alike begins in another way: parked is not passed.
-			meant := jsontext.Nearest(word, knownWords())
+			meant := jsontext.Nearest(word, slices.Sorted(maps.Keys(states())))
 			if !named && len(meant) > 3 && strings.HasPrefix(strings.ToLower(word), meant[:3]) {
 				c.fail(item.markAt, "%sdid you mean %q?", text, meant)
 			} else {
@@ -125,8 +126,12 @@ func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 			for n := range l.all {
 				ids = append(ids, l.all[n].ID)
 			}
-			p.fail(item.at, "%s needs %q, which the list does not have; %s",
-				plain.Line(item.ID, 80), plain.Line(need.id, 80), suggest(need.id, ids, "take it out, or add it"))
+			advice := "take it out, or add it"
+			if meant := jsontext.Nearest(need.id, ids); meant != "" {
+				advice = fmt.Sprintf("did you mean %q?", plain.Line(meant, 80))
+			}
+			p.fail(item.at, "%s needs %q, which the list does not have; %s", plain.Line(item.ID, 80),
+				plain.Line(need.id, 80), advice)
 		case need.item.dropped:
 			p.fail(item.at, "%s needs %s, which is not going to be done; take that out, or it is never worked on",
 				plain.Line(item.ID, 80), plain.Line(need.id, 80))
@@ -141,13 +146,4 @@ func (p *parser) checkNeeds(l *List, item *Item, circles map[string]bool) {
 			circles[id] = true
 		}
 	}
-}
-
-// suggest asks whether the known word nearest to word was meant. If none is near, it returns
-// otherwise.
-func suggest(word string, known []string, otherwise string) string {
-	if meant := jsontext.Nearest(word, known); meant != "" {
-		return fmt.Sprintf("did you mean %q?", plain.Line(meant, 80))
-	}
-	return otherwise
 }

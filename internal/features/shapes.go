@@ -2,7 +2,6 @@ package features
 
 import (
 	_ "embed" // for the words of lists
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -150,9 +149,6 @@ func lookUp(word string) (s state, known bool) {
 	s, known = states()[word]
 	return s, known
 }
-
-// knownWords returns the status words of all states, sorted.
-func knownWords() []string { return slices.Sorted(maps.Keys(states())) }
 
 // ownWord is a status word that a list names beside its items, and what it means there.
 type ownWord struct {
