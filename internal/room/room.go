@@ -185,47 +185,15 @@ func (r Room) Files(ctx context.Context, id string) (files []string, err error) 
 	kept := filepath.Join(r.Git, "files")
 	text, _ := os.ReadFile(kept)
 	last, rest, _ := bytes.Cut(text, []byte{0})
-	if bytes.HasSuffix(rest, []byte{0, 0}) { // else a killed process has left half of it
-		files = proc.GitTexts(rest[:len(rest)-1])
+	if string(last) == id && bytes.HasSuffix(rest, []byte{0, 0}) { // else a killed process has left half of it
+		return proc.GitTexts(rest[:len(rest)-1]), nil
 	}
-	if files != nil && string(last) == id {
-		return files, nil
+	out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-z", "--name-only", id)
+	if err != nil {
+		return nil, fmt.Errorf("the trusted tree cannot be read: %w", err)
 	}
-	if files != nil {
-		edits, gone := r.diff(ctx, string(last), id)
-		files = applied(edits, files)
-		if gone != nil {
-			files = nil
-		}
-	}
-	if files == nil {
-		out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-z", "--name-only", id)
-		if err != nil {
-			return nil, fmt.Errorf("the trusted tree cannot be read: %w", err)
-		}
-		files = proc.GitTexts(out)
-	}
-	_ = os.WriteFile(kept, fmt.Appendf(nil, "%s\x00%s\x00", id, joined(files)), 0o600)
-	return files, nil
-}
-
-// applied returns the files of the second tree, of which files are those of the first one.
-func applied(edits []Edit, files []string) []string {
-	there := map[string]bool{} // a file that becomes a folder, or a folder a file, has two edits
-	for _, e := range edits {
-		there[e.Path] = there[e.Path] || e.mode != noMode && e.mode != folderMode
-	}
-	files = slices.DeleteFunc(files, func(name string) bool {
-		_, is := there[name]
-		return is
-	})
-	for name, is := range there {
-		if is {
-			files = append(files, name)
-		}
-	}
-	slices.Sort(files)
-	return files
+	_ = os.WriteFile(kept, fmt.Appendf(nil, "%s\x00%s\x00", id, out), 0o600)
+	return proc.GitTexts(out), nil
 }
 
 // Entries looks at the files of a tree as they are now. Of those that the tree has named trusted, "" for none, it also
