@@ -159,9 +159,9 @@ func (c *Coordinator) DropBase(ctx context.Context, name string) error {
 	return c.conn.purge(ctx, c.conn.stream(), c.conn.base(name)+">")
 }
 
-// Base writes one of the job's bases to w. While the server is away it tries on, until ctx ends. The error is
-// ErrMissing if the server has lost it: then the feature is given back, and offered again.
-func (c *Claim) Base(ctx context.Context, name string, w io.Writer) error {
+// Base writes one of the job's bases to w, at most max bytes. While the server is away it tries on, until ctx ends. The
+// error is ErrMissing if the server has lost it: then the feature is given back, and offered again.
+func (c *Claim) Base(ctx context.Context, name string, w io.Writer, max int64) error {
 	conn := c.worker.conn
 	var b blob
 	err := conn.persist(ctx, aBase+" cannot be read", func(ctx context.Context) error {
@@ -175,7 +175,7 @@ func (c *Claim) Base(ctx context.Context, name string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return conn.getBlob(ctx, aBase, b, w, MaxBases, func(ctx context.Context, n string) (message, error) {
+	return conn.getBlob(ctx, aBase, b, w, max, func(ctx context.Context, n string) (message, error) {
 		return conn.get(ctx, conn.base(name)+n)
 	})
 }

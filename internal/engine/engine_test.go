@@ -194,7 +194,7 @@ func work(t testing.TB, w *Worker) {
 		bundle := bytes.NewBuffer(slices.Clone(claim.Body))
 		if len(claim.Body) > 0 {
 			const name = "base of α"
-			if err := claim.Base(ctx, name, bundle); err != nil {
+			if err := claim.Base(ctx, name, bundle, MaxBases); err != nil {
 				t.Errorf("the base of %s: %v", claim.Feature, err)
 			}
 		}

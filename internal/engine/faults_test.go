@@ -329,7 +329,7 @@ func TestGetsTooMuch(t *testing.T) {
 		check(t, c.Offer(t.Context(), Job{Feature: fmt.Sprint("f", i)}))
 		claim := take(t, good[i])
 		reads.Go(func() {
-			if err := claim.Base(t.Context(), "b", io.Discard); err != nil {
+			if err := claim.Base(t.Context(), "b", io.Discard, MaxBases); err != nil {
 				t.Error(err)
 			}
 		})

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func (l *lane) unbundle(ctx context.Context, c *engine.Claim, top, base string) 
 		return err
 	}
 	defer os.Remove(f.Name())
-	if err := errors.Join(c.Base(ctx, base, f), f.Close()); err != nil {
+	if err := errors.Join(c.Base(ctx, base, f, engine.MaxBases), f.Close()); err != nil {
 		return err
 	}
 	return l.git(ctx, top, "bundle", "unbundle", f.Name())
@@ -132,12 +133,12 @@ func (l *lane) git(ctx context.Context, dir string, args ...string) error {
 }
 
 // write gives the worktree a text of the run.
-func (co checkout) write(ctx context.Context, c *engine.Claim, path, base string, most int) ([]byte, error) {
-	text := &limited{left: most}
-	if err := c.Base(ctx, base, text); err != nil {
+func (co checkout) write(ctx context.Context, c *engine.Claim, path, base string, most int64) ([]byte, error) {
+	var text bytes.Buffer
+	if err := c.Base(ctx, base, &text, most); err != nil {
 		return nil, err
 	}
-	return text.data, co.tree.WriteFile(filepath.FromSlash(path), text.data)
+	return text.Bytes(), co.tree.WriteFile(filepath.FromSlash(path), text.Bytes())
 }
 
 // noted returns what the agent has added to the notes.
@@ -147,20 +148,6 @@ func (co checkout) noted(o order) string {
 		return ""
 	}
 	return plain.Text(string(progress.Added(co.notes, now)), loopdir.MaxNoted)
-}
-
-// limited keeps what is written, up to a bound.
-type limited struct {
-	data []byte
-	left int
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	if len(p) > l.left {
-		return 0, errors.New("what the run has sent is too large")
-	}
-	l.data, l.left = append(l.data, p...), l.left-len(p)
-	return len(p), nil
 }
 
 // claims reports whether the agent claims the feature, in its copy of the list.

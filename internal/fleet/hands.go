@@ -319,9 +319,6 @@ func (s *session) list(ctx context.Context) error {
 	}
 	o := &s.order
 	o.Folder = filepath.ToSlash(folder)
-	if o.Folder == "." {
-		o.Folder = ""
-	}
 	o.List = filepath.ToSlash(s.List)
 	o.Tag = s.Reading.Tag
 	o.Skip = s.Reading.Skip

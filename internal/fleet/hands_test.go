@@ -14,7 +14,7 @@ import (
 
 // An order is what a run says. A worker takes none that leads out of its folder, or into git's.
 func TestReadOrder(t *testing.T) {
-	good := order{Schema: schema, Run: "r", Commit: "c", Bases: []string{"b"}, List: "list.json", Timeout: 1}
+	good := order{Schema: schema, Run: "r", Commit: "c", Bases: []string{"b"}, Folder: ".", List: "list.json", Timeout: 1}
 	for what, change := range map[string]func(*order){
 		"":                       func(*order) {},
 		"a list above":           func(o *order) { o.List = "../list.json" },

@@ -36,7 +36,7 @@ func TestBasesLost(t *testing.T) {
 			if !lost {
 				w.ok(w.hands.engine.DropBase(ctx, name))
 			}
-			if e := c.Base(ctx, name, io.Discard); e != nil {
+			if e := c.Base(ctx, name, io.Discard, engine.MaxBases); e != nil {
 				err = e
 			}
 		}

@@ -34,7 +34,7 @@ type order struct {
 
 	Commit    string   `json:"commit"`    // what the worker begins with
 	Bases     []string `json:"bases"`     // bundles that have it together, the first one first
-	Folder    string   `json:"folder"`    // of the project in the repository, with slashes; "" for the root
+	Folder    string   `json:"folder"`    // of the project in the repository, with slashes; "." for the root
 	List      string   `json:"list"`      // path of the list below Folder, with slashes
 	Tag       string   `json:"tag"`       // of a list with several, as features.Named reads it behind the path; "": none
 	Skip      []string `json:"skip"`      // headings of Markdown below which nothing is work
@@ -56,7 +56,7 @@ func readOrder(data []byte, version string) (o order, err error) {
 			plain.Line(o.Version, 40), version)
 	}
 	sense := name().MatchString(o.Run) && name().MatchString(o.Commit) && len(o.Bases) > 0 && o.Timeout > 0 && o.Idle >= 0
-	for _, path := range []string{o.List, cmp.Or(o.Folder, "."), cmp.Or(o.Notes, ".")} {
+	for _, path := range []string{o.List, o.Folder, cmp.Or(o.Notes, ".")} {
 		sense = sense && filepath.IsLocal(filepath.FromSlash(path)) && !worktree.InGit(path)
 	}
 	if !sense {
