@@ -157,13 +157,8 @@ func (r Room) orFull(err error) error {
 
 // temporaryIndex returns the name of an index that git is to make, and what removes it.
 func (r Room) temporaryIndex(prefix string) (name string, remove func(), err error) {
-	index, err := os.CreateTemp(r.Git, prefix)
-	if err != nil {
-		return "", nil, err
-	}
-	index.Close()
-	_ = os.Remove(index.Name()) // git takes no empty index
-	return filepath.Base(index.Name()), func() { _ = os.Remove(index.Name()) }, nil
+	dir, err := os.MkdirTemp(r.Git, prefix)
+	return filepath.Join(filepath.Base(dir), "index"), func() { _ = os.RemoveAll(dir) }, err
 }
 
 // writeTree writes the tree of an index.
@@ -389,12 +384,12 @@ func (s *snapshot) behindLink(name string) bool {
 // take works on an index of its own, so that it needs no lock, and leaves none behind if it is killed.
 func (s *snapshot) take() (id string, err error) {
 	kept, list := filepath.Join(s.Git, "project"), filepath.Join(s.Git, "project.list")
-	temporary, err := os.MkdirTemp(s.Git, "snapshot-")
+	index, remove, err := s.temporaryIndex("snapshot-")
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(temporary)
-	s.index = filepath.Join(filepath.Base(temporary), "index")
+	defer remove()
+	s.index = index
 	was, err := s.was(list)
 	if err != nil {
 		return "", err
