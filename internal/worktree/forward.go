@@ -46,15 +46,23 @@ func (r *Repo) Forward(ctx context.Context, old, new string) error {
 		return err
 	}
 	r.step("prepared")
-	if _, err := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: merge", heads+r.branch, new, old); err != nil {
-		head, lost := r.Head(ctx)
-		if lost == nil && head != old {
-			err = fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved, plain.Line(r.branch, 200), head, old)
-		}
+	if err := r.advance(ctx, "ralph: merge", old, new); err != nil {
 		return errors.Join(err, os.RemoveAll(r.aside()))
 	}
 	r.step("moved")
 	return s.write(ctx)
+}
+
+// advance moves the loop's branch from a commit to another one, for a reason that the branch's log has.
+func (r *Repo) advance(ctx context.Context, reason, from, to string) error {
+	_, err := r.refs(ctx, "update-ref", "--no-deref", "-m", reason, heads+r.branch, to, from)
+	if err == nil {
+		return nil
+	}
+	if at, lost := r.Head(ctx); lost == nil && at != from {
+		return fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved, plain.Line(r.branch, 200), at, from)
+	}
+	return err
 }
 
 // Recover ends a Forward that was killed or has failed. If the branch is at new, it writes the files that are not

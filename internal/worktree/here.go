@@ -12,7 +12,6 @@ import (
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/proc"
 )
 
@@ -123,17 +122,13 @@ func (r *Repo) putCommit(ctx context.Context, head, commit, index string, before
 		return err
 	}
 	defer os.Remove(aside)
-	if _, err := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: commit", heads+r.branch, commit, head); err != nil {
-		if at, lost := r.Head(ctx); lost == nil && at != head {
-			err = fmt.Errorf("%w: %s is at commit %.12s, not at %.12s", ErrMoved, plain.Line(r.branch, 200), at, head)
-		}
+	if err := r.advance(ctx, "ralph: commit", head, commit); err != nil {
 		return err
 	}
 	r.step("moved")
 	err = os.Rename(aside, place)
 	if err != nil { // else the next commit of the person would take this one back
-		_, back := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: no commit", heads+r.branch, head, commit)
-		err = errors.Join(err, back)
+		err = errors.Join(err, r.advance(ctx, "ralph: no commit", commit, head))
 	}
 	return err
 }
