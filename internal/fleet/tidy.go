@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
 )
 
 // A worker's folder has a folder for each run: the repository repo, a worktree lane-N for each lane, what git needs
@@ -37,7 +39,7 @@ func Tidy(dir string, say func(text string)) {
 		path := filepath.Join(dir, e.Name())
 		gone := strings.HasPrefix(e.Name(), goneMark) && e.IsDir()
 		if gone || fetched().MatchString(e.Name()) && e.Type().IsRegular() {
-			err = errors.Join(err, os.RemoveAll(path))
+			err = errors.Join(err, loopdir.RemoveAll(path))
 			continue
 		}
 		old, open := oldRun(path)
@@ -51,7 +53,7 @@ func Tidy(dir string, say func(text string)) {
 				err = errors.Join(err, failed)
 				continue
 			}
-			err = errors.Join(err, os.RemoveAll(gone))
+			err = errors.Join(err, loopdir.RemoveAll(gone))
 		}
 	}
 	if err != nil {
