@@ -94,7 +94,15 @@ func TestFind(t *testing.T) {
 			"-tox.ini sections for pytest pyproject.toml sections for pytest tests/test_a.py",
 		"go test ./...":        "-go.work",
 		"sh configure && just": "",
-		"rake":                 "-Rakefile -Rakefile.rb -rakefile -rakefile.rb -rakelib",
+		"cargo test":           "-.cargo/config -.cargo/config.toml -rust-toolchain -rust-toolchain.toml",
+		"gradle test": "-gradle.properties -gradle/wrapper/gradle-wrapper.jar " +
+			"-gradle/wrapper/gradle-wrapper.properties",
+		"mvn test": "-.mvn/extensions.xml -.mvn/jvm.config -.mvn/maven.config " +
+			"-.mvn/wrapper/maven-wrapper.properties",
+		"tox":   "-tox.ini -tox.toml",
+		"rspec": "-.rspec",
+		"just":  "-.justfile -Justfile -justfile",
+		"rake":  "-Rakefile -Rakefile.rb -rakefile -rakefile.rb -rakelib",
 		"sh -c 'task test'": "-Taskfile.dist.yaml -Taskfile.dist.yml -Taskfile.yaml -Taskfile.yml " +
 			"-taskfile.dist.yaml -taskfile.dist.yml -taskfile.yaml -taskfile.yml",
 	} {
