@@ -66,6 +66,27 @@ func TestZombie(t *testing.T) {
 	}
 }
 
+// What a worker says of a claim that it has lost counts for nothing, also if it does not ask whether it has.
+func TestLateWord(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	check(t, c.Offer(t.Context(), Job{Feature: "a"}))
+	first := take(t, join(t, c, "first"))
+	stop(first)
+	second := take(t, join(t, c, "second"))
+	late := first.said
+	late.State = stateSubmitted
+	text, err := json.Marshal(late)
+	check(t, err)
+	c.mu.Lock()
+	c.note(c.workers["first"], "first", message{subject: c.conn.claim(first.holder) + "say", data: text, seq: 1 << 40})
+	c.unlock()
+	check(t, second.SubmitBytes(t.Context(), []byte("work"), nil))
+	if s := next(t, c); s.Worker != "second" {
+		t.Errorf("submission %+v", s)
+	}
+}
+
 // A worker that beats keeps its claim for many leases.
 func TestBeats(t *testing.T) {
 	t.Parallel()

@@ -42,6 +42,7 @@ func TestIdentity(t *testing.T) {
 		`{"title":"é","n":9007199254740993}`, `{"title":"é","n":9007199254740992}`,
 		`{"title":"é","n":1e400}`, `{"title":"é","n":1e500}`,
 		`{"title":"é","verify":"true"}`, `{"title":"é","verify":true}`,
+		`{"title":"é","description":"a"}`, `{"title":"é","description":"b"}`, `{"title":"é","acceptance":"a"}`,
 	} {
 		id := identity(other)
 		if twin, has := seen[id]; has {
