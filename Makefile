@@ -11,6 +11,8 @@
 # make faults        runs in full what make test shortens, then tests the hook and the runner with faults and updates
 #                    docs/RELIABILITY.md in a few hours; SHORT=1 has only the faults, for some minutes, RUN=Name runs
 #                    one test
+# make mutations     breaks each promise of the documents in the product, and sees its test fail; RUN=regexp tries the
+#                    promises that it matches
 # make demo          shows a loop from init to COMPLETE
 # make demo-runner   shows a run of ralph-runner from init to COMPLETE
 # make picture       draws docs/*.svg from runs of the demo and of the client
@@ -37,7 +39,7 @@ BUILD = -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 export CGO_ENABLED = 0
 export GOFLAGS += -trimpath
 
-.PHONY: build test race lint fuzz bench e2e browser faults demo demo-runner picture icon install
+.PHONY: build test race lint fuzz bench e2e browser faults mutations demo demo-runner picture icon install
 .PHONY: release release-dry release-tools test-windows clean
 
 build:
@@ -71,10 +73,12 @@ lint:
 	go vet -tags e2e ./e2e
 	go vet -tags browser ./browser
 	GOOS=linux go vet -tags faults ./faults
+	go vet -tags mutations ./mutations
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags e2e ./e2e
 	go run $(STATICCHECK) -tags browser ./browser
 	GOOS=linux go run $(STATICCHECK) -tags faults ./faults
+	go run $(STATICCHECK) -tags mutations ./mutations
 	.ci/govulncheck $(GOVULNCHECK)
 	@if command -v shellcheck >/dev/null; then \
 		shellcheck .ci/* release/prepare e2e/install.sh e2e/install-mcp.sh && shellcheck -s sh hooks/run.cmd hooks/mcp.cmd; fi
@@ -98,6 +102,11 @@ faults:
 	$(if $(SHORT),,TMPDIR=$$(.ci/memory) go test -count=1 -parallel 4 $(if $(RUN),-run '^Test$(RUN)$$') $(LONG))
 	cd faults && go test -tags faults -count=1 -parallel 4 -timeout 8h \
 		$(if $(SHORT),-short) $(if $(RUN),-run '^Test$(RUN)$$') $(if $(SEED),-seed $(SEED)) $(FIGURES)
+
+# One promise is broken at a time, since a test may also fail because others keep it waiting.
+mutations:
+	TMPDIR=$$(.ci/memory) go test -tags mutations -count=1 -timeout 2h \
+		$(if $(RUN),-run '^TestMutations$$/$(RUN)') ./mutations
 
 demo:
 	@go run ./examples/demo

@@ -1,0 +1,354 @@
+package mutations
+
+var proof = []row{
+	// In the project.
+	{
+		"**COMPLETE is earned**: every trusted feature is claimed",
+		hook("hook-complete"),
+		"internal/decide/evaluate.go",
+		"	open := s.List.Passed() < len(s.List.Items) ||",
+		"	open := s.List.Passed() < len(s.List.Items)-1 ||",
+	},
+	{
+		"its checks have passed on the files as they are",
+		unit("decide", "^TestEvaluate$"),
+		"internal/decide/evaluate.go",
+		`s.Recheck == RecheckStale && (r.Tree == "" || r.Tree != s.Contents)`,
+		`s.Recheck == RecheckStale && r.Tree == ""`,
+	},
+	{
+		"the final checks passed at that stop",
+		hook("check-complete"),
+		"internal/decide/evaluate.go",
+		"runs = append(s.due(e, WhenFeature, stale), s.due(e, WhenComplete, notNow)...)",
+		"runs = s.due(e, WhenFeature, stale)",
+	},
+	{
+		"(without a list: all checks passed",
+		hook("no-list"),
+		"internal/decide/evaluate.go",
+		"	whole := !open ||",
+		"	whole := !open && !s.NoList ||",
+	},
+	{
+		"**Only trusted commands run**",
+		hook("repo-notify-ignored"),
+		"internal/config/trust.go",
+		`		in.distrust(&in.Checks[i].Command)
+`,
+		`		_ = i
+`,
+	},
+	{
+		"with the programs and scripts that they name",
+		hook("trust-files"),
+		"internal/loop/env.go",
+		`proc.Outside(p.Config.SearchPath, p.Loop.project())
+	return kept`,
+		`proc.Outside(p.Loop.Env.Get("PATH"), p.Loop.project())
+	return kept`,
+	},
+	{
+		"the variables of `trust`",
+		hook("trust-env"),
+		"internal/loop/env.go",
+		"	return kept.Same(p.Loop.Env.Vars, named)",
+		`	_, dropped = kept.Same(p.Loop.Env.Vars, named)
+	return p.Loop.Env.Vars, dropped`,
+	},
+	{
+		"a PATH without folders of the project",
+		hook("repo-git-path"),
+		"internal/proc/outside.go",
+		"		if !filepath.IsAbs(folder) || err == nil && filepath.IsLocal(rel) {",
+		"		if !filepath.IsAbs(folder) && err == nil && filepath.IsLocal(rel) {",
+	},
+	{
+		"if an agent drops, rewords or weakens a feature and does not put it back, the loop ends BLOCKED.",
+		hook("trust-list"),
+		"internal/decide/decide.go",
+		"	if len(s.Lost)+len(s.Changed) > 0 {",
+		"	if len(s.Changed) > 0 {",
+	},
+	{
+		"you are notified of `pause`, `cancel`",
+		hook("agent-hidden"),
+		"internal/decide/state.go",
+		"	return notify || s.ExitReason == ByAgent || s.ExitReason == ByHeader",
+		"	return notify || s.ExitReason == ByHeader",
+	},
+	{
+		"a changed header or loop folder",
+		hook("hook-header"),
+		"internal/decide/state.go",
+		"	return notify || s.ExitReason == ByAgent || s.ExitReason == ByHeader",
+		"	return notify || s.ExitReason == ByAgent",
+	},
+	{
+		"on Linux of locks and made-up events",
+		hook("event-forged"),
+		"internal/loop/send.go",
+		"	forged := errors.Is(trouble, ErrForged) // the loop goes on",
+		"	forged := false",
+	},
+	{
+		"**Limits hold.**",
+		hook("limit-ceiling"),
+		"internal/decide/limits.go",
+		"	return least(limit, s.Lowered, l.CeilingIterations)",
+		"	return least(limit, s.Lowered)",
+	},
+	{
+		"All processes that a check started end with it",
+		unit("proc", "^TestGuard$"),
+		"internal/proc/guard.go",
+		`		err = cmd.Run()
+	}
+	killAdopted()
+`,
+		`		err = cmd.Run()
+	}
+`,
+	},
+
+	// The files that are locked.
+	{
+		"If one has changed at a stop, no check runs",
+		hook("trust-files"),
+		"internal/loop/step.go",
+		"			s.found.Changed = there.Changed()",
+		"			_ = there",
+	},
+	{
+		"the agent is asked once to put it back; else the loop ends BLOCKED",
+		hook("trust-files"),
+		"internal/decide/decide.go",
+		"	switch asked := d.Next.Warned || s.Lane > 0; {",
+		"	switch asked := s.Lane > 0; {",
+	},
+	{
+		"conftest.py beside and above locked tests",
+		unit("locked", "^TestFind$"),
+		"internal/locked/locked.go",
+		"			f.lock(path.Join(dir, config.Conftest))",
+		"			_ = path.Join(dir, config.Conftest)",
+	},
+	{
+		"(others may be added, but none that runs by itself)",
+		unit("locked", "^TestChanged$"),
+		"internal/locked/sum.go",
+		"		if beside || slices.Contains(installs, name) {",
+		"		if beside && slices.Contains(installs, name) {",
+	},
+	{
+		"What of this is missing at `trust` must not appear.",
+		unit("locked", "^TestAttacks$"),
+		"internal/locked/locked.go",
+		`	if loopdir.Absent(err) {
+		err = nil
+	}
+	f.fail(key, err)
+	if err == nil {
+		f.Sums[key] = sum`,
+		`	if loopdir.Absent(err) {
+		return
+	}
+	f.fail(key, err)
+	if err == nil {
+		f.Sums[key] = sum`,
+	},
+	{
+		"`\"protect\": [\"**/*_test.go\"]` locks each match, and a link's target.",
+		hook("trust-files"),
+		"internal/locked/protect.go",
+		`		f.Sums[key] = sum
+	}
+	return nil
+}
+
+// linkMark`,
+		`		_ = f.Sums[key]
+	}
+	return nil
+}
+
+// linkMark`,
+	},
+	{
+		"`\"protect_new\": true` forbids new matches.",
+		hook("protect"),
+		"internal/loop/locked.go",
+		"	return append(changed, locked.Added(p.treeToProve(), p.Config.Config, p.Config.Files)...)",
+		"	return changed",
+	},
+	{
+		"A change seen during a check, or in a run with lanes, ends the loop BLOCKED.",
+		hook("check-touched"),
+		"internal/loop/step.go",
+		"		s.found.Tampered = r.touched",
+		`		s.found.Tampered = ""`,
+	},
+	{
+		"In a loop with checks, all of the list is locked from the first prompt on",
+		unit("features", "^TestIdentity$"),
+		"internal/features/identity.go",
+		"			return i.mark != checkbox",
+		"			return i.mark == checkbox",
+	},
+	{
+		"Features with ids may be reordered; without ids, only added at the end.",
+		unit("features", "^TestLost$"),
+		"internal/features/identity.go",
+		"		if item, has := l.Find(id); !has || item.Identity() != identity {",
+		`		if _, has := l.Find(id); !has || identity == "" {`,
+	},
+
+	{
+		"| `make` | GNUmakefile, makefile, Makefile |",
+		unit("locked", "^TestFind$"),
+		"internal/config/builds.go",
+		`Files: []string{"GNUmakefile", "makefile", "Makefile"}`,
+		`Files: []string{"Makefile"}`,
+	},
+	{
+		"| `cargo` | .cargo/config, .cargo/config.toml, rust-toolchain, rust-toolchain.toml |",
+		unit("locked", "^TestFind$"),
+		"internal/config/builds.go",
+		`".cargo/config.toml", ".cargo/config", `,
+		`".cargo/config.toml", `,
+	},
+	{
+		"what .mvn configures; the wrapper's files",
+		unit("locked", "^TestFind$"),
+		"internal/config/builds.go",
+		`".mvn/jvm.config", `,
+		``,
+	},
+	{
+		"| `rake` | Rakefile, rakefile (also with .rb), a new rakelib |",
+		unit("locked", "^TestFind$"),
+		"internal/config/builds.go",
+		`"rakefile.rb", "rakelib"`,
+		`"rakefile.rb"`,
+	},
+	{
+		"go.work; the justfile; the Taskfile, also with .dist; tox.ini, tox.toml; .rspec",
+		unit("locked", "^TestFind$"),
+		"internal/config/builds.go",
+		`"tox.ini", "tox.toml"`,
+		`"tox.ini"`,
+	},
+	{
+		"| a feature | its state (`passes`, `status`, …), `notes`, comments, times, attempts, commits",
+		unit("features", "^TestIdentity$"),
+		"internal/features/identity.go",
+		"	return agentKeys()[strings.ToLower(key)]",
+		`	return agentKeys()[""]`,
+	},
+	{
+		"keys that begin with `current` or `last`",
+		unit("features", "^TestBeside$"),
+		"internal/features/identity.go",
+		"	case isAgentKey(key), changing().any.MatchString(key),",
+		"	case isAgentKey(key),",
+	},
+	{
+		"| Markdown | whether a box is ticked, new lines |",
+		unit("features", "^TestBeside$"),
+		"internal/features/identity.go",
+		`			line = line[:at+1] + " " + line[at+2:]`,
+		`			line = line[:at+1] + line[at+1:]`,
+	},
+	{
+		"| a tracker | keys that this program does not read |",
+		unit("features", "^TestTrack$"),
+		"internal/features/track.go",
+		"		if !slices.Contains(readKeys(), key.Str) {",
+		"		if slices.Contains(readKeys(), key.Raw) {",
+	},
+
+	// In the room.
+	{
+		"of later changes only those that `\"work\"` allows (by default all) and `\"protect\"` does not forbid",
+		hook("room-build-files"),
+		"internal/loop/room.go",
+		"		case c.Protects(name) && (!e.Added() || c.ProtectNew):",
+		"		case c.Protects(name) && c.ProtectNew:",
+	},
+	{
+		"the list as it is; ralph.json as trusted",
+		hook("room-beside"),
+		"internal/loop/room.go",
+		"		files[name] = []byte(p.Config.Text)",
+		"		files[name], _ = p.Loop.Store.Config()",
+	},
+	{
+		"counts only if `\"work\"` spells its name",
+		hook("room-build-files"),
+		"internal/loop/room.go",
+		"		case len(c.Work) > 0 && !c.Spells(name):",
+		"		case len(c.Work) > 1000 && !c.Spells(name):",
+	},
+	{
+		"a new one only if it spells the whole path",
+		test{"./cmd/ralph-stop-hook", "^TestRoomAttacks$/^go.mod_of_a_folder_that_hides_the_tests$"},
+		"internal/loop/room.go",
+		"		case e.Added() && !c.SpellsAll(name):",
+		"		case e.Added() && !c.Spells(name):",
+	},
+	{
+		"The project's git configuration, hooks, filters, attributes and index have no say",
+		unit("room", "^TestProjectsGitHasNoSay$"),
+		"internal/room/room.go",
+		`const attributes = "* -text -eol -crlf -filter -ident -working-tree-encoding\n"`,
+		`const attributes = ""`,
+	},
+	{
+		"no link leads out",
+		unit("room", "^TestLinks$"),
+		"internal/room/prove.go",
+		`			if at == "." || within(lent, at) {`,
+		`			if at == "" || within(lent, at) {`,
+	},
+	{
+		"A check has not passed if, while it ran, a file changed that is not the agent's work, or a folder that has none",
+		hook("room-within"),
+		"internal/loop/room.go",
+		`	if changed == "" {
+		return nil
+	}
+	changed = plain`,
+		`	if changed == "" || len(files) > 0 {
+		return nil
+	}
+	changed = plain`,
+	},
+	{
+		"What a check leaves is gone before the next one",
+		hook("room-left"),
+		"internal/room/fill.go",
+		"		return !within(made, name) && (build || path.Base(name) == attributesFile)",
+		"		return !within(made, name) && !build && path.Base(name) == attributesFile",
+	},
+	{
+		"Changes that do not count end nothing: prompts, `status` and `room` list them.",
+		hook("room"),
+		"internal/room/prove.go",
+		"	p.proof.Left = append(p.proof.Left, left...)",
+		"	p.proof.Left = append(p.proof.Left, left[:0]...)",
+	},
+	{
+		"only requirements may change, and those that were there at `trust` only in version",
+		unit("locked", "^TestOnlyNeeds$"),
+		"internal/locked/manifest.go",
+		"		isNew := len(words) > 1 && !strings.ContainsAny(words[1], \"\\\"`\\\\\") && !strings.Contains(trusted, words[1])",
+		"		isNew := len(words) > 1",
+	},
+	{
+		"A new file with the name of a makefile's target does not count",
+		test{"./cmd/ralph-stop-hook", "^TestRoomAttacks$/^file_in_the_place_of_a_target$"},
+		"internal/loop/room.go",
+		"		case locked.IsTarget(c.Targets, name):",
+		"		case locked.IsTarget(nil, name):",
+	},
+}

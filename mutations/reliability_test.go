@@ -1,0 +1,269 @@
+package mutations
+
+var reliability = []row{
+	// The hook.
+	{
+		"The hook never continues a loop by mistake.",
+		hook("hook-state-folder"),
+		"cmd/ralph-stop-hook/hook.go",
+		`	h.print(client.Answer{Message: say.Trouble(err)})
+	if notify != nil {`,
+		`	h.print(client.Answer{Prompt: say.Trouble(err)})
+	if notify != nil {`,
+	},
+	{
+		"It exits with 0, or was killed",
+		hook("hook-bad-input"),
+		"cmd/ralph-stop-hook/hook.go",
+		`	f := flag.NewFlagSet("hook", flag.ContinueOnError)`,
+		`	f := flag.NewFlagSet("hook", flag.ExitOnError)`,
+	},
+	{
+		"records a block before it prints it",
+		hook("hook-kill"),
+		"internal/loop/step.go",
+		"		if err == nil && s.decision.Commits() {",
+		"		if err == nil && s.decision.Commits() && s.decision.Verdict != decide.Continue {",
+	},
+	{
+		"No iteration counts twice or exceeds the limit, however many hooks run at once.",
+		hook("hook-storm"),
+		"internal/loopdir/lock_linux.go",
+		`errors.Is(err, unix.EACCES):
+			return false, nil`,
+		`errors.Is(err, unix.EACCES):
+			return true, nil`,
+	},
+	{
+		"Every printed ending is recorded",
+		hook("hook-limit"),
+		"internal/loop/step.go",
+		"		if err == nil && s.decision.Commits() {",
+		"		if err == nil && s.decision.Commits() && s.decision.Verdict != decide.End {",
+	},
+	{
+		"notifiers get it once",
+		hook("hook-limit"),
+		"internal/loop/send.go",
+		"		state.Notices[i].SentAt = time.Now().UTC().Truncate(time.Second)\n",
+		"",
+	},
+	{
+		"again, with the same `deliveryId`, only if the hook was killed while it notified them",
+		hook("notify-killed"),
+		"internal/loop/send.go",
+		"	if slices.ContainsFunc(l.seen.State.Notices, Unsent) && l.Untold() > 0 {",
+		"	if slices.ContainsFunc(l.seen.State.Notices, Unsent) && l.Untold() < 0 {",
+	},
+	{
+		"Record, list, settings and `current` are old or new, never broken.",
+		hook("hardlink-state"),
+		"internal/loopdir/file.go",
+		"	if err := rename(root, name, data, perm, confirm); err != nil {",
+		"	if err := root.WriteFile(name, data, perm); err != nil {",
+	},
+	{
+		"Notes in `progress.txt` stay.",
+		hook("hook-complete"),
+		"internal/loopdir/record.go",
+		"	edited := progress.Edit(text, next.Header)",
+		"	edited := progress.Edit(nil, next.Header)",
+	},
+	{
+		"The next event, or `resume`, continues the loop.",
+		hook("hook-kill"),
+		"internal/decide/decide.go",
+		"const maxKilled = 3",
+		"const maxKilled = 1",
+	},
+	{
+		"No check leaves a process behind",
+		unit("proc", "^TestGuard$"),
+		"internal/proc/guard.go",
+		`			_, _ = io.Copy(io.Discard, os.Stdin) // only the end of the input matters
+		}
+		killAdopted()`,
+		`			_, _ = io.Copy(io.Discard, os.Stdin) // only the end of the input matters
+		}`,
+	},
+	{
+		"Logs and memory stay bounded.",
+		unit("loopdir", "^TestLogs$"),
+		"internal/loopdir/log.go",
+		`		if err := root.Rename(name, name+".1"); err != nil {`,
+		"		if err := root.Rename(name, name); err != nil {",
+	},
+
+	// A run.
+	{
+		"Each session is once in `iterations.jsonl`",
+		test{"./cmd/ralph-runner", "^TestUnsaved$"},
+		"internal/record/files.go",
+		"	if f.root == nil || c == nil || c.Ended == nil || f.has(r.ID, c.Session) {",
+		"	if f.root == nil || c == nil || c.Ended == nil {",
+	},
+	{
+		"each iteration counts once",
+		runner("resume-over"),
+		"internal/run/run.go",
+		`		} else if err := r.counted(c, nil, state); err != nil {
+			return nil, err
+		}`,
+		`		} else if err := r.counted(c, nil, state); err != nil {
+			return nil, err
+		} else {
+` +
+			`			r.Record.Iterations++
+		}`,
+	},
+	{
+		"One run works on a loop at a time",
+		runner("owned"),
+		"internal/loopdir/record.go",
+		"	return s.lock(runLock, wait, false)",
+		"	return func() {}, nil",
+	},
+	{
+		"No session of Claude Code takes the loop from it.",
+		runner("owned"),
+		"internal/decide/events.go",
+		"	return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < unseen)",
+		"	return s.OwnerAlive && !s.OwnerKnown && s.Now.Sub(s.State.Seen).Abs() < unseen",
+	},
+	{
+		"[Event commands](runner.md#event-commands) run at most once an iteration.",
+		runner("hooks"),
+		"internal/run/session.go",
+		"		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)\n",
+		`		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)
+		r.hooks(s, []string{config.PostIteration, config.OnIteration}, told)
+`,
+	},
+	{
+		"If a file for people lacks something, the run has said so.",
+		runner("hostile-files"),
+		"internal/run/run.go",
+		"	if err := r.files.Trouble; err != nil {",
+		"	if err := r.files.Trouble; err != nil && r.resumes {",
+	},
+	{
+		"No process survives, not even a daemon.",
+		runner("signals"),
+		"internal/proc/proc_linux.go",
+		"				_ = syscall.Kill(pid, syscall.SIGKILL)",
+		"				_ = syscall.Kill(pid, 0)",
+	},
+
+	// Lanes and workers.
+	{
+		"The run ends COMPLETE by itself, or after `--resume` if it was killed.",
+		runner("workers"),
+		"internal/fleet/hands.go",
+		"		case idle > s.wait:",
+		"		case idle >= 0:",
+	},
+	{
+		"No feature is lost, or merged twice, too early, or against its checks.",
+		runner("lanes-checks"),
+		"internal/run/merger.go",
+		"	i := slices.IndexFunc(all, func(r decide.Receipt) bool { return !r.Passed })",
+		`	i := slices.IndexFunc(all, func(r decide.Receipt) bool { return r.Tree == "none" })`,
+	},
+	{
+		"No feature's work is taken twice",
+		unit("engine", "^TestLateWord$"),
+		"internal/engine/rounds.go",
+		"	if err != nil || k == nil || k.State != stateOpen || k.ID != said.Order || k.Holder != claim {",
+		"	if err != nil || k == nil || k.State != stateOpen {",
+	},
+	{
+		"List, receipts, record and `iterations.jsonl` agree with the branch.",
+		runner("lanes"),
+		"internal/run/merger.go",
+		"	return lp.SetClaims(ctx, ids, true, results)",
+		"	return nil",
+	},
+	{
+		"No worktree, branch of a lane or git lock is left.",
+		runner("lanes"),
+		"internal/run/lane.go",
+		`	l.stays(l.merger.Dir(), l.merger.Remove(ctx, ""))
+`,
+		"",
+	},
+	{
+		"No run ends for that, and the person's work stays as it is.",
+		unit("worktree", "^TestForwardRefuses$"),
+		"internal/worktree/forward.go",
+		"	if len(s.other) > 0 {",
+		"	if len(s.other) > 100 {",
+	},
+
+	// What bad input gets.
+	{
+		"a tracker's list that fails, hangs, or is no list | FAILED `unusable`",
+		hook("source"),
+		"internal/decide/decide.go",
+		"(s.List.Missing || s.Lane > 0 || !errors.As(s.List.Err, new(*jsontext.Error))):",
+		"(s.List.Missing || s.Lane > 0) && !errors.As(s.List.Err, new(*jsontext.Error)):",
+	},
+	{
+		"a list that does not parse; over 64 MB, 250,000 items or 200 levels; an id over 500 bytes | the next prompt asks " +
+			"for repair, or FAILED",
+		hook("hook-list-broken"),
+		"internal/say/prompt.go",
+		`	if w.d.Problem != nil {
+`,
+		`	if w.d.Problem != nil && w.reviews {
+`,
+	},
+	{
+		"a list that is missing, empty or unreadable | FAILED",
+		hook("hook-list-missing"),
+		"internal/loopdir/list.go",
+		"		return decide.List{Missing: true, Err: missing}",
+		`		_ = missing
+		return decide.List{}`,
+	},
+	{
+		"nothing or garbage on standard input; a mistyped settings entry | a message to you; files stay",
+		hook("hook-bad-input"),
+		"internal/client/event.go",
+		`		return Event{}, errors.New("nothing on standard input; the host sends one JSON object")`,
+		"		return Event{}, nil",
+	},
+	{
+		"an event and an open pipe; half an event | the answer at once; after 30 s a message to you",
+		hook("stdin-open"),
+		"internal/client/event.go",
+		"	for !end.Found(data) {",
+		"	for !end.Found(nil) {",
+	},
+	{
+		"another session, a subagent, plan mode, no session id | nothing printed or written",
+		hook("hook-bystander"),
+		"internal/client/event.go",
+		`	return e.Name == Stop && (e.AgentID != "" || e.PermissionMode == planMode)`,
+		`	return e.Name == Stop && e.AgentID != ""`,
+	},
+	{
+		"a link, pipe or second name; a folder that everybody can write to | a message to you; nothing is followed",
+		hook("owner-mode"),
+		"internal/loopdir/loop.go",
+		"	return checkOwner(info, path, stateDir)",
+		`	_ = info
+	return nil`,
+	},
+	{
+		"a loop or state folder that cannot be made or written, a full disk | the turn may end; a message says why",
+		hook("hook-state-folder"),
+		"internal/loopdir/loop.go",
+		`	if l.stateErr != nil {
+		return nil, l.stateErr
+	}
+	s := &Store{Loop: l}
+`,
+		`	s := &Store{Loop: l}
+`,
+	},
+}

@@ -1,0 +1,550 @@
+package mutations
+
+var security = []row{
+	{
+		"The hook runs a command only if a person trusted that text, on this machine, for this folder.",
+		hook("repo-notify-ignored"),
+		"internal/loop/checks.go",
+		`	case c.Untrusted:
+		return nil, errNotRun(noTrust + r.Loop.Call("trust"))
+	case ctx.Err() != nil:`,
+		"	case ctx.Err() != nil:",
+	},
+	{
+		"No text of the project becomes part of a command line.",
+		unit("config", "^TestCheckID$"),
+		"internal/config/source.go",
+		`!first && strings.ContainsRune("._:-/", r)`,
+		`strings.ContainsRune("._:-/ ;$()", r)`,
+	},
+	{
+		"In the list it changes only claims that a check disproves.",
+		unit("features", "^TestRoundTrip$"),
+		"internal/features/write.go",
+		"	return edited.Bytes()",
+		"	return bytes.TrimSpace(edited.Bytes())",
+	},
+	{
+		"As a hook it exits with 0",
+		hook("hook-bad-input"),
+		"cmd/ralph-stop-hook/hook.go",
+		`		h.print(client.Answer{Message: say.Trouble(err)})
+		return 0`,
+		`		h.print(client.Answer{Message: say.Trouble(err)})
+		return 1`,
+	},
+	{
+		"prints nothing or one JSON object",
+		hook("stdout-clean"),
+		"internal/proc/proc.go",
+		"cmd.Stdout, cmd.Stderr = kept, kept",
+		"cmd.Stdout, cmd.Stderr = os.Stdout, kept",
+	},
+	{
+		"A bug ends the loop.",
+		hook("panic-exit"),
+		"cmd/ralph-stop-hook/hook.go",
+		`h.print(client.Answer{Message: say.Trouble(fmt.Errorf("internal error: %v", p))})`,
+		`h.print(client.Answer{Prompt: "go on"})`,
+	},
+	{
+		"Every loop has a limit; no file of the project raises it if `init` or trust set it.",
+		hook("state-tamper"),
+		"internal/decide/decide.go",
+		"			d.Raised = asked",
+		"			d.Next.Extended = asked",
+	},
+	{
+		"Logs and notices contain no conversation, prompt or environment",
+		hook("log-rotate"),
+		"internal/loop/commit.go",
+		`l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line(), iterationOf(s.ev, d))`,
+		`l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line()+s.ev.Message, iterationOf(s.ev, d))`,
+	},
+	{
+		"Text for people and the agent is bounded, and has no terminal escapes, invisible or bidirectional characters.",
+		unit("plain", "^TestLine$"),
+		"internal/plain/plain.go",
+		"unicode.Is(unicode.Co, r), invisible(r):",
+		"unicode.Is(unicode.Co, r):",
+	},
+	{
+		"As an agent it starts only `claude`, or a program that your configuration, a trusted `ralph.json`, or you name.",
+		runner("agents-trusted"),
+		"internal/roster/roster.go",
+		`		if err := a.trusted(c); err != nil {
+			return agent.Row{}, err
+		}
+`,
+		"",
+	},
+	{
+		"It also writes to `.agent-state`, which git ignores",
+		runner("commit"),
+		"internal/record/files.go",
+		`f.Text(".gitignore", "*\n")`,
+		`f.Text(".gitignore", "\n")`,
+	},
+	{
+		"What an agent prints is bounded, cleaned, and never run. It can only stop the loop or claim.",
+		runner("hostile-words"),
+		"internal/plain/plain.go",
+		"		return strings.Map(safe, s)",
+		"		return s",
+	},
+
+	// The threats to the hook.
+	{
+		"Links out of the loop's folder, state folder or project | refuses them",
+		hook("symlink-out"),
+		"internal/loopdir/file.go",
+		`	data, _, err := readInfo(root, name, limit)
+	return data, err
+`,
+		`	if root == nil {
+		return nil, fs.ErrNotExist
+	}
+	return os.ReadFile(filepath.Join(root.Name(), name))
+`,
+	},
+	{
+		"Links within a folder | refuses them, except `current`",
+		hook("symlink-in"),
+		"internal/loopdir/file.go",
+		`	info, err := root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {`,
+		`	info, err := root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {`,
+	},
+	{
+		"Pipes or devices for files | reads without waiting, up to a limit",
+		hook("fifo-state"),
+		"internal/loopdir/file.go",
+		`	f, info, err := openFile(root, name, os.O_RDONLY)
+`,
+		`	f, info, err := openFile(root, name, os.O_RDONLY)
+	if errors.Is(err, ErrNotRegular) {
+` +
+			`		err = fs.ErrNotExist
+	}
+`,
+	},
+	{
+		"Hard links for records or logs | refuses them",
+		hook("hardlink-state"),
+		"internal/loopdir/os_unix.go",
+		"if !oneName(info) || owner(info) != uint32(os.Geteuid()) {",
+		"if owner(info) != uint32(os.Geteuid()) {",
+	},
+	{
+		"Files that change between check and use | locks, and loads them again",
+		unit("loopdir", "^TestReopen$"),
+		"internal/loopdir/file.go",
+		"	if err := rename(root, name, data, perm, confirm); err != nil {",
+		"	if err := rename(root, name, data, perm, nil); err != nil {",
+	},
+	{
+		"Paths that lead elsewhere: `list`, `current`, ids | refuses them",
+		hook("loopdir-traversal"),
+		"internal/loopdir/find.go",
+		`	case name == "" || name == "." || name == "..":`,
+		`	case name == "":`,
+	},
+	{
+		"A loop folder of another user, or open to everybody | refuses it (not a whole project), prints the fix, notifies",
+		hook("owner-mode"),
+		"internal/loopdir/os_unix.go",
+		"	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {",
+		"	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky != 0 {",
+	},
+	{
+		"State and logs that others can read | uses 0600 whatever the umask",
+		hook("mode-0666"),
+		"internal/loopdir/record.go",
+		`limit>>20)
+	}
+	return replace(s.state, name, data, 0o600, true, nil)`,
+		`limit>>20)
+	}
+	return replace(s.state, name, data, 0o644, true, nil)`,
+	},
+	{
+		"A repository's own `ralph.json`, trust, or commands | runs nothing until a person runs `trust` here",
+		hook("repo-notify-ignored"),
+		"internal/config/trust.go",
+		`	in.Notifiers = nil
+`,
+		"",
+	},
+	{
+		"A planted repository whose configuration names programs | has git ignore it",
+		hook("repo-git-config"),
+		"internal/proc/git.go",
+		`"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false",
+		"-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit",`,
+		`"git",`,
+	},
+	{
+		"Shell injection by names, ids, messages or paths | passes them as JSON; commands get only plain ids",
+		hook("notify-argv"),
+		"internal/loop/locked.go",
+		"if err := config.CheckID(item.ID); err != nil && check.IsFor(item.ID) {",
+		"if err := config.CheckID(item.ID); err != nil && !check.IsFor(item.ID) {",
+	},
+	{
+		"Secrets in the environment | gives notifiers a short list, checks what was there at `trust`, without Claude's keys",
+		hook("notify-env"),
+		"internal/loop/env.go",
+		"return !slices.Contains(p.Config.Env, name) && p.Loop.Env.IsSecret != nil && p.Loop.Env.IsSecret(name)",
+		"return false",
+	},
+	{
+		"A notifier that hangs, floods or becomes a daemon | answers first; kills its process group at the timeout",
+		hook("notify-hang"),
+		"internal/proc/proc_unix.go",
+		"return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)",
+		"return syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)",
+	},
+	{
+		"Terminal escapes, invisible or bidirectional characters | cleans all foreign text",
+		hook("status-escapes"),
+		"internal/plain/plain.go",
+		"		case r == utf8.RuneError, unicode.IsControl(r), ",
+		"		case r == utf8.RuneError, ",
+	},
+	{
+		"Instructions in features or output of checks | passes them bounded, fenced as data",
+		hook("reason-injection"),
+		"internal/say/prompt.go",
+		"tail := strings.ReplaceAll(f.Tail, \"```\", \"` ` `\")",
+		"tail := f.Tail",
+	},
+	{
+		"Ambiguous JSON | refuses duplicate keys and ids; edits by position",
+		hook("dup-keys"),
+		"internal/features/parse.go",
+		"	if f.marks[m] {",
+		"	if f.marks[m] && m == noMark {",
+	},
+	{
+		"Deep nesting, huge files | limits bytes, depth, items and ids",
+		hook("deep-json"),
+		"internal/features/features.go",
+		"	maxItems = 250_000",
+		"	maxItems = 250_000_000",
+	},
+	{
+		"A loop without end | has a limit",
+		unit("decide", "^TestProperties$"),
+		"internal/decide/limits.go",
+		"over := d.Next.Iteration >= d.Limit && !begun",
+		"over := d.Next.Iteration > d.Limit && !begun",
+	},
+	{
+		"Planted, edited or hidden files that make a check pass | [locks files](docs/PROOF.md), or runs checks in a room",
+		hook("room-attacks"),
+		"internal/loop/room.go",
+		`		case len(c.Work) > 0 && (strings.HasPrefix(name, "../") || !c.IsWork(name)):
+			return ` + "`\"work\" does not name it`\n",
+		"",
+	},
+	{
+		"Changed git hooks, with `\"commit\"` | runs copies from `trust`, or commits nothing",
+		hook("commit-hooks"),
+		"internal/loop/githooks.go",
+		"p.Config.GitHooks == config.HooksRun && h.Sum != p.Config.GitHooksSum {",
+		`p.Config.GitHooks == config.HooksRun && h.Sum == "" {`,
+	},
+	{
+		"Agent's code in a check, outside of its sandbox | puts the record back; `\"confine\"` limits writes",
+		hook("confine"),
+		"internal/loop/checks.go",
+		"	if r.Config.Confine {",
+		`	if r.Config.Confine && r.touched != "" {`,
+	},
+	{
+		"Edits of the loop's files for more iterations | keeps the record outside",
+		hook("state-tamper"),
+		"internal/loopdir/loop.go",
+		"	return filepath.Join(RecordsFolder(l.stateDir), l.key)",
+		`	return filepath.Join(l.Dir, ".state")`,
+	},
+	{
+		"An agent that runs a person's commands | refuses them",
+		hook("agent-other-session"),
+		"cmd/ralph-stop-hook/use.go",
+		"		case session != own, owner.PID > 0",
+		"		case owner.PID > 0",
+	},
+	{
+		"An agent that gives a loop away with `use --session` | binds the caller's session, if `CLAUDE_PID` is set",
+		hook("use-caller"),
+		"cmd/ralph-stop-hook/use.go",
+		`			session, who = decide.ClientSession(owner.PID), "this session"`,
+		`			who = "this session"`,
+	},
+	{
+		"Made-up events of a session | on Linux ignores them",
+		hook("event-forged"),
+		"internal/loop/find.go",
+		"	if known && !gave {",
+		`	if known && !gave && f.ev.Kind == "" {`,
+	},
+	{
+		"A loop in a clone, archive or dependency | [waits for a person]",
+		hook("begin-by-person"),
+		"internal/loop/find.go",
+		"	return l.tracked()",
+		`	return ""`,
+	},
+	{
+		"Another user's link, folder or `current` above the project | works on no loop there",
+		hook("links-foreign"),
+		"internal/loopdir/find.go",
+		"return err == nil && foreign(info, w.project())",
+		"return err == nil && info == nil",
+	},
+	{
+		"A link or `.git` file that leads to another loop | refuses it, unless the main tree names the worktree",
+		hook("links-elsewhere"),
+		"internal/loopdir/repo.go",
+		`	if err != nil || !SameFile(filepath.FromSlash(back), filepath.Join(dir, ".git")) {`,
+		"	if err != nil {",
+	},
+	{
+		"Exit status 2 from a bug, signal, typo or Go variable | exits with 0; only the plugin unsets Go's variables",
+		hook("panic-exit"),
+		"cmd/ralph-stop-hook/hook.go",
+		"		if p := recover(); p != nil {",
+		"		if p := any(nil); p != nil {",
+	},
+	{
+		"Other text on standard output | prints one object there",
+		hook("stdout-clean"),
+		"cmd/ralph-stop-hook/hook.go",
+		"		_, _ = os.Stdout.Write(text)",
+		`		_, _ = os.Stdout.WriteString("ralph: " + string(text))`,
+	},
+	{
+		"Logs that grow, or contain secrets | keeps 1 MB and one rotation; writes ids and reasons",
+		hook("log-rotate"),
+		"internal/loopdir/log.go",
+		"info.Size()+int64(len(line)) > maxLog {",
+		"info.Size()+int64(len(line)) > 100*maxLog {",
+	},
+	{
+		"Settings that `init` cannot read | refuses them; else keeps every other byte",
+		hook("init-garbage"),
+		"internal/client/edit.go",
+		"	if _, err := jsontext.Check(text); err != nil {",
+		"	if _, err := jsontext.Check(text); err != nil && comment(text) {",
+	},
+	{
+		"A project's entry that silences a wider one, or `disableAllHooks` | cannot prevent it; the loop stands still",
+		hook("entry-planted"),
+		"internal/client/install.go",
+		"			if answers(narrower, file) && !slices.ContainsFunc(files, same) {",
+		"			if answers(narrower, file) && slices.ContainsFunc(files, same) {",
+	},
+
+	// The threats to the runner.
+	{
+		"Endless output, or 100 MB in a line | reads up to a limit",
+		runner("hostile-output"),
+		"internal/agent/agent.go",
+		"const MaxLine = 8 << 20",
+		"const MaxLine = 8 << 30",
+	},
+	{
+		"Output that moves the terminal, quotes signals, or lies | cleans it; takes only unquoted lines of the final answer",
+		runner("hostile-words"),
+		"internal/decide/promise.go",
+		"	if inFenceOrQuote(lines[:len(lines)-1]) {",
+		"	if inFenceOrQuote(nil) {",
+	},
+	{
+		"A limit, error or cost that the agent's commands print | believes it only if the client then ends so",
+		runner("results"),
+		"internal/agent/session.go",
+		"		e.Usage.TokensKnown, e.Usage.CostKnown = false, false",
+		"		e.Usage.TokensKnown = false",
+	},
+	{
+		"Processes left behind, by a killed run, too | kills them",
+		runner("hostile-processes"),
+		"internal/proc/proc_linux.go",
+		"unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)",
+		"unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)",
+	},
+	{
+		"Links, pipes or folders for a run's files; a deleted loop | writes to none; goes on, or ends and says why",
+		runner("hostile-files"),
+		"internal/record/files.go",
+		`	if f.Trouble == nil {
+		f.root, f.Trouble = loopdir.OpenFolder(top, Folder)
+	}
+`,
+		`	f.root, f.Trouble = os.OpenRoot(filepath.Join(project, Folder))
+	if f.Trouble != nil {
+		f.root, f.Trouble = loopdir.OpenFolder(top, Folder)
+	}
+`,
+	},
+	{
+		"An agent that stops or continues loops, trusts, or starts runs | notifies you, and ends with status 3",
+		runner("agent-stops"),
+		"internal/decide/state.go",
+		"return notify || s.ExitReason == ByAgent || s.ExitReason == ByHeader",
+		"return notify || s.ExitReason == ByHeader",
+	},
+	{
+		"Made-up events of the run | believes only itself; notifies you (Linux)",
+		runner("event-forged"),
+		"internal/loop/find.go",
+		"known := alive && s.State.Direct && s.State.Session == f.ev.Session",
+		`known := alive && s.State.Direct && s.State.Session == f.ev.Session && s.State.Run() == ""`,
+	},
+	{
+		"What one agent of a chain leaves for the next | cleans it, marks it as an agent's words",
+		runner("handoff"),
+		"internal/run/chain.go",
+		"strings.TrimSpace(plain.End(message, maxLeft))",
+		"strings.TrimSpace(message[max(0, len(message)-maxLeft):])",
+	},
+	{
+		"Programs in a project's `ralph.json` as agents | starts only what a person trusted",
+		runner("agents-trusted"),
+		"internal/config/trust.go",
+		"		in.Agents[i].Untrusted = true",
+		"		in.Agents[i].Untrusted = false",
+	},
+	{
+		"Agents, prices or limits in a project's files | reads them from the person's folder",
+		runner("own-config"),
+		"internal/roster/roster.go",
+		"loopdir.UserFile(env.ConfigDir, loopdir.OwnConfig, config.MaxBytes)",
+		`loopdir.UserFile(filepath.Join(project, ".config"), loopdir.OwnConfig, config.MaxBytes)`,
+	},
+	{
+		"Prices that void a limit of money | refuses them",
+		runner("prices"),
+		"cmd/ralph-runner/prepare.go",
+		`	case !known:
+`,
+		`	case !known && model == "":
+`,
+	},
+	{
+		"A file for `--resume` by an agent | takes only its id",
+		runner("resume-file"),
+		"internal/loopdir/record.go",
+		"return s.private(runFile, maxRun) }",
+		`
+	all, _ := filepath.Glob(filepath.Join(s.Loop.Project, RunFolder, "run-*.json"))
+	if len(all) > 0 {
+		return os.ReadFile(all[0])
+	}
+	return s.private(runFile, maxRun)
+}`,
+	},
+	{
+		"Other web pages, ports or users that ask `serve` | wants its token and origin",
+		runner("serve-refused"),
+		"internal/page/guard.go",
+		"		case !s.isOrigin(r):",
+		`		case r.Host == "":`,
+	},
+	{
+		"An agent that asks too much of the MCP server | runs no command, raises no limit",
+		runner("mcp-refused"),
+		"internal/mcp/server.go",
+		"	if err := schema.Validate(value); err != nil {",
+		"	if err := schema.Validate(value); err != nil && value == nil {",
+	},
+	{
+		"A worker that lies | checks itself; at nonsense shuts it out",
+		unit("fleet", "^TestLies$"),
+		"internal/fleet/order.go",
+		`	case min(u.Input, u.Output, u.CacheRead, u.CacheWrite) < 0,
+`,
+		`	case
+`,
+	},
+	{
+		"A worker's messages with a server's headers | reads them apart",
+		unit("engine", "^TestForgedHeaders$"),
+		"internal/engine/rounds.go",
+		`m, err := c.conn.said(ctx, name, asked{Seq: seq + 1, Next: c.conn.subject("from.") + name + ".*.say"})`,
+		`m, err := c.conn.next(ctx, c.conn.from(name), c.conn.subject("from.")+name+".*.say", seq)`,
+	},
+	{
+		"A worker without results | lets it rest, longer each time",
+		unit("engine", "^TestRests$"),
+		"internal/engine/rounds.go",
+		"!w.banned && !silent && time.Now().After(w.rests)",
+		"!w.banned && !silent",
+	},
+	{
+		"A run that writes into git's folder on a worker | takes no such path",
+		unit("fleet", "^TestReadOrder$"),
+		"internal/fleet/order.go",
+		" && !worktree.InGit(path)",
+		" && (true || worktree.InGit(path))",
+	},
+	{
+		"A worker that speaks for another, or floods | shuts it out",
+		unit("engine", "^TestFloods$/^bells$"),
+		"internal/engine/flood.go",
+		"			if sent <= most && bytes <= most*chunk {",
+		"			if sent <= 1e9 || bytes <= most*chunk {",
+	},
+	{
+		"A run that names a program of the worker's machine | runs only built-in agents, and the worker's own",
+		runner("workers-refused"),
+		"cmd/ralph-runner/worker.go",
+		`			if k.agent == "" && !slices.Contains(agents.Names(), name) {`,
+		`			if name == "" && !slices.Contains(agents.Names(), name) {`,
+	},
+	{
+		"A worker that marks merges, takes others' work, or deletes | limits each key to its own claims",
+		unit("engine", "^TestRights$"),
+		"internal/engine/rights.go",
+		`		l.subject("from.") + worker + ".>",`,
+		`		l.subject("from.") + ">",`,
+	},
+	{
+		"Foreign callers, leaked keys | wants a key, beyond this machine also pinned TLS; revokes keys at once",
+		unit("engine", "^TestCredentials$"),
+		"internal/engine/pin.go",
+		"if len(s.PeerCertificates) == 0 || pinOf(s.PeerCertificates[0].Raw) != want {",
+		"if len(s.PeerCertificates) == 0 {",
+	},
+	{
+		"Bundles with hooks, outward links, or a bomb | checks all before it takes any",
+		unit("worktree", "^TestHostileBundles$"),
+		"internal/worktree/bundle.go",
+		"		if !leadsInside(links[i].name, target) {",
+		`		if !leadsInside(links[i].name, "a") {`,
+	},
+	{
+		"Planted hooks, filters, drivers or configuration of git | ignores them",
+		unit("worktree", "^TestHostileRepository$"),
+		"internal/worktree/git.go",
+		`"-c", "core.hooksPath=" + os.DevNull, `,
+		"",
+	},
+	{
+		"Changed hooks for commits | runs copies from `trust`, or commits nothing",
+		runner("lanes-git-hooks"),
+		"internal/loop/githooks.go",
+		"	case len(h.Names) > 0:",
+		"	case len(h.Names) > 100:",
+	},
+	{
+		"A full store of the engine | keeps what it has",
+		unit("engine", "^TestDiskFull$"),
+		"internal/engine/conn.go",
+		"		if err == nil || !away(err) || ctx.Err() != nil {",
+		"		if err == nil || away(err) || ctx.Err() != nil {",
+	},
+}
