@@ -126,10 +126,15 @@ func notHook(h *client.Hook) string {
 		return ""
 	case args[0] != "hook":
 		return fmt.Sprintf("its first word is %q, not \"hook\"", plain.Line(args[0], 80))
-	case !h.Exec:
-		return "" // the shell reads its other words
 	}
-	if err := (&hook{client: client.Find(client.Usual)}).parseFlags(args[1:]); err != nil {
+	words := args[1:]
+	if !h.Exec { // the shell reads them, and the timeout alone is looked at
+		words = nil
+		if said := h.Flag("--timeout"); said != "" {
+			words = []string{"--timeout", said}
+		}
+	}
+	if err := (&hook{client: client.Find(client.Usual)}).parseFlags(words); err != nil {
 		return plain.Line(errors.Unwrap(err).Error(), 300)
 	}
 	return ""
@@ -149,7 +154,10 @@ func (in *inspection) renew(s *scope) error {
 	if h.Exec {
 		name = h.Command
 	}
-	timeout := max(timeoutOf(h), time.Second)
+	timeout := timeoutOf(h)
+	if timeout < time.Second { // the client counts in seconds
+		timeout = defaultTimeout
+	}
 	f.entry = func(event string) client.Entry { return f.client.Entry(event, s.Scope, name, timeout) }
 	if err := f.merge(); err != nil {
 		return err

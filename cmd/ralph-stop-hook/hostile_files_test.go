@@ -208,6 +208,8 @@ var hostileStates = []badInput{
 	{"a beginning that is no time", edited(`2026-01-01T00:00:00Z`, `yesterday`), trouble, noRecord, "hook.log"},
 	{"a beginning in a far year", edited(`2026-01-01T00:00:00Z`, `9999-01-01T00:00:00Z`), trouble, noRecord,
 		"hook.log"},
+	{"a beginning before the first year", edited(`2026-01-01T00:00:00Z`, `0000-01-01T00:00:00+01:00`), trouble, noRecord,
+		"hook.log"},
 	{"a beginning that is a number", edited(`"2026-01-01T00:00:00Z"`, `1767225600`), trouble, noRecord, "hook.log"},
 	{"a beginning in the future", edited(`2026-01-01T00:00:00Z`, `2999-01-01T00:00:00Z`), block, "iteration 3/15", ""},
 	{"blocks of all times", edited(`[$NOW]`, `[-9223372036854775808,0,9223372036854775807]`), block, "iteration 3/15",

@@ -105,7 +105,7 @@ func (u *uninstaller) plan() (err error) {
 	u.records, err = u.v.Env.Where().Remains(u.project)
 	u.rooms = nil
 	for _, path := range u.records { // the state folder of a loop, or the file of a session
-		u.rooms = append(u.rooms, loopdir.RoomFolders(u.v.Env.CacheDir, path)...)
+		u.rooms = append(u.rooms, loopdir.RoomFolders(u.v.Env.CacheDir, path, u.project)...)
 	}
 	return err
 }

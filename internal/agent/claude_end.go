@@ -31,13 +31,13 @@ func (p *claudeParser) result(e event) {
 	p.heard.Ended, p.heard.Retrying = true, false
 	p.tools = nil
 	p.heard.Session = cmp.Or(e.at("session_id").name(), p.heard.Session)
-	denials := e.Get("permission_denials").Array()
+	denied, tool := e.denials()
 	p.end = &claudeEnd{
 		good: !failed.Bool(), subtype: e.at("subtype").name(), reason: e.at("terminal_reason").name(),
-		status: e.Get("api_error_status").Int(), denied: len(denials),
+		status: e.Get("api_error_status").Int(), denied: denied,
 	}
-	if len(denials) > 0 {
-		p.refused = toolOf(denials)
+	if denied > 0 {
+		p.refused = tool
 	}
 	if result := e.at("result"); p.end.good {
 		p.answer = cmp.Or(result.tail(maxMessage), p.answer)

@@ -80,8 +80,9 @@ func (p *eventParser) qwenEnd(e event) {
 		return
 	}
 	p.over()
-	if denials := e.Get("permission_denials").Array(); len(denials) > 0 {
-		p.denied, p.refused = max(p.denied, len(denials)), toolOf(denials)
+	denied, tool := e.denials()
+	if denied > 0 {
+		p.denied, p.refused = max(p.denied, denied), tool
 	}
 	p.failure = nil
 	if failed.Bool() {

@@ -97,13 +97,18 @@ func (t tool) label() string {
 	return plain.Line(text, toolChars)
 }
 
-// toolOf returns the tool of the last of "permission_denials", cleaned; with its command, as a rule that allows it has
-// both: Bash(npm test).
-func toolOf(denials []gjson.Result) string {
-	last := denials[len(denials)-1]
-	tool := plain.Line(last.Get("tool_name").Str, nameChars)
+// denials returns how many tools were refused, and the last one, cleaned; with its command, as a rule that allows it
+// has both: Bash(npm test). An agent may print millions, so none is kept.
+func (e event) denials() (n int, tool string) {
+	last := gjson.Result{}
+	if all := e.Get("permission_denials"); all.IsArray() {
+		for _, last = range all.ForEach {
+			n++
+		}
+	}
+	tool = plain.Line(last.Get("tool_name").Str, nameChars)
 	if command := last.Get("tool_input.command").Str; command != "" {
 		tool += "(" + plain.Line(command, nameChars) + ")"
 	}
-	return strings.Clone(tool)
+	return n, strings.Clone(tool)
 }

@@ -240,7 +240,7 @@ func Differs(changed []string) string {
 }
 
 // Names returns the first of some files in a line.
-func Names(files []string) string { return plain.First(files, 5, 300) }
+func Names(files []string) string { return plain.First(files, 5, 1000) }
 
 // next begins the next iteration with a feature, unless a limit is reached. due is the id of the
 // feature whose attempts count.

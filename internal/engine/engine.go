@@ -42,7 +42,7 @@ type Options struct {
 	Listen string // where the embedded server listens, HOST:PORT; "": on loopback, at a free port
 
 	Worker  string            // a worker's name; a credential of ours has one
-	Machine string            // a worker's machine, for people; "": its host name
+	Machine string            // this machine: a worker's, for people; a coordinator's, in its address; "": its host name
 	Log     func(text string) // is told what people may want to know; nil: nobody is
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -181,7 +182,7 @@ func (c *Coordinator) embedded(_ context.Context, is *about) (err error) {
 		is.Pin = pinOf(tls.Certificates[0].Certificate[0])
 		scheme = "tls://"
 	}
-	is.URL = scheme + instead(is.Listen, c.opts.Machine)
+	is.URL = scheme + instead(is.Listen, cmp.Or(c.opts.Machine, "127.0.0.1"))
 	is.Local = scheme + instead(is.Listen, "127.0.0.1")
 	c.opts.URL = is.URL
 	options, err := Credential{Seed: is.Seed}.options()

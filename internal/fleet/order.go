@@ -56,7 +56,7 @@ func readOrder(data []byte, version string) (o order, err error) {
 			plain.Line(o.Version, 40), version)
 	}
 	sense := name().MatchString(o.Run) && name().MatchString(o.Commit) && len(o.Bases) > 0 && o.Timeout > 0 && o.Idle >= 0
-	for _, path := range []string{o.List, o.Folder, cmp.Or(o.Notes, ".")} {
+	for _, path := range []string{o.List, cmp.Or(o.Folder, "."), cmp.Or(o.Notes, ".")} {
 		sense = sense && filepath.IsLocal(filepath.FromSlash(path)) && !worktree.InGit(path)
 	}
 	if !sense {

@@ -120,25 +120,37 @@ func (s *Store) OpenLog(name string, lines int) ([]byte, *Log) {
 }
 
 // More returns the text that was added since the last call. If the log was renamed to
-// NAME.1 meanwhile, More reads the rest of it first and then the new log.
+// NAME.1 meanwhile, More reads the rest of it first and then the new log. If that happens twice, lines are missed: no
+// log stays open, since on Windows nobody could rename it.
 func (l *Log) More() (text []byte) {
-	for _, name := range []string{l.name + ".1", l.name} {
-		f, info, err := openFile(l.root, name, os.O_RDONLY)
-		if err != nil {
-			continue
-		}
-		goesOn := os.SameFile(l.last, info)
-		if goesOn || name == l.name {
-			if !goesOn || info.Size() < l.at {
-				l.at = 0 // a new file, or one that was truncated in place
-			}
-			more := make([]byte, min(info.Size()-l.at, maxLog))
-			n, _ := f.ReadAt(more, l.at)
-			text = append(text, more[:n]...)
-			l.at += int64(n)
-			l.last = info
-		}
-		f.Close()
+	now, info, missing := openFile(l.root, l.name, os.O_RDONLY) // first, as it may be renamed meanwhile
+	if missing == nil {
+		defer now.Close()
 	}
-	return text
+	goesOn := os.SameFile(l.last, info)
+	if !goesOn {
+		was, old, err := openFile(l.root, l.name+".1", os.O_RDONLY)
+		if err == nil {
+			if os.SameFile(l.last, old) {
+				text = l.read(was, old.Size())
+			}
+			was.Close()
+		}
+	}
+	if missing != nil {
+		return text
+	}
+	if !goesOn || info.Size() < l.at {
+		l.at = 0 // a new file, or one that was truncated in place
+	}
+	l.last = info
+	return append(text, l.read(now, info.Size())...)
+}
+
+// read returns what is behind the last offset in a log of that size.
+func (l *Log) read(log *os.File, size int64) []byte {
+	more := make([]byte, min(max(0, size-l.at), maxLog))
+	n, _ := log.ReadAt(more, l.at)
+	l.at += int64(n)
+	return more[:n]
 }

@@ -43,9 +43,13 @@ func RoomFolder(cacheDir, name string) string {
 }
 
 // RoomFolders returns the folders with rooms of the loop that has the state folder at a path: where the caches are now,
-// and where they were when a person trusted the loop.
-func RoomFolders(cacheDir, path string) (there []string) {
-	text, _ := ReadFile(path, trustFile, maxTrust)
+// and where they were when a person trusted the loop. An agent may have written a record in the project, so that names
+// none.
+func RoomFolders(cacheDir, path, project string) (there []string) {
+	var text []byte
+	if Protects(path, project) {
+		text, _ = ReadFile(path, trustFile, maxTrust)
+	}
 	trust, _ := config.ParseTrust(text) // without a record there is the first folder alone
 	for _, dir := range []string{RoomFolder(cacheDir, filepath.Base(path)), filepath.Dir(trust.RoomDir)} {
 		is := filepath.IsAbs(dir) && filepath.Base(dir) == filepath.Base(path) && Exists(dir)

@@ -77,7 +77,8 @@ func parseState(data []byte) (decide.State, error) {
 			state.Schema)
 	case state.Schema < 1, state.Status == "", state.Iteration < 1, state.Endings < 0,
 		len(state.Lanes) > decide.MaxLanes,
-		state.StartedAt.UTC().Year() > maxYear, state.EndedAt.UTC().Year() > maxYear:
+		state.StartedAt.UTC().Year() < 1, state.StartedAt.UTC().Year() > maxYear,
+		state.EndedAt.UTC().Year() < 1, state.EndedAt.UTC().Year() > maxYear: // JSON has no times of other years
 		return decide.State{}, errors.New("fields are missing or make no sense; move it away to start over")
 	}
 	return state, nil

@@ -20,17 +20,20 @@ func ending(p *loop.Picture, s decide.State) string {
 	return text
 }
 
+// shownDropped is how many items Dropped names.
+const shownDropped = 5
+
 // Dropped says which items of a list are no work, or nothing if there is none.
 func Dropped(list features.List) string {
-	var names []string
-	for _, item := range list.Dropped {
+	names := make([]string, len(list.Dropped)) // First shows the first ones, and counts the others
+	for i, item := range list.Dropped[:min(shownDropped, len(names))] {
 		name := item.Title()
 		if !item.Derived || name == "" {
 			name = strings.TrimSpace(item.ID + " " + name)
 		}
-		names = append(names, plain.Line(name, 60))
+		names[i] = plain.Line(name, 60)
 	}
-	switch text := plain.First(names, 5, 400); len(names) {
+	switch text := plain.First(names, shownDropped, 400); len(names) {
 	case 0:
 		return ""
 	case 1:

@@ -128,7 +128,8 @@ func (r *Repo) putCommit(ctx context.Context, head, commit, index string, before
 	r.step("moved")
 	err = os.Rename(aside, place)
 	if err != nil { // else the next commit of the person would take this one back
-		err = errors.Join(err, r.advance(ctx, "ralph: no commit", commit, head))
+		_, back := r.refs(ctx, "update-ref", "--no-deref", "-m", "ralph: no commit", heads+r.branch, head, commit)
+		err = errors.Join(err, back)
 	}
 	return err
 }
