@@ -131,7 +131,7 @@ var readme = []row{
 		hook("state-tamper"),
 		"internal/verb/verb.go",
 		"	if !v.Env.ByAgent {",
-		`	if v.Init != "" {`,
+		`	if !v.Env.ByAgent || v.Env.Program != "" {`,
 	},
 	{
 		"`uninstall` takes the hook out again, and leaves your settings as they were.",

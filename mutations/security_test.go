@@ -288,7 +288,7 @@ var security = []row{
 		hook("event-forged"),
 		"internal/loop/find.go",
 		"	if known && !gave {",
-		`	if known && !gave && f.ev.Kind == "" {`,
+		`	if known && !gave && f.ev.Event == "" {`,
 	},
 	{
 		"A loop in a clone, archive or dependency | [waits for a person]",
@@ -475,7 +475,8 @@ var security = []row{
 		unit("engine", "^TestForgedHeaders$"),
 		"internal/engine/rounds.go",
 		`m, err := c.conn.said(ctx, name, asked{Seq: seq + 1, Next: c.conn.subject("from.") + name + ".*.say"})`,
-		`m, err := c.conn.next(ctx, c.conn.from(name), c.conn.subject("from.")+name+".*.say", seq)`,
+		`text, _ := json.Marshal(asked{Seq: seq + 1, Next: c.conn.subject("from.") + name + ".*.say"})
+		m, err := c.conn.direct(ctx, c.conn.from(name), text)`,
 	},
 	{
 		"A worker without results | lets it rest, longer each time",
