@@ -311,7 +311,7 @@ var proof = []row{
 		`			if at == "" || within(lent, at) {`,
 	},
 	{
-		"A check has not passed if, while it ran, a file changed that is not the agent's work, or a folder that has none",
+		"A check has not passed if, while it ran, a file changed that is not the agent's work, or a folder",
 		hook("room-within"),
 		"internal/loop/room.go",
 		`	if changed == "" {
@@ -341,7 +341,8 @@ var proof = []row{
 		"only requirements may change, and those that were there at `trust` only in version",
 		unit("locked", "^TestOnlyNeeds$"),
 		"internal/locked/manifest.go",
-		"		isNew := len(words) > 1 && !strings.ContainsAny(words[1], \"\\\"`\\\\\") && !strings.Contains(trusted, words[1])",
+		"		isNew := len(words) > 1 && !strings.ContainsAny(words[1], \"\\\"`\\\\\") && " +
+			"!strings.Contains(trusted, words[1])",
 		"		isNew := len(words) > 1",
 	},
 	{

@@ -127,7 +127,7 @@ var readme = []row{
 		`[]string{plain.Line("", 500)})`,
 	},
 	{
-		"Only you can let it run longer or run other commands: if Claude calls `resume`, `extend` or `trust`, they refuse.",
+		"if Claude calls `resume`, `extend` or `trust`, they refuse.",
 		hook("state-tamper"),
 		"internal/verb/verb.go",
 		"	if !v.Env.ByAgent {",

@@ -208,8 +208,8 @@ var reliability = []row{
 		"(s.List.Missing || s.Lane > 0) && !errors.As(s.List.Err, new(*jsontext.Error)):",
 	},
 	{
-		"a list that does not parse; over 64 MB, 250,000 items or 200 levels; an id over 500 bytes | the next prompt asks " +
-			"for repair, or FAILED",
+		"a list that does not parse; over 64 MB, 250,000 items or 200 levels; " +
+			"an id over 500 bytes | the next prompt asks for repair, or FAILED",
 		hook("hook-list-broken"),
 		"internal/say/prompt.go",
 		`	if w.d.Problem != nil {

@@ -69,7 +69,7 @@ var security = []row{
 		"unicode.Is(unicode.Co, r):",
 	},
 	{
-		"As an agent it starts only `claude`, or a program that your configuration, a trusted `ralph.json`, or you name.",
+		"As an agent it starts only `claude`, or a program that your configuration, a trusted `ralph.json`",
 		runner("agents-trusted"),
 		"internal/roster/roster.go",
 		`		if err := a.trusted(c); err != nil {
@@ -151,7 +151,7 @@ var security = []row{
 		`	case name == "":`,
 	},
 	{
-		"A loop folder of another user, or open to everybody | refuses it (not a whole project), prints the fix, notifies",
+		"A loop folder of another user, or open to everybody | refuses it (not a whole project), prints the fix",
 		hook("owner-mode"),
 		"internal/loopdir/os_unix.go",
 		"	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {",
@@ -192,7 +192,7 @@ var security = []row{
 		"if err := config.CheckID(item.ID); err != nil && !check.IsFor(item.ID) {",
 	},
 	{
-		"Secrets in the environment | gives notifiers a short list, checks what was there at `trust`, without Claude's keys",
+		"Secrets in the environment | gives notifiers a short list, checks what was there at `trust`",
 		hook("notify-env"),
 		"internal/loop/env.go",
 		"return !slices.Contains(p.Config.Env, name) && p.Loop.Env.IsSecret != nil && p.Loop.Env.IsSecret(name)",
@@ -241,7 +241,7 @@ var security = []row{
 		"over := d.Next.Iteration > d.Limit && !begun",
 	},
 	{
-		"Planted, edited or hidden files that make a check pass | [locks files](docs/PROOF.md), or runs checks in a room",
+		"Planted, edited or hidden files that make a check pass | [locks files](docs/PROOF.md)",
 		hook("room-attacks"),
 		"internal/loop/room.go",
 		`		case len(c.Work) > 0 && (strings.HasPrefix(name, "../") || !c.IsWork(name)):
@@ -356,7 +356,7 @@ var security = []row{
 		"const MaxLine = 8 << 30",
 	},
 	{
-		"Output that moves the terminal, quotes signals, or lies | cleans it; takes only unquoted lines of the final answer",
+		"Output that moves the terminal, quotes signals, or lies | cleans it; takes only unquoted lines",
 		runner("hostile-words"),
 		"internal/decide/promise.go",
 		"	if inFenceOrQuote(lines[:len(lines)-1]) {",

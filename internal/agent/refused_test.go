@@ -1,6 +1,10 @@
 package agent
 
-import "testing"
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
 
 // TestRefused checks the name of the last tool that each agent says was refused.
 func TestRefused(t *testing.T) {
@@ -19,6 +23,28 @@ func TestRefused(t *testing.T) {
 		got := feed(formatOf(output).parser(), []byte(lines)).Outcome(Exit{}, sampled)
 		if got.Refused != "shell" || got.Denied < 1 {
 			t.Errorf("%s: %d denied, the last one %q", output, got.Denied, got.Refused)
+		}
+	}
+}
+
+// TestManyRefused has an agent print very many refused tools. They are counted, and not kept: a list of them would take
+// 400 bytes for each.
+func TestManyRefused(t *testing.T) {
+	const many = 500_000
+	line := `{"type":"result","is_error":false,"permission_denials":[` + strings.Repeat("1,", many) +
+		`{"tool_name":"shell"}]}`
+	for _, output := range []string{OutputClaude, OutputQwen} {
+		p := formatOf(output).parser()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p.Line([]byte(line), false)
+		runtime.ReadMemStats(&after)
+		got := p.Outcome(Exit{}, sampled)
+		if got.Denied != many+1 || got.Refused != "shell" {
+			t.Errorf("%s: %d denied, the last one %q", output, got.Denied, got.Refused)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 20*many {
+			t.Errorf("%s: it took %d bytes", output, took)
 		}
 	}
 }

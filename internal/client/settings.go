@@ -27,8 +27,8 @@ type Entry struct {
 	// Line makes it a line for the shell, for a host that knows no other entries. The program takes the shell's place.
 	Line bool
 
-	// Quiet makes it such a line that does nothing where PATH does not find Command, for settings that are shared: the
-	// host reports a missing program at each event.
+	// Quiet makes it a line that does nothing if PATH does not find Command. Shared settings need that: the client
+	// reports a missing program at each event.
 	Quiet bool
 }
 

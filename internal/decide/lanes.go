@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -112,13 +111,8 @@ func (s *Snapshot) stuck() string {
 		}
 	}
 	why := s.List.Stuck()
-	if n := len(branches); n > 0 {
-		const most = 4
-		text := "a person is to look at " + strings.Join(branches[:min(n, most)], ", ")
-		if n > most {
-			text += fmt.Sprintf(" and %d more", n-most)
-		}
-		why = strings.TrimSuffix(text+"; "+why, "; ")
+	if len(branches) > 0 {
+		why = strings.TrimSuffix("a person is to look at "+Names(branches)+"; "+why, "; ")
 	}
 	return why
 }

@@ -148,12 +148,12 @@ type Snapshot struct {
 	Now        time.Time
 }
 
-// Heard is what the host reports with an event.
+// Heard is what the client reports with an event.
 type Heard struct {
 	Event    Event
 	Aside    bool     // not the agent's own event: a subagent's, one in plan mode, or one that the agent made up
 	Session  string   // the session that the event is about
-	Client   int      // process id of the host; 0: unknown
+	Client   int      // its process id; 0: unknown
 	Message  string   // the agent's last message
 	Running  []string // what runs in the background and will wake the session, in words
 	Marked   bool     // EventPrompt: the prompt names this loop
@@ -213,7 +213,7 @@ type Decision struct {
 	Limit      int           // iterations in force
 	Feature    features.Item // to work on; zero if the list is broken
 	Problem    error         // what is wrong with the list or ralph.json
-	HeaderErr  error         // why progress.txt does not show Next, which is committed
+	Unshown    error         // why progress.txt does not show Next, which is committed
 	From       State         // the record before
 	Raised     int           // Max Iterations that the header asks for and does not get
 	Refusal    string        // Tell: the exit reason that keeps the loop from continuing here and now

@@ -59,11 +59,11 @@ func (s *stepper) commit() error {
 	if _, err := agenthook.KeepAnswers(l.Store, snap.Answers, snap.Record().Iteration); err != nil {
 		l.Store.Log(troubleLine(s.ev.At, fmt.Errorf("a checkpoint of an evaluator is not kept: %w", err)), nil)
 	}
-	unshown, err := l.Store.Commit(d.Next)
+	var err error
+	d.Unshown, err = l.Store.Commit(d.Next) // the record decides; the next stop writes the file that shows it
 	if err != nil {
 		return err
 	}
-	d.HeaderErr = unshown // the record decides, and progress.txt only shows it: the next stop writes it
 	if s.ev.Event != decide.EventStop && snap.CutOff != nil {
 		l.Store.EndStop() // the record counts the killed hook
 	}

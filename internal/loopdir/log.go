@@ -147,7 +147,7 @@ func (l *Log) More() (text []byte) {
 	return append(text, l.read(now, info.Size())...)
 }
 
-// read returns what is behind the last offset in a log of that size.
+// read reads on in a log of that size.
 func (l *Log) read(log *os.File, size int64) []byte {
 	more := make([]byte, min(max(0, size-l.at), maxLog))
 	n, _ := log.ReadAt(more, l.at)

@@ -43,8 +43,7 @@ func RoomFolder(cacheDir, name string) string {
 }
 
 // RoomFolders returns the folders with rooms of the loop that has the state folder at a path: where the caches are now,
-// and where they were when a person trusted the loop. An agent may have written a record in the project, so that names
-// none.
+// and where they were when a person trusted the loop. A record in the project names none: an agent may have written it.
 func RoomFolders(cacheDir, path, project string) (there []string) {
 	var text []byte
 	if Protects(path, project) {

@@ -1,10 +1,12 @@
 package loopdir
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -391,5 +393,29 @@ func TestRestoreUnread(t *testing.T) {
 	}
 	if err := s.RestoreList(path, features.Reading{}); err == nil {
 		t.Error("a list that was not read was restored")
+	}
+}
+
+// TestRoomFolders has records of trust name a folder for rooms. A record in the project is not believed.
+func TestRoomFolders(t *testing.T) {
+	project, caches := t.TempDir(), t.TempDir()
+	trust := config.NewTrust([]byte("{}"), "")
+	trust.RoomDir = filepath.Join(caches, "key", "room")
+	text, err := json.Marshal(trust)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(trust.RoomDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for state, want := range map[string][]string{t.TempDir(): {filepath.Join(caches, "key")}, project: nil} {
+		path := filepath.Join(state, "key")
+		err := errors.Join(os.Mkdir(path, 0o755), os.WriteFile(filepath.Join(path, trustFile), text, 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := RoomFolders(t.TempDir(), path, project); !slices.Equal(got, want) {
+			t.Errorf("the record in %s names %q, want %q", state, got, want)
+		}
 	}
 }

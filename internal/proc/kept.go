@@ -51,7 +51,7 @@ func (k Kept) Same(env, named []string) (same, dropped []string) {
 	return same, dropped
 }
 
-// hash hashes a variable. Half of the hash is as hard to meet.
+// hash returns the first half of a variable's SHA-256. That is enough: nobody finds another value with the same half.
 func (k Kept) hash(name, value string) string {
 	sum := sha256.Sum256([]byte(k.Salt + name + "=" + value))
 	return hex.EncodeToString(sum[:16])

@@ -242,8 +242,8 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	if p.Snapshot.Killed > 0 && d.Verdict != decide.End {
 		notes.WriteString(cutOffNote)
 	}
-	if d.HeaderErr != nil {
-		add(plain.Line(d.HeaderErr.Error(), 300))
+	if d.Unshown != nil {
+		add(plain.Line(d.Unshown.Error(), 300))
 	}
 	for _, note := range ConfigNotes(p) {
 		add(note)
