@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,14 +25,22 @@ var (
 
 // TestAgents runs the scripts of testdata/agents with each client that is installed, and says which is not.
 func TestAgents(t *testing.T) {
+	t.Parallel()
 	bin := t.TempDir()
 	buildPrograms(t, bin)
+	var mu sync.Mutex
 	passed := map[string][]string{}
+	t.Cleanup(func() { // the agents are done
+		if *driven != "" {
+			writeDriven(t, *driven, passed)
+		}
+	})
 	for _, row := range agent.BuiltIn() {
 		if row.Driven == "" {
 			continue
 		}
 		t.Run(row.Name, func(t *testing.T) {
+			t.Parallel()
 			client, err := findClient(row.Name)
 			if err != nil {
 				t.Skip(err)
@@ -43,13 +52,12 @@ func TestAgents(t *testing.T) {
 			scripts = append(scripts, withClaude(t, row.Name)...)
 			for _, script := range scripts {
 				if t.Run(script, func(t *testing.T) { runAgent(t, row.Name, script, client, bin) }) {
+					mu.Lock()
 					passed[row.Name] = append(passed[row.Name], script)
+					mu.Unlock()
 				}
 			}
 		})
-	}
-	if *driven != "" {
-		writeDriven(t, *driven, passed)
 	}
 }
 

@@ -26,6 +26,7 @@ type costKey struct{}
 // TestCost counts what the server adds to a request of Claude Code, and holds the table in docs/mcp.md to it. With
 // -update it writes the table.
 func TestCost(t *testing.T) {
+	t.Parallel()
 	client, err := findClient("claude")
 	if err != nil {
 		t.Skip(err)

@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts with the programs of this checkout. It fails without a client,
 // because a run that tested nothing must not look like a success.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	client, err := findClient("claude")
 	if err != nil {
 		t.Fatal(err)

@@ -15,10 +15,12 @@ import (
 
 // TestHosts works a loop in one session of each client that calls the Stop hook, beside Claude Code.
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	bin := t.TempDir()
 	buildPrograms(t, bin)
 	for _, h := range client.All[1:] {
 		t.Run(h.Name, func(t *testing.T) {
+			t.Parallel()
 			found, err := findClient(h.Name)
 			if err != nil {
 				t.Skip(err)

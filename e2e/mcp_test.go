@@ -30,10 +30,12 @@ import (
 // TestMCP has each client that is installed take a loop to COMPLETE by the tools of the server alone. Claude Code has
 // scripts of its own, since it has the hook, too.
 func TestMCP(t *testing.T) {
+	t.Parallel()
 	bin := t.TempDir()
 	buildPrograms(t, bin)
 	for _, name := range []string{"codex", "gemini"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			client, err := findClient(name)
 			if err != nil {
 				t.Skip(err)
@@ -79,6 +81,7 @@ func protocolTool(t *testing.T, folder, script string) (node, path string) {
 // TestInspector has the official inspector speak to the real program over standard input and output. Nothing in the
 // schemas of its tools may be one that some client cannot read.
 func TestInspector(t *testing.T) {
+	t.Parallel()
 	node, inspector := protocolTool(t, "inspector", "inspector/clients/launcher/build/index.js")
 	bin, project, state := t.TempDir(), t.TempDir(), t.TempDir()
 	buildPrograms(t, bin)
@@ -211,6 +214,7 @@ var runTime = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[-\dZ]+$`)
 // TestProtocol runs the official tests whole, each version with the protocol that it is for. Their own list of expected
 // failures names only scenarios, and an empty list passes, too. So a golden file, protocol-*.txt, has every check.
 func TestProtocol(t *testing.T) {
+	t.Parallel()
 	expected, err := filepath.Abs(filepath.Join("testdata", "mcp", "expected-failures.yml"))
 	if err != nil {
 		t.Fatal(err)

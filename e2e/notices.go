@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -81,14 +82,16 @@ func (t *table) collect(env *testscript.Env) {
 	t.rows = append(t.rows, told...)
 }
 
-// print writes the table, with an empty line after it.
+// print writes the table, with an empty line after it, at once: other tests print beside it.
 func (t *table) print(w io.Writer) {
 	slices.SortStableFunc(t.rows, func(a, b ending) int { return cmp.Compare(a.script, b.script) })
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	tw := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "script\tstatus\texitReason\tcalls")
 	for _, e := range t.rows {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\n", e.script, e.status, cmp.Or(e.reason, "-"), e.calls)
 	}
 	fmt.Fprintln(tw)
 	tw.Flush()
+	_, _ = text.WriteTo(w)
 }
