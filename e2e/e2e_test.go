@@ -90,6 +90,10 @@ func setup(env *testscript.Env, client, bin string) error {
 	if err != nil {
 		return err
 	}
+	built, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		return err
+	}
 	home, project := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "project")
 	claude := filepath.Join(home, ".claude")
 	for _, dir := range []string{claude, project} {
@@ -121,6 +125,7 @@ func setup(env *testscript.Env, client, bin string) error {
 		{"IS_SANDBOX", "1"},
 		{"E2E_CLIENT", client},
 		{"REPO", repo},
+		{"BUILT", strings.TrimSpace(string(built))},
 	} {
 		env.Setenv(kv[0], kv[1])
 	}
