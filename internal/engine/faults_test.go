@@ -383,8 +383,15 @@ func TestConnectionsTaken(t *testing.T) {
 	c := open(t)
 	credential, err := Token(c.opts.Dir, "tests", "", "w")
 	check(t, err)
+	o := Options{Creds: credential.String(), Machine: "m", Lease: short}
+	first, err := Join(t.Context(), o)
+	check(t, err)
+	first.Close()
 	c.server.mu.Lock()
 	c.server.opts.MaxConn = 5
+	// The strangers keep what they have: nobody ends their connections because they say nothing, or because the server
+	// hears of a new key.
+	c.server.opts.AuthTimeout = time.Hour.Seconds()
 	c.server.mu.Unlock()
 	check(t, c.server.restart())
 	connecting, stop := context.WithCancel(t.Context())
@@ -404,7 +411,6 @@ func TestConnectionsTaken(t *testing.T) {
 	})
 	joined := make(chan error, 1)
 	go func() {
-		o := Options{Creds: credential.String(), Machine: "m", Lease: short}
 		worker.log(&o)
 		w, err := Join(t.Context(), o)
 		if err == nil {
