@@ -226,9 +226,9 @@ func TestMonth(t *testing.T) {
 	h := newHarness(t, "a month of runs, one in six with a fault")
 	needStrace(t)
 	if testing.Short() {
-		months(h, "runner with a clock", 5, 20)
+		months(h, "runner of one thread", 5, 20)
 	} else {
-		months(h, "runner with a clock", 100, 100)
+		months(h, "runner of one thread", 100, 100)
 	}
 	for _, broken := range []string{"forgets a session", "tells an ending anew"}[:2/stride(2)] {
 		h.control(broken, func(h *harness) { months(h, h.broken, 2, 60) })

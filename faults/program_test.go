@@ -87,29 +87,20 @@ type build struct {
 	runner bool // it is ralph-runner
 }
 
-// traced is a program that strace can follow.
-func traced(broken ...change) build { return build{files: oneThread, broken: broken} }
-
-// tracedRun is ralph-runner, as strace can follow it.
-func tracedRun(broken ...change) build {
-	files := slices.Clone(oneThread)
-	files[0].path = "cmd/ralph-runner/one_thread.go"
-	return build{files, broken, true}
+// traced is a program that strace can follow, with a clock of the harness's. All have that clock, also where nothing
+// sets it, so that Go compiles what needs the changed library once.
+func traced(broken ...change) build {
+	return build{files: slices.Concat(oneThread, clock), broken: broken}
 }
 
-// clockedRun is a tracedRun with a clock of the harness's.
-func clockedRun(broken ...change) build {
-	b := tracedRun(broken...)
-	b.files = append(b.files, clock...)
+// tracedRun is such a ralph-runner.
+func tracedRun(broken ...change) build {
+	b := traced(broken...)
+	b.files[0].path, b.runner = "cmd/ralph-runner/one_thread.go", true
 	return b
 }
 
 func plainRun(broken ...change) build { return build{nil, broken, true} }
-
-// onClock is a program that strace can follow, with a clock of the harness's.
-func onClock(broken ...change) build {
-	return build{files: slices.Concat(oneThread, clock), broken: broken}
-}
 
 func plain(broken ...change) build { return build{broken: broken} }
 
@@ -118,9 +109,8 @@ const strayFile = `root.WriteFile("."+name+"123456789012345678", data, perm)`
 
 // programs are the product, and the product with one thing broken.
 var programs = map[string]build{
-	"product":      plain(),
-	"one thread":   traced(),
-	"with a clock": onClock(),
+	"product":    plain(),
+	"one thread": traced(),
 
 	"writes in place": traced(change{"internal/loopdir", "rename", `return root.WriteFile(name, data, perm)`}),
 	"renames without a flush": traced(change{"internal/loopdir", "rename", `
@@ -182,8 +172,8 @@ var programs = map[string]build{
 		t.buf = append(t.buf, p...)
 		return len(p), nil`}),
 
-	"tells again and again": onClock(change{"internal/loop", "Loop.mark", `return nil`}),
-	"lets logs grow": onClock(change{"internal/loopdir", "AppendLog", `
+	"tells again and again": traced(change{"internal/loop", "Loop.mark", `return nil`}),
+	"lets logs grow": traced(change{"internal/loopdir", "AppendLog", `
 		f, _, err := openFile(root, name, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 		if err != nil {
 			return err
@@ -191,14 +181,14 @@ var programs = map[string]build{
 		defer f.Close()
 		_, err = f.Write(line)
 		return err`}),
-	"has no deadline": onClock(change{"internal/decide", "State.PastDeadline", `return false`}),
-	"forgets the hour": onClock(change{"internal/decide", "State.LastHour", `
+	"has no deadline": traced(change{"internal/decide", "State.PastDeadline", `return false`}),
+	"forgets the hour": traced(change{"internal/decide", "State.LastHour", `
 		return s.LastHourUnbroken(now.Add(30 * time.Minute))`}),
-	"lets an agent wait for ever": onClock(change{"internal/decide", "Decision.waits", `
+	"lets an agent wait for ever": traced(change{"internal/decide", "Decision.waits", `
 		patient := *s
 		patient.Limits.MaxWait = 1 << 60
 		return d.waitsUnbroken(&patient)`}),
-	"takes a loop from who works it": onClock(change{"internal/decide", "Snapshot.ownerLives", `
+	"takes a loop from who works it": traced(change{"internal/decide", "Snapshot.ownerLives", `
 		return s.OwnerAlive && (s.OwnerKnown || s.Now.Sub(s.State.Seen).Abs() < time.Minute)`}),
 }
 

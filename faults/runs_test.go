@@ -34,9 +34,8 @@ var runners = map[string]build{
 		return nil`}),
 	"leaves an ending half done": steppedRun(change{"internal/mcp", "desk.finish", ``}),
 
-	"runner with a clock":  clockedRun(),
-	"forgets a session":    clockedRun(change{"internal/run", "Run.left", `return nil`}),
-	"tells an ending anew": clockedRun(change{"internal/loop", "Loop.mark", `return nil`}),
+	"forgets a session":    tracedRun(change{"internal/run", "Run.left", `return nil`}),
+	"tells an ending anew": tracedRun(change{"internal/loop", "Loop.mark", `return nil`}),
 
 	"writes its record in place": plainRun(change{"internal/loopdir", "rename", `
 		return root.WriteFile(name, data, perm)`}),

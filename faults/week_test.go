@@ -341,9 +341,9 @@ func TestWeek(t *testing.T) {
 	h := newHarness(t, "a week of stops, one in thirty with a fault")
 	needStrace(t)
 	if testing.Short() {
-		week(t, h, "with a clock", 20, 2000)
+		week(t, h, "one thread", 20, 2000)
 	} else {
-		week(t, h, "with a clock", 200, 100000)
+		week(t, h, "one thread", 200, 100000)
 	}
 	h.control("lets logs grow", func(h *harness) { week(h.T, h, h.broken, 2, 400) })
 	h.control("tells again and again", func(h *harness) { week(h.T, h, h.broken, 2, 400) })
