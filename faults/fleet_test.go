@@ -57,8 +57,16 @@ func fullRun(t *testing.T) {
 	}
 }
 
+// waits has a test run beside others in a short run: it mostly waits.
+func waits(t *testing.T) {
+	if testing.Short() {
+		t.Parallel()
+	}
+}
+
 // TestFleetWorkers kills workers at each step from the claim to the acknowledgement, and at any moment.
 func TestFleetWorkers(t *testing.T) {
+	waits(t)
 	h := newHarness(t, "workers killed at each step")
 	workersAtSteps(h, "runner with steps")
 	workersAnytime(h, "runner")
@@ -108,6 +116,7 @@ func workersAnytime(h *harness, name string) {
 
 // TestFleetRun kills the run at each step of a merge, and at any moment, while workers work.
 func TestFleetRun(t *testing.T) {
+	waits(t)
 	h := newHarness(t, "a run with workers killed at each step")
 	runAtSteps(h, "runner with steps")
 	runAnytime(h, "runner")
