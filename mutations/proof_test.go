@@ -346,6 +346,13 @@ var proof = []row{
 		"		isNew := len(words) > 1",
 	},
 	{
+		"The agent's files are newer than all others",
+		unit("room", "^TestNewer$"),
+		"internal/room/fill.go",
+		"	trusted := func(name string) bool { return modes[name] == \"\" }",
+		"	trusted := func(name string) bool { return modes[name] == noMode }",
+	},
+	{
 		"A new file with the name of a makefile's target does not count",
 		test{"./cmd/ralph-stop-hook", "^TestRoomAttacks$/^file_in_the_place_of_a_target$"},
 		"internal/loop/room.go",

@@ -435,7 +435,8 @@ func (p *Picture) inRoom(id string) room.Contents {
 	for i, name := range p.lent() {
 		lent[name] = filepath.Join(p.Loop.At.Project, filepath.FromSlash(p.Config.Shared[i]))
 	}
-	return room.Contents{Tree: id, Rules: p.Config.Rules, Base: p.base(), Lent: lent, Files: p.besideTree()}
+	return room.Contents{Tree: id, Trusted: p.Config.RoomTree, Rules: p.Config.Rules, Base: p.base(), Lent: lent,
+		Files: p.besideTree()}
 }
 
 // besideTree returns the files that are no part of what is proven, and that checks may read: the list as it is in the

@@ -48,7 +48,7 @@ func BenchmarkRoom(b *testing.B) {
 		return proof.Tree
 	}
 	fill := func(b *testing.B, id string) {
-		if _, err := r.Fill(b.Context(), Contents{Tree: id, Base: "."}); err != nil {
+		if _, err := r.Fill(b.Context(), Contents{Tree: id, Trusted: trusted, Base: "."}); err != nil {
 			b.Fatal(err)
 		}
 	}

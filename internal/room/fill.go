@@ -23,11 +23,12 @@ import (
 
 // Contents is what the room is to have.
 type Contents struct {
-	Tree  string            // as of Prove
-	Rules map[string]string // texts of the trusted .gitignore files, by folder from Base on
-	Base  string            // the project, from the top of the tree on
-	Lent  map[string]string // folders of the project that are linked, by path from the top on
-	Files map[string][]byte // files that are written beside the tree: the list, for example
+	Tree    string            // as of Prove
+	Trusted string            // what of it is the agent's differs from this tree
+	Rules   map[string]string // texts of the trusted .gitignore files, by folder from Base on
+	Base    string            // the project, from the top of the tree on
+	Lent    map[string]string // folders of the project that are linked, by path from the top on
+	Files   map[string][]byte // files that are written beside the tree: the list, for example
 }
 
 // Fill makes the room what it is to be. What is there of an earlier time and is ignored by the rules stays, but for
@@ -99,16 +100,25 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 		return isLent
 	})
 	known := !last.At.IsZero() && !moved && len(changed) <= maxArgs
+	wrote := true
 	switch {
 	case known && len(changed) == 0 && last.Tree == c.Tree:
+		wrote = false
 	case known && r.checkoutSome(ctx, last.Tree, c.Tree, changed) == nil:
 	default:
+		last.Tree = ""
 		err = r.checkout(ctx, c.Tree, changed)
 	}
 	if err != nil {
 		return at, err
 	}
 	if err := r.beside(c); err != nil {
+		return at, err
+	}
+	if wrote {
+		err = r.freshen(ctx, c, last.Tree, changed)
+	}
+	if err != nil {
 		return at, err
 	}
 	at = r.tick()
@@ -155,6 +165,51 @@ func (r Room) checkoutSome(ctx context.Context, from, to string, others []string
 		_, err = r.git(ctx, r.Dir, index, nil, "checkout-index", "--force", "--all")
 	}
 	return err
+}
+
+// freshen makes the agent's files newer than all others, if others were written: make would take a committed output for
+// done that the room has written after the work. from is the tree that the room had before, "" if any file may have
+// been written, and changed are more files that were.
+func (r Room) freshen(ctx context.Context, c Contents, from string, changed []string) error {
+	edits, err := r.diff(ctx, c.Trusted, c.Tree)
+	if err != nil {
+		return err
+	}
+	modes := map[string]string{} // of the agent's files
+	for _, e := range edits {
+		modes[e.Path] = e.mode
+	}
+	if from != "" {
+		since, err := r.diff(ctx, from, c.Tree)
+		if err != nil {
+			return err
+		}
+		for _, e := range since {
+			changed = append(changed, e.Path)
+		}
+	}
+	trusted := func(name string) bool { return modes[name] == "" }
+	if from != "" && !slices.ContainsFunc(changed, trusted) {
+		return nil
+	}
+	root, err := os.OpenRoot(r.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for name := range c.Files {
+		modes[name] = fileMode
+	}
+	now := time.Now()
+	for name, mode := range modes {
+		if mode != fileMode && mode != programMode {
+			continue
+		}
+		if err := root.Chtimes(filepath.FromSlash(name), now, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lastFill is how the room was when it was filled last.

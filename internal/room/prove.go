@@ -38,9 +38,11 @@ type Edit struct {
 func (e Edit) Added() bool { return e.was == noMode }
 
 const (
-	noMode     = "000000"
-	folderMode = "040000"
-	linkMode   = "120000"
+	noMode      = "000000"
+	folderMode  = "040000"
+	linkMode    = "120000"
+	fileMode    = "100644"
+	programMode = "100755"
 )
 
 // Rule says which changes count.

@@ -97,7 +97,7 @@ func (w *world) fill() []Change {
 	}
 	proof, err := w.Prove(w.Context(), w.trusted, now.Tree, rule)
 	w.must(err)
-	_, err = w.Fill(w.Context(), Contents{Tree: proof.Tree, Rules: w.rules, Base: ".", Lent: w.lent})
+	_, err = w.Fill(w.Context(), Contents{Tree: proof.Tree, Trusted: w.trusted, Rules: w.rules, Base: ".", Lent: w.lent})
 	w.must(err)
 	return append(now.Left, proof.Left...)
 }
@@ -708,5 +708,48 @@ func TestFiles(t *testing.T) {
 				t.Errorf("step %d: %q, want %q", i, files, proc.GitTexts(out))
 			}
 		}
+	}
+}
+
+// TestNewer checks that the agent's files are newer than all others, and keep their times while those do.
+func TestNewer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{"report": "1", "src/a": "1", "src/b": "1", "src/z/c": "1", "z": "1"})
+	w.trust()
+	times := func() (ours, theirs time.Time) {
+		ours = time.Now()
+		for name := range w.room() {
+			info, err := os.Lstat(filepath.Join(w.Dir, filepath.FromSlash(name)))
+			w.must(err)
+			at := info.ModTime()
+			if strings.HasPrefix(name, "src/a") || name == "src/z/new" {
+				ours = slices.MinFunc([]time.Time{ours, at}, time.Time.Compare)
+			} else {
+				theirs = slices.MaxFunc([]time.Time{theirs, at}, time.Time.Compare)
+			}
+		}
+		return ours, theirs
+	}
+	newer := func(when string) time.Time {
+		t.Helper()
+		w.fill()
+		ours, theirs := times()
+		if !ours.After(theirs) {
+			t.Errorf("%s: the agent's files are of %v, others of %v", when, ours, theirs)
+		}
+		return ours
+	}
+	w.write("src/a", "2")
+	w.write("src/z/new", "2")
+	newer("filled first")
+	w.must(os.WriteFile(filepath.Join(w.Dir, "report"), []byte("lies"), 0o644))
+	newer("a check wrote a trusted file")
+	w.write("src/b", "2")
+	w.fill()
+	w.write("src/b", "1")
+	before := newer("the agent has put a file back")
+	w.write("src/a2", "2")
+	if after := newer("only files of the agent were written"); !after.Equal(before) {
+		t.Errorf("files that nobody changed are of %v, want %v", after, before)
 	}
 }
