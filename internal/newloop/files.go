@@ -172,7 +172,7 @@ func (m *Maker) checkList() error {
 	switch {
 	case done && m.Claimed:
 		return nil
-	case open || m.takenUp():
+	case open || m.takenUp:
 	case done && len(m.Checks) > 0:
 		fmt.Fprintf(m.Out, "every feature of %s passes already: the first stop runs the checks\n", shown)
 	case done:
@@ -194,11 +194,6 @@ func (m *Maker) checkList() error {
 	tell("warning", problems)
 	tell("remark", remarks)
 	return nil
-}
-
-// takenUp reports whether init finds a loop that was made before, and leaves it as it is.
-func (m *Maker) takenUp() bool {
-	return !m.Force && loopdir.Exists(filepath.Join(m.Dir, loopdir.ConfigFile))
 }
 
 // noList reports whether the loop has no list: the person says its task, or it is there already.

@@ -47,10 +47,10 @@ func (m *Maker) findList() error {
 			return err
 		}
 		m.List = named
-	case m.takenUp() && m.there.Source.Given():
+	case m.takenUp && m.there.Source.Given():
 		m.sourced = true
 		return nil
-	case m.takenUp() && m.there.List != "":
+	case m.takenUp && m.there.List != "":
 		m.List = m.there.List
 	default:
 		found, err := m.search()
@@ -73,7 +73,7 @@ func (m *Maker) findList() error {
 
 // search returns the list of the project. It is "" if the loop has one in its own folder, or gets an example there.
 func (m *Maker) search() (string, error) {
-	if m.takenUp() {
+	if m.takenUp {
 		return "", nil
 	}
 	var found []string

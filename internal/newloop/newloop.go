@@ -46,7 +46,8 @@ type Maker struct {
 	Dir     string        // of the loop
 	Over    decide.Status // how an earlier loop of this name has ended
 
-	there       config.Config    // of a loop that was made before
+	takenUp     bool             // a loop was made before, and init leaves it as it is
+	there       config.Config    // of that loop
 	reading     features.Reading // how the list is read
 	found       decide.List
 	sourced     bool // a command prints the list
@@ -103,7 +104,11 @@ func (m *Maker) Settle() (err error) {
 		}
 	}
 	m.Dir = filepath.Join(m.Project, loopdir.Below, m.Name)
-	text, _ := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
+	text, err := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
+	if err != nil && !loopdir.Absent(err) {
+		return err
+	}
+	m.takenUp = err == nil && !m.Force
 	m.there, _ = config.Parse(text) // planFiles says what is wrong with it
 	return m.findList()
 }
