@@ -110,7 +110,11 @@ func (l *Loop) TellForAgent(ctx context.Context) error {
 func (l *Loop) tell(ctx context.Context, deadline time.Time, apart bool) error {
 	// Another process may commit a notice while this one holds the lock, and then find the lock
 	// taken. So look again after the lock is free.
-	for l.pending() {
+	for {
+		state, err := l.Store.State()
+		if err != nil || !slices.ContainsFunc(state.Notices, l.untold) {
+			return err
+		}
 		unlock, err := l.lockSender(senderWait)
 		if errors.Is(err, loopdir.ErrLocked) {
 			return nil
@@ -127,13 +131,6 @@ func (l *Loop) tell(ctx context.Context, deadline time.Time, apart bool) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// pending reports whether there is a notice that this process can tell.
-func (l *Loop) pending() bool {
-	state, err := l.Store.State()
-	return err == nil && slices.ContainsFunc(state.Notices, l.untold)
 }
 
 func (l *Loop) untold(n decide.Notice) bool { return Unsent(n) && !l.told[n.DeliveryID] }
