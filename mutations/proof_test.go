@@ -346,11 +346,18 @@ var proof = []row{
 		"		isNew := len(words) > 1",
 	},
 	{
-		"The agent's files are newer than all others",
-		unit("room", "^TestNewer$"),
+		"What is as it was at `trust` has its time of then, and the agent's files have later ones",
+		unit("room", "^TestTimes$"),
 		"internal/room/fill.go",
-		"	trusted := func(name string) bool { return modes[name] == \"\" }",
-		"	trusted := func(name string) bool { return modes[name] == noMode }",
+		"		at, right := times[name], info.ModTime().Equal(times[name])",
+		"		at, right := times[name], true",
+	},
+	{
+		"nor links to others than the agent's files, unless `\"work\"` spells them out",
+		test{"./cmd/ralph-stop-hook", "^TestRoomAttacks$/^link_to_what_is_made_of_it$"},
+		"internal/room/prove.go",
+		"		e.Links = e.mode == linkMode && !count[path.Join(path.Dir(e.Path), links[e.Path])]",
+		"		e.Links = count[links[e.Path]]",
 	},
 	{
 		"A new file with the name of a makefile's target does not count",

@@ -105,7 +105,7 @@ func (m *Maker) Settle() (err error) {
 	}
 	m.Dir = filepath.Join(m.Project, loopdir.Below, m.Name)
 	text, err := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
-	if err != nil && !loopdir.Absent(err) {
+	if err != nil && !loopdir.Absent(err) && !m.Force {
 		return err
 	}
 	m.takenUp = err == nil && !m.Force

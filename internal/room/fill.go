@@ -67,8 +67,11 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 	}
 	var last lastFill
 	r.read("filled.json", &last)
-	if r.clock().Before(last.At) { // the system's clock was set back
-		last.At = time.Time{}
+	switch {
+	case last.Tree != "" && last.Trusted != c.Trusted: // what was made in the room may be newer than what it is made of
+		return at, errors.New("another tree is trusted")
+	case r.clock().Before(last.At):
+		return at, errors.New("the system's clock was set back")
 	}
 	files, err := r.Files(ctx, c.Tree)
 	if err != nil {
@@ -116,13 +119,13 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 		return at, err
 	}
 	if wrote {
-		err = r.freshen(ctx, c, last.Tree, changed)
+		err = r.date(ctx, c, last.Tree == "", changed)
 	}
 	if err != nil {
 		return at, err
 	}
 	at = r.tick()
-	r.write("filled.json", lastFill{c.Tree, at})
+	r.write("filled.json", lastFill{c.Tree, at, c.Trusted})
 	return at, nil
 }
 
@@ -167,55 +170,65 @@ func (r Room) checkoutSome(ctx context.Context, from, to string, others []string
 	return err
 }
 
-// freshen makes the agent's files newer than all others, if others were written: make would take a committed output for
-// done that the room has written after the work. from is the tree that the room had before, "" if any file may have
-// been written, and changed are more files that were.
-func (r Room) freshen(ctx context.Context, c Contents, from string, changed []string) error {
+// date gives the files that are as they were at trust the times that they had then, and the agent's later ones. Make goes
+// by times: it would take a committed output for done that was put back after the work was written. changed are the
+// files that were written, unless all may have been.
+func (r Room) date(ctx context.Context, c Contents, all bool, changed []string) error {
 	edits, err := r.diff(ctx, c.Trusted, c.Tree)
 	if err != nil {
 		return err
 	}
-	modes := map[string]string{} // of the agent's files
+	agents := map[string]bool{}
 	for _, e := range edits {
-		modes[e.Path] = e.mode
+		agents[e.Path] = true
 	}
-	if from != "" {
-		since, err := r.diff(ctx, from, c.Tree)
-		if err != nil {
-			return err
-		}
-		for _, e := range since {
-			changed = append(changed, e.Path)
-		}
+	files, err := r.Files(ctx, c.Tree)
+	if err != nil {
+		return err
 	}
-	trusted := func(name string) bool { return modes[name] == "" }
-	if from != "" && !slices.ContainsFunc(changed, trusted) {
-		return nil
+	if all {
+		changed = files
+	}
+	times, last := r.times(c.Trusted, files)
+	later := r.tick()
+	if !later.After(last) {
+		later = last.Add(2 * time.Second) // file systems tell two seconds apart
 	}
 	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for name := range c.Files {
-		modes[name] = fileMode
-	}
-	now := time.Now()
-	for name, mode := range modes {
-		if mode != fileMode && mode != programMode {
-			continue
+	for _, name := range changed {
+		info, err := os.Lstat(filepath.Join(r.Dir, filepath.FromSlash(name)))
+		if err != nil { // its path is too long for that
+			info, err = root.Lstat(filepath.FromSlash(name))
 		}
-		if err := root.Chtimes(filepath.FromSlash(name), now, now); err != nil {
+		if err != nil {
 			return err
 		}
+		at, right := times[name], info.ModTime().Equal(times[name])
+		if agents[name] {
+			at, right = later, info.ModTime().After(last)
+		}
+		if right || !info.Mode().IsRegular() { // a link leads to nothing but the agent's files, or was there at trust
+			continue
+		}
+		if err := root.Chtimes(filepath.FromSlash(name), at, at); err != nil {
+			return err
+		}
+	}
+	if all { // else the next checkout would write the files anew, since their times are not those that git knows
+		_, _ = r.git(ctx, r.Dir, filled, nil, "update-index", "-q", "--refresh")
 	}
 	return nil
 }
 
 // lastFill is how the room was when it was filled last.
 type lastFill struct {
-	Tree string
-	At   time.Time // of what has changed since
+	Tree    string
+	At      time.Time // of what has changed since
+	Trusted string
 }
 
 // tick waits until files that change get a later time than those that have changed before, and returns that time. It is

@@ -27,7 +27,7 @@ type Edit struct {
 	Path    string
 	Was, Is string // the ids of what it says in both
 
-	// Links is set for a link of the second tree that leads to no file there, such as one to a folder.
+	// Links is set for a link of the second tree that leads to no file that has been edited, too, and counts.
 	Links bool
 
 	mode string // as it is in the second tree; that of a file that is gone is noMode
@@ -38,11 +38,9 @@ type Edit struct {
 func (e Edit) Added() bool { return e.was == noMode }
 
 const (
-	noMode      = "000000"
-	folderMode  = "040000"
-	linkMode    = "120000"
-	fileMode    = "100644"
-	programMode = "100755"
+	noMode     = "000000"
+	folderMode = "040000"
+	linkMode   = "120000"
 )
 
 // Rule says which changes count.
@@ -67,7 +65,7 @@ func (r Room) Prove(ctx context.Context, trusted, now string, rule Rule) (Proof,
 	if err != nil {
 		return Proof{}, err
 	}
-	if err := r.noteLinks(ctx, now, edits); err != nil {
+	if err := r.noteLinks(ctx, now, edits, rule); err != nil {
 		return Proof{}, err
 	}
 	p := prover{Room: r, ctx: ctx, rule: rule}
@@ -137,14 +135,18 @@ func (r Room) diff(ctx context.Context, from, to string) (edits []Edit, err erro
 }
 
 // noteLinks sets Links of the edits that make a tree.
-func (r Room) noteLinks(ctx context.Context, tree string, edits []Edit) error {
+func (r Room) noteLinks(ctx context.Context, tree string, edits []Edit, rule Rule) error {
 	if !slices.ContainsFunc(edits, func(e Edit) bool { return e.mode == linkMode }) {
 		return nil
 	}
 	files, links, err := r.list(ctx, tree)
+	count := map[string]bool{}
+	for _, e := range edits {
+		count[e.Path] = files[e.Path] && rule.Why(e) == ""
+	}
 	for i := range edits {
 		e := &edits[i]
-		e.Links = e.mode == linkMode && !files[path.Join(path.Dir(e.Path), links[e.Path])]
+		e.Links = e.mode == linkMode && !count[path.Join(path.Dir(e.Path), links[e.Path])]
 	}
 	return err
 }

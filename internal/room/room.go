@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -262,6 +263,7 @@ func (r Room) Snapshot(ctx context.Context, t tree.Tree, trusted string, lent []
 	if trusted == "" {
 		kept.Trusted = now.Tree
 		kept.Ignored = ignored
+		s.writeTimes(now.Tree)
 	}
 	kept.NoLinks = noLinks
 	kept.Began = began
@@ -274,6 +276,41 @@ func (r Room) Snapshot(ctx context.Context, t tree.Tree, trusted string, lent []
 	}
 	r.write("project.json", kept)
 	return now, nil
+}
+
+// writeTimes stores when the files of a tree were written. Make goes by these times.
+func (s *snapshot) writeTimes(id string) {
+	text := fmt.Append(nil, id)
+	for _, f := range s.files {
+		text = fmt.Appendf(text, "\x00%d\t%s", min(f.Written.UnixNano(), time.Now().UnixNano()), f.Path)
+	}
+	_ = os.WriteFile(filepath.Join(s.Git, "times"), append(text, 0), 0o600)
+}
+
+// times returns when the files of a tree had been written, by path, and the last of these times. A file without one,
+// because a killed process has left half of them, was written long ago.
+func (r Room) times(id string, files []string) (times map[string]time.Time, last time.Time) {
+	text, _ := os.ReadFile(filepath.Join(r.Git, "times"))
+	lines := proc.GitTexts(text)
+	times = make(map[string]time.Time, len(files))
+	last = time.Unix(1e9, 0)
+	for _, name := range files {
+		times[name] = last
+	}
+	if len(lines) == 0 || lines[0] != id {
+		return times, last
+	}
+	for _, line := range lines[1:] {
+		at, name, _ := strings.Cut(line, "\t")
+		nanoseconds, err := strconv.ParseInt(at, 10, 64)
+		if err == nil {
+			times[name] = time.Unix(0, nanoseconds)
+		}
+		if times[name].After(last) {
+			last = times[name]
+		}
+	}
+	return times, last
 }
 
 // known is what is known of the project since the last snapshot.

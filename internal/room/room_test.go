@@ -97,7 +97,8 @@ func (w *world) fill() []Change {
 	}
 	proof, err := w.Prove(w.Context(), w.trusted, now.Tree, rule)
 	w.must(err)
-	_, err = w.Fill(w.Context(), Contents{Tree: proof.Tree, Trusted: w.trusted, Rules: w.rules, Base: ".", Lent: w.lent})
+	_, err = w.Fill(w.Context(), Contents{Tree: proof.Tree, Trusted: w.trusted, Rules: w.rules, Base: ".",
+		Lent: w.lent})
 	w.must(err)
 	return append(now.Left, proof.Left...)
 }
@@ -711,45 +712,117 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestNewer checks that the agent's files are newer than all others, and keep their times while those do.
-func TestNewer(t *testing.T) {
+// TestTimes checks that what is as it was at trust has the time that it had then, whatever has happened to it, and the
+// agent's files later ones, which stay.
+func TestTimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{"report": "1", "src/a": "1", "src/b": "1", "src/z/c": "1", "z": "1"})
+	w.must(os.Chtimes(w.at("src/b"), time.Unix(1e9, 0), time.Unix(1e9, 0)))
+	w.must(os.Chtimes(w.at("z"), time.Now(), time.Now().AddDate(1, 0, 0)))
 	w.trust()
-	times := func() (ours, theirs time.Time) {
-		ours = time.Now()
+	trusted := map[string]time.Time{}
+	note := func() {
 		for name := range w.room() {
-			info, err := os.Lstat(filepath.Join(w.Dir, filepath.FromSlash(name)))
+			info, err := os.Lstat(w.at(name))
 			w.must(err)
-			at := info.ModTime()
-			if strings.HasPrefix(name, "src/a") || name == "src/z/new" {
-				ours = slices.MinFunc([]time.Time{ours, at}, time.Time.Compare)
-			} else {
-				theirs = slices.MaxFunc([]time.Time{theirs, at}, time.Time.Compare)
+			trusted[name] = info.ModTime()
+			if info.ModTime().After(time.Now()) {
+				trusted[name] = time.Time{} // the room has that of trust
 			}
 		}
-		return ours, theirs
 	}
-	newer := func(when string) time.Time {
+	w.fill()
+	note()
+	in := func(name string) string { return filepath.Join(w.Dir, filepath.FromSlash(name)) }
+	touch := func(name string, at time.Time) { w.must(os.Chtimes(in(name), at, at)) }
+	ancient, future := time.Unix(1e9, 0), time.Now().AddDate(70, 0, 0)
+	agents := map[string]time.Time{} // as they were
+	look := func(when string, changed ...string) {
 		t.Helper()
 		w.fill()
-		ours, theirs := times()
-		if !ours.After(theirs) {
-			t.Errorf("%s: the agent's files are of %v, others of %v", when, ours, theirs)
+		of := map[string]time.Time{}
+		for name := range w.room() {
+			info, err := os.Lstat(in(name))
+			w.must(err)
+			of[name] = info.ModTime()
 		}
-		return ours
+		for name, at := range of {
+			before, isAgents := agents[name]
+			switch {
+			case !isAgents && !at.Equal(trusted[name]) && !trusted[name].IsZero():
+				t.Errorf("%s: %s is of %v, at trust of %v", when, name, at, trusted[name])
+			case isAgents && (!at.After(of["report"]) || !at.After(of["z"])):
+				t.Errorf("%s: %s is of %v, not after %v and %v", when, name, at, of["report"], of["z"])
+			case isAgents && !before.Equal(at) && !slices.Contains(changed, name):
+				t.Errorf("%s: %s is of %v, and was of %v", when, name, at, before)
+			}
+		}
+		for name := range agents {
+			agents[name] = of[name]
+		}
 	}
-	w.write("src/a", "2")
-	w.write("src/z/new", "2")
-	newer("filled first")
-	w.must(os.WriteFile(filepath.Join(w.Dir, "report"), []byte("lies"), 0o644))
-	newer("a check wrote a trusted file")
-	w.write("src/b", "2")
+	work := func(name, text string) {
+		w.write(name, text)
+		agents[name] = time.Time{}
+	}
+	work("src/a", "2")
+	work("src/z/new", "2")
+	look("filled first", "src/a", "src/z/new")
+
+	w.must(os.WriteFile(in("report"), []byte("lies"), 0o644))
+	look("a check wrote a trusted file")
+
+	touch("report", future)
+	touch("src/a", ancient)
+	look("a check set times", "src/a")
+
+	touch("report", future)
+	touch("src/a", ancient)
+	w.must(os.WriteFile(in("src/z/left"), nil, 0o644)) // so the folder has changed
+	look("a check set times, and left a file", "src/a", "src/z/new")
+
+	w.must(os.Mkdir(in("copy"), 0o755))
+	w.must(os.WriteFile(in("copy/c"), []byte("1"), 0o644))
+	w.must(os.WriteFile(in("copy/new"), []byte("2"), 0o644))
+	touch("copy/c", future)
+	touch("copy/new", ancient)
+	w.must(os.RemoveAll(in("src/z")))
+	w.must(os.Rename(in("copy"), in("src/z")))
+	look("a check replaced a folder", "src/z/new")
+
+	w.must(w.Reset())
+	look("the room was made anew", "src/a", "src/z/new")
+
+	w.must(os.WriteFile(w.at(".gitignore"), []byte("made"), 0o644))
+	w.trust()
+	clear(agents)
+	w.must(os.WriteFile(in("made"), nil, 0o644))
 	w.fill()
-	w.write("src/b", "1")
-	before := newer("the agent has put a file back")
-	w.write("src/a2", "2")
-	if after := newer("only files of the agent were written"); !after.Equal(before) {
-		t.Errorf("files that nobody changed are of %v, want %v", after, before)
+	if _, has := w.room()["made"]; has {
+		t.Error("what was made of what was trusted before stays")
+	}
+	note()
+	work("src/a", "1")
+	look("trusted anew, then put back", "src/a")
+}
+
+// TestClockSetBack has a room made anew whose files are newer than the time.
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{"a": "1", ".gitignore": "made"})
+	w.trust()
+	w.fill()
+	w.must(os.WriteFile(filepath.Join(w.Dir, "made"), nil, 0o644))
+	w.fill()
+	if w.room()["made"] != "" || len(w.room()) != 3 {
+		t.Errorf("what git ignores does not stay: %v", w.room())
+	}
+	var last lastFill
+	w.read("filled.json", &last)
+	last.At = last.At.Add(time.Hour)
+	w.Room.write("filled.json", last)
+	w.fill()
+	if _, has := w.room()["made"]; has {
+		t.Error("what was made at a later time stays")
 	}
 }

@@ -20,6 +20,7 @@ type Entry struct {
 	Size    int64
 	Ignored bool // a rule ignores it; git tracks it, or it was asked for
 
+	Written time.Time // as programs may set it
 	Changed time.Time // by the time that no program can set; zero where the system has none
 	Stamp   string    // another one if the file has changed, as far as its times show that
 }
@@ -62,8 +63,8 @@ func (t Tree) Entries(ctx context.Context, also []string) (e Entries, err error)
 		at := changed(f.info)
 		one := Entry{
 			Path: filepath.ToSlash(f.name), Mode: f.info.Mode(), Size: f.info.Size(), Ignored: i >= files.unignored,
-			Changed: at,
-			Stamp:   fmt.Sprintf("%o %d %d %d", f.info.Mode(), f.info.Size(), f.info.ModTime().UnixNano(), at.UnixNano()),
+			Written: f.info.ModTime(), Changed: at,
+			Stamp: fmt.Sprintf("%o %d %d %d", f.info.Mode(), f.info.Size(), f.info.ModTime().UnixNano(), at.UnixNano()),
 		}
 		if _, is := t.Beside[one.Path]; is {
 			continue
