@@ -170,9 +170,9 @@ func (r Room) checkoutSome(ctx context.Context, from, to string, others []string
 	return err
 }
 
-// date gives the files that are as they were at trust the times that they had then, and the agent's later ones. Make goes
-// by times: it would take a committed output for done that was put back after the work was written. changed are the
-// files that were written, unless all may have been.
+// date gives the files that are as they were at trust the times that they had then, and the agent's later ones. Make
+// goes by times: it would take a committed output for done that was put back after the work was written. changed are
+// the files that were written, unless all may have been.
 func (r Room) date(ctx context.Context, c Contents, all bool, changed []string) error {
 	edits, err := r.diff(ctx, c.Trusted, c.Tree)
 	if err != nil {
