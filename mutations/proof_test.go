@@ -356,8 +356,8 @@ var proof = []row{
 		"nor links to others than the agent's files, unless `\"work\"` spells them out",
 		test{"./cmd/ralph-stop-hook", "^TestRoomAttacks$/^link_to_what_is_made_of_it$"},
 		"internal/room/prove.go",
-		"		e.Links = e.mode == linkMode && !count[path.Join(path.Dir(e.Path), links[e.Path])]",
-		"		e.Links = count[links[e.Path]]",
+		"		e.Links = !files[e.to]",
+		"		e.Links = files[e.Path]",
 	},
 	{
 		"A new file with the name of a makefile's target does not count",

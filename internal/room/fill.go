@@ -67,10 +67,13 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 	}
 	var last lastFill
 	r.read("filled.json", &last)
+	now := r.clock()
 	switch {
 	case last.Tree != "" && last.Trusted != c.Trusted: // what was made in the room may be newer than what it is made of
 		return at, errors.New("another tree is trusted")
-	case r.clock().Before(last.At):
+	case now.IsZero():
+		last.At = now
+	case now.Before(last.At):
 		return at, errors.New("the system's clock was set back")
 	}
 	files, err := r.Files(ctx, c.Tree)
@@ -110,7 +113,12 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 	case known && r.checkoutSome(ctx, last.Tree, c.Tree, changed) == nil:
 	default:
 		last.Tree = ""
-		err = r.checkout(ctx, c.Tree, changed)
+		if !last.At.IsZero() { // else these are all files
+			err = r.remove(changed)
+		}
+		if err == nil {
+			err = r.checkout(ctx, c.Tree, changed)
+		}
 	}
 	if err != nil {
 		return at, err
@@ -119,13 +127,13 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 		return at, err
 	}
 	if wrote {
-		err = r.date(ctx, c, last.Tree == "", changed)
+		last.Agents, err = r.date(ctx, c, last, changed)
 	}
 	if err != nil {
 		return at, err
 	}
 	at = r.tick()
-	r.write("filled.json", lastFill{c.Tree, at, c.Trusted})
+	r.write("filled.json", lastFill{c.Tree, at, c.Trusted, last.Agents})
 	return at, nil
 }
 
@@ -137,6 +145,21 @@ func (r Room) checkout(ctx context.Context, tree string, changed []string) error
 	// With --reset git also writes files anew that are there and differ, and removes what is in their way.
 	_, err := r.git(ctx, r.Dir, filled, nil, "read-tree", "-u", "--reset", tree)
 	return err
+}
+
+// remove removes files, so that they are written anew: one may be a hard link to another.
+func (r Room) remove(files []string) error {
+	root, err := os.OpenRoot(r.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range files {
+		if err := root.RemoveAll(filepath.FromSlash(name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkoutSome writes the files that differ between two trees, and some others of the second one.
@@ -171,32 +194,46 @@ func (r Room) checkoutSome(ctx context.Context, from, to string, others []string
 }
 
 // date gives the files that are as they were at trust the times that they had then, and the agent's later ones. Make
-// goes by times: it would take a committed output for done that was put back after the work was written. changed are
-// the files that were written, unless all may have been.
-func (r Room) date(ctx context.Context, c Contents, all bool, changed []string) error {
+// goes by times: it would take a committed output for done that was put back after the work was written. What the agent
+// has put back stays the agent's: what was made of it before is newer than it was at trust. last is the filling before,
+// without a tree if all files may have been written since, and changed are files that were. It returns the agent's.
+func (r Room) date(ctx context.Context, c Contents, last lastFill, changed []string) (agents []string, err error) {
 	edits, err := r.diff(ctx, c.Trusted, c.Tree)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	agents := map[string]bool{}
+	isAgents := map[string]bool{}
+	for _, name := range last.Agents {
+		isAgents[name] = true
+	}
 	for _, e := range edits {
-		agents[e.Path] = true
+		isAgents[e.Path] = true
 	}
 	files, err := r.Files(ctx, c.Tree)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if all {
+	if last.Tree == "" {
 		changed = files
+	} else {
+		since, err := r.diff(ctx, last.Tree, c.Tree)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range since {
+			if e.mode != noMode && e.mode != folderMode {
+				changed = append(changed, e.Path)
+			}
+		}
 	}
-	times, last := r.times(c.Trusted, files)
+	times, newest := r.times(c.Trusted, files)
 	later := r.tick()
-	if !later.After(last) {
-		later = last.Add(2 * time.Second) // file systems tell two seconds apart
+	if !later.After(newest) {
+		later = newest.Add(2 * time.Second) // file systems tell two seconds apart
 	}
 	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
 	for _, name := range changed {
@@ -205,23 +242,24 @@ func (r Room) date(ctx context.Context, c Contents, all bool, changed []string) 
 			info, err = root.Lstat(filepath.FromSlash(name))
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		at, right := times[name], info.ModTime().Equal(times[name])
-		if agents[name] {
-			at, right = later, info.ModTime().After(last)
+		if isAgents[name] {
+			at, right = later, info.ModTime().After(newest)
 		}
-		if right || !info.Mode().IsRegular() { // a link leads to nothing but the agent's files, or was there at trust
+		if right || !info.Mode().IsRegular() { // make goes by what a link leads to
 			continue
 		}
 		if err := root.Chtimes(filepath.FromSlash(name), at, at); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if all { // else the next checkout would write the files anew, since their times are not those that git knows
+	if last.Tree == "" { // else the next checkout would write the files anew: git does not know these times
 		_, _ = r.git(ctx, r.Dir, filled, nil, "update-index", "-q", "--refresh")
+		r.tidyTimes(c.Trusted)
 	}
-	return nil
+	return slices.Sorted(maps.Keys(isAgents)), nil
 }
 
 // lastFill is how the room was when it was filled last.
@@ -229,6 +267,7 @@ type lastFill struct {
 	Tree    string
 	At      time.Time // of what has changed since
 	Trusted string
+	Agents  []string // what has differed from the trusted tree since the room was made
 }
 
 // tick waits until files that change get a later time than those that have changed before, and returns that time. It is
@@ -305,9 +344,6 @@ func (r Room) beside(c Contents) error {
 	}
 	for name, text := range c.Files {
 		name = filepath.FromSlash(name)
-		if old, err := root.ReadFile(name); err == nil && bytes.Equal(old, text) {
-			continue
-		}
 		err := errors.Join(root.RemoveAll(name), root.MkdirAll(filepath.Dir(name), 0o755),
 			root.WriteFile(name, text, 0o644))
 		if err != nil {
@@ -332,12 +368,15 @@ func (r Room) tidy() {
 
 // Reset removes the room. The next Fill makes it anew.
 func (r Room) Reset() error {
+	if err := loopdir.RemoveAll(r.Dir); err != nil {
+		return err
+	}
 	for _, name := range []string{filled, filled + ".lock", "filled.json", "prepared.json"} {
 		if err := os.Remove(filepath.Join(r.Git, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return loopdir.RemoveAll(r.Dir)
+	return nil
 }
 
 // Size counts the files in the room, and their bytes.

@@ -32,6 +32,7 @@ type Edit struct {
 
 	mode string // as it is in the second tree; that of a file that is gone is noMode
 	was  string // its mode in the first tree
+	to   string // the path to which a link of the second tree leads by its words; "" if it may be another one
 }
 
 // Added reports whether the first tree does not have the file.
@@ -65,7 +66,7 @@ func (r Room) Prove(ctx context.Context, trusted, now string, rule Rule) (Proof,
 	if err != nil {
 		return Proof{}, err
 	}
-	if err := r.noteLinks(ctx, now, edits, rule); err != nil {
+	if err := r.noteLinks(ctx, now, edits); err != nil {
 		return Proof{}, err
 	}
 	p := prover{Room: r, ctx: ctx, rule: rule}
@@ -134,56 +135,53 @@ func (r Room) diff(ctx context.Context, from, to string) (edits []Edit, err erro
 	return edits, nil
 }
 
-// noteLinks sets Links of the edits that make a tree.
-func (r Room) noteLinks(ctx context.Context, tree string, edits []Edit, rule Rule) error {
+// noteLinks notes where the edits lead that make a tree.
+func (r Room) noteLinks(ctx context.Context, tree string, edits []Edit) error {
 	if !slices.ContainsFunc(edits, func(e Edit) bool { return e.mode == linkMode }) {
 		return nil
 	}
-	files, links, err := r.list(ctx, tree)
-	count := map[string]bool{}
-	for _, e := range edits {
-		count[e.Path] = files[e.Path] && rule.Why(e) == ""
-	}
+	links, err := r.links(ctx, tree)
 	for i := range edits {
 		e := &edits[i]
-		e.Links = e.mode == linkMode && !count[path.Join(path.Dir(e.Path), links[e.Path])]
+		words := links[e.Path]
+		for strings.HasPrefix(words, "../") {
+			words = words[len("../"):]
+		}
+		if e.mode == linkMode && !strings.Contains(words, "..") { // what stands before may be a link
+			e.to = path.Join(path.Dir(e.Path), links[e.Path])
+		}
 	}
 	return err
 }
 
-// list returns the files of a tree, and what its links say.
-func (r Room) list(ctx context.Context, tree string) (files map[string]bool, links map[string]string, err error) {
+// links returns what the links of a tree say, by path.
+func (r Room) links(ctx context.Context, tree string) (links map[string]string, err error) {
 	out, err := r.git(ctx, r.Git, filled, nil, "ls-tree", "-r", "-z", tree)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	files, links = map[string]bool{}, map[string]string{}
 	var order []string
 	ids := new(bytes.Buffer)
 	for _, line := range proc.GitTexts(out) {
 		about, name, _ := strings.Cut(line, "\t") // MODE blob ID
-		id, isLink := strings.CutPrefix(about, linkMode+" blob ")
-		if isLink {
+		if id, isLink := strings.CutPrefix(about, linkMode+" blob "); isLink {
 			order = append(order, name)
 			fmt.Fprintln(ids, id)
 		}
-		files[name] = strings.HasPrefix(about, "100") // and what its owner and others may do with it
 	}
 	if len(order) == 0 {
-		return files, links, nil
+		return nil, nil
 	}
 	out, err = r.git(ctx, r.Git, filled, ids.Bytes(), "cat-file", "--batch")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	texts, err := proc.GitBlobs(out, len(order))
-	if err != nil {
-		return nil, nil, err
-	}
+	links = map[string]string{}
 	for i, text := range texts {
 		links[order[i]] = text
 	}
-	return files, links, nil
+	return links, err
 }
 
 type prover struct {
@@ -197,18 +195,35 @@ type prover struct {
 	stays   map[string]bool   // trusted files that the project has no more
 }
 
-// judge decides which edits count. What would take the place of a file that stays does not.
+// judge decides which edits count, those of links last. What would take the place of a file that stays does not.
 func (p *prover) judge(edits []Edit) {
 	p.refused, p.stays = map[string]string{}, map[string]bool{}
+	var links []Edit
 	for _, e := range edits {
 		p.proof.Rules = p.proof.Rules || path.Base(e.Path) == ".gitignore"
 		switch {
 		case e.mode == folderMode && e.Added():
 			p.folders = append(p.folders, e.Path)
+		case e.mode == linkMode && e.was != folderMode:
+			links = append(links, e)
 		case e.mode != folderMode && e.was != folderMode:
 			p.one(e)
 		}
 	}
+	p.refuseBlocked()
+	files := map[string]bool{}
+	for _, e := range p.counts {
+		files[e.Path] = e.mode != noMode
+	}
+	for _, e := range links {
+		e.Links = !files[e.to]
+		p.one(e)
+	}
+	p.refuseBlocked()
+}
+
+// refuseBlocked refuses what would take the place of a file that stays.
+func (p *prover) refuseBlocked() {
 	p.counts = slices.DeleteFunc(p.counts, func(e Edit) bool {
 		if e.mode == noMode || !p.blocked(e.Path) {
 			return false
@@ -310,7 +325,7 @@ func (p *prover) tell() {
 
 // withoutLinksOut takes links out of the tree to prove that lead out of the room.
 func (p *prover) withoutLinksOut() error {
-	_, links, err := p.list(p.ctx, p.proof.Tree)
+	links, err := p.links(p.ctx, p.proof.Tree)
 	if err != nil {
 		return err
 	}

@@ -278,39 +278,55 @@ func (r Room) Snapshot(ctx context.Context, t tree.Tree, trusted string, lent []
 	return now, nil
 }
 
-// writeTimes stores when the files of a tree were written. Make goes by these times.
+// writeTimes stores when the files of a tree were written, unless that is known. Make goes by these times.
 func (s *snapshot) writeTimes(id string) {
-	text := fmt.Append(nil, id)
-	for _, f := range s.files {
-		text = fmt.Appendf(text, "\x00%d\t%s", min(f.Written.UnixNano(), time.Now().UnixNano()), f.Path)
+	if _, err := os.Lstat(s.timesOf(id)); err == nil {
+		return
 	}
-	_ = os.WriteFile(filepath.Join(s.Git, "times"), append(text, 0), 0o600)
+	var text []byte
+	now := time.Now()
+	for _, f := range s.files {
+		if f.Written.After(now) {
+			f.Written = now
+		}
+		text = fmt.Appendf(text, "%d\t%s\x00", f.Written.UnixNano(), f.Path)
+	}
+	s.replace(s.timesOf(id), text)
 }
 
-// times returns when the files of a tree had been written, by path, and the last of these times. A file without one,
-// because a killed process has left half of them, was written long ago.
-func (r Room) times(id string, files []string) (times map[string]time.Time, last time.Time) {
-	text, _ := os.ReadFile(filepath.Join(r.Git, "times"))
-	lines := proc.GitTexts(text)
+// timesOf returns the file with the times of a tree.
+func (r Room) timesOf(id string) string { return filepath.Join(r.Git, "times-"+id) }
+
+// tidyTimes removes the times of other trees.
+func (r Room) tidyTimes(id string) {
+	all, _ := filepath.Glob(r.timesOf("*"))
+	for _, file := range all {
+		if file != r.timesOf(id) {
+			_ = os.Remove(file)
+		}
+	}
+}
+
+// times returns when the files of a tree had been written, by path, and the last of these times. A file without one was
+// written long ago.
+func (r Room) times(id string, files []string) (times map[string]time.Time, newest time.Time) {
 	times = make(map[string]time.Time, len(files))
-	last = time.Unix(1e9, 0)
+	newest = time.Unix(1e9, 0)
 	for _, name := range files {
-		times[name] = last
+		times[name] = newest
 	}
-	if len(lines) == 0 || lines[0] != id {
-		return times, last
-	}
-	for _, line := range lines[1:] {
+	text, _ := os.ReadFile(r.timesOf(id))
+	for _, line := range proc.GitTexts(text) {
 		at, name, _ := strings.Cut(line, "\t")
 		nanoseconds, err := strconv.ParseInt(at, 10, 64)
 		if err == nil {
 			times[name] = time.Unix(0, nanoseconds)
 		}
-		if times[name].After(last) {
-			last = times[name]
+		if times[name].After(newest) {
+			newest = times[name]
 		}
 	}
-	return times, last
+	return times, newest
 }
 
 // known is what is known of the project since the last snapshot.
@@ -371,7 +387,14 @@ func (r Room) read(name string, to any) {
 func (r Room) write(name string, what any) {
 	text, err := json.Marshal(what)
 	if err == nil {
-		_ = os.WriteFile(filepath.Join(r.Git, name), text, 0o600)
+		r.replace(filepath.Join(r.Git, name), text)
+	}
+}
+
+// replace writes a file of ours, whole or not at all.
+func (r Room) replace(file string, text []byte) {
+	if os.WriteFile(file+".new", text, 0o600) == nil {
+		_ = os.Rename(file+".new", file)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -712,6 +713,45 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestLinksOfAgent checks which links are said to lead to a file that the agent has written.
+func TestLinksOfAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{
+		"report": "1", "src/d/test": "1", "src/a": "1", "src/changed": "1", "lib/sub/a": "1", "lib/b": "1",
+	})
+	w.must(os.Symlink("../lib/sub", w.at("src/k")))
+	w.trust()
+	w.write("src/changed", "2")
+	w.write("src/new", "2")
+	w.write("lib/b", "2") // which does not count
+	w.must(os.RemoveAll(w.at("src/d")))
+	w.write("src/d", "2") // neither, since the test stays
+	for name, to := range map[string]string{
+		"1": "changed", "2": "new", "3": "../src/new", "n1": "a", "n2": "../report", "n3": "../lib/b", "n4": "d",
+		"n5": "k/../new", "n6": ".", "n7": "missing", "n8": "/src/new", "n9": "1",
+	} {
+		w.must(os.Symlink(to, w.at("src/"+name)))
+	}
+	now, err := w.Snapshot(w.Context(), w.tree(), w.trusted, nil)
+	w.must(err)
+	var leads []string
+	_, err = w.Prove(w.Context(), w.trusted, now.Tree, Rule{Name: "x", Why: func(e Edit) string {
+		name := path.Base(e.Path)
+		if len(name) < 3 && e.mode == linkMode && !e.Links {
+			leads = append(leads, name)
+		}
+		if !strings.HasPrefix(e.Path, "src/") || e.Path == "src/d/test" {
+			return "not yours"
+		}
+		return ""
+	}})
+	w.must(err)
+	slices.Sort(leads)
+	if want := []string{"1", "2", "3"}; !slices.Equal(leads, want) {
+		t.Errorf("these lead to the agent's files: %q, want %q", leads, want)
+	}
+}
+
 // TestTimes checks that what is as it was at trust has the time that it had then, whatever has happened to it, and the
 // agent's files later ones, which stay.
 func TestTimes(t *testing.T) {
@@ -790,7 +830,18 @@ func TestTimes(t *testing.T) {
 	w.must(os.Rename(in("copy"), in("src/z")))
 	look("a check replaced a folder", "src/z/new")
 
+	w.must(os.Remove(in("report")))
+	w.must(os.Link(in("src/b"), in("report"))) // which says the same
+	w.must(os.WriteFile(in("src/z/left"), nil, 0o644))
+	work("src/b", "2")
+	look("a check made a hard link", "src/a", "src/z/new", "src/b")
+	w.write("src/b", "1")
+	look("the agent has put a file back", "src/b")
+	w.must(os.WriteFile(in("src/z/left"), nil, 0o644))
+	look("the agent has put a file back, and a check left one", "src/b", "src/z/new")
+
 	w.must(w.Reset())
+	delete(agents, "src/b")
 	look("the room was made anew", "src/a", "src/z/new")
 
 	w.must(os.WriteFile(w.at(".gitignore"), []byte("made"), 0o644))
