@@ -346,18 +346,18 @@ var proof = []row{
 		"		isNew := len(words) > 1",
 	},
 	{
-		"What is as it was at `trust` has its time of then, and the agent's files have later ones",
+		"Files have the times that they had at `trust`, and the agent's files are newer",
 		unit("room", "^TestTimes$"),
 		"internal/room/fill.go",
 		"		at, right := times[name], info.ModTime().Equal(times[name])",
 		"		at, right := times[name], true",
 	},
 	{
-		"nor links to others than the agent's files, unless `\"work\"` spells them out",
+		"a link counts only if it leads to a file of the agent's, or if `\"work\"` spells it out",
 		test{"./cmd/ralph-stop-hook", "^TestRoomAttacks$/^link_to_what_is_made_of_it$"},
 		"internal/room/prove.go",
-		"		e.Links = !files[e.to]",
-		"		e.Links = files[e.Path]",
+		"		e.Stray = !files[e.to]",
+		"		e.Stray = files[e.Path]",
 	},
 	{
 		"A new file with the name of a makefile's target does not count",

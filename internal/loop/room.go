@@ -240,7 +240,7 @@ func (p *Picture) rule() room.Rule {
 			return "it is locked"
 		case len(c.Work) > 0 && e.Added() && odd(name):
 			return "a shell could take its name for more than a name; it may have letters, digits and ._-+@$~,()[]"
-		case len(c.Work) > 0 && e.Links && !c.SpellsAll(name):
+		case len(c.Work) > 0 && e.Stray && !c.SpellsAll(name):
 			return `a link that leads to no file of the agent's counts only if "work" names its whole path`
 		case locked.IsTarget(c.Targets, name):
 			return "a makefile has a target of that name, which make would take for done; " +

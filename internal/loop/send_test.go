@@ -51,6 +51,18 @@ func TestTellBesideLock(t *testing.T) {
 	}
 }
 
+// A record that cannot be read may have a notice: that is an error, not nothing to tell.
+func TestTellWithoutRecord(t *testing.T) {
+	_, l, _, _ := ended(t, time.Hour)
+	err := os.WriteFile(filepath.Join(l.At.StatePath(), "state.json"), []byte("{"), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Tell(t.Context()); err == nil {
+		t.Error("nobody says that the notice is not told")
+	}
+}
+
 // A verb keeps a record that a stop has changed since the verb read it. Then the mark of a notice is no attack, and
 // stays.
 func TestTellBesideVerb(t *testing.T) {

@@ -342,14 +342,14 @@ func (k *desk) step(ctx context.Context, kind decide.Event, ev loop.Event) (*loo
 // callTime is how long a call may take: as long as a stop, as the entry of the hook says.
 const callTime = 660 * time.Second
 
-// overText begins what a call is told when the loop has ended.
-const overText = "the loop is over"
+// endedText begins the answer to a call after the loop has ended.
+const endedText = "the loop is over"
 
 // over says that the loop has ended, and how a person continues it.
 func (k *desk) over() error {
 	if k.state.Status.GoesOn() || k.state.Schema == 0 {
 		return nil
 	}
-	why := fmt.Sprintf("%s: %s (%s)", overText, k.state.Status, k.state.ExitReason)
+	why := fmt.Sprintf("%s: %s (%s)", endedText, k.state.Status, k.state.ExitReason)
 	return ForPerson(why, k.Call("resume"))
 }

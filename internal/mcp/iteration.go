@@ -84,7 +84,7 @@ func (k *desk) next(ctx context.Context, in Next) (NextPrompt, error) {
 		return NextPrompt{}, err
 	}
 	if d := j.Decision; stops && d.Verdict == decide.End {
-		return NextPrompt{}, fmt.Errorf("%s: %s (%s); end your turn", overText, d.Next.Status, d.Next.ExitReason)
+		return NextPrompt{}, fmt.Errorf("%s: %s (%s); end your turn", endedText, d.Next.Status, d.Next.ExitReason)
 	}
 	p := j.Picture
 	state := p.Snapshot.Record()

@@ -24,7 +24,7 @@ import (
 // Contents is what the room is to have.
 type Contents struct {
 	Tree    string            // as of Prove
-	Trusted string            // what of it is the agent's differs from this tree
+	Trusted string            // the tree of 'trust': the agent's files differ from it
 	Rules   map[string]string // texts of the trusted .gitignore files, by folder from Base on
 	Base    string            // the project, from the top of the tree on
 	Lent    map[string]string // folders of the project that are linked, by path from the top on
@@ -71,8 +71,8 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 	switch {
 	case last.Tree != "" && last.Trusted != c.Trusted: // what was made in the room may be newer than what it is made of
 		return at, errors.New("another tree is trusted")
-	case now.IsZero():
-		last.At = now
+	case now.IsZero(): // so all files may have changed since
+		last.At = time.Time{}
 	case now.Before(last.At):
 		return at, errors.New("the system's clock was set back")
 	}
@@ -127,7 +127,7 @@ func (r Room) fill(ctx context.Context, c Contents) (at time.Time, err error) {
 		return at, err
 	}
 	if wrote {
-		last.Agents, err = r.date(ctx, c, last, changed)
+		last.Agents, err = r.date(ctx, c, last, files, changed)
 	}
 	if err != nil {
 		return at, err
@@ -193,11 +193,13 @@ func (r Room) checkoutSome(ctx context.Context, from, to string, others []string
 	return err
 }
 
-// date gives the files that are as they were at trust the times that they had then, and the agent's later ones. Make
-// goes by times: it would take a committed output for done that was put back after the work was written. What the agent
-// has put back stays the agent's: what was made of it before is newer than it was at trust. last is the filling before,
-// without a tree if all files may have been written since, and changed are files that were. It returns the agent's.
-func (r Room) date(ctx context.Context, c Contents, last lastFill, changed []string) (agents []string, err error) {
+// date sets the times of files, since make goes by them: it would take a committed output for done that a filling wrote
+// after the work. A file that is as at trust gets its time of then, and a file of the agent's a later one. A file that
+// the agent has put back stays one of the agent's: an earlier check may have made something of its other text, which
+// would be newer than at trust. last is the filling before, without a tree if any of the files may have been written;
+// else changed were. date returns the agent's files.
+func (r Room) date(ctx context.Context, c Contents, last lastFill, files, changed []string) (
+	agents []string, err error) {
 	edits, err := r.diff(ctx, c.Trusted, c.Tree)
 	if err != nil {
 		return nil, err
@@ -208,10 +210,6 @@ func (r Room) date(ctx context.Context, c Contents, last lastFill, changed []str
 	}
 	for _, e := range edits {
 		isAgents[e.Path] = true
-	}
-	files, err := r.Files(ctx, c.Tree)
-	if err != nil {
-		return nil, err
 	}
 	if last.Tree == "" {
 		changed = files
@@ -255,7 +253,7 @@ func (r Room) date(ctx context.Context, c Contents, last lastFill, changed []str
 			return nil, err
 		}
 	}
-	if last.Tree == "" { // else the next checkout would write the files anew: git does not know these times
+	if last.Tree == "" { // git does not know these times, and the next checkout would write the files anew
 		_, _ = r.git(ctx, r.Dir, filled, nil, "update-index", "-q", "--refresh")
 		r.tidyTimes(c.Trusted)
 	}
@@ -267,7 +265,7 @@ type lastFill struct {
 	Tree    string
 	At      time.Time // of what has changed since
 	Trusted string
-	Agents  []string // what has differed from the trusted tree since the room was made
+	Agents  []string // files that were the agent's at some filling since the room was made
 }
 
 // tick waits until files that change get a later time than those that have changed before, and returns that time. It is

@@ -27,12 +27,12 @@ type Edit struct {
 	Path    string
 	Was, Is string // the ids of what it says in both
 
-	// Links is set for a link of the second tree that leads to no file that has been edited, too, and counts.
-	Links bool
+	// Stray is set for a link of the second tree that does not lead to a file whose edit counts.
+	Stray bool
 
 	mode string // as it is in the second tree; that of a file that is gone is noMode
 	was  string // its mode in the first tree
-	to   string // the path to which a link of the second tree leads by its words; "" if it may be another one
+	to   string // where a link of the second tree leads; "" if only the links on its way tell
 }
 
 // Added reports whether the first tree does not have the file.
@@ -135,7 +135,7 @@ func (r Room) diff(ctx context.Context, from, to string) (edits []Edit, err erro
 	return edits, nil
 }
 
-// noteLinks notes where the edits lead that make a tree.
+// noteLinks notes where the links among the edits lead that make a tree.
 func (r Room) noteLinks(ctx context.Context, tree string, edits []Edit) error {
 	if !slices.ContainsFunc(edits, func(e Edit) bool { return e.mode == linkMode }) {
 		return nil
@@ -147,7 +147,7 @@ func (r Room) noteLinks(ctx context.Context, tree string, edits []Edit) error {
 		for strings.HasPrefix(words, "../") {
 			words = words[len("../"):]
 		}
-		if e.mode == linkMode && !strings.Contains(words, "..") { // what stands before may be a link
+		if e.mode == linkMode && !strings.Contains(words, "..") { // a folder before ".." may be a link
 			e.to = path.Join(path.Dir(e.Path), links[e.Path])
 		}
 	}
@@ -195,7 +195,8 @@ type prover struct {
 	stays   map[string]bool   // trusted files that the project has no more
 }
 
-// judge decides which edits count, those of links last. What would take the place of a file that stays does not.
+// judge decides which edits count, those of links last: they depend on others. What would take the place of a file that
+// stays does not count.
 func (p *prover) judge(edits []Edit) {
 	p.refused, p.stays = map[string]string{}, map[string]bool{}
 	var links []Edit
@@ -216,7 +217,7 @@ func (p *prover) judge(edits []Edit) {
 		files[e.Path] = e.mode != noMode
 	}
 	for _, e := range links {
-		e.Links = !files[e.to]
+		e.Stray = !files[e.to]
 		p.one(e)
 	}
 	p.refuseBlocked()

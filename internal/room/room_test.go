@@ -737,7 +737,7 @@ func TestLinksOfAgent(t *testing.T) {
 	var leads []string
 	_, err = w.Prove(w.Context(), w.trusted, now.Tree, Rule{Name: "x", Why: func(e Edit) string {
 		name := path.Base(e.Path)
-		if len(name) < 3 && e.mode == linkMode && !e.Links {
+		if len(name) < 3 && e.mode == linkMode && !e.Stray {
 			leads = append(leads, name)
 		}
 		if !strings.HasPrefix(e.Path, "src/") || e.Path == "src/d/test" {
