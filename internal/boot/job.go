@@ -3,9 +3,7 @@ package boot
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/confine"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -58,8 +56,7 @@ func confined(args []string) error {
 	return confine.Exec(folders, path, argv, env)
 }
 
-// sendNotices tells the notifiers what the program must not or cannot tell itself: the
-// endings that are left or, with an iteration's number, that iteration.
+// sendNotices does the job of a sender: it tells the notifiers what the program must not or cannot tell itself.
 func sendNotices(name string, args []string) error {
 	env := Env(name)
 	l, err := loop.OpenRecorded(env, env.LoopDir)
@@ -67,12 +64,5 @@ func sendNotices(name string, args []string) error {
 		return err
 	}
 	defer l.Close()
-	if len(args) == 0 {
-		return l.Tell(context.Background())
-	}
-	iteration, err := strconv.Atoi(args[0])
-	if err != nil {
-		return fmt.Errorf("the iteration %q is no number", args[0])
-	}
-	return l.SendIteration(context.Background(), iteration)
+	return l.Send(context.Background(), args)
 }

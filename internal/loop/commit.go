@@ -127,7 +127,7 @@ func (l *Loop) Notify(ctx context.Context, ev Event, s *Step) {
 		l.tellEnding(ctx, ev, d.Next)
 	case d.Verdict == decide.Continue && len(commandsFor(s.Picture.Config, "", config.OnIteration)) > 0:
 		// Nobody waits for this. If it fails, the iteration is not told.
-		_, _ = l.sendApart(strconv.Itoa(d.Next.Iteration))
+		_, _ = l.sendApart(sendIteration, strconv.Itoa(d.Next.Iteration))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -30,6 +32,9 @@ const (
 	// How long to wait for the sender lock. A process that only checks whether there is a sender
 	// holds it for a moment.
 	senderWait = 200 * time.Millisecond
+
+	// How long a sender waits for its hook to be gone. A hook that is stopped must not keep an ending from being told.
+	goneWait = time.Minute
 
 	// How much longer than the commands of all notices a sender may take.
 	senderSlack = 10 * time.Minute
@@ -191,13 +196,17 @@ func (l *Loop) tellEnding(ctx context.Context, ev Event, state decide.State) {
 	if !slices.ContainsFunc(state.Notices, Unsent) {
 		return
 	}
-	if ev.Dying {
-		if ended, err := l.sendApart(); err == nil {
-			// After an error the host may kill this process and its children, but not a sender
-			// whose parent is gone. So only the last event waits.
-			if ev.Event == decide.EventEnd {
-				l.await(ctx, ev.Deadline(), ended)
-			}
+	switch {
+	case ev.Event == decide.EventEnd:
+		ended, err := l.sendApart()
+		if err == nil {
+			l.await(ctx, ev.Deadline(), ended)
+			return
+		}
+	case ev.Dying:
+		pid := os.Getpid()
+		_, err := l.sendApart(sendAfter, strconv.Itoa(pid), proc.Start(pid))
+		if err == nil {
 			return
 		}
 	}
@@ -273,8 +282,8 @@ func (l *Loop) sendTrouble(ctx context.Context, ev Event, trouble error) {
 	}
 }
 
-// SendIteration tells of an iteration that begins.
-func (l *Loop) SendIteration(ctx context.Context, iteration int) error {
+// tellIteration tells of an iteration that begins.
+func (l *Loop) tellIteration(ctx context.Context, iteration int) error {
 	p, err := l.Look()
 	if err != nil {
 		return err
@@ -301,8 +310,41 @@ func (p *Picture) Try(ctx context.Context, hear func(line string, err error)) in
 	return len(commands)
 }
 
-// sendApart starts a sender that outlives this process. If iteration is set, it tells of that
-// iteration, else of the endings that are left.
+// What a sender can be asked for; otherwise it tells the endings that are left.
+const (
+	sendIteration = "iteration" // and its number: tell of that iteration
+	sendAfter     = "after"     // and a process, by its id and proc.Start: tell what is left when that process is gone
+)
+
+// Send does the job of a sender, with the arguments of sendApart.
+func (l *Loop) Send(ctx context.Context, args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == sendIteration:
+		iteration, err := strconv.Atoi(args[1])
+		if err != nil {
+			return fmt.Errorf("the iteration %q is no number", args[1])
+		}
+		return l.tellIteration(ctx, iteration)
+	case len(args) == 3 && args[0] == sendAfter:
+		pid, err := strconv.Atoi(args[1])
+		if err != nil {
+			return fmt.Errorf("the process %q is no number", args[1])
+		}
+		awaitGone(pid, args[2])
+	}
+	return l.Tell(ctx)
+}
+
+// awaitGone waits until a hook is gone that ends at once. When Claude Code exits after an error, it kills the hook of
+// that error with all that has come from it, and starts a last hook only then. What is killed while the hook lives must
+// not have told an ending, because the last hook tells it again.
+func awaitGone(pid int, start string) {
+	for end := time.Now().Add(goneWait); proc.Alive(pid, start) && time.Now().Before(end); {
+		time.Sleep(waitPause)
+	}
+}
+
+// sendApart starts a sender that outlives this process, for the job of Send that args name.
 func (l *Loop) sendApart(args ...string) (ended <-chan struct{}, err error) {
 	if l.Env.Self == "" {
 		return nil, errors.New("the system does not tell this program's path")
