@@ -62,7 +62,8 @@ func (m *Maker) planFiles() error {
 		if f.name != loopdir.ConfigFile {
 			continue
 		}
-		if f.kept {
+		if m.takenUp {
+			f.text = string(m.text)
 			err = m.keepConfig()
 		} else if gone := m.dropped(text); gone != "" {
 			m.warnings = append(m.warnings, fmt.Sprintf("%s has no %s any more; %[1]s.bak has them as they were",
@@ -96,13 +97,9 @@ func (m *Maker) dropped(text []byte) string {
 	return strings.Join(gone, ", ")
 }
 
-// keepConfig reads the existing ralph.json, and refuses flags that contradict it.
+// keepConfig reads the ralph.json of the loop that was made before, and refuses flags that contradict it.
 func (m *Maker) keepConfig() error {
-	text, err := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
-	if err != nil {
-		return err
-	}
-	c, err := config.Parse(text)
+	c, err := config.Parse(m.text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Show(filepath.Join(m.Dir, loopdir.ConfigFile)), err)
 	}
@@ -127,9 +124,14 @@ func (m *Maker) keepConfig() error {
 		len(m.OnComplete) > 0 && !slices.Equal(shell, m.OnComplete) ||
 		m.Room && (!c.Room || !slices.Equal(c.WorkTexts(), m.Work)) ||
 		len(m.Checks) > 0 && !slices.Equal(checks, m.Checks)
+	trust := m.Env.Call("trust", m.Name)
+	if differs && !loopdir.Exists(filepath.Join(m.Dir, loopdir.ConfigFile)) {
+		return fmt.Errorf("the loop %q exists, and its ralph.json, which is gone, said something else; '%s' puts that "+
+			"back, --force starts anew", m.Name, trust)
+	}
 	if differs {
 		return fmt.Errorf("the loop %q exists, and its ralph.json says something else; "+
-			"edit that and run '%s', or start anew with --force", m.Name, m.Env.Call("trust", m.Name))
+			"edit that and run '%s', or start anew with --force", m.Name, trust)
 	}
 	m.OnComplete, m.Checks = shell, checks
 	m.Room, m.Work = c.Room, c.WorkTexts()

@@ -47,7 +47,8 @@ type Maker struct {
 	Over    decide.Status // how an earlier loop of this name has ended
 
 	takenUp     bool             // a loop was made before, and init leaves it as it is
-	there       config.Config    // of that loop
+	text        []byte           // the ralph.json of that loop
+	there       config.Config    // what it says
 	reading     features.Reading // how the list is read
 	found       decide.List
 	sourced     bool // a command prints the list
@@ -104,13 +105,46 @@ func (m *Maker) Settle() (err error) {
 		}
 	}
 	m.Dir = filepath.Join(m.Project, loopdir.Below, m.Name)
-	text, err := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
-	if err != nil && !loopdir.Absent(err) && !m.Force {
+	if !m.Force {
+		err = m.takeUp()
+		if err != nil {
+			return err
+		}
+	}
+	return m.findList()
+}
+
+// takeUp reads the ralph.json of a loop that was made before. If the file is gone, it is the one that was trusted: no
+// check may go with a file that somebody cleaned away.
+func (m *Maker) takeUp() (err error) {
+	m.text, err = loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
+	if loopdir.Absent(err) {
+		m.text, err = m.trusted()
+	}
+	if err != nil {
 		return err
 	}
-	m.takenUp = err == nil && !m.Force
-	m.there, _ = config.Parse(text) // planFiles says what is wrong with it
-	return m.findList()
+	m.takenUp = m.text != nil
+	m.there, _ = config.Parse(m.text) // planFiles says what is wrong with it
+	return nil
+}
+
+// trusted returns the ralph.json that was trusted for the loop, nil: there is none.
+func (m *Maker) trusted() ([]byte, error) {
+	project, err := filepath.EvalSymlinks(m.Project)
+	if err != nil {
+		return nil, err
+	}
+	l, err := loop.OpenRecorded(m.Env, filepath.Join(project, loopdir.Below, m.Name))
+	if err != nil {
+		return nil, nil // Write says what is wrong with it
+	}
+	defer l.Close()
+	record, err := l.Store.Trust()
+	if err != nil || record == nil || record.Text == "{}" {
+		return nil, err
+	}
+	return []byte(record.Text), nil
 }
 
 func defaultName(path string) string {

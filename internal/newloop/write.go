@@ -81,16 +81,12 @@ func (m *Maker) writeLocked(l *loop.Loop) error {
 
 func (m *Maker) writeFile(l *loop.Loop, f loopFile) error {
 	path := m.Show(filepath.Join(m.Dir, f.name))
-	if f.kept {
+	switch {
+	case f.name == loopdir.ConfigFile && m.takenUp:
+		return m.keepTrusted(l, f, path)
+	case f.kept:
 		fmt.Fprintf(m.Out, "  kept     %s\n", path)
-		if f.name != loopdir.ConfigFile {
-			return nil
-		}
-		record, err := l.Store.Trust()
-		if err == nil && record != nil && !record.Revoked {
-			m.lookAtLocked(l, *record)
-		}
-		return err
+		return nil
 	}
 	if f.name == loopdir.PromptFile && m.doNotChange != "" {
 		f.text += "\n" + m.doNotChange
@@ -110,6 +106,26 @@ func (m *Maker) writeFile(l *loop.Loop, f loopFile) error {
 		return err
 	}
 	fmt.Fprintf(m.Out, "  wrote    %s\n", path)
+	return nil
+}
+
+// keepTrusted leaves ralph.json as it is or, if it is gone, as it was trusted.
+func (m *Maker) keepTrusted(l *loop.Loop, f loopFile, path string) error {
+	record, err := l.Store.Trust()
+	if err == nil && !f.kept {
+		err = l.Store.WriteFile(f.name, []byte(f.text))
+	}
+	if err != nil {
+		return err
+	}
+	if f.kept {
+		fmt.Fprintf(m.Out, "  kept     %s\n", path)
+	} else {
+		fmt.Fprintf(m.Out, "  wrote    %s, which was gone, as it was trusted\n", path)
+	}
+	if record != nil && !record.Revoked {
+		m.lookAtLocked(l, *record)
+	}
 	return nil
 }
 

@@ -41,13 +41,26 @@ func (v Verbs) Find(args []string) (*loopdir.Loop, error) {
 	}
 	l, err := loopdir.Find(v.Env.Where())
 	if err == nil && l == nil {
-		err = ErrNoLoop
-		if names := v.Names(); len(names) > 0 {
-			err = fmt.Errorf("none of the loops %s is the current one; name one, or: %s",
-				plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
-		}
+		err = v.noLoop()
 	}
 	return l, err
+}
+
+// noLoop says why the project has no current loop.
+func (v Verbs) noLoop() error {
+	if names := v.Names(); len(names) > 0 {
+		return fmt.Errorf("none of the loops %s is the current one; name one, or: %s",
+			plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
+	}
+	where := v.Env.Where()
+	known, _ := where.Known() // a loop that cannot be read is not known
+	for _, l := range known {
+		if where.Lost(l.Name) != nil {
+			return fmt.Errorf("the folder of the loop %s is gone; 'ralph-stop-hook init %[1]s' puts ralph.json back as it "+
+				"was trusted, and '%s' ends the loop", plain.Arg(l.Name), v.Env.Call("cancel", l.Name))
+		}
+	}
+	return ErrNoLoop
 }
 
 // OnLoop makes a command's Run from a function of the loop that its arguments name.
