@@ -156,12 +156,13 @@ func (i *initialiser) plan() error {
 	return nil
 }
 
-// write writes the loop and the hook, and tells what a person should know of both.
+// write writes the hook and the loop, and tells what a person should know of both. The hook is first, so that it is
+// part of what is trusted, and no change of the agent's.
 func (i *initialiser) write() error {
-	if err := i.Write(); err != nil {
+	if err := i.hook.write(); err != nil {
 		return err
 	}
-	if err := i.hook.write(); err != nil {
+	if err := i.Write(); err != nil {
 		return err
 	}
 	i.hook.report(i)
