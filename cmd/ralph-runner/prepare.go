@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/roster"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/run"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -193,6 +195,10 @@ func (k *runner) team(at *loopdir.Loop, find func(*roster.Agents, *loop.Picture)
 	}
 	if err := p.Snapshot.ConfigErr; err != nil { // the loop would fail after a session that is paid for
 		return nil, cli.Usagef("%w", err)
+	}
+	p.Snapshot.Changed = p.Changed()
+	if changed := say.Changed(p); changed != "" {
+		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", program, changed)
 	}
 	return find(agents, p)
 }
