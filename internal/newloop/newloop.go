@@ -105,11 +105,8 @@ func (m *Maker) Settle() (err error) {
 		}
 	}
 	m.Dir = filepath.Join(m.Project, loopdir.Below, m.Name)
-	if !m.Force {
-		err = m.takeUp()
-		if err != nil {
-			return err
-		}
+	if err := m.takeUp(); err != nil {
+		return err
 	}
 	return m.findList()
 }
@@ -118,13 +115,13 @@ func (m *Maker) Settle() (err error) {
 // check may go with a file that somebody cleaned away.
 func (m *Maker) takeUp() (err error) {
 	m.text, err = loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
-	if loopdir.Absent(err) {
+	if loopdir.Absent(err) && !m.Force {
 		m.text, err = m.trusted()
 	}
-	if err != nil {
+	if err != nil && !m.Force {
 		return err
 	}
-	m.takenUp = m.text != nil
+	m.takenUp = m.text != nil && !m.Force
 	m.there, _ = config.Parse(m.text) // planFiles says what is wrong with it
 	return nil
 }
