@@ -10,7 +10,8 @@ import (
 )
 
 // ignoreText keeps what the program writes for itself out of git.
-const ignoreText = `# what the hook writes for itself
+const ignoreText = `# what the hook writes, at each stop: git would refuse to switch branches over it
+progress.txt
 hook.log*
 checks.log*
 stops.jsonl*
