@@ -98,18 +98,23 @@ func (k *runner) find(words []string) (*loopdir.Loop, error) {
 		if k.resume {
 			return verb.ErrNoLoop
 		}
+		first := *k // the same once more when the loop is there
 		var legs *record.Chain
 		agents, err := roster.New(k.Env, k.Env.Cwd, nil)
 		if err == nil {
-			legs, _, err = k.chainOf(agents, nil, k.Env.Cwd)
+			legs, _, err = first.chainOf(agents, nil, k.Env.Cwd)
+		}
+		if err == nil {
+			err = first.fromConfig(&loop.Picture{})
 		}
 		if err == nil && k.base != "" {
-			err = k.beginReview(legs)
+			err = first.beginReview(legs)
 			m.Name, m.Claimed = loopOf(words[0]), true
 		}
-		if err != nil { // a wrong name makes no loop
+		if err != nil { // what is refused makes no loop
 			return err
 		}
+		m.Checks = first.checks // without those of one leg alone
 		return k.makeLoop(m)
 	})
 	switch {

@@ -256,13 +256,15 @@ func (k *runner) settle() error {
 	return nil
 }
 
+var errBranch = cli.Usagef("--branch and --workers do not go together: lanes have a branch of their own")
+
 // nameBranch gives a run the branch that the command line asks for.
 func (k *runner) nameBranch(r *run.Run) error {
 	if !k.cmd.Given("branch") {
 		return nil
 	}
 	if r.Record.Options.Workers > 0 {
-		return cli.Usagef("--branch and --workers do not go together: lanes have a branch of their own")
+		return errBranch
 	}
 	r.Switch = true
 	r.Record.Options.Branch = cmp.Or(k.branch, "ralph/"+r.At.Name)
@@ -291,6 +293,8 @@ func (k *runner) settleWorkers() error {
 		return nil
 	case o.Workers < 1 || o.Workers > decide.MaxLanes:
 		return cli.Usagef("--workers must be at least 1, and at most %d", decide.MaxLanes)
+	case k.cmd.Given("branch"):
+		return errBranch
 	case o.InSession:
 		return cli.Usagef("--in-session and --workers do not go together")
 	case k.chain != "":

@@ -22,9 +22,6 @@ func (k *runner) makeTask() (*loopdir.Loop, error) {
 
 // makeLoop makes a loop for the list of m. With --dry-run it only says so, and ends the call.
 func (k *runner) makeLoop(m *newloop.Maker) error {
-	if k.chain == "" { // else they may be of one leg alone
-		m.Checks, k.checks = k.checks, nil
-	}
 	if !k.dryRun {
 		defer m.Tell()
 		return m.Make()
