@@ -68,7 +68,7 @@ func (r *Run) beginDriving(ctx context.Context) (*loop.Step, error) {
 	}
 	if state := s.Decision.Next; !state.Status.GoesOn() {
 		return nil, fmt.Errorf("the loop %s is %s; %s", plain.Line(r.At.Name, 100), state.Status,
-			say.Continues(state.Status, r.Env.Call("resume", r.At.Name)))
+			say.Continues(s.Picture, state))
 	}
 	if err := r.ontoBranch(ctx); err != nil {
 		return nil, err

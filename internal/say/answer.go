@@ -143,7 +143,7 @@ func take(p *loop.Picture, d decide.Decision, at string) Answer {
 // Tell says how a loop stands: to a prompt, why its session does not get the loop; to a session
 // that starts, how the loop would continue.
 func Tell(p *loop.Picture, d decide.Decision) string {
-	name, do, s := plain.Line(p.Loop.At.Name, 100), p.Loop.Call, d.From
+	name, s := plain.Line(p.Loop.At.Name, 100), d.From
 	switch {
 	case d.Refusal == decide.Deadline:
 		return fmt.Sprintf("ralph: the time of the loop %s is up; to give it more, in a terminal: %s",
@@ -170,15 +170,23 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 			"this session does not get it ('ralph-stop-hook use %s --no-session' takes it away from that session)",
 			plain.Line(s.Session, 80), name, plain.Arg(p.Loop.At.Name))
 	}
-	return fmt.Sprintf("ralph: the loop %s is %s; %s", name, s.Status, Continues(s.Status, do("resume")))
+	return fmt.Sprintf("ralph: the loop %s is %s; %s", name, s.Status, Continues(p, s))
 }
 
-// Continues says how a loop that has ended goes on by a command.
-func Continues(ended decide.Status, command string) string {
-	if ended == decide.Complete {
-		return fmt.Sprintf("add features to its list, or reopen one there, and '%s' continues it", command)
+// Continues says how a loop that has ended goes on.
+func Continues(p *loop.Picture, s decide.State) string {
+	resume := p.Loop.Call("resume")
+	switch {
+	case s.Status == decide.Complete:
+		return fmt.Sprintf("add features to its list, or reopen one there, and '%s' continues it", resume)
+	case s.ExitReason == decide.MaxIterations:
+		return "to give it more: " + p.MoreIterations(s)
+	case s.ExitReason == decide.Deadline:
+		return "to give it more: " + p.MoreTime(s)
+	case s.ExitReason == decide.Budget:
+		return fmt.Sprintf("'%s' with a higher limit continues it", ResumeRun(s.Run()))
 	}
-	return fmt.Sprintf("'%s' continues it", command)
+	return fmt.Sprintf("'%s' continues it", resume)
 }
 
 // Refused returns why a session that asks for a loop does not get it, nil if it does.

@@ -125,10 +125,10 @@ func (v Verbs) Note() *cli.Command {
 			if err := v.PersonFor(l); err != nil {
 				return err
 			}
-			_, err := l.Change("note", func(_ *loop.Picture, next *decide.State) error {
+			_, err := l.Change("note", func(p *loop.Picture, next *decide.State) error {
 				if !next.Status.GoesOn() && next.Status != decide.Paused {
 					return fmt.Errorf("the loop is %s, so no prompt follows; %s", next.Status,
-						say.Continues(next.Status, l.Call("resume")))
+						say.Continues(p, *next))
 				}
 				if next.Note != "" {
 					text = next.Note + "\n" + text

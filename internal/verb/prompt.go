@@ -30,9 +30,9 @@ func (v Verbs) prompt(w io.Writer, args []string) error {
 				v.Env.Program)
 			return nil
 		case d.Verdict == decide.Pass:
-			status := cmp.Or(string(p.Snapshot.State.Status), plain.Line(p.Snapshot.Header.Status, 80))
-			return fmt.Errorf("the agent would be told nothing: the loop is %s; %s",
-				status, say.Continues(decide.Status(status), l.Call("resume")))
+			s := p.Snapshot.State
+			s.Status = cmp.Or(s.Status, decide.Status(plain.Line(p.Snapshot.Header.Status, 80)))
+			return fmt.Errorf("the agent would be told nothing: the loop is %s; %s", s.Status, say.Continues(p, s))
 		case d.Verdict == decide.Continue:
 			if s := p.Snapshot.State; s.Session == "" && s.Iteration <= 1 {
 				fmt.Fprint(w, "No session works on the loop yet. One that begins now is told this at its first stop:\n\n")
