@@ -125,10 +125,13 @@ func (v Verbs) Note() *cli.Command {
 			if err := v.PersonFor(l); err != nil {
 				return err
 			}
+			then := ""
 			_, err := l.Change("note", func(p *loop.Picture, next *decide.State) error {
-				if !next.Status.GoesOn() && next.Status != decide.Paused {
-					return fmt.Errorf("the loop is %s, so no prompt follows; %s", next.Status,
-						say.Continues(p, *next))
+				if !next.Status.GoesOn() {
+					then = "; " + say.Continues(p, *next)
+				}
+				if next.Status == decide.Complete {
+					return fmt.Errorf("the loop is %s, so no prompt follows%s", next.Status, then)
 				}
 				if next.Note != "" {
 					text = next.Note + "\n" + text
@@ -140,7 +143,7 @@ func (v Verbs) Note() *cli.Command {
 				return nil
 			})
 			if err == nil {
-				fmt.Fprintf(w, "%s: the next prompt will include your note\n", name(l))
+				fmt.Fprintf(w, "%s: the next prompt will include your note%s\n", name(l), then)
 			}
 			return err
 		})(w, named)
