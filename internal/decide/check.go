@@ -255,3 +255,19 @@ func (s *Snapshot) Proofs() map[string]FeatureProof {
 	}
 	return all
 }
+
+// ProofsShown is Proofs for people and agents: of a complete loop, the checks of the whole tree have proven features,
+// too.
+func (s *Snapshot) ProofsShown() map[string]FeatureProof {
+	all := s.Proofs()
+	if s.State.Status != Complete || !s.wholeTree() || s.State.Proven < s.Provable() {
+		return all
+	}
+	for i := range s.List.Items {
+		item := &s.List.Items[i]
+		if item.Passes && s.Holds(item.ID) {
+			all[item.ID] = FeatureProof{Proven: true, Stale: all[item.ID].Stale}
+		}
+	}
+	return all
+}

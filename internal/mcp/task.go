@@ -149,7 +149,7 @@ func word(v verb.Status, s decide.State) string {
 
 func subtasks(ctx context.Context, p *loop.Picture) (all []Subtask, more int) {
 	p.Snapshot.Contents = p.Contents(ctx)
-	proven := p.Snapshot.Proofs()
+	proven := p.Snapshot.ProofsShown()
 	items := p.Snapshot.List.Items
 	size := 0
 	for i, item := range items {

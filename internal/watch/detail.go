@@ -177,7 +177,7 @@ func sums(stops []record.Session) []record.Work {
 // items returns the features with what is known of their proofs.
 func items(p *loop.Picture) []Item {
 	s := &p.Snapshot
-	proofs, receipts := s.Proofs(), map[string][]Receipt{}
+	proofs, receipts := s.ProofsShown(), map[string][]Receipt{}
 	for _, r := range s.Receipts {
 		receipts[r.Feature] = append(receipts[r.Feature], Receipt{plain.Line(r.Name, 80), r.At, r.DurationMS})
 	}
