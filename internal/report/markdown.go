@@ -38,6 +38,9 @@ func (r *Report) Markdown(w io.Writer) error {
 		row("run", r.Run.ID)
 	}
 	row("project", r.Project)
+	if of := r.OfLastRun(); of != "" {
+		say("\n%s\n", of)
+	}
 	if c := r.Failed; c != nil {
 		say("\n## Failed: %s\n\n%s, %s\n\n    %s\n", plain.Markdown(c.Name), plain.Markdown(c.Outcome),
 			when(c.At), strings.ReplaceAll(c.Tail, "\n", "\n    "))

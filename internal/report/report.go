@@ -137,6 +137,14 @@ func (r *Report) JSON(w io.Writer) error {
 	return err
 }
 
+// OfLastRun says that the report has no sums of earlier runs, whose records are gone; "": the loop had no run.
+func (r *Report) OfLastRun() string {
+	if r.Run == nil {
+		return ""
+	}
+	return "Time, cost, attempts and iterations are those of the last run."
+}
+
 // ProvenBy says which checks have proven the feature, and when.
 func (f Feature) ProvenBy() (said []string) {
 	for _, c := range f.Checks {

@@ -179,7 +179,7 @@ func (s *Spent) String() string {
 	if s.Cost() != "" && s.Unknown > 0 {
 		said = append(said, "cost of "+plain.Count(s.Unknown, "session")+" unknown")
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(said, ", ") + " in the last run"
 }
 
 // Word is the state of a loop in a word or two.
