@@ -31,7 +31,7 @@ func (v Verbs) Log() *cli.Command {
 			// An agent can write to the log, too.
 			_, err := io.WriteString(w, plain.Text(string(text), len(text)))
 			if err == nil && !follow && !asJSON {
-				err = logFailed(w, l)
+				err = logWhy(w, l)
 			}
 			if err != nil || !follow {
 				return err
@@ -48,15 +48,19 @@ func (v Verbs) Log() *cli.Command {
 	return cmd
 }
 
-// logFailed shows what the last check that failed has printed.
-func logFailed(w io.Writer, l *loop.Loop) error {
+// logWhy shows what the last check that failed has printed, and what went wrong in the last session of a run.
+func logWhy(w io.Writer, l *loop.Loop) error {
 	p, err := l.Look()
 	if err != nil {
 		return nil // the log is there to find out why
 	}
+	if run := lastRun(p); run != nil && run.Problem != "" {
+		_, err = fmt.Fprintf(w, "\nthe last session of the run: %s\n  %s has what the sessions have printed\n",
+			plain.Line(run.Problem, 300), plain.Line(loopdir.RunFolder+"/logs/"+run.ID, 300))
+	}
 	c := failed(named(Checks(l, MaxChecked), p.Snapshot.Checks))
-	if c == nil {
-		return nil
+	if c == nil || err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(w, "\n%s: %s\n%s\n", c.Name, c.Outcome, c.Tail)
 	return err

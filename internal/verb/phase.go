@@ -109,6 +109,7 @@ func waits(p *loop.Picture, state decide.State, run *ran) *Waits {
 
 // ran is what a verb shows of the last run over a loop; record.Run has the rest.
 type ran struct {
+	ID      string    `json:"id"`
 	PID     int       `json:"pid"`
 	Start   string    `json:"start"`
 	EndedAt time.Time `json:"endedAt"`
@@ -122,8 +123,9 @@ type ran struct {
 		Until time.Time `json:"until"`
 		Why   string    `json:"why"`
 	} `json:"waiting"`
-	Spent  Spent `json:"spent"`
-	Merges struct {
+	Spent   Spent  `json:"spent"`
+	Problem string `json:"problem"`
+	Merges  struct {
 		Commit string `json:"commit"`
 		Behind string `json:"behind"`
 	} `json:"merges"`

@@ -230,6 +230,9 @@ func show(s cli.Screen, v Status) {
 		row("at most", left(v))
 	}
 	row("needs", v.Needs)
+	if !strings.Contains(v.Needs, v.last) {
+		row("last", v.last)
+	}
 	if c := v.Failed; c != nil {
 		row("failed", fmt.Sprintf("%s, %s, %s", c.Name, c.Outcome, say.Clock(c.At)))
 		lines := strings.Split(strings.TrimSpace(c.Tail), "\n")

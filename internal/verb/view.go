@@ -66,6 +66,7 @@ type Status struct {
 
 	broken  string // what is wrong with the list or with ralph.json; "": nothing
 	trouble string // why the last stop could not do its work; "": it did
+	last    string // what went wrong in the last session of its run; "": nothing
 	notTold string // the notifier that failed at the last ending, with its outcome; "": none
 	stopped int    // the process that works it, if that was stopped; 0: it runs, or there is none
 }
@@ -154,6 +155,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	run := lastRun(p)
 	if run != nil {
 		v.Spent = &run.Spent
+		v.last = plain.Line(run.Problem, 300)
 	}
 	v.Checked = named(Checks(l, MaxChecked), s.Checks)
 	v.Failed = failed(v.Checked)
