@@ -239,8 +239,9 @@ func (l *Loop) Check() error {
 	real, err := filepath.EvalSymlinks(l.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the loop folder is gone: %w; if you have moved the project, 'ralph-stop-hook status' in its "+
-			"new folder says how the loop goes on; else 'ralph-stop-hook cancel %s' ends it, or once its client is gone "+
-			"'ralph-stop-hook status --all --send-due'", err, plain.Arg(l.Name))
+			"new folder says how the loop goes on; else 'ralph-stop-hook cancel %s' in %s ends it (make that folder again "+
+			"if it is gone), or once its client is gone 'ralph-stop-hook status --all --send-due'", err, plain.Arg(l.Name),
+			plain.Arg(l.Project))
 	}
 	if err != nil {
 		return fmt.Errorf("loop folder: %w", err)

@@ -71,6 +71,9 @@ func Unanswered(env loop.Env, at *loopdir.Loop) (why, fix string) {
 	if why == "" {
 		return "", ""
 	}
+	if strings.HasPrefix(fix, "ralph-stop-hook ") {
+		fix = InProject(env, at, fix)
+	}
 	return "no stop reaches the loop: " + why, fix
 }
 
@@ -95,7 +98,8 @@ func GoOn(p *loop.Picture, s decide.State) string {
 	default:
 		env := p.Loop.Env
 		env.Client = s.Client
-		return first + "; then: " + goOn(p, s) + "; or with fresh sessions: " + StartRun(env, p.Loop.At.Name)
+		return first + "; then: " + goOn(p, s) + "; or with fresh sessions: " +
+			InProject(env, p.Loop.At, StartRun(env, p.Loop.At.Name))
 	}
 }
 

@@ -184,6 +184,7 @@ func command(then string, env loop.Env, client string) string {
 	}
 	for _, more := range []string{
 		"; or in ", "; or with ", ", since ", " (idle since ", "; the first ", " --restore, or ",
+		" with a higher limit",
 	} {
 		then, _, _ = strings.Cut(then, more)
 	}
@@ -349,7 +350,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	case v.Status == decide.Complete:
 		return "look at what was done"
 	case v.ExitReason == decide.Budget:
-		return say.ResumeRun(state.Run()) + " with a higher limit"
+		return say.InProject(p.Loop.Env, p.Loop.At, say.ResumeRun(state.Run())) + " with a higher limit"
 	case v.ExitReason == decide.MaxIterations:
 		return typed(p, p.MoreIterations(state))
 	case v.ExitReason == decide.Deadline:
