@@ -9,10 +9,12 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/record"
 )
 
-// makeTask makes a loop without a list, which does not become the current one.
+// makeTask makes a loop without a list.
 func (k *runner) makeTask() (*loopdir.Loop, error) {
 	m := newloop.New(k.Verbs, program, io.Discard)
-	m.Name, m.Task, m.Checks, m.Aside = "task-"+record.NewID(), k.task, k.checks, true
+	m.Name = "task-" + record.NewID()
+	m.Task = k.task
+	m.Checks = k.checks
 	m.Limits.MaxIterations = k.options.MaxIterations
 	if err := m.Make(); err != nil {
 		return nil, err

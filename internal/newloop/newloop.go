@@ -36,7 +36,6 @@ type Maker struct {
 	Confine    bool
 	Force      bool // start the loop anew
 	Claimed    bool // every feature may pass already, since the loop begins with a review
-	Aside      bool // the loop does not become the current one
 
 	Given  func(flag string) bool // whether the person gave a flag
 	ByList string                 // the command line that takes the path of a list behind it

@@ -40,9 +40,6 @@ func (m *Maker) Write() error {
 		if err := m.writeLocked(l); err != nil {
 			return err
 		}
-		if m.Aside {
-			return nil
-		}
 		return at.MakeCurrent()
 	})
 }
