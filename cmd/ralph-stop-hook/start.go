@@ -105,7 +105,7 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	begins := state.Status.GoesOn() && p.Snapshot.Brought == "" && status.Doom == ""
 	switch why, fix := say.Unanswered(env, l.At); {
 	case !begins, state.Status == decide.InProgress && p.Snapshot.OwnerKnown && p.Snapshot.OwnerAlive:
-		return nil, fmt.Errorf("the loop %s cannot be started (%s); to go on: %s", status.Name, status.Status, status.Then)
+		return nil, fmt.Errorf("the loop %s cannot be started (%s); next step: %s", status.Name, status.Status, status.Then)
 	case why != "":
 		return nil, fmt.Errorf("%s; first: %s", why, fix)
 	}
@@ -121,8 +121,8 @@ func (s *starter) argv(l *loop.Loop) ([]string, error) {
 	ask, _ := env.Clients(env.Client)
 	path, err := proc.LookPath(ask[0], s.Env.Get("PATH"))
 	if err != nil {
-		return nil, fmt.Errorf("the program %s is not on PATH; install it, or work with another agent: ralph-runner %s",
-			ask[0], plain.Arg(l.At.Name))
+		return nil, fmt.Errorf("the program %s is not on PATH; install it, or work with another agent: ralph-runner %s "+
+			"--agent NAME", ask[0], plain.Arg(l.At.Name))
 	}
 	argv := append([]string{path}, append(ask[1:], prompt)...)
 	if env.Client != "" && len(s.mode)+len(s.allowed) > 0 {

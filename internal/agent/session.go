@@ -135,7 +135,7 @@ func (s *Session) settle(e *Ended, why error) {
 	byItself := why == nil && formatOf(s.Row.Output).exits(e.ExitCode)
 	switch {
 	case errors.Is(why, proc.ErrTimeout):
-		e.Class, e.Problem = TimedOut, "it took longer than "+plain.Duration(s.Limit)
+		e.Class, e.Problem = TimedOut, "it ran until its limit of "+plain.Duration(s.Limit)
 	case errors.Is(why, errSilent):
 		e.Class, e.Problem = TimedOut, "it was silent for "+plain.Duration(s.Idle)
 	case errors.Is(why, errCost), errors.Is(why, errTokens):

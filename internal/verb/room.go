@@ -58,7 +58,7 @@ func showRoom(w io.Writer, p *loop.Picture) error {
 		left = append(left, room.Change{Path: name, Why: "git ignores it"})
 	}
 	if len(left) == 0 {
-		fmt.Fprintln(w, "all of the project's changes count")
+		fmt.Fprintln(w, "no change of the project is left out")
 		return nil
 	}
 	rows := [][]string{{"NOT USED", "WHY"}}

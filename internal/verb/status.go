@@ -235,8 +235,10 @@ func show(s cli.Screen, v Status) {
 	}
 	if c := v.Failed; c != nil {
 		row("failed", fmt.Sprintf("%s, %s, %s", c.Name, c.Outcome, say.Clock(c.At)))
-		lines := strings.Split(strings.TrimSpace(c.Tail), "\n")
-		s.Lines("", cli.Labels, lines[max(0, len(lines)-maxFailed):])
+		if text := strings.TrimSpace(c.Tail); text != "" {
+			lines := strings.Split(text, "\n")
+			s.Lines("", cli.Labels, lines[max(0, len(lines)-maxFailed):])
+		}
 	}
 	if at, err := time.Parse(time.RFC3339, v.RetryAt); err == nil {
 		row("retry at", say.Clock(at))
