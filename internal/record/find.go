@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
@@ -26,13 +27,15 @@ func LoopOf(env loop.Env, id string) (*loopdir.Loop, error) {
 	return at, err
 }
 
-// search returns the last loop whose record is taken. take gets a record and the one that was taken before.
+// search returns the last loop whose record is taken. take gets a record and the one that was taken before. If none is,
+// the error says of a record that cannot be used why.
 func search(env loop.Env, take func(r, best *Run) bool) (at *loopdir.Loop, err error) {
 	all, err := env.Where().All()
 	if err != nil {
 		return nil, err
 	}
 	var best *Run
+	var failed error
 	for _, one := range all {
 		store, err := one.Open()
 		if err != nil {
@@ -40,9 +43,13 @@ func search(env loop.Env, take func(r, best *Run) bool) (at *loopdir.Loop, err e
 		}
 		r, err := Load(store)
 		store.Close()
+		failed = cmp.Or(failed, err)
 		if err == nil && r != nil && take(r, best) {
 			at, best = one, r
 		}
+	}
+	if at == nil {
+		return nil, failed
 	}
 	return at, nil
 }

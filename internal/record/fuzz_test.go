@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
-const sample = `{"schema":1,"id":"k3v7m2q9xa","loop":"/p/.claude/data/ralph-loops/demo","name":"demo","options":` +
+const sample = `{"schema":2,"id":"k3v7m2q9xa","loop":"/p/.claude/data/ralph-loops/demo","name":"demo","options":` +
 	`{"agent":"claude","asked":{"model":"opus"},"maxIterations":3,"maxCostUsd":1.5,` +
 	`"sessionTimeout":3600000000000,"hooks":[` +
 	`{"event":"on-complete","line":"true"}],"completeOn":["file:DONE"]},"pid":7,"start":"x","startedAt":` +
@@ -22,7 +22,7 @@ const sample = `{"schema":1,"id":"k3v7m2q9xa","loop":"/p/.claude/data/ralph-loop
 func FuzzRun(f *testing.F) {
 	f.Add([]byte(sample))
 	for _, text := range []string{
-		"", "null", `{"schema":2}`, `{"schema":1,"id":"../x"}`, strings.Repeat("[", 5000),
+		"", "null", `{"schema":3}`, `{"schema":2,"id":"../x"}`, `{"schema":1,"id":"r1"}`, strings.Repeat("[", 5000),
 	} {
 		f.Add([]byte(text))
 	}

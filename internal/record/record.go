@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
+	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // Options are what a person asks of a run. The record keeps them, so that a resumed run is the same.
@@ -160,8 +161,8 @@ const MaxMessage = 256 << 10
 // NewID returns a name for a run that no other run has.
 func NewID() string { return strings.ToLower(rand.Text()[:10]) }
 
-// Schema is the version of the record that this program writes.
-const Schema = 1
+// Schema is the version of the record that this program writes, and the only one that it goes on from.
+const Schema = 2
 
 // Load returns the record of the last run over a loop, or nil if there is none.
 func Load(store *loopdir.Store) (*Run, error) {
@@ -180,7 +181,12 @@ func parse(data []byte) (*Run, error) {
 	switch {
 	case r.Schema > Schema:
 		return nil, errors.New("a later version wrote the record of the run; use that version")
-	case r.Schema < 1 || !isID(r.ID) || r.Loop == "" || !r.Options.bounded() || !r.Chain.makesSense():
+	case r.Schema == 1 && isID(r.ID):
+		name := plain.Line(r.Name, 100)
+		return nil, fmt.Errorf("an earlier version of ralph-runner began run %s of the loop %s, which this version cannot "+
+			"resume; begin a new one: ralph-runner %s. If it had lanes, 'git worktree list' shows the branches ralph/%s/… "+
+			"with what is not merged", r.ID, name, name, r.ID)
+	case r.Schema != Schema || !isID(r.ID) || r.Loop == "" || !r.Options.bounded() || !r.Chain.makesSense():
 		return nil, errors.New("the record of the run makes no sense; begin a new run without --resume")
 	}
 	return &r, nil

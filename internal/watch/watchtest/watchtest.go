@@ -122,7 +122,7 @@ func (w World) Run(at *loopdir.Loop, r record.Run) {
 		w.Fatal(err)
 	}
 	defer store.Close()
-	r.Schema, r.Loop, r.Name, r.Options.SessionTimeout = 1, at.Dir, at.Name, time.Hour
+	r.Schema, r.Loop, r.Name, r.Options.SessionTimeout = record.Schema, at.Dir, at.Name, time.Hour
 	text, err := json.Marshal(r)
 	if err == nil {
 		err = store.SaveRun(text)
