@@ -39,7 +39,6 @@ type about struct {
 	Own     bool     `json:"own,omitempty"`    // a person runs the server
 	Creds   string   `json:"creds,omitempty"`  // with which the run enters it; "": with its key
 	Seed    string   `json:"seed,omitempty"`   // of the key of the loop's runs
-	Public  string   `json:"public,omitempty"` // the public part of that
 	Workers []worker `json:"workers,omitempty"`
 }
 
@@ -103,7 +102,7 @@ func (a *about) named(loop string) (err error) {
 		a.Name = fmt.Sprintf("%.40s-%s", clean, nonce())
 	}
 	if a.Seed == "" {
-		a.Seed, a.Public, err = newSeed()
+		a.Seed, _, err = newSeed()
 	}
 	return err
 }

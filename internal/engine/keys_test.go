@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -289,7 +290,12 @@ func TestKeyCountsAtOnce(t *testing.T) {
 // Who has a worker's public key, and not its seed, is not let in.
 func TestKeyIsSigned(t *testing.T) {
 	t.Parallel()
-	c := open(t)
+	seed, _, err := newSeed()
+	check(t, err)
+	c := open(t, func(o *Options) { // as an earlier version has left it
+		text := fmt.Sprintf(`{"name": "tests-1", "seed": %q}`, seed)
+		check(t, os.WriteFile(filepath.Join(o.Dir, aboutFile), []byte(text), 0o600))
+	})
 	good, err := Token(c.opts.Dir, "tests", "", "w")
 	check(t, err)
 	pair, err := nkeys.FromSeed([]byte(good.Seed))

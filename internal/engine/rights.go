@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
 )
 
 // Authorization returns what a person puts into the configuration of the server that they run, so that it lets in the
@@ -15,7 +16,7 @@ func Authorization(dir string) (string, error) {
 	if err != nil || !a.Own {
 		return "", err
 	}
-	return a.accounts(), nil
+	return a.accounts()
 }
 
 const api = "$JS.API."
@@ -30,7 +31,15 @@ const (
 // workers who have a key. Each of these has an account of its own. Whatever it says there goes to nobody but by an
 // import, and so do the answers: a reply subject that it invents is one of its own account.
 // The server forgets after threshold where an answer goes that does not come.
-func (a about) accounts() string {
+func (a about) accounts() (string, error) {
+	pair, err := nkeys.FromSeed([]byte(a.Seed))
+	if err != nil {
+		return "", fmt.Errorf("the key of the loop's runs: %w", err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return "", err
+	}
 	l := names(a.Name)
 	var others strings.Builder
 	var exports strings.Builder
@@ -53,7 +62,7 @@ func (a about) accounts() string {
 			l.inbox(w.Name)+".>")
 	}
 	return fmt.Sprintf("accounts {\n  %q { # the runs of %s\n    jetstream: enabled\n    users = [{nkey: %s}]\n"+
-		"    exports = [\n%s    ]\n  }\n%s}\n", l.stream(), l, a.Public, exports.String(), others.String())
+		"    exports = [\n%s    ]\n  }\n%s}\n", l.stream(), l, public, exports.String(), others.String()), nil
 }
 
 // rights are the subjects on which a worker may write: it asks, reads orders and bases, and says what it does.
@@ -70,7 +79,11 @@ func (l names) rights(worker string) []string {
 // admit puts into o who may enter.
 func (a about) admit(o *natsserver.Options) error {
 	var users natsserver.Options
-	if err := users.ProcessConfigString(a.accounts()); err != nil {
+	text, err := a.accounts()
+	if err == nil {
+		err = users.ProcessConfigString(text)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot make the engine's accounts: %w", err)
 	}
 	o.Accounts = users.Accounts
