@@ -95,14 +95,19 @@ var hostProbes = []probe{
 
 // unanswered looks at what can keep the stops of a loop from the hook, and costs no process.
 func (v verbs) unanswered(name string, at *loopdir.Loop) (why, fix string) {
-	if c := client.Find(name); name != "" {
-		if c.Name != name || v.install(c, at.Project).Hooked() { // a client without a row works by MCP
-			return "", ""
-		}
+	c := client.Find(name)
+	probes := []probe{{"settings", lookSettings}, {"hooks", lookDisabled}, {"entry", lookEntry}, {"program", lookProgram}}
+	switch {
+	case name == "":
+	case c.Name != name: // a client without a row works by MCP
+		return "", ""
+	case !v.install(c, at.Project).Hooked():
 		return fmt.Sprintf("the hook is in no settings of %s", c.Title), "ralph-stop-hook init --client " + c.Name
+	default:
+		probes = []probe{{"clients", func(in *inspection) { in.lookClient(c) }}}
 	}
 	in := v.newInspection(at.Project)
-	in.look([]probe{{"settings", lookSettings}, {"hooks", lookDisabled}, {"entry", lookEntry}, {"program", lookProgram}})
+	in.look(probes)
 	for _, f := range in.found {
 		if f.Level == "error" {
 			return f.Text, f.Fix

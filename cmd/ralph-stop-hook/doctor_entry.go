@@ -21,7 +21,7 @@ func lookEntry(in *inspection) {
 	switch {
 	case first != nil:
 		in.lookEvents(first)
-		in.lookWords()
+		in.lookWords(first)
 		in.fine("the hook is in %s", first.shown)
 		in.lookTimeout(first)
 	case plugin != "":
@@ -51,8 +51,10 @@ func (in *inspection) ofRunner() bool {
 }
 
 // renewing is a warning that goes away with a new entry in a scope.
-func (in *inspection) renewing(s *scope, fix, format string, args ...any) {
-	in.warning(fix, format, args...).mend = func() error { return in.renew(s) }
+func (in *inspection) renewing(s *scope, fix, format string, args ...any) *finding {
+	f := in.warning(fix, format, args...)
+	f.mend = func() error { return in.renew(s) }
+	return f
 }
 
 // lookScopes finds the settings that have our entries, and returns the narrowest scope. Entries that an administrator
@@ -99,13 +101,16 @@ func (in *inspection) lookEvents(first *scope) {
 }
 
 // lookWords checks that our entries call the hook. For a misspelt call the host only reports a
-// problem, and no stop is answered. One fix renews all entries of a file.
-func (in *inspection) lookWords() {
+// problem, and if it is one of first, no stop is answered. One fix renews all entries of a file.
+func (in *inspection) lookWords(first *scope) {
 	for _, s := range in.scopes {
 		for _, h := range s.Ours("") {
 			if wrong := notHook(h); wrong != "" {
-				in.renewing(s, "ralph-stop-hook init --settings "+s.Scope,
+				f := in.renewing(s, "ralph-stop-hook init --settings "+s.Scope,
 					"the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong)
+				if s == first {
+					f.Level = "error"
+				}
 				break
 			}
 		}
@@ -218,32 +223,37 @@ func lookRivals(in *inspection) {
 // lookClients looks at the entries for other clients than Claude Code.
 func lookClients(in *inspection) {
 	for n := range client.All[1:] {
-		c := &client.All[1+n]
-		install := in.v.install(c, in.project)
-		for _, scope := range c.Scopes {
-			path := install.Files(scope)[0]
-			if hooks := c.Entries(path, ""); len(hooks) > 0 {
-				in.lookClient(c, plain.Path(in.project, path), scope, hooks)
-			}
-		}
+		in.lookClient(&client.All[1+n])
 	}
 }
 
-func (in *inspection) lookClient(c *client.Client, shown, scope string, hooks []*client.Hook) {
-	in.before = len(in.found)
-	fix := "ralph-stop-hook init --client " + c.Name + " --settings " + scope
-	if missing := c.Missing(hooks); len(missing) > 0 {
-		in.warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown, strings.Join(missing, ", "))
-	}
-	for _, h := range hooks {
-		if words := notHook(h); words != "" {
-			in.warning(fix, "the entry for %s in %s is no call of the hook: %s", h.Event, shown, words)
-		} else if _, err := proc.LookPath(h.Command, in.v.Env.Get("PATH")); err != nil && h.Exec {
-			in.failure(fix, "the entry for %s in %s runs %s, which is missing or not a program", h.Event, shown, h.Command)
+// lookClient looks at the entries for one of them. Those of the narrowest scope answer its stops.
+func (in *inspection) lookClient(c *client.Client) {
+	install := in.v.install(c, in.project)
+	report := in.failure
+	for _, scope := range c.Scopes {
+		path := install.Files(scope)[0]
+		hooks := c.Entries(path, "")
+		if len(hooks) == 0 {
+			continue
 		}
-	}
-	in.fine("the hook of %s is in %s", c.Title, shown)
-	if c.Trust != "" {
-		in.note(c.Trust, "%s runs the hook only if a person has trusted it", c.Title)
+		in.before = len(in.found)
+		shown := plain.Path(in.project, path)
+		fix := "ralph-stop-hook init --client " + c.Name + " --settings " + scope
+		if missing := c.Missing(hooks); len(missing) > 0 {
+			in.warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown, strings.Join(missing, ", "))
+		}
+		for _, h := range hooks {
+			if words := notHook(h); words != "" {
+				report(fix, "the entry for %s in %s is no call of the hook: %s", h.Event, shown, words)
+			} else if _, err := proc.LookPath(h.Command, in.v.Env.Get("PATH")); err != nil && h.Exec {
+				report(fix, "the entry for %s in %s runs %s, which is missing or not a program", h.Event, shown, h.Command)
+			}
+		}
+		in.fine("the hook of %s is in %s", c.Title, shown)
+		if c.Trust != "" {
+			in.note(c.Trust, "%s runs the hook only if a person has trusted it", c.Title)
+		}
+		report = in.warning
 	}
 }

@@ -133,17 +133,16 @@ func (e Entry) is(have gjson.Result) bool {
 	return !slices.ContainsFunc([]string{"type", "command", "args", "timeout"}, differs)
 }
 
-// addedFlags returns the arguments of an entry that a person added: all but those that
-// init writes, and a first word that is no flag and so no call of the hook.
+// addedFlags returns the arguments of an entry that a person added: the flags of hook mode that init does not write. A
+// flag that hook mode does not know would keep it from answering.
 func addedFlags(args []string) (added []string) {
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case i == 0 && !strings.HasPrefix(arg, "-"):
-		case strings.HasPrefix(arg, "--timeout="), strings.HasPrefix(arg, "--entry="), strings.HasPrefix(arg, "--client="):
-		case arg == "--timeout", arg == "--entry", arg == "--client":
-			i++
-		default:
+	for i, arg := range args {
+		switch name, _, whole := strings.Cut(arg, "="); {
+		case name != "--on-complete" && name != "--loop-dir":
+		case whole:
 			added = append(added, arg)
+		case i+1 < len(args):
+			added = append(added, arg, args[i+1])
 		}
 	}
 	return added

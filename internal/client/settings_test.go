@@ -60,6 +60,10 @@ func TestMerge(t *testing.T) {
 			`"args":["hook","--entry","user","--loop-dir","x","--entry=local"],"timeout":660}]}]}}`,
 			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s",` +
 				`"--loop-dir","x"],"timeout":660}]}]}}`},
+		{"flags that hook mode does not know", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook",` +
+			`"args":["hook","--host","codex","--on-complete=./tell.sh","-x","--loop-dir"],"timeout":660}]}]}}`,
+			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook","--timeout","660s",` +
+				`"--on-complete=./tell.sh"],"timeout":660}]}]}}`},
 		{"hooks that are no list", `{"hooks":{"Stop":[{"hooks":{"command":"ralph-stop-hook"}}]}}`,
 			`{"hooks":{"Stop":[{"hooks":{"command":"ralph-stop-hook"}},{"hooks":[` + inLine + `]}]}}`},
 		{"two of ours", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook"},` +
