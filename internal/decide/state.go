@@ -141,7 +141,8 @@ func parseStatus(text string) Status {
 }
 
 // SchemaVersion is the version of State that this program writes. It refuses a record of a later version.
-const SchemaVersion = 2
+// The versions before the first release wrote 1, or 2 where they kept lanes.
+const SchemaVersion = 3
 
 // State is the record of a loop. The file state.json outside the project keeps it, with the fields of all parts side by
 // side.

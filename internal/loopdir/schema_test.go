@@ -12,11 +12,12 @@ func TestSchemas(t *testing.T) {
 	many := "[" + strings.Repeat(`{"feature":"a"},`, decide.MaxLanes) + "{}]"
 	for more, want := range map[string]string{
 		`"schema":1`: "",
-		`"schema":2,"lanes":[{"feature":"a","attempts":2,"iteration":3},{}]`: "",
-		`"schema":2`:                 "",
-		`"schema":2,"lanes":` + many: "make no sense",
-		`"schema":2,"lanes":"a"`:     "not of its kind",
-		`"schema":3,"lanes":[{}]`:    "a later version",
+		`"schema":2`: "",
+		`"schema":3,"lanes":[{"feature":"a","attempts":2,"iteration":3},{}]`: "",
+		`"schema":3`:                 "",
+		`"schema":3,"lanes":` + many: "make no sense",
+		`"schema":3,"lanes":"a"`:     "not of its kind",
+		`"schema":4,"lanes":[{}]`:    "a later version",
 		`"schema":0,"lanes":[{}]`:    "make no sense",
 	} {
 		s, err := parseState([]byte(`{"status":"IN_PROGRESS","iteration":3,` + more + "}"))
