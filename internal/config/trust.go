@@ -78,8 +78,11 @@ func ParseTrust(data []byte) (Trust, error) {
 	if err := jsontext.Read(data, &t); err != nil {
 		return Trust{}, err
 	}
-	if t.Schema != trustSchema || t.SHA256 != digest([]byte(t.Text)) {
-		return Trust{}, errors.New("not a trust record of this version")
+	switch {
+	case t.Schema > 0 && t.Schema != trustSchema:
+		return Trust{}, errors.New("an earlier or later version of ralph-stop-hook wrote it")
+	case t.Schema != trustSchema, t.SHA256 != digest([]byte(t.Text)):
+		return Trust{}, errors.New("not a trust record")
 	}
 	return t, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 
@@ -77,6 +78,17 @@ func (l *Loop) Call(verb string) string { return l.Env.Call(verb, l.At.Name) }
 // never begins with "-", so flags may follow it.
 func (e Env) Call(verb, name string) string {
 	return e.Program + " " + verb + " " + plain.Arg(name)
+}
+
+// InProject returns a line that a person types in the loop's project, with a cd before it if that is another folder.
+func InProject(env Env, at *loopdir.Loop, line string) string {
+	switch {
+	case !env.Anywhere && loopdir.SameFile(env.Cwd, at.Project):
+		return line
+	case runtime.GOOS == "windows":
+		return fmt.Sprintf("cd %s; %s", plain.Arg(at.Project), line)
+	}
+	return fmt.Sprintf("cd %s && %s", plain.Arg(at.Project), line)
 }
 
 // finder searches the loop of one event.

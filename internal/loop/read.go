@@ -102,7 +102,7 @@ func (l *Loop) read(ev Event, found decide.Found, listed *decide.List) (*Picture
 	}
 	trust, err := l.Store.Trust()
 	if err != nil {
-		return p, err
+		return p, fmt.Errorf("%w; look at the loop's files, then run: %s", err, InProject(l.Env, l.At, l.Call("trust")))
 	}
 	text, err := l.Store.Config()
 	if err != nil {

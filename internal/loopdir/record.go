@@ -445,8 +445,7 @@ func (s *Store) Trust() (*config.Trust, error) {
 		t, err = config.ParseTrust(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the trust record %s cannot be used: %w; run 'ralph-stop-hook trust'",
-			filepath.Join(s.state.Name(), trustFile), err)
+		return nil, fmt.Errorf("the trust record %s cannot be used: %w", filepath.Join(s.state.Name(), trustFile), err)
 	}
 	return &t, nil
 }

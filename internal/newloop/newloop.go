@@ -137,8 +137,11 @@ func (m *Maker) trusted() ([]byte, error) {
 	}
 	defer l.Close()
 	record, err := l.Store.Trust()
-	if err != nil || record == nil || record.Text == "{}" {
-		return nil, err
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s is gone, and %w; --force starts the loop anew", loopdir.ConfigFile, err)
+	case record == nil, record.Text == "{}":
+		return nil, nil
 	}
 	return []byte(record.Text), nil
 }

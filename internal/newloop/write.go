@@ -109,7 +109,10 @@ func (m *Maker) writeFile(l *loop.Loop, f loopFile) error {
 // keepTrusted leaves ralph.json as it is or, if it is gone, as it was trusted.
 func (m *Maker) keepTrusted(l *loop.Loop, f loopFile, path string) error {
 	record, err := l.Store.Trust()
-	if err == nil && !f.kept {
+	if err != nil {
+		return fmt.Errorf("%w; look at the loop's files, then run: %s", err, l.Call("trust"))
+	}
+	if !f.kept {
 		err = l.Store.WriteFile(f.name, []byte(f.text))
 	}
 	if err != nil {

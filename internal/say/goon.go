@@ -20,7 +20,7 @@ const runner = "ralph-runner"
 // Start is what a person types to start a session with a loop's prompt, or a run of it.
 func Start(env loop.Env, at *loopdir.Loop) string {
 	if env.Program == runner {
-		return InProject(env, at, runner+" "+plain.Arg(at.Name))
+		return loop.InProject(env, at, runner+" "+plain.Arg(at.Name))
 	}
 	prompt, is := promptFile(at)
 	name := plain.Arg(plain.Path(at.Project, prompt))
@@ -33,7 +33,7 @@ func Start(env loop.Env, at *loopdir.Loop) string {
 	if !is { // of a loop that was made by hand; its first line is what counts
 		line = ask + " " + plain.Arg(loopdir.Marker+plain.Path(at.Project, at.Dir))
 	}
-	return InProject(env, at, line)
+	return loop.InProject(env, at, line)
 }
 
 // StartPrompt returns the prompt that begins a session of a loop.
@@ -72,7 +72,7 @@ func Unanswered(env loop.Env, at *loopdir.Loop) (why, fix string) {
 		return "", ""
 	}
 	if strings.HasPrefix(fix, "ralph-stop-hook ") {
-		fix = InProject(env, at, fix)
+		fix = loop.InProject(env, at, fix)
 	}
 	return "no stop reaches the loop: " + why, fix
 }
@@ -99,7 +99,7 @@ func GoOn(p *loop.Picture, s decide.State) string {
 		env := p.Loop.Env
 		env.Client = s.Client
 		return first + "; then: " + goOn(p, s) + "; or with fresh sessions: " +
-			InProject(env, p.Loop.At, StartRun(env, p.Loop.At.Name))
+			loop.InProject(env, p.Loop.At, StartRun(env, p.Loop.At.Name))
 	}
 }
 
@@ -115,10 +115,10 @@ func goOn(p *loop.Picture, s decide.State) string {
 		anew = "; or in a new run: " + fresh
 	}
 	known, alive := p.Snapshot.OwnerKnown, p.Snapshot.OwnerAlive
-	resume := InProject(l.Env, l.At, strings.Join(again, " ")+" "+plain.Arg(owner)+" 'Go on.'")
+	resume := loop.InProject(l.Env, l.At, strings.Join(again, " ")+" "+plain.Arg(owner)+" 'Go on.'")
 	run := s.Run()
 	if run != "" {
-		resume = InProject(l.Env, l.At, ResumeRun(run))
+		resume = loop.InProject(l.Env, l.At, ResumeRun(run))
 	}
 	switch {
 	case s.OfClient() && alive:
@@ -130,7 +130,7 @@ func goOn(p *loop.Picture, s decide.State) string {
 	case s.Session == "" && l.Env.Program == runner:
 		return fresh
 	case s.Session == "":
-		return InProject(l.Env, l.At, ask[0]) + "; the first session that stops there takes the loop"
+		return loop.InProject(l.Env, l.At, ask[0]) + "; the first session that stops there takes the loop"
 	case run != "" && known && alive:
 		return "nothing; the run " + plain.Line(run, 80) + " works on it"
 	case run != "":
@@ -142,15 +142,4 @@ func goOn(p *loop.Picture, s decide.State) string {
 	default:
 		return "type anything in its session, " + owner + ", if it is open; else: " + resume
 	}
-}
-
-// InProject returns a line that a person types in the loop's project, with a cd before it if that is another folder.
-func InProject(env loop.Env, at *loopdir.Loop, line string) string {
-	switch {
-	case !env.Anywhere && loopdir.SameFile(env.Cwd, at.Project):
-		return line
-	case runtime.GOOS == "windows":
-		return fmt.Sprintf("cd %s; %s", plain.Arg(at.Project), line)
-	}
-	return fmt.Sprintf("cd %s && %s", plain.Arg(at.Project), line)
 }

@@ -79,8 +79,12 @@ func newTruster(w io.Writer, l *loop.Loop) (*truster, error) {
 func putBack(w io.Writer, l *loop.Loop) ([]byte, error) {
 	none := []byte("{}")
 	before, err := l.Store.Trust()
-	if err != nil || before == nil || before.Text == string(none) {
-		return none, err
+	if err != nil {
+		return nil, fmt.Errorf("%s is gone, and %w; to start anew: ralph-stop-hook init %s --force", loopdir.ConfigFile, err,
+			plain.Arg(name(l)))
+	}
+	if before == nil || before.Text == string(none) {
+		return none, nil
 	}
 	text := []byte(before.Text)
 	write := func() error { return l.Store.WriteFile(loopdir.ConfigFile, text) }
@@ -129,8 +133,9 @@ func (t *truster) trust(yes bool) error {
 		return err
 	}
 	before, err := t.l.Store.Trust()
-	if err != nil {
-		fmt.Fprintf(t.w, "warning: %s\n", plain.Line(err.Error(), 1000)) // a new record replaces it
+	if err != nil { // a new record replaces it
+		fmt.Fprintf(t.w, "warning: %s; what has changed since it was trusted cannot be shown, so look at that first, "+
+			"as with: git diff\n", plain.Line(err.Error(), 1000))
 	}
 	t.show(record, before, list)
 	if len(record.Features) > 0 {
@@ -143,7 +148,11 @@ func (t *truster) trust(yes bool) error {
 		return fmt.Errorf("nothing was trusted: there is no terminal to ask at; to accept what is listed: %s --yes",
 			t.l.Call("trust"))
 	default:
-		if err := cli.Confirm(t.w, "trust this?", "nothing was trusted; the earlier trust stays in force"); err != nil {
+		refused := "nothing was trusted"
+		if before != nil {
+			refused += "; the earlier trust stays in force"
+		}
+		if err := cli.Confirm(t.w, "trust this?", refused); err != nil {
 			return err
 		}
 	}
@@ -197,8 +206,11 @@ func (t *truster) rewritePrompt(record config.Trust, before *config.Trust) error
 func revoke(w io.Writer, l *loop.Loop) error {
 	err := l.Store.Alone(loop.LockWait, func() error {
 		record, err := l.Store.Trust()
-		if err != nil || record == nil {
-			return err
+		if err != nil {
+			return fmt.Errorf("%w, so no command of the loop runs", err)
+		}
+		if record == nil {
+			return nil
 		}
 		record.Revoked = true
 		return l.Store.SetTrust(*record, "")

@@ -90,7 +90,7 @@ func Of(ctx context.Context, l *loop.Loop) (Status, error) {
 	v.ToMerge = toMerge(ctx, p)
 	if cut := p.CutOffCommit(); cut != "" {
 		v.Notes = append(v.Notes, cut+"; the next commit of the loop ends that, and so does: "+
-			say.InProject(l.Env, l.At, "ralph-stop-hook doctor "+plain.Arg(l.At.Name)+" --fix"))
+			loop.InProject(l.Env, l.At, "ralph-stop-hook doctor "+plain.Arg(l.At.Name)+" --fix"))
 	}
 	if v.Status == decide.Complete && v.ToMerge != "" {
 		v.Then = v.ToMerge
@@ -171,7 +171,7 @@ func of(p *loop.Picture, contents func() string) Status {
 		v.Notice = "pending"
 	}
 	v.Phase, v.PhaseSince = phase(&v, p, state)
-	do := func(verb string) string { return say.InProject(l.Env, l.At, l.Call(verb)) }
+	do := func(verb string) string { return loop.InProject(l.Env, l.At, l.Call(verb)) }
 	v.Then = then(v, doom, p, do)
 	v.Command = command(v.Then, l.Env, state.Client)
 	return v
@@ -350,7 +350,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 	case v.Status == decide.Complete:
 		return "look at what was done"
 	case v.ExitReason == decide.Budget:
-		return say.InProject(p.Loop.Env, p.Loop.At, say.ResumeRun(state.Run())) + " with a higher limit"
+		return loop.InProject(p.Loop.Env, p.Loop.At, say.ResumeRun(state.Run())) + " with a higher limit"
 	case v.ExitReason == decide.MaxIterations:
 		return typed(p, p.MoreIterations(state))
 	case v.ExitReason == decide.Deadline:
@@ -362,7 +362,7 @@ func then(v Status, doom decide.Decision, p *loop.Picture, do func(verb string) 
 // typed returns a sentence that may be a command of ours, which is typed in the loop's project.
 func typed(p *loop.Picture, text string) string {
 	if strings.HasPrefix(text, p.Loop.Env.Program+" ") {
-		return say.InProject(p.Loop.Env, p.Loop.At, text)
+		return loop.InProject(p.Loop.Env, p.Loop.At, text)
 	}
 	return text
 }

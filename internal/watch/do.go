@@ -7,7 +7,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/cli"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loop"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/say"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/verb"
 )
 
@@ -51,7 +50,7 @@ func (a Action) typed(l *loop.Loop) string {
 	if a.Verb == "note" {
 		line = l.Env.Call("note --loop", l.At.Name) + " 'TEXT'"
 	}
-	return say.InProject(l.Env, l.At, strings.Join(append([]string{line}, a.More...), " "))
+	return loop.InProject(l.Env, l.At, strings.Join(append([]string{line}, a.More...), " "))
 }
 
 // Do does an action with the loop in the folder dir, and returns what the verb says.
