@@ -156,8 +156,11 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	untold := l.Tell(ctx) // it may fail, on a full disk for example; the loop can still end
 	ev := now()
 	p, err := l.Read(ev)
-	if err != nil || !p.Stale() && p.Snapshot.Killed == 0 {
-		return errors.Join(untold, err)
+	if err != nil {
+		return err // what cannot be read cannot be told, either
+	}
+	if !p.Stale() && p.Snapshot.Killed == 0 {
+		return untold
 	}
 	ev.Event = decide.EventEnd
 	ev.Name = sessionEnd

@@ -2,6 +2,7 @@ package verb
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -40,6 +41,8 @@ stale, until --send-due ends it INTERRUPTED.`
 type statusCall struct {
 	Verbs
 	all, json, line, sendDue, prompt, exitCode bool
+
+	unsent error // why notices of loops may be left
 }
 
 func (s *statusCall) run(w io.Writer, args []string) error {
@@ -62,6 +65,9 @@ func (s *statusCall) run(w io.Writer, args []string) error {
 		return err
 	}
 	err = s.show(w, views)
+	if err == nil && s.sendDue {
+		err = s.unsent
+	}
 	if err != nil || !s.exitCode {
 		return err
 	}
@@ -86,6 +92,7 @@ func (s *statusCall) views(args []string) ([]Status, error) {
 		}
 		if err != nil {
 			one = Unreadable(at, err)
+			s.unsent = errors.Join(s.unsent, fmt.Errorf("notices may be left of %s: %w", one.Name, err))
 		}
 		views = append(views, one)
 	}
@@ -143,11 +150,13 @@ func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	if s.sendDue {
 		err = l.SendDue(background())
 	}
-	if err == nil {
-		err = unusable
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return Status{}, err
+	case unusable != nil && s.all: // its notices are sent
+		return Unreadable(at, unusable), nil
+	case unusable != nil:
+		return Status{}, unusable
 	}
 	return Of(background(), l)
 }
