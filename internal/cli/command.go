@@ -53,7 +53,7 @@ type App struct {
 	Loops    func() []string   // the names that complete an argument [NAME]; may be nil
 	Usual    string            // the name of the command that a person need not type; "": there is none
 	Home     string            // the program whose help has the shared commands
-	Moved    map[string]string // what to type now instead of an earlier command, by its name
+	Moved    map[string]string // what to type now instead of an earlier command or flag, by its name
 }
 
 // UsageError means that the command line is wrong.
@@ -255,6 +255,9 @@ func (a *App) unknownFlag(c *Command, arg, name string) error {
 	var known []string
 	c.Flags.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
 	arg, _, _ = strings.Cut(arg, "=")
+	if now := a.Moved[c.Name+" --"+name]; now != "" {
+		return &UsageError{&MovedError{arg, now}}
+	}
 	if near := jsontext.Nearest(name, known); near != "" {
 		return Usagef("unknown flag %q; did you mean --%s?", arg, near)
 	}

@@ -177,6 +177,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"limits": {"max_wait": 60}}`:              `"max_wait" must be text`,
 		`{"guards": true}`:                          `"guards" must be an object`,
 		`{"guards": {"asks": 0}}`:                   `"asks" must be true or false`,
+		`{"lane_start": [["x"]]}`:                   `unknown key "lane_start"; it is "prepare" now`,
 		`{"guards": {"ask": false}}`:                `unknown key "ask"; did you mean "asks"?`,
 		`{"wait_for": "shell"}`:                     `"wait_for" must be a list`,
 		`{"wait_for": ["cron"]}`:                    `"wait_for" must be "subagent" or "shell"`,

@@ -110,6 +110,9 @@ func Usage(name string) string {
 // nearest ends the error of an unknown key: with the known key that is most like
 // it, or with all known keys if none is.
 func nearest[T any](name string, keys []key[T]) string {
+	if name == "lane_start" { // as before the first release
+		return `; it is "prepare" now`
+	}
 	var names []string
 	for _, row := range keys {
 		names = append(names, row.name)

@@ -109,7 +109,7 @@ func (v Verbs) PersonFor(l *loop.Loop) error {
 	return v.PersonOnly()
 }
 
-// Moved returns what to type instead of commands that have another name now.
+// Moved returns what to type instead of commands and flags that have another name now.
 func (v Verbs) Moved() map[string]string {
 	call := func(words string) string { return v.Env.Program + " " + words }
 	return map[string]string{
@@ -119,6 +119,10 @@ func (v Verbs) Moved() map[string]string {
 		"detach":       "ralph-stop-hook use NAME --no-session",
 		"list convert": call("list check") + " FILE (every format is read as it is)",
 		"evaluate":     call("trust") + ` (evaluators stand in ralph.json, under "evaluate")`,
+
+		"init --host":    "ralph-stop-hook init --client",
+		"notify --test":  call("notify"),
+		"status --watch": "ralph-runner watch",
 	}
 }
 
