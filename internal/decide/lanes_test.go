@@ -235,7 +235,11 @@ func TestLanesPreview(t *testing.T) {
 	for failures, want := range map[int]Verdict{5: Continue, 6: End} {
 		s := inLanes()
 		s.Round, s.Limits.CheckFailures, s.State.CheckFailures = Round{}, 3, failures
-		if d, _ := Preview(s); d.Verdict != want {
+		d, _ := Preview(s)
+		if d.Verdict == End && d.Next.Needs != "a check failed, or work was in conflict, at 6 stops in a row" {
+			t.Errorf("the reason is: %s", d.Next.Needs)
+		}
+		if d.Verdict != want {
 			t.Errorf("after %d checks that failed in two lanes: %s %s, want %s", failures, d.Verdict, d.Next.ExitReason, want)
 		}
 	}

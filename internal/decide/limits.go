@@ -315,11 +315,14 @@ func (d *Decision) stuck(s *Snapshot, next string) Need {
 		return Need{}
 	}
 	if l := limits.CheckFailures; l > 0 && d.Next.CheckFailures >= l {
-		which := "a check"
-		if d.Failure != nil {
-			which = "the check " + plain.Line(d.Failure.Name, 80)
+		what := "a check failed"
+		switch {
+		case d.Failure != nil:
+			what = "the check " + plain.Line(d.Failure.Name, 80) + " failed"
+		case len(d.Next.Lanes) > 0:
+			what = "a check failed, or work was in conflict,"
 		}
-		d.Next.Needs = fmt.Sprintf("%s failed at %d stops in a row", which, d.Next.CheckFailures)
+		d.Next.Needs = fmt.Sprintf("%s at %d stops in a row", what, d.Next.CheckFailures)
 		d.end(s, ReachedLimit, Attempts)
 	}
 	return Need{}

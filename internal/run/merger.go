@@ -75,7 +75,7 @@ func (l *lanes) submit(ctx context.Context, one *lane) {
 		one.Given = "the session before yours did not claim the feature in the list"
 	default:
 		if left := one.tree.Unresolved(one.Conflicts); len(left) > 0 {
-			l.giveBack(one, "conflict markers are left in "+plain.Line(strings.Join(left, ", "), 1000), "")
+			l.giveBack(one, "conflict markers are left in "+plain.Line(strings.Join(left, ", "), 1000), before)
 			return
 		}
 		one.stage = queued
