@@ -270,7 +270,8 @@ func Told(env loop.Env, dir string, session int, query string) (told Log, err er
 	l, _ := ofPicture(p)
 	if l.Run == nil {
 		told.Lacks = "The loop had no run: its client keeps the conversation."
-		return told, nil
+		_, err := record.Load(p.Loop.Store) // else it had one, whose record cannot be read
+		return told, err
 	}
 	bytes, lines := int64(maxOutput), maxTold
 	if query != "" {
