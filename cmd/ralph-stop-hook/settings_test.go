@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -135,5 +137,21 @@ func TestSettingsCrowd(t *testing.T) {
 	}
 	if lost > 0 {
 		t.Errorf("%d of 400 edits are lost beside %d of ours", lost, rounds)
+	}
+}
+
+// TestEntryKeepsFlags checks that init writes each flag of hook mode, or keeps it as a person's own.
+func TestEntryKeepsFlags(t *testing.T) {
+	entry := client.Find("codex").Entry("Stop", "user", program, time.Minute)
+	all := regexp.MustCompile(`(?m)^  (--[a-z-]+) `).FindAllStringSubmatch(hookHelp, -1)
+	if len(all) < 5 {
+		t.Errorf("the help has only the flags %q", all)
+	}
+	for _, flag := range all {
+		const have = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ralph-stop-hook","args":["hook",%q,"x"]}]}]}}`
+		got, err := client.Merge(fmt.Appendf(nil, have, flag[1]), "Stop", entry)
+		if err != nil || !strings.Contains(string(got), flag[1]) {
+			t.Errorf("%s is lost: %s, %v", flag[1], got, err)
+		}
 	}
 }
