@@ -70,7 +70,11 @@ func (s *stepper) commit() error {
 	if d.Verdict == decide.End {
 		l.Store.SweepList(s.picture.ListPath()) // nobody edits it any more
 	}
-	l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line(), iterationOf(s.ev, d))
+	line := s.ev.At.UTC().Format(logTime) + " " + d.Line()
+	if s.ev.Refused {
+		line += ": the work of this lane was not merged"
+	}
+	l.Store.Log(line, iterationOf(s.ev, d))
 	return nil
 }
 
