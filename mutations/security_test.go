@@ -58,8 +58,8 @@ var security = []row{
 		"Logs and notices contain no conversation, prompt or environment",
 		hook("log-rotate"),
 		"internal/loop/commit.go",
-		`l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line(), iterationOf(s.ev, d))`,
-		`l.Store.Log(s.ev.At.UTC().Format(logTime)+" "+d.Line()+s.ev.Message, iterationOf(s.ev, d))`,
+		"l.Store.Log(line, iterationOf(s.ev, d))",
+		"l.Store.Log(line+s.ev.Message, iterationOf(s.ev, d))",
 	},
 	{
 		"Text for people and the agent is bounded, and has no terminal escapes, invisible or bidirectional characters.",
