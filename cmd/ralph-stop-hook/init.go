@@ -162,10 +162,11 @@ func (i *initialiser) write() error {
 	if err := i.hook.write(); err != nil {
 		return err
 	}
-	if err := i.Write(); err != nil {
+	err := i.Write()
+	i.hook.report(i)
+	if err != nil {
 		return err
 	}
-	i.hook.report(i)
 	i.Tell()
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ignoreText keeps what the program writes for itself out of git.
-const ignoreText = `# what the hook writes, at each stop: git would refuse to switch branches over it
+const ignoreText = `# what the hook writes for itself; over progress.txt git would refuse to switch branches
 progress.txt
 hook.log*
 checks.log*

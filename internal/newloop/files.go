@@ -59,6 +59,10 @@ func (m *Maker) planFiles() error {
 		// A list or a task is the person's: not even --force writes over it.
 		task := f.name == loopdir.PromptFile && m.List == config.ListNone && m.Task.Text == ""
 		f.kept = loopdir.Exists(filepath.Join(m.Dir, f.name)) && (!m.Force || task || f.name == loopdir.ListFile)
+		if task && !f.kept && m.text != nil {
+			m.warnings = append(m.warnings, "of the task in "+f.name+", which was gone, only the first line is known; "+
+				"write it again")
+		}
 		if f.name != loopdir.ConfigFile {
 			continue
 		}
@@ -66,8 +70,7 @@ func (m *Maker) planFiles() error {
 			f.text = string(m.text)
 			err = m.keepConfig()
 		} else if gone := m.dropped(text); gone != "" {
-			m.warnings = append(m.warnings, fmt.Sprintf("%s has no %s any more; %[1]s.bak has them as they were",
-				loopdir.ConfigFile, gone))
+			m.warnings = append(m.warnings, loopdir.ConfigFile+" has no "+gone+" any more")
 		}
 		if err != nil {
 			return err
@@ -78,10 +81,7 @@ func (m *Maker) planFiles() error {
 
 // dropped names the keys and limits of the existing ralph.json that a new one does not have.
 func (m *Maker) dropped(text []byte) string {
-	old, err := loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
-	if err == nil {
-		old, err = jsontext.Check(old)
-	}
+	old, err := jsontext.Check(m.text)
 	if err != nil {
 		return "" // nothing of it was in force
 	}

@@ -113,14 +113,18 @@ func (m *Maker) Settle() (err error) {
 // takeUp reads the ralph.json of a loop that was made before. If the file is gone, it is the one that was trusted: no
 // check may go with a file that somebody cleaned away.
 func (m *Maker) takeUp() (err error) {
-	m.text, err = loopdir.ReadAny(filepath.Join(m.Dir, loopdir.ConfigFile), config.MaxBytes)
-	if loopdir.Absent(err) && !m.Force {
+	path := filepath.Join(m.Dir, loopdir.ConfigFile)
+	m.text, err = loopdir.ReadAny(path, config.MaxBytes)
+	if loopdir.Absent(err) && !loopdir.Exists(path) {
 		m.text, err = m.trusted()
 	}
 	if err != nil && !m.Force {
 		return err
 	}
 	m.takenUp = m.text != nil && !m.Force
+	if m.text == nil && !m.Force {
+		return m.Lost(m.Project)
+	}
 	m.there, _ = config.Parse(m.text) // planFiles says what is wrong with it
 	return nil
 }

@@ -2,6 +2,7 @@
 package verb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,14 +54,25 @@ func (v Verbs) noLoop() error {
 			plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
 	}
 	where := v.Env.Where()
-	known, _ := where.Known() // a loop that cannot be read is not known
+	project := where.ProjectDir
+	if project == "" {
+		project = where.Cwd
+	}
+	return cmp.Or(v.Lost(project), ErrNoLoop)
+}
+
+// Lost is the error that says which loop at work has lost its folder in a project, nil if none has.
+func (v Verbs) Lost(project string) error {
+	known, _ := v.Env.Where().Known() // a loop that cannot be read is not known
 	for _, l := range known {
-		if where.Lost(l.Name) != nil {
-			return fmt.Errorf("the folder of the loop %s is gone; 'ralph-stop-hook init %[1]s' puts ralph.json back as it "+
-				"was trusted, and '%s' ends the loop", plain.Arg(l.Name), v.Env.Call("cancel", l.Name))
+		if l.Gone() && loopdir.SameFile(l.Project, project) {
+			again := loop.InProject(v.Env, l, "ralph-stop-hook init "+plain.Arg(l.Name))
+			end := loop.InProject(v.Env, l, v.Env.Call("cancel", l.Name))
+			return fmt.Errorf("the folder of the loop %s is gone; '%s' puts ralph.json back as it was trusted, and '%s' ends "+
+				"the loop", plain.Line(l.Name, 100), again, end)
 		}
 	}
-	return ErrNoLoop
+	return nil
 }
 
 // OnLoop makes a command's Run from a function of the loop that its arguments name.
