@@ -30,10 +30,11 @@ import (
 func (k *runner) prepare(words []string) (*run.Run, error) {
 	if k.resume {
 		r, err := k.again(words)
-		if !errors.Is(err, run.ErrNoRun) {
+		if !errors.Is(err, run.ErrNoRun) && !errors.As(err, new(*record.EarlierError)) {
 			return r, err
 		}
-		// The loop has its first run. If the hook has worked on it until now, and it has ended, it goes on.
+		// The loop has its first run, or the first one of this version. If the hook has worked on it until now, and it
+		// has ended, it goes on.
 		at, err := k.find(words)
 		if err != nil {
 			return nil, err

@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/agent"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/loopdir"
-	"github.com/ralph-stop-hook/ralph-stop-hook/internal/plain"
 )
 
 // Options are what a person asks of a run. The record keeps them, so that a resumed run is the same.
@@ -182,14 +181,19 @@ func parse(data []byte) (*Run, error) {
 	case r.Schema > Schema:
 		return nil, errors.New("a later version wrote the record of the run; use that version")
 	case r.Schema == 1 && isID(r.ID):
-		name := plain.Line(r.Name, 100)
-		return nil, fmt.Errorf("an earlier version of ralph-runner began run %s of the loop %s, which this version cannot "+
-			"resume; begin a new one: ralph-runner %s. If it had lanes, 'git worktree list' shows the branches ralph/%s/… "+
-			"with what is not merged", r.ID, name, name, r.ID)
+		return nil, &EarlierError{r.ID}
 	case r.Schema != Schema || !isID(r.ID) || r.Loop == "" || !r.Options.bounded() || !r.Chain.makesSense():
 		return nil, errors.New("the record of the run makes no sense; begin a new run without --resume")
 	}
 	return &r, nil
+}
+
+// EarlierError means that an earlier version began a run, which this one cannot resume.
+type EarlierError struct{ ID string }
+
+func (e *EarlierError) Error() string {
+	return fmt.Sprintf("an earlier version of ralph-runner began run %s, which this version cannot resume; if it had "+
+		"lanes, what is not merged is on branches that this shows: git branch --list 'ralph/%[1]s*'", e.ID)
 }
 
 // isID reports whether text can be the id of a run. It is part of the names of files.

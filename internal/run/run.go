@@ -167,8 +167,9 @@ func (r *Run) own() (unlock func(), err error) {
 // ready prepares the run under its lock.
 func (r *Run) ready() error {
 	last, err := record.Load(r.store)
-	if !r.resumes && err != nil {
-		last, err = nil, nil // a new run needs no record of the last one
+	if !r.resumes && err != nil { // a new run needs no record of the last one
+		r.Screen.Warn(err.Error())
+		last, err = nil, nil
 	}
 	if !r.resumes && last != nil && last.Merges.Behind != "" {
 		r.Record.Merges = record.Merges{Commit: last.Merges.Commit, Earlier: last.Branch()}
