@@ -101,17 +101,20 @@ func (in *inspection) lookEvents(first *scope) {
 }
 
 // lookWords checks that our entries call the hook. For a misspelt call the host only reports a
-// problem, and if it is one of first, no stop is answered. One fix renews all entries of a file.
+// problem, and no stop is answered if it is that of first. One fix renews all entries of a file.
 func (in *inspection) lookWords(first *scope) {
 	for _, s := range in.scopes {
+		var told *finding
 		for _, h := range s.Ours("") {
-			if wrong := notHook(h); wrong != "" {
-				f := in.renewing(s, "ralph-stop-hook init --settings "+s.Scope,
-					"the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong)
-				if s == first {
-					f.Level = "error"
-				}
-				break
+			wrong := notHook(h)
+			answers := s == first && h.Event == client.Stop
+			if wrong == "" || told != nil && !answers {
+				continue
+			}
+			told = in.renewing(s, "ralph-stop-hook init --settings "+s.Scope,
+				"the entry for %s in %s is no call of the hook: %s", h.Event, s.shown, wrong)
+			if answers {
+				told.Level = "error"
 			}
 		}
 	}
@@ -244,6 +247,10 @@ func (in *inspection) lookClient(c *client.Client) {
 			in.warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown, strings.Join(missing, ", "))
 		}
 		for _, h := range hooks {
+			report := report
+			if h.Event != c.Events[0] {
+				report = in.warning // stops are answered
+			}
 			if words := notHook(h); words != "" {
 				report(fix, "the entry for %s in %s is no call of the hook: %s", h.Event, shown, words)
 			} else if _, err := proc.LookPath(h.Command, in.v.Env.Get("PATH")); err != nil && h.Exec {

@@ -137,8 +137,10 @@ func (e Entry) is(have gjson.Result) bool {
 // flag that hook mode does not know would keep it from answering.
 func addedFlags(args []string) (added []string) {
 	for i, arg := range args {
-		switch name, _, whole := strings.Cut(arg, "="); {
-		case name != "--on-complete" && name != "--loop-dir":
+		name, _, whole := strings.Cut(arg, "=")
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "-"), "-")
+		switch {
+		case name != "on-complete" && name != "loop-dir" || !strings.HasPrefix(arg, "-"):
 		case whole:
 			added = append(added, arg)
 		case i+1 < len(args):

@@ -150,6 +150,15 @@ func (p *Picture) MoreTime(s decide.State) string {
 
 const raise = "raise your own ceiling for all loops, %s, in config.json of ralph-stop-hook in your configuration folder"
 
+// unsent returns why notices may be left of a loop that cannot be read, nil if it has ended and told all.
+func (l *Loop) unsent(err error) error {
+	state, unread := l.Store.State()
+	if unread != nil || state.Status.GoesOn() || slices.ContainsFunc(state.Notices, Unsent) {
+		return err
+	}
+	return nil
+}
+
 // SendDue sends the notices that are left. If the client of the loop's session died, it ends the
 // loop as the session's end would have.
 func (l *Loop) SendDue(ctx context.Context) error {
@@ -157,7 +166,7 @@ func (l *Loop) SendDue(ctx context.Context) error {
 	ev := now()
 	p, err := l.Read(ev)
 	if err != nil {
-		return err // what cannot be read cannot be told, either
+		return l.unsent(err)
 	}
 	if !p.Stale() && p.Snapshot.Killed == 0 {
 		return untold

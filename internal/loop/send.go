@@ -197,7 +197,7 @@ func (l *Loop) tellEnding(ctx context.Context, ev Event, state decide.State) {
 		return
 	}
 	switch {
-	case ev.Event == decide.EventEnd:
+	case ev.Dying && ev.Event == decide.EventEnd:
 		ended, err := l.sendApart()
 		if err == nil {
 			l.await(ctx, ev.Deadline(), ended)

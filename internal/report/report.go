@@ -142,7 +142,7 @@ func (r *Report) OfLastRun() string {
 	if r.Run == nil {
 		return ""
 	}
-	return "Time, cost, attempts and iterations are those of the last run."
+	return "Time, cost and attempts are those of the last run."
 }
 
 // ProvenBy says which checks have proven the feature, and when.

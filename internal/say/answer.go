@@ -177,6 +177,8 @@ func Tell(p *loop.Picture, d decide.Decision) string {
 func Continues(p *loop.Picture, s decide.State) string {
 	resume := p.Loop.Call("resume")
 	switch {
+	case s.Status == decide.Complete && p.Snapshot.NoList:
+		return "another task makes another loop"
 	case s.Status == decide.Complete:
 		return fmt.Sprintf("add features to its list, or reopen one there, and '%s' continues it", resume)
 	case s.ExitReason == decide.MaxIterations:

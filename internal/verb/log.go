@@ -54,9 +54,9 @@ func logWhy(w io.Writer, l *loop.Loop) error {
 	if err != nil {
 		return nil // the log is there to find out why
 	}
-	if run := lastRun(p); run != nil && run.Problem != "" {
+	if run := lastRun(p); run != nil && run.wrong(p.Snapshot.Record()) != "" {
 		_, err = fmt.Fprintf(w, "\nthe last session of the run: %s\n  %s has what the sessions have printed\n",
-			plain.Line(run.Problem, 300), plain.Line(loopdir.RunFolder+"/logs/"+run.ID, 300))
+			run.wrong(p.Snapshot.Record()), plain.Line(loopdir.RunFolder+"/logs/"+run.ID, 300))
 	}
 	c := failed(named(Checks(l, MaxChecked), p.Snapshot.Checks))
 	if c == nil || err != nil {

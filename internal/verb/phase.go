@@ -141,6 +141,14 @@ func lastRun(p *loop.Picture) *ran {
 	return &run
 }
 
+// wrong says what went wrong in the run's last session; "" if nothing did, or if others have worked on the loop since.
+func (r *ran) wrong(s decide.State) string {
+	if s.Run() != r.ID || s.Status == decide.Complete {
+		return ""
+	}
+	return plain.Line(r.Problem, 300)
+}
+
 // Spent is what the last run over a loop has used.
 type Spent struct {
 	Input       int64   `json:"inputTokens"`

@@ -158,7 +158,11 @@ func (s *statusCall) look(at *loopdir.Loop) (Status, error) {
 	case unusable != nil:
 		return Status{}, unusable
 	}
-	return Of(background(), l)
+	v, err := Of(background(), l)
+	if err != nil && s.sendDue && s.all {
+		return Unreadable(at, err), nil
+	}
+	return v, err
 }
 
 // brief shows a loop among others, in one line: how far it is, what it cost, what went wrong, and what a person does.

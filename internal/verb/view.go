@@ -155,7 +155,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	run := lastRun(p)
 	if run != nil {
 		v.Spent = &run.Spent
-		v.last = plain.Line(run.Problem, 300)
+		v.last = run.wrong(state)
 	}
 	v.Checked = named(Checks(l, MaxChecked), s.Checks)
 	v.Failed = failed(v.Checked)
