@@ -107,7 +107,7 @@ func (t *trial) survived(r result, f fault) error {
 		return err
 	}
 	switch {
-	case t.state.Schema == 1 && state.Schema == 0:
+	case t.state.Schema > 0 && state.Schema == 0:
 		return errors.New("the record is gone")
 	case state.Iteration < t.state.Iteration || state.Iteration > t.state.Iteration+1:
 		return fmt.Errorf("iteration %d after %d", state.Iteration, t.state.Iteration)

@@ -238,7 +238,7 @@ func (w *world) record() (state record, err error) {
 		if err != nil {
 			return state, fmt.Errorf("the record is torn: %w: %.100q", err, data)
 		}
-		if state.Schema < 1 || state.Schema > 2 || state.Iteration < 1 || state.Status == "" {
+		if state.Schema < 1 || state.Iteration < 1 || state.Status == "" {
 			return state, fmt.Errorf("the record makes no sense: %.200q", data)
 		}
 		if named.Name == loopName {
