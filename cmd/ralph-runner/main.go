@@ -115,7 +115,7 @@ func unhooked(env loop.Env, name string, at *loopdir.Loop) (why, fix string) {
 	if c.Name != name || in.Hooked() { // another client works by MCP
 		return "", ""
 	}
-	return "the hook is in no settings of " + c.Title, loop.InProject(env, at, "ralph-stop-hook init --client "+c.Name)
+	return "the hook is in no settings of " + c.Title, "ralph-stop-hook init --client " + c.Name
 }
 
 // version is a release's version, set by the linker: -ldflags "-X main.version=1.2.3".

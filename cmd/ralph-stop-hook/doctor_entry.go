@@ -100,8 +100,8 @@ func (in *inspection) lookEvents(first *scope) {
 	}
 }
 
-// lookWords checks that our entries call the hook. For a misspelt call the host only reports a
-// problem, and no stop is answered if it is that of first. One fix renews all entries of a file.
+// lookWords checks that our entries call the hook. Claude Code reports a misspelt call as a problem, and goes on. No
+// stop is answered if the entry for stops in first is misspelt. One fix renews all entries of a file.
 func (in *inspection) lookWords(first *scope) {
 	for _, s := range in.scopes {
 		var told *finding
@@ -244,12 +244,13 @@ func (in *inspection) lookClient(c *client.Client) {
 		shown := plain.Path(in.project, path)
 		fix := "ralph-stop-hook init --client " + c.Name + " --settings " + scope
 		if missing := c.Missing(hooks); len(missing) > 0 {
-			in.warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown, strings.Join(missing, ", "))
+			in.warning(fix, "the entry in %s is not for %s, so the hook gets no such event", shown,
+				strings.Join(missing, ", "))
 		}
 		for _, h := range hooks {
 			report := report
 			if h.Event != c.Events[0] {
-				report = in.warning // stops are answered
+				report = in.warning // the hook still gets stops
 			}
 			if words := notHook(h); words != "" {
 				report(fix, "the entry for %s in %s is no call of the hook: %s", h.Event, shown, words)

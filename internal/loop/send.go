@@ -335,9 +335,9 @@ func (l *Loop) Send(ctx context.Context, args []string) error {
 	return l.Tell(ctx)
 }
 
-// awaitGone waits until a hook is gone that ends at once. When Claude Code exits after an error, it kills the hook of
-// that error with all that has come from it, and starts a last hook only then. What is killed while the hook lives must
-// not have told an ending, because the last hook tells it again.
+// awaitGone waits until the hook that has started this sender is gone. It ends at once. When Claude Code exits after an
+// error, it kills that hook and its senders, and then starts a last hook, which tells what is not marked as told. So a
+// sender that can still be killed with its hook tells nothing.
 func awaitGone(pid int, start string) {
 	for end := time.Now().Add(goneWait); proc.Alive(pid, start) && time.Now().Before(end); {
 		time.Sleep(waitPause)

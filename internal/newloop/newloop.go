@@ -123,7 +123,7 @@ func (m *Maker) takeUp() (err error) {
 	}
 	m.takenUp = m.text != nil && !m.Force
 	if m.text == nil && !m.Force {
-		return m.Lost(m.Project)
+		return m.Lost(func(l *loopdir.Loop) bool { return loopdir.SameFile(l.Project, m.Project) })
 	}
 	m.there, _ = config.Parse(m.text) // planFiles says what is wrong with it
 	return nil

@@ -44,8 +44,8 @@ func (v Verbs) Cancel() *cli.Command {
 			return fmt.Errorf("cannot cancel: %w", err)
 		}
 		if err != nil {
-			return fmt.Errorf("%s is cancelled at its next stop, since its files cannot be brought up to date now: %w", name(l),
-				err)
+			return fmt.Errorf("%s is cancelled at its next stop, since its files cannot be brought up to date now: %w",
+				name(l), err)
 		}
 		if over {
 			fmt.Fprintf(w, "%s is over already: %s (%s)\n", name(l), next.Status, next.ExitReason)

@@ -80,8 +80,8 @@ func putBack(w io.Writer, l *loop.Loop) ([]byte, error) {
 	none := []byte("{}")
 	before, err := l.Store.Trust()
 	if err != nil {
-		return nil, fmt.Errorf("%s is gone, and %w; to start anew: ralph-stop-hook init %s --force", loopdir.ConfigFile, err,
-			plain.Arg(name(l)))
+		return nil, fmt.Errorf("%s is gone, and %w; to start anew: ralph-stop-hook init %s --force",
+			loopdir.ConfigFile, err, plain.Arg(name(l)))
 	}
 	if before == nil || before.Text == string(none) {
 		return none, nil

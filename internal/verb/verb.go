@@ -54,23 +54,25 @@ func (v Verbs) noLoop() error {
 			plain.Line(strings.Join(names, ", "), 300), v.Env.Call("use", names[0]))
 	}
 	where := v.Env.Where()
-	project := where.ProjectDir
-	if project == "" {
-		project = where.Cwd
-	}
-	return cmp.Or(v.Lost(project), ErrNoLoop)
+	lost := v.Lost(func(l *loopdir.Loop) bool {
+		found := where.Lost(l.Name)
+		return found != nil && found.Dir == l.Dir
+	})
+	return cmp.Or(lost, ErrNoLoop)
 }
 
-// Lost is the error that says which loop at work has lost its folder in a project, nil if none has.
-func (v Verbs) Lost(project string) error {
+// Lost returns an error that names a loop whose folder is gone while it is at work; nil if there is none. here says
+// which loops count.
+func (v Verbs) Lost(here func(l *loopdir.Loop) bool) error {
 	known, _ := v.Env.Where().Known() // a loop that cannot be read is not known
 	for _, l := range known {
-		if l.Gone() && loopdir.SameFile(l.Project, project) {
-			again := loop.InProject(v.Env, l, "ralph-stop-hook init "+plain.Arg(l.Name))
-			end := loop.InProject(v.Env, l, v.Env.Call("cancel", l.Name))
-			return fmt.Errorf("the folder of the loop %s is gone; '%s' puts ralph.json back as it was trusted, and '%s' ends "+
-				"the loop", plain.Line(l.Name, 100), again, end)
+		if !l.Gone() || !here(l) {
+			continue
 		}
+		again := loop.InProject(v.Env, l, "ralph-stop-hook init "+plain.Arg(l.Name))
+		end := loop.InProject(v.Env, l, v.Env.Call("cancel", l.Name))
+		return fmt.Errorf("the folder of the loop %s is gone; '%s' puts ralph.json back as it was trusted, and "+
+			"'%s' ends the loop", plain.Line(l.Name, 100), again, end)
 	}
 	return nil
 }
