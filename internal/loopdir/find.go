@@ -230,6 +230,9 @@ func (w Where) at(dir string) *Loop {
 	return l
 }
 
+// Below reports whether the loop is where a project's loops are, so that its folder tells its project.
+func (l *Loop) Below() bool { return l.Dir == filepath.Join(l.Project, Below, l.Name) }
+
 // Check refuses a loop whose folder somebody else could have written, has a name that no loop may
 // have, or is not the one that was found: an agent may have put a link there meanwhile.
 func (l *Loop) Check() error {
@@ -237,6 +240,10 @@ func (l *Loop) Check() error {
 		return fmt.Errorf("loop folder: %w; rename it", err)
 	}
 	real, err := filepath.EvalSymlinks(l.Dir)
+	if errors.Is(err, fs.ErrNotExist) && !l.Below() {
+		return fmt.Errorf("the loop folder is gone: %w; make it again, and 'ralph-stop-hook cancel' with RALPH_LOOP_DIR=%s "+
+			"ends the loop, or once its client is gone 'ralph-stop-hook status --all --send-due'", err, plain.Arg(l.Dir))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the loop folder is gone: %w; if you have moved the project, 'ralph-stop-hook status' in its "+
 			"new folder says how the loop goes on; else 'ralph-stop-hook cancel %s' in %s ends it (make that folder again "+

@@ -62,11 +62,11 @@ func (v Verbs) noLoop() error {
 }
 
 // Lost returns an error that names a loop whose folder is gone while it is at work; nil if there is none. here says
-// which loops count.
+// which loops count. Nobody knows the project of a loop that was elsewhere.
 func (v Verbs) Lost(here func(l *loopdir.Loop) bool) error {
 	known, _ := v.Env.Where().Known() // a loop that cannot be read is not known
 	for _, l := range known {
-		if !l.Gone() || !here(l) {
+		if !l.Gone() || !l.Below() || !here(l) {
 			continue
 		}
 		again := loop.InProject(v.Env, l, "ralph-stop-hook init "+plain.Arg(l.Name))
