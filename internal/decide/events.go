@@ -44,8 +44,8 @@ func (d *Decision) prompt(s *Snapshot, stopped Status) {
 		return
 	}
 	d.takeOwnership(s)
-	if s.Fresh && !s.Unread { // the host's next prompt is its own
-		d.giveNote(s, s.State.Judged)
+	if !s.Unread {
+		d.giveNote(s, !s.Fresh || s.State.Judged)
 	}
 	if status == Handover || s.Fresh && s.State.Judged {
 		d.countIteration(s) // an interrupted iteration continues, but a handover begins a new one

@@ -203,9 +203,7 @@ func (r *Run) jobPrompt(s *loop.Step, task string) string {
 			"what they have to know.\n\n")
 	}
 	b.WriteString(r.legPrompt())
-	if note := s.Decision.Note; note != "" {
-		fmt.Fprintf(&b, "\nThe person who runs this loop adds:\n%s\n", note)
-	}
+	b.WriteString(say.NoteOf(s.Decision))
 	b.WriteString("\n" + say.GiveUp)
 	return b.String()
 }

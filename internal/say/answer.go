@@ -38,6 +38,14 @@ func Trouble(err error) string {
 
 // DecisionAnswer returns the answer to the host for a decision about a loop.
 func DecisionAnswer(p *loop.Picture, d decide.Decision) Answer {
+	a := answer(p, d)
+	if d.Verdict == decide.Pass { // else it is in the prompt
+		a.Context += NoteOf(d)
+	}
+	return a
+}
+
+func answer(p *loop.Picture, d decide.Decision) Answer {
 	at := fmt.Sprintf("iteration %d/%d", d.Next.Iteration, d.Limit)
 	switch d.Binding {
 	case decide.Note:

@@ -20,6 +20,14 @@ const (
 	maxFeature = 6000
 )
 
+// NoteOf tells the agent what a person has noted; "" if there is no note.
+func NoteOf(d decide.Decision) string {
+	if d.Note == "" {
+		return ""
+	}
+	return "\nThe person who runs this loop adds:\n" + d.Note + "\n"
+}
+
 // Prompt returns the agent's next prompt. Text from the list is in single lines, introduced as
 // data. A session that reviews what is claimed builds nothing, so it does not get what is for those who do: a feature,
 // a check that failed, and the answer of an evaluator.
@@ -32,9 +40,7 @@ func Prompt(p *loop.Picture, d decide.Decision, reviews bool) string {
 	w.head()
 	w.promised()
 	w.answer()
-	if d.Note != "" {
-		w.addf("\nThe person who runs this loop adds:\n%s\n", d.Note)
-	}
+	w.text.WriteString(NoteOf(d))
 	w.lost()
 	if !w.said && len(p.Config.Files) > 0 && (d.Next.Iteration <= 2 || p.Snapshot.Fresh) {
 		w.text.WriteString(Locked(p.Config.Config, p.Config.Files))
