@@ -271,7 +271,7 @@ func notes(p *loop.Picture, d decide.Decision) string {
 			add("committed " + c.Commit[:min(12, len(c.Commit))])
 		}
 		if c.Why != "" {
-			add(NotCommitted + c.Why)
+			add("not committed: " + Uncommitted(d.Next))
 		}
 	}
 	if d.Binding == decide.Take { // not at each stop: it reads what is locked
@@ -290,8 +290,13 @@ func notes(p *loop.Picture, d decide.Decision) string {
 	return notes.String()
 }
 
-// NotCommitted begins the line that says why proven work is not committed.
-const NotCommitted = "not committed: "
+// Uncommitted says why proven work is not committed. No commit of the loop follows one that is complete.
+func Uncommitted(s decide.State) string {
+	if s.Uncommitted == "" || s.Status != decide.Complete {
+		return s.Uncommitted
+	}
+	return s.Uncommitted + "; then commit what is left yourself"
+}
 
 // ConfigNotes returns which parts of ralph.json are not in force.
 func ConfigNotes(p *loop.Picture) (notes []string) {

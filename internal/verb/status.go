@@ -273,8 +273,12 @@ func show(s cli.Screen, v Status) {
 	if v.Confined != "" {
 		row("confined", "checks write only to "+v.Confined)
 	}
-	if v.Uncommitted != "" {
-		row("commit", say.NotCommitted+v.Uncommitted)
+	switch {
+	case v.Uncommitted == "":
+	case v.Status == decide.Complete:
+		row("commit", "not committed when it ended: "+v.Uncommitted)
+	default:
+		row("commit", "not committed: "+v.Uncommitted)
 	}
 	row("not used", v.NotUsed)
 	for i, verdict := range v.Verdicts {

@@ -125,7 +125,7 @@ func of(p *loop.Picture, contents func() string) Status {
 	v := Status{
 		Name: plain.Line(l.At.Name, 100), Loop: plain.Line(l.At.Dir, 4096), List: plain.Line(p.ListName(), 4096),
 		Status: state.Status, ExitReason: state.ExitReason, Needs: state.Needs, Session: state.Session,
-		Withheld: state.Withheld, Uncommitted: state.Uncommitted,
+		Withheld: state.Withheld, Uncommitted: say.Uncommitted(state),
 		Iteration: state.Iteration, MaxIterations: state.Limit(s.Limits), NoList: s.NoList,
 		StartedAt: plain.Instant(state.StartedAt), EndedAt: plain.Instant(state.EndedAt),
 		RetryAt:   plain.Instant(state.RetryAt),
