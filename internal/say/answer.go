@@ -131,6 +131,10 @@ func take(p *loop.Picture, d decide.Decision, at string) Answer {
 	if old := d.From.Session; old != "" && old != d.Next.Session {
 		a.Message += " · taken over from session " + plain.Line(old, 80)
 	}
+	if project := anotherTree(p); project != "" {
+		a.Message += fmt.Sprintf(" · its list and its checks are in another work tree, %s; for a loop of this one: "+
+			"ralph-stop-hook init", project)
+	}
 	switch d.From.Status {
 	case decide.Handover:
 		a.Message += fmt.Sprintf(" · it was handed over (%s)", d.From.ExitReason)

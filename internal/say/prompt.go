@@ -88,8 +88,25 @@ type prompter struct {
 
 func (w *prompter) addf(format string, args ...any) { fmt.Fprintf(&w.text, format, args...) }
 
+// anotherTree returns the loop's project if the session is not in it, as in another work tree of its repository, and ""
+// if it is, or if the client does not say.
+func anotherTree(p *loop.Picture) string {
+	real, err := filepath.EvalSymlinks(p.Loop.Env.ProjectDir)
+	if err != nil || !filepath.IsAbs(real) {
+		return ""
+	}
+	in, err := filepath.Rel(p.Loop.At.Project, real)
+	if err == nil && filepath.IsLocal(in) {
+		return ""
+	}
+	return plain.Line(p.Loop.At.Project, 300)
+}
+
 func (w *prompter) head() {
 	w.addf("Ralph loop %q, iteration %d of %d.\n", w.d.Next.Name, w.d.Next.Iteration, w.d.Limit)
+	if project := anotherTree(w.p); project != "" {
+		w.addf("You are in another work tree. The loop, its list and what its checks see are in %s: work there.\n", project)
+	}
 	if w.d.Problem != nil {
 		then := "continue with the next one that does not pass"
 		if w.reviews {
