@@ -256,6 +256,13 @@ var security = []row{
 		`p.Config.GitHooks == config.HooksRun && h.Sum == "" {`,
 	},
 	{
+		"A git folder that leads elsewhere, or a link in it | commits nothing, and makes no lanes",
+		hook("commit-elsewhere"),
+		"internal/worktree/repo.go",
+		"d.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0:",
+		"d.Type()&fs.ModeIrregular != 0:",
+	},
+	{
 		"Agent's code in a check, outside of its sandbox | puts the record back; `\"confine\"` limits writes",
 		hook("confine"),
 		"internal/loop/checks.go",

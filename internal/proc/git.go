@@ -21,7 +21,7 @@ import (
 // that it finds on its way: a clone may have brought it, and its configuration could name programs.
 func Git(env []string, dir string, args ...string) Cmd {
 	env = Without(env, func(name string) bool { return !IsPlace(name) })
-	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
+	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
 		"GIT_TRACE2=0", "GIT_TRACE2_PERF=0", "GIT_TRACE2_EVENT=0") // these win over the configuration
 	argv := []string{
 		"git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.sshCommand=false",

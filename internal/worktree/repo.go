@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -137,6 +138,9 @@ func (r *Repo) find(ctx context.Context) error {
 			*to = filepath.Join(r.top, *to)
 		}
 	}
+	if err := r.leadsNowhere(); err != nil {
+		return err
+	}
 	if r.branch != "" {
 		return nil
 	}
@@ -147,6 +151,47 @@ func (r *Repo) find(ctx context.Context) error {
 			errors.New("no branch is checked out (HEAD is detached): type git switch and the branch to work on"))
 	}
 	return nil
+}
+
+// leadsNowhere refuses a git folder that leads to another place. An agent can make it so, and git writes through links,
+// be they only of a branch's log.
+func (r *Repo) leadsNowhere() error {
+	trees := filepath.Join(r.common, "worktrees")
+	if !loopdir.SameFile(r.git, r.common) && !loopdir.SameFile(filepath.Dir(r.git), trees) {
+		return fmt.Errorf("%s leads to another repository: remove its commondir", r.git)
+	}
+	for _, name := range []string{"HEAD", "packed-refs", "refs", "reftable", "logs", "objects", "worktrees"} {
+		err := filepath.WalkDir(filepath.Join(r.common, name), func(path string, d fs.DirEntry, err error) error {
+			above := filepath.Dir(path)
+			switch {
+			case loopdir.Absent(err):
+				return nil
+			case err != nil:
+				return err
+			case d.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
+				return fmt.Errorf("%s is a link, and git would write where it leads: remove it", plain.Line(path, 300))
+			case d.IsDir() && filepath.Base(above) == "objects": // thousands of files, which git replaces
+				return fs.SkipDir
+			case d.Name() == "commondir" && filepath.Dir(above) == trees:
+				return isUp(path)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isUp refuses the file of a work tree's git folder that says where the repository's is, if it does not say what git
+// writes.
+func isUp(path string) error {
+	text, err := loopdir.ReadFile(filepath.Dir(path), filepath.Base(path), 4096)
+	if err == nil && strings.TrimSpace(string(text)) != "../.." {
+		err = fmt.Errorf("%s leads to another repository: write ../.. into it", plain.Line(path, 300))
+	}
+	return err
 }
 
 const heads = "refs/heads/"
