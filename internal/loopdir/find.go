@@ -287,6 +287,8 @@ func checkFolder(name string) error {
 		return fmt.Errorf("the name \"%s\" begins with '-'", plain.Visible(name))
 	case plain.Visible(name) != name:
 		return fmt.Errorf("the name \"%s\" has control characters, or others that do not show", plain.Visible(name))
+	case plain.Line(name, len(name)) != name:
+		return fmt.Errorf("the name %q has spaces that do not show", name)
 	}
 	return nil
 }
