@@ -261,7 +261,7 @@ func show(s cli.Screen, v Status) {
 		if w.Since.IsZero() {
 			row("waits", fmt.Sprintf("%s, until %s", w.For, until))
 		} else {
-			row("waits for", fmt.Sprintf("%s, since %s; after %s the loop continues without",
+			row("waits for", fmt.Sprintf("%s, since %s; a stop after %s waits no more",
 				w.For, w.Since.Local().Format("15:04"), until))
 		}
 	}
