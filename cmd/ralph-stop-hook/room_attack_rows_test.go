@@ -415,6 +415,17 @@ printf '.PHONY: test\ntest: report\nreport: src/done\n\t@sh verify.sh\n' > Makef
 		tells: "Not used",
 	},
 	{
+		name: "names that are several words to a shell", needs: "make", through: true,
+		person: `printf 'for f; do case $f in -*) exit 0; esac; done; . ./verify.sh\n' > lib/lint.sh; ` +
+			`printf 'lint:\n\t@sh lib/lint.sh $(wildcard src/*)\n' > Makefile`,
+		checks: []string{"make -s lint"}, lines: `touch src/x 'src/x$IFS-q' 'src/x$PS4-q'`,
+		tells: "a shell could take its name",
+	},
+	{
+		name: "names of routes", lines: `touch 'src/$id.tsx' 'src/[id].tsx' 'src/x.$y.$z'; echo done > src/done`,
+		works: true,
+	},
+	{
 		name:  "names with a dash first",
 		lines: "touch ./-rf src/-rf src/--stdin ./--help src/-; mkdir ./-C src/-C; touch src/-C/-x",
 	},
@@ -768,6 +779,12 @@ printf '.PHONY: test\ntest: report\nreport: src/done\n\t@sh verify.sh\n' > Makef
 	{name: "code writes the work", checks: withCode, lines: code("echo done > src/done"), honest: codeGone},
 	{
 		name: "code writes the check", checks: withCode, lines: code("echo exit 0 > verify.sh; " + easier),
+		tells: "changed while it ran", honest: codeGone,
+	},
+	{
+		name: "code writes a build file", work: []string{"**"}, needs: "make",
+		person: `printf 'all:\n\t@sh verify.sh\n' > src/checks.mk`,
+		checks: []string{codeFirst + "; make -s -f src/checks.mk"}, lines: code(`printf 'all:\n' > src/checks.mk`),
 		tells: "changed while it ran", honest: codeGone,
 	},
 	{

@@ -67,9 +67,10 @@ const buildTable = `
 *.mk *.cmake *.ninja *.rake CMakeLists.txt CMake{Cache.txt,Presets.json,UserPresets.json}
 configure.ac Makefile.{in,PL} *.am binding.gyp
 meson.build meson{_options.txt,.options} SConstruct SConscript wscript xmake.lua premake5.lua Jamroot conanfile.py
+mise.toml shellcheckrc compose.override.{yml,yaml}
 BUILD BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel *.bzl BUCK Earthfile
 
-go.mod vendor/modules.txt magefile.go
+go.mod vendor/modules.txt magefile.go staticcheck.conf revive.toml
 Cargo.toml build.rs clippy.toml rustfmt.toml Makefile.toml
 build.zig build.zig.zon Package.swift
 *.gradle *.gradle.kts pom.xml build.xml *.sbt project/build.properties project.clj deps.edn
@@ -81,12 +82,12 @@ pubspec.yaml dart_test.yaml analysis_options.yaml *.nimble *.nims nim.cfg dub.js
 
 package.json npm-shrinkwrap.json {ts,js}config*.json deno.json deno.jsonc biome.json biome.jsonc turbo.json nx.json
 lerna.json angular.json cypress.json jasmine.json cucumber.{js,cjs,mjs,json,yml,yaml} setupTests.* gulpfile.*
-Gruntfile.* Jakefile Jakefile.*
+tslint.json Gruntfile.* Jakefile Jakefile.*
 {ava,babel,codecept,cypress,esbuild,eslint,hardhat,jest,karma,metro}.{conf,config,setup,workspace}.*
 {nightwatch,nyc,playwright,prettier,rollup,rspack,rstest,stylelint}.{conf,config,setup,workspace}.*
 {truffle,tsup,vite,vitest,wdio,webpack,xo}.{conf,config,setup,workspace}.* foundry.toml
 
-conftest.py setup.py {site,user}customize.py *.pth noxfile.py dodo.py fabfile.py pavement.py
+{nose2,unittest}.cfg conftest.py setup.py {site,user}customize.py *.pth noxfile.py dodo.py fabfile.py pavement.py
 {hatch,pdm,pixi,poetry,uv}.toml ruff.toml mypy.ini pyrightconfig.json pylintrc
 {coverage,doctest,nose2,nox,pytest,tox,unittest}.py {coverage,doctest,nose2,nox,pytest,tox,unittest}/__{init,main}__.py
 phpunit*.xml phpunit*.xml.dist phpstan*.neon phpstan*.neon.dist psalm.xml psalm.xml.dist phpcs.xml phpcs.xml.dist

@@ -29,7 +29,8 @@ func TestBuildFile(t *testing.T) {
 		phpstan.neon.dist tsconfig.base.json Taskfile.dist.yml hatch.toml npm-shrinkwrap.json playwright.config.ts
 		a/karma.conf.js spec/spec_helper.rb rebar.config build.sbt project/plugins.sbt settings.gradle.kts
 		.mvn/extensions.xml meson.options build.zig.zon a/x.vcxproj App.sln nuget.config
-		NuGet.Config global.json unittest.py unittest/__main__.py .pytest.toml usercustomize.py`) {
+		NuGet.Config global.json unittest.py unittest.cfg revive.toml tslint.json compose.override.yml
+		unittest/__main__.py .pytest.toml usercustomize.py`) {
 		if !BuildFile(name) {
 			t.Errorf("%s is no build file", name)
 		}

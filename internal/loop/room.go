@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/config"
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/decide"
@@ -239,8 +240,8 @@ func (p *Picture) rule() room.Rule {
 		case isLocked:
 			return "it is locked"
 		case len(c.Work) > 0 && e.Added() && odd(name):
-			return "a shell could take its name for more than a name; it may have letters, digits and ._-+@$~,()[], " +
-				"without $( and without - at the beginning"
+			return "a shell could take its name for more than a name; it may have letters, digits and ._-+@~,()[], $ before " +
+				"a small letter, and no - at the beginning"
 		case len(c.Work) > 0 && e.Stray && !c.SpellsAll(name):
 			return `a link that leads to no file of the agent's counts only if "work" names its whole path`
 		case locked.IsTarget(c.Targets, name):
@@ -270,12 +271,20 @@ func (p *Picture) rule() room.Rule {
 }
 
 // odd reports whether a name could be a command, a flag or several words where a makefile or a script hands it to a
-// shell.
+// shell. Routes have names such as $id.tsx; variables whose value has spaces (IFS, PS4) have capital letters.
 func odd(name string) bool {
-	isOdd := func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@$~,()[]", r)
+	for i, r := range name {
+		if r == '$' {
+			r, _ = utf8.DecodeRuneInString(name[i+1:])
+			if !unicode.IsLower(r) {
+				return true
+			}
+		}
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@~,()[]", r) {
+			return true
+		}
 	}
-	return strings.ContainsFunc(name, isOdd) || strings.Contains(name, "$(") || strings.Contains("/"+name, "/-")
+	return strings.Contains("/"+name, "/-")
 }
 
 // sameScripts reports whether a package.json has the scripts that were trusted, as it must also in the project.
@@ -396,7 +405,7 @@ func (r *checker) wrote(ctx context.Context) error {
 	changed := r.Room().ChangedSince(files, r.filled, r.besideTree(), func(file string) bool {
 		name := fromBase(base, file)
 		_, isLocked := r.Config.Files[name]
-		return r.Config.IsWork(name) && !isLocked && !r.Config.Protects(name)
+		return r.Config.Grants(name) && !isLocked
 	})
 	for key, sum := range r.Config.Files {
 		if changed == "" && locked.File(key) != key && locked.Changed(r.Loop.project(), key, sum) {
