@@ -109,6 +109,10 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 	if err == nil {
 		commit, left, err = repo.CommitHere(ctx, work)
 	}
+	var ignored []string
+	if err == nil {
+		ignored = p.ignoredSince(ctx, repo)
+	}
 	why := ""
 	switch {
 	case err != nil:
@@ -118,6 +122,9 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 		why = decide.Names(unproven) + ", which the checks do not use as it is here"
 	case left != "":
 		why = left + ", as the output of a build: let git ignore it, or commit it"
+	case len(ignored) > 0:
+		why = decide.Names(ignored) + ", which git ignores only since 'trust': add it with git add -f, or type: " +
+			p.Loop.Call("trust")
 	}
 	line := time.Now().UTC().Format(logTime) + " commit " + cmp.Or(commit, "none")
 	if why != "" {
@@ -125,6 +132,20 @@ func (p *Picture) commitWork(ctx context.Context, ids []string, deadline time.Ti
 	}
 	p.Loop.Store.Log(line, nil)
 	return &decide.Committed{Commit: commit, Why: why}
+}
+
+// ignoredSince returns the files about which something is proven, and which git ignores now: an agent can write the
+// rules, and nobody would miss the files before another clone does.
+func (p *Picture) ignoredSince(ctx context.Context, repo *worktree.Repo) []string {
+	files, err := p.treeToProve().Files(ctx)
+	if err != nil {
+		return nil // the next stop says so
+	}
+	ignored, err := repo.Ignored(ctx, files)
+	if err != nil {
+		return nil
+	}
+	return ignored
 }
 
 // provenWork describes what is proven, as the merges of lanes do.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -79,6 +80,23 @@ func (r *Repo) commitHere(ctx context.Context, w Work) (commit, left string, err
 		return "", "", err
 	}
 	return commit, t.Left(), r.putCommit(ctx, head, commit, here.index, before)
+}
+
+// Ignored returns which of the project's files no commit has, since git ignores them.
+func (r *Repo) Ignored(ctx context.Context, names []string) ([]string, error) {
+	here, err := r.here(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var in strings.Builder
+	for _, name := range names {
+		in.WriteString(path.Join(r.prefix, name) + "\x00")
+	}
+	out, err := here.feed(ctx, []byte(in.String()), "check-ignore", "-z", "--stdin")
+	if proc.GitExit(err) == 1 { // it ignores none
+		return nil, nil
+	}
+	return r.fromProjects(proc.GitTexts(out)), err
 }
 
 // newFiltered refuses new files that go through a filter: git add has taken them as they are.
