@@ -37,14 +37,12 @@ func execute(args []string) int {
 	}
 	out := &cli.Output{Writer: os.Stdout}
 	app := newApp(boot.Env(program))
-	err := app.Execute(out, withUsual(app, args))
+	err := out.Failed(app.Execute(out, withUsual(app, args)))
 	var status *cli.Exit
 	switch {
 	case errors.As(err, &status):
 		printError(status.Err)
 		return status.Code
-	case err == nil && out.Err != nil:
-		err = fmt.Errorf("not all was printed: %w", out.Err)
 	case errors.As(err, new(*cli.UsageError)):
 		printError(err)
 		return misused

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/boot"
 )
@@ -16,8 +15,6 @@ func catch() (ctx context.Context, kill <-chan struct{}) {
 	second := make(chan struct{})
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, boot.Endings...)
-	// A closed terminal must not end the run before its record is kept.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
 		cancel()

@@ -42,10 +42,7 @@ func run(args []string) (status int) {
 		args = []string{"version"}
 	}
 	out := &cli.Output{Writer: os.Stdout}
-	err := newApp(boot.Env(program)).Execute(out, args)
-	if err == nil && out.Err != nil {
-		err = fmt.Errorf("not all was printed: %w", out.Err)
-	}
+	err := out.Failed(newApp(boot.Env(program)).Execute(out, args))
 	if err == nil {
 		return 0
 	}

@@ -8,8 +8,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ralph-stop-hook/ralph-stop-hook/internal/jsontext"
@@ -118,8 +121,10 @@ func (a *App) misused(c *Command, format string, args ...any) error {
 	return Usagef(format+"; see '"+a.path(c)+" --help'", args...)
 }
 
-// Execute runs the command that the words name.
+// Execute runs the command that the words name. From then on SIGPIPE does not end this process: a command completes its
+// work even if nobody reads the output.
 func (a *App) Execute(w io.Writer, words []string) error {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	help := len(words) > 0 && slices.Contains([]string{"help", "--help", "-h"}, words[0])
 	if help {
 		words = words[1:]

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -27,6 +28,18 @@ func (o *Output) Write(p []byte) (n int, err error) {
 		o.Err = err
 	}
 	return n, err
+}
+
+// Failed returns the error of a command that has printed to o: its own, or that of the output. A reader who has closed
+// a pipe has read what it wanted, and is told nothing.
+func (o *Output) Failed(err error) error {
+	switch {
+	case errors.Is(o.Err, syscall.EPIPE) && (err == nil || errors.Is(err, o.Err)):
+		return &Exit{Code: 128 + int(syscall.SIGPIPE)} // as shells have it
+	case err == nil && o.Err != nil:
+		return fmt.Errorf("not all was printed: %w", o.Err)
+	}
+	return err
 }
 
 // JSON prints a value, indented, for machines.
