@@ -165,7 +165,7 @@ func defaultName(path string) string {
 
 // Plan decides on the files. What exists stays, unless the loop starts anew.
 func (m *Maker) Plan() error {
-	for _, step := range []func() error{m.planFiles, m.checkList, m.checkState} {
+	for _, step := range []func() error{m.planFiles, m.checkList, m.checkState, m.checkTrust} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -187,6 +187,25 @@ func (m *Maker) checkState() error {
 		return fmt.Errorf("%w, or leave out --on-complete and --check", loopdir.ErrUnprotected)
 	}
 	return nil
+}
+
+// checkTrust refuses a ralph.json that could not be trusted. Write finds out anew what is to be trusted, since the hook
+// is in the settings by then.
+func (m *Maker) checkTrust() error {
+	if m.takenUp {
+		return nil
+	}
+	text, err := m.config()
+	if err != nil {
+		return err
+	}
+	l, err := loop.OpenRecorded(m.Env, m.Dir)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, err = m.record(l, text)
+	return err
 }
 
 // ShowPlan shows what Write would do.

@@ -160,11 +160,7 @@ func (m *Maker) trust(l *loop.Loop, text []byte) error {
 			return err
 		}
 	}
-	list := m.found
-	if file := filepath.Join(m.Dir, loopdir.ListFile); m.List == "" && (!loopdir.Exists(file) || loop.IsExample(file)) {
-		list = decide.List{} // the person writes over it
-	}
-	record, err := l.NewTrust(text, list, false)
+	record, err := m.record(l, text)
 	if err != nil {
 		return err
 	}
@@ -173,6 +169,15 @@ func (m *Maker) trust(l *loop.Loop, text []byte) error {
 	}
 	m.lookAtLocked(l, record)
 	return nil
+}
+
+// record returns what is to be trusted with a ralph.json.
+func (m *Maker) record(l *loop.Loop, text []byte) (config.Trust, error) {
+	list := m.found
+	if file := filepath.Join(m.Dir, loopdir.ListFile); m.List == "" && (!loopdir.Exists(file) || loop.IsExample(file)) {
+		list = decide.List{} // the person writes over it
+	}
+	return l.NewTrust(text, list, false)
 }
 
 // lookAtLocked notes what a record locks, and what could pass without the work.
