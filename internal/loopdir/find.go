@@ -422,10 +422,31 @@ func (w Where) unlinked(dir string, l *Loop, err error) (*Loop, error) {
 		return was, was.inPlace()
 	}
 	if rel, err := filepath.Rel(dir, l.Dir); err != nil || !filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("%s leads out of that folder, to %s; to work that loop from here, say --loop-dir or "+
-			"RALPH_LOOP_DIR", filepath.Join(dir, Below), l.Dir)
+		return nil, fmt.Errorf("%w; to work that loop from here, set RALPH_LOOP_DIR to it",
+			leadsOut(filepath.Join(dir, Below), l.Dir))
 	}
 	return l, nil
+}
+
+func leadsOut(path, to string) error {
+	return fmt.Errorf("%s leads out of that folder, to %s", path, to)
+}
+
+// CanFind refuses a new loop of the project dir that no search from there would find: a link on the way to it leads out
+// of the project.
+func CanFind(dir string) error {
+	path := filepath.Join(dir, Below)
+	for !Exists(path) {
+		path = filepath.Dir(path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if rel, err := filepath.Rel(dir, real); err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("%w; put a folder in its place, with links in it to what you share", leadsOut(path, real))
+	}
+	return nil
 }
 
 // MakeCurrent makes `current` name the loop. `current` is a link, or a file of one line

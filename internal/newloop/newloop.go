@@ -104,6 +104,9 @@ func (m *Maker) Settle() (err error) {
 		}
 	}
 	m.Dir = filepath.Join(m.Project, loopdir.Below, m.Name)
+	if err := loopdir.CanFind(m.Project); err != nil {
+		return err
+	}
 	if err := m.takeUp(); err != nil {
 		return err
 	}
